@@ -23,7 +23,7 @@ from .keywords import (
     unwrap_single,
     warn,
 )
-from .language.given.values import detached
+from .language.arguments.values import detached
 from .lazy import np
 
 

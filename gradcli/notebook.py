@@ -13,7 +13,7 @@ from .api import explain
 from .errors import GradcliError, did_you_mean
 from .explained import Explanation
 from .fields import FIELDS, QUESTIONS
-from .language.given.options import read_names, read_shapes, read_values
+from .language.arguments.options import read_names, read_shapes, read_values
 from .render.errors import message
 
 NAME = "gradcli"

@@ -12,9 +12,9 @@ from .errors import GradcliError, short_repr
 from .explanation.analysis import Analysis
 from .fields import DTYPES, FIELDS
 from .graphs.shapes import Shape
-from .language.given import options
-from .language.given.assumptions import Assumed, read_assumptions
-from .language.given.values import Reader
+from .language.arguments import options
+from .language.arguments.assumptions import Assumed, read_assumptions
+from .language.arguments.values import Reader
 from .language.posing import pose
 from .language.problem import Problem
 from .limits import MOST_ORDER, Limits

@@ -33,8 +33,8 @@ from gradcli.explanation.formulas.shortest_structure import structure_of
 from gradcli.explanation.formulas.wording import Wording
 from gradcli.explanation.higher.hessian import Hessian
 from gradcli.graphs import OPS, as_node
+from gradcli.language.arguments.assumptions import read_assumptions
 from gradcli.language.building.build import Builder
-from gradcli.language.given.assumptions import read_assumptions
 from gradcli.language.posing import pose
 from gradcli.language.program import read_program
 from gradcli.limits import Limits

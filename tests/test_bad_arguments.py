@@ -132,7 +132,6 @@ KERNEL = {"x": IMAGE, "w": [[[1.0]]]}
         ("F.nll_loss(x, tensor([0]), w)", {"x": ROW, "w": [1.0, 2.0, 3.0]}),
         ("F.triplet_margin_loss(x, x, x, margin=-1.0)", {"x": ROW}),
         ("F.multi_margin_loss(x, tensor([0]), p=3)", {"x": ROW}),
-        ("torch.kl_div(x, x, reduction='sum')", {"x": X}),
         ("F.batch_norm(x, None, None, training=True, eps=-1.0)", {"x": [*ROW, *ROW]}),
         ("F.group_norm(x, 3)", {"x": ROW}),
         ("F.conv1d(x, w, b)", {**KERNEL, "b": [1.0, 2.0]}),

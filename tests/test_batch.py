@@ -17,10 +17,10 @@ import pytest
 from console import Input, Terminal, gradcli, process, shell
 
 from gradcli.cli import parallel
+from gradcli.cli.batch import Progress
 from gradcli.cli.main import run
 from gradcli.cli.parallel import WINDOW, in_parallel
 from gradcli.cli.processes import AT, Processes
-from gradcli.cli.progress import Progress
 from gradcli.cli.streams import Streams
 from gradcli.cli.work import Answered, all_answered
 from gradcli.limits import Limits

@@ -16,13 +16,13 @@ from support import RECENT, one_in, run_torch
 import gradcli as package
 from gradcli.errors import GradcliError
 from gradcli.explanation.claims import mutations
+from gradcli.explanation.claims.claim import FORM
 from gradcli.explanation.claims.edits import written
-from gradcli.explanation.claims.given import FORM
 from gradcli.explanation.claims.report import as_data, extent, reason, right_where
 from gradcli.explanation.claims.syntax import expression
 from gradcli.explanation.claims.verdict import judge
 from gradcli.explanation.claims.words import typed_numbers
-from gradcli.language.given.options import read_shapes, read_values
+from gradcli.language.arguments.options import read_shapes, read_values
 from gradcli.language.posing import pose
 from gradcli.language.program import read_program
 from gradcli.limits import Limits

@@ -19,8 +19,8 @@ from support import (
 import gradcli
 from gradcli.explanation.analysis import Analysis
 from gradcli.explanation.data import Data
-from gradcli.explanation.formulas.beside_numbers import contradictions, of_gradients
-from gradcli.language.given.assumptions import read_assumptions, with_properties
+from gradcli.explanation.formulas.contradictions import contradictions, of_gradients
+from gradcli.language.arguments.assumptions import read_assumptions, with_properties
 
 torch = pytest.importorskip("torch")
 pytestmark = [

@@ -13,12 +13,12 @@ from gradcli.autodiff.reverse import backward
 from gradcli.backends.numeric import Evaluator
 from gradcli.errors import GradcliError
 from gradcli.explanation.analysis import Analysis
-from gradcli.explanation.formulas.beside_numbers import contradictions, of_matrix
+from gradcli.explanation.formulas.contradictions import contradictions, of_matrix
 from gradcli.explanation.formulas.other_sizes import other_shapes
 from gradcli.explanation.formulas.shortest_structure import structure_of
 from gradcli.explanation.formulas.wording import Wording
 from gradcli.explanation.jacobian import jacobian_of
-from gradcli.language.given.options import read_shapes
+from gradcli.language.arguments.options import read_shapes
 from gradcli.language.posing import pose
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")

@@ -1,4 +1,4 @@
-"""language/given/literals.py: what is printed or filed reads back; what is no array says why."""
+"""language/arguments/literals.py: prints and files read back; what is no array says why."""
 
 import io
 import json
@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from gradcli.errors import GradcliError
-from gradcli.language.given.literals import read_array
-from gradcli.language.given.values import Reader
+from gradcli.language.arguments.literals import read_array
+from gradcli.language.arguments.values import Reader
 from gradcli.limits import Limits
 
 inf, nan = float("inf"), float("nan")

@@ -154,10 +154,10 @@ def test_record(op):
     signature = op.signature()
     for name in (*op.inputs, *op.attributes):
         assert name in signature
-    assert set(op.labels) | set(() if callable(op.fixed) else op.fixed) <= set(op.inputs)
+    assert set(op.integer_inputs) | set(() if callable(op.fixed) else op.fixed) <= set(op.inputs)
     assert op.rule or op.expand
     assert op.value or op.expand or not op.inputs
-    assert set(op.alike) <= set(op.inputs) - set(op.labels)
+    assert set(op.typical_same_shape) <= set(op.inputs) - set(op.integer_inputs)
 
 
 def test_fields_are_told():
@@ -199,7 +199,7 @@ BROADCAST = [
 def operands(op, shapes, draw):
     """An input node and its array for every operand."""
     for k, (name, shape) in enumerate(zip(op.inputs, shapes)):
-        mask = name in op.labels
+        mask = name in op.integer_inputs
         array = draw.random(shape) < 0.5 if mask else draw.uniform(*op.domain, shape)
         dtype = "bool" if mask else "float"
         yield OPS["input"](name=f"x{k}", shape=shape, dtype=dtype), np.asarray(array)

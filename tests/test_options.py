@@ -1,11 +1,11 @@
-"""language/given/options.py: what may stand after --shape, --value and --wrt, and what may not."""
+"""language/arguments/options.py: texts after --shape, --value and --wrt, right and wrong."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gradcli.errors import GradcliError
-from gradcli.language.given.options import read_names, read_shapes, read_values
+from gradcli.language.arguments.options import read_names, read_shapes, read_values
 
 
 @pytest.mark.parametrize(

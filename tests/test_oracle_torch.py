@@ -101,7 +101,7 @@ POINTWISE = [
 def points(op):
     """An array for every input: all combinations of the operator's samples and the odd points."""
     floats = dict.fromkeys((*op.samples, *ODD[2:]), None)
-    axes = [(True, False) if name in op.labels else (*floats, -0.0) for name in op.inputs]
+    axes = [(True, False) if name in op.integer_inputs else (*floats, -0.0) for name in op.inputs]
     return [np.array(column) for column in zip(*product(*axes), strict=True)]
 
 

@@ -26,7 +26,7 @@ from gradcli.explanation.formulas import by_index
 from gradcli.explanation.formulas.wording import wording_of
 from gradcli.explanation.higher.jvp import Jvp
 from gradcli.graphs import walk
-from gradcli.language.given.assumptions import with_properties
+from gradcli.language.arguments.assumptions import with_properties
 from gradcli.notation import tree
 from gradcli.request import Request
 

@@ -15,7 +15,7 @@ from gradcli.explanation.analysis import Analysis
 from gradcli.explanation.formulas.other_sizes import at_original_sizes
 from gradcli.explanation.formulas.wording import Wording
 from gradcli.explanation.notes import formulas
-from gradcli.language.given.assumptions import read_assumptions
+from gradcli.language.arguments.assumptions import read_assumptions
 from gradcli.language.posing import pose
 
 COMPUTED = [  # program, shapes, formula: by hand

@@ -11,7 +11,7 @@ from gradcli.explanation.blocks import ZERO
 from gradcli.explanation.entries import in_symbols
 from gradcli.explanation.formulas.wording import Wording
 from gradcli.graphs import OPS
-from gradcli.language.given.options import read_shapes
+from gradcli.language.arguments.options import read_shapes
 from gradcli.language.posing import pose
 from gradcli.notation import tree
 from gradcli.notation.formulas.spelling import read

@@ -59,7 +59,7 @@ def _function(node: Node, kernels: Kernels | None = None) -> Callable[..., Any]:
     others = [k for k, i in enumerate(node.inputs) if i is not None and i.dtype != "float"]
     if node.dtype == "float" and not others:
         return op.value
-    return partial(_with_dtypes, node, [k for k in others if not op.is_label(k)])
+    return partial(_with_dtypes, node, [k for k in others if not op.is_integer_input(k)])
 
 
 def _with_dtypes(node: Node, positions: Sequence[int], /, *arrays: Any, **attrs: Any) -> Any:

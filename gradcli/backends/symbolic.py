@@ -158,11 +158,11 @@ class Symbolic:
         i, op = node.inputs[slot], node.op
         if i is None:
             return None
-        is_label = slot < len(op.inputs) and op.inputs[slot] in op.labels
-        if is_label and op.family != "elementwise" and self.values[i].dtype != object:
+        is_integer = slot < len(op.inputs) and op.inputs[slot] in op.integer_inputs
+        if is_integer and op.family != "elementwise" and self.values[i].dtype != object:
             return self.values[i]
         elements = self._elements(i)
-        if is_label or op.family == "movement" or op.dtype == "bool":
+        if is_integer or op.family == "movement" or op.dtype == "bool":
             return elements
         return _map(lambda x: number(sp, x), elements)
 

@@ -1,14 +1,25 @@
 """Options of a command, understood, and its answer written: what commands have in common."""
 
+from typing import TYPE_CHECKING
+
+from ..errors import unreadable
+from ..limits import Limits
+from .streams import Streams
+
+if TYPE_CHECKING:
+    from ..explanation.reading.answer import Answer
+import base64
+import re
 import shlex
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..errors import GradcliError
+from ..language.problem import Problem
 from ..render.names import DISCOURSE_WITH_MATH
 from .mistakes import check_expression
 from .options import PAGE, Given
-from .streams import LazyInput, Streams
+from .streams import LazyInput
 
 if TYPE_CHECKING:
     from ..request import Request
@@ -57,7 +68,6 @@ def choices_of(streams: Streams, given: Given, analysis: Any) -> Any:
     from ..explanation.choices import Choices
     from ..explanation.document import check_sections
     from ..request import listed
-    from .element import read_element
 
     names = tuple(listed(given.show))
     check_sections(names)
@@ -143,8 +153,70 @@ def write(streams: Streams, text: str, given: Given) -> None:
     if not given.copy:
         streams.write(text, given.output)
         return
-    from .clipboard import copy
 
-    copy(text, streams)
+    copy_to_clipboard(text, streams)
     format, lines = format_of(streams, given), text.count("\n")
     streams.warn(f"copied {lines:,} line{'s' * (lines != 1)} of {NAMES.get(format, 'text')}")
+
+
+def read_element(text: str, problem: Problem) -> tuple[str, tuple[int, ...]]:
+    """`x[0,1]` as a name and a place, counted from the front.
+
+    Raises GradcliError `option` or `index`.
+    """
+    match = re.fullmatch(r"\s*(\w+)(?:\.grad)?\s*(?:\[([-\d,\s]*)\])?\s*", text)
+    names = [x.name for x in problem.wrt]
+    if match is None or match[1] not in names:
+        raise GradcliError(
+            "option",
+            f"--element {text} is not an element of an input",
+            hint=f"as in --element {names[0]}[0]; there are {', '.join(names)}",
+        )
+    shape = problem.inputs[match[1]].shape
+    try:
+        place = tuple(int(k) for k in (match[2] or "").split(",") if k.strip())
+    except ValueError:
+        place = ()
+    if len(place) != len(shape) or any(not -n <= k < n for k, n in zip(place, shape, strict=False)):
+        raise GradcliError(
+            "index",
+            f"--element {text}: {match[1]} has shape {shape}",
+            hint="a place is one whole number below the size for each dimension, as in x[0,1]",
+        )
+    return match[1], tuple(k % n for k, n in zip(place, shape, strict=True))
+
+
+REMOTE = ("SSH_TTY", "SSH_CONNECTION")  # variables that ssh sets
+
+
+def copy_to_clipboard(text: str, streams: Streams) -> None:
+    """Put text on the clipboard; where there is none, let the terminal do so (OSC 52). Raises
+    GradcliError where there is neither.
+    """
+    import pyperclip
+
+    try:
+        if not any(map(streams.variables.get, REMOTE)):
+            pyperclip.copy(text)
+            return
+    except pyperclip.PyperclipException:
+        pass
+    if not streams.stderr.isatty():
+        raise GradcliError("option", "there is no clipboard here", hint="write to a file: -o FILE")
+    streams.stderr.write(f"\x1b]52;c;{base64.b64encode(text.encode()).decode()}\x07")
+    streams.stderr.flush()
+
+
+def read_source(file: str, streams: Streams, limits: Limits) -> "list[Answer]":
+    """The answers for a file, or for standard input."""
+    from ..explanation.reading.answer import answer
+
+    if file == "-":
+        return answer(streams.expression(file, limits))
+    try:
+        with open(file, encoding="utf-8", errors="replace") as source:
+            text = source.read(limits.sizes["length"] + 1)
+    except OSError as error:
+        raise unreadable(file, error) from None
+    limits.check("length", len(text), file)
+    return answer(text)

@@ -1,13 +1,16 @@
 """Lines in, lines out."""
 
+import json
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from typing import IO, Any
+from itertools import count
+from time import monotonic
+from typing import IO, Any, Protocol
 
+from ..batches import identity_of
 from ..errors import GradcliError, unreadable
 from ..limits import Limits
-from .progress import Progress
 from .streams import Streams
 from .work import Answered, answered
 
@@ -72,8 +75,6 @@ def answer_lines(requests: Requests, streams: Streams, given: Any, limits: Limit
     _check_options(given, file)
     lines, good, count = iter(requests), True, 0
     if given.resume and file:
-        from .resuming import written_before
-
         count, good = written_before(file, lines, limits)
     progress = Progress(streams, requests, shown=not (file is None and streams.is_terminal))
     mode = "a" if given.resume else "w"
@@ -125,3 +126,109 @@ def _in_parallel(lines: Iterable[str], limits: Limits, workers: Any) -> Iterator
 
 def _target(file: str | None, mode: str, streams: Streams) -> AbstractContextManager[IO[str]]:
     return open(file, mode, encoding="utf-8") if file else nullcontext(streams.stdout)
+
+
+def written_before(file: str, lines: Iterator[str], limits: Limits) -> tuple[int, bool]:
+    """How many answers a file has, and whether none is an error; their lines are passed over.
+
+    A last line that is not whole is cut off. Raises GradcliError where the file has something else.
+    """
+    try:
+        with open(file, "r+b") as output:
+            result = _passed_over(output, file, lines, limits)
+            output.truncate(output.seek(result[2]))
+            return result[:2]
+    except FileNotFoundError:
+        return 0, True
+    except OSError as error:
+        raise unreadable(file, error) from None
+
+
+def _passed_over(
+    output: IO[bytes], file: str, lines: Iterator[str], limits: Limits
+) -> tuple[int, bool, int]:
+    """Answers, whether all are good, and the bytes of the whole lines."""
+    good, size = True, 0
+    for number in count(1):
+        line = output.readline()
+        if not line.endswith(b"\n"):
+            return number - 1, good, size
+        answer, request = _answer(line), next(lines, None)
+        if answer is None or request is None or answer["id"] != identity_of(request, limits):
+            message = f"line {number} of {file} is no answer to line {number} of the requests"
+            hint = "--resume goes on with the output of the same requests; leave it out to begin"
+            raise GradcliError("file", message, hint=hint)
+        good, size = good and answer["ok"], size + len(line)
+    raise AssertionError
+
+
+def _answer(line: bytes) -> dict[str, Any] | None:
+    """A line of an output, if it is one."""
+    try:
+        result = json.loads(line)
+    except ValueError:
+        return None
+    return result if isinstance(result, dict) and {"id", "ok"} <= result.keys() else None
+
+
+OFTEN = 0.1  # seconds from one picture to the next
+WIDTH = 24  # of the bar
+CLEAR = "\r\x1b[K"
+
+
+class Source(Protocol):
+    """What is read: how much of it was, and how large it is where that is known."""
+
+    bytes: int
+    lines: int
+    size: int | None
+
+
+class Progress:
+    """A line that is written again and again, and is gone at the end; nothing where nobody looks,
+    or where it is not to be `shown`.
+    """
+
+    def __init__(self, streams: Streams, source: Source, shown: bool):
+        self._stream, self._source = streams.stderr, source
+        self._shown = (
+            shown and streams.stderr.isatty() and streams.variables.get("TERM", "") != "dumb"
+        )
+        self._bar = "#-" if streams.ascii or streams.wants_ascii else "█░"
+        self._began, self._next = monotonic(), 0.0
+        self._before, self._done, self._failed = source.lines, 0, 0
+
+    def __enter__(self) -> "Progress":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._next:
+            self._write(CLEAR)
+
+    def add(self, ok: bool) -> None:
+        """Another line is written."""
+        self._done += 1
+        self._failed += not ok
+        now = monotonic()
+        if self._shown and now >= self._next:
+            self._next = now + OFTEN
+            self._write(CLEAR + self.text(now - self._began))
+
+    def text(self, seconds: float) -> str:
+        """The line after so many seconds."""
+        done = self._before + self._done
+        parts = [f"{done:,} lines", f"{self._done / max(seconds, 1e-3):,.0f} a second"]
+        parts += [f"{self._failed:,} failed"] if self._failed else []
+        if self._source.size is None:
+            return ", ".join(parts)
+        part = min(1.0, self._source.bytes / self._source.size * done / self._source.lines)
+        filled = int(part * WIDTH)
+        bar = self._bar[0] * filled + self._bar[1] * (WIDTH - filled)
+        return f"{bar} {part:4.0%}  {', '.join(parts)}"
+
+    def _write(self, text: str) -> None:
+        try:
+            self._stream.write(text)
+            self._stream.flush()
+        except OSError:  # the answers are what counts
+            self._shown = False

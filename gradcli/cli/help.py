@@ -51,7 +51,7 @@ def help_of_all(commands: Iterable[Any], options: Iterable[Any], width: int) -> 
     lines += [f"Examples:\n{EXAMPLES}"]
     size = max(len(c.name) for c in commands)
     for group in GROUPS:
-        entries = [(c.name, _summary(c)) for c in commands if c.rich_help_panel == group]
+        entries = [(c.name, paragraphs(c)[0]) for c in commands if c.rich_help_panel == group]
         lines += [f"{group}:", *_entries(entries, size, width), ""]
     own = [_option(p) for p in options]
     lines += ["Options:", *_entries(own, max(len(name) for name, _ in own), width), ""]
@@ -88,10 +88,6 @@ def _option(parameter: Any) -> Entry:
     short = "" if names[0][:2] != "--" else "    "
     taken = "" if getattr(parameter, "is_flag", False) else f" {parameter.metavar}"
     return short + ", ".join(names) + taken, parameter.help or ""
-
-
-def _summary(command: Any) -> str:
-    return paragraphs(command)[0]
 
 
 def paragraphs(command: Any) -> list[str]:

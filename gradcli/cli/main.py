@@ -251,7 +251,7 @@ def code(streams: Streams, given: Given) -> None:
     gradcli code "x@a" -s x=2x3,a=3x4 --target jax
     """
     from ..explanation.programs import program
-    from ..render.programs import render_program
+    from ..render.formats import render_program
 
     text = program(request_of(streams, given).analysis(suppose=True), given.library.value)
     streams.write(render_program(text, environment_of(streams, given, full=True)), given.output)
@@ -374,7 +374,7 @@ def read(streams: Streams, given: Given) -> None:
     gradcli read train.py
     """
     from ..explanation import replies
-    from .reading import read_source
+    from .asked import read_source
 
     answers = read_source(given.source, streams, read_limits(given.limit))
     emit(streams, replies.programs(answers, typed(streams)), given)

@@ -8,9 +8,9 @@ from typing import Any
 from ..autodiff.reverse import Step
 from ..errors import MISUSES, GradcliError, did_you_mean, if_applicable
 from ..graphs import OPS, Node, Operator
+from ..language.arguments.options import read_shapes
+from ..language.arguments.seeds import seed_name
 from ..language.building.build import ATTRIBUTES
-from ..language.given.options import read_shapes
-from ..language.given.seeds import seed_name
 from ..language.libraries import Function
 from ..language.libraries import function as of_library
 from ..language.posing import pose
@@ -83,7 +83,7 @@ def catalogue(name: str | None, full: bool = False) -> Document:
         return Document(
             (), (_shorthand_page(function, callables), *map(page, _output_operators(function)))
         )
-    reason = refusal(name.removeprefix("torch.")) or (refusal(in_torch) if module else None)
+    reason = (refusal(in_torch) if module else None) or refusal(name.removeprefix("torch."))
     if module and reason is not None:
         raise GradcliError("unsupported", f"{name} {reason}")
     result = _families_called(last) or _with(last, callables)

@@ -8,9 +8,9 @@ from ..autodiff.create_graph import with_graph
 from ..errors import GradcliError, did_you_mean
 from ..graphs import OPS, Node
 from ..graphs.shapes import text
-from ..language.given.directions import Direction, as_graph, read_direction
-from ..language.given.seeds import Seed, implied, mismatch, torch_size
-from ..language.given.values import Reader
+from ..language.arguments.directions import Direction, as_graph, read_direction
+from ..language.arguments.seeds import Seed, implied, mismatch, torch_size
+from ..language.arguments.values import Reader
 from ..language.problem import Input, Problem, Tangent
 from .analysis import Analysis
 from .zero_second_derivative import with_seed_given

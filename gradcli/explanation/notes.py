@@ -20,7 +20,7 @@ from ..notation.jacobians.structure import Structure
 from .analysis import Analysis, is_large, operations, within_budget
 from .blocks import text_of
 from .checking.rounding import LONGER, rounded
-from .formulas.beside_numbers import (
+from .formulas.contradictions import (
     Contradiction,
     FormulaBesideNumbers,
     cause,
@@ -198,7 +198,7 @@ def at_these_sizes(w: Wording, names: list[str], extent: str = "here") -> tuple[
     """The note that the formulas of `names` hold for some sizes only, and for which."""
     nodes = walk(w.problem.roots)
     shapes = listed([_shape_of(x, x.node in nodes) for x in w.problem.inputs.values()])
-    square = dict.fromkeys(f"{n.op.name}()" for n in nodes if "square" in n.op.as_a_rule)
+    square = dict.fromkeys(f"{n.op.name}()" for n in nodes if "square" in n.op.typical_inputs)
     whole = f"{listed([*square])} {'are' if len(square) > 1 else 'is'}" if square else ""
     s, it, be = ("s", "they", "are") if len(names) > 1 else ("", "it", "is")
     holds = ELSEWHERE[extent].format(whole=whole, it=it, be=be)

@@ -30,6 +30,13 @@ NUMPY = {
 }
 SYNONYMS = {"dim": "dims", "size": "shape"}  # if the second is an attribute
 
+# Functions that take other arguments in `torch` than in `F`, where programs call them.
+OTHER_IN_TORCH = (
+    *("alpha_dropout", "batch_norm", "binary_cross_entropy_with_logits", "cosine_embedding_loss"),
+    *("ctc_loss", "embedding", "embedding_bag", "feature_alpha_dropout", "hinge_embedding_loss"),
+    *("instance_norm", "kl_div", "margin_ranking_loss", "poisson_nll_loss", "triplet_margin_loss"),
+)
+
 
 def parameters_of(function: Any, skip: int) -> tuple[dict, bool, dict]:
     """Tensors with their defaults, whether they are variadic, and attributes with their defaults.
@@ -52,7 +59,7 @@ def bind(
     op: "Operator", args: Sequence, named: dict[str, Any]
 ) -> tuple[tuple[Node | None, ...], dict[str, Any]]:
     """The tensors and the attributes of a call. Raises GradcliError if arguments do not fit."""
-    arguments = in_deprecated_order(args, op.older, op.inputs) or _positional(op, args)
+    arguments = in_deprecated_order(args, op.deprecated_orders, op.inputs) or _positional(op, args)
     for key, value in named.items():
         name = _parameter_name(op, key)
         if name in arguments:
@@ -70,9 +77,9 @@ def bind(
         )
     _check_attributes(op, attrs)
     tensors = _tensors(op, arguments)
-    if op.settle:
+    if op.canonical_attributes:
         others = arguments.keys() - {*op.inputs}
-        attrs = op.settle(**attrs, **{name: arguments[name] for name in others})
+        attrs = op.canonical_attributes(**attrs, **{name: arguments[name] for name in others})
     return tensors, attrs
 
 

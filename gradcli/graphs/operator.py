@@ -22,7 +22,7 @@ AGAIN = "again"
 PLAIN = frozenset(TENSORS)  # types of arguments that need no binding
 
 
-class Unlabelled(GradcliError):
+class NeedsIntegers(GradcliError):
     """`node` is no integer tensor or mask where one is needed; `kind` is the dtype needed."""
 
     def __init__(self, message: str, node: Node, kind: str, hint: str):
@@ -103,9 +103,9 @@ class Operator:
     """Its attributes with their defaults, if they are not the parameters of the rule."""
     order: Any = None
     """The order of its parameters in a call, if tensors and attributes mix; names that are no
-    parameters are alternative arguments, for `settle`, or `inplace`.
+    parameters are alternative arguments, for `canonical_attributes`, or `inplace`.
     """
-    older: Sequence[str] = ()
+    deprecated_orders: Sequence[str] = ()
     """Deprecated orders of arguments that PyTorch still accepts, with numbers before or between
     tensors: "input alpha other".
     """
@@ -113,17 +113,17 @@ class Operator:
     """The attribute that takes all further positional numbers: reshape(x, 2, 3)."""
     whole: Collection[str] = ()
     """The attributes that are integers, or tuples of integers; others may be any numbers."""
-    settle: Callable[..., dict[str, Any]] | None = None
+    canonical_attributes: Callable[..., dict[str, Any]] | None = None
     """(**attrs) -> the attributes in one form, if there are several; it is also passed the
     alternative arguments in `order`.
     """
-    labels: Collection[str] = ()
+    integer_inputs: Collection[str] = ()
     """The inputs that are integer tensors or masks, and are not differentiated."""
     masks: Collection[str] = ()
-    """Those of `labels` that are masks."""
-    reach: Callable[..., None] | None = None
-    """(*inputs, **attrs) -> raises an error `index` if indices are out of range; `labels` are
-    passed as arrays, other inputs as their shapes; None: `value` raises it.
+    """Those of `integer_inputs` that are masks."""
+    check_indices: Callable[..., None] | None = None
+    """(*inputs, **attrs) -> raises an error `index` if indices are out of range;
+    `integer_inputs` are passed as arrays, other inputs as their shapes; None: `value` raises it.
     """
     takes: "Takes" = "any"
     """The dtypes that PyTorch's function accepts: "any"; "numbers": not only masks; "floats": not
@@ -161,7 +161,7 @@ class Operator:
     """Whether a formula calls it as a method: x.sum(dim=1)."""
     of_numbers: str | None = None
     """Its spelling for Python numbers, if PyTorch's function does not accept them."""
-    said: Meaning | None = None
+    torch_expand: Meaning | None = None
     """(*inputs, **attrs) -> the same in operators that PyTorch has, for formulas, if PyTorch has no
     such function; None: `expand`.
     """
@@ -206,7 +206,7 @@ class Operator:
     """The inputs with respect to which PyTorch's derivative of the gradient is a 0 that it
     propagates, not None; True: all; or (*inputs, **attrs) -> those.
     """
-    once: str | Callable[..., str | None] | None = None
+    once_differentiable: str | Callable[..., str | None] | None = None
     """PyTorch's error message when the gradient is differentiated again, if that is not supported;
     or (*inputs, **attrs) -> that, or None.
     """
@@ -217,13 +217,13 @@ class Operator:
 
     # ---- typical shapes --------------------------------------------------------------------------
 
-    as_a_rule: Collection[Literal["matrices", "square", "batches"]] = ()
+    typical_inputs: Collection[Literal["matrices", "square", "batches"]] = ()
     """Typical inputs, for inference of shapes: all "matrices"; a "square" matrix; the first input
     in "batches", with as many dimensions as the second.
     """
-    alike: Collection[str] = ()
+    typical_same_shape: Collection[str] = ()
     """The inputs that typically have one shape, although they are broadcast."""
-    usual: Callable[..., Iterable[tuple[int, int]]] | None = None
+    typical_equal_sizes: Callable[..., Iterable[tuple[int, int]]] | None = None
     """(*shapes, **attrs) -> pairs of sizes of its inputs that are typically equal."""
 
     # ---- cost ------------------------------------------------------------------------------------
@@ -317,8 +317,8 @@ class Operator:
 
     def infer(self, node: Node) -> None:
         """Set the shape and dtype of a new node."""
-        if self.labels:
-            self._check_labels(node)
+        if self.integer_inputs:
+            self._check_integer_inputs(node)
         if self.shape is None:
             node.expansion = self.expand(*node.inputs, **node.attrs)
             node.shape, node.dtype = node.expansion.shape, node.expansion.dtype
@@ -331,9 +331,9 @@ class Operator:
         else:
             node.dtype = result_dtype(self.dtype, [i.dtype for i in node.inputs if i is not None])
 
-    def _check_labels(self, node: Node) -> None:
+    def _check_integer_inputs(self, node: Node) -> None:
         for name, i in zip(self.inputs, node.inputs, strict=False):
-            if name not in self.labels or i is None:
+            if name not in self.integer_inputs or i is None:
                 continue
             if i.dtype == "float":
                 free = i.attrs["name"] if i.op.name == "input" else None
@@ -343,7 +343,7 @@ class Operator:
                 how = f"-v {free}=[...]" if free else "--value"
                 hint = f"give its numbers with {how}, or write it out: tensor([0, 2])"
                 kind = "bool" if name in self.masks else "int"
-                raise Unlabelled(f"{text}, and {has}", i, kind, hint)
+                raise NeedsIntegers(f"{text}, and {has}", i, kind, hint)
             if name in self.masks and i.dtype == "int":
                 raise GradcliError(
                     "arguments",
@@ -357,9 +357,9 @@ class Operator:
                     hint="0 and 1 in its place are mask.long(); x[mask] picks what it holds for",
                 )
 
-    def is_label(self, place: int) -> bool:
-        """Whether the input at a position is an integer tensor or mask, as `labels` says."""
-        return bool(self.labels) and place < len(self.inputs) and self.inputs[place] in self.labels
+    def is_integer_input(self, place: int) -> bool:
+        """Whether the input at a position is one of `integer_inputs`."""
+        return place < len(self.inputs) and self.inputs[place] in self.integer_inputs
 
     def expanded(self, node: Node) -> Node:
         """The expansion of `node`; cached."""
@@ -396,7 +396,11 @@ class Operator:
 
     def refused_again(self, node: Node) -> str | None:
         """PyTorch's error message when the gradient of `node` is differentiated, or None."""
-        return self.once(*node.inputs, **node.attrs) if callable(self.once) else self.once
+        return (
+            self.once_differentiable(*node.inputs, **node.attrs)
+            if callable(self.once_differentiable)
+            else self.once_differentiable
+        )
 
     def _inputs_named(self, field: Any, node: Node) -> dict[str, Node]:
         names = field(*node.inputs, **node.attrs) if callable(field) else field
@@ -417,8 +421,8 @@ class Operator:
         """An equal node in operators of PyTorch; None if PyTorch has this one, or none is known."""
         if self.torch is not None or self.spelling:
             return None
-        if self.said is not None:
-            return self.said(*node.inputs, **node.attrs)
+        if self.torch_expand is not None:
+            return self.torch_expand(*node.inputs, **node.attrs)
         return None if self.expand is None else self.expanded(node)
 
     def usage(self) -> str:

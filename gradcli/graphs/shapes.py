@@ -15,7 +15,7 @@ MOST_DIMENSIONS = 32  # an array has at most 64, and a Jacobian those of two ten
 
 # Generic sizes: all different, so that a number, also a sum of two or a product, identifies its
 # dimensions; far enough apart that what a kernel leaves of a dimension is no small number.
-TELLING = (101, 163, 227, 293, 367, 439, 509, 577, 653, 743, 821, 907, 1021, 1201, 1399, 1481)
+GENERIC_SIZES = (101, 163, 227, 293, 367, 439, 509, 577, 653, 743, 821, 907, 1021, 1201, 1399, 1481)
 
 
 class Conflict(GradcliError):

@@ -8,9 +8,9 @@ from ..errors import GradcliError, if_applicable
 from ..graphs import Node, as_node, walk
 from ..limits import Limits
 from ..remembering import remembered
+from .arguments.values import Reader
 from .building.build import Builder
 from .foreign import several_outputs
-from .given.values import Reader
 from .program import Program
 
 REMEMBERED = 100_000  # nodes of all cached graphs together

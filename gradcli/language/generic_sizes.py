@@ -1,7 +1,7 @@
 """A problem at generic sizes, all different where possible.
 
 At the user's sizes two dimensions may be equal by accident, and a formula cannot distinguish them.
-So formulas are derived with the sizes `shapes.TELLING`.
+So formulas are derived with the sizes `shapes.GENERIC_SIZES`.
 """
 
 import re
@@ -11,15 +11,15 @@ from typing import Any
 
 from ..errors import GradcliError, if_applicable
 from ..graphs import Node, Operator, walk
-from ..graphs.shapes import TELLING, Shape, is_square, numel
+from ..graphs.shapes import GENERIC_SIZES, Shape, is_square, numel
 from ..lazy import np
-from .given.values import Reader
+from .arguments.values import Reader
 from .inference.infer import (
     Attempt,
     Outcome,
     different_sides,
-    equal_as_a_rule,
     generic_shapes,
+    typical_equal_sizes,
     unusual_sizes,
 )
 from .posing import Posing
@@ -42,12 +42,12 @@ def to_generic_sizes(problem: Problem, keeps_ones: bool = False) -> Problem | No
         result = at_generic_sizes(problem, multiples(k), least=1)
         if result is not None and _is_like(problem, result):
             return result
-    kinds = (True, False) if _labels(problem, {}) else (False,)
-    for of_labels in kinds:
+    kinds = (True, False) if _integer_inputs(problem, {}) else (False,)
+    for of_integers in kinds:
         for k in factors(problem):
-            result = at_generic_sizes(problem, multiples(k), of_labels=of_labels)
+            result = at_generic_sizes(problem, multiples(k), of_integers=of_integers)
             if result is not None:
-                return _in_parts(problem, result, k, of_labels)[0]
+                return _in_parts(problem, result, k, of_integers)[0]
     return None
 
 
@@ -59,7 +59,7 @@ def oblong_sizes(problem: Problem) -> Problem | None:
     square_inputs = {
         i.node for i in problem.inputs.values() if not i.inferred and is_square(i.shape)
     }
-    matrices = [n.parents[0] for n in walk(problem.roots) if "square" in n.op.as_a_rule]
+    matrices = [n.parents[0] for n in walk(problem.roots) if "square" in n.op.typical_inputs]
     if _is_large(problem) or square_inputs.isdisjoint(walk(matrices)):
         return None
     result = at_generic_sizes(problem, sides=True)
@@ -76,7 +76,7 @@ def _is_like(problem: Problem, larger: Problem) -> bool:
     return (
         _computed(problem) == _computed(larger)
         and all(old == 1 for old, new in pairs if new in were_one)
-        and not any(1 < new < TELLING[0] for new in were_one)
+        and not any(1 < new < GENERIC_SIZES[0] for new in were_one)
         and (problem.out.numel > 1 or larger.out.numel == 1)
     )
 
@@ -100,7 +100,7 @@ def generic_factor(problem: Problem) -> int:
 
 
 def _in_parts(
-    problem: Problem, result: Problem, factor: int, of_labels: bool
+    problem: Problem, result: Problem, factor: int, of_integers: bool
 ) -> tuple[Problem, int]:
     """The problem `result` at multiples of `factor`, and the factor. If the program fixes a size to
     a number, as that of x in x.reshape(2, -1), multiples of this number are tried, too, and used if
@@ -108,14 +108,16 @@ def _in_parts(
     """
     fixed = _numbers(result)
     several = lcm(factor, *fixed)
-    other = at_generic_sizes(problem, multiples(several), of_labels=of_labels) if fixed else None
+    other = (
+        at_generic_sizes(problem, multiples(several), of_integers=of_integers) if fixed else None
+    )
     fewer = other is not None and len(_numbers(other)) < len(fixed)
     return (other, several) if other is not None and fewer else (result, factor)
 
 
 def _numbers(problem: Problem) -> list[int]:
     """The sizes of a problem that are not generic."""
-    return [n for i in problem.inputs.values() for n in i.shape if 1 < n < TELLING[0]]
+    return [n for i in problem.inputs.values() for n in i.shape if 1 < n < GENERIC_SIZES[0]]
 
 
 def factors(problem: Problem) -> tuple[int, ...]:
@@ -126,38 +128,42 @@ def factors(problem: Problem) -> tuple[int, ...]:
 
 def multiples(factor: int) -> tuple[int, ...]:
     """Generic sizes that `factor` divides."""
-    return tuple(factor * n for n in TELLING)
+    return tuple(factor * n for n in GENERIC_SIZES)
 
 
 def at_generic_sizes(
     problem: Problem,
-    generic: Sequence[int] = TELLING,
+    generic: Sequence[int] = GENERIC_SIZES,
     *,
-    of_labels: bool = True,
+    of_integers: bool = True,
     least: int = 2,
     sides: bool = False,
 ) -> Problem | None:
     """The problem with sizes from `generic` instead of those of at least `least`; None if it has no
-    such sizes. `of_labels`: also those of integer inputs. `sides`: matrices that are usually square
-    have different sides.
+    such sizes. `of_integers`: also those of integer inputs. `sides`: matrices that are usually
+    square have different sides.
     """
     if not problem.as_written or _may_be_mistaken(problem):
         return None
 
     def posing(shapes: dict[str, Shape], sizes: bool = False) -> Posing:
-        labels = _labels(problem, shapes)
-        floats = {name: shape for name, shape in shapes.items() if name not in labels}
-        return _posing(problem, floats, labels, sizes)
+        integer_inputs = _integer_inputs(problem, shapes)
+        floats = {name: shape for name, shape in shapes.items() if name not in integer_inputs}
+        return _posing(problem, floats, integer_inputs, sizes)
 
     def attempt(shapes: dict[str, Shape]) -> Outcome:
         return posing(shapes).attempt(shapes)
 
     shapes_given = {name: problem.inputs[name].shape for name in sorted(problem.inputs)}
-    fixed = {} if of_labels else {name: shapes_given.pop(name) for name in _labels(problem, {})}
+    fixed = (
+        {}
+        if of_integers
+        else {name: shapes_given.pop(name) for name in _integer_inputs(problem, {})}
+    )
     attempting = _with_sides(attempt) if sides or unusual_sizes(problem.roots) else attempt
     ends = _ends(problem)
     cutting = [[name] for name, shape in shapes_given.items() if not ends.isdisjoint(shape)]
-    may_reach_too_far = ends or equal_as_a_rule(problem.roots)
+    may_reach_too_far = ends or typical_equal_sizes(problem.roots)
     first = [(), [*shapes_given][::-1], *cutting] if may_reach_too_far else [()]
     shapes = _most_different(
         shapes_given,
@@ -211,12 +217,12 @@ def at_shapes(problem: Problem, shapes: dict[str, Shape]) -> Problem:
     """The problem at these shapes; integer inputs are resized by repetition, and so are all values
     if a mask needs them. Raises GradcliError if it has no such sizes.
     """
-    labels = _labels(problem, shapes)
+    integer_inputs = _integer_inputs(problem, shapes)
     try:
-        return _at_shapes(problem, shapes, labels)
+        return _at_shapes(problem, shapes, integer_inputs)
     except GradcliError as error:
         valued = [i for i in problem.inputs.values() if i.value is not None]
-        if error.code != "needs-value" or len(valued) == len(labels):
+        if error.code != "needs-value" or len(valued) == len(integer_inputs):
             raise
         values = _resized(valued, shapes)
         return _at_shapes(problem, shapes, values)
@@ -232,7 +238,7 @@ def decided_by_values(problem: Problem) -> bool:
     """Whether its graph depends on values of floats, as with a boolean index."""
     shapes = problem.shapes
     try:
-        _at_shapes(problem, shapes, _labels(problem, shapes))
+        _at_shapes(problem, shapes, _integer_inputs(problem, shapes))
     except GradcliError as error:
         return error.code == "needs-value"
     return False
@@ -243,7 +249,7 @@ def _at_shapes(problem: Problem, shapes: dict[str, Shape], values: dict) -> Prob
     return _posing(problem, shapes, values).problem([x.name for x in problem.wrt])
 
 
-def _labels(problem: Problem, shapes: dict[str, Shape]) -> dict[str, Any]:
+def _integer_inputs(problem: Problem, shapes: dict[str, Shape]) -> dict[str, Any]:
     """The values of integer inputs, resized to these shapes."""
     return _resized([i for i in problem.inputs.values() if i.node.dtype != "float"], shapes)
 
@@ -259,10 +265,10 @@ def _resized(inputs: Sequence[Input], shapes: dict[str, Shape]) -> dict[str, Any
 
 
 def _posing(
-    problem: Problem, shapes: dict[str, Shape], labels: dict, sizes: bool = False
+    problem: Problem, shapes: dict[str, Shape], integer_inputs: dict, sizes: bool = False
 ) -> Posing:
     reader = Reader(problem.limits.without("elements"), 0, None)
-    arguments = problem.program, [*problem.inputs], shapes, labels, reader, problem.assume
+    arguments = problem.program, [*problem.inputs], shapes, integer_inputs, reader, problem.assume
     return Posing(*arguments, sizes=sizes)
 
 
@@ -277,8 +283,8 @@ def _is_large(problem: Problem) -> bool:
 
 def _may_be_mistaken(problem: Problem) -> bool:
     """Whether the program has numbers that would be mistaken for generic sizes."""
-    large = [n for n in _whole_numbers(problem) if n >= TELLING[0]]
-    return any(n % t == 0 or n - t in TELLING for n in large for t in TELLING)
+    large = [n for n in _whole_numbers(problem) if n >= GENERIC_SIZES[0]]
+    return any(n % t == 0 or n - t in GENERIC_SIZES for n in large for t in GENERIC_SIZES)
 
 
 def _whole_numbers(problem: Problem) -> set[int]:

@@ -8,14 +8,13 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn
 from ..errors import GradcliError, did_you_mean
 from ..gc_policy import uncollected
 from ..graphs import OPS, Node
-from ..graphs.operator import Unlabelled
+from ..graphs.operator import NeedsIntegers
 from ..graphs.shapes import Shape, numel, text
 from ..lazy import np
 from ..limits import Limits
-from .built import Built, built, built_without_values
-from .given.assumptions import Assumed, check_shape, check_value
-from .given.directions import Direction, as_graph, read_direction
-from .given.integer_inputs import (
+from .arguments.assumptions import Assumed, check_shape, check_value
+from .arguments.directions import Direction, as_graph, read_direction
+from .arguments.integer_inputs import (
     MOST,
     check_reach,
     integer_nodes,
@@ -23,8 +22,9 @@ from .given.integer_inputs import (
     of_floats,
     placeholder_values,
 )
-from .given.seeds import Seed, implied, seed_name, wrong_shape
-from .given.values import Reader
+from .arguments.seeds import Seed, implied, seed_name, wrong_shape
+from .arguments.values import Reader
+from .built import Built, built, built_without_values
 from .names import check_derivative, check_words, free_names
 from .problem import Input, Problem
 from .program import Program, read_program
@@ -71,7 +71,7 @@ def pose(
     try:
         suppose = suppose and not arrays
         return (posing.with_labels if suppose else posing.problem)(wrt)._replace(notes=notes)
-    except Unlabelled as error:
+    except NeedsIntegers as error:
         raise of_floats(error, arrays) from None
 
 
@@ -130,11 +130,11 @@ class Posing:
 
     def with_labels(self, wrt: Collection[str] | None) -> Problem:
         """The problem, with made-up values for inputs that are used as indices or masks."""
-        first: Unlabelled | None = None
+        first: NeedsIntegers | None = None
         while True:
             try:
                 result = self.problem(wrt)
-            except Unlabelled as error:
+            except NeedsIntegers as error:
                 name = name_to_suppose(error, (*self.supposed, *(wrt or ())))
                 if name is None:
                     raise
@@ -156,7 +156,7 @@ class Posing:
         out, scope = result.out, result.scope
         inputs = self._inputs(nodes, assumed)
         check_output(out, self.program)
-        self._check_labels(out, nodes, self.limits)
+        self._check_integer_inputs(out, nodes, self.limits)
         by = chosen(wrt, inputs)
         seed = self._seed(out, nodes, scope)
         out_name = self._out_name()
@@ -173,12 +173,12 @@ class Posing:
             by,
             self.limits,
             constants,
-            telling=result.of_sizes if self.sizes else None,
+            generic_sizes=result.of_sizes if self.sizes else None,
             indices=tuple(result.indices),
             statement_values=result.statement_values,
         )
 
-    def _check_labels(self, out: Node, nodes: dict[str, Node], limits: Limits) -> None:
+    def _check_integer_inputs(self, out: Node, nodes: dict[str, Node], limits: Limits) -> None:
         check_reach(out, {nodes[name]: self._value(name) for name in self.arrays}, limits)
 
     def _inputs(
@@ -229,7 +229,7 @@ class Posing:
         for name, words in self.assume.items():
             check_shape(name, words, shapes[name])
         nodes, result = self._build(shapes, self.limits.without("elements"))
-        self._check_labels(result.out, nodes, Limits({"elements": MOST}))
+        self._check_integer_inputs(result.out, nodes, Limits({"elements": MOST}))
         roots = [result.out, *result.named]
         if self.out_shape is not None:
             return Outcome.of(roots, self.out_shape)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from ..graphs import Node, walk
 from ..graphs.shapes import Shape
 from ..limits import Limits
-from .given.seeds import Seed
+from .arguments.seeds import Seed
 from .program import Program
 
 
@@ -51,8 +51,8 @@ class Problem(NamedTuple):
     """Everything that an answer is computed from.
 
     `named` are the named nodes of the program, `constants` its named numbers and shapes. If the
-    output is the gradient of another problem, that is `before`. At generic sizes, `telling` maps
-    numbers that the program computes from sizes to their nodes; otherwise it is None.
+    output is the gradient of another problem, that is `before`. At generic sizes, `generic_sizes`
+    maps numbers that the program computes from sizes to their nodes; otherwise it is None.
     """
 
     program: Program
@@ -67,7 +67,7 @@ class Problem(NamedTuple):
     as_written: bool = True  # not expanded
     tangents: tuple[Tangent, ...] = ()
     before: "Problem | None" = None
-    telling: Mapping[float, Node] | None = None
+    generic_sizes: Mapping[float, Node] | None = None
     indices: tuple[Node, ...] = ()  # integer tensors used as indices, which the graph lacks
     notes: tuple[tuple[str, str], ...] = ()  # codes and sentences on what an answer leaves out
     statement_values: tuple[tuple[Any, ...], ...] = ()  # that each statement assigns

@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from ..graphs.arguments import IN_PLACE
+from ..graphs.arguments import IN_PLACE, OTHER_IN_TORCH
 
 COMPLEX = "works on complex numbers, and numbers are real here"
 RANDOM = "draws random numbers, so it has no one gradient"
@@ -20,6 +20,7 @@ COPY = "is PyTorch's inner name for a function and a copy of what it answers"
 INNER = "is an inner part of PyTorch, which programs do not call"
 UNDERIVED = "has no derivative in PyTorch: its backward says it is not implemented"
 UNSET = "holds what happened to be in memory"
+OF_TORCH = "takes other arguments than the function of this name in F: call that one"
 QUANTISED = "is for quantised tensors, whose numbers are stored in few bits"
 HARDWARE = "is written for one kind of hardware; the function it speeds up has a name of its own"
 DRAWN = "begins PyTorch's random numbers anew, as --random-seed does for those of float64"
@@ -79,6 +80,7 @@ REFUSED = {
     GONE: "symeig reinforce",
     UNDERIVED: "geqrf histogram ldl_factor ldl_factor_ex ldl_solve native_channel_shuffle "
     "unique unique_consecutive",
+    OF_TORCH: " ".join(f"torch.{name}" for name in OTHER_IN_TORCH),
     UNSET: "empty empty_like empty_permuted empty_strided new_empty new_empty_strided",
 }
 

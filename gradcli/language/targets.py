@@ -6,7 +6,7 @@ from typing import Any
 from ..errors import GradcliError
 from ..graphs.shapes import text
 from ..lazy import np
-from .given.values import Reader
+from .arguments.values import Reader
 from .posing import pose
 from .problem import Problem
 

@@ -29,7 +29,7 @@ SELU_ALPHA, SELU_SCALE = 1.6732632423543772, 1.0507009873554805
     symbolic=lambda sp, x: elements.clipped(sp, x + 3, 0, 6) / 6,
     dtype="float",
     torch=F + "hardsigmoid",
-    once="derivative for aten::hardsigmoid_backward is not implemented",
+    once_differentiable="derivative for aten::hardsigmoid_backward is not implemented",
     digits="single",
     kink=lambda y, x: abs(x).eq(3),
     caveat="no derivative at -3 and 3: PyTorch takes 0; between them a sixth in single precision",
@@ -121,7 +121,7 @@ def _not_negative(*, lambd):
     caveat="no derivative at -lambd and lambd: PyTorch takes 0",
     examples=(("softshrink(x)", "x=2x3"), ("softshrink(x, 1.0)", "x=3")),
     numpy="{0} - np.clip({0}, -{lambd}, {lambd})",
-    settle=_not_negative,
+    canonical_attributes=_not_negative,
     takes="floats",
 )
 def softshrink(g, y, x, *, lambd=0.5):
@@ -234,7 +234,7 @@ def _not_zero(*, alpha):
 
 @elementwise(
     _celu,
-    settle=_not_zero,
+    canonical_attributes=_not_zero,
     symbolic=lambda sp, x, *, alpha: elements.above_zero(sp, x, x, alpha * (sp.exp(x / alpha) - 1)),
     dtype="float",
     digits="single",
@@ -347,7 +347,7 @@ def gelu_to_x(sent, x, *, approximate="none"):
     _gelu,
     torch=F + "gelu",
     dtype="float",
-    settle=_gelu_kind,
+    canonical_attributes=_gelu_kind,
     expand=_gelu_meaning,
     takes="floats",
 )

@@ -80,7 +80,7 @@ def _once(query, key, value, attn_mask=None, *, enable_gqa, **_):
 @composite(
     torch=F + "scaled_dot_product_attention",
     order="query key value attn_mask dropout_p is_causal scale enable_gqa",
-    once=_once,
+    once_differentiable=_once,
     examples=(
         ("scaled_dot_product_attention(q, k, v)", "q=2x2,k=3x2,v=3x2"),
         ("scaled_dot_product_attention(q, k, v, is_causal=True, scale=0.5)", "q=2x2,k=2x2,v=2x3"),

@@ -43,8 +43,8 @@ def _kept_of_classes(y, input, target, weight, *, ignore_index, label_smoothing,
 @loss(
     order="input target weight size_average ignore_index reduce reduction",
     whole=("ignore_index",),
-    labels=("target",),
-    alike=(),
+    integer_inputs=("target",),
+    typical_same_shape=(),
     examples=(
         ("nll_loss(x, tensor([2, 0]))", "x=2x3"),
         ("nll_loss(x, tensor([2, 0]), w, reduction='sum')", "x=2x3,w=3"),
@@ -232,7 +232,7 @@ def _margin_rule(g, y, x, label, counted, weight=None, *, p, margin):
     rule=_margin_rule,
     kink=_at_margin,
     caveat="no derivative where a class is exactly margin away: PyTorch takes 0",
-    labels=("label", "counted"),
+    integer_inputs=("label", "counted"),
     masks=("counted",),
     torch=None,
     examples=(
@@ -249,15 +249,15 @@ def margin_terms(x, label, counted, weight=None, *, p, margin):
 
 @loss(
     order="input target p margin weight size_average reduce reduction",
-    labels=("target",),
-    alike=(),
+    integer_inputs=("target",),
+    typical_same_shape=(),
     fixed=("weight",),
     examples=(
         ("multi_margin_loss(x, tensor([2, 0]))", "x=2x3"),
         ("multi_margin_loss(x, tensor([2, 0]), p=2, margin=0.5, weight=w)", "x=2x3,w=3"),
     ),
     saved=("input", "target", "weight"),
-    once="derivative for aten::multi_margin_loss_backward is not implemented",
+    once_differentiable="derivative for aten::multi_margin_loss_backward is not implemented",
     takes="floats of one kind",
 )
 def multi_margin_loss(input, target, weight=None, *, p=1, margin=1.0, reduction="mean"):
@@ -282,14 +282,14 @@ def multi_margin_loss(input, target, weight=None, *, p=1, margin=1.0, reduction=
 
 @loss(
     order="input target size_average reduce reduction",
-    labels=("target",),
-    alike=(),
+    integer_inputs=("target",),
+    typical_same_shape=(),
     examples=(
         ("multilabel_margin_loss(x, tensor([[2, -1, 0], [1, 0, -1]]))", "x=2x3"),
         ("multilabel_margin_loss(x, tensor([2, -1, 0]), reduction='sum')", "x=3"),
     ),
     saved=("input", "target"),
-    once="derivative for aten::multilabel_margin_loss_backward is not implemented",
+    once_differentiable="derivative for aten::multilabel_margin_loss_backward is not implemented",
     takes="floats",
 )
 def multilabel_margin_loss(input, target, *, reduction="mean"):

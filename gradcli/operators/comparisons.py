@@ -110,7 +110,7 @@ def _kept(mask, x):
 @elementwise(
     chosen,
     symbolic=elements.choice,
-    labels=("condition",),
+    integer_inputs=("condition",),
     masks=("condition",),
     numbers=True,
     of_one=("nonzero", {"as_tuple": True}),
@@ -132,10 +132,6 @@ def where_method(self, condition, other):
     return where(condition, self, other)
 
 
-def _tie(y, a, b):
-    return a.eq(b)
-
-
 def _extremum(name, symbol, sentence, bounds):
     def rule(g, y, a, b):
         half = where(a.eq(b), g / 2, g)
@@ -147,7 +143,7 @@ def _extremum(name, symbol, sentence, bounds):
         lambda a, b: bounded_by(getattr(np, name), a, b),
         symbolic=lambda sp, a, b: elements.extreme(sp, symbol, a, b),
         bounds=bounds,
-        kink=_tie,
+        kink=lambda y, a, b: a.eq(b),
         caveat="at a tie PyTorch gives each side half of the gradient",
         numpy=f"np.{name}",
     )(rule)

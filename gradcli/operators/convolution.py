@@ -156,7 +156,7 @@ def _convolution(n):
         takes="numbers of one kind",
         torch=F + name,
         rule=_batched(rule, n),
-        as_a_rule=("batches",),
+        typical_inputs=("batches",),
         examples=(
             (f"{name}(x, w, b, stride=2)", f"x=2x{x},w=2x2x{w},b=2"),
             (f"{name}(x, w, b, padding=1)", f"x=2x2x{x},w=3x2x{w},b=3"),
@@ -291,7 +291,7 @@ def _transposed(n):
         takes="numbers of one kind",
         torch=F + name,
         rule=_batched(rule, n),
-        as_a_rule=("batches",),
+        typical_inputs=("batches",),
         flops=_transposed_flops,
         examples=(
             (f"{name}(x, w, b, stride=2, padding=1)", f"x=2x2x{x},w=2x3x{w},b=3"),

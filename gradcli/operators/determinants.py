@@ -144,10 +144,6 @@ def _products_of_others(values):
     return before * after
 
 
-def _singular_cofactors(u, values, v):
-    return u * np.diagonal(_products_of_others(values)) @ v
-
-
 def _singular_cofactors_along(u, values, v, t):
     """The cofactors of a diagonal matrix change, along t, by Σ_k t[k,k] P[i,k] at [i,i] and by
     -t[j,i] P[i,j] at [i,j], where P are the products of the other values.
@@ -181,7 +177,7 @@ def _parts_away_from_0(x, y):
     value=_plain_gradient,
     dtype="float",
     symbolic=matrix_elements.plain_cofactors,
-    said=lambda x, y, scale: _scaled_inverse(x, scale * y),
+    torch_expand=lambda x, y, scale: _scaled_inverse(x, scale * y),
     index=lambda lower, i, x, y, scale: (
         _for_each_matrix(scale, x) * math.prod(_parts_away_from_0(x, y))
     ),
@@ -201,10 +197,15 @@ def scaled_cofactors(x, y, scale):
 
 @written_out(
     shape=_matrix_shape,
-    value=lambda x, y: _each(_singular_cofactors, lambda turned: turned, x, y),
+    value=lambda x, y: _each(
+        lambda u, values, v: u * np.diagonal(_products_of_others(values)) @ v,
+        lambda turned: turned,
+        x,
+        y,
+    ),
     dtype="float",
     symbolic=matrix_elements.cofactors,
-    said=_scaled_inverse,
+    torch_expand=_scaled_inverse,
     index=lambda lower, i, x, y: math.prod(_parts_away_from_0(x, y)),
     rule=lambda g, out, x, y: (cofactors_along(x, y, g), None),
     examples=(("cofactors(x, det(x))", "x=3x3"),),

@@ -60,7 +60,7 @@ def _distance(diagonal):
 @movement(
     lambda x, *, diagonal: np.diag(x, diagonal),
     shape=_diag_shape,
-    as_a_rule=("square",),
+    typical_inputs=("square",),
     index=lambda lower, i, x, *, diagonal: lower.diagonal(i, x, diagonal),
     examples=(("diag(x)", "x=3"), ("diag(x)", "x=3x3"), ("x.diag(1)", "x=2x3")),
     numpy="np.diag({0}, {diagonal?})",
@@ -117,7 +117,7 @@ def _on_diagonal(lower, i, x, *, offset, dim1, dim2):
     _diagonal,
     shape=_diagonal_shape,
     whole=("offset", "dim1", "dim2"),
-    as_a_rule=("square",),
+    typical_inputs=("square",),
     index=_on_diagonal,
     examples=(("x.diagonal()", "x=2x3"), ("diagonal(x, 1, 0, 2)", "x=2x2x3")),
     view=True,

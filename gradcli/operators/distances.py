@@ -129,8 +129,8 @@ def _corner(y, differences, p):
     kink=lambda y, x1, x2, *, p, **_: _corner(y, _differences(x1, x2), p),
     examples=(("cdist(a, b)", "a=2x3,b=4x3"), ("cdist(a, b, p=1.0)", "a=2x3,b=2x3")),
     saved=("x1", "x2", "output"),
-    once=_cdist_once,
-    settle=one_of(compute_mode=COMPUTE_MODES),
+    once_differentiable=_cdist_once,
+    canonical_attributes=one_of(compute_mode=COMPUTE_MODES),
     bounds=NOT_NEGATIVE,
     takes="floats of one kind",
 )
@@ -182,7 +182,7 @@ def _all_pairs(s, **_):
     kink=lambda y, input, *, p: _corner(y, _of_pairs(input), p),
     examples=(("pdist(x)", "x=4x3"), ("pdist(x, p=3.0)", "x=3x2")),
     saved=("input", "output"),
-    once=NOT_AGAIN.format("_pdist_backward"),
+    once_differentiable=NOT_AGAIN.format("_pdist_backward"),
     takes="floats",
 )
 def pdist(input, *, p=2.0):
@@ -223,7 +223,7 @@ def _short(y, x1, x2, *, dim, eps):
 @composite(
     torch=F + "cosine_similarity",
     order="x1 x2 dim eps",
-    alike=("x1", "x2"),
+    typical_same_shape=("x1", "x2"),
     examples=(
         ("cosine_similarity(a, b)", "a=2x3,b=2x3"),
         ("cosine_similarity(a, b, dim=0)", "a=3,b=3"),
@@ -246,7 +246,7 @@ def cosine_similarity(x1, x2, *, dim=1, eps=1e-08):
 
 
 @loss(
-    alike=("input1", "input2"),
+    typical_same_shape=("input1", "input2"),
     order="input1 input2 target margin size_average reduce reduction",
     examples=(
         ("cosine_embedding_loss(a, b, tensor([1, -1]))", "a=2x3,b=2x3"),
@@ -269,7 +269,7 @@ def cosine_embedding_loss(input1, input2, target, *, margin=0.0, reduction="mean
 
 
 @loss(
-    alike=("anchor", "positive", "negative"),
+    typical_same_shape=("anchor", "positive", "negative"),
     order="anchor positive negative margin p eps swap size_average reduce reduction",
     examples=(
         ("triplet_margin_loss(a, b, c)", "a=2x3,b=2x3,c=2x3"),

@@ -4,7 +4,7 @@ SymPy's own constructors try to decide or to sort what they are given, which tak
 element; these decide only what is plain to see. Here nan compares as it does in NumPy.
 """
 
-from itertools import islice
+from itertools import combinations, islice
 
 from ..errors import GradcliError
 from ..lazy import np
@@ -391,3 +391,40 @@ def norm(sp, *xs, ord):
         return sp.Add(*(number(sp, compare(sp, "Ne", x, sp.S.Zero)) for x in xs))
     p = sp.sympify(ord)
     return power(sp, sp.Add(*(power(sp, x, p) for x in sizes)), 1 / p)
+
+
+SORTED = 4  # elements whose order is written out
+
+
+def places_in_order(sp, row, is_descending):
+    """The places of the elements in order."""
+    require_few(row, SORTED, "order")
+
+    def before(i, j):
+        relation = ("G" if is_descending else "L") + ("e" if i < j else "t")
+        return compare(sp, relation, row[i], row[j])
+
+    def stands_at(rank, i):
+        others = [j for j in range(len(row)) if j != i]
+        return either(
+            sp,
+            *(
+                both(
+                    sp, *(before(j, i) if j in first else before(i, j) for j in others)
+                )
+                for first in combinations(others, rank)
+            ),
+        )  # fmt: skip
+
+    return [
+        _first_that_holds(sp, [stands_at(rank, i) for i in range(len(row))])
+        for rank in range(len(row))
+    ]
+
+
+def _first_that_holds(sp, conditions):
+    """The number of the condition that holds."""
+    out = sp.Integer(len(conditions) - 1)
+    for k in reversed(range(len(conditions) - 1)):
+        out = choice(sp, conditions[k], sp.Integer(k), out)
+    return out

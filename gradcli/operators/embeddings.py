@@ -49,8 +49,8 @@ def _unlike_its_slope(y, input, weight, *, padding_idx, scale_grad_by_freq, **_)
     whole=("padding_idx",),
     value=lambda input, weight, **_: np.take(weight, in_range(input, len(weight)), axis=0),
     dtype="last",
-    labels=("input",),
-    reach=lambda input, s, **_: in_range(input, s[0]),
+    integer_inputs=("input",),
+    check_indices=lambda input, s, **_: in_range(input, s[0]),
     torch=F + "embedding",
     kink=_unlike_its_slope,
     caveat="the row padding_idx has no gradient; scale_grad_by_freq divides that of a row by how "

@@ -95,16 +95,16 @@ def is_whole(value):
 
 
 def one_of(**known):
-    """A `settle` that takes no other values of an attribute than these."""
+    """A `canonical_attributes` that takes no other values of an attribute than these."""
 
-    def settle(**attrs):
+    def canonical(**attrs):
         for name, values in known.items():
             if attrs[name] not in values:
                 text = " or ".join(map(repr, values))
                 raise GradcliError("arguments", f"{name} is {text}, not {attrs[name]!r}")
         return attrs
 
-    return settle
+    return canonical
 
 
 def _names(rule):
@@ -270,7 +270,7 @@ class Shorthand:
 
     `numbers` are the parameters whose numbers decide a shape: they arrive as Arrays, or as a whole
     number; only where `floats` may they be other than whole numbers. `of_numbers`: no parameter is
-    a tensor; otherwise a number that comes first is taken for one. `older` and `takes`:
+    a tensor; otherwise a number that comes first is taken for one. `deprecated_orders` and `takes`:
     as of an Operator.
     `makes`: from the arguments, how many elements the arrays have that it makes itself, where that
     may be more than its arguments have.
@@ -285,14 +285,14 @@ class Shorthand:
         unless: str | None,
         floats: bool,
         of_numbers: bool,
-        older: tuple[str, ...],
+        deprecated_orders: tuple[str, ...],
         takes: Takes,
         makes: Callable[..., float] | None,
     ):
         self.makes = makes
         self.function, self.numbers, self.floats = function, numbers, floats
         self.unless = unless
-        self.of_numbers, self.older = of_numbers, older
+        self.of_numbers, self.deprecated_orders = of_numbers, deprecated_orders
         self.takes = takes
         self.name = names[0] if alone else function.__name__.rstrip("_")
         self.sentence = (function.__doc__ or "").strip()
@@ -306,9 +306,9 @@ class Shorthand:
 
     def __call__(self, /, *args, **named):
         named = {self._meant(name): value for name, value in named.items()}
-        older = in_deprecated_order(args, self.older, self.places)
-        if older:
-            args, named = (), older | named
+        by_name = in_deprecated_order(args, self.deprecated_orders, self.places)
+        if by_name:
+            args, named = (), by_name | named
         self._check_switches(args, named)
         try:
             return self.function(*args, **named)
@@ -369,11 +369,11 @@ def shorthand(
     unless: str | None = None,
     floats: bool = False,
     of_numbers: bool = False,
-    older: tuple[str, ...] = (),
+    deprecated_orders: tuple[str, ...] = (),
     takes: Takes = "any",
     makes: Callable[..., float] | None = None,
 ):
     """Another way to call what the table has, under its own name and these; `alone`, these only."""
     return lambda function: Shorthand(
-        function, names, alone, numbers, unless, floats, of_numbers, older, takes, makes
+        function, names, alone, numbers, unless, floats, of_numbers, deprecated_orders, takes, makes
     )

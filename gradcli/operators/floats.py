@@ -55,13 +55,9 @@ def _replaced(x, *, nan, posinf, neginf):
     return np.nan_to_num(x, nan=nan or 0.0, posinf=posinf, neginf=neginf)
 
 
-def _symbolically_replaced(sp, x, *, nan, posinf, neginf):
-    return sp.nan if x.is_Number else x
-
-
 @elementwise(
     _replaced,
-    symbolic=_symbolically_replaced,
+    symbolic=lambda sp, x, *, nan, posinf, neginf: sp.nan if x.is_Number else x,
     kink=lambda y, x, **_: ~isfinite(x),
     caveat="what was replaced has gradient 0",
     examples=(("nan_to_num(1 / x)", "x=2x3"), ("x.nan_to_num(nan=1, posinf=2)", "x=3")),

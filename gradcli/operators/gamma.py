@@ -68,10 +68,6 @@ def _polygamma(x, *, n):
     return np.where(np.isposinf(x), np.nan, (-1.0) ** (n + 1) * sizes)  # nan as PyTorch
 
 
-def _symbolic_polygamma(sp, x, *, n):
-    return elements.named("polygamma")(sp, sp.Integer(n), x)
-
-
 def _derivative(*, n):
     require(is_whole(n) and n >= 0, f"n of polygamma() is a whole number, 0 or above, not {n!r}")
     return {"n": n}
@@ -79,10 +75,10 @@ def _derivative(*, n):
 
 @elementwise(
     _polygamma,
-    symbolic=_symbolic_polygamma,
+    symbolic=lambda sp, x, *, n: elements.named("polygamma")(sp, sp.Integer(n), x),
     dtype="float",
     order="n x",
-    settle=_derivative,
+    canonical_attributes=_derivative,
     domain=POSITIVE,
     examples=(("polygamma(1, x)", "x=3"), ("x.polygamma(2)", "x=2x3")),
     numpy="scipy.special.polygamma({n}, {0})",

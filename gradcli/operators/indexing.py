@@ -182,7 +182,7 @@ def _one_a_row(s, *, index):
 @movement(
     _getitem,
     shape=picked_shape,
-    usual=_one_a_row,
+    typical_equal_sizes=_one_a_row,
     index=lambda lower, i, x, *, index: lower.getitem(i, x, index),
     method=False,
     examples=(

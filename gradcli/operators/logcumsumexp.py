@@ -77,7 +77,7 @@ def _slope_again(value, **fields):
 
 @_slope_again(
     _slope_to_y,
-    said=lambda h, g, x, y, *, dim: -g * exp(-y) * (h * exp(x)).cumsum(dim=dim),
+    torch_expand=lambda h, g, x, y, *, dim: -g * exp(-y) * (h * exp(x)).cumsum(dim=dim),
     examples=(("logcumsumexp_slope_to_y(h, g, x, logcumsumexp(x, 1), dim=1)", TENSORS),),
 )
 def logcumsumexp_slope_to_y(h, g, x, y, *, dim):
@@ -88,7 +88,7 @@ def logcumsumexp_slope_to_y(h, g, x, y, *, dim):
 
 @_slope_again(
     _slope_to_x,
-    said=lambda h, g, x, y, *, dim: h * exp(x) * from_here(g * exp(-y), dim),
+    torch_expand=lambda h, g, x, y, *, dim: h * exp(x) * from_here(g * exp(-y), dim),
     examples=(("logcumsumexp_slope_to_x(h, g, x, logcumsumexp(x, 1), dim=1)", TENSORS),),
 )
 def logcumsumexp_slope_to_x(h, g, x, y, *, dim):
@@ -106,7 +106,7 @@ def _slope_of_slope(h, _, g, x, y, *, dim):
     rule=_slope_of_slope,
     shape=lambda g, s, t, *, dim: s,
     value=_logcumsumexp_slope,
-    said=lambda g, x, y, *, dim: exp(x) * from_here(g * exp(-y), dim),
+    torch_expand=lambda g, x, y, *, dim: exp(x) * from_here(g * exp(-y), dim),
     torch=None,
     kink=lambda slope, g, x, y, *, dim: (g.eq(0), None, None),
     caveat="where g is 0 PyTorch differentiates its logarithm: that is nan, which may be lost on "

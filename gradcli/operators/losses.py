@@ -24,11 +24,16 @@ def reduced(losses: Node, reduction: str) -> Node:
     return losses if reduction == "none" else losses.sum() if reduction == "sum" else losses.mean()
 
 
-def loss(alike=("input", "target"), **fields):
+def loss(typical_same_shape=("input", "target"), **fields):
     """A loss of torch.nn.functional that is reduced, also as PyTorch's older `size_average` and
     `reduce` say it, which keep their places in `order`.
     """
-    return composite(settle=_as_reduction, torch=F + "{name}", alike=alike, **fields)
+    return composite(
+        canonical_attributes=_as_reduction,
+        torch=F + "{name}",
+        typical_same_shape=typical_same_shape,
+        **fields,
+    )
 
 
 def _as_reduction(*, size_average=None, reduce=None, **attrs):
@@ -69,7 +74,7 @@ def _slope_of_bce_slope(g, y, x, t):
 
 @written_out(
     rule=_slope_of_bce_slope,
-    said=lambda x, t: (x - t) / ((1 - x) * x),
+    torch_expand=lambda x, t: (x - t) / ((1 - x) * x),
     domain=(0.4, 0.6),
     examples=(("bce_slope(a, b)", "a=2x3,b=2x3"),),
 )
@@ -86,7 +91,7 @@ def bce_slope(x, t):
     domain=(0.1, 0.9),
     caveat="logarithms are held above -100, so that the loss stays finite",
     torch=None,
-    said=lambda x, t: -(t * x.log() + (1 - t) * (1 - x).log()),
+    torch_expand=lambda x, t: -(t * x.log() + (1 - t) * (1 - x).log()),
     numpy="-({1} * np.maximum(np.log({0}), -100) + (1 - {1}) * np.maximum(np.log1p(-{0}), -100))",
 )
 def bce_terms(g, y, x, t):
@@ -253,7 +258,7 @@ def _held_above(x, *, min, least):
 @elementwise(
     _held_above,
     expand=lambda x, *, min, least: x + (x.clamp(min=min) - x).detach(),
-    said=lambda x, *, min, least: x.clamp(min=min),
+    torch_expand=lambda x, *, min, least: x.clamp(min=min),
     symbolic=lambda sp, x, *, min, least: elements.clipped(sp, x, min),
     caveat="the gradient flows as if nothing were held",
     torch=None,
@@ -270,7 +275,7 @@ def held_above(g, y, x, *, min, least=None):
 
 @composite(
     torch=F + "gaussian_nll_loss",
-    alike=("input", "target"),
+    typical_same_shape=("input", "target"),
     order="input target var full eps reduction",
     domain=(0.2, 2.0),
     examples=(
@@ -368,7 +373,7 @@ def soft_margin_loss(input, target, *, reduction="mean"):
 
 
 @loss(
-    alike=("input1", "input2"),
+    typical_same_shape=("input1", "input2"),
     order="input1 input2 target margin size_average reduce reduction",
     examples=(
         ("margin_ranking_loss(a, b, sign(y))", "a=2x3,b=2x3,y=2x3"),

@@ -28,8 +28,8 @@ def _rule(g, y, LU, pivots, B, *, left=True, adjoint=False):
 
 @composite(
     rule=_rule,
-    labels=("pivots",),
-    reach=rows_named,
+    integer_inputs=("pivots",),
+    check_indices=rows_named,
     torch=LINALG + "lu_solve",
     spelling="linalg.lu_solve({0}, {1}, {2}, left={left}, adjoint={adjoint})",
     examples=(

@@ -40,10 +40,6 @@ def _product_shape(name, *ranks):
     return shape
 
 
-def _batch_rows(a, b):
-    return (True, True) if len(a) == len(b) > 2 and a[0] == b[0] else ()
-
-
 def _multiplied(a, b):
     """The product of matrices. A column times a row is no sum: -0 stays -0, as in PyTorch."""
     outer = np.ndim(a) == np.ndim(b) == 2 and a.shape[1] == 1 and min(len(a), b.shape[1]) > 1
@@ -53,10 +49,10 @@ def _multiplied(a, b):
 @operator(
     shape=shapes.matmul,
     value=_multiplied,
-    rows=_batch_rows,
+    rows=lambda a, b: (True, True) if len(a) == len(b) > 2 and a[0] == b[0] else (),
     spelling="{0} @ {1}",
     takes="numbers of one kind",
-    as_a_rule=("matrices",),
+    typical_inputs=("matrices",),
     index="matmul",
     examples=(
         ("a @ b", "a=2x3,b=3x4"),
@@ -100,7 +96,7 @@ def _product(name, ranks, sentence, examples):
     return composite(
         shape=_product_shape(name, *ranks),
         value=lambda a, b: np.matmul(a, b),
-        as_a_rule=("matrices",) if ranks == (2, 2) else (),
+        typical_inputs=("matrices",) if ranks == (2, 2) else (),
         takes="numbers of one kind",
         examples=examples,
     )(meaning)
@@ -154,7 +150,7 @@ def outer(g, y, a, b):
     dtype="first",
     index=lambda lower, i, x: lower.over(min(x.shape), lambda k: lower(x, (k, k))),
     method=True,
-    as_a_rule=("square",),
+    typical_inputs=("square",),
     examples=(("trace(x)", "x=3x3"), ("x.trace()", "x=2x3")),
     flops=lambda out, s: min(s),
     numpy="np.trace",

@@ -64,7 +64,7 @@ def log_softmax(g, y, x, *, dim):
 @composite(
     takes="numbers of one kind",
     torch=F + "linear",
-    as_a_rule=("matrices", "batches"),
+    typical_inputs=("matrices", "batches"),
     examples=(("linear(x, w, b)", "x=2x3,w=4x3,b=4"), ("linear(x, w)", "x=3,w=4x3")),
 )
 def linear(input, weight, bias=None):

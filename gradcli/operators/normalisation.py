@@ -28,7 +28,7 @@ def _layer_norm(x, *, dim, eps):
 @operator(
     method=True,
     expand=_standardized,
-    said=_layer_norm,
+    torch_expand=_layer_norm,
     examples=(("standardize(x, (1,), 0.00001)", "x=2x3"),),
     torch=None,
     saved=lambda y, x, *, dim, eps: (x, *_statistics(x, dim, eps, keepdim=True)),

@@ -8,11 +8,10 @@ from ..errors import GradcliError
 from ..graphs import Outputs, as_node, shapes
 from ..graphs.arguments import REQUIRED
 from ..lazy import np
-from .elements import Unwritten
+from .elements import Unwritten, places_in_order
 from .families import composite, operator, reduced, same_with_axis, shorthand
 from .reductions import TIE, share_all, tied
 from .selection import ascending, descending, first_of, inserted, quick_select
-from .sorted_elements import places_in_order
 from .ties import beside
 
 ONE_OF_EQUALS = "of equal elements the one that PyTorch selects takes the whole gradient"

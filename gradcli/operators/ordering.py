@@ -263,13 +263,9 @@ def _image(input, name, divisors):
             )
 
 
-def _through_pixel_shuffle(g, y, input, *, upscale_factor):
-    return pixel_unshuffle(g, downscale_factor=upscale_factor)
-
-
 @composite(
     torch=F + "pixel_shuffle",
-    rule=_through_pixel_shuffle,
+    rule=lambda g, y, input, *, upscale_factor: pixel_unshuffle(g, downscale_factor=upscale_factor),
     examples=(("pixel_shuffle(x, 2)", "x=1x4x1x2"), ("pixel_shuffle(x, 2)", "x=4x3x2")),
 )
 def pixel_shuffle(input, *, upscale_factor):
@@ -283,13 +279,9 @@ def pixel_shuffle(input, *, upscale_factor):
     return side_by_side.reshape(shape=(*head, channels // (r * r), rows * r, columns * r))
 
 
-def _through_pixel_unshuffle(g, y, input, *, downscale_factor):
-    return pixel_shuffle(g, upscale_factor=downscale_factor)
-
-
 @composite(
     torch=F + "pixel_unshuffle",
-    rule=_through_pixel_unshuffle,
+    rule=lambda g, y, input, *, downscale_factor: pixel_shuffle(g, upscale_factor=downscale_factor),
     examples=(("pixel_unshuffle(x, 2)", "x=1x1x2x4"), ("pixel_unshuffle(x, 2)", "x=1x2x6")),
 )
 def pixel_unshuffle(input, *, downscale_factor):

@@ -119,7 +119,7 @@ def _write_strided(out, src, size, stride, offset):
 
 
 @composite(
-    labels=("mask",),
+    integer_inputs=("mask",),
     masks=("mask",),
     method=True,
     numbers=True,
@@ -138,7 +138,7 @@ def masked_fill(input, mask, value):
 
 
 @composite(
-    labels=("mask",),
+    integer_inputs=("mask",),
     masks=("mask",),
     method=True,
     examples=(("x.masked_scatter(tensor([True, False, True]), v)", "x=2x3,v=4"),),

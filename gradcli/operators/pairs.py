@@ -144,13 +144,13 @@ def _times_alpha(name, input, other, alpha):
     return other if alpha == 1 else mul(other, alpha)
 
 
-@shorthand(older=("input alpha other",))
+@shorthand(deprecated_orders=("input alpha other",))
 def add_(input, other, *, alpha=1):
     """input + alpha * other."""
     return add(input, _times_alpha("add", input, other, alpha))
 
 
-@shorthand("subtract", older=("input alpha other",))
+@shorthand("subtract", deprecated_orders=("input alpha other",))
 def sub_(input, other, *, alpha=1):
     """input - alpha * other."""
     sub.check_kinds((input, other))
@@ -195,7 +195,7 @@ def _addcmul(a, b, c, *, value):
         ("addcmul(a, b, c, value=0.5)", "a=3,b=3,c=3"),
     ),
     numpy="{0} + {value} * {1} * {2}",
-    older=("input value tensor1 tensor2",),
+    deprecated_orders=("input value tensor1 tensor2",),
     takes="numbers",
 )
 def addcmul(g, y, input, tensor1, tensor2, *, value=1):
@@ -213,7 +213,7 @@ def addcmul(g, y, input, tensor1, tensor2, *, value=1):
         ("addcdiv(a, b, c, value=0.5)", "a=3,b=3,c=3"),
     ),
     numpy="{0} + {value} * {1} / {2}",
-    older=("input value tensor1 tensor2",),
+    deprecated_orders=("input value tensor1 tensor2",),
     takes=("floats", slice(2, None)),
 )
 def addcdiv(g, y, input, tensor1, tensor2, *, value=1):

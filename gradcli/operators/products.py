@@ -61,7 +61,7 @@ def _older(factors):
 
 @composite(
     examples=_examples("addmm", "x=2x4,a=2x3,b=3x4"),
-    older=_older("mat1 mat2"),
+    deprecated_orders=_older("mat1 mat2"),
     takes="numbers of one kind",
 )
 def addmm(input, mat1, mat2, *, beta=1, alpha=1):
@@ -71,7 +71,7 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1):
 
 @composite(
     examples=_examples("addmv", "x=2,a=2x3,b=3"),
-    older=_older("mat vec"),
+    deprecated_orders=_older("mat vec"),
     takes="numbers of one kind",
 )
 def addmv(input, mat, vec, *, beta=1, alpha=1):
@@ -81,7 +81,7 @@ def addmv(input, mat, vec, *, beta=1, alpha=1):
 
 @composite(
     examples=_examples("addr", "x=2x3,a=2,b=3"),
-    older=_older("vec1 vec2"),
+    deprecated_orders=_older("vec1 vec2"),
     takes=("any of one kind", slice(1, None)),
 )
 def addr(input, vec1, vec2, *, beta=1, alpha=1):
@@ -91,7 +91,7 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1):
 
 @composite(
     examples=_examples("baddbmm", "x=2x4,a=2x2x3,b=2x3x4"),
-    older=_older("batch1 batch2"),
+    deprecated_orders=_older("batch1 batch2"),
     takes="numbers of one kind",
 )
 def baddbmm(input, batch1, batch2, *, beta=1, alpha=1):
@@ -101,7 +101,7 @@ def baddbmm(input, batch1, batch2, *, beta=1, alpha=1):
 
 @composite(
     examples=_examples("addbmm", "x=2x4,a=2x2x3,b=2x3x4"),
-    older=_older("batch1 batch2"),
+    deprecated_orders=_older("batch1 batch2"),
     takes="numbers of one kind",
 )
 def addbmm(input, batch1, batch2, *, beta=1, alpha=1):

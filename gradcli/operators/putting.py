@@ -36,7 +36,7 @@ def _said(v, *, shape, index):
 @operator(
     shape=_put_shape,
     value=_put_at,
-    said=_said,
+    torch_expand=_said,
     method=True,
     dtype="first",
     index="put_at",
@@ -62,7 +62,7 @@ def put_into_zeros(v, shape, index, full, picked):
     around = {d: _around(item) for d, item in parts if _around(item)}
     written = [(d, item) for d, item in parts if d not in around]
     several = len(written) > 1 and not _is_nested(full)
-    if several or any(map(_is_wide, full)) or _is_among_new(full):
+    if several or any(map(_is_wide, full)) or (None in full and any(map(is_array, full))):
         return in_a_row(v, shape, lambda places: places[index], repeated=_may_repeat(full))
     for d in reversed(_new_dimensions(full)):
         v = v.squeeze(dim=d)
@@ -149,10 +149,6 @@ def _is_wide(item):
         return False
     array = _as_array(item)
     return array.ndim != 1 or array.dtype.kind == "b" or (array < 0).any()
-
-
-def _is_among_new(full):
-    return None in full and any(map(is_array, full))
 
 
 def _may_repeat(full):

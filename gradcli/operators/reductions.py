@@ -69,7 +69,7 @@ def _along_one(*, dim, keepdim):
 
 @reduction(
     of_all=_prod_of_all,
-    settle=_along_one,
+    canonical_attributes=_along_one,
     dtype="number",
     symbolic=lambda sp, *xs: sp.Mul(*xs),
     saved=(..., "output"),
@@ -116,7 +116,7 @@ def _others_by_index(lower, i, x, *, dim):
 @composite(
     shape=lambda s, *, dim: s,
     value=others,
-    said=lambda x, *, dim: _product(x, dim) / x,
+    torch_expand=lambda x, *, dim: _product(x, dim) / x,
     index=_others_by_index,
     symbolic=lambda sp, x, *, dim: _exclusive_products(x, dim=dim),
     examples=(("prod_others(x, dim=(1,))", "x=2x3"),),

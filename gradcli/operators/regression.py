@@ -147,7 +147,7 @@ def bounded_square(g, y, x, *, delta):
 
 @composite(
     torch=F + "huber_loss",
-    alike=("input", "target"),
+    typical_same_shape=("input", "target"),
     order="input target reduction delta weight",
     examples=(
         ("huber_loss(a, b)", "a=2x3,b=2x3"),

@@ -135,7 +135,7 @@ def _by_matrix(lower, i, x, *, dim, kind, transposed):
 
 
 @composite(
-    said=_in_torch,
+    torch_expand=_in_torch,
     shape=_resampled_shape,
     value=_resampled,
     index=_by_matrix,

@@ -96,7 +96,7 @@ def moved_last(x, dim):
 @composite(
     shape=lambda g, s, t, *, dim: s,
     value=_cumprod_slope,
-    said=lambda g, x, y, *, dim: from_here(g * y, dim) / x,
+    torch_expand=lambda g, x, y, *, dim: from_here(g * y, dim) / x,
     index=lambda lower, i, g, x, y, *, dim: lower(from_here(g * y, dim) / x, i),
     torch=None,
     examples=(("cumprod_slope(g, x, cumprod(x, 1), dim=1)", "g=2x3,x=2x3"),),

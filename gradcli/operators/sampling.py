@@ -270,7 +270,7 @@ def _laid_shape(s, grid, *, size, **_):
 @composite(
     shape=_sampled_shape,
     value=_sampled,
-    said=_known_sample,
+    torch_expand=_known_sample,
     dtype="float",
     rule=lambda g, y, input, grid, *, slopes, **how: (
         grid_laid(g, grid, size=input.shape[2:], slopes=slopes, **how),
@@ -291,7 +291,7 @@ def grid_sampled(
 @composite(
     shape=_laid_shape,
     value=_laid,
-    said=_sampled_units,
+    torch_expand=_sampled_units,
     dtype="float",
     rule=lambda g, y, x, grid, *, size, slopes, **how: (
         grid_sampled(g, grid, slopes=slopes, **how),

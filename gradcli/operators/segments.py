@@ -62,7 +62,7 @@ def segment_prod(g, y, x, dim):
 @composite(
     torch=None,
     part_of="segment_reduce",
-    once=NOT_AGAIN,
+    once_differentiable=NOT_AGAIN,
     index=lambda lower, i, *tensors: lower.stacked(i, tensors, 0),
     examples=(("segment_reduce(x, 'sum', lengths=tensor([2, 1]))", "x=3"),),
 )

@@ -190,12 +190,12 @@ def _checked(log_probs, targets, *, blank, **_):
     value=_losses,
     symbolic=_symbolic_losses,
     dtype="float",
-    labels=("targets",),
+    integer_inputs=("targets",),
     order="log_probs targets input_lengths target_lengths blank zero_infinity",
     spelling="ctc_loss({0}, {1}, {input_lengths}, {target_lengths}, blank={blank}, "
     "reduction='none', zero_infinity={zero_infinity})",
     torch=F + "ctc_loss",
-    once="derivative for aten::_ctc_loss_backward is not implemented",
+    once_differentiable="derivative for aten::_ctc_loss_backward is not implemented",
     caveat="as in PyTorch the gradient is right only behind log_softmax, for labels but the blank",
     examples=(
         ("ctc_loss(log_softmax(x, 2), tensor([[1, 2]]), (3,), (2,))", "x=3x1x3"),
@@ -227,7 +227,7 @@ def _later_than(times, lengths):
     value=_slopes,
     symbolic=_symbolic_slopes,
     dtype="float",
-    labels=("targets",),
+    integer_inputs=("targets",),
     order="log_probs targets input_lengths target_lengths blank zero_infinity direction",
     torch=None,
     examples=(

@@ -164,10 +164,6 @@ def summed_axes(old, new):
     return tuple(d for d, n in enumerate(old) if d < lead or (new[d - lead] == 1 != n))
 
 
-def _sum_to(x, *, shape):
-    return np.reshape(np.sum(x, axis=summed_axes(x.shape, shape)), shape)
-
-
 def _summable(s, *, shape):
     if not shapes.fits(shape, s):
         raise GradcliError(
@@ -178,7 +174,7 @@ def _summable(s, *, shape):
 
 @operator(
     shape=_summable,
-    value=_sum_to,
+    value=lambda x, *, shape: np.reshape(np.sum(x, axis=summed_axes(x.shape, shape)), shape),
     dtype="number",
     collect="shape",
     method=True,

@@ -26,7 +26,7 @@ def _along(x, index, source, dim, name, *, any_shape=False):
     return spread(index, dim, source.shape)
 
 
-SLICES = {"labels": ("index",), "method": True}
+SLICES = {"integer_inputs": ("index",), "method": True}
 
 
 @composite(
@@ -41,7 +41,7 @@ SLICES = {"labels": ("index",), "method": True}
         ("index_add(x, 1, tensor([0, 2]), v, alpha=2)", "x=2x3,v=2x2"),
     ),
     saved=("index", "source"),
-    reach=along_dim,
+    check_indices=along_dim,
     **SLICES,
     takes="any of one kind",
 )
@@ -66,7 +66,7 @@ def _times(x, alpha):
     caveat=WINS,
     examples=(("x.index_copy(0, tensor([2, 0]), v)", "x=3x2,v=2x2"),),
     saved=("index", "source"),
-    reach=along_dim,
+    check_indices=along_dim,
     **SLICES,
     takes="any of one kind",
 )
@@ -132,7 +132,7 @@ def _count(x, index, dim):
         ("x.index_reduce(0, tensor([0, 0]), v, 'mean', include_self=False)", "x=3,v=2"),
     ),
     saved=("x", "index", "source", "output"),
-    reach=along_dim,
+    check_indices=along_dim,
     takes="any of one kind",
     **SLICES,
 )

@@ -81,7 +81,7 @@ def _spread_flops(out, s, **_):
     symbolic=elements.variance,
     dtype="float",
     order="x dim correction keepdim",
-    settle=_settle,
+    canonical_attributes=_settle,
     examples=(("x.var()", "x=2x3"), ("x.var(dim=1, correction=0)", "x=2x3")),
     index=lambda lower, i, x, **attrs: lower.variance(x, **attrs),
     flops=_spread_flops,
@@ -102,7 +102,7 @@ def var(g, y, x, dim, *, correction=1):
     symbolic=lambda sp, *xs, correction: sp.sqrt(elements.variance(sp, *xs, correction=correction)),
     dtype="float",
     order="x dim correction keepdim",
-    settle=_settle,
+    canonical_attributes=_settle,
     kink=lambda y, x, *, dim, keepdim, correction: y.eq(0),
     between_kinks="smooth",
     caveat="no derivative where all are equal: PyTorch takes 0",
@@ -178,7 +178,7 @@ def _checked_weights(name, weights, x):
 @composite(
     rule=_through_deviations,
     order="x correction fweights aweights",
-    labels=("fweights",),
+    integer_inputs=("fweights",),
     whole=("correction",),
     index=lambda lower, i, *_, **__: None,
     examples=(

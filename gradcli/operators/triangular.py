@@ -286,12 +286,8 @@ def _cholesky_solve(b, L, upper):
 ZERO_ON_DIAGONAL = "a number on the diagonal is 0, so that the matrix of this factor has no inverse"
 
 
-def _inverse_rule(g, y, L, *, upper=False):
-    return cholesky_solve.rule(g, y, None, L, upper=upper)[1]
-
-
 @composite(
-    rule=_inverse_rule,
+    rule=lambda g, y, L, *, upper=False: cholesky_solve.rule(g, y, None, L, upper=upper)[1],
     index=lambda lower, i, L, **how: lower(cholesky_solve(eye(n=L.shape[-1]), L, **how), i),
     triangular=cholesky_solve.triangular,
     examples=(("cholesky_inverse(L.tril() + 3 * eye(2))", "L=2x2"),),

@@ -18,7 +18,7 @@ def _unpool(x, indices, *, size):
     shape=lambda s, indices, *, size: (*s[:-1], size),
     value=_unpool,
     dtype="first",
-    labels=("indices",),
+    integer_inputs=("indices",),
     rule=lambda g, y, x, indices, *, size: (g.gather(dim=-1, index=indices), None),
     examples=(("unpool(x, tensor([[1, 3], [0, 2]]), 4)", "x=2x2"),),
     torch=None,

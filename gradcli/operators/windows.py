@@ -76,7 +76,7 @@ def _unfolded(x, *, kernel, stride, dilation):
     family="movement",
     shape=_windows_shape,
     value=_windows,
-    said=_unfolded,
+    torch_expand=_unfolded,
     dtype="first",
     examples=(
         ("windows(x, (2, 2), (1, 2), (1, 1))", "x=3x4"),
@@ -107,7 +107,7 @@ def _laid_in_a_row(w, *, shape, stride, dilation):
 
 @operator(
     shape=_overlapped,
-    said=_laid_in_a_row,
+    torch_expand=_laid_in_a_row,
     value=_overlap,
     dtype="first",
     method=True,
@@ -120,10 +120,6 @@ def overlap(g, y, w, *, shape, stride, dilation):
     return g.windows(kernel=w.shape[-len(stride) :], stride=stride, dilation=dilation)
 
 
-def _padded_shape(s, *, amount):
-    return tuple(n + a + b for n, (a, b) in zip(s, amount, strict=True))
-
-
 def _padded(x, *, amount):
     """PyTorch's pad begins with the last dimension."""
     around = list(amount)
@@ -133,8 +129,8 @@ def _padded(x, *, amount):
 
 
 @operator(
-    shape=_padded_shape,
-    said=_padded,
+    shape=lambda s, *, amount: tuple(n + a + b for n, (a, b) in zip(s, amount, strict=True)),
+    torch_expand=_padded,
     value=lambda x, *, amount: np.pad(x, amount),
     dtype="first",
     examples=(("zero_pad(x, ((0, 0), (1, 2)))", "x=2x3"),),
@@ -212,13 +208,9 @@ class Kernel:
 # ---- windows as columns --------------------------------------------------------------------------
 
 
-def _columns_back(g, y, input, **how):
-    return fold(g, output_size=input.shape[-2:], **how)
-
-
 @composite(
     torch=F + "unfold",
-    rule=_columns_back,
+    rule=lambda g, y, input, **how: fold(g, output_size=input.shape[-2:], **how),
     aliases=("F.unfold", "functional.unfold"),
     spelling="F.unfold({0}, {kernel_size}, dilation={dilation}, padding={padding}, "
     "stride={stride})",

@@ -99,7 +99,7 @@ class _Request:
         """The values that were given, as arrays."""
         if not self.values:
             return {}
-        from ..language.given.values import Reader
+        from ..language.arguments.values import Reader
 
         reader = Reader(self.limits, self.asked.get("random_seed", 0), self.asked.get("stdin"))
         self.values = {name: reader.read(v, name) for name, v in self.values.items()}

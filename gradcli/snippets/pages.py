@@ -1,9 +1,10 @@
 """The programs of a text, each read: on its own, and after what went before where it needs that."""
 
+import json
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from .notebook import code_of
 from .python.machine import Outcome
 from .reading import Reading, Setting, read
 from .source import Program, after, programs
@@ -67,3 +68,19 @@ def _from(reading: Reading, line: int) -> Reading:
         warnings=[w for w in outcome.warnings if w.line >= line],
     )
     return reading._replace(outcome=own)
+
+
+MAGIC = re.compile(r"^[ \t]*[%!?]", re.MULTILINE)  # what IPython alone understands
+
+
+def code_of(text: str) -> str | None:
+    """The code of a notebook's cells, magic commands as comments; None for any other text."""
+    if not text.lstrip().startswith("{") or '"cells"' not in text:
+        return None
+    try:
+        cells = json.loads(text)["cells"]
+        code = [c["source"] for c in cells if c["cell_type"] == "code"]
+    except (ValueError, KeyError, TypeError):
+        return None
+    sources = ["".join(source) for source in code]
+    return "\n\n".join(MAGIC.sub("# ", source) for source in sources)

@@ -14,13 +14,13 @@ from typing import Any
 from ...backends.numeric import Evaluator, sources
 from ...errors import if_applicable
 from ...graphs import Node, downstream, walk
-from ...language.given.assumptions import with_properties
+from ...language.arguments.assumptions import with_properties
 from ...lazy import np
 from ...notation.formulas.rules.guards import TINY, is_negligible_bound
 from ..checking.perturbation import symmetric_inputs, symmetrized
 from ..in_pytorch.conventions import kinks
+from .claim import Claim, built
 from .findings import NOISE, close
-from .given import Claim, built
 from .points import Point, Points, Values, Within, fixed_values
 
 MOST = 8  # points that are added

@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 from ...errors import if_applicable
 from ...graphs import Node, walk
-from ...language.given.assumptions import with_properties
+from ...language.arguments.assumptions import with_properties
 from ...language.program import Program
 from ...lazy import np
+from .claim import Claim, reread
 from .edits import Edit
 from .findings import NOISE, Finding, at_point, holds
-from .given import Claim, reread
 from .points import Point, Values, Within
 from .syntax import is_sum, parts, small_number
 

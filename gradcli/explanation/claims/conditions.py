@@ -13,8 +13,8 @@ from ...graphs import Node
 from ...graphs.shapes import is_square
 from ...lazy import np
 from .branches import on_all_branches
+from .claim import Claim
 from .findings import Finding, at_point, holds
-from .given import Claim
 from .points import Point, Points, Values
 
 Projection = Callable[[Any], Any]

@@ -6,9 +6,9 @@ from functools import lru_cache
 
 from ...language.program import Program, read_again
 from ...lazy import np
+from .claim import ORIGIN, built
 from .edits import Mend, divisors, negated, numbers, scaled, with_another
 from .findings import Finding, close
-from .given import ORIGIN, built
 from .points import Point
 
 LARGEST = 12  # numerator or denominator of a reported factor

@@ -8,7 +8,7 @@ from ...graphs import Node
 from ...graphs.shapes import Shape, fits
 from ...language.program import Program
 from ...lazy import np
-from .given import built
+from .claim import built
 from .points import TOLERANCE, Point
 
 NOISE = 1e-14  # rounding error of a gradient that is 0

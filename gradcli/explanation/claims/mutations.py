@@ -15,9 +15,9 @@ from ...graphs import Operator
 from ...language.inference.products import called
 from ...language.program import Program, read_again
 from ...language.syntax import called_name, is_whole_number
+from .claim import ORIGIN
 from .dimensions import KEEPDIM, along, dimension, keeping, loses_dimension, may_keep, takes_keepdim
 from .edits import RENAMED, SHAPES, Edit, whole
-from .given import ORIGIN
 from .syntax import (
     REDUCTIONS,
     Bindings,

@@ -17,8 +17,8 @@ from ...errors import GradcliError, if_applicable
 from ...graphs import Node, walk
 from ...graphs.shapes import Shape, is_square
 from ...graphs.signature import signature
+from ...language.arguments.assumptions import with_properties
 from ...language.generic_sizes import decided_by_values, with_values
-from ...language.given.assumptions import with_properties
 from ...language.problem import Input, Problem
 from ...lazy import np
 from ..analysis import Analysis, is_large
@@ -33,7 +33,7 @@ from ..formulas.readings import resized
 from ..formulas.trial_values import Draw, combinations
 from ..formulas.wording import Wording
 from ..in_pytorch.conventions import kinks_met
-from .given import targets
+from .claim import targets
 
 DRAWS = 40  # of values, until no two are the same
 POINTS = 5  # for the first sizes, if there are no others

@@ -18,11 +18,11 @@ from ..blocks import text_of
 from ..formulas.trials import Trial
 from ..phrases import listed
 from . import edits, factors
-from .beyond import beyond
 from .branches import on_all_branches
+from .claim import ORIGIN, Claim, reread, targets
 from .edits import FIRST, LIKELY, NEAR, RENAMED, Edit, Mend, written
 from .findings import Finding, at_point, close, holds, is_jacobian_diagonal, same
-from .given import ORIGIN, Claim, reread, targets
+from .further_trials import further_trials
 from .mutations import edits as edits_of
 from .mutations import pairs
 from .omissions import exchanges, omissions_of, parts_of, with_a_mistake
@@ -128,7 +128,7 @@ class Search(Tries):
         """
         if self.grad is None:
             return None
-        for trials in beyond(self.claim, self.problem):
+        for trials in further_trials(self.claim, self.problem):
             self.others = trials
             candidates = chain.from_iterable(way() for way in self._ways())
             result = next((m for m in candidates if m.is_right or self.verified(m.formula)), None)

@@ -27,11 +27,11 @@ from ..formulas.readings import (
 from ..formulas.wording import Wording
 from .branches import on_all_branches
 from .caveats import Deviation, deviation, negligible
+from .claim import ORIGIN, Claim, ClaimTexts, built, read_claims, uses_seed
 from .conditions import condition
 from .dimensions import loses_dimension
 from .edits import Mend
 from .findings import Finding, at_point, holds
-from .given import ORIGIN, Claim, ClaimTexts, built, read_claims, uses_seed
 from .points import Point, Points, points
 from .proof import same
 from .search import Search

@@ -13,8 +13,8 @@ from ...language.problem import Problem
 from ...language.syntax import is_whole_number
 from ...notation import tree
 from ..formulas.wording import Wording
+from .claim import Claim
 from .findings import Finding
-from .given import Claim
 from .syntax import is_size
 
 

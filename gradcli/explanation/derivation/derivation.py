@@ -16,8 +16,8 @@ from ...autodiff.reverse import Step
 from ...errors import if_applicable
 from ...graphs import Node, upstream
 from ...graphs.substitution import substitute_all
-from ...language.given.seeds import Seed
-from ...language.given.values import Reader
+from ...language.arguments.seeds import Seed
+from ...language.arguments.values import Reader
 from ...language.posing import Posing
 from ...language.problem import Problem
 from ...lazy import np
@@ -25,7 +25,7 @@ from ...notation import tree
 from ...notation.formulas.formula import TOO_LONG, Writer, formula, too_long
 from ...notation.tree import Name, Tree
 from ..analysis import Analysis
-from ..formulas.beside_numbers import named_values
+from ..formulas.contradictions import named_values
 from ..formulas.source_text import role_of
 from ..formulas.trials import value_of
 from ..formulas.wording import wording_of

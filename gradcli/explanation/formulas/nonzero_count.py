@@ -14,7 +14,7 @@ from ...autodiff.expansion import expanded
 from ...backends.numeric import Evaluator
 from ...errors import if_applicable
 from ...graphs import OPS, Node, downstream, walk
-from ...language.given.assumptions import with_properties
+from ...language.arguments.assumptions import with_properties
 from ...language.problem import Input, Problem
 from ...lazy import np
 from ...notation.jacobians.patterns import SELECTIONS

@@ -11,7 +11,7 @@ from ...autodiff.reverse import backward
 from ...backends.numeric import Evaluator
 from ...errors import GradcliError, if_applicable
 from ...graphs import Node, walk
-from ...graphs.shapes import TELLING, Conflict, Shape
+from ...graphs.shapes import GENERIC_SIZES, Conflict, Shape
 from ...graphs.substitution import rebuilt
 from ...language.generic_sizes import to_generic_sizes
 from ...language.problem import Problem
@@ -243,7 +243,7 @@ class _Back:
             return value
         if not isinstance(value, int | float):
             raise NotBySizes
-        if abs(value) < TELLING[0]:
+        if abs(value) < GENERIC_SIZES[0]:
             return value
         if value not in self.sizes:
             raise NotBySizes

@@ -29,7 +29,7 @@ from ...notation.jacobians.structure import Structure, jacobian_structure
 from ..analysis import Analysis, within_budget
 from ..jacobian import jacobian_of
 from . import by_index
-from .beside_numbers import formula_value
+from .contradictions import formula_value
 from .nonzero_count import bounded, cancelled, deciding
 from .other_sizes import generic_problem
 from .trial_values import random_values
@@ -254,7 +254,7 @@ def _readings(w: Wording, x: Input) -> Iterator[Structure]:
         yield jacobian_structure(
             *(p.out, node, grad, p.seed.node, w.names),
             parts=parts,
-            telling=w.problem.telling,
+            generic_sizes=w.problem.generic_sizes,
             like=w.like_output,
             known=w.cache.factors,
         )

@@ -8,7 +8,7 @@ from ...backends.numeric import Evaluator
 from ...errors import GradcliError
 from ...graphs import Node
 from ...graphs.shapes import Shape, is_square
-from ...language.given.assumptions import with_properties
+from ...language.arguments.assumptions import with_properties
 from ...language.problem import Input, Problem
 from ...lazy import np
 from ..random_numbers import Numbers

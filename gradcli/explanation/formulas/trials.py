@@ -14,10 +14,10 @@ from ...autodiff.reverse import backward
 from ...backends.numeric import Evaluator
 from ...errors import EXPRESSION, GradcliError, if_applicable, result_or_error
 from ...graphs import OPS, Node, as_node, walk
-from ...graphs.shapes import TELLING, Shape
+from ...graphs.shapes import GENERIC_SIZES, Shape
+from ...language.arguments.assumptions import with_properties
 from ...language.building.build import Builder
 from ...language.generic_sizes import at_shapes, oblong_sizes
-from ...language.given.assumptions import with_properties
 from ...language.inference.infer import different_sides, unusual_sizes
 from ...language.problem import Input, Problem
 from ...language.program import Program, read_again
@@ -33,7 +33,7 @@ DRAWS = 4  # of random numbers, until outputs are finite
 ZERO = 1e-30  # less is rounding: the random numbers are of order 1
 SINGULAR = 1e12  # a matrix with a larger condition number counts as singular
 INVERSES = ("inv", "solve")
-SMALL = (3, 4, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20)  # in the place of TELLING
+SMALL = (3, 4, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20)  # in the place of GENERIC_SIZES
 UNTIED = 12  # trials at sizes of which only products are equal
 
 
@@ -367,7 +367,7 @@ def _elsewhere(problem: Problem, generic: Problem | None) -> Iterator[Trial]:
 def _followed(problem: Problem, generic: Problem | None) -> Iterator[Trial]:
     """Trials with one dimension increased, and those adapted that depend on it."""
     of = {} if generic is None else generic.shapes
-    if of and all(n < TELLING[0] or _is_multiple(n) for shape in of.values() for n in shape):
+    if of and all(n < GENERIC_SIZES[0] or _is_multiple(n) for shape in of.values() for n in shape):
         return
 
     def fit(shapes: dict[str, Shape]) -> Trial | Exception:
@@ -378,7 +378,7 @@ def _followed(problem: Problem, generic: Problem | None) -> Iterator[Trial]:
 
 def _is_multiple(n: int) -> bool:
     """Whether a size is a generic size times a small integer."""
-    return any(n % t == 0 and n // t < TELLING[0] for t in TELLING)
+    return any(n % t == 0 and n // t < GENERIC_SIZES[0] for t in GENERIC_SIZES)
 
 
 def _squeezed(problem: Problem, small: dict[str, Shape]) -> Iterator[Trial]:
@@ -402,8 +402,8 @@ def _small(problem: Problem, falling: bool = False) -> dict[str, Shape]:
     `falling` in reverse order of size.
     """
     inputs = problem.inputs.values()
-    met = [t for t in TELLING if any(n % t == 0 for i in inputs for n in i.shape)]
-    small = dict(zip(met[::-1] if falling else TELLING, SMALL))
+    met = [t for t in GENERIC_SIZES if any(n % t == 0 for i in inputs for n in i.shape)]
+    small = dict(zip(met[::-1] if falling else GENERIC_SIZES, SMALL))
 
     def smaller(n: int) -> int:
         for t in met if n else ():

@@ -20,9 +20,9 @@ from ...operators.leaves import Array
 from ..analysis import Analysis, once, within_budget
 from ..blocks import THEN, Formula, Line, equality, statements
 from ..derived import gradient_name
+from .formula_cache import Formulas, formulas_of, new_formulas
 from .generic_nodes import SameComputation
 from .other_sizes import generic_problem
-from .remembered import Formulas, formulas_of, new_formulas
 from .source_text import SourceText, role_of
 from .trials import Reach, Trials, tried_out, undefined
 
@@ -100,7 +100,7 @@ class Wording:
         short = self._shortest(grad, names)
         if short is not grad:
             yield short, {}
-        write = Writer(names, self.problem.telling)
+        write = Writer(names, self.problem.generic_sizes)
         seed = self.problem.seed.node
         result = (tuple(seedless_parts(short, seed, names, moved)) for moved in (False, True))
         for parts in dict.fromkeys(result):
@@ -156,7 +156,7 @@ class Wording:
         """
         if extra:
             return extra[node] if node in extra else self._formula(node, extra, later)
-        wrt = () if later or self.problem.telling is not None else self.problem.wrt
+        wrt = () if later or self.problem.generic_sizes is not None else self.problem.wrt
         x = next((x for x in wrt if self.analysis.gradient(x) is node), None)
         return self._alone(node, later) if x is None else self.gradient(x)
 
@@ -173,7 +173,9 @@ class Wording:
     ) -> tree.Tree | None:
         user_names = {n: name for n, name in self.names.items() if n is not node and n not in later}
         names = user_names | (extra or {})
-        write = partial(formula, names=names, telling=self.problem.telling, program=self._program)
+        write = partial(
+            formula, names=names, generic_sizes=self.problem.generic_sizes, program=self._program
+        )
         if not extra:
             short = self._shortest(self.without_implicit_seed(node), names)
             if not Writer(names).is_in_words(short):
@@ -203,7 +205,7 @@ class Wording:
         without_seed = node if extra else self.without_implicit_seed(node)
         if is_large(without_seed, names):
             return None
-        written = formula(without_seed, names, self.problem.telling)
+        written = formula(without_seed, names, self.problem.generic_sizes)
         return None if too_long(written) else written
 
     def _shortest(self, node: Node, names: Mapping[Node, Name]) -> Node:
@@ -228,7 +230,7 @@ class Wording:
         shortener = shorteners.pop(key, None)
         if shortener is None:
             second = self.problem.before is not None
-            shortener = Shortener(names, self._program, self.problem.telling, quick=second)
+            shortener = Shortener(names, self._program, self.problem.generic_sizes, quick=second)
         short = shortener(node)
         shorteners[key] = shortener  # one whose search was cut short is not asked again
         return short
@@ -281,7 +283,7 @@ class Wording:
         """Whether the formula of a gradient is too long without statements. Its index notation and
         its Jacobian's closed form, which have no statements, are then not searched for at length.
         """
-        general = self.generic if self.problem.telling is None else None
+        general = self.generic if self.problem.generic_sizes is None else None
         if general is not None:
             return general.is_long(general.problem.inputs[x.name])
         grad = self.read_off(x)
@@ -367,11 +369,11 @@ class Wording:
         """The index notation of the problem."""
         p = self.problem
         values = self.analysis.value
-        sizes = None if self.problem.telling is not None else lambda: self._sizes
+        sizes = None if self.problem.generic_sizes is not None else lambda: self._sizes
         from ...notation.indices.index import Indices
 
         return Indices(
-            p.out, p.seed.node, self.names, values, p.out_name, sizes, self.problem.telling
+            p.out, p.seed.node, self.names, values, p.out_name, sizes, self.problem.generic_sizes
         )
 
     @cached_property

@@ -8,7 +8,7 @@ from functools import reduce
 from ...errors import GradcliError
 from ...graphs import OPS, Node
 from ...graphs.shapes import text
-from ...language.given.seeds import Seed, implied
+from ...language.arguments.seeds import Seed, implied
 from ...language.problem import Input, Problem
 from ...notation.tree import Tree
 from ..analysis import Analysis

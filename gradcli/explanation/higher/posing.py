@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...errors import GradcliError
-from ...language.given.directions import read_direction
-from ...language.given.values import Reader
+from ...language.arguments.directions import read_direction
+from ...language.arguments.values import Reader
 from ...language.posing import pose
 from ...language.problem import Problem
 from ..derived import with_tangents

@@ -15,7 +15,7 @@ from ... import frameworks
 from ...backends.numeric import Evaluator
 from ...errors import if_applicable
 from ...graphs import OPS, Node, Operator, intern, walk
-from ...language.given.options import read_shapes
+from ...language.arguments.options import read_shapes
 from ...language.posing import pose
 from ...lazy import np
 from ...operators import everything

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from ...errors import if_applicable
-from ...graphs.shapes import TELLING, text
+from ...graphs.shapes import GENERIC_SIZES, text
 from ...language.generic_sizes import (
     at_generic_sizes,
     at_shapes,
@@ -77,8 +77,8 @@ def _remark(scope: str, plan: Plan) -> str:
     return f"# {scope}: {sizes}\n"
 
 
-def _at_generic_sizes(plan: Plan, write: Write, telling: Sequence[int]) -> str | None:
-    problem = at_generic_sizes(plan.problem, telling)
+def _at_generic_sizes(plan: Plan, write: Write, sizes: Sequence[int]) -> str | None:
+    problem = at_generic_sizes(plan.problem, sizes)
     if problem is None or not _is_general(plan.problem, problem):
         return None
     return _at(plan, write, problem)
@@ -95,7 +95,7 @@ def _is_general(problem: Problem, general: Problem) -> bool:
     """
     shapes = general.shapes
     pairs = [p for i in problem.inputs.values() for p in zip(i.shape, shapes[i.name], strict=True)]
-    return all(n == m or m >= TELLING[0] for n, m in pairs)
+    return all(n == m or m >= GENERIC_SIZES[0] for n, m in pairs)
 
 
 def _elsewhere(plan: Plan, write: Write) -> Iterator[str]:

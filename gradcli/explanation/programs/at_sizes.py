@@ -36,7 +36,7 @@ class AtSizes:
 
     def __init__(self, problem: Problem, original: Analysis, wrt: Sequence[Input]):
         self.problem, self.original, self.wrt = problem, original, wrt
-        self.telling = problem.telling  # as in `formula`
+        self.generic_sizes = problem.generic_sizes  # as in `formula`
         self._bare: dict[Node, Node] = {}
 
     @cached_property

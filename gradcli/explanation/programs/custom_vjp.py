@@ -55,7 +55,7 @@ class _CustomVjp:
     def _backward(self, grads, saved: Saved) -> tuple[list[str], list[JaxWriter]]:
         plan, sized = self.plan, self.sized
         names = {sized.seed: Name(plan.problem.seed.name)} | named(saved.names)
-        writer = JaxWriter(names | sized.names, sized.telling)
+        writer = JaxWriter(names | sized.names, sized.generic_sizes)
         built = Statements(writer, grads, {}, plan.fresh(*saved.names.values()))
         result = {x.name: tree.text(f) for x, f in zip(plan.wrt, built.formulas)}
         texts = [result.get(i.name, "None") for i in self.arguments]
@@ -75,7 +75,7 @@ class _CustomVjp:
         sized = self.sized
         inner = {n: name for n, name in saved.inner.items() if name in saved_names}
         intermediates = sized.intermediates | inner
-        writer = JaxWriter(sized.names, sized.telling)
+        writer = JaxWriter(sized.names, sized.generic_sizes)
         writers.append(writer)
         built = Statements(
             writer, [sized.out, *inner], intermediates, self.plan.fresh(*intermediates.values())

@@ -32,9 +32,9 @@ class _Jax:
     def __init__(self, plan: Plan, sized: AtSizes):
         self.plan, self.sized = plan, sized
         names = plan.fresh()
-        self.writer = JaxWriter(sized.names, sized.telling)
+        self.writer = JaxWriter(sized.names, sized.generic_sizes)
         out = {sized.out: Name(plan.safe(plan.problem.out_name))}
-        self.of_gradients = JaxWriter(sized.all_names | out, sized.telling)
+        self.of_gradients = JaxWriter(sized.all_names | out, sized.generic_sizes)
         self.f, self.vjp = names.free("f"), names.free("vjp")
         self.grads = {x.name: names.free(f"{plan.safe(x.name)}_grad") for x in plan.problem.wrt}
 

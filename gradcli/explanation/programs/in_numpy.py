@@ -57,7 +57,7 @@ class _NumPy:
 
     def text(self) -> str:
         plan, sized = self.plan, self.sized
-        writers = [ArrayWriter(n, sized.telling) for n in (sized.names, sized.all_names)]
+        writers = [ArrayWriter(n, sized.generic_sizes) for n in (sized.names, sized.all_names)]
         f = function(self.f, self.arguments, forward(sized, writers[0], plan.fresh()))
         parts = [f, self._gradient(writers[1]), *self._differences(), self._test()]
         whole = helpers(*writers)

@@ -68,7 +68,7 @@ class _Torch:
         self.by_formula = any(x in plan.wrt and plan.expected(x) is None for x in self.tracked)
         writer_names = sized.all_names | named(sized.named_nodes) | dict(self.derivation.names)
         self.writers = [
-            ProgramWriter(names, sized.telling) for names in (sized.names, writer_names)
+            ProgramWriter(names, sized.generic_sizes) for names in (sized.names, writer_names)
         ]
 
     @cached_property

@@ -72,7 +72,7 @@ class _Function:
     def _backward(self, grads: list[Node], saved: Saved) -> list[str]:
         plan, sized = self.plan, self.sized
         names = {sized.seed: Name(self.seed)} | named(saved.names)
-        writer = ProgramWriter(names, sized.telling, like=self.seed)
+        writer = ProgramWriter(names, sized.generic_sizes, like=self.seed)
         self.writers.append(writer)
         for i in self.arguments:  # for their shapes; text that reads one is changed below
             node = sized.problem.inputs[i.name].node
@@ -132,7 +132,7 @@ class _Function:
         sized = self.sized
         inner = {n: name for n, name in saved.inner.items() if name in saved_names}
         intermediates = sized.intermediates | inner
-        writer = ProgramWriter(sized.names, sized.telling)
+        writer = ProgramWriter(sized.names, sized.generic_sizes)
         self.writers.append(writer)
         built = Statements(
             writer, [sized.out, *inner], intermediates, self.plan.fresh(*intermediates.values())

@@ -8,7 +8,7 @@ from ...graphs.shapes import axis
 from ...notation import tree
 from ...notation.code.array_code import check_written
 from ...notation.code.torch_code import TorchWriter, array
-from ...notation.formulas.formula import Telling, Writer
+from ...notation.formulas.formula import GenericSizes, Writer
 from ...notation.tree import Call, Infix, Listing, Name, Tree, Verbatim
 from ...operators.indexing import is_array
 
@@ -27,9 +27,12 @@ class ProgramWriter(TorchWriter):
     """
 
     def __init__(
-        self, names: Mapping[Node, Name], telling: Telling | None = None, like: str | None = None
+        self,
+        names: Mapping[Node, Name],
+        generic_sizes: GenericSizes | None = None,
+        like: str | None = None,
     ):
-        super().__init__(names, telling)
+        super().__init__(names, generic_sizes)
         self.like_name = like
         self.helpers: dict[str, str] = {}
 

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 from ...snippets.pages import read_all
 from ...snippets.reading import Reading
 from ..blocks import Document
+from .changes import Finding
 from .document import document
-from .findings import Finding
 from .surprises import surprises
 
 TRACEBACK = "Traceback (most recent call last)"

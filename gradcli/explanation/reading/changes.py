@@ -1,11 +1,12 @@
 """What a changed program differs in from the one it was, in words, and what it then gives."""
 
 import difflib
+from typing import Any, NamedTuple
 
 from ...snippets.eager.printing import tensor_text
 from ...snippets.eager.tensor import Tensor
 from ...snippets.reading import Reading
-from .graphs import readable
+from .steps import readable
 
 MOST = 4  # changes that are listed
 OPEN = (":", ",", "(", "[", "{")  # ends of lines after which a statement goes on
@@ -62,3 +63,43 @@ def numbers(tensor: Tensor) -> str:
     """The numbers of a small tensor; "" of a large one."""
     text = tensor_text(tensor).removeprefix("tensor(").removesuffix(")")
     return text if len(text) <= WIDTH and "\n" not in text else ""
+
+
+READ_AGAIN = "read again: "  # begins the line of a cure that says what it then does
+
+
+class Finding(NamedTuple):
+    """One thing to know.
+
+    `kind` is a short code; `evidence` are lines of the program with a remark on each;
+    `corrected` is the whole program after the smallest change that cures it.
+    """
+
+    kind: str
+    title: str
+    why: str
+    cure: str = ""
+    line: int | None = None
+    evidence: tuple[tuple[int, str, str], ...] = ()
+    corrected: str | None = None
+
+    def data(self) -> dict[str, Any]:
+        """The keys of the JSON."""
+        return {
+            "kind": self.kind,
+            "title": self.title,
+            "line": self.line,
+            "why": self.why,
+            "cure": self.cure or None,
+            "evidence": [
+                {"line": line, "text": text, "remark": remark}
+                for line, text, remark in self.evidence
+            ],
+        }
+
+
+def evidence(reading: Reading, *rows: tuple[int | None, str]) -> tuple[tuple[int, str, str], ...]:
+    """Lines of a program with remarks, in the order of the text."""
+    lines = ["", *reading.source.split("\n")]
+    known = sorted({(n, remark) for n, remark in rows if n})
+    return tuple((n, lines[n].strip() if n < len(lines) else "", remark) for n, remark in known)

@@ -21,7 +21,7 @@ from ..blocks import (
     plain,
     words,
 )
-from .findings import READ_AGAIN, Finding
+from .changes import READ_AGAIN, Finding
 from .steps import Explained, explained
 
 MOST_BACKWARDS = 3  # that are explained; the others are counted

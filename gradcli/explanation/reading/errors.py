@@ -8,12 +8,11 @@ from collections.abc import Iterator
 from ...snippets.eager.engine import Record, Saved
 from ...snippets.eager.tensor import Tensor
 from ...snippets.reading import Reading
-from .changes import gradients, in_words
+from .changes import READ_AGAIN, Finding, gradients, in_words
 from .corrections.nodes import dotted
 from .corrections.search import Correction, correction
 from .corrections.table import kinds
-from .findings import READ_AGAIN, Finding
-from .graphs import operation, readable
+from .steps import operation, readable
 
 Evidence = tuple[int, str, str]  # a line, its text, a remark
 MOST_OPERANDS = 4

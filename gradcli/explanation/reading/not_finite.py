@@ -11,9 +11,8 @@ from ...pasted.problems import Unexplained, posed
 from ...snippets.reading import Reading
 from ...snippets.trace import Backward
 from ..why.answer import Element, Why
-from .findings import Finding, evidence
-from .graphs import operands, operation, records, result
-from .steps import analysis_of
+from .changes import Finding, evidence
+from .steps import analysis_of, operands, operation, records, result
 
 GREW = "The numbers grow from turn to turn: a smaller learning rate, or clip_grad_norm_."
 KEEP = "Keep its operand away from there: clamp it, or compute the whole by one function."

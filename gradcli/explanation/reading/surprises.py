@@ -10,12 +10,11 @@ from typing import Any
 from ...snippets.eager.engine import Record
 from ...snippets.eager.tensor import Tensor
 from ...snippets.reading import Reading
-from .changes import numbers
+from .changes import Finding, evidence, numbers
 from .corrections.nodes import dotted, keyword, method
 from .corrections.text import Text
-from .findings import Finding, evidence
-from .graphs import operands, readable, records, result
 from .not_finite import not_finite
+from .steps import operands, readable, records, result
 
 CLEARS = re.compile(r"zero_grad|\.grad\s*=[^=]|\.grad\.(data\.)?(zero_|fill_)|del \w+\.grad|set_\(")
 FLAT = ("Round", "Floor", "Ceil", "Sign", "Trunc", "Heaviside")

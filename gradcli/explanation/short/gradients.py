@@ -10,7 +10,7 @@ from ...notation import tree
 from ...notation.tree import Tree
 from ..analysis import Analysis
 from ..derivation.derivation import Derivation, Line, derivation
-from ..formulas.beside_numbers import FormulaBesideNumbers, of_gradients, with_ones
+from ..formulas.contradictions import FormulaBesideNumbers, of_gradients, with_ones
 from ..formulas.trials import MOST as MOST_ELEMENTS
 from ..formulas.wording import Wording
 from ..phrases import shape_text

@@ -234,14 +234,16 @@ def _numbers_among(called: Any, args: list, named: dict[str, Any]) -> list[Any]:
     """The tensors and numbers that a call computes with, without indices, masks and attributes."""
     places = called.places
     bindings = [*zip((*places, *(None,) * len(args)), args), *_in_order(places, named)]
-    labels = getattr(called, "labels", ())
+    integers = getattr(called, "integer_inputs", ())
     promotes = isinstance(called, Operator) and called.family == "elementwise"
     inputs = called.inputs if promotes and not called.of_one_kind else ()
     result: list[Any] = []
     for name, value in bindings:
         if isinstance(value, tuple):
             result += _tensors(list(value))
-        elif name not in labels if isinstance(value, Node) else name in inputs and is_number(value):
+        elif (
+            name not in integers if isinstance(value, Node) else name in inputs and is_number(value)
+        ):
             result.append(value)
     return result
 

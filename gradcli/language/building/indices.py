@@ -6,7 +6,7 @@ from typing import Any
 
 from ...errors import GradcliError
 from ...graphs import OPS, Node, Outputs, walk
-from ...graphs.operator import Unlabelled
+from ...graphs.operator import NeedsIntegers
 from ...graphs.substitution import substitute
 from ...lazy import np
 from ...operators.leaves import Array
@@ -60,7 +60,7 @@ def _end(b: Scope, part: Any) -> int:
         raise GradcliError("index", message, hint=hint)
     if part.dtype == "float":
         message = "a slice is used, and what it picks depends on its numbers"
-        raise Unlabelled(message, part, "int", "give it a whole number with --value")
+        raise NeedsIntegers(message, part, "int", "give it a whole number with --value")
     b.indices += [part] * (part.dtype == "int")
     return int(b.numbers(part, "what a slice picks depends on its numbers").item())
 
@@ -183,7 +183,7 @@ def index_array(b: Scope, node: Node, e: ast.expr, text: str = "") -> Any:
     if node.dtype == "float":
         message = f"{text} is used as an index, and what it picks depends on its numbers"
         hint = "give it whole numbers or a mask with --value"
-        raise Unlabelled(message, node, "int", hint).at(b.source.span(e))
+        raise NeedsIntegers(message, node, "int", hint).at(b.source.span(e))
     value = b.numbers(node, f"what {text} picks depends on its numbers")
     b.indices += [node] * (node.dtype == "int")
     if value.ndim == 0 and value.dtype.kind != "b":

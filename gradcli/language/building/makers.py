@@ -85,20 +85,12 @@ def _draw(b: Scope, e: ast.Call, args: list, how: str) -> Node:
     return b.counted(OPS["tensor"].made((), {"data": drawn}, b.source.span(e)), e)
 
 
-def _rand(b: Scope, e: ast.Call, args: list, named: dict) -> Node:
-    return _draw(b, e, args, "rand")
-
-
-def _randn(b: Scope, e: ast.Call, args: list, named: dict) -> Node:
-    return _draw(b, e, args, "randn")
-
-
 BY_KIND: dict[str, Callable[[Scope, ast.Call, list, dict], Any]] = {
     "array": tensor,
     "floats": _floats,
     "copy": _copied,
     "arange": _arange,
-    "rand": _rand,
-    "randn": _randn,
+    "rand": lambda b, e, args, named: _draw(b, e, args, "rand"),
+    "randn": lambda b, e, args, named: _draw(b, e, args, "randn"),
 }
 MAKERS = {name: BY_KIND[kind] for name, kind in MAKER_KINDS.items()}

@@ -62,8 +62,7 @@ def _finfo(b: Scope, e: ast.Call, args: list, named: dict) -> Range:
     return result
 
 
-def _iinfo(b: Scope, e: ast.Call, args: list, named: dict) -> Range:
-    return _of_integers(_dtype(b, e, args, named, "int"))
-
-
-RANGES = {"finfo": _finfo, "iinfo": _iinfo}
+RANGES = {
+    "finfo": _finfo,
+    "iinfo": lambda b, e, args, named: _of_integers(_dtype(b, e, args, named, "int")),
+}

@@ -22,7 +22,9 @@ def unbroadcast_ranks(roots: list[Node]) -> dict[str, int]:
     for product, term in (pair for both in sums for pair in permutations(both)):
         terms.setdefault(product, []).append(term)
     varying = downstream(order, [n for n in order if n.op.name == "input"], _made_of)
-    of_products = downstream(order, [n for n in order if "matrices" in n.op.as_a_rule], _made_of)
+    of_products = downstream(
+        order, [n for n in order if "matrices" in n.op.typical_inputs], _made_of
+    )
     for node in order:
         for operand, other in permutations(_operands(node), 2):
             by_number = not other.ndim and other in varying
@@ -45,7 +47,7 @@ def unbroadcast_ranks(roots: list[Node]) -> dict[str, int]:
 
 def _batches(order: list[Node]) -> dict[str, int]:
     """Ranks of images, as x in `conv2d(x, w, b)`: batched, with the rank of the kernel."""
-    first = (node.parents[:2] for node in order if "batches" in node.op.as_a_rule)
+    first = (node.parents[:2] for node in order if "batches" in node.op.typical_inputs)
     single = ((x, kernel) for x, kernel in first if x.ndim < kernel.ndim)
     return {x.attrs["name"]: kernel.ndim for x, kernel in single if x.op.name == "input"}
 
@@ -56,7 +58,7 @@ def _columns(order: list[Node]) -> dict[str, int]:
     """
     result = {}
     for node in order:
-        pair = "matrices" in node.op.as_a_rule and len(node.parents) == 2
+        pair = "matrices" in node.op.typical_inputs and len(node.parents) == 2
         left, x = node.parents if pair else (node, node)
         inputs = {n for n in (left, x) if n.op.name == "input"}
         if x not in inputs or left in inputs or left.op.family == "movement":
@@ -82,7 +84,7 @@ def _operands(node: Node) -> Sequence[Node]:
 
 def _compared(node: Node) -> list[Node]:
     pairs = zip(node.op.inputs, node.inputs, strict=False)
-    return [i for name, i in pairs if name in node.op.alike and i is not None]
+    return [i for name, i in pairs if name in node.op.typical_same_shape and i is not None]
 
 
 def _has_same_rank(node: Node, x: Node, other: Node) -> bool:
@@ -113,7 +115,7 @@ def _multiplies(node: Node, x: Node, other: Node, other_terms: Sequence[Node]) -
         return False
     of_a_matrix = _is_upper(other) and not _is_upper(x) and any(n.ndim == 2 for n in other_terms)
     constants = [n for n in other_terms if n.ndim == 2 and _is_constant(n)]
-    to_constant = "matrices" in other.op.as_a_rule and bool(constants)
+    to_constant = "matrices" in other.op.typical_inputs and bool(constants)
     return (_is_constant(other) and bool(other_terms)) or of_a_matrix or to_constant
 
 

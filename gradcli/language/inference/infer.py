@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from ...errors import GradcliError, if_applicable
 from ...graphs import Node, walk
-from ...graphs.shapes import TELLING, Conflict, Shape, numel, text
+from ...graphs.shapes import GENERIC_SIZES, Conflict, Shape, numel, text
 from ..program import Program
 from .broadcasts import unbroadcast_ranks
 from .ranks import ranks_to_try
@@ -70,12 +70,12 @@ def infer(
     attempt: Attempt,
     seed_rank: int | None,
     fixed: Mapping[str, int],
-    labels: Collection[str] = (),
+    integer_inputs: Collection[str] = (),
 ) -> Inferred:
     """Shapes for the inputs `unknown`, given those of `known`.
 
     `attempt(shapes)` builds the program and returns its Outcome; `fixed` are ranks of some inputs;
-    `labels`, integer inputs, are vectors if that fits. Raises the error of the most plausible
+    `integer_inputs` are vectors if that fits. Raises the error of the most plausible
     attempt if none works.
     """
     tries = 0
@@ -86,7 +86,7 @@ def infer(
         return attempt(shapes)
 
     first_error: GradcliError | None = None
-    tried = islice(ranks_to_try(program, unknown, seed_rank, fixed, labels), ATTEMPTS)
+    tried = islice(ranks_to_try(program, unknown, seed_rank, fixed, integer_inputs), ATTEMPTS)
     for numberings, ranks in _attempts(tried):
         chosen = dict(zip(unknown, ranks, strict=True))
         if numberings is not different and first_error and first_error.code == "arguments":
@@ -149,7 +149,7 @@ def generic_shapes(
     shapes: dict[str, Shape],
     known: dict[str, Shape],
     attempt: Attempt,
-    generic: Sequence[int] = TELLING,
+    generic: Sequence[int] = GENERIC_SIZES,
     least: int = 2,
 ) -> dict[str, Shape] | None:
     """The shapes with sizes from `generic`, equal only where the program requires it; None if the
@@ -355,22 +355,22 @@ def _assumed(
 
 def unusual_sizes(roots: list[Node]) -> list[tuple[int, int]]:
     """Pairs of sizes that are usually equal, and are not."""
-    return [*different_sides(roots), *((a, b) for a, b in equal_as_a_rule(roots) if a != b)]
+    return [*different_sides(roots), *((a, b) for a, b in typical_equal_sizes(roots) if a != b)]
 
 
-def equal_as_a_rule(roots: list[Node]) -> list[tuple[int, int]]:
+def typical_equal_sizes(roots: list[Node]) -> list[tuple[int, int]]:
     """Pairs of sizes that are usually equal, though they need not be, without sides of matrices."""
     return [
         pair
         for n in walk(roots)
-        if n.op.usual is not None
-        for pair in n.op.usual(*(i.shape for i in n.parents), **n.attrs)
+        if n.op.typical_equal_sizes is not None
+        for pair in n.op.typical_equal_sizes(*(i.shape for i in n.parents), **n.attrs)
     ]
 
 
 def different_sides(roots: list[Node]) -> list[tuple[int, int]]:
     """The sizes of non-square matrices that are usually square."""
-    shapes = [i.shape for n in walk(roots) if "square" in n.op.as_a_rule for i in n.parents]
+    shapes = [i.shape for n in walk(roots) if "square" in n.op.typical_inputs for i in n.parents]
     return [(s[-2], s[-1]) for s in shapes if len(s) == 2 and s[0] != s[1]]
 
 

@@ -69,7 +69,7 @@ def factors(e: ast.AST) -> list[ast.expr]:
     if not isinstance(e, ast.Call):
         return []
     op = called(e)
-    of_matrices = isinstance(op, Operator) and "matrices" in op.as_a_rule
+    of_matrices = isinstance(op, Operator) and "matrices" in op.typical_inputs
     before = [e.func.value] if isinstance(e.func, ast.Attribute) else []
     return [*e.args[:2], *before] if of_matrices else []
 

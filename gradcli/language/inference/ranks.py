@@ -34,16 +34,16 @@ def ranks_to_try(
     unknown: Sequence[str],
     seed_rank: int | None,
     fixed: Mapping[str, int],
-    labels: Collection[str],
+    integer_inputs: Collection[str],
 ) -> Iterator[tuple[int, ...]]:
     """Ranks of the unknown inputs: vectors, then the rank of the seed, then one rank for all, then
-    mixtures. `fixed` ranks stay; `labels`, integer inputs, are vectors first.
+    mixtures. `fixed` ranks stay; `integer_inputs` are vectors first.
     """
     matrices = operands_of_matmul(program) | along_dimensions(program)
     matrices |= _before_products(program, matrices)
     upper = dict.fromkeys({*in_upper_case(program, unknown)} - divisors(program), 2)
     numbers = dict.fromkeys(coefficients(program) - operands_of_matmul(program), 0)
-    likely = dict.fromkeys(matrices, 2) | dict.fromkeys(labels, 1) | numbers
+    likely = dict.fromkeys(matrices, 2) | dict.fromkeys(integer_inputs, 1) | numbers
     order = list(dict.fromkeys([1, *([] if seed_rank is None else [seed_rank]), 2, 3, 4, 0]))
     columns = vectors(program)
     small = dict.fromkeys(columns - along_dimensions(program, columns), 1)

@@ -79,7 +79,7 @@ class Function(Shorthand):
         self.numbers, self.function = entry
         self.name, self.sentence = name, (self.function.__doc__ or "").strip()
         self.unless, self.floats, self.of_numbers = None, False, True
-        self.older, self.makes = (), None
+        self.deprecated_orders, self.makes = (), None
         self.takes = "any"
 
     def __call__(self, /, *args: Any, **named: Any) -> Any:

@@ -24,14 +24,6 @@ def clip(arr=None, /, min=None, max=None, *, a=None, a_min=None, a_max=None):
     return arr if max is None else op.minimum(array(max), arr)
 
 
-def _larger(x1, x2):
-    return op.where((x1 > x2) | op.isnan(x2), x1, x2)
-
-
-def _smaller(x1, x2):
-    return op.where((x1 < x2) | op.isnan(x2), x1, x2)
-
-
 def _hypot(x1, x2):
     large, small = op.maximum(size(x1), size(x2)), op.minimum(size(x1), size(x2))
     return large * op.sqrt(1.0 + op.square(small / op.where(op.eq(large, 0.0), 1.0, large)))
@@ -111,8 +103,8 @@ SCIPY_LINALG: dict[str, Any] = {
 ARRAYS: dict[str, Any] = {
     **dict.fromkeys(("abs", "absolute", "fabs"), size),
     "clip": clip,
-    "fmax": _larger,
-    "fmin": _smaller,
+    "fmax": lambda x1, x2: op.where((x1 > x2) | op.isnan(x2), x1, x2),
+    "fmin": lambda x1, x2: op.where((x1 < x2) | op.isnan(x2), x1, x2),
     "hypot": _hypot,
     "std": _std,
 }

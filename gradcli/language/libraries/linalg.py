@@ -53,10 +53,6 @@ def _pinv(a, rcond=None, hermitian=False, *, rtol=None):
     return op["linalg.pinv"](a, **({} if tolerance is None else {"rtol": tolerance}))
 
 
-def _tensorsolve(a, b, axes=None):
-    return op["linalg.tensorsolve"](a, b, dims=axes)
-
-
 def _cholesky(a, upper=False):
     lower = op["linalg.cholesky"](op.matrix_transpose(a) if upper else a)
     return op.matrix_transpose(lower) if upper else lower
@@ -102,7 +98,7 @@ NUMPY: dict[str, Any] = {
     "svdvals": lambda x: op["linalg.svdvals"](x),
     "tensordot": ARRAYS["tensordot"],
     "tensorinv": lambda a, ind=2: op["linalg.tensorinv"](a, ind),
-    "tensorsolve": _tensorsolve,
+    "tensorsolve": lambda a, b, axes=None: op["linalg.tensorsolve"](a, b, dims=axes),
     "trace": lambda x, *, offset=0: ARRAYS["trace"](x, offset, -2, -1),
     "vecdot": ARRAYS["vecdot"],
     "vector_norm": lambda x, *, axis=None, ord=2, keepdims=False: op["linalg.vector_norm"](

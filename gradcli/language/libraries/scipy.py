@@ -26,10 +26,6 @@ def gamma(x):
     return sign_of_gamma(x) * op.exp(op.lgamma(x))
 
 
-def _rgamma(x):
-    return sign_of_gamma(x) * op.exp(-op.lgamma(x))
-
-
 def betaln(a, b):
     """The logarithm of the absolute value of the beta function."""
     return op.lgamma(a) + op.lgamma(b) - op.lgamma(a + b)
@@ -67,10 +63,6 @@ def rel_entr(x, y):
     outside = op.where(zero, 0.0, math.inf)
     out = op.where(both, inside[0] * (op.log(inside[0]) - op.log(inside[1])), outside)
     return op.where(op.isnan(x) | op.isnan(y), math.nan, out)
-
-
-def _kl_div(x, y):
-    return rel_entr(x, y) - x + y
 
 
 def _huber(delta, r):
@@ -124,10 +116,6 @@ def _inv_boxcox(y, lmbda):
     return op.where(op.eq(lmbda, 0), op.exp(y), op.exp(op.log1p(power * y) / power))
 
 
-def _erfcinv(y):
-    return -op.ndtri(y / 2) / math.sqrt(2)
-
-
 def _exprel(x):
     inside = op.where(op.eq(x, 0), 1.0, x)
     return op.where(op.eq(x, 0), 1 + x / 2, op.expm1(inside) / inside)
@@ -148,7 +136,7 @@ SPECIAL: dict[str, Any] = {
     "expit": "sigmoid",
     "beta": _beta,
     "betaln": betaln,
-    "binom": lambda x, y: _beta_quotient(x, y),
+    "binom": lambda x, y: op.exp(-op.log1p(x) - betaln(1 + x - y, 1 + y)),
     "boxcox": lambda x, lmbda: _boxcox(x, _as_array(lmbda)),
     "boxcox1p": lambda x, lmbda: _boxcox(1 + x, _as_array(lmbda)),
     "inv_boxcox": lambda y, lmbda: _inv_boxcox(y, _as_array(lmbda)),
@@ -158,14 +146,14 @@ SPECIAL: dict[str, Any] = {
     "sindg": _in_degrees("sin"),
     "tandg": _in_degrees("tan"),
     "cosm1": lambda x: -2 * op.square(op.sin(x / 2)),
-    "erfcinv": _erfcinv,
+    "erfcinv": lambda y: -op.ndtri(y / 2) / math.sqrt(2),
     "exp10": lambda x: op.pow(10.0, x),
     "exprel": _exprel,
     "factorial": lambda n: _factorial(_as_array(n)),
     "gamma": gamma,
     "gammasgn": sign_of_gamma,
     "huber": lambda delta, r: _huber(_as_array(delta), r),
-    "kl_div": _kl_div,
+    "kl_div": lambda x, y: rel_entr(x, y) - x + y,
     "log_expit": lambda x: -op.logaddexp(-x, 0.0),
     "log_softmax": _log_softmax,
     "loggamma": lambda z: op.where(z > 0, op.lgamma(op.where(z > 0, z, 1.0)), math.nan),
@@ -176,7 +164,7 @@ SPECIAL: dict[str, Any] = {
     "polygamma": polygamma,
     "pseudo_huber": lambda delta, r: _pseudo_huber(_as_array(delta), r),
     "rel_entr": rel_entr,
-    "rgamma": _rgamma,
+    "rgamma": lambda x: sign_of_gamma(x) * op.exp(-op.lgamma(x)),
     "round": "round",
     "softmax": softmax,
     "softplus": lambda x: op.logaddexp(x, 0.0),
@@ -186,10 +174,6 @@ SPECIAL: dict[str, Any] = {
 
 def _as_array(value: Any) -> Node:
     return op.mul(value, 1.0)
-
-
-def _beta_quotient(x, y):
-    return op.exp(-op.log1p(x) - betaln(1 + x - y, 1 + y))
 
 
 # ---- scipy.signal --------------------------------------------------------------------------------

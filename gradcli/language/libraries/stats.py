@@ -60,10 +60,6 @@ def _t(x, df):
     return scale - half * op.log1p(op.square(x) / df)
 
 
-def _chi2(x, df):
-    return _gamma(x / 2, df / 2) - math.log(2)
-
-
 def _normal(name: str, sign: int = 1) -> Callable:
     return lambda x, loc=0, scale=1: op[name](sign * (x - loc) / scale)
 
@@ -112,7 +108,7 @@ GAMMA = _densities(_gamma, "a") | {
     "cdf": lambda x, a, loc=0, scale=1: op.gammainc(a, op.relu((x - loc) / scale))
 }
 BETA = _densities(_beta, "a", "b")
-CHI2 = _densities(_chi2, "df") | {
+CHI2 = _densities(lambda x, df: _gamma(x / 2, df / 2) - math.log(2), "df") | {
     "cdf": lambda x, df, loc=0, scale=1: op.gammainc(df / 2, op.relu((x - loc) / scale) / 2)
 }
 EXPON = _densities(lambda x: _within(x >= 0, x, lambda x: -x))

@@ -15,7 +15,7 @@ from ...graphs import Node
 from ...operators.indexing import index_text, with_read
 from ...operators.leaves import Array
 from .. import tree
-from ..formulas.formula import Telling, Writer
+from ..formulas.formula import GenericSizes, Writer
 from ..formulas.numerals import numeral
 from ..formulas.spelling import spelled
 from ..tree import Call, Listing, Method, Name, Prefix, Tree, Verbatim
@@ -38,8 +38,8 @@ class ArrayWriter(Writer):
 
     title, module = "NumPy", "np"
 
-    def __init__(self, names: Mapping[Node, Name], telling: Telling | None = None):
-        super().__init__(names, telling)
+    def __init__(self, names: Mapping[Node, Name], generic_sizes: GenericSizes | None = None):
+        super().__init__(names, generic_sizes)
         self.called = tree.taken(names.values())
         self.helpers: dict[str, str] = {}  # source of helper functions that formulas call, by name
 
@@ -125,7 +125,7 @@ class ArrayWriter(Writer):
         source = node.inputs[place]
         if source is None or source.dtype != "bool":
             return False
-        numbers = [i for k, i in enumerate(node.inputs) if i and not node.op.is_label(k)]
+        numbers = [i for k, i in enumerate(node.inputs) if i and not node.op.is_integer_input(k)]
         short = node.dtype == "float" and all(i.dtype == "bool" for i in numbers)
         return short and re.search(r"\b(np|jnp|jax|scipy)\.", self.template(node) or "") is not None
 

@@ -143,7 +143,7 @@ def _added(w: TorchWriter, node: Node, places: Tree) -> Tree:
 
 def _sizes(w: TorchWriter, node: Node) -> dict[str, Tree | None]:
     """The shape of the output, and its number of elements; as numbers if sizes are not generic."""
-    if w.telling is None:
+    if w.generic_sizes is None:
         return {"n": Number(numel(node.shape)), "shape": Verbatim(str(node.shape))}
     like = w.shapes.get(node.shape)
     count = w.plain(node.numel) if like is None else Method(like, "numel")

@@ -19,14 +19,21 @@ from .. import tree
 from ..tree import Attribute, Call, Listing, Method, Name, Number, Tree, Verbatim
 from .idioms import IDIOMS
 from .numerals import by_pi, numeral
-from .sizes import LEAST, difference_formula, dimension, is_telling, power_formula, size_formula
+from .sizes import (
+    LEAST,
+    difference_formula,
+    dimension,
+    is_generic_size,
+    power_formula,
+    size_formula,
+)
 from .spelling import spelled
 
 # Attributes that are shapes.
 SIZES = ("shape", "size", "input_size", "weight_size")
 SPECIAL = "torch.special."
 NEAR = 20  # positions from the end of a dimension
-Telling = Mapping[float, Node]  # numbers that the program computes from generic sizes
+GenericSizes = Mapping[float, Node]  # numbers that the program computes from generic sizes
 ARITHMETIC = ("add", "sub", "mul", "div")  # they promote integers to floats
 ANY_OPERAND = ("movement", "reduction", "leaf")  # families that are also written for numbers
 TOO_LONG = 300  # names, numbers and symbols; longer formulas are shown as statements only
@@ -37,17 +44,17 @@ MOST = 5_000  # longer formulas, with repetitions, are not checked in numbers
 def formula(
     node: Node,
     names: Mapping[Node, Name],
-    telling: Telling | None = None,
+    generic_sizes: GenericSizes | None = None,
     program: Collection[Node] = (),
 ) -> Tree:
     """`node` as a formula in named nodes; a shape is written as that of the first named node that
     has it.
 
-    If the sizes of the inputs are generic, `telling` maps numbers that the program computes from
-    sizes to nodes: these numbers, and sizes themselves, are written symbolically, as sizes of named
-    nodes or else of nodes of the `program`. None: numbers are written as they are.
+    If the sizes of the inputs are generic, `generic_sizes` maps numbers that the program computes
+    from sizes to nodes: these numbers, and sizes themselves, are written symbolically, as sizes of
+    named nodes or else of nodes of the `program`. None: numbers are written as they are.
     """
-    return Writer(names, telling, program).tree(node)
+    return Writer(names, generic_sizes, program).tree(node)
 
 
 def is_large(node: Node, names: Collection[Node]) -> bool:
@@ -83,14 +90,14 @@ class Writer:
     def __init__(
         self,
         names: Mapping[Node, Name],
-        telling: Telling | None = None,
+        generic_sizes: GenericSizes | None = None,
         program: Collection[Node] = (),
     ):
-        self.telling, self.named = telling, names
+        self.generic_sizes, self.named = generic_sizes, names
         self.trees: dict[Node, Tree] = dict(names)
         self.numbers: set[Node] = set()  # written as Python numbers: 2, 1 / x.numel()
         self.in_torch: dict[Node, Node | None] = {}
-        for node in () if telling is None else program:
+        for node in () if generic_sizes is None else program:
             parts = node.op.family == "movement"
             if any(n >= LEAST and self.named_size(n, rounded=parts) is None for n in node.shape):
                 self.shapes.setdefault(node.shape, self.tree(node))
@@ -282,8 +289,8 @@ class Writer:
     def number(self, value: float, point: bool = False) -> Tree:
         """A number; written in terms of sizes if it is computed from generic ones."""
         result = None
-        if self.telling is not None and isfinite(value):
-            whole = value in self.telling or is_telling(value)
+        if self.generic_sizes is not None and isfinite(value):
+            whole = value in self.generic_sizes or is_generic_size(value)
             result = self.named_size(value) if whole else power_formula(value, self.shapes)
         return result or self.numeral(value, point)
 
@@ -293,10 +300,10 @@ class Writer:
 
     def named_size(self, value: float, rounded: bool = True) -> Tree | None:
         """A number as a formula in sizes; None if sizes are not generic, or it is none."""
-        if self.telling is None:
+        if self.generic_sizes is None:
             return None
-        if value in self.telling:
-            return self.tree(self.telling[value])
+        if value in self.generic_sizes:
+            return self.tree(self.generic_sizes[value])
         return size_formula(int(value), self.shapes, rounded) if value == int(value) else None
 
     def arguments(self, node: Node) -> tuple[list[Tree], list[tuple[str, Tree]]]:
@@ -341,7 +348,9 @@ class Writer:
 
     def trimmed(self, index: tuple, shape: Shape) -> tuple:
         """An index into a tensor of this shape, without ends that sizes tell are its own."""
-        if self.telling is None or any(i is None or i is Ellipsis or is_array(i) for i in index):
+        if self.generic_sizes is None or any(
+            i is None or i is Ellipsis or is_array(i) for i in index
+        ):
             return index
         return tuple(map(_trimmed_slice, index, shape))
 
@@ -379,7 +388,7 @@ class Writer:
         for shape, name in self.shapes.items() if size > 1 else ():
             if len(shape) >= -place > 0 and shape[place] == size:
                 return dimension(name, place + len(shape))
-        rest = difference_formula(size, self.shapes) if self.telling is not None else None
+        rest = difference_formula(size, self.shapes) if self.generic_sizes is not None else None
         return self.named_size(size) or rest or Number(size)
 
     def count(self, n: int) -> Tree:

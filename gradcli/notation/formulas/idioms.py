@@ -109,7 +109,7 @@ def full(w: "Writer", node: Node) -> Tree:
 @idiom
 def eye(w: "Writer", node: Node) -> Tree:
     n, m = node.shape
-    own = node.span is not None and w.telling is None
+    own = node.span is not None and w.generic_sizes is None
     sizes = map(Number, (n, m)) if own else (w.size(n, -2), w.size(m, -1))
     return Call(w.library("eye"), tuple(sizes)[: 1 if n == m else 2])
 
@@ -118,7 +118,7 @@ def eye(w: "Writer", node: Node) -> Tree:
 def arange(w: "Writer", node: Node) -> Tree:
     start, end, step = node.attrs.values()
     given = [end] if (start, step) == (0, 1) else [start, end, step] if step != 1 else [start, end]
-    if (node.span is None or w.telling is not None) and given == [end]:
+    if (node.span is None or w.generic_sizes is not None) and given == [end]:
         return Call(w.library("arange"), (w.count(end),))
     return Call(w.library("arange"), tuple(map(w.plain, given)))
 

@@ -11,11 +11,11 @@ from math import inf
 from typing import Any
 
 from ...graphs import OPS, Node, intern, walk
-from ...graphs.shapes import TELLING, numel
+from ...graphs.shapes import GENERIC_SIZES, numel
 from ...graphs.substitution import substitute
 from .. import tree
 from ..tree import Name
-from .formula import MOST, TOO_LONG, Telling, Writer
+from .formula import MOST, TOO_LONG, GenericSizes, Writer
 from .names import Names
 from .rules import CANDIDATES, IN_CODE, LAYOUT, NORMAL, RULES, apply_rules
 from .rules.atoms import definition
@@ -42,22 +42,23 @@ HOLDS = {"eq": False, "ne": True}
 class Shortener:
     """Finds short formulas in terms of `names`; intermediate results are cached for later calls.
 
-    `program` are nodes that the user wrote; `telling` is as in `formula`. A `quick` search keeps
-    fewer candidates.
+    `program` are nodes that the user wrote; `generic_sizes` is as in `formula`. A `quick` search
+    keeps fewer candidates.
     """
 
     def __init__(
         self,
         names: Mapping[Node, Name],
         program: Collection[Node] = (),
-        telling: Telling | None = None,
+        generic_sizes: GenericSizes | None = None,
         quick: bool = False,
     ):
         familiar = [stripped(n, {}) for n in program]
         self.counted = Counting(familiar)
         ways = (False, True) if any(n.op.name != "input" for n in names) else (False,)
         self.searches = [
-            Search(Names(names, opened, familiar), familiar, telling, quick) for opened in ways
+            Search(Names(names, opened, familiar), familiar, generic_sizes, quick)
+            for opened in ways
         ]
 
     def __call__(self, node: Node) -> Node:
@@ -95,10 +96,10 @@ class Length:
         self,
         names: Mapping[Node, Name],
         familiar: Collection[Node],
-        telling: Telling | None,
+        generic_sizes: GenericSizes | None,
     ):
-        self.writer = Writer(names, telling, familiar)
-        self.names, self.familiar, self.telling = names, familiar, telling is not None
+        self.writer = Writer(names, generic_sizes, familiar)
+        self.names, self.familiar, self.generic_sizes = names, familiar, generic_sizes is not None
         self.ends = {*names, *familiar}
         self.sizes: dict[int, float] = {}
         self.total_penalties: dict[Node, float] = {}
@@ -180,7 +181,7 @@ class Length:
 
     def _own_length(self, part: tree.Tree) -> float:
         if isinstance(part, tree.Number):
-            unnamed = self.telling and part.value >= TELLING[0]
+            unnamed = self.generic_sizes and part.value >= GENERIC_SIZES[0]
             return 1 + (part.value < 0) + UNNAMED * unnamed
         if isinstance(part, tree.Bracketed):
             return 0
@@ -203,14 +204,14 @@ class Search:
         self,
         names: Names,
         familiar: Collection[Node],
-        telling: Telling | None,
+        generic_sizes: GenericSizes | None,
         quick: bool = False,
     ):
         self.names, self.quick = names, quick
         self.normal = Rewriter(NORMALISING)
         own = dict.fromkeys([*familiar, *(names.hide(n) for n in familiar)])
         self.divisors = divisors_of(own)
-        self.length = Length(names.words, own, telling)
+        self.length = Length(names.words, own, generic_sizes)
         self.remaining, self.folded = BUDGET, False
         self.expanded_nodes: set[Node] = set()  # in this search
         self.cached: dict[Node, tuple[tuple[Node, ...], int]] = {}  # equal nodes, and their cost
@@ -283,7 +284,7 @@ class Search:
     def _with_equal_sizes(self, node: Node) -> Node:
         """The node with equal sizes written in one way, if sizes are generic."""
         counts: dict[int, list[Node]] = {}
-        for n in walk([node]) if self.length.writer.telling is not None else ():
+        for n in walk([node]) if self.length.writer.generic_sizes is not None else ():
             if n.op.name == "size":
                 (x,) = n.parents
                 counts.setdefault(numel(tuple(x.shape[d] for d in n.attrs["dim"])), []).append(n)

@@ -1,10 +1,10 @@
-"""Sizes as formulas: x.shape[0], also in sums and products, if sizes are telling (`TELLING`)."""
+"""Sizes as formulas: x.shape[0], also in sums and products, if sizes are generic."""
 
 from collections.abc import Mapping
 from functools import lru_cache
 
 from ...graphs import Node, upstream
-from ...graphs.shapes import TELLING, Shape
+from ...graphs.shapes import GENERIC_SIZES, Shape
 from .. import tree
 from ..tree import Attribute, Name, Number, Subscript, Tree
 
@@ -13,7 +13,7 @@ CLOSE = 1e-12  # relative
 SMALLEST = 1e-100  # smaller numbers, and larger ones than 1 over it, are no sizes
 PARTS = 16  # the largest number of equal parts of a size
 CACHE_SIZE = 4096  # nodes
-LEAST = 48  # smaller numbers are no sizes; half of TELLING[0], as of pooling, is larger
+LEAST = 48  # smaller numbers are no sizes; half of GENERIC_SIZES[0], as of pooling, is larger
 
 
 def shapes_of(names: Mapping[Node, Tree]) -> Shapes:
@@ -81,14 +81,14 @@ def _whole(size: int, shapes: Shapes, most: int, sums: bool = True) -> Tree | No
     return None
 
 
-def is_telling(value: float) -> bool:
-    """Whether a number is made of telling sizes and small numbers. Other numbers, as 100, are the
-    user's, even if a fixed size equals them.
+def is_generic_size(value: float) -> bool:
+    """Whether a number is made of generic sizes and small numbers. Other numbers, as 100, are
+    the user's, even if a fixed size equals them.
     """
     rest = int(value) if value == int(value) else 0
-    if any(rest - t in TELLING for t in TELLING):
+    if any(rest - t in GENERIC_SIZES for t in GENERIC_SIZES):
         return True
-    for t in TELLING if rest else ():
+    for t in GENERIC_SIZES if rest else ():
         while rest % t == 0:
             rest //= t
     return 0 < rest < LEAST and rest != value
@@ -99,7 +99,11 @@ def difference_formula(size: int, shapes: Shapes) -> Tree | None:
     for shape, name in shapes.items():
         rows, columns = len(shape) - 2, len(shape) - 1
         for a, b in ((columns, rows), (rows, columns)) if len(shape) > 1 else ():
-            if shape[a] - shape[b] == size and shape[a] in TELLING and shape[b] in TELLING:
+            if (
+                shape[a] - shape[b] == size
+                and shape[a] in GENERIC_SIZES
+                and shape[b] in GENERIC_SIZES
+            ):
                 return tree.Infix("-", dimension(name, a), dimension(name, b))
     return None
 
@@ -108,7 +112,7 @@ def power_formula(value: float, shapes: Shapes) -> Tree | None:
     """1 / size, its square root, or 1 over that: x.shape[0] ** -0.5; None for other numbers."""
     for power in (-1, -0.5, 0.5):
         size = value ** (1 / power) if SMALLEST < value < 1 / SMALLEST else 0.0
-        if abs(size - round(size)) < CLOSE * size and is_telling(round(size)):
+        if abs(size - round(size)) < CLOSE * size and is_generic_size(round(size)):
             result = size_formula(round(size), shapes)
             if result is not None:
                 one = tree.Infix("/", Number(1), result)
@@ -117,9 +121,9 @@ def power_formula(value: float, shapes: Shapes) -> Tree | None:
 
 
 def _parts(shapes: Shapes) -> list[int]:
-    """The sizes of named tensors, telling ones before those computed from them."""
+    """The sizes of named tensors, generic ones before those computed from them."""
     large = dict.fromkeys(n for shape in shapes for n in shape if n >= LEAST)
-    return sorted(large, key=lambda n: n not in TELLING)
+    return sorted(large, key=lambda n: n not in GENERIC_SIZES)
 
 
 def _single(size: int, shapes: Shapes) -> Tree | None:

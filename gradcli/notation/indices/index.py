@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from ...graphs import OPS, Node, walk
 from ...graphs.shapes import axes
 from .. import tree
-from ..formulas.formula import Telling
+from ..formulas.formula import GenericSizes
 from ..formulas.sizes import of_sizes
 from ..tree import Attribute, Indexed, Name, Tree
 from . import places
@@ -95,7 +95,7 @@ class JacobianElement(NamedTuple):
 
 class NamedSizes(Lowering):
     """Lowers nodes so that sizes, and numbers computed from them, stay symbolic: x.shape[1].
-    `known` maps sizes to nodes that express them; None if all sizes are telling.
+    `known` maps sizes to nodes that express them; None if all sizes are generic.
     """
 
     def __init__(self, names: Mapping[Node, str], values: Values | None, known: KnownSizes | None):
@@ -120,8 +120,8 @@ class NamedSizes(Lowering):
         size = Element(OPS["size"](self._named(x) or x, dim=tuple(dims)), ())
         known = {} if self.known is None else self.known()
         sizes = [x.shape[d] for d in dims if x.shape[d] != 1]
-        is_telling = self.known is None or all(n in known for n in sizes)
-        if self._named(x) or (is_telling and any(x.shape == node.shape for node in self.names)):
+        generic = self.known is None or all(n in known for n in sizes)
+        if self._named(x) or (generic and any(x.shape == node.shape for node in self.names)):
             return size
         if not all(n in known for n in sizes):
             return number
@@ -152,7 +152,7 @@ class Indices:
 
     `names` are the named nodes: inputs, intermediates, the output, the seed; `called` names an
     output without a name. `values` returns arrays of integer tensors and masks, or None; `known`
-    are as in NamedSizes, and `telling` as in `formula`.
+    are as in NamedSizes, and `generic_sizes` as in `formula`.
     """
 
     def __init__(
@@ -163,9 +163,9 @@ class Indices:
         values: Values | None = None,
         called: str = "out",
         known: KnownSizes | None = None,
-        telling: Telling | None = None,
+        generic_sizes: GenericSizes | None = None,
     ):
-        self.telling = telling
+        self.generic_sizes = generic_sizes
         self.out, self.seed, self.names, self.values = out, seed, names, values
         self.known = known
         self.called = names.get(out, Name(called))
@@ -341,10 +341,10 @@ class Indices:
         self, left: Tree, e: Expr, at: tuple[Place, ...], names: Mapping[Node, Name] | None = None
     ) -> Notation | None:
         names = names or self.names
-        right = Writing(names, telling=self.telling)(e)
+        right = Writing(names, generic_sizes=self.generic_sizes)(e)
         if tree.size(right) > LONGEST:
             return None
-        plain = tree.text(Writing(names, "*", self.telling)(e))
+        plain = tree.text(Writing(names, "*", self.generic_sizes)(e))
         for symbol in ("*", "**", "/"):
             plain = plain.replace(f" {symbol} ", symbol)
         opaque = {p.node for p in inner(e) if isinstance(p, Element) and p.places}

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...graphs import Node
-from ...graphs.shapes import TELLING, Shape
+from ...graphs.shapes import GENERIC_SIZES, Shape
 from ...lazy import np
 from .expressions import Element, Evaluation, Expr, Number, Sum, Unknown, inner, parts, rebuilt
 from .index import Notation
@@ -39,7 +39,7 @@ def numbers(line: Notation, shape: Shape, value_of: Values) -> Any:
 
 def _is_small(value: float) -> bool:
     """Whether a number is a small ratio; the original sizes are large primes."""
-    return abs(value) < TELLING[0] and any((value * n) % 1 == 0 for n in RATIOS)
+    return abs(value) < GENERIC_SIZES[0] and any((value * n) % 1 == 0 for n in RATIOS)
 
 
 def _resized(e: Expr, value: Values) -> Expr:

@@ -8,7 +8,7 @@ from typing import Any, TypeGuard
 
 from ...graphs import Node
 from .. import tree
-from ..formulas.formula import Telling, Writer
+from ..formulas.formula import GenericSizes, Writer
 from ..formulas.spelling import spelled
 from ..tree import Between, Condition, Indexed, Infix, Name, Prefix, Tree, Verbatim
 from . import places
@@ -111,14 +111,17 @@ def _unrounded(value: float) -> float:
 
 class Writing:
     """Turns expressions into trees; `times` is the symbol of products: "·", "*" or a space.
-    `telling` is as in `formula`.
+    `generic_sizes` is as in `formula`.
     """
 
     def __init__(
-        self, names: Mapping[Node, Name], times: str = " ", telling: Telling | None = None
+        self,
+        names: Mapping[Node, Name],
+        times: str = " ",
+        generic_sizes: GenericSizes | None = None,
     ):
-        self.names, self.times, self.telling = names, times, telling
-        self.formulas = Writer(names, telling)
+        self.names, self.times, self.generic_sizes = names, times, generic_sizes
+        self.formulas = Writer(names, generic_sizes)
         self.bases: dict[Node, Tree] = {}
 
     def __call__(self, e: Expr) -> Tree:
@@ -161,7 +164,7 @@ class Writing:
         return places.written(place, self._in_place, "*" if self.times == "*" else "")
 
     def _in_place(self, value: Expr, alone: bool) -> Tree:
-        written = Writing(self.names, self.times, self.telling)(value)
+        written = Writing(self.names, self.times, self.generic_sizes)(value)
         needs_no_brackets = alone or not isinstance(written, Infix | Prefix | tree.Sum)
         return written if needs_no_brackets else tree.Bracketed(written)
 

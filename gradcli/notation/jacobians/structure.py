@@ -15,7 +15,7 @@ from ...graphs import Node, walk
 from ...graphs.shapes import numel
 from ...lazy import np
 from .. import tree
-from ..formulas.formula import Telling, formula
+from ..formulas.formula import GenericSizes, formula
 from ..formulas.simplify import simplify
 from ..indices.index import Indices
 from ..tree import Attribute, Call, Method, Name, Number, Subscript, Tree
@@ -108,7 +108,7 @@ def jacobian_structure(
     names: Mapping[Node, Name],
     matrix: Any = None,
     parts: Mapping[Node, Tree] | None = None,
-    telling: Telling | None = None,
+    generic_sizes: GenericSizes | None = None,
     like: Name | None = None,
     composing: bool = True,
     known: Known | None = None,
@@ -116,27 +116,27 @@ def jacobian_structure(
     """The structure of the Jacobian of `out` with respect to `x`.
 
     `matrix` holds its values at some point, of shape (out.numel, x.numel), to confirm the name.
-    `parts` are nodes that are treated as atoms, with their formulas; `telling` is as in `formula`;
-    `like` names a tensor with the shape of an unnamed `out`. If `composing` is False, no product of
-    Jacobians is searched for a formula. `known` caches factors of products, for structures with the
-    same names, sizes and `like`.
+    `parts` are nodes that are treated as atoms, with their formulas; `generic_sizes` is as in
+    `formula`; `like` names a tensor with the shape of an unnamed `out`. If `composing` is False, no
+    product of Jacobians is searched for a formula. `known` caches factors of products, for
+    structures with the same names, sizes and `like`.
     """
     total = out.numel * x.numel
     matrix = None if matrix is None else np.asarray(matrix, float).reshape(out.numel, x.numel)
     rows = like or names.get(out, OUT)
     result: Structure | None = None
-    entry_of = partial(_jacobian_entry, names=names, parts=parts or {}, telling=telling)
+    entry_of = partial(_jacobian_entry, names=names, parts=parts or {}, generic_sizes=generic_sizes)
     for layout in layouts(out, grad, seed_node) if total else ():
         entry = entry_of(layout, x, like=rows)
         if entry is None:
             break
-        candidate = _structure(entry, out, x, grad, seed_node, names, matrix, telling)
+        candidate = _structure(entry, out, x, grad, seed_node, names, matrix, generic_sizes)
         if result is None or result.name == "dense" or candidate.formula is not None:
             result = candidate
         if result.formula is not None or result.name == "zero":
             break
     if composing and result is not None and _may_be_composed(result):
-        key_parts = frozenset((parts or {}).items()), telling is not None
+        key_parts = frozenset((parts or {}).items()), generic_sizes is not None
         factors = {} if known is None else known
         composed = _composed(entry_of, Layout(out, grad, seed_node), x, rows, key_parts, factors)
         banded = bands(entry.write, entry.e, entry.rows, entry.columns) if entry else None
@@ -210,7 +210,7 @@ def _structure(
     seed_node: Node,
     names: Mapping[Node, Name],
     matrix: Any,
-    telling: Telling | None,
+    generic_sizes: GenericSizes | None,
 ) -> Structure:
     """The structure according to the deltas, or to the matrix if its values contradict these."""
     total = out.numel * x.numel
@@ -221,7 +221,7 @@ def _structure(
         formula, blocks = entry.block(), entry.blocks()
         if formula is None and x not in walk(entry.index_tensors):
             transposed, blocks = name == TRANSPOSED, ()
-            formula = selection(out, x, grad, seed_node, names, transposed, telling)
+            formula = selection(out, x, grad, seed_node, names, transposed, generic_sizes)
     nonzero = entry.count(MOST_ENTRIES) if pattern is None else int(pattern.sum())
     if (pattern is None or entry.index_tensors) and name in SELECTIONS:
         nonzero = x.numel if name == TRANSPOSED else out.numel
@@ -257,7 +257,7 @@ def _jacobian_entry(
     x: Node | None,
     names: Mapping[Node, Name],
     parts: Mapping[Node, Tree],
-    telling: Telling | None = None,
+    generic_sizes: GenericSizes | None = None,
     like: Name | None = OUT,
     units: bool = False,
 ) -> JacobianEntry | None:
@@ -280,7 +280,7 @@ def _jacobian_entry(
     named: dict[Node, Tree] = {**parts, **names}
     if seed in names and like is not None:  # so that its sizes are written as those of this tensor
         named[seed] = names[x] if x is not None and x.shape == out.shape else like
-    write = Matrices(named, sizes, sides, telling is not None)
+    write = Matrices(named, sizes, sides, generic_sizes is not None)
     if units:
         without, e = e, with_units(e, write, named)
         if e == without:
@@ -310,7 +310,7 @@ def selection(
     seed: Node,
     names: Mapping[Node, Name],
     transposed: bool,
-    telling: Telling | None = None,
+    generic_sizes: GenericSizes | None = None,
 ) -> Tree:
     """The formula of the Jacobian of `out` with respect to `x`, where `out` selects elements of x:
     rows of an identity. `transposed`: the gradient selects elements of the seed.
@@ -330,7 +330,7 @@ def selection(
     known[source], indices = Name(tree.text(places)), simplify(node)
     vectors = (n for n in walk([indices]) if n.op.index == "reshape" and n.ndim == 1)
     known |= {n: Name(tree.text(flat)) for n in vectors if _unreshaped(n) is source}
-    index = formula(indices, known, telling)
+    index = formula(indices, known, generic_sizes)
     if node.ndim != 1:
         index = Method(index, "flatten")
     at: tuple[Tree, ...] = (index,)

@@ -69,7 +69,7 @@ SHORT = 8  # length of arguments of functions that have no index notation
 class Tensors:
     """Formulas of tensors in terms of named nodes; None if there is no short one.
 
-    `sizes` are the sizes of letters, written in terms of `sides`. If sizes are `telling`, numbers
+    `sizes` are the sizes of letters, written in terms of `sides`. With `generic_sizes`, numbers
     equal to a size are written as that size. `fixed` letters stand for one value, as i in a[i].
     """
 
@@ -78,21 +78,21 @@ class Tensors:
         names: Mapping[Node, Tree],
         sizes: Mapping[str, int],
         sides: Sequence[Side],
-        telling: bool = False,
+        generic_sizes: bool = False,
         fixed: Letters = (),
     ):
         self.names, self.sizes, self.sides, self.fixed = names, sizes, sides, fixed
-        self.telling, self.shapes = telling, shapes_of(names) if telling else {}
+        self.generic_sizes, self.shapes = generic_sizes, shapes_of(names) if generic_sizes else {}
         self.tensors: dict[tuple[Expr, Letters], Tree | None] = {}
 
     def inside(self, fixed: Letters) -> Self:
         """A copy with these fixed letters."""
-        return type(self)(self.names, self.sizes, self.sides, self.telling, fixed)
+        return type(self)(self.names, self.sizes, self.sides, self.generic_sizes, fixed)
 
     def with_sizes(self, sizes: Mapping[str, int]) -> Self:
         """A copy with further letters of these sizes."""
         more = {**self.sizes, **sizes}
-        return type(self)(self.names, more, self.sides, self.telling, self.fixed)
+        return type(self)(self.names, more, self.sides, self.generic_sizes, self.fixed)
 
     def size(self, letters: Letters) -> int:
         """The product of the sizes of letters."""
@@ -130,8 +130,8 @@ class Tensors:
         return Call("ones", (width if square else self.length(rows), width))
 
     def constant(self, value: float) -> Tree:
-        """A number, or the size that it equals if sizes are `telling`."""
-        is_size = self.telling and isfinite(value) and value == int(value)
+        """A number, or the size that it equals with `generic_sizes`."""
+        is_size = self.generic_sizes and isfinite(value) and value == int(value)
         return (size_formula(int(value), self.shapes) if is_size else None) or tree.Number(value)
 
     def count(self, e: Expr) -> Tree:
@@ -440,7 +440,7 @@ class Tensors:
     def _end(self, place: int, size: int) -> str:
         """A place as an index, counted from the end if that is nearer: -1."""
         from_end = size - place
-        is_nearer = from_end < min(place, LEAST) if self.telling else from_end < place
+        is_nearer = from_end < min(place, LEAST) if self.generic_sizes else from_end < place
         return f"-{from_end}" if is_nearer else tree.text(self.constant(place))
 
     def _runs_over(self, at: Sequence[Place], shape: Shape) -> bool:

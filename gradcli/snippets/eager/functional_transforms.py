@@ -7,8 +7,7 @@ from typing import Any
 
 from ..python.values import Class, Machine, Module, Object, Unsupported, error, functions
 from .mode import MODE
-from .names import has
-from .tables import define
+from .tables import define, has
 from .tensor import DualTensor, Tensor
 
 REQUIRES_GRAD = (

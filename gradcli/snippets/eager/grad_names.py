@@ -2,10 +2,14 @@
 
 import re
 from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from ...graphs import Node
 from ...lazy import np
+
+TABLE = Path(__file__).with_suffix(".txt")
 
 # Operators whose record is not called after them. A function tells by the node and the inputs.
 Name = str | Callable[[Node, Sequence[Any]], str]
@@ -104,10 +108,6 @@ def _cross_entropy(node: Node, inputs: Sequence[Any]) -> str:
     return "DivBackward1" if node.attrs["reduction"] == "mean" else "NegBackward0"
 
 
-def _nll_loss(node: Node, inputs: Sequence[Any]) -> str:
-    return "NllLoss2DBackward0" if inputs[0].ndim > 2 else "NllLossBackward0"
-
-
 def _padded(node: Node, inputs: Sequence[Any]) -> str:
     kind = {"reflect": "Reflection", "replicate": "Replication"}.get(node.attrs["mode"])
     if kind is None:
@@ -125,7 +125,31 @@ def _averaged(node: Node, inputs: Sequence[Any]) -> str:
     return "MeanBackward1" if one else "AdaptiveAvgPool2DBackward0"
 
 
+@cache
+def _sections() -> dict[str, str]:
+    text = re.sub(r"(?m)^#.*\n", "", TABLE.read_text("utf-8"))
+    parts = re.split(r"(?m)^\[(.*)\]\n", text)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def _table(section: str) -> dict[str, str]:
+    """A section of grad_names.txt: the names of records by what has them."""
+    rows = (line.split(": ") for line in _sections()[section].split("\n") if line)
+    return {key: _full(name) for name, keys in rows for key in keys.split()}
+
+
+def _gradients(section: str) -> dict[str, str]:
+    """The same for gradients, by the name of the record."""
+    rows = _table(section).items()
+    return {_full(key): name.replace("-", key) for key, name in rows}
+
+
+def _full(name: str) -> str:
+    return name if re.search(r"Backward\d$", name) else f"{name}Backward0"
+
+
 NAMES: dict[str, Name] = {
+    **_table("operators"),
     "scaled_dot_product_attention": _attention,
     "pow": _power,
     "sum": _reduced("Sum"),
@@ -143,11 +167,11 @@ NAMES: dict[str, Name] = {
     "scatter": _of_numbers("Scatter", 1, 0),
     "masked_fill": _of_numbers("MaskedFill", 0, 1),
     "cross_entropy": _cross_entropy,
-    "nll_loss": _nll_loss,
+    "nll_loss": lambda node, inputs: (
+        "NllLoss2DBackward0" if inputs[0].ndim > 2 else "NllLossBackward0"
+    ),
     "pad": _padded,
     "interpolate": _resampled,
-    "adaptive_avg_pool1d": "SqueezeBackward1",
-    "adaptive_max_pool1d": "SqueezeBackward1",
     "adaptive_avg_pool2d": _averaged,
     "kl_div": lambda node, inputs: _loss(
         "MulBackward0" if node.attrs["log_target"] else "SubBackward0"
@@ -159,102 +183,16 @@ NAMES: dict[str, Name] = {
     "poisson_nll_loss": _loss("SubBackward0"),
     "gaussian_nll_loss": _loss("MulBackward0"),
     "multilabel_soft_margin_loss": _loss("DivBackward0"),
-    "square": "PowBackward0",
-    "selu": "EluBackward0",
-    "softsign": "DivBackward0",
-    "tanhshrink": "SubBackward0",
-    "diff": "SubBackward0",
-    "normalize": "DivBackward0",
-    "nanmean": "DivBackward0",
-    "nanmedian_all": "NanmedianBackward0",
-    "nanmedian_values": "NanmedianBackward1",
-    "outer": "MulBackward0",
-    "kron": "UnsafeViewBackward0",
-    "bilinear": "ViewBackward0",
-    "rms_norm": "MulBackward0",
-    "local_response_norm": "DivBackward0",
-    "prelu": "PreluKernelBackward0",
-    "div_floor": "DivBackward2",
-    "div_trunc": "DivBackward2",
-    "eigvalsh": "LinalgEighBackward0",
-    "eigh_vectors": "LinalgEighBackward0",
-    "svdvals": "LinalgSvdBackward0",
-    "qr_q": "LinalgQrBackward0",
-    "qr_r": "LinalgQrBackward0",
-    "pinv": "LinalgPinvBackward0",
-    "matrix_exp": "LinalgMatrixExpBackward0",
-    "log_abs_determinant": "LinalgSlogdetBackward0",
-    "logdet": "WhereBackward0",
-    "cond": "SqueezeBackward1",
-    "solve_triangular": "LinalgSolveTriangularBackward0",
-    "cosine_similarity": "SumBackward1",
-    "pairwise_distance": "NormBackward1",
-    "avg_pool1d": "SqueezeBackward1",
-    "instance_norm": "ViewBackward0",
-    "tensordot": "ViewBackward0",
-    "quantile": "SqueezeBackward4",
-    "nanquantile": "SqueezeBackward4",
-    "vander": "FlipBackward0",
-    "repeat_each": "ViewBackward0",
-    "cumulative_trapezoid": "CumsumBackward0",
     "trapezoid": lambda node, inputs: f"{'Mul' if inputs[1] is None else 'Div'}Backward1",
-    "cov": "SqueezeBackward0",
-    "corrcoef": "ClampBackward1",
-    "max_values": "MaxBackward0",
-    "min_values": "MinBackward0",
-    "max_all": "MaxBackward1",
-    "min_all": "MinBackward1",
-    "median_all": "MedianBackward0",
-    "median_values": "MedianBackward1",
-    "sort_values": "SortBackward0",
-    "topk_values": "TopkBackward0",
-    "kthvalue_values": "KthvalueBackward0",
-    "mode_values": "ModeBackward0",
-    "cummax_values": "CummaxBackward0",
-    "cummin_values": "CumminBackward0",
-    "vector_norm": "LinalgVectorNormBackward0",
     "matrix_norm": lambda node, inputs: (
         "LinalgVectorNormBackward0" if node.attrs["ord"] == "fro" else "SumBackward1"
     ),
-    "inv": "LinalgInvExBackward0",
-    "det": "LinalgDetBackward0",
-    "solve": "LinalgSolveExBackward0",
-    "cholesky": "LinalgCholeskyExBackward0",
-    "logsigmoid": "LogSigmoidBackward0",
-    "conv1d": "ConvolutionBackward0",
-    "conv2d": "ConvolutionBackward0",
-    "conv3d": "ConvolutionBackward0",
-    "conv_transpose1d": "ConvolutionBackward0",
-    "conv_transpose2d": "ConvolutionBackward0",
-    "rnn_tanh_cell": "TanhBackward0",
-    "rnn_relu_cell": "ReluBackward0",
-    "max_pool1d": "SqueezeBackward1",
-    "max_pool2d": "MaxPool2DWithIndicesBackward0",
-    "layer_norm": "NativeLayerNormBackward0",
-    "group_norm": "NativeGroupNormBackward0",
-    "batch_norm": "NativeBatchNormBackward0",
-    "inner": "ViewBackward0",
-    "constant_pad_nd": "ConstantPadNdBackward0",
     "unfold": lambda node, inputs: (
         "Im2ColBackward0" if "kernel_size" in node.attrs else "UnfoldBackward0"
     ),
-    "fold": "Col2ImBackward0",
-    "grid_sample": "GridSampler2DBackward0",
-    "affine_grid": "AffineGridGeneratorBackward0",
-    "double": "ToCopyBackward0",
-    "sum_to_size": "SumBackward1",
-    "put_at": "SliceBackward0",
-    "cross": "LinalgCrossBackward0",
-    "cross_along": "LinalgCrossBackward0",
     "diag": lambda node, inputs: (
         "DiagEmbedBackward0" if inputs[0].ndim == 1 else "DiagonalBackward0_copy"
     ),
-    "scatter_to": "ScatterBackward0",
-    "take": "TakeBackward0",
-    **{
-        name: f"Special{name.title().replace('_', '')}Backward0"
-        for name in ("entr", "erfcx", "xlog1py", "i0e", "i1", "i1e", "ndtri", "log_ndtr")
-    },
 }
 
 
@@ -265,44 +203,10 @@ def _is_input(node: Node | None) -> bool:
 Root = Callable[[Node], str | None]  # tells by the operation that a function ends with
 # Functions whose records are called after them, and not after their operators.
 CALLS: dict[str, str | Root] = {
-    "batch_norm": "NativeBatchNormBackward0",
-    "max_unpool1d": "SqueezeBackward1",
-    "max_unpool2d": "MaxUnpool2DBackward0",
-    "max_unpool3d": "MaxUnpool3DBackward0",
-    "embedding_bag": "EmbeddingBagBackward0",
-    "t": "TBackward0",
-    "T": "PermuteBackward0",
-    "movedim": "PermuteBackward0",
-    "moveaxis": "PermuteBackward0",
-    "narrow": "SliceBackward0",
-    "select": "SelectBackward0",
-    "tile": "RepeatBackward0",
-    "unsqueeze": "UnsqueezeBackward0",
-    "unflatten": "ViewBackward0",
-    "ravel": "ViewBackward0",
-    "expand_as": "ExpandBackward0",
-    "vdot": "VdotBackward0",
-    "inner": "ViewBackward0",
-    "chain_matmul": "ViewBackward0",
-    "multi_dot": "ViewBackward0",
-    "dist": "DistBackward0",
-    "rsub": "RsubBackward0",
+    **_table("functions"),
     "clamp_min": lambda root: f"ClampMinBackward{int(_is_input(root.inputs[1]))}",
     "clamp_max": lambda root: f"ClampMaxBackward{int(_is_input(root.inputs[2]))}",
     "round": lambda root: None if root.op.name == "round" else "RoundBackward1",
-    "repeat_interleave": "ViewBackward0",
-    "rot90": "Rot90Backward0",
-    "tensor_split": "SliceBackward0",
-    "hsplit": "SliceBackward0",
-    "vsplit": "SliceBackward0",
-    "masked_select": "MaskedSelectBackward0",
-    "index_put": "IndexPutBackward0",
-    "combinations": "StackBackward0",
-    "block_diag": "BlockDiagBackward0",
-    "lstsq": "LinalgLstsqBackward0",
-    "rrelu": "RreluWithNoiseBackward0",
-    "special.ndtr": "MulBackward1",
-    "triplet_margin_with_distance_loss": "MeanBackward0",
 }
 
 
@@ -316,71 +220,10 @@ OUTPUTS = {
 }  # names of the records of several outputs
 
 
-# Names of the records of gradients with create_graph=True, by the name of the record: first those
-# whose gradient is an operator of its own, which depends on the input even where that is linear.
-_OWN = (
-    *("Tanh", "Sigmoid", "Gelu", "Elu", "Softplus", "Hardtanh", "LeakyRelu", "LogSigmoid", "Glu"),
-    *("Softshrink", "Hardshrink", "Hardswish", "Threshold", "PreluKernel", "RreluWithNoise"),
-    *("BinaryCrossEntropy", "MseLoss", "SmoothL1Loss", "HuberLoss", "SoftMarginLoss", "NllLoss"),
-    *("NllLoss2D", "NativeLayerNorm", "NativeBatchNorm", "Convolution", "MaxPool2DWithIndices"),
-    *("AvgPool2D", "AdaptiveAvgPool2D", "AdaptiveMaxPool2D", "GridSampler2D"),
-    *("ReflectionPad1D", "ReflectionPad2D", "ReplicationPad1D", "ReplicationPad2D"),
-)
-OWN_AGAIN = {
-    **{f"{name}Backward0": f"{name}BackwardBackward0" for name in _OWN},
-    "ReluBackward0": "ThresholdBackwardBackward0",
-    "CeluBackward0": "EluBackwardBackward0",
-    "SoftmaxBackward0": "SoftmaxBackwardDataBackward0",
-    "LogSoftmaxBackward0": "LogSoftmaxBackwardDataBackward0",
-}
-_VIEWS = ("Select", "Slice", "Diagonal", "Unfold", "EmbeddingBag")
-SCATTERED = (
-    *("MaxBackward0", "MinBackward0", "MedianBackward1", "NanmedianBackward1", "ModeBackward0"),
-    *("KthvalueBackward0", "SortBackward0", "TopkBackward0"),
-)
-AGAIN = {
-    **OWN_AGAIN,
-    **{f"{name}Backward0": f"{name}BackwardBackward0" for name in _VIEWS},
-    "EmbeddingBackward0": "EmbeddingDenseBackwardBackward0",
-    **dict.fromkeys(("MeanBackward0", "MeanBackward1"), "DivBackward1"),
-    **dict.fromkeys(("Exp2Backward0", "Deg2RadBackward0", "Rad2DegBackward0"), "MulBackward1"),
-    "LerpBackward0": "MulBackward1",
-    "TraceBackward0": "ViewBackward0",
-    "CumprodBackward0": "DivBackward0",
-    **dict.fromkeys((f"SqueezeBackward{n}" for n in range(3)), "UnsqueezeBackward0"),
-    "MaskedSelectBackward0": "MaskedScatterBackward0",
-    **{
-        f"Upsample{mode}Backward0": f"Upsample{mode}BackwardBackward0"
-        for mode in ("Nearest1D", "Nearest2D", "Linear1D", "Bilinear2D")
-    },
-    **dict.fromkeys(("MaxBackward1", "MinBackward1", "MedianBackward0"), "MaskedFillBackward1"),
-    **dict.fromkeys(SCATTERED, "ScatterBackward0"),
-    **dict.fromkeys(
-        ("CummaxBackward0", "CumminBackward0", "GatherBackward0"), "ScatterAddBackward0"
-    ),
-    **dict.fromkeys(
-        ("AmaxBackward0", "AminBackward0", "AminmaxBackward0", "ProdBackward0"), "MulBackward0"
-    ),
-    **dict.fromkeys(
-        (
-            *("MaximumBackward0", "MinimumBackward0", "FmaxBackward0", "FminBackward0"),
-            "MaskedFillBackward0",
-        ),
-        "MaskedFillBackward0",
-    ),
-    "IndexBackward0": "IndexPutImplBackward0",
-    "UnsqueezeBackward0": "SqueezeBackward1",
-    "TBackward0": "TBackward0",
-    "PermuteBackward0": "PermuteBackward0",
-    "RepeatBackward0": "SumBackward1",
-    "DiagEmbedBackward0": "DiagonalBackward0",
-    "AsStridedBackward0": "AsStridedBackward0",
-    "CatBackward0": "SliceBackward0",
-    "StackBackward0": "SelectBackward0",
-    "ConstantPadNdBackward0": "ConstantPadNdBackward0",
-    "LinalgDetBackward0": "LinalgSolveExBackward0",
-    "LinalgSlogdetBackward0": "LinalgSolveExBackward0",
-}
+# Names of the records of gradients with create_graph=True, by the name of the record.
+OWN_AGAIN = _gradients("own gradients")
+AGAIN = _gradients("gradients") | OWN_AGAIN
+SCATTERED = frozenset(name for name, again in AGAIN.items() if again == "ScatterBackward0")
 
 AGAIN_OF_OPERATORS = {  # the same of operators whose record is called after another one
     "cross_entropy": "LogSoftmaxBackwardDataBackward0",

@@ -30,11 +30,10 @@ from .dtypes import ALL, BY_NAME, DType
 from .engine import Copied, Elements, Meta, Record, zeros_like
 from .functional_transforms import in_vmap, refuse_flag, refuse_number, running
 from .mode import MODE, recording
-from .names import has
 from .printing import size as size_text
 from .printing import tensor_text
 from .refusals import LONG_NAMES
-from .tables import TABLES, define, number, of_numbers
+from .tables import TABLES, define, has, number, of_numbers
 from .tensor import TENSOR, MetaTensor, Tensor, Version
 from .views import check_writable, rebase
 

@@ -12,7 +12,6 @@ from ...autodiff.reverse import backward
 from ...backends.numeric import Evaluator, Schedule
 from ...graphs import AGAIN, OPS, Node, Operator, as_node, intern, walk
 from ...lazy import np
-from . import single_systems  # noqa: F401 - its kernels are found by name
 from .single import backward_of, composite, kernel_of
 
 MOST_PLANS = 4096

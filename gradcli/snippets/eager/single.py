@@ -261,7 +261,7 @@ def matmul(a: Any, b: Any) -> Any:
         result = _by_vector(left * right[:, 0])[:, None]
     elif not plain and len(left) == 1 and right.strides[0] == 4:
         result = _by_vector(right.T * left[0])[None]
-    elif not plain and length % 4 == 0 and _along_rows(left, right):
+    elif not plain and length % 4 == 0 and left.strides[1] == right.strides[0] == 4:
         result = _row_by_row(left, right)
     else:
         result = _terms(left, right)
@@ -273,11 +273,6 @@ def _outer(a: Any, b: Any) -> Any:
     """A product whose elements have one term; -0 stays -0 but in a product with a vector."""
     outer = np.ndim(a) == np.ndim(b) == 2 and min(len(a), b.shape[1]) > 1
     return a * b if outer else np.matmul(a, b)
-
-
-def _along_rows(a: Any, b: Any) -> bool:
-    """Whether rows of the left and columns of the right lie in one piece each."""
-    return a.strides[1] == b.strides[0] == 4
 
 
 def _terms(a: Any, b: Any) -> Any:
@@ -512,10 +507,6 @@ def backward_of(name: str, arrays: Sequence[Any]) -> Kernel | None:
     return BACKWARDS.get(name) if _single(arrays) else None
 
 
-def _tanh_back(g: Any, x: Any, y: Any) -> Any:
-    return g * fused(-y, y, np.float32(1))
-
-
 def _silu_back(g: Any, x: Any, y: Any) -> Any:
     share = sigmoid(x)
     return g * share * fused(x, np.float32(1) - share, np.float32(1))
@@ -529,10 +520,6 @@ def _gelu_back(g: Any, x: Any, y: Any, *, approximate: str) -> Any:
     density = np.exp(_double(-half * x * x)).astype(np.float32) * np.float32(DENSITY)
     error = _erf(_double(x * np.float32(math.sqrt(0.5)))).astype(np.float32)
     return g * (half + (x * density + half * error))
-
-
-def _log_softmax_back(g: Any, x: Any, y: Any, *, dim: int) -> Any:
-    return fused(-_vector_exp(y), _in_row(g, dim), g) if np.ndim(y) else g - g
 
 
 def _layer_norm_back(
@@ -561,7 +548,81 @@ DENSITY = 1 / math.sqrt(2 * math.pi)  # of a standard normal variable at 0
 BACKWARDS |= {
     "gelu": _gelu_back,
     "layer_norm": _layer_norm_back,
-    "tanh": _tanh_back,
+    "tanh": lambda g, x, y: g * fused(-y, y, np.float32(1)),
     "silu": _silu_back,
-    "log_softmax": _log_softmax_back,
+    "log_softmax": lambda g, x, y, *, dim: (
+        fused(-_vector_exp(y), _in_row(g, dim), g) if np.ndim(y) else g - g
+    ),
 }
+
+
+MOST_ROWS = 5  # of a matrix that is eliminated here
+
+
+def eliminated(matrix: Any) -> tuple[Any, list[int], int]:
+    """L and U in one matrix, the order of the rows, and the sign of that order."""
+    lu, order, sign = np.array(matrix), list(range(len(matrix))), 1
+    size = len(lu)
+    for k in range(size):
+        largest = k + int(np.argmax(np.abs(lu[k:, k])))
+        if largest != k:
+            lu[[k, largest]] = lu[[largest, k]]
+            order[k], order[largest] = order[largest], order[k]
+            sign = -sign
+        below = lu[k + 1 :]
+        last = size < MOST_ROWS and k == size - 2
+        below[:, k] = below[:, k] / lu[k, k] if last else below[:, k] * (np.float32(1) / lu[k, k])
+        below[:, k + 1 :] -= below[:, k : k + 1] * lu[k, k + 1 :]
+    return lu, order, sign
+
+
+def _less(row: Any, factors: Any, rows: Any) -> Any:
+    """A row less multiples of others, which are added up first."""
+    if not len(rows):
+        return row
+    total = factors[0] * rows[0]
+    for factor, other in zip(factors[1:], rows[1:], strict=True):
+        total = total + factor * other
+    return row - total
+
+
+def solution(matrix: Any, right: Any) -> Any:
+    """x of `matrix @ x = right`; NotImplemented where the matrix is singular."""
+    lu, order, _ = eliminated(matrix)
+    if not np.all(np.diag(lu)):
+        return NotImplemented
+    x, size = np.array(right)[order], len(lu)
+    for k in range(size):
+        x[k] = _less(x[k], lu[k, :k], x[:k])
+    step = 1 if size < 4 else -1  # in which order what is known already is added up
+    for k in reversed(range(size)):
+        x[k] = _less(x[k], lu[k, k + 1 :][::step], x[k + 1 :][::step])
+        x[k] = x[k] * (np.float32(1) / lu[k, k])
+    return x
+
+
+def inverse(x: Any, *, check: bool) -> Any:
+    """The solution for the columns of an identity matrix."""
+    return solution(x, np.eye(len(x), dtype=np.float32))
+
+
+def solve(a: Any, b: Any, *, left: bool, check: bool) -> Any:
+    """The solution for a vector, or for the columns of a matrix."""
+    return solution(a, b)
+
+
+def det(x: Any) -> Any:
+    """The product of the pivots: of the transpose, whose rows lie one after the other to LAPACK."""
+    lu, _, sign = eliminated(x.T)
+    product = np.float32(1)
+    for pivot in np.diag(lu):
+        product = product * pivot
+    return product * np.float32(sign)
+
+
+def _small(x: Any, b: Any = None, *, left: bool = True, **_: Any) -> bool:
+    return bool(left and x.ndim == 2 and 0 < len(x) <= MOST_ROWS and np.all(np.isfinite(x)))
+
+
+KERNELS |= {"inv": inverse, "solve": solve, "det": det}
+TAKES |= dict.fromkeys(("inv", "solve", "det"), _small)

@@ -5,14 +5,15 @@ tensors. The name is the function's own, without a leading underscore.
 """
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
+from ...graphs.arguments import OTHER_IN_TORCH
 from ...lazy import np
 from ..python.values import MISSING, Builtin, Class, Module, Unsupported, error
 from .dtypes import BOOL, FLOAT64, INT64
 from .mode import MODE
-from .names import has
 from .tensor import Tensor, tensors_in
 
 TABLES: dict[str, dict[str, Builtin]] = {}
@@ -41,6 +42,8 @@ def module(
     """The module of a path: its members, what stands in these tables, `more`, operators by name."""
 
     def find(name: str) -> Any:
+        if path == "torch" and name in OTHER_IN_TORCH:
+            raise Unsupported(f"torch.{name}, whose arguments are not those of F.{name},")
         for place in places:
             if name in TABLES.get(place, {}):
                 return _checked(path, TABLES[place][name])
@@ -164,3 +167,28 @@ def _call(name: str, m: Any, *args: Any, **named: Any) -> Any:
     from . import calls
 
     return calls.call(name, args, named)
+
+
+NAMES = Path(__file__).parent.parent / "library" / "sources" / "names.txt"
+
+
+@cache
+def in_pytorch() -> dict[str, frozenset[str]]:
+    """The public names of PyTorch's modules and of its tensors, by path."""
+    names: dict[str, frozenset[str]] = {}
+    path, listed = "", list[str]()
+    for line in [*NAMES.read_text(encoding="utf-8").splitlines(), "end:"]:
+        if line.endswith(":"):
+            names[path] = frozenset(listed)
+            path, listed = line[:-1], []
+        else:
+            listed += line.split()
+    return names
+
+
+def has(path: str, name: str) -> bool:
+    """Whether PyTorch has a name in a module; `torch.Tensor`: whether tensors have it. Of a module
+    that is not listed, it may have any public name.
+    """
+    listed = in_pytorch().get(path)
+    return name in listed if listed is not None else not name.startswith("_")

@@ -281,19 +281,11 @@ def _index(m: Machine, self: Any) -> int:
     return int(self.array)
 
 
-def _as_type(m: Machine, self: Array, dtype: Any, **_: Any) -> Any:
-    return program(self.array.astype(host(dtype)))
-
-
 def _true(m: Machine, self: Any) -> bool:
     try:
         return bool(self.array)
     except ValueError as failure:
         raise error("ValueError", str(failure)) from None
-
-
-def _iterate(m: Machine, self: Array) -> Any:
-    return Generator(iter([program(v) for v in self.array]), "iterator")
 
 
 SHARED: dict[str, Callable[..., Any]] = {  # what arrays and their numbers have
@@ -307,7 +299,7 @@ SHARED: dict[str, Callable[..., Any]] = {  # what arrays and their numbers have
     "__abs__": lambda m, self: program(abs(self.array)),
     "__round__": lambda m, self, digits=None: program(round(self.array, digits)),
     "__invert__": lambda m, self: program(~self.array),
-    "astype": _as_type,
+    "astype": lambda m, self, dtype, **_: program(self.array.astype(host(dtype))),
     **{op.method: _operator(op.host, reflected=False) for op in BINARY.values()},
     **{op.reflected: _operator(op.host, reflected=True) for op in BINARY.values()},
     **{f"__{name}__": _compare(name) for name in ("eq", "ne", "lt", "le", "gt", "ge")},
@@ -317,7 +309,7 @@ OF_ARRAYS: dict[str, Callable[..., Any]] = {
     "__setitem__": _put,
     "__index__": _index,
     "__len__": lambda m, self: len(self.array),
-    "__iter__": _iterate,
+    "__iter__": lambda m, self: Generator(iter([program(v) for v in self.array]), "iterator"),
     **{f"__i{n}__": _in_place(f"__i{n}__") for n in ("add", "sub", "mul", "truediv", "pow")},
 }
 PROPERTIES: dict[str, Callable[..., Any]] = {

@@ -1006,10 +1006,6 @@ def string_module() -> Module:
     return Module("string", {name: getattr(string, name) for name in names.split()})
 
 
-def copy_module() -> Module:
-    return Module("copy", functions({"copy": shallow, "deepcopy": deep}))
-
-
 def collections_module() -> Module:
     return Module(
         "collections",
@@ -1052,7 +1048,7 @@ MAKERS: dict[str, Callable[[], Module]] = {
     "collections": collections_module,
     "collections.abc": typing_module,
     "contextlib": contextlib_module,
-    "copy": copy_module,
+    "copy": lambda: Module("copy", functions({"copy": shallow, "deepcopy": deep})),
     "dataclasses": lambda: Module("dataclasses", DATACLASSES),
     "enum": lambda: Module("enum", ENUMS),
     "functools": functools_module,

@@ -134,10 +134,6 @@ def lazy(name: str, items: Callable[..., Iterator[Any]]) -> Class:
     return cls
 
 
-def enumerated(m: Any, values: Any, start: Any = 0) -> Iterator[Any]:
-    return _enumerated(m.iterate(values), m.index(start))
-
-
 def _enumerated(items: Any, i: int) -> Iterator[Any]:
     for item in items:
         yield i, item
@@ -359,10 +355,6 @@ def directory(m: Any, *values: Any) -> list[str]:
     return sorted(names | set(fields or ()))
 
 
-def code_point(m: Any, value: Any) -> int:
-    return host_call(m, ord, (value,), {})
-
-
 def parent(m: Any, cls: Any, start: Any = None, owner: Any = None) -> Super:
     """super(start, owner); the compiler gives both where the program gives none."""
     if start is None:
@@ -417,7 +409,7 @@ FUNCTIONS: dict[str, Callable] = {
     "min": extreme("min", "Lt"),
     "next": following,
     "oct": shown_number(oct),
-    "ord": code_point,
+    "ord": lambda m, value: host_call(m, ord, (value,), {}),
     "pow": power,
     "print": printed,
     "quit": ended,
@@ -493,7 +485,9 @@ BUILTINS: dict[str, Any] = {
     "property": PROPERTY,
     "staticmethod": special_class(Static.cls, lambda m, cls, function: Static(function)),
     "classmethod": special_class(ClassMethod.cls, lambda m, cls, function: ClassMethod(function)),
-    "enumerate": lazy("enumerate", enumerated),
+    "enumerate": lazy(
+        "enumerate", lambda m, values, start=0: _enumerated(m.iterate(values), m.index(start))
+    ),
     "zip": lazy("zip", zipped),
     "map": lazy("map", mapped),
     "filter": lazy("filter", filtered),

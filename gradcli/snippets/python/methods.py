@@ -248,14 +248,6 @@ def update(m: Any, target: dict, values: Any = (), /, **named: Any) -> None:
     target.update(named)
 
 
-def range_index(m: Any, self: Any, item: Any) -> int:
-    return host_call(m, range.index, (self, m.index(item)), {})
-
-
-def range_count(m: Any, self: Any, item: Any) -> int:
-    return int(m.contains(plain(self), item))
-
-
 def make_range(m: Any, *args: Any) -> range:
     if not args:
         raise error("TypeError", "range expected at least 1 argument, got 0")
@@ -393,10 +385,6 @@ def dict_setdefault(m: Any, self: Any, key: Any, default: Any = None) -> Any:
     return plain(self).setdefault(m.key(key), default)
 
 
-def dict_popitem(m: Any, self: Any) -> Any:
-    return host_call(m, dict.popitem, (plain(self),), {})
-
-
 def dict_copy(m: Any, self: Any) -> Any:
     m.spend(len(plain(self)), 100 * len(plain(self)))
     return dict(plain(self))
@@ -420,7 +408,7 @@ DICT_METHODS: dict[str, Callable] = {
     "items": lambda m, self: View(ITEMS, plain(self).items()),
     "get": lambda m, self, key, default=None: plain(self).get(m.key(key), default),
     "pop": dict_pop,
-    "popitem": dict_popitem,
+    "popitem": lambda m, self: host_call(m, dict.popitem, (plain(self),), {}),
     "setdefault": dict_setdefault,
     "update": lambda m, self, values=(), /, **named: update(m, plain(self), values, **named),
     "copy": dict_copy,
@@ -609,7 +597,15 @@ FROZENSET = plain_class(
 RANGE = plain_class(
     range,
     make_range,
-    {**properties("start stop step"), **functions({"index": range_index, "count": range_count})},
+    {
+        **properties("start stop step"),
+        **functions(
+            {
+                "index": lambda m, self, item: host_call(m, range.index, (self, m.index(item)), {}),
+                "count": lambda m, self, item: int(m.contains(plain(self), item)),
+            }
+        ),
+    },
 )
 SLICE = plain_class(
     slice,

@@ -472,49 +472,7 @@ class Statements(Patterns, Expressions):
         return takes, name
 
     def do_Try(self, node: ast.Try) -> Compiled:
-        body, orelse = self.block(node.body), self.block(node.orelse)
-        handlers = [(*self.handler(h), self.block(h.body), self.unname(h)) for h in node.handlers]
-        final = self.block(node.finalbody)
-        m, has_final, has_else = self.m, bool(node.finalbody), bool(node.orelse)
-
-        def guarded(f: dict) -> Any:
-            try:
-                end = body(f)
-            except Raised as e:
-                m.spend(5)
-                value, line = m.caught(e), m.line
-                for takes, name, handle, unname in handlers:
-                    if takes(f, value):
-                        name(f, value)
-                        m.handled.append(value)
-                        try:
-                            return handle(f)
-                        finally:
-                            m.handled.pop()
-                            unname(f)
-                m.line = line
-                raise
-            return orelse(f) if end is None and has_else else end
-
-        def run(f: dict) -> Any:
-            try:
-                end = guarded(f)
-            except Raised:
-                line = m.line
-                last = final(f)
-                if last is not None:
-                    return last
-                m.line = line
-                raise
-            kept = f.get(RESULT)
-            last = final(f)
-            if last is not None:
-                return last
-            if end is RETURN:
-                f[RESULT] = kept
-            return end
-
-        return run if has_final else guarded
+        return finished(self.gen_Try(node))
 
     def unname(self, node: ast.ExceptHandler) -> Callable[[dict], None]:
         """What deletes the name of an exception, when its handler ends."""
@@ -524,35 +482,7 @@ class Statements(Patterns, Expressions):
         return lambda f: holder(f).pop(name, None)
 
     def do_With(self, node: ast.With) -> Compiled:
-        return self.with_items(node, node.items)
-
-    def with_items(self, node: ast.With, items: list[ast.withitem]) -> Compiled:
-        """A with statement of one item, around those that follow."""
-        if not items:
-            return self.block(node.body)
-        item, *rest = items
-        line, m = self.header(node, item.context_expr), self.m
-        manager = self.expression(item.context_expr)
-        store = self.target(item.optional_vars) if item.optional_vars else None
-        body = self.with_items(node, rest)
-
-        def run(f: dict) -> Any:
-            m.line = line
-            context = manager(f)
-            leave, value = m.entered(context)
-            try:
-                if store:
-                    store(f, value)
-                end = body(f)
-            except Raised as e:
-                if m.left_by(leave, context, e):
-                    return None
-                raise
-            m.line = line
-            m.call(leave, (context, None, None, None))
-            return end
-
-        return run
+        return finished(self.gen_With(node))
 
     # ---- definitions -----------------------------------------------------------------------------
 
@@ -859,6 +789,19 @@ class Statements(Patterns, Expressions):
 
 NUMBERS = frozenset({int, float, bool})
 SENT = "<sent>"  # where a frame keeps what a yield gave, no name of a program
+
+
+def finished(steps: Callable[[dict], Steps]) -> Compiled:
+    """A statement that does not yield, from one that may."""
+
+    def run(f: dict) -> Any:
+        try:
+            next(steps(f))
+        except StopIteration as end:
+            return end.value
+        raise AssertionError
+
+    return run
 
 
 def catches(value: Instance, kind: Any) -> bool:

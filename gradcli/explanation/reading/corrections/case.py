@@ -10,7 +10,7 @@ from ....snippets.eager.tensor import Tensor
 from ....snippets.python.machine import Failure
 from ....snippets.python.values import Instance
 from ....snippets.reading import Reading
-from ..graphs import readable
+from ..steps import readable
 from .nodes import ARITHMETIC, keyword, method, names_in
 from .program import Program
 from .text import Edit

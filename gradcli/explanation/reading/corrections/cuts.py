@@ -1,4 +1,4 @@
-"""Cures of what has no graph: a tensor cut off, a block without record, a flat step."""
+"""Cures of what has no graph: a tensor cut off, a block without record, a second derivative."""
 
 import ast
 import re
@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from .case import Case, Proposal
 from .cut_steps import uncut
-from .nodes import calls_in, dotted, elements, method, names_in, targets, value_of
+from .nodes import calls_in, dotted, elements, method, names_in, owner, targets
 from .requiring import asked_for, flag_too_late, is_leaf, leaves, requiring, unfrozen, why_leaves
-from .second_order import constant_gradient, second_order, without_once
 from .text import Edit
 
 WITHOUT_RECORD = ("no_grad", "inference_mode", "set_grad_enabled")
@@ -222,34 +221,68 @@ def kept_in_loop(case: Case, node: ast.expr) -> Iterator[Proposal]:
             yield case.replaced(built.value, new, why=why, weak=True)
 
 
-def inputs_no_tensors(case: Case) -> Iterator[Proposal]:
-    """Only the tensors."""
-    for inputs in [i for c in case.here if (i := case.inputs_of(c)) is not None]:
-        if isinstance(inputs, ast.List | ast.Tuple):
-            kept = [case.of(e) for e in inputs.elts if not isinstance(e, ast.Constant)]
-            yield case.replaced(inputs, f"[{', '.join(kept)}]")
-        for built in case.makers(inputs) if isinstance(inputs, ast.Name) else ():
-            new = f"torch.tensor({case.of(built.value)}, requires_grad=True)"
-            yield case.replaced(built.value, new)
+CREATED = "A gradient has a graph of its own only where create_graph=True made it."
 
 
-def no_inputs(case: Case) -> Iterator[Proposal]:
-    """Without `inputs`; else with the leaves that the program has."""
-    for call in case.here:
+def second_order(case: Case) -> Iterator[Proposal]:
+    """create_graph=True in the ways back before this one."""
+    yield from by_grad(case)
+    earlier = [c for c in case.backwards if c.lineno < case.line and c not in case.here]
+    edits = [case.with_keyword(c, "create_graph", "True") for c in earlier if _feeds(case, c)]
+    yield from case.change(*edits, why=CREATED)
+
+
+def constant_gradient(case: Case) -> Iterator[Proposal]:
+    """0 * x.sum() added to a gradient that does not depend on x: its derivative is 0. What a
+    Function of the program sends back may depend on x, and not show it.
+    """
+    if any("Function" in dotted(base) for c in case.classes for base in c.bases):
+        return
+    for call, root in case.ways:
         inputs = case.inputs_of(call)
-        if case.match[1] == "backward":
-            yield from case.change(case.without_keyword(call, "inputs"))
-        if inputs is not None:
-            yield case.replaced(inputs, f"[{', '.join(case.leaves)}]")
-        built = case.assignments(inputs.id) if isinstance(inputs, ast.Name) else []
-        for value in [value_of(s) for s in built]:
-            if method(value) in ("parameters", "filter", "chain"):
-                note = "parameters() can be gone through once; a list again and again."
-                yield case.replaced(value, f"list({case.of(value)})", note=note)
+        built = [s for s in case.slice_of(root, case.line) if "create_graph=True" in case.of(s)]
+        if inputs is None or not built or not dotted(inputs):
+            continue
+        why = f"Line {built[0].lineno}: this gradient is constant, {dotted(inputs)} is not in it."
+        new = f"{case.of(root)} + 0 * {dotted(inputs)}.sum()"
+        yield case.replaced(root, new, why=why, note="The second derivative is 0.")
 
 
-def no_dict(case: Case) -> Iterator[Proposal]:
-    """dict(...)."""
-    for call in case.here:
-        if len(call.args) > 1:
-            yield case.replaced(call.args[1], f"dict({case.of(call.args[1])})")
+def by_grad(case: Case) -> Iterator[Proposal]:
+    """y.backward(); g = x.grad, which goes back again: g = torch.autograd.grad(y, x)[0]."""
+    for call in case.backwards:
+        root = case.root(call)
+        if case.is_grad(call) or root is None or call.lineno >= case.line:
+            continue
+        for read in case.of_type(ast.Assign, everywhere=True):
+            value = read.value
+            if method(value) in ("clone", "detach"):
+                value = owner(value)
+            if not (isinstance(value, ast.Attribute) and read.lineno > call.lineno):
+                continue
+            if value.attr == "grad":
+                y, x = case.of(root), case.of(value.value)
+                new = f"torch.autograd.grad({y}, {x}, create_graph=True)[0]"
+                yield case.proposal(
+                    case.removing(case.statement_of(call)),
+                    case.replacing(value, new),
+                    why=CREATED,
+                    note=f"{x}.grad is then the second derivative alone.",
+                )
+
+
+def _feeds(case: Case, call: ast.Call) -> bool:
+    """Whether what goes back on the line that raises comes from a gradient of a call."""
+    if case.is_grad(call):
+        return True
+    places = [p for _, root in case.ways for p in (root, *case.slice_of(root, case.line))]
+    return any(".grad" in case.of(p) for p in places)
+
+
+def without_once(case: Case) -> Iterator[Proposal]:
+    """Without @once_differentiable, which lets no gradient through a backward."""
+    why = "once_differentiable says that backward itself cannot be differentiated."
+    for function in case.of_type(ast.FunctionDef, ast.ClassDef, everywhere=True):
+        for d in function.decorator_list:
+            if "once_differentiable" in dotted(d):
+                yield case.proposal(case.without_lines(d), why=why)

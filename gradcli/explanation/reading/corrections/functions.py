@@ -1,11 +1,19 @@
-"""Cures of custom Functions: what forward saves, what backward takes and returns."""
+"""Cures of custom Functions, hooks and gradcheck: what they save, take, return and compare."""
 
 import ast
+import re
 from collections.abc import Iterator
+from typing import Any
 
+from ....errors import GradcliError
+from ....language.posing import pose
+from ....notation import tree
+from ...analysis import Analysis
+from ...formulas.wording import wording_of
+from ...short.gradients import Gradients
 from .case import Case, Proposal
-from .derivatives import derivative
-from .nodes import calls_in, dotted, parts, target_of, within
+from .nodes import calls_in, dotted, is_operation, method, parts, target_of, within
+from .requiring import requiring
 from .text import Edit
 
 CONTEXTS = ("ctx", "self", "context")
@@ -83,15 +91,6 @@ def shape_of_gradient(case: Case) -> Iterator[Proposal]:
             yield case.appended(given[place], f".sum_to_size({sizes})")
 
 
-def gradient_of_number(case: Case) -> Iterator[Proposal]:
-    """None there."""
-    place = int(case.match[2]) - 1
-    for _, value, given in returned(case):
-        for k in (place, place + 1) if isinstance(value, ast.Tuple) else ():
-            if 0 <= k < len(given):
-                yield case.replaced(given[k], "None")
-
-
 # ---- how a Function is called --------------------------------------------------------------------
 
 
@@ -134,22 +133,6 @@ def without_first(case: Case) -> Iterator[Proposal]:
     yield from case.change(*edits)
 
 
-def arguments_of_backward(case: Case) -> Iterator[Proposal]:
-    """One more argument."""
-    more = int(case.match[3]) - int(case.match[2])
-    if more <= 0:
-        return
-    for cls in classes(case):
-        for forward in methods(cls, "forward"):
-            if not uses_ctx(forward):  # the new gradients belong into the result
-                yield from as_function(case, cls, forward)
-    for function in functions(case, "backward"):
-        last = function.args.args[-1]
-        at = case.start(last) + len(last.arg)
-        names = "".join(f", grad_{k + 2}" for k in range(more))
-        yield case.proposal(Edit(at, at, names))
-
-
 # ---- methods that are missing --------------------------------------------------------------------
 
 
@@ -183,18 +166,6 @@ def as_function(case: Case, cls: ast.ClassDef, forward: ast.FunctionDef) -> Iter
     edits = [case.replacing(c.func, f"{cls.name}.forward") for c in calls]
     edits += [case.inserting(c.args[0], "None, ") for c in calls if c.args]
     yield case.proposal(*edits, note="PyTorch then differentiates what forward computes.")
-
-
-def no_forward(case: Case) -> Iterator[Proposal]:
-    """The identity."""
-    for cls in classes(case):
-        first = cls.body[0]
-        lines = ["@staticmethod", "def forward(ctx, x):", "    return x.clone()", ""]
-        if isinstance(first, ast.Pass):
-            text = f"\n{case.indent(first)}".join(lines).rstrip()
-            yield case.replaced(first, text, weak=True)
-        elif methods(cls):
-            yield case.proposal(case.before(first, *lines), weak=True)
 
 
 # ---- what forward saves --------------------------------------------------------------------------
@@ -259,49 +230,156 @@ def not_saved(case: Case) -> Iterator[Proposal]:
                         yield case.proposal(case.before(forward.body[-1], text))
 
 
-def dirty(case: Case) -> Iterator[Proposal]:
-    """The changed input returned."""
-    for forward in functions(case, "forward"):
-        for call in calls_in(forward, "mark_dirty")[:1]:
-            for value in results_of(forward):
-                yield case.replaced(value, case.of(call.args[0]))
-            yield case.proposal(case.removing(case.statement_of(call)))
-
-
 # ---- torch.func ----------------------------------------------------------------------------------
 
 
-def both(case: Case) -> Iterator[Proposal]:
-    """backward alone."""
-    for function in functions(case, "vjp"):
-        yield case.proposal(Edit(*case.span([function]), ""))
+def hooks(case: Case) -> list[ast.Lambda | ast.FunctionDef]:
+    """The functions that are registered as hooks."""
+    result: list[ast.Lambda | ast.FunctionDef] = []
+    for call in [c for c in case.calls(everywhere=True) if "hook" in method(c)]:
+        result += [a for a in call.args if isinstance(a, ast.Lambda)]
+        names = [a.id for a in call.args if isinstance(a, ast.Name)]
+        result += [case.functions[n] for n in names if n in case.functions]
+    return result
 
 
-def without_context(case: Case) -> Iterator[Proposal]:
-    """forward taken apart."""
-    for forward in functions(case, "forward"):
-        first, *rest = forward.args.args
-        names = [a.arg for a in rest]
-        uses = [s for s in forward.body if any(n.id == first.arg for n in within(s, ast.Name))]
-        lines = ["", "@staticmethod", "def setup_context(ctx, inputs, output):"]
-        lines += [f"    {', '.join(names)}{',' if len(names) == 1 else ''} = inputs"]
-        result = "".join(case.of(value) for value in results_of(forward)[-1:])
-        if result.isidentifier() and result not in names:
-            lines.append(f"    {result} = output")
-        lines += [f"    {line}" for s in uses for line in case.lines_of(s)]
-        source = case.edited(
-            Edit(case.start(first), case.start(rest[0]) if rest else case.end(first), ""),
-            *[case.removing(s) for s in uses],
-            case.after(forward.body[-1], *[f"{OF_CLASS}{line}" for line in lines]),
-        )
-        marked = f"\n{case.indent(forward.body[-1])}{OF_CLASS}"
-        yield Proposal(source.replace(marked, f"\n{case.indent(forward)}"))
+def number_for_gradient(case: Case) -> Iterator[Proposal]:
+    """The number times ones in the shape of what arrived."""
+    for function in [*functions(case, "backward"), *hooks(case)]:
+        grad = function.args.args[-1].arg if function.args.args else "g"
+        for part in [p for value in results_of(function) for p in parts(value)]:
+            text = case.of(part)
+            if isinstance(part, ast.Constant) and isinstance(part.value, int | float):
+                yield case.replaced(part, f"torch.full_like({grad}, {text})")
+                yield case.replaced(part, f"{grad} * {text}")
+                continue
+            for call in calls_in(part, "item", "numpy", "tolist"):
+                yield case.without(call)
+            yield case.replaced(part, f"{grad} * ({text})")
+            yield case.replaced(part, f"torch.as_tensor({text})")
 
 
-OF_CLASS = "\x00"  # marks lines that belong to the class, not to the function they are put after
+def hook_arguments(case: Case) -> Iterator[Proposal]:
+    """One argument less, where the first is not used; or more."""
+    for function in hooks(case):
+        if getattr(function, "name", "<lambda>") != case.match[1] or not function.args.args:
+            continue
+        first, *rest = function.args.args
+        unused = not any(n.id == first.arg for n in within(function, ast.Name))
+        if case.match[2] is not None:
+            more = range(int(case.match[3]) - int(case.match[2]))
+            names = "".join(f", other_{k + 1}" for k in more)
+            yield case.proposal(case.adding([first, *rest][-1], names))
+        elif rest and unused:
+            cut = Edit(case.start(first), case.start(rest[0]), "")
+            yield case.proposal(cut, why="A hook of a tensor takes its gradient alone.")
 
 
-def vmap_rule(case: Case) -> Iterator[Proposal]:
-    """generate_vmap_rule = True."""
+def hook_changed(case: Case) -> Iterator[Proposal]:
+    """The same shape and dtype."""
+    for function in hooks(case):
+        grad = function.args.args[-1].arg
+        for value in results_of(function):
+            if case.match[2] == "type":
+                yield case.appended(value, f".to({grad}.dtype)")
+            for call in calls_in(value, "sum", "mean", "norm"):
+                yield case.proposal(case.with_argument(call, "dim=0, keepdim=True"))
+            yield case.appended(value, f".expand_as({grad})")
+
+
+def derivative(case: Case, cls: ast.ClassDef, place: int) -> str | None:
+    """The gradient of an argument of forward as an expression of backward; None where it is not
+    known, or needs what backward does not have.
+    """
+    methods = {f.name: f for f in cls.body if isinstance(f, ast.FunctionDef)}
+    forward, backward = methods["forward"], methods["backward"]
+    names = [a.arg for a in forward.args.args[1:]]
+    text = _program(case, forward)
+    shapes = _shapes(case, cls, names)
+    if text is None or names[place] not in shapes:
+        return None
+    try:
+        a = Analysis(pose(text, shapes=shapes, wrt=[names[place]]))
+        results = Gradients(a, wording_of(a))
+        (x,) = a.problem.wrt
+        formula = results.formula(x)
+        written = "" if formula is None else tree.text(results.w.in_statements(formula))
+    except GradcliError:
+        return None
+    grad = backward.args.args[-1].arg
+    known = {n.id for n in ast.walk(backward) if isinstance(n, ast.Name)} | {grad}
+    result = re.sub(r"\bg\b", grad, written)
+    if not a.problem.out.shape:  # its seed is 1, and left out
+        result = f"{grad} * {result if result.isidentifier() else f'({result})'}"
+    used = {n.id for n in ast.walk(ast.parse(result)) if isinstance(n, ast.Name)}
+    return result if written and used <= known else None
+
+
+def _program(case: Case, forward: ast.FunctionDef) -> str | None:
+    """What forward computes, as statements of the language; None where ctx is more than a store."""
+    lines: list[str] = []
+    for statement in forward.body:
+        value: Any = getattr(statement, "value", None)
+        if isinstance(value, ast.Constant) or method(value) == "save_for_backward":
+            continue
+        if isinstance(statement, ast.Return) and value is not None:
+            lines.append(case.of(value))
+        elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+            lines.append(case.of(statement))
+        elif not dotted(getattr(statement, "targets", [None])[0]).startswith("ctx."):
+            return None
+    return "\n".join(lines)
+
+
+def _shapes(case: Case, cls: ast.ClassDef, names: list[str]) -> dict[str, tuple[int, ...]]:
+    """The shapes of the tensors that the Function is applied to."""
+    for call in case.calls("apply", everywhere=True):
+        if dotted(call.func) == f"{cls.name}.apply":
+            tensors = {n: case.tensor(a) for n, a in zip(names, call.args)}
+            return {n: t.shape for n, t in tensors.items() if t is not None}
+    return {}
+
+
+def checked(case: Case) -> list[list[ast.expr]]:
+    """The inputs that each gradcheck is given."""
+    calls = case.calls("gradcheck", "gradgradcheck")
+    return [parts(c.args[1]) for c in calls if len(c.args) > 1]
+
+
+def gradcheck_inputs(case: Case) -> Iterator[Proposal]:
+    """requires_grad=True, in float64."""
+    for items in checked(case):
+        tensors = [i for i in items if not isinstance(i, ast.Constant)]
+        yield case.proposal(*[case.appending(i, ".double().requires_grad_()") for i in tensors])
+        yield from case.change(*[e for i in items if (e := requiring(case, dotted(i)))])
+
+
+def mismatch(case: Case) -> Iterator[Proposal]:
+    """float64; else PyTorch's own derivative of forward."""
+    for items in checked(case):
+        coarse = [i for i in items if (t := case.tensor(i)) is None or t.dtype.name != "float64"]
+        edits = [case.appending(i, ".double().detach().requires_grad_()") for i in coarse]
+        yield from case.change(*edits)
     for cls in classes(case):
-        yield case.proposal(case.before(cls.body[0], "generate_vmap_rule = True"))
+        for backward in methods(cls, "backward"):
+            yield from powers(case, backward)
+    for cls, _, given in returned(case):
+        place = int(case.match[2])
+        derived = derivative(case, cls, place) if place < len(given) else None
+        if derived is not None:
+            note = "The derivative of what forward computes."
+            yield case.replaced(given[place], derived, note=note)
+    for cls in classes(case):
+        for forward in methods(cls, "forward"):
+            if not uses_ctx(forward):
+                yield from as_function(case, cls, forward)
+
+
+def powers(case: Case, backward: ast.FunctionDef) -> Iterator[Proposal]:
+    """A power that is missing in a backward of one product."""
+    saved = [dotted(t) for s in unpackings(backward, case) for t in parts(s.targets[0])]
+    for value in results_of(backward):
+        if is_operation(value, ast.Mult):
+            for x in [n for n in within(value, ast.Name) if n.id in saved]:
+                for power in (2, 3):
+                    yield case.replaced(x, f"{x.id} ** {power}")

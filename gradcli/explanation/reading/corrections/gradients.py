@@ -93,7 +93,10 @@ def rebound(case: Case) -> Iterator[Proposal]:
             f"Line {node.lineno} makes {name} a new, computed tensor: the leaf is lost, and the "
             f".grad of what took its name stays None."
         )
-        if any(_switches_off(a) for a in case.around(node)):
+        if any(
+            (isinstance(a, ast.With) and method(a.items[0].context_expr) == "no_grad")
+            for a in case.around(node)
+        ):
             edits = [case.replacing(s, _in_place(case, s)) for s in group]
             yield case.proposal(*edits, why=why)
         elif all(case.alone(s) for s in group) and _adjacent(block, group):
@@ -121,10 +124,6 @@ def _in_place(case: Case, s: ast.Assign, end: str = "") -> str:
     assert isinstance(s.value, ast.BinOp)
     sign = "+=" if isinstance(s.value.op, ast.Add) else "-="
     return f"{case.of(s.targets[0])}{end} {sign} {case.of(s.value.right)}"
-
-
-def _switches_off(node: ast.AST) -> bool:
-    return isinstance(node, ast.With) and method(node.items[0].context_expr) == "no_grad"
 
 
 def _adjacent(block: list[ast.stmt], group: list[ast.Assign]) -> bool:

@@ -1,11 +1,24 @@
-"""Cures of layers that are made for other sizes than they are given."""
+"""Cures of layers made for other sizes than they are given, and of states loaded into them."""
 
 import ast
+import re
 from collections.abc import Iterator
 from math import prod
 
 from .case import Case, Proposal, weight_of
-from .nodes import argument, dotted, method, number_of, size, target_of
+from .nodes import (
+    argument,
+    calls_in,
+    dotted,
+    keyword,
+    method,
+    number_of,
+    owner,
+    size,
+    target_of,
+    value_of,
+)
+from .text import Edit
 
 NORMS = ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d")
 
@@ -85,16 +98,6 @@ def normalised_shape(case: Case) -> Iterator[Proposal]:
             yield case.replaced(call.args[0], str(size(case.match[2])[-1]))
 
 
-def head_count(case: Case) -> Iterator[Proposal]:
-    """The nearest number of heads that divides them."""
-    for call in case.calls("MultiheadAttention", everywhere=True):
-        heads = argument(call, 1, "num_heads")
-        many, few = number_of(argument(call, 0, "embed_dim")), number_of(heads)
-        if heads is not None and many and few:
-            near = max(n for n in range(1, few + 1) if many % n == 0)
-            yield case.replaced(heads, str(near))
-
-
 def group_count(case: Case) -> Iterator[Proposal]:
     """The nearest number of groups that divides the channels."""
     for call in case.calls("GroupNorm", everywhere=True):
@@ -112,14 +115,6 @@ def norm_of_one(case: Case) -> Iterator[Proposal]:
             text = f"{case.of(call.func)}.eval()"
             note = "In eval() the running statistics are used; batches of several need none of it."
             yield case.proposal(case.before(case.statement, text), note=note)
-
-
-def larger_kernel(case: Case) -> Iterator[Proposal]:
-    """Padding by half of the kernel, which keeps the size of the image."""
-    kernel = int(case.match[1])
-    for call in case.calls("Conv1d", "Conv2d", "Conv3d", everywhere=True):
-        if number_of(argument(call, 2, "kernel_size")) == kernel:
-            yield case.given(call, "padding", str(kernel // 2))
 
 
 def channels(case: Case) -> Iterator[Proposal]:
@@ -144,3 +139,124 @@ def channels(case: Case) -> Iterator[Proposal]:
         image = dotted(call.func).startswith("torch.") and len(call.args) == 4
         if image and number_of(call.args[1]) == got:
             yield case.replaced(call.args[1], str(expected))
+
+
+def other_state(case: Case) -> Iterator[Proposal]:
+    """The layer with the sizes of the state; or the tensors alone that fit."""
+    saved, own = size(case.match[2]), size(case.match[3])
+    for call in case.calls("Linear", "Embedding", everywhere=True):
+        order = -1 if method(call) == "Linear" else 1
+        given = [value_of(a) for a in call.args[:2]]
+        if given == list(own)[::order] and len(saved) == 2:
+            edits = [case.replacing(a, str(n)) for a, n in zip(call.args, saved[::order])]
+            yield case.proposal(*edits, weak=True)
+    for call in case.calls("load_state_dict"):
+        state, model = case.operand(call.args[0]), case.of(owner(call))
+        fitting = (
+            f"{{k: v for k, v in {state}.items() if v.shape == {model}.state_dict()[k].shape}}"
+        )
+        note = "Layers of other sizes, as a new last one, keep the numbers that they begin with."
+        new = f"{model}.load_state_dict({fitting}, strict=False)"
+        yield case.replaced(call, new, note=note)
+
+
+def other_names(case: Case) -> Iterator[Proposal]:
+    """Without, or with, the first part of the names; else what is there alone."""
+    listed = dict(re.findall(r"(Missing|Unexpected) key\(s\).*?: (.*)", case.message))
+    missing, given = (re.findall(r'"(.*?)"', listed.get(k, "")) for k in ("Missing", "Unexpected"))
+    for call in case.calls("load_state_dict"):
+        for name, other in zip(missing[:1], given[:1]):
+            key = ""
+            if other.endswith(name):
+                key = f"k.removeprefix({other.removesuffix(name)!r})"
+            elif name.endswith(other):
+                key = f"{name.removesuffix(other)!r} + k"
+            if key:
+                new = f"{{{key}: v for k, v in {case.operand(call.args[0])}.items()}}"
+                saved = "The state was saved from a model that has"
+                why = f"{saved} {other} where this one has {name}."
+                yield case.replaced(call.args[0], new, why=why)
+        note = "What is not in the state keeps the numbers that it begins with."
+        yield case.given(call, "strict", "False", note=note, weak=True)
+
+
+RECURRENT = ("RNN", "LSTM", "GRU")
+
+
+def first_output(case: Case, node: ast.expr) -> Iterator[Proposal]:
+    """`out, _ = lstm(x)`: a recurrent layer gives its outputs and its last state."""
+    for built in case.makers(node):
+        if isinstance(built.value, ast.Call) and case.is_module(built.value.func):
+            why = f"Line {built.lineno} gives a tuple: the outputs, and the last state."
+            yield case.proposal(case.adding(built.targets[0], ", _"), why=why)
+            yield case.appended(built.value, "[0]", why=why)
+
+
+def in_sequential(case: Case) -> Iterator[Proposal]:
+    """A layer after it that takes the outputs; or the last of them, where that is what fits."""
+    for sequential in case.calls("Sequential", everywhere=True):
+        layers = [c for a in sequential.args for c in _recurrent(case, a)]
+        items = [_item(case, layer, sequential) for layer in layers]
+        inner = [i for i in items if not (bool(sequential.args) and sequential.args[-1] is i)]
+        if not inner:
+            continue
+        first = keyword(layers[0], "batch_first") if isinstance(layers[0], ast.Call) else None
+        last = "outputs[0][:, -1]" if first else "outputs[0][-1]"
+        for result, note in (("outputs[0]", EACH), (last, LAST)):
+            lines = [f"class Outputs({_module(sequential)}):"]
+            lines += ["    def forward(self, outputs):", f"        return {result}", "", ""]
+            edits = [_after(case, i, k) for k, i in enumerate(inner)]
+            top = case.outermost(sequential)
+            yield case.proposal(case.before(top, *lines), *edits, note=note)
+
+
+EACH = "Outputs leaves the last state out."
+LAST = "Outputs takes what the layer gives for the last step of the sequence."
+
+
+def _recurrent(case: Case, node: ast.expr) -> list[ast.expr]:
+    """The recurrent layers in an argument of Sequential, also one that has a name."""
+    built = calls_in(node, *RECURRENT)
+    if built:
+        return [*built]
+    return [node] if method(case.made(node)) in RECURRENT else []
+
+
+def _item(case: Case, layer: ast.expr, sequential: ast.Call) -> ast.expr:
+    """What stands for a layer in Sequential: itself, or its pair in an OrderedDict."""
+    outer = case.parents[layer]
+    return outer if isinstance(outer, ast.Tuple) and outer not in sequential.args else layer
+
+
+def _after(case: Case, item: ast.expr, number: int) -> Edit:
+    name = f"outputs{number or ''}"
+    new = f'("{name}", Outputs())' if isinstance(item, ast.Tuple) else "Outputs()"
+    return case.adding(item, f", {new}")
+
+
+def _module(sequential: ast.Call) -> str:
+    return f"{dotted(sequential.func).rpartition('.')[0] or 'torch.nn'}.Module"
+
+
+def recurrent_features(case: Case) -> Iterator[Proposal]:
+    """The number of features where the layer is made."""
+    for call in case.calls("RNN", "LSTM", "GRU", everywhere=True):
+        first = argument(call, 0, "input_size")
+        if first is not None:
+            yield case.replaced(first, case.match[2])
+
+
+def state_size(case: Case) -> Iterator[Proposal]:
+    """The sizes where the states are made."""
+    wanted, given = size(case.match[1]), size(case.match[2])
+    edits = []
+    for call in case.calls(everywhere=True):
+        numbers = tuple(number_of(a) for a in call.args)
+        if dotted(call.func).startswith("torch.") and numbers == given:
+            sizes = zip(call.args, wanted, given)
+            edits += [case.replacing(a, str(n)) for a, n, old in sizes if n != old]
+    yield from case.change(*edits)
+    for node, tensor in case.tensors:
+        if tensor.shape == given and given[1] > wanted[1]:
+            new = f"{case.of(node)}[:, :{wanted[1]}].contiguous()"
+            yield case.replaced(node, new, weak=True)

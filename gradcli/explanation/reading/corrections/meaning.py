@@ -6,7 +6,7 @@ import re
 from ....snippets.eager.tensor import Tensor
 from ....snippets.reading import Reading
 from ....snippets.trace import Backward
-from ..graphs import records
+from ..steps import records
 from .text import Text
 
 

@@ -1,15 +1,18 @@
-"""Cures of numbers in the place of tensors, and of questions that a tensor cannot answer."""
+"""Cures of numbers and texts in the place of tensors, of questions that a tensor cannot answer, of
+points without a derivative, and of single words.
+"""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ....snippets.eager.arguments import SECOND
 from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
 from .case import Case, Proposal
+from .cut_steps import SMOOTH
+from .layers import first_output
 from .nodes import dotted, is_operation, method, target_of, value_of, within
-from .recurrent import first_output
 from .seeds import reduction
 from .text import Edit
 
@@ -193,3 +196,169 @@ def inverted_mask(case: Case) -> Iterator[Proposal]:
     for node, tensor in case.tensors:
         if tensor.dtype.name == "bool":
             yield case.appended(node, ".float()")
+
+
+MAKERS = ("tensor", "as_tensor", "Tensor", "LongTensor", "FloatTensor", "from_numpy")
+
+
+def numbered(case: Case) -> Iterator[Proposal]:
+    """The number that a text is; else the place of a class in the list of all of them."""
+    for call in case.calls(*MAKERS):
+        given = call.args[0] if call.args else None
+        value = None if given is None else _value(case, given)
+        texts = _texts(value)
+        if isinstance(given, ast.Call) and not texts:
+            new = f"torch.tensor([float(c) for c in {case.of(given)}])"
+            yield case.replaced(call, new)
+        if given is None or not texts:
+            continue
+        text = case.of(given)
+        name, form, all_of_them = _each(text, value)
+        kept = case.source[case.end(given) : case.end(call)] if method(call) == "tensor" else ")"
+        whole = f"torch.tensor({form}{kept}"
+        for read in _read_as_numbers(texts):
+            yield case.replaced(call, whole.format(f"{read}({name})"))
+        for known, found in _numberings(case, set(texts)):
+            note = f"{known} says which number each class has."
+            yield case.replaced(call, whole.format(found.format(name)), note=note)
+        if all_of_them:
+            new = next(n for n in ("classes", "class_names", "kinds") if n not in case.values)
+            built = case.before(case.statement_of(call), f"{new} = sorted({all_of_them})")
+            edit = case.replacing(call, whole.format(f"{new}.index({name})"))
+            note = f"{new} are the texts in order: the number of a class is its place there."
+            yield case.proposal(built, edit, note=note)
+
+
+def _each(text: str, value: Any) -> tuple[str, str, str]:
+    """What each text is called, what is made of all of them, and the set of them; "" of one."""
+    if isinstance(value, str):
+        return text, "{}", ""
+    if value and isinstance(value[0], list | tuple):
+        return (
+            "c",
+            f"[[{{}} for c in row] for row in {text}]",
+            f"{{c for row in {text} for c in row}}",
+        )
+    return "c", f"[{{}} for c in {text}]", f"set({text})"
+
+
+def _value(case: Case, node: ast.expr) -> Any:
+    """What an expression is, lists and arrays as lists."""
+    if isinstance(node, ast.List | ast.Tuple):
+        return [_value(case, e) for e in node.elts]
+    value = case.value(node)
+    value = getattr(value, "array", value)
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+def _texts(value: Any) -> list[str]:
+    """The texts that a value is, or holds, in rows or not; [] where it holds others too."""
+    if isinstance(value, str):
+        return [value]
+    if not isinstance(value, list | tuple):
+        return []
+    rows = [[v] if isinstance(v, str) else v for v in value]
+    held = all(isinstance(r, list | tuple) and all(isinstance(v, str) for v in r) for r in rows)
+    flat = len({isinstance(v, str) for v in value}) == 1
+    return [v for r in rows for v in r] if held and flat else []
+
+
+def _read_as_numbers(texts: list[str]) -> Iterator[str]:
+    """int or float, where that is how texts are numbers."""
+    for read in (int, float):
+        try:
+            [read(t) for t in texts]
+        except ValueError:
+            continue
+        yield read.__name__
+        return
+
+
+def _numberings(case: Case, texts: set[str]) -> Iterator[tuple[str, str]]:
+    """What the program has that numbers these classes: a list of their names, or a dict."""
+    for name, value in case.values.items():
+        if isinstance(value, dict) and texts <= value.keys():
+            if all(isinstance(value[t], int) for t in texts):
+                yield name, f"{name}[{{}}]"
+        elif isinstance(value, list | tuple) and all(isinstance(v, str) for v in value):
+            whole = texts <= set(value) and len(set(value)) == len(value)
+            yield from [(name, f"{name}.index({{}})")] if whole else []
+
+
+OF_TORCH = ("torch", "torch.linalg", "F")
+
+
+def singular(case: Case) -> Iterator[Proposal]:
+    """A little more on the diagonal."""
+    for call in [c for c in case.calls() if c.args]:
+        matrix, a = call.args[0], case.operand(call.args[0])
+        if method(call) in ("inv", "inverse"):
+            yield case.replaced(call.func, "torch.linalg.pinv")
+        if method(call) in ("det", "slogdet", "cholesky", "inv", "solve", "eigh"):
+            yield case.replaced(matrix, f"{a} + 1e-3 * torch.eye({a}.shape[-1])")
+            yield case.replaced(matrix, f"{a} @ {a}.T + 1e-3 * torch.eye({a}.shape[0])")
+            yield case.replaced(matrix, f"{a}.T @ {a}")
+
+
+def nan_found(case: Case) -> Iterator[Proposal]:
+    """Away from the point where the derivative is infinite."""
+    name = case.match[1].partition("Backward")[0].lower()
+    note = "1e-12 keeps the argument away from 0, where the derivative is infinite."
+    if name == "div":
+        yield from _quotients(case)
+    for call in case.methods(name, "sqrt", "norm", "pow", "log", everywhere=True):
+        assert isinstance(call.func, ast.Attribute)
+        x = call.func.value
+        if dotted(x) in OF_TORCH[:2] and call.args:
+            new = f"{case.operand(call.args[0])} + 1e-12"
+            yield case.replaced(call.args[0], new, note=note)
+        elif dotted(x) not in OF_TORCH:
+            bracketed = ")" in case.source[case.end(x) : case.dot(call)]
+            new = f"{case.of(x)} + 1e-12"
+            yield case.replaced(x, new if bracketed else f"({new})", note=note)
+    yield from _quotients(case)
+
+
+def _quotients(case: Case) -> Iterator[Proposal]:
+    for quotient in case.of_type(ast.BinOp, everywhere=True):
+        if is_operation(quotient, ast.Div):
+            yield case.replaced(quotient.right, f"({case.operand(quotient.right)} + 1e-12)")
+
+
+Cure = Callable[[Case], Iterator[Proposal]]
+
+
+def renaming(*names: str, to: str) -> Cure:
+    """Another attribute, or method, on the line that raises."""
+    return lambda case: (case.renamed_to(n, to) for n in case.attributes(*names))
+
+
+def giving(call: str, name: str, value: str) -> Cure:
+    """A keyword argument of the calls of a function."""
+    return lambda case: (case.given(c, name, value) for c in case.calls(call, everywhere=True))
+
+
+def appending(end: str, *names: str) -> Cure:
+    """Something called on the first argument of calls."""
+    return lambda case: (case.appended(c.args[0], end) for c in case.calls(*names) if c.args)
+
+
+not_contiguous = renaming("view", to="reshape")
+joined_numbers = renaming("cat", "concat", to="stack")
+boolean_mask = appending(".bool()", "masked_fill", "masked_fill_")
+reentrant = giving("checkpoint", "use_reentrant", "False")
+vmap_random = giving("vmap", "randomness", '"different"')
+
+
+def sigmoid_for_step(case: Case) -> Iterator[Proposal]:
+    """torch.sigmoid(x) for torch.heaviside(x, values)."""
+    for call in case.calls("heaviside", everywhere=True):
+        if len(call.args) == 2:
+            yield case.replaced(call, f"torch.sigmoid({case.of(call.args[0])})", note=SMOOTH)
+
+
+def as_text(case: Case) -> Iterator[Proposal]:
+    """str(...)."""
+    for node in case.of_type(ast.BinOp):
+        if isinstance(node.op, ast.Add):
+            yield case.replaced(node.right, f"str({case.of(node.right)})")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from ....snippets.python.values import Instance
 from .case import Case, Proposal
-from .nodes import calls_in, dotted, elements, keyword, method, names_in, owner, value_of
+from .nodes import calls_in, dotted, elements, keyword, method, names_in, owner
 from .requiring import CREATORS, unfrozen
 from .text import Edit
 
@@ -133,16 +133,16 @@ def registered(case: Case) -> Iterator[Proposal]:
             prefix = dotted(layers[0].func).rpartition(".")[0]
             new = f"{prefix}.{held[type(value)]}({case.of(value)})"
             edits.append(case.replacing(value, new))
-        elif isinstance(value, ast.Call) and _creates(value):
+        elif (
+            isinstance(value, ast.Call)
+            and method(value) in CREATORS
+            and dotted(value.func).startswith("torch.")
+        ):
             cut = case.without_keyword(value, "requires_grad")
             inner = _cut(case, value, cut) if cut else case.of(value)
             edits.append(case.replacing(value, f"torch.nn.Parameter({inner})"))
     why = "A module knows the parameters and modules that are its attributes, not those in a list."
     yield from case.change(*edits, why=why, reprints=True)
-
-
-def _creates(call: ast.Call) -> bool:
-    return method(call) in CREATORS and dotted(call.func).startswith("torch.")
 
 
 def optimiser_itself(case: Case) -> Iterator[Proposal]:
@@ -188,20 +188,3 @@ def computes(case: Case, statement: ast.stmt) -> bool:
     """Whether a statement gives a name a tensor that is computed from leaves."""
     built = [a for a in case.reading.trace.assignments if a.line == statement.lineno]
     return any(a.tensor.record is not None for a in built)
-
-
-def sparse(case: Case) -> Iterator[Proposal]:
-    """The other optimiser."""
-    for node in case.of_type(ast.Attribute, ast.Call, everywhere=True):
-        if isinstance(node, ast.Call):
-            yield from case.change(case.without_keyword(node, "sparse"))
-        elif node.attr in ("Adam", "SparseAdam"):
-            yield case.renamed_to(node, "SparseAdam" if node.attr == "Adam" else "Adam")
-
-
-def negative_number(case: Case) -> Iterator[Proposal]:
-    """Without the sign."""
-    for number in case.of_type(ast.UnaryOp):
-        same = value_of(number.operand) == -float(case.match[1])
-        if same and isinstance(number.op, ast.USub):
-            yield case.replaced(number, case.of(number.operand))

@@ -133,31 +133,8 @@ def assigned_parameter(case: Case) -> Iterator[Proposal]:
         yield case.replaced(statement.value, f"torch.nn.Parameter({right})")
 
 
-def assigned_gradient(case: Case) -> Iterator[Proposal]:
-    """Fitted to the tensor."""
-    for statement in case.of_type(ast.Assign):
-        if not isinstance(statement.targets[0], ast.Attribute):
-            continue
-        of, value = case.of(statement.targets[0].value), statement.value
-        if isinstance(value, ast.Constant):
-            new = f"torch.full_like({of}, {case.of(value)})" if value.value else "None"
-            yield case.replaced(value, new)
-        ends = (f".to({of}.dtype)", f".expand_as({of}).clone()", f".view_as({of})")
-        for end in (*ends, ".detach().clone()"):
-            yield case.appended(value, end)
-        yield case.replaced(value, f"torch.ones_like({of})", weak=True)
-
-
 def integer_data(case: Case) -> Iterator[Proposal]:
     """.float()."""
     for statement in case.of_type(ast.Assign):
         yield from floating_creation(case, within(statement.value, ast.AST))
         yield case.appended(statement.value, ".float()")
-
-
-def grad_fn_written(case: Case) -> Iterator[Proposal]:
-    """detach()."""
-    for statement in case.of_type(ast.Assign):
-        if target := target_of(statement, ast.Attribute):
-            text = case.of(target.value)
-            yield case.replaced(statement, f"{text} = {text}.detach()")

@@ -7,8 +7,8 @@ from math import prod
 from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
 from .case import Case, Proposal
+from .layers import first_output
 from .nodes import calls_in, elements, keyword, method, size, target_of, value_of, within
-from .recurrent import first_output
 from .text import Edit
 
 LOSSES = ("loss", "err", "cost", "mse", "bce", "criterion", "objective", "nll", "penalty")
@@ -160,13 +160,6 @@ def seed_count(case: Case) -> Iterator[Proposal]:
         texts += [f"torch.ones_like({case.of(r)})" for r in outputs[len(texts) :]]
         if outputs:
             yield case.replaced(seed, f"[{', '.join(texts)}]")
-
-
-def seed_batch(case: Case) -> Iterator[Proposal]:
-    """One seed a row of the identity."""
-    for _, root, seed in seeded(case):
-        text = case.operand(root)
-        yield case.replaced(seed, f"torch.eye({text}.numel()).view(-1, *{text}.shape)")
 
 
 def holds_tensors(case: Case) -> Iterator[Proposal]:

@@ -1,7 +1,9 @@
-"""Cures of shapes that do not fit: products, broadcasting, views, indices."""
+"""Cures of shapes that do not fit: products, broadcasting, views, einsum, indices, joining."""
 
 import ast
+import re
 from collections.abc import Iterator
+from itertools import permutations
 
 from .case import Case, Proposal, weight_of
 from .layers import resized_layer
@@ -9,11 +11,13 @@ from .nodes import (
     argument,
     calls_in,
     dotted,
+    elements,
     is_operation,
     keyword,
     method,
     number_of,
     owner,
+    size,
     target_of,
     within,
 )
@@ -285,3 +289,261 @@ def expanded(case: Case) -> Iterator[Proposal]:
         for given in reversed(call.args):
             if str(number_of(given)) == places:
                 yield case.replaced(given, numbers)
+
+
+def letters(case: Case) -> Iterator[Proposal]:
+    """The letters of an operand exchanged: its transpose."""
+    for call, terms, rest in _equations(case):
+        for k in (int(case.match[2]), 0):
+            new = [o[::-1] if j == k else o for j, o in enumerate(terms)]
+            yield case.replaced(call.args[0], repr(",".join(new) + rest))
+
+
+def number_of_letters(case: Case) -> Iterator[Proposal]:
+    """A letter for each dimension: the batch that an operand has too; without one that it lacks."""
+    letters, dimensions, place = (int(n) for n in case.match.groups())
+    for call, terms, rest in _equations(case):
+        shapes = [case.shape(a) for a in call.args[1:]]
+        if any(s is None for s in shapes) or len(shapes) != len(terms):
+            continue
+        sizes = {
+            c: n
+            for k, (term, shape) in enumerate(zip(terms, shapes))
+            for c, n in zip(term, shape or ())
+            if k != place
+        }
+        term, shape, other = terms[place], shapes[place] or (), "".join(terms[: place + 1])
+        fitting = _with_batch if dimensions > letters else _without
+        for new in fitting(term, dimensions, other):
+            if all(sizes.get(c, n) == n for c, n in zip(new, shape)):
+                changed = [new if k == place else t for k, t in enumerate(terms)]
+                gone = set(term) - set("".join(changed))
+                right = "".join(c for c in rest if c not in gone)
+                yield case.replaced(call.args[0], repr(",".join(changed) + right))
+
+
+def _with_batch(term: str, dimensions: int, other: str) -> Iterator[str]:
+    batch = other[: dimensions - len(term)]
+    if set(batch) & set(term):
+        return
+    for own in permutations(term):
+        yield batch + "".join(own)
+
+
+def _without(term: str, dimensions: int, other: str) -> Iterator[str]:
+    shared = [c for c in term if other.count(c) > 1]
+    if len(shared) == dimensions:
+        yield "".join(shared)
+
+
+def _equations(case: Case) -> Iterator[tuple[ast.Call, list[str], str]]:
+    """The calls of einsum, the terms of the operands, and the rest of the equation."""
+    for call in case.calls("einsum"):
+        equation = case.value(call.args[0])
+        left, arrow, right = equation.replace(" ", "").partition("->")
+        yield call, left.split(","), arrow + right
+
+
+ARG = {"max": "argmax", "min": "argmin"}
+
+
+def mask_place(case: Case) -> Iterator[Proposal]:
+    """A mask at the dimension that has its size."""
+    for node in case.of_type(ast.Subscript):
+        mask, shape = case.tensor(node.slice), case.shape(node.value)
+        if mask is None or shape is None or mask.dtype.name not in ("bool", "uint8"):
+            continue
+        text = case.of(node.slice)
+        for dim, have in enumerate(shape) if mask.ndim == 1 else ():
+            if mask.shape == (have,):
+                note = f"The mask chooses in dimension {dim}."
+                yield case.replaced(node.slice, ":, " * dim + text, note=note)
+        if mask.ndim == 2 == len(shape) and mask.shape[::-1] == shape:
+            yield case.appended(node.slice, ".T")
+        if 1 in mask.shape and mask.ndim == len(shape):
+            ones = [d for d, n in enumerate(mask.shape) if n == 1 != shape[d]]
+            yield case.appended(node.slice, f".expand_as({case.operand(node.value)})")
+            yield case.appended(node.slice, f".squeeze({ones[0]})")
+
+
+def number_of_indices(case: Case) -> Iterator[Proposal]:
+    """As many indices as there are dimensions."""
+    for node in case.of_type(ast.Subscript):
+        shape, parts = case.shape(node.value), getattr(node.slice, "elts", [])
+        whole = [p for p in parts if isinstance(p, ast.Slice) and not (p.lower or p.upper)]
+        for part in whole if shape is not None and len(parts) == len(shape) + 1 else ():
+            kept = [case.of(p) for p in parts if p is not part]
+            yield case.replaced(node.slice, ", ".join(kept))
+
+
+def index_of_list(case: Case) -> Iterator[Proposal]:
+    """The place of the largest in the place of the largest; a whole number as one."""
+    for node in case.of_type(ast.Subscript):
+        made = case.made(node.slice)
+        if method(made) in ARG and isinstance(made, ast.Call):
+            given = [a for a in made.args if a is not None]
+            alone = len(given) == (1 if dotted(owner(made)) == "torch" else 0)
+            if alone and not made.keywords:
+                text, name = case.of(made.func), method(made)
+                new = text.removesuffix(name) + ARG[name] + case.of(made).removeprefix(text)
+                note = f"{name} gives the value, {ARG[name]} its place."
+                yield case.replaced(node.slice, new, note=note)
+        value = case.tensor(node.slice)
+        if value is not None and value.numel == 1 and value.data.item() == int(value.data.item()):
+            yield case.replaced(node.slice, f"int({case.of(node.slice)})")
+
+
+def value_put(case: Case) -> Iterator[Proposal]:
+    """What is put there as a column, where it has a number for each row."""
+    shapes = case.message.partition("value tensor of shape ")[2].split(" cannot be ")
+    given, places = (size(s[s.rindex("[") :]) for s in shapes)
+    if given == places[:-1]:
+        for statement in case.of_type(ast.Assign):
+            if target_of(statement, ast.Subscript):
+                note = "Each row has one number."
+                yield case.appended(statement.value, ".unsqueeze(-1)", note=note)
+
+
+def of_each_row(case: Case) -> Iterator[Proposal]:
+    """The rows and the columns as a grid, where each row is asked for each column."""
+    for node in case.of_type(ast.Subscript):
+        rows, *others = getattr(node.slice, "elts", [None])
+        tensor = case.tensor(rows)
+        if tensor is not None and tensor.ndim == 1 and len(others) == 1:
+            note = "Each of the rows with each of the columns."
+            yield case.appended(rows, ".unsqueeze(1)", note=note)
+
+
+def stacked(case: Case) -> Iterator[Proposal]:
+    """Padded with zeros to one length; joined instead of stacked."""
+    for call in case.calls("stack"):
+        shapes = [t.shape for t in case.listed(call.args[0])] if call.args else []
+        if shapes and all(s and s[1:] == shapes[0][1:] for s in shapes):
+            given = case.of(call.args[0])
+            new = f"torch.nn.utils.rnn.pad_sequence({given}, batch_first=True)"
+            yield case.replaced(call, new, note="Shorter ones get zeros at their end.")
+    yield from cropped(case)
+    for node in case.of_type(ast.Attribute, ast.Call):
+        if isinstance(node, ast.Attribute) and node.attr == "stack":
+            yield case.renamed_to(node, "cat")
+        if isinstance(node, ast.Call) and method(node) in ("stack", "cat") and node.args:
+            yield from _dimensions(case, node)
+
+
+def _dimensions(case: Case, call: ast.Call) -> Iterator[Proposal]:
+    """A dimension more; or another one along which the tensors are joined."""
+    items = elements(call.args[0])
+    for item in items:
+        yield case.appended(item, ".unsqueeze(0)")
+        yield case.appended(item, ".unsqueeze(1)")
+    shapes = [t.shape for e in items if (t := case.tensor(e)) is not None]
+    if method(call) == "cat" and items and len(shapes) == len(items):
+        for dim in fitting_dims(shapes):
+            yield case.given(call, "dim", str(dim))
+
+
+def fitting_dims(shapes: list[tuple[int, ...]]) -> list[int]:
+    """The dimensions along which tensors can be joined."""
+    first = shapes[0]
+    return [
+        d
+        for d in range(len(first))
+        if all(s[:d] + s[d + 1 :] == first[:d] + first[d + 1 :] for s in shapes)
+    ]
+
+
+def cropped(case: Case) -> Iterator[Proposal]:
+    """Images of nearly the same size: the larger one without its last rows and columns."""
+    sizes = re.search(r"Expected size (\d+) but got size (\d+)", case.message)
+    wanted, given = (int(n) for n in sizes.groups()) if sizes else (0, 0)
+    for call in case.calls("cat") if 0 < wanted - given < wanted / 2 else ():
+        for item in elements(call.args[0]):
+            shape = case.shape(item) or ()
+            if wanted in shape[2:]:
+                cut = [f":{given}" if n == wanted else ":" for n in shape]
+                note = f"One is {wanted} wide, the other {given}: the rest is left out."
+                yield case.appended(item, f"[{', '.join(cut)}]", note=note)
+
+
+def joined_dimensions(case: Case) -> Iterator[Proposal]:
+    """A dimension of size 1 for the tensors that have fewer."""
+    most = max(int(case.match[1]), int(case.match[2]))
+    for call in case.calls("cat", "concat", "concatenate", "hstack"):
+        for item in elements(call.args[0]) if call.args else []:
+            tensor = case.tensor(item)
+            if tensor is None or tensor.ndim < most:
+                yield case.appended(item, ".unsqueeze(1)")
+                yield case.appended(item, ".unsqueeze(0)")
+
+
+def listed_numbers(case: Case) -> Iterator[Proposal]:
+    """Lists of numbers as tensors."""
+    for node in case.calls("where", "cat"):
+        given = elements(node.args[0]) if method(node) == "cat" and node.args else node.args
+        lists = [a for a in given if isinstance(a, ast.List | ast.Tuple)]
+        yield from case.change(*[case.replacing(a, f"torch.tensor({case.of(a)})") for a in lists])
+        known = [a for a in given if isinstance(case.value(a), list | bool)]
+        yield from case.change(*[case.replacing(a, f"torch.tensor({case.of(a)})") for a in known])
+
+
+def stacked_numbers(case: Case) -> Iterator[Proposal]:
+    """Numbers as tensors."""
+    for node in case.calls("stack", "cat"):
+        if not node.args:
+            continue
+        (joined, *_) = node.args
+        for form in ("torch.tensor({})", "torch.tensor([{}])"):
+            yield from case.change(*case.numbers_as(form, elements(joined)))
+        for built in reversed(case.makers(joined)):
+            begun = elements(built.value)
+            if begun and all(isinstance(e, ast.Constant) for e in begun):
+                yield case.replaced(built.value, "[]")
+        yield case.replaced(node, f"torch.tensor({case.of(joined)})", weak=True)
+        for item in [a for s in case.calls("append", everywhere=True) for a in s.args[:1]]:
+            if isinstance(item, ast.Call) and method(item) == "item":
+                yield case.without(item)
+
+
+def turned_round(case: Case) -> Iterator[Proposal]:
+    """x.flip(0) for x[::-1]."""
+    for node in case.of_type(ast.Subscript):
+        parts = list(node.slice.elts) if isinstance(node.slice, ast.Tuple) else [node.slice]
+        back = [n for n, part in enumerate(parts) if _is_turned(part)]
+        if not back or any(not isinstance(p, ast.Slice) for p in parts):
+            continue
+        rest = [":" if n in back else case.of(p) for n, p in enumerate(parts)]
+        taken = f"[{', '.join(rest)}]" if any(r != ":" for r in rest) else ""
+        dims = ", ".join(map(str, back))
+        yield case.replaced(node, f"{case.operand(node.value)}{taken}.flip({dims})")
+
+
+def _is_turned(part: ast.AST) -> bool:
+    """Whether a slice is ::-1."""
+    whole = isinstance(part, ast.Slice) and part.lower is None and part.upper is None
+    return whole and ast.unparse(part) == "::-1"
+
+
+def as_many_as_there_are(case: Case) -> Iterator[Proposal]:
+    """No larger k than there are elements."""
+    for call in case.calls("topk", "kthvalue"):
+        of_torch = case.of(owner(call)) == "torch"
+        k = argument(call, 1 if of_torch else 0, "k")
+        dim = case.number(argument(call, 2 if of_torch else 1, "dim"))
+        shape = case.shape(call.args[0] if of_torch and call.args else owner(call))
+        if k is not None and shape:
+            yield case.replaced(k, str(shape[-1 if dim is None else dim]))
+
+
+def one_element(case: Case) -> Iterator[Proposal]:
+    """A dimension for a tensor without any."""
+    for node, tensor in case.tensors:
+        if tensor.ndim == 0:
+            yield case.appended(node, ".reshape(1)")
+
+
+def enough_classes(case: Case) -> Iterator[Proposal]:
+    """A class more than the largest label."""
+    for call in case.calls("one_hot"):
+        count, labels = argument(call, 1, "num_classes"), case.tensor(call.args[0])
+        if count is not None and labels is not None:
+            yield case.replaced(count, str(int(labels.data.max()) + 1))

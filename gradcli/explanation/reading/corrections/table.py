@@ -12,6 +12,7 @@ from typing import NamedTuple
 from .case import Case, Proposal
 
 Cures = Callable[[Case], Iterator[Proposal]]
+NO_CURE = "-"  # in the place of a function
 
 
 class Kind(NamedTuple):
@@ -23,11 +24,10 @@ class Kind(NamedTuple):
 
     def cures(self, case: Case) -> Iterator[Proposal]:
         """The changes that may cure a program of such an error, the likeliest first."""
-        if self.name == "-":  # nothing cures it
-            return
-        module, _, function = self.name.partition(".")
-        cures: Cures = getattr(import_module(f"{__package__}.{module}"), function)
-        yield from cures(case)
+        if self.name != NO_CURE:
+            module, _, function = self.name.partition(".")
+            cures: Cures = getattr(import_module(f"{__package__}.{module}"), function)
+            yield from cures(case)
 
 
 @cache

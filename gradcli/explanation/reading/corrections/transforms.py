@@ -7,7 +7,6 @@ from math import prod
 
 from .case import Case, Proposal
 from .cut_steps import uncut
-from .dtypes import floating_creation
 from .functions import results_of
 from .nodes import (
     argument,
@@ -17,7 +16,6 @@ from .nodes import (
     method,
     parts,
     size,
-    target_of,
     value_of,
     within,
 )
@@ -98,16 +96,6 @@ def takes_tensors(case: Case) -> Iterator[Proposal]:
         yield from case.change(*[case.replacing(a, new) for a, _, new in edits])
 
 
-def flag_in_transform(case: Case) -> Iterator[Proposal]:
-    """Without it."""
-    for statement in case.statements:
-        for call in calls_in(statement, "requires_grad_"):
-            if isinstance(statement, ast.Expr) and statement.value is call:
-                yield case.proposal(case.removing(statement))
-            else:
-                yield case.without(call)
-
-
 def backward_in_transform(case: Case) -> Iterator[Proposal]:
     """torch.func.grad; or the value alone, which the transform outside differentiates."""
     for call in case.calls("backward"):
@@ -130,18 +118,6 @@ def vmap_branches(case: Case) -> Iterator[Proposal]:
         for node in (statement, *case.around(statement)):
             if isinstance(node, ast.If):
                 yield from where_of_branches(case, node)
-
-
-def vmap_in_place(case: Case) -> Iterator[Proposal]:
-    """A new tensor from the argument: x.new_zeros... or a stack."""
-    for function in case.of_type(ast.FunctionDef, everywhere=True):
-        statements = [s for s in function.body if isinstance(s, ast.Assign)]
-        for write in statements:
-            target = target_of(write, ast.Subscript)
-            name = dotted(target.value) if target else ""
-            for built in [s for s in statements if name and dotted(s.targets[0]) == name]:
-                new = f"{case.operand(built.value)} + 0 * {case.operand(write.value)}"
-                yield case.replaced(built.value, new)
 
 
 def vmap_sizes(case: Case) -> Iterator[Proposal]:
@@ -194,30 +170,12 @@ def direction(case: Case) -> Iterator[Proposal]:
             yield case.given(call, "v", new)
 
 
-def cotangents(case: Case) -> Iterator[Proposal]:
-    """A tuple."""
-    for given in [c.args[0] for c in case.calls() if len(c.args) == 1]:
-        text = case.of(given)
-        for value in results(case):
-            if isinstance(value, ast.Tuple):
-                yield case.replaced(given, _tuple(text for _ in value.elts))
-        yield case.replaced(given, f"({text}, {text})")
-        yield case.replaced(given, f"({text},)")
-
-
 def level(case: Case) -> Iterator[Proposal]:
     """with dual_level()."""
     for call in case.calls("make_dual"):
         module = dotted(call.func).rpartition(".")[0]
         rest = [case.statement, *case.block_after(case.statement)]
         yield case.proposal(case.wrapping(rest, f"with {module}.dual_level():"))
-
-
-def dual_of_integer(case: Case) -> Iterator[Proposal]:
-    """Floats."""
-    for call in case.calls("make_dual"):
-        yield case.proposal(*[case.appending(a, ".float()") for a in call.args])
-    yield from floating_creation(case, case.nodes)
 
 
 # ---- arguments of the transforms -----------------------------------------------------------------

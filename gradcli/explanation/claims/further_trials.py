@@ -10,10 +10,10 @@ from ...language.problem import Problem
 from ..formulas.other_sizes import generic_problem
 from ..formulas.readings import with_rank
 from ..formulas.trials import SMALL, Trial
-from .given import Claim, built
+from .claim import Claim, built
 
 
-def beyond(claim: Claim, problem: Problem) -> Iterator[list[Trial]]:
+def further_trials(claim: Claim, problem: Problem) -> Iterator[list[Trial]]:
     """Lists of trials, the strictest first; a corrected formula must pass all of one list.
 
     If the claim has integers, one dimension of such a size keeps it. The last list is empty, so

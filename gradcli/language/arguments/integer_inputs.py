@@ -7,14 +7,14 @@ from typing import Any
 
 from ...errors import GradcliError
 from ...graphs import Node, downstream, walk
-from ...graphs.operator import Unlabelled
+from ...graphs.operator import NeedsIntegers
 from ...lazy import np
 from ...limits import Limits
 
 MOST = 10_000  # elements that are checked while shapes are being inferred
 
 
-def name_to_suppose(error: Unlabelled, excluded: Collection[str]) -> str | None:
+def name_to_suppose(error: NeedsIntegers, excluded: Collection[str]) -> str | None:
     """The input for which the operation of this error needs integers, whose values can be made up;
     None if several inputs are involved, or it is `excluded`.
     """
@@ -22,7 +22,7 @@ def name_to_suppose(error: Unlabelled, excluded: Collection[str]) -> str | None:
     return free[0] if len(free) == 1 and free[0] not in excluded else None
 
 
-def of_floats(error: Unlabelled, arrays: Mapping[str, Any]) -> GradcliError:
+def of_floats(error: NeedsIntegers, arrays: Mapping[str, Any]) -> GradcliError:
     """The error for floats given, or computed, where integers or a mask are needed; `error` itself
     if there is no value.
     """
@@ -40,7 +40,7 @@ def of_floats(error: Unlabelled, arrays: Mapping[str, Any]) -> GradcliError:
     return GradcliError("arguments", message, hint=hint, span=error.span)
 
 
-def _computed(error: Unlabelled, arrays: Mapping[str, Any]) -> GradcliError:
+def _computed(error: NeedsIntegers, arrays: Mapping[str, Any]) -> GradcliError:
     """The error for computed floats; `error` itself if they depend on inputs without a value."""
     free = (n.attrs["name"] for n in walk([error.node]) if n.op.name == "input")
     if any(name not in arrays for name in free):
@@ -69,10 +69,10 @@ def integer_nodes(roots: Collection[Node], indices: Collection[Node], out: Node)
     one of them.
     """
     met = walk(roots, lambda n: (*n.inputs, n.expansion))
-    labels = [*indices, *(i for node in met for i in _of_operation(node))]
+    integers = [*indices, *(i for node in met for i in _of_operation(node))]
     valued = walk([out], lambda n: [i for i in n.inputs if i not in _of_operation(n)])
-    direct = walk(labels, lambda n: () if n.op.dtype in ("int", "bool") else n.inputs)
-    return set(direct) | (set(walk(labels)) - set(valued))
+    direct = walk(integers, lambda n: () if n.op.dtype in ("int", "bool") else n.inputs)
+    return set(direct) | (set(walk(integers)) - set(valued))
 
 
 def check_reach(out: Node, values: Mapping[Node, Any], limits: Limits) -> None:
@@ -89,29 +89,29 @@ def check_reach(out: Node, values: Mapping[Node, Any], limits: Limits) -> None:
     unknown = downstream(order, free, sources)
     evaluator = Evaluator(values, limits=limits)
     for node in order:
-        labels = [i for i in _of_operation(node) if i.dtype == "int"]
-        if not labels or not unknown.isdisjoint(labels):
+        integers = [i for i in _of_operation(node) if i.dtype == "int"]
+        if not integers or not unknown.isdisjoint(integers):
             continue
         try:
-            _check(node, dict(zip(labels, evaluator(*labels), strict=True)), limits)
+            _check(node, dict(zip(integers, evaluator(*integers), strict=True)), limits)
         except GradcliError as error:  # others depend on the numbers
             if error.code == "index":
                 raise error.at(written_for(node, order)) from None
 
 
-def _check(node: Node, labels: dict[Node, Any], limits: Limits) -> None:
+def _check(node: Node, integers: dict[Node, Any], limits: Limits) -> None:
     """Raise GradcliError if an operation does not accept these indices."""
     from ...backends.numeric import Evaluator, sources
 
-    if node.op.reach is not None:
-        arguments = {i: i.shape for i in node.parents} | labels
-        node.op.reach(*[i and arguments[i] for i in node.inputs], **node.attrs)
+    if node.op.check_indices is not None:
+        arguments = {i: i.shape for i in node.parents} | integers
+        node.op.check_indices(*[i and arguments[i] for i in node.inputs], **node.attrs)
         return
     zeros = {i: np.broadcast_to(0.0, i.shape) for i in sources(node) if i}
-    Evaluator(zeros | labels, limits=limits)(node)
+    Evaluator(zeros | integers, limits=limits)(node)
 
 
 def _of_operation(node: Node) -> list[Node]:
     """The inputs of an operation that are indices, targets or masks."""
     named = zip(node.op.inputs, node.inputs, strict=False)
-    return [i for name, i in named if name in node.op.labels and i is not None]
+    return [i for name, i in named if name in node.op.integer_inputs and i is not None]

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 from ...errors import GradcliError, Span, did_you_mean, if_applicable, short_repr
 from ...graphs import Node, as_node
+from ...language.arguments.options import values_apart
+from ...language.arguments.values import Reader
 from ...language.building.build import Builder
 from ...language.building.calls import FUNCTIONS
 from ...language.built import no_tensor
-from ...language.given.options import values_apart
-from ...language.given.values import Reader
 from ...language.names import free_names
 from ...language.problem import Problem
 from ...language.program import Program, Statement, read_again, read_program

@@ -1,1 +1,0 @@
-"""The other arguments of a request: values, seeds, shapes, integer inputs."""
