@@ -2,13 +2,17 @@
 
 from ...graphs import OPS, Node
 from .. import tree
-from ..indices.expressions import Element, Expr, Relation, parts, rebuilt
+from ..indices.expressions import Element, Expr, Function, Relation, parts, rebuilt
 from ..tree import Subscript, Tree
 from .tensors import Tensors
 
 
 def with_units(e: Expr, write: Tensors, names: dict[Node, Tree]) -> Expr:
-    """The expression with these elements; their rows are added to the `names` of nodes."""
+    """The expression with these elements; their rows are added to the `names` of nodes. Within a
+    function a delta may be a condition, and stays one.
+    """
+    if isinstance(e, Function):
+        return e
     unit = _unit(e)
     if unit is None:
         return rebuilt(e, tuple(with_units(part, write, names) for part in parts(e)))
