@@ -121,8 +121,7 @@ def multi_dot(tensors):
 @shorthand()
 def chain_matmul(*matrices):
     """Product of matrices."""
-    listed = len(matrices) == 1 and isinstance(matrices[0], tuple | list)
-    return _chained("chain_matmul", matrices[0] if listed else matrices, 1)
+    return _chained("chain_matmul", matrices, 1)
 
 
 def _chained(name, tensors, least):

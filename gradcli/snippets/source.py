@@ -116,7 +116,7 @@ def _session(lines: Sequence[str]) -> list[str] | None:
         cell = CELL.match(line) or (CELL_GOES_ON.match(line) if goes_on else None)
         if cell:
             results = goes_on = True
-            result.append(cell[3])
+            result.append("" if MAGIC.match(cell[3]) else cell[3])
         elif prompt and (prompt[2] == ">>>" or goes_on):
             results = goes_on = True
             result.append(prompt[4])
