@@ -520,7 +520,8 @@ def test_zeros_that_torch_makes_of_none_are_noted(value):
 @pytest.mark.parametrize(
     "text",
     [
-        "In [1]: %matplotlib inline\nIn [1]: import torch\nIn [2]: x = torch.tensor([1., 2.], requires_grad=True)\n\n"
+        "In [1]: %matplotlib inline\n"
+        "In [1]: import torch\nIn [2]: x = torch.tensor([1., 2.], requires_grad=True)\n\n"
         "In [3]: y = (x *\n   ...:      x).sum()\n\nIn [4]: y\nOut[4]: tensor(5.)\n\n"
         "In [5]: y.backward()\nIn [6]: x.grad\nOut[6]: tensor([2., 4.])",
         "I tried\n```python\nimport torch\nx = torch.tensor([1., 2.], requires_grad=True)\n```\nand"
