@@ -148,6 +148,8 @@ KERNEL = {"x": IMAGE, "w": [[[1.0]]]}
         ("F.avg_pool1d(x, 2, padding=-1)", {"x": IMAGE}),
         ("F.avg_pool1d(x, 3)", {"x": IMAGE}),
         ("F.interpolate(x, size=0)", {"x": IMAGE}),
+        ("F.grid_sample(x, g, 'bicubic')", {"x": [[IMAGE]], "g": [[[[[0.0] * 3]]]]}),
+        ("torch.chain_matmul([x, x])", {"x": [[1.0]]}),
         ("F.glu(x)", {"x": [1.0, 2.0, 3.0]}),
         ("F.embedding(tensor([3]), w)", {"w": ROW}),
         ("bilinear(x, y, w)", {"x": [*ROW, *ROW], "y": ROW, "w": [[[1.0, 2.0], [3.0, 4.0]]]}),
