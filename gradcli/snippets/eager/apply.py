@@ -25,7 +25,7 @@ from .kernels import check_kinds
 from .mode import MODE, recording
 from .plans import Plan, Way
 from .tensor import DualTensor, Edge, Tensor, ViewOf
-from .zeros import EXTREMES, LABELLED, negative_zeros, of_integers, of_softmax, with_signs
+from .zeros import EXTREMES, LABELLED, negative_zeros, of_labels, of_softmax, with_signs
 
 STEPS = 20  # of the budget, for an operation
 PRODUCTS = 8_000  # of numbers, that take as long as a step
@@ -478,7 +478,7 @@ def _untracked(
     if own.prepared.node.op.name in LABELLED and own.back.places[0] == 0:
         target = given.get(leaves[1])
         if target is not None:
-            arrays = [of_integers(target, gradient.data, arrays[0]), *arrays[1:]]
+            arrays = [of_labels(target, gradient.data, arrays[0]), *arrays[1:]]
     if record.name == "SoftmaxBackward0" and own.prepared.node.shape:
         arrays = [of_softmax(gradient.data, arrays[0], own.prepared.node.attrs["dim"])]
     written = record.name in SCATTERED or record.name == "MaskedSelectBackward0"

@@ -19,7 +19,7 @@ from .refusals import refuse
 from .tables import TABLES, define
 from .tensor import Tensor
 
-DEFAULT_KIND = (
+DEFAULT_TENSOR_TYPE = (
     "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use "
     "torch.set_default_dtype() and torch.set_default_device() as alternatives. (Triggered "
     "internally at /__w/pytorch/pytorch/torch/csrc/tensor/python_tensor.cpp:434.)"
@@ -97,7 +97,7 @@ for _name in ("sum", "mean", "prod", "std", "var", "softmax", "log_softmax", "cu
     _checked(_name)
 
 
-def _in_networks(name: str) -> None:
+def _softmax_of_functional(name: str) -> None:
     """softmax of torch.nn.functional, which chooses a dimension where none is given."""
 
     def function(
@@ -119,7 +119,7 @@ def _in_networks(name: str) -> None:
 
 
 for _name in ("softmax", "log_softmax", "softmin"):
-    _in_networks(_name)
+    _softmax_of_functional(_name)
 
 
 @define("torch", "Tensor")
@@ -554,7 +554,7 @@ def set_default_tensor_type(m: Machine, t: Any) -> None:
     kinds = {d.legacy: d for d in BY_NAME.values() if d.is_floating}
     if name not in kinds:
         raise Unsupported("torch.set_default_tensor_type of this kind")
-    m.warn(EXCEPTIONS["UserWarning"], DEFAULT_KIND)
+    m.warn(EXCEPTIONS["UserWarning"], DEFAULT_TENSOR_TYPE)
     MODE.default_dtype = kinds[name]
 
 

@@ -1,6 +1,7 @@
 """What PyTorch refuses of pools: windows that do not fit into their input, and padding."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from ..python.values import error
@@ -43,32 +44,13 @@ def _check_room(n: int, shape: Sequence[int], sizes: Sequence[int]) -> None:
         raise error("RuntimeError", text + "Output size is too small")
 
 
-def _largest(n: int) -> None:
-    def function(
-        input: Tensor,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
-        dilation: Any = 1,
-        ceil_mode: Any = False,
-        *_: Any,
-        **__: Any,
-    ) -> None:
-        if input.ndim not in (n + 1, n + 2):
-            dims = f"{n + 1}D or {n + 2}D"
-            raise error("RuntimeError", f"non-empty {dims} (batch mode) tensor expected for input")
-        sizes = _pooled(n, input.shape, kernel_size, stride, padding, dilation, ceil_mode)
-        _check_room(n, input.shape, sizes)
-
-    check(f"max_pool{n}d")(function)
+def _refuse(condition: bool, text: str) -> None:
+    if condition:
+        raise error("RuntimeError", text)
 
 
-_largest(2)
-_largest(3)
-
-
-@check("max_pool1d")
-def _max_pool1d(
+def _max_pool(
+    n: int,
     input: Tensor,
     kernel_size: Any,
     stride: Any = None,
@@ -78,20 +60,23 @@ def _max_pool1d(
     *_: Any,
     **__: Any,
 ) -> None:
-    if input.ndim not in (2, 3):
+    fits = input.ndim in (n + 1, n + 2)
+    if n == 1:
         text = "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size "
-        raise error("RuntimeError", f"{text}for input, but got:{list(input.shape)}")
-    (kernel,), (pad,) = _several(kernel_size, 1), _several(padding, 1)
-    if pad > kernel // 2:
+        _refuse(not fits, f"{text}for input, but got:{list(input.shape)}")
+        (kernel,), (pad,) = _several(kernel_size, 1), _several(padding, 1)
         text = "max_pool1d() padding should be at most half of kernel size, but got "
-        raise error("RuntimeError", f"{text}padding={pad} and kernel_size={kernel}")
-    (size,) = _pooled(1, input.shape, kernel, stride, pad, dilation, ceil_mode)
-    if size < 1:
-        raise error("RuntimeError", f"max_pool1d() Invalid computed output size: {size}")
+        _refuse(pad > kernel // 2, f"{text}padding={pad} and kernel_size={kernel}")
+    dims = f"{n + 1}D or {n + 2}D"
+    _refuse(not fits, f"non-empty {dims} (batch mode) tensor expected for input")
+    sizes = _pooled(n, input.shape, kernel_size, stride, padding, dilation, ceil_mode)
+    if n == 1:
+        _refuse(sizes[0] < 1, f"max_pool1d() Invalid computed output size: {sizes[0]}")
+    _check_room(n, input.shape, sizes)
 
 
-@check("avg_pool1d")
-def _avg_pool1d(
+def _avg_pool(
+    n: int,
     input: Tensor,
     kernel_size: Any,
     stride: Any = None,
@@ -100,26 +85,21 @@ def _avg_pool1d(
     *_: Any,
     **__: Any,
 ) -> None:
-    if input.ndim not in (2, 3):
+    shape = list(input.shape)
+    if n == 1:
         text = f"Expected 2 to 3 dimensions, but got {input.ndim}-dimensional tensor for argument "
-        raise error("RuntimeError", text + "#1 'self' (while checking arguments for avg_pool1d)")
-    (size,) = _pooled(1, input.shape, kernel_size, stride, padding, 1, ceil_mode)
-    _check_room(2, (*input.shape[:-1], 1, input.shape[-1]), [1, size])
+        end = "#1 'self' (while checking arguments for avg_pool1d)"
+        _refuse(input.ndim not in (2, 3), text + end)
+    text = "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, "
+    _refuse(n == 2 < input.ndim and (input.ndim > 4 or 0 in shape[-2:]), f"{text}but got:{shape}")
+    if input.ndim > n:
+        sizes = _pooled(n, shape, kernel_size, stride, padding, 1, ceil_mode)
+        if n == 1:  # PyTorch adds a dimension, and averages over two
+            shape, sizes = [*shape[:-1], 1, shape[-1]], [1, *sizes]
+        _check_room(2, shape, sizes)
 
 
-@check("avg_pool2d")
-def _avg_pool2d(
-    input: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    ceil_mode: Any = False,
-    *_: Any,
-    **__: Any,
-) -> None:
-    if input.ndim > 2 and (input.ndim > 4 or 0 in input.shape[-2:]):
-        text = "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, "
-        raise error("RuntimeError", f"{text}but got:{list(input.shape)}")
-    if input.ndim > 2:
-        sizes = _pooled(2, input.shape, kernel_size, stride, padding, 1, ceil_mode)
-        _check_room(2, input.shape, sizes)
+for _n in (1, 2, 3):
+    check(f"max_pool{_n}d")(partial(_max_pool, _n))
+for _n in (1, 2):
+    check(f"avg_pool{_n}d")(partial(_avg_pool, _n))

@@ -14,83 +14,6 @@ from .mode import MODE
 from .tensor import Tensor
 from .zeros import UNKNOWN, mixed_zeros
 
-
-def check_equation(equation: str, operands: Sequence[Tensor]) -> None:
-    """Refuse an equation that is none, or that does not fit the operands."""
-    left, arrow, right = equation.partition("->")
-    terms = left.replace(" ", "").split(",")
-    _check_characters(left, 0)
-    if len(terms) > len(operands):
-        raise _refused("fewer operands were provided than specified in the equation")
-    if len(terms) < len(operands):
-        raise _refused("more operands were provided than specified in the equation")
-    for place, (term, operand) in enumerate(zip(terms, operands)):
-        _check_dimensions(term, operand, place)
-    _check_characters(right, len(left + arrow))
-    _check_output(right.replace(" ", ""), left)
-    sizes: dict[str, int] = {}
-    for place, (term, operand) in enumerate(zip(terms, operands)):
-        _check_sizes(term, operand, place, sizes)
-
-
-def _refused(text: str) -> Exception:
-    return error("RuntimeError", f"einsum(): {text}")
-
-
-def _check_characters(text: str, start: int) -> None:
-    wrong = re.search(r"[^a-zA-Z,. ]", text)
-    if wrong:
-        raise _refused(
-            f"invalid subscript given at index {start + wrong.start()} in the equation string, "
-            "subscripts must be in [a-zA-Z]"
-        )
-
-
-def _check_dimensions(term: str, operand: Tensor, place: int) -> None:
-    letters = len(term.replace("...", ""))
-    of = f"the number of dimensions ({operand.ndim}) for operand {place}"
-    if "..." in term and letters > operand.ndim:
-        raise _refused(f"the number of subscripts in the equation ({letters}) is more than {of}")
-    if "..." not in term and letters != operand.ndim:
-        raise _refused(
-            f"the number of subscripts in the equation ({letters}) does not match {of} and no "
-            "ellipsis was given"
-        )
-
-
-def _check_output(output: str, left: str) -> None:
-    seen: set[str] = set()
-    for letter in output.replace("...", ""):
-        if letter in seen:
-            raise _refused(f"output subscript {letter} appears more than once in the output")
-        if letter not in left:
-            raise _refused(
-                f"output subscript {letter} does not appear in the equation for any input operand"
-            )
-        seen.add(letter)
-
-
-def _check_sizes(term: str, operand: Tensor, place: int, sizes: dict[str, int]) -> None:
-    """Refuse a letter that stands for two sizes, within an operand or between several."""
-    head, _, tail = term.partition("...")
-    ends = [*zip(head, operand.shape), *zip(reversed(tail), reversed(operand.shape))]
-    own: dict[str, int] = {}
-    for letter, size in ends:
-        if own.setdefault(letter, size) != size:
-            raise _refused(
-                f"subscript {letter} is repeated for operand {place} but the sizes don't match, "
-                f"{size} != {own[letter]}"
-            )
-    for letter, size in own.items():
-        seen = sizes.get(letter, 1)
-        if 1 not in (seen, size) and seen != size:
-            raise _refused(
-                f"subscript {letter} has size {size} for operand {place} which does not broadcast "
-                f"with previously seen size {seen}"
-            )
-        sizes[letter] = max(seen, size)
-
-
 LONG_NAMES = {
     **{"float32": "float", "float64": "double", "int64": "long int", "int32": "int"},
     **{"int16": "short int", "int8": "signed char", "uint8": "unsigned char", "bool": "bool"},
@@ -446,6 +369,82 @@ def _in_bounds(index: Tensor, dim: int, size: int) -> None:
     if outside.size:
         text = f"index {outside.flat[0]} is out of bounds for dimension {dim} with size {size}"
         raise error("IndexError", text)
+
+
+def check_equation(equation: str, operands: Sequence[Tensor]) -> None:
+    """Refuse an equation that is none, or that does not fit the operands."""
+    left, arrow, right = equation.partition("->")
+    terms = left.replace(" ", "").split(",")
+    _check_characters(left, 0)
+    if len(terms) > len(operands):
+        raise _refused("fewer operands were provided than specified in the equation")
+    if len(terms) < len(operands):
+        raise _refused("more operands were provided than specified in the equation")
+    for place, (term, operand) in enumerate(zip(terms, operands)):
+        _check_dimensions(term, operand, place)
+    _check_characters(right, len(left + arrow))
+    _check_output(right.replace(" ", ""), left)
+    sizes: dict[str, int] = {}
+    for place, (term, operand) in enumerate(zip(terms, operands)):
+        _check_sizes(term, operand, place, sizes)
+
+
+def _refused(text: str) -> Exception:
+    return error("RuntimeError", f"einsum(): {text}")
+
+
+def _check_characters(text: str, start: int) -> None:
+    wrong = re.search(r"[^a-zA-Z,. ]", text)
+    if wrong:
+        raise _refused(
+            f"invalid subscript given at index {start + wrong.start()} in the equation string, "
+            "subscripts must be in [a-zA-Z]"
+        )
+
+
+def _check_dimensions(term: str, operand: Tensor, place: int) -> None:
+    letters = len(term.replace("...", ""))
+    of = f"the number of dimensions ({operand.ndim}) for operand {place}"
+    if "..." in term and letters > operand.ndim:
+        raise _refused(f"the number of subscripts in the equation ({letters}) is more than {of}")
+    if "..." not in term and letters != operand.ndim:
+        raise _refused(
+            f"the number of subscripts in the equation ({letters}) does not match {of} and no "
+            "ellipsis was given"
+        )
+
+
+def _check_output(output: str, left: str) -> None:
+    seen: set[str] = set()
+    for letter in output.replace("...", ""):
+        if letter in seen:
+            raise _refused(f"output subscript {letter} appears more than once in the output")
+        if letter not in left:
+            raise _refused(
+                f"output subscript {letter} does not appear in the equation for any input operand"
+            )
+        seen.add(letter)
+
+
+def _check_sizes(term: str, operand: Tensor, place: int, sizes: dict[str, int]) -> None:
+    """Refuse a letter that stands for two sizes, within an operand or between several."""
+    head, _, tail = term.partition("...")
+    ends = [*zip(head, operand.shape), *zip(reversed(tail), reversed(operand.shape))]
+    own: dict[str, int] = {}
+    for letter, size in ends:
+        if own.setdefault(letter, size) != size:
+            raise _refused(
+                f"subscript {letter} is repeated for operand {place} but the sizes don't match, "
+                f"{size} != {own[letter]}"
+            )
+    for letter, size in own.items():
+        seen = sizes.get(letter, 1)
+        if 1 not in (seen, size) and seen != size:
+            raise _refused(
+                f"subscript {letter} has size {size} for operand {place} which does not broadcast "
+                f"with previously seen size {seen}"
+            )
+        sizes[letter] = max(seen, size)
 
 
 @check("einsum")

@@ -86,7 +86,7 @@ def of_softmax(gradient: Any, answer: Any, dim: int) -> Any:
 LABELLED = frozenset(("nll_loss", "cross_entropy"))
 
 
-def of_integers(target: Any, gradient: Any, answer: Any) -> Any:
+def of_labels(target: Any, gradient: Any, answer: Any) -> Any:
     """What a loss of labels sends to its input, from what it receives: where that is 0, so is the
     answer, and -0 at the label; 0 everywhere where `target` holds probabilities.
     """

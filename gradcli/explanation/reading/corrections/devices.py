@@ -8,7 +8,7 @@ from .case import Case, Proposal
 NOTE = "With a graphics processor the program runs as it is; here it is read without one."
 
 
-def on_processor(case: Case) -> Iterator[Proposal]:
+def on_cpu(case: Case) -> Iterator[Proposal]:
     """No .cuda(), and "cpu" for the name of any other device."""
     moves = [c for c in case.methods("cuda", "mps", "xpu", everywhere=True) if not c.keywords]
     edits = [case.without_method(c) for c in moves]

@@ -476,7 +476,7 @@ def joined_dimensions(case: Case) -> Iterator[Proposal]:
                 yield case.appended(item, ".unsqueeze(0)")
 
 
-def listed_numbers(case: Case) -> Iterator[Proposal]:
+def lists_as_tensors(case: Case) -> Iterator[Proposal]:
     """Lists of numbers as tensors."""
     for node in case.calls("where", "cat"):
         given = elements(node.args[0]) if method(node) == "cat" and node.args else node.args
@@ -504,11 +504,11 @@ def stacked_numbers(case: Case) -> Iterator[Proposal]:
                 yield case.without(item)
 
 
-def turned_round(case: Case) -> Iterator[Proposal]:
+def flipped(case: Case) -> Iterator[Proposal]:
     """x.flip(0) for x[::-1]."""
     for node in case.of_type(ast.Subscript):
         parts = list(node.slice.elts) if isinstance(node.slice, ast.Tuple) else [node.slice]
-        back = [n for n, part in enumerate(parts) if _is_turned(part)]
+        back = [n for n, part in enumerate(parts) if _reverses(part)]
         if not back or any(not isinstance(p, ast.Slice) for p in parts):
             continue
         rest = [":" if n in back else case.of(p) for n, p in enumerate(parts)]
@@ -517,13 +517,13 @@ def turned_round(case: Case) -> Iterator[Proposal]:
         yield case.replaced(node, f"{case.operand(node.value)}{taken}.flip({dims})")
 
 
-def _is_turned(part: ast.AST) -> bool:
+def _reverses(part: ast.AST) -> bool:
     """Whether a slice is ::-1."""
     whole = isinstance(part, ast.Slice) and part.lower is None and part.upper is None
     return whole and ast.unparse(part) == "::-1"
 
 
-def as_many_as_there_are(case: Case) -> Iterator[Proposal]:
+def smaller_k(case: Case) -> Iterator[Proposal]:
     """No larger k than there are elements."""
     for call in case.calls("topk", "kthvalue"):
         of_torch = case.of(owner(call)) == "torch"
