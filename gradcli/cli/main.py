@@ -543,8 +543,9 @@ def _app(arguments: list[str]) -> typer.Typer:
         # typer imports rich to take markup out of help texts, which have none: half of a key press
         sys.modules["rich"] = None  # type: ignore[assignment]
         return app
-    if not arguments or arguments[0].startswith("--") or arguments[0] == "-h":
+    if arguments and arguments[0] in ("--install-completion", "--show-completion"):
         with_own_scripts()
+    if not arguments or arguments[0].startswith("--") or arguments[0] == "-h":
         return app
     wanted = arguments[0] if arguments[0] in COMMANDS else "explain"
     alone = copy(app)

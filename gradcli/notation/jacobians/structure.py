@@ -6,7 +6,7 @@ nothing is claimed that they contradict.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -124,17 +124,12 @@ def jacobian_structure(
     total = out.numel * x.numel
     matrix = None if matrix is None else np.asarray(matrix, float).reshape(out.numel, x.numel)
     rows = like or names.get(out, OUT)
-    result: Structure | None = None
     entry_of = partial(_jacobian_entry, names=names, parts=parts or {}, generic_sizes=generic_sizes)
-    for layout in layouts(out, grad, seed_node) if total else ():
-        entry = entry_of(layout, x, like=rows)
-        if entry is None:
-            break
-        candidate = _structure(entry, out, x, grad, seed_node, names, matrix, generic_sizes)
-        if result is None or result.name == "dense" or candidate.formula is not None:
-            result = candidate
-        if result.formula is not None or result.name == "zero":
-            break
+    tried = layouts(out, grad, seed_node) if total else ()
+    result, entry = _best_of(
+        (entry_of(layout, x, like=rows) for layout in tried),
+        lambda e: _structure(e, out, x, grad, seed_node, names, matrix, generic_sizes),
+    )
     if composing and result is not None and _may_be_composed(result):
         key_parts = frozenset((parts or {}).items()), generic_sizes is not None
         factors = {} if known is None else known
@@ -147,6 +142,25 @@ def jacobian_structure(
             result = _with_formula(result, None if units is None else units.formula())
     result = result or _structure_of_matrix(matrix, total)
     return result._replace(formula=result.formula and with_strides(result.formula, names))
+
+
+def _best_of(
+    entries: Iterable[JacobianEntry | None], structure_of: Callable[[JacobianEntry], Structure]
+) -> tuple[Structure | None, JacobianEntry | None]:
+    """The structure of the first of these entries that has a formula, else of the first that is not
+    dense; and the last entry that was looked at.
+    """
+    result: Structure | None = None
+    entry: JacobianEntry | None = None
+    for entry in entries:
+        if entry is None:
+            break
+        candidate = structure_of(entry)
+        if result is None or result.name == "dense" or candidate.formula is not None:
+            result = candidate
+        if result.formula is not None or result.name == "zero":
+            break
+    return result, entry
 
 
 def _composed(
