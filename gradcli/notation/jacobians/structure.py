@@ -26,7 +26,7 @@ from .layouts import Layout, Side, layouts
 from .matrices import Matrices
 from .patterns import KRONECKERS, SELECTIONS, TRANSPOSED, WEIGHTED, by_pattern, is_confirmed
 from .strides import with_strides
-from .units import with_units
+from .unit_vectors import with_unit_vectors
 
 LONG_FORM = 9  # length of a formula for which a shorter product is searched
 MOST_ENTRIES = 1_000_000  # of a pattern that is computed entry by entry
@@ -138,8 +138,8 @@ def jacobian_structure(
         composed_formula = _composed_or_banded(composed, banded)
         result = _with_formula(result, _clearly_shorter(composed_formula, result.formula))
         if result.formula is None and entry:
-            units = entry_of(Layout(out, grad, seed_node), x, like=rows, units=True)
-            result = _with_formula(result, None if units is None else units.formula())
+            other = entry_of(Layout(out, grad, seed_node), x, like=rows, unit_vectors=True)
+            result = _with_formula(result, None if other is None else other.formula())
     result = result or _structure_of_matrix(matrix, total)
     return result._replace(formula=result.formula and with_strides(result.formula, names))
 
@@ -273,11 +273,11 @@ def _jacobian_entry(
     parts: Mapping[Node, Tree],
     generic_sizes: GenericSizes | None = None,
     like: Name | None = OUT,
-    units: bool = False,
+    unit_vectors: bool = False,
 ) -> JacobianEntry | None:
     """An entry of the Jacobian in index notation; None if it is too long. Sizes of columns are
-    written as sizes of `x`, those of rows as sizes of `like`, unless these are None. With `units`
-    a δ of a letter and a number is an element of a row of an identity; None if there is no such δ.
+    written as sizes of `x`, those of rows as sizes of `like`, unless these are None. With
+    `unit_vectors` a δ of a letter and a number is an element of one; None if there is no such δ.
     """
     out, grad, seed = layout
     closed = {node: Name(f"part {k}") for k, node in enumerate(parts)}  # never shown
@@ -295,8 +295,8 @@ def _jacobian_entry(
     if seed in names and like is not None:  # so that its sizes are written as those of this tensor
         named[seed] = names[x] if x is not None and x.shape == out.shape else like
     write = Matrices(named, sizes, sides, generic_sizes is not None)
-    if units:
-        without, e = e, with_units(e, write, named)
+    if unit_vectors:
+        without, e = e, with_unit_vectors(e, write, named)
         if e == without:
             return None
     return JacobianEntry(e, letters.out_places, at, write)
