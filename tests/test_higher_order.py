@@ -168,6 +168,11 @@ def test_a_form_is_not_tried_out_where_the_program_has_no_number():
     )
 
 
+def test_a_form_is_tried_out_where_one_of_a_few_draws_has_a_number():
+    said = answered("hessian", "0 - logdet(F + t*G)", "-s", "F=3x3,G=3x3", "-w", "t").out
+    assert "u = inv(F + t * G); (u @ G @ u @ G).trace()" in said
+
+
 @pytest.mark.parametrize(
     ("text", "size"),
     [

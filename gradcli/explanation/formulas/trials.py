@@ -186,10 +186,10 @@ class Trial:
 
 def _finite_values(p: Problem, signed: bool) -> dict[Node, Any]:
     """Random values for inputs and the seed at which outputs are finite, if one of a few draws is
-    such: logdet(K + s) is nan for a negative determinant. `signed` values are not redrawn.
+    such: logdet(K + s) is nan for a negative determinant.
     """
     first = None
-    for k in range(1 if signed else DRAWS):
+    for k in range(DRAWS):
         values = _random_values(p, signed, k)
         first = first or values
         with np.errstate(all="ignore"):
