@@ -328,6 +328,15 @@ LINES = [
         "-out[i,k] out[l,j]",
     ),
     (
+        "solve(A.T, b)",
+        "A=3x3,b=3",
+        "out[i] = Σ_j inv(A)[j,i] b[j]",
+        "b",
+        "b.grad[j] = Σ_i inv(A)[j,i] g[i]",
+        None,
+        "inv(A)[j,i]",
+    ),
+    (
         "x[[0, 0, 2]]",
         "x=3",
         "out[i] = x[[0, 0, 2][i]]",

@@ -30,8 +30,17 @@ def _inverse(x, *, check):
     return solved(np.ascontiguousarray(x), unit, check=check)
 
 
+def _by_transpose(lower, i, x, *, check):
+    """inv(A)[j,i] for inv(A.T)[i,j]."""
+    last = {x.ndim - 2, x.ndim - 1}
+    if x.op.name != "transpose" or {d % x.ndim for d in x.attrs.values()} != last:
+        return None
+    return x.parents[0].inv(check=check).mT
+
+
 @operator(
     shape=lambda s, *, check: square(s),
+    index=_by_transpose,
     value=_inverse,
     dtype="float",
     torch=LINALG + "inv",
@@ -93,21 +102,12 @@ def _solve_symbols(sp, a, b, *, left, check):
     return matrix_elements.solution(sp, a, b, _is_vector(a.shape, b.shape))
 
 
-def inverse_of(a):
-    """The inverse in index notation: of a transpose, that of the matrix turned around."""
-    turned = a.op.name == "transpose" and {d % a.ndim for d in a.attrs.values()} == {
-        a.ndim - 2,
-        a.ndim - 1,
-    }
-    return a.parents[0].inv().mT if turned else a.inv()
-
-
 def _by_inverse(lower, i, a, b, *, left, check):
     if not left:
-        return b @ inverse_of(a)
+        return b @ a.inv()
     if _is_vector(a.shape, b.shape) and b.ndim > 1:
-        return (inverse_of(a) * b.unsqueeze(dim=-2)).sum(dim=-1)
-    return inverse_of(a) @ b
+        return (a.inv() * b.unsqueeze(dim=-2)).sum(dim=-1)
+    return a.inv() @ b
 
 
 def _solve_flops(out, a, b, **_):

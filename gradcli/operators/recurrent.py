@@ -113,7 +113,7 @@ def _sequence(name, cell, sentence, remembers=False):
     """A recurrent layer: `remembers` says whether its state is a pair."""
 
     def meaning(
-        input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first=False
+        input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
     ):
         layers = _Layers(name, params, has_biases, num_layers, dropout, train, bidirectional)
         whole = as_node(input)
