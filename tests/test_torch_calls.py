@@ -1,5 +1,6 @@
 """Calls as PyTorch takes them: typed here and run there, the answers and gradients compared."""
 
+import inspect
 import re
 
 import numpy as np
@@ -8,8 +9,11 @@ import pytest
 import gradcli
 from gradcli import GradcliError
 from gradcli.explanation.analysis import Analysis
-from gradcli.graphs.arguments import OTHER_IN_TORCH
+from gradcli.graphs import OPS
+from gradcli.graphs.arguments import OTHER_IN_TORCH, REQUIRED
 from gradcli.language.posing import pose
+from gradcli.operators import everything
+from gradcli.operators.families import SHORTHANDS
 from gradcli.snippets.reading import read
 
 torch = pytest.importorskip("torch")
@@ -853,3 +857,51 @@ def test_dimensions_that_a_number_does_not_have(call):
 )
 def test_dimensions_that_a_number_counts_as_having(call):
     agrees(f"x.sum().{call}", x=drawn(2))
+
+
+# ---- defaults ------------------------------------------------------------------------------------
+
+
+def pytorch_defaults(name):
+    """Of each argument of each of PyTorch's signatures of a function the default, or REQUIRED."""
+    spaces = {"": torch, "linalg_": torch.linalg, "special_": torch.special, "fft_": torch.fft}
+    for prefix in (prefix for prefix, space in spaces.items() if hasattr(space, name)):
+        for schema in torch._C._jit_get_schemas_for_operator(f"aten::{prefix}{name}"):
+            yield {
+                a.name: a.default_value if a.has_default_value() else REQUIRED
+                for a in schema.arguments
+            }
+    function = getattr(torch.nn.functional, name, None)
+    if inspect.isfunction(function):
+        yield {n: p.default for n, p in inspect.signature(function).parameters.items()}
+
+
+def own_defaults(name):
+    """Of each argument of an operator, or of a function made of operators, its default."""
+    if name in SHORTHANDS:
+        parameters = inspect.signature(SHORTHANDS[name].function).parameters
+        return {n: p.default for n, p in parameters.items()}
+    op = OPS[name]
+    omitted = dict.fromkeys(op.optional)
+    return {n: op.attributes.get(n, omitted.get(n, REQUIRED)) for n in op.order}
+
+
+def is_a_default(own, name, signatures):
+    """Whether PyTorch takes `own` for an argument, or chooses itself, where a call omits it."""
+    theirs = [s[name] for s in signatures if name in s]
+    if len(theirs) < len(signatures) or None in theirs:
+        return True
+    sequences = [d for d in theirs if isinstance(d, list)]
+    given = [*own] if isinstance(own, tuple) else own
+    return given in (*theirs, *(d[0] for d in sequences if len({*d}) == 1))
+
+
+def test_defaults_are_those_of_pytorch():
+    everything()
+    wrong = []
+    for name in {**OPS, **{s.name: s for s in SHORTHANDS.values()}}:
+        signatures = [*pytorch_defaults(name)]
+        own = {n: d for n, d in own_defaults(name).items() if d not in (REQUIRED, None)}
+        known = [n for n in own if any(n in s for s in signatures)]
+        wrong += [f"{name}: {n}={own[n]!r}" for n in known if not is_a_default(own[n], n, signatures)]
+    assert wrong == []

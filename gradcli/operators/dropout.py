@@ -36,9 +36,9 @@ dropout = _dropout(
     training_by_default=True,
     sentence="input as it is; while training PyTorch drops each element with probability p.",
 )
-feature_dropout = _dropout(
-    "feature_dropout",
-    *("dropout1d", "dropout2d", "dropout3d"),
+dropout2d = _dropout(
+    "dropout2d",
+    *("dropout1d", "dropout3d", "feature_dropout"),
     training_by_default=True,
     sentence="input as it is; while training PyTorch drops each channel with probability p.",
 )
