@@ -3,18 +3,19 @@
 import subprocess
 import sys
 from functools import cache, lru_cache
+from itertools import product
 
 import numpy as np
 import pytest
 import sympy as sp
-from support import Example, assert_equal, generator, swept
+from support import Example, assert_equal, examples, generator, swept
 
 from gradcli.autodiff.reverse import backward
 from gradcli.backends.elements import element_text, elements_text
 from gradcli.backends.numeric import Evaluator
 from gradcli.backends.symbolic import WRITABLE, Symbolic, lift, writable
 from gradcli.errors import GradcliError
-from gradcli.graphs import OPS, as_node, walk
+from gradcli.graphs import OPS, Operator, as_node, walk
 from gradcli.language.building.build import Builder
 from gradcli.language.posing import pose
 from gradcli.language.problem import Problem
@@ -433,3 +434,35 @@ def test_what_is_no_sum_of_products_is_left_to_sympy(text):
     assert (
         Polynomials({problem.inputs["x"].node: "x"}, lambda node: None).texts(problem.out) is None
     )
+
+
+# ---- pieces of elementwise operators -------------------------------------------------------------
+
+POINTS = {1: (-90, -20.5, -6.5, -3, -1.5, -0.7, -0.2, 0.3, 0.8, 1.25, 2.7, 3.1, 6.2, 21.5, 95)}
+POINTS |= {2: (-2.5, -0.6, 0.4, 1.5, 3.3), 3: (-1.6, 0.3, 2.2), 4: (0.4, 1.7)}
+
+
+def calls():
+    """Each elementwise operator with each set of attributes that its examples have."""
+    for op in everything().values():
+        written = not isinstance(op.symbolic, Unwritten | None)
+        if op.family == "elementwise" and written and not op.masks:
+            nodes = (n for e in examples() if e.op is op for n in walk([e.problem.out]))
+            attrs = {str(n.attrs): n.attrs for n in nodes if n.op is op}
+            yield from (pytest.param(op, a, id=f"{op.name} {text}") for text, a in attrs.items())
+
+
+@pytest.mark.parametrize(("op", "attrs"), [*calls()])
+def test_all_pieces_of_an_elementwise_operator(op, attrs):
+    inputs = [OPS["input"](name=f"x{k}", shape=(), dtype="float") for k in range(len(op.inputs))]
+    out = op(**dict(zip(op.inputs, inputs)), **attrs)
+    (written,) = Symbolic({})(out)[0].reshape(-1)
+    in_domain = op.domain != Operator.domain
+    points = np.linspace(*op.domain, 5) if in_domain else POINTS[len(inputs)]
+    for values in product(points, repeat=len(inputs)):
+        given = {n: np.array(v, float) for n, v in zip(inputs, values)}
+        with np.errstate(all="ignore"):
+            (expected,) = Evaluator(given)(out)
+        if np.isfinite(expected):
+            known = {s: float(a) for n, a in given.items() for s in symbols(n).values()}
+            assert_equal(number(written, known), expected, rtol=1e-9, atol=1e-11)

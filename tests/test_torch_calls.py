@@ -903,5 +903,7 @@ def test_defaults_are_those_of_pytorch():
         signatures = [*pytorch_defaults(name)]
         own = {n: d for n, d in own_defaults(name).items() if d not in (REQUIRED, None)}
         known = [n for n in own if any(n in s for s in signatures)]
-        wrong += [f"{name}: {n}={own[n]!r}" for n in known if not is_a_default(own[n], n, signatures)]
+        wrong += [
+            f"{name}: {n}={own[n]!r}" for n in known if not is_a_default(own[n], n, signatures)
+        ]
     assert wrong == []
