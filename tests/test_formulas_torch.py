@@ -273,6 +273,22 @@ def test_formulas_hold_below_zero_and_at_other_sizes(program):
         assert_equal(found.numpy(), answer.grads["x"], rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("corners", ["", ", align_corners=False", ", align_corners=True"])
+@pytest.mark.parametrize(
+    "to", ["size=(3, 5)", "scale_factor=(1.5, 2.0)", "size=(2, 2), antialias=True"]
+)
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+def test_interpolation_goes_back_by_matrices_of_weights(mode, to, corners):
+    program = f"interpolate(x, mode='{mode}', {to}{corners})"
+    values = {"x": np.random.default_rng(3).normal(size=(1, 1, 2, 3))}
+    formula = gradcli.formula(program, shapes={"x": (1, 1, 2, 3)})
+    out = run_torch(program, {"x": torch.tensor(values["x"])})
+    seed = np.random.default_rng(4).normal(size=tuple(out.shape))
+    answer = torch_answer(program, values, seed, set())
+    named = {"x": torch.tensor(values["x"]), "out": out, "g": torch.tensor(seed)}
+    assert_equal(run_torch(formula, named).numpy(), answer.grads["x"], rtol=1e-9, atol=1e-12)
+
+
 @pytest.mark.parametrize(
     ("program", "formula"),
     [

@@ -418,7 +418,7 @@ def test_dropout_between_layers_is_random():
         "torch.conv_tbc(a[:, None], b[:, :, None], b[0, :1], 1)",
         "torch.convolution(a[None], b[None], None, [1], [1], [1], False, [0], 1)",
         "torch.convolution(a[None], b[:, :, None], None, [2], [0], [1], True, [1], 1)",
-        "torch.affine_grid_generator(a[None], [1, 1, 3, 2], False)",
+        "torch.affine_grid_generator(torch.stack([a, b]), [2, 1, 3, 2], False)",
         "a.type_as(b)",
         "a.real * b",
         "a.new_zeros(2, 3) + a",
