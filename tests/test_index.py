@@ -78,15 +78,18 @@ def every_element_is_numpys(c):
                 np.testing.assert_allclose(found, c.value(node), rtol=1e-9, atol=1e-11)
 
 
-def test_what_lowers_fully():
+def test_what_lowers_fully_and_is_the_output():
     opaque = Counter()
     for example in EXAMPLES:
         c = case(example)
         for node, names in [(c.p.out, c.inputs), *((g, c.names) for g in c.grads.values())]:
-            lower, *_ = lowered(node, names)
+            lower, e, at = lowered(node, names)
             opaque.update(n.op.name for n in lower.opaque)
             if lower.opaque:
                 opaque[example.op.name] += 1
+            if node is c.p.out and node not in names:
+                found = numbers_of(e, at, node.shape, c.value)
+                np.testing.assert_allclose(found, c.value(node), rtol=1e-9, atol=1e-11)
     told = {example.op.name for example in EXAMPLES}
     assert [name for name in opaque if OPS[name].module in FULLY] == []
     assert len(told - set(opaque)) >= 259
