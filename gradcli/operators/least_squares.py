@@ -120,8 +120,7 @@ def _batched(A, B):
     """
     if A.ndim == B.ndim:
         return B
-    batch = shapes.broadcast(A.shape[:-2], B.shape[:-1])
-    return B.expand(shape=(*batch, *B.shape[-2:]))
+    return B.expand(shape=(*B.shape[:-1], *B.shape[-2:]))
 
 
 @shorthand(takes="floats of one kind")
