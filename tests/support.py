@@ -336,7 +336,7 @@ def fixed(problem: Problem) -> set[str]:
     """The inputs by which PyTorch has no derivative, as the table says."""
     held = set()
     for node in everything(problem.out):
-        held |= set(node.op.fixed_inputs(node).values())
+        held |= set(node.op.inputs_without_derivative(node).values())
     return {i.name for i in problem.inputs.values() if i.node in held}
 
 

@@ -10,7 +10,7 @@ from gradcli.graphs.signature import signature
 from gradcli.language.posing import pose
 from gradcli.notation.formulas.rules.atoms import atom_of
 from gradcli.notation.formulas.shorten import Shortener
-from gradcli.remembering import remembered
+from gradcli.sized_cache import sized_cache
 
 
 def test_other_values():
@@ -63,7 +63,7 @@ def test_many_programs_by_turns():
     """Results of calls are kept, the latest, as far as there is room."""
     calls = []
 
-    @remembered(100, lambda result, size: size)
+    @sized_cache(100, lambda result, size: size)
     def double(size):
         calls.append(size)
         return 2 * size

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from ..errors import MISUSES, GradcliError, misused
 from ..gc_policy import uncollected
 from ..graphs import OPS, Node, NoRule, StaysZero, shapes, walk
-from ..remembering import remembered
+from ..sized_cache import sized_cache
 
 PLACES = ("first", "second", "third", "fourth")
 
@@ -56,7 +56,7 @@ def _nodes(result: Gradients) -> int:
 
 
 # The same program is often requested with other values.
-remembered_backward = remembered(100_000, lambda found, *_: _nodes(found))(backward)
+cached_backward = sized_cache(100_000, lambda found, *_: _nodes(found))(backward)
 
 
 @uncollected()
@@ -158,18 +158,18 @@ def _contributions(
 
 
 def _with_zero_derivatives(node: Node, received: Node, results: Sequence[Any]) -> Sequence[Any]:
-    """The results of a rule; those for inputs in the field `flat` get a derivative of 0 with
-    respect to what PyTorch computes them from: the output, if the rule uses it, otherwise the
+    """The results of a rule; those for inputs in `zero_second_derivative` get a derivative of 0
+    with respect to what PyTorch computes them from: the output, if the rule uses it, otherwise the
     inputs. The upstream gradient is not searched for the output.
     """
-    flat = node.op.flat_inputs(node).values()
-    if not flat:
+    zero = node.op.inputs_with_zero_second_derivative(node).values()
+    if not zero:
         return results
     nodes = [a for a in results if isinstance(a, Node)]
     order = walk(nodes, lambda n: () if n is received else n.inputs)
     used = [i for i in ([node] if node in order else node.parents) if conducts(i)]
     return [
-        reduce(OPS["flat_by"], used, a) if isinstance(a, Node) and i in flat else a
+        reduce(OPS["zero_derivative_by"], used, a) if isinstance(a, Node) and i in zero else a
         for i, a in zip(node.inputs, results, strict=True)
     ]
 

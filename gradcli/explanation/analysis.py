@@ -5,7 +5,7 @@ from functools import cache, cached_property, wraps
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 from ..autodiff.create_graph import refused_again
-from ..autodiff.reverse import Gradients, conducting, remembered_backward
+from ..autodiff.reverse import Gradients, cached_backward, conducting
 from ..backends.numeric import Evaluator, sources, written_for
 from ..errors import GradcliError
 from ..graphs import OPS, Node, shapes, walk
@@ -156,7 +156,7 @@ class Analysis:
     def _way_back(self, out: Node) -> Gradients:
         p = self.problem
         wrt, built = tuple(i.node for i in p.wrt), tuple(p.named.values())
-        return remembered_backward(out, p.seed.node, wrt, built)
+        return cached_backward(out, p.seed.node, wrt, built)
 
     @cached_property
     def _out(self) -> Node:

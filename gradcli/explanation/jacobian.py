@@ -12,9 +12,9 @@ from ..graphs.shapes import Shape, numel
 from ..lazy import np
 from ..notation.jacobians.closed_form import ClosedForm, closed_form
 from ..notation.jacobians.einsum import matrix
-from ..remembering import remembered
+from ..sized_cache import sized_cache
 
-REMEMBERED = 100_000  # nodes of all cached reverse passes together
+CACHED = 100_000  # nodes of all cached reverse passes together
 SMALL = 1 << 22  # elements that an array may have however small the Jacobian is
 
 
@@ -36,7 +36,7 @@ def _nodes(way: WayBack, *_: Node) -> int:
     return len(way.schedule.nodes) or (0 if way.grad is None else len(walk([way.grad])))
 
 
-@remembered(REMEMBERED, _nodes)
+@sized_cache(CACHED, _nodes)
 def way_back(out: Node, x: Node) -> WayBack:
     """The reverse pass from a node to an input; cached."""
     seed = OPS["input"](name="one-hot", shape=out.shape, is_direction=True)

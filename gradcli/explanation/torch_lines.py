@@ -128,7 +128,7 @@ def fixed(out: Node) -> set[Node]:
     """The nodes that PyTorch refuses to differentiate with respect to."""
     result: list[Node] = []
     for node in walk([out], lambda n: (*n.inputs, n.expansion)):
-        result += node.op.fixed_inputs(node).values()
+        result += node.op.inputs_without_derivative(node).values()
     return set(walk(result, lambda n: () if n.op.family == "barrier" else n.inputs))
 
 

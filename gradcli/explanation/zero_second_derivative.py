@@ -6,7 +6,7 @@ gradient, so that an infinite one gives nan. The field `flat` of operators says 
 """
 
 from ..autodiff.create_graph import with_graph
-from ..autodiff.reverse import remembered_backward
+from ..autodiff.reverse import cached_backward
 from ..graphs import OPS, Node
 from ..graphs.substitution import substitute
 from ..language.problem import Problem
@@ -27,7 +27,7 @@ def _with_zeros(q: Problem) -> Node:
     """The gradient of a problem with these zeros."""
     (x,) = q.wrt
     built = tuple(q.named.values())
-    grad = remembered_backward(with_zeros(q), q.seed.node, (x.node,), built, True).of[x.node]
+    grad = cached_backward(with_zeros(q), q.seed.node, (x.node,), built, True).of[x.node]
     return OPS["zeros"](size=x.shape) if grad is None else with_seed_given(q, with_graph(grad))
 
 

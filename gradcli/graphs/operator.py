@@ -186,7 +186,7 @@ class Operator:
     "output", ... for what the rule uses, AGAIN for that without the output, which PyTorch
     recomputes, and nodes; or (output, *inputs, **attrs) -> the same.
     """
-    fixed: Names = ()
+    without_derivative: Names = ()
     """The inputs with respect to which PyTorch has no derivative, although there is one; or
     (*inputs, **attrs) -> those.
     """
@@ -202,7 +202,7 @@ class Operator:
     """(*inputs, **attrs) -> what PyTorch computes instead in a gradient with create_graph=True, if
     its values differ.
     """
-    flat: Names | Literal[True] = ()
+    zero_second_derivative: Names | Literal[True] = ()
     """The inputs with respect to which PyTorch's derivative of the gradient is a 0 that it
     propagates, not None; True: all; or (*inputs, **attrs) -> those.
     """
@@ -281,9 +281,9 @@ class Operator:
 
     def __call__(self, /, *args, **named) -> Node:
         """A node of this operator, with arguments as in PyTorch."""
-        return self.made(args, named)
+        return self.call(args, named)
 
-    def made(self, args: Sequence, named: dict[str, Any], span: Span | None = None) -> Node:
+    def call(self, args: Sequence, named: dict[str, Any], span: Span | None = None) -> Node:
         """The node of a call at `span`; keywords may have any names."""
         plain = len(args) == len(self.inputs) and not self.attributes and not named
         if plain and PLAIN.issuperset(map(type, args)):
@@ -386,13 +386,13 @@ class Operator:
         between = self.between_kinks
         return between(**node.attrs) if callable(between) else between
 
-    def fixed_inputs(self, node: Node) -> dict[str, Node]:
+    def inputs_without_derivative(self, node: Node) -> dict[str, Node]:
         """The inputs of `node`, by name, with respect to which PyTorch has no derivative."""
-        return self._inputs_named(self.fixed, node)
+        return self._inputs_named(self.without_derivative, node)
 
-    def flat_inputs(self, node: Node) -> dict[str, Node]:
+    def inputs_with_zero_second_derivative(self, node: Node) -> dict[str, Node]:
         """The inputs of `node`, by name, whose gradient has a derivative of 0 in PyTorch."""
-        return self._inputs_named(self.flat, node)
+        return self._inputs_named(self.zero_second_derivative, node)
 
     def refused_again(self, node: Node) -> str | None:
         """PyTorch's error message when the gradient of `node` is differentiated, or None."""

@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 from ..errors import GradcliError, if_applicable
 from ..graphs import Node, as_node, walk
 from ..limits import Limits
-from ..remembering import remembered
+from ..sized_cache import sized_cache
 from .arguments.values import Reader
 from .building.build import Builder
 from .foreign import several_outputs
 from .program import Program
 
-REMEMBERED = 100_000  # nodes of all cached graphs together
+CACHED = 100_000  # nodes of all cached graphs together
 
 
 class Built(NamedTuple):
@@ -74,7 +74,7 @@ def _nodes(result: Built | None, *_: Any) -> int:
     return 0 if result is None else len(walk([result.out, *result.named]))
 
 
-@remembered(REMEMBERED, _nodes)
+@sized_cache(CACHED, _nodes)
 def built_without_values(
     program: Program, inputs: tuple[Node, ...], limits: Limits, random_seed: int, sizes: bool
 ) -> Built | None:

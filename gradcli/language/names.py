@@ -4,7 +4,7 @@ import ast
 from collections.abc import Collection
 
 from ..errors import GradcliError
-from ..remembering import remembered
+from ..sized_cache import sized_cache
 from .foreign import DERIVATIVE
 from .program import Program
 from .syntax import dotted
@@ -49,7 +49,7 @@ def library_path(node: ast.expr, user_names: Collection[str], called: bool) -> s
     return name_in_module(rest, module) if called and module else rest
 
 
-@remembered(1_000_000, lambda _, program, *__: len(program.source.text))
+@sized_cache(1_000_000, lambda _, program, *__: len(program.source.text))
 def libraries_of(program: Program) -> frozenset[str]:
     """The libraries whose functions a program calls with a prefix: numpy, jax, scipy, torch."""
     calls = [e for e in program.syntax if isinstance(e, ast.Call)]
@@ -58,7 +58,7 @@ def libraries_of(program: Program) -> frozenset[str]:
     return frozenset("torch" if root in TORCH else root for root in roots) & LIBRARIES
 
 
-@remembered(1_000_000, lambda _, program, *__: len(program.source.text))
+@sized_cache(1_000_000, lambda _, program, *__: len(program.source.text))
 def free_names(program: Program, given: tuple[str, ...]) -> tuple[str, ...]:
     """The names that are used before they are assigned, in order of appearance.
 

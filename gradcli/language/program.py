@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from ..errors import EXAMPLE, EXPRESSION, GradcliError, Span
 from ..limits import Limits
-from ..remembering import remembered
+from ..sized_cache import sized_cache
 from .foreign import assigned, augmented, foreign_statement
 from .refusals import CURES, ELSEWHERE, refusal
 from .source import Source
@@ -120,7 +120,7 @@ class Program(NamedTuple):
         return start
 
 
-@remembered(1_000_000, lambda _, text, *__: len(text))
+@sized_cache(1_000_000, lambda _, text, *__: len(text))
 def read_program(text: str, limits: Limits, origin: str = EXPRESSION) -> Program:
     """The statements of `text`. Raises GradcliError `syntax` or `limit`."""
     limits.check("length", len(text), _name_of(origin))

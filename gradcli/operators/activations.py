@@ -59,7 +59,7 @@ def hardsigmoid(g, y, x):
 )
 def hardswish(g, y, x):
     """x * hardsigmoid(x)."""
-    inside = unless(((x > -3) & (x < 3)).logical_not(), x, instead=0.0, flat=True)
+    inside = unless(((x > -3) & (x < 3)).logical_not(), x, instead=0.0, zero_slope=True)
     return where(x <= -3, 0, where(x < 3, g * (inside / 3 + 0.5), g))
 
 
@@ -73,7 +73,7 @@ def _hardtanh(x, *, min_val, max_val):
     _hardtanh,
     symbolic=lambda sp, x, *, min_val, max_val: elements.clipped(sp, x, min_val, max_val),
     torch=F + "hardtanh",
-    flat=True,
+    zero_second_derivative=True,
     kink=lambda y, x, *, min_val, max_val: x.eq(min_val) | x.eq(max_val),
     caveat="no derivative at a bound: PyTorch takes 0, where clamp takes 1",
     examples=(("hardtanh(x)", "x=2x3"), ("hardtanh(x, -0.5, 2)", "x=3")),
@@ -95,7 +95,7 @@ def relu6(input, inplace=False):
 
 @composite(
     torch=F + "hardshrink",
-    flat=True,
+    zero_second_derivative=True,
     kink=lambda y, x, *, lambd: abs(x).eq(lambd),
     caveat="jumps at -lambd and lambd: PyTorch takes 0 there",
     examples=(("hardshrink(x)", "x=2x3"), ("hardshrink(x, 1.0)", "x=3")),
@@ -116,7 +116,7 @@ def _not_negative(*, lambd):
     lambda x, *, lambd: np.where(x > lambd, x - lambd, np.where(x < -lambd, x + lambd, x * 0)),
     symbolic=lambda sp, x, *, lambd: x - elements.clipped(sp, x, -lambd, lambd),
     torch=F + "softshrink",
-    flat=True,
+    zero_second_derivative=True,
     kink=lambda y, x, *, lambd: abs(x).eq(lambd),
     caveat="no derivative at -lambd and lambd: PyTorch takes 0",
     examples=(("softshrink(x)", "x=2x3"), ("softshrink(x, 1.0)", "x=3")),
@@ -131,7 +131,7 @@ def softshrink(g, y, x, *, lambd=0.5):
 
 @composite(
     torch=F + "threshold",
-    flat=True,
+    zero_second_derivative=True,
     kink=lambda y, x, *, threshold, value: x.eq(threshold),
     caveat="no derivative at the threshold: PyTorch takes 0",
     examples=(("threshold(x, 0.5, -1.0)", "x=2x3"), ("threshold(x, 0, 0)", "x=3")),
@@ -185,7 +185,7 @@ def ramp(g, y, x, slope):
 
 @composite(
     torch=F + "prelu",
-    flat=True,
+    zero_second_derivative=True,
     examples=(("prelu(x, a)", "x=2x3,a=3"), ("prelu(x, a)", "x=3,a=1")),
     takes="floats of one kind",
 )

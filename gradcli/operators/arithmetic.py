@@ -166,8 +166,8 @@ def _remainder(a, b):
     spelling="{0} % {1}",
     kink=lambda y, a, b: y.eq(0),
     caveat="jumps where a is a multiple of b: PyTorch takes the derivative beside the jump",
-    fixed=lambda a, b: ("b",) if _is_constant(a) else (),
-    flat=("b",),
+    without_derivative=lambda a, b: ("b",) if _is_constant(a) else (),
+    zero_second_derivative=("b",),
     takes="numbers",
 )
 def remainder(g, y, a, b):

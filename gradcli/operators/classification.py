@@ -50,9 +50,9 @@ def _kept_of_classes(y, input, target, weight, *, ignore_index, label_smoothing,
         ("nll_loss(x, tensor([2, 0]), w, reduction='sum')", "x=2x3,w=3"),
         ("nll_loss(x, tensor([2, -100]))", "x=2x3"),
     ),
-    fixed=("weight",),
+    without_derivative=("weight",),
     saved=_kept_of_labels,
-    flat=True,
+    zero_second_derivative=True,
     takes="floats of one kind",
 )
 def nll_loss(input, target, weight=None, *, ignore_index=-100, reduction="mean"):
@@ -106,7 +106,7 @@ def _along_classes(weight, ndim, axis):
         ("cross_entropy(x, tensor(1))", "x=3"),
         ("cross_entropy(x, tensor([2, 0]), label_smoothing=0.1)", "x=2x3"),
     ),
-    fixed=("weight",),
+    without_derivative=("weight",),
     saved=_kept_of_classes,
     takes=FLOATS_FIRST,
 )
@@ -251,7 +251,7 @@ def margin_terms(x, label, counted, weight=None, *, p, margin):
     order="input target p margin weight size_average reduce reduction",
     integer_inputs=("target",),
     typical_same_shape=(),
-    fixed=("weight",),
+    without_derivative=("weight",),
     examples=(
         ("multi_margin_loss(x, tensor([2, 0]))", "x=2x3"),
         ("multi_margin_loss(x, tensor([2, 0]), p=2, margin=0.5, weight=w)", "x=2x3,w=3"),

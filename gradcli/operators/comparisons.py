@@ -203,7 +203,7 @@ def _narrower(x, low=None, high=None):
         ("x.clamp(min=0)", "x=2x3"),
         ("clamp(x, a, b)", "x=2x3,a=3,b=3"),
     ),
-    fixed=_narrower,
+    without_derivative=_narrower,
     bounds=clamped,
 )
 def clamp(g, y, x, min=None, max=None):

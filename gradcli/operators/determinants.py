@@ -319,5 +319,6 @@ def _logdet(x):
 )
 def logdet(g, y, x):
     """Logarithm of the determinant; nan where that is negative."""
-    scale = unless(y.ne(y), g, instead=0, flat=True)  # as PyTorch, for which a nan is a constant
+    # in PyTorch a nan is a constant
+    scale = unless(y.ne(y), g, instead=0, zero_slope=True)
     return inverse_turned(x, scale)

@@ -17,20 +17,20 @@ def _as_wide(odd, value):
 
 
 @elementwise(
-    lambda odd, value, *, instead, flat: np.where(odd, instead, value),
-    symbolic=lambda sp, odd, value, *, instead, flat: value,
-    expand=lambda odd, value, *, instead, flat: where(odd, instead, value),
-    index=lambda lower, i, odd, value, *, instead, flat: _as_wide(odd, value),
+    lambda odd, value, *, instead, zero_slope: np.where(odd, instead, value),
+    symbolic=lambda sp, odd, value, *, instead, zero_slope: value,
+    expand=lambda odd, value, *, instead, zero_slope: where(odd, instead, value),
+    index=lambda lower, i, odd, value, *, instead, zero_slope: _as_wide(odd, value),
     integer_inputs=("odd",),
     masks=("odd",),
     torch=None,
     examples=(("unless(x > 5, x, 0.0)", "x=2x3"),),
 )
-def unless(g, y, odd, value, *, instead=nan, flat=False):
-    """value; `instead` where inf or nan would come out another way than in PyTorch, and if it is
-    `flat` there the slope is 0.
+def unless(g, y, odd, value, *, instead=nan, zero_slope=False):
+    """value; `instead` where inf or nan would come out another way than in PyTorch, and with
+    `zero_slope` the slope there is 0.
     """
-    return None, where(odd, 0, g) if flat else g
+    return None, where(odd, 0, g) if zero_slope else g
 
 
 @elementwise(
@@ -73,9 +73,9 @@ def otherwise(g, y, odd, value, instead):
     dtype="first",
     torch=None,
     flops=none_at_all,
-    examples=(("flat_by(x, a)", "x=2x3,a=3"),),
+    examples=(("zero_derivative_by(x, a)", "x=2x3,a=3"),),
 )
-def flat_by(g, y, value, by):
+def zero_derivative_by(g, y, value, by):
     """value, whose derivative is 0 by what PyTorch has it from: a 0 that is nan times infinity."""
     return g, zeros(size=by.shape)
 

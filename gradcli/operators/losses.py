@@ -106,7 +106,7 @@ def bce_terms(g, y, x, t):
         ("binary_cross_entropy(a, b)", "a=2x3,b=2x3"),
         ("binary_cross_entropy(a, b, w, reduction='sum')", "a=3,b=3,w=3"),
     ),
-    fixed=("weight",),
+    without_derivative=("weight",),
     saved=("input", "target", "weight"),
     takes="floats of one kind",
 )
@@ -123,7 +123,7 @@ def binary_cross_entropy(input, target, weight=None, *, reduction="mean"):
         ("binary_cross_entropy_with_logits(a, b)", "a=2x3,b=2x3"),
         ("binary_cross_entropy_with_logits(a, b, pos_weight=p)", "a=2x3,b=2x3,p=3"),
     ),
-    fixed=("weight", "pos_weight"),
+    without_derivative=("weight", "pos_weight"),
     takes="floats of one kind",
 )
 def binary_cross_entropy_with_logits(
@@ -357,7 +357,7 @@ def soft_hinge(g, y, x):
         ("soft_margin_loss(x, sign(y).detach())", "x=2x3,y=2x3"),
         ("soft_margin_loss(x, sign(y).detach(), reduction='none')", "x=3,y=3"),
     ),
-    fixed=("target",),
+    without_derivative=("target",),
     takes=FLOATS_FIRST,
 )
 def soft_margin_loss(input, target, *, reduction="mean"):

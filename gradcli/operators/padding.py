@@ -24,7 +24,9 @@ def _kept(y, input, *, mode, **_):
 @composite(
     torch=F + "pad",
     saved=_kept,
-    flat=lambda input, *, mode, **_: ("input",) if mode in ("reflect", "replicate") else (),
+    zero_second_derivative=lambda input, *, mode, **_: (
+        ("input",) if mode in ("reflect", "replicate") else ()
+    ),
     order="input pad mode value",
     examples=(
         ("pad(x, (1, 2))", "x=2x3"),

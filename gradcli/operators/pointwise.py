@@ -104,7 +104,7 @@ F = "torch.nn.functional."
 @elementwise(
     lambda x: chosen(np.less(x, 0), 0, x),  # of -0 it is -0
     symbolic=lambda sp, x: elements.extreme(sp, "Max", x, sp.S.Zero),
-    flat=True,
+    zero_second_derivative=True,
     kink=lambda y, x: x.eq(0),
     caveat="PyTorch takes 0; maximum(x, 0) takes 0.5 there, and clamp(x, min=0) takes 1",
     numpy="np.maximum({0}, 0)",
@@ -123,7 +123,7 @@ def relu(g, y, x):
     torch=F + "leaky_relu",
     dtype="float",
     symbolic=lambda sp, x, *, negative_slope: elements.above_zero(sp, x, x, x * negative_slope),
-    flat=True,
+    zero_second_derivative=True,
     kink=lambda y, x, *, negative_slope: x.eq(0),
     between_kinks=lambda *, negative_slope: "sloped" if negative_slope else "",
     caveat="PyTorch takes negative_slope",

@@ -125,7 +125,7 @@ def _average(n):
             (f"{name}(x, 3, stride=2, padding=1, count_include_pad=False)", f"x=1x{y}"),
         ),
         saved=(..., "input"),
-        flat=True,
+        zero_second_derivative=True,
         bounds=_averaged,
     )(meaning)
 
@@ -261,7 +261,7 @@ def _sliding(n):
             (f"{name}(x, {short})", f"x=1x{'1x' * n}4"),
             (f"{name}(x, {short}, stride=1, padding={edge}, dilation=2)", f"x=1x{'1x' * (n - 1)}4"),
         ),
-        flat=True,
+        zero_second_derivative=True,
     )
 
     def pool(
@@ -316,7 +316,7 @@ def _adaptive(n):
         {"output_size": REQUIRED},
         "The largest element of each of output_size windows.",
         ((f"{name}(x, ({'1, ' * (n - 1)}2,))", f"x=1x{'1x' * (n - 1)}2x3"),),
-        flat=True,
+        zero_second_derivative=True,
     )
 
     def pool(input, output_size, return_indices=False):

@@ -242,7 +242,7 @@ def rows_of_powers(x, *, N=None):
 @composite(
     examples=(("x * vander(x.detach())", "x=3"),),
     # it multiplies in place what it needs on the way back
-    fixed=lambda x, *, N, increasing: ("x",) if N is None or N > 1 else (),
+    without_derivative=lambda x, *, N, increasing: ("x",) if N is None or N > 1 else (),
     whole=("N",),
 )
 def vander(x, *, N=None, increasing=False):

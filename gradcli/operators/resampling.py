@@ -430,7 +430,7 @@ def _adaptive_average(n):
     meaning.__name__ = name
     meaning.__doc__ = "The average of each of output_size windows."
 
-    def flat(input, *, output_size):  # PyTorch takes a mean where there is one window
+    def unless_one_window(input, *, output_size):  # PyTorch takes a mean where there is one window
         counts = adaptive_sizes(name, n, input.shape, output_size)
         return () if set(counts) == {1} else ("input",)
 
@@ -441,7 +441,7 @@ def _adaptive_average(n):
             (f"{name}(x, {(3, *(1,) * (n - 1))})", f"x=1x4{'x2' * (n - 1)}"),
         ),
         saved=(..., "input"),
-        flat=flat,
+        zero_second_derivative=unless_one_window,
         takes="floats",
     )(meaning)
 

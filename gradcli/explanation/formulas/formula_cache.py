@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ...notation.indices.index import Notation
     from ...notation.jacobians.structure import Known
 
-REMEMBERED = 32  # problems
+CACHED = 32  # problems
 
 
 class Formulas(NamedTuple):
@@ -39,7 +39,7 @@ def formulas_of(problem: Problem) -> Formulas:
     return _formulas_of(_frozen(problem))
 
 
-@lru_cache(REMEMBERED)
+@lru_cache(CACHED)
 def _formulas_of(key: Hashable) -> Formulas:
     return new_formulas()
 

@@ -31,7 +31,7 @@ def _fixed(a: Analysis) -> list[tuple[str, str]]:
     result = []
     for step in a.gradients.steps:
         op = step.node.op
-        fixed = op.fixed_inputs(step.node)
+        fixed = op.inputs_without_derivative(step.node)
         for c in step.contributions if fixed else ():
             name = op.inputs[c.slot]
             if name in fixed:

@@ -35,7 +35,7 @@ def tensor(b: Scope, e: ast.expr, args: list, named: dict) -> Node:
         )
     renamed = isinstance(e, ast.Call) and has_new(e.func)  # formulas know its own name
     text = ast.unparse(e) if renamed else b.source.segment(e)
-    return b.counted(OPS["tensor"].made((), {"data": Array(array, text)}, b.source.span(e)), e)
+    return b.counted(OPS["tensor"].call((), {"data": Array(array, text)}, b.source.span(e)), e)
 
 
 def _copied(b: Scope, e: ast.expr, args: list, named: dict) -> Node:
@@ -82,7 +82,7 @@ def _draw(b: Scope, e: ast.Call, args: list, how: str) -> Node:
     drawn = b.drawn.get(text)
     if drawn is None:
         drawn = Array(np.asarray(getattr(b.draws.random, how)(shape)), text)
-    return b.counted(OPS["tensor"].made((), {"data": drawn}, b.source.span(e)), e)
+    return b.counted(OPS["tensor"].call((), {"data": drawn}, b.source.span(e)), e)
 
 
 BY_KIND: dict[str, Callable[[Scope, ast.Call, list, dict], Any]] = {

@@ -124,7 +124,7 @@ class Scope(ABC):
         """The value of an operation; Python's exceptions become GradcliError."""
         of_table = isinstance(called, Operator)
         try:
-            return called.made(args, named, span) if of_table else called(*args, **named)
+            return called.call(args, named, span) if of_table else called(*args, **named)
         except MISUSES as error:
             hint = called.signature() if of_table else called.sentence
             raise misused(called.name, hint) from error

@@ -166,7 +166,7 @@ class _StandIns:
         given = [self.value(a, n) for a, n in zip(args, names)]
         options = {k: self.value(v, k) for k, v in named.items()}
         if isinstance(self.called, Operator):
-            return self.called.made(given, options)
+            return self.called.call(given, options)
         return self.called(*given, **options)
 
     def value(self, value: Any, name: str | None) -> Any:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def remembered(room: int, size: Callable[..., int]) -> Callable[[F], F]:
+def sized_cache(room: int, size: Callable[..., int]) -> Callable[[F], F]:
     """Like `lru_cache`, for results of different sizes.
 
     Caches the results of the latest calls as long as their total size is at most `room`, and that
