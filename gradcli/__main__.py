@@ -2,6 +2,8 @@
 
 import os
 import signal
+import sys
+from contextlib import suppress
 
 from .gc_policy import collect_seldom
 
@@ -21,7 +23,11 @@ def main() -> None:
     collect_seldom()
     from .cli.main import run
 
-    run()
+    status = run()
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        with suppress(OSError):
+            stream.flush()
+    os._exit(status)  # Python would first free every object, which takes as long as an import
 
 
 if __name__ == "__main__":

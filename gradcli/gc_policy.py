@@ -1,6 +1,5 @@
 """When Python's garbage collector runs."""
 
-import atexit
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,11 +8,8 @@ OBJECTS_BEFORE_COLLECTION = 300_000  # in a process that gives one answer
 
 
 def collect_seldom() -> None:
-    """Collect rarely, for a process that imports, answers once and ends. Objects are frozen at
-    exit, because Python would otherwise traverse all of them before the system frees their memory.
-    """
+    """Collect rarely, for a process that imports, answers once and ends."""
     gc.set_threshold(OBJECTS_BEFORE_COLLECTION)
-    atexit.register(gc.freeze)
 
 
 @contextmanager

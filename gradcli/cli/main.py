@@ -445,7 +445,7 @@ COMMANDS = [c.name or c.callback.__name__ for c in app.registered_commands if c.
 
 
 def run(args: list[str] | None = None, streams: Streams | None = None) -> int:
-    """Run a command line; returns the exit status, or ends the process where this is its entry."""
+    """Run a command line, by default that of the process; returns the exit status."""
     arguments = _for_help(sys.argv[1:] if args is None else args)
     if args is None:
         warnings.simplefilter("ignore")  # what libraries say of numbers is no answer of ours
@@ -464,8 +464,6 @@ def run(args: list[str] | None = None, streams: Streams | None = None) -> int:
     except (BrokenPipeError, ReaderGone):
         own.silence()
         status = ANSWERED
-    if args is None:
-        sys.exit(status)
     return status
 
 
