@@ -1,10 +1,9 @@
 """gradcli explains gradients: what they are, where they come from, and why."""
 
-from typing import TYPE_CHECKING, Any
-
-from .errors import GradcliError
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from .api import (
         Explanation,
         batch,
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
         seed_for,
         why,
     )
+    from .errors import GradcliError
 
 __version__ = "0.1.0"
 __all__ = [
@@ -48,17 +48,17 @@ __all__ = [
 ]
 
 
-def load_ipython_extension(shell: Any) -> None:
+def load_ipython_extension(shell: "Any") -> None:
     """What `%load_ext gradcli` calls."""
     from .notebook import add_magics
 
     add_magics(shell)
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     """Import a public name on first access."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from . import api
+    from . import api, errors
 
-    return getattr(api, name)
+    return getattr(errors if name == "GradcliError" else api, name)

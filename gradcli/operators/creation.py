@@ -7,6 +7,11 @@ from .families import given_once, shorthand
 from .leaves import filled_as, numbers, ones
 
 
+def _call(name, *args, **named):
+    """A call as it is typed."""
+    return f"{name}({', '.join([*map(repr, args), *(f'{k}={v!r}' for k, v in named.items())])})"
+
+
 def _sizes(name, sizes, size):
     """The sizes of new_zeros(2, 3), new_zeros((2, 3)) and new_zeros(size=(2, 3))."""
     listed = sizes[0] if len(sizes) == 1 and isinstance(sizes[0], tuple) else sizes or None
@@ -44,10 +49,11 @@ def scalar_tensor(s):
     return as_node(float(s))
 
 
-@shorthand(of_numbers=True, makes=lambda start, end, steps, base=10.0: steps)
+@shorthand(of_numbers=True, makes=lambda start, end, steps, base=10.0: 2 * steps)
 def logspace(start, end, steps, base=10.0):
     """Powers of base, their exponents evenly spaced."""
-    return numbers(np.power(float(base), np.linspace(start, end, steps)))
+    array = np.power(float(base), np.linspace(start, end, steps))
+    return numbers(array, _call("logspace", start, end, steps, base))
 
 
 def _ends(start=0, end=None, step=1):
@@ -76,13 +82,15 @@ def _of_a_matrix(row, col, offset=0):
 @shorthand(of_numbers=True, makes=_of_a_matrix)
 def tril_indices(row, col, offset=0):
     """Rows and columns of the elements on and below a diagonal."""
-    return numbers(np.array(np.tril_indices(row, offset, col)))
+    indices = np.array(np.tril_indices(row, offset, col))
+    return numbers(indices, _call("tril_indices", row, col, offset))
 
 
 @shorthand(of_numbers=True, makes=_of_a_matrix)
 def triu_indices(row, col, offset=0):
     """Rows and columns of the elements on and above a diagonal."""
-    return numbers(np.array(np.triu_indices(row, offset, col)))
+    indices = np.array(np.triu_indices(row, offset, col))
+    return numbers(indices, _call("triu_indices", row, col, offset))
 
 
 # ---- windows -------------------------------------------------------------------------------------
@@ -94,10 +102,16 @@ def _window(name, sentence, values):
             raise GradcliError("arguments", f"{name}() needs a length of at least 0")
         if window_length < 2:
             return ones(size=(window_length,))
-        return numbers(values(window_length + bool(periodic), *shape, **named)[:window_length])
+        array = values(window_length + bool(periodic), *shape, **named)[:window_length]
+        return numbers(array, _call(name, window_length, bool(periodic), *shape, **named))
 
     meaning.__name__, meaning.__doc__ = name, sentence
-    return shorthand(of_numbers=True, makes=lambda window_length, *_, **__: window_length)(meaning)
+    return shorthand(of_numbers=True, makes=_with_temporaries)(meaning)
+
+
+def _with_temporaries(window_length, *_, **__):
+    """As many elements as the arrays have of which there are the most at a time."""
+    return 5 * window_length
 
 
 def _cosines(count, *weights):

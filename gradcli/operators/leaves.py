@@ -10,6 +10,8 @@ from ..graphs.signature import digest
 from ..lazy import np
 from .families import is_whole, none_at_all, operator, shorthand
 
+WRITTEN_OUT = 100  # numbers of an array that formulas write out, where a call would do
+
 
 class Array:
     """An array as an attribute: compared by identity, shown as `text`, or as its numbers; `node` is
@@ -82,9 +84,12 @@ def tensor(g, y, *, data):
     """An array of numbers."""
 
 
-def numbers(array) -> Node:
-    """An array as a tensor that formulas write out number by number."""
-    return tensor(data=Array(array, lambda: f"tensor({array.tolist()})"))
+def numbers(array, call: str | None = None) -> Node:
+    """An array as a tensor that formulas write out number by number; a long one as the `call` that
+    returns it, if there is one.
+    """
+    short = call is None or array.size <= WRITTEN_OUT
+    return tensor(data=Array(array, (lambda: f"tensor({array.tolist()})") if short else call))
 
 
 def _filled(name, fill):

@@ -16,7 +16,7 @@ from ...lazy import np
 from ...operators.leaves import Array, numbers
 from .function import WithKnownNumbers, array, op
 
-MOST = 5_000_000  # numbers that a function writes out
+MOST = 10_000  # numbers that a function writes out
 MOST_POWERS = 5_000  # of a polynomial, each of which is a step
 
 # ---- what several functions have in common -------------------------------------------------------
