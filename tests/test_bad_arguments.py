@@ -236,6 +236,16 @@ KERNEL = {"x": IMAGE, "w": [[[1.0]]]}
         ("F.linear(x, y > 1)", {"x": X, "y": ROW}),
         ("F.linear(x, tensor([[1.0, 2.0]]), tensor([1.0, 2.0]))", {"x": ROW}),
         ("tensordot(y, x > 1, 1)", {"x": X, "y": ROW}),
+        ("F.cosine_embedding_loss(x[None], x[None], tensor([[1.0, -1.0]]))", {"x": ROW}),
+        ("F.cosine_embedding_loss(x, x, tensor(1.0))", {"x": ROW}),
+        ("F.cosine_embedding_loss(x, x[0], tensor([1.0]))", {"x": ROW}),
+        ("F.affine_grid(x, (1, 1, 2), False)", {"x": [ROW]}),
+        ("F.affine_grid(x, (1, 1, 2, 2), False)", {"x": ROW}),
+        ("F.affine_grid(x.expand(1, 2, 3), (1, 1, 0, 2), False)", {"x": [[[1.0], [2.0]]]}),
+        ("F.scaled_dot_product_attention(x.expand(1, 3, 2, 2), x, x, enable_gqa=True)",
+            {"x": np.ones((1, 2, 2, 2))}),
+        ("torch.rnn_tanh(x[None], x, [tensor([[1.0]])] * 2, False, 1, 0.0, False, False, False)[0]",
+            {"x": [[1.0]]}),
     ],
 )  # fmt: skip
 def test_refused(text, values):
