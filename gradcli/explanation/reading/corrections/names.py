@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from ....snippets.eager.tables import in_pytorch
 from .case import Case, Proposal
 from .nodes import dotted
-from .text import Edit
 
 IMPORTS = {
     "torch": "import torch",
@@ -85,7 +84,6 @@ def undefined(case: Case) -> Iterator[Proposal]:
     for gone in case.of_type(ast.Delete, everywhere=True):
         if name in [dotted(t) for t in gone.targets]:
             yield case.proposal(case.removing(gone), why=f"del took {name} away.")
-    yield from defined_later(case, name)
 
 
 def imported(case: Case, name: str) -> Iterator[Proposal]:
@@ -98,16 +96,6 @@ def imported(case: Case, name: str) -> Iterator[Proposal]:
         yield case.proposal(case.before(top, f"from torch.func import {name}"), note=note)
     if name in IMPORTS:
         yield case.proposal(case.before(top, IMPORTS[name]), note=note)
-
-
-def defined_later(case: Case, name: str) -> Iterator[Proposal]:
-    """A definition further down, moved before the line that needs it."""
-    for statement in case.tree.body:
-        defines = isinstance(statement, ast.FunctionDef | ast.ClassDef) and statement.name == name
-        given = defines or statement in case.assignments(name)
-        if given and statement.lineno > case.line and case.alone(statement):
-            lines, cut = case.lines_of(statement), Edit(*case.span([statement]), "")
-            yield case.proposal(cut, case.before(top_statement(case), *lines))
 
 
 def top_statement(case: Case) -> ast.stmt:

@@ -404,16 +404,6 @@ def value_put(case: Case) -> Iterator[Proposal]:
                 yield case.appended(statement.value, ".unsqueeze(-1)", note=note)
 
 
-def of_each_row(case: Case) -> Iterator[Proposal]:
-    """The rows and the columns as a grid, where each row is asked for each column."""
-    for node in case.of_type(ast.Subscript):
-        rows, *others = getattr(node.slice, "elts", [None])
-        tensor = case.tensor(rows)
-        if tensor is not None and tensor.ndim == 1 and len(others) == 1:
-            note = "Each of the rows with each of the columns."
-            yield case.appended(rows, ".unsqueeze(1)", note=note)
-
-
 def stacked(case: Case) -> Iterator[Proposal]:
     """Padded with zeros to one length; joined instead of stacked."""
     for call in case.calls("stack"):
@@ -476,16 +466,6 @@ def joined_dimensions(case: Case) -> Iterator[Proposal]:
                 yield case.appended(item, ".unsqueeze(0)")
 
 
-def lists_as_tensors(case: Case) -> Iterator[Proposal]:
-    """Lists of numbers as tensors."""
-    for node in case.calls("where", "cat"):
-        given = elements(node.args[0]) if method(node) == "cat" and node.args else node.args
-        lists = [a for a in given if isinstance(a, ast.List | ast.Tuple)]
-        yield from case.change(*[case.replacing(a, f"torch.tensor({case.of(a)})") for a in lists])
-        known = [a for a in given if isinstance(case.value(a), list | bool)]
-        yield from case.change(*[case.replacing(a, f"torch.tensor({case.of(a)})") for a in known])
-
-
 def stacked_numbers(case: Case) -> Iterator[Proposal]:
     """Numbers as tensors."""
     for node in case.calls("stack", "cat"):
@@ -532,13 +512,6 @@ def smaller_k(case: Case) -> Iterator[Proposal]:
         shape = case.shape(call.args[0] if of_torch and call.args else owner(call))
         if k is not None and shape:
             yield case.replaced(k, str(shape[-1 if dim is None else dim]))
-
-
-def one_element(case: Case) -> Iterator[Proposal]:
-    """A dimension for a tensor without any."""
-    for node, tensor in case.tensors:
-        if tensor.ndim == 0:
-            yield case.appended(node, ".reshape(1)")
 
 
 def enough_classes(case: Case) -> Iterator[Proposal]:
