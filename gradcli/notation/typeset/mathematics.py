@@ -163,11 +163,6 @@ def _infix(tree: Infix) -> Form:
     return _OPERATORS.get(symbol, _added)(tree)
 
 
-def is_term(tree: Tree) -> bool:
-    """Whether a formula needs no brackets behind a plus or a minus."""
-    return _form(tree).binding >= _of_term(tree)
-
-
 def _of_term(tree: Tree) -> float:
     return ATOM if _begins_with_sign(tree) else ELEMENTWISE
 

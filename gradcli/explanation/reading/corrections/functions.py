@@ -132,14 +132,6 @@ def without_first(case: Case) -> Iterator[Proposal]:
     yield from case.change(*edits)
 
 
-# ---- methods that are missing --------------------------------------------------------------------
-
-
-def uses_ctx(forward: ast.FunctionDef) -> bool:
-    """Whether a forward reads its context."""
-    return any(n.id == "ctx" for n in within(forward, ast.Name))
-
-
 # ---- what forward saves --------------------------------------------------------------------------
 
 

@@ -212,14 +212,3 @@ def multiples_of_sums(node: Node) -> Node | None:
             factors = with_factors(result.factors, {k: -e, f: e})
             return build(Product(result.coefficient * times**e, factors), node.shape)
     return None
-
-
-@normal("pow")
-def constant_exponent(node: Node) -> Node | None:
-    """x ** -ones_like(x) = x ** -1."""
-    x, e = node.parents
-    result = product_of(e)
-    if e.op.name == "constant" or result is None or result.factors:
-        return None
-    new = x ** number_node(result.coefficient)
-    return new if new.shape == node.shape else new.expand(shape=node.shape)

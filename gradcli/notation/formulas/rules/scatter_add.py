@@ -1,10 +1,8 @@
 """Values scattered into zeros (`put_at`), in products, sums and reductions."""
 
-from ....graphs import OPS, Node, walk
+from ....graphs import Node
 from ....graphs.shapes import Shape, axes
-from ....graphs.substitution import substitute
 from ....operators.indexing import full_index
-from ....operators.leaves import Array
 from .factoring import expand_product, sum_of
 from .labels import one_hot_indices
 from .places import element, is_array_index, is_unsupported_index, picked_shape
@@ -55,41 +53,6 @@ def scalars_into_put_at(node: Node) -> Node | None:
     rest = {f: e for f, e in result.factors.items() if f is not whole}
     v = scaled(result._replace(factors=rest), whole.parents[0])
     return whole.op(v, **whole.attrs) if whole.shape == node.shape else None
-
-
-@normal("put_at")
-def product_from_masked_put_at(node: Node) -> Node | None:
-    """(2 * x[m]).put_at(x.shape, (m,)) = 2 * x * m for a mask m, and so for elementwise functions
-    that are finite.
-    """
-    (v,), index = node.parents, node.attrs["index"]
-    mask = index[0] if len(index) == 1 else None
-    if not isinstance(mask, Array) or mask.dtype != "bool":
-        return None
-    replacements: dict[Node, Node] = {}
-    for n in walk([v], lambda n: () if _is_picked(n, index) else n.inputs):
-        if _is_picked(n, index):
-            replacements[n] = n.parents[0]
-        elif n.shape and not (n.op.family == "elementwise" and n.op.finite):
-            return None
-    product = substitute(v, replacements) if replacements else None
-    if product is None or product.shape != node.shape:
-        return None
-    mask_node = OPS["tensor"](data=mask)
-    for _ in range(node.ndim - mask_node.ndim):
-        mask_node = mask_node.unsqueeze(dim=-1)
-    return product * mask_node
-
-
-def _is_picked(n: Node, index: tuple) -> bool:
-    return n.op.name == "getitem" and n.attrs["index"] == index
-
-
-@candidate("put_at")
-def matrix_element_from_put_at(node: Node) -> Node | None:
-    """v.put_at((3, 4), (0, 1)) = v * outer(eye(3)[0], eye(4)[1])."""
-    v, index = node.parents[0], _matrix_index(node)
-    return None if index is None or v.shape else v * element(node.shape, *index)
 
 
 @normal("put_at")
