@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from ...graphs import OPS, Node
 from .. import tree
-from ..formulas.strides import KEEPING, STARTS, THROUGH, is_row_major
+from ..formulas.formula import KEEPING, STARTS, THROUGH, is_row_major
 from ..tree import Attribute, Call, Infix, Method, Name, Prefix, Subscript, Tree
 
 LEAVES = ("eye", "ones", "zeros", "arange")

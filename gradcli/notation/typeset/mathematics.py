@@ -35,9 +35,8 @@ from ..tree import (
     children,
     size,
 )  # fmt: skip
-from ..tree.precedence import COMPARISONS, PRECEDENCE, REGROUPED, SUM, Form, Part, walk
-from ..tree.precedence import number as number_text
-from .names import identifier, number
+from ..tree.as_text import COMPARISONS, PRECEDENCE, REGROUPED, SUM, Form, Part, walk
+from ..tree.as_text import number as number_text
 from .pieces import (
     ABOVE,
     ABSOLUTE,
@@ -63,8 +62,10 @@ from .pieces import (
     Piece,
     Sign,
     Words,
+    identifier,
     in_rows,
     laid_out,
+    number,
 )  # fmt: skip
 
 LOSS = Identifier("L")  # what x.grad is the derivative of

@@ -7,12 +7,11 @@ from itertools import combinations
 
 from ....graphs import OPS, Node
 from ....graphs.shapes import broadcast
-from .factoring import sum_of
+from .factoring import sum_of, terms_of
 from .guards import OPPOSITE, is_positive
 from .identities import identities
 from .products import ONE, Product, build, constant_value, product_of, with_factor
 from .registry import NORMAL, candidate, normal
-from .sums import terms_of
 
 identities(NORMAL, """
     (x > y) + (x < y) = ne(x, y)

@@ -5,7 +5,7 @@ from functools import lru_cache
 from itertools import combinations
 
 from ....graphs import Node
-from .factoring import MOST_TERMS, expand_product, sum_of
+from .factoring import MOST_TERMS, expand_product, sum_of, terms_of
 from .products import (
     CACHE_SIZE,
     NOTHING,
@@ -19,7 +19,6 @@ from .products import (
     with_factors,
 )
 from .registry import candidate
-from .sums import terms_of
 
 STEPS = 6  # of a long division
 

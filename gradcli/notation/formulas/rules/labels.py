@@ -14,8 +14,7 @@ from ....lazy import np
 from ....operators.leaves import Array
 from .atoms import definition
 from .matrices import is_unit
-from .parts import new_dimensions
-from .places import RESHAPING, at_unit, is_array_index
+from .places import RESHAPING, at_unit, is_array_index, new_dimensions
 from .products import ONE, Coefficient, Product, build, product_of, with_factor, with_factors
 from .registry import candidate, normal, rule
 

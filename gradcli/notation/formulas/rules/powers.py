@@ -5,8 +5,8 @@ from itertools import combinations, permutations
 
 from ....graphs import Node, as_node
 from ....graphs.signature import signature
-from .bounds import is_not_negative
-from .factoring import MOST_TERMS, negative, sum_of
+from .factoring import MOST_TERMS, added, canonical_sums, multiple_of, negative, sum_of, terms_of
+from .guards import is_not_negative
 from .identities import identities
 from .products import (
     NOTHING,
@@ -21,7 +21,6 @@ from .products import (
     with_factors,
 )
 from .registry import CANDIDATES, candidate, normal
-from .sums import added, canonical_sums, multiple_of, terms_of
 
 identities(CANDIDATES, """
     (x + y) * (x - y) = x ** 2 - y ** 2

@@ -10,7 +10,7 @@ from ....graphs.signature import signature
 from .assumed import parity
 from .atoms import definition
 from .broadcasting import unbroadcast
-from .factoring import expanded_terms
+from .factoring import added, expanded_terms, terms_of
 from .identities import identities
 from .products import (
     CACHE_SIZE,
@@ -25,7 +25,6 @@ from .products import (
     with_factors,
 )
 from .registry import NORMAL, candidate, normal
-from .sums import added, terms_of
 
 MAX_DEPTH = 20  # of nested operations
 MOST_SUMS = 4  # terms of a sum that are compared pairwise

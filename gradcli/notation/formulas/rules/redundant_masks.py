@@ -6,8 +6,8 @@ from math import inf
 from ....graphs import Node, downstream, walk
 from ....graphs.shapes import axes
 from .atoms import definition
-from .bounds import is_not_negative
 from .broadcasting import unbroadcast
+from .guards import is_not_negative
 from .products import NOTHING, Coefficient, build, constant_value, product_of
 from .registry import normal
 

@@ -3,7 +3,7 @@
 from ....graphs import Node
 from ....graphs.shapes import Shape, axes
 from ....operators.indexing import full_index
-from .factoring import expand_product, sum_of
+from .factoring import expand_product, sum_of, terms_of
 from .labels import one_hot_indices
 from .places import element, is_array_index, is_unsupported_index, picked_shape
 from .products import (
@@ -17,7 +17,6 @@ from .products import (
     with_factor,
 )
 from .registry import candidate, layout, normal
-from .sums import terms_of
 
 
 @candidate("mul", "div")

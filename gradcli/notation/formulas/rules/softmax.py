@@ -6,10 +6,10 @@ from fractions import Fraction
 from ....graphs import OPS, Node
 from ....graphs.shapes import axes, axis
 from .atoms import definition
+from .factoring import added, terms_of
 from .products import Product, build, number_node, product_of, with_factors
 from .reductions import constant_along
 from .registry import normal
-from .sums import added, terms_of
 
 
 @normal("mul", "div")
