@@ -4,19 +4,16 @@ from collections.abc import Callable, Sequence
 from functools import cache, cached_property, wraps
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
-from ..autodiff.create_graph import refused_again, with_graph
+from ..autodiff.create_graph import refused_again
 from ..autodiff.reverse import Gradients, conducting, remembered_backward
 from ..backends.numeric import Evaluator, sources, written_for
 from ..errors import GradcliError
 from ..graphs import OPS, Node, shapes, walk
-from ..graphs.substitution import substitute
 from ..language.problem import Input, Problem
 from ..language.wrt import NO_WAY, NOT_SCALAR, unused
-from ..notation.formulas.simplify import without_ones
 
 if TYPE_CHECKING:
     from .jacobian import Jacobian
-
 
 CUT = "detach(), comparisons, indices, whole numbers, underived functions let no gradient through\n"
 LARGE = 1_000  # nodes of a program; in a larger one no formulas or structures are searched for
@@ -166,6 +163,7 @@ class Analysis:
         """The output as it is evaluated: if it is a gradient, with the zero gradients that PyTorch
         multiplies on (see `zero_second_derivative`).
         """
+        from .zero_second_derivative import with_zeros
 
         return with_zeros(self.problem)
 
@@ -365,39 +363,3 @@ def _how_to_seed(p: Problem) -> str:
         return "give a seed of that shape with --grad, or reduce it with .sum()"
     before = "".join(" -g 1" for _ in range(p.order - 1))
     return f"a seed for each order, that of order {p.order} last:{before} -g 'ones_like(out)'"
-
-
-# ---- zeros of second derivatives -----------------------------------------------------------------
-# The gradient of relu(x) is g or 0, chosen by a condition, through which no derivative flows.
-# PyTorch computes it with one function whose derivative is 0, and multiplies that zero with the
-# upstream gradient, so that an infinite one gives nan. The field `flat` of operators says which do
-# so.
-
-
-def with_zeros(p: Problem) -> Node:
-    """The output of a problem with these zeros in the gradients that it is computed from; the
-    output itself if there are none.
-    """
-    if p.before is None:
-        return p.out
-    result = _with_zeros(p.before)
-    return p.out if result is without_ones(p.out) else result
-
-
-def _with_zeros(q: Problem) -> Node:
-    """The gradient of a problem with these zeros."""
-    (x,) = q.wrt
-    built = tuple(q.named.values())
-    grad = remembered_backward(with_zeros(q), q.seed.node, (x.node,), built, True).of[x.node]
-    return OPS["zeros"](size=x.shape) if grad is None else with_seed_given(q, with_graph(grad))
-
-
-def with_seed_given(p: Problem, node: Node) -> Node:
-    """A gradient with the value of the seed substituted, also that of the implicit seed 1."""
-    value = p.seed.value
-    if value is None:
-        return node
-    single = value.shape == () and "data" in value.attrs
-    if single:
-        value = OPS["constant"](value=float(value.attrs["data"].value))
-    return without_ones(substitute(node, {p.seed.node: value}))

@@ -12,7 +12,8 @@ from ..language.arguments.directions import Direction, as_graph, read_direction
 from ..language.arguments.seeds import Seed, implied, mismatch, torch_size
 from ..language.arguments.values import Reader
 from ..language.problem import Input, Problem, Tangent
-from .analysis import Analysis, with_seed_given
+from .analysis import Analysis
+from .zero_second_derivative import with_seed_given
 
 NO_TANGENT = "tangents are for inputs that hold numbers to differentiate by"
 

@@ -1,0 +1,42 @@
+"""Gradients with explicit zeros for second derivatives, as PyTorch computes them.
+
+The gradient of relu(x) is g or 0, chosen by a condition, through which no derivative flows. PyTorch
+computes it with one function whose derivative is 0, and multiplies that zero with the upstream
+gradient, so that an infinite one gives nan. The field `flat` of operators says which do so.
+"""
+
+from ..autodiff.create_graph import with_graph
+from ..autodiff.reverse import remembered_backward
+from ..graphs import OPS, Node
+from ..graphs.substitution import substitute
+from ..language.problem import Problem
+from ..notation.formulas.simplify import without_ones
+
+
+def with_zeros(p: Problem) -> Node:
+    """The output of a problem with these zeros in the gradients that it is computed from; the
+    output itself if there are none.
+    """
+    if p.before is None:
+        return p.out
+    result = _with_zeros(p.before)
+    return p.out if result is without_ones(p.out) else result
+
+
+def _with_zeros(q: Problem) -> Node:
+    """The gradient of a problem with these zeros."""
+    (x,) = q.wrt
+    built = tuple(q.named.values())
+    grad = remembered_backward(with_zeros(q), q.seed.node, (x.node,), built, True).of[x.node]
+    return OPS["zeros"](size=x.shape) if grad is None else with_seed_given(q, with_graph(grad))
+
+
+def with_seed_given(p: Problem, node: Node) -> Node:
+    """A gradient with the value of the seed substituted, also that of the implicit seed 1."""
+    value = p.seed.value
+    if value is None:
+        return node
+    single = value.shape == () and "data" in value.attrs
+    if single:
+        value = OPS["constant"](value=float(value.attrs["data"].value))
+    return without_ones(substitute(node, {p.seed.node: value}))
