@@ -233,18 +233,15 @@ def saturated_sigmoid(node: Node) -> Node | None:
     x, limit = condition.parents
     if (constant_value(limit) or 0) < SATURATED:
         return None
-    result, product_a = product_of(b), product_of(a)
-    if result is None or product_a is None:
-        return None
-    rest = dict(result.factors)
-    sigmoid = next((f for f in rest if f.op.name == "sigmoid" and f.parents[0] is x), None)
-    if sigmoid is None:
+    result, product_a = product_of(b) or NOTHING, product_of(a)
+    sigmoids = {f: f.parents[0] for f in result.factors if f.op.name == "sigmoid"}
+    sigmoid = next((f for f, y in sigmoids.items() if y is x), None)
+    if sigmoid is None or product_a is None:
         return None
     if product_a.coefficient == 0:
-        arguments = (f.parents[0] for f in rest if f.op.name == "sigmoid" and f.shape == x.shape)
+        arguments = (y for y in sigmoids.values() if y.shape == x.shape)
         return b if any(add_up_to_zero(x, y) for y in arguments) else None
-    del rest[sigmoid]
-    return b if Product(result.coefficient, rest) == product_a else None
+    return b if result.without(sigmoid) == product_a else None
 
 
 @candidate("where")
@@ -275,15 +272,12 @@ def _not(condition: Node) -> Node | None:
 @candidate("mul")
 def redundant_conversion(node: Node) -> Node | None:
     """g * (x > 0).double() = g * (x > 0)."""
-    result = product_of(node)
-    if result is None:
-        return None
+    result = product_of(node) or NOTHING
     converted = [f for f, e in result.factors.items() if _is_converted_mask(f, e)]
-    factors = {f: e for f, e in result.factors.items() if f not in converted}
-    masks = [f.parents[0] for f in converted]
-    if not masks or not any(f.dtype == "float" and f.ndim for f in factors):
+    rest, masks = result.without(*converted), [f.parents[0] for f in converted]
+    if not masks or not any(f.dtype == "float" and f.ndim for f in rest.factors):
         return None
-    out = build(Product(result.coefficient, factors), node.shape)
+    out = build(rest, node.shape)
     for mask in masks:
         out = out * mask
     return out

@@ -3,7 +3,7 @@
 from ....graphs import OPS, Node, intern
 from ....graphs.shapes import axes, axis, numel
 from .broadcasting import unbroadcast
-from .products import Product, build, product_of
+from .products import NOTHING, Product, build, product_of
 from .registry import candidate, layout, normal, rule
 
 
@@ -50,12 +50,12 @@ def is_unit(x: Node) -> bool:
 @layout("mul")
 def outer_product(node: Node) -> Node | None:
     """a.unsqueeze(1) * b = outer(a, b) for vectors."""
-    result = product_of(node)
-    if result is None or node.ndim != 2 or any(e < 0 for e in result.factors.values()):
+    result = product_of(node) or NOTHING
+    if node.ndim != 2 or any(e < 0 for e in result.factors.values()):
         return None
     columns = [f for f in result.factors if is_column(f)]
     rows = [f for f in result.factors if f.ndim == 1]
-    rest = {f: e for f, e in result.factors.items() if f not in columns and f not in rows}
+    rest = result.without(*columns, *rows).factors
     if not columns or not rows or any(f.shape for f in rest):
         return None
     left = Product(result.coefficient, rest | {c.parents[0]: result.factors[c] for c in columns})
@@ -186,14 +186,12 @@ def sum_of_matrix_vector_products(node: Node) -> Node | None:
 def matmul_with_vector_from_sum(node: Node) -> Node | None:
     """(T * v).sum(dim=-1) = T @ v for a vector v."""
     x, dim = node.parents[0], node.attrs["dim"]
-    result = product_of(x) if x.ndim > 2 and dim is not None else None
-    if result is None or axes(dim, x.ndim) != (x.ndim - 1,) or node.attrs["keepdim"]:
-        return None
+    result = (product_of(x) if x.ndim > 2 and dim is not None else None) or NOTHING
     v = next((f for f, e in result.factors.items() if e == 1 and f.ndim == 1), None)
-    rest = result.without(v).factors
-    if v is None or not any(f.shape == x.shape for f in rest):
+    rest = result.without(v)
+    if v is None or axes(dim, x.ndim) != (x.ndim - 1,) or node.attrs["keepdim"]:
         return None
-    return build(result._replace(factors=rest), x.shape) @ v
+    return build(rest, x.shape) @ v if any(f.shape == x.shape for f in rest.factors) else None
 
 
 @normal("reshape")

@@ -22,10 +22,9 @@ from .registry import candidate, layout, normal
 @candidate("mul", "div")
 def multiply_into_put_at(node: Node) -> Node | None:
     """x * v.put_at(x.shape, (0,)) = (x[0] * v).put_at(x.shape, (0,))."""
-    result = product_of(node)
-    powers = result.factors if result else {}
-    scattered = [f for f, e in powers.items() if f.op.name == "put_at" and e == 1]
-    if result is None or len(scattered) != 1 or scattered[0].shape != node.shape:
+    result = product_of(node) or NOTHING
+    scattered = [f for f, e in result.factors.items() if f.op.name == "put_at" and e == 1]
+    if len(scattered) != 1 or scattered[0].shape != node.shape:
         return None
     (whole,) = scattered
     v, index = whole.parents[0], whole.attrs["index"]
@@ -40,17 +39,12 @@ def multiply_into_put_at(node: Node) -> Node | None:
 @layout("mul", "div", "neg")
 def scalars_into_put_at(node: Node) -> Node | None:
     """2 * v.put_at(x.shape, (0,)) = (2 * v).put_at(x.shape, (0,)), and so for any scalar."""
-    result = product_of(node)
-    wholes = [f for f in result.factors if f.shape] if result else []
-    if (
-        result is None
-        or [f.op.name for f in wholes] != ["put_at"]
-        or result.factors[wholes[0]] != 1
-    ):
+    result = product_of(node) or NOTHING
+    wholes = [(f.op.name, e) for f, e in result.factors.items() if f.shape]
+    if wholes != [("put_at", 1)]:
         return None
-    (whole,) = wholes
-    rest = {f: e for f, e in result.factors.items() if f is not whole}
-    v = scaled(result._replace(factors=rest), whole.parents[0])
+    (whole,) = (f for f in result.factors if f.shape)
+    v = scaled(result.without(whole), whole.parents[0])
     return whole.op(v, **whole.attrs) if whole.shape == node.shape else None
 
 

@@ -12,6 +12,7 @@ from .factoring import MOST_TERMS, sum_of, terms_of
 from .identities import condition, identities
 from .matrices import is_column, is_unit
 from .products import (
+    NOTHING,
     ONE,
     Coefficient,
     Product,
@@ -112,21 +113,20 @@ def derivative_of_exponential(node: Node) -> Node | None:
     matrix_exp(t * A) for the upstream gradient g: A commutes with t * A.
     """
     x = node.parents[0]
-    result = product_of(x) if x.ndim == 2 and not node.shape else None
-    for f, e in result.factors.items() if result else ():
+    result = (product_of(x) if x.ndim == 2 and not node.shape else None) or NOTHING
+    for f, e in result.factors.items():
         vjp = _exponential_vjp(f)
         if vjp is None or e != 1:
             continue
         x_transposed, g = vjp
         numbers, rest = scalars_of(x_transposed)
         a = _transpose(rest or x_transposed)
-        matrices = {k: v for k, v in result.factors.items() if k is not f and k.shape}  # type: ignore[union-attr]
+        matrices = {k: v for k, v in result.factors.items() if k is not f and k.shape}
         if matrices != {a: 1}:
             continue
         exponent = a if numbers is None else scaled(numbers, a)
         total = (g * (a @ OPS["matrix_exp"](exponent))).sum()
-        scale = {k: v for k, v in result.factors.items() if not k.shape}  # type: ignore[union-attr]
-        return scaled(result._replace(factors=scale), total)  # type: ignore[union-attr]
+        return scaled(result.without(f, *matrices), total)
     return None
 
 
@@ -184,12 +184,11 @@ def exponential_with_identity_block(node: Node) -> Node | None:
     if len(parts) != 4 or parts[0] is not parts[3] or parts[2].op.name != "zeros":
         return None
     a, off_diagonal = parts[:2]
-    result = product_of(off_diagonal)
-    units = [f for f in result.factors if is_unit(f)] if result is not None else []
-    if result is None or len(units) != 1 or any(f.shape for f in result.factors if f not in units):
+    result = product_of(off_diagonal) or NOTHING
+    units = [f for f in result.factors if f.shape]
+    if len(units) != 1 or not is_unit(units[0]):
         return None
-    rest = {f: e for f, e in result.factors.items() if f not in units}
-    return scaled(Product(result.coefficient, rest), exponential.op(a))
+    return scaled(result.without(*units), exponential.op(a))
 
 
 def _cat_parts(x: Node, dim: int) -> list[Node]:
@@ -275,12 +274,11 @@ def sum_of_a_diagonal(node: Node) -> Node | None:
 @normal("mul", "div")
 def product_with_diagonal(node: Node) -> Node | None:
     """diag(x) * A = diag(x * A.diag())."""
-    result = product_of(node) if node.ndim == 2 else None
-    powers = {} if result is None else result.factors
-    diagonal = next((f for f, e in powers.items() if e == 1 and is_diagonal(f)), None)
-    rest = {f: e for f, e in powers.items() if f is not diagonal}
+    result = (product_of(node) if node.ndim == 2 else None) or NOTHING
+    diagonal = next((f for f, e in result.factors.items() if e == 1 and is_diagonal(f)), None)
+    rest = result.without(diagonal).factors
     shapes = [f.shape for f in rest]
-    if result is None or diagonal is None or node.shape not in shapes:
+    if diagonal is None or node.shape not in shapes:
         return None
     if diagonal.shape != node.shape or {*shapes} - {(), node.shape}:
         return None
