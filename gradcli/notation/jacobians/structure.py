@@ -20,13 +20,12 @@ from ..formulas.simplify import simplify
 from ..indices.expressions import Element, Expr, Function, Relation, parts, rebuilt
 from ..indices.index import Indices
 from ..tree import Attribute, Call, Method, Name, Number, Subscript, Tree
-from .bands import bands
+from .bands import bands, with_strides
 from .composed import Composition
 from .deltas import JacobianEntry, kronecker_name
 from .layouts import Layout, Side, layouts
 from .matrices import Matrices
 from .patterns import KRONECKERS, SELECTIONS, TRANSPOSED, WEIGHTED, by_pattern, is_confirmed
-from .strides import with_strides
 from .tensors import Tensors
 
 LONG_FORM = 9  # length of a formula for which a shorter product is searched
