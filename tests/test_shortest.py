@@ -183,6 +183,7 @@ CASES = {
     "multiples_of_sums": [
         "(x + y) / (y + x)", "(x - y) * (2 * y - 2 * x)", "s / (1 - x) ** 2 * (x - 1) ** 3",
     ],
+    "constant_exponent": ["x ** -ones(m)", "s ** (2 * ones(m))"],
     "reduction_of_put_at": [
         "z.put_at(A.shape, (0,)).sum(0)", "x.put_at(A.shape, (..., 1)).sum(1, keepdim=True)",
         "x.put_at(A.shape, (..., 1)).sum()",
