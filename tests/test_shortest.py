@@ -710,7 +710,7 @@ ELSEWHERE = {  # of the layout, tested in test_formula.py; and what is tested be
     "comparison_from_scatter", "matmul_from_put_at", "unsqueeze_from_reshape",
     "numbers_before_matrix_products",
     "outer_product", "number_in_a_shape", "sum_divided_by_count", "scalars_into_put_at",
-    "skew_between",
+    "skew_between", "product_from_masked_put_at", "sum_of_triangular_product",
 }  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from .assumed import known
 from .chains import is_square
 from .identities import condition, identities
 from .products import constant_value
-from .registry import NORMAL, RULES, rule
+from .registry import NORMAL, RULES, normal, rule
 
 MAX_DEPTH = 8  # of operations, in the search for properties of inputs
 OTHER_SIDE = {"lower": "upper", "upper": "lower"}
@@ -99,3 +99,16 @@ def product_with_zeros(node: Node) -> Node | None:
     """A @ zeros(n) = zeros(m)."""
     zero = any(constant_value(i) == 0 for i in node.parents)
     return OPS["zeros"](size=node.shape) if zero else None
+
+
+@normal("sum")
+def sum_of_triangular_product(node: Node) -> Node | None:
+    """(L * U).sum() = diag(L) @ diag(U) for a lower and an upper triangular matrix."""
+    x = node.parents[0]
+    if node.shape or x.op.name != "mul" or not is_square(x):
+        return None
+    a, b = x.parents
+    sides = ((a, b), (b, a))
+    opposite = any(is_triangular(p, "lower") and is_triangular(q, "upper") for p, q in sides)
+    same_shape = a.shape == b.shape and constant_value(a) is constant_value(b) is None
+    return OPS["diag"](a) @ OPS["diag"](b) if opposite and same_shape else None

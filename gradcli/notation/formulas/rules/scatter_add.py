@@ -1,8 +1,10 @@
 """Values scattered into zeros (`put_at`), in products, sums and reductions."""
 
-from ....graphs import Node
+from ....graphs import OPS, Node, walk
 from ....graphs.shapes import Shape, axes
+from ....graphs.substitution import substitute
 from ....operators.indexing import full_index
+from ....operators.leaves import Array
 from .factoring import expand_product, sum_of, terms_of
 from .labels import one_hot_indices
 from .places import element, is_array_index, is_unsupported_index, picked_shape
@@ -130,3 +132,31 @@ def reduction_of_put_at(node: Node) -> Node | None:
     for d in over if fits and node.attrs["keepdim"] else ():
         v = v.unsqueeze(dim=d)
     return v if fits else None
+
+
+@normal("put_at")
+def product_from_masked_put_at(node: Node) -> Node | None:
+    """(2 * x[m]).put_at(x.shape, (m,)) = 2 * x * m for a mask m, and so for elementwise functions
+    that are finite.
+    """
+    (v,), index = node.parents, node.attrs["index"]
+    mask = index[0] if len(index) == 1 else None
+    if not isinstance(mask, Array) or mask.dtype != "bool":
+        return None
+    replacements: dict[Node, Node] = {}
+    for n in walk([v], lambda n: () if _is_picked(n, index) else n.inputs):
+        if _is_picked(n, index):
+            replacements[n] = n.parents[0]
+        elif n.shape and not (n.op.family == "elementwise" and n.op.finite):
+            return None
+    product = substitute(v, replacements) if replacements else None
+    if product is None or product.shape != node.shape:
+        return None
+    mask_node = OPS["tensor"](data=mask)
+    for _ in range(node.ndim - mask_node.ndim):
+        mask_node = mask_node.unsqueeze(dim=-1)
+    return product * mask_node
+
+
+def _is_picked(n: Node, index: tuple) -> bool:
+    return n.op.name == "getitem" and n.attrs["index"] == index
