@@ -51,6 +51,30 @@ def scalars_into_put_at(node: Node) -> Node | None:
 
 
 @normal("put_at")
+def product_from_masked_put_at(node: Node) -> Node | None:
+    """(2 * x[m]).put_at(x.shape, (m,)) = 2 * x * m for a mask m, and so for elementwise functions
+    that are finite.
+    """
+    (v,), index = node.parents, node.attrs["index"]
+    mask = index[0] if len(index) == 1 else None
+    if not isinstance(mask, Array) or mask.dtype != "bool":
+        return None
+    replacements: dict[Node, Node] = {}
+    for n in walk([v], lambda n: () if _is_picked(n, index) else n.inputs):
+        if _is_picked(n, index):
+            replacements[n] = n.parents[0]
+        elif n.shape and not (n.op.family == "elementwise" and n.op.finite):
+            return None
+    product = substitute(v, replacements) if replacements else None
+    if product is None or product.shape != node.shape:
+        return None
+    mask_node = OPS["tensor"](data=mask)
+    for _ in range(node.ndim - mask_node.ndim):
+        mask_node = mask_node.unsqueeze(dim=-1)
+    return product * mask_node
+
+
+@normal("put_at")
 def unit_matrix_from_put_at(node: Node) -> Node | None:
     """ones(()).put_at((3, 4), (0, 1)) = outer(eye(3)[0], eye(4)[1])."""
     index = _matrix_index(node) if constant_value(node.parents[0]) == 1 else None
@@ -132,30 +156,6 @@ def reduction_of_put_at(node: Node) -> Node | None:
     for d in over if fits and node.attrs["keepdim"] else ():
         v = v.unsqueeze(dim=d)
     return v if fits else None
-
-
-@normal("put_at")
-def product_from_masked_put_at(node: Node) -> Node | None:
-    """(2 * x[m]).put_at(x.shape, (m,)) = 2 * x * m for a mask m, and so for elementwise functions
-    that are finite.
-    """
-    (v,), index = node.parents, node.attrs["index"]
-    mask = index[0] if len(index) == 1 else None
-    if not isinstance(mask, Array) or mask.dtype != "bool":
-        return None
-    replacements: dict[Node, Node] = {}
-    for n in walk([v], lambda n: () if _is_picked(n, index) else n.inputs):
-        if _is_picked(n, index):
-            replacements[n] = n.parents[0]
-        elif n.shape and not (n.op.family == "elementwise" and n.op.finite):
-            return None
-    product = substitute(v, replacements) if replacements else None
-    if product is None or product.shape != node.shape:
-        return None
-    mask_node = OPS["tensor"](data=mask)
-    for _ in range(node.ndim - mask_node.ndim):
-        mask_node = mask_node.unsqueeze(dim=-1)
-    return product * mask_node
 
 
 def _is_picked(n: Node, index: tuple) -> bool:
