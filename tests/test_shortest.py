@@ -343,6 +343,7 @@ CASES = {
         "(G @ G.mT * (E.mT @ D)).sum(2)",
     ],
     "multiply_into_put_at": ["A * z.put_at(A.shape, (0,)) / s", "x * s.put_at(x.shape, (1,))"],
+    "matrix_element_from_put_at": ["s.put_at((2, 3), (1, 2))", "sin(t).put_at((4, 3), (-1, 0))"],
     "unit_matrix_from_put_at": ["ones_like(s).put_at((2, 3), (1, 2))"],
     "put_at_in_expanded_product": ["A * (z.put_at(A.shape, (0,)) - B)", "S * (z.diag() - T)"],
     "column_of_picks": [

@@ -74,6 +74,13 @@ def product_from_masked_put_at(node: Node) -> Node | None:
     return product * mask_node
 
 
+@candidate("put_at")
+def matrix_element_from_put_at(node: Node) -> Node | None:
+    """v.put_at((3, 4), (0, 1)) = v * outer(eye(3)[0], eye(4)[1])."""
+    v, index = node.parents[0], _matrix_index(node)
+    return None if index is None or v.shape else v * element(node.shape, *index)
+
+
 @normal("put_at")
 def unit_matrix_from_put_at(node: Node) -> Node | None:
     """ones(()).put_at((3, 4), (0, 1)) = outer(eye(3)[0], eye(4)[1])."""
