@@ -242,6 +242,12 @@ def keeps_dtype(case: Case) -> Iterator[Proposal]:
         yield from out_of_place(case, statement)
 
 
+def keeps_shape(case: Case) -> Iterator[Proposal]:
+    """Out of place."""
+    for statement in case.statements:
+        yield from out_of_place(case, statement)
+
+
 def plain_no_grad(case: Case) -> Iterator[Proposal]:
     """torch.no_grad() in the place of torch.inference_mode()."""
     for node in case.attributes("inference_mode", everywhere=True):

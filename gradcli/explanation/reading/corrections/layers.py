@@ -73,6 +73,24 @@ def flattened_before(case: Case, layers: list[ast.Call]) -> Iterator[Proposal]:
             yield case.proposal(case.inserting(node, f"{prefix}.Flatten(), "), why=why)
 
 
+def normalised_features(case: Case) -> Iterator[Proposal]:
+    """The number of features where the layer is made."""
+    for call in case.calls(*NORMS, everywhere=True):
+        if call.args and number_of(call.args[0]) == int(case.match[2]):
+            yield case.replaced(call.args[0], case.match[1])
+
+
+def norm_of_dimensions(case: Case) -> Iterator[Proposal]:
+    """A single image as a batch of one; else the norm for as many dimensions as there are."""
+    for call in case.calls():
+        image = case.shape(call.args[0]) if call.args else None
+        if len(image or ()) == 3 and case.match[1] == "4D":
+            yield case.appended(call.args[0], ".unsqueeze(0)", note="A batch of one image.")
+    right = {"2": "BatchNorm1d", "3": "BatchNorm1d", "4": "BatchNorm2d", "5": "BatchNorm3d"}
+    for name in case.attributes(*NORMS, everywhere=True):
+        yield case.renamed_to(name, right[case.match[2]])
+
+
 def normalised_shape(case: Case) -> Iterator[Proposal]:
     """The size of the last dimension where the layer is made."""
     for call in case.calls("LayerNorm", everywhere=True):

@@ -288,6 +288,18 @@ def _numberings(case: Case, texts: set[str]) -> Iterator[tuple[str, str]]:
 OF_TORCH = ("torch", "torch.linalg", "F")
 
 
+def singular(case: Case) -> Iterator[Proposal]:
+    """A little more on the diagonal."""
+    for call in [c for c in case.calls() if c.args]:
+        matrix, a = call.args[0], case.operand(call.args[0])
+        if method(call) in ("inv", "inverse"):
+            yield case.replaced(call.func, "torch.linalg.pinv")
+        if method(call) in ("det", "slogdet", "cholesky", "inv", "solve", "eigh"):
+            yield case.replaced(matrix, f"{a} + 1e-3 * torch.eye({a}.shape[-1])")
+            yield case.replaced(matrix, f"{a} @ {a}.T + 1e-3 * torch.eye({a}.shape[0])")
+            yield case.replaced(matrix, f"{a}.T @ {a}")
+
+
 def nan_found(case: Case) -> Iterator[Proposal]:
     """Away from the point where the derivative is infinite."""
     name = case.match[1].partition("Backward")[0].lower()

@@ -152,6 +152,16 @@ def seed_no_tensor(case: Case) -> Iterator[Proposal]:
         yield case.replaced(seed, f"torch.ones_like({case.of(root)})")
 
 
+def seed_count(case: Case) -> Iterator[Proposal]:
+    """The same seed for each output."""
+    for _, root, seed in seeded(case):
+        outputs = elements(root)
+        texts = [case.of(s) for s in (elements(seed) or [seed])[: len(outputs)]]
+        texts += [f"torch.ones_like({case.of(r)})" for r in outputs[len(texts) :]]
+        if outputs:
+            yield case.replaced(seed, f"[{', '.join(texts)}]")
+
+
 def holds_tensors(case: Case) -> Iterator[Proposal]:
     """The sum of losses in a list; the one tensor in what grad() gives."""
     kind, name = case.match.groups()
@@ -216,3 +226,15 @@ def named_pair(case: Case) -> Iterator[Proposal]:
             if isinstance(built.value, ast.Call):
                 yield case.appended(built.value, ".values")
         yield case.first(node, ".values")
+
+
+def old_argument(case: Case) -> Iterator[Proposal]:
+    """retain_variables was the name of retain_graph before 0.2."""
+    name = case.match[1]
+    for call in case.here:
+        named = keyword(call, name)
+        if named and name in ("retain_variables", "retain", "retain_graphs", "keep_graph"):
+            edit = Edit(case.start(named), case.start(named.value), "retain_graph=")
+            note = "Until PyTorch 0.2 retain_graph was called retain_variables."
+            yield case.proposal(edit, note=note)
+        yield from case.change(case.without_keyword(call, name))

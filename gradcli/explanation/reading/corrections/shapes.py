@@ -404,6 +404,16 @@ def value_put(case: Case) -> Iterator[Proposal]:
                 yield case.appended(statement.value, ".unsqueeze(-1)", note=note)
 
 
+def of_each_row(case: Case) -> Iterator[Proposal]:
+    """The rows and the columns as a grid, where each row is asked for each column."""
+    for node in case.of_type(ast.Subscript):
+        rows, *others = getattr(node.slice, "elts", [None])
+        tensor = case.tensor(rows)
+        if tensor is not None and tensor.ndim == 1 and len(others) == 1:
+            note = "Each of the rows with each of the columns."
+            yield case.appended(rows, ".unsqueeze(1)", note=note)
+
+
 def stacked(case: Case) -> Iterator[Proposal]:
     """Padded with zeros to one length; joined instead of stacked."""
     for call in case.calls("stack"):
@@ -512,6 +522,13 @@ def smaller_k(case: Case) -> Iterator[Proposal]:
         shape = case.shape(call.args[0] if of_torch and call.args else owner(call))
         if k is not None and shape:
             yield case.replaced(k, str(shape[-1 if dim is None else dim]))
+
+
+def one_element(case: Case) -> Iterator[Proposal]:
+    """A dimension for a tensor without any."""
+    for node, tensor in case.tensors:
+        if tensor.ndim == 0:
+            yield case.appended(node, ".reshape(1)")
 
 
 def enough_classes(case: Case) -> Iterator[Proposal]:
