@@ -19,7 +19,7 @@ from gradcli.errors import GradcliError
 from gradcli.explanation.analysis import Analysis
 from gradcli.explanation.programs import TARGETS, program
 from gradcli.explanation.programs.line_breaks import broken
-from gradcli.notation.code.array_words import IN_OTHER_WORDS
+from gradcli.notation.code.array_code import IN_OTHER_WORDS
 
 EXAMPLES = examples()
 FIRST = first_examples()

@@ -8,9 +8,10 @@ import pytest
 
 pytest.importorskip("torch", reason="torch is the oracle of these tests")
 
+from measured_kinks import frameworks, measured, versions
 from support import compare, generator
 
-from gradcli.explanation.in_pytorch import answers as kinks
+from gradcli.explanation.in_pytorch.answers import known
 from gradcli.language.posing import pose
 
 pytestmark = [
@@ -41,8 +42,6 @@ def test_kinks(text, values, seed):
 
 def test_what_is_told_of_kinks_is_what_pytorch_and_jax_answer():
     pytest.importorskip("jax", reason="JAX is the oracle of this test")
-    told = [kink for found in kinks.known().values() for kink in found]
-    assert told == kinks.measured(), "scripts/docs --measure repairs it"
-    assert kinks.versions() == {
-        name: kinks.frameworks.version(name).split()[1] for name in ("torch", "jax")
-    }
+    told = [kink for found in known().values() for kink in found]
+    assert told == measured(), "scripts/docs --measure repairs it"
+    assert versions() == {name: frameworks.version(name).split()[1] for name in ("torch", "jax")}

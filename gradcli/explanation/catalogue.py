@@ -44,7 +44,6 @@ from .formulas.shortest_structure import structure_of
 from .formulas.wording import Wording, wording_of
 from .in_pytorch.answers import Kink, known
 from .operator_groups import ELSEWHERE, GROUPS, Family, all_families
-from .sentences import sentence
 
 UNFIT = (GradcliError, *MISUSES)  # what a function raises for arguments that do not fit
 SHOWN = "gradcli explain, with your own arguments, shows the steps"
@@ -399,3 +398,27 @@ def _shorter(node: Node, names: dict[Node, Name]) -> Tree | None:
 def _input_name(node: Node, slot: int) -> str:
     inputs = node.op.inputs
     return f"{inputs[0]}[{slot}]" if node.op.variadic else inputs[slot]
+
+
+# ---- sentences of docstrings ---------------------------------------------------------------------
+
+
+NAME = r"(?!then\b)[A-Za-z_]\w*(?:\.\w+)*"
+BRACKETS = r"\((?:[^()]|\([^()]*\))*\)"
+ATOM = rf"(?:{NAME}{BRACKETS}|{NAME}|\d+(?:\.\d+)?|{BRACKETS}|\|[^|]+\|)"
+OPERATOR = r"(?: (?:\*\*|[-+*/@]|[<>=]=?) |\*\*|[*/])"  # - without blanks joins words
+CODE = re.compile(
+    rf"`(?P<quoted>[^`]+)`|-?{ATOM}(?:{OPERATOR}{ATOM})+"  # x ** 2, (input - target) * w
+    rf"|\|[^|]+\||{NAME}{BRACKETS}|\w+_\w+|{NAME}=\w+"
+)
+
+
+def sentence(text: str) -> Line:
+    """A sentence in one line."""
+    text = " ".join(text.split())
+    line: list[Token] = []
+    end = 0
+    for code in CODE.finditer(text):
+        line += [Token(text[end : code.start()], "word"), Token(code["quoted"] or code[0])]
+        end = code.end()
+    return tuple(token for token in [*line, Token(text[end:], "word")] if token.text)

@@ -11,8 +11,16 @@ from ..graphs import Node, walk
 from ..language.problem import Input, Problem
 from ..lazy import np
 from .analysis import Analysis, within_budget
-from .checking.finite_differences import CORNER, NOT_FINITE, TOLERANCE, UNCLEAR, Moving
-from .checking.perturbation import is_well_conditioned, perturbed, symmetric_inputs
+from .checking.finite_differences import (
+    CORNER,
+    NOT_FINITE,
+    TOLERANCE,
+    UNCLEAR,
+    Moving,
+    is_well_conditioned,
+    perturbed,
+    symmetric_inputs,
+)
 from .formulas.trial_values import random_values
 from .phrases import label, listed
 from .random_numbers import Numbers

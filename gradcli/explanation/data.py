@@ -21,9 +21,9 @@ from .formulas import by_index
 from .formulas.generic_steps import generic_step
 from .formulas.shortest_structure import structure_of, without_number
 from .formulas.wording import Wording, wording_of
-from .modes import Mode, forward_formula, modes
 from .notes import as_data, collect, matrix_notes
 from .quantities import item_size
+from .sections.modes import Mode, forward_formula, modes
 from .short.gradients import Gradients
 
 SCHEMA = "gradcli/1"

@@ -35,8 +35,7 @@ from .formulas.wording import Wording
 from .higher.hessian import Hessian
 from .higher.jvp import Jvp
 from .in_pytorch.conventions import kinks_met, written_around
-from .in_pytorch.not_in_pytorch import hessian_not_in_pytorch, not_in_pytorch
-from .in_pytorch.warned import broadcast_losses
+from .in_pytorch.not_in_pytorch import broadcast_losses, hessian_not_in_pytorch, not_in_pytorch
 from .phrases import listed, number_text
 
 ELSEWHERE = {  # endings of a note, by the extent of a formula, see `trials`

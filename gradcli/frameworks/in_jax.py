@@ -16,8 +16,7 @@ import jax.scipy.special
 from ..backends.numeric import Evaluator
 from ..graphs import Node, walk
 from ..lazy import np
-from ..notation.code.array_code import expression
-from ..notation.code.array_words import IN_OTHER_WORDS
+from ..notation.code.array_code import IN_OTHER_WORDS, expression
 from ..notation.tree import Name
 from ..operators.leaves import Array
 from . import Answer, Unsaid

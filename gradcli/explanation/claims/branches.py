@@ -17,7 +17,7 @@ from ...graphs import Node, downstream, walk
 from ...language.arguments.assumptions import with_properties
 from ...lazy import np
 from ...notation.formulas.rules.guards import TINY, is_negligible_bound
-from ..checking.perturbation import symmetric_inputs, symmetrized
+from ..checking.finite_differences import symmetric_inputs, symmetrized
 from ..in_pytorch.conventions import kinks
 from .claim import Claim, built
 from .findings import NOISE, close

@@ -16,13 +16,15 @@ from ...language.inference.products import called
 from ...language.program import Program, read_again
 from ...language.syntax import called_name, is_whole_number
 from .claim import ORIGIN
-from .dimensions import KEEPDIM, along, dimension, keeping, loses_dimension, may_keep, takes_keepdim
 from .edits import RENAMED, SHAPES, Edit, whole
 from .syntax import (
+    KEEPDIM,
     REDUCTIONS,
     Bindings,
     Excerpt,
+    along,
     around,
+    dimension,
     divided,
     excerpt,
     expression,
@@ -30,7 +32,10 @@ from .syntax import (
     filled,
     is_size,
     is_transposed,
+    keeping,
+    loses_dimension,
     matched,
+    may_keep,
     method,
     operands,
     opposite,
@@ -39,6 +44,7 @@ from .syntax import (
     reduction,
     replaced,
     replaced_text,
+    takes_keepdim,
     times,
     transposed,
 )

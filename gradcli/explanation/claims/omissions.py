@@ -9,12 +9,13 @@ from typing import Any
 
 from ...language.program import Program
 from ...language.syntax import called_name, name_of
-from .dimensions import along, dimension
 from .edits import Edit
 from .mutations import Mutation, mutated
 from .syntax import (
     Bindings,
+    along,
     around,
+    dimension,
     excerpt,
     is_number,
     is_product,

@@ -22,7 +22,7 @@ from ...language.generic_sizes import decided_by_values, with_values
 from ...language.problem import Input, Problem
 from ...lazy import np
 from ..analysis import Analysis, is_large
-from ..checking.perturbation import (
+from ..checking.finite_differences import (
     is_symmetric,
     is_well_conditioned,
     perturbed,

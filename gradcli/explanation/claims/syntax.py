@@ -10,8 +10,10 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any, TypeGuard
 
+from ...language.inference.products import called
+from ...language.inference.ranks import along_a_dimension
 from ...language.program import Program
-from ...language.syntax import called_name
+from ...language.syntax import called_name, is_whole_number
 
 REDUCTIONS = {"sum": "mean", "mean": "sum"}
 EPSILON = 1e-3  # the largest constant that counts as a guard of a denominator
@@ -307,3 +309,47 @@ def replaced_text(old: ast.expr, new: ast.expr) -> str:
         names = [ast.unparse(e.func).rpartition(".")[2] for e in (new, old)]
         texts = names if names[0] != names[1] else texts
     return f"{texts[0]} belongs where {texts[1]} stands"
+
+
+# ---- calls along a dimension ---------------------------------------------------------------------
+# reading and replacing the dimension, and adding keepdim=True.
+
+
+KEEPDIM = ast.keyword("keepdim", ast.Constant(True))
+
+
+def dimension(e: ast.Call) -> ast.expr | None:
+    """The literal dimension of a call along one; None for other calls."""
+    if along_a_dimension(e) is None:
+        return None
+    candidates = [*e.args[-1:], *(k.value for k in e.keywords if k.arg in ("dim", "axis"))]
+    return next(filter(is_whole_number, candidates), None)
+
+
+def along(e: ast.Call, old: ast.expr, new: ast.expr | None) -> ast.Call:
+    """The call with another dimension, or without one."""
+    args = [new if a is old else a for a in e.args]
+    pairs = [(k.arg, new if k.value is old else k.value) for k in e.keywords]
+    named = [ast.keyword(k, v) for k, v in pairs if v and (new or k != "keepdim")]
+    return ast.Call(e.func, [a for a in args if a], named)
+
+
+def takes_keepdim(e: ast.Call) -> bool:
+    """Whether a call takes keepdim=True."""
+    op = called(e)
+    return op is not None and "keepdim" in op.places
+
+
+def may_keep(e: ast.Call) -> bool:
+    """Whether a call takes keepdim and does not have it."""
+    return takes_keepdim(e) and all(k.arg != "keepdim" for k in e.keywords)
+
+
+def loses_dimension(e: ast.AST) -> bool:
+    """Whether a part of a formula is a reduction that drops its dimension."""
+    return isinstance(e, ast.Call) and dimension(e) is not None and may_keep(e)
+
+
+def keeping(e: ast.Call) -> ast.Call:
+    """The call with keepdim=True, if it takes that."""
+    return ast.Call(e.func, e.args, [*e.keywords, *([KEEPDIM] if may_keep(e) else [])])

@@ -26,15 +26,14 @@ from ..formulas.readings import (
 )
 from ..formulas.wording import Wording
 from .branches import on_all_branches
-from .caveats import Deviation, deviation, negligible
+from .caveats import Deviation, condition, deviation, negligible
 from .claim import ORIGIN, Claim, ClaimTexts, built, read_claims, uses_seed
-from .conditions import condition
-from .dimensions import loses_dimension
 from .edits import Mend
 from .findings import Finding, at_point, holds
 from .points import Point, Points, points
 from .proof import same
 from .search import Search
+from .syntax import loses_dimension
 
 FAR = 9  # larger indices need larger sizes than are tried
 IN_BRACKETS, NUMBER = re.compile(r"\[[^\]]*\]"), re.compile(r"\d+")

@@ -20,7 +20,7 @@ from ...notation.indices.numbers import numbers as numbers_of
 from ...notation.jacobians.structure import Structure
 from ...notation.tree import Tree
 from ..analysis import Analysis
-from ..checking.perturbation import perturbed
+from ..checking.finite_differences import perturbed
 from ..checking.rounding import FEW, MUCH
 from ..in_pytorch.conventions import kinks_met
 from .by_index import jacobian

@@ -23,7 +23,12 @@ from ...language.problem import Input, Problem
 from ...language.program import Program, read_again
 from ...lazy import np
 from ...notation import tree
-from ..checking.perturbation import is_well_conditioned, perturbed, symmetric_inputs, symmetrized
+from ..checking.finite_differences import (
+    is_well_conditioned,
+    perturbed,
+    symmetric_inputs,
+    symmetrized,
+)
 from ..random_numbers import Numbers
 from .other_sizes import followed_shapes, other_shapes, posed_again, single_shapes, untied_shapes
 

@@ -11,8 +11,7 @@ from ...graphs.substitution import substitute, substitute_all
 from ...language.problem import Input, Problem
 from ...notation import tree
 from ...notation.formulas.formula import TOO_LONG, Writer, formula, is_large, too_long
-from ...notation.formulas.parts import seedless_parts
-from ...notation.formulas.sharing import shared
+from ...notation.formulas.sharing import seedless_parts, shared
 from ...notation.formulas.shorten import WIDE, Shortener
 from ...notation.formulas.simplify import simplify
 from ...notation.tree import Name, Token

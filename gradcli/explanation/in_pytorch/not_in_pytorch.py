@@ -1,8 +1,10 @@
-"""Derivatives that PyTorch does not compute."""
+"""Derivatives that PyTorch does not compute, and operations that it warns of."""
 
 from collections.abc import Iterable
 
 from ...autodiff.create_graph import refused_again
+from ...graphs import Node, walk
+from ...graphs.shapes import broadcast, text
 from ...language.problem import Problem
 from ..analysis import Analysis
 
@@ -38,3 +40,25 @@ def _fixed(a: Analysis) -> list[tuple[str, str]]:
                 text = f"PyTorch has no derivative by the {name} of {op.name}: it raises an error."
                 result.append((CODE, text))
     return result
+
+
+WARNED = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
+
+
+def broadcast_losses(p: Problem) -> list[tuple[str, str]]:
+    """Notes on losses whose input and target have different shapes, as a column and a row ("Using a
+    target size that is different to the input size").
+    """
+    nodes = walk([p.out, *p.named.values()])
+    text = [_apart(n) for n in nodes if n.op.name in WARNED]
+    return [("broadcast-loss", s) for s in dict.fromkeys(text) if s]
+
+
+def _apart(node: Node) -> str | None:
+    x, t = (i.shape for i in node.parents[:2])
+    if x == t:
+        return None
+    return (
+        f"{node.op.name} compares an input of shape {text(x)} with a target of shape {text(t)}, "
+        f"broadcast to {text(broadcast(x, t))}: PyTorch warns that this may not be meant."
+    )

@@ -12,7 +12,7 @@ from ...notation.code.statements import Names
 from ...notation.tree import Name
 from ...operators.indexing import with_read
 from ..analysis import Analysis
-from ..checking.perturbation import symmetric_inputs
+from ..checking.finite_differences import symmetric_inputs
 from ..in_pytorch.conventions import kinks_met
 from .at_sizes import RESERVED, AtSizes, safe
 

@@ -11,9 +11,8 @@ from .arrays import assigned, helpers
 from .at_sizes import AtSizes
 from .draws import suitable
 from .plan import Plan, indented, named, tupled, unpacked
-from .pytorch import DOUBLE, header, values
+from .pytorch import DOUBLE, ProgramWriter, header, values
 from .saved import Saved, free_names
-from .torch_writer import ProgramWriter
 
 MANY = 500  # elements up to which gradcheck perturbs each
 ONCE = "from torch.autograd.function import once_differentiable"

@@ -2,11 +2,26 @@
 
 from typing import Any, NamedTuple
 
+from ...notation.tree import Token
 from ...snippets.pages import read_all
 from ...snippets.reading import Reading
-from ..blocks import Document
-from .changes import Finding
-from .document import document
+from ...snippets.trace import Backward
+from ..blocks import (
+    Block,
+    Code,
+    Document,
+    Line,
+    Note,
+    Prose,
+    Row,
+    Section,
+    Table,
+    Tensor,
+    plain,
+    words,
+)
+from .changes import READ_AGAIN, Finding
+from .steps import Explained, explained
 from .surprises import surprises
 
 TRACEBACK = "Traceback (most recent call last)"
@@ -86,3 +101,148 @@ def _message(text: str) -> list[Finding]:
         return []
     title = "The text holds an error message of PyTorch: gradcli why says more of it"
     return [Finding("message", title, message.meaning, message.cure)]
+
+
+# ---- the document --------------------------------------------------------------------------------
+# the verdict, the program with what it prints, each way back, and what was noticed.
+
+
+MOST_BACKWARDS = 3  # that are explained; the others are counted
+UNSEEDED = (
+    "Its random numbers have no seed: those here are of seed 0, and each run of the program draws "
+    "others."
+)
+MOST_PRINTED = 8  # lines that one line of the program prints
+
+
+def document(reading: Reading, findings: list[Finding]) -> Document:
+    """The answer to: what does this program do?"""
+    sections = [_verdict(reading), *_program(reading), *_backwards(reading)]
+    sections += [s for finding in findings for s in _finding(finding)]
+    return Document((), tuple(sections))
+
+
+def _verdict(reading: Reading) -> Section:
+    outcome = reading.outcome
+    failure, refusal = outcome.exception, outcome.unsupported or outcome.exhausted
+    if refusal is not None:
+        title = f"Cannot say what happens from line {refusal.line} on"
+        line = f"{refusal.reason}. What comes before it is below."
+        return Section("verdict", words(title), (), (Prose(words(line)),))
+    if failure is not None:
+        title = f"Raises at line {failure.line}: {failure.type}"
+        return Section("verdict", words(title), (), (Prose(words(failure.message)),))
+    count = len(reading.backwards)
+    ways = {0: "", 1: ", goes back once"}.get(count, f", goes back {count} times")
+    return Section(
+        "verdict", words(f"Runs to its end{ways}."), (), (Prose(words(_warned(reading))),)
+    )
+
+
+def _warned(reading: Reading) -> str:
+    warnings = reading.outcome.warnings
+    if not warnings:
+        return "PyTorch would raise no error and no warning."
+    first = warnings[0]
+    more = f" ({len(warnings) - 1} more)" if len(warnings) > 1 else ""
+    return f"PyTorch warns at line {first.line}: {first.message}{more}"
+
+
+def _program(reading: Reading) -> list[Section]:
+    """The lines of the program, each followed by what it prints, or a session answers."""
+    printed: dict[int, list[str]] = {}
+    for line, text in [*reading.trace.prints, *reading.trace.answers]:
+        printed.setdefault(line, []).append(text)
+    failure = reading.outcome.exception
+    lines: list[str] = []
+    source = reading.source.rstrip().split("\n")
+    first = next((n for n, text in enumerate(source) if text.strip()), 0)
+    for number, text in enumerate(source[first:], first + 1):
+        if not any(map(str.strip, source[max(number - 3, first) : number])):
+            continue  # of the prose between two programs no more than two lines are left
+        lines.append(f"{number:>3}  {text}".rstrip())
+        output = "".join(printed.get(number, ())).rstrip("\n")
+        shown = output.split("\n") if output else []
+        lines += [f"     #> {row}" for row in shown[:MOST_PRINTED]]
+        if len(shown) > MOST_PRINTED:
+            lines.append(f"     #> ... {len(shown) - MOST_PRINTED} more lines")
+        if failure is not None and failure.line == number:
+            lines.append(f"     #> {failure.type}")
+    blocks: list[Block] = [Code("\n".join(lines), "python")]
+    if reading.trace.unseeded:
+        blocks.append(Prose(words(UNSEEDED)))
+    return [Section("program", words("Program"), (), tuple(blocks))]
+
+
+def _backwards(reading: Reading) -> list[Section]:
+    """Each line that goes back, the first time that it does."""
+    first: dict[int, Backward] = {}
+    times: dict[int, int] = {}
+    for back in reading.backwards:
+        first.setdefault(back.line, back)
+        times[back.line] = times.get(back.line, 0) + 1
+    lines = reading.source.split("\n")
+    sections = []
+    for line, back in list(first.items())[:MOST_BACKWARDS]:
+        text = lines[line - 1].strip() if 0 < line <= len(lines) else ""
+        remark = words(f"{times[line]} times; the first of them") if times[line] > 1 else ()
+        title = words(f"Line {line}: {text}")
+        sections.append(Section("backward", title, remark, _explained(explained(back))))
+    left = len(first) - MOST_BACKWARDS
+    if left > 0:
+        message = "1 further line goes back" if left == 1 else f"{left} further lines go back"
+        note = Prose(words(f"{message}, as these do."))
+        sections.append(Section("backward", words("More"), (), (note,)))
+    return sections
+
+
+def _explained(e: Explained) -> tuple[Block, ...]:
+    rows = [
+        Row(
+            (
+                plain(f"{gradient.name}.grad", " = ", gradient.formula or "(no formula)"),
+                _numbers(gradient.value),
+            )
+        )
+        for gradient in e.gradients
+    ]
+    blocks: list[Block] = []
+    if e.program:
+        blocks.append(Code(e.program, "python"))
+    blocks.append(Prose(words(e.seed)))
+    if e.derived:
+        blocks.append(Table(tuple(Row((_equation(text),)) for text in e.derived)))
+    if rows:
+        blocks.append(Table(tuple(rows)))
+    blocks += [Prose(words(line)) for line in e.remarks]
+    return tuple(blocks)
+
+
+def _equation(text: str) -> Line:
+    name, _, formula = text.partition(" = ")
+    return plain(name, " = ", formula)
+
+
+def _numbers(value: Any) -> Tensor:
+    return Tensor(value, "answer")
+
+
+def _finding(finding: Finding) -> list[Section]:
+    blocks: list[Block] = []
+    if finding.evidence:
+        rows = [
+            Row((plain(f"{line:>3}  {text}"), plain(Token(remark, "word"))))
+            for line, text, remark in finding.evidence
+        ]
+        blocks.append(Table(tuple(rows)))
+    if finding.why:
+        blocks.append(Note("why", words(finding.why)))
+    label = "cure"
+    for line in finding.cure.split("\n"):
+        again = line.startswith(READ_AGAIN)
+        label = READ_AGAIN.strip(": ") if again else label
+        blocks += [Note(label, words(line.removeprefix(READ_AGAIN)))] if line else []
+        label = "note"
+    if finding.corrected:
+        blocks.append(Code(finding.corrected.strip("\n"), "python"))
+    return [Section("finding", words(finding.title), (), tuple(blocks))]

@@ -11,8 +11,7 @@ from ...lazy import np
 from ..analysis import Analysis
 from ..blocks import Code, Document, Note, Prose, Row, Section, Table, plain, words
 from ..phrases import element_name
-from .names import operation_name, used_for
-from .reasons import Reasons
+from .reasons import Reasons, operation_name, used_for
 from .tracing import Origin, Tracer, cut_for
 
 ORDER = ("nan", "inf", "none", "zero")  # the most severe first

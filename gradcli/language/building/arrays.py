@@ -9,10 +9,9 @@ from ...graphs import Node
 from ..libraries import METHODS, UNLIKE, Function, library_function
 from ..libraries.function import array
 from ..names import libraries_of
-from .array_indices import is_array_program
-from .makers import tensor
+from .indices import is_array_program
+from .makers import RANGES, tensor
 from .operands import is_number
-from .ranges import RANGES
 from .scope import Scope
 
 ROOTS = ("numpy", "jax.numpy")

@@ -26,11 +26,10 @@ from ..vocabulary import (
     library_constant,
     no_attribute,
 )
-from .array_indices import is_array_program
 from .calls import applied, call
-from .indices import sliced, subscripted, unpacked_values
+from .indices import is_array_program, sliced, subscripted, unpacked_values
+from .makers import Range
 from .operands import List, check_bits, go_together, in_words, is_number, unfit
-from .ranges import Range
 from .scope import Scope
 
 BINARY = {

@@ -30,10 +30,9 @@ from ..vocabulary import (
 from .arrays import ARRAYS, by_method, method
 from .facts import FACTS
 from .indices import check_not_supposed, index_array, literal_array
-from .makers import MAKERS
+from .makers import MAKERS, RANGES
 from .operands import CHOOSE, in_words, is_number
 from .python import PYTHONS
-from .ranges import RANGES
 from .scope import Scope
 
 DEVICES = (  # what PyTorch's error names for one that it does not know

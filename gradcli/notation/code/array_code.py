@@ -1,25 +1,27 @@
 """A graph as code of an array library: NumPy, under `import numpy as np`, or JAX.
 
 What an operator is called there is in its record (the fields `numpy` and `jax`); what takes more
-than a name is in array_words and array_places.
+than a name is written by functions in IN_OTHER_WORDS.
 """
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from math import isfinite, isnan
 from typing import Any
 
 from ...errors import GradcliError
-from ...graphs import Node
-from ...operators.indexing import index_text, with_read
+from ...graphs import OPS, Node
+from ...graphs.shapes import axes, axis, numel
+from ...operators.indexing import full_index, index_text, is_array, is_mask, with_read
 from ...operators.leaves import Array
+from ...operators.shaping import summed_axes
 from .. import tree
 from ..formulas.formula import GenericSizes, Writer
 from ..formulas.numerals import numeral
+from ..formulas.rules.products import constant_value
 from ..formulas.spelling import spelled
-from ..tree import Call, Listing, Method, Name, Prefix, Tree, Verbatim
-from .array_words import IN_OTHER_WORDS
+from ..tree import Attribute, Call, Infix, Listing, Method, Name, Number, Prefix, Tree, Verbatim
 
 LEFT_OUT = (None, False)  # values of an argument that is not written
 MOST_NUMBERS = 1000  # of a tensor that is written out
@@ -249,3 +251,472 @@ def names_in(text: str) -> set[str]:
         return set()
     names = {part.id for part in parts if isinstance(part, ast.Name)}
     return names if all(isinstance(part, (ast.Name, *SIMPLE)) for part in parts) else set()
+
+
+# ---- in other words than an operator's name ------------------------------------------------------
+# how arrays are made and resized. Sizes are written through names wherever a name has them.
+
+
+IN_OTHER_WORDS: dict[str, Callable[["ArrayWriter", Node], Tree]] = {}
+PUT = '''
+def put(shape, index, values):
+    """Zeros of a shape with values added at an index."""
+    out = np.zeros(shape)
+    np.add.at(out, index, values)
+    return out
+'''
+PUT_OVER = '''
+def put_over(x, index, values):
+    """A copy of x with other values at an index."""
+    out = x.copy()
+    out[index] = values
+    return out
+'''
+PUT_DIAGONAL = '''
+def put_diagonal(x, values, offset=0):
+    """A copy of x with other values on a diagonal."""
+    at = np.arange(np.diagonal(x, offset).size)
+    out = x.copy()
+    out[at + max(-offset, 0), at + max(offset, 0)] = values
+    return out
+'''
+PUT_DIAGONAL_IN_JAX = '''
+def put_diagonal(x, values, offset=0):
+    """x with other values on a diagonal."""
+    at = jnp.arange(jnp.diagonal(x, offset).size)
+    return jnp.asarray(x).at[at + max(-offset, 0), at + max(offset, 0)].set(values)
+'''
+
+
+def in_other_words(function: Callable[["ArrayWriter", Node], Tree]) -> Callable:
+    """How the operator of this function's name is said."""
+    IN_OTHER_WORDS[function.__name__.strip("_")] = function
+    return function
+
+
+def in_jax(w: "ArrayWriter") -> bool:
+    """Whether JAX is written, and not NumPy."""
+    return w.module == "jnp"
+
+
+# ---- leaves --------------------------------------------------------------------------------------
+
+
+@in_other_words
+def input_(w: "ArrayWriter", node: Node) -> Tree:
+    return Name(node.attrs["name"])
+
+
+@in_other_words
+def constant(w: "ArrayWriter", node: Node) -> Tree:
+    return w.number(node.attrs["value"])
+
+
+@in_other_words
+def tensor(w: "ArrayWriter", node: Node) -> Tree:
+    return w.numbers_of(node.attrs["data"])
+
+
+def _filled(w: "ArrayWriter", node: Node, name: str) -> Tree:
+    return w.function_call(name, w.attribute(node, "size"))
+
+
+@in_other_words
+def zeros(w: "ArrayWriter", node: Node) -> Tree:
+    return _filled(w, node, "zeros")
+
+
+@in_other_words
+def ones(w: "ArrayWriter", node: Node) -> Tree:
+    return _filled(w, node, "ones")
+
+
+@in_other_words
+def full(w: "ArrayWriter", node: Node) -> Tree:
+    return w.function_call("full", w.attribute(node, "size"), w.plain(node.attrs["fill_value"]))
+
+
+@in_other_words
+def eye(w: "ArrayWriter", node: Node) -> Tree:
+    n, m = node.shape
+    own = node.span is not None
+    sizes = [Number(n) if own else w.size(n, -2), Number(m) if own else w.size(m, -1)]
+    return w.function_call("eye", *sizes[: 1 if n == m else 2])
+
+
+@in_other_words
+def arange(w: "ArrayWriter", node: Node) -> Tree:
+    start, end, step = node.attrs.values()
+    if node.span is None and (start, step) == (0, 1):
+        return w.function_call("arange", w.size(end, -1))
+    given = [end] if (start, step) == (0, 1) else [start, end, step][: 2 + (step != 1)]
+    return w.function_call("arange", *map(w.plain, given))
+
+
+@in_other_words
+def linspace(w: "ArrayWriter", node: Node) -> Tree:
+    return w.function_call("linspace", *map(w.plain, node.attrs.values()))
+
+
+@in_other_words
+def size(w: "ArrayWriter", node: Node) -> Tree:
+    """The number of elements of x, or a product of its sizes."""
+    (x,) = node.parents
+    whole = w.shapes.get(x.shape)
+    base = whole or w.trees[x]
+    dims = sorted({axis(d, x.ndim) for d in node.attrs["dim"]}) if x.ndim else []
+    if len(dims) == x.ndim and (whole or isinstance(base, Name)):
+        return Attribute(base, "size") if x.ndim else Number(1)
+    shape = Attribute(base, "shape")
+    result = [
+        tree.Subscript(shape, (Number(d),)) if whole else w.size(x.shape[d], d - x.ndim)
+        for d in dims
+    ]
+    product: Tree = result[0] if result else Number(1)
+    for other in result[1:]:
+        product = Infix("*", product, other)
+    return product
+
+
+@in_other_words
+def detach(w: "ArrayWriter", node: Node) -> Tree:
+    base = w.operand(node, 0)
+    return Call("jax.lax.stop_gradient", (base,)) if in_jax(w) else base
+
+
+# ---- shapes --------------------------------------------------------------------------------------
+
+
+@in_other_words
+def reshape(w: "ArrayWriter", node: Node) -> Tree:
+    if node.parents[0] in w.numbers:
+        return w.function_call("full", w.attribute(node, "shape"), w.operand(node, 0))
+    sizes = w.attribute(node, "shape")
+    if node.span is None and node.ndim == 1 and not isinstance(sizes, Attribute):
+        return Method(w.operand(node, 0), "flatten")
+    spread = isinstance(sizes, Listing) and sizes.items
+    return Method(w.operand(node, 0), "reshape", sizes.items if spread else (sizes,))  # type: ignore[union-attr]
+
+
+@in_other_words
+def squeeze(w: "ArrayWriter", node: Node) -> Tree:
+    (x,) = node.parents
+    over = tuple(d for d in axes(node.attrs["dim"], x.ndim) if x.shape[d] == 1) if x.ndim else ()
+    if node.attrs["dim"] == () or not over:
+        return w.operand(node, 0)
+    return Method(w.operand(node, 0), "squeeze", (w.plain(over[0] if len(over) == 1 else over),))
+
+
+@in_other_words
+def unsqueeze(w: "ArrayWriter", node: Node) -> Tree:
+    """x[:, None] where it is short."""
+    place = axis(node.attrs["dim"], node.ndim)
+    if place in (0, node.ndim - 1) and node.ndim > 1:
+        ahead = [":"] * place if place < 2 else ["..."]
+        return tree.Subscript(w.as_array(node, 0), (*map(Verbatim, ahead), tree.NEW_DIMENSION))
+    return w.function_call("expand_dims", w.operand(node, 0), Number(node.attrs["dim"]))
+
+
+@in_other_words
+def expand(w: "ArrayWriter", node: Node) -> Tree:
+    shape = w.attribute(node, "shape")
+    if -1 in node.attrs["shape"]:
+        shape = w.plain(node.shape)
+    name = "full" if node.parents[0] in w.numbers else "broadcast_to"
+    args = (shape, w.operand(node, 0)) if name == "full" else (w.operand(node, 0), shape)
+    return w.function_call(name, *args)
+
+
+@in_other_words
+def sum_to_size(w: "ArrayWriter", node: Node) -> Tree:
+    (x,) = node.parents
+    over = summed_axes(x.shape, node.shape)
+    lead = x.ndim - node.ndim
+    base = w.as_array(node, 0)
+    if not over:
+        return base if not lead else Method(base, "reshape", (w.attribute(node, "shape"),))
+    along = w.plain(over[0] if len(over) == 1 else over)
+    if all(d < lead for d in over):
+        return Method(base, "sum", (along,))
+    if not lead:
+        return Method(base, "sum", (along,), (("keepdims", Verbatim("True")),))
+    return Method(Method(base, "sum", (along,)), "reshape", (w.attribute(node, "shape"),))
+
+
+@in_other_words
+def transpose(w: "ArrayWriter", node: Node) -> Tree:
+    (x,) = node.parents
+    base = w.operand(node, 0)
+    if not x.ndim:
+        return base
+    first, second = (axis(d, x.ndim) for d in node.attrs.values())
+    if {first, second} == {x.ndim - 2, x.ndim - 1}:
+        return Attribute(base, "T" if x.ndim == 2 else "mT")
+    return Method(base, "swapaxes", tuple(map(w.plain, node.attrs.values())))
+
+
+@in_other_words
+def permute(w: "ArrayWriter", node: Node) -> Tree:
+    dims = node.attrs["dims"]
+    if dims == tuple(reversed(range(node.ndim))):
+        return Attribute(w.operand(node, 0), "T")
+    return Method(w.operand(node, 0), "transpose", tuple(map(w.plain, dims)))
+
+
+@in_other_words
+def clamp(w: "ArrayWriter", node: Node) -> Tree:
+    bounds = {k: w.operand(node, k) for k in (1, 2) if node.inputs[k] is not None}
+    if len(bounds) == 2:
+        return w.function_call("clip", w.operand(node, 0), *bounds.values())
+    ((place, bound),) = bounds.items()
+    if in_jax(w):
+        return w.function_call("clip", w.operand(node, 0), **{("min", "max")[place - 1]: bound})
+    return w.function_call(("maximum", "minimum")[place - 1], w.operand(node, 0), bound)
+
+
+@in_other_words
+def pinv(w: "ArrayWriter", node: Node) -> Tree:
+    _, atol, rtol = node.inputs
+    if atol is not None:
+        raise w.refusal(node, " with atol")
+    given = {} if rtol is None else {"rtol": w.operand(node, 2)}
+    given |= {"hermitian": Verbatim("True")} if node.attrs["hermitian"] else {}
+    return w.function_call("linalg.pinv", w.operand(node, 0), **given)
+
+
+@in_other_words
+def einsum(w: "ArrayWriter", node: Node) -> Tree:
+    operands = (w.operand(node, k) for k in range(len(node.inputs)))
+    return w.function_call("einsum", Verbatim(repr(node.attrs["equation"])), *operands)
+
+
+@in_other_words
+def diag_embed(w: "ArrayWriter", node: Node) -> Tree:
+    """x[..., None] * np.eye(n), its last two dimensions moved where they belong."""
+    (x,) = node.parents
+    where = {name: value for name, value in node.attrs.items() if name != "offset"}
+    first, second = (axis(d, node.ndim) for d in where.values())
+    if node.attrs["offset"] or (first, second) != (node.ndim - 2, node.ndim - 1):
+        raise w.refusal(node, ", but for the last two dimensions")
+    unit = w.function_call("eye", w.size(x.shape[-1], -1))
+    return Infix(
+        "*", tree.Subscript(w.as_array(node, 0), (Verbatim("..."), tree.NEW_DIMENSION)), unit
+    )
+
+
+@in_other_words
+def solve(w: "ArrayWriter", node: Node) -> Tree:
+    a, b = node.parents
+    left, right = w.operand(node, 0), w.operand(node, 1)
+    if not node.attrs["left"]:
+        turned = w.function_call("linalg.solve", Attribute(left, "mT"), Attribute(right, "mT"))
+        return Attribute(turned, "mT")
+    if b.ndim > 1 and b.shape == a.shape[:-1]:
+        column = tree.Subscript(right, (Verbatim("..."), tree.NEW_DIMENSION))
+        return tree.Subscript(
+            w.function_call("linalg.solve", left, column), (Verbatim("..."), Number(0))
+        )
+    return w.function_call("linalg.solve", left, right)
+
+
+# ---- places --------------------------------------------------------------------------------------
+
+
+@in_other_words
+def getitem(w: "ArrayWriter", node: Node) -> Tree:
+    """x[index]; in two steps where whole numbers meet arrays, which NumPy takes together."""
+    shape, base = node.parents[0].shape, w.as_array(node, 0)
+    index = w.trimmed(node.attrs["index"], shape)
+    first, rest = _steps_of(index, len(shape))
+    if not first:
+        return tree.Subscript(base, (Verbatim(w.index(index) or "()"),))
+    return tree.Subscript(
+        tree.Subscript(base, (Verbatim(w.index(first)),)), (Verbatim(w.index(rest)),)
+    )
+
+
+def _steps_of(index: tuple, ndim: int) -> tuple[tuple, tuple]:
+    """An index as whole numbers first and arrays then; with nothing first where one step does."""
+    if not any(map(is_array, index)) or not any(isinstance(i, int) for i in index):
+        return (), index
+    full, whole = full_index(index, ndim), slice(None)
+    basic: list[Any] = []
+    later: list[Any] = []
+    for item in full:
+        if is_array(item):
+            basic += [whole] * (item.value.ndim if is_mask(item) else 1)
+            later.append(item)
+        else:
+            basic.append(item)
+            later += [] if isinstance(item, int) else [whole]
+    return tuple(basic), tuple(later)
+
+
+@in_other_words
+def put_at(w: "ArrayWriter", node: Node) -> Tree:
+    index = w.trimmed(node.attrs["index"], node.shape)
+    first, rest = _steps_of(index, node.ndim)
+    if not first:
+        return _put(w, w.attribute(node, "shape"), index, w.operand(node, 0))
+    inner = w.shape(OPS["getitem"](OPS["zeros"](size=node.shape), index=first).shape)
+    return _put(w, w.attribute(node, "shape"), first, _put(w, inner, rest, w.operand(node, 0)))
+
+
+def _put(w: "ArrayWriter", shape: Tree, index: tuple, values: Tree) -> Tree:
+    """Values added into zeros of a shape, at an index."""
+    if in_jax(w):
+        added = "add" if any(map(is_array, index)) else "set"
+        at = Verbatim(f"{tree.text(w.function_call('zeros', shape))}.at[{w.index(index) or '()'}]")
+        return Method(at, added, (values,))
+    w.helpers["put"] = PUT
+    return Call("put", (shape, _as_argument(w, index), values))
+
+
+def _as_argument(w: "ArrayWriter", index: tuple) -> Tree:
+    """An index as a value: np.s_[0, 1:], or the number or list that it is."""
+    text = w.index(index)
+    alone = len(index) == 1 and isinstance(index[0], int | tuple)
+    return Verbatim(text if alone else f"np.s_[{text}]" if text else "()")
+
+
+def _replaced(w: "ArrayWriter", node: Node, index: tuple) -> Tree:
+    """x with src in place of what an index picks."""
+    x, src = w.as_array(node, 0), w.operand(node, 1)
+    if in_jax(w):
+        array = tree.text(w.function_call("asarray", x))
+        return Method(Verbatim(f"{array}.at[{w.index(index)}]"), "set", (src,))
+    w.helpers["put_over"] = PUT_OVER
+    return Call("put_over", (x, _as_argument(w, index), src))
+
+
+@in_other_words
+def select_scatter(w: "ArrayWriter", node: Node) -> Tree:
+    whole = (slice(None),) * axis(node.attrs["dim"], node.ndim)
+    return _replaced(w, node, (*whole, node.attrs["index"]))
+
+
+@in_other_words
+def slice_scatter(w: "ArrayWriter", node: Node) -> Tree:
+    dim, start, end, step = node.attrs.values()
+    part = slice(start, end, None if step == 1 else step)
+    return _replaced(w, node, (*(slice(None),) * axis(dim, node.ndim), part))
+
+
+@in_other_words
+def diagonal_scatter(w: "ArrayWriter", node: Node) -> Tree:
+    offset, *dims = node.attrs.values()
+    if node.ndim != 2 or [axis(d, 2) for d in dims] != [0, 1]:
+        raise w.refusal(node, ", but for matrices")
+    w.helpers["put_diagonal"] = PUT_DIAGONAL_IN_JAX if in_jax(w) else PUT_DIAGONAL
+    ones = constant_value(node.parents[1]) == 1  # as many as there are
+    values = Number(1) if ones else w.operand(node, 1)
+    at = (Number(offset),) if offset else ()
+    return Call("put_diagonal", (w.as_array(node, 0), values, *at))
+
+
+def _places(w: "ArrayWriter", node: Node) -> Tree:
+    """The elements of the output, counted row by row, in its shape."""
+    count = w.function_call("arange", _count(w, node))
+    return count if node.ndim == 1 else Method(count, "reshape", (w.attribute(node, "shape"),))
+
+
+def _count(w: "ArrayWriter", node: Node) -> Tree:
+    like = w.shapes.get(node.shape)
+    return w.plain(numel(node.shape)) if like is None else Attribute(like, "size")
+
+
+def _added(w: "ArrayWriter", node: Node, places: Tree) -> Tree:
+    """The first input added into zeros, at places counted row by row."""
+    values, at = w.operand(node, 0), places
+    if node.inputs[0] in w.numbers:
+        values = w.function_call("full", Number(1), values)
+    elif node.parents[0].ndim != 1:
+        values = Method(values, "flatten")
+    if node.parents[0].ndim != 1 or node.op.name == "overlap":
+        at = Method(places, "flatten")
+    sums = w.function_call("bincount", at, weights=values, minlength=_count(w, node))
+    return sums if node.ndim == 1 else Method(sums, "reshape", (w.attribute(node, "shape"),))
+
+
+@in_other_words
+def gather(w: "ArrayWriter", node: Node) -> Tree:
+    x, index = node.parents
+    if not x.ndim or not index.ndim:
+        return w.function_call("take", w.operand(node, 0), w.operand(node, 1))
+    base = _cut(w, w.operand(node, 0), x, index, node.attrs["dim"])
+    return w.function_call(
+        "take_along_axis", base, w.operand(node, 1), axis=Number(axis(node.attrs["dim"], x.ndim))
+    )
+
+
+def _cut(w: "ArrayWriter", base: Tree, x: Node, index: Node, dim: int) -> Tree:
+    """x without what an index that is smaller never looks at."""
+    parts = [
+        ":" if d == axis(dim, x.ndim) or n == x.shape[d] else f":{w.place(n)}"
+        for d, n in enumerate(index.shape)
+    ]
+    return base if set(parts) == {":"} else tree.Subscript(base, (Verbatim(", ".join(parts)),))
+
+
+@in_other_words
+def scatter_to(w: "ArrayWriter", node: Node) -> Tree:
+    index = node.parents[1]
+    if not node.ndim or not index.ndim:
+        raise w.refusal(node, " of numbers")
+    dim = axis(node.attrs["dim"], node.ndim)
+    base = _cut(w, _places(w, node), node, index, dim)
+    places = w.function_call("take_along_axis", base, w.operand(node, 1), axis=Number(dim))
+    return _added(w, node, places)
+
+
+@in_other_words
+def windows(w: "ArrayWriter", node: Node) -> Tree:
+    return _windows(w, node, w.operand(node, 0), **node.attrs)
+
+
+@in_other_words
+def overlap(w: "ArrayWriter", node: Node) -> Tree:
+    stride, dilation = node.attrs["stride"], node.attrs["dilation"]
+    kernel = node.parents[0].shape[-len(stride) :]
+    return _added(w, node, _windows(w, node, _places(w, node), kernel, stride, dilation))
+
+
+def _windows(
+    w: "ArrayWriter", node: Node, base: Tree, kernel: Any, stride: Any, dilation: Any
+) -> Tree:
+    """What a kernel sees at each of its positions."""
+    if in_jax(w):
+        return _taken_windows(w, node, base, kernel, stride, dilation)
+    reach = tuple(d * (k - 1) + 1 for k, d in zip(kernel, dilation, strict=True))
+    last = tuple(range(-len(kernel), 0))
+    view = Call(
+        "np.lib.stride_tricks.sliding_window_view",
+        (base, w.plain(reach), w.plain(last)),
+    )
+    steps = [f"::{n}" if n > 1 else ":" for n in (*stride, *dilation)]
+    return (
+        view
+        if set(steps) == {":"}
+        else tree.Subscript(view, (Verbatim(", ".join(["...", *steps])),))
+    )
+
+
+def _taken_windows(
+    w: "ArrayWriter", node: Node, base: Tree, kernel: Any, stride: Any, dilation: Any
+) -> Tree:
+    """The same by lists of places, one for each dimension: positions by kernel."""
+    n = len(kernel)
+    whole = node.attrs.get("shape") or node.parents[0].shape
+    items = []
+    for d in range(n):
+        size = whole[d - n]
+        count = (size - dilation[d] * (kernel[d] - 1) - 1) // stride[d] + 1
+        outer = _steps(w.place(count), stride[d], d, 2 * n)
+        items.append(f"{outer} + {_steps(w.place(kernel[d]), dilation[d], n + d, 2 * n)}")
+    return tree.Subscript(base, (Verbatim(", ".join(["...", *items])),))
+
+
+def _steps(count: str, step: int, place: int, ndim: int) -> str:
+    """0, step, 2 step, ... along one of ndim dimensions."""
+    shape = ", ".join("-1" if d == place else "1" for d in range(ndim))
+    return f"jnp.arange({count}).reshape({shape})" + (f" * {step}" if step > 1 else "")

@@ -12,10 +12,9 @@ from ...graphs.shapes import Shape, numel
 from ...operators.indexing import index_text, with_read
 from ...operators.leaves import Array
 from .. import tree
-from ..formulas.formula import Writer, number_of
+from ..formulas.formula import Writer, is_row_major, number_of
 from ..formulas.numerals import numeral
 from ..formulas.spelling import spelled
-from ..formulas.strides import is_row_major
 from ..tree import Call, Listing, Method, Name, Number, Prefix, Tree, Verbatim
 
 LARGE = 60  # numbers of a tensor that are written out

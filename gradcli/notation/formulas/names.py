@@ -8,7 +8,7 @@ from ...graphs.shapes import Shape, axes, axis, fits
 from ...graphs.substitution import substitute
 from ..tree import Name
 from .rules.atoms import atom_of
-from .rules.factoring import MOST_TERMS, expanded_terms, sum_of
+from .rules.factoring import MOST_TERMS, expanded_terms, sum_of, terms_of
 from .rules.products import (
     ONE,
     Coefficient,
@@ -21,7 +21,6 @@ from .rules.products import (
     with_factors,
 )
 from .rules.reductions import constant_along
-from .rules.sums import terms_of
 from .simplify import LARGE, stripped
 
 CONSTANT = ("input", "constant", "zeros", "ones")  # not replaced by names

@@ -1,12 +1,13 @@
 """Formulas in several statements: repeated parts get names if that is shorter."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
-from itertools import count
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import combinations, count
+from typing import NamedTuple
 
+from ...graphs import Node, walk
 from .. import tree
-from ..tree import Block, Name, Tree
-from .common_factors import common_products
+from ..tree import Block, Infix, Name, Prefix, Tree
 
 WORTH = 4  # names, numbers and symbols that a statement must save
 CONSTANT_MATRICES = ("eye", "ones", "zeros")
@@ -130,3 +131,118 @@ def _within(field, new: Mapping[Tree, Tree]):
             return _replaced(field, new)  # type: ignore[arg-type]
         return tuple(_within(inner, new) for inner in field)
     return field
+
+
+# ---- common factors ------------------------------------------------------------------------------
+
+
+MOST = 16  # products of a formula that are compared pairwise
+Factor = tuple[str, Tree]  # "*" or "/", and the factor or divisor
+
+
+class Chain(NamedTuple):
+    """A product, its sign, and its factors."""
+
+    whole: Tree
+    negative: bool
+    factors: tuple[Factor, ...]
+
+    def without(self, common: Counter, name: Name) -> Tree:
+        """The product with a name in place of some of its factors."""
+        remaining = Counter(common)
+        out: Tree = Prefix("-", name) if self.negative else name
+        for symbol, part in self.factors:
+            if remaining[symbol, part]:
+                remaining[symbol, part] -= 1
+            else:
+                out = Infix(symbol, out, part)
+        return out
+
+
+def common_products(wholes: list[Tree]) -> Iterator[tuple[Tree, list[Chain], Counter]]:
+    """Yield products that several others contain, with these others and the factors."""
+    chains = [c for whole in wholes for c in _chains(whole)]
+    if len(chains) > MOST:
+        return
+    seen = set()
+    counts = [Counter(c.factors) for c in chains]
+    for p, q in combinations(range(len(chains)), 2):
+        common = counts[p] & counts[q]
+        key = frozenset(common.items())
+        if common.total() < 2 or key in seen or not any(s == "*" for s, _ in common):
+            continue
+        seen.add(key)
+        products = [c for c, factors in zip(chains, counts, strict=True) if common <= factors]
+        yield _product(chains[p].factors, common), products, common
+
+
+def _product(factors: tuple[Factor, ...], common: Counter) -> Tree:
+    """The product of some of the factors, in their order, but not starting with a divisor."""
+    remaining, chosen = Counter(common), list[Factor]()
+    for f in factors:
+        if remaining[f]:
+            remaining[f] -= 1
+            chosen.append(f)
+    chosen.sort(key=lambda f: f[0] != "*")
+    (_, out), *rest = chosen
+    for symbol, part in rest:
+        out = Infix(symbol, out, part)
+    return out
+
+
+def _chains(whole: Tree) -> Iterator[Chain]:
+    """Yield all products in a formula."""
+    stack = [whole]
+    while stack:
+        part = stack.pop()
+        if not _is_product(part):
+            stack += tree.children(part)
+            continue
+        factors: list[Factor] = []
+        spine = part
+        while _is_product(spine):
+            factors.append((spine.symbol, spine.right))  # type: ignore[union-attr]
+            spine = spine.left  # type: ignore[union-attr]
+        negative = isinstance(spine, Prefix) and spine.symbol == "-"
+        factors.append(("*", spine.operand if negative else spine))  # type: ignore[union-attr]
+        yield Chain(part, negative, tuple(reversed(factors)))
+        stack += [f for _, f in factors]
+
+
+def _is_product(part: Tree) -> bool:
+    return isinstance(part, Infix) and part.symbol in ("*", "/")
+
+
+# ---- parts without the seed ----------------------------------------------------------------------
+
+
+def seedless_parts(
+    grad: Node, seed: Node, names: Collection[Node], with_moved: bool = False
+) -> list[Node]:
+    """The largest unnamed parts of a gradient that do not depend on the seed and compute numbers.
+    Matrix products, and nodes that only move elements, are searched for parts themselves;
+    `with_moved` counts moved numbers as parts too.
+    """
+    dependent = {seed}
+    for n in walk([grad]):
+        if not dependent.isdisjoint(n.parents):
+            dependent.add(n)
+    result: list[Node] = []
+    waiting, seen = [grad], set[Node]()
+    while waiting:
+        n = waiting.pop()
+        if n in seen or n in names:
+            continue
+        seen.add(n)
+        product = n.op.name == "matmul" and n.ndim > 1
+        only_moves = n.op.family in ("movement", "leaf") and not (with_moved and _holds_numbers(n))
+        if n in dependent or product or only_moves or n.dtype == "bool":
+            waiting += n.parents
+        else:
+            result.append(n)
+    return result
+
+
+def _holds_numbers(node: Node) -> bool:
+    """Whether a node depends on elements with values, other than those of ones and eye."""
+    return any(n.ndim and not n.inputs and not n.op.index for n in walk([node]))

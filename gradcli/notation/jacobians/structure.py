@@ -11,22 +11,22 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ...errors import MISFITS, if_applicable
-from ...graphs import Node, walk
+from ...graphs import OPS, Node, walk
 from ...graphs.shapes import numel
 from ...lazy import np
 from .. import tree
 from ..formulas.formula import GenericSizes, formula
 from ..formulas.simplify import simplify
+from ..indices.expressions import Element, Expr, Function, Relation, parts, rebuilt
 from ..indices.index import Indices
 from ..tree import Attribute, Call, Method, Name, Number, Subscript, Tree
-from .bands import bands
+from .bands import bands, with_strides
 from .composed import Composition
 from .deltas import JacobianEntry, kronecker_name
 from .layouts import Layout, Side, layouts
 from .matrices import Matrices
 from .patterns import KRONECKERS, SELECTIONS, TRANSPOSED, WEIGHTED, by_pattern, is_confirmed
-from .strides import with_strides
-from .unit_vectors import with_unit_vectors
+from .tensors import Tensors
 
 LONG_FORM = 9  # length of a formula for which a shorter product is searched
 MOST_ENTRIES = 1_000_000  # of a pattern that is computed entry by entry
@@ -358,3 +358,30 @@ def _unreshaped(node: Node) -> Node:
     while node.op.index == "reshape":
         (node,) = node.parents
     return node
+
+
+# ---- unit vectors --------------------------------------------------------------------------------
+# δ[i,0] is eye(n)[0][i].
+
+
+def with_unit_vectors(e: Expr, write: Tensors, names: dict[Node, Tree]) -> Expr:
+    """The expression with these elements; their rows are added to the `names` of nodes. Within a
+    function a delta may be a condition, and stays one.
+    """
+    if isinstance(e, Function):
+        return e
+    unit = _letter_and_row(e)
+    if unit is None:
+        return rebuilt(e, tuple(with_unit_vectors(part, write, names) for part in parts(e)))
+    letter, row = unit
+    node = OPS["eye"](n=write.sizes[letter])[(row,)]
+    names[node] = Subscript(write.identity([letter], [letter]), (tree.Number(row),))
+    return Element(node, (letter,))
+
+
+def _letter_and_row(e: Expr) -> tuple[str, int] | None:
+    """The letter and the number of a delta of these; None for other expressions."""
+    if not isinstance(e, Relation) or e.symbol != "==":
+        return None
+    letter, row = (e.left, e.right) if isinstance(e.left, str) else (e.right, e.left)
+    return (letter, row) if isinstance(letter, str) and isinstance(row, int) else None

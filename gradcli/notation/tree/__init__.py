@@ -2,7 +2,7 @@
 bind (`precedence`), and their text (`as_text`).
 """
 
-from .as_text import LONG, text, tokens
+from .as_text import COMPARISONS, LONG, number, text, tokens
 from .parts import (
     ALL,
     NEW_DIMENSION,
@@ -30,10 +30,12 @@ from .parts import (
     Tree,
     Verbatim,
     children,
+    length,
+    listed,
+    shortest,
+    size,
     taken,
 )  # fmt: skip
-from .precedence import COMPARISONS, number
-from .sizes import length, listed, shortest, size
 
 __all__ = [
     "ALL", "COMPARISONS", "LONG", "NEW_DIMENSION", "Attribute", "Between", "Block", "Bracketed",

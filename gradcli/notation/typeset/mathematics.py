@@ -35,9 +35,8 @@ from ..tree import (
     children,
     size,
 )  # fmt: skip
-from ..tree.precedence import COMPARISONS, PRECEDENCE, REGROUPED, SUM, Form, Part, walk
-from ..tree.precedence import number as number_text
-from .names import identifier, number
+from ..tree.as_text import COMPARISONS, PRECEDENCE, REGROUPED, SUM, Form, Part, walk
+from ..tree.as_text import number as number_text
 from .pieces import (
     ABOVE,
     ABSOLUTE,
@@ -63,8 +62,10 @@ from .pieces import (
     Piece,
     Sign,
     Words,
+    identifier,
     in_rows,
     laid_out,
+    number,
 )  # fmt: skip
 
 LOSS = Identifier("L")  # what x.grad is the derivative of
@@ -161,11 +162,6 @@ def _infix(tree: Infix) -> Form:
     if symbol in COMPARISONS or symbol in ("|", "&"):
         return _indicator(tree)
     return _OPERATORS.get(symbol, _added)(tree)
-
-
-def is_term(tree: Tree) -> bool:
-    """Whether a formula needs no brackets behind a plus or a minus."""
-    return _form(tree).binding >= _of_term(tree)
 
 
 def _of_term(tree: Tree) -> float:

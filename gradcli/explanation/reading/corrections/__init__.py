@@ -2,7 +2,7 @@
 
 `table.txt` has an entry for each error: the function that proposes changes, the messages, and why
 PyTorch raises, in the order in which they are tried. The functions are in a file for each idea.
-They ask `nodes` about a syntax node alone, `text` about its places, `program` about what stands in
-it, and `case` about the values that it had. `search` tries proposals, and `meaning` says which of
-them still do what the author meant.
+They ask `nodes` about a syntax node alone, `text` about its places, and `case` about what stands in
+the program and the values that it had. `search` tries proposals, and takes those that still do what
+the author meant.
 """

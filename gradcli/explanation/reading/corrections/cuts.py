@@ -208,17 +208,7 @@ def plain_number(case: Case) -> Iterator[Proposal]:
         if node.attr == "item" and isinstance(call, ast.Call):
             yield case.replaced(call, case.of(inner))
         yield from connected(case, inner)
-        yield from kept_in_loop(case, inner)
         yield case.replaced(inner, f"torch.tensor({case.of(inner)})", weak=True)
-
-
-def kept_in_loop(case: Case, node: ast.expr) -> Iterator[Proposal]:
-    """A sum that starts as the number 0, where no loop adds to it: a tensor."""
-    for built in reversed(case.makers(node)):
-        if isinstance(built.value, ast.Constant):
-            new = "torch.zeros((), requires_grad=True)"
-            why = "The loop added nothing: what is left is the number it started with."
-            yield case.replaced(built.value, new, why=why, weak=True)
 
 
 CREATED = "A gradient has a graph of its own only where create_graph=True made it."

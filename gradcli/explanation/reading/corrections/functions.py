@@ -13,7 +13,6 @@ from ...formulas.wording import wording_of
 from ...short.gradients import Gradients
 from .case import Case, Proposal
 from .nodes import calls_in, dotted, is_operation, method, parts, target_of, within
-from .requiring import requiring
 from .text import Edit
 
 CONTEXTS = ("ctx", "self", "context")
@@ -131,41 +130,6 @@ def without_first(case: Case) -> Iterator[Proposal]:
     firsts = [f.args.args[0] for c in named for f in methods(c) if f.args.args]
     edits = [case.inserting(a, "ctx, ") for a in firsts if a.arg not in CONTEXTS]
     yield from case.change(*edits)
-
-
-# ---- methods that are missing --------------------------------------------------------------------
-
-
-def no_backward(case: Case) -> Iterator[Proposal]:
-    """Without the Function: PyTorch differentiates what forward computes."""
-    for cls in classes(case):
-        for forward in [f for f in methods(cls, "forward") if not uses_ctx(f)]:
-            flat = bool(calls_in(forward, *FLAT) or within(forward, ast.Compare))
-            more = ", None" * (len(forward.args.args) - 2)
-            lines = ["", "@staticmethod", "def backward(ctx, grad_output):"]
-            lines += [f"    return grad_output{more}"]
-            straight = case.proposal(
-                case.after(forward, *lines),
-                note="The gradient goes straight through; write the right one.",
-                weak=not flat,
-            )
-            if flat:
-                yield straight
-            yield from as_function(case, cls, forward)
-            yield straight
-
-
-def uses_ctx(forward: ast.FunctionDef) -> bool:
-    """Whether a forward reads its context."""
-    return any(n.id == "ctx" for n in within(forward, ast.Name))
-
-
-def as_function(case: Case, cls: ast.ClassDef, forward: ast.FunctionDef) -> Iterator[Proposal]:
-    """F.apply(x) as a call of what forward computes."""
-    calls = [c for c in case.calls(everywhere=True) if dotted(c.func) == f"{cls.name}.apply"]
-    edits = [case.replacing(c.func, f"{cls.name}.forward") for c in calls]
-    edits += [case.inserting(c.args[0], "None, ") for c in calls if c.args]
-    yield case.proposal(*edits, note="PyTorch then differentiates what forward computes.")
 
 
 # ---- what forward saves --------------------------------------------------------------------------
@@ -346,14 +310,6 @@ def checked(case: Case) -> list[list[ast.expr]]:
     return [parts(c.args[1]) for c in calls if len(c.args) > 1]
 
 
-def gradcheck_inputs(case: Case) -> Iterator[Proposal]:
-    """requires_grad=True, in float64."""
-    for items in checked(case):
-        tensors = [i for i in items if not isinstance(i, ast.Constant)]
-        yield case.proposal(*[case.appending(i, ".double().requires_grad_()") for i in tensors])
-        yield from case.change(*[e for i in items if (e := requiring(case, dotted(i)))])
-
-
 def mismatch(case: Case) -> Iterator[Proposal]:
     """float64; else PyTorch's own derivative of forward."""
     for items in checked(case):
@@ -369,10 +325,6 @@ def mismatch(case: Case) -> Iterator[Proposal]:
         if derived is not None:
             note = "The derivative of what forward computes."
             yield case.replaced(given[place], derived, note=note)
-    for cls in classes(case):
-        for forward in methods(cls, "forward"):
-            if not uses_ctx(forward):
-                yield from as_function(case, cls, forward)
 
 
 def powers(case: Case, backward: ast.FunctionDef) -> Iterator[Proposal]:

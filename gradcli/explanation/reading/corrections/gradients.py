@@ -28,7 +28,6 @@ def no_gradient(case: Case) -> Iterator[Proposal]:
     yield from reconnected(case)
     yield from guarded(case)
     yield from before_backward(case)
-    yield from or_zero(case)
 
 
 def read_grads(case: Case) -> list[str]:
@@ -220,17 +219,6 @@ def reconnected(case: Case) -> Iterator[Proposal]:
             root = case.root(call)
             if call.lineno < case.line and root is not None:
                 yield from connected(case, root)
-
-
-def or_zero(case: Case) -> Iterator[Proposal]:
-    """0 in the place of a gradient that is None, where gradients are combined."""
-    for node in case.attributes("grad"):
-        tensor = case.tensor(node.value)
-        combined = isinstance(case.parents.get(node), ast.BinOp)
-        if tensor is not None and tensor.grad is None and combined:
-            text = case.of(node)
-            why = f"The output does not depend on {case.of(node.value)}: {text} is None."
-            yield case.replaced(node, f"({text} if {text} is not None else 0)", why=why, weak=True)
 
 
 def after_backward(case: Case) -> Iterator[Proposal]:

@@ -248,16 +248,6 @@ def keeps_shape(case: Case) -> Iterator[Proposal]:
         yield from out_of_place(case, statement)
 
 
-# ---- inference mode ------------------------------------------------------------------------------
-
-
-def of_inference(case: Case) -> Iterator[Proposal]:
-    """no_grad() in its place."""
-    yield from plain_no_grad(case)
-    for statement in case.statements:
-        yield from out_of_place(case, statement)
-
-
 def plain_no_grad(case: Case) -> Iterator[Proposal]:
     """torch.no_grad() in the place of torch.inference_mode()."""
     for node in case.attributes("inference_mode", everywhere=True):
@@ -313,17 +303,6 @@ def by_index(case: Case, statement: ast.stmt) -> Iterator[Proposal]:
         *[case.replacing(n, f"{base}[{index}]") for n in read],
         note=f"Each row is a view of its own of {base}, which autograd follows.",
     )
-
-
-def view_without_record(case: Case) -> Iterator[Proposal]:
-    """The view outside the block, with the change; or the change within it."""
-    for node in case.of_type(ast.With, everywhere=True):
-        switched_off = method(node.items[0].context_expr) in ("no_grad", "inference_mode")
-        if switched_off and node.lineno < case.line:
-            yield case.proposal(case.unwrapping(node))
-    for statement in case.statements:
-        yield from unrecorded(case, statement)
-        yield from out_of_place(case, statement)
 
 
 def shared_memory(case: Case) -> Iterator[Proposal]:

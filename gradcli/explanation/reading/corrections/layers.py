@@ -98,16 +98,6 @@ def normalised_shape(case: Case) -> Iterator[Proposal]:
             yield case.replaced(call.args[0], str(size(case.match[2])[-1]))
 
 
-def group_count(case: Case) -> Iterator[Proposal]:
-    """The nearest number of groups that divides the channels."""
-    for call in case.calls("GroupNorm", everywhere=True):
-        groups = argument(call, 0, "num_groups")
-        many, few = int(case.match[1]), int(case.match[2])
-        if groups is not None:
-            near = max(n for n in range(1, few + 1) if many % n == 0)
-            yield case.replaced(groups, str(near))
-
-
 def norm_of_one(case: Case) -> Iterator[Proposal]:
     """eval(): the running mean and variance; or more samples."""
     for call in case.calls():

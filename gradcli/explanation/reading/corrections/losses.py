@@ -44,8 +44,6 @@ def of_classes(case: Case) -> Iterator[Proposal]:
 def class_target(case: Case) -> Iterator[Proposal]:
     """The target as a vector: squeezed, or the argmax of one-hot rows."""
     yield from swapped(case)
-    if "batch_size" in case.message:
-        yield from kept_batch(case)
     for scores, target in compared(case):
         shape = case.shape(target)
         if shape is None:
@@ -56,16 +54,6 @@ def class_target(case: Case) -> Iterator[Proposal]:
         yield case.appended(target, ".squeeze(1)")
         yield case.appended(target, ".view(-1)")
         yield case.appended(scores, ".unsqueeze(0)")
-
-
-def kept_batch(case: Case) -> Iterator[Proposal]:
-    """x.view(-1, 400) takes features for samples where there are not 400: x.flatten(1)."""
-    for call in case.methods("view", "reshape", everywhere=True):
-        flat = len(call.args) == 2 and case.of(call.args[0]) == "-1"
-        if flat and number_of(call.args[1]):
-            why = f"Line {call.lineno}: -1 makes other rows than there are samples."
-            new = f"{case.source[case.start(call) : case.dot(call)]}.flatten(1)"
-            yield case.replaced(call, new, why=why, uncovers=True)
 
 
 def class_places(case: Case) -> Iterator[Proposal]:

@@ -1,13 +1,18 @@
-"""Cures of names that nothing gives a value: imports that are missing, keys, definitions."""
+"""Cures of names and attributes that are not there: imports that are missing, keys, spellings,
+functions that this PyTorch does not have.
+"""
 
 import ast
 import difflib
 from collections.abc import Iterator
 
 from ....snippets.eager.tables import in_pytorch
+from ....snippets.eager.tensor import Tensor
+from ....snippets.python.values import Instance
+from .calls import made_first
 from .case import Case, Proposal
-from .nodes import dotted
-from .text import Edit
+from .functions import classes, functions, without_apply
+from .nodes import argument, dotted, keyword, method, owner, value_of
 
 IMPORTS = {
     "torch": "import torch",
@@ -85,7 +90,6 @@ def undefined(case: Case) -> Iterator[Proposal]:
     for gone in case.of_type(ast.Delete, everywhere=True):
         if name in [dotted(t) for t in gone.targets]:
             yield case.proposal(case.removing(gone), why=f"del took {name} away.")
-    yield from defined_later(case, name)
 
 
 def imported(case: Case, name: str) -> Iterator[Proposal]:
@@ -98,16 +102,6 @@ def imported(case: Case, name: str) -> Iterator[Proposal]:
         yield case.proposal(case.before(top, f"from torch.func import {name}"), note=note)
     if name in IMPORTS:
         yield case.proposal(case.before(top, IMPORTS[name]), note=note)
-
-
-def defined_later(case: Case, name: str) -> Iterator[Proposal]:
-    """A definition further down, moved before the line that needs it."""
-    for statement in case.tree.body:
-        defines = isinstance(statement, ast.FunctionDef | ast.ClassDef) and statement.name == name
-        given = defines or statement in case.assignments(name)
-        if given and statement.lineno > case.line and case.alone(statement):
-            lines, cut = case.lines_of(statement), Edit(*case.span([statement]), "")
-            yield case.proposal(cut, case.before(top_statement(case), *lines))
 
 
 def top_statement(case: Case) -> ast.stmt:
@@ -184,3 +178,186 @@ def _first(case: Case, function: ast.FunctionDef) -> Iterator[Proposal]:
                 case.removing(statement),
                 why="nn.Module's own __init__ was called too late.",
             )
+
+
+# ---- attributes ----------------------------------------------------------------------------------
+# spellings of other releases and of other libraries.
+
+
+OLD = {
+    **{"data_": "data", "volatile": "requires_grad", "size_": "size", "gradient": "grad"},
+    **{"grads": "grad", "require_grad_": "requires_grad_", "astype": "to", "copy": "clone"},
+    **dict.fromkeys(("require_grad", "require_grads", "requires_grads"), "requires_grad"),
+    **dict.fromkeys(("backwards", "back", "backprop", "step"), "backward"),
+    "zero_gradients": "zero_grad",
+}  # attributes of tensors
+
+
+def attribute(case: Case) -> Iterator[Proposal]:
+    """The name that it has now, or the nearest there is."""
+    match = case.match
+    owner, name = match[1] or match[4] or match[6], match[2] or match[5] or match[7]
+    yield from made_first(case)
+    if any(c.name == owner for c in classes(case)):
+        yield from without_apply(case)
+    yield from as_method(case, name)
+    if owner.endswith("Backward"):
+        for node in case.attributes(name) if name.startswith("saved") else ():
+            yield case.renamed_to(node, "saved_tensors")
+        yield from kept_in_context(case, name)
+    for node in case.attributes("lr") if name == "lr" else ():
+        new = f'{case.of(node.value)}.param_groups[0]["lr"]'
+        yield case.replaced(node, new, why="Each group of parameters has a rate of its own.")
+    if owner in ("builtin_function_or_method", "method", "function"):
+        yield from not_called(case, name)
+    for node in case.attributes(name):
+        yield from renamed(case, owner, node)
+    yield from missing_super(case)
+    yield from local_in_init(case, owner, name)
+
+
+def renamed(case: Case, owner: str, node: ast.Attribute) -> Iterator[Proposal]:
+    """Another name, another module, or what holds the attribute as a tensor."""
+    name, holder, call = node.attr, case.of(node.value), case.parents.get(node)
+    if case.match[3]:
+        yield case.renamed_to(node, case.match[3])
+    yield from elsewhere(case, owner, node)
+    if owner == "Tensor" and name in OLD:
+        yield case.renamed_to(node, OLD[name])
+    for near in near_names(case, owner, node):
+        yield case.renamed_to(node, near)
+    if name in ("shape", "size") and isinstance(call, ast.Call):
+        yield case.replaced(call, case.of(node))
+    if name == "backward" and case.is_module(node.value):
+        yield case.first(node, ".sum()")
+    if owner == "list" and name in ("shape", "size", "sum", "mean", "T", "view"):
+        yield case.replaced(node.value, f"torch.tensor({holder})")
+    if owner in ("ndarray", "float", "int"):
+        yield case.replaced(node.value, f"torch.as_tensor({holder})", weak=True)
+
+
+def as_method(case: Case, name: str) -> Iterator[Proposal]:
+    """optimizer.backward(loss) as loss.backward()."""
+    for call in case.calls("backward") if name == "backward" else ():
+        if call.args and case.tensor(call.args[0]) is not None:
+            new = f"{case.operand(call.args[0])}.backward()"
+            yield case.replaced(call, new, why="It is the loss that goes back.")
+
+
+def kept_in_context(case: Case, name: str) -> Iterator[Proposal]:
+    """ctx.b = b in forward, for what backward reads."""
+    for forward in functions(case, "forward"):
+        ctx, *names = [a.arg for a in forward.args.args]
+        if name in names:
+            yield case.proposal(
+                case.before(forward.body[-1], f"{ctx}.{name} = {name}"),
+                why=f"backward reads {ctx}.{name}, which forward has not kept.",
+            )
+
+
+def local_in_init(case: Case, owner: str, name: str) -> Iterator[Proposal]:
+    """lin = nn.Linear(2, 1) in __init__, as self.lin."""
+    for built in case.assignments(name):
+        within = {getattr(n, "name", "") for n in case.around(built)}
+        if isinstance(built, ast.Assign) and {"__init__", owner} <= within:
+            why = f"Line {built.lineno} gives a name of __init__ alone a value, not the module."
+            yield case.proposal(case.inserting(built, "self."), why=why)
+
+
+def elsewhere(case: Case, owner: str, node: ast.Attribute) -> Iterator[Proposal]:
+    """A function that stands in another module: torch.nn.functional's of torch, nn, a tensor."""
+    name, functional = node.attr, "torch.nn.functional"
+    if owner in ("torch", "torch.nn") and name in in_pytorch()[functional]:
+        yield case.replaced(node, f"{functional}.{name}")
+    if owner in (functional, "torch.nn") and name in in_pytorch()["torch"]:
+        yield case.replaced(node, f"torch.{name}")
+    call = case.parents.get(node)
+    if owner == "Tensor" and isinstance(call, ast.Call) and call.func is node:
+        arguments = ", ".join(case.of(a) for a in (node.value, *call.args))
+        for module in ("torch", functional):
+            if name in in_pytorch()[module]:
+                yield case.replaced(call, f"{module}.{name}({arguments})")
+
+
+def not_called(case: Case, name: str) -> Iterator[Proposal]:
+    """The parentheses that are missing: of a method, or where its name was given to it."""
+    why = "A method without parentheses is the method itself; its result comes with ()."
+    for node in case.attributes(name):
+        for value in [node.value, *[m.value for m in reversed(case.makers(node.value))]]:
+            if isinstance(value, ast.Attribute):
+                yield case.appended(value, "()", why=why)
+
+
+def near_names(case: Case, owner: str, node: ast.Attribute) -> list[str]:
+    """Names like an attribute that its owner has."""
+    value = case.value(node.value)
+    known: list[str] = []
+    if isinstance(value, Tensor) or owner == "Tensor":
+        known = sorted(in_pytorch()["torch.Tensor"])
+    elif isinstance(value, Instance):
+        known = [*value.fields, *[n for c in value.cls.mro for n in c.members]]
+        for group in ("_parameters", "_modules", "_buffers"):
+            known += list(value.fields.get(group, {}))
+    elif owner.endswith("Backward"):
+        known = ["saved_tensors", "save_for_backward", "needs_input_grad", "mark_dirty"]
+    elif owner.startswith("torch"):
+        known = list(in_pytorch().get(owner, ()))
+    known = [n for n in known if n.endswith("_") == node.attr.endswith("_")]
+    same = [n for n in known if n.lower() == node.attr.lower() and n != node.attr]
+    return same + difflib.get_close_matches(node.attr, known, 2, 0.7)
+
+
+# ---- what this PyTorch does not have -------------------------------------------------------------
+# other devices, and functions of older versions.
+
+
+NOTE = "With a graphics processor the program runs as it is; here it is read without one."
+
+
+def on_cpu(case: Case) -> Iterator[Proposal]:
+    """No .cuda(), and "cpu" for the name of any other device."""
+    moves = [c for c in case.methods("cuda", "mps", "xpu", everywhere=True) if not c.keywords]
+    edits = [case.without_method(c) for c in moves]
+    for node in case.of_type(ast.Constant, everywhere=True):
+        if isinstance(node.value, str) and node.value.partition(":")[0] in ("cuda", "mps", "xpu"):
+            edits.append(case.replacing(node, repr("cpu")))
+    if edits:
+        yield case.proposal(*edits, note=NOTE)
+
+
+def in_linalg(case: Case) -> Iterator[Proposal]:
+    """torch.linalg's function of the same meaning."""
+    for call in case.calls("solve", "symeig", "lstsq", "matrix_rank"):
+        name, of_torch = method(call), case.of(owner(call)) == "torch"
+        given = list(call.args) if of_torch else [owner(call), *call.args]
+        texts = [case.of(a) for a in given if a is not None]
+        if name == "matrix_rank":
+            yield case.replaced(call, f"torch.linalg.matrix_rank({', '.join(texts)})")
+        elif name == "symeig":
+            yield from _of_symmetric(case, call, texts[0])
+        elif len(texts) > 1:
+            end = ".solution" if name == "lstsq" else ""
+            yield from _first_alone(case, call, f"torch.linalg.{name}({texts[1]}, {texts[0]}){end}")
+
+
+def _of_symmetric(case: Case, call: ast.Call, matrix: str) -> Iterator[Proposal]:
+    upper = argument(call, 2, "upper")
+    side = "" if value_of(upper) is False else ", UPLO='U'"
+    if value_of(argument(call, 1, "eigenvectors")) or keyword(call, "eigenvectors"):
+        yield case.replaced(call, f"torch.linalg.eigh({matrix}{side})")
+    else:
+        yield from _first_alone(case, call, f"torch.linalg.eigvalsh({matrix}{side})")
+
+
+def _first_alone(case: Case, call: ast.Call, text: str) -> Iterator[Proposal]:
+    """What now gives one value, where a program takes the first of two."""
+    place = case.parents[call]
+    if isinstance(place, ast.Subscript | ast.Attribute):
+        yield case.replaced(place, text)
+    for statement in case.of_type(ast.Assign):
+        target = statement.targets[0]
+        if statement.value is call and isinstance(target, ast.Tuple):
+            yield case.proposal(
+                case.replacing(target, case.of(target.elts[0])), case.replacing(call, text)
+            )
+    yield case.replaced(call, text)

@@ -476,16 +476,6 @@ def joined_dimensions(case: Case) -> Iterator[Proposal]:
                 yield case.appended(item, ".unsqueeze(0)")
 
 
-def lists_as_tensors(case: Case) -> Iterator[Proposal]:
-    """Lists of numbers as tensors."""
-    for node in case.calls("where", "cat"):
-        given = elements(node.args[0]) if method(node) == "cat" and node.args else node.args
-        lists = [a for a in given if isinstance(a, ast.List | ast.Tuple)]
-        yield from case.change(*[case.replacing(a, f"torch.tensor({case.of(a)})") for a in lists])
-        known = [a for a in given if isinstance(case.value(a), list | bool)]
-        yield from case.change(*[case.replacing(a, f"torch.tensor({case.of(a)})") for a in known])
-
-
 def stacked_numbers(case: Case) -> Iterator[Proposal]:
     """Numbers as tensors."""
     for node in case.calls("stack", "cat"):

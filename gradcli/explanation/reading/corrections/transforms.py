@@ -136,13 +136,6 @@ def vmap_sizes(case: Case) -> Iterator[Proposal]:
 # ---- vectors that derivatives are multiplied with ------------------------------------------------
 
 
-def jvp_tuples(case: Case) -> Iterator[Proposal]:
-    """(x,), (v,)."""
-    for call in case.calls("jvp"):
-        alone = [a for a in call.args[1:3] if not isinstance(a, ast.Tuple)]
-        yield from case.change(*[case.replacing(a, f"({case.of(a)},)") for a in alone])
-
-
 def direction(case: Case) -> Iterator[Proposal]:
     """Ones in that shape."""
     for call in case.calls("make_dual"):
@@ -168,14 +161,6 @@ def direction(case: Case) -> Iterator[Proposal]:
             yield case.replaced(given[0], new)
         else:
             yield case.given(call, "v", new)
-
-
-def level(case: Case) -> Iterator[Proposal]:
-    """with dual_level()."""
-    for call in case.calls("make_dual"):
-        module = dotted(call.func).rpartition(".")[0]
-        rest = [case.statement, *case.block_after(case.statement)]
-        yield case.proposal(case.wrapping(rest, f"with {module}.dual_level():"))
 
 
 # ---- arguments of the transforms -----------------------------------------------------------------

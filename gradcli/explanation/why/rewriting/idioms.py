@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from math import log, pi
 
 from ....graphs import OPS, Node
+from ....notation.formulas.rules.identities import Identity
 from .logarithms import log_of
 from .patterns import (
     constant,
@@ -13,7 +14,6 @@ from .patterns import (
     is_op,
     negated,
     number_node,
-    reduced_over,
     rooted,
     squared,
 )
@@ -27,7 +27,7 @@ Rule = Callable[[Node], Node | None]
 def logarithm(n: Node) -> Node | None:
     """log of exponentials, their sums, products and quotients, sigmoid, softmax."""
     if is_op(n, "log"):
-        return _without_number(log_of(n.parents[0]), n.parents[0])
+        return None if constant(n.parents[0]) is not None else log_of(n.parents[0])
     if is_op(n, "log2", "log10"):
         inner = log_of(n.parents[0])
         return None if inner is None else inner / log(2 if is_op(n, "log2") else 10)
@@ -38,28 +38,12 @@ def logarithm(n: Node) -> Node | None:
     return None
 
 
-def _without_number(result: Node | None, of: Node) -> Node | None:
-    return None if constant(of) is not None else result
-
-
 def exponential(n: Node) -> Node | None:
-    """exp of logarithms: exp(cumsum(log(x), 0)) is cumprod(x, 0)."""
-    if not is_op(n, "exp"):
-        return None
-    (z,) = n.parents
-    if is_op(z, "log"):
-        return z.parents[0]
-    if is_op(z, "sum", "cumsum") and is_op(z.parents[0], "log"):
-        name = {"sum": "prod", "cumsum": "cumprod"}[z.op.name]
-        if isinstance(z.attrs["dim"], tuple) and len(z.attrs["dim"]) > 1:
-            return None
-        return OPS[name](z.parents[0].parents[0], **z.attrs)
-    if is_op(z, "mul"):
-        a, b = z.parents
-        if is_op(b, "log"):
-            return b.parents[0] ** a
-        if is_op(a, "log"):
-            return a.parents[0] ** b
+    """exp(y * log(x)) is x ** y."""
+    if is_op(n, "exp") and is_op(n.parents[0], "mul"):
+        for y, z in (n.parents[0].parents, n.parents[0].parents[::-1]):
+            if is_op(z, "log"):
+                return z.parents[0] ** y
     return None
 
 
@@ -70,8 +54,6 @@ def quotient(n: Node) -> Node | None:
     if not is_op(n, "div"):
         return None
     a, b = n.parents
-    if is_op(a, "sinh") and is_op(b, "cosh") and a.parents[0] is b.parents[0]:
-        return OPS["tanh"](a.parents[0])
     if is_op(a, "div") and is_op(b, "div") and a.parents[1] is b.parents[1]:
         a, b = a.parents[0], b.parents[0]
     return _softmax(a, b) or _tanh(a, b) or _logistic(a, b) or _exponents(a, b)
@@ -138,28 +120,6 @@ def _exponents(a: Node, b: Node) -> Node | None:
     return OPS["exp"](la - lb)
 
 
-def inverse(n: Node) -> Node | None:
-    """atanh(tanh(x)), logit(sigmoid(x))."""
-    for outer, inner in (("atanh", "tanh"), ("logit", "sigmoid"), ("expm1", "log1p")):
-        if is_op(n, outer) and is_op(n.parents[0], inner):
-            return n.parents[0].parents[0]
-    return None
-
-
-# ---- losses --------------------------------------------------------------------------------------
-
-
-def with_logits(n: Node) -> Node | None:
-    """binary_cross_entropy(sigmoid(x), y)."""
-    if not is_op(n, "binary_cross_entropy"):
-        return None
-    p, y, weight = n.inputs
-    if not is_op(p, "sigmoid"):
-        return None
-    named = {} if weight is None else {"weight": weight}
-    return OPS["binary_cross_entropy_with_logits"](p.parents[0], y, **named, **n.attrs)  # type: ignore[union-attr]
-
-
 # ---- roots ---------------------------------------------------------------------------------------
 
 
@@ -184,18 +144,16 @@ def _norm(z: Node, order: float) -> Node | None:
         powers = _power(z.parents[0], order)
         if powers is None or not z.parents[0].ndim:
             return None
-        norm = OPS["vector_norm"](powers, ord=_whole(order), **reduced_over(z))
-        return norm if scale == 1 else norm / _number(scale)
+        norm = OPS["vector_norm"](
+            powers, ord=_whole(order), dim=z.attrs["dim"], keepdim=z.attrs["keepdim"]
+        )
+        return norm if scale == 1 else norm / number_node(scale)
     if order != 2:
         return None
     if is_op(z, "dot", "matmul", "inner") and z.parents[0] is z.parents[1]:
         x = z.parents[0]
         return OPS["vector_norm"](x, ord=2) if x.ndim == 1 else None
     return _hypot(z)
-
-
-def _number(value: float) -> Node:
-    return number_node(value)
 
 
 def _whole(value: float) -> int | float:
@@ -230,24 +188,7 @@ def _hypot(z: Node) -> Node | None:
     return OPS["vector_norm"](OPS["stack"](*squares, dim=0), ord=2, dim=0)
 
 
-def hypot(n: Node) -> Node | None:
-    """hypot(a, b), whose gradient at 0, 0 is nan."""
-    if is_op(n, "hypot") and n.parents[0].shape == n.parents[1].shape:
-        return OPS["vector_norm"](OPS["stack"](*n.parents, dim=0), ord=2, dim=0)
-    return None
-
-
 # ---- quotients that are 0/0 ----------------------------------------------------------------------
-
-
-def sign(n: Node) -> Node | None:
-    """x / |x|."""
-    if not is_op(n, "div"):
-        return None
-    a, b = n.parents
-    if is_op(b, "abs") and b.parents[0] is a:
-        return OPS["sign"](a)
-    return OPS["sign"](b) if is_op(a, "abs") and a.parents[0] is b else None
 
 
 def cardinal_sine(n: Node) -> Node | None:
@@ -256,17 +197,12 @@ def cardinal_sine(n: Node) -> Node | None:
         return None
     a, b = n.parents
     if is_op(a, "sin") and a.parents[0] is b:
-        return OPS["sinc"](b / number_pi())
+        return OPS["sinc"](b / number_node(pi))
     z = squared(b)
     cosine = is_op(a, "sub") and is_number(a.parents[0], 1) and is_op(a.parents[1], "cos")
     if z is not None and cosine and a.parents[1].parents[0] is z:
-        return 0.5 * OPS["sinc"](z / (2 * number_pi())) ** 2
+        return 0.5 * OPS["sinc"](z / (2 * number_node(pi))) ** 2
     return None
-
-
-def number_pi() -> Node:
-    """The number pi."""
-    return number_node(pi)
 
 
 def angle(n: Node) -> Node | None:
@@ -278,28 +214,36 @@ def angle(n: Node) -> Node | None:
     return OPS["atan2"](side * y, side * x)
 
 
-def determinant(n: Node) -> Node | None:
-    """log(det(A)), whose determinant overflows."""
-    if not is_op(n, "log"):
-        return None
-    (z,) = n.parents
-    if is_op(z, "det"):
-        return OPS["logdet"](z.parents[0])
-    if is_op(z, "abs") and is_op(z.parents[0], "det"):
-        return OPS["log_abs_determinant"](z.parents[0].parents[0])
-    return None
+# ---- texts ---------------------------------------------------------------------------------------
+
+IDENTITIES = [
+    Identity(text)
+    for text in (
+        "exp(log(x)) = x",
+        "exp(sum(log(x), dim=d, keepdim=k)) = prod(x, dim=d, keepdim=k)",
+        "exp(cumsum(log(x), dim=d)) = cumprod(x, dim=d)",
+        "sinh(x) / cosh(x) = tanh(x)",
+        "atanh(tanh(x)) = x",
+        "logit(sigmoid(x)) = x",
+        "expm1(log1p(x)) = x",
+        "x / abs(x) = sign(x)",
+        "abs(x) / x = sign(x)",
+        "log(det(x)) = logdet(x)",  # the determinant overflows
+        "log(abs(det(x))) = log_abs_determinant(x)",
+        # at 0, 0 the gradient of hypot is nan
+        "hypot(x, y) = vector_norm(stack(x, y, dim=0), ord=2, dim=0) where x.shape == y.shape",
+        "binary_cross_entropy(sigmoid(x), y, reduction=r)"
+        " = binary_cross_entropy_with_logits(x, y, reduction=r)",
+        "binary_cross_entropy(sigmoid(x), y, z, reduction=r)"
+        " = binary_cross_entropy_with_logits(x, y, weight=z, reduction=r)",
+    )
+]
 
 
-IDIOMS: Sequence[Rule] = (
-    logarithm,
-    exponential,
-    quotient,
-    inverse,
-    with_logits,
-    root,
-    hypot,
-    sign,
-    cardinal_sine,
-    angle,
-    determinant,
-)
+def identity(n: Node) -> Node | None:
+    """What one of IDENTITIES makes of a node."""
+    rules = (rule for rule in IDENTITIES if n.op.name in rule.heads)
+    return next((new for rule in rules for new in rule(n) or ()), None)
+
+
+IDIOMS: Sequence[Rule] = (logarithm, exponential, identity, quotient, root, cardinal_sine, angle)

@@ -1,9 +1,10 @@
 """Logarithms of expressions of exponentials, without computing these."""
 
+from collections.abc import Callable
 from math import log
 
 from ....graphs import OPS, Node
-from .patterns import all_dims, constant, is_number, is_op, negated, number_node, squared
+from .patterns import constant, is_number, is_op, negated, number_node, squared
 
 SHAPED = ("getitem", "unsqueeze", "squeeze", "reshape", "expand", "transpose", "flatten", "view")
 
@@ -72,7 +73,8 @@ def _summed(node: Node) -> Node | None:
     inner = log_of(x)
     if inner is None or not x.ndim:
         return inner
-    dim = all_dims(x, node.attrs["dim"])
+    dim = node.attrs["dim"]
+    dim = tuple(range(x.ndim)) if dim is None else dim
     dim = dim[0] if isinstance(dim, tuple) and len(dim) == 1 else dim
     return OPS["logsumexp"](inner, dim=dim, keepdim=node.attrs["keepdim"])
 
@@ -88,25 +90,14 @@ def _power(node: Node) -> Node | None:
     return None if inner is None or constant(base) is not None else exponent * inner
 
 
-def _root(node: Node) -> Node | None:
-    inner = log_of(node.parents[0])
-    return None if inner is None else inner / 2
+def _of_operand(make: Callable[[Node, Node], Node]) -> Callable[[Node], Node | None]:
+    """What is made of a node and the logarithm of its operand, if that has one."""
 
+    def rule(node: Node) -> Node | None:
+        inner = log_of(node.parents[0])
+        return None if inner is None else make(node, inner)
 
-def _shaped(node: Node) -> Node | None:
-    inner = log_of(node.parents[0])
-    return None if inner is None else node.op(inner, **node.attrs)
-
-
-def _cosh(node: Node) -> Node | None:
-    (z,) = node.parents
-    return OPS["logaddexp"](z, negated(z)) - log(2)
-
-
-def _multiplied(node: Node) -> Node | None:
-    (x,) = node.parents
-    inner = log_of(x)
-    return None if inner is None else OPS["sum"](inner, **node.attrs)
+    return rule
 
 
 RULES = {
@@ -115,17 +106,16 @@ RULES = {
     "sigmoid": lambda n: OPS["logsigmoid"](n.parents[0]),
     "softmax": lambda n: OPS["log_softmax"](n.parents[0], dim=n.attrs["dim"]),
     "ndtr": lambda n: OPS["log_ndtr"](n.parents[0]),
-    "softplus": lambda n: None,
-    "cosh": _cosh,
+    "cosh": lambda n: OPS["logaddexp"](n.parents[0], negated(n.parents[0])) - log(2),
     "mul": _product,
     "div": _quotient,
     "add": _sum_of_two,
     "sub": _difference,
     "sum": _summed,
     "mean": _averaged,
-    "prod": _multiplied,
+    "prod": _of_operand(lambda n, inner: OPS["sum"](inner, **n.attrs)),
     "pow": _power,
-    "sqrt": _root,
+    "sqrt": _of_operand(lambda n, inner: inner / 2),
     "double": lambda n: log_of(n.parents[0]),
-    **dict.fromkeys(SHAPED, _shaped),
+    **dict.fromkeys(SHAPED, _of_operand(lambda n, inner: n.op(inner, **n.attrs))),
 }

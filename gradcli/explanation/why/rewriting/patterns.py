@@ -1,8 +1,6 @@
 """Patterns for rewriting rules: operations by name, constants, squares, roots, reductions."""
 
-from typing import Any
-
-from ....graphs import OPS, Node
+from ....graphs import OPS, Node, as_node
 
 
 def is_op(node: Node | None, *names: str) -> bool:
@@ -33,8 +31,6 @@ def negated(node: Node) -> Node:
 
 def number_node(value: float) -> Node:
     """The constant node of a number, an integer if possible."""
-    from ....graphs import as_node
-
     return as_node(int(value) if value % 1 == 0 else value)
 
 
@@ -72,13 +68,3 @@ def _ratio(node: Node | None) -> float | None:
         return None
     a, b = constant(node.inputs[0]), constant(node.inputs[1])
     return None if a is None or not b else a / b
-
-
-def reduced_over(node: Node) -> dict[str, Any]:
-    """The dimensions of a reduction, as another takes them."""
-    return {"dim": node.attrs["dim"], "keepdim": node.attrs["keepdim"]}
-
-
-def all_dims(node: Node, dim: Any) -> Any:
-    """`dim`; every dimension of what is reduced where that is None."""
-    return tuple(range(node.ndim)) if dim is None else dim

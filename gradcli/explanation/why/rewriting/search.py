@@ -15,9 +15,8 @@ from ....notation.formulas.formula import formula
 from ....notation.tree import Name
 from ...analysis import Analysis
 from ..tracing import Tracer
-from .guards import empty_rows, masked, singular
+from .guards import empty_rows, masked, removable, singular
 from .idioms import IDIOMS, Rule
-from .removable import removable
 from .verified import Numbers, Verifier
 
 UNFIT = (GradcliError, *MISUSES)  # what an idiom raises if shapes or numbers do not fit

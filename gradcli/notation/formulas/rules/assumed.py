@@ -6,9 +6,8 @@ from ....graphs import Node
 from ....graphs.shapes import axes
 from ....operators.indexing import full_index
 from .atoms import definition
-from .factoring import ODD
+from .factoring import ODD, terms_of
 from .products import CACHE_SIZE, constant_value
-from .sums import terms_of
 
 DEEP, NEAR = 40, 12  # the search depth for symmetry, and for parity
 REDUCTIONS = ("sum", "mean", "vector_norm", "amax", "amin")

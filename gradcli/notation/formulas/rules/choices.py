@@ -5,7 +5,7 @@ from itertools import product
 
 from ....graphs import OPS, Node
 from .identities import identities
-from .products import Coefficient, Product, build, constant_value, product_of, with_factor
+from .products import NOTHING, Coefficient, build, constant_value, product_of
 from .registry import NORMAL, normal, rule
 
 identities(NORMAL, """
@@ -19,18 +19,15 @@ identities(NORMAL, """
 @normal("mul", "div")
 def half_at_a_tie(node: Node) -> Node | None:
     """where(a == b, 1 / 2, 1) * (a >= b) = (1 + sign(a - b)) / 2."""
-    result = product_of(node)
-    if result is None:
-        return None
+    result = product_of(node) or NOTHING
     once = [f for f, e in result.factors.items() if e == 1]
     for half, mask in product(once, repeat=2):
         operands = _larger_or_tied(mask)
         constant = None if operands is None else _halved_where_equal(half, operands)
         if operands is not None and constant is not None:
             larger, smaller = operands
-            rest = {f: e for f, e in result.factors.items() if f not in (half, mask)}
-            factors = with_factor(rest, 1 + OPS["sign"](larger - smaller))
-            return build(Product(result.coefficient * constant / 2, factors), node.shape)
+            signed = {1 + OPS["sign"](larger - smaller): 1}
+            return build(result.without(half, mask).times(signed, constant / 2), node.shape)
     return None
 
 

@@ -7,12 +7,11 @@ from itertools import combinations
 
 from ....graphs import OPS, Node
 from ....graphs.shapes import broadcast
-from .factoring import sum_of
+from .factoring import sum_of, terms_of
 from .guards import OPPOSITE, is_positive
 from .identities import identities
-from .products import ONE, Product, build, constant_value, product_of, with_factor
+from .products import NOTHING, ONE, Product, build, constant_value, product_of, with_factor
 from .registry import NORMAL, candidate, normal
-from .sums import terms_of
 
 identities(NORMAL, """
     (x > y) + (x < y) = ne(x, y)
@@ -88,12 +87,10 @@ def _split_where(term: Node) -> tuple[Node | None, Node | None]:
     """The other factors of a term, and its only `where`; None and None if it has none."""
     if term.op.name == "where":
         return None, term
-    result = product_of(term)
-    if result is None:
-        return None, None
+    result = product_of(term) or NOTHING
     wheres = [f for f, e in result.factors.items() if f.op.name == "where" and e == 1]
     if len(wheres) != 1:
         return None, None
-    rest = result.without(wheres[0]).factors
-    shape = term.shape if any(f.shape for f in rest) else ()
-    return build(Product(result.coefficient, rest), shape), wheres[0]
+    rest = result.without(wheres[0])
+    shape = term.shape if any(f.shape for f in rest.factors) else ()
+    return build(rest, shape), wheres[0]

@@ -5,7 +5,7 @@ from functools import lru_cache
 from itertools import combinations
 
 from ....graphs import Node
-from .factoring import MOST_TERMS, expand_product, sum_of
+from .factoring import MOST_TERMS, expand_product, sum_of, terms_of
 from .products import (
     CACHE_SIZE,
     NOTHING,
@@ -19,7 +19,6 @@ from .products import (
     with_factors,
 )
 from .registry import candidate
-from .sums import terms_of
 
 STEPS = 6  # of a long division
 
@@ -130,9 +129,9 @@ def _divide_term(t: Product, by: Product) -> Product | None:
 @candidate("mul", "div")
 def number_into_a_sum(node: Node) -> Iterator[Node]:
     """2 * (x - y - 1 / (2 * t)) = 2 * (x - y) - 1 / t."""
-    result = product_of(node)
-    number = result.coefficient if result is not None else 0
-    if result is None or number in (0, 1, -1):
+    result = product_of(node) or NOTHING
+    number = result.coefficient
+    if number in (0, 1, -1):
         return
     for f in [f for f, e in result.factors.items() if e == 1 and f.op.name in ("add", "sub")]:
         terms = terms_of(f) or []

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from ....graphs import OPS, Node, as_node
 from .assumed import is_orthogonal, is_symmetric
 from .chains import is_square
-from .factoring import are_opposite, sum_of
+from .factoring import are_opposite, sum_of, terms_of
 from .matrices import is_unit
 from .products import (
     CACHE_SIZE,
@@ -35,7 +35,6 @@ from .products import (
     with_factors,
 )
 from .registry import Table
-from .sums import terms_of
 
 Env = dict[str, Any]  # the nodes and attributes that names stand for
 Matcher = Callable[[Node, Env], Iterator[Env]]

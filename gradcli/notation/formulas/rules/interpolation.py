@@ -2,10 +2,9 @@
 
 from ....graphs import OPS, Node
 from ....graphs.shapes import axis
-from .factoring import expanded_terms
+from .factoring import expanded_terms, terms_of
 from .products import Coefficient, Product, build, magnitude, product_of
 from .registry import candidate
-from .sums import terms_of
 
 CLOSE = 1e-9
 

@@ -3,8 +3,7 @@
 from ....graphs import Node, intern, walk
 from ....graphs.shapes import axes, axis
 from ....operators.indexing import full_index
-from .parts import new_dimensions
-from .places import reshape_of_reshape
+from .places import new_dimensions, reshape_of_reshape
 from .products import Product, build, product_of
 from .registry import candidate, normal
 

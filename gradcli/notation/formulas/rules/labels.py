@@ -14,9 +14,17 @@ from ....lazy import np
 from ....operators.leaves import Array
 from .atoms import definition
 from .matrices import is_unit
-from .parts import new_dimensions
-from .places import RESHAPING, at_unit, is_array_index
-from .products import ONE, Coefficient, Product, build, product_of, with_factor, with_factors
+from .places import RESHAPING, at_unit, is_array_index, new_dimensions
+from .products import (
+    NOTHING,
+    ONE,
+    Coefficient,
+    Product,
+    build,
+    product_of,
+    with_factor,
+    with_factors,
+)
 from .registry import candidate, normal, rule
 
 
@@ -101,8 +109,8 @@ def one_hot_from_scatter(node: Node) -> Node | None:
 @normal("mul", "div")
 def one_hot_in_products(node: Node) -> Node | None:
     """eye(n)[y].long() / n = eye(n)[y] / n, in products of floating-point dtype."""
-    result = product_of(node) if node.dtype == "float" else None
-    if result is None or not any(map(_is_integer_one_hot, result.factors)):
+    result = (product_of(node) if node.dtype == "float" else None) or NOTHING
+    if not any(map(_is_integer_one_hot, result.factors)):
         return None
     factors = {f.parents[0] if _is_integer_one_hot(f) else f: e for f, e in result.factors.items()}
     return build(result._replace(factors=factors), node.shape)
@@ -142,25 +150,25 @@ def gather_from_one_hot(node: Node) -> Iterator[Node]:
     z.unsqueeze(1) * x.gather(1, y.unsqueeze(1)).
     """
     x, keepdim = node.parents[0], node.attrs["keepdim"]
-    result = product_of(x) if keepdim and x.ndim == 2 and node.shape == (x.shape[0], 1) else None
-    for f, e in result.factors.items() if result else ():
+    is_column = keepdim and x.ndim == 2 and node.shape == (x.shape[0], 1)
+    result = (product_of(x) if is_column else None) or NOTHING
+    for f, e in result.factors.items():
         y = one_hot_indices(f) if e == 1 and f.shape == x.shape else None
         if y is not None:
-            rest = result.without(f).factors  # type: ignore[union-attr]
+            rest = result.without(f).factors
             outer = {k: v for k, v in rest.items() if k.shape in ((), node.shape)}
             inner = build(Product(ONE, {k: v for k, v in rest.items() if k not in outer}), x.shape)
             picked = inner.gather(dim=1, index=OPS["tensor"](data=y).unsqueeze(dim=1))
-            yield build(result._replace(factors=with_factor(outer, picked)), node.shape)  # type: ignore[union-attr]
+            yield build(result._replace(factors=with_factor(outer, picked)), node.shape)
 
 
 @normal("unsqueeze")
 def column_of_picks(node: Node) -> Node | None:
     """(x[arange(n), y] * z).unsqueeze(1) = x.gather(1, y.unsqueeze(1)) * z.unsqueeze(1)."""
     v = node.parents[0]
-    result = product_of(v) if node.shape == (*v.shape, 1) and v.ndim == 1 else None
-    powers = result.factors if result else {}
-    picked = {f: y for f in powers if (y := _picked_indices(f)) is not None}
-    if result is None or not picked:
+    result = (product_of(v) if node.shape == (*v.shape, 1) and v.ndim == 1 else None) or NOTHING
+    picked = {f: y for f in result.factors if (y := _picked_indices(f)) is not None}
+    if not picked:
         return None
     factors: dict[Node, Coefficient] = {}
     for f, e in result.factors.items():
@@ -177,9 +185,7 @@ def picks_cancelled(node: Node) -> Node | None:
     """x * eye(n)[y] / x.gather(1, y.unsqueeze(1)) = eye(n)[y], and
     (x * eye(n)[y]).sum(dim=1, keepdim=True) / x.gather(1, y.unsqueeze(1)) = 1.
     """
-    result = product_of(node) if node.ndim == 2 else None
-    if result is None:
-        return None
+    result = (product_of(node) if node.ndim == 2 else None) or NOTHING
     powers = result.factors
     below = {_picked(f): f for f, e in powers.items() if e < 0 and _picked(f) is not None}
     keys = [_key(y) for f, e in powers.items() if e == 1 and (y := one_hot_indices(f))]

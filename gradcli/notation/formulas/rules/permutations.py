@@ -5,11 +5,10 @@ from collections.abc import Iterator
 from ....graphs import Node, walk
 from ....graphs.shapes import axes
 from ....operators.indexing import full_index
-from .factoring import MOST_TERMS
+from .factoring import MOST_TERMS, terms_of
 from .products import build, constant_value
 from .registry import candidate, normal, rule
 from .scatter_add import multiply_into_put_at
-from .sums import terms_of
 
 WHOLE = {"cumsum": "sum", "cumprod": "prod"}
 PLAIN = (int, slice, type(...))  # items of an index

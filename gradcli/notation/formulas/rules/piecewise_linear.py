@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator
 from ....graphs import OPS, Node, walk
 from ....graphs.substitution import substitute
 from .atoms import definition
+from .factoring import multiple_of, terms_of
 from .guards import normalised_comparison
 from .products import (
     NOTHING,
@@ -16,7 +17,6 @@ from .products import (
     product_of,
 )
 from .registry import candidate, normal
-from .sums import multiple_of, terms_of
 
 LARGE = 60  # nodes; a larger factor is not searched for clamps
 ABOVE = {"gt": 1, "ge": 1, "lt": -1, "le": -1}  # the side on which a comparison holds

@@ -5,8 +5,8 @@ from itertools import combinations, permutations
 
 from ....graphs import Node, as_node
 from ....graphs.signature import signature
-from .bounds import is_not_negative
-from .factoring import MOST_TERMS, negative, sum_of
+from .factoring import MOST_TERMS, added, canonical_sums, multiple_of, negative, sum_of, terms_of
+from .guards import is_not_negative
 from .identities import identities
 from .products import (
     NOTHING,
@@ -21,7 +21,6 @@ from .products import (
     with_factors,
 )
 from .registry import CANDIDATES, candidate, normal
-from .sums import added, canonical_sums, multiple_of, terms_of
 
 identities(CANDIDATES, """
     (x + y) * (x - y) = x ** 2 - y ** 2
@@ -33,13 +32,11 @@ def powers_together(node: Node) -> Iterator[Node]:
     """x ** 2 / y ** 2 = (x / y) ** 2; x ** a * y ** -a = (x / y) ** a; x ** 2 * y ** 2;
     sqrt(x) / sqrt(y) = sqrt(x / y).
     """
-    result = product_of(node)
-    if result is None or result.coefficient == 0:
-        return
+    result = product_of(node) or NOTHING
     for (f, e), (k, n) in permutations(result.factors.items(), 2):
         new = _product_of_powers(f, e, k, n)
         if new is not None:
-            rest = {h: v for h, v in result.factors.items() if h not in (f, k)}
+            rest = result.without(f, k).factors
             yield build(result._replace(factors=with_factors({new: 1}, rest)), node.shape)
 
 
@@ -48,16 +45,14 @@ def exponents_added(node: Node) -> Iterator[Node]:
     """x ** (a - 1) * x = x ** a; x ** a * x ** b = x ** (a + b); x ** a / x ** b = x ** (a - b);
     sqrt(x) * x = x ** 1.5; x ** (a - 1) / (x ** a) ** 2 = 1 / x ** (a + 1).
     """
-    result = product_of(node)
-    if result is None:
-        return
+    result = product_of(node) or NOTHING
     for f in result.factors:
         base = f.parents[0] if f.op.name in ("pow", "sqrt") else None
         exponents = {k: _exponent_of(k, v, base) for k, v in result.factors.items() if base}
         for k, other in exponents.items():
             exponent = exponents[f]
             if k is not f and exponent is not None and other is not None:
-                rest = {h: v for h, v in result.factors.items() if h not in (f, k)}
+                rest = result.without(f, k).factors
                 above, total = _canonical_exponent(exponent + other)
                 factors = with_factors({base**total: 1 if above else -1}, rest)
                 yield build(result._replace(factors=factors), node.shape)
@@ -201,16 +196,13 @@ def _product_of_powers(f: Node, e: Coefficient, k: Node, n: Coefficient) -> Node
 @normal("mul", "div")
 def multiples_of_sums(node: Node) -> Node | None:
     """(x + y) / (y + x) = 1; (x - y) * (2 * y - 2 * x) = -2 * (x - y) ** 2."""
-    result = product_of(node)
-    if result is None or result.coefficient == 0:
-        return None
+    result = product_of(node) or NOTHING
     sums = [f for f in result.factors if f.op.name in ("add", "sub")]
     for f, k in combinations(sums, 2):
         times = multiple_of(k, f)
         e = result.factors[k]
         if times is not None and e == int(e):
-            factors = with_factors(result.factors, {k: -e, f: e})
-            return build(Product(result.coefficient * times**e, factors), node.shape)
+            return build(result.times({k: -e, f: e}, times**e), node.shape)
     return None
 
 

@@ -10,10 +10,12 @@ from ....graphs.signature import signature
 from .assumed import parity
 from .atoms import definition
 from .broadcasting import unbroadcast
-from .factoring import expanded_terms
+from .factoring import added, expanded_terms, terms_of
 from .identities import identities
+from .matrices import is_unit
 from .products import (
     CACHE_SIZE,
+    NOTHING,
     ONE,
     Coefficient,
     Product,
@@ -25,7 +27,6 @@ from .products import (
     with_factors,
 )
 from .registry import NORMAL, candidate, normal
-from .sums import added, terms_of
 
 MAX_DEPTH = 20  # of nested operations
 MOST_SUMS = 4  # terms of a sum that are compared pairwise
@@ -76,16 +77,13 @@ def _after(f: Node, x: Node, over: tuple[int, ...]) -> bool:
 @normal("mul", "div")
 def sum_divided_by_count(node: Node) -> Node | None:
     """x.sum(dim=1) / x.shape[1] = x.mean(dim=1); x.mean() * x.numel() = x.sum()."""
-    result = product_of(node)
-    if result is None:
-        return None
+    result = product_of(node) or NOTHING
     for count, e in result.factors.items():
         for f, k in result.factors.items():
             wanted = "sum" if e == -1 else "mean" if e == 1 else ""
             if f.op.name == wanted and k == 1 and _is_count_of(count, f):
-                rest = {a: b for a, b in result.factors.items() if a not in (f, count)}
                 new = OPS["mean" if e == -1 else "sum"](*f.inputs, **f.attrs)
-                return build(Product(result.coefficient, with_factor(rest, new)), node.shape)
+                return build(result.without(f, count).times({new: 1}), node.shape)
     return None
 
 
@@ -122,18 +120,15 @@ def product_of_others(node: Node) -> Node | None:
 @candidate("mul", "div")
 def new_dimensions_together(node: Node) -> Node | None:
     """a.unsqueeze(1) / b.unsqueeze(1) = (a / b).unsqueeze(1)."""
-    result = product_of(node)
-    if result is None or result.coefficient == 0:
-        return None
+    result = product_of(node) or NOTHING
     thin = [f for f in result.factors if f.op.name == "unsqueeze"]
     same = [f for f in thin if f.shape == thin[0].shape and f.attrs == thin[0].attrs]
     if len(same) < 2:
         return None
     product = Product(ONE, {f.parents[0]: result.factors[f] for f in same})
     inner = build(product, same[0].parents[0].shape)
-    rest = {f: e for f, e in result.factors.items() if f not in same}
-    joined = same[0].op(inner, **same[0].attrs)
-    return build(Product(result.coefficient, with_factors({joined: 1}, rest)), node.shape)
+    factors = with_factors({same[0].op(inner, **same[0].attrs): 1}, result.without(*same).factors)
+    return build(result._replace(factors=factors), node.shape)
 
 
 @candidate("sum")
@@ -181,9 +176,9 @@ def _is_centred(named: Node, over: tuple[int, ...], depth: int = MAX_DEPTH) -> b
         if x.op.name == "sub" and minuend.shape == x.shape and _is_mean(minuend, subtrahend, over):
             return True
         return all(i.shape == x.shape and _is_centred(i, over, depth - 1) for i in x.parents)
-    result = product_of(x) if x.op.name in ("mul", "div", "neg") else None
-    varying = [f for f in result.factors if not constant_along(f, x, over)] if result else []
-    if result is None or len(varying) != 1 or varying[0] is x or result.factors[varying[0]] != 1:
+    result = (product_of(x) if x.op.name in ("mul", "div", "neg") else None) or NOTHING
+    varying = [f for f in result.factors if not constant_along(f, x, over)]
+    if len(varying) != 1 or varying[0] is x or result.factors[varying[0]] != 1:
         return False
     return varying[0].shape == x.shape and _is_centred(varying[0], over, depth - 1)
 
@@ -261,29 +256,15 @@ def _moved_into_sum(p: Product, rest: Powers, shared: Powers, total: Node) -> No
 @normal("mul")
 def diag_from_eye(node: Node) -> Node | None:
     """x.unsqueeze(1) * eye(n) = diag(x)."""
-    result = product_of(node)
-    if result is None or node.ndim != 2 or result.coefficient == 0:
+    result = product_of(node) or NOTHING
+    units = [f for f in result.factors if is_unit(f)]
+    others = [f for f in result.factors if f.shape and f not in units]
+    if node.ndim != 2 or len(units) != 1 or [result.factors[f] for f in others] != [1]:
         return None
-    units = [
-        f for f, e in result.factors.items() if f.op.name == "eye" and f.shape[0] == f.shape[1]
-    ]
-    rest = {f: e for f, e in result.factors.items() if f not in units}
-    if len(units) != 1 or not rest:
-        return None
-    vector = None
-    for f, e in rest.items():
-        if f.shape and (e != 1 or vector is not None):
-            return None
-        if f.shape:
-            vector = f
-    if vector is None:
-        return None
-    if vector.op.name == "unsqueeze":
-        vector = vector.parents[0]
+    vector = others[0].parents[0] if others[0].op.name == "unsqueeze" else others[0]
     if vector.ndim != 1 or vector.shape != node.shape[:1]:
         return None
-    scale = {f: e for f, e in rest.items() if f.shape == ()}
-    return build(Product(result.coefficient, with_factor(scale, OPS["diag"](vector))), node.shape)
+    return build(result.without(*units, *others).times({OPS["diag"](vector): 1}), node.shape)
 
 
 @normal("diagonal_scatter")

@@ -6,8 +6,8 @@ from math import inf
 from ....graphs import Node, downstream, walk
 from ....graphs.shapes import axes
 from .atoms import definition
-from .bounds import is_not_negative
 from .broadcasting import unbroadcast
+from .guards import is_not_negative
 from .products import NOTHING, Coefficient, build, constant_value, product_of
 from .registry import normal
 
@@ -50,8 +50,8 @@ def redundant_where(node: Node) -> Node | None:
     condition, a, b = node.parents
     if constant_value(a) != 0 or b.shape != node.shape:
         return None
-    nonzero, result = {*_nonzero_parts(b), *_denominators(b)}, product_of(b)
-    factors = result.factors if result else {}
+    nonzero = {*_nonzero_parts(b), *_denominators(b)}
+    factors = (product_of(b) or NOTHING).factors
     for zeros in map(_zero_factors, _conjuncts(condition)):
         if zeros and all(
             z in nonzero or unbroadcast(z) in nonzero or _is_zero_with_factor(z, factors)
@@ -68,11 +68,12 @@ def redundant_where_of_softmax(node: Node) -> Node | None:
     """
     condition, *sides = node.parents
     for masked, (zero, b) in ((1, sides), (2, sides[::-1])):
-        result = product_of(b) if constant_value(zero) == 0 and b.shape == node.shape else None
-        for f, e in result.factors.items() if result else ():
-            others = result.without(f).factors  # type: ignore[union-attr]
-            is_zero = e > 0 and f.shape == node.shape and _is_zero_by_mask(f, condition, masked)
-            if is_zero and others and _stay_finite(others, f, condition):
+        is_zero = constant_value(zero) == 0 and b.shape == node.shape
+        result = (product_of(b) if is_zero else None) or NOTHING
+        for f, e in result.factors.items():
+            others = result.without(f).factors
+            vanishes = e > 0 and f.shape == node.shape and _is_zero_by_mask(f, condition, masked)
+            if vanishes and others and _stay_finite(others, f, condition):
                 return b
     return None
 

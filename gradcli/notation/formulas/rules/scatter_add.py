@@ -5,7 +5,7 @@ from ....graphs.shapes import Shape, axes
 from ....graphs.substitution import substitute
 from ....operators.indexing import full_index
 from ....operators.leaves import Array
-from .factoring import expand_product, sum_of
+from .factoring import expand_product, sum_of, terms_of
 from .labels import one_hot_indices
 from .places import element, is_array_index, is_unsupported_index, picked_shape
 from .products import (
@@ -19,16 +19,14 @@ from .products import (
     with_factor,
 )
 from .registry import candidate, layout, normal
-from .sums import terms_of
 
 
 @candidate("mul", "div")
 def multiply_into_put_at(node: Node) -> Node | None:
     """x * v.put_at(x.shape, (0,)) = (x[0] * v).put_at(x.shape, (0,))."""
-    result = product_of(node)
-    powers = result.factors if result else {}
-    scattered = [f for f, e in powers.items() if f.op.name == "put_at" and e == 1]
-    if result is None or len(scattered) != 1 or scattered[0].shape != node.shape:
+    result = product_of(node) or NOTHING
+    scattered = [f for f, e in result.factors.items() if f.op.name == "put_at" and e == 1]
+    if len(scattered) != 1 or scattered[0].shape != node.shape:
         return None
     (whole,) = scattered
     v, index = whole.parents[0], whole.attrs["index"]
@@ -43,17 +41,12 @@ def multiply_into_put_at(node: Node) -> Node | None:
 @layout("mul", "div", "neg")
 def scalars_into_put_at(node: Node) -> Node | None:
     """2 * v.put_at(x.shape, (0,)) = (2 * v).put_at(x.shape, (0,)), and so for any scalar."""
-    result = product_of(node)
-    wholes = [f for f in result.factors if f.shape] if result else []
-    if (
-        result is None
-        or [f.op.name for f in wholes] != ["put_at"]
-        or result.factors[wholes[0]] != 1
-    ):
+    result = product_of(node) or NOTHING
+    wholes = [(f.op.name, e) for f, e in result.factors.items() if f.shape]
+    if wholes != [("put_at", 1)]:
         return None
-    (whole,) = wholes
-    rest = {f: e for f, e in result.factors.items() if f is not whole}
-    v = scaled(result._replace(factors=rest), whole.parents[0])
+    (whole,) = (f for f in result.factors if f.shape)
+    v = scaled(result.without(whole), whole.parents[0])
     return whole.op(v, **whole.attrs) if whole.shape == node.shape else None
 
 
@@ -79,10 +72,6 @@ def product_from_masked_put_at(node: Node) -> Node | None:
     for _ in range(node.ndim - mask_node.ndim):
         mask_node = mask_node.unsqueeze(dim=-1)
     return product * mask_node
-
-
-def _is_picked(n: Node, index: tuple) -> bool:
-    return n.op.name == "getitem" and n.attrs["index"] == index
 
 
 @candidate("put_at")
@@ -174,3 +163,7 @@ def reduction_of_put_at(node: Node) -> Node | None:
     for d in over if fits and node.attrs["keepdim"] else ():
         v = v.unsqueeze(dim=d)
     return v if fits else None
+
+
+def _is_picked(n: Node, index: tuple) -> bool:
+    return n.op.name == "getitem" and n.attrs["index"] == index

@@ -6,10 +6,9 @@ from math import prod
 from ....graphs import OPS, Node
 from ....graphs.shapes import axes
 from .chains import Chain, Factor, cancel_inverses, chain_of, factor, node_of, product_node
-from .factoring import MOST_TERMS, sum_of
+from .factoring import MOST_TERMS, canonical_sums, sum_of, terms_of
 from .products import ONE, Coefficient, Product, build, magnitude, scaled, with_factor
 from .registry import candidate
-from .sums import canonical_sums, terms_of
 
 
 @candidate("add", "sub")

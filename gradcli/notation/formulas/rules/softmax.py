@@ -6,17 +6,17 @@ from fractions import Fraction
 from ....graphs import OPS, Node
 from ....graphs.shapes import axes, axis
 from .atoms import definition
-from .products import Product, build, number_node, product_of, with_factors
+from .factoring import added, terms_of
+from .products import NOTHING, Product, build, number_node, product_of, with_factors
 from .reductions import constant_along
 from .registry import normal
-from .sums import added, terms_of
 
 
 @normal("mul", "div")
 def softmax_from_exponentials(node: Node) -> Node | None:
     """exp(x) / exp(x).sum() = softmax(x)."""
-    result = product_of(node)
-    factors = result.factors if result is not None and result.coefficient else {}
+    result = product_of(node) or NOTHING
+    factors = result.factors
     for total, e in factors.items():
         inner = _defined(total)
         if inner.op.name != "sum" or e >= 0:
@@ -30,7 +30,7 @@ def softmax_from_exponentials(node: Node) -> Node | None:
             continue
         dim = inner.attrs["dim"] if isinstance(inner.attrs["dim"], int) else over[0]
         new = with_factors(factors, {top: -1, total: 1, x.softmax(dim=dim): 1})
-        return build(result._replace(factors=new), node.shape)  # type: ignore[union-attr]
+        return build(result._replace(factors=new), node.shape)
     return None
 
 

@@ -5,12 +5,11 @@ from itertools import permutations
 from ....graphs import OPS, Node
 from .atoms import definition
 from .chains import chain_of, factor, product_node
-from .factoring import sum_of
+from .factoring import added, sum_of, terms_of
 from .identities import identities
 from .matrices import is_unit, last_two
 from .products import Product, build, product_of, scaled, with_factor, with_factors
 from .registry import CANDIDATES, NORMAL, candidate, normal
-from .sums import added, terms_of
 
 DIAGONAL = ("diag", "diagonal", "diag_embed")
 

@@ -4,11 +4,10 @@ from collections.abc import Iterator
 
 from ....graphs import Node
 from ....graphs.shapes import axis
-from .factoring import MOST_TERMS, sum_of
+from .factoring import MOST_TERMS, canonical_sums, sum_of, terms_of
 from .identities import identities
 from .products import ONE, Product, build, is_mask, product_of, with_factor
 from .registry import NORMAL, candidate, normal
-from .sums import canonical_sums, terms_of
 
 Signs = dict[Node, tuple[int, Node]]
 
