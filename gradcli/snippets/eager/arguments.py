@@ -4,6 +4,7 @@ Knows the functions that people call with numbers, lists, arrays and None, and w
 """
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from ...graphs import OPS, Operator
@@ -106,7 +107,7 @@ def _no_combination(m: Machine, name: str, args: Sequence[Any]) -> Exception:
     inputs = ("", ", Tensor other", ", int dim, bool keepdim = False")
     outs = ("Tensor out", "Tensor out", "tuple of Tensors out")
     signatures = [f"(Tensor input{i}, *, {o} = None)" for i, o in zip(inputs, outs)]
-    return _no_overload(m, name, args, signatures)
+    return no_overload(m, name, args, signatures)
 
 
 WHERE = (  # a text is a signature that PyTorch says no more of
@@ -128,14 +129,19 @@ def check_where(m: Machine, args: Sequence[Any], *, method: bool = False) -> Non
         isinstance(other, Tensor | bool | int | float) for other in others
     )
     if not fit or len(others) not in ((1,) if method else (0, 2)):
-        raise _no_overload(m, "where", args, WHERE_OF if method else WHERE)
+        raise no_overload(m, "where", args, WHERE_OF if method else WHERE)
 
 
-def _no_overload(
-    m: Machine, name: str, args: Sequence[Any], signatures: Sequence[str | tuple[str, ...]]
+def no_overload(
+    m: Machine,
+    name: str,
+    args: Sequence[Any],
+    signatures: Sequence[str | tuple[str, ...]],
+    named: Mapping[str, Any] = MappingProxyType({}),
 ) -> Exception:
     """What is said of arguments that fit none of the ways to call a function."""
-    kinds = ", ".join(_kind(m, a) for a in args)
+    by_name = (f"{k}={kind_of(m, v)}" for k, v in named.items())
+    kinds = ", ".join([*(kind_of(m, a) for a in args), *by_name])
     text = f"{name}() received an invalid combination of arguments - got ({kinds}), but expected "
     lines = [f"{text}one of:"]
     for wanted in signatures:
@@ -153,19 +159,23 @@ def _marked(m: Machine, wanted: str, value: Any) -> str:
     """
     if isinstance(value, Tensor) and wanted.startswith("Tensor"):
         return "Tensor"
-    inner = ", ".join(_kind(m, v) for v in value) if isinstance(value, list | tuple) else ""
+    inner = ", ".join(kind_of(m, v) for v in value) if isinstance(value, list | tuple) else ""
     if isinstance(value, tuple):
         return f"!tuple of ({inner})!"
-    return f"!list of [{inner}]!" if isinstance(value, list) else f"!{_kind(m, value)}!"
+    return f"!list of [{inner}]!" if isinstance(value, list) else f"!{kind_of(m, value)}!"
 
 
-def _kind(m: Machine, value: Any) -> str:
+def kind_of(m: Machine, value: Any) -> str:
+    """What PyTorch calls a kind of value."""
     kind = m.class_of(value).name
-    return "numpy.ndarray" if kind == "ndarray" else kind
+    return IN_MODULES.get(kind, kind)
+
+
+IN_MODULES = {"ndarray": "numpy.ndarray", "dtype": "torch.dtype", "device": "torch.device"}
 
 
 def _no_tensor(m: Machine, name: str, argument: str, place: int, value: Any) -> Exception:
-    kind = _kind(m, value)
+    kind = kind_of(m, value)
     text = f"{name}(): argument '{argument}' (position {place}) must be Tensor, not {kind}"
     return error("TypeError", text)
 

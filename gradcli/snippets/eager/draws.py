@@ -44,11 +44,18 @@ class Generator:
         return (numbers * np.longdouble(b - a) + np.longdouble(a)).astype(dtype.numpy)
 
     def normal(
-        self, shape: Sequence[int], dtype: DType, mean: float = 0.0, std: float = 1.0
+        self,
+        shape: Sequence[int],
+        dtype: DType,
+        mean: float = 0.0,
+        std: float = 1.0,
+        in_order: bool = True,
     ) -> Any:
-        """Tensor.normal_(mean, std): from 16 elements on they are made in blocks of 16."""
+        """Tensor.normal_(mean, std): from 16 elements on they are made in blocks of 16, where they
+        are written row by row.
+        """
         count = math.prod(shape)
-        if count < BLOCK:
+        if count < BLOCK or not in_order:
             pairs = np.array(self._pairs(count)) * std + mean
             return pairs.astype(dtype.numpy).reshape(shape)
         flat = self.uniform((count,), dtype)

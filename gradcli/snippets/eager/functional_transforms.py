@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from copy import deepcopy
 from typing import Any
 
+from ..python.objects import Function
 from ..python.values import Class, Machine, Module, Object, Unsupported, error, functions
 from .mode import MODE
 from .tables import define, has
@@ -189,6 +190,13 @@ def _refuse_known(m: Machine, path: str, name: str) -> None:
         raise Unsupported(f"{path}.{name}")
 
 
+def _own_init(m: Machine, base: Class, name: str) -> Function:
+    """The `__init__` of a base as that of another class, which errors name by that."""
+    init = base.lookup("__init__")
+    code = init.code.renamed(f"{name}.__init__")
+    return Function(code, init.closure, init.defaults, init.keyword_defaults)
+
+
 def transforms_module() -> Module:
     """What the source of torch.func asks of the host."""
     from .forward import Linearized, pushed
@@ -203,6 +211,7 @@ def transforms_module() -> Module:
         "level": lambda m: len(MODE.transforms),
         "unsupported": _unsupported,
         "refuse_known": _refuse_known,
+        "own_init": _own_init,
         "batched": _batched,
         "renamed": _renamed,
         "settled": _settled,

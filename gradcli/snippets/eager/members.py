@@ -33,7 +33,7 @@ from .mode import MODE, recording
 from .printing import size as size_text
 from .printing import tensor_text
 from .refusals import LONG_NAMES
-from .tables import TABLES, define, has, number, of_numbers
+from .tables import OF_PYTHON, TABLES, define, dtype_of, has, number, of_numbers
 from .tensor import TENSOR, MetaTensor, Tensor, Version
 from .views import check_writable, rebase
 
@@ -545,8 +545,9 @@ for _name in ("cpu",):
 
 
 @define("Tensor")
-def cuda(m: Machine, self: Tensor, *_: Any, **__: Any) -> Tensor:
+def cuda(m: Machine, self: Tensor, device: Any = None, *_: Any, **__: Any) -> Tensor:
     """On a device that is not there."""
+    check_device(device)
     raise error(*MESSAGES["cuda"])
 
 
@@ -559,9 +560,9 @@ def get_device(m: Machine, self: Tensor) -> int:
 @define("Tensor")
 def to(m: Machine, self: Tensor, *args: Any, **named: Any) -> Tensor:
     """In another dtype; on the device where it is."""
-    dtype = named.get("dtype")
+    dtype = dtype_of(named.get("dtype"))
     device = check_device(named.get("device"))
-    for arg in args:
+    for arg in map(dtype_of, args):
         if isinstance(arg, DType):
             dtype = arg
         elif isinstance(arg, Tensor):
@@ -588,6 +589,8 @@ def _type(m: Machine, self: Tensor, dtype: Any = None, **_: Any) -> Any:
             raise error("ValueError", f"invalid type: '{name}'")
     elif not isinstance(dtype, DType):
         name = getattr(dtype, "name", "")
+        if isinstance(dtype, Class) and name in OF_PYTHON:
+            raise error("ValueError", f"invalid type: '{name}'")
         dtype = next((d for d in ALL if d.legacy == name), None)
     return self if dtype is self.dtype else cast(self, dtype)
 

@@ -266,7 +266,8 @@ def matmul(a: Any, b: Any) -> Any:
     else:
         result = _terms(left, right)
     result = result[..., 0] if b.ndim == 1 else result
-    return result[..., 0, :] if a.ndim == 1 else result
+    result = result[..., 0, :] if a.ndim == 1 else result
+    return np.ascontiguousarray(result)  # whatever the layout of the factors
 
 
 def _outer(a: Any, b: Any) -> Any:

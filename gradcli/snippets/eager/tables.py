@@ -20,6 +20,11 @@ TABLES: dict[str, dict[str, Builtin]] = {}
 OF_PYTHON = {"float": FLOAT64, "int": INT64, "bool": BOOL}  # classes of Python as dtypes
 
 
+def dtype_of(value: Any) -> Any:
+    """The dtype that a class of Python stands for; any other value as it is."""
+    return OF_PYTHON.get(value.name, value) if isinstance(value, Class) else value
+
+
 def define(*places: str, name: str | None = None) -> Callable[[Any], Any]:
     """A function `(m, *args, **named)` of these modules: "torch", "Tensor", "F", "linalg", ..."""
 
@@ -103,10 +108,13 @@ def _checked(path: str, value: Any) -> Any:
             from .arguments import check_tensors
 
             check_tensors(m, path, value.name, args, named)
+        if path == "torch":
+            from .maker_arguments import check_maker
+
+            check_maker(m, value.name, args, named)
         out = named.pop("out", None)
-        dtype = named.get("dtype")
-        if isinstance(dtype, Class) and dtype.name in OF_PYTHON:
-            named["dtype"] = OF_PYTHON[dtype.name]
+        if "dtype" in named:
+            named["dtype"] = dtype_of(named["dtype"])
         if out is None:
             return function(m, *args, **named)
         return _written(
