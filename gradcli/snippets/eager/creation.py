@@ -8,7 +8,7 @@ from ..python.operations import plain
 from ..python.values import Builtin, Class, Instance, Machine, Object, Property, Unsupported, error
 from . import nested
 from .devices import check_device
-from .dtypes import ALL, BOOL, BY_NUMPY, INT64, DType, of_number, promoted, result_type
+from .dtypes import ALL, BOOL, BY_NUMPY, INT64, KINDS, DType, of_number, promoted, result_type
 from .kernels import not_implemented
 from .layouts import drawn_over
 from .mode import MODE
@@ -660,6 +660,12 @@ for _name in (
 ):
     _setting(_name)
 _setting("get_float32_matmul_precision", "highest")
+
+
+@define("torch")
+def can_cast(m: Machine, from_: DType, to: DType) -> bool:
+    """Whether numbers of a dtype go into another of the same kind, or one that holds more."""
+    return KINDS.index(from_.kind) <= KINDS.index(to.kind)
 
 
 @define("torch")

@@ -20,6 +20,11 @@ class Generator:
         self._words = np.random.RandomState(seed % 2**32)
         self._spare: float | None = None  # the second of a pair of normal numbers
 
+    def place(self) -> tuple[int, int, float | None]:
+        """Where in the stream the next number comes from."""
+        _, key, position, *_ = self._words.get_state()
+        return int(key[0]), int(position), self._spare
+
     def words(self, count: int) -> Any:
         """The next 32-bit words."""
         return np.frombuffer(self._words.bytes(4 * count), "<u4") if count else np.zeros(0, "<u4")

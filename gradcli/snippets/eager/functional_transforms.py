@@ -180,6 +180,11 @@ def _settled(m: Machine, tensor: Any, inputs: Sequence[Tensor]) -> Any:
     return settled(tensor, inputs) if isinstance(tensor, Tensor) else tensor
 
 
+def _random_place(m: Machine) -> Any:
+    """Where the program's random numbers are, to tell whether some were drawn."""
+    return None if MODE.generator is None else MODE.generator.place()
+
+
 def _unsupported(m: Machine, what: str) -> None:
     raise Unsupported(what)
 
@@ -221,6 +226,7 @@ def transforms_module() -> Module:
         "leave_level": _leave_level,
         "generator_state": _generator_state,
         "random_seed": _random_seed,
+        "random_place": _random_place,
         "accumulates": lambda m: MODE.accumulates,
         "record_of": lambda m, tensor: tensor.edge.record,
         "push_saved_hooks": lambda m, *hooks: MODE.saved_hooks.append((m, *hooks)),
