@@ -20,8 +20,10 @@ OPTIONS = (
 OUT = f"Tensor out = None, {OPTIONS}"
 DRAWN = f"torch.Generator generator, {OUT}"
 SIZE = "tuple of ints size"
-LINE = ("Tensor start, Tensor end", "Number start, Tensor end")
-LINE += ("Tensor start, Number end", "Number start, Number end")
+LINE = (
+    *("Tensor start, Tensor end", "Number start, Tensor end"),
+    *("Tensor start, Number end", "Number start, Number end"),
+)
 MOMENTS = ("Tensor mean, Tensor std", "Tensor mean, float std = 1", "float mean, Tensor std")
 OVERLOADS = {  # of makers that can be called in several ways
     **dict.fromkeys(("rand", "randn"), tuple(f"({SIZE}, *, {o})" for o in (DRAWN, OUT))),
@@ -62,8 +64,10 @@ NAMED = {  # beside the options
     "linspace": ("start", "end", "steps"),
     "normal": ("mean", "std", "size"),
 }
-COMMON = ("dtype", "layout", "device", "pin_memory", "requires_grad", "out", "generator")
-COMMON += ("memory_format", "names")
+COMMON = (
+    *("dtype", "layout", "device", "pin_memory", "requires_grad", "out", "generator"),
+    *("memory_format", "names"),
+)
 
 
 def check_maker(m: Machine, name: str, args: Sequence[Any], named: Mapping[str, Any]) -> None:

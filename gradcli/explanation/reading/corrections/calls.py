@@ -69,6 +69,13 @@ def misspelled_forward(case: Case) -> Iterator[Proposal]:
             yield case.proposal(case.naming(methods[name], "forward"))
 
 
+def unsorted_lengths(case: Case) -> Iterator[Proposal]:
+    """enforce_sorted=False."""
+    for call in case.calls("pack_padded_sequence", "pack_sequence"):
+        note = "The order of the samples comes back in what is unpacked."
+        yield case.given(call, "enforce_sorted", "False", note=note)
+
+
 # ---- what is called is no function ---------------------------------------------------------------
 
 

@@ -374,6 +374,9 @@ def number_of_indices(case: Case) -> Iterator[Proposal]:
         for part in whole if shape is not None and len(parts) == len(shape) + 1 else ():
             kept = [case.of(p) for p in parts if p is not part]
             yield case.replaced(node.slice, ", ".join(kept))
+        if shape and len(parts) > len(shape):
+            kept = [case.of(p) for p in parts[: len(shape)]]
+            yield case.replaced(node.slice, ", ".join(kept), weak=True)
 
 
 def index_of_list(case: Case) -> Iterator[Proposal]:
@@ -422,12 +425,43 @@ def stacked(case: Case) -> Iterator[Proposal]:
             given = case.of(call.args[0])
             new = f"torch.nn.utils.rnn.pad_sequence({given}, batch_first=True)"
             yield case.replaced(call, new, note="Shorter ones get zeros at their end.")
+    yield from padded_batches(case)
     yield from cropped(case)
     for node in case.of_type(ast.Attribute, ast.Call):
         if isinstance(node, ast.Attribute) and node.attr == "stack":
             yield case.renamed_to(node, "cat")
         if isinstance(node, ast.Call) and method(node) in ("stack", "cat") and node.args:
             yield from _dimensions(case, node)
+
+
+def padded_batches(case: Case) -> Iterator[Proposal]:
+    """Batches whose samples are padded with zeros to one length."""
+    new = "lambda batch: torch.nn.utils.rnn.pad_sequence(batch, batch_first=True)"
+    why = "A batch is a tensor: its samples must have one length."
+    for call in case.calls("DataLoader", everywhere=True):
+        if not keyword(call, "collate_fn"):
+            note = "Shorter samples get zeros at their end."
+            yield case.given(call, "collate_fn", new, why=why, note=note)
+
+
+def ragged(case: Case) -> Iterator[Proposal]:
+    """Rows of several lengths, padded with zeros to one."""
+    for call in case.calls("tensor", "Tensor", "FloatTensor", "LongTensor", "as_tensor"):
+        rows = case.value(call.args[0]) if call.args else None
+        if isinstance(call.args[0], ast.List):
+            rows = [[case.value(e) for e in elements(r)] for r in elements(call.args[0])]
+        if rows and all(isinstance(r, list) and r for r in rows):
+            each = case.of(call.func) + "(row)"
+            new = f"torch.nn.utils.rnn.pad_sequence([{each} for row in {case.of(call.args[0])}], "
+            note = "Shorter rows get zeros at their end."
+            yield case.replaced(call, f"{new}batch_first=True)", note=note)
+
+
+def copied_array(case: Case) -> Iterator[Proposal]:
+    """A copy of an array that goes backwards."""
+    for call in case.calls("from_numpy", "tensor", "as_tensor", "Tensor", "FloatTensor"):
+        for given in call.args[:1]:
+            yield case.appended(given, ".copy()", why="A tensor has no steps backwards in memory.")
 
 
 def _dimensions(case: Case, call: ast.Call) -> Iterator[Proposal]:
