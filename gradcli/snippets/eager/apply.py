@@ -223,8 +223,11 @@ def _fresh(node: Node, inputs: Sequence[Operand], value: Any, compute: DType) ->
     if not isinstance(first, Tensor):
         return Tensor(value, dtype)
     shares = np.may_share_memory(value, first.data) or not value.size
-    if shares and not value.flags.writeable:  # NumPy's broadcast_to; PyTorch's is written to
-        value = np.lib.stride_tricks.as_strided(first.data, value.shape, value.strides)
+    if shares and not value.flags.writeable:  # NumPy's broadcast_to and diagonal
+        if 0 in value.strides:
+            value = np.lib.stride_tricks.as_strided(first.data, value.shape, value.strides)
+        else:
+            value.setflags(write=True)
     if shares and node.op.shares_memory(node) and value.dtype == first.data.dtype:
         return as_view(Tensor(value, dtype), first)
     tensors = [i for i in inputs if isinstance(i, Tensor)]

@@ -20,7 +20,7 @@ TAKE_TENSORS = frozenset((  # besides the functions of each element
     *("gather", "index_select", "masked_select", "take", "roll", "flip", "clone", "detach"),
     *("ones_like", "zeros_like", "rand_like", "randn_like", "full_like", "numel", "isclose"),
     *("maximum", "minimum", "atan2", "allclose", "addmm", "dist", "vdot", "cross", "mul", "histc"),
-    *("unbind", "bincount", "masked_fill", "scatter", "scatter_add", "nan_to_num"),
+    *("round", "unbind", "bincount", "masked_fill", "scatter", "scatter_add", "nan_to_num"),
 ))  # fmt: skip
 SECOND = {  # the names of second arguments
     **{"matmul": "other", "inner": "other", "maximum": "other", "minimum": "other"},
@@ -140,29 +140,54 @@ def no_overload(
     named: Mapping[str, Any] = MappingProxyType({}),
 ) -> Exception:
     """What is said of arguments that fit none of the ways to call a function."""
-    by_name = (f"{k}={kind_of(m, v)}" for k, v in named.items())
-    kinds = ", ".join([*(kind_of(m, a) for a in args), *by_name])
-    text = f"{name}() received an invalid combination of arguments - got ({kinds}), but expected "
-    lines = [f"{text}one of:"]
+    lines = [f"{given_text(m, name, args, named)}, but expected one of:"]
     for wanted in signatures:
         lines.append(f" * {wanted}" if isinstance(wanted, str) else f" * ({', '.join(wanted)})")
-        if not isinstance(wanted, str) and len(wanted) == len(args):
-            found = ", ".join(_marked(m, k, a) for k, a in zip(wanted, args))
-            why = "didn't match because some of the arguments have invalid types"
-            lines.append(f"      {why}: ({found})")
+        if not isinstance(wanted, str) and len(wanted) == len(args) + len(named):
+            why = _unmatched(m, wanted, args, named)
+            lines.append(f"      didn't match because some of the {why}")
     return error("TypeError", "\n".join(lines) + "\n")
 
 
-def _marked(m: Machine, wanted: str, value: Any) -> str:
+def given_text(m: Machine, name: str, args: Sequence[Any], named: Mapping[str, Any]) -> str:
+    """How a message begins that lists the arguments that were given."""
+    by_name = (f"{k}={kind_of(m, v)}" for k, v in named.items())
+    kinds = ", ".join([*(kind_of(m, a) for a in args), *by_name])
+    kinds += ", " if named and not args else ""
+    return f"{name}() received an invalid combination of arguments - got ({kinds})"
+
+
+def _unmatched(
+    m: Machine, wanted: Sequence[str], args: Sequence[Any], named: Mapping[str, Any]
+) -> str:
+    """Which of the arguments are not those of a way to call a function."""
+    known = [w.partition(" = ")[0].rpartition(" ")[2] for w in wanted]
+    wrong = [n for n in named if n not in known[len(args) :]]
+    if wrong:
+        return f"keywords were incorrect: {', '.join(wrong)}"
+    found = [_marked(m, k, a) for k, a in zip(wanted, args)]
+    rest = zip(wanted[len(args) :], named.items())
+    found += [_marked(m, k, v, f"{n}=") for k, (n, v) in rest]
+    end = ", " if named and not args else ""
+    return f"arguments have invalid types: ({', '.join(found)}{end})"
+
+
+def _marked(m: Machine, wanted: str, value: Any, name: str = "") -> str:
     """The kind of an argument, between exclamation marks where PyTorch takes it for the wrong one:
-    it takes every number for one.
+    what stands for several kinds is none to it.
     """
-    if isinstance(value, Tensor) and wanted.startswith("Tensor"):
-        return "Tensor"
+    kind = wanted.partition(" = ")[0].rpartition(" ")[0]
+    own = kind_of(m, value)
+    if own == kind or (kind == "float" and own == "int"):
+        return name + own
+    return f"!{name}{_described(m, value)}!"
+
+
+def _described(m: Machine, value: Any) -> str:
     inner = ", ".join(kind_of(m, v) for v in value) if isinstance(value, list | tuple) else ""
     if isinstance(value, tuple):
-        return f"!tuple of ({inner})!"
-    return f"!list of [{inner}]!" if isinstance(value, list) else f"!{kind_of(m, value)}!"
+        return f"tuple of ({inner}{',' if len(value) == 1 else ''})"
+    return f"list of [{inner}]" if isinstance(value, list) else kind_of(m, value)
 
 
 def kind_of(m: Machine, value: Any) -> str:

@@ -166,9 +166,17 @@ def broadcast_tensors(m: Machine, *tensors: Tensor) -> tuple[Tensor, ...]:
     )
 
 
+def _named_axis(dim: int, named: dict[str, int]) -> int:
+    """The dimension, also by NumPy's name."""
+    if set(named) - {"axis"}:
+        raise Unsupported(f"the argument {next(iter(named))}")
+    return named.get("axis", dim)
+
+
 @define("torch")
-def stack(m: Machine, tensors: Any, dim: int = 0) -> Tensor:
+def stack(m: Machine, tensors: Any, dim: int = 0, **axis: int) -> Tensor:
     """Tensors of one shape along a new dimension."""
+    dim = _named_axis(dim, axis)
     parts = _listed(m, tensors, "stack")
     for place, part in enumerate(parts):
         if part.shape != parts[0].shape:
@@ -181,8 +189,9 @@ def stack(m: Machine, tensors: Any, dim: int = 0) -> Tensor:
 
 
 @define("torch")
-def cat(m: Machine, tensors: Any, dim: int = 0) -> Tensor:
+def cat(m: Machine, tensors: Any, dim: int = 0, **axis: int) -> Tensor:
     """Tensors one after another along a dimension."""
+    dim = _named_axis(dim, axis)
     parts = _listed(m, tensors, "cat")
     for place, part in enumerate(parts):
         if part.ndim == 0:

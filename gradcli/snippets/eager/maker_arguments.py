@@ -119,7 +119,10 @@ def _check_sizes(m: Machine, name: str, args: Sequence[Any], named: Mapping[str,
     elif _is_integer(first):
         sizes = [*args] or [first]
     else:
-        raise _no_size(m, name, args, first)
+        if len(args) > 1 and name not in OVERLOADS:
+            text = f"{name}() takes 1 positional argument but {len(args)} were given"
+            raise error("TypeError", text)
+        raise _wrong(m, name, args, named) if len(args) > 1 else _no_size(m, name, args, first)
     _check_integers(m, name, sizes)
     if name == "zeros" and any(isinstance(n, int) and n < 0 for n in sizes):
         raise error("RuntimeError", "zeros: Dimension size must be non-negative.")

@@ -838,7 +838,9 @@ NO_STORAGE = "Cannot access data pointer of Tensor that doesn't have storage"
 
 @define("Tensor")
 def copy_(m: Machine, self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
-    """Write another tensor's numbers over this one's."""
+    """Write another tensor's numbers, or a number, over this one's."""
+    if isinstance(src, bool | int | float):
+        src = Tensor(np.asarray(src, self.data.dtype), self.dtype)
     return indexing.copy_into(self, src)
 
 
@@ -898,6 +900,9 @@ def reshape(m: Machine, input: Tensor, *shape: Any, **named: Any) -> Tensor:
 @define("Tensor", "torch")
 def flatten(m: Machine, input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Neighbouring dimensions as one; a tensor that has none to join as it is."""
+    if input.ndim and dimension(start_dim, input.ndim) > dimension(end_dim, input.ndim):
+        text = "flatten() has invalid args: start_dim cannot come after end_dim"
+        raise error("RuntimeError", text)
     if input.ndim and dimension(start_dim, input.ndim) == dimension(end_dim, input.ndim):
         return input
     return calls.call("flatten", [input, start_dim, end_dim], {}, method=True)
@@ -995,6 +1000,9 @@ def chunk(m: Machine, input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor,
     """So many parts along a dimension, or fewer."""
     _check_not_single("chunk", input)
     whole = input.shape[dimension(dim, input.ndim)]
+    if chunks <= 0:
+        text = f"chunk expects `chunks` to be greater than 0, got: {chunks}"
+        raise error("RuntimeError", text)
     return split(m, input, max(-(-whole // chunks), 1), dim)
 
 
@@ -1011,7 +1019,7 @@ def method_of(name: str) -> Any:
     """A method that is an operator: `x.exp()`, and `x.exp_()` in place; or MISSING."""
     own = TABLES["Tensor"].get(name)
     if own is not None:
-        return Builtin(name, of_numbers(own.function))
+        return Builtin(name, of_numbers(own.function, name))
     if not has("torch.Tensor", name):
         if name in PRIVATE:
             raise Unsupported(f"Tensor.{name}")
@@ -1020,12 +1028,12 @@ def method_of(name: str) -> Any:
         plain = name[:-1]
         if calls.known(plain) or calls.known(f"Tensor.{plain}"):
             return Builtin(
-                name, of_numbers(lambda m, self, *a, **k: calls.in_place(plain, self, a, k))
+                name, of_numbers(lambda m, self, *a, **k: calls.in_place(plain, self, a, k), name)
             )
     if calls.known(name) or calls.known(f"Tensor.{name}"):
         return Builtin(
             name,
-            of_numbers(lambda m, self, *a, **k: calls.call(name, (self, *a), k, method=True)),
+            of_numbers(lambda m, self, *a, **k: calls.call(name, (self, *a), k, method=True), name),
         )
     raise Unsupported(f"Tensor.{name}")
 

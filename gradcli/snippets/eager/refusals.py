@@ -127,6 +127,10 @@ def _permute(input: Tensor, *dims: Any, **named: Any) -> None:
             f"length of the desired ordering of dimensions i.e. input.dim() = {input.ndim} is not "
             f"equal to len(dims) = {len(given)}",
         )
+    if not named:
+        places = [dimension(d, input.ndim) for d in given]
+        if len(set(places)) < len(places):
+            raise error("RuntimeError", "permute(): duplicate dims are not allowed.")
 
 
 @check("expand")
