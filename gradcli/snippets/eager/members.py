@@ -22,7 +22,7 @@ from ..python.values import (
     error,
 )
 from . import calls, indexing
-from .apply import apply, as_view, call_operator, cast
+from .apply import apply, as_view, call_operator, cast, underived
 from .checks import check_broadcast, dimension
 from .creation import TO_SCALAR, check_flag
 from .devices import CPU, MESSAGES, STRIDED, Device, check_device
@@ -199,6 +199,9 @@ def unique(
         raise Unsupported("unique along a dimension, or within vmap")
     values, places, counts = np.unique(input.data, return_inverse=True, return_counts=True)
     result = [Tensor(values, input.dtype)]
+    if MODE.recording and input.requires_grad:
+        text = "the derivative for '_unique2' is not implemented."
+        underived(text, "Unique2Backward0", [input], result[0], None)
     if return_inverse:
         result.append(Tensor(np.asarray(places).reshape(input.shape)))
     if return_counts:

@@ -41,7 +41,8 @@ def read(data: Any, dtype: DType | None) -> tuple[Any, DType]:
     sizes = _sizes(data)
     kind = dtype or _inferred(data)
     values = list(_elements(data, sizes, kind)) if 0 not in sizes else []
-    return np.array(values).astype(kind.numpy).reshape(sizes), kind
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.array(values).astype(kind.numpy).reshape(sizes), kind
 
 
 def check_array(array: Any) -> None:

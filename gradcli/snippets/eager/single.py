@@ -561,8 +561,10 @@ def _squares(rows: Any) -> Any:
 
 
 def backward_of(name: str, arrays: Sequence[Any]) -> Kernel | None:
-    """What sends a gradient back to the only input of an operator, where all is single."""
-    return BACKWARDS.get(name) if _single(arrays) else None
+    """What sends a gradient back to the only input of an operator, where all is single; in double
+    precision where a step is fused there, too.
+    """
+    return (BACKWARDS if _single(arrays) else IN_DOUBLE).get(name)
 
 
 def _silu_back(g: Any, x: Any, y: Any) -> Any:
@@ -614,6 +616,19 @@ BACKWARDS |= {
 }
 
 
+def _tanh_back(g: Any, x: Any, y: Any) -> Any:
+    """g (1 - y²), the difference rounded once: the error of y² is found by halves of y."""
+    if y.dtype != np.float64:
+        return None
+    square, scaled = y * y, y * 134217729.0
+    high = scaled - (scaled - y)
+    low = y - high
+    rest = ((high * high - square) + 2 * high * low) + low * low
+    left = np.longdouble(1) - square.astype(np.longdouble)
+    return g * (left - rest.astype(np.longdouble)).astype(np.float64)
+
+
+IN_DOUBLE: dict[str, Kernel] = {"tanh": _tanh_back}
 MOST_ROWS = 5  # of a matrix that is eliminated here
 
 

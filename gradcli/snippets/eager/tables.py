@@ -84,7 +84,7 @@ def of_numbers(function: Callable[..., Any], name: str = "") -> Callable[..., An
         listed = LISTED.get(name)
         if listed in named and not args:
             args = (named.pop(listed),)
-        if name in EARLY and (named or not args or type(args[0]) is not int):
+        if name in EARLY and (named or not args or any(type(a) is not int for a in args)):
             _refuse_arguments(m, f"Tensor.{name}", args, named)
         try:
             return function(m, self, *args, **named)
@@ -97,7 +97,7 @@ def of_numbers(function: Callable[..., Any], name: str = "") -> Callable[..., An
 
 EARLY = frozenset(  # functions whose arguments are looked at before they are called
     (
-        *("permute", "expand", "repeat", "matmul", "view"),
+        *("permute", "expand", "repeat", "matmul", "view", "reshape"),
         *("sum", "mean", "max", "min", "std", "var"),
     )
 )

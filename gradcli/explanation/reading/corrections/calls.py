@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
 from .case import Case, Proposal
-from .nodes import dotted, is_operation, keyword, method, owner, value_of, within
+from .nodes import argument, dotted, is_operation, keyword, method, owner, value_of, within
 from .text import Edit
 
 BUILT_IN = ("sum", "max", "min", "abs", "len", "range", "print", "list", "float")
@@ -36,7 +36,7 @@ def made_first(case: Case) -> Iterator[Proposal]:
     for call in case.calls(everywhere=True):
         name = dotted(call.func)
         layer = method(call)[:1].isupper() and method(call) != "Parameter"
-        tensors = bool(call.args) and all(case.tensor(a) is not None for a in call.args)
+        tensors = bool(call.args) and all(_is_tensor(case, a) for a in call.args)
         layer &= name.startswith(("nn.", "torch.nn.")) and call.lineno <= case.line
         if layer and tensors:
             why = f"{name}(...) makes a layer; the tensor goes into its call."
@@ -52,6 +52,11 @@ def class_for_layer(case: Case) -> Iterator[Proposal]:
     for call in case.calls("Sequential", "ModuleList"):
         layers = [a for a in call.args if isinstance(a, ast.Attribute) and a.attr[:1].isupper()]
         yield from case.change(*[case.appending(a, "()") for a in layers])
+
+
+def _is_tensor(case: Case, node: ast.expr) -> bool:
+    """Whether an argument is a tensor, also one that is made in its place."""
+    return case.tensor(node) is not None or dotted(getattr(node, "func", None)) == "torch.tensor"
 
 
 def misspelled_forward(case: Case) -> Iterator[Proposal]:
@@ -183,6 +188,31 @@ def whole_division(case: Case) -> Iterator[Proposal]:
     for node in case.of_type(ast.Constant):
         if isinstance(node.value, float):
             yield case.replaced(node, str(int(node.value)))
+
+
+def missing_dim(case: Case) -> Iterator[Proposal]:
+    """The last dimension, where the classes are."""
+    for call in case.calls(case.match[1]):
+        why = f"{case.match[1]} goes along one dimension, which has to be named."
+        yield case.given(call, "dim", "-1", why=why)
+
+
+def size_as_tuple(case: Case) -> Iterator[Proposal]:
+    """(n,) for a size that is given as n."""
+    for call in case.calls("randint", "full"):
+        size = argument(call, 0 if method(call) == "full" else len(call.args) - 1, "size")
+        if size is not None and not isinstance(size, ast.Tuple):
+            yield case.replaced(size, f"({case.of(size)},)", why="The size is a tuple of integers.")
+
+
+def share_of_elements(case: Case) -> Iterator[Proposal]:
+    """A share in the place of a percentage."""
+    for call in case.calls("Dropout", "Dropout1d", "Dropout2d", "dropout"):
+        place = 1 if method(call) == "dropout" else 0
+        given = argument(call, place, "p")
+        percent = case.number(given)
+        if given is not None and percent and percent <= 100:
+            yield case.replaced(given, str(percent / 100), why="p is a share, from 0 to 1.")
 
 
 def unpacked_parts(case: Case) -> Iterator[Proposal]:

@@ -557,6 +557,43 @@ def _reverses(part: ast.AST) -> bool:
     return whole and ast.unparse(part) == "::-1"
 
 
+def transposed_batch(case: Case) -> Iterator[Proposal]:
+    """The last two dimensions exchanged: t() is for matrices."""
+    for call in case.methods("t"):
+        if case.of(owner(call)) != "torch":
+            new = f"{case.operand(owner(call))}.transpose(-2, -1)"
+            yield case.replaced(call, new, note="The last two dimensions are the matrices.")
+    for node in case.attributes("T"):
+        yield case.renamed_to(node, "mT", note="The last two dimensions are the matrices.")
+
+
+def permuted_batch(case: Case) -> Iterator[Proposal]:
+    """A dimension for the batch, which stays first, or none for it."""
+    many, given = (int(n) for n in re.findall(r"= (\d+)", case.message))
+    for call in case.methods("permute"):
+        places = [case.number(a) for a in call.args]
+        if None in places or len(places) != given:
+            continue
+        if many == given + 1:
+            new = ", ".join(map(str, [0, *[int(p or 0) + 1 for p in places]]))
+            yield case.proposal(_arguments(case, call, new), note="The batch stays first.")
+        if many == given - 1 and places[0] == 0:
+            new = ", ".join(str(int(p or 0) - 1) for p in places[1:])
+            yield case.proposal(_arguments(case, call, new), note="There is no batch.")
+
+
+def _arguments(case: Case, call: ast.Call, text: str) -> Edit:
+    return Edit(case.start(call.args[0]), case.end(call.args[-1]), text)
+
+
+def image_of_plane(case: Case) -> Iterator[Proposal]:
+    """A plane of numbers as an image of one channel."""
+    for call in case.calls():
+        for given in call.args[:1]:
+            note = "One image of one channel: batch, channel, height, width."
+            yield case.appended(given, "[None, None]", note=note)
+
+
 def smaller_k(case: Case) -> Iterator[Proposal]:
     """No larger k than there are elements."""
     for call in case.calls("topk", "kthvalue"):
