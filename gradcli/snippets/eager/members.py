@@ -990,6 +990,12 @@ def split(m: Machine, tensor: Tensor, split_size: Any, dim: int = 0) -> tuple[Te
         name = "SplitBackward0"
     else:
         sizes, name = list(split_size), "SplitWithSizesBackward0"
+        if sum(sizes) != whole:
+            text = (
+                f"split_with_sizes expects split_sizes to sum exactly to {whole} (input tensor's "
+                f"size at dimension {dim}), but got split_sizes={sizes}"
+            )
+            raise error("RuntimeError", text)
     ends = np.cumsum([0, *sizes]).tolist()
     with recording(False):
         parts = [

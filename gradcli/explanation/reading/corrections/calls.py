@@ -119,7 +119,26 @@ def keyword_name(case: Case) -> Iterator[Proposal]:
         if named and name in KEYWORDS:
             at = case.start(named)
             yield case.proposal(Edit(at, at + len(name), KEYWORDS[name]))
+        for near in (
+            difflib.get_close_matches(name, _parameters(case, call), 1, 0.6) if named else ()
+        ):
+            at = case.start(named)
+            yield case.proposal(Edit(at, at + len(name), near))
         yield from case.change(case.without_keyword(call, name), weak=True)
+
+
+def _parameters(case: Case, call: ast.Call) -> list[str]:
+    """What a function of the program, or the __init__ of a class, calls its parameters."""
+    name = method(call)
+    inits = [
+        f
+        for c in case.classes
+        if c.name == name
+        for f in c.body
+        if isinstance(f, ast.FunctionDef) and f.name == "__init__"
+    ]
+    known = [*inits, *[f for n, f in case.functions.items() if n == name]]
+    return [a.arg for f in known for a in (*f.args.args, *f.args.kwonlyargs) if a.arg != "self"]
 
 
 def arguments(case: Case) -> Iterator[Proposal]:
@@ -233,7 +252,12 @@ def grouped(case: Case) -> Iterator[Proposal]:
         if isinstance(node.ctx, ast.Store) and len(node.elts) > more > 1:
             for part in (node.elts[-more:], node.elts[:more]):
                 start, end = case.start(part[0]), case.end(part[-1])
-                yield case.proposal(Edit(start, end, f"({case.source[start:end]})"))
+                text = f"({case.source[start:end]})"
+                yield case.proposal(Edit(start, end, text), weak=True)
+        if isinstance(node.ctx, ast.Store) and got and len(node.elts) == int(got[1]):
+            last = node.elts[int(got[2]) - 1]
+            why = f"There are {got[2]} values, and {got[1]} names for them."
+            yield case.proposal(Edit(case.end(last), case.end(node.elts[-1]), ""), why=why)
 
 
 def pairs(case: Case) -> Iterator[Proposal]:

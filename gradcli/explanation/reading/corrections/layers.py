@@ -46,7 +46,8 @@ def resized_layer(case: Case, a: int, b: int, c: int, d: int) -> Iterator[Propos
             yield case.replaced(node.args[0], str(b), why=why, reprints=True)
     for node in layers:
         if isinstance(node.args[0], ast.Name):
-            for text in (*outputs_called(case, layers, b), str(b)):
+            times = [f"{node.args[0].id} * {b // c}"] if b % c == 0 and b > c else []
+            for text in (*times, *outputs_called(case, layers, b), str(b)):
                 yield case.replaced(node.args[0], text, weak=True, reprints=True)
 
 

@@ -159,6 +159,9 @@ def missing_super(case: Case) -> Iterator[Proposal]:
     for called in [s.value for s in case.of_type(ast.Expr, everywhere=True)]:
         if isinstance(called, ast.Attribute) and called.attr == "__init__":
             yield case.appended(called, "()", why="nn.Module's own __init__ is not called.")
+        if isinstance(called, ast.Call) and dotted(called.func) == "super":
+            end = ".__init__()"
+            yield case.appended(called, end, why="nn.Module's own __init__ is not called.")
     modules = [c for c in case.classes if any("Module" in dotted(b) for b in c.bases)]
     for f in [f for c in modules for f in c.body if isinstance(f, ast.FunctionDef)]:
         text = case.of(f)

@@ -392,6 +392,9 @@ def index_of_list(case: Case) -> Iterator[Proposal]:
                 note = f"{name} gives the value, {ARG[name]} its place."
                 yield case.replaced(node.slice, new, note=note)
         value = case.tensor(node.slice)
+        if value is not None and value.ndim == 1 and value.numel > 1:
+            new = f"[{case.of(node.value)}[i] for i in {case.of(node.slice)}]"
+            yield case.replaced(node, new, note="The items at all of these places.")
         if value is not None and value.numel == 1 and value.data.item() == int(value.data.item()):
             yield case.replaced(node.slice, f"int({case.of(node.slice)})")
 
