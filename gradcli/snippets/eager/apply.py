@@ -22,6 +22,7 @@ from .grad_names import (
     gradient_name,
 )
 from .kernels import check_kinds
+from .layouts import laid_out
 from .mode import MODE, recording
 from .plans import Plan, Way
 from .tensor import DualTensor, Edge, Tensor, ViewOf
@@ -222,16 +223,19 @@ def _fresh(node: Node, inputs: Sequence[Operand], value: Any, compute: DType) ->
     if not isinstance(first, Tensor):
         return Tensor(value, dtype)
     shares = np.may_share_memory(value, first.data) or not value.size
-    if shares and not value.flags.writeable:  # NumPy's broadcast_to; PyTorch's is written to
-        value = np.lib.stride_tricks.as_strided(first.data, value.shape, value.strides)
+    if shares and not value.flags.writeable:  # NumPy's broadcast_to and diagonal
+        if 0 in value.strides:
+            value = np.lib.stride_tricks.as_strided(first.data, value.shape, value.strides)
+        else:
+            value.setflags(write=True)
     if shares and node.op.shares_memory(node) and value.dtype == first.data.dtype:
         return as_view(Tensor(value, dtype), first)
-    others = (i for i in inputs if isinstance(i, Tensor))
-    if shares or any(np.may_share_memory(value, i.data) for i in others):
+    tensors = [i for i in inputs if isinstance(i, Tensor)]
+    if shares or any(np.may_share_memory(value, i.data) for i in tensors):
         value = value.copy()
     elif node.op.name == "getitem" and value.ndim:  # NumPy lays out what arrays pick otherwise
         value = np.ascontiguousarray(value)
-    return Tensor(value, dtype)
+    return Tensor(laid_out(node, tensors, value), dtype)
 
 
 def as_view(output: Tensor, of: Tensor, creation: str = "") -> Tensor:

@@ -4,6 +4,7 @@ Knows the functions that people call with numbers, lists, arrays and None, and w
 """
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from ...graphs import OPS, Operator
@@ -19,7 +20,7 @@ TAKE_TENSORS = frozenset((  # besides the functions of each element
     *("gather", "index_select", "masked_select", "take", "roll", "flip", "clone", "detach"),
     *("ones_like", "zeros_like", "rand_like", "randn_like", "full_like", "numel", "isclose"),
     *("maximum", "minimum", "atan2", "allclose", "addmm", "dist", "vdot", "cross", "mul", "histc"),
-    *("unbind", "bincount", "masked_fill", "scatter", "scatter_add", "nan_to_num"),
+    *("round", "unbind", "bincount", "masked_fill", "scatter", "scatter_add", "nan_to_num"),
 ))  # fmt: skip
 SECOND = {  # the names of second arguments
     **{"matmul": "other", "inner": "other", "maximum": "other", "minimum": "other"},
@@ -106,7 +107,7 @@ def _no_combination(m: Machine, name: str, args: Sequence[Any]) -> Exception:
     inputs = ("", ", Tensor other", ", int dim, bool keepdim = False")
     outs = ("Tensor out", "Tensor out", "tuple of Tensors out")
     signatures = [f"(Tensor input{i}, *, {o} = None)" for i, o in zip(inputs, outs)]
-    return _no_overload(m, name, args, signatures)
+    return no_overload(m, name, args, signatures)
 
 
 WHERE = (  # a text is a signature that PyTorch says no more of
@@ -128,44 +129,78 @@ def check_where(m: Machine, args: Sequence[Any], *, method: bool = False) -> Non
         isinstance(other, Tensor | bool | int | float) for other in others
     )
     if not fit or len(others) not in ((1,) if method else (0, 2)):
-        raise _no_overload(m, "where", args, WHERE_OF if method else WHERE)
+        raise no_overload(m, "where", args, WHERE_OF if method else WHERE)
 
 
-def _no_overload(
-    m: Machine, name: str, args: Sequence[Any], signatures: Sequence[str | tuple[str, ...]]
+def no_overload(
+    m: Machine,
+    name: str,
+    args: Sequence[Any],
+    signatures: Sequence[str | tuple[str, ...]],
+    named: Mapping[str, Any] = MappingProxyType({}),
 ) -> Exception:
     """What is said of arguments that fit none of the ways to call a function."""
-    kinds = ", ".join(_kind(m, a) for a in args)
-    text = f"{name}() received an invalid combination of arguments - got ({kinds}), but expected "
-    lines = [f"{text}one of:"]
+    lines = [f"{given_text(m, name, args, named)}, but expected one of:"]
     for wanted in signatures:
         lines.append(f" * {wanted}" if isinstance(wanted, str) else f" * ({', '.join(wanted)})")
-        if not isinstance(wanted, str) and len(wanted) == len(args):
-            found = ", ".join(_marked(m, k, a) for k, a in zip(wanted, args))
-            why = "didn't match because some of the arguments have invalid types"
-            lines.append(f"      {why}: ({found})")
+        if not isinstance(wanted, str) and len(wanted) == len(args) + len(named):
+            why = _unmatched(m, wanted, args, named)
+            lines.append(f"      didn't match because some of the {why}")
     return error("TypeError", "\n".join(lines) + "\n")
 
 
-def _marked(m: Machine, wanted: str, value: Any) -> str:
+def given_text(m: Machine, name: str, args: Sequence[Any], named: Mapping[str, Any]) -> str:
+    """How a message begins that lists the arguments that were given."""
+    by_name = (f"{k}={kind_of(m, v)}" for k, v in named.items())
+    kinds = ", ".join([*(kind_of(m, a) for a in args), *by_name])
+    kinds += ", " if named and not args else ""
+    return f"{name}() received an invalid combination of arguments - got ({kinds})"
+
+
+def _unmatched(
+    m: Machine, wanted: Sequence[str], args: Sequence[Any], named: Mapping[str, Any]
+) -> str:
+    """Which of the arguments are not those of a way to call a function."""
+    known = [w.partition(" = ")[0].rpartition(" ")[2] for w in wanted]
+    wrong = [n for n in named if n not in known[len(args) :]]
+    if wrong:
+        return f"keywords were incorrect: {', '.join(wrong)}"
+    found = [_marked(m, k, a) for k, a in zip(wanted, args)]
+    rest = zip(wanted[len(args) :], named.items())
+    found += [_marked(m, k, v, f"{n}=") for k, (n, v) in rest]
+    end = ", " if named and not args else ""
+    return f"arguments have invalid types: ({', '.join(found)}{end})"
+
+
+def _marked(m: Machine, wanted: str, value: Any, name: str = "") -> str:
     """The kind of an argument, between exclamation marks where PyTorch takes it for the wrong one:
-    it takes every number for one.
+    what stands for several kinds is none to it.
     """
-    if isinstance(value, Tensor) and wanted.startswith("Tensor"):
-        return "Tensor"
-    inner = ", ".join(_kind(m, v) for v in value) if isinstance(value, list | tuple) else ""
+    kind = wanted.partition(" = ")[0].rpartition(" ")[0]
+    own = kind_of(m, value)
+    if own == kind or (kind == "float" and own == "int"):
+        return name + own
+    return f"!{name}{_described(m, value)}!"
+
+
+def _described(m: Machine, value: Any) -> str:
+    inner = ", ".join(kind_of(m, v) for v in value) if isinstance(value, list | tuple) else ""
     if isinstance(value, tuple):
-        return f"!tuple of ({inner})!"
-    return f"!list of [{inner}]!" if isinstance(value, list) else f"!{_kind(m, value)}!"
+        return f"tuple of ({inner}{',' if len(value) == 1 else ''})"
+    return f"list of [{inner}]" if isinstance(value, list) else kind_of(m, value)
 
 
-def _kind(m: Machine, value: Any) -> str:
+def kind_of(m: Machine, value: Any) -> str:
+    """What PyTorch calls a kind of value."""
     kind = m.class_of(value).name
-    return "numpy.ndarray" if kind == "ndarray" else kind
+    return IN_MODULES.get(kind, kind)
+
+
+IN_MODULES = {"ndarray": "numpy.ndarray", "dtype": "torch.dtype", "device": "torch.device"}
 
 
 def _no_tensor(m: Machine, name: str, argument: str, place: int, value: Any) -> Exception:
-    kind = _kind(m, value)
+    kind = kind_of(m, value)
     text = f"{name}(): argument '{argument}' (position {place}) must be Tensor, not {kind}"
     return error("TypeError", text)
 

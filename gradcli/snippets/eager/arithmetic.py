@@ -257,6 +257,8 @@ TENSOR.members.update({name: Builtin(name, of_numbers(f)) for name, f in _member
 
 @define("torch", "Tensor", name="matmul")
 def _matmul(m: Machine, input: Tensor, other: Tensor) -> Tensor:
+    if not isinstance(other, Tensor):
+        raise Unsupported(f"matmul() of {m.class_of(other).name}")
     return matmul(m, input, other)
 
 
@@ -308,10 +310,7 @@ def _two(name: str) -> None:
         if alpha != 1 and all_single(input, other):
             result.data[...] = fused_sum(name, input.data, other.data, alpha)
         if result is NotImplemented:
-            raise error(
-                "TypeError",
-                f"{name}(): argument 'other' must be Tensor, not {m.class_of(other).name}",
-            )
+            raise Unsupported(f"torch.{name} of {m.class_of(other).name}")
         return result
 
     for own in {"sub": ("sub", "subtract"), "mul": ("mul", "multiply")}.get(name, (name,)):

@@ -75,7 +75,10 @@ def call(name: str, args: Sequence[Any], named: Mapping[str, Any], *, method: bo
         raise Unsupported(f"torch.{name}")
     given = tensors_in([*args, *named.values()])
     graph, values = _graph(name, called, args, named, given, method)
-    return _computed(name, graph, values)
+    result = _computed(name, graph, values)
+    if isinstance(dtype, DType) and isinstance(result, Tensor) and dtype.kind == "int":
+        return cast(result, dtype)
+    return result
 
 
 def _changes(name: str, args: Sequence[Any], named: dict[str, Any]) -> bool:

@@ -10,13 +10,15 @@ from . import arithmetic, calls
 from .apply import apply, call_operator, underived
 from .arguments import check_where
 from .checks import check_broadcast, check_dims, check_floating, check_mm, check_same, dimension
-from .dtypes import BOOL, BY_NAME, INT64, UINT8
+from .devices import device_of
+from .dtypes import BOOL, BY_NAME, INT64, UINT8, DType
 from .engine import rename
 from .kernels import SUBTRACTED_MASKS
+from .layouts import drawn_over
 from .mode import MODE
 from .printing import size
 from .refusals import refuse
-from .tables import TABLES, define
+from .tables import TABLES, define, dtype_of
 from .tensor import Tensor
 
 DEFAULT_TENSOR_TYPE = (
@@ -164,9 +166,17 @@ def broadcast_tensors(m: Machine, *tensors: Tensor) -> tuple[Tensor, ...]:
     )
 
 
+def _named_axis(dim: int, named: dict[str, int]) -> int:
+    """The dimension, also by NumPy's name."""
+    if set(named) - {"axis"}:
+        raise Unsupported(f"the argument {next(iter(named))}")
+    return named.get("axis", dim)
+
+
 @define("torch")
-def stack(m: Machine, tensors: Any, dim: int = 0) -> Tensor:
+def stack(m: Machine, tensors: Any, dim: int = 0, **axis: int) -> Tensor:
     """Tensors of one shape along a new dimension."""
+    dim = _named_axis(dim, axis)
     parts = _listed(m, tensors, "stack")
     for place, part in enumerate(parts):
         if part.shape != parts[0].shape:
@@ -179,8 +189,9 @@ def stack(m: Machine, tensors: Any, dim: int = 0) -> Tensor:
 
 
 @define("torch")
-def cat(m: Machine, tensors: Any, dim: int = 0) -> Tensor:
+def cat(m: Machine, tensors: Any, dim: int = 0, **axis: int) -> Tensor:
     """Tensors one after another along a dimension."""
+    dim = _named_axis(dim, axis)
     parts = _listed(m, tensors, "cat")
     for place, part in enumerate(parts):
         if part.ndim == 0:
@@ -491,7 +502,7 @@ def dropout(
         kind = input.dtype.scalar_name
         text = f"result type Float can't be cast to the desired output type {kind}"
         raise error("RuntimeError", text)
-    kept = generator().chances(input.shape, 1 - p)
+    kept = drawn_over(input, lambda shape: generator().chances(shape, 1 - p))
     scaled = np.where(kept, 1 / (1 - p) if p < 1 else 0.0, 0.0).astype(input.dtype.numpy)
     return call_operator("mul", input, Tensor(scaled, input.dtype))
 
@@ -544,7 +555,19 @@ def is_tensor(m: Machine, obj: Any) -> bool:
 @define("torch")
 def set_default_dtype(m: Machine, d: Any) -> None:
     """The dtype of new floating tensors."""
-    MODE.default_dtype = d
+    kind = dtype_of(d)
+    if not isinstance(kind, DType) or not kind.is_floating:
+        what = "" if isinstance(kind, DType) else "invalid dtype object: "
+        text = f"{what}only floating-point types are supported as the default type"
+        raise error("TypeError", text)
+    MODE.default_dtype = kind
+
+
+@define("torch")
+def set_default_device(m: Machine, device: Any) -> None:
+    """The device of new tensors: the processor."""
+    if device is not None and device_of(device).type != "cpu":
+        raise Unsupported("another default device than the processor")
 
 
 @define("torch")

@@ -6,9 +6,11 @@ from typing import Any
 from ...lazy import np
 from ..python.operations import plain
 from ..python.values import Builtin, Class, Instance, Machine, Object, Property, Unsupported, error
+from . import nested
 from .devices import check_device
-from .dtypes import ALL, BOOL, BY_NUMPY, INT64, DType, as_array, of_number, promoted, result_type
+from .dtypes import ALL, BOOL, BY_NUMPY, INT64, KINDS, DType, of_number, promoted, result_type
 from .kernels import not_implemented
+from .layouts import drawn_over
 from .mode import MODE
 from .single import fused
 from .tables import TABLES, define
@@ -68,107 +70,16 @@ def shape_of(sizes: Sequence[Any]) -> tuple[int, ...]:
     shape = tuple(int(s.data) if isinstance(s, Tensor) else s for s in sizes)
     for s in shape:
         if isinstance(s, float):
-            raise error(
-                "TypeError",
-                "zeros(): argument 'size' must be tuple of ints, but found element of type float "
-                "at pos 0",
-            )
+            raise Unsupported("a float as a size")
         if s < 0:
             text = f"Trying to create tensor with negative dimension {s}: {list(shape)}"
             raise error("RuntimeError", text)
     return shape
 
 
-def numbers(data: Any) -> Any:
-    """An array of the numbers in nested lists; tensors of one number count as numbers."""
-    if isinstance(data, Tensor):
-        return data.data
-    if isinstance(data, list | tuple | range):
-        parts = [_one_number(d) if isinstance(d, Tensor) else numbers(d) for d in data]
-        shapes = {p.shape for p in parts}
-        if len(shapes) > 1:
-            raise _uneven(parts)
-        return np.stack(parts) if parts else np.zeros(0, "float32")
-    if isinstance(data, bool | int | float):
-        if isinstance(data, int) and not -(2**63) <= data < 2**63:
-            raise error("RuntimeError", "Overflow when unpacking long long")
-        return np.asarray(data)
-    inner = getattr(data, "array", None)
-    if inner is not None:
-        return inner
-    return _refused(data)
-
-
-def _one_number(tensor: Tensor) -> Any:
-    """A tensor among the numbers of a list."""
-    if tensor.numel != 1:
-        raise error("ValueError", "only one element tensors can be converted to Python scalars")
-    return tensor.data.reshape(())
-
-
-def _refused(data: Any) -> Any:
-    name = getattr(getattr(data, "cls", None), "name", type(data).__name__)
-    if isinstance(data, complex):
-        raise Unsupported("complex numbers")
-    if isinstance(data, str):
-        raise error("TypeError", "new(): invalid data type 'str'")
-    raise error("RuntimeError", f"Could not infer dtype of {name}")
-
-
-NOT_NUMBER = "must be real number, not list"
-
-
-def _uneven(parts: Sequence[Any]) -> Exception:
-    first = parts[0]
-    for place, part in enumerate(parts):
-        if part.shape != first.shape:
-            if first.ndim and part.ndim:
-                text = (
-                    f"expected sequence of length {first.shape[0]} at dim 1 (got {part.shape[0]})"
-                )
-                return error("ValueError", text)
-            text = f"expected sequence of length {first.shape[0]} at dim 1 (got {place})"
-            return error("TypeError", text) if first.ndim else error("TypeError", NOT_NUMBER)
-    return error("ValueError", "uneven lists")
-
-
-def _no_numbers(array: Any) -> Exception:
-    """What is raised of an array whose elements are no numbers: texts, objects."""
-    if array.dtype.kind not in "UO":
-        return Unsupported(f"tensors of {array.dtype.name}")
-    known = "float64, float32, float16, complex64, complex128, int64, int32, int16, int8, uint64, "
-    return error(
-        "TypeError",
-        f"can't convert np.ndarray of type numpy.{array.dtype.type.__name__}. The only supported "
-        f"types are: {known}uint32, uint16, uint8, and bool.",
-    )
-
-
-def inferred(data: Any) -> DType:
-    """The dtype of nested lists of numbers: torch.tensor's choice."""
-    if isinstance(data, Tensor):
-        return data.dtype
-    if isinstance(data, list | tuple | range):
-        return promoted(inferred(d) for d in data) or MODE.default_dtype
-    if isinstance(data, bool | int | float):
-        return of_number(data, MODE.default_dtype)
-    inner = getattr(data, "array", None)
-    if inner is None:
-        return _refused(data)
-    if inner.dtype.name not in BY_NUMPY:
-        raise _no_numbers(inner)
-    return BY_NUMPY[inner.dtype.name]
-
-
 def made(data: Any, dtype: DType | None) -> Tensor:
     """A new leaf with these numbers."""
-    first = data
-    while isinstance(first, list | tuple) and first:
-        first = first[0]
-    if first is not data and isinstance(first, str) and first:  # a sequence of texts, without end
-        raise error("ValueError", "too many dimensions 'str'")
-    kind = dtype or inferred(data)
-    return Tensor(np.array(as_array(numbers(data), kind)), kind)
+    return Tensor(*nested.read(data, dtype))
 
 
 COPIED = (
@@ -216,8 +127,7 @@ def from_numpy(m: Machine, ndarray: Any) -> Tensor:
     if array is None:
         name = m.class_of(ndarray).name
         raise error("TypeError", f"expected np.ndarray (got {name})")
-    if array.dtype.name not in BY_NUMPY:
-        raise _no_numbers(array)
+    nested.check_array(array)
     return Tensor(array)
 
 
@@ -365,6 +275,9 @@ def manual_seed(m: Machine, seed: int) -> None:
     """Begin the random numbers anew."""
     from .draws import Generator
 
+    if isinstance(seed, str):
+        text = f"invalid literal for int() with base 10: {seed!r}"
+        raise error("ValueError", text)
     MODE.generator = Generator(int(seed))
 
 
@@ -374,14 +287,18 @@ def _drawn(name: str, draw: Any) -> None:
     ) -> Tensor:
         size = size or (options.pop("size"),)
         kind, shape = dtype or MODE.default_dtype, shape_of(size)
+        if not kind.is_floating:
+            raise not_implemented(DRAWING[name], kind)
         m.spend(memory=8 * int(np.prod(shape, dtype=float)))
-        return finished(Tensor(draw(_generator(generator), shape, kind), kind), **options)
+        return finished(Tensor(draw(_generator(generator), shape, kind, True), kind), **options)
 
     def like(m: Machine, input: Tensor, *, dtype: Any = None, **options: Any) -> Tensor:
         kind = dtype or input.dtype
         if not kind.is_floating:
             raise not_implemented(DRAWING[name], kind)
-        return finished(Tensor(draw(_generator(None), input.shape, kind), kind), **options)
+        in_order = input.data.flags.c_contiguous
+        drawn = drawn_over(input, lambda shape: draw(_generator(None), shape, kind, in_order))
+        return finished(Tensor(drawn, kind), **options)
 
     define("torch", name=name)(maker)
     define("torch", name=f"{name}_like")(like)
@@ -389,8 +306,8 @@ def _drawn(name: str, draw: Any) -> None:
 
 _generator = generator
 DRAWING = {"rand": "check_uniform_bounds", "randn": "normal_kernel_cpu"}
-_drawn("rand", lambda g, shape, kind: g.uniform(shape, kind))
-_drawn("randn", lambda g, shape, kind: g.normal(shape, kind))
+_drawn("rand", lambda g, shape, kind, in_order: g.uniform(shape, kind))
+_drawn("randn", lambda g, shape, kind, in_order: g.normal(shape, kind, in_order=in_order))
 
 
 @define("torch")
@@ -409,6 +326,24 @@ def randint(
     kind = dtype or INT64
     array = _generator(generator).integers(low, high, shape_of((size,)))
     return finished(Tensor(array.astype(kind.numpy), kind), **options)
+
+
+@define("torch")
+def randint_like(
+    m: Machine,
+    input: Tensor,
+    low: int,
+    high: int | None = None,
+    *,
+    dtype: Any = None,
+    generator: Any = None,
+    **options: Any,
+) -> Tensor:
+    """Whole numbers from low, or from 0, to high - 1, in the shape of a tensor."""
+    first, after = (0, low) if high is None else (low, high)
+    kind, source = dtype or input.dtype, _generator(generator)
+    drawn = drawn_over(input, lambda shape: source.integers(first, after, shape))
+    return finished(Tensor(drawn.astype(kind.numpy), kind), **options)
 
 
 @define("torch")
@@ -455,8 +390,11 @@ def bernoulli(m: Machine, input: Tensor, p: Any = None, *, generator: Any = None
     """1 with the probability that each element says, else 0."""
     chances = input.data if p is None else p
     if p is None and ((chances < 0) | (chances > 1)).any():
-        text = "Expected p_in >= 0 && p_in <= 1 to be true, but got false."
-        raise Unsupported(text)
+        text = (
+            "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message "
+            "be improved?  If so, please report an enhancement request to PyTorch.)"
+        )
+        raise error("RuntimeError", text)
     if p is None:
         low = _generator(generator).uniform(input.shape, input.dtype)
         drawn = low < chances
@@ -473,7 +411,9 @@ def bernoulli_(m: Machine, self: Tensor, p: float = 0.5, *, generator: Any = Non
     check_writable(self)
     if isinstance(p, Tensor):
         raise Unsupported("bernoulli_ with a tensor")
-    self.data[...] = _generator(generator).chances(self.shape, p)
+    if not 0 <= p <= 1:
+        raise error("RuntimeError", f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
+    self.data[...] = drawn_over(self, lambda shape: _generator(generator).chances(shape, p))
     self.changed()
     return self
 
@@ -489,7 +429,11 @@ def multinomial(
 ) -> Tensor:
     """Places drawn with these weights."""
     weights = input.data
-    if not input.dtype.is_floating or input.ndim not in (1, 2) or not weights.size:
+    if not input.dtype.is_floating:
+        kind = input.dtype.scalar_name
+        text = f"multinomial only supports floating-point dtypes for input, got: {kind}"
+        raise error("RuntimeError", text)
+    if input.ndim not in (1, 2) or not weights.size:
         raise Unsupported("multinomial of these weights")
     if not np.isfinite(weights).all() or (weights < 0).any():
         text = "probability tensor contains either `inf`, `nan` or element < 0"
@@ -511,7 +455,11 @@ def exponential_(m: Machine, self: Tensor, lambd: float = 1.0, *, generator: Any
     from .views import check_writable
 
     check_writable(self)
-    self.data[...] = _generator(generator).exponential(self.shape, lambd)
+    if lambd <= 0:
+        text = f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}"
+        raise error("RuntimeError", text)
+    given = _generator(generator)
+    self.data[...] = drawn_over(self, lambda shape: given.exponential(shape, lambd))
     self.changed()
     return self
 
@@ -525,8 +473,11 @@ def random_(m: Machine, self: Tensor, *ends: int, generator: Any = None, **named
     given = {**dict(zip(("from", "to") if len(ends) > 1 else ("to",), ends)), **named}
     if "to" not in given or self.dtype is BOOL:
         raise Unsupported("random_ of all numbers of a dtype")
-    numbers = _generator(generator).integers(given.get("from", 0), given["to"], self.shape)
-    self.data[...] = numbers
+    low, high, source = given.get("from", 0), given["to"], _generator(generator)
+    if low >= high:
+        text = f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
+        raise error("RuntimeError", text)
+    self.data[...] = drawn_over(self, lambda shape: source.integers(low, high, shape))
     self.changed()
     return self
 
@@ -602,7 +553,7 @@ def legacy(name: str, dtype: DType | None) -> Any:
         if args and isinstance(args[0], Tensor):
             _check_same_kind(dtype, args[0].dtype)
             return _alias(args[0])
-        if args and isinstance(args[0], float | bool):
+        if args and (args[0] is None or isinstance(args[0], float | bool | dict)):
             kind_of = type(args[0]).__name__
             raise error("TypeError", f"new(): data must be a sequence (got {kind_of})")
         if args and _is_size(args[0]):
@@ -611,7 +562,7 @@ def legacy(name: str, dtype: DType | None) -> Any:
             return Tensor(np.zeros(args, kind.numpy), kind)
         if not args:
             return Tensor(np.zeros(0, kind.numpy), kind)
-        return Tensor(np.array(as_array(numbers(args[0]), kind)), kind)
+        return made(args[0], kind)
 
     def is_instance(m: Machine, value: Any) -> bool:
         return isinstance(value, Tensor) and value.dtype is dtype
@@ -709,6 +660,12 @@ for _name in (
 ):
     _setting(_name)
 _setting("get_float32_matmul_precision", "highest")
+
+
+@define("torch")
+def can_cast(m: Machine, from_: DType, to: DType) -> bool:
+    """Whether numbers of a dtype go into another of the same kind, or one that holds more."""
+    return KINDS.index(from_.kind) <= KINDS.index(to.kind)
 
 
 @define("torch")

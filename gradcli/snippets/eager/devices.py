@@ -42,6 +42,8 @@ def device_of(value: Any) -> Device:
     """The device that a text or a device names."""
     if isinstance(value, Device):
         return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        raise error("RuntimeError", "Cannot access accelerator device when none is available.")
     name, _, index = value.partition(":") if isinstance(value, str) else ("cuda", "", str(value))
     if name not in TYPES.split(", "):
         text = f"Expected one of {TYPES} device type at start of device string: {name}"

@@ -20,6 +20,11 @@ class Generator:
         self._words = np.random.RandomState(seed % 2**32)
         self._spare: float | None = None  # the second of a pair of normal numbers
 
+    def place(self) -> tuple[int, int, float | None]:
+        """Where in the stream the next number comes from."""
+        _, key, position, *_ = self._words.get_state()
+        return int(key[0]), int(position), self._spare
+
     def words(self, count: int) -> Any:
         """The next 32-bit words."""
         return np.frombuffer(self._words.bytes(4 * count), "<u4") if count else np.zeros(0, "<u4")
@@ -44,11 +49,18 @@ class Generator:
         return (numbers * np.longdouble(b - a) + np.longdouble(a)).astype(dtype.numpy)
 
     def normal(
-        self, shape: Sequence[int], dtype: DType, mean: float = 0.0, std: float = 1.0
+        self,
+        shape: Sequence[int],
+        dtype: DType,
+        mean: float = 0.0,
+        std: float = 1.0,
+        in_order: bool = True,
     ) -> Any:
-        """Tensor.normal_(mean, std): from 16 elements on they are made in blocks of 16."""
+        """Tensor.normal_(mean, std): from 16 elements on they are made in blocks of 16, where they
+        are written row by row.
+        """
         count = math.prod(shape)
-        if count < BLOCK:
+        if count < BLOCK or not in_order:
             pairs = np.array(self._pairs(count)) * std + mean
             return pairs.astype(dtype.numpy).reshape(shape)
         flat = self.uniform((count,), dtype)

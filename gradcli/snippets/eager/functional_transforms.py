@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from copy import deepcopy
 from typing import Any
 
+from ..python.objects import Function
 from ..python.values import Class, Machine, Module, Object, Unsupported, error, functions
 from .mode import MODE
 from .tables import define, has
@@ -179,6 +180,11 @@ def _settled(m: Machine, tensor: Any, inputs: Sequence[Tensor]) -> Any:
     return settled(tensor, inputs) if isinstance(tensor, Tensor) else tensor
 
 
+def _random_place(m: Machine) -> Any:
+    """Where the program's random numbers are, to tell whether some were drawn."""
+    return None if MODE.generator is None else MODE.generator.place()
+
+
 def _unsupported(m: Machine, what: str) -> None:
     raise Unsupported(what)
 
@@ -187,6 +193,13 @@ def _refuse_known(m: Machine, path: str, name: str) -> None:
     """End where PyTorch's objects have an attribute that those of the library lack."""
     if has(path, name):
         raise Unsupported(f"{path}.{name}")
+
+
+def _own_init(m: Machine, base: Class, name: str) -> Function:
+    """The `__init__` of a base as that of another class, which errors name by that."""
+    init = base.lookup("__init__")
+    code = init.code.renamed(f"{name}.__init__")
+    return Function(code, init.closure, init.defaults, init.keyword_defaults)
 
 
 def transforms_module() -> Module:
@@ -203,6 +216,7 @@ def transforms_module() -> Module:
         "level": lambda m: len(MODE.transforms),
         "unsupported": _unsupported,
         "refuse_known": _refuse_known,
+        "own_init": _own_init,
         "batched": _batched,
         "renamed": _renamed,
         "settled": _settled,
@@ -212,6 +226,7 @@ def transforms_module() -> Module:
         "leave_level": _leave_level,
         "generator_state": _generator_state,
         "random_seed": _random_seed,
+        "random_place": _random_place,
         "accumulates": lambda m: MODE.accumulates,
         "record_of": lambda m, tensor: tensor.edge.record,
         "push_saved_hooks": lambda m, *hooks: MODE.saved_hooks.append((m, *hooks)),

@@ -18,6 +18,7 @@ from .checks import check_output
 from .engine import Copied, Gradients, Meta, Overwritten, Record, zeros_like
 from .functional_transforms import in_vmap
 from .mode import MODE
+from .nested import NEGATIVE_STRIDE, NO_INDEX
 from .tensor import Tensor
 from .views import NOT_BATCHED, check_writable, lacks_batch, rebase
 
@@ -27,12 +28,6 @@ ZERO_DIM = (
 )
 
 
-NO_INDEX = "only integer tensors of a single element can be converted to an index"
-NEGATIVE_STRIDE = (
-    "At least one stride in the given numpy array is negative, and tensors with negative strides "
-    "are not currently supported. (You can probably work around this by making a copy of your "
-    "array  with array.copy().) "
-)
 SEQUENCES = (list, tuple, str, range, slice, type(...), Tensor)
 INDICES = ("int64", "int32", "uint8", "bool")  # dtypes; numbers of one byte are a mask
 

@@ -6,6 +6,8 @@ from typing import Any
 from ...lazy import np
 from ..python.values import Machine, error
 from .creation import generator
+from .layouts import drawn_over
+from .maker_arguments import check_deviation
 from .mode import recording
 from .tables import define
 from .tensor import Tensor
@@ -20,15 +22,21 @@ def _write(tensor: Tensor, numbers: Any) -> Tensor:
 @define("init")
 def uniform_(m: Machine, tensor: Tensor, a: float = 0.0, b: float = 1.0, **_: Any) -> Tensor:
     """Uniform numbers between a and b."""
-    return _write(tensor, generator(_.get("generator")).between(tensor.shape, a, b, tensor.dtype))
+    if a > b:
+        text = f"uniform_ expects to return a [from, to) range, but found from={a:g} > to={b:g}"
+        raise error("RuntimeError", text)
+    given = generator(_.get("generator"))
+    drawn = drawn_over(tensor, lambda shape: given.between(shape, a, b, tensor.dtype))
+    return _write(tensor, drawn)
 
 
 @define("init")
 def normal_(m: Machine, tensor: Tensor, mean: float = 0.0, std: float = 1.0, **_: Any) -> Tensor:
     """Normal numbers."""
-    return _write(
-        tensor, generator(_.get("generator")).normal(tensor.shape, tensor.dtype, mean, std)
-    )
+    check_deviation(std)
+    given, in_order = generator(_.get("generator")), tensor.data.flags.c_contiguous
+    drawn = drawn_over(tensor, lambda shape: given.normal(shape, tensor.dtype, mean, std, in_order))
+    return _write(tensor, drawn)
 
 
 @define("init")

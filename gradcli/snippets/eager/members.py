@@ -22,7 +22,7 @@ from ..python.values import (
     error,
 )
 from . import calls, indexing
-from .apply import apply, as_view, call_operator, cast
+from .apply import apply, as_view, call_operator, cast, underived
 from .checks import check_broadcast, dimension
 from .creation import TO_SCALAR, check_flag
 from .devices import CPU, MESSAGES, STRIDED, Device, check_device
@@ -33,7 +33,7 @@ from .mode import MODE, recording
 from .printing import size as size_text
 from .printing import tensor_text
 from .refusals import LONG_NAMES
-from .tables import TABLES, define, has, number, of_numbers
+from .tables import OF_PYTHON, TABLES, define, dtype_of, has, number, of_numbers
 from .tensor import TENSOR, MetaTensor, Tensor, Version
 from .views import check_writable, rebase
 
@@ -199,6 +199,9 @@ def unique(
         raise Unsupported("unique along a dimension, or within vmap")
     values, places, counts = np.unique(input.data, return_inverse=True, return_counts=True)
     result = [Tensor(values, input.dtype)]
+    if MODE.recording and input.requires_grad:
+        text = "the derivative for '_unique2' is not implemented."
+        underived(text, "Unique2Backward0", [input], result[0], None)
     if return_inverse:
         result.append(Tensor(np.asarray(places).reshape(input.shape)))
     if return_counts:
@@ -545,8 +548,9 @@ for _name in ("cpu",):
 
 
 @define("Tensor")
-def cuda(m: Machine, self: Tensor, *_: Any, **__: Any) -> Tensor:
+def cuda(m: Machine, self: Tensor, device: Any = None, *_: Any, **__: Any) -> Tensor:
     """On a device that is not there."""
+    check_device(device)
     raise error(*MESSAGES["cuda"])
 
 
@@ -559,9 +563,9 @@ def get_device(m: Machine, self: Tensor) -> int:
 @define("Tensor")
 def to(m: Machine, self: Tensor, *args: Any, **named: Any) -> Tensor:
     """In another dtype; on the device where it is."""
-    dtype = named.get("dtype")
+    dtype = dtype_of(named.get("dtype"))
     device = check_device(named.get("device"))
-    for arg in args:
+    for arg in map(dtype_of, args):
         if isinstance(arg, DType):
             dtype = arg
         elif isinstance(arg, Tensor):
@@ -588,6 +592,8 @@ def _type(m: Machine, self: Tensor, dtype: Any = None, **_: Any) -> Any:
             raise error("ValueError", f"invalid type: '{name}'")
     elif not isinstance(dtype, DType):
         name = getattr(dtype, "name", "")
+        if isinstance(dtype, Class) and name in OF_PYTHON:
+            raise error("ValueError", f"invalid type: '{name}'")
         dtype = next((d for d in ALL if d.legacy == name), None)
     return self if dtype is self.dtype else cast(self, dtype)
 
@@ -835,7 +841,9 @@ NO_STORAGE = "Cannot access data pointer of Tensor that doesn't have storage"
 
 @define("Tensor")
 def copy_(m: Machine, self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
-    """Write another tensor's numbers over this one's."""
+    """Write another tensor's numbers, or a number, over this one's."""
+    if isinstance(src, bool | int | float):
+        src = Tensor(np.asarray(src, self.data.dtype), self.dtype)
     return indexing.copy_into(self, src)
 
 
@@ -895,6 +903,9 @@ def reshape(m: Machine, input: Tensor, *shape: Any, **named: Any) -> Tensor:
 @define("Tensor", "torch")
 def flatten(m: Machine, input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Neighbouring dimensions as one; a tensor that has none to join as it is."""
+    if input.ndim and dimension(start_dim, input.ndim) > dimension(end_dim, input.ndim):
+        text = "flatten() has invalid args: start_dim cannot come after end_dim"
+        raise error("RuntimeError", text)
     if input.ndim and dimension(start_dim, input.ndim) == dimension(end_dim, input.ndim):
         return input
     return calls.call("flatten", [input, start_dim, end_dim], {}, method=True)
@@ -979,6 +990,12 @@ def split(m: Machine, tensor: Tensor, split_size: Any, dim: int = 0) -> tuple[Te
         name = "SplitBackward0"
     else:
         sizes, name = list(split_size), "SplitWithSizesBackward0"
+        if sum(sizes) != whole:
+            text = (
+                f"split_with_sizes expects split_sizes to sum exactly to {whole} (input tensor's "
+                f"size at dimension {dim}), but got split_sizes={sizes}"
+            )
+            raise error("RuntimeError", text)
     ends = np.cumsum([0, *sizes]).tolist()
     with recording(False):
         parts = [
@@ -992,6 +1009,9 @@ def chunk(m: Machine, input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor,
     """So many parts along a dimension, or fewer."""
     _check_not_single("chunk", input)
     whole = input.shape[dimension(dim, input.ndim)]
+    if chunks <= 0:
+        text = f"chunk expects `chunks` to be greater than 0, got: {chunks}"
+        raise error("RuntimeError", text)
     return split(m, input, max(-(-whole // chunks), 1), dim)
 
 
@@ -1008,7 +1028,7 @@ def method_of(name: str) -> Any:
     """A method that is an operator: `x.exp()`, and `x.exp_()` in place; or MISSING."""
     own = TABLES["Tensor"].get(name)
     if own is not None:
-        return Builtin(name, of_numbers(own.function))
+        return Builtin(name, of_numbers(own.function, name))
     if not has("torch.Tensor", name):
         if name in PRIVATE:
             raise Unsupported(f"Tensor.{name}")
@@ -1017,12 +1037,12 @@ def method_of(name: str) -> Any:
         plain = name[:-1]
         if calls.known(plain) or calls.known(f"Tensor.{plain}"):
             return Builtin(
-                name, of_numbers(lambda m, self, *a, **k: calls.in_place(plain, self, a, k))
+                name, of_numbers(lambda m, self, *a, **k: calls.in_place(plain, self, a, k), name)
             )
     if calls.known(name) or calls.known(f"Tensor.{name}"):
         return Builtin(
             name,
-            of_numbers(lambda m, self, *a, **k: calls.call(name, (self, *a), k, method=True)),
+            of_numbers(lambda m, self, *a, **k: calls.call(name, (self, *a), k, method=True), name),
         )
     raise Unsupported(f"Tensor.{name}")
 

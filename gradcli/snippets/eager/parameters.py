@@ -15,8 +15,8 @@ def _parameter(m: Machine, cls: Class, data: Any = None, requires_grad: bool = T
 
         data = made([], None)
     if not isinstance(data, Tensor):
-        kind = m.class_of(data).name
-        raise error("TypeError", f"'{kind}' object cannot be a Parameter")
+        text = f"'{m.class_of(data).name}' object has no attribute 'detach'"
+        raise error("AttributeError", text)
     if requires_grad and not data.dtype.is_floating:
         raise error(
             "RuntimeError",

@@ -73,14 +73,14 @@ class Way:
         """The arrays of the gradients."""
         evaluator = Evaluator(given, dtype=precision)
         with np.errstate(all="ignore"):
-            own = self._in_single(given) if precision == "float32" else None
+            own = self._by_kernel(given)
             if own is not None and self.places == (0,):
                 return [own]
             evaluator.run_quietly(self.schedule(precision))
         arrays = [None if n is None else np.asarray(evaluator.values[n]) for n in self.gradients]
         return arrays if own is None else [own, *arrays[1:]]
 
-    def _in_single(self, given: dict[Any, Any]) -> Any:
+    def _by_kernel(self, given: dict[Any, Any]) -> Any:
         """The gradient of the first input as PyTorch's kernel computes it, where that is known."""
         if 0 not in self.places:
             return None
@@ -89,7 +89,7 @@ class Way:
         arrays = [None if n is None else given.get(n) for n in nodes]
         kernel = backward_of(node.op.name, [a for a in arrays if a is not None])
         answer = None if kernel is None else kernel(*arrays, **node.attrs)
-        return None if answer is None else np.asarray(answer, np.float32)
+        return None if answer is None else np.asarray(answer)
 
 
 class Plan:

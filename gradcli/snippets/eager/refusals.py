@@ -127,6 +127,10 @@ def _permute(input: Tensor, *dims: Any, **named: Any) -> None:
             f"length of the desired ordering of dimensions i.e. input.dim() = {input.ndim} is not "
             f"equal to len(dims) = {len(given)}",
         )
+    if not named:
+        places = [dimension(d, input.ndim) for d in given]
+        if len(set(places)) < len(places):
+            raise error("RuntimeError", "permute(): duplicate dims are not allowed.")
 
 
 @check("expand")
@@ -635,6 +639,24 @@ def _fixed(function: str, *names: str) -> Check:
 
 
 check("nll_loss")(_fixed("nll_loss_forward", "weight"))
+
+
+@check("nll_loss", "cross_entropy")
+def _class_weights(input: Any, target: Any = None, weight: Any = None, *_: Any, **__: Any) -> None:
+    """A weight for each class."""
+    if not isinstance(weight, Tensor) or not isinstance(input, Tensor) or not input.ndim:
+        return
+    classes = input.shape[0 if input.ndim == 1 else 1]
+    if weight.shape != (classes,):
+        text = "weight tensor should be defined either for all or no classes"
+        if input.ndim <= 2:
+            text = (
+                f"weight tensor should be defined either for all {classes} classes or no classes "
+                f"but got weight tensor of shape: {list(weight.shape)}"
+            )
+        raise error("RuntimeError", text)
+
+
 check("binary_cross_entropy")(_fixed("binary_cross_entropy", "weight"))
 check("binary_cross_entropy_with_logits")(
     _fixed("binary_cross_entropy_with_logits", "weight", "pos_weight")

@@ -266,7 +266,8 @@ def matmul(a: Any, b: Any) -> Any:
     else:
         result = _terms(left, right)
     result = result[..., 0] if b.ndim == 1 else result
-    return result[..., 0, :] if a.ndim == 1 else result
+    result = result[..., 0, :] if a.ndim == 1 else result
+    return np.ascontiguousarray(result)  # whatever the layout of the factors
 
 
 def _outer(a: Any, b: Any) -> Any:
@@ -353,6 +354,63 @@ def sigmoid(x: Any) -> Any:
 def silu(x: Any) -> Any:
     """x / (1 + exp(-x)), each step rounded."""
     return x / (np.float32(1) + _exp_by_vectors(-x))
+
+
+def _log1p(x: Any) -> Any:
+    return np.log1p(_double(x)).astype(np.float32)
+
+
+def _expm1(x: Any) -> Any:
+    return np.expm1(_double(x)).astype(np.float32)
+
+
+def _tanh(x: Any) -> Any:
+    return np.tanh(_double(x)).astype(np.float32)
+
+
+@_kernel("softplus")
+def softplus(x: Any, *, beta: float, threshold: float) -> Any:
+    """log(1 + exp(beta x)) / beta, each step rounded."""
+    scaled = x * np.float32(beta)
+    bent = _log1p(_exp_by_vectors(np.minimum(scaled, np.float32(threshold)))) / np.float32(beta)
+    return np.where(scaled > threshold, x, bent)
+
+
+@_kernel("logsigmoid")
+def logsigmoid(x: Any) -> Any:
+    """min(x, 0) - log(1 + exp(-|x|)), each step rounded."""
+    return np.minimum(x, np.float32(0)) - _log1p(_exp_by_vectors(-np.abs(x)))
+
+
+@_kernel("mish")
+def mish(x: Any) -> Any:
+    """x tanh(log(1 + exp(x))), each step rounded."""
+    return x * _tanh(_log1p(_exp_by_vectors(x)))
+
+
+@_kernel("elu")
+def elu(x: Any, *, alpha: float) -> Any:
+    """exp(x) - 1 below 0, scaled after it is rounded."""
+    return np.where(x > 0, x, _expm1(np.minimum(x, np.float32(0))) * np.float32(alpha))
+
+
+@_kernel("selu")
+def selu(x: Any) -> Any:
+    """elu, scaled on both sides."""
+    below = _expm1(np.minimum(x, np.float32(0))) * np.float32(SELU_SCALE * SELU_ALPHA)
+    return np.where(x > 0, x * np.float32(SELU_SCALE), below)
+
+
+SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
+
+
+@_kernel("gelu")
+def gelu(x: Any, *, approximate: str) -> Any:
+    """The one with tanh, whose steps are known."""
+    if approximate != "tanh":
+        return NotImplemented
+    inner = np.float32(math.sqrt(2 / math.pi)) * fused(x * x * x, np.float32(0.044715), x)
+    return np.float32(0.5) * x * (np.float32(1) + _tanh(inner))
 
 
 @_kernel("lerp")
@@ -503,8 +561,10 @@ def _squares(rows: Any) -> Any:
 
 
 def backward_of(name: str, arrays: Sequence[Any]) -> Kernel | None:
-    """What sends a gradient back to the only input of an operator, where all is single."""
-    return BACKWARDS.get(name) if _single(arrays) else None
+    """What sends a gradient back to the only input of an operator, where all is single; in double
+    precision where a step is fused there, too.
+    """
+    return (BACKWARDS if _single(arrays) else IN_DOUBLE).get(name)
 
 
 def _silu_back(g: Any, x: Any, y: Any) -> Any:
@@ -556,6 +616,19 @@ BACKWARDS |= {
 }
 
 
+def _tanh_back(g: Any, x: Any, y: Any) -> Any:
+    """g (1 - y²), the difference rounded once: the error of y² is found by halves of y."""
+    if y.dtype != np.float64:
+        return None
+    square, scaled = y * y, y * 134217729.0
+    high = scaled - (scaled - y)
+    low = y - high
+    rest = ((high * high - square) + 2 * high * low) + low * low
+    left = np.longdouble(1) - square.astype(np.longdouble)
+    return g * (left - rest.astype(np.longdouble)).astype(np.float64)
+
+
+IN_DOUBLE: dict[str, Kernel] = {"tanh": _tanh_back}
 MOST_ROWS = 5  # of a matrix that is eliminated here
 
 

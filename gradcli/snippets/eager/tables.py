@@ -20,6 +20,11 @@ TABLES: dict[str, dict[str, Builtin]] = {}
 OF_PYTHON = {"float": FLOAT64, "int": INT64, "bool": BOOL}  # classes of Python as dtypes
 
 
+def dtype_of(value: Any) -> Any:
+    """The dtype that a class of Python stands for; any other value as it is."""
+    return OF_PYTHON.get(value.name, value) if isinstance(value, Class) else value
+
+
 def define(*places: str, name: str | None = None) -> Callable[[Any], Any]:
     """A function `(m, *args, **named)` of these modules: "torch", "Tensor", "F", "linalg", ..."""
 
@@ -71,13 +76,43 @@ def number(value: Any) -> Any:
     return value if held is None or not isinstance(held, np.generic) else held.item()
 
 
-def of_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
+def of_numbers(function: Callable[..., Any], name: str = "") -> Callable[..., Any]:
     """A method of tensors that takes numbers of NumPy as Python's."""
 
     def call(m: Any, self: Any, *args: Any, **named: Any) -> Any:
-        return function(m, self, *map(number, args), **{k: number(v) for k, v in named.items()})
+        args, named = tuple(map(number, args)), {k: number(v) for k, v in named.items()}
+        listed = LISTED.get(name)
+        if listed in named and not args:
+            args = (named.pop(listed),)
+        if name in EARLY and (named or not args or any(type(a) is not int for a in args)):
+            _refuse_arguments(m, f"Tensor.{name}", args, named)
+        try:
+            return function(m, self, *args, **named)
+        except REFUSED:
+            _refuse_arguments(m, f"Tensor.{name}", args, named)
+            raise
 
     return call
+
+
+EARLY = frozenset(  # functions whose arguments are looked at before they are called
+    (
+        *("permute", "expand", "repeat", "matmul", "view", "reshape"),
+        *("sum", "mean", "max", "min", "std", "var"),
+    )
+)
+LISTED = {  # what methods call a list that may stand without its brackets
+    **{"expand": "size", "view": "size", "repeat": "repeats"},
+    **{"permute": "dims", "reshape": "shape"},
+}
+REFUSED = (Unsupported, TypeError, AttributeError, IndexError, KeyError, ValueError)
+
+
+def _refuse_arguments(m: Any, path: str, args: Any, named: Any) -> None:
+    """Say of a call that is refused what PyTorch says of its arguments, where they do not fit."""
+    from .signatures import refuse_arguments
+
+    refuse_arguments(m, path, args, named)
 
 
 IN_PYTHON = "torch.autograd"  # Python itself looks at the arguments of its functions
@@ -103,12 +138,19 @@ def _checked(path: str, value: Any) -> Any:
             from .arguments import check_tensors
 
             check_tensors(m, path, value.name, args, named)
+        if path == "torch":
+            from .maker_arguments import check_maker
+
+            check_maker(m, value.name, args, named)
         out = named.pop("out", None)
-        dtype = named.get("dtype")
-        if isinstance(dtype, Class) and dtype.name in OF_PYTHON:
-            named["dtype"] = OF_PYTHON[dtype.name]
+        if "dtype" in named:
+            named["dtype"] = dtype_of(named["dtype"])
         if out is None:
-            return function(m, *args, **named)
+            try:
+                return function(m, *args, **named)
+            except REFUSED:
+                _refuse_arguments(m, f"{path}.{value.name}", args, named)
+                raise
         return _written(
             value.name, out, function(m, *args, **named), tensors_in([*args, *named.values()])
         )

@@ -246,7 +246,7 @@ class Attributes:
             case "__kwdefaults__":
                 return value.keyword_defaults or None
             case "__annotations__":
-                return {}
+                raise Unsupported("__annotations__ of a function")
         return MISSING
 
     # ---- set and delete --------------------------------------------------------------------------

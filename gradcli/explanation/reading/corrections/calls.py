@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
 from .case import Case, Proposal
-from .nodes import dotted, is_operation, keyword, method, owner, value_of, within
+from .nodes import argument, dotted, is_operation, keyword, method, owner, value_of, within
 from .text import Edit
 
 BUILT_IN = ("sum", "max", "min", "abs", "len", "range", "print", "list", "float")
@@ -36,7 +36,7 @@ def made_first(case: Case) -> Iterator[Proposal]:
     for call in case.calls(everywhere=True):
         name = dotted(call.func)
         layer = method(call)[:1].isupper() and method(call) != "Parameter"
-        tensors = bool(call.args) and all(case.tensor(a) is not None for a in call.args)
+        tensors = bool(call.args) and all(_is_tensor(case, a) for a in call.args)
         layer &= name.startswith(("nn.", "torch.nn.")) and call.lineno <= case.line
         if layer and tensors:
             why = f"{name}(...) makes a layer; the tensor goes into its call."
@@ -54,6 +54,11 @@ def class_for_layer(case: Case) -> Iterator[Proposal]:
         yield from case.change(*[case.appending(a, "()") for a in layers])
 
 
+def _is_tensor(case: Case, node: ast.expr) -> bool:
+    """Whether an argument is a tensor, also one that is made in its place."""
+    return case.tensor(node) is not None or dotted(getattr(node, "func", None)) == "torch.tensor"
+
+
 def misspelled_forward(case: Case) -> Iterator[Proposal]:
     """The method whose name is nearly that; of a list of layers, one after the other."""
     listed = case.match[1] == "ModuleList"
@@ -67,6 +72,13 @@ def misspelled_forward(case: Case) -> Iterator[Proposal]:
         near = difflib.get_close_matches("forward", methods, 1, 0.6)
         for name in near or [n for n in methods if n == "__call__"]:
             yield case.proposal(case.naming(methods[name], "forward"))
+
+
+def unsorted_lengths(case: Case) -> Iterator[Proposal]:
+    """enforce_sorted=False."""
+    for call in case.calls("pack_padded_sequence", "pack_sequence"):
+        note = "The order of the samples comes back in what is unpacked."
+        yield case.given(call, "enforce_sorted", "False", note=note)
 
 
 # ---- what is called is no function ---------------------------------------------------------------
@@ -107,7 +119,26 @@ def keyword_name(case: Case) -> Iterator[Proposal]:
         if named and name in KEYWORDS:
             at = case.start(named)
             yield case.proposal(Edit(at, at + len(name), KEYWORDS[name]))
+        for near in (
+            difflib.get_close_matches(name, _parameters(case, call), 1, 0.6) if named else ()
+        ):
+            at = case.start(named)
+            yield case.proposal(Edit(at, at + len(name), near))
         yield from case.change(case.without_keyword(call, name), weak=True)
+
+
+def _parameters(case: Case, call: ast.Call) -> list[str]:
+    """What a function of the program, or the __init__ of a class, calls its parameters."""
+    name = method(call)
+    inits = [
+        f
+        for c in case.classes
+        if c.name == name
+        for f in c.body
+        if isinstance(f, ast.FunctionDef) and f.name == "__init__"
+    ]
+    known = [*inits, *[f for n, f in case.functions.items() if n == name]]
+    return [a.arg for f in known for a in (*f.args.args, *f.args.kwonlyargs) if a.arg != "self"]
 
 
 def arguments(case: Case) -> Iterator[Proposal]:
@@ -178,6 +209,31 @@ def whole_division(case: Case) -> Iterator[Proposal]:
             yield case.replaced(node, str(int(node.value)))
 
 
+def missing_dim(case: Case) -> Iterator[Proposal]:
+    """The last dimension, where the classes are."""
+    for call in case.calls(case.match[1]):
+        why = f"{case.match[1]} goes along one dimension, which has to be named."
+        yield case.given(call, "dim", "-1", why=why)
+
+
+def size_as_tuple(case: Case) -> Iterator[Proposal]:
+    """(n,) for a size that is given as n."""
+    for call in case.calls("randint", "full"):
+        size = argument(call, 0 if method(call) == "full" else len(call.args) - 1, "size")
+        if size is not None and not isinstance(size, ast.Tuple):
+            yield case.replaced(size, f"({case.of(size)},)", why="The size is a tuple of integers.")
+
+
+def share_of_elements(case: Case) -> Iterator[Proposal]:
+    """A share in the place of a percentage."""
+    for call in case.calls("Dropout", "Dropout1d", "Dropout2d", "dropout"):
+        place = 1 if method(call) == "dropout" else 0
+        given = argument(call, place, "p")
+        percent = case.number(given)
+        if given is not None and percent and percent <= 100:
+            yield case.replaced(given, str(percent / 100), why="p is a share, from 0 to 1.")
+
+
 def unpacked_parts(case: Case) -> Iterator[Proposal]:
     """As many parts as there are names; the parts of a part; the pairs of a dict."""
     yield from grouped(case)
@@ -196,7 +252,12 @@ def grouped(case: Case) -> Iterator[Proposal]:
         if isinstance(node.ctx, ast.Store) and len(node.elts) > more > 1:
             for part in (node.elts[-more:], node.elts[:more]):
                 start, end = case.start(part[0]), case.end(part[-1])
-                yield case.proposal(Edit(start, end, f"({case.source[start:end]})"))
+                text = f"({case.source[start:end]})"
+                yield case.proposal(Edit(start, end, text), weak=True)
+        if isinstance(node.ctx, ast.Store) and got and len(node.elts) == int(got[1]):
+            last = node.elts[int(got[2]) - 1]
+            why = f"There are {got[2]} values, and {got[1]} names for them."
+            yield case.proposal(Edit(case.end(last), case.end(node.elts[-1]), ""), why=why)
 
 
 def pairs(case: Case) -> Iterator[Proposal]:

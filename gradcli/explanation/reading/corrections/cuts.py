@@ -41,12 +41,21 @@ def input_without_grad(case: Case) -> Iterator[Proposal]:
 
 
 def connected(case: Case, target: ast.expr) -> Iterator[Proposal]:
-    """Each step that cuts, on the way to a value, replaced by one that does not."""
+    """Each step that cuts, on the way to a value, replaced by one that does not: another function
+    may have been printed, or a gradient that was None.
+    """
+    none_printed = "None" in case.reading.outcome.stdout.split()
     for place in _way_to(case, target, case.line + 1):
         for node in ast.walk(place):
             step = uncut(case, node)
             if step is not None:
-                yield case.proposal(step.edit, note=step.note, why=step.why, weak=_is_target(place))
+                yield case.proposal(
+                    step.edit,
+                    note=step.note,
+                    why=step.why,
+                    weak=_is_target(place),
+                    reprints=bool(step.note) or none_printed,
+                )
     yield from all_connected(case, target)
 
 

@@ -9,6 +9,7 @@ from .case import Case, Proposal
 from .cuts import connected, recording
 from .in_place import NO_GRAD
 from .nodes import calls_in, dotted, method, names_in, owner, targets, within
+from .optimisers import leaf_at_end
 from .requiring import CREATORS, leaves, requiring
 from .text import Edit
 
@@ -178,12 +179,9 @@ def not_a_leaf_at_birth(case: Case) -> Iterator[Proposal]:
     """torch.randn(3, requires_grad=True) * 0.1: the leaf is the product's factor, not the name."""
     for name in read_grads(case):
         for built in reversed(case.makers(name)):
-            end = case.appending(built.value, ".requires_grad_()")
-            for inner in calls_in(built.value, *CREATORS):
-                edit = case.without_keyword(inner, "requires_grad")
-                if edit and inner is not built.value and end.start >= edit.end:
-                    why = f"{name} is computed from a leaf, and is none itself."
-                    yield case.proposal(edit, end, why=why)
+            why = f"{name} is computed from a leaf, and is none itself."
+            if calls_in(built.value, *CREATORS):
+                yield from leaf_at_end(case, built, why=why)
 
 
 # ---- before and after the way back ---------------------------------------------------------------

@@ -43,11 +43,12 @@ def resized_layer(case: Case, a: int, b: int, c: int, d: int) -> Iterator[Propos
     for node in [*exact, *[n for n in layers if n not in exact]]:
         if isinstance(node.args[0], ast.Constant) or node in exact:
             why = f"The layer takes {c} features and is given {b}."
-            yield case.replaced(node.args[0], str(b), why=why)
+            yield case.replaced(node.args[0], str(b), why=why, reprints=True)
     for node in layers:
         if isinstance(node.args[0], ast.Name):
-            for text in (*outputs_called(case, layers, b), str(b)):
-                yield case.replaced(node.args[0], text, weak=True)
+            times = [f"{node.args[0].id} * {b // c}"] if b % c == 0 and b > c else []
+            for text in (*times, *outputs_called(case, layers, b), str(b)):
+                yield case.replaced(node.args[0], text, weak=True, reprints=True)
 
 
 def outputs_called(case: Case, layers: list[ast.Call], number: int) -> list[str]:
@@ -70,14 +71,15 @@ def flattened_before(case: Case, layers: list[ast.Call]) -> Iterator[Proposal]:
         if any(method(b).startswith(("Conv", "MaxPool", "AvgPool", "Adaptive")) for b in before):
             prefix = dotted(node.func).rpartition(".")[0] or "torch.nn"
             why = "A linear layer takes rows of features; what comes here are images."
-            yield case.proposal(case.inserting(node, f"{prefix}.Flatten(), "), why=why)
+            edit = case.inserting(node, f"{prefix}.Flatten(), ")
+            yield case.proposal(edit, why=why, reprints=True)
 
 
 def normalised_features(case: Case) -> Iterator[Proposal]:
     """The number of features where the layer is made."""
     for call in case.calls(*NORMS, everywhere=True):
         if call.args and number_of(call.args[0]) == int(case.match[2]):
-            yield case.replaced(call.args[0], case.match[1])
+            yield case.replaced(call.args[0], case.match[1], reprints=True)
 
 
 def norm_of_dimensions(case: Case) -> Iterator[Proposal]:
@@ -88,14 +90,37 @@ def norm_of_dimensions(case: Case) -> Iterator[Proposal]:
             yield case.appended(call.args[0], ".unsqueeze(0)", note="A batch of one image.")
     right = {"2": "BatchNorm1d", "3": "BatchNorm1d", "4": "BatchNorm2d", "5": "BatchNorm3d"}
     for name in case.attributes(*NORMS, everywhere=True):
-        yield case.renamed_to(name, right[case.match[2]])
+        yield case.renamed_to(name, right[case.match[2]], reprints=True)
 
 
 def normalised_shape(case: Case) -> Iterator[Proposal]:
     """The size of the last dimension where the layer is made."""
     for call in case.calls("LayerNorm", everywhere=True):
         if call.args:
-            yield case.replaced(call.args[0], str(size(case.match[2])[-1]))
+            yield case.replaced(call.args[0], str(size(case.match[2])[-1]), reprints=True)
+
+
+def head_count(case: Case) -> Iterator[Proposal]:
+    """The nearest number of heads that divides the features."""
+    for call in case.calls("MultiheadAttention", *TRANSFORMERS, everywhere=True):
+        width, heads = argument(call, 0, "embed_dim"), argument(call, 1, "num_heads")
+        wide, many = case.number(width), case.number(heads)
+        if heads is not None and wide and many and wide % many:
+            near = max(n for n in range(1, many + 1) if wide % n == 0)
+            why = f"{wide} features are not shared out evenly by {many} heads."
+            yield case.replaced(heads, str(near), why=why, reprints=True)
+
+
+TRANSFORMERS = ("TransformerEncoderLayer", "TransformerDecoderLayer")
+
+
+def embedding_dimension(case: Case) -> Iterator[Proposal]:
+    """The number of features where the layer is made."""
+    for call in case.calls("MultiheadAttention", *TRANSFORMERS, everywhere=True):
+        names = ("d_model", "embed_dim")
+        first = next((a for n in names if (a := argument(call, 0, n)) is not None), None)
+        if first is not None and case.number(first) == int(case.match[1]):
+            yield case.replaced(first, case.match[2], reprints=True)
 
 
 def norm_of_one(case: Case) -> Iterator[Proposal]:
@@ -124,7 +149,7 @@ def channels(case: Case) -> Iterator[Proposal]:
     built = [c for c in case.calls(everywhere=True) if c.args]
     for call in built:
         if method(call).startswith("Conv") and number_of(call.args[0]) == expected:
-            yield case.replaced(call.args[0], str(got))
+            yield case.replaced(call.args[0], str(got), reprints=True)
     for call in built:
         image = dotted(call.func).startswith("torch.") and len(call.args) == 4
         if image and number_of(call.args[1]) == got:
@@ -197,7 +222,7 @@ def in_sequential(case: Case) -> Iterator[Proposal]:
             lines += ["    def forward(self, outputs):", f"        return {result}", "", ""]
             edits = [_after(case, i, k) for k, i in enumerate(inner)]
             top = case.outermost(sequential)
-            yield case.proposal(case.before(top, *lines), *edits, note=note)
+            yield case.proposal(case.before(top, *lines), *edits, note=note, reprints=True)
 
 
 EACH = "Outputs leaves the last state out."
@@ -233,7 +258,7 @@ def recurrent_features(case: Case) -> Iterator[Proposal]:
     for call in case.calls("RNN", "LSTM", "GRU", everywhere=True):
         first = argument(call, 0, "input_size")
         if first is not None:
-            yield case.replaced(first, case.match[2])
+            yield case.replaced(first, case.match[2], reprints=True)
 
 
 def state_size(case: Case) -> Iterator[Proposal]:

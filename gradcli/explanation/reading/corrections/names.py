@@ -153,6 +153,9 @@ def missing_super(case: Case) -> Iterator[Proposal]:
     for called in [s.value for s in case.of_type(ast.Expr, everywhere=True)]:
         if isinstance(called, ast.Attribute) and called.attr == "__init__":
             yield case.appended(called, "()", why="nn.Module's own __init__ is not called.")
+        if isinstance(called, ast.Call) and dotted(called.func) == "super":
+            end = ".__init__()"
+            yield case.appended(called, end, why="nn.Module's own __init__ is not called.")
     modules = [c for c in case.classes if any("Module" in dotted(b) for b in c.bases)]
     for f in [f for c in modules for f in c.body if isinstance(f, ast.FunctionDef)]:
         text = case.of(f)
@@ -236,6 +239,22 @@ def renamed(case: Case, owner: str, node: ast.Attribute) -> Iterator[Proposal]:
         yield case.replaced(node.value, f"torch.as_tensor({holder})", weak=True)
 
 
+def length(case: Case) -> Iterator[Proposal]:
+    """A __len__ for a class that holds its samples in an attribute."""
+    for cls in [c for c in case.classes if c.name == case.match[1]]:
+        held = [
+            n
+            for f in cls.body
+            if isinstance(f, ast.FunctionDef) and f.name == "__getitem__"
+            for n in ast.walk(f)
+            if isinstance(n, ast.Subscript) and dotted(n.value).startswith("self.")
+        ]
+        for node in held[:1]:
+            lines = ["", "def __len__(self):", f"    return len({case.of(node.value)})"]
+            why = f"A {cls.name} is asked how many samples it has."
+            yield case.proposal(case.after(cls.body[-1], *lines), why=why)
+
+
 def as_method(case: Case, name: str) -> Iterator[Proposal]:
     """optimizer.backward(loss) as loss.backward()."""
     for call in case.calls("backward") if name == "backward" else ():
@@ -304,7 +323,9 @@ def near_names(case: Case, owner: str, node: ast.Attribute) -> list[str]:
         known = list(in_pytorch().get(owner, ()))
     known = [n for n in known if n.endswith("_") == node.attr.endswith("_")]
     same = [n for n in known if n.lower() == node.attr.lower() and n != node.attr]
-    return same + difflib.get_close_matches(node.attr, known, 2, 0.7)
+    layers = [*value.fields.get("_modules", {})] if isinstance(value, Instance) else []
+    near = difflib.get_close_matches(node.attr, known, 2, 0.7)
+    return same + near + difflib.get_close_matches(node.attr, layers, 2, 0.6)
 
 
 # ---- what this PyTorch does not have -------------------------------------------------------------

@@ -12,7 +12,7 @@ from ....snippets.python.values import Instance
 from .case import Case, Proposal
 from .cut_steps import SMOOTH
 from .layers import first_output
-from .nodes import dotted, is_operation, method, target_of, value_of, within
+from .nodes import dotted, is_operation, method, owner, target_of, value_of, within
 from .seeds import reduction
 from .text import Edit
 
@@ -61,6 +61,16 @@ def to_number(case: Case) -> Iterator[Proposal]:
     for text in case.of_type(ast.BinOp):
         if is_operation(text, ast.Mod) and case.tensor(text.right) is not None:
             yield case.appended(text.right, reduction(case.of(text.right)))
+
+
+def negative_power(case: Case) -> Iterator[Proposal]:
+    """The power of a float."""
+    for node in case.of_type(ast.BinOp):
+        if isinstance(node.op, ast.Pow):
+            yield case.appended(node.left, ".float()")
+    for call in case.calls("pow"):
+        x = call.args[0] if case.of(owner(call)) == "torch" else owner(call)
+        yield case.appended(x, ".float()")
 
 
 def no_tensor(case: Case) -> Iterator[Proposal]:

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from typing import Any
 
 from ....snippets.python.values import Instance
 from .case import Case, Proposal
@@ -37,17 +38,17 @@ def optimised_non_leaf(case: Case) -> Iterator[Proposal]:
     """The leaf that it is computed from, or a leaf in its place."""
     for item in [i for given in optimised(case) for i in elements(given)]:
         for built in case.makers(item):
-            yield from _leaf_again(case, built)
+            yield from leaf_at_end(case, built)
             yield case.appended(built.value, ".detach().requires_grad_()")
         for name in [] if dotted(item) else names_in(item):
             tensor = case.tensor_of(name)
             if tensor is not None and tensor.is_leaf:
                 yield case.replaced(item, name)
     for built in case.of_type(ast.Assign, everywhere=True):
-        yield from _leaf_again(case, built)
+        yield from leaf_at_end(case, built)
 
 
-def _leaf_again(case: Case, made: ast.Assign) -> Iterator[Proposal]:
+def leaf_at_end(case: Case, made: ast.Assign, **words: Any) -> Iterator[Proposal]:
     """f(torch.randn(3, requires_grad=True)) as f(torch.randn(3)).requires_grad_()."""
     for inner in calls_in(made.value):
         edit = case.without_keyword(inner, "requires_grad")
@@ -55,9 +56,10 @@ def _leaf_again(case: Case, made: ast.Assign) -> Iterator[Proposal]:
             continue
         end = case.appending(made.value, ".requires_grad_()")
         if end.start >= edit.end:
-            yield case.proposal(edit, end)
+            yield case.proposal(edit, end, **words)
         else:
-            yield case.replaced(made.value, f"({_cut(case, made.value, edit)}).requires_grad_()")
+            new = f"({_cut(case, made.value, edit)}).requires_grad_()"
+            yield case.replaced(made.value, new, **words)
 
 
 def _cut(case: Case, node: ast.expr, edit: Edit) -> str:
@@ -124,10 +126,11 @@ def registered(case: Case) -> Iterator[Proposal]:
     """self.layers = [nn.Linear(...)] as nn.ModuleList, self.w = torch.randn as nn.Parameter."""
     edits = []
     for built in case.of_type(ast.Assign, everywhere=True):
-        value = built.value
-        if not dotted(built.targets[0]).startswith("self."):
+        value, name = built.value, dotted(built.targets[0])
+        if not name.startswith("self."):
             continue
-        layers = [n for n in calls_in(value) if "nn." in dotted(n.func)]
+        appended = [c for c in case.calls("append", everywhere=True) if dotted(owner(c)) == name]
+        layers = [n for v in (value, *appended) for n in calls_in(v) if "nn." in dotted(n.func)]
         held = {ast.List: "ModuleList", ast.ListComp: "ModuleList", ast.Dict: "ModuleDict"}
         if type(value) in held and layers:
             prefix = dotted(layers[0].func).rpartition(".")[0]

@@ -24,7 +24,7 @@ from .text import Text
 
 DEPTH = 5  # errors one after another
 READS = 50
-SECONDS = 1.2
+SECONDS = 1.2  # of the processor
 WEAK = 2.5  # changes that a weak one counts as
 
 
@@ -52,14 +52,14 @@ def correction(reading: Reading) -> Correction | None:
     """The program with the smallest change that cures it, or None."""
     seen, serial = {reading.source}, count()
     waiting: list[tuple[float, int, Reading, tuple[Step, ...]]] = [(0, next(serial), reading, ())]
-    reads, deadline = READS, time.monotonic() + SECONDS
+    reads, deadline = READS, time.process_time() + SECONDS
     result: list[tuple[float, int, Correction]] = []
-    while waiting and reads and time.monotonic() < deadline:
+    while waiting and reads and time.process_time() < deadline:
         cost, _, current, steps = heapq.heappop(waiting)
         if result and cost + 1 >= result[0][0]:
             break
         for step, proposal in proposals(current):
-            if proposal.source in seen or not reads or time.monotonic() > deadline:
+            if proposal.source in seen or not reads or time.process_time() > deadline:
                 continue
             seen.add(proposal.source)
             reads -= 1

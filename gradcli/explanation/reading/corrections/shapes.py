@@ -374,6 +374,9 @@ def number_of_indices(case: Case) -> Iterator[Proposal]:
         for part in whole if shape is not None and len(parts) == len(shape) + 1 else ():
             kept = [case.of(p) for p in parts if p is not part]
             yield case.replaced(node.slice, ", ".join(kept))
+        if shape and len(parts) > len(shape):
+            kept = [case.of(p) for p in parts[: len(shape)]]
+            yield case.replaced(node.slice, ", ".join(kept), weak=True)
 
 
 def index_of_list(case: Case) -> Iterator[Proposal]:
@@ -389,6 +392,9 @@ def index_of_list(case: Case) -> Iterator[Proposal]:
                 note = f"{name} gives the value, {ARG[name]} its place."
                 yield case.replaced(node.slice, new, note=note)
         value = case.tensor(node.slice)
+        if value is not None and value.ndim == 1 and value.numel > 1:
+            new = f"[{case.of(node.value)}[i] for i in {case.of(node.slice)}]"
+            yield case.replaced(node, new, note="The items at all of these places.")
         if value is not None and value.numel == 1 and value.data.item() == int(value.data.item()):
             yield case.replaced(node.slice, f"int({case.of(node.slice)})")
 
@@ -422,12 +428,43 @@ def stacked(case: Case) -> Iterator[Proposal]:
             given = case.of(call.args[0])
             new = f"torch.nn.utils.rnn.pad_sequence({given}, batch_first=True)"
             yield case.replaced(call, new, note="Shorter ones get zeros at their end.")
+    yield from padded_batches(case)
     yield from cropped(case)
     for node in case.of_type(ast.Attribute, ast.Call):
         if isinstance(node, ast.Attribute) and node.attr == "stack":
             yield case.renamed_to(node, "cat")
         if isinstance(node, ast.Call) and method(node) in ("stack", "cat") and node.args:
             yield from _dimensions(case, node)
+
+
+def padded_batches(case: Case) -> Iterator[Proposal]:
+    """Batches whose samples are padded with zeros to one length."""
+    new = "lambda batch: torch.nn.utils.rnn.pad_sequence(batch, batch_first=True)"
+    why = "A batch is a tensor: its samples must have one length."
+    for call in case.calls("DataLoader", everywhere=True):
+        if not keyword(call, "collate_fn"):
+            note = "Shorter samples get zeros at their end."
+            yield case.given(call, "collate_fn", new, why=why, note=note)
+
+
+def ragged(case: Case) -> Iterator[Proposal]:
+    """Rows of several lengths, padded with zeros to one."""
+    for call in case.calls("tensor", "Tensor", "FloatTensor", "LongTensor", "as_tensor"):
+        rows = case.value(call.args[0]) if call.args else None
+        if isinstance(call.args[0], ast.List):
+            rows = [[case.value(e) for e in elements(r)] for r in elements(call.args[0])]
+        if rows and all(isinstance(r, list) and r for r in rows):
+            each = case.of(call.func) + "(row)"
+            new = f"torch.nn.utils.rnn.pad_sequence([{each} for row in {case.of(call.args[0])}], "
+            note = "Shorter rows get zeros at their end."
+            yield case.replaced(call, f"{new}batch_first=True)", note=note)
+
+
+def copied_array(case: Case) -> Iterator[Proposal]:
+    """A copy of an array that goes backwards."""
+    for call in case.calls("from_numpy", "tensor", "as_tensor", "Tensor", "FloatTensor"):
+        for given in call.args[:1]:
+            yield case.appended(given, ".copy()", why="A tensor has no steps backwards in memory.")
 
 
 def _dimensions(case: Case, call: ast.Call) -> Iterator[Proposal]:
@@ -511,6 +548,43 @@ def _reverses(part: ast.AST) -> bool:
     """Whether a slice is ::-1."""
     whole = isinstance(part, ast.Slice) and part.lower is None and part.upper is None
     return whole and ast.unparse(part) == "::-1"
+
+
+def transposed_batch(case: Case) -> Iterator[Proposal]:
+    """The last two dimensions exchanged: t() is for matrices."""
+    for call in case.methods("t"):
+        if case.of(owner(call)) != "torch":
+            new = f"{case.operand(owner(call))}.transpose(-2, -1)"
+            yield case.replaced(call, new, note="The last two dimensions are the matrices.")
+    for node in case.attributes("T"):
+        yield case.renamed_to(node, "mT", note="The last two dimensions are the matrices.")
+
+
+def permuted_batch(case: Case) -> Iterator[Proposal]:
+    """A dimension for the batch, which stays first, or none for it."""
+    many, given = (int(n) for n in re.findall(r"= (\d+)", case.message))
+    for call in case.methods("permute"):
+        places = [case.number(a) for a in call.args]
+        if None in places or len(places) != given:
+            continue
+        if many == given + 1:
+            new = ", ".join(map(str, [0, *[int(p or 0) + 1 for p in places]]))
+            yield case.proposal(_arguments(case, call, new), note="The batch stays first.")
+        if many == given - 1 and places[0] == 0:
+            new = ", ".join(str(int(p or 0) - 1) for p in places[1:])
+            yield case.proposal(_arguments(case, call, new), note="There is no batch.")
+
+
+def _arguments(case: Case, call: ast.Call, text: str) -> Edit:
+    return Edit(case.start(call.args[0]), case.end(call.args[-1]), text)
+
+
+def image_of_plane(case: Case) -> Iterator[Proposal]:
+    """A plane of numbers as an image of one channel."""
+    for call in case.calls():
+        for given in call.args[:1]:
+            note = "One image of one channel: batch, channel, height, width."
+            yield case.appended(given, "[None, None]", note=note)
 
 
 def smaller_k(case: Case) -> Iterator[Proposal]:

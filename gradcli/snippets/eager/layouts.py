@@ -1,0 +1,104 @@
+"""How the elements of a result lie in memory, which `view`, `stride` and `is_contiguous` tell.
+
+Operations element by element keep the order of their inputs, images of which the channels lie
+last stay so, and what else is computed lies row by row. Random numbers come in that order.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ...graphs import Node
+from ...lazy import np
+from .tensor import Tensor
+
+KEEP_ORDER = frozenset(
+    (
+        *("deg2rad", "rad2deg", "hardshrink", "threshold", "prelu", "softsign", "tanhshrink"),
+        *("logit", "flip", "sort_values", "sort_indices"),
+    )
+)
+KEEP_CHANNELS = frozenset(
+    (
+        *("conv2d", "conv_transpose2d", "max_pool2d", "avg_pool2d", "adaptive_avg_pool2d"),
+        *("max_pool2d_indices", "interpolate", "standardize", "cat", "pad", "group_norm"),
+        *("adaptive_max_pool2d", "adaptive_max_pool2d_indices"),
+    )
+)
+CHANNELS_LAST = 1, 3, 2, 0  # the dimensions of a batch of images, the one that moves first first
+
+
+def laid_out(node: Node, tensors: Sequence[Tensor], value: Any) -> Any:
+    """The value of an operation in PyTorch's order, where an input does not lie row by row."""
+    if value.ndim < 2 or not value.size or all(t.data.flags.c_contiguous for t in tensors):
+        return value
+    name = node.op.name
+    attention = name == "scaled_dot_product_attention" and value.ndim == 4
+    if node.op.family == "elementwise" or name in KEEP_ORDER or attention:
+        return _ordered(value, _order(value.shape, tensors))
+    if name in KEEP_CHANNELS and any(map(_channels_last, tensors)):
+        return _ordered(value, CHANNELS_LAST)
+    return np.ascontiguousarray(value)
+
+
+def _ordered(value: Any, order: Sequence[int]) -> Any:
+    """The value with its dimensions in this order in memory, the first one innermost."""
+    outer = tuple(reversed(order))
+    return np.ascontiguousarray(value.transpose(outer)).transpose(np.argsort(outer))
+
+
+def drawn_over(tensor: Tensor, draw: Callable[[tuple[int, ...]], Any]) -> Any:
+    """Random numbers for a tensor, which is filled in the order of its memory."""
+    if tensor.data.flags.c_contiguous:
+        return draw(tensor.shape)
+    outer = tuple(reversed(_order(tensor.shape, [tensor])))
+    drawn = draw(tuple(tensor.shape[d] for d in outer))
+    return drawn.transpose(np.argsort(outer))
+
+
+def _order(shape: tuple[int, ...], tensors: Sequence[Tensor]) -> list[int]:
+    """The dimensions by their steps in memory, as TensorIterator sorts them: the first input that
+    tells two of them apart decides.
+    """
+    steps = [_steps(shape, t) for t in tensors]
+    order = list(reversed(range(len(shape))))
+    for last in range(1, len(order)):
+        place = last
+        for before in reversed(range(last)):
+            side = _compared(shape, steps, order[before], order[place])
+            if side > 0:
+                order[before], order[place] = order[place], order[before]
+                place = before
+            elif side < 0:
+                break
+    return order
+
+
+def _steps(shape: tuple[int, ...], tensor: Tensor) -> list[int]:
+    """The step of each dimension of the result in an input, 0 where it is repeated along it."""
+    added = len(shape) - tensor.ndim
+    own = zip(tensor.shape, shape[added:], tensor.strides, strict=True)
+    return [0] * added + [0 if n == 1 and wide != 1 else step for n, wide, step in own]
+
+
+def _compared(shape: tuple[int, ...], steps: list[list[int]], a: int, b: int) -> int:
+    """Positive where dimension `b` moves faster than `a`, negative where it does not."""
+    for s in steps:
+        if not s[a] or not s[b]:
+            continue
+        if s[a] != s[b]:
+            return s[a] - s[b]
+        if shape[a] > shape[b]:
+            return 1
+    return 0
+
+
+def _channels_last(tensor: Tensor) -> bool:
+    """Whether the channels of a batch of images lie last, as PyTorch guesses it from its steps."""
+    if tensor.ndim != 4:
+        return False
+    least, strides = 0, tensor.strides
+    for d in CHANNELS_LAST:
+        if strides[d] < least or (d == 0 and least == strides[1]):
+            return False
+        least = strides[d] * tensor.shape[d]
+    return True

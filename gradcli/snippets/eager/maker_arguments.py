@@ -1,0 +1,270 @@
+"""What the makers of tensors refuse among their arguments, in PyTorch's words: sizes that are no
+integers, texts as dtypes, options that do not exist.
+
+Knows the ways in which each maker can be called; makes nothing.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..python.operations import plain
+from ..python.values import Class, Machine, Unsupported, error
+from .arguments import kind_of, no_overload
+from .dtypes import DType
+from .tensor import Tensor
+
+OPTIONS = (
+    "torch.dtype dtype = None, torch.layout layout = None, torch.device device = None, "
+    "bool pin_memory = False, bool requires_grad = False"
+)
+OUT = f"Tensor out = None, {OPTIONS}"
+DRAWN = f"torch.Generator generator, {OUT}"
+SIZE = "tuple of ints size"
+LINE = (
+    *("Tensor start, Tensor end", "Number start, Tensor end"),
+    *("Tensor start, Number end", "Number start, Number end"),
+)
+MOMENTS = ("Tensor mean, Tensor std", "Tensor mean, float std = 1", "float mean, Tensor std")
+OVERLOADS = {  # of makers that can be called in several ways
+    **dict.fromkeys(("rand", "randn"), tuple(f"({SIZE}, *, {o})" for o in (DRAWN, OUT))),
+    "randint": tuple(
+        f"({ends}, {SIZE}, *, {o})"
+        for ends in ("int high", "int low, int high")
+        for o in (DRAWN, OUT)
+    ),
+    "randperm": tuple(f"(int n, *, {o})" for o in (DRAWN, OUT)),
+    "eye": tuple(f"({n}, *, {OUT})" for n in ("int n", "int n, int m")),
+    "arange": (
+        f"(Number end, *, {OUT})",
+        f"(Number start, Number end, *, {OPTIONS})",
+        f"(Number start, Number end, Number step = 1, *, {OUT})",
+    ),
+    "linspace": tuple(f"({ends}, int steps, *, {OUT})" for ends in LINE),
+    "normal": (
+        *(
+            f"({moments}, *, torch.Generator generator = None, Tensor out = None)"
+            for moments in (
+                "Tensor mean, Tensor std",
+                "Tensor mean, float std = 1",
+                "float mean, Tensor std",
+            )
+        ),
+        f"(float mean, float std, {SIZE}, *, torch.Generator generator = None, {OUT})",
+    ),
+}
+OF_SIZES = ("zeros", "ones", "empty", "rand", "randn")
+LIKE = ("zeros_like", "ones_like", "empty_like", "full_like")
+SINGLE = ("zeros", "ones", "empty", "full", "tensor", "as_tensor", *LIKE)
+NAMED = {  # beside the options
+    **dict.fromkeys(OF_SIZES, ("size",)),
+    "randint": ("low", "high", "size"),
+    "randperm": ("n",),
+    "eye": ("n", "m"),
+    "arange": ("start", "end", "step"),
+    "linspace": ("start", "end", "steps"),
+    "normal": ("mean", "std", "size"),
+}
+COMMON = (
+    *("dtype", "layout", "device", "pin_memory", "requires_grad", "out", "generator"),
+    *("memory_format", "names"),
+)
+
+
+def check_maker(m: Machine, name: str, args: Sequence[Any], named: Mapping[str, Any]) -> None:
+    """Refuse arguments that a maker of tensors does not take."""
+    if name not in OVERLOADS and name not in SINGLE:
+        return
+    _check_options(m, name, args, named)
+    if name in OF_SIZES:
+        _check_sizes(m, name, args, named)
+    elif name in CHECKS:
+        CHECKS[name](m, args, named)
+
+
+def _wrong(m: Machine, name: str, args: Sequence[Any], named: Mapping[str, Any]) -> Exception:
+    return no_overload(m, name, args, OVERLOADS[name], named)
+
+
+def _check_options(m: Machine, name: str, args: Sequence[Any], named: Mapping[str, Any]) -> None:
+    dtype = named.get("dtype")
+    known = dtype is None or isinstance(dtype, DType)
+    fits = known or (isinstance(dtype, Class) and dtype.name in ("float", "int", "bool"))
+    if name in OVERLOADS:
+        flag = isinstance(named.get("requires_grad", False), bool)
+        if not (fits and flag and all(k in COMMON or k in NAMED[name] for k in named)):
+            raise _wrong(m, name, args, named)
+    elif not fits:
+        text = f"{name}(): argument 'dtype' must be torch.dtype, not {kind_of(m, dtype)}"
+        raise error("TypeError", text)
+
+
+def _check_sizes(m: Machine, name: str, args: Sequence[Any], named: Mapping[str, Any]) -> None:
+    if not args and "size" not in named:
+        if name in OVERLOADS:
+            raise _wrong(m, name, args, named)
+        raise error("TypeError", f'{name}() missing 1 required positional arguments: "size"')
+    first = plain(args[0] if args else named["size"])
+    if isinstance(first, list | tuple):
+        if len(args) > 1:
+            if name in OVERLOADS:
+                raise _wrong(m, name, args, named)
+            text = f"{name}() takes 1 positional argument but {len(args)} were given"
+            raise error("TypeError", text)
+        sizes = [*first]
+        if sizes and isinstance(sizes[0], float | str | None):
+            text = (
+                f"{name}(): argument 'size' (position 1) must be tuple of ints, but found element"
+            )
+            raise error("TypeError", f"{text} of type {kind_of(m, sizes[0])} at pos 0")
+    elif _is_integer(first):
+        sizes = [*args] or [first]
+    else:
+        if len(args) > 1 and name not in OVERLOADS:
+            text = f"{name}() takes 1 positional argument but {len(args)} were given"
+            raise error("TypeError", text)
+        raise _wrong(m, name, args, named) if len(args) > 1 else _no_size(m, name, args, first)
+    _check_integers(m, name, sizes)
+    if name == "zeros" and any(isinstance(n, int) and n < 0 for n in sizes):
+        raise error("RuntimeError", "zeros: Dimension size must be non-negative.")
+
+
+def _no_size(m: Machine, name: str, args: Sequence[Any], value: Any, place: int = 1) -> Exception:
+    if isinstance(value, Tensor) and value.ndim == 0:
+        return Unsupported(f"a tensor of {value.dtype} as a size")
+    position = f" (position {place})" if args else ""
+    text = f"{name}(): argument 'size'{position} must be tuple of ints, not {kind_of(m, value)}"
+    return error("TypeError", text)
+
+
+def _is_integer(value: Any) -> bool:
+    if isinstance(value, Tensor):
+        return value.numel == 1 and value.dtype.kind == "int"
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _check_integers(m: Machine, name: str, sizes: Sequence[Any]) -> None:
+    for place, size in enumerate(sizes, 1):
+        if not _is_integer(size):
+            if isinstance(size, Tensor):
+                raise Unsupported(f"a tensor of {size.dtype} as a size")
+            why = f"type must be tuple of ints,but got {kind_of(m, size)}"
+            text = f"{name}(): argument 'size' failed to unpack the object at pos {place} with"
+            raise error("TypeError", f'{text} error "{why}"')
+
+
+def _check_full(m: Machine, args: Sequence[Any], named: Mapping[str, Any]) -> None:
+    given = dict(zip(("size", "fill_value"), args)) | dict(named)
+    if "fill_value" not in given:
+        raise error("TypeError", 'full() missing 1 required positional arguments: "fill_value"')
+    size, value = plain(given["size"]), given["fill_value"]
+    if not isinstance(size, list | tuple):
+        raise _no_size(m, "full", args, size)
+    _check_integers(m, "full", size)
+    if not isinstance(value, bool | int | float | Tensor):
+        text = "full(): argument 'fill_value' (position 2) must be Number, not"
+        raise error("TypeError", f"{text} {kind_of(m, value)}")
+
+
+def _check_randint(m: Machine, args: Sequence[Any], named: Mapping[str, Any]) -> None:
+    wrong = _wrong(m, "randint", args, named)
+    names = ("low", "high", "size") if len(args) == 3 else ("high", "size")
+    if "high" in named or ("size" in named and len(args) == 2):
+        names = ("low", "high", "size")
+    given = dict(zip(names, args)) | dict(named)
+    if "size" not in given or "high" not in given or len(args) > 3:
+        raise wrong
+    size, low, high = plain(given["size"]), given.get("low", 0), given["high"]
+    if not isinstance(size, list | tuple):
+        raise wrong if "low" in given else _no_size(m, "randint", args[1:], size, 2)
+    if not (_is_integer(low) and _is_integer(high) and all(map(_is_integer, size))):
+        raise wrong
+    if isinstance(low, int) and isinstance(high, int) and low >= high:
+        text = f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
+        raise error("RuntimeError", text)
+
+
+def _check_eye(m: Machine, args: Sequence[Any], named: Mapping[str, Any]) -> None:
+    given = dict(zip(("n", "m"), args)) | dict(named)
+    if "n" not in given or ("m" in given and not _is_integer(given["m"])):
+        raise _wrong(m, "eye", args, named)
+    if not _is_integer(given["n"]):
+        text = f"eye(): argument 'n' (position 1) must be int, not {kind_of(m, given['n'])}"
+        raise error("TypeError", text)
+    if isinstance(given["n"], int) and given["n"] < 0:
+        raise error("RuntimeError", f"n must be greater or equal to 0, got {given['n']}")
+
+
+def _check_randperm(m: Machine, args: Sequence[Any], named: Mapping[str, Any]) -> None:
+    given = [*args, *(named[k] for k in ("n",) if k in named)]
+    if len(given) != 1:
+        raise _wrong(m, "randperm", args, named)
+    if not _is_integer(given[0]):
+        text = f"randperm(): argument 'n' (position 1) must be int, not {kind_of(m, given[0])}"
+        raise error("TypeError", text)
+    if isinstance(given[0], int) and given[0] < 0:
+        text = f"Trying to create tensor with negative dimension {given[0]}: [{given[0]}]"
+        raise error("RuntimeError", text)
+
+
+def _check_arange(m: Machine, args: Sequence[Any], named: Mapping[str, Any]) -> None:
+    names = ("end",) if len(args) == 1 and "end" not in named else ("start", "end", "step")
+    given = dict(zip(names, args)) | {k: named[k] for k in NAMED["arange"] if k in named}
+    if "end" not in given or len(args) > 3:
+        raise _wrong(m, "arange", args, named)
+    if not all(isinstance(v, bool | int | float | Tensor) for v in given.values()):
+        if len(args) != 1:
+            raise _wrong(m, "arange", args, named)
+        text = f"arange(): argument 'end' (position 1) must be Number, not {kind_of(m, args[0])}"
+        raise error("TypeError", text)
+    start, end, step = (
+        v.data.item() if isinstance(v, Tensor) else v
+        for v in (given.get("start", 0), given["end"], given.get("step", 1))
+    )
+    if step == 0:
+        raise error("RuntimeError", "step must be nonzero")
+    if (end < start) if step > 0 else (end > start):
+        text = "upper bound and lower bound inconsistent with step sign"
+        raise error("RuntimeError", text)
+
+
+def _check_linspace(m: Machine, args: Sequence[Any], named: Mapping[str, Any]) -> None:
+    given = dict(zip(NAMED["linspace"], args)) | dict(named)
+    if not all(k in given for k in NAMED["linspace"]) or not _is_integer(given["steps"]):
+        raise _wrong(m, "linspace", args, named)
+    if isinstance(given["steps"], int) and given["steps"] < 0:
+        raise error("RuntimeError", "number of steps must be non-negative")
+
+
+def _check_normal(m: Machine, args: Sequence[Any], named: Mapping[str, Any]) -> None:
+    given = dict(zip(NAMED["normal"], args)) | dict(named)
+    moments = [given.get("mean"), given.get("std", 1.0)]
+    if "size" not in given and not any(isinstance(v, Tensor) for v in moments):
+        raise _wrong(m, "normal", args, named)
+    if isinstance(moments[1], int | float):
+        check_deviation(moments[1])
+
+
+def check_deviation(std: float) -> None:
+    """Refuse a standard deviation below 0."""
+    if std < 0:
+        raise error("RuntimeError", f"normal expects std >= 0.0, but found std {std:g}")
+
+
+def _check_tensor(m: Machine, args: Sequence[Any], named: Mapping[str, Any]) -> None:
+    if not args and "data" not in named:
+        raise error("TypeError", 'tensor() missing 1 required positional arguments: "data"')
+    if len(args) > 1:
+        text = f"tensor() takes 1 positional argument but {len(args)} were given"
+        raise error("TypeError", text)
+
+
+CHECKS = {
+    "full": _check_full,
+    "randint": _check_randint,
+    "eye": _check_eye,
+    "randperm": _check_randperm,
+    "arange": _check_arange,
+    "linspace": _check_linspace,
+    "normal": _check_normal,
+    "tensor": _check_tensor,
+}

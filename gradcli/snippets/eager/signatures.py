@@ -1,0 +1,262 @@
+"""What PyTorch says of arguments that fit no way to call a native function.
+
+Knows the ways of `signatures.txt`, and PyTorch's parser of arguments; it is asked where a call was
+refused, and not before.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..python.operations import plain
+from ..python.values import Class, Machine, error
+from .arguments import given_text, kind_of, no_overload
+from .devices import Device
+from .dtypes import DType
+from .tensor import Tensor
+
+ALIASES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x2": "other"}  # NumPy's names
+TAKE_NUMBERS = ("add", "sub", "mul", "div", "copy")  # in the place of tensors
+
+
+class Parameter(NamedTuple):
+    """One argument that a function takes."""
+
+    kind: str
+    name: str
+    optional: bool
+    allows_none: bool
+    by_name: bool
+    sizes: int  # for which one number may stand
+
+
+class Way(NamedTuple):
+    """One way to call a function."""
+
+    text: str
+    parameters: tuple[Parameter, ...]
+
+    @property
+    def positional(self) -> int:
+        """How many arguments may stand without a name."""
+        return sum(not p.by_name for p in self.parameters)
+
+    @property
+    def least(self) -> int:
+        """How many arguments there must be."""
+        return sum(not p.optional for p in self.parameters)
+
+    def takes(self, count: int) -> bool:
+        """Whether so many arguments may be meant for it."""
+        return self.least <= count <= len(self.parameters)
+
+
+class Function(NamedTuple):
+    """The ways to call a function, and whether there are older ones."""
+
+    ways: tuple[Way, ...]
+    older: bool = False
+
+
+class Misfit(Exception):
+    """An argument does not fit; the message says why."""
+
+
+@cache
+def functions() -> dict[str, Function]:
+    """The functions of the table by their paths: "Tensor.view", "torch.softmax"."""
+    result: dict[str, Function] = {}
+    text = (Path(__file__).parent / "signatures.txt").read_text(encoding="utf-8")
+    for line in text.splitlines():
+        if not line.startswith("#"):
+            path, _, way = line.partition(" ")
+            name = path.rstrip("~")
+            known = result[name].ways if name in result else ()
+            ways = known if way == "-" else (*known, _way(way))
+            result[name] = Function(ways, path.endswith("~"))
+    return result
+
+
+def _way(text: str) -> Way:
+    parameters, by_name = [], False
+    for part in filter(None, text[1:-1].split(", ")):  # "int dim", "str? rounding_mode = None"
+        if part == "*":
+            by_name = True
+            continue
+        left, equals, default = part.partition(" = ")
+        kind, _, name = left.rpartition(" ")
+        size = re.search(r"\[(\d+)\]", kind)
+        parameters.append(
+            Parameter(
+                kind.rstrip("?").partition("[")[0],
+                name,
+                bool(equals),
+                default == "None" or kind.endswith("?"),
+                by_name,
+                int(size[1]) if size else 0,
+            )
+        )
+    return Way(re.sub(r"\[\d+\]|\?", "", text), tuple(parameters))
+
+
+def refuse_arguments(m: Machine, path: str, args: Sequence[Any], named: Mapping[str, Any]) -> None:
+    """Raise what PyTorch raises of arguments that fit no way to call a function of the table."""
+    function = functions().get(path)
+    if function is None or len(named) > 1:
+        return  # with several names the order in which errors list them is not known
+    name = path.rpartition(".")[2]
+    if not function.ways:
+        _refuse_any(name, args, named)
+        return
+    parser = _Parser(m, name, args, named)
+    for way in function.ways:
+        try:
+            parser.fit(way)
+        except Misfit:
+            continue
+        parser.unpack(way)
+        return
+    count = len(args) + len(named)
+    plausible = [way for way in function.ways if way.takes(count)]
+    single = len(function.ways) == 1 and not function.older
+    if single or len(plausible) == 1:
+        try:
+            parser.fit((*plausible, *function.ways)[0])
+        except Misfit as misfit:
+            raise error("TypeError", str(misfit)) from None
+    if function.older:
+        text = f"{given_text(m, name, args, named)}, but expected {function.ways[0].text}"
+        raise error("TypeError", text)
+    raise no_overload(m, name, args, [_typed(way) for way in function.ways], named)
+
+
+def _refuse_any(name: str, args: Sequence[Any], named: Mapping[str, Any]) -> None:
+    if named:
+        raise error("TypeError", f"TensorBase.{name}() takes no keyword arguments")
+    if args:
+        raise error("TypeError", f"TensorBase.{name}() takes no arguments ({len(args)} given)")
+
+
+def _typed(way: Way) -> str | tuple[str, ...]:
+    """A way as `no_overload` lists it."""
+    return tuple(way.text[1:-1].split(", "))
+
+
+class _Parser:
+    """PyTorch's parser of the arguments of one call."""
+
+    def __init__(self, m: Machine, name: str, args: Sequence[Any], named: Mapping[str, Any]):
+        self.m, self.name = m, name
+        self.args = [plain(a) for a in args]
+        self.named = {ALIASES.get(k, k): plain(v) for k, v in named.items()}
+
+    def fit(self, way: Way) -> None:
+        """Raise Misfit where the arguments do not fit a way."""
+        first = way.parameters[0] if way.parameters else None
+        listed = first is not None and way.positional == 1 and first.kind == "tuple of ints"
+        several = listed and bool(self.args) and self._integer(self.args[0])
+        if len(self.args) > way.positional and not several:
+            raise Misfit(self._too_many(way))
+        place, used = 0, 0
+        for k, parameter in enumerate(way.parameters):
+            if place < len(self.args):
+                value, by_name = self.args[place], False
+            elif parameter.name in self.named:
+                value, by_name = self.named[parameter.name], True
+                used += 1
+            elif parameter.optional:
+                continue
+            else:
+                raise Misfit(self._missing(way, k))
+            if several and k == 0 and not by_name:
+                place = len(self.args)
+                continue
+            if not (value is None and parameter.allows_none):
+                self._check(parameter, value, 0 if by_name else place + 1)
+            place += not by_name
+        if used < len(self.named):
+            known = [p.name for p in way.parameters]
+            extra = next((n for n in self.named if n not in known), None)
+            text = (
+                "got an unexpected keyword argument"
+                if extra
+                else "got multiple values for argument"
+            )
+            raise Misfit(f"{self.name}() {text} '{extra or next(iter(self.named))}'")
+
+    def unpack(self, way: Way) -> None:
+        """Raise what is said of sizes that begin with an integer and go on otherwise."""
+        for k, parameter in enumerate(way.parameters):
+            if parameter.kind != "tuple of ints":
+                continue
+            value = self.args[k] if k < len(self.args) else self.named.get(parameter.name)
+            sizes = value if isinstance(value, list | tuple) else ()
+            if k == 0 and way.positional == 1 and len(self.args) > 1:
+                sizes = self.args
+            for place, size in enumerate(sizes, 1):
+                if not self._integer(size):
+                    why = f"type must be tuple of ints,but got {kind_of(self.m, size)}"
+                    text = f"{self.name}(): argument '{parameter.name}' failed to unpack the object"
+                    raise error("TypeError", f'{text} at pos {place} with error "{why}"')
+
+    def _check(self, parameter: Parameter, value: Any, place: int) -> None:
+        kind = parameter.kind
+        numbers = kind == "Tensor" and self.name.rstrip("_") in TAKE_NUMBERS
+        if self._fits(kind, value) or (numbers and isinstance(value, bool | int | float)):
+            return
+        if kind.startswith("tuple of ints") and parameter.sizes and self._integer(value):
+            return
+        position = f" (position {place})" if place else ""
+        found = f"not {kind_of(self.m, value)}"
+        if kind == "tuple of ints" and isinstance(value, list | tuple):
+            found = f"but found element of type {kind_of(self.m, value[0])} at pos 0"
+        text = f"{self.name}(): argument '{parameter.name}'{position} must be {kind}, {found}"
+        raise Misfit(text)
+
+    def _fits(self, kind: str, value: Any) -> bool:
+        check = FITS.get(kind)
+        if kind == "tuple of ints":
+            return isinstance(value, list | tuple) and (not value or self._integer(value[0]))
+        if kind == "int":
+            return self._integer(value)
+        return check is None or check(value)
+
+    def _integer(self, value: Any) -> bool:
+        if isinstance(value, Tensor):
+            return value.ndim == 0 and value.dtype.kind == "int"
+        return isinstance(value, int) and not isinstance(value, bool)
+
+    def _missing(self, way: Way, place: int) -> str:
+        names = [f'"{p.name}"' for p in way.parameters[place:] if not p.optional]
+        plural = "s" if len(names) == 1 else ""  # PyTorch's own way round
+        listed = ", ".join(names)
+        return f"{self.name}() missing {len(names)} required positional argument{plural}: {listed}"
+
+    def _too_many(self, way: Way) -> str:
+        given, most = len(self.args), way.positional
+        were = "was" if given == 1 else "were"
+        if way.least < most:
+            takes = f"takes from {way.least} to {most} positional arguments but {given} were given"
+            return f"{self.name}() {takes}"
+        arguments = "argument" if most == 1 else "arguments"
+        return f"{self.name}() takes {most} positional {arguments} but {given} {were} given"
+
+
+def _scalar(value: Any) -> bool:
+    return isinstance(value, Tensor) and value.ndim == 0 and not value.requires_grad
+
+
+FITS: dict[str, Callable[[Any], bool]] = {
+    "Tensor": lambda v: isinstance(v, Tensor),
+    "Number": lambda v: isinstance(v, bool | int | float | complex) or _scalar(v),
+    "float": lambda v: (isinstance(v, int | float) and not isinstance(v, bool)) or _scalar(v),
+    "bool": lambda v: isinstance(v, bool),
+    "str": lambda v: isinstance(v, str),
+    "tuple of Tensors": lambda v: (
+        isinstance(v, list | tuple) and all(isinstance(t, Tensor) for t in v)
+    ),
+    "torch.dtype": lambda v: isinstance(v, DType | Class),
+    "torch.device": lambda v: isinstance(v, Device | str | int),
+}
