@@ -242,6 +242,10 @@ SURPRISES = {
     "not-finite": "x = torch.zeros(2, requires_grad=True)\nx.norm().sqrt().backward()",
     "accumulates": "x = torch.ones(2, requires_grad=True)\nx.sum().backward()\n(2 * x).sum().backward()",
     "broadcast": "p = torch.ones(4, 1, requires_grad=True)\n((p - torch.ones(4)) ** 2).mean().backward()",
+    "repeated-write": (
+        "x = torch.ones(2, requires_grad=True)\nh = x * 1\n"
+        "h.register_hook(lambda g: g.masked_fill_(x > 0, 0))\nh.sum().backward()"
+    ),
     "non-leaf": "w = torch.ones(3, requires_grad=True) * 0.1\nw.sum().backward()\nprint(w.grad)",
     "no-gradient": (
         "a = torch.ones(2, requires_grad=True)\nb = torch.ones(2, requires_grad=True)\n"

@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 from .eager import mode
@@ -10,7 +11,7 @@ from .eager.mode import MODE
 from .library import python_modules
 from .library.pytorch import Library
 from .python.machine import Interpreter, Outcome, run_on
-from .python.values import Module
+from .python.values import EXCEPTIONS, Module
 from .trace import Backward, Trace
 
 
@@ -106,6 +107,7 @@ def machine(source: str, *, imports: bool = False) -> tuple[Interpreter, Trace]:
     m.on_assign, m.on_print, m.on_answer = trace.assigned, trace.printed, trace.answered
     MODE.on_backward = trace.backward  # type: ignore[attr-defined]
     MODE.place = lambda: m.place
+    MODE.warn = partial(m.warn, EXCEPTIONS["UserWarning"])
     return m, trace
 
 

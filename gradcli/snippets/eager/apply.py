@@ -90,7 +90,7 @@ def apply(
     saved = [] if back is None else _kept_inputs(prepared, back, inputs, arrays, into)
     edges = _edges(back, inputs)  # before the change, which gives `into` another
     if into is not None:
-        into.data[...] = value
+        _write(into.data, value)
         into.changed()
     if back is not None:
         _record(prepared, back, inputs, edges, output, saved, compute, name, line, into)
@@ -98,6 +98,15 @@ def apply(
     if MODE.transforms and any(map(_is_batched, inputs)):
         output.fields["batched"] = True
     return output
+
+
+def _write(array: Any, value: Any) -> None:
+    """Write over an array; where several elements have one place in memory, what changes."""
+    if 0 in array.strides and array.size > 1:
+        same = (array == value) | ((array != array) & (value != value))
+        np.copyto(array, value, where=~same)
+    else:
+        array[...] = value
 
 
 def _is_dual(value: Operand) -> bool:
@@ -486,16 +495,33 @@ def _untracked(
     if negative is not None and negative.any():  # they are written, and not added to 0
         given[own.back.seed] = negative
         arrays = [np.where(own.back.numbers(given, precision)[0] > 0, -0.0, arrays[0])]
-    return [_gradient(a, own.compute, gradient) for a in arrays]
+    name = own.prepared.node.op.name
+    answers = [_gradient(a, own.compute, gradient, name in COPY_GRADIENTS) for a in arrays]
+    if name == "einsum" and len(leaves) == 1 and answers[0] is not None:
+        answers[0].data.flags.writeable = False  # PyTorch's may be an expanded tensor
+    return answers
 
 
-def _gradient(array: Any, dtype: DType, received: Tensor) -> Tensor | None:
-    """A gradient as a tensor; what was received is passed on as it is."""
+COPY_GRADIENTS = ("flip", "pad")  # where NumPy has a view of what is received
+
+
+def _gradient(array: Any, dtype: DType, received: Tensor, copies: bool) -> Tensor | None:
+    """A gradient as a tensor; what was received is passed on as it is, and what is a view of it
+    shares its memory, which programs may write to.
+    """
     if array is None:
         return None
     if array is received.data:
         return received
-    return Tensor(array.astype(dtype.numpy, copy=False), dtype)
+    array = array.astype(dtype.numpy, copy=False)
+    shares = np.may_share_memory(array, received.data) and not copies
+    if not shares and any(s <= 0 and n > 1 for s, n in zip(array.strides, array.shape)):
+        array = np.array(array, order="C")  # as PyTorch, which divides what it has expanded
+    gradient = Tensor(array, dtype)
+    if shares:
+        array.flags.writeable = True  # NumPy's broadcast_to says otherwise
+        gradient.version = received.version
+    return gradient
 
 
 def _tracked(

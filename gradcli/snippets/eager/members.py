@@ -35,7 +35,7 @@ from .printing import tensor_text
 from .refusals import LONG_NAMES
 from .tables import TABLES, define, has, number, of_numbers
 from .tensor import TENSOR, MetaTensor, Tensor, Version
-from .views import check_writable, rebase
+from .views import address, check_writable, rebase, regenerated
 
 NOT_LEAF = (
     "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
@@ -705,6 +705,11 @@ def _set_item(m: Machine, self: Tensor, index: Any, value: Any) -> None:
     indexing.put_into(m, self, index, number(value))
 
 
+@method("__delitem__")
+def _delete_item(m: Machine, self: Tensor, index: Any) -> None:
+    raise error("TypeError", "Tensor does not support deleting items")
+
+
 def _warn_of_index(m: Machine, index: Any) -> None:
     """Warn of what an index may no longer be."""
     if type(index) is int or type(index) is slice:
@@ -767,7 +772,7 @@ def fill_(m: Machine, self: Tensor, value: Any) -> Tensor:
 
 
 def _constant(self: Tensor, value: Any, name: str) -> Tensor:
-    check_writable(self, one_number=True)
+    check_writable(self, repeats=True)
     tracked = MODE.recording and self.requires_grad
     edge = self.edge if tracked else None
     self.data[...] = value
@@ -935,6 +940,70 @@ def unbind(m: Machine, input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
 def _select(input: Tensor, dim: int, place: int) -> Tensor:
     with recording(False):
         return indexing.get(input, (*(slice(None),) * dim, place))
+
+
+@define("Tensor", "torch")
+def select(m: Machine, input: Tensor, dim: int, index: int) -> Tensor:
+    """A view of one place along a dimension."""
+    place = index.data.item() if isinstance(index, Tensor) else index
+    dim = dimension(dim, input.ndim)
+    if type(place) is not int or not input.ndim:
+        return calls.call("select", [input, dim, index], {}, method=True)
+    if not -input.shape[dim] <= place < input.shape[dim]:
+        raise error(
+            "IndexError",
+            f"select(): index {place} out of range for tensor of size {list(input.shape)} at "
+            f"dimension {dim}",
+        )
+    return indexing.get(input, (*(slice(None),) * dim, place))
+
+
+@define("Tensor", "torch")
+def as_strided(
+    m: Machine, input: Tensor, size: Any, stride: Any, storage_offset: int | None = None
+) -> Tensor:
+    """A view with steps of its own through the memory of a tensor."""
+    base = input.view.base if input.view else input
+    tracked = MODE.recording and input.requires_grad
+    if MODE.transforms or not base.data.flags.c_contiguous or (tracked and input is not base):
+        raise Unsupported("as_strided of this view")
+    offset = storage_offset
+    if offset is None:
+        offset = (address(input.data) - address(base.data)) // base.data.itemsize
+    sizes, steps = tuple(size), tuple(stride)
+    count = 1 + offset + sum((n - 1) * s for n, s in zip(sizes, steps, strict=True))
+    width, numbers = base.data.itemsize, base.data.reshape(-1)
+    if count > base.numel and 0 not in sizes:
+        raise error(
+            "RuntimeError",
+            f"setStorage: sizes {list(sizes)}, strides {list(steps)}, storage offset {offset}, and "
+            f"itemsize {width} requiring a storage size of {count * width} are out of bounds for "
+            f"storage of size {base.numel * width}",
+        )
+    of_view = np.lib.stride_tricks.as_strided(numbers[offset:], sizes, [s * width for s in steps])
+    output = as_view(Tensor(of_view, input.dtype), input)
+    if tracked:
+        output.set_record(regenerated(output, base))
+    return output
+
+
+def _reshaped_in_place(name: str) -> Any:
+    """A method that gives a tensor itself other sizes: x.unsqueeze_(0)."""
+
+    def call(m: Machine, self: Tensor, *args: Any, **named: Any) -> Tensor:
+        if MODE.transforms or self.requires_grad:
+            raise Unsupported(f"{name}_() of a tensor that requires a gradient, or within vmap")
+        with recording(False):
+            view = m.call(method_of(name), (self, *args), named)
+        self.data = view.data
+        self.changed()
+        return self
+
+    return call
+
+
+for _plain in ("unsqueeze", "squeeze", "t", "transpose", "swapaxes", "swapdims", "as_strided"):
+    define("Tensor", name=f"{_plain}_")(_reshaped_in_place(_plain))
 
 
 def several_views(
