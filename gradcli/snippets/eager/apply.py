@@ -24,7 +24,7 @@ from .grad_names import (
 from .kernels import check_kinds
 from .mode import MODE, recording
 from .plans import Plan, Way
-from .tensor import DualTensor, Edge, Tensor, ViewOf
+from .tensor import DualTensor, Edge, Tensor, Version, ViewOf
 from .zeros import EXTREMES, LABELLED, negative_zeros, of_labels, of_softmax, with_signs
 
 STEPS = 20  # of the budget, for an operation
@@ -496,32 +496,37 @@ def _untracked(
         given[own.back.seed] = negative
         arrays = [np.where(own.back.numbers(given, precision)[0] > 0, -0.0, arrays[0])]
     name = own.prepared.node.op.name
-    answers = [_gradient(a, own.compute, gradient, name in COPY_GRADIENTS) for a in arrays]
+    answers = [_gradient(a, own.compute, gradient, name) for a in arrays]
     if name == "einsum" and len(leaves) == 1 and answers[0] is not None:
         answers[0].data.flags.writeable = False  # PyTorch's may be an expanded tensor
     return answers
 
 
-COPY_GRADIENTS = ("flip", "pad")  # where NumPy has a view of what is received
-
-
-def _gradient(array: Any, dtype: DType, received: Tensor, copies: bool) -> Tensor | None:
-    """A gradient as a tensor; what was received is passed on as it is, and what is a view of it
-    shares its memory, which programs may write to.
+def _gradient(array: Any, dtype: DType, received: Tensor, name: str) -> Tensor | None:
+    """The gradient that an operator sends back, as a tensor; what was received is passed on as it
+    is, and what is a view of it shares its memory, which programs may write to.
     """
     if array is None:
         return None
     if array is received.data:
         return received
     array = array.astype(dtype.numpy, copy=False)
-    shares = np.may_share_memory(array, received.data) and not copies
-    if not shares and any(s <= 0 and n > 1 for s, n in zip(array.strides, array.shape)):
-        array = np.array(array, order="C")  # as PyTorch, which divides what it has expanded
+    if _is_laid_out(array, received, name):
+        return Tensor(np.array(array, order="C"), dtype)
     gradient = Tensor(array, dtype)
-    if shares:
+    if np.may_share_memory(array, received.data):
         array.flags.writeable = True  # NumPy's broadcast_to says otherwise
         gradient.version = received.version
     return gradient
+
+
+def _is_laid_out(array: Any, received: Tensor, name: str) -> bool:
+    """Whether a gradient has memory of its own in PyTorch, where NumPy repeats, or has a view: as
+    that of mean, which divides what it has expanded.
+    """
+    repeats = any(s <= 0 and n > 1 for s, n in zip(array.strides, array.shape))
+    views = name not in ("flip", "pad") and np.may_share_memory(array, received.data)
+    return repeats and not views
 
 
 def _tracked(
@@ -567,6 +572,10 @@ def _tracked(
     saved = output if node.op.name == "relu" else None  # its rule reads the output
     edges = [record.edges[place] if saved is None else saved.edge for place in own.back.places]
     _add_zeros(record, node, answers, edges, [None if r is None else names[r] for r in roots])
+    for answer in answers:
+        if answer is not None and _is_laid_out(answer.data, gradient, node.op.name):
+            answer.data, answer.view = np.array(answer.data, order="C"), None
+            answer.version, answer.recorded_version = Version(), 0
     return answers
 
 
