@@ -24,6 +24,7 @@ from .grad_names import (
 from .kernels import check_kinds
 from .mode import MODE, recording
 from .plans import Plan, Way
+from .products import THROUGH_PRODUCTS
 from .tensor import DualTensor, Edge, Tensor, Version, ViewOf
 from .zeros import EXTREMES, LABELLED, negative_zeros, of_labels, of_softmax, with_signs
 
@@ -461,6 +462,9 @@ class OperatorBackward:
         if gradient is None:
             return [None] * len(record.edges)
         tensors: dict[int, Any] = self.fixed | dict(zip(self.places, unpacked))
+        through = THROUGH_PRODUCTS.get(self.prepared.node.op.name)
+        if through and (MODE.recording or MODE.transforms) and isinstance(tensors.get(0), Tensor):
+            return [through(record, tensors[0], gradient)]
         output = unpacked[-1] if self.back.reads_output else None
         run = _tracked if MODE.recording else _untracked
         result: Gradients = [None] * len(record.edges)
@@ -559,14 +563,6 @@ def _tracked(
         for place, root in zip(own.back.places, roots)
         if root is not None
     }
-    if node.op.name == "prod" and not np.all(tensors[0].data):
-        # PyTorch multiplies the others in a row; of all elements through views of them
-        if tensors[0].numel == math.prod(node.shape or ()):
-            return [_sent_to_one_factor(tensors[0], gradient, record)]
-        if record.name == "ProdBackward0":
-            names = dict.fromkeys(names, "ViewBackward0")
-            values[whole] = call_operator("reshape", tensors[0], shape=tensors[0].shape)
-            rename(values[whole], "ViewBackward0")
     run_graph(list(names), values, names)
     answers = [None if n is None else as_tensor(values[n], own.compute) for n in roots]
     saved = output if node.op.name == "relu" else None  # its rule reads the output
@@ -593,16 +589,6 @@ def _add_zeros(
     for answer, edge, name in zip(answers, edges, names):
         if answer is not None and name is not None and edge is not None:
             _with_zeros(answer, edge, name, zeros)
-
-
-def _sent_to_one_factor(factor: Tensor, gradient: Tensor, record: Record) -> Tensor:
-    """What a product of one factor each sends to it, which is the gradient in its shape."""
-    if gradient.shape == factor.shape:
-        return gradient
-    sent = call_operator("reshape", gradient, shape=factor.shape)
-    if record.name != "ProdBackward0":
-        rename(sent, "UnsqueezeBackward0")
-    return sent
 
 
 def _refuse_again(
