@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 from ...snippets.pages import read_all
+from ...snippets.python.machine import Failure
 from ...snippets.reading import Reading
 from ..blocks import Document
 from .changes import Finding
@@ -35,16 +36,21 @@ class Answer(NamedTuple):
         failure, refusal = outcome.exception, outcome.unsupported or outcome.exhausted
         data: dict[str, Any] = {
             "stdout": outcome.stdout,
-            "error": failure
-            and {"type": failure.type, "message": failure.message, "line": failure.line},
+            "error": failure and _error(failure),
             "warnings": [w._asdict() for w in outcome.warnings],
             "backward": [step.data() for step in self.reading.backwards],
             "findings": [f.data() for f in self.findings],
             "corrected": self.corrected,
         }
+        if outcome.later:
+            data["later_errors"] = [_error(f) for f in outcome.later]
         if refusal is not None:
             data["unsupported"] = {"what": refusal.what, "line": refusal.line}
         return data
+
+
+def _error(failure: Failure) -> dict[str, Any]:
+    return {"type": failure.type, "message": failure.message, "line": failure.line}
 
 
 def data(answers: list[Answer]) -> dict[str, Any]:
