@@ -7,6 +7,7 @@ from typing import Any
 
 from ...graphs import OPS
 from ...lazy import np
+from ...operators.positional import places
 from ..python.methods import TUPLE
 from ..python.objects import Generator
 from ..python.operations import plain
@@ -33,7 +34,7 @@ from .mode import MODE, recording
 from .printing import size as size_text
 from .printing import tensor_text
 from .refusals import LONG_NAMES
-from .tables import TABLES, define, has, number, of_numbers
+from .tables import TABLES, check_places, define, has, number, of_numbers
 from .tensor import TENSOR, MetaTensor, Tensor, Version
 from .views import address, check_writable, rebase, regenerated
 
@@ -1073,11 +1074,23 @@ PRIVATE = frozenset(  # names of tensors in PyTorch that no list of its public o
 )
 
 
+def _in_places(name: str, function: Any) -> Any:
+    """A method that refuses more arguments than it takes in their places."""
+    if places("torch.Tensor", name) is None:
+        return function
+
+    def checked(m: Machine, self: Tensor, *args: Any, **named: Any) -> Any:
+        check_places("torch.Tensor", name, len(args))
+        return function(m, self, *args, **named)
+
+    return checked
+
+
 def method_of(name: str) -> Any:
     """A method that is an operator: `x.exp()`, and `x.exp_()` in place; or MISSING."""
     own = TABLES["Tensor"].get(name)
     if own is not None:
-        return Builtin(name, of_numbers(own.function))
+        return Builtin(name, of_numbers(_in_places(name, own.function)))
     if not has("torch.Tensor", name):
         if name in PRIVATE:
             raise Unsupported(f"Tensor.{name}")
@@ -1089,10 +1102,11 @@ def method_of(name: str) -> Any:
                 name, of_numbers(lambda m, self, *a, **k: calls.in_place(plain, self, a, k))
             )
     if calls.known(name) or calls.known(f"Tensor.{name}"):
-        return Builtin(
-            name,
-            of_numbers(lambda m, self, *a, **k: calls.call(name, (self, *a), k, method=True)),
-        )
+
+        def called(m: Machine, self: Tensor, *args: Any, **named: Any) -> Any:
+            return calls.call(name, (self, *args), named, method=True)
+
+        return Builtin(name, of_numbers(_in_places(name, called)))
     raise Unsupported(f"Tensor.{name}")
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from ...graphs.arguments import OTHER_IN_TORCH
 from ...lazy import np
+from ...operators.positional import too_many
 from ..python.values import MISSING, Builtin, Class, Module, Unsupported, error
 from .dtypes import BOOL, FLOAT64, INT64
 from .mode import MODE
@@ -45,7 +46,7 @@ def module(
         if path == "torch" and name in OTHER_IN_TORCH:
             raise Unsupported(f"torch.{name}, whose arguments are not those of F.{name},")
         for place in places:
-            if name in TABLES.get(place, {}):
+            if name in TABLES.get(place, {}) and (place == places[0] or has(path, name)):
                 return _checked(path, TABLES[place][name])
         result = more(name)
         if result is MISSING and has(path, name):
@@ -92,6 +93,7 @@ def _checked(path: str, value: Any) -> Any:
     function = value.function
 
     def call(m: Any, *args: Any, **named: Any) -> Any:
+        check_places(path, value.name, len(args))
         if value.name not in OF_DATA:
             args, named = tuple(map(number, args)), {k: number(v) for k, v in named.items()}
         if args and MODE.dual_level:
@@ -114,6 +116,15 @@ def _checked(path: str, value: Any) -> Any:
         )
 
     return Builtin(value.name, call)
+
+
+def check_places(path: str, name: str, given: int) -> None:
+    """Refuse more arguments without a keyword than a function of PyTorch takes."""
+    message = too_many(path, name, given)
+    if message == "":
+        raise Unsupported(f"{name}() with {given} arguments that have no keyword")
+    if message:
+        raise error("TypeError", message)
 
 
 def _written(name: str, out: Any, result: Any, operands: list[Tensor]) -> Any:
