@@ -1,4 +1,6 @@
-"""How many arguments functions of PyTorch take in their places, without keywords.
+"""Which names PyTorch has where, and how many arguments functions take without keywords.
+
+`pytorch_names.txt` has the public names of PyTorch's modules, and of its tensors.
 
 `positional.txt` has them by module, for the operators of this package: `celu=1-2` takes one or
 two; `sin=none` is a method that takes none; `quantile=~4`, which can be called in several ways, no
@@ -57,3 +59,28 @@ def too_many(module: str, name: str, given: int) -> str | None:
     arguments = "argument" if range_ == 1 else "arguments"
     were = "was" if given == 1 else "were"
     return f"{name}() takes {range_} positional {arguments} but {given} {were} given"
+
+
+NAMES = Path(__file__).with_name("pytorch_names.txt")
+
+
+@cache
+def in_pytorch() -> dict[str, frozenset[str]]:
+    """The public names of PyTorch's modules and of its tensors, by path."""
+    names: dict[str, frozenset[str]] = {}
+    path, listed = "", list[str]()
+    for line in [*NAMES.read_text(encoding="utf-8").splitlines(), "end:"]:
+        if line.endswith(":"):
+            names[path] = frozenset(listed)
+            path, listed = line[:-1], []
+        else:
+            listed += line.split()
+    return names
+
+
+def has(path: str, name: str) -> bool:
+    """Whether PyTorch has a name in a module; `torch.Tensor`: whether tensors have it. Of a module
+    that is not listed, it may have any public name.
+    """
+    listed = in_pytorch().get(path)
+    return name in listed if listed is not None else not name.startswith("_")

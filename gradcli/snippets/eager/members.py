@@ -7,7 +7,7 @@ from typing import Any
 
 from ...graphs import OPS
 from ...lazy import np
-from ...operators.positional import places
+from ...operators.positional import has, places
 from ..python.methods import TUPLE
 from ..python.objects import Generator
 from ..python.operations import plain
@@ -34,7 +34,7 @@ from .mode import MODE, recording
 from .printing import size as size_text
 from .printing import tensor_text
 from .refusals import LONG_NAMES
-from .tables import TABLES, check_places, define, has, number, of_numbers
+from .tables import TABLES, check_places, define, number, of_numbers
 from .tensor import TENSOR, MetaTensor, Tensor, Version
 from .views import address, check_writable, rebase, regenerated
 

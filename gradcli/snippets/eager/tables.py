@@ -5,13 +5,12 @@ tensors. The name is the function's own, without a leading underscore.
 """
 
 from collections.abc import Callable
-from functools import cache, partial
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 from ...graphs.arguments import OTHER_IN_TORCH
 from ...lazy import np
-from ...operators.positional import too_many
+from ...operators.positional import has, too_many
 from ..python.values import MISSING, Builtin, Class, Module, Unsupported, error
 from .dtypes import BOOL, FLOAT64, INT64
 from .mode import MODE
@@ -178,28 +177,3 @@ def _call(name: str, m: Any, *args: Any, **named: Any) -> Any:
     from . import calls
 
     return calls.call(name, args, named)
-
-
-NAMES = Path(__file__).parent.parent / "library" / "sources" / "names.txt"
-
-
-@cache
-def in_pytorch() -> dict[str, frozenset[str]]:
-    """The public names of PyTorch's modules and of its tensors, by path."""
-    names: dict[str, frozenset[str]] = {}
-    path, listed = "", list[str]()
-    for line in [*NAMES.read_text(encoding="utf-8").splitlines(), "end:"]:
-        if line.endswith(":"):
-            names[path] = frozenset(listed)
-            path, listed = line[:-1], []
-        else:
-            listed += line.split()
-    return names
-
-
-def has(path: str, name: str) -> bool:
-    """Whether PyTorch has a name in a module; `torch.Tensor`: whether tensors have it. Of a module
-    that is not listed, it may have any public name.
-    """
-    listed = in_pytorch().get(path)
-    return name in listed if listed is not None else not name.startswith("_")

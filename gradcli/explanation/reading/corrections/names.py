@@ -4,7 +4,7 @@ import ast
 import difflib
 from collections.abc import Iterator
 
-from ....snippets.eager.tables import in_pytorch
+from ....operators.positional import in_pytorch
 from .case import Case, Proposal
 from .nodes import dotted
 from .text import Edit
