@@ -180,6 +180,20 @@ CHANGES = {
     "cross entropy probabilities and label smoothing": "line 9:  nn.CrossEntropyLoss()(torch.softmax(logits, 1), torch.tensor([[1]]).squeeze(1))",
     "keyword argnum": "line 7:  gw, gb = grad(loss, argnums=(0, 2))(w, x, b)",
     "grad without its outputs": "line 4:  g, = torch.autograd.grad(grad_outputs=torch.ones_like(y), inputs=x, create_graph=True, outputs=y)",
+    "gan losses printed after both steps": (
+        "line 13:  d_loss = bce(D(real), torch.ones(4, 1)) + bce(D(fake.detach()), torch.zeros(4, 1))"
+    ),
+    "batch norm and a rest of one": "after line 8:  if len(xb) == 1: continue",
+    "batch norm and a data loader with a rest of one": "line 7:  for xb, yb in DataLoader(ds, batch_size=2, drop_last=True):",
+    "batch norm of one sample": "after line 5:  net.eval()",
+    "labels of minus one": "line 5:  nn.CrossEntropyLoss(ignore_index=-1)(logits, y).backward()",
+    "an index of fractions": "line 4:  x[i.long()].sum().backward()",
+    "item before backward": "line 10:  loss.backward()",
+    "backward returns a numpy": "line 11:  return g * np.cos(x.detach().numpy())",
+    "image without a batch of channels": "line 5:  out = net(x.unsqueeze(0).unsqueeze(0))",
+    "index out of range in an embedding": "line 3:  emb = nn.Embedding(11, 3)",
+    "unknown attribute of a module": "line 4:  print(net[0].weight)",
+    "nll with logits 1d": "line 4:  loss = F.cross_entropy(logits.unsqueeze(0), torch.tensor([2]))",
     "grad wrt element": "line 4:  print(torch.autograd.grad(y, x)[0][0])",
 }
 
@@ -190,6 +204,23 @@ def test_the_change(name: str) -> None:
     cured = correction_of(name)
     assert cured is not None
     assert in_words(PROGRAMS[name], cured.source) == CHANGES[name]
+
+
+@pytest.mark.parametrize(
+    ("name", "warning"),
+    [
+        (
+            "a label above the classes",
+            "This changes what is trained: labels above 2 count as class 2",
+        ),
+        ("an index of fractions", "Fractions are cut off, 0.9 becomes 0: check that these numbers"),
+    ],
+)
+def test_a_change_of_what_is_computed_is_said(name: str, warning: str) -> None:
+    """Where nothing better is known."""
+    cured = correction_of(name)
+    assert cured is not None
+    assert any(warning in step.note for step in cured.steps)
 
 
 @pytest.mark.parametrize("name", NO_CHANGE)
@@ -242,6 +273,10 @@ SURPRISES = {
     "not-finite": "x = torch.zeros(2, requires_grad=True)\nx.norm().sqrt().backward()",
     "accumulates": "x = torch.ones(2, requires_grad=True)\nx.sum().backward()\n(2 * x).sum().backward()",
     "broadcast": "p = torch.ones(4, 1, requires_grad=True)\n((p - torch.ones(4)) ** 2).mean().backward()",
+    "repeated-write": (
+        "x = torch.ones(2, requires_grad=True)\nh = x * 1\n"
+        "h.register_hook(lambda g: g.masked_fill_(x > 0, 0))\nh.sum().backward()"
+    ),
     "non-leaf": "w = torch.ones(3, requires_grad=True) * 0.1\nw.sum().backward()\nprint(w.grad)",
     "no-gradient": (
         "a = torch.ones(2, requires_grad=True)\nb = torch.ones(2, requires_grad=True)\n"

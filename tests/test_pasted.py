@@ -270,7 +270,6 @@ NO = "not-differentiable"
         (A + "y = x * x; autograd.grad(outputs=y, inputs=x, grad_outputs=x)", [2, 8]),
         (A + "(x * x).sum()", [2, 4]),
         (A + "v = torch.tensor([1., 10.]); y = x * x; y.backward(v * 2)", [4, 80]),
-        (A + "n = 3; y = (x * n).sum(); y.backward(None); optimizer.step()", [3, 3]),
         (SESSION, [8, 4]),
         (A + "v = torch.ones(2); y = x * x; y.backward(-v)", [-2, -4]),
         (A + "v = torch.ones(2); y = x * x; autograd.backward([y], [-v])", [-2, -4]),
@@ -284,6 +283,12 @@ NO = "not-differentiable"
 )
 def test_what_a_program_asks_for(text, expected):
     assert gradcli.grad(text).tolist() == expected
+
+
+def test_a_program_that_stops_after_it_went_back():
+    program = A + "n = 3; y = (x * n).sum(); y.backward(None); optimizer.step()"
+    with pytest.warns(UserWarning, match="name 'optimizer' is not defined"):
+        assert gradcli.grad(program).tolist() == [3, 3]
 
 
 def test_the_last_way_back_is_what_is_explained():

@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 from .eager import mode
@@ -10,7 +11,7 @@ from .eager.mode import MODE
 from .library import python_modules
 from .library.pytorch import Library
 from .python.machine import Interpreter, Outcome, run_on
-from .python.values import Module
+from .python.values import EXCEPTIONS, Module
 from .trace import Backward, Trace
 
 
@@ -36,10 +37,8 @@ class Reading(NamedTuple):
 
     @property
     def backwards(self) -> list[Backward]:
-        """The ways back that came to their end: all but one that raised."""
-        result, failure = self.trace.backwards, self.outcome.exception
-        raised = failure is not None and result and result[-1].line == failure.line
-        return result[:-1] if raised else result
+        """The ways back that came to their end: all but those that raised."""
+        return [b for b in self.trace.backwards if b.ended]
 
 
 def _other(path: str) -> Module | None:
@@ -90,7 +89,7 @@ def read(
         trace.assigned(name, value, 0)
     with spending(m):
         outcome = run_on(m, source, echo, None if setting is None else setting.change)
-    trace.refused, trace.unseeded = MODE.refused, MODE.unseeded
+    trace.unseeded = MODE.unseeded
     return Reading(source, outcome, trace, echo, imports)
 
 
@@ -104,8 +103,10 @@ def machine(source: str, *, imports: bool = False) -> tuple[Interpreter, Trace]:
         usual = {name: m.modules(path) for name, path in USUAL.items() if name in source}
         m.builtins |= usual | {"Variable": library.found("torch.autograd").lookup("Variable")}
     m.on_assign, m.on_print, m.on_answer = trace.assigned, trace.printed, trace.answered
+    m.on_error = lambda: setattr(trace, "refused", MODE.refused)
     MODE.on_backward = trace.backward  # type: ignore[attr-defined]
     MODE.place = lambda: m.place
+    MODE.warn = partial(m.warn, EXCEPTIONS["UserWarning"])
     return m, trace
 
 

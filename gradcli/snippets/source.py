@@ -87,7 +87,7 @@ def _blocks(lines: Sequence[str]) -> list[Program]:
     """The programs in lines without fences."""
     session = _session(lines)
     if session is not None:
-        echo = "cells" if any(map(CELL.match, lines)) else "all"
+        echo = "cells" if any(map(CELL_GOES_ON.match, lines)) else "all"
         return [_program(session, echo)] if any(session) else []
     plain = dedented(["" if MAGIC.match(line) else line for line in lines])
     if not any(line.strip() for line in plain):

@@ -36,6 +36,12 @@ class Backward(NamedTuple):
     bound: dict[str, Tensor]
     paths: dict[Tensor, str]  # of parameters: "net.weight"
     results: dict[Tensor, Any]
+    outcome: list[bool]
+
+    @property
+    def ended(self) -> bool:
+        """Whether it came to its end, and did not raise."""
+        return bool(self.outcome)
 
     def data(self) -> dict[str, Any]:
         """The keys of the JSON."""
@@ -114,6 +120,7 @@ class Trace:
         self.backwards.append(back)
 
         def after(gradients: Sequence[Tensor | None]) -> None:
+            back.outcome.append(True)
             for tensor, gradient in zip(back.wanted or (), gradients):
                 back.results[tensor] = gradient and gradient.data.copy()
             for leaf in back.leaves if kind == "backward" else ():
@@ -147,6 +154,7 @@ class Trace:
             self.bound,
             self.paths,
             {},
+            [],
         )
 
 

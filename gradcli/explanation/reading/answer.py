@@ -1,9 +1,11 @@
 """What `gradcli read` says of a text: the programs in it, each read, with findings."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ...notation.tree import Token
 from ...snippets.pages import read_all
+from ...snippets.python.machine import Failure
 from ...snippets.reading import Reading
 from ...snippets.trace import Backward
 from ..blocks import (
@@ -50,16 +52,21 @@ class Answer(NamedTuple):
         failure, refusal = outcome.exception, outcome.unsupported or outcome.exhausted
         data: dict[str, Any] = {
             "stdout": outcome.stdout,
-            "error": failure
-            and {"type": failure.type, "message": failure.message, "line": failure.line},
+            "error": failure and _error(failure),
             "warnings": [w._asdict() for w in outcome.warnings],
             "backward": [step.data() for step in self.reading.backwards],
             "findings": [f.data() for f in self.findings],
             "corrected": self.corrected,
         }
+        if outcome.later:
+            data["later_errors"] = [_error(f) for f in outcome.later]
         if refusal is not None:
             data["unsupported"] = {"what": refusal.what, "line": refusal.line}
         return data
+
+
+def _error(failure: Failure) -> dict[str, Any]:
+    return {"type": failure.type, "message": failure.message, "line": failure.line}
 
 
 def data(answers: list[Answer]) -> dict[str, Any]:
@@ -112,6 +119,7 @@ UNSEEDED = (
     "Its random numbers have no seed: those here are of seed 0, and each run of the program draws "
     "others."
 )
+MOST_ERRORS = 3  # of a session after its first
 MOST_PRINTED = 8  # lines that one line of the program prints
 
 
@@ -131,12 +139,21 @@ def _verdict(reading: Reading) -> Section:
         return Section("verdict", words(title), (), (Prose(words(line)),))
     if failure is not None:
         title = f"Raises at line {failure.line}: {failure.type}"
-        return Section("verdict", words(title), (), (Prose(words(failure.message)),))
+        goes_on = [Prose(words(_goes_on(outcome.later)))] if outcome.later else []
+        blocks = (Prose(words(failure.message)), *goes_on)
+        return Section("verdict", words(title), (), blocks)
     count = len(reading.backwards)
     ways = {0: "", 1: ", goes back once"}.get(count, f", goes back {count} times")
     return Section(
         "verdict", words(f"Runs to its end{ways}."), (), (Prose(words(_warned(reading))),)
     )
+
+
+def _goes_on(later: Sequence[Failure]) -> str:
+    """What a session raises after its first error."""
+    raised = [f"line {f.line} raises {f.type}" for f in later[:MOST_ERRORS]]
+    more = f", and {len(later) - MOST_ERRORS} more" if len(later) > MOST_ERRORS else ""
+    return f"The session goes on after it: {', '.join(raised)}{more}."
 
 
 def _warned(reading: Reading) -> str:
@@ -153,12 +170,15 @@ def _program(reading: Reading) -> list[Section]:
     printed: dict[int, list[str]] = {}
     for line, text in [*reading.trace.prints, *reading.trace.answers]:
         printed.setdefault(line, []).append(text)
-    failure = reading.outcome.exception
+    first = reading.outcome.exception
+    raised = {f.line: f"{f.type}: {f.message}" for f in reading.outcome.later}
+    if first is not None:  # whose message is above
+        raised[first.line] = first.type
     lines: list[str] = []
     source = reading.source.rstrip().split("\n")
-    first = next((n for n, text in enumerate(source) if text.strip()), 0)
-    for number, text in enumerate(source[first:], first + 1):
-        if not any(map(str.strip, source[max(number - 3, first) : number])):
+    start = next((n for n, text in enumerate(source) if text.strip()), 0)
+    for number, text in enumerate(source[start:], start + 1):
+        if not any(map(str.strip, source[max(number - 3, start) : number])):
             continue  # of the prose between two programs no more than two lines are left
         lines.append(f"{number:>3}  {text}".rstrip())
         output = "".join(printed.get(number, ())).rstrip("\n")
@@ -166,8 +186,8 @@ def _program(reading: Reading) -> list[Section]:
         lines += [f"     #> {row}" for row in shown[:MOST_PRINTED]]
         if len(shown) > MOST_PRINTED:
             lines.append(f"     #> ... {len(shown) - MOST_PRINTED} more lines")
-        if failure is not None and failure.line == number:
-            lines.append(f"     #> {failure.type}")
+        if number in raised:
+            lines += [f"     #> {row}" for row in raised[number].split("\n")[:MOST_PRINTED]]
     blocks: list[Block] = [Code("\n".join(lines), "python")]
     if reading.trace.unseeded:
         blocks.append(Prose(words(UNSEEDED)))

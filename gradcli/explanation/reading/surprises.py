@@ -206,6 +206,26 @@ def _size(shape: tuple[int, ...]) -> str:
     return str(shape).replace(",)", ",)")
 
 
+# ---- memory ------------------------------------------------------------------------------------
+
+
+def repeated_write(reading: Reading, text: Text) -> Iterator[Finding]:
+    """A write to some elements of an expanded tensor, which reaches all of them."""
+    for warning in reading.outcome.warnings:
+        if "on expanded tensors is deprecated" not in warning.message:
+            continue
+        yield Finding(
+            "repeated-write",
+            f"Line {warning.line} writes over more elements than it names",
+            "The tensor is expanded, as the gradient that sum() sends back is: one number in "
+            "memory stands for many elements, and a write to one of them reaches all.",
+            "A copy first: g = g.clone().",
+            warning.line,
+            evidence(reading, (warning.line, "writes to an expanded tensor")),
+        )
+        return
+
+
 # ---- gradients that are not there ----------------------------------------------------------------
 
 
@@ -519,6 +539,7 @@ LOOKS: tuple[Callable[[Reading, Text], Iterator[Finding]], ...] = (
     not_finite,
     accumulation,
     broadcast_loss,
+    repeated_write,
     non_leaf,
     loss_is_leaf,
     no_gradient,

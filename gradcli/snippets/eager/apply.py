@@ -25,7 +25,8 @@ from .kernels import check_kinds
 from .layouts import laid_out
 from .mode import MODE, recording
 from .plans import Plan, Way
-from .tensor import DualTensor, Edge, Tensor, ViewOf
+from .products import THROUGH_PRODUCTS
+from .tensor import DualTensor, Edge, Tensor, Version, ViewOf
 from .zeros import EXTREMES, LABELLED, negative_zeros, of_labels, of_softmax, with_signs
 
 STEPS = 20  # of the budget, for an operation
@@ -91,7 +92,7 @@ def apply(
     saved = [] if back is None else _kept_inputs(prepared, back, inputs, arrays, into)
     edges = _edges(back, inputs)  # before the change, which gives `into` another
     if into is not None:
-        into.data[...] = value
+        _write(into.data, value)
         into.changed()
     if back is not None:
         _record(prepared, back, inputs, edges, output, saved, compute, name, line, into)
@@ -99,6 +100,15 @@ def apply(
     if MODE.transforms and any(map(_is_batched, inputs)):
         output.fields["batched"] = True
     return output
+
+
+def _write(array: Any, value: Any) -> None:
+    """Write over an array; where several elements have one place in memory, what changes."""
+    if 0 in array.strides and array.size > 1:
+        same = (array == value) | ((array != array) & (value != value))
+        np.copyto(array, value, where=~same)
+    else:
+        array[...] = value
 
 
 def _is_dual(value: Operand) -> bool:
@@ -456,6 +466,9 @@ class OperatorBackward:
         if gradient is None:
             return [None] * len(record.edges)
         tensors: dict[int, Any] = self.fixed | dict(zip(self.places, unpacked))
+        through = THROUGH_PRODUCTS.get(self.prepared.node.op.name)
+        if through and (MODE.recording or MODE.transforms) and isinstance(tensors.get(0), Tensor):
+            return [through(record, tensors[0], gradient)]
         output = unpacked[-1] if self.back.reads_output else None
         run = _tracked if MODE.recording else _untracked
         result: Gradients = [None] * len(record.edges)
@@ -490,16 +503,38 @@ def _untracked(
     if negative is not None and negative.any():  # they are written, and not added to 0
         given[own.back.seed] = negative
         arrays = [np.where(own.back.numbers(given, precision)[0] > 0, -0.0, arrays[0])]
-    return [_gradient(a, own.compute, gradient) for a in arrays]
+    name = own.prepared.node.op.name
+    answers = [_gradient(a, own.compute, gradient, name) for a in arrays]
+    if name == "einsum" and len(leaves) == 1 and answers[0] is not None:
+        answers[0].data.flags.writeable = False  # PyTorch's may be an expanded tensor
+    return answers
 
 
-def _gradient(array: Any, dtype: DType, received: Tensor) -> Tensor | None:
-    """A gradient as a tensor; what was received is passed on as it is."""
+def _gradient(array: Any, dtype: DType, received: Tensor, name: str) -> Tensor | None:
+    """The gradient that an operator sends back, as a tensor; what was received is passed on as it
+    is, and what is a view of it shares its memory, which programs may write to.
+    """
     if array is None:
         return None
     if array is received.data:
         return received
-    return Tensor(array.astype(dtype.numpy, copy=False), dtype)
+    array = array.astype(dtype.numpy, copy=False)
+    if _is_laid_out(array, received, name):
+        return Tensor(np.array(array, order="C"), dtype)
+    gradient = Tensor(array, dtype)
+    if np.may_share_memory(array, received.data):
+        array.flags.writeable = True  # NumPy's broadcast_to says otherwise
+        gradient.version = received.version
+    return gradient
+
+
+def _is_laid_out(array: Any, received: Tensor, name: str) -> bool:
+    """Whether a gradient has memory of its own in PyTorch, where NumPy repeats, or has a view: as
+    that of mean, which divides what it has expanded.
+    """
+    repeats = any(s <= 0 and n > 1 for s, n in zip(array.strides, array.shape))
+    views = name not in ("flip", "pad") and np.may_share_memory(array, received.data)
+    return repeats and not views
 
 
 def _tracked(
@@ -532,19 +567,15 @@ def _tracked(
         for place, root in zip(own.back.places, roots)
         if root is not None
     }
-    if node.op.name == "prod" and not np.all(tensors[0].data):
-        # PyTorch multiplies the others in a row; of all elements through views of them
-        if tensors[0].numel == math.prod(node.shape or ()):
-            return [_sent_to_one_factor(tensors[0], gradient, record)]
-        if record.name == "ProdBackward0":
-            names = dict.fromkeys(names, "ViewBackward0")
-            values[whole] = call_operator("reshape", tensors[0], shape=tensors[0].shape)
-            rename(values[whole], "ViewBackward0")
     run_graph(list(names), values, names)
     answers = [None if n is None else as_tensor(values[n], own.compute) for n in roots]
     saved = output if node.op.name == "relu" else None  # its rule reads the output
     edges = [record.edges[place] if saved is None else saved.edge for place in own.back.places]
     _add_zeros(record, node, answers, edges, [None if r is None else names[r] for r in roots])
+    for answer in answers:
+        if answer is not None and _is_laid_out(answer.data, gradient, node.op.name):
+            answer.data, answer.view = np.array(answer.data, order="C"), None
+            answer.version, answer.recorded_version = Version(), 0
     return answers
 
 
@@ -562,16 +593,6 @@ def _add_zeros(
     for answer, edge, name in zip(answers, edges, names):
         if answer is not None and name is not None and edge is not None:
             _with_zeros(answer, edge, name, zeros)
-
-
-def _sent_to_one_factor(factor: Tensor, gradient: Tensor, record: Record) -> Tensor:
-    """What a product of one factor each sends to it, which is the gradient in its shape."""
-    if gradient.shape == factor.shape:
-        return gradient
-    sent = call_operator("reshape", gradient, shape=factor.shape)
-    if record.name != "ProdBackward0":
-        rename(sent, "UnsqueezeBackward0")
-    return sent
 
 
 def _refuse_again(

@@ -207,17 +207,24 @@ def _computed(name: str, graph: Any, values: dict[Node, Any]) -> Any:
     return graph
 
 
+REPEAT = ("masked_fill", "index_fill", "index_put", "threshold")  # write to expanded tensors
+
+
 def in_place(name: str, target: Tensor, args: Sequence[Any], named: Mapping[str, Any]) -> Tensor:
     """`target.name_(...)`: what `name` gives, written over the target."""
-    from .views import check_writable, lacks_batch
+    from .views import check_writable, has_repeats, lacks_batch, warn_of_repeats
 
     if MODE.transforms and lacks_batch(target, args):
         raise Unsupported(f"{name}_() within vmap of a tensor that has no rows")
     if args and args[0] is None and name in ("add", "sub", "mul", "div"):
         text = f"{name}_(): argument 'other' (position 1) must be Tensor, not NoneType"
         raise error("TypeError", text)
-    masked = name == "masked_fill"
-    check_writable(target, tensors_in(args[:1] if masked else args), one_number=masked)
+    repeats = name in REPEAT
+    others = tensors_in(args[:1] if name == "masked_fill" else args)
+    check_writable(target, others, repeats=repeats)
+    if name == "index_put" and has_repeats(target):
+        raise Unsupported("index_put_ of an expanded tensor")  # which number comes last
+    warn_of_repeats(target, f"{name}_")
     refuse(name, [target, *args], named)
     if name == "sub" and args:
         check_masks(target, args[0])

@@ -504,7 +504,10 @@ def dropout(
         raise error("RuntimeError", text)
     kept = drawn_over(input, lambda shape: generator().chances(shape, 1 - p))
     scaled = np.where(kept, 1 / (1 - p) if p < 1 else 0.0, 0.0).astype(input.dtype.numpy)
-    return call_operator("mul", input, Tensor(scaled, input.dtype))
+    noise = Tensor(scaled, input.dtype)
+    if inplace:
+        return calls.in_place("mul", input, [noise], {})
+    return call_operator("mul", input, noise)
 
 
 @define("F")

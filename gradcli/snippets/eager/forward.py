@@ -2,7 +2,7 @@
 
 Through one operation they go as the way back of its way back; through those that put tensors
 together as these go themselves, as zeros that are added up on two ways back lose their signs; and
-through a quotient by PyTorch's own rule for it, (da - db * y) / b.
+through a quotient and a running product by PyTorch's own rules for them: (da - db * y) / b.
 """
 
 from collections.abc import Sequence
@@ -87,9 +87,25 @@ class Linearized(Object):
         whole = all(t is not None for t in tangents)
         if name in TOGETHER or (name in LINEAR and whole):
             return [_together(node, operands, tangents)]
+        tangent = tangents[0]
+        if name == "cumprod" and operands[0].ndim and tangent is not None:
+            return [_running_product(operands[0], record.call[2], tangent, **node.attrs)]
+        if name == "prod" and operands[0].ndim and tangent is not None:
+            return [self._product(m, record, node, tangent)]
         if name == "div" and not any(node.attrs.values()):
             return [_quotient(*operands, *tangents)]
         return self._twice_back(m, record, tangents)
+
+    def _product(self, m: Machine, record: Record, node: Node, tangent: Tensor) -> Tensor:
+        """The sum of the factors' tangents, each times the others."""
+        from .calls import call
+
+        with recording(True):
+            ones = Tensor(np.ones(node.shape or (), record.metas[0].dtype.numpy))
+            (others,) = record.backward(m, record, [ones])
+            moved = call("mul", [others, tangent], {})
+            dims, keepdim = node.attrs["dim"], node.attrs["keepdim"]
+            return call("sum", [moved, dims], {"keepdim": keepdim})
 
     def _twice_back(self, m: Machine, record: Record, tangents: Tangents) -> Tangents:
         """The way back of the way back."""
@@ -152,6 +168,21 @@ def _quotient(a: Any, b: Any, da: Tensor | None, db: Tensor | None) -> Tensor:
         else:
             rise = call("sub", [da, moved], {})
         return call("div", [rise, b], {})
+
+
+def _running_product(x: Tensor, y: Tensor, dx: Tensor, *, dim: int) -> Tensor:
+    """The tangent of y, the running product of x: by division before the first 0 along dim, and
+    from there on with the tangent of that 0 in its place.
+    """
+    from .calls import call
+
+    zeros = np.cumsum(x.data == 0, axis=dim)
+    first = Tensor((x.data == 0) & (zeros == 1))
+    with recording(True):
+        divided = call("cumsum", [call("div", [dx, x], {}), dim], {})
+        after = call("cumprod", [call("where", [first, dx, x], {}), dim], {})
+        before = call("mul", [divided, y], {})
+        return call("where", [Tensor(zeros > 0), after, before], {})
 
 
 def applied(op: Operator, inputs: Sequence[Any], attrs: dict[str, Any], name: str | None) -> Tensor:

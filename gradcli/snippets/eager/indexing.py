@@ -20,7 +20,7 @@ from .functional_transforms import in_vmap
 from .mode import MODE
 from .nested import NEGATIVE_STRIDE, NO_INDEX
 from .tensor import Tensor
-from .views import NOT_BATCHED, check_writable, lacks_batch, rebase
+from .views import NOT_BATCHED, check_writable, lacks_batch, rebase, warn_of_repeats
 
 ZERO_DIM = (
     "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ "
@@ -351,9 +351,10 @@ def _check_pick(tensor: Tensor, dim: int, pick: Any, shown: int) -> None:
 
 def _put_picked(place: Tensor, picks: Sequence[Any], source: Tensor) -> None:
     """index_put_ of a tensor, or of a view of it."""
-    check_writable(place, [source], one_number=True)
+    check_writable(place, [source], repeats=True)
     masks = [p for p in picks if isinstance(p, np.ndarray)]
     filled = source.numel == 1 and len(masks) == 1 and masks[0].dtype.kind == "b"
+    warn_of_repeats(place, "masked_fill_" if filled else "index_put_")
     if filled and source.dtype is not place.dtype:  # masked_fill_, which casts
         source = cast(source, place.dtype)
     if source.dtype is not place.dtype:
@@ -411,7 +412,7 @@ def copy_into(target: Tensor, source: Tensor, name: str = "CopyBackwards") -> Te
     """target.copy_(source); `name` is what its record is called."""
     filled = name == "FillBackward3"  # with a number, which is read before anything is written
     alone = Tensor(source.data.copy(), source.dtype, requires_grad=source.requires_grad)
-    check_writable(target, [alone if filled else source], one_number=filled)
+    check_writable(target, [alone if filled else source])
     check_output(target, source)
     tracked = MODE.recording and (target.requires_grad or source.requires_grad)
     edges = [target.edge, source.edge] if tracked else []

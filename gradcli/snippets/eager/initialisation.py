@@ -11,9 +11,11 @@ from .maker_arguments import check_deviation
 from .mode import recording
 from .tables import define
 from .tensor import Tensor
+from .views import check_memory, check_writable
 
 
 def _write(tensor: Tensor, numbers: Any) -> Tensor:
+    check_memory(tensor, repeats=not np.ndim(numbers))
     tensor.data[...] = numbers
     tensor.changed()
     return tensor
@@ -132,16 +134,12 @@ def xavier_normal_(m: Machine, tensor: Tensor, gain: float = 1.0, **_: Any) -> T
 
 @define("Tensor", name="uniform_")
 def _uniform(m: Machine, self: Tensor, a: float = 0.0, b: float = 1.0, **_: Any) -> Tensor:
-    from .views import check_writable
-
     check_writable(self)
     return uniform_(m, self, a, b, **_)
 
 
 @define("Tensor", name="normal_")
 def _normal(m: Machine, self: Tensor, mean: float = 0.0, std: float = 1.0, **_: Any) -> Tensor:
-    from .views import check_writable
-
     check_writable(self)
     return normal_(m, self, mean, std, **_)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...graphs import OPS
 from ...lazy import np
+from ...operators.positional import has, places
 from ..python.methods import TUPLE
 from ..python.objects import Generator
 from ..python.operations import plain
@@ -33,9 +34,9 @@ from .mode import MODE, recording
 from .printing import size as size_text
 from .printing import tensor_text
 from .refusals import LONG_NAMES
-from .tables import OF_PYTHON, TABLES, define, dtype_of, has, number, of_numbers
+from .tables import OF_PYTHON, TABLES, check_places, define, dtype_of, number, of_numbers
 from .tensor import TENSOR, MetaTensor, Tensor, Version
-from .views import check_writable, rebase
+from .views import address, check_writable, rebase, regenerated
 
 NOT_LEAF = (
     "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
@@ -711,6 +712,11 @@ def _set_item(m: Machine, self: Tensor, index: Any, value: Any) -> None:
     indexing.put_into(m, self, index, number(value))
 
 
+@method("__delitem__")
+def _delete_item(m: Machine, self: Tensor, index: Any) -> None:
+    raise error("TypeError", "Tensor does not support deleting items")
+
+
 def _warn_of_index(m: Machine, index: Any) -> None:
     """Warn of what an index may no longer be."""
     if type(index) is int or type(index) is slice:
@@ -773,7 +779,7 @@ def fill_(m: Machine, self: Tensor, value: Any) -> Tensor:
 
 
 def _constant(self: Tensor, value: Any, name: str) -> Tensor:
-    check_writable(self, one_number=True)
+    check_writable(self, repeats=True)
     tracked = MODE.recording and self.requires_grad
     edge = self.edge if tracked else None
     self.data[...] = value
@@ -948,6 +954,70 @@ def _select(input: Tensor, dim: int, place: int) -> Tensor:
         return indexing.get(input, (*(slice(None),) * dim, place))
 
 
+@define("Tensor", "torch")
+def select(m: Machine, input: Tensor, dim: int, index: int) -> Tensor:
+    """A view of one place along a dimension."""
+    place = index.data.item() if isinstance(index, Tensor) else index
+    dim = dimension(dim, input.ndim)
+    if type(place) is not int or not input.ndim:
+        return calls.call("select", [input, dim, index], {}, method=True)
+    if not -input.shape[dim] <= place < input.shape[dim]:
+        raise error(
+            "IndexError",
+            f"select(): index {place} out of range for tensor of size {list(input.shape)} at "
+            f"dimension {dim}",
+        )
+    return indexing.get(input, (*(slice(None),) * dim, place))
+
+
+@define("Tensor", "torch")
+def as_strided(
+    m: Machine, input: Tensor, size: Any, stride: Any, storage_offset: int | None = None
+) -> Tensor:
+    """A view with steps of its own through the memory of a tensor."""
+    base = input.view.base if input.view else input
+    tracked = MODE.recording and input.requires_grad
+    if MODE.transforms or not base.data.flags.c_contiguous or (tracked and input is not base):
+        raise Unsupported("as_strided of this view")
+    offset = storage_offset
+    if offset is None:
+        offset = (address(input.data) - address(base.data)) // base.data.itemsize
+    sizes, steps = tuple(size), tuple(stride)
+    count = 1 + offset + sum((n - 1) * s for n, s in zip(sizes, steps, strict=True))
+    width, numbers = base.data.itemsize, base.data.reshape(-1)
+    if count > base.numel and 0 not in sizes:
+        raise error(
+            "RuntimeError",
+            f"setStorage: sizes {list(sizes)}, strides {list(steps)}, storage offset {offset}, and "
+            f"itemsize {width} requiring a storage size of {count * width} are out of bounds for "
+            f"storage of size {base.numel * width}",
+        )
+    of_view = np.lib.stride_tricks.as_strided(numbers[offset:], sizes, [s * width for s in steps])
+    output = as_view(Tensor(of_view, input.dtype), input)
+    if tracked:
+        output.set_record(regenerated(output, base))
+    return output
+
+
+def _reshaped_in_place(name: str) -> Any:
+    """A method that gives a tensor itself other sizes: x.unsqueeze_(0)."""
+
+    def call(m: Machine, self: Tensor, *args: Any, **named: Any) -> Tensor:
+        if MODE.transforms or self.requires_grad:
+            raise Unsupported(f"{name}_() of a tensor that requires a gradient, or within vmap")
+        with recording(False):
+            view = m.call(method_of(name), (self, *args), named)
+        self.data = view.data
+        self.changed()
+        return self
+
+    return call
+
+
+for _plain in ("unsqueeze", "squeeze", "t", "transpose", "swapaxes", "swapdims", "as_strided"):
+    define("Tensor", name=f"{_plain}_")(_reshaped_in_place(_plain))
+
+
 def several_views(
     of: Tensor, parts: list[Tensor], name: str, join: str, dim: int
 ) -> tuple[Tensor, ...]:
@@ -1024,11 +1094,23 @@ PRIVATE = frozenset(  # names of tensors in PyTorch that no list of its public o
 )
 
 
+def _in_places(name: str, function: Any) -> Any:
+    """A method that refuses more arguments than it takes in their places."""
+    if places("torch.Tensor", name) is None:
+        return function
+
+    def checked(m: Machine, self: Tensor, *args: Any, **named: Any) -> Any:
+        check_places("torch.Tensor", name, len(args))
+        return function(m, self, *args, **named)
+
+    return checked
+
+
 def method_of(name: str) -> Any:
     """A method that is an operator: `x.exp()`, and `x.exp_()` in place; or MISSING."""
     own = TABLES["Tensor"].get(name)
     if own is not None:
-        return Builtin(name, of_numbers(own.function, name))
+        return Builtin(name, of_numbers(_in_places(name, own.function), name))
     if not has("torch.Tensor", name):
         if name in PRIVATE:
             raise Unsupported(f"Tensor.{name}")
@@ -1040,10 +1122,11 @@ def method_of(name: str) -> Any:
                 name, of_numbers(lambda m, self, *a, **k: calls.in_place(plain, self, a, k), name)
             )
     if calls.known(name) or calls.known(f"Tensor.{name}"):
-        return Builtin(
-            name,
-            of_numbers(lambda m, self, *a, **k: calls.call(name, (self, *a), k, method=True), name),
-        )
+
+        def called(m: Machine, self: Tensor, *args: Any, **named: Any) -> Any:
+            return calls.call(name, (self, *args), named, method=True)
+
+        return Builtin(name, of_numbers(_in_places(name, called), name))
     raise Unsupported(f"Tensor.{name}")
 
 

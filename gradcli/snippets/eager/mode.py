@@ -26,6 +26,7 @@ class Mode:
         self.dual_machine: Any = None  # what runs the program that entered it
         self.spend: Callable[[int, int], None] = lambda steps, memory: None  # the program's budget
         self.place: Callable[[], int] = lambda: 0  # the line of the text that runs now
+        self.warn: Callable[[str], None] = lambda message: None  # the program of what it does
         self.refused: tuple[Any, Any] | None = None  # the record, and what it saved, that the
         # last way back could not read
         self.start = 0  # the seed of random numbers before manual_seed

@@ -5,12 +5,12 @@ tensors. The name is the function's own, without a leading underscore.
 """
 
 from collections.abc import Callable
-from functools import cache, partial
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 from ...graphs.arguments import OTHER_IN_TORCH
 from ...lazy import np
+from ...operators.positional import has, too_many
 from ..python.values import MISSING, Builtin, Class, Module, Unsupported, error
 from .dtypes import BOOL, FLOAT64, INT64
 from .mode import MODE
@@ -50,7 +50,7 @@ def module(
         if path == "torch" and name in OTHER_IN_TORCH:
             raise Unsupported(f"torch.{name}, whose arguments are not those of F.{name},")
         for place in places:
-            if name in TABLES.get(place, {}):
+            if name in TABLES.get(place, {}) and (place == places[0] or has(path, name)):
                 return _checked(path, TABLES[place][name])
         result = more(name)
         if result is MISSING and has(path, name):
@@ -127,6 +127,7 @@ def _checked(path: str, value: Any) -> Any:
     function = value.function
 
     def call(m: Any, *args: Any, **named: Any) -> Any:
+        check_places(path, value.name, len(args))
         if value.name not in OF_DATA:
             args, named = tuple(map(number, args)), {k: number(v) for k, v in named.items()}
         if args and MODE.dual_level:
@@ -156,6 +157,15 @@ def _checked(path: str, value: Any) -> Any:
         )
 
     return Builtin(value.name, call)
+
+
+def check_places(path: str, name: str, given: int) -> None:
+    """Refuse more arguments without a keyword than a function of PyTorch takes."""
+    message = too_many(path, name, given)
+    if message == "":
+        raise Unsupported(f"{name}() with {given} arguments that have no keyword")
+    if message:
+        raise error("TypeError", message)
 
 
 def _written(name: str, out: Any, result: Any, operands: list[Tensor]) -> Any:
@@ -209,28 +219,3 @@ def _call(name: str, m: Any, *args: Any, **named: Any) -> Any:
     from . import calls
 
     return calls.call(name, args, named)
-
-
-NAMES = Path(__file__).parent.parent / "library" / "sources" / "names.txt"
-
-
-@cache
-def in_pytorch() -> dict[str, frozenset[str]]:
-    """The public names of PyTorch's modules and of its tensors, by path."""
-    names: dict[str, frozenset[str]] = {}
-    path, listed = "", list[str]()
-    for line in [*NAMES.read_text(encoding="utf-8").splitlines(), "end:"]:
-        if line.endswith(":"):
-            names[path] = frozenset(listed)
-            path, listed = line[:-1], []
-        else:
-            listed += line.split()
-    return names
-
-
-def has(path: str, name: str) -> bool:
-    """Whether PyTorch has a name in a module; `torch.Tensor`: whether tensors have it. Of a module
-    that is not listed, it may have any public name.
-    """
-    listed = in_pytorch().get(path)
-    return name in listed if listed is not None else not name.startswith("_")

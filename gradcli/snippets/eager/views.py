@@ -22,6 +22,16 @@ SHARED_PLACES = (
     "unsupported operation: more than one element of the written-to tensor refers to a single "
     "memory location. Please clone() the tensor before performing the operation."
 )
+REPEATED = (
+    "Use of {0} on expanded tensors is deprecated. Please clone() the tensor before performing "
+    "this operation. This also applies to advanced indexing e.g. tensor[{1}] = {2} (Triggered "
+    "internally at /__w/pytorch/pytorch/aten/src/ATen/native/TensorAdvancedIndexing.cpp:{3}.)"
+)
+REPEATING = {
+    "index_fill_": ("mask", "scalar", 1913),
+    "index_put_": ("indices", "tensor", 976),
+    "masked_fill_": ("mask", "scalar", 2450),
+}
 OVERLAP = (
     "unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
     "single memory location. Please clone() the tensor before performing the operation."
@@ -64,25 +74,38 @@ def lacks_batch(target: Tensor, operands: Sequence[Any]) -> bool:
     return "unbatched" in base.fields and any(rows)
 
 
-def check_writable(
-    target: Tensor, operands: Sequence[Any] = (), *, one_number: bool = False
-) -> None:
-    """Refuse a change in place that PyTorch refuses; `one_number`: the same is written all over."""
+def check_writable(target: Tensor, operands: Sequence[Any] = (), *, repeats: bool = False) -> None:
+    """Refuse a change in place that PyTorch refuses; `repeats` as in check_memory."""
     if any(kind != "vmap" for kind, _ in MODE.transforms[target.level :]):
         raise Unsupported("a change in place, within a transform, of a tensor from outside")
     if MODE.recording:
         _check_autograd(target, [o for o in operands if isinstance(o, Tensor)])
-    check_memory(target, operands, one_number=one_number)
+    check_memory(target, operands, repeats=repeats)
 
 
-def check_memory(target: Tensor, operands: Sequence[Any] = (), *, one_number: bool = False) -> None:
-    """Refuse to write over memory that holds several elements, or what is read from it."""
-    repeated = any(s == 0 and n > 1 for s, n in zip(target.data.strides, target.shape))
-    if target.numel and repeated and not one_number:
+def check_memory(target: Tensor, operands: Sequence[Any] = (), *, repeats: bool = False) -> None:
+    """Refuse to write over memory that holds several elements, unless the function `repeats` what
+    it writes; or to write over what is read from it.
+    """
+    if not repeats and has_repeats(target):
         raise error("RuntimeError", SHARED_PLACES)
+    if not target.data.flags.writeable:
+        raise Unsupported("a change in place of a gradient whose memory may hold several elements")
     for other in operands:
         if isinstance(other, Tensor) and other is not target:
             _check_overlap(target, other)
+
+
+def has_repeats(target: Tensor) -> bool:
+    """Whether several elements of a tensor are one place in memory, as after expand()."""
+    strides = zip(target.data.strides, target.shape)
+    return target.numel > 0 and any(s == 0 and n > 1 for s, n in strides)
+
+
+def warn_of_repeats(target: Tensor, name: str) -> None:
+    """Warn of a function that writes over memory that holds several elements."""
+    if name in REPEATING and has_repeats(target):
+        MODE.warn(REPEATED.format(name, *REPEATING[name]))
 
 
 def _check_autograd(target: Tensor, operands: Sequence[Tensor]) -> None:
@@ -122,7 +145,7 @@ def _check_overlap(target: Tensor, other: Tensor) -> None:
     a, b = target.data, other.data
     if not np.may_share_memory(a, b):
         return
-    if _address(a) == _address(b) and a.shape == b.shape and a.strides == b.strides:
+    if address(a) == address(b) and a.shape == b.shape and a.strides == b.strides:
         return
     if _is_dense(a) and _is_dense(b):
         raise error("RuntimeError", OVERLAP)
@@ -170,8 +193,8 @@ def places(view: Tensor, base: Tensor) -> Any:
     """The place in the base's elements, counted in order, of each element of the view."""
     size = base.data.itemsize
     numbered = np.arange(base.numel).reshape(base.shape)
-    start = _address(base.data)
-    offset = (_address(view.data) - start) // size
+    start = address(base.data)
+    offset = (address(view.data) - start) // size
     positions = np.full(_extent(base.data), -1)
     np.lib.stride_tricks.as_strided(
         positions, base.shape, [s // size * positions.itemsize for s in base.data.strides]
@@ -181,7 +204,8 @@ def places(view: Tensor, base: Tensor) -> Any:
     ).copy()
 
 
-def _address(array: Any) -> int:
+def address(array: Any) -> int:
+    """Where the first element of an array lies."""
     return array.__array_interface__["data"][0]
 
 

@@ -8,9 +8,8 @@ import ast
 import math
 import sys
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from .attributes import PROGRAM, Attributes
@@ -48,7 +47,9 @@ Observer = Callable[[str, Any, int], None]
 
 
 class Failure(NamedTuple):
-    """An exception that ended a program: `line` is the innermost of the text that it passed."""
+    """An exception that ended a program, or an input of a session: `line` is the innermost of the
+    text that it passed.
+    """
 
     type: str
     message: str
@@ -106,7 +107,9 @@ class Spent(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What running a program gave."""
+    """What running a program gave. Of a session, which goes on after an error, `exception` is the
+    first, `later` are those after it, and `scope` and `printed` what there was at the first.
+    """
 
     stdout: str
     exception: Failure | None
@@ -115,6 +118,13 @@ class Outcome(NamedTuple):
     scope: dict[str, Any]
     exhausted: Spent | None = None
     stderr: str = ""
+    later: Sequence[Failure] = ()
+    printed: str = ""  # until the program ended, or first raised
+
+    @property
+    def errors(self) -> list[Failure]:
+        """All exceptions, in the order in which they are raised."""
+        return [] if self.exception is None else [self.exception, *self.later]
 
 
 class Interpreter(Operations, Texts, Attributes, Calls):
@@ -132,6 +142,7 @@ class Interpreter(Operations, Texts, Attributes, Calls):
         self.budget = budget or Budget()
         self.on_assign, self.on_print = on_assign, on_print
         self.on_answer: Callable[[int, str], None] | None = None
+        self.on_error: Callable[[], None] = lambda: None  # the first of a session, or the only one
         self.line = self.outer = self.depth = self.nested = self.left = 0
         self.loops = 0  # loops that nothing bounds and that run, one within the other
         self.globals: dict[str, Any] = {}
@@ -401,11 +412,14 @@ def parsed(source: str) -> ast.Module:
 
 def executed(m: Interpreter, tree: ast.Module, echo: str) -> Outcome:
     """Run a syntax tree, and say how it ended."""
-    failure = refusal = exhausted = None
+    errors: list[Failure] = []
+    refusal = exhausted = at_first = None
     try:
-        execute(m, tree, echo)
-    except Raised as e:
-        failure = failed(m, e)
+        for failure in execute(m, tree, echo):
+            if at_first is None:
+                at_first = visible(m), "".join(m.printed)
+                m.on_error()
+            errors.append(failure)
     except Unsupported as e:
         refusal = Refusal(e.what, e.line or m.place)
     except Exhausted as e:
@@ -416,35 +430,59 @@ def executed(m: Interpreter, tree: ast.Module, echo: str) -> Outcome:
         exhausted = Spent("memory", "makes a value that is too large", m.place)
     except Exception as e:
         refusal = Refusal(f"this program ({type(e).__name__}: {e})", m.place)
-    scope = {k: v for k, v in m.globals.items() if isinstance(k, str)}
     stdout, stderr = "".join(m.printed), "".join(m.errors)
-    return Outcome(stdout, failure, m.warned, refusal, scope, exhausted, stderr)
+    scope, printed = at_first or (visible(m), stdout)
+    first = errors[0] if errors else None
+    return Outcome(stdout, first, m.warned, refusal, scope, exhausted, stderr, errors[1:], printed)
 
 
-def execute(m: Interpreter, tree: ast.Module, echo: str) -> None:
-    """Run the statements of a program."""
-    body, last = tree.body, None
-    if echo and body and isinstance(body[-1], ast.Expr):
-        body, last = body[:-1], body[-1]
-    compiler = Statements(m, Scope("module"))
-    for node, following in zip_longest(body, tree.body[1:]):
-        m.spend(1 + size(node) // 50)
-        if isinstance(node, ast.Expr) and answers(node, following, echo):
-            answer(m, valued(m, compiler, node))
-        else:
-            compiler.statement(node)(m.globals)
-    if isinstance(last, ast.Expr):
-        value = valued(m, compiler, last)
-        if value is not None:
-            m.write(m.repr(value) + "\n")
+def visible(m: Interpreter) -> dict[str, Any]:
+    """The names of a program itself, and their values."""
+    return {k: v for k, v in m.globals.items() if isinstance(k, str)}
 
 
-def answers(node: ast.Expr, following: ast.stmt | None, echo: str) -> bool:
-    """Whether a session shows what an expression gives: each, or the last of a cell, after which
-    a line is empty.
+def execute(m: Interpreter, tree: ast.Module, echo: str) -> Iterator[Failure]:
+    """Run the statements of a program, and give the errors that they end with: a program has one at
+    most, a session goes on with its next input.
     """
-    after = following.lineno if following is not None else math.inf
-    return echo == "all" or (echo == "cells" and after > (node.end_lineno or node.lineno) + 1)
+    compiler = Statements(m, Scope("module"))
+    for statements in inputs(tree.body, echo):
+        try:
+            for node in statements:
+                m.spend(1 + size(node) // 50)
+                if not isinstance(node, ast.Expr) or not echo:
+                    compiler.statement(node)(m.globals)
+                elif node is tree.body[-1]:
+                    shown(m, valued(m, compiler, node))
+                else:
+                    value = valued(m, compiler, node)
+                    if echo == "all" or node is statements[-1]:
+                        answer(m, value)
+        except Raised as e:
+            failure = failed(m, e)
+            if failure is None:
+                return
+            yield failure
+
+
+def inputs(body: Sequence[ast.stmt], echo: str) -> Iterator[list[ast.stmt]]:
+    """The statements that an interpreter gets at once: a whole program; of a session a line, or a
+    statement of several; of a notebook a cell, after which a line is empty.
+    """
+    result: list[ast.stmt] = []
+    for node in body:
+        end = (result[-1].end_lineno or result[-1].lineno) if result else math.inf
+        if echo and node.lineno > end + (echo == "cells"):
+            yield result
+            result = []
+        result.append(node)
+    yield result
+
+
+def shown(m: Interpreter, value: Any) -> None:
+    """Print what the last expression of a session gives."""
+    if value is not None:
+        m.write(m.repr(value) + "\n")
 
 
 def valued(m: Interpreter, compiler: Statements, node: ast.Expr) -> Any:

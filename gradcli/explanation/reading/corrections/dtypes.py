@@ -64,7 +64,8 @@ def target_dtype(case: Case) -> Iterator[Proposal]:
     for end in (".long()", ".float()") if integer else (".float()", ".long()"):
         others = [n for n in nodes if (t := case.tensor(n)) is None or _is_other(t, end)]
         for node in [*others, *(nodes if result else [])]:
-            yield case.appended(node, end)
+            note = _cut_off(case, node) if end == ".long()" else ""
+            yield case.appended(node, end, note=note)
 
 
 def _may_be_masked(case: Case, node: ast.Subscript) -> bool:
@@ -80,7 +81,18 @@ def _index(case: Case, node: ast.expr) -> Iterator[Proposal]:
     if _is_compared(case, node):
         yield case.appended(node, ".bool()", note="A mask: what is 1 is taken.")
     note = "What is at these positions is taken; of a mask it is .bool()."
-    yield case.appended(node, ".long()", note=note)
+    yield case.appended(node, ".long()", note=_cut_off(case, node) or note)
+
+
+def _cut_off(case: Case, node: ast.expr) -> str:
+    """What .long() does to numbers that are not whole; "" where all are, or are not known."""
+    values = case.tensor(node)
+    if values is None or not values.dtype.is_floating or not (values.data % 1 != 0).any():
+        return ""
+    return (
+        "Fractions are cut off, 0.9 becomes 0: check that these numbers are positions, or classes, "
+        "at all; .round() before .long() takes the nearest."
+    )
 
 
 def _is_compared(case: Case, node: ast.expr) -> bool:

@@ -103,11 +103,13 @@ def _is_network(case: Case, node: ast.AST | None) -> bool:
 
 
 def _said_again(case: Case, call: ast.Call, first: ast.stmt) -> list[Edit]:
-    """The statement of a call once more, before what uses it after the first way back."""
+    """The statement of a call once more, before what uses it in a later loss."""
     statement = case.statement_of(call)
+    ways = [(case.root(back), back.lineno) for back in case.backwards if back.lineno > first.lineno]
+    losses = {s for root, line in ways if root is not None for s in case.slice_of(root, line)}
     if statement in case.blocks[first]:
         for later in case.block_after(first):
-            if set(targets(statement)) & set(names_in(later)):
+            if later in losses and set(targets(statement)) & set(names_in(later)):
                 return [case.before(later, *case.lines_of(statement))]
     return []
 

@@ -124,12 +124,42 @@ def embedding_dimension(case: Case) -> Iterator[Proposal]:
 
 
 def norm_of_one(case: Case) -> Iterator[Proposal]:
-    """eval(): the running mean and variance; or more samples."""
+    """Without the last batch, where that alone is of one sample; else the running statistics."""
+    for loader in case.calls("DataLoader", everywhere=True):
+        note = "The last batch, of one sample, is left out: the shuffle takes others each time."
+        yield case.given(loader, "drop_last", "True", note=note)
+    yield from without_rest(case)
     for call in case.calls():
         if case.is_module(call.func) and "." not in dotted(call.func):
             text = f"{case.of(call.func)}.eval()"
-            note = "In eval() the running statistics are used; batches of several need none of it."
+            note = (
+                "In eval() the running statistics are used, as for one sample after training: to "
+                "train, give batches of several."
+            )
             yield case.proposal(case.before(case.statement, text), note=note)
+
+
+def without_rest(case: Case) -> Iterator[Proposal]:
+    """A loop over parts of the samples that leaves out a part of one sample."""
+    loop = case.loop(case.statement)
+    if loop is None:
+        return
+    for call in case.calls():
+        for given in call.args[:1] if case.is_module(call.func) else ():
+            shape = case.shape(given)
+            if isinstance(given, ast.Name) and shape is not None and shape[0] == 1:
+                text = f"if len({given.id}) == 1: continue"
+                note = "A rest of one sample is left out."
+                yield case.proposal(case.before(case.statement, text), note=note)
+
+
+def missing_batch(case: Case) -> Iterator[Proposal]:
+    """A batch of one, and a channel, before an image of neither."""
+    missing = int(case.match[2]) - len(size(case.match[3]))
+    for call in case.calls():
+        if call.args and case.is_module(call.func) and missing > 0:
+            note = "A batch of one image of one channel: batch, channel, then the places."
+            yield case.appended(call.args[0], ".unsqueeze(0)" * missing, note=note)
 
 
 def channels(case: Case) -> Iterator[Proposal]:

@@ -76,17 +76,23 @@ def batch_of_one(case: Case) -> Iterator[Proposal]:
     for call in case.methods("squeeze", everywhere=True):
         if not dotted(call.func).startswith("torch."):
             yield case.without(call, why="squeeze() takes the batch away.")
-    for scores, _ in compared(case):
-        yield case.appended(scores, ".unsqueeze(0)")
+    scores = [first for first, _ in compared(case)] or last_loss(case)[1::2]
+    for node in scores:
+        yield case.appended(node, ".unsqueeze(0)")
 
 
 def class_number(case: Case) -> Iterator[Proposal]:
     """Classes from 0; or as many scores as there are classes."""
     number = int(case.match[1])
+    if number < 0 and any(case.tensor(target) for _, target in compared(case)):
+        note = f"{number} marks what does not count: it adds nothing to the loss."
+        made = case.calls("CrossEntropyLoss", "NLLLoss", everywhere=True)
+        for call in [*case.calls("cross_entropy", "nll_loss"), *made]:
+            yield case.given(call, "ignore_index", str(number), note=note)
     for scores, target in compared(case):
         values = case.tensor(target)
-        lowest = int(values.data.min()) if values is not None and values.numel else 0
-        if (case.shape(scores) or ())[-1:] == (number,) or lowest > 0:
+        lowest = int(values.data.min()) if values is not None and values.numel else None
+        if lowest > 0 if lowest is not None else (case.shape(scores) or ())[-1:] == (number,):
             note = "The numbers began at 1; classes are counted from 0."
             yield case.appended(target, " - 1", note=note)
     for layer in case.calls("Linear", everywhere=True):
@@ -94,7 +100,12 @@ def class_number(case: Case) -> Iterator[Proposal]:
             why = f"Class {number} needs {number + 1} scores."
             yield case.replaced(layer.args[1], str(number + 1), why=why)
     for _, target in compared(case):
-        yield case.appended(target, f".clamp(max={number - 1})", weak=True)
+        classes = (case.shape(scores) or (number,))[-1]
+        note = (
+            f"This changes what is trained: labels above {classes - 1} count as class "
+            f"{classes - 1}. Check the labels, or give the scores {number + 1} classes."
+        )
+        yield case.appended(target, f".clamp(max={classes - 1})", note=note, weak=True)
 
 
 def probabilities(case: Case) -> Iterator[Proposal]:

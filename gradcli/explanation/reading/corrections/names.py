@@ -6,7 +6,7 @@ import ast
 import difflib
 from collections.abc import Iterator
 
-from ....snippets.eager.tables import in_pytorch
+from ....operators.positional import in_pytorch
 from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
 from .calls import made_first
@@ -215,8 +215,21 @@ def attribute(case: Case) -> Iterator[Proposal]:
         yield from not_called(case, name)
     for node in case.attributes(name):
         yield from renamed(case, owner, node)
+        if owner == "Sequential":
+            yield from of_part(case, node)
     yield from missing_super(case)
     yield from local_in_init(case, owner, name)
+
+
+def of_part(case: Case, node: ast.Attribute) -> Iterator[Proposal]:
+    """net[0].weight: what the first of the layers that has it has."""
+    module = case.value(node.value)
+    parts = module.fields.get("_modules", {}) if isinstance(module, Instance) else {}
+    for name, part in parts.items():
+        if isinstance(part, Instance) and part.fields.get("_parameters", {}).get(node.attr):
+            why = f"The layers are in it by their numbers: {node.attr} is that of one of them."
+            yield case.replaced(node.value, f"{case.of(node.value)}[{name}]", why=why)
+            return
 
 
 def renamed(case: Case, owner: str, node: ast.Attribute) -> Iterator[Proposal]:

@@ -185,7 +185,7 @@ def keeps_meaning(before: Reading, after: Reading, reprints: bool = False) -> bo
     it printed came of the mistake.
     """
     return (
-        (reprints or same_output(before.outcome.stdout, after.outcome.stdout))
+        (reprints or same_output(before.outcome.printed, after.outcome.stdout))
         and len(after.trace.backwards) >= len(before.trace.backwards)
         and all(b.leaves and not loss_is_leaf(b, after.source) for b in after.trace.backwards)
         and len(reached(before)) <= len(reached(after))
@@ -236,7 +236,7 @@ def gradients_arrive(before: Reading, after: Reading) -> bool:
         return True
     lines = after.source.split("\n")
     printed = [lines[n - 1] for n, text in after.trace.prints if "None" in text.split()]
-    if any(".grad" in line for line in printed) and "None" not in before.outcome.stdout.split():
+    if any(".grad" in line for line in printed) and "None" not in before.outcome.printed.split():
         return False
     scope = after.outcome.scope
     for node in ast.walk(Text(after.source).tree):

@@ -243,15 +243,19 @@ def from_zero(case: Case, call: ast.Call, there: int) -> Iterator[Proposal]:
 def more_rows(case: Case) -> Iterator[Proposal]:
     """An Embedding with a row for the largest index."""
     indices = [t.data for _, t in case.tensors if not t.dtype.is_floating]
-    largest = max((int(a.max()) for a in indices if a.size), default=0)
+    written = [n.value for c in case.creations for n in within(c.args[0], ast.Constant)]
+    largest = max(
+        (*(int(a.max()) for a in indices if a.size), *(n for n in written if type(n) is int)),
+        default=0,
+    )
     for call in case.calls("Embedding", everywhere=True):
         first = argument(call, 0, "num_embeddings")
         weight = weight_of(case.value(target_of(case.statement_of(call), ast.AST)))
-        written = number_of(first)
-        rows = weight.shape[0] if weight is not None else written
+        count = number_of(first)
+        rows = weight.shape[0] if weight is not None else count
         if first is None or rows is None or largest < rows:
             continue
-        new = f"{case.of(first)} + {largest + 1 - rows}" if written is None else str(largest + 1)
+        new = f"{case.of(first)} + {largest + 1 - rows}" if count is None else str(largest + 1)
         why = f"The largest index is {largest}: that needs {largest + 1} rows, from 0 on."
         yield case.replaced(first, new, why=why)
 

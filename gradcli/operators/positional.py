@@ -1,0 +1,86 @@
+"""Which names PyTorch has where, and how many arguments functions take without keywords.
+
+`pytorch_names.txt` has the public names of PyTorch's modules, and of its tensors.
+
+`positional.txt` has them by module, for the operators of this package: `celu=1-2` takes one or
+two; `sin=none` is a method that takes none; `quantile=~4`, which can be called in several ways, no
+more than that. The tensor of a method does not count.
+"""
+
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+TABLE = Path(__file__).with_name("positional.txt")
+
+
+class Places(NamedTuple):
+    """The least and the most arguments; `ways`: there are several ways to call the function."""
+
+    least: int
+    most: int
+    ways: bool = False
+
+
+@cache
+def _table() -> dict[str, dict[str, str]]:
+    result: dict[str, dict[str, str]] = {}
+    for line in TABLE.read_text(encoding="utf-8").splitlines():
+        if line.endswith(":"):
+            module = result[line[:-1]] = {}
+        else:
+            module |= dict(part.split("=") for part in line.split())
+    return result
+
+
+def places(module: str, name: str) -> Places | None:
+    """Of a function of a module, or of a method of torch.Tensor; None where it is not known."""
+    text = _table().get(module, {}).get(name)
+    if text is None:
+        return None
+    if text == "none":
+        return Places(-1, 0)
+    least, _, most = text.removeprefix("~").partition("-")
+    return Places(int(least), int(most or least), text.startswith("~"))
+
+
+def too_many(module: str, name: str, given: int) -> str | None:
+    """What PyTorch says of more arguments than a function takes; None where it takes them, "" where
+    PyTorch lists the ways to call it.
+    """
+    known = places(module, name)
+    if known is None or given <= known.most:
+        return None
+    if known.ways:
+        return ""
+    if known.least < 0:
+        return f"TensorBase.{name}() takes no arguments ({given} given)"
+    range_ = f"from {known.least} to {known.most}" if known.least != known.most else known.most
+    arguments = "argument" if range_ == 1 else "arguments"
+    were = "was" if given == 1 else "were"
+    return f"{name}() takes {range_} positional {arguments} but {given} {were} given"
+
+
+NAMES = Path(__file__).with_name("pytorch_names.txt")
+
+
+@cache
+def in_pytorch() -> dict[str, frozenset[str]]:
+    """The public names of PyTorch's modules and of its tensors, by path."""
+    names: dict[str, frozenset[str]] = {}
+    path, listed = "", list[str]()
+    for line in [*NAMES.read_text(encoding="utf-8").splitlines(), "end:"]:
+        if line.endswith(":"):
+            names[path] = frozenset(listed)
+            path, listed = line[:-1], []
+        else:
+            listed += line.split()
+    return names
+
+
+def has(path: str, name: str) -> bool:
+    """Whether PyTorch has a name in a module; `torch.Tensor`: whether tensors have it. Of a module
+    that is not listed, it may have any public name.
+    """
+    listed = in_pytorch().get(path)
+    return name in listed if listed is not None else not name.startswith("_")
