@@ -7,7 +7,6 @@ from typing import Any
 
 from ...graphs import OPS
 from ...lazy import np
-from ...operators.positional import has, places
 from ..python.methods import TUPLE
 from ..python.objects import Generator
 from ..python.operations import plain
@@ -31,6 +30,7 @@ from .dtypes import ALL, BY_NAME, DType
 from .engine import Copied, Elements, Meta, Record, zeros_like
 from .functional_transforms import in_vmap, refuse_flag, refuse_number, running
 from .mode import MODE, recording
+from .positional import has, places
 from .printing import size as size_text
 from .printing import tensor_text
 from .refusals import LONG_NAMES

@@ -10,10 +10,10 @@ from typing import Any
 
 from ...graphs.arguments import OTHER_IN_TORCH
 from ...lazy import np
-from ...operators.positional import has, too_many
 from ..python.values import MISSING, Builtin, Class, Module, Unsupported, error
 from .dtypes import BOOL, FLOAT64, INT64
 from .mode import MODE
+from .positional import has, too_many
 from .tensor import Tensor, tensors_in
 
 TABLES: dict[str, dict[str, Builtin]] = {}

@@ -1,8 +1,8 @@
 """Which names PyTorch has where, and how many arguments functions take without keywords.
 
-`pytorch_names.txt` has the public names of PyTorch's modules, and of its tensors.
+`names.txt` has the public names of PyTorch's modules, and of its tensors.
 
-`positional.txt` has them by module, for the operators of this package: `celu=1-2` takes one or
+`positional.txt` has them by module, for the functions that gradcli has: `celu=1-2` takes one or
 two; `sin=none` is a method that takes none; `quantile=~4`, which can be called in several ways, no
 more than that. The tensor of a method does not count.
 """
@@ -61,7 +61,7 @@ def too_many(module: str, name: str, given: int) -> str | None:
     return f"{name}() takes {range_} positional {arguments} but {given} {were} given"
 
 
-NAMES = Path(__file__).with_name("pytorch_names.txt")
+NAMES = Path(__file__).with_name("names.txt")
 
 
 @cache
