@@ -7,7 +7,7 @@ from . import elements
 from .arithmetic import abs
 from .comparisons import clamp, where
 from .families import composite, elementwise
-from .pointwise import erf, exp, log
+from .pointwise import erf, exp, log, log1p
 from .precision import by_python
 
 EPS = 2.220446049250313e-16
@@ -122,6 +122,7 @@ def _times_log(x, y, logarithm):
 @elementwise(
     lambda a, b: _times_log(a, b, np.log),
     symbolic=lambda sp, a, b: a * sp.log(b),
+    index=lambda lower, i, a, b: a * log(b),
     dtype="float",
     domain=(0.2, 3.0),
     kink=lambda y, a, b: a.eq(0) & (b <= 0),
@@ -137,6 +138,7 @@ def xlogy(g, y, a, b):
 @elementwise(
     lambda a, b: _times_log(a, b, np.log1p),
     symbolic=lambda sp, a, b: a * sp.log(1 + b),
+    index=lambda lower, i, a, b: a * log1p(b),
     dtype="float",
     domain=(-0.8, 3.0),
     kink=lambda y, a, b: a.eq(0) & (b <= -1),
