@@ -145,7 +145,7 @@ class Trace:
             line,
             kind,
             list(outputs),
-            list(seeds),
+            [Tensor(t.data.copy(), t.dtype) for t in seeds],  # a backward may write over them
             None if wanted is None else list(wanted),
             leaves,
             {x: None if x.grad is None else x.grad.data.copy() for x in leaves},

@@ -1,6 +1,7 @@
 """What `gradcli read` says of a text: the programs in it, each read, with findings."""
 
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import Any, NamedTuple
 
 from ...notation.tree import Token
@@ -119,6 +120,7 @@ UNSEEDED = (
     "Its random numbers have no seed: those here are of seed 0, and each run of the program draws "
     "others."
 )
+WIDE = 70  # characters of a line of a message
 MOST_ERRORS = 3  # of a session after its first
 MOST_PRINTED = 8  # lines that one line of the program prints
 
@@ -187,7 +189,8 @@ def _program(reading: Reading) -> list[Section]:
         if len(shown) > MOST_PRINTED:
             lines.append(f"     #> ... {len(shown) - MOST_PRINTED} more lines")
         if number in raised:
-            lines += [f"     #> {row}" for row in raised[number].split("\n")[:MOST_PRINTED]]
+            rows = [r for row in raised[number].split("\n") for r in wrap(row, WIDE) or [""]]
+            lines += [f"     #> {row}" for row in rows[:MOST_PRINTED]]
     blocks: list[Block] = [Code("\n".join(lines), "python")]
     if reading.trace.unseeded:
         blocks.append(Prose(words(UNSEEDED)))
