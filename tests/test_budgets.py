@@ -363,6 +363,13 @@ def test_the_hessian_of_many_inputs_is_computed_in_one_pass_for_each(monkeypatch
     assert len(passed) < 4 * len(names)  # and not as many as there are blocks, a few times
 
 
+def test_large_sums_without_values_are_no_trouble():
+    """An evaluation that met an element without a value is used again."""
+    shapes = ["-s", "x=300x300,y=300x300,z=300x300"]
+    result = gradcli("jacobian", "relu(x @ y) @ z", *shapes)
+    assert result.status == 0
+
+
 def test_a_long_product_is_derived():
     given = ["*".join(MANY[:40] * 10), "-s", ",".join(f"{x}=2" for x in MANY[:40])]
     result = gradcli("explain", *given, "--limit", "seconds=0")
