@@ -20,11 +20,19 @@ class OutOfTime(Exception):
 
 class Budget:
     """The CPU seconds of one request after which its searches end; they are counted from `renew`,
-    and other computations use them up too. `spent`: whether a search was cut short; `operations`:
-    cached node counts of outputs.
+    and other computations use them up too. `spent`: whether a search was ever cut short;
+    `operations`: cached node counts of outputs.
     """
 
-    __slots__ = ("_asked_after", "_deadline", "_seconds", "_ticks", "operations", "spent")
+    __slots__ = (
+        "_asked_after",
+        "_deadline",
+        "_is_over",
+        "_seconds",
+        "_ticks",
+        "operations",
+        "spent",
+    )
 
     operations: dict[Any, int]
 
@@ -37,13 +45,16 @@ class Budget:
         the results of searches that ended early may be cached.
         """
         self._deadline, self._asked_after = thread_time() + self._seconds, 0.0
+        self._is_over = False
 
     def search(self, compute: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
         """The result of `compute`, or of `otherwise` if the budget is spent first. A nested search
-        is part of the outer one.
+        is part of the outer one. Once a search was cut short, no other is begun.
         """
         if _searching.get() is not None:
             return compute()
+        if self._is_over:
+            return otherwise()
         token = _searching.set(self)
         try:
             return compute()
@@ -56,8 +67,8 @@ class Budget:
     def tick(self) -> None:
         """Raise OutOfTime if the budget is spent."""
         self._ticks += 1
-        if self.spent or (self._ticks % EVERY == 0 and self._passed()):
-            self.spent = True
+        if self._is_over or (self._ticks % EVERY == 0 and self._passed()):
+            self._is_over = self.spent = True
             raise OutOfTime
 
     def _passed(self) -> bool:

@@ -11,6 +11,7 @@ import pytest
 from console import gradcli
 from support import one_in
 
+from gradcli import explain
 from gradcli.autodiff import reverse
 from gradcli.autodiff.forward import tangents_along
 from gradcli.backends.numeric import Evaluator
@@ -39,6 +40,8 @@ NESTED = "; ".join(
     ["a0 = x; a1 = tanh(x)", *(f"a{k} = tanh(a{k - 1})*a{k - 1} + a{k - 2}" for k in range(2, 40))]
 )
 SINES = "; ".join(["a0 = x", *(f"a{k} = sin(a{k - 1})" for k in range(1, 3000))])
+
+ONE = ["-v", "x=1.0"]
 
 LARGE = {
     "einsum": [f"einsum('{','.join(PAIRS)}->', {', '.join(MANY[:25])})"],
@@ -71,6 +74,10 @@ LARGE = {
     "nested functions": ["hessian", NESTED],
     "products as code": ["code", " @ ".join(MANY[:70])],
     "sines as code": ["code", SINES, "--target", "custom-vjp"],
+    "statements as code": ["code", "; ".join(["a = x", *["a = sin(a)*x + a"] * 2_500])],
+    "a hessian of statements": ["hessian", "; ".join(["a = x", *["a = sin(a)*a"] * 4_000]), *ONE],
+    "a hessian of many": ["hessian", "*".join(MANY), *(f"-vx{k}=1.5" for k in range(300))],
+    "a product": ["*".join(MANY[:40] * 10), "-s", ",".join(f"{x}=2" for x in MANY[:40])],
     "a hessian": ["hessian", "norm(X - U @ V.T) ** 2", "-s", "X=3x3,U=3x1,V=3x1", "-f", "json"],
 }
 
@@ -147,10 +154,39 @@ def test_a_hessian_of_many_inputs_shows_its_first_blocks():
 def test_outside_of_a_search_nothing_ends():
     for _ in range(100):
         tick()
+
+
+def spent():
+    """A budget that was used up by a search."""
     budget = Budget(0)
-    budget.spent = True
+    budget.search(lambda: [tick() for _ in range(100)], lambda: None)
+    assert budget.spent
+    return budget
+
+
+def test_once_a_search_was_cut_short_no_other_is_begun():
+    budget = spent()
     with pytest.raises(OutOfTime):
         budget.tick()
+    assert budget.search(lambda: pytest.fail("begun"), lambda: "less") == "less"
+
+
+def test_what_was_spent_does_not_cut_a_further_request(monkeypatch):
+    """What an answer lacks stays said, as it is cached; a further one has all its seconds."""
+    budget = spent()
+    monkeypatch.setattr(budget, "_seconds", 600)
+    budget.renew()
+    assert budget.search(lambda: [tick() for _ in range(100)] and "all", lambda: "less") == "all"
+    assert budget.spent
+
+
+def test_each_part_of_an_explanation_has_a_budget_of_its_own(monkeypatch):
+    explained = explain("(softmax(x, 0) * x).sum()", shapes={"x": (4,)})
+    monkeypatch.setattr(explained._budget, "_seconds", 0)
+    assert "full_like" in explained.grad["x"]["formula"]  # not shortened
+    monkeypatch.setattr(explained._budget, "_seconds", 600)
+    assert explained.jacobian["x"]["structure"] == "row"
+    assert "not-searched" in [note["code"] for note in explained.notes]
 
 
 @pytest.mark.parametrize("command", ["explain", "formula", "jacobian", "hessian", "jvp", "check"])
@@ -185,8 +221,7 @@ def test_shapes_that_take_too_long_are_an_error():
 
 
 def test_each_line_of_a_batch_has_a_budget_of_its_own():
-    limits = Limits({"seconds": 3})
-    limits.budget.spent = True
+    limits = Limits({"seconds": 3}, budget=spent())
     assert not limits.renewed().budget.spent
     assert limits.without("elements").budget is limits.budget
 
@@ -316,6 +351,41 @@ def test_numbers_as_json_have_a_limit():
     few = ["-v", "x=randn(20, 20)", "-g", "ones(20, 20)", "--limit", "numbers=399"]
     assert "400 numbers" in gradcli("grad", "x * x", *few).err
     assert gradcli("grad", "x * x", *few[:-1], "numbers=400").status == 0
+
+
+def test_the_hessian_of_many_inputs_is_computed_in_one_pass_for_each(monkeypatch):
+    passed = []
+    backward = reverse.from_several
+    monkeypatch.setattr(reverse, "from_several", lambda *a: passed.append(a) or backward(*a))
+    names = MANY[:8]
+    given = [arg for k, x in enumerate(names) for arg in ("-v", f"{x}={k + 1}")]
+    gradcli("hessian", "*".join(names), *given, "--limit", "seconds=0")
+    assert len(passed) < 4 * len(names)  # and not as many as there are blocks, a few times
+
+
+def test_large_sums_without_values_are_no_trouble():
+    """An evaluation that met an element without a value is used again."""
+    shapes = ["-s", "x=300x300,y=300x300,z=300x300"]
+    result = gradcli("jacobian", "relu(x @ y) @ z", *shapes)
+    assert result.status == 0
+
+
+def test_a_long_product_is_derived():
+    given = ["*".join(MANY[:40] * 10), "-s", ",".join(f"{x}=2" for x in MANY[:40])]
+    result = gradcli("explain", *given, "--limit", "seconds=0")
+    assert (result.status, result.err) == (0, "")
+
+
+def test_code_of_a_chain_is_written_at_once():
+    """Gradients of intermediates are only shortened if the program will use them."""
+    from gradcli.explanation.programs import at_sizes, program
+
+    written = []
+    shortened = at_sizes._shortened
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(at_sizes, "_shortened", lambda *a: written.append(a) or shortened(*a))
+        program(Analysis(pose("; ".join(["a = x", *["a = tanh(a)"] * 50]))), "torch")
+    assert len(written) <= 4  # once for each choice of sizes
 
 
 def test_the_same_note_is_not_said_of_each_operation():

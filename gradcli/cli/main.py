@@ -250,11 +250,15 @@ def code(streams: Streams, given: Given) -> None:
 
     gradcli code "x@a" -s x=2x3,a=3x4 --target jax
     """
+    from ..explanation.notes import out_of_time
     from ..explanation.programs import program
     from ..render.formats import render_program
 
-    text = program(request_of(streams, given).analysis(suppose=True), given.library.value)
+    analysis = request_of(streams, given).analysis(suppose=True)
+    text = program(analysis, given.library.value)
     streams.write(render_program(text, environment_of(streams, given, full=True)), given.output)
+    for _, remark in out_of_time(analysis.problem):
+        streams.warn(f"note: {remark}")
 
 
 @command("Check")

@@ -11,11 +11,13 @@ from ..errors import GradcliError
 from ..graphs import OPS, Node, shapes, walk
 from ..language.problem import Input, Problem
 from ..language.wrt import NO_WAY, NOT_SCALAR, unused
+from ..lazy import np
 
 if TYPE_CHECKING:
     from .jacobian import Jacobian
 
 CUT = "detach(), comparisons, indices, whole numbers, underived functions let no gradient through\n"
+FEW = 4  # rows that are computed one by one for each of more inputs, by one reverse pass for all
 LARGE = 1_000  # nodes of a program; in a larger one no formulas or structures are searched for
 SENDS_NOTHING = "PyTorch goes back and sends nothing: .grad stays None"
 
@@ -103,6 +105,7 @@ class Analysis:
         self._known: dict[Node, bool] = {}
         self.results: dict[Callable[..., Any], Any] = {}  # of functions that are `once`
         self._jacobians: dict[Node, Jacobian] = {}
+        self._ways_back: dict[Node, Gradients] = {}
 
     @cached_property
     def gradients(self) -> Gradients:
@@ -155,8 +158,10 @@ class Analysis:
 
     def _way_back(self, out: Node) -> Gradients:
         p = self.problem
-        wrt, built = tuple(i.node for i in p.wrt), tuple(p.named.values())
-        return cached_backward(out, p.seed.node, wrt, built)
+        if out not in self._ways_back:
+            wrt, built = tuple(i.node for i in p.wrt), tuple(p.named.values())
+            self._ways_back[out] = cached_backward(out, p.seed.node, wrt, built)
+        return self._ways_back[out]
 
     @cached_property
     def _out(self) -> Node:
@@ -314,12 +319,26 @@ class Analysis:
             return Jacobian(out.shape, x.shape)
         if self._depends_on_unknown(grad, seed):
             return Jacobian(out.shape, x.shape, symbolic=self.rows(grad))
+        if out.numel <= (FEW if len(self.problem.wrt) > FEW else 1):
+            return Jacobian(out.shape, x.shape, whole=lambda: self._few_rows(grad))
         return Jacobian(
             out.shape,
             x.shape,
             whole=lambda: jacobian_of(out, x.node, self._without_seed()),
             vjp=lambda: self._without_seed().varying(grad, seed),
         )
+
+    def _few_rows(self, grad: Node) -> Any:
+        """The Jacobian whose VJP is `grad`: a row for each one-hot seed."""
+        return np.array([evaluator(grad)[0] for evaluator in self._from_each])
+
+    @cached_property
+    def _from_each(self) -> list[Evaluator]:
+        """Evaluators that have the values of the inputs, and a one-hot seed each; they compute what
+        the Jacobians of several inputs share once.
+        """
+        size, shape = self.problem.out.numel, self.problem.out.shape
+        return [self.with_seed(unit.reshape(shape)) for unit in np.eye(size)]
 
     # ---- elements --------------------------------------------------------------------------------
 

@@ -6,17 +6,18 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from copy import deepcopy
+from copy import copy
 from itertools import chain, count, islice
 from typing import NamedTuple
 
-from ...errors import EXPRESSION
+from ...errors import EXPRESSION, GradcliError
 from ...graphs import Node
 from ...language.problem import Problem
 from ...language.program import Program, Statement, read_again
 from ...notation.formulas.simplify import without_spans
 
 SHORT = 200  # pieces of syntax of an expression that is compared with others
+DEEP = 150  # levels of syntax, as of terms of a sum; `ast` needs a few frames for each
 
 
 class Assignment(NamedTuple):
@@ -52,7 +53,9 @@ class Assignment(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The statements, a line each."""
+        """The statements, a line each. Raises GradcliError ("limit") if one is nested deeply."""
+        if any(_is_deep(s.value) for s in self.statements):
+            raise GradcliError("limit", "a statement is too long to be looked at by itself")
         return "\n".join(map(_text, self.statements))
 
     def program(self, end: str = "") -> Program:
@@ -68,6 +71,30 @@ def _text(s: Statement) -> str:
 def _short_text(e: ast.expr) -> str | None:
     """An expression as text; None for a long one, which may be nested deeply."""
     return None if next(islice(ast.walk(e), SHORT, None), None) else ast.unparse(e)
+
+
+def _is_deep(e: ast.AST) -> bool:
+    level, depth = [e], 0
+    while level and depth <= DEEP:
+        level, depth = [*chain.from_iterable(map(ast.iter_child_nodes, level))], depth + 1
+    return bool(level)
+
+
+def _copied(e: ast.expr) -> ast.expr:
+    """A copy of a syntax tree, made without recursion."""
+    result = copy(e)
+    stack: list[ast.AST] = [result]
+    while stack:
+        piece = stack.pop()
+        for field, value in ast.iter_fields(piece):
+            if isinstance(value, ast.AST):
+                setattr(piece, field, copy(value))
+                stack.append(getattr(piece, field))
+            elif isinstance(value, list):
+                items = [copy(item) for item in value]
+                setattr(piece, field, items)
+                stack += [item for item in items if isinstance(item, ast.AST)]
+    return result
 
 
 def _names(values: Iterable[ast.expr]) -> set[str]:
@@ -156,10 +183,17 @@ class _Naming:
         self.known |= {n: name for name, n in assigned.items()}
 
     def _value(self, e: ast.expr, within: Statement | None = None) -> ast.expr:
-        """An expression in these names; parts of a statement that are `wanted` get one."""
+        """An expression in these names; parts of a statement that are `wanted` get one, unless it
+        is nested deeply.
+        """
         if not self.renamed and not self.wanted:
             return e
-        changed = _InNames(self, within).visit(deepcopy(e))
+        result = _copied(e)
+        if _is_deep(e):
+            for name in [n for n in ast.walk(result) if isinstance(n, ast.Name)]:
+                name.id = self.renamed.get(name.id, name.id)
+            return result
+        changed = _InNames(self, within).visit(result)
         assert isinstance(changed, ast.expr)
         return changed
 

@@ -201,9 +201,9 @@ class Wording:
         """The formula of a node without a search for a shorter one; None if it is too long."""
         user_names = {n: name for n, name in self.names.items() if n is not node and n not in later}
         names = user_names | (extra or {})
-        without_seed = node if extra else self.without_implicit_seed(node)
-        if is_large(without_seed, names):
+        if is_large(node, names):
             return None
+        without_seed = node if extra else self.without_implicit_seed(node)
         written = formula(without_seed, names, self.problem.generic_sizes)
         return None if too_long(written) else written
 

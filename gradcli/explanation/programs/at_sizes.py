@@ -1,7 +1,7 @@
 """The graphs that programs are written from: without source spans, and with shortened gradients."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from ...notation.formulas.rules import IN_CODE
 from ...notation.formulas.simplify import simplify, stripped
 from ...notation.tree import Name
 from ...operators.indexing import with_read
-from ..analysis import Analysis
+from ..analysis import Analysis, is_large
 from ..derivation.derivation import grad_of
 
 # Names that programs use: an input of such a name gets a trailing underscore.
@@ -99,7 +99,7 @@ class AtSizes:
         """
         grads = [self._gradients.of[self.problem.inputs[x.name].node] for x in self.wrt]
         names = {} if seeded else self._one
-        return [self._in_program(grad, names) for grad in grads if grad is not None]
+        return [self._written(self._in_names(g, names)) for g in grads if g is not None]
 
     def derivation(self) -> "Derivation":
         """The gradients of intermediates in the order of computation, if one of them is used by
@@ -111,17 +111,20 @@ class AtSizes:
         of_inputs = [self._gradients.of[self.problem.inputs[x.name].node] for x in self.wrt]
         grads = [grad for grad in of_inputs if grad is not None]
         stands = names | {n: n for n in self._named} | self._one  # which are not looked into
-        back = []
+        alone = []
         for _, grad in received:
             replaced = stands.pop(grad)
-            back.append(self._in_program(grad, stands))
+            alone.append(self._in_names(grad, stands))
             stands[grad] = replaced
-        ends = [self._in_program(grad, stands) for grad in grads]
-        uses = Counter(n for root in (*back, *ends) for n in inputs.intersection(self._back(root)))
-        if max(uses.values(), default=0) < 2:
+        alone += [self._in_names(grad, stands) for grad in grads]
+        if not self._share(alone, inputs, self._named):  # nor do they once they are shortened
+            return Derivation([], self.gradients(seeded=False), {})
+        written = [*map(self._written, alone)]
+        if not self._share(written, inputs, self._bare_named):
             return Derivation([], self.gradients(seeded=False), {})
         named = {node: Name(node.attrs["name"]) for node in names.values()}
-        return Derivation([(h, grad) for (h, _), grad in zip(received, back)], ends, named)
+        back = [(h, grad) for (h, _), grad in zip(received, written)]
+        return Derivation(back, written[len(back) :], named)
 
     @cached_property
     def _received(self) -> list[tuple[str, Node]]:
@@ -137,19 +140,29 @@ class AtSizes:
                 result.append((safe(names[step.node]), step.received))
         return result
 
-    def _back(self, root: Node) -> list[Node]:
-        """The nodes of a gradient, up to named intermediates."""
-        return walk([root], lambda n: () if n in self._bare_named else n.inputs)
+    def _share(self, roots: Sequence[Node], inputs: set[Node], named: Collection[Node]) -> bool:
+        """Whether several gradients use the same one of `inputs`; `named` intermediates are not
+        looked into.
+        """
+        uses = Counter[Node]()
+        for root in roots:
+            uses.update(inputs.intersection(walk([root], lambda n: () if n in named else n.inputs)))
+        return max(uses.values(), default=0) > 1
 
-    def _in_program(self, grad: Node, names: Mapping[Node, Node]) -> Node:
-        """A gradient as it is written, with the nodes of `names` substituted. Raises GradcliError
-        if only the original output is a scalar.
+    def _in_names(self, grad: Node, names: Mapping[Node, Node]) -> Node:
+        """A gradient with the nodes of `names` substituted. Raises GradcliError if only the
+        original output is a scalar.
         """
         if self.original.problem.seed.implicit and not self.problem.seed.implicit:
             raise GradcliError("unsupported", "a program without a seed is for one number")
-        grad = substitute(grad, names)
-        short = stripped(_shortened(grad, self._named), self._named, written=())
-        return _in_floats(short, self._bare_named)
+        return substitute(grad, names)
+
+    def _written(self, grad: Node) -> Node:
+        """A gradient as it is written: shortened, in a large program while its budget lasts."""
+        p, named = self.problem, self._named
+        search = p.limits.budget.search if is_large(p) else _at_length
+        short = search(lambda: _shortened(grad, named), lambda: grad)
+        return _in_floats(stripped(short, named, written=()), self._bare_named)
 
     @cached_property
     def _one(self) -> dict[Node, Node]:
@@ -184,6 +197,10 @@ class Derivation(NamedTuple):
     back: list[tuple[str, Node]]
     ends: list[Node]
     names: Mapping[Node, Name]
+
+
+def _at_length(compute: Callable[[], Node], _: Callable[[], Node]) -> Node:
+    return compute()
 
 
 def _shortened(grad: Node, named: Collection[Node]) -> Node:

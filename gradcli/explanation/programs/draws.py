@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from ...backends.numeric import Evaluator
+from ...backends.numeric import Evaluator, Schedule, sources
 from ...errors import GradcliError, if_applicable
 from ...graphs import Node, walk
 from ...graphs.shapes import is_square
@@ -103,8 +103,9 @@ def finite(plan: Plan, in_jax: bool = False) -> Choice:
     """
     if sum(n.numel for n in walk([plan.problem.out])) > LARGEST:
         return Choice(DRAWS[1])
+    computed = _computed(plan, in_jax)
     for draw in DRAWS:
-        if all(_is_finite(plan, Choice(draw), in_jax, *how) for how in TRIES):
+        if all(_is_finite(plan, Choice(draw), computed, *how) for how in TRIES):
             return Choice(draw)
     whose = "JAX's" if in_jax else "the"
     if all(plan.is_written(i) for i in plan.inputs):
@@ -153,12 +154,29 @@ def _evaluator(plan: Plan, values: dict[Node, Any], weights: Any) -> Evaluator:
     return Evaluator({**values, p.seed.node: weights}, limits=p.limits)
 
 
-def _is_finite(plan: Plan, choice: Choice, in_jax: bool, seed: int, side: int) -> bool:
-    values, weights, _ = _point(plan, choice, seed, side)
+class _Computed(NamedTuple):
+    """The nodes whose values must be finite, and how they are computed from any inputs."""
+
+    nodes: list[Node]
+    schedule: Schedule
+
+
+def _computed(plan: Plan, in_jax: bool) -> _Computed:
     grads = [plan.analysis.gradients.of[x.node] for x in plan.wrt]
     nodes = [plan.problem.out, *grads, *(plan.sent if in_jax else ())]
     needed = [n for n in nodes if n is not None]
-    result = if_applicable(lambda: _evaluator(plan, values, weights)(*needed))
+    return _Computed(needed, Schedule(walk(needed, sources)))
+
+
+def _is_finite(plan: Plan, choice: Choice, computed: _Computed, seed: int, side: int) -> bool:
+    drawn_values, weights, _ = _point(plan, choice, seed, side)
+    evaluator = _evaluator(plan, drawn_values, weights)
+
+    def arrays() -> list[Any]:
+        evaluator.run(computed.schedule)
+        return [evaluator.values[n] for n in computed.nodes]
+
+    result = if_applicable(arrays)
     return result is not None and all(bool(np.all(np.isfinite(array))) for array in result)
 
 

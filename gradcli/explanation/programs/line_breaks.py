@@ -14,8 +14,10 @@ def broken(text: str) -> str:
 
 def _parts(line: str) -> list[str]:
     """A line, split if it is too long: the content of its widest bracket gets lines of its own."""
+    if len(line) <= WIDEST or line.lstrip().startswith(('"""', "#")):
+        return [line]
     widest = max(_brackets(line), key=lambda at: at[1] - at[0], default=None)
-    if len(line) <= WIDEST or line.lstrip().startswith(('"""', "#")) or widest is None:
+    if widest is None:
         return [line]
     start, end = widest
     indent = line[: len(line) - len(line.lstrip())] + INDENT

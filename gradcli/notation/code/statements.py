@@ -64,6 +64,8 @@ class Statements:
         self.lines: list[Statement] = []
         self.named: dict[Node, str] = {}  # nodes that have names after the statements
         self._at_hand = set(writer.trees)
+        self._text = tree.Texts()
+        self._read: dict[Node, tuple[Node | None, ...]] = {}
         reached = set(walk(roots, self._sources))
         self._order = walk([*(n for n in wanted if n in reached), *roots], self._sources)
         self._uses: Counter[Node | None] = Counter(roots)
@@ -77,7 +79,10 @@ class Statements:
         self.formulas: list[Tree] = [writer.trees[root] for root in roots]
 
     def _sources(self, node: Node) -> tuple[Node | None, ...]:
-        return () if node in self._at_hand else tuple(self.writer.sources(node))
+        if node not in self._read:
+            at_hand = node in self._at_hand
+            self._read[node] = () if at_hand else tuple(self.writer.sources(node))
+        return self._read[node]
 
     def _mentions(self, node: Node) -> tuple[int, ...]:
         if node in self._at_hand:
@@ -104,11 +109,11 @@ class Statements:
         """The formula of a node; its longest parts become statements until it fits in a line."""
         trees = self.writer.trees
         written = self.writer.tree(node)
-        while len(tree.text(written)) > LONGEST:
+        while len(self._text(written)) > LONGEST:
             parts = [p for p in dict.fromkeys(self._parts(node)) if not _is_plain(trees[p])]
             if not parts:
                 break
-            longest = sorted(parts, key=lambda p: len(tree.text(trees[p])), reverse=True)
+            longest = sorted(parts, key=lambda p: len(self._text(trees[p])), reverse=True)
             for part in longest if len(parts) > LONGEST else longest[:1]:
                 self._name(part, self.names.of(part))
             for stale in self._above(node, longest[0]):
@@ -137,11 +142,11 @@ class Statements:
         if _is_plain(written) or node in self.writer.numbers:
             return False
         light = node.op.family in ("elementwise", "movement", "leaf")
-        return not light or len(tree.text(written)) > SHORT
+        return not light or len(self._text(written)) > SHORT
 
     def _name(self, node: Node, name: str) -> None:
         trees = self.writer.trees
-        self.lines.append(Statement(name, tree.text(trees[node]), self._needed[node]))
+        self.lines.append(Statement(name, self._text(trees[node]), self._needed[node]))
         trees[node] = Name(name)
         self.named[node] = name
 

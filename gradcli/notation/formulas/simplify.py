@@ -30,7 +30,7 @@ def simplify(
     nodes = walk([node], lambda n: () if is_atom(n) else n.inputs)
     atoms = {n: atom_of(n) for n in nodes if is_atom(n)}
     short = stripped(node, atoms)
-    if len(walk([short])) > LARGE:
+    if len(nodes) > LARGE and len(walk([short])) > LARGE:  # equal nodes are one in `short`
         return node
     short = Rewriter(layout).once(Rewriter(RULES)(short))
     return substitute(short, {atom: n for n, atom in atoms.items()})

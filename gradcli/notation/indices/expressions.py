@@ -331,8 +331,10 @@ class Evaluation:
         """A sum as an array, added in the order of a loop."""
         env[e.letter] = np.arange(e.size).reshape(-1, *[1] * len(self.enclosing))
         self.enclosing.append(e.size)
-        terms = np.asarray(self(e.body, env))
-        self.enclosing.pop()
+        try:
+            terms = np.asarray(self(e.body, env))
+        finally:  # an element without a value ends the sum, and not this evaluation
+            self.enclosing.pop()
         if terms.ndim <= len(self.enclosing):  # the letter does not occur
             terms = np.broadcast_to(terms, (e.size, *terms.shape))
         return np.cumsum(terms, axis=0)[-1]

@@ -2,7 +2,7 @@
 bind (`precedence`), and their text (`as_text`).
 """
 
-from .as_text import COMPARISONS, LONG, number, text, tokens
+from .as_text import COMPARISONS, LONG, Texts, number, text, tokens
 from .parts import (
     ALL,
     NEW_DIMENSION,
@@ -40,7 +40,7 @@ from .parts import (
 __all__ = [
     "ALL", "COMPARISONS", "LONG", "NEW_DIMENSION", "Attribute", "Between", "Block", "Bracketed",
     "Call", "Condition", "Derivative", "Indexed", "Infix", "LeftOut", "Listing", "Method",
-    "Multiples", "Name", "Number", "Prefix", "Quotient", "Slice", "Subscript", "Sum", "Token",
-    "Tree", "Verbatim", "children", "length", "listed", "number", "shortest", "size", "taken",
-    "text", "tokens",
+    "Multiples", "Name", "Number", "Prefix", "Quotient", "Slice", "Subscript", "Sum", "Texts",
+    "Token", "Tree", "Verbatim", "children", "length", "listed", "number", "shortest", "size",
+    "taken", "text", "tokens",
 ]  # fmt: skip

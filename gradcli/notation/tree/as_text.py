@@ -123,6 +123,29 @@ def text(tree: Tree) -> str:
     return "".join(token.text for token in tokens(tree))
 
 
+class Texts:
+    """The texts of formulas, each written once: a formula that is a part of another is taken from
+    there. Nothing is cut.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Tree, str]] = {}  # by identity; the tree keeps it from reuse
+
+    def __call__(self, tree: Tree) -> str:
+        """A formula as text."""
+        if isinstance(tree, Name):
+            return tree.text
+        known = self._known.get(id(tree))
+        if known is None:
+            written = "".join([token.text for token in walk(tree, self._form, BRACKETS)])
+            known = self._known[id(tree)] = tree, written
+        return known[1]
+
+    def _form(self, tree: Tree) -> Form:
+        known = self._known.get(id(tree))
+        return _form(tree) if known is None else Form(binding(tree), (Token(known[1]),))
+
+
 def _form(tree: Tree) -> Form:
     return Form(binding(tree), _PRINTERS[type(tree)](tree))
 
