@@ -141,6 +141,19 @@ def test_hessian_is_that_of_jax(text, function, shapes):
             assert_equal(ours[x][z], np.asarray(theirs[i][k]), rtol=1e-9, atol=1e-11)
 
 
+@pytest.mark.parametrize("lower", [True, False])
+def test_hessian_of_the_factor_of_one_triangle_is_that_of_jax(lower):
+    jax = pytest.importorskip("jax")
+    linalg = pytest.importorskip("jax.scipy.linalg")
+    jax.config.update("jax_enable_x64", True)
+    x = np.array([[2.0, 0.3], [0.5, 1.4]])
+    weights = np.array([[1.0, 2.0], [3.0, 4.0]])
+    theirs = jax.hessian(lambda x: (linalg.cholesky(x, lower=lower) * weights).sum())(x)
+    text = f"(jax.scipy.linalg.cholesky(x, lower={lower}) * weights).sum()"
+    ours = gradcli.hessian(text, values={"x": x, "weights": weights}, wrt="x")
+    assert_equal(ours, np.asarray(theirs), rtol=1e-9, atol=1e-11)
+
+
 LOW_RANK = {  # a matrix, or a batch, for each rank below that of a matrix with an inverse
     "rank 1 of 2": [[1.0, 2.0], [2.0, 4.0]],
     "rank 0 of 2": [[0.0, 0.0], [0.0, 0.0]],

@@ -158,6 +158,26 @@ def cholesky(g, y, x, *, upper=False):
     return _through_factor(g, y, upper)
 
 
+@operator(
+    shape=lambda s: square(s),
+    value=lambda x: _cholesky(x, upper=False),
+    dtype="float",
+    symbolic=lambda sp, x: matrix_elements.cholesky_factor(sp, x, upper=False),
+    flops=of_each_matrix(lambda n, _: n**3 / 3),
+    torch=None,
+    expand=lambda x: cholesky(x),
+    symmetric=("x",),
+    numpy="np.linalg.cholesky({0})",
+    examples=(("cholesky_by_element(x @ x.T + eye(2))", "x=2x2"),),
+    takes="floats",
+)
+def cholesky_by_element(g, y, x):
+    """cholesky(x), of which JAX's gradient is not symmetric."""
+    inner = (y.mT @ g).tril()
+    half = solve_triangular(y.mT, 0.5 * (inner + inner.tril(diagonal=-1)), upper=True)
+    return solve_triangular(y, half, upper=False, left=False)
+
+
 def _failed_minor(x):
     if not x.size:
         return 0

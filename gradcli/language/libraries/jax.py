@@ -68,17 +68,8 @@ def _if_hermitian(function: Callable) -> Callable:
 
 
 def _factor(a, lower=False):
-    """The triangular factor of a matrix, of which one triangle is read. Its derivative, though,
-    takes every element as it is: that of L is L @ tril(inv(L) @ da @ inv(L).T), half the diagonal.
-    """
-    a = a if lower else op.matrix_transpose(a)
-    symmetric = _symmetric_part(a)
-    read = op.tril(a) + op.matrix_transpose(op.tril(a, diagonal=-1))
-    factor = op["linalg.cholesky"](symmetric + op.detach(read - symmetric))
-    skew = a - symmetric  # contributes to the derivative alone
-    half = op.solve_triangular(factor, skew - op.detach(skew), upper=False)
-    inner = op.solve_triangular(op.matrix_transpose(factor), half, upper=True, left=False)
-    factor = factor + factor @ op.tril(inner)
+    """The triangular factor of a matrix, of which one triangle is read."""
+    factor = op["cholesky_by_element"](a if lower else op.matrix_transpose(a))
     return factor if lower else op.matrix_transpose(factor)
 
 
