@@ -115,7 +115,7 @@ class Function(Shorthand):
         return super().__call__(*positional, **named)
 
     def _along_none(self, named: dict[str, Any]) -> Any:
-        """The value for axis=(), which PyTorch has for all axes: that along a new axis of size 1."""
+        """The value for axis=(), which are all axes in PyTorch: that along a new axis of size 1."""
         first = self.places[0]
         a = named[first]
         keepdims = named.pop("keepdims", None)
