@@ -23,7 +23,7 @@ TABLE = [op for op in everything().values() if op.examples and op.torch]
 # Where gradcli answers otherwise for integers: averages of windows, which PyTorch cuts to integers,
 # are refused; what a kernel of PyTorch's lacks, though its answer would be one, is computed.
 REFUSED = {"avg_pool1d", "avg_pool2d", "avg_pool3d", "local_response_norm"}
-COMPUTED = {"fold", "im2col", "l1_loss", "max_pool1d"}
+COMPUTED = {"fold", "im2col", "max_pool1d"}
 
 
 def in_gradcli(text, values):

@@ -35,6 +35,22 @@ VALUES = {
 # ---- programs, one a line; "# flat": with integers or jumps, which have no slope -----------------
 
 NUMPY = r"""
+np.max(M, axis=()) + np.min(M, axis=(), keepdims=True) + np.sum(M, axis=()) * np.mean(M, axis=())
+np.prod(M, axis=()) + np.median(M, axis=()) + np.average(M, axis=()) + np.exp(M).sum(())
+np.var(M, axis=()) + np.sum(M, axis=(), where=M > 0, initial=2.0) + np.quantile(M, 0.3, axis=())
+np.std(M, axis=()) + np.ptp(M, axis=()) + np.all(M > 0, axis=()) * M # flat
+np.quantile(M, [0.3, 0.6], axis=())
+np.nansum(n, axis=()) + np.nanprod(n, axis=())
+np.linalg.vector_norm(M, axis=()) + np.flip(M, axis=()) + np.squeeze(M, axis=())
+np.expand_dims(M, ()) + np.roll(M, 1, axis=()) + np.maximum.reduce(M, axis=())
+np.array([[1, 2, 3, 4], [5, 6, 7, 8]]) @ x
+(np.sin(x) > 0) @ x + x @ np.arange(4) + (np.sin(x) > 0) @ np.arange(4)
+np.einsum("ij,j", np.array([[1, 2, 3, 4], [5, 6, 7, 8]]), x)
+np.einsum("i,i", x > 0, x) + np.inner(np.array([1, 2, 3, 4]), x) + np.inner(x, [1, 2, 3, 4])
+np.sum((np.array([[1, 2, 3, 4]]) @ x - np.array([1])) ** 2)
+(np.array([1, 2, 3, 4]) - (np.sin(x) > 0)) * x
+np.take(x, -1) + np.take(x, [-1, 0]) + np.take(M, -1, axis=0)[:2]
+np.round(np.array([1, 2, 3, 4]), 1) * x
 np.sort(x)[::-1]
 np.exp(T)[0, ::-2, 1:]
 np.exp(T)[:, -1:0:-1, [0, 2]]
@@ -382,6 +398,12 @@ np.linalg.matrix_transpose(B)
 """.strip().splitlines()
 
 JAX = r"""
+jnp.max(M, axis=()) + jnp.mean(M, axis=()) + jnp.sum(M, axis=()) + jnp.ptp(M, axis=())
+jax.nn.softmax(M, axis=()) + jax.nn.log_softmax(M, axis=()) + jax.nn.logsumexp(M, axis=())
+jax.scipy.special.logsumexp(M, axis=()) + jax.nn.standardize(M, axis=()) + jnp.std(M, axis=())
+jnp.array([[1, 2, 3, 4], [5, 6, 7, 8]]) @ jnp.sin(x)
+jnp.einsum("i,i", jnp.arange(4), x) + jnp.inner(jnp.arange(4), x) + (jnp.sin(x) > 0) @ x
+jnp.take(x, -1) + jnp.take(x, jnp.array([-1, 0])) + jnp.take(x, -1, mode="wrap")
 jnp.sort(x)[::-1]
 jnp.hypot(x, y) + jnp.hypot(0 * x, 0 * y)
 jax.nn.gelu(x)
@@ -483,6 +505,7 @@ jax.lax.full((2, 8), 3.0) * jax.lax.tile(x, (2,))
 """.strip().splitlines()
 
 SCIPY = r"""
+scipy.special.logsumexp(M, axis=()) + scipy.special.softmax(M, axis=())
 scipy.special.expit(x) + scipy.special.logit(u) + scipy.special.log_expit(30 * x)
 scipy.special.erf(x) + scipy.special.erfc(x) + scipy.special.erfinv(u)
 scipy.special.erfcx(x) + scipy.special.erfcinv(u)
@@ -744,6 +767,8 @@ REFUSED = [
     ("from scipy import special\nspecial.betainc(x, x, x)", "unknown-function", "betainc()"),
     ("jax.vmap(x)", "unsupported", "takes a function"),
     ("np.median(x, dim=0)", "arguments", "dim"),
+    ("np.argmax(M, axis=())", "arguments", "empty axis"),
+    ("np.linalg.norm(M, axis=())", "arguments", "empty axis"),
     ("np.sum(x, out=y)", "unsupported", "out="),
     ("np.reshape(x, (2, 2), order='F')", "unsupported", "order="),
     ("torch.exp(x).std() + np.sum(x)", "unsupported", "std()"),

@@ -909,3 +909,48 @@ def test_defaults_are_those_of_pytorch():
             f"{name}: {n}={own[n]!r}" for n in known if not is_a_default(own[n], n, signatures)
         ]
     assert wrong == []
+
+
+# ---- kinds that PyTorch refuses ------------------------------------------------------------------
+
+OF_A_WRONG_KIND = [
+    "((2 // tensor([1, 0, 2, 3])) * x).sum()",
+    "((2 % tensor([1, 0, 2, 3])) * x).sum()",
+    "((2 // (x > 1)) * x).sum()",
+    "((2 % (x > 1)) * x).sum()",
+    "((True // tensor([1, 0, 2, 3])) * x).sum()",
+    "(torch.div(2, tensor([1, 0, 2, 3]), rounding_mode='floor') * x).sum()",
+    "(torch.remainder(2, tensor([1, 0, 2, 3])) * x).sum()",
+    "F.softmax(tensor([1, 0, 2, 3]), 0) * x",
+    "F.log_softmax(x > 1, 0) * x",
+    "F.log_softmax(tensor([1, 0, 2, 3]), 0) * x",
+    "F.l1_loss(tensor([1, 0, 2, 3]), tensor([1, 0, 2, 5])) * x",
+    "torch.round(tensor([1, 0, 2, 3]), decimals=1) * x",
+    "torch.round(tensor([1, 0, 2, 3]), decimals=0) * x",
+    "torch.searchsorted(tensor([False, True]), x > 1) * x",
+    "+(x > 1) * x",
+]
+
+
+@pytest.mark.parametrize("text", OF_A_WRONG_KIND)
+def test_what_pytorch_refuses_of_a_kind_is_refused(text):
+    x = np.array([0.5, 1.5, 2.5, 0.3])
+    scope = {"torch": torch, "F": torch.nn.functional, "tensor": torch.tensor}
+    with pytest.raises((RuntimeError, NotImplementedError)):
+        eval(text, scope, {"x": torch.tensor(x, requires_grad=True)})
+    with pytest.raises(GradcliError) as caught:
+        gradcli.grad(text, values={"x": x}, grad="ones_like(out)")
+    assert caught.value.code == "arguments"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(2 // tensor([1, 1, 2, 3])) * x + (2 // (x > -9)) * x",
+        "F.l1_loss(tensor([1, 0, 2, 3]), tensor([1, 0, 2, 5]), reduction='sum') * x",
+        "F.l1_loss(x, tensor([1, 0, 2, 5])) + torch.round(tensor([1, 0, 2, 3])) * x",
+        "(2.5 // tensor([1, 4, 2, 3])) * x + torch.searchsorted(tensor([0.0, 1.0]), x > 1) * x",
+    ],
+)
+def test_kinds_that_go_together(text):
+    agrees(text, 1e-6, x=np.array([0.5, 1.5, 2.5, 0.3]))

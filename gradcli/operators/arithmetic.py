@@ -68,7 +68,7 @@ def neg(g, y, x):
 
 def nonzero_divisor(a, b):
     """b; an error where an integer is divided by an integer 0, which has no inf."""
-    if _holds_integers(a) and np.result_type(b).kind in "ib" and not np.all(b):
+    if not np.all(b) and np.result_type(a, b).kind in "ib":
         hint = "that of floats is inf or nan: x.double()"
         raise GradcliError("arguments", "an integer is divided by 0", hint=hint)
     return b

@@ -2,6 +2,7 @@
 
 from ..errors import GradcliError
 from ..graphs import Node, as_node, shapes
+from ..graphs.operator import check_kinds
 from ..lazy import np
 from .arithmetic import double, long
 from .comparisons import logical_and, logical_or, ne
@@ -96,6 +97,8 @@ def searchsorted(sorted_sequence, input, *, right=False, side=None, out_int32=Fa
     """How many of a sorted sequence, row by row, are below each number; no gradient."""
     require(side in (None, "left", "right"), f"side is 'left' or 'right', not {side!r}")
     require(not right or side != "left", "right=True of searchsorted() is no side='left'")
+    if isinstance(input, Node):
+        check_kinds("searchsorted", "numbers", (sorted_sequence, input))
     if sorter is not None:
         rows, order = as_node(sorted_sequence), as_node(sorter)
         text = f"sorter has the shape of the sorted sequence, {shapes.text(rows.shape)}"

@@ -2,6 +2,7 @@
 
 from ..errors import GradcliError
 from ..graphs import shapes
+from ..graphs.operator import check_kinds
 from ..lazy import np
 from .arithmetic import abs, sign
 from .comparisons import where
@@ -65,6 +66,8 @@ def mse_loss(input, target, weight=None, *, reduction="mean"):
 def l1_loss(input, target, weight=None, *, reduction="mean"):
     """|input - target|, weighted, reduced."""
     losses = abs(input - target)
+    if reduction == "mean" and weight is None:
+        check_kinds("l1_loss", "floats", (losses,))
     if weight is None:
         return reduced(losses, reduction)
     return _reduced_by_weight("l1_loss", losses, input, weight, reduction)

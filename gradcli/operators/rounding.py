@@ -1,6 +1,7 @@
 """Rounding, quotients that are rounded, and what rounding leaves."""
 
 from ..errors import GradcliError
+from ..graphs.operator import check_kinds
 from ..lazy import np
 from .arithmetic import BETWEEN_STEPS, div, floor, nonzero_divisor, round, steps
 from .families import composite, elementwise, is_whole, require, shorthand
@@ -95,8 +96,11 @@ def div_(input, other, *, rounding_mode=None):
 
 
 @shorthand(takes="numbers")
-def round_(input, *, decimals=0):
+def round_(input, *, decimals=None):
     """The nearest number with so many decimals, the even one of two."""
+    if decimals is None:
+        return round(input)
+    check_kinds("with decimals, round", "floats", (input,))
     require(is_whole(decimals), f"decimals of round() is a whole number, not {decimals!r}")
     text = f"decimals of round() are from {-MOST_DECIMALS} to {MOST_DECIMALS}, not {decimals}"
     require(abs(decimals) <= MOST_DECIMALS, text)

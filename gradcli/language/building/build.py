@@ -11,9 +11,11 @@ from typing import Any
 
 from ...errors import GradcliError, did_you_mean
 from ...graphs import OPS, Node, Outputs, Ratio, Size, as_node, with_graph
+from ...graphs.operator import check_kinds
 from ...lazy import np
 from ...operators import lookup
 from ..foreign import foreign
+from ..libraries.function import promoted
 from ..names import BARE_CONSTANTS, BARE_DTYPES, library_path
 from ..vocabulary import (
     ATTRIBUTES,
@@ -58,6 +60,7 @@ UNARY: dict[type[ast.unaryop], tuple[str | None, Callable]] = {
     ast.Invert: ("logical_not", python.invert),
     ast.Not: (None, python.not_),
 }
+PROMOTING = {"matmul", "sub"}  # which PyTorch has not for all kinds, but NumPy has
 LARGEST = "floating-point numbers end at about 1.8e308; inf is infinity"
 
 
@@ -154,6 +157,8 @@ class Builder(Scope):
         self.check_operator(e)
         name, compute = BINARY[type(e.op)]
         if go_together(left, right):
+            if name in PROMOTING and is_array_program(self):
+                left, right = promoted(left, right)
             check_bits(name, left, right)
             OPS[name].check_kinds((left, right))
             return self.node(OPS[name], (left, right), e)
@@ -207,6 +212,7 @@ class Builder(Scope):
                 )
             check_bits(name, value)
             if name is None:
+                check_kinds("+", "no masks", (value,))
                 return value
             OPS[name].check_kinds((value,))
             return self.node(OPS[name], (value,), e)

@@ -15,6 +15,10 @@ ARRAYS = """
     A a a1 a2 alpha arr array ary b c c_or_cr condition cov df f fp in1 in2 lhs loc m mean mu
     on_false on_true operand p r rhs scale update v values weights x x1 x2 xp y z
 """
+# Functions that keep the axes that they work along, and take several or none.
+ALONG_SEVERAL = {"softmax", "log_softmax", "standardize", "flip", "squeeze"}
+NEVER_ALONG_NONE = {"norm", "argmax", "argmin", "nanargmax", "nanargmin"}
+RANK = ("bool", "int", "float")
 IGNORED = {"out", "casting", "order", "subok", "kind", "stable", "copy", "optimize", "precision"}
 IGNORED |= {"preferred_element_type", "device", "check_finite", "overwrite_a", "overwrite_b"}
 IGNORED |= {"out_sharding", "index_dtype", "is_stable", "like"}
@@ -51,6 +55,16 @@ def array(value: Any) -> Any:
             return numbers(_rectangular(value))
         return op.stack([array(part) for part in value], dim=0)
     return as_node(value) if isinstance(value, int | float) else value
+
+
+def promoted(*operands: Any) -> tuple[Any, ...]:
+    """Operands of one kind, the widest among them: PyTorch has products of one kind only."""
+    nodes = [as_node(x) for x in operands]
+    kinds = {x.dtype for x in nodes}
+    if len(kinds) == 1:
+        return operands
+    wide = "double" if "float" in kinds else "long"
+    return tuple(x if x.dtype == max(kinds, key=RANK.index) else op[wide](x) for x in nodes)
 
 
 def _of_numbers(value: Any) -> bool:
@@ -91,7 +105,22 @@ class Function(Shorthand):
         for name in IGNORED & named.keys() - parameters:
             self._check_ignored(name, named.pop(name))
         named = {name: array(v) if name in arrays else v for name, v in named.items()}
-        return super().__call__(*positional, *args[len(positional) :], **named)
+        positional += args[len(positional) :]
+        axis = dict(zip(self.places, positional)).get("axis", named.get("axis"))
+        takes_none = "keepdims" in parameters or self.name in ALONG_SEVERAL
+        if axis == () and takes_none:
+            if self.name in NEVER_ALONG_NONE:
+                raise GradcliError("arguments", f"{self.name}() takes no empty axis")
+            return self._along_none(dict(zip(self.places, positional)) | named)
+        return super().__call__(*positional, **named)
+
+    def _along_none(self, named: dict[str, Any]) -> Any:
+        """The value for axis=(), which are all axes in PyTorch: that along a new axis of size 1."""
+        first = self.places[0]
+        a = named[first]
+        keepdims = named.pop("keepdims", None)
+        out = super().__call__(**named | {first: op.unsqueeze(a, dim=0), "axis": 0})
+        return out if keepdims is not None or out.ndim == a.ndim else op.squeeze(out, dim=0)
 
     def _check_ignored(self, name: str, value: Any) -> None:
         """Raise GradcliError for an argument that would change the result, or where it is

@@ -14,7 +14,7 @@ from ...graphs.shapes import Shape, axes, broadcast, numel
 from ...graphs.shapes import axis as axis_of
 from ...lazy import np
 from ...operators.leaves import Array, numbers
-from .function import WithKnownNumbers, array, op
+from .function import WithKnownNumbers, array, op, promoted
 
 MOST = 10_000  # numbers that a function writes out
 MOST_POWERS = 5_000  # of a polynomial, each of which is a step
@@ -285,7 +285,7 @@ def _squeeze(a, axis=None):
 
 
 def _expand_dims(a, axis):
-    places = sorted(axes(axis, a.ndim + len(several(axis))))
+    places = sorted(axes(axis, a.ndim + len(several(axis)))) if axis != () else ()
     for place in places:
         a = op.unsqueeze(a, dim=place)
     return a
@@ -369,6 +369,8 @@ def _repeat(a, repeats, axis=None):
 def _roll(a, shift, axis=None):
     if axis is None:
         return op.roll(a, shift)
+    if axis == ():
+        return a
     places, shifts = several(axis), several(shift)
     count = max(len(places), len(shifts))
     places, shifts = (p * (count if len(p) == 1 else 1) for p in (places, shifts))
@@ -457,6 +459,8 @@ def _take(a, indices, axis=None, *, mode=None):
         index = op.remainder(index, a.shape[axis])
     if mode == "clip":
         index = op.clamp(index, 0, a.shape[axis] - 1)
+    if mode in (None, "raise"):
+        index = op.where(index < 0, index + a.shape[axis], index)
     out = op.index_select(a, dim=axis, index=op.reshape(index, (-1,)))
     return op.reshape(out, (*a.shape[:axis], *index.shape, *a.shape[axis + 1 :]))
 
@@ -515,7 +519,13 @@ def dot(a, b):
 
 
 def _inner(a, b):
-    return a * b if 0 in (a.ndim, b.ndim) else op.inner(a, b)
+    return a * b if 0 in (a.ndim, b.ndim) else op.inner(*promoted(a, b))
+
+
+def _einsum(*operands):
+    if isinstance(operands[0], str):
+        return op.einsum(operands[0], *promoted(*map(array, operands[1:])))
+    return op.einsum(*operands)
 
 
 def _tensordot(a, b, axes=2):
@@ -743,7 +753,9 @@ def _clip(a, a_min=None, a_max=None, *, min=None, max=None):
 
 
 def _round(a, decimals=0):
-    return op.round(a, decimals=decimals)
+    if a.dtype != "float" and decimals >= 0:
+        return op.long(a) if a.dtype == "bool" else a
+    return op.round(floats(a), decimals=decimals)
 
 
 def _divmod(x1, x2):
@@ -955,7 +967,7 @@ ARRAYS: dict[str, Any] = {
     "matvec": lambda x1, x2: op.matmul(x1, x2[..., None])[..., 0],
     "vecmat": lambda x1, x2: op.matmul(x1[..., None, slice(None)], x2)[..., 0, slice(None)],
     "tensordot": _tensordot,
-    "einsum": lambda *operands: op.einsum(*operands),
+    "einsum": _einsum,
     "kron": lambda a, b: op.kron(a, b),
     "cross": _cross,
     "trace": _trace,
