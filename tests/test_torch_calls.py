@@ -399,7 +399,7 @@ def test_lstm_of_two_layers_in_two_directions(place):
 def test_dropout_between_layers_is_random():
     given = weights(4, 4, 4, 2)
     names = ", ".join(f"w{k}, u{k}, b{k}, c{k}" for k in range(2))
-    call = f"torch.rnn_tanh(x, h, [{names}], True, 2, 0.5, True, False)[0]"
+    call = f"torch.rnn_tanh(x, h, [{names}], True, 2, 0.5, True, False, False)[0]"
     error = refused(call, x=drawn(3, 2, 4), h=drawn(2, 2, 4), **given)
     assert (error.code, "random" in error.message) == ("unsupported", True)
 

@@ -30,17 +30,20 @@ def _inverse(x, *, check):
     return solved(np.ascontiguousarray(x), unit, check=check)
 
 
-def _by_transpose(lower, i, x, *, check):
-    """inv(A)[j,i] for inv(A.T)[i,j]."""
+def _is_transposed(x):
+    """Whether a matrix is the transpose of another."""
     last = {x.ndim - 2, x.ndim - 1}
-    if x.op.name != "transpose" or {d % x.ndim for d in x.attrs.values()} != last:
-        return None
-    return x.parents[0].inv(check=check).mT
+    return x.op.name == "transpose" and {d % x.ndim for d in x.attrs.values()} == last
+
+
+def inverse_of(x):
+    """The inverse in index notation: inv(A)[j,i] for inv(A.T)[i,j]."""
+    return x.parents[0].inv().mT if _is_transposed(x) else x.inv()
 
 
 @operator(
     shape=lambda s, *, check: square(s),
-    index=_by_transpose,
+    index=lambda lower, i, x, *, check: inverse_of(x) if _is_transposed(x) else None,
     value=_inverse,
     dtype="float",
     torch=LINALG + "inv",
@@ -104,10 +107,10 @@ def _solve_symbols(sp, a, b, *, left, check):
 
 def _by_inverse(lower, i, a, b, *, left, check):
     if not left:
-        return b @ a.inv()
+        return b @ inverse_of(a)
     if _is_vector(a.shape, b.shape) and b.ndim > 1:
-        return (a.inv() * b.unsqueeze(dim=-2)).sum(dim=-1)
-    return a.inv() @ b
+        return (inverse_of(a) * b.unsqueeze(dim=-2)).sum(dim=-1)
+    return inverse_of(a) @ b
 
 
 def _solve_flops(out, a, b, **_):

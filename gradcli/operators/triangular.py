@@ -9,6 +9,7 @@ from .diagonals import diagonal
 from .elements import Unwritten
 from .families import composite, none_at_all, operator, shorthand
 from .guards import refuse_where
+from .inverses import inverse_of
 from .lapack import LINALG, each_matrix, of_each_matrix, square, triangular
 from .leaves import eye, zeros
 
@@ -33,7 +34,7 @@ def _solve_triangular(a, b, *, upper, left, unitriangular):
 def _by_inverse(lower, i, a, b, *, upper, left, unitriangular):
     if unitriangular:
         return None
-    inverse = triangle(a, upper=upper).inv()
+    inverse = inverse_of(triangle(a, upper=upper))
     return inverse @ b if left else b @ inverse
 
 

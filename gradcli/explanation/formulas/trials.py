@@ -191,15 +191,17 @@ class Trial:
 
 def _finite_values(p: Problem, signed: bool) -> dict[Node, Any]:
     """Random values for inputs and the seed at which outputs are finite, if one of a few draws is
-    such: logdet(K + s) is nan for a negative determinant.
+    such: logdet(K + s) is nan for a negative determinant. `signed` outputs may be infinite, as
+    1 / relu(x) is.
     """
+    holds = (lambda out: ~np.isnan(out)) if signed else np.isfinite
     first = None
     for k in range(DRAWS):
         values = _random_values(p, signed, k)
         first = first or values
         with np.errstate(all="ignore"):
             outs = Evaluator(values, limits=p.limits)(*(q.out for q in p.orders))
-        if all(np.all(np.isfinite(out)) for out in outs):
+        if all(np.all(holds(out)) for out in outs):
             return values
     assert first is not None
     return first
