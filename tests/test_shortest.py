@@ -370,6 +370,10 @@ CASES = {
     "product_of_others": ["prod_others(x, dim=(0,))", "prod_others(A, dim=(1,))"],
     "row_as_column": ["x @ A", "x @ A @ S"],
     "as_mask": ["where(x > 1, y, 0)", "where(A <= 1, 0, A)", "where(x > 1, 3.0, 0)"],
+    "matmul_of_one_row": [
+        *("S @ (eye(S.shape[0])[1].unsqueeze(-1) * T)", "(S * eye(S.shape[0])[1]) @ T.T"),
+        "(eye(S.shape[0])[0] * A) @ C",
+    ],
     "matmul_of_identity_sum": [
         "(eye(S.shape[0]) - 2 * outer(z, z) / s) @ z", "(S + 3 * eye(S.shape[0])) @ T",
     ],
