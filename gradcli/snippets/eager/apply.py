@@ -233,8 +233,8 @@ def _fresh(node: Node, inputs: Sequence[Operand], value: Any, compute: DType) ->
     if not isinstance(first, Tensor):
         return Tensor(value, dtype)
     shares = np.may_share_memory(value, first.data) or not value.size
-    if shares and not value.flags.writeable:  # NumPy's broadcast_to and diagonal
-        if 0 in value.strides:
+    if shares and not value.flags.writeable:  # NumPy's broadcast_to, diagonal and windows
+        if value.ctypes.data == first.data.ctypes.data:
             value = np.lib.stride_tricks.as_strided(first.data, value.shape, value.strides)
         else:
             value.setflags(write=True)
