@@ -248,12 +248,13 @@ def grouped(case: Case) -> Iterator[Proposal]:
     """i, (x, y) for i, x, y: the last, or the first, of the parts has several itself."""
     got = re.search(r"expected (\d+), got (\d+)", case.message)
     more = int(got[1]) - int(got[2]) + 1 if got else 0
+    weak = not any(method(case.made(call.func)) == "LSTM" for call in case.calls())
     for node in case.of_type(ast.Tuple):
         if isinstance(node.ctx, ast.Store) and len(node.elts) > more > 1:
             for part in (node.elts[-more:], node.elts[:more]):
                 start, end = case.start(part[0]), case.end(part[-1])
                 text = f"({case.source[start:end]})"
-                yield case.proposal(Edit(start, end, text), weak=True)
+                yield case.proposal(Edit(start, end, text), weak=weak)
         if isinstance(node.ctx, ast.Store) and got and len(node.elts) == int(got[1]):
             last = node.elts[int(got[2]) - 1]
             why = f"There are {got[2]} values, and {got[1]} names for them."
