@@ -110,7 +110,7 @@ def _window(name, sentence, values):
 
 
 def _with_temporaries(window_length, *_, **__):
-    """As many elements as the arrays have of which there are the most at a time."""
+    """The elements of a window and of the temporary arrays that it is computed with."""
     return 5 * window_length
 
 

@@ -138,8 +138,12 @@ def _through_factor(g, y, upper):
     """What is sent to the matrix of which y is the Cholesky factor."""
     lower, to_lower = (y.mT, g.mT) if upper else (y, g)
     inner = (lower.mT @ to_lower).tril()
-    even = 0.5 * (inner + inner.tril(diagonal=-1).mT)
-    half = solve_triangular(lower.mT, even, upper=True)
+    return _between_inverses(lower, 0.5 * (inner + inner.tril(diagonal=-1).mT))
+
+
+def _between_inverses(lower, middle):
+    """inv(lower).T @ middle @ inv(lower)."""
+    half = solve_triangular(lower.mT, middle, upper=True)
     return solve_triangular(lower, half, upper=False, left=False)
 
 
@@ -173,10 +177,9 @@ def cholesky(g, y, x, *, upper=False):
     takes="floats",
 )
 def cholesky_by_element(g, y, x):
-    """cholesky(x), of which JAX's gradient is not symmetric."""
+    """cholesky(x) with JAX's gradient, in which x[i,j] and x[j,i] are elements of their own."""
     inner = (y.mT @ g).tril()
-    half = solve_triangular(y.mT, 0.5 * (inner + inner.tril(diagonal=-1)), upper=True)
-    return solve_triangular(y, half, upper=False, left=False)
+    return _between_inverses(y, 0.5 * (inner + inner.tril(diagonal=-1)))
 
 
 def _failed_minor(x):

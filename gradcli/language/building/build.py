@@ -60,7 +60,7 @@ UNARY: dict[type[ast.unaryop], tuple[str | None, Callable]] = {
     ast.Invert: ("logical_not", python.invert),
     ast.Not: (None, python.not_),
 }
-PROMOTING = {"matmul", "sub"}  # which PyTorch has not for all kinds, but NumPy has
+PROMOTING = {"matmul", "sub"}  # of operands that PyTorch refuses together, but NumPy promotes
 LARGEST = "floating-point numbers end at about 1.8e308; inf is infinity"
 
 

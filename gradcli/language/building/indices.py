@@ -194,9 +194,8 @@ def index_array(b: Scope, node: Node, e: ast.expr, text: str = "") -> Any:
     return b.arrays.setdefault((plain, text), Array(value, text, plain))
 
 
-# ---- indices that are arrays ---------------------------------------------------------------------
-# slices with negative steps, and separated advanced indices, whose dimensions come first; and
-# whether a program uses these libraries.
+# ---- where NumPy and JAX index in another way ----------------------------------------------------
+# Slices may have negative steps, and separated advanced indices have their dimensions first.
 
 
 def is_array_program(b: Scope) -> bool:

@@ -96,8 +96,7 @@ BY_KIND: dict[str, Callable[[Scope, ast.Call, list, dict], Any]] = {
 MAKERS = {name: BY_KIND[kind] for name, kind in MAKER_KINDS.items()}
 
 
-# ---- ranges --------------------------------------------------------------------------------------
-# the properties of dtypes.
+# ---- finfo and iinfo: the properties of dtypes ---------------------------------------------------
 
 
 OF_PYTHON = {"float": "float64", "int": "int64"}  # torch.float and torch.int are shorter

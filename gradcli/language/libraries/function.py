@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from ...errors import GradcliError
 from ...graphs import Node, Operator, Outputs, as_node
+from ...graphs.operator import result_dtype
 from ...lazy import np
 from ...operators import lookup
 from ...operators.families import Shorthand
@@ -18,7 +19,6 @@ ARRAYS = """
 # Functions that keep the axes that they work along, and take several or none.
 ALONG_SEVERAL = {"softmax", "log_softmax", "standardize", "flip", "squeeze"}
 NEVER_ALONG_NONE = {"norm", "argmax", "argmin", "nanargmax", "nanargmin"}
-RANK = ("bool", "int", "float")
 IGNORED = {"out", "casting", "order", "subok", "kind", "stable", "copy", "optimize", "precision"}
 IGNORED |= {"preferred_element_type", "device", "check_finite", "overwrite_a", "overwrite_b"}
 IGNORED |= {"out_sharding", "index_dtype", "is_stable", "like"}
@@ -58,13 +58,14 @@ def array(value: Any) -> Any:
 
 
 def promoted(*operands: Any) -> tuple[Any, ...]:
-    """Operands of one kind, the widest among them: PyTorch has products of one kind only."""
+    """Operands of one dtype, as NumPy promotes them: PyTorch multiplies matrices of one only."""
     nodes = [as_node(x) for x in operands]
-    kinds = {x.dtype for x in nodes}
-    if len(kinds) == 1:
+    dtypes = [x.dtype for x in nodes]
+    if len(set(dtypes)) == 1:
         return operands
-    wide = "double" if "float" in kinds else "long"
-    return tuple(x if x.dtype == max(kinds, key=RANK.index) else op[wide](x) for x in nodes)
+    wide = result_dtype("promote", dtypes)
+    convert = op["double" if wide == "float" else "long"]
+    return tuple(x if x.dtype == wide else convert(x) for x in nodes)
 
 
 def _of_numbers(value: Any) -> bool:

@@ -11,6 +11,7 @@ from ..python.operations import plain
 from ..python.values import Class, Machine, Unsupported, error
 from .arguments import kind_of, no_overload
 from .dtypes import DType
+from .positional import takes
 from .tensor import Tensor
 
 OPTIONS = (
@@ -41,14 +42,7 @@ OVERLOADS = {  # of makers that can be called in several ways
     ),
     "linspace": tuple(f"({ends}, int steps, *, {OUT})" for ends in LINE),
     "normal": (
-        *(
-            f"({moments}, *, torch.Generator generator = None, Tensor out = None)"
-            for moments in (
-                "Tensor mean, Tensor std",
-                "Tensor mean, float std = 1",
-                "float mean, Tensor std",
-            )
-        ),
+        *(f"({m}, *, torch.Generator generator = None, Tensor out = None)" for m in MOMENTS),
         f"(float mean, float std, {SIZE}, *, torch.Generator generator = None, {OUT})",
     ),
 }
@@ -108,8 +102,7 @@ def _check_sizes(m: Machine, name: str, args: Sequence[Any], named: Mapping[str,
         if len(args) > 1:
             if name in OVERLOADS:
                 raise _wrong(m, name, args, named)
-            text = f"{name}() takes 1 positional argument but {len(args)} were given"
-            raise error("TypeError", text)
+            raise error("TypeError", takes(name, 1, 1, len(args)))
         sizes = [*first]
         if sizes and isinstance(sizes[0], float | str | None):
             text = (
@@ -120,8 +113,7 @@ def _check_sizes(m: Machine, name: str, args: Sequence[Any], named: Mapping[str,
         sizes = [*args] or [first]
     else:
         if len(args) > 1 and name not in OVERLOADS:
-            text = f"{name}() takes 1 positional argument but {len(args)} were given"
-            raise error("TypeError", text)
+            raise error("TypeError", takes(name, 1, 1, len(args)))
         raise _wrong(m, name, args, named) if len(args) > 1 else _no_size(m, name, args, first)
     _check_integers(m, name, sizes)
     if name == "zeros" and any(isinstance(n, int) and n < 0 for n in sizes):
@@ -254,8 +246,7 @@ def _check_tensor(m: Machine, args: Sequence[Any], named: Mapping[str, Any]) -> 
     if not args and "data" not in named:
         raise error("TypeError", 'tensor() missing 1 required positional arguments: "data"')
     if len(args) > 1:
-        text = f"tensor() takes 1 positional argument but {len(args)} were given"
-        raise error("TypeError", text)
+        raise error("TypeError", takes("tensor", 1, 1, len(args)))
 
 
 CHECKS = {

@@ -55,10 +55,15 @@ def too_many(module: str, name: str, given: int) -> str | None:
         return ""
     if known.least < 0:
         return f"TensorBase.{name}() takes no arguments ({given} given)"
-    range_ = f"from {known.least} to {known.most}" if known.least != known.most else known.most
-    arguments = "argument" if range_ == 1 else "arguments"
+    return takes(name, known.least, known.most, given)
+
+
+def takes(name: str, least: int, most: int, given: int) -> str:
+    """PyTorch's message of more arguments without a keyword than `most`."""
+    count = f"from {least} to {most}" if least < most else most
+    arguments = "argument" if count == 1 else "arguments"
     were = "was" if given == 1 else "were"
-    return f"{name}() takes {range_} positional {arguments} but {given} {were} given"
+    return f"{name}() takes {count} positional {arguments} but {given} {were} given"
 
 
 NAMES = Path(__file__).with_name("names.txt")

@@ -15,6 +15,7 @@ from ..python.values import Class, Machine, error
 from .arguments import given_text, kind_of, no_overload
 from .devices import Device
 from .dtypes import DType
+from .positional import takes
 from .tensor import Tensor
 
 ALIASES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x2": "other"}  # NumPy's names
@@ -158,7 +159,7 @@ class _Parser:
         listed = first is not None and way.positional == 1 and first.kind == "tuple of ints"
         several = listed and bool(self.args) and self._integer(self.args[0])
         if len(self.args) > way.positional and not several:
-            raise Misfit(self._too_many(way))
+            raise Misfit(takes(self.name, way.least, way.positional, len(self.args)))
         place, used = 0, 0
         for k, parameter in enumerate(way.parameters):
             if place < len(self.args):
@@ -233,15 +234,6 @@ class _Parser:
         plural = "s" if len(names) == 1 else ""  # PyTorch's own way round
         listed = ", ".join(names)
         return f"{self.name}() missing {len(names)} required positional argument{plural}: {listed}"
-
-    def _too_many(self, way: Way) -> str:
-        given, most = len(self.args), way.positional
-        were = "was" if given == 1 else "were"
-        if way.least < most:
-            takes = f"takes from {way.least} to {most} positional arguments but {given} were given"
-            return f"{self.name}() {takes}"
-        arguments = "argument" if most == 1 else "arguments"
-        return f"{self.name}() takes {most} positional {arguments} but {given} {were} given"
 
 
 def _scalar(value: Any) -> bool:
