@@ -227,7 +227,7 @@ def group_norm(input, weight=None, bias=None, *, num_groups, eps=1e-05):
     """Each group of channels scaled to mean 0 and variance 1, then * weight + bias."""
     groups = _groups(input, num_groups)
     batch, channels = input.shape[:2]
-    _check_several("group_norm", (batch * channels // num_groups, num_groups, *input.shape[2:]))
+    _check_several("group_norm", (batch * channels // num_groups, *input.shape[2:]))
     weight, bias = _by_channel("group_norm", input, weight, bias)
     scaled = standardize(groups, dim=(2,), eps=eps).reshape(shape=input.shape)
     return _scaled(scaled, weight, bias)

@@ -133,6 +133,7 @@ DECOMPOSITIONS = [
     ("torch.qr(x)[1]", {"x": BATCH}, None),
     *((f"linalg.lu(x)[{k}]", {"x": x}, None) for k in (1, 2) for x in (TALL, WIDE, SQUARE)),
     ("linalg.lu(x).U", {"x": SINGULAR}, None),
+    ("lu(x)[0]", {"x": SINGULAR}, None),
     ("linalg.lu(x).P @ x", {"x": TALL}, None),
     ("linalg.lu_factor(x)[0]", {"x": [[1.0, 2.0], [-1.0, 3.0]]}, [[1.0, 5.0], [2.0, 3.0]]),
     ("linalg.svdvals(x)", {"x": WIDE}, [1.0, -2.0]),
