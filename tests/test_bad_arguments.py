@@ -45,6 +45,9 @@ def test_what_the_database_says_is_refused(name):
                 answer(sample.text, sample.values)
 
 
+PYTORCH_RAISES = (
+    RuntimeError, TypeError, ValueError, IndexError, AttributeError, AssertionError
+)  # fmt: skip
 X, ROW, IMAGE = [1.0, -2.0], [[1.0, -2.0]], [[[1.0, 2.0]]]
 ATTENTION = (  # its masks follow
     "F.multi_head_attention_forward(x, x, x, 2, 1, tensor([[1.0, 2.0]]).expand(6, -1), None, None, "
@@ -135,7 +138,6 @@ KERNEL = {"x": IMAGE, "w": [[[1.0]]]}
         ("F.batch_norm(x, None, None, training=True, eps=-1.0)", {"x": [*ROW, *ROW]}),
         ("F.group_norm(x, 3)", {"x": ROW}),
         ("F.group_norm(x, 2)", {"x": ROW}),
-        ("F.scaled_dot_product_attention(x, x[:2], x[:2], enable_gqa=True)", {"x": np.ones((3, 1, 1))}),
         ("torch.dot(x, w)", {"x": X, "w": [1.0]}),
         ("F.conv1d(x, w, b)", {**KERNEL, "b": [1.0, 2.0]}),
         ("F.conv1d(x, w, padding=-1)", KERNEL),
@@ -253,10 +255,101 @@ KERNEL = {"x": IMAGE, "w": [[[1.0]]]}
 )  # fmt: skip
 def test_refused(text, values):
     values = {name: np.array(value) for name, value in values.items()}
-    with pytest.raises((RuntimeError, TypeError, ValueError, IndexError, AttributeError)):
+    with pytest.raises(PYTORCH_RAISES):
         run_torch(text, {name: torch.tensor(value) for name, value in values.items()})
     with pytest.raises(GradcliError):
         answer(text, values)
+
+
+@pytest.mark.parametrize(
+    ("text", "shapes"),
+    [
+        ("F.scaled_dot_product_attention(x, x, x, x, is_causal=True)", {"x": (2, 2)}),
+        ("F.multi_head_attention_forward(x, x, x, 3, 1, w, None, None, None, False, 0.0, eye(2), "
+         "None, training=False)[0]", {"x": (1, 2), "w": (6, 2)}),
+        ("F.multi_margin_loss(x, tensor([0]))", {"x": (1, 1, 2)}),
+        ("tensordot(x, x, ((0, 1), (0,)))", {"x": (2, 2)}),
+        ("tensordot(x, x, ((0, 0), (0, 1)))", {"x": (2, 2)}),
+        ("F.conv1d(x, w, groups=0)", {"x": (1, 2, 3), "w": (2, 2, 1)}),
+        ("torch.convolution(x, w, None, (1,), (0,), (1,), False, (0,), 1)",
+         {"x": (2, 2), "w": (2, 2)}),
+        ("torch.range(1, 0) * x.sum()", {"x": (2,)}),
+        ("torch.range(0, 1, 0) * x.sum()", {"x": (2,)}),
+        ("torch.hann_window(-1) * x.sum()", {"x": (2,)}),
+        ("torch.hann_window(2.5) * x.sum()", {"x": (2,)}),
+        ("linalg.lu(x, pivot=False)[2]", {"x": (2, 2)}),
+        ("linalg.lu_factor(x, pivot=False)[0]", {"x": (2, 2)}),
+        ("cdist(x > 0, x > 0)", {"x": (2, 2)}),
+        ("cdist(x, y)", {"x": (2, 2), "y": (2, 3)}),
+        ("F.embedding(tensor([0]), w)", {"w": (2,)}),
+        ("F.embedding(tensor([0]), w, padding_idx=2)", {"w": (2, 2)}),
+        ("F.embedding(tensor([0]), w, padding_idx=-3)", {"w": (2, 2)}),
+        ("F.embedding_bag(tensor([[0]]), w, mode='foo')", {"w": (2, 2)}),
+        ("F.embedding_bag(tensor([[0]]), w, mode='mean', per_sample_weights=y)",
+         {"w": (2, 2), "y": (1, 1)}),
+        ("F.embedding_bag(tensor([0, 1]), w)", {"w": (2, 2)}),
+        ("F.embedding_bag(tensor([0, 1]), w, tensor([[0]]))", {"w": (2, 2)}),
+        ("F.embedding_bag(tensor([0, 1]), w, tensor([1, 2]))", {"w": (2, 2)}),
+        ("linalg.solve(x, y)", {"x": (2, 2), "y": (3,)}),
+        ("linalg.tensorinv(x, 0)", {"x": (2, 2)}),
+        ("block_diag(x, x)", {"x": (1, 2, 2)}),
+        ("meshgrid(x, x, indexing='xx')[0]", {"x": (2,)}),
+        ("meshgrid(x, x)[0]", {"x": (2, 2)}),
+        ("cartesian_prod(x, x)", {"x": (2, 2)}),
+        ("combinations(x)", {"x": (2, 2)}),
+        ("combinations(x, -1)", {"x": (2,)}),
+        ("torch.searchsorted(x, y) * y", {"x": (2, 3), "y": (3, 1)}),
+        ("linalg.lstsq(x, x, driver='foo')[0]", {"x": (2, 2)}),
+        ("x.argmax() * x", {"x": (0,)}),
+        ("x.max(1).values", {"x": (2, 0)}),
+        ("F.pad(x, (1, 1), 'reflect', value=2)", {"x": (1, 1, 3)}),
+        ("F.pad(x, (1, 1), 'reflect')", {"x": (3,)}),
+        ("F.pad(x, (1, 1, 1, 1), 'circular')", {"x": (1, 3)}),
+        ("F.pad(x, (-2, -2))", {"x": (3,)}),
+        ("F.pad(x, (-4, 5))", {"x": (3,)}),
+        ("F.pad(x, (3, 0), 'reflect')", {"x": (1, 1, 3)}),
+        ("F.pad(x, (4, 0), 'circular')", {"x": (1, 1, 3)}),
+        ("addmm(y, x, x)", {"x": (2, 2), "y": (3, 2)}),
+        ("addmv(y, x, x[0])", {"x": (2, 2), "y": (2, 2)}),
+        ("linalg.multi_dot((x,))", {"x": (2, 2)}),
+        ("linalg.multi_dot((x, x, x))", {"x": (2,)}),
+        ("matrix_power(x, 1.5)", {"x": (2, 2)}),
+        ("torch.lstm_cell(x, (x,), w, w)[0]", {"x": (1, 1), "w": (4, 1)}),
+        ("torch.rnn_tanh(x, x, [w], False, 1, 0.0, False, False, False)[0]",
+         {"x": (1, 1, 1), "w": (1, 1)}),
+        ("torch.rnn_tanh(x, x, [w, w], False, 1, 0.0, False, False, False)[0]",
+         {"x": (1,), "w": (1, 1)}),
+        ("F.interpolate(x, scale_factor=0.1)", {"x": (1, 1, 3)}),
+        ("F.interpolate(x, 2)", {"x": (1, 0, 3)}),
+        ("F.interpolate(x, 2)", {"x": (1, 1, 0)}),
+        ("div(x, x, rounding_mode='up')", {"x": (2,)}),
+        ("F.grid_sample(x, g, align_corners=False)", {"x": (1, 1, 0, 2), "g": (1, 1, 1, 2)}),
+        ("x.put(tensor([0, 1]), y)", {"x": (3,), "y": (3,)}),
+        ("x.put(tensor([[0, 1]]), y)", {"x": (3,), "y": (3,)}),
+        ("segment_reduce(x, 'sum')", {"x": (3,)}),
+        ("segment_reduce(x, 'sum', lengths=tensor([1, 1]))", {"x": (3,)}),
+        ("take_along_dim(x, tensor([0]), 0)", {"x": (2, 2)}),
+        ("take_along_dim(x, x > 0, 0)", {"x": (2, 2)}),
+        ("index_select(x, 0, tensor([[0]]))", {"x": (2,)}),
+        ("repeat_interleave(x, tensor([1, 2]), output_size=4)", {"x": (2,)}),
+        ("flatten(x, 1, 0)", {"x": (2, 2)}),
+        ("x.expand(-1, 2, 2)", {"x": (2, 2)}),
+        ("x.expand(3, -1)", {"x": (2, 2)}),
+        ("x.index_add(0, tensor([0, 1]), y)", {"x": (2, 2), "y": (3, 2)}),
+        ("x.index_copy(0, tensor([0, 1]), y)", {"x": (2, 2), "y": (2, 3)}),
+        ("x.index_reduce(0, tensor([0, 1]), x, 'sum')", {"x": (2, 2)}),
+        ("torch.tensor_split(x, 2)[0]", {"x": ()}),
+        ("torch.hsplit(x, 2)[0]", {"x": (3,)}),
+        ("torch.vsplit(x, 1)[0]", {"x": (3,)}),
+        ("quantile(x, 0.5)", {"x": (0,)}),
+        ("F.max_pool1d(x, 2, padding=2)", {"x": (1, 1, 3)}),
+        ("F.batch_norm(x, None, None)", {"x": (2, 2)}),
+        ("F.instance_norm(x, use_input_stats=False)", {"x": (2, 2, 2)}),
+    ],
+)  # fmt: skip
+@pytest.mark.filterwarnings("ignore:torch.range is deprecated:UserWarning")
+def test_what_does_not_fit_is_refused(text, shapes):
+    test_refused(text, {name: np.ones(shape) for name, shape in shapes.items()})
 
 
 @pytest.mark.parametrize("text", ["x.T.as_strided((2,), (1,))", "x[1:].as_strided((1,), (1,))"])

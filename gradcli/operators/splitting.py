@@ -98,11 +98,12 @@ def _divided(input, parts, place, name):
     return Outputs(_between(input, ends, place))
 
 
-def _evenly(input, parts, place, name):
-    """As tensor_split, but a number of parts must divide the size."""
-    if input.ndim <= place:
-        have = shapes.text(input.shape)
-        raise GradcliError("shape", f"{name}() splits dimension {place}, and the shape is {have}")
+def _evenly(input, parts, place, least, name):
+    """As tensor_split of at least `least` dimensions, but a number of parts must divide the size."""
+    if input.ndim < least:
+        have, plural = shapes.text(input.shape), "s" * (least > 1)
+        message = f"{name}() needs at least {least} dimension{plural}, and the shape is {have}"
+        raise GradcliError("shape", message)
     if isinstance(parts, int) and parts > 0 and input.shape[place] % parts:
         size = input.shape[place]
         raise GradcliError("shape", f"size {size} does not divide into {parts} equal parts")
@@ -126,7 +127,7 @@ def _as_method(function):
 def hsplit(input, indices_or_sections=None, *, indices=None, sections=None):
     """Parts side by side: along dimension 1, of a vector along its only one."""
     parts = given_once("hsplit(x, 2)", PARTS, indices_or_sections, indices, sections)
-    return _evenly(input, parts, 0 if input.ndim == 1 else 1, "hsplit")
+    return _evenly(input, parts, 0 if input.ndim == 1 else 1, 1, "hsplit")
 
 
 @_as_method
@@ -134,7 +135,7 @@ def hsplit(input, indices_or_sections=None, *, indices=None, sections=None):
 def vsplit(input, indices_or_sections=None, *, indices=None, sections=None):
     """Parts on top of each other, along dimension 0."""
     parts = given_once("vsplit(x, 2)", PARTS, indices_or_sections, indices, sections)
-    return _evenly(input, parts, 0, "vsplit")
+    return _evenly(input, parts, 0, 2, "vsplit")
 
 
 @_as_method
@@ -142,4 +143,4 @@ def vsplit(input, indices_or_sections=None, *, indices=None, sections=None):
 def dsplit(input, indices_or_sections=None, *, indices=None, sections=None):
     """Parts one behind the other, along dimension 2."""
     parts = given_once("dsplit(x, 2)", PARTS, indices_or_sections, indices, sections)
-    return _evenly(input, parts, 2, "dsplit")
+    return _evenly(input, parts, 2, 3, "dsplit")
