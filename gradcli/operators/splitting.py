@@ -99,7 +99,7 @@ def _divided(input, parts, place, name):
 
 
 def _evenly(input, parts, place, least, name):
-    """As tensor_split of at least `least` dimensions, but a number of parts must divide the size."""
+    """As tensor_split; but `least` dimensions are needed, and parts of equal size."""
     if input.ndim < least:
         have, plural = shapes.text(input.shape), "s" * (least > 1)
         message = f"{name}() needs at least {least} dimension{plural}, and the shape is {have}"
