@@ -49,6 +49,8 @@ CASES = [
     ("x @ W1 @ W2", {}, dict(x=(2, 3), W1=(3, 4), W2=(4, 5), out=(2, 5))),
     ("trace(X @ w @ w.T)", {}, dict(X=(2, 2), w=(2, 3), out=())),
     ("w @ w", {}, dict(w=(2,), out=())),
+    ("x.expand(4, 3)", {}, dict(x=(3,), out=(4, 3))),
+    ("relu(x[1:]).expand(4, 3)", {}, dict(x=(4,), out=(4, 3))),
     ("inv(A) @ b", {}, dict(A=(2, 2), b=(2,), out=(2,))),
     (
         *("norm(x)**2/2 + lam.T@(A@x-b)", {}),

@@ -202,6 +202,7 @@ CASES = [
     ("torch.hstack((x, v))", {"x": 1.0, "v": [2.0, nan]}, [1.0, 2.0, 3.0]),
     ("torch.column_stack((x, v))", {"x": [1.0, 2.0], "v": X}, [[1.0] * 4, [2.0] * 4]),
     # ---- tables
+    ("(F.one_hot(torch.tensor([0, 2])) * v).sum()", {"v": V[:3]}, None),
     ("F.embedding(torch.tensor([0, 0, 3]), w)", {"w": TABLE}, [[1.0, 2.0], [3.0, inf], [nan, 6.0]]),
     (
         "F.embedding(torch.tensor([0, 0, 3]), w, padding_idx=-4)",
