@@ -139,6 +139,8 @@ KERNEL = {"x": IMAGE, "w": [[[1.0]]]}
         ("F.group_norm(x, 3)", {"x": ROW}),
         ("F.group_norm(x, 2)", {"x": ROW}),
         ("torch.dot(x, w)", {"x": X, "w": [1.0]}),
+        ("torch.histc(x, 0) * x.sum()", {"x": X}),
+        ("torch.histc(x, -1) * x.sum()", {"x": X}),
         ("F.conv1d(x, w, b)", {**KERNEL, "b": [1.0, 2.0]}),
         ("F.conv1d(x, w, padding=-1)", KERNEL),
         ("F.conv1d(x, w, stride=0)", KERNEL),
