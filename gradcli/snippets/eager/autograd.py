@@ -1,9 +1,10 @@
 """torch.autograd and the switches of recording, as a program calls them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ...graphs import Node
+from ..python.objects import Function, Generator
 from ..python.values import (
     EXCEPTIONS,
     Builtin,
@@ -49,7 +50,11 @@ def _remove(m: Machine, self: Handle) -> None:
         self.hooks.remove(self.hook)
 
 
-Handle.cls.members["remove"] = Builtin("remove", _remove)
+Handle.cls.members |= {
+    "remove": Builtin("remove", _remove),
+    "__enter__": Builtin("__enter__", lambda m, self: self),
+    "__exit__": Builtin("__exit__", lambda m, self, *_: _remove(m, self)),
+}
 
 
 def several(m: Machine, value: Any) -> list[Any]:
@@ -277,11 +282,28 @@ def _decorate(m: Machine, self: Switch, function: Any) -> Any:
     def run(m: Machine, *args: Any, **named: Any) -> Any:
         _enter(m, self)
         try:
-            return m.call(function, args, named)
+            result = m.call(function, args, named)
         finally:
             _exit(m, self)
+        if isinstance(result, Generator) and isinstance(function, Function):
+            return Generator(_steps(m, self, result.host), result.name)
+        return result
 
     return Wrapper(m.text(m.get(function, "__name__")), run)
+
+
+def _steps(m: Machine, self: Switch, body: Any) -> Iterator[Any]:
+    """The items of a generator whose body runs within the switch, and what is between not."""
+    sent: Any = None
+    while True:
+        _enter(m, self)
+        try:
+            item = body.send(sent)
+        except StopIteration as end:
+            return end.value
+        finally:
+            _exit(m, self)
+        sent = yield item
 
 
 def _switch(name: str, settings: Any, *places: str) -> Class:
@@ -443,9 +465,14 @@ def _describe() -> None:
             "register_hook": Builtin("register_hook", _register),
             "register_prehook": Builtin("register_prehook", _register_before),
             "variable": Property(Builtin("variable", lambda m, self: self.tensor)),
+            "metadata": Property(Builtin("metadata", _metadata)),
             "__repr__": Builtin("__repr__", _record_text),
         }
     )
+
+
+def _metadata(m: Machine, self: Record | Accumulator) -> dict[str, Any]:
+    return self.fields.setdefault("metadata", {})
 
 
 def _record_text(m: Machine, self: Record | Accumulator) -> str:

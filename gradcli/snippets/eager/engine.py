@@ -311,6 +311,12 @@ def inputs_first(roots: Iterable[Target], cut: Container[Target] = ()) -> list[T
     return order
 
 
+LEAF_OF_GRAD = (
+    "A leaf node was passed to _will_engine_execute_node but we are currently running "
+    "autograd.grad(). This is currently not supported."
+)
+
+
 class Pass:
     """One way back: from outputs with their gradients to leaves, or to `wanted` tensors."""
 
@@ -347,6 +353,14 @@ class Pass:
             for record in order:  # what a record sends to comes before it
                 if record in aims or any(e and e.record in self.needed for e in record.edges):
                     self.needed.add(record)
+
+    def will_run(self, record: Target) -> bool:
+        """Whether a record is on the way."""
+        if isinstance(record, Accumulator) and not self.accumulate:
+            raise error("RuntimeError", LEAF_OF_GRAD)
+        if self.needed is not None:
+            return record in self.needed
+        return record in self.waiting or any(edge.record is record for edge, _ in self.roots)
 
     def run(self) -> None:
         """Go back."""
@@ -556,9 +570,10 @@ def go_back(
 ) -> Mapping[Edge, Tensor | None]:
     """Run the way back; the gradients of what is `wanted`."""
     way = Pass(m, roots, keep=keep, create_graph=create_graph, wanted=wanted, accumulate=accumulate)
-    before, MODE.accumulates = MODE.accumulates, wanted is None
+    before = MODE.accumulates, MODE.way
+    MODE.accumulates, MODE.way = wanted is None, way
     try:
         way.run()
     finally:
-        MODE.accumulates = before
+        MODE.accumulates, MODE.way = before
     return way.captured

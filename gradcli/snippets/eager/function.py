@@ -8,6 +8,7 @@ from ..python.objects import Function as PythonFunction
 from ..python.values import (
     EXCEPTIONS,
     MISSING,
+    Bound,
     Builtin,
     Class,
     ClassMethod,
@@ -15,6 +16,7 @@ from ..python.values import (
     Object,
     Property,
     Static,
+    Unsupported,
     error,
 )
 from .engine import Edge, Gradients, Meta, Record, Saved, function_class
@@ -161,7 +163,11 @@ def _check_transforms(cls: Class, args: Sequence[Any]) -> None:
     if cls.lookup("setup_context") is FUNCTION.members["setup_context"]:
         raise error("RuntimeError", NO_SETUP)
     generated = cls.lookup("generate_vmap_rule")
-    if in_vmap() and cls.lookup("vmap") is MISSING and generated in (MISSING, False):
+    if not in_vmap():
+        return
+    if cls.lookup("vmap") is not MISSING:
+        raise Unsupported("a Function with a rule for vmap, within what vmap maps")
+    if generated in (MISSING, False):
         raise error("RuntimeError", NO_VMAP.format(cls.name))
 
 
@@ -178,6 +184,17 @@ NO_VMAP = (
     "You tried to vmap over {}, but it does not have vmap support. Please override and implement "
     f"the vmap staticmethod or set generate_vmap_rule=True. {SEE}"
 )
+
+
+def vmap_rule(m: Machine, function: Any) -> Any:
+    """The rule for vmap that a Function has, where `function` is its apply; or None."""
+    apply = FUNCTION.members["apply"].function
+    if not isinstance(function, Bound) or function.function is not apply:
+        return None
+    rule = function.owner.lookup("vmap")
+    if rule is MISSING or running():
+        return None
+    return rule.function if isinstance(rule, Static) else rule
 
 
 def _written_forward(cls: Class) -> PythonFunction | None:

@@ -77,4 +77,6 @@ def after_record_hooks(
 def after_accumulation(m: Machine, leaf: Tensor) -> None:
     """Call what is to be called once a leaf's gradient is there."""
     for hook in list(leaf.fields.get("post_accumulate_grad_hooks", ())):
-        m.call(hook, [leaf])
+        if m.call(hook, [leaf]) is not None:
+            text = "Tensor post accumulate grad hooks should return None."
+            raise error("RuntimeError", text)

@@ -16,6 +16,7 @@ from ..python.methods import FLOAT
 from ..python.objects import Generator
 from ..python.operations import BINARY, plain
 from ..python.values import (
+    EXCEPTIONS,
     MISSING,
     Builtin,
     Class,
@@ -34,25 +35,33 @@ SCALAR = Class("numpy.generic")
 MOST = 20_000_000  # elements of one array
 FUNCTIONS = """
 abs absolute add all allclose amax amin any append arange arccos arcsin arctan arctan2 argmax
-argmin argsort around array_equal atleast_1d atleast_2d average broadcast_to ceil clip
-column_stack concatenate copy cos cosh cross cumprod cumsum diag diff divide dot einsum equal exp
-exp2 expand_dims expm1 eye flip floor full full_like gradient greater greater_equal hstack
-identity inner isclose isfinite isinf isnan less less_equal linspace log log10 log1p log2
-logical_and logical_not logical_or logspace matmul max maximum mean median meshgrid min minimum
-mod moveaxis multiply nan_to_num negative nonzero not_equal ones ones_like outer polyfit polyval
-power prod ravel reciprocal repeat reshape roll round searchsorted sign sin sinh sort split sqrt
-square squeeze stack std subtract sum swapaxes take tan tanh tensordot tile trace transpose tril
-triu true_divide unique var vstack where zeros zeros_like floor_divide remainder
+argmin argsort argwhere around array2string array_equal array_split ascontiguousarray atleast_1d
+atleast_2d average bincount broadcast_to cbrt ceil clip column_stack concatenate convolve copy
+corrcoef correlate cos cosh count_nonzero cov cross cumprod cumsum deg2rad delete diag diagonal
+diff digitize divide dot dstack einsum equal exp exp2 expand_dims expm1 eye fill_diagonal
+flatnonzero flip fliplr flipud float_power floor floor_divide fmax fmin fmod full full_like
+geomspace gradient greater greater_equal heaviside histogram hsplit hstack hypot identity indices
+inner insert interp intersect1d isclose isfinite isin isinf isnan isscalar kron less less_equal
+linspace log log10 log1p log2 logaddexp logical_and logical_not logical_or logical_xor logspace
+matmul max maximum mean median meshgrid min minimum mod moveaxis multiply nan_to_num nanargmax
+nanargmin nanmax nanmean nanmin nanstd nansum ndim negative nonzero not_equal ones ones_like outer
+pad percentile polyfit polyval positive power prod ptp quantile rad2deg ravel reciprocal remainder
+repeat reshape resize rint roll rot90 round searchsorted setdiff1d shape sign signbit sin sinc
+sinh size sort split sqrt square squeeze stack std subtract sum swapaxes take take_along_axis tan
+tanh tensordot tile trace transpose trapezoid tri tril tril_indices triu triu_indices true_divide
+trunc union1d unique unravel_index vander var vdot vsplit vstack where zeros zeros_like
 """
 METHODS = """
-all any argmax argmin argsort clip copy cumprod cumsum dot fill flatten item max mean min nonzero
-prod ravel repeat reshape round sort squeeze std sum swapaxes take tolist trace transpose var
+all any argmax argmin argsort clip copy cumprod cumsum diagonal dot fill flatten item max mean min
+nonzero prod ravel repeat reshape round searchsorted sort squeeze std sum swapaxes take tolist
+trace transpose var
 """
 LINALG = """
-norm inv det solve eigh eigvalsh svd pinv matrix_rank cholesky qr matrix_power
+norm inv det solve eigh eigvalsh svd pinv matrix_rank cholesky qr matrix_power lstsq cond slogdet
+multi_dot
 """
 TYPES = """
-float16 float32 float64 int8 int16 int32 int64 uint8 bool_
+float16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool_
 """
 
 
@@ -94,13 +103,35 @@ class Type(Object):
         self.name = name
 
 
+class DType(Type):
+    """The dtype of an array."""
+
+    __slots__ = ()
+    cls = Class("numpy.dtype")
+
+
+LINALG_ERROR = Class("LinAlgError", (EXCEPTIONS["ValueError"],), module="numpy.linalg")
+AXIS_ERROR = Class(
+    "AxisError", (EXCEPTIONS["ValueError"], EXCEPTIONS["IndexError"]), module="numpy.exceptions"
+)
+UFUNC_ERROR = Class("UFuncTypeError", (EXCEPTIONS["TypeError"],), module="numpy._core._exceptions")
+OWN_ERRORS = {cls.name: cls for cls in (LINALG_ERROR, AXIS_ERROR, UFUNC_ERROR)}
+FAILURES = (ValueError, TypeError, IndexError, ZeroDivisionError, OverflowError)
+
+
+def raised(failure: Exception) -> Exception:
+    """What a program gets of an exception of NumPy."""
+    name = type(failure).__name__
+    return error(OWN_ERRORS.get(name, name), str(failure))
+
+
 def host(value: Any) -> Any:
     """A value of the program as NumPy takes it."""
     value = plain(value)
     if isinstance(value, Array | Scalar):
         return value.array
     if isinstance(value, Tensor):
-        if value.requires_grad:
+        if value.requires_grad and MODE.grad_enabled:
             raise error("RuntimeError", NO_NUMPY)
         return value.data
     if isinstance(value, Type):
@@ -159,10 +190,8 @@ def called(function: Callable[..., Any], name: str) -> Builtin:
         try:
             with np.errstate(all="ignore"):
                 result = function(*given, **options)
-        except (ValueError, TypeError, IndexError, ZeroDivisionError) as failure:
-            raise error(type(failure).__name__, str(failure)) from None
-        except np.linalg.LinAlgError as failure:
-            raise error("ValueError", str(failure)) from None
+        except FAILURES as failure:
+            raise raised(failure) from None
         m.spend(memory=getattr(result, "nbytes", 0))
         return program(result)
 
@@ -213,7 +242,7 @@ def _operator(operation: Callable[..., Any], reflected: bool) -> Callable[..., A
             with np.errstate(all="ignore"):
                 result = operation(b, a) if reflected else operation(a, b)
         except (ValueError, TypeError) as failure:
-            raise error(type(failure).__name__, str(failure)) from None
+            raise raised(failure) from None
         return program(result)
 
     return run
@@ -255,7 +284,7 @@ def _in_place(name: str) -> Callable[..., Any]:
         try:
             getattr(self.array, name)(host(other))
         except (ValueError, TypeError) as failure:
-            raise error(type(failure).__name__, str(failure)) from None
+            raise raised(failure) from None
         return self
 
     return run
@@ -272,13 +301,58 @@ def _put(m: Machine, self: Array, key: Any, value: Any) -> None:
     try:
         self.array[host(key)] = host(value)
     except (IndexError, ValueError) as failure:
-        raise error(type(failure).__name__, str(failure)) from None
+        raise raised(failure) from None
 
 
 def _index(m: Machine, self: Any) -> int:
     if np.ndim(self.array) or self.array.dtype.kind != "i":
         raise error("TypeError", "only integer scalar arrays can be converted to a scalar index")
     return int(self.array)
+
+
+def shown(text: Callable[[Any], str], array: Any) -> str:
+    """A text of an array, as np.set_printoptions has said."""
+    with np.printoptions(**MODE.numpy_options):
+        return text(array)
+
+
+def formatted(array: Any, spec: str) -> str:
+    """An array or number in a format."""
+    if not spec:
+        return shown(str, array)
+    try:
+        return format(array, spec)
+    except (TypeError, ValueError) as failure:
+        raise raised(failure) from None
+
+
+OPTIONS = (
+    *("precision", "threshold", "edgeitems", "linewidth", "suppress"),
+    *("nanstr", "infstr", "sign", "floatmode"),
+)
+
+
+def _set_options(m: Machine, *args: Any, **named: Any) -> None:
+    options = dict(zip(OPTIONS, args)) | named
+    for name, value in options.items():
+        if name not in OPTIONS and value is not None:
+            raise Unsupported(f"numpy.set_printoptions(..., {name})")
+    options = {k: host(v) for k, v in options.items() if v is not None}
+    try:
+        with np.printoptions(**options):
+            MODE.numpy_options = MODE.numpy_options | options
+    except FAILURES as failure:
+        raise raised(failure) from None
+
+
+def _places(m: Machine, *shape: Any) -> Generator:
+    sizes = host(shape[0] if len(shape) == 1 else shape)
+    return Generator(iter(np.ndindex(sizes)), "ndindex")
+
+
+def _numbered(m: Machine, arr: Any) -> Generator:
+    pairs = ((place, program(value)) for place, value in np.ndenumerate(host(arr)))
+    return Generator(pairs, "ndenumerate")
 
 
 def _true(m: Machine, self: Any) -> bool:
@@ -289,9 +363,9 @@ def _true(m: Machine, self: Any) -> bool:
 
 
 SHARED: dict[str, Callable[..., Any]] = {  # what arrays and their numbers have
-    "__repr__": lambda m, self: repr(self.array),
-    "__str__": lambda m, self: str(self.array),
-    "__format__": lambda m, self, spec="": format(self.array, spec),
+    "__repr__": lambda m, self: shown(repr, self.array),
+    "__str__": lambda m, self: shown(str, self.array),
+    "__format__": lambda m, self, spec="": formatted(self.array, spec),
     "__bool__": _true,
     "__float__": lambda m, self: float(self.array),
     "__int__": lambda m, self: int(self.array),
@@ -304,26 +378,44 @@ SHARED: dict[str, Callable[..., Any]] = {  # what arrays and their numbers have
     **{op.reflected: _operator(op.host, reflected=True) for op in BINARY.values()},
     **{f"__{name}__": _compare(name) for name in ("eq", "ne", "lt", "le", "gt", "ge")},
 }
+IN_PLACE = "add sub mul truediv pow floordiv mod matmul and or xor lshift rshift"
 OF_ARRAYS: dict[str, Callable[..., Any]] = {
     "__getitem__": _get,
     "__setitem__": _put,
     "__index__": _index,
     "__len__": lambda m, self: len(self.array),
     "__iter__": lambda m, self: Generator(iter([program(v) for v in self.array]), "iterator"),
-    **{f"__i{n}__": _in_place(f"__i{n}__") for n in ("add", "sub", "mul", "truediv", "pow")},
+    **{f"__i{n}__": _in_place(f"__i{n}__") for n in IN_PLACE.split()},
 }
 PROPERTIES: dict[str, Callable[..., Any]] = {
     "ndim": lambda m, self: self.array.ndim,
     "size": lambda m, self: self.array.size,
     "T": lambda m, self: program(self.array.T),
     "shape": lambda m, self: self.array.shape,
-    "dtype": lambda m, self: Type(self.array.dtype.name),
+    "dtype": lambda m, self: DType(self.array.dtype.name),
+    "nbytes": lambda m, self: self.array.nbytes,
+    "itemsize": lambda m, self: self.array.itemsize,
+    "strides": lambda m, self: self.array.strides,
 }
+
+
+def _host_type(self: Type) -> Any:
+    return np.dtype(self.name.rstrip("_")).type
+
+
 OF_TYPES: dict[str, Callable[..., Any]] = {
-    "__repr__": lambda m, self: self.name,
-    "__call__": lambda m, self, value=0: program(np.dtype(self.name.rstrip("_")).type(host(value))),
+    "__repr__": lambda m, self: f"<class 'numpy.{_host_type(self).__name__}'>",
+    "__call__": lambda m, self, value=0: program(_host_type(self)(host(value))),
     "__eq__": lambda m, self, other: getattr(other, "name", other) == self.name,
     "__hash__": lambda m, self: hash(self.name),
+}
+
+
+OF_DTYPES: dict[str, Callable[..., Any]] = {
+    "__repr__": lambda m, self: f"dtype('{self.name}')",
+    "__str__": lambda m, self: self.name,
+    "__eq__": OF_TYPES["__eq__"],
+    "__hash__": OF_TYPES["__hash__"],
 }
 
 
@@ -335,6 +427,10 @@ def _members() -> None:
     ARRAY.members.update(functions(OF_ARRAYS))
     SCALAR.members["__hash__"] = Builtin("__hash__", lambda m, self: hash(self.array))
     Type.cls.members.update(functions(OF_TYPES))
+    DType.cls.members.update(functions(OF_DTYPES))
+    for name in ("name", "itemsize", "kind"):
+        get = Builtin(name, lambda m, self, name=name: getattr(np.dtype(self.name), name))
+        DType.cls.members[name] = Property(get)
 
 
 _members()
@@ -345,7 +441,14 @@ def _array(m: Machine, object: Any, dtype: Any = None, **_: Any) -> Any:
     try:
         return Array(np.array(host(object), dtype=kind))
     except (ValueError, TypeError) as failure:
-        raise error(type(failure).__name__, str(failure)) from None
+        raise raised(failure) from None
+
+
+def _as_array(m: Machine, a: Any, dtype: Any = None, **_: Any) -> Any:
+    given = host(a)
+    if isinstance(given, np.ndarray) and dtype is None:
+        return a if isinstance(a, Array) else Array(given)
+    return _array(m, a, dtype)
 
 
 DRAWS = {
@@ -367,7 +470,7 @@ def _drawn(generator: Callable[[], Any], name: str) -> Callable[..., Any]:
         try:
             return program(getattr(generator(), name)(*given, **options))
         except (ValueError, TypeError) as failure:
-            raise error(type(failure).__name__, str(failure)) from None
+            raise raised(failure) from None
 
     return run
 
@@ -424,16 +527,23 @@ def module(name: str) -> Module | None:
     if name != "numpy":
         return None
     members = {n: called(getattr(np, n), n) for n in FUNCTIONS.split()}
-    members |= {n: Type(n) for n in TYPES.split()} | {"float_": Type("float64"), "ndarray": ARRAY}
+    members |= {n: Type(n) for n in TYPES.split()} | {"ndarray": ARRAY}
+    members |= {"int_": Type("int64"), "double": Type("float64"), "single": Type("float32")}
     members |= {"pi": math.pi, "e": math.e, "inf": math.inf, "nan": math.nan, "newaxis": None}
-    members |= functions({"array": _array, "asarray": _array})
+    members |= functions({"array": _array, "asarray": _as_array})
+    members |= functions({"set_printoptions": _set_options})
+    members |= functions({"ndindex": _places, "ndenumerate": _numbered})
     members |= {"random": _random(), "linalg": module("numpy.linalg"), "generic": SCALAR}
     return Module(name, members, partial(_unknown, name))
 
 
 def _unknown(path: str, name: str) -> Any:
     """A name that is not here: one that NumPy has is not supported."""
+    if path == "numpy.linalg" and name == "LinAlgError":
+        return LINALG_ERROR
     own = {"numpy": np, "numpy.linalg": np.linalg, "numpy.random": np.random}[path]
-    if hasattr(own, name):
-        raise Unsupported(f"{path}.{name}")
-    return MISSING
+    try:
+        getattr(own, name)
+    except AttributeError as failure:  # its text says what stands in a name's place now
+        raise error("AttributeError", str(failure)) from None
+    raise Unsupported(f"{path}.{name}")

@@ -980,12 +980,14 @@ def abstract(m: Any, function: Any) -> Any:
 
 def print_exception(m: Any, *args: Any, **named: Any) -> None:
     if m.handled:
-        m.write_error(formatted_exception(m))
+        m.write_error(formatted_exception(m, limit=0))
 
 
-def formatted_exception(m: Any, *args: Any, **named: Any) -> str:
+def formatted_exception(m: Any, limit: Any = None, chain: bool = True) -> str:
     if not m.handled:
         return "NoneType: None\n"
+    if limit != 0:
+        raise Unsupported("the files and lines that traceback.format_exc() tells")
     value = m.handled[-1]
     message = m.text(value)
     shown = f"{value.cls.name}: {message}" if message else value.cls.name
@@ -997,6 +999,33 @@ def pretty(m: Any, value: Any, *args: Any, **named: Any) -> None:
     if len(text) > 80:
         raise Unsupported("pprint of a value that is longer than a line")
     m.write(text + "\n")
+
+
+STATISTICS = (
+    "mean fmean median median_low median_high mode multimode stdev pstdev variance pvariance "
+    "geometric_mean harmonic_mean"
+)
+
+
+def statistics_module() -> Module:
+    """statistics, of Python's own numbers."""
+    import statistics
+
+    def named(name: str) -> Callable:
+        def run(m: Any, data: Any) -> Any:
+            values = collected(m, data)
+            if not all(isinstance(v, int | float) for v in values):
+                raise Unsupported(f"statistics.{name} of what is no number")
+            try:
+                return getattr(statistics, name)(values)
+            except statistics.StatisticsError as e:
+                raise error(failed, str(e)) from None
+
+        return run
+
+    failed = Class("StatisticsError", (EXCEPTIONS["ValueError"],), module="statistics")
+    members = functions({name: named(name) for name in STATISTICS.split()})
+    return Module("statistics", {**members, "StatisticsError": failed})
 
 
 def string_module() -> Module:
@@ -1039,7 +1068,7 @@ def abc_module() -> Module:
 
 
 def traceback_module() -> Module:
-    table = {"print_exc": print_exception, "format_exc": formatted_exception}
+    table: dict[str, Callable] = {"print_exc": print_exception, "format_exc": formatted_exception}
     return Module("traceback", functions(table))
 
 
@@ -1058,6 +1087,7 @@ MAKERS: dict[str, Callable[[], Module]] = {
     "os": os_module,
     "pprint": lambda: Module("pprint", functions({"pprint": pretty, "pp": pretty})),
     "random": random_module,
+    "statistics": statistics_module,
     "string": string_module,
     "sys": sys_module,
     "time": time_module,

@@ -273,6 +273,8 @@ class Attributes:
         member = cls.lookup(name)
         if isinstance(member, Property):
             if member.put is None:
+                if cls.lookup("_fields") is not MISSING:
+                    raise error("AttributeError", "can't set attribute")
                 raise error(
                     "AttributeError",
                     f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable"
