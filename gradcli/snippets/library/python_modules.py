@@ -31,6 +31,7 @@ from ..python.values import (
     Raised,
     Unread,
     Unsupported,
+    Wrapper,
     error,
     functions,
 )
@@ -151,17 +152,36 @@ class Random:
         """random.sample."""
         return self.draw(m, "sample", collected(m, values), m.index(k))
 
-    def named(self, name: str) -> Callable:
+    def function(self, name: str) -> Callable:
         """The function of the module that is a method of the generator."""
+        if name in OWN_METHODS:
+            return getattr(self, name)
         return lambda m, *args, **named: self.draw(m, name, *args, **named)
+
+
+OWN_METHODS = ("seed", "choice", "choices", "sample")
+METHODS = (*DRAWS.split(), "shuffle", *OWN_METHODS)
+
+
+def random_class() -> Class:
+    """random.Random: a generator of the program's own."""
+
+    def make(m: Any, cls: Class, seed: Any = None) -> Instance:
+        own = Random()
+        own.seed(m, seed)
+        return m.instance(cls, own)
+
+    def method(name: str) -> Callable:
+        return lambda m, self, *args, **named: self.payload.function(name)(m, *args, **named)
+
+    return Class("Random", members=functions({n: method(n) for n in METHODS}), make=make)
 
 
 def random_module() -> Module:
     """random."""
     own = Random()
-    members = {name: own.named(name) for name in (*DRAWS.split(), "shuffle")}
-    members |= {n: getattr(own, n) for n in ("seed", "choice", "choices", "sample")}
-    return Module("random", functions(members))
+    members = functions({name: own.function(name) for name in METHODS})
+    return Module("random", {**members, "Random": random_class()})
 
 
 # ---- copy ----------------------------------------------------------------------------------------
@@ -490,6 +510,11 @@ def grouped(m: Any, values: Any, key: Any = None) -> Iterator[Any]:
         yield last, iter(group)
 
 
+def teed(m: Any, values: Any, n: int = 2) -> tuple[Generator, ...]:
+    """itertools.tee."""
+    return tuple(Generator(t, "_tee") for t in itertools.tee(m.iterate(values), n))
+
+
 def itertools_module() -> Module:
     chain = lazy("chain", chained)
     chain.members["from_iterable"] = Builtin(
@@ -521,7 +546,8 @@ def itertools_module() -> Module:
         "takewhile": while_true,
         "zip_longest": combined(itertools.zip_longest),
     }
-    return Module("itertools", {**{k: lazy(k, v) for k, v in members.items()}, "chain": chain})
+    made = {k: lazy(k, v) for k, v in members.items()}
+    return Module("itertools", {**made, **functions({"tee": teed}), "chain": chain})
 
 
 def reduce(m: Any, function: Any, values: Any, *initial: Any) -> Any:
@@ -566,21 +592,44 @@ def named_as(m: Any, wrapper: Any, wrapped: Any) -> Any:
 def cached(m: Any, function: Any = None, typed: Any = False, *, maxsize: Any = None) -> Any:
     """lru_cache: as a decorator, or what gives one."""
     if function is not None and m.callable(function):
-        return memoised(function)
-    return Builtin("lru_cache", lambda m, inner: memoised(inner))
+        return Memo(function)
+    return Builtin("lru_cache", lambda m, inner: Memo(inner))
 
 
-def memoised(function: Any) -> Any:
-    results: dict[Any, Any] = {}
+class Memo(Wrapper):
+    """A function that keeps its results."""
 
-    def call(m: Any, *args: Any, **named: Any) -> Any:
-        key = m.key((args, tuple(sorted(named.items()))))
-        if key not in results:
-            m.spend(1, 200)
-            results[key] = m.call(function, args, named)
-        return results[key]
+    __slots__ = ("hits", "results")
+    cls = Class("_lru_cache_wrapper", module="functools")
 
-    return Builtin(getattr(getattr(function, "code", None), "name", "function"), call)
+    def __init__(self, function: Any):
+        self.results: dict[Any, Any] = {}
+        self.hits = 0
+
+        def call(m: Any, *args: Any, **named: Any) -> Any:
+            key = m.key((args, tuple(sorted(named.items()))))
+            if key in self.results:
+                self.hits += 1
+            else:
+                m.spend(1, 200)
+                self.results[key] = m.call(function, args, named)
+            return self.results[key]
+
+        super().__init__(getattr(getattr(function, "code", None), "name", "function"), call)
+
+
+def _cache_info(m: Any, self: Memo) -> Any:
+    kind = make_named_tuple(m, "CacheInfo", ["hits", "misses", "maxsize", "currsize"])
+    misses = len(self.results)
+    return m.call(kind, (self.hits, misses, None, misses))
+
+
+def _cache_clear(m: Any, self: Memo) -> None:
+    self.results.clear()
+    self.hits = 0
+
+
+Memo.cls.members.update(functions({"cache_info": _cache_info, "cache_clear": _cache_clear}))
 
 
 def cached_property(m: Any, cls: Class, function: Any) -> Property:
@@ -620,7 +669,7 @@ def functools_module() -> Module:
             ),
             "update_wrapper": named_as,
             "lru_cache": cached,
-            "cache": lambda m, function: memoised(function),
+            "cache": lambda m, function: Memo(function),
             "total_ordering": total_ordering,
         }
     )

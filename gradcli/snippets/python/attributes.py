@@ -299,7 +299,18 @@ class Attributes:
         elif name == "args" and cls.derives_from(EXCEPTIONS["BaseException"]):
             value.payload = tuple(to)
         else:
+            slots = self.slots_of(cls)
+            if slots is not None and name not in slots:
+                raise self.no_attribute(value, name)
             fields[name] = to
+
+    def slots_of(self, cls: Class) -> frozenset[str] | None:
+        """The only attributes that instances of a class can have; None where it names none."""
+        if "slots" not in cls.cache:
+            given = [c.own("__slots__") for c in cls.mro if c is not OBJECT]
+            names = [n for s in given if s is not MISSING for n in ((s,) if type(s) is str else s)]
+            cls.cache["slots"] = None if MISSING in given or "__dict__" in names else frozenset(names)
+        return cls.cache["slots"]
 
     def delete(self, value: Any, name: str) -> None:
         """del value.name."""

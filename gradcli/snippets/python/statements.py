@@ -445,6 +445,8 @@ class Statements(Patterns, Expressions):
                 raised = m.call(raised)
             if not m.is_exception(raised):
                 raise error("TypeError", "exceptions must derive from BaseException")
+            if m.handled and m.handled[-1] is not raised:
+                raised.fields["__context__"] = m.handled[-1]
             if cause is not None:
                 raised.fields["__cause__"] = cause(f)
             raise m.raising(raised)
