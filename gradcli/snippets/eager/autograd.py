@@ -292,6 +292,12 @@ def _decorate(m: Machine, self: Switch, function: Any) -> Any:
     return Wrapper(m.text(m.get(function, "__name__")), run)
 
 
+ANOMALY = (
+    "Anomaly Detection has been enabled. This mode will increase the runtime and should only be "
+    "enabled for debugging."
+)
+
+
 def _steps(m: Machine, self: Switch, body: Any) -> Iterator[Any]:
     """The items of a generator whose body runs within the switch, and what is between not."""
     sent: Any = None
@@ -313,6 +319,8 @@ def _switch(name: str, settings: Any, *places: str) -> Class:
         at_once = name.startswith("set_")  # in force also without `with`
         if len(args) == 1 and not isinstance(args[0], bool) and not at_once:
             return _decorate(m, Switch(cls, **settings()), args[0])
+        if name == "detect_anomaly":
+            m.warn(EXCEPTIONS["UserWarning"], ANOMALY)
         switch = Switch(cls, **settings(*args, **named))
         if at_once:
             _enter(m, switch)

@@ -294,6 +294,25 @@ def mse_loss(
 
 
 @define("F")
+def kl_div(
+    m: Machine, input: Tensor, target: Tensor, *legacy: Any, reduction: str = "mean", **named: Any
+) -> Tensor:
+    """The Kullback-Leibler divergence, reduced."""
+    old = [*legacy, named.get("size_average"), named.get("reduce")]
+    if reduction == "mean" and all(v is None for v in old):
+        m.warn(EXCEPTIONS["UserWarning"], MEAN_OF_DIVERGENCE)
+    named = {"reduction": reduction, **named}
+    return calls.call("kl_div", [input, target, *legacy], named)
+
+
+MEAN_OF_DIVERGENCE = (
+    "reduction: 'mean' divides the total loss by both the batch size and the support size."
+    "'batchmean' divides only by the batch size, and aligns with the KL div math definition."
+    "'mean' will be changed to behave the same as 'batchmean' in the next major release."
+)
+
+
+@define("F")
 def l1_loss(m: Machine, input: Tensor, target: Tensor, reduction: str = "mean", **_: Any) -> Tensor:
     """Absolute differences, reduced."""
     _compared(m, input, target)

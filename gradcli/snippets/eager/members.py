@@ -636,7 +636,7 @@ def tolist(m: Machine, self: Tensor) -> Any:
 def _one_number(m: Machine, self: Tensor) -> Any:
     if self.numel != 1:
         raise error("ValueError", "only one element tensors can be converted to Python scalars")
-    if self.requires_grad:
+    if self.requires_grad and MODE.recording:
         m.warn(EXCEPTIONS["UserWarning"], TO_SCALAR)
     return self.data.item()
 

@@ -33,6 +33,10 @@ class Mode:
         self.start = 0  # the seed of random numbers before manual_seed
         self.unseeded = False  # whether some were drawn before it
         self.generator: Any = None
+        self.numpy_errors: dict[str, Any] = {  # of np.seterr
+            **dict.fromkeys(("divide", "over", "invalid"), "warn"),
+            "under": "ignore",
+        }
         self.numpy_options: dict[str, Any] = {}  # of np.set_printoptions
 
     @property

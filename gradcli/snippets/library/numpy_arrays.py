@@ -8,6 +8,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 from ...lazy import np
 from ..eager.mode import MODE
@@ -116,7 +117,7 @@ AXIS_ERROR = Class(
 )
 UFUNC_ERROR = Class("UFuncTypeError", (EXCEPTIONS["TypeError"],), module="numpy._core._exceptions")
 OWN_ERRORS = {cls.name: cls for cls in (LINALG_ERROR, AXIS_ERROR, UFUNC_ERROR)}
-FAILURES = (ValueError, TypeError, IndexError, ZeroDivisionError, OverflowError)
+FAILURES = (ValueError, TypeError, IndexError, ArithmeticError)
 
 
 def raised(failure: Exception) -> Exception:
@@ -166,11 +167,24 @@ def program(value: Any) -> Any:
     return value
 
 
-def _of_tensors(function: Any, name: str, args: Sequence[Any], named: Any) -> Any:
+def computed(m: Machine, function: Callable[..., Any], *args: Any, **named: Any) -> Any:
+    """What NumPy computes; its warnings of nan and infinities are the program's."""
+    with np.errstate(**MODE.numpy_errors), catch_warnings(record=True) as seen:
+        simplefilter("always")
+        try:
+            result = function(*args, **named)
+        except FAILURES as failure:
+            raise raised(failure) from None
+    for warning in seen:
+        if warning.category is RuntimeWarning:
+            m.warn(EXCEPTIONS["RuntimeWarning"], str(warning.message))
+    return result
+
+
+def _of_tensors(m: Machine, function: Any, name: str, args: Sequence[Any], named: Any) -> Any:
     """What a function gives for tensors where the result is one; MISSING where it is an array."""
     if isinstance(function, np.ufunc) and not named:
-        with np.errstate(all="ignore"):
-            return Tensor(np.asarray(function(*map(host, args))))
+        return Tensor(np.asarray(computed(m, function, *map(host, args))))
     if name in REDUCTIONS and isinstance(args[0], Tensor):
         raise _of_tensor(name, named)
     return MISSING
@@ -181,17 +195,13 @@ def called(function: Callable[..., Any], name: str) -> Builtin:
 
     def run(m: Machine, *args: Any, **named: Any) -> Any:
         if any(isinstance(a, Tensor) for a in args):
-            tensor = _of_tensors(function, name, args, named)
+            tensor = _of_tensors(m, function, name, args, named)
             if tensor is not MISSING:
                 return tensor
         given = [host(a) for a in args]
         options = {k: host(v) for k, v in named.items()}
         check_size(m, given)
-        try:
-            with np.errstate(all="ignore"):
-                result = function(*given, **options)
-        except FAILURES as failure:
-            raise raised(failure) from None
+        result = computed(m, function, *given, **options)
         m.spend(memory=getattr(result, "nbytes", 0))
         return program(result)
 
@@ -233,28 +243,24 @@ def _method(name: str) -> Builtin:
 def _operator(operation: Callable[..., Any], reflected: bool) -> Callable[..., Any]:
     def run(m: Machine, self: Any, other: Any) -> Any:
         if isinstance(other, Tensor):
-            return _beside_tensor(self, operation, other, reflected)
+            return _beside_tensor(m, self, operation, other, reflected)
         try:
             a, b = host(self), host(other)
         except Unsupported:
             return NotImplemented
-        try:
-            with np.errstate(all="ignore"):
-                result = operation(b, a) if reflected else operation(a, b)
-        except (ValueError, TypeError) as failure:
-            raise raised(failure) from None
-        return program(result)
+        return program(computed(m, operation, *((b, a) if reflected else (a, b))))
 
     return run
 
 
-def _beside_tensor(self: Any, operation: Callable[..., Any], other: Tensor, reflected: bool) -> Any:
+def _beside_tensor(
+    m: Machine, self: Any, operation: Callable[..., Any], other: Tensor, reflected: bool
+) -> Any:
     """What an array gives beside a tensor: it leaves that to the tensor where it stands first."""
     if isinstance(self, Scalar):
         return NotImplemented
     if reflected:
-        with np.errstate(all="ignore"):
-            return Tensor(np.asarray(operation(host(other), self.array)))
+        return Tensor(np.asarray(computed(m, operation, host(other), self.array)))
     if operation is operator.add:
         raise error("TypeError", CONCATENATED)
     return NotImplemented
@@ -281,10 +287,7 @@ def _in_place(name: str) -> Callable[..., Any]:
     def run(m: Machine, self: Array, other: Any) -> Any:
         if isinstance(other, Tensor):
             return NotImplemented
-        try:
-            getattr(self.array, name)(host(other))
-        except (ValueError, TypeError) as failure:
-            raise raised(failure) from None
+        computed(m, getattr(self.array, name), host(other))
         return self
 
     return run
@@ -343,6 +346,40 @@ def _set_options(m: Machine, *args: Any, **named: Any) -> None:
             MODE.numpy_options = MODE.numpy_options | options
     except FAILURES as failure:
         raise raised(failure) from None
+
+
+class Errors(Object):
+    """np.errstate: what is done with infinities and nan within it."""
+
+    __slots__ = ("before", "chosen")
+    cls = Class("numpy.errstate")
+
+    def __init__(self, chosen: dict[str, str]):
+        self.chosen, self.before = chosen, dict[str, str]()
+
+
+def _set_errors(m: Machine, **named: str | None) -> dict[str, str]:
+    with np.errstate(**MODE.numpy_errors):
+        before = np.geterr()
+    names = tuple(before) if named.get("all") else ()
+    chosen = {k: v for k, v in named.items() if v is not None and k != "all"}
+    for value in named.values():
+        if value not in (None, "ignore", "warn", "raise"):
+            raise Unsupported(f"numpy.seterr('{value}')")
+    MODE.numpy_errors = MODE.numpy_errors | dict.fromkeys(names, named.get("all")) | chosen
+    return before
+
+
+def _enter_errors(m: Machine, self: Errors) -> None:
+    self.before = _set_errors(m, **self.chosen)
+
+
+Errors.cls.members |= functions(
+    {
+        "__enter__": _enter_errors,
+        "__exit__": lambda m, self, *_: _set_errors(m, **self.before) and None,
+    }
+)
 
 
 def _places(m: Machine, *shape: Any) -> Generator:
@@ -531,7 +568,8 @@ def module(name: str) -> Module | None:
     members |= {"int_": Type("int64"), "double": Type("float64"), "single": Type("float32")}
     members |= {"pi": math.pi, "e": math.e, "inf": math.inf, "nan": math.nan, "newaxis": None}
     members |= functions({"array": _array, "asarray": _as_array})
-    members |= functions({"set_printoptions": _set_options})
+    members |= functions({"set_printoptions": _set_options, "seterr": _set_errors})
+    members |= functions({"errstate": lambda m, **named: Errors(named)})
     members |= functions({"ndindex": _places, "ndenumerate": _numbered})
     members |= {"random": _random(), "linalg": module("numpy.linalg"), "generic": SCALAR}
     return Module(name, members, partial(_unknown, name))

@@ -309,7 +309,8 @@ class Attributes:
         if "slots" not in cls.cache:
             given = [c.own("__slots__") for c in cls.mro if c is not OBJECT]
             names = [n for s in given if s is not MISSING for n in ((s,) if type(s) is str else s)]
-            cls.cache["slots"] = None if MISSING in given or "__dict__" in names else frozenset(names)
+            free = MISSING in given or "__dict__" in names
+            cls.cache["slots"] = None if free else frozenset(names)
         return cls.cache["slots"]
 
     def delete(self, value: Any, name: str) -> None:
