@@ -289,7 +289,8 @@ def _decorate(m: Machine, self: Switch, function: Any) -> Any:
             return Generator(_steps(m, self, result.host), result.name)
         return result
 
-    return Wrapper(m.text(m.get(function, "__name__")), run)
+    named = not isinstance(function, Tensor)
+    return Wrapper(m.text(m.get(function, "__name__")) if named else "decorate_context", run)
 
 
 ANOMALY = (
@@ -410,10 +411,6 @@ def _shown_edges(record: Record | Accumulator) -> list[Edge | None]:
     return shown + list(record.edges[len(names) :])
 
 
-def _saved(m: Machine, self: Record) -> Any:
-    return tuple(self.unpack())
-
-
 def _saved_of_elementwise(record: Record, name: str) -> "engine.Saved | None":
     """What an operation on elements keeps under this name of PyTorch's."""
     if not (isinstance(record.call, tuple) and record.call[0].op.family == "elementwise"):
@@ -469,14 +466,15 @@ def _describe() -> None:
             ),
             "__getattr__": Builtin("__getattr__", _saved_attribute),
             "next_functions": Property(Builtin("next_functions", _next_functions)),
-            "saved_tensors": Property(Builtin("saved_tensors", _saved)),
+            "requires_grad": Property(Builtin("requires_grad", lambda m, self: True)),
             "register_hook": Builtin("register_hook", _register),
             "register_prehook": Builtin("register_prehook", _register_before),
-            "variable": Property(Builtin("variable", lambda m, self: self.tensor)),
             "metadata": Property(Builtin("metadata", _metadata)),
             "__repr__": Builtin("__repr__", _record_text),
         }
     )
+    leaves = engine.record_class("AccumulateGrad")
+    leaves.members["variable"] = Property(Builtin("variable", lambda m, self: self.tensor))
 
 
 def _metadata(m: Machine, self: Record | Accumulator) -> dict[str, Any]:

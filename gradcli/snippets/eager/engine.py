@@ -231,6 +231,7 @@ class Record(Object):
 
 _classes: dict[str, Class] = {}
 RECORD = Class("Node", module="torch.autograd.graph")
+FUNCTION_RECORD = Class("BackwardCFunction", (RECORD,), module="torch.autograd.function")
 
 
 def record_class(name: str) -> Class:
@@ -244,7 +245,7 @@ def function_class(name: str) -> Class:
     """The class of the records of a custom Function."""
     key = f"torch.autograd.function.{name}"
     if key not in _classes:
-        _classes[key] = Class(name, (RECORD,), module="torch.autograd.function")
+        _classes[key] = Class(name, (FUNCTION_RECORD,), module="torch.autograd.function")
     return _classes[key]
 
 
@@ -395,7 +396,7 @@ class Pass:
         if not runs:
             return sent
         if isinstance(record, Accumulator):
-            accumulate(self.m, record.tensor, grads[0], self.create_graph)
+            self._accumulate(record, grads)
             return sent
         for target, gradient in zip(record.edges, self._sent_back(record, grads)):
             if target and gradient is not None:
@@ -403,6 +404,14 @@ class Pass:
         if not self.keep:
             record.release()
         return sent
+
+    def _accumulate(self, record: Accumulator, grads: Gradients) -> None:
+        """Add to a leaf's .grad, between the hooks of its record."""
+        from .hooks import after_pre_hooks, after_record_hooks
+
+        grads = after_pre_hooks(self.m, record, grads)
+        accumulate(self.m, record.tensor, grads[0], self.create_graph)
+        after_record_hooks(self.m, record, (), grads)
 
     def _hooked(self, record: Target, grads: Gradients) -> Gradients:
         """Gradients of outputs after the hooks of tensors; some are kept in .grad."""

@@ -19,7 +19,16 @@ from ..python.values import (
     Unsupported,
     error,
 )
-from .engine import Edge, Gradients, Meta, Record, Saved, function_class
+from .engine import (
+    FUNCTION_RECORD,
+    RECORD,
+    Edge,
+    Gradients,
+    Meta,
+    Record,
+    Saved,
+    function_class,
+)
 from .functional_transforms import in_vmap, running
 from .mode import MODE, recording
 from .tables import TABLES
@@ -379,6 +388,26 @@ def _once(answer: Any, grads: Sequence[Any]) -> Any:
 
     output.set_record(Record("DelayedError", edges, [Meta(output.shape, output.dtype)], refuse))
     return output
+
+
+def _of_context(name: str) -> Property:
+    """What the record of a Function has of its context."""
+    get: Property = CONTEXT.members[name]
+    return Property(Builtin(name, lambda m, self: m.call(get.get, [self.backward.context])))
+
+
+def _context_field(m: Machine, self: Record, name: str) -> Any:
+    """What forward has left on ctx, or any other attribute of the record."""
+    back: Any = self.backward
+    if name in back.context.fields:
+        return back.context.fields[name]
+    return m.call(RECORD.members["__getattr__"], [self, name])
+
+
+FUNCTION_RECORD.members |= {
+    n: _of_context(n) for n in ("saved_tensors", "saved_variables", "needs_input_grad")
+}
+FUNCTION_RECORD.members["__getattr__"] = Builtin("__getattr__", _context_field)
 
 
 def _not_written(m: Machine, *_: Any) -> Any:

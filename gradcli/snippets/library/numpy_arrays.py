@@ -61,6 +61,9 @@ LINALG = """
 norm inv det solve eigh eigvalsh svd pinv matrix_rank cholesky qr matrix_power lstsq cond slogdet
 multi_dot
 """
+TESTING = """
+assert_allclose assert_almost_equal assert_array_almost_equal assert_array_equal assert_equal
+"""
 TYPES = """
 float16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool_
 """
@@ -117,7 +120,7 @@ AXIS_ERROR = Class(
 )
 UFUNC_ERROR = Class("UFuncTypeError", (EXCEPTIONS["TypeError"],), module="numpy._core._exceptions")
 OWN_ERRORS = {cls.name: cls for cls in (LINALG_ERROR, AXIS_ERROR, UFUNC_ERROR)}
-FAILURES = (ValueError, TypeError, IndexError, ArithmeticError)
+FAILURES = (ValueError, TypeError, IndexError, ArithmeticError, AssertionError)
 
 
 def raised(failure: Exception) -> Exception:
@@ -561,6 +564,9 @@ def module(name: str) -> Module | None:
     if name == "numpy.linalg":
         own = {n: called(getattr(np.linalg, n), n) for n in LINALG.split()}
         return Module(name, own, partial(_unknown, name))
+    if name == "numpy.testing":
+        own = {n: called(getattr(np.testing, n), n) for n in TESTING.split()}
+        return Module(name, own, partial(_unknown, name))
     if name != "numpy":
         return None
     members = {n: called(getattr(np, n), n) for n in FUNCTIONS.split()}
@@ -571,7 +577,8 @@ def module(name: str) -> Module | None:
     members |= functions({"set_printoptions": _set_options, "seterr": _set_errors})
     members |= functions({"errstate": lambda m, **named: Errors(named)})
     members |= functions({"ndindex": _places, "ndenumerate": _numbered})
-    members |= {"random": _random(), "linalg": module("numpy.linalg"), "generic": SCALAR}
+    members |= {n: module(f"numpy.{n}") for n in ("random", "linalg", "testing")}
+    members["generic"] = SCALAR
     return Module(name, members, partial(_unknown, name))
 
 
@@ -579,7 +586,7 @@ def _unknown(path: str, name: str) -> Any:
     """A name that is not here: one that NumPy has is not supported."""
     if path == "numpy.linalg" and name == "LinAlgError":
         return LINALG_ERROR
-    own = {"numpy": np, "numpy.linalg": np.linalg, "numpy.random": np.random}[path]
+    own = getattr(np, path.partition(".")[2]) if "." in path else np
     try:
         getattr(own, name)
     except AttributeError as failure:  # its text says what stands in a name's place now
