@@ -165,14 +165,22 @@ def grad(
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
-) -> tuple[Any, ...]:
-    """The gradients of outputs with respect to inputs."""
+) -> tuple[Any, ...] | dict[Any, Any]:
+    """The gradients of outputs with respect to inputs; by name where the inputs are a dict."""
     if materialize_grads and allow_unused is False:
         raise error(
             "ValueError",
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
             "allow_unused=False.",
         )
+    if isinstance(inputs, dict):
+        answers = grad(
+            *(m, outputs, list(inputs.values()), grad_outputs, retain_graph, create_graph),
+            *(only_inputs, allow_unused, is_grads_batched, materialize_grads),
+        )
+        return dict(zip(inputs, answers, strict=True))
+    if not only_inputs:
+        m.warn(EXCEPTIONS["UserWarning"], ONLY_INPUTS)
     results, wanted = several(m, outputs), several(m, inputs)
     for tensor in wanted:
         if not isinstance(tensor, Tensor) and _edge_in(tensor) is None:
@@ -197,8 +205,17 @@ def grad(
         if answer is None and not (allow_unused or materialize_grads):
             raise error("RuntimeError", UNUSED.format(place=place))
     if materialize_grads:
-        answers = [engine.zeros_like(t) if a is None else a for t, a in zip(wanted, answers)]
+        for place, (tensor, answer) in enumerate(zip(wanted, answers)):
+            if answer is None:
+                answers[place] = zeros = engine.zeros_like(tensor)
+                zeros.requires_grad = create_graph
     return tuple(None if a is None else own(a) for a in answers)
+
+
+ONLY_INPUTS = (
+    "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate "
+    "gradient for other parts of the graph, please use torch.autograd.backward."
+)
 
 
 def own(gradient: Tensor) -> Tensor:
@@ -320,6 +337,9 @@ def _switch(name: str, settings: Any, *places: str) -> Class:
         at_once = name.startswith("set_")  # in force also without `with`
         if len(args) == 1 and not isinstance(args[0], bool) and not at_once:
             return _decorate(m, Switch(cls, **settings()), args[0])
+        if at_once and not (args or named):
+            text = f"{name}.__init__() missing 1 required positional argument: 'mode'"
+            raise error("TypeError", text)
         if name == "detect_anomaly":
             m.warn(EXCEPTIONS["UserWarning"], ANOMALY)
         switch = Switch(cls, **settings(*args, **named))
@@ -469,6 +489,7 @@ def _describe() -> None:
             "requires_grad": Property(Builtin("requires_grad", lambda m, self: True)),
             "register_hook": Builtin("register_hook", _register),
             "register_prehook": Builtin("register_prehook", _register_before),
+            "_sequence_nr": Builtin("_sequence_nr", lambda m, self: self.sequence),
             "metadata": Property(Builtin("metadata", _metadata)),
             "__repr__": Builtin("__repr__", _record_text),
         }

@@ -287,7 +287,7 @@ class Accumulator(Object):
     @property
     def sequence(self) -> int:
         """A leaf comes before everything else that is ready."""
-        return 1 << 62
+        return (1 << 64) - 1
 
 
 Target = Record | Accumulator
@@ -337,6 +337,7 @@ class Pass:
         self.buffers: dict[Target, Gradients] = {}
         self.waiting: dict[Target, int] = {}
         self.needed: set[Target] | None = None
+        self.callbacks: list[Any] = []  # functions of the program to call at the end
         self.aims: set[Target] = set()  # records that are wanted, and run where .grad is added to
         self._prepare(wanted)
 
@@ -378,6 +379,8 @@ class Pass:
                 self.waiting[edge.record] -= 1
                 if not self.waiting[edge.record]:
                     heapq.heappush(ready, (-edge.record.sequence, next(serial), edge.record))
+        for callback in self.callbacks:
+            self.m.call(callback)
 
     def _run_one(self, record: Target) -> list[Edge]:
         """Run one record; the edges that it has now answered."""

@@ -19,6 +19,7 @@ from ..python.values import (
     Unsupported,
     error,
 )
+from .dtypes import FLOAT32
 from .engine import (
     FUNCTION_RECORD,
     RECORD,
@@ -144,7 +145,7 @@ def _apply(m: Machine, cls: Class, *given: Any, **named: Any) -> Any:
     context = Context(cls.name, needs)
     with recording(False):
         outputs = _forward(m, cls, context, given, named)
-    several = isinstance(outputs, tuple | list)
+    several = isinstance(outputs, tuple)
     results = list(outputs) if several else [outputs]
     for place, kept in enumerate(context.kept):
         if kept is not None and not isinstance(kept, Tensor):
@@ -293,13 +294,15 @@ def _record(
 ) -> None:
     edges = [a.edge if isinstance(a, Tensor) else None for a in args]
     shown = [r for r in results if isinstance(r, Tensor)]
-    metas = [Meta(r.shape, r.dtype) for r in shown]
+    metas = [Meta(r.shape, r.dtype) if isinstance(r, Tensor) else NO_META for r in results]
     back = _Backward(cls, context, [isinstance(a, Tensor) for a in args])
     record = Record(f"{cls.name}Backward", edges, metas, back, (), m.line)
     record.cls = function_class(record.name)
     record.call = ("function", cls, tuple(args))
     context.record = record
-    for place, result in enumerate(shown):
+    for place, result in enumerate(results):
+        if not isinstance(result, Tensor):
+            continue
         plain = any(result is t for t in context.plain) or not result.dtype.is_floating
         if not plain:
             result.set_record(record, place)
@@ -307,6 +310,9 @@ def _record(
         if kept is not None:
             own = any(kept is r for r in shown)
             record.saved.append(Saved(kept, record if own else None).pack())
+
+
+NO_META = Meta((), FLOAT32)  # of an output that is no tensor
 
 
 class _Backward:
@@ -319,7 +325,9 @@ class _Backward:
         """The gradients of the inputs of forward."""
         if self.context.materialize:
             grads = [
-                Tensor(np.zeros(meta.shape, meta.dtype.numpy), meta.dtype) if g is None else g
+                Tensor(np.zeros(meta.shape, meta.dtype.numpy), meta.dtype)
+                if g is None and meta is not NO_META
+                else g
                 for g, meta in zip(grads, record.metas)
             ]
         answer = m.call(self._function(), [self.context, *grads])

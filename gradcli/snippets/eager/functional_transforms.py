@@ -233,6 +233,7 @@ def transforms_module() -> Module:
         "accumulates": lambda m: MODE.accumulates,
         "pass_number": lambda m: id(MODE.way),
         "is_on_the_way": lambda m, tensor: MODE.way.will_run(tensor.edge.record),
+        "increment_version": lambda m, tensor: tensor.changed(),
         "record_of": lambda m, tensor: tensor.edge.record,
         "push_saved_hooks": lambda m, *hooks: MODE.saved_hooks.append((m, *hooks)),
         "pop_saved_hooks": lambda m: MODE.saved_hooks.pop() and None,
