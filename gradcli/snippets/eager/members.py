@@ -34,7 +34,16 @@ from .positional import has, places
 from .printing import size as size_text
 from .printing import tensor_text
 from .refusals import LONG_NAMES
-from .tables import OF_PYTHON, TABLES, check_places, define, dtype_of, number, of_numbers
+from .tables import (
+    OF_PYTHON,
+    PYTHON_METHODS,
+    TABLES,
+    check_places,
+    define,
+    dtype_of,
+    number,
+    of_numbers,
+)
 from .tensor import TENSOR, MetaTensor, Tensor, Version
 from .views import address, check_writable, rebase, regenerated
 
@@ -1117,7 +1126,8 @@ def method_of(name: str) -> Any:
     """A method that is an operator: `x.exp()`, and `x.exp_()` in place; or MISSING."""
     own = TABLES["Tensor"].get(name)
     if own is not None:
-        return Builtin(name, of_numbers(_in_places(name, own.function), name))
+        named = f"Tensor.{name}" if name in PYTHON_METHODS else name
+        return Builtin(named, of_numbers(_in_places(name, own.function), name))
     if not has("torch.Tensor", name):
         if name in PRIVATE:
             raise Unsupported(f"Tensor.{name}")
@@ -1137,5 +1147,5 @@ def method_of(name: str) -> Any:
     raise Unsupported(f"Tensor.{name}")
 
 
-for _name in ("backward", "register_hook"):  # Python's own functions, which errors name so
+for _name in PYTHON_METHODS:  # Python's own functions, which errors name so
     TABLES["Tensor"][_name].name = f"Tensor.{_name}"

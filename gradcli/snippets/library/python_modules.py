@@ -1084,6 +1084,80 @@ def string_module() -> Module:
     return Module("string", {name: getattr(string, name) for name in names.split()})
 
 
+def json_module() -> Module:
+    """json, of what is plain."""
+    import json
+
+    def dumps(m: Any, value: Any, **options: Any) -> str:
+        if not options.keys() <= {"indent", "sort_keys", "separators", "ensure_ascii"}:
+            raise Unsupported(f"json.dumps with {', '.join(options)}")
+        return host_call(m, json.dumps, (jsonable(m, value),), options)
+
+    def loads(m: Any, text: Any) -> Any:
+        given = plain(text)
+        if not isinstance(given, str):
+            raise Unsupported("json.loads of what is no text")
+        try:
+            return json.loads(given)
+        except json.JSONDecodeError as e:
+            raise error(failed, str(e)) from None
+
+    failed = Class("JSONDecodeError", (EXCEPTIONS["ValueError"],), module="json.decoder")
+    members = functions({"dumps": dumps, "loads": loads})
+    return Module("json", {**members, "JSONDecodeError": failed})
+
+
+def jsonable(m: Any, value: Any) -> Any:
+    """A value without anything that JSON has no form for."""
+    if value is None or type(value) in (bool, int, float, str):
+        return value
+    if type(value) in (list, tuple):
+        return [jsonable(m, v) for v in value]
+    if type(value) is dict:
+        return {k: jsonable(m, v) for k, v in value.items()}
+    kind = m.class_of(value).name.rpartition(".")[2]
+    raise error("TypeError", f"Object of type {kind} is not JSON serializable")
+
+
+def heapq_module() -> Module:
+    """heapq, of numbers, texts and tuples of them."""
+    import heapq
+
+    def named(name: str) -> Callable:
+        def run(m: Any, *args: Any) -> Any:
+            values = args[1] if name in ("nlargest", "nsmallest") else args[0]
+            if type(values) is not list or not all(ordered(v) for v in [*values, *args[1:]]):
+                raise Unsupported(f"heapq.{name} of these values")
+            return host_call(m, getattr(heapq, name), args, {})
+
+        return run
+
+    names = "heapify heappush heappop heappushpop heapreplace nlargest nsmallest"
+    return Module("heapq", functions({n: named(n) for n in names.split()}))
+
+
+def ordered(value: Any) -> bool:
+    """Whether a value is compared as the host compares it."""
+    inner = value if type(value) in (tuple, list) else ()
+    return type(value) in (int, float, str, bool, tuple, list) and all(map(ordered, inner))
+
+
+def logging_module() -> Module:
+    """logging, which writes to stderr."""
+
+    def configure(m: Any, **options: Any) -> None:
+        if options.keys() & {"stream", "handlers"}:
+            raise Unsupported("logging.basicConfig with a stream")
+
+    names = "debug info warning error critical exception log setLevel disable"
+    quiet = functions({n: lambda m, *args, **named: None for n in names.split()})
+    quiet["basicConfig"] = Builtin("basicConfig", configure)
+    logger = Class("Logger", members=quiet, module="logging")
+    levels = {"DEBUG": 10, "INFO": 20, "WARNING": 30, "ERROR": 40, "CRITICAL": 50}
+    made = functions({"getLogger": lambda m, name=None: Instance(logger)})
+    return Module("logging", {**quiet, **made, **levels})
+
+
 def collections_module() -> Module:
     return Module(
         "collections",
@@ -1130,7 +1204,10 @@ MAKERS: dict[str, Callable[[], Module]] = {
     "dataclasses": lambda: Module("dataclasses", DATACLASSES),
     "enum": lambda: Module("enum", ENUMS),
     "functools": functools_module,
+    "heapq": heapq_module,
     "itertools": itertools_module,
+    "json": json_module,
+    "logging": logging_module,
     "math": math_module,
     "operator": operator_module,
     "os": os_module,

@@ -67,10 +67,17 @@ class Attributes:
 
     def get(self, value: Any, name: str) -> Any:
         """value.name; raises the program's AttributeError where there is none."""
-        result = self.find(value, name)
+        held = not isinstance(value, Class | Module)
+        try:
+            result = self.find(value, name)
+        except Raised as e:  # by a property, which __getattr__ then stands in for
+            failed = e.value.cls.derives_from(EXCEPTIONS["AttributeError"])
+            if not (failed and held and self.class_of(value).lookup("__getattr__") is not MISSING):
+                raise
+            result = MISSING
         if result is not MISSING:
             return result
-        if not isinstance(value, Class | Module):
+        if held:
             function = self.class_of(value).lookup("__getattr__")
             if function is not MISSING:
                 return self.call(function, (value, name))
@@ -218,7 +225,7 @@ class Attributes:
         if isinstance(value, Function):
             return self.of_function(value, name)
         if isinstance(value, Builtin | Generator) and name in ("__name__", "__qualname__"):
-            return value.name
+            return value.name.rpartition(".")[2] if name == "__name__" else value.name
         return MISSING
 
     def of_instance(self, value: Instance, name: str) -> Any:
