@@ -226,8 +226,10 @@ def _listed(m: Machine, tensors: Any, name: str) -> list[Tensor]:
             kind = m.class_of(part).name
             text = f"expected Tensor as element {place} in argument 0, but got {kind}"
             raise error("TypeError", text)
+    if not parts and name == "cat":
+        raise error("ValueError", "torch.cat(): expected a non-empty list of Tensors")
     if not parts:
-        raise error("RuntimeError", "stack expects a non-empty TensorList")
+        raise error("RuntimeError", f"{name} expects a non-empty TensorList")
     return parts
 
 
