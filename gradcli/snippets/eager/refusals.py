@@ -285,6 +285,14 @@ def _index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> None:
         raise error("IndexError", place)
 
 
+@check("take")
+def _take(input: Tensor, index: Tensor) -> None:
+    outside = index.data[(index.data < -input.numel) | (index.data >= input.numel)]
+    if outside.size:
+        text = f"out of range: tried to access index {outside[0]} on a tensor of {input.numel} "
+        raise error("IndexError", f"{text}elements.")
+
+
 @check("index_copy")
 def _index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor, **_: Any) -> None:
     if source.dtype is not input.dtype:
