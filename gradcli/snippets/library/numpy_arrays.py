@@ -204,6 +204,9 @@ def called(function: Callable[..., Any], name: str) -> Builtin:
         given = [host(a) for a in args]
         options = {k: host(v) for k, v in named.items()}
         check_size(m, given)
+        if name in OF_PAIRS and len(given) > 1:
+            pairs = np.size(given[0]) * np.size(given[1])
+            m.spend(pairs // 1000, 8 * pairs if name in ("kron", "outer") else 0)
         result = computed(m, function, *given, **options)
         m.spend(memory=getattr(result, "nbytes", 0))
         return program(result)
@@ -211,6 +214,7 @@ def called(function: Callable[..., Any], name: str) -> Builtin:
     return Builtin(name, run)
 
 
+OF_PAIRS = ("kron", "outer", "convolve", "correlate")  # compute with all pairs of elements
 REDUCTIONS = {  # functions that call the method of what they are given, and what PyTorch's says
     "mean": "mean() got an unexpected keyword argument 'axis'",
     "sum": "sum() got an unexpected keyword argument 'axis'",
@@ -318,6 +322,12 @@ def _index(m: Machine, self: Any) -> int:
 
 def shown(text: Callable[[Any], str], array: Any) -> str:
     """A text of an array, as np.set_printoptions has said."""
+    size, options = np.size(array), MODE.numpy_options
+    if size > options.get("threshold", 1000):
+        size = min(size, (2 * options.get("edgeitems", 3)) ** np.ndim(array))
+    if options.get("precision", 8) > MOST_DIGITS:
+        raise Unsupported("numpy.set_printoptions with so many digits")
+    MODE.spend(20 * size, 50 * size)
     with np.printoptions(**MODE.numpy_options):
         return text(array)
 
@@ -332,6 +342,7 @@ def formatted(array: Any, spec: str) -> str:
         raise raised(failure) from None
 
 
+MOST_DIGITS = 100
 OPTIONS = (
     *("precision", "threshold", "edgeitems", "linewidth", "suppress"),
     *("nanstr", "infstr", "sign", "floatmode"),
