@@ -420,8 +420,14 @@ def _record(
         from .views import rebase
 
         rebase(into, record)
+    for place in KEEP_UNREAD.get(record.name, ()):
+        tensor = inputs[place]
+        if place not in back.reads and isinstance(tensor, Tensor) and tensor is not into:
+            record.saved.append(Saved(tensor).pack())
     if back.reads_output:
         record.saved.append(_kept_output(prepared, back, output, record))
+    elif record.name == "PowBackward1":  # keeps its output for the exponent in any case
+        record.saved.append(Saved(output, record).pack())
 
 
 def _kept_output(prepared: Plan, back: Way, output: Tensor, record: Record) -> Saved:
@@ -440,6 +446,9 @@ KEEP_PLACES = frozenset(  # keep places, or inputs whose numbers the way back he
         *("AvgPool2D", "LinalgSvd"),
     )
 )
+KEEP_UNREAD = {  # places of inputs that PyTorch keeps, whether or not the way back here reads them
+    **{"PowBackward0": (0,), "PowBackward1": (0, 1), "PowBackward2": (1,)},
+}
 KEEP_NUMBERS = ("mul", "div")  # keep a number as the tensor that it is in PyTorch
 
 

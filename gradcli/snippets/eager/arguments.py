@@ -55,7 +55,7 @@ def check_tensors(
         if len(args) > 1 and name in SECOND and not isinstance(args[1], Tensor):
             raise _no_tensor(m, name, SECOND[name], 2, args[1])
     elif path == "torch.nn.functional":
-        if len(args) == 1 and (name in COMPARE_SIZES or name in INNER) and "target" not in named:
+        if len(args) == 1 and name in TARGETED and "target" not in named:
             text = f"{name}() missing 1 required positional argument: 'target'"
             raise error("TypeError", text)
         _check_network(m, name, args)
@@ -63,7 +63,8 @@ def check_tensors(
             _check_reduction(name, named.get("reduction"))
 
 
-LOSSES = (*COMPARE_SIZES, *INNER, "kl_div", "cosine_embedding_loss", "margin_ranking_loss")
+TARGETED = (*COMPARE_SIZES, *INNER, "kl_div")
+LOSSES = (*TARGETED, "cosine_embedding_loss", "margin_ranking_loss")
 
 
 def _check_reduction(name: str, reduction: Any) -> None:

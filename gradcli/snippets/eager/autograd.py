@@ -1,9 +1,10 @@
 """torch.autograd and the switches of recording, as a program calls them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ...graphs import Node
+from ..python.objects import Function, Generator
 from ..python.values import (
     EXCEPTIONS,
     Builtin,
@@ -49,7 +50,11 @@ def _remove(m: Machine, self: Handle) -> None:
         self.hooks.remove(self.hook)
 
 
-Handle.cls.members["remove"] = Builtin("remove", _remove)
+Handle.cls.members |= {
+    "remove": Builtin("remove", _remove),
+    "__enter__": Builtin("__enter__", lambda m, self: self),
+    "__exit__": Builtin("__exit__", lambda m, self, *_: _remove(m, self)),
+}
 
 
 def several(m: Machine, value: Any) -> list[Any]:
@@ -160,14 +165,22 @@ def grad(
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
-) -> tuple[Any, ...]:
-    """The gradients of outputs with respect to inputs."""
+) -> tuple[Any, ...] | dict[Any, Any]:
+    """The gradients of outputs with respect to inputs; by name where the inputs are a dict."""
     if materialize_grads and allow_unused is False:
         raise error(
             "ValueError",
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
             "allow_unused=False.",
         )
+    if isinstance(inputs, dict):
+        answers = grad(
+            *(m, outputs, list(inputs.values()), grad_outputs, retain_graph, create_graph),
+            *(only_inputs, allow_unused, is_grads_batched, materialize_grads),
+        )
+        return dict(zip(inputs, answers, strict=True))
+    if not only_inputs:
+        m.warn(EXCEPTIONS["UserWarning"], ONLY_INPUTS)
     results, wanted = several(m, outputs), several(m, inputs)
     for tensor in wanted:
         if not isinstance(tensor, Tensor) and _edge_in(tensor) is None:
@@ -192,8 +205,17 @@ def grad(
         if answer is None and not (allow_unused or materialize_grads):
             raise error("RuntimeError", UNUSED.format(place=place))
     if materialize_grads:
-        answers = [engine.zeros_like(t) if a is None else a for t, a in zip(wanted, answers)]
+        for place, (tensor, answer) in enumerate(zip(wanted, answers)):
+            if answer is None:
+                answers[place] = zeros = engine.zeros_like(tensor)
+                zeros.requires_grad = create_graph
     return tuple(None if a is None else own(a) for a in answers)
+
+
+ONLY_INPUTS = (
+    "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate "
+    "gradient for other parts of the graph, please use torch.autograd.backward."
+)
 
 
 def own(gradient: Tensor) -> Tensor:
@@ -277,11 +299,35 @@ def _decorate(m: Machine, self: Switch, function: Any) -> Any:
     def run(m: Machine, *args: Any, **named: Any) -> Any:
         _enter(m, self)
         try:
-            return m.call(function, args, named)
+            result = m.call(function, args, named)
         finally:
             _exit(m, self)
+        if isinstance(result, Generator) and isinstance(function, Function):
+            return Generator(_steps(m, self, result.host), result.name)
+        return result
 
-    return Wrapper(m.text(m.get(function, "__name__")), run)
+    named = not isinstance(function, Tensor)
+    return Wrapper(m.text(m.get(function, "__name__")) if named else "decorate_context", run)
+
+
+ANOMALY = (
+    "Anomaly Detection has been enabled. This mode will increase the runtime and should only be "
+    "enabled for debugging."
+)
+
+
+def _steps(m: Machine, self: Switch, body: Any) -> Iterator[Any]:
+    """The items of a generator whose body runs within the switch, and what is between not."""
+    sent: Any = None
+    while True:
+        _enter(m, self)
+        try:
+            item = body.send(sent)
+        except StopIteration as end:
+            return end.value
+        finally:
+            _exit(m, self)
+        sent = yield item
 
 
 def _switch(name: str, settings: Any, *places: str) -> Class:
@@ -291,6 +337,11 @@ def _switch(name: str, settings: Any, *places: str) -> Class:
         at_once = name.startswith("set_")  # in force also without `with`
         if len(args) == 1 and not isinstance(args[0], bool) and not at_once:
             return _decorate(m, Switch(cls, **settings()), args[0])
+        if at_once and not (args or named):
+            text = f"{name}.__init__() missing 1 required positional argument: 'mode'"
+            raise error("TypeError", text)
+        if name == "detect_anomaly":
+            m.warn(EXCEPTIONS["UserWarning"], ANOMALY)
         switch = Switch(cls, **settings(*args, **named))
         if at_once:
             _enter(m, switch)
@@ -380,10 +431,6 @@ def _shown_edges(record: Record | Accumulator) -> list[Edge | None]:
     return shown + list(record.edges[len(names) :])
 
 
-def _saved(m: Machine, self: Record) -> Any:
-    return tuple(self.unpack())
-
-
 def _saved_of_elementwise(record: Record, name: str) -> "engine.Saved | None":
     """What an operation on elements keeps under this name of PyTorch's."""
     if not (isinstance(record.call, tuple) and record.call[0].op.family == "elementwise"):
@@ -439,13 +486,20 @@ def _describe() -> None:
             ),
             "__getattr__": Builtin("__getattr__", _saved_attribute),
             "next_functions": Property(Builtin("next_functions", _next_functions)),
-            "saved_tensors": Property(Builtin("saved_tensors", _saved)),
+            "requires_grad": Property(Builtin("requires_grad", lambda m, self: True)),
             "register_hook": Builtin("register_hook", _register),
             "register_prehook": Builtin("register_prehook", _register_before),
-            "variable": Property(Builtin("variable", lambda m, self: self.tensor)),
+            "_sequence_nr": Builtin("_sequence_nr", lambda m, self: self.sequence),
+            "metadata": Property(Builtin("metadata", _metadata)),
             "__repr__": Builtin("__repr__", _record_text),
         }
     )
+    leaves = engine.record_class("AccumulateGrad")
+    leaves.members["variable"] = Property(Builtin("variable", lambda m, self: self.tensor))
+
+
+def _metadata(m: Machine, self: Record | Accumulator) -> dict[str, Any]:
+    return self.fields.setdefault("metadata", {})
 
 
 def _record_text(m: Machine, self: Record | Accumulator) -> str:

@@ -42,16 +42,17 @@ def several(name: str, names: tuple[str, ...], values: Sequence[Any]) -> Instanc
 
 def _return_type(name: str, names: tuple[str, ...]) -> Class:
     """The class of what a function with several outputs gives: a tuple with names."""
+    label = name.replace(".", "_")
 
     def text(m: Machine, self: Instance) -> str:
         parts = [f"{own}={m.repr(v)}" for own, v in zip(names, self.payload)]
-        return f"torch.return_types.{name}(\n" + ",\n".join(parts) + ")"
+        return f"torch.return_types.{label}(\n" + ",\n".join(parts) + ")"
 
     members: dict[str, Any] = {own: Builtin(own, text) for own in ("__repr__", "__str__")}
     for place, own in enumerate(names):
         get = Builtin(own, lambda m, self, place=place: self.payload[place])
         members[own] = Property(get)
-    return Class(f"torch.return_types.{name}", (TUPLE,), members)
+    return Class(f"torch.return_types.{label}", (TUPLE,), members)
 
 
 def known(name: str) -> bool:

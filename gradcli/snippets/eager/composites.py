@@ -226,8 +226,10 @@ def _listed(m: Machine, tensors: Any, name: str) -> list[Tensor]:
             kind = m.class_of(part).name
             text = f"expected Tensor as element {place} in argument 0, but got {kind}"
             raise error("TypeError", text)
+    if not parts and name == "cat":
+        raise error("ValueError", "torch.cat(): expected a non-empty list of Tensors")
     if not parts:
-        raise error("RuntimeError", "stack expects a non-empty TensorList")
+        raise error("RuntimeError", f"{name} expects a non-empty TensorList")
     return parts
 
 
@@ -291,6 +293,25 @@ def mse_loss(
         reduction = "none" if reduce is False else summed
     _compared(m, input, target)
     return calls.call("mse_loss", [input, target], {"reduction": reduction})
+
+
+@define("F")
+def kl_div(
+    m: Machine, input: Tensor, target: Tensor, *legacy: Any, reduction: str = "mean", **named: Any
+) -> Tensor:
+    """The Kullback-Leibler divergence, reduced."""
+    old = [*legacy, named.get("size_average"), named.get("reduce")]
+    if reduction == "mean" and all(v is None for v in old):
+        m.warn(EXCEPTIONS["UserWarning"], MEAN_OF_DIVERGENCE)
+    named = {"reduction": reduction, **named}
+    return calls.call("kl_div", [input, target, *legacy], named)
+
+
+MEAN_OF_DIVERGENCE = (
+    "reduction: 'mean' divides the total loss by both the batch size and the support size."
+    "'batchmean' divides only by the batch size, and aligns with the KL div math definition."
+    "'mean' will be changed to behave the same as 'batchmean' in the next major release."
+)
 
 
 @define("F")

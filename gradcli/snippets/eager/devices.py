@@ -3,6 +3,7 @@
 from typing import Any
 
 from ..python.values import Builtin, Class, Machine, Object, Property, error
+from .dtypes import unformatted
 from .tables import TABLES
 
 TYPES = (
@@ -80,7 +81,7 @@ Device.cls = Class(
     members={
         "__repr__": Builtin("__repr__", _text),
         "__str__": Builtin("__str__", lambda m, self: str(self)),
-        "__format__": Builtin("__format__", lambda m, self, spec="": format(str(self), spec)),
+        "__format__": Builtin("__format__", unformatted("torch.device")),
         "__eq__": Builtin("__eq__", lambda m, self, other: self == other),
         "__hash__": Builtin("__hash__", lambda m, self: hash(self)),
         "type": Property(Builtin("type", lambda m, self: self.type)),

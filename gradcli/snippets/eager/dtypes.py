@@ -3,12 +3,12 @@
 Knows PyTorch's rules of promotion; holds no tensor.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
 from ...lazy import np
-from ..python.values import Builtin, Class, Object, Property
+from ..python.values import Builtin, Class, Machine, Object, Property, error
 
 KINDS = ("bool", "int", "float")  # each holds the numbers of those before it
 
@@ -57,8 +57,22 @@ BY_NAME = {d.name: d for d in ALL} | {
     **{"float": FLOAT32, "double": FLOAT64, "half": FLOAT16},
     **{"long": INT64, "int": INT32, "short": INT16},
 }
+
+
+def unformatted(name: str) -> Callable[..., str]:
+    """The `__format__` of a type of C++, which takes no format."""
+
+    def text(m: Machine, self: Any, spec: str = "") -> str:
+        if spec:
+            raise error("TypeError", f"unsupported format string passed to {name}.__format__")
+        return m.text(self)
+
+    return text
+
+
 DType.cls.members.update(
     {
+        "__format__": Builtin("__format__", unformatted("torch.dtype")),
         "__repr__": Builtin("__repr__", lambda m, self: repr(self)),
         "is_floating_point": Property(
             Builtin("is_floating_point", lambda m, self: self.is_floating)

@@ -231,6 +231,7 @@ class Record(Object):
 
 _classes: dict[str, Class] = {}
 RECORD = Class("Node", module="torch.autograd.graph")
+FUNCTION_RECORD = Class("BackwardCFunction", (RECORD,), module="torch.autograd.function")
 
 
 def record_class(name: str) -> Class:
@@ -244,7 +245,7 @@ def function_class(name: str) -> Class:
     """The class of the records of a custom Function."""
     key = f"torch.autograd.function.{name}"
     if key not in _classes:
-        _classes[key] = Class(name, (RECORD,), module="torch.autograd.function")
+        _classes[key] = Class(name, (FUNCTION_RECORD,), module="torch.autograd.function")
     return _classes[key]
 
 
@@ -286,7 +287,7 @@ class Accumulator(Object):
     @property
     def sequence(self) -> int:
         """A leaf comes before everything else that is ready."""
-        return 1 << 62
+        return (1 << 64) - 1
 
 
 Target = Record | Accumulator
@@ -311,6 +312,12 @@ def inputs_first(roots: Iterable[Target], cut: Container[Target] = ()) -> list[T
     return order
 
 
+LEAF_OF_GRAD = (
+    "A leaf node was passed to _will_engine_execute_node but we are currently running "
+    "autograd.grad(). This is currently not supported."
+)
+
+
 class Pass:
     """One way back: from outputs with their gradients to leaves, or to `wanted` tensors."""
 
@@ -330,6 +337,7 @@ class Pass:
         self.buffers: dict[Target, Gradients] = {}
         self.waiting: dict[Target, int] = {}
         self.needed: set[Target] | None = None
+        self.callbacks: list[Any] = []  # functions of the program to call at the end
         self.aims: set[Target] = set()  # records that are wanted, and run where .grad is added to
         self._prepare(wanted)
 
@@ -348,6 +356,14 @@ class Pass:
                 if record in aims or any(e and e.record in self.needed for e in record.edges):
                     self.needed.add(record)
 
+    def will_run(self, record: Target) -> bool:
+        """Whether a record is on the way."""
+        if isinstance(record, Accumulator) and not self.accumulate:
+            raise error("RuntimeError", LEAF_OF_GRAD)
+        if self.needed is not None:
+            return record in self.needed
+        return record in self.waiting or any(edge.record is record for edge, _ in self.roots)
+
     def run(self) -> None:
         """Go back."""
         for edge, gradient in self.roots:
@@ -363,6 +379,8 @@ class Pass:
                 self.waiting[edge.record] -= 1
                 if not self.waiting[edge.record]:
                     heapq.heappush(ready, (-edge.record.sequence, next(serial), edge.record))
+        for callback in self.callbacks:
+            self.m.call(callback)
 
     def _run_one(self, record: Target) -> list[Edge]:
         """Run one record; the edges that it has now answered."""
@@ -381,7 +399,7 @@ class Pass:
         if not runs:
             return sent
         if isinstance(record, Accumulator):
-            accumulate(self.m, record.tensor, grads[0], self.create_graph)
+            self._accumulate(record, grads)
             return sent
         for target, gradient in zip(record.edges, self._sent_back(record, grads)):
             if target and gradient is not None:
@@ -389,6 +407,14 @@ class Pass:
         if not self.keep:
             record.release()
         return sent
+
+    def _accumulate(self, record: Accumulator, grads: Gradients) -> None:
+        """Add to a leaf's .grad, between the hooks of its record."""
+        from .hooks import after_pre_hooks, after_record_hooks
+
+        grads = after_pre_hooks(self.m, record, grads)
+        accumulate(self.m, record.tensor, grads[0], self.create_graph)
+        after_record_hooks(self.m, record, (), grads)
 
     def _hooked(self, record: Target, grads: Gradients) -> Gradients:
         """Gradients of outputs after the hooks of tensors; some are kept in .grad."""
@@ -556,9 +582,10 @@ def go_back(
 ) -> Mapping[Edge, Tensor | None]:
     """Run the way back; the gradients of what is `wanted`."""
     way = Pass(m, roots, keep=keep, create_graph=create_graph, wanted=wanted, accumulate=accumulate)
-    before, MODE.accumulates = MODE.accumulates, wanted is None
+    before = MODE.accumulates, MODE.way
+    MODE.accumulates, MODE.way = wanted is None, way
     try:
         way.run()
     finally:
-        MODE.accumulates = before
+        MODE.accumulates, MODE.way = before
     return way.captured

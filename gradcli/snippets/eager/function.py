@@ -8,6 +8,7 @@ from ..python.objects import Function as PythonFunction
 from ..python.values import (
     EXCEPTIONS,
     MISSING,
+    Bound,
     Builtin,
     Class,
     ClassMethod,
@@ -15,9 +16,20 @@ from ..python.values import (
     Object,
     Property,
     Static,
+    Unsupported,
     error,
 )
-from .engine import Edge, Gradients, Meta, Record, Saved, function_class
+from .dtypes import FLOAT32
+from .engine import (
+    FUNCTION_RECORD,
+    RECORD,
+    Edge,
+    Gradients,
+    Meta,
+    Record,
+    Saved,
+    function_class,
+)
 from .functional_transforms import in_vmap, running
 from .mode import MODE, recording
 from .tables import TABLES
@@ -133,7 +145,7 @@ def _apply(m: Machine, cls: Class, *given: Any, **named: Any) -> Any:
     context = Context(cls.name, needs)
     with recording(False):
         outputs = _forward(m, cls, context, given, named)
-    several = isinstance(outputs, tuple | list)
+    several = isinstance(outputs, tuple)
     results = list(outputs) if several else [outputs]
     for place, kept in enumerate(context.kept):
         if kept is not None and not isinstance(kept, Tensor):
@@ -161,7 +173,11 @@ def _check_transforms(cls: Class, args: Sequence[Any]) -> None:
     if cls.lookup("setup_context") is FUNCTION.members["setup_context"]:
         raise error("RuntimeError", NO_SETUP)
     generated = cls.lookup("generate_vmap_rule")
-    if in_vmap() and cls.lookup("vmap") is MISSING and generated in (MISSING, False):
+    if not in_vmap():
+        return
+    if cls.lookup("vmap") is not MISSING:
+        raise Unsupported("a Function with a rule for vmap, within what vmap maps")
+    if generated in (MISSING, False):
         raise error("RuntimeError", NO_VMAP.format(cls.name))
 
 
@@ -178,6 +194,17 @@ NO_VMAP = (
     "You tried to vmap over {}, but it does not have vmap support. Please override and implement "
     f"the vmap staticmethod or set generate_vmap_rule=True. {SEE}"
 )
+
+
+def vmap_rule(m: Machine, function: Any) -> Any:
+    """The rule for vmap that a Function has, where `function` is its apply; or None."""
+    apply = FUNCTION.members["apply"].function
+    if not isinstance(function, Bound) or function.function is not apply:
+        return None
+    rule = function.owner.lookup("vmap")
+    if rule is MISSING or running():
+        return None
+    return rule.function if isinstance(rule, Static) else rule
 
 
 def _written_forward(cls: Class) -> PythonFunction | None:
@@ -267,13 +294,15 @@ def _record(
 ) -> None:
     edges = [a.edge if isinstance(a, Tensor) else None for a in args]
     shown = [r for r in results if isinstance(r, Tensor)]
-    metas = [Meta(r.shape, r.dtype) for r in shown]
+    metas = [Meta(r.shape, r.dtype) if isinstance(r, Tensor) else NO_META for r in results]
     back = _Backward(cls, context, [isinstance(a, Tensor) for a in args])
     record = Record(f"{cls.name}Backward", edges, metas, back, (), m.line)
     record.cls = function_class(record.name)
     record.call = ("function", cls, tuple(args))
     context.record = record
-    for place, result in enumerate(shown):
+    for place, result in enumerate(results):
+        if not isinstance(result, Tensor):
+            continue
         plain = any(result is t for t in context.plain) or not result.dtype.is_floating
         if not plain:
             result.set_record(record, place)
@@ -281,6 +310,9 @@ def _record(
         if kept is not None:
             own = any(kept is r for r in shown)
             record.saved.append(Saved(kept, record if own else None).pack())
+
+
+NO_META = Meta((), FLOAT32)  # of an output that is no tensor
 
 
 class _Backward:
@@ -293,7 +325,9 @@ class _Backward:
         """The gradients of the inputs of forward."""
         if self.context.materialize:
             grads = [
-                Tensor(np.zeros(meta.shape, meta.dtype.numpy), meta.dtype) if g is None else g
+                Tensor(np.zeros(meta.shape, meta.dtype.numpy), meta.dtype)
+                if g is None and meta is not NO_META
+                else g
                 for g, meta in zip(grads, record.metas)
             ]
         answer = m.call(self._function(), [self.context, *grads])
@@ -362,6 +396,26 @@ def _once(answer: Any, grads: Sequence[Any]) -> Any:
 
     output.set_record(Record("DelayedError", edges, [Meta(output.shape, output.dtype)], refuse))
     return output
+
+
+def _of_context(name: str) -> Property:
+    """What the record of a Function has of its context."""
+    get: Property = CONTEXT.members[name]
+    return Property(Builtin(name, lambda m, self: m.call(get.get, [self.backward.context])))
+
+
+def _context_field(m: Machine, self: Record, name: str) -> Any:
+    """What forward has left on ctx, or any other attribute of the record."""
+    back: Any = self.backward
+    if name in back.context.fields:
+        return back.context.fields[name]
+    return m.call(RECORD.members["__getattr__"], [self, name])
+
+
+FUNCTION_RECORD.members |= {
+    n: _of_context(n) for n in ("saved_tensors", "saved_variables", "needs_input_grad")
+}
+FUNCTION_RECORD.members["__getattr__"] = Builtin("__getattr__", _context_field)
 
 
 def _not_written(m: Machine, *_: Any) -> Any:

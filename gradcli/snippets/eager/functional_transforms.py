@@ -206,6 +206,7 @@ def _own_init(m: Machine, base: Class, name: str) -> Function:
 def transforms_module() -> Module:
     """What the source of torch.func asks of the host."""
     from .forward import Linearized, pushed
+    from .function import vmap_rule
 
     table: dict[str, Any] = {
         "linearized": lambda m, outputs, inputs: Linearized(outputs, inputs),
@@ -219,6 +220,7 @@ def transforms_module() -> Module:
         "refuse_known": _refuse_known,
         "own_init": _own_init,
         "batched": _batched,
+        "vmap_rule": vmap_rule,
         "renamed": _renamed,
         "settled": _settled,
         "dual": lambda m, tensor, tangent: DualTensor(tensor, tangent),
@@ -229,6 +231,9 @@ def transforms_module() -> Module:
         "random_seed": _random_seed,
         "random_place": _random_place,
         "accumulates": lambda m: MODE.accumulates,
+        "pass_number": lambda m: id(MODE.way),
+        "is_on_the_way": lambda m, tensor: MODE.way.will_run(tensor.edge.record),
+        "increment_version": lambda m, tensor: tensor.changed(),
         "record_of": lambda m, tensor: tensor.edge.record,
         "push_saved_hooks": lambda m, *hooks: MODE.saved_hooks.append((m, *hooks)),
         "pop_saved_hooks": lambda m: MODE.saved_hooks.pop() and None,

@@ -53,28 +53,42 @@ def called(m: Machine, hook: Any, gradient: Tensor | None) -> Tensor | None:
     return answer
 
 
-def after_pre_hooks(m: Machine, record: "Record", grads: Gradients) -> Gradients:
+def _several(m: Machine, hook: Any, answer: Any, count: int) -> Gradients:
+    """The gradients that a hook of a record answers."""
+    if not isinstance(answer, tuple):
+        kind = m.class_of(answer).name
+        raise error("TypeError", f"expected tuple, but hook returned '{kind}'")
+    if len(answer) != count:
+        name = m.text(m.get(hook, "__name__"))
+        text = f"hook '{name}' has returned an incorrect number of values (got {len(answer)}, but "
+        raise error("RuntimeError", f"{text}expected {count})")
+    return list(answer)
+
+
+def after_pre_hooks(m: Machine, record: "Record | Accumulator", grads: Gradients) -> Gradients:
     """Gradients of a record's outputs after the hooks that are called before it."""
     for hook in list(record.pre_hooks):
         answer = m.call(hook, [tuple(grads)])
         if answer is not None:
-            grads = list(answer) if isinstance(answer, tuple | list) else [answer]
+            grads = _several(m, hook, answer, len(grads))
     return grads
 
 
 def after_record_hooks(
-    m: Machine, record: "Record", sent: Sequence[Tensor | None], received: Gradients
+    m: Machine, record: "Record | Accumulator", sent: Sequence[Tensor | None], received: Gradients
 ) -> list[Tensor | None]:
     """Gradients of a record's inputs after its hooks."""
     result = list(sent)
     for hook in list(record.hooks):
         answer = m.call(hook, [tuple(result), tuple(received)])
         if answer is not None:
-            result = list(answer) if isinstance(answer, tuple | list) else [answer]
+            result = _several(m, hook, answer, len(result))
     return result
 
 
 def after_accumulation(m: Machine, leaf: Tensor) -> None:
     """Call what is to be called once a leaf's gradient is there."""
     for hook in list(leaf.fields.get("post_accumulate_grad_hooks", ())):
-        m.call(hook, [leaf])
+        if m.call(hook, [leaf]) is not None:
+            text = "Tensor post accumulate grad hooks should return None."
+            raise error("RuntimeError", text)

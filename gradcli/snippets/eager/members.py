@@ -26,7 +26,7 @@ from .apply import apply, as_view, call_operator, cast, underived
 from .checks import check_broadcast, dimension
 from .creation import TO_SCALAR, check_flag
 from .devices import CPU, MESSAGES, STRIDED, Device, check_device
-from .dtypes import ALL, BY_NAME, DType
+from .dtypes import ALL, BY_NAME, DType, unformatted
 from .engine import Copied, Elements, Meta, Record, zeros_like
 from .functional_transforms import in_vmap, refuse_flag, refuse_number, running
 from .mode import MODE, recording
@@ -34,7 +34,16 @@ from .positional import has, places
 from .printing import size as size_text
 from .printing import tensor_text
 from .refusals import LONG_NAMES
-from .tables import OF_PYTHON, TABLES, check_places, define, dtype_of, number, of_numbers
+from .tables import (
+    OF_PYTHON,
+    PYTHON_METHODS,
+    TABLES,
+    check_places,
+    define,
+    dtype_of,
+    number,
+    of_numbers,
+)
 from .tensor import TENSOR, MetaTensor, Tensor, Version
 from .views import address, check_writable, rebase, regenerated
 
@@ -83,7 +92,7 @@ SIZE = Class(
     {
         "__repr__": Builtin("__repr__", lambda m, self: size_text(self.payload)),
         "__str__": Builtin("__str__", lambda m, self: size_text(self.payload)),
-        "__format__": Builtin("__format__", lambda m, self, spec="": size_text(self.payload)),
+        "__format__": Builtin("__format__", unformatted("torch.Size")),
         "numel": Builtin("numel", lambda m, self: math.prod(self.payload)),
     },
     module="torch",
@@ -636,7 +645,7 @@ def tolist(m: Machine, self: Tensor) -> Any:
 def _one_number(m: Machine, self: Tensor) -> Any:
     if self.numel != 1:
         raise error("ValueError", "only one element tensors can be converted to Python scalars")
-    if self.requires_grad:
+    if self.requires_grad and MODE.recording:
         m.warn(EXCEPTIONS["UserWarning"], TO_SCALAR)
     return self.data.item()
 
@@ -690,12 +699,12 @@ method("__repr__")(lambda m, self: tensor_text(self))
 
 @method("__format__")
 def _format(m: Machine, self: Tensor, spec: str = "") -> str:
-    if not self.ndim and spec:
-        return format(self.data.item(), spec)
+    if not self.ndim and m.class_of(self).name == "Tensor":
+        return m.format(self.data.item(), spec)
     if spec:
-        text = "unsupported format string passed to Tensor.__format__"
+        text = f"unsupported format string passed to {m.class_of(self).name}.__format__"
         raise error("TypeError", text)
-    return str(self.data.item()) if not self.ndim else tensor_text(self)
+    return m.repr(self)
 
 
 @method("__getitem__")
@@ -738,6 +747,13 @@ BYTE_MASK = (
     "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead. "
     "(Triggered internally at /__w/pytorch/pytorch/aten/src/ATen/native/IndexingUtils.h:37.)"
 )
+
+
+@method("__copy__")
+def _shallow(m: Machine, self: Tensor) -> Tensor:
+    output = detach(m, self)
+    output.requires_grad, output.cls = self.requires_grad, self.cls
+    return output
 
 
 @method("__deepcopy__")
@@ -837,7 +853,7 @@ def numpy(m: Machine, self: Tensor, *, force: bool = False) -> Any:
 
     if running():
         raise error("RuntimeError", NO_STORAGE)
-    if self.requires_grad and not force:
+    if self.requires_grad and MODE.grad_enabled and not force:
         raise error("RuntimeError", NO_NUMPY)
     return Array(self.data)
 
@@ -1110,7 +1126,8 @@ def method_of(name: str) -> Any:
     """A method that is an operator: `x.exp()`, and `x.exp_()` in place; or MISSING."""
     own = TABLES["Tensor"].get(name)
     if own is not None:
-        return Builtin(name, of_numbers(_in_places(name, own.function), name))
+        named = f"Tensor.{name}" if name in PYTHON_METHODS else name
+        return Builtin(named, of_numbers(_in_places(name, own.function), name))
     if not has("torch.Tensor", name):
         if name in PRIVATE:
             raise Unsupported(f"Tensor.{name}")
@@ -1130,5 +1147,5 @@ def method_of(name: str) -> Any:
     raise Unsupported(f"Tensor.{name}")
 
 
-for _name in ("backward", "register_hook"):  # Python's own functions, which errors name so
+for _name in PYTHON_METHODS:  # Python's own functions, which errors name so
     TABLES["Tensor"][_name].name = f"Tensor.{_name}"

@@ -19,6 +19,7 @@ class Mode:
         self.default_dtype: DType = FLOAT32
         self.sequence = count()  # of records: the engine goes back from the latest
         self.accumulates = True  # the way back that runs adds to .grad of all leaves
+        self.way: Any = None  # back that runs now: an engine.Pass
         self.saved_hooks: list[Any] = []  # of autograd.graph.saved_tensors_hooks
         self.transforms: list[tuple[str, str]] = []  # of torch.func around what runs now
         self.dual_level = 0  # of forward mode: each has a number of its own; 0 outside of all
@@ -32,6 +33,11 @@ class Mode:
         self.start = 0  # the seed of random numbers before manual_seed
         self.unseeded = False  # whether some were drawn before it
         self.generator: Any = None
+        self.numpy_errors: dict[str, Any] = {  # of np.seterr
+            **dict.fromkeys(("divide", "over", "invalid"), "warn"),
+            "under": "ignore",
+        }
+        self.numpy_options: dict[str, Any] = {}  # of np.set_printoptions
 
     @property
     def recording(self) -> bool:

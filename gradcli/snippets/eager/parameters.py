@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from ..python.values import Builtin, Class, Machine, error
+from ..python.values import Builtin, Class, Machine, Module, error, functions
 from .members import detach
+from .mode import MODE
 from .printing import parameter_text
 from .tables import TABLES
 from .tensor import TENSOR, Tensor
@@ -60,12 +61,23 @@ def _variable(
 
 VOLATILE = "volatile was removed and now has no effect. Use `with torch.no_grad():` instead."
 
+
+def _queue_callback(m: Machine, callback: Any) -> None:
+    """Call a function once the way back that runs has come to its end."""
+    if MODE.way is None:
+        text = "Final callbacks can only be installed during backward pass."
+        raise error("RuntimeError", text)
+    MODE.way.callbacks.append(callback)
+
+
+ENGINE = Module("engine", functions({"queue_callback": _queue_callback}))
 VARIABLE = Class(
     "Variable",
     members={
+        "_execution_engine": ENGINE,
         "__instancecheck__": Builtin(
             "__instancecheck__", lambda m, value: isinstance(value, Tensor)
-        )
+        ),
     },
     module="torch.autograd.variable",
     make=_variable,

@@ -34,12 +34,17 @@ def check(*names: str) -> Callable[[Check], Check]:
     return put
 
 
+STACKING = ("hstack", "vstack", "dstack", "column_stack")
+
+
 def refuse(name: str, args: Sequence[Any], named: Mapping[str, Any]) -> None:
     """Raise what PyTorch raises of these arguments, where a check of this function knows it."""
     function = CHECKS.get(name)
     first = args[0] if args else None
-    if isinstance(first, list | tuple) and first:
-        first = first[0]
+    if isinstance(first, list | tuple):
+        if not first and name in STACKING:
+            raise error("RuntimeError", f"{name} expects a non-empty TensorList")
+        first = first[0] if first else None
     if function is not None and isinstance(first, Tensor | str):
         function(*args, **named)
 
@@ -271,6 +276,23 @@ def _scatter(input: Tensor, dim: int, index: Tensor, src: Any = None, **named: A
     _within(input, dim, index)
 
 
+@check("index_fill")
+def _index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> None:
+    size = input.shape[dimension(dim, input.ndim)] if input.ndim else 1
+    outside = index.data[(index.data < -size) | (index.data >= size)]
+    if outside.size:
+        place = f"index {outside[0]} is out of bounds for dimension {dim} with size {size}"
+        raise error("IndexError", place)
+
+
+@check("take")
+def _take(input: Tensor, index: Tensor) -> None:
+    outside = index.data[(index.data < -input.numel) | (index.data >= input.numel)]
+    if outside.size:
+        text = f"out of range: tried to access index {outside[0]} on a tensor of {input.numel} "
+        raise error("IndexError", f"{text}elements.")
+
+
 @check("index_copy")
 def _index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor, **_: Any) -> None:
     if source.dtype is not input.dtype:
@@ -317,6 +339,9 @@ def _masked_fill(input: Tensor, mask: Tensor, value: Any = None) -> None:
 
 @check("one_hot")
 def _one_hot(input: Tensor, num_classes: Any = -1, **_: Any) -> None:
+    if input.dtype.name != "int64":
+        text = "one_hot is only applicable to index tensor of type LongTensor."
+        raise error("RuntimeError", text)
     if input.dtype.kind == "int" and input.data.size and isinstance(num_classes, int):
         if input.data.min() < 0:
             raise error("RuntimeError", "Class values must be non-negative.")

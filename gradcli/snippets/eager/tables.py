@@ -10,6 +10,7 @@ from typing import Any
 
 from ...graphs.arguments import OTHER_IN_TORCH
 from ...lazy import np
+from ..python.calls import argument_message
 from ..python.values import MISSING, Builtin, Class, Module, Unsupported, error
 from .dtypes import BOOL, FLOAT64, INT64
 from .mode import MODE
@@ -53,7 +54,8 @@ def module(
             if name in TABLES.get(place, {}) and (place == places[0] or has(path, name)):
                 return _checked(path, TABLES[place][name])
         result = more(name)
-        if result is MISSING and has(path, name):
+        private = name.startswith("_") and not name.endswith("_")  # no list has PyTorch's
+        if result is MISSING and (private or has(path, name)):
             result = operator(name, *places) if operators else MISSING
             if result is MISSING:
                 raise Unsupported(f"{path}.{name}")
@@ -88,13 +90,17 @@ def of_numbers(function: Callable[..., Any], name: str = "") -> Callable[..., An
             _refuse_arguments(m, f"Tensor.{name}", args, named)
         try:
             return function(m, self, *args, **named)
-        except REFUSED:
+        except REFUSED as e:
+            text = str(e)
+            if name in PYTHON_METHODS and type(e) is TypeError and text.startswith(f"{name}() "):
+                raise error("TypeError", argument_message(f"Tensor.{name}", text)) from None
             _refuse_arguments(m, f"Tensor.{name}", args, named)
             raise
 
     return call
 
 
+PYTHON_METHODS = ("backward", "register_hook", "register_post_accumulate_grad_hook")
 EARLY = frozenset(  # functions whose arguments are looked at before they are called
     (
         *("permute", "expand", "repeat", "matmul", "view", "reshape"),

@@ -8,6 +8,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 from ...lazy import np
 from ..eager.mode import MODE
@@ -16,6 +17,7 @@ from ..python.methods import FLOAT
 from ..python.objects import Generator
 from ..python.operations import BINARY, plain
 from ..python.values import (
+    EXCEPTIONS,
     MISSING,
     Builtin,
     Class,
@@ -34,25 +36,36 @@ SCALAR = Class("numpy.generic")
 MOST = 20_000_000  # elements of one array
 FUNCTIONS = """
 abs absolute add all allclose amax amin any append arange arccos arcsin arctan arctan2 argmax
-argmin argsort around array_equal atleast_1d atleast_2d average broadcast_to ceil clip
-column_stack concatenate copy cos cosh cross cumprod cumsum diag diff divide dot einsum equal exp
-exp2 expand_dims expm1 eye flip floor full full_like gradient greater greater_equal hstack
-identity inner isclose isfinite isinf isnan less less_equal linspace log log10 log1p log2
-logical_and logical_not logical_or logspace matmul max maximum mean median meshgrid min minimum
-mod moveaxis multiply nan_to_num negative nonzero not_equal ones ones_like outer polyfit polyval
-power prod ravel reciprocal repeat reshape roll round searchsorted sign sin sinh sort split sqrt
-square squeeze stack std subtract sum swapaxes take tan tanh tensordot tile trace transpose tril
-triu true_divide unique var vstack where zeros zeros_like floor_divide remainder
+argmin argsort argwhere around array2string array_equal array_split ascontiguousarray atleast_1d
+atleast_2d average bincount broadcast_to cbrt ceil clip column_stack concatenate convolve copy
+corrcoef correlate cos cosh count_nonzero cov cross cumprod cumsum deg2rad delete diag diagonal
+diff digitize divide dot dstack einsum equal exp exp2 expand_dims expm1 eye fill_diagonal
+flatnonzero flip fliplr flipud float_power floor floor_divide fmax fmin fmod full full_like
+geomspace gradient greater greater_equal heaviside histogram hsplit hstack hypot identity indices
+inner insert interp intersect1d isclose isfinite isin isinf isnan isscalar kron less less_equal
+linspace log log10 log1p log2 logaddexp logical_and logical_not logical_or logical_xor logspace
+matmul max maximum mean median meshgrid min minimum mod moveaxis multiply nan_to_num nanargmax
+nanargmin nanmax nanmean nanmin nanstd nansum ndim negative nonzero not_equal ones ones_like outer
+pad percentile polyfit polyval positive power prod ptp quantile rad2deg ravel reciprocal remainder
+repeat reshape resize rint roll rot90 round searchsorted setdiff1d shape sign signbit sin sinc
+sinh size sort split sqrt square squeeze stack std subtract sum swapaxes take take_along_axis tan
+tanh tensordot tile trace transpose trapezoid tri tril tril_indices triu triu_indices true_divide
+trunc union1d unique unravel_index vander var vdot vsplit vstack where zeros zeros_like
 """
 METHODS = """
-all any argmax argmin argsort clip copy cumprod cumsum dot fill flatten item max mean min nonzero
-prod ravel repeat reshape round sort squeeze std sum swapaxes take tolist trace transpose var
+all any argmax argmin argsort clip copy cumprod cumsum diagonal dot fill flatten item max mean min
+nonzero prod ravel repeat reshape round searchsorted sort squeeze std sum swapaxes take tolist
+trace transpose var
 """
 LINALG = """
-norm inv det solve eigh eigvalsh svd pinv matrix_rank cholesky qr matrix_power
+norm inv det solve eigh eigvalsh svd pinv matrix_rank cholesky qr matrix_power lstsq cond slogdet
+multi_dot
+"""
+TESTING = """
+assert_allclose assert_almost_equal assert_array_almost_equal assert_array_equal assert_equal
 """
 TYPES = """
-float16 float32 float64 int8 int16 int32 int64 uint8 bool_
+float16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool_
 """
 
 
@@ -94,13 +107,35 @@ class Type(Object):
         self.name = name
 
 
+class DType(Type):
+    """The dtype of an array."""
+
+    __slots__ = ()
+    cls = Class("numpy.dtype")
+
+
+LINALG_ERROR = Class("LinAlgError", (EXCEPTIONS["ValueError"],), module="numpy.linalg")
+AXIS_ERROR = Class(
+    "AxisError", (EXCEPTIONS["ValueError"], EXCEPTIONS["IndexError"]), module="numpy.exceptions"
+)
+UFUNC_ERROR = Class("UFuncTypeError", (EXCEPTIONS["TypeError"],), module="numpy._core._exceptions")
+OWN_ERRORS = {cls.name: cls for cls in (LINALG_ERROR, AXIS_ERROR, UFUNC_ERROR)}
+FAILURES = (ValueError, TypeError, IndexError, ArithmeticError, AssertionError)
+
+
+def raised(failure: Exception) -> Exception:
+    """What a program gets of an exception of NumPy."""
+    name = type(failure).__name__
+    return error(OWN_ERRORS.get(name, name), str(failure))
+
+
 def host(value: Any) -> Any:
     """A value of the program as NumPy takes it."""
     value = plain(value)
     if isinstance(value, Array | Scalar):
         return value.array
     if isinstance(value, Tensor):
-        if value.requires_grad:
+        if value.requires_grad and MODE.grad_enabled:
             raise error("RuntimeError", NO_NUMPY)
         return value.data
     if isinstance(value, Type):
@@ -135,11 +170,24 @@ def program(value: Any) -> Any:
     return value
 
 
-def _of_tensors(function: Any, name: str, args: Sequence[Any], named: Any) -> Any:
+def computed(m: Machine, function: Callable[..., Any], *args: Any, **named: Any) -> Any:
+    """What NumPy computes; its warnings of nan and infinities are the program's."""
+    with np.errstate(**MODE.numpy_errors), catch_warnings(record=True) as seen:
+        simplefilter("always")
+        try:
+            result = function(*args, **named)
+        except FAILURES as failure:
+            raise raised(failure) from None
+    for warning in seen:
+        if warning.category is RuntimeWarning:
+            m.warn(EXCEPTIONS["RuntimeWarning"], str(warning.message))
+    return result
+
+
+def _of_tensors(m: Machine, function: Any, name: str, args: Sequence[Any], named: Any) -> Any:
     """What a function gives for tensors where the result is one; MISSING where it is an array."""
     if isinstance(function, np.ufunc) and not named:
-        with np.errstate(all="ignore"):
-            return Tensor(np.asarray(function(*map(host, args))))
+        return Tensor(np.asarray(computed(m, function, *map(host, args))))
     if name in REDUCTIONS and isinstance(args[0], Tensor):
         raise _of_tensor(name, named)
     return MISSING
@@ -150,25 +198,23 @@ def called(function: Callable[..., Any], name: str) -> Builtin:
 
     def run(m: Machine, *args: Any, **named: Any) -> Any:
         if any(isinstance(a, Tensor) for a in args):
-            tensor = _of_tensors(function, name, args, named)
+            tensor = _of_tensors(m, function, name, args, named)
             if tensor is not MISSING:
                 return tensor
         given = [host(a) for a in args]
         options = {k: host(v) for k, v in named.items()}
         check_size(m, given)
-        try:
-            with np.errstate(all="ignore"):
-                result = function(*given, **options)
-        except (ValueError, TypeError, IndexError, ZeroDivisionError) as failure:
-            raise error(type(failure).__name__, str(failure)) from None
-        except np.linalg.LinAlgError as failure:
-            raise error("ValueError", str(failure)) from None
+        if name in OF_PAIRS and len(given) > 1:
+            pairs = np.size(given[0]) * np.size(given[1])
+            m.spend(pairs // 1000, 8 * pairs if name in ("kron", "outer") else 0)
+        result = computed(m, function, *given, **options)
         m.spend(memory=getattr(result, "nbytes", 0))
         return program(result)
 
     return Builtin(name, run)
 
 
+OF_PAIRS = ("kron", "outer", "convolve", "correlate")  # compute with all pairs of elements
 REDUCTIONS = {  # functions that call the method of what they are given, and what PyTorch's says
     "mean": "mean() got an unexpected keyword argument 'axis'",
     "sum": "sum() got an unexpected keyword argument 'axis'",
@@ -204,28 +250,24 @@ def _method(name: str) -> Builtin:
 def _operator(operation: Callable[..., Any], reflected: bool) -> Callable[..., Any]:
     def run(m: Machine, self: Any, other: Any) -> Any:
         if isinstance(other, Tensor):
-            return _beside_tensor(self, operation, other, reflected)
+            return _beside_tensor(m, self, operation, other, reflected)
         try:
             a, b = host(self), host(other)
         except Unsupported:
             return NotImplemented
-        try:
-            with np.errstate(all="ignore"):
-                result = operation(b, a) if reflected else operation(a, b)
-        except (ValueError, TypeError) as failure:
-            raise error(type(failure).__name__, str(failure)) from None
-        return program(result)
+        return program(computed(m, operation, *((b, a) if reflected else (a, b))))
 
     return run
 
 
-def _beside_tensor(self: Any, operation: Callable[..., Any], other: Tensor, reflected: bool) -> Any:
+def _beside_tensor(
+    m: Machine, self: Any, operation: Callable[..., Any], other: Tensor, reflected: bool
+) -> Any:
     """What an array gives beside a tensor: it leaves that to the tensor where it stands first."""
     if isinstance(self, Scalar):
         return NotImplemented
     if reflected:
-        with np.errstate(all="ignore"):
-            return Tensor(np.asarray(operation(host(other), self.array)))
+        return Tensor(np.asarray(computed(m, operation, host(other), self.array)))
     if operation is operator.add:
         raise error("TypeError", CONCATENATED)
     return NotImplemented
@@ -252,10 +294,7 @@ def _in_place(name: str) -> Callable[..., Any]:
     def run(m: Machine, self: Array, other: Any) -> Any:
         if isinstance(other, Tensor):
             return NotImplemented
-        try:
-            getattr(self.array, name)(host(other))
-        except (ValueError, TypeError) as failure:
-            raise error(type(failure).__name__, str(failure)) from None
+        computed(m, getattr(self.array, name), host(other))
         return self
 
     return run
@@ -272,13 +311,99 @@ def _put(m: Machine, self: Array, key: Any, value: Any) -> None:
     try:
         self.array[host(key)] = host(value)
     except (IndexError, ValueError) as failure:
-        raise error(type(failure).__name__, str(failure)) from None
+        raise raised(failure) from None
 
 
 def _index(m: Machine, self: Any) -> int:
     if np.ndim(self.array) or self.array.dtype.kind != "i":
         raise error("TypeError", "only integer scalar arrays can be converted to a scalar index")
     return int(self.array)
+
+
+def shown(text: Callable[[Any], str], array: Any) -> str:
+    """A text of an array, as np.set_printoptions has said."""
+    size, options = np.size(array), MODE.numpy_options
+    if size > options.get("threshold", 1000):
+        size = min(size, (2 * options.get("edgeitems", 3)) ** np.ndim(array))
+    if options.get("precision", 8) > MOST_DIGITS:
+        raise Unsupported("numpy.set_printoptions with so many digits")
+    MODE.spend(20 * size, 50 * size)
+    with np.printoptions(**MODE.numpy_options):
+        return text(array)
+
+
+def formatted(array: Any, spec: str) -> str:
+    """An array or number in a format."""
+    if not spec:
+        return shown(str, array)
+    try:
+        return format(array, spec)
+    except (TypeError, ValueError) as failure:
+        raise raised(failure) from None
+
+
+MOST_DIGITS = 100
+OPTIONS = (
+    *("precision", "threshold", "edgeitems", "linewidth", "suppress"),
+    *("nanstr", "infstr", "sign", "floatmode"),
+)
+
+
+def _set_options(m: Machine, *args: Any, **named: Any) -> None:
+    options = dict(zip(OPTIONS, args)) | named
+    for name, value in options.items():
+        if name not in OPTIONS and value is not None:
+            raise Unsupported(f"numpy.set_printoptions(..., {name})")
+    options = {k: host(v) for k, v in options.items() if v is not None}
+    try:
+        with np.printoptions(**options):
+            MODE.numpy_options = MODE.numpy_options | options
+    except FAILURES as failure:
+        raise raised(failure) from None
+
+
+class Errors(Object):
+    """np.errstate: what is done with infinities and nan within it."""
+
+    __slots__ = ("before", "chosen")
+    cls = Class("numpy.errstate")
+
+    def __init__(self, chosen: dict[str, str]):
+        self.chosen, self.before = chosen, dict[str, str]()
+
+
+def _set_errors(m: Machine, **named: str | None) -> dict[str, str]:
+    with np.errstate(**MODE.numpy_errors):
+        before = np.geterr()
+    names = tuple(before) if named.get("all") else ()
+    chosen = {k: v for k, v in named.items() if v is not None and k != "all"}
+    for value in named.values():
+        if value not in (None, "ignore", "warn", "raise"):
+            raise Unsupported(f"numpy.seterr('{value}')")
+    MODE.numpy_errors = MODE.numpy_errors | dict.fromkeys(names, named.get("all")) | chosen
+    return before
+
+
+def _enter_errors(m: Machine, self: Errors) -> None:
+    self.before = _set_errors(m, **self.chosen)
+
+
+Errors.cls.members |= functions(
+    {
+        "__enter__": _enter_errors,
+        "__exit__": lambda m, self, *_: _set_errors(m, **self.before) and None,
+    }
+)
+
+
+def _places(m: Machine, *shape: Any) -> Generator:
+    sizes = host(shape[0] if len(shape) == 1 else shape)
+    return Generator(iter(np.ndindex(sizes)), "ndindex")
+
+
+def _numbered(m: Machine, arr: Any) -> Generator:
+    pairs = ((place, program(value)) for place, value in np.ndenumerate(host(arr)))
+    return Generator(pairs, "ndenumerate")
 
 
 def _true(m: Machine, self: Any) -> bool:
@@ -289,9 +414,9 @@ def _true(m: Machine, self: Any) -> bool:
 
 
 SHARED: dict[str, Callable[..., Any]] = {  # what arrays and their numbers have
-    "__repr__": lambda m, self: repr(self.array),
-    "__str__": lambda m, self: str(self.array),
-    "__format__": lambda m, self, spec="": format(self.array, spec),
+    "__repr__": lambda m, self: shown(repr, self.array),
+    "__str__": lambda m, self: shown(str, self.array),
+    "__format__": lambda m, self, spec="": formatted(self.array, spec),
     "__bool__": _true,
     "__float__": lambda m, self: float(self.array),
     "__int__": lambda m, self: int(self.array),
@@ -304,26 +429,44 @@ SHARED: dict[str, Callable[..., Any]] = {  # what arrays and their numbers have
     **{op.reflected: _operator(op.host, reflected=True) for op in BINARY.values()},
     **{f"__{name}__": _compare(name) for name in ("eq", "ne", "lt", "le", "gt", "ge")},
 }
+IN_PLACE = "add sub mul truediv pow floordiv mod matmul and or xor lshift rshift"
 OF_ARRAYS: dict[str, Callable[..., Any]] = {
     "__getitem__": _get,
     "__setitem__": _put,
     "__index__": _index,
     "__len__": lambda m, self: len(self.array),
     "__iter__": lambda m, self: Generator(iter([program(v) for v in self.array]), "iterator"),
-    **{f"__i{n}__": _in_place(f"__i{n}__") for n in ("add", "sub", "mul", "truediv", "pow")},
+    **{f"__i{n}__": _in_place(f"__i{n}__") for n in IN_PLACE.split()},
 }
 PROPERTIES: dict[str, Callable[..., Any]] = {
     "ndim": lambda m, self: self.array.ndim,
     "size": lambda m, self: self.array.size,
     "T": lambda m, self: program(self.array.T),
     "shape": lambda m, self: self.array.shape,
-    "dtype": lambda m, self: Type(self.array.dtype.name),
+    "dtype": lambda m, self: DType(self.array.dtype.name),
+    "nbytes": lambda m, self: self.array.nbytes,
+    "itemsize": lambda m, self: self.array.itemsize,
+    "strides": lambda m, self: self.array.strides,
 }
+
+
+def _host_type(self: Type) -> Any:
+    return np.dtype(self.name.rstrip("_")).type
+
+
 OF_TYPES: dict[str, Callable[..., Any]] = {
-    "__repr__": lambda m, self: self.name,
-    "__call__": lambda m, self, value=0: program(np.dtype(self.name.rstrip("_")).type(host(value))),
+    "__repr__": lambda m, self: f"<class 'numpy.{_host_type(self).__name__}'>",
+    "__call__": lambda m, self, value=0: program(_host_type(self)(host(value))),
     "__eq__": lambda m, self, other: getattr(other, "name", other) == self.name,
     "__hash__": lambda m, self: hash(self.name),
+}
+
+
+OF_DTYPES: dict[str, Callable[..., Any]] = {
+    "__repr__": lambda m, self: f"dtype('{self.name}')",
+    "__str__": lambda m, self: self.name,
+    "__eq__": OF_TYPES["__eq__"],
+    "__hash__": OF_TYPES["__hash__"],
 }
 
 
@@ -335,6 +478,10 @@ def _members() -> None:
     ARRAY.members.update(functions(OF_ARRAYS))
     SCALAR.members["__hash__"] = Builtin("__hash__", lambda m, self: hash(self.array))
     Type.cls.members.update(functions(OF_TYPES))
+    DType.cls.members.update(functions(OF_DTYPES))
+    for name in ("name", "itemsize", "kind"):
+        get = Builtin(name, lambda m, self, name=name: getattr(np.dtype(self.name), name))
+        DType.cls.members[name] = Property(get)
 
 
 _members()
@@ -345,7 +492,14 @@ def _array(m: Machine, object: Any, dtype: Any = None, **_: Any) -> Any:
     try:
         return Array(np.array(host(object), dtype=kind))
     except (ValueError, TypeError) as failure:
-        raise error(type(failure).__name__, str(failure)) from None
+        raise raised(failure) from None
+
+
+def _as_array(m: Machine, a: Any, dtype: Any = None, **_: Any) -> Any:
+    given = host(a)
+    if isinstance(given, np.ndarray) and dtype is None:
+        return a if isinstance(a, Array) else Array(given)
+    return _array(m, a, dtype)
 
 
 DRAWS = {
@@ -367,7 +521,7 @@ def _drawn(generator: Callable[[], Any], name: str) -> Callable[..., Any]:
         try:
             return program(getattr(generator(), name)(*given, **options))
         except (ValueError, TypeError) as failure:
-            raise error(type(failure).__name__, str(failure)) from None
+            raise raised(failure) from None
 
     return run
 
@@ -421,19 +575,31 @@ def module(name: str) -> Module | None:
     if name == "numpy.linalg":
         own = {n: called(getattr(np.linalg, n), n) for n in LINALG.split()}
         return Module(name, own, partial(_unknown, name))
+    if name == "numpy.testing":
+        own = {n: called(getattr(np.testing, n), n) for n in TESTING.split()}
+        return Module(name, own, partial(_unknown, name))
     if name != "numpy":
         return None
     members = {n: called(getattr(np, n), n) for n in FUNCTIONS.split()}
-    members |= {n: Type(n) for n in TYPES.split()} | {"float_": Type("float64"), "ndarray": ARRAY}
+    members |= {n: Type(n) for n in TYPES.split()} | {"ndarray": ARRAY}
+    members |= {"int_": Type("int64"), "double": Type("float64"), "single": Type("float32")}
     members |= {"pi": math.pi, "e": math.e, "inf": math.inf, "nan": math.nan, "newaxis": None}
-    members |= functions({"array": _array, "asarray": _array})
-    members |= {"random": _random(), "linalg": module("numpy.linalg"), "generic": SCALAR}
+    members |= functions({"array": _array, "asarray": _as_array})
+    members |= functions({"set_printoptions": _set_options, "seterr": _set_errors})
+    members |= functions({"errstate": lambda m, **named: Errors(named)})
+    members |= functions({"ndindex": _places, "ndenumerate": _numbered})
+    members |= {n: module(f"numpy.{n}") for n in ("random", "linalg", "testing")}
+    members["generic"] = SCALAR
     return Module(name, members, partial(_unknown, name))
 
 
 def _unknown(path: str, name: str) -> Any:
     """A name that is not here: one that NumPy has is not supported."""
-    own = {"numpy": np, "numpy.linalg": np.linalg, "numpy.random": np.random}[path]
-    if hasattr(own, name):
-        raise Unsupported(f"{path}.{name}")
-    return MISSING
+    if path == "numpy.linalg" and name == "LinAlgError":
+        return LINALG_ERROR
+    own = getattr(np, path.partition(".")[2]) if "." in path else np
+    try:
+        getattr(own, name)
+    except AttributeError as failure:  # its text says what stands in a name's place now
+        raise error("AttributeError", str(failure)) from None
+    raise Unsupported(f"{path}.{name}")

@@ -31,6 +31,7 @@ from ..python.values import (
     Raised,
     Unread,
     Unsupported,
+    Wrapper,
     error,
     functions,
 )
@@ -151,17 +152,36 @@ class Random:
         """random.sample."""
         return self.draw(m, "sample", collected(m, values), m.index(k))
 
-    def named(self, name: str) -> Callable:
+    def function(self, name: str) -> Callable:
         """The function of the module that is a method of the generator."""
+        if name in OWN_METHODS:
+            return getattr(self, name)
         return lambda m, *args, **named: self.draw(m, name, *args, **named)
+
+
+OWN_METHODS = ("seed", "choice", "choices", "sample")
+METHODS = (*DRAWS.split(), "shuffle", *OWN_METHODS)
+
+
+def random_class() -> Class:
+    """random.Random: a generator of the program's own."""
+
+    def make(m: Any, cls: Class, seed: Any = None) -> Instance:
+        own = Random()
+        own.seed(m, seed)
+        return m.instance(cls, own)
+
+    def method(name: str) -> Callable:
+        return lambda m, self, *args, **named: self.payload.function(name)(m, *args, **named)
+
+    return Class("Random", members=functions({n: method(n) for n in METHODS}), make=make)
 
 
 def random_module() -> Module:
     """random."""
     own = Random()
-    members = {name: own.named(name) for name in (*DRAWS.split(), "shuffle")}
-    members |= {n: getattr(own, n) for n in ("seed", "choice", "choices", "sample")}
-    return Module("random", functions(members))
+    members = functions({name: own.function(name) for name in METHODS})
+    return Module("random", {**members, "Random": random_class()})
 
 
 # ---- copy ----------------------------------------------------------------------------------------
@@ -490,6 +510,11 @@ def grouped(m: Any, values: Any, key: Any = None) -> Iterator[Any]:
         yield last, iter(group)
 
 
+def teed(m: Any, values: Any, n: int = 2) -> tuple[Generator, ...]:
+    """itertools.tee."""
+    return tuple(Generator(t, "_tee") for t in itertools.tee(m.iterate(values), n))
+
+
 def itertools_module() -> Module:
     chain = lazy("chain", chained)
     chain.members["from_iterable"] = Builtin(
@@ -521,7 +546,8 @@ def itertools_module() -> Module:
         "takewhile": while_true,
         "zip_longest": combined(itertools.zip_longest),
     }
-    return Module("itertools", {**{k: lazy(k, v) for k, v in members.items()}, "chain": chain})
+    made = {k: lazy(k, v) for k, v in members.items()}
+    return Module("itertools", {**made, **functions({"tee": teed}), "chain": chain})
 
 
 def reduce(m: Any, function: Any, values: Any, *initial: Any) -> Any:
@@ -566,21 +592,44 @@ def named_as(m: Any, wrapper: Any, wrapped: Any) -> Any:
 def cached(m: Any, function: Any = None, typed: Any = False, *, maxsize: Any = None) -> Any:
     """lru_cache: as a decorator, or what gives one."""
     if function is not None and m.callable(function):
-        return memoised(function)
-    return Builtin("lru_cache", lambda m, inner: memoised(inner))
+        return Memo(function)
+    return Builtin("lru_cache", lambda m, inner: Memo(inner))
 
 
-def memoised(function: Any) -> Any:
-    results: dict[Any, Any] = {}
+class Memo(Wrapper):
+    """A function that keeps its results."""
 
-    def call(m: Any, *args: Any, **named: Any) -> Any:
-        key = m.key((args, tuple(sorted(named.items()))))
-        if key not in results:
-            m.spend(1, 200)
-            results[key] = m.call(function, args, named)
-        return results[key]
+    __slots__ = ("hits", "results")
+    cls = Class("_lru_cache_wrapper", module="functools")
 
-    return Builtin(getattr(getattr(function, "code", None), "name", "function"), call)
+    def __init__(self, function: Any):
+        self.results: dict[Any, Any] = {}
+        self.hits = 0
+
+        def call(m: Any, *args: Any, **named: Any) -> Any:
+            key = m.key((args, tuple(sorted(named.items()))))
+            if key in self.results:
+                self.hits += 1
+            else:
+                m.spend(1, 200)
+                self.results[key] = m.call(function, args, named)
+            return self.results[key]
+
+        super().__init__(getattr(getattr(function, "code", None), "name", "function"), call)
+
+
+def _cache_info(m: Any, self: Memo) -> Any:
+    kind = make_named_tuple(m, "CacheInfo", ["hits", "misses", "maxsize", "currsize"])
+    misses = len(self.results)
+    return m.call(kind, (self.hits, misses, None, misses))
+
+
+def _cache_clear(m: Any, self: Memo) -> None:
+    self.results.clear()
+    self.hits = 0
+
+
+Memo.cls.members.update(functions({"cache_info": _cache_info, "cache_clear": _cache_clear}))
 
 
 def cached_property(m: Any, cls: Class, function: Any) -> Property:
@@ -620,7 +669,7 @@ def functools_module() -> Module:
             ),
             "update_wrapper": named_as,
             "lru_cache": cached,
-            "cache": lambda m, function: memoised(function),
+            "cache": lambda m, function: Memo(function),
             "total_ordering": total_ordering,
         }
     )
@@ -980,12 +1029,14 @@ def abstract(m: Any, function: Any) -> Any:
 
 def print_exception(m: Any, *args: Any, **named: Any) -> None:
     if m.handled:
-        m.write_error(formatted_exception(m))
+        m.write_error(formatted_exception(m, limit=0))
 
 
-def formatted_exception(m: Any, *args: Any, **named: Any) -> str:
+def formatted_exception(m: Any, limit: Any = None, chain: bool = True) -> str:
     if not m.handled:
         return "NoneType: None\n"
+    if limit != 0:
+        raise Unsupported("the files and lines that traceback.format_exc() tells")
     value = m.handled[-1]
     message = m.text(value)
     shown = f"{value.cls.name}: {message}" if message else value.cls.name
@@ -999,11 +1050,112 @@ def pretty(m: Any, value: Any, *args: Any, **named: Any) -> None:
     m.write(text + "\n")
 
 
+STATISTICS = (
+    "mean fmean median median_low median_high mode multimode stdev pstdev variance pvariance "
+    "geometric_mean harmonic_mean"
+)
+
+
+def statistics_module() -> Module:
+    """statistics, of Python's own numbers."""
+    import statistics
+
+    def named(name: str) -> Callable:
+        def run(m: Any, data: Any) -> Any:
+            values = collected(m, data)
+            if not all(isinstance(v, int | float) for v in values):
+                raise Unsupported(f"statistics.{name} of what is no number")
+            try:
+                return getattr(statistics, name)(values)
+            except statistics.StatisticsError as e:
+                raise error(failed, str(e)) from None
+
+        return run
+
+    failed = Class("StatisticsError", (EXCEPTIONS["ValueError"],), module="statistics")
+    members = functions({name: named(name) for name in STATISTICS.split()})
+    return Module("statistics", {**members, "StatisticsError": failed})
+
+
 def string_module() -> Module:
     import string
 
     names = "ascii_letters ascii_lowercase ascii_uppercase digits hexdigits punctuation whitespace"
     return Module("string", {name: getattr(string, name) for name in names.split()})
+
+
+def json_module() -> Module:
+    """json, of what is plain."""
+    import json
+
+    def dumps(m: Any, value: Any, **options: Any) -> str:
+        if not options.keys() <= {"indent", "sort_keys", "separators", "ensure_ascii"}:
+            raise Unsupported(f"json.dumps with {', '.join(options)}")
+        return host_call(m, json.dumps, (jsonable(m, value),), options)
+
+    def loads(m: Any, text: Any) -> Any:
+        given = plain(text)
+        if not isinstance(given, str):
+            raise Unsupported("json.loads of what is no text")
+        try:
+            return json.loads(given)
+        except json.JSONDecodeError as e:
+            raise error(failed, str(e)) from None
+
+    failed = Class("JSONDecodeError", (EXCEPTIONS["ValueError"],), module="json.decoder")
+    members = functions({"dumps": dumps, "loads": loads})
+    return Module("json", {**members, "JSONDecodeError": failed})
+
+
+def jsonable(m: Any, value: Any) -> Any:
+    """A value without anything that JSON has no form for."""
+    if value is None or type(value) in (bool, int, float, str):
+        return value
+    if type(value) in (list, tuple):
+        return [jsonable(m, v) for v in value]
+    if type(value) is dict:
+        return {k: jsonable(m, v) for k, v in value.items()}
+    kind = m.class_of(value).name.rpartition(".")[2]
+    raise error("TypeError", f"Object of type {kind} is not JSON serializable")
+
+
+def heapq_module() -> Module:
+    """heapq, of numbers, texts and tuples of them."""
+    import heapq
+
+    def named(name: str) -> Callable:
+        def run(m: Any, *args: Any) -> Any:
+            values = args[1] if name in ("nlargest", "nsmallest") else args[0]
+            if type(values) is not list or not all(ordered(v) for v in [*values, *args[1:]]):
+                raise Unsupported(f"heapq.{name} of these values")
+            return host_call(m, getattr(heapq, name), args, {})
+
+        return run
+
+    names = "heapify heappush heappop heappushpop heapreplace nlargest nsmallest"
+    return Module("heapq", functions({n: named(n) for n in names.split()}))
+
+
+def ordered(value: Any) -> bool:
+    """Whether a value is compared as the host compares it."""
+    inner = value if type(value) in (tuple, list) else ()
+    return type(value) in (int, float, str, bool, tuple, list) and all(map(ordered, inner))
+
+
+def logging_module() -> Module:
+    """logging, which writes to stderr."""
+
+    def configure(m: Any, **options: Any) -> None:
+        if options.keys() & {"stream", "handlers"}:
+            raise Unsupported("logging.basicConfig with a stream")
+
+    names = "debug info warning error critical exception log setLevel disable"
+    quiet = functions({n: lambda m, *args, **named: None for n in names.split()})
+    quiet["basicConfig"] = Builtin("basicConfig", configure)
+    logger = Class("Logger", members=quiet, module="logging")
+    levels = {"DEBUG": 10, "INFO": 20, "WARNING": 30, "ERROR": 40, "CRITICAL": 50}
+    made = functions({"getLogger": lambda m, name=None: Instance(logger)})
+    return Module("logging", {**quiet, **made, **levels})
 
 
 def collections_module() -> Module:
@@ -1039,7 +1191,7 @@ def abc_module() -> Module:
 
 
 def traceback_module() -> Module:
-    table = {"print_exc": print_exception, "format_exc": formatted_exception}
+    table: dict[str, Callable] = {"print_exc": print_exception, "format_exc": formatted_exception}
     return Module("traceback", functions(table))
 
 
@@ -1052,12 +1204,16 @@ MAKERS: dict[str, Callable[[], Module]] = {
     "dataclasses": lambda: Module("dataclasses", DATACLASSES),
     "enum": lambda: Module("enum", ENUMS),
     "functools": functools_module,
+    "heapq": heapq_module,
     "itertools": itertools_module,
+    "json": json_module,
+    "logging": logging_module,
     "math": math_module,
     "operator": operator_module,
     "os": os_module,
     "pprint": lambda: Module("pprint", functions({"pprint": pretty, "pp": pretty})),
     "random": random_module,
+    "statistics": statistics_module,
     "string": string_module,
     "sys": sys_module,
     "time": time_module,

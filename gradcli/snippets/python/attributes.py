@@ -67,10 +67,17 @@ class Attributes:
 
     def get(self, value: Any, name: str) -> Any:
         """value.name; raises the program's AttributeError where there is none."""
-        result = self.find(value, name)
+        held = not isinstance(value, Class | Module)
+        try:
+            result = self.find(value, name)
+        except Raised as e:  # by a property, which __getattr__ then stands in for
+            failed = e.value.cls.derives_from(EXCEPTIONS["AttributeError"])
+            if not (failed and held and self.class_of(value).lookup("__getattr__") is not MISSING):
+                raise
+            result = MISSING
         if result is not MISSING:
             return result
-        if not isinstance(value, Class | Module):
+        if held:
             function = self.class_of(value).lookup("__getattr__")
             if function is not MISSING:
                 return self.call(function, (value, name))
@@ -218,7 +225,7 @@ class Attributes:
         if isinstance(value, Function):
             return self.of_function(value, name)
         if isinstance(value, Builtin | Generator) and name in ("__name__", "__qualname__"):
-            return value.name
+            return value.name.rpartition(".")[2] if name == "__name__" else value.name
         return MISSING
 
     def of_instance(self, value: Instance, name: str) -> Any:
@@ -273,6 +280,8 @@ class Attributes:
         member = cls.lookup(name)
         if isinstance(member, Property):
             if member.put is None:
+                if cls.lookup("_fields") is not MISSING:
+                    raise error("AttributeError", "can't set attribute")
                 raise error(
                     "AttributeError",
                     f"attribute '{name}' of 'torch._C.TensorBase' objects is not writable"
@@ -297,7 +306,19 @@ class Attributes:
         elif name == "args" and cls.derives_from(EXCEPTIONS["BaseException"]):
             value.payload = tuple(to)
         else:
+            slots = self.slots_of(cls)
+            if slots is not None and name not in slots:
+                raise self.no_attribute(value, name)
             fields[name] = to
+
+    def slots_of(self, cls: Class) -> frozenset[str] | None:
+        """The only attributes that instances of a class can have; None where it names none."""
+        if "slots" not in cls.cache:
+            given = [c.own("__slots__") for c in cls.mro if c is not OBJECT]
+            names = [n for s in given if s is not MISSING for n in ((s,) if type(s) is str else s)]
+            free = MISSING in given or "__dict__" in names
+            cls.cache["slots"] = None if free else frozenset(names)
+        return cls.cache["slots"]
 
     def delete(self, value: Any, name: str) -> None:
         """del value.name."""

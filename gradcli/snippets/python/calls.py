@@ -182,7 +182,10 @@ class Calls:
                 raise error("TypeError", f"{cls.name}() takes no arguments")
             value = self.instance(cls, args if failed else None)
         if not no_start and self.class_of(value).derives_from(cls):
-            self.call(starter, (value, *args), named)
+            result = self.call(starter, (value, *args), named)
+            if result is not None:
+                kind = self.type_name(result)
+                raise error("TypeError", f"__init__() should return None, not '{kind}'")
         return value
 
     def instance(self, cls: Class, payload: Any = None) -> Instance:

@@ -328,7 +328,9 @@ class Interpreter(Operations, Texts, Attributes, Calls):
         self, name: str, bases: list[Any], members: dict, named: dict[str, Any], doc: str | None
     ) -> Class:
         """The class that a class statement defines."""
-        named.pop("metaclass", None)
+        meta = named.pop("metaclass", None)
+        if isinstance(meta, Class) and {"__call__", "__new__", "__init__"} & meta.members.keys():
+            raise Unsupported(f"the metaclass {meta.name}")
         parents = [b for b in bases if b is not OBJECT]
         for base in parents:
             if not isinstance(base, Class):

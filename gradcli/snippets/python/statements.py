@@ -445,6 +445,8 @@ class Statements(Patterns, Expressions):
                 raised = m.call(raised)
             if not m.is_exception(raised):
                 raise error("TypeError", "exceptions must derive from BaseException")
+            if m.handled and m.handled[-1] is not raised:
+                raised.fields["__context__"] = m.handled[-1]
             if cause is not None:
                 raised.fields["__cause__"] = cause(f)
             raise m.raising(raised)
@@ -572,6 +574,9 @@ class Statements(Patterns, Expressions):
         def run(f: dict) -> None:
             m.line = line
             module = m.module(source)
+            for other in m.stars:  # what the last one has goes before: it is looked up when read
+                for name in [n for n, v in other.members.items() if f.get(n) is v]:
+                    del f[name]
             for name in list(module.members):
                 if not name.startswith("_"):
                     f[name] = module.members[name]

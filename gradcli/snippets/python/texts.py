@@ -113,7 +113,7 @@ class Texts:
                 return f"<function {value.code.qualname} at {self.address(value)}>"
             case Builtin():
                 return f"<built-in function {value.name}>"
-            case Bound(function=Builtin(name=name), owner=owner):
+            case Bound(function=Builtin(name=name), owner=owner) if "." not in name:
                 kind = self.class_of(owner).name
                 return f"<built-in method {name} of {kind} object at {self.address(owner)}>"
             case Bound():

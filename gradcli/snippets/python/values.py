@@ -37,6 +37,9 @@ class Machine(Protocol):
     def repr(self, value: Any) -> str:
         """What repr() gives."""
 
+    def format(self, value: Any, spec: str) -> str:
+        """What format() gives."""
+
     def truth(self, value: Any) -> bool:
         """What bool() gives."""
 
