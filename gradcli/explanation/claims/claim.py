@@ -246,7 +246,7 @@ def _seeds(program: Program, problem: Problem) -> list[str]:
 def _cure(error: GradcliError, problem: Problem, scope: Mapping[str, Any]) -> str | None:
     """A hint for an undefined name."""
     span = error.span
-    name = "" if span is None else span.text[span.start : span.end]
+    name = "" if span is None else span.excerpt
     if any(n in targets(problem) for n in differentiated_names(name)):
         return f"say in a step before what it is: {name} = ...; ..."
     seed = problem.seed.name
