@@ -110,12 +110,6 @@ def factors_sorted(node: Node) -> Node | None:
     return None if body is x else node.op(body, **node.attrs)
 
 
-@normal("prod_others")
-def product_of_others(node: Node) -> Node | None:
-    """The product of all other elements is x.prod() / x."""
-    return node.op.in_torch(node)
-
-
 @candidate("mul", "div")
 def new_dimensions_together(node: Node) -> Node | None:
     """a.unsqueeze(1) / b.unsqueeze(1) = (a / b).unsqueeze(1)."""
