@@ -193,7 +193,7 @@ def _reason(w: Wording, x: Input) -> str:
     return "has no words in PyTorch" if foreign else "is too long to be read"
 
 
-def at_these_sizes(w: Wording, names: list[str], extent: str = "here") -> tuple[str, str]:
+def at_these_sizes(w: Wording, names: list[str], extent: str) -> tuple[str, str]:
     """The note that the formulas of `names` hold for some sizes only, and for which."""
     nodes = walk(w.problem.roots)
     shapes = listed([_shape_of(x, x.node in nodes) for x in w.problem.inputs.values()])

@@ -163,7 +163,7 @@ def _used_after(k: int, program: Program) -> set[str]:
     return program.only(range(k + 1, len(program.values))).used
 
 
-def _claim(text: str, problem: Problem, name: str | None = None) -> Claim:
+def _claim(text: str, problem: Problem, name: str | None) -> Claim:
     if not isinstance(text, str):
         raise GradcliError("syntax", f"a claim is a text, not {short_repr(text)}", hint=FORM)
     program = _parsed(text, problem)
