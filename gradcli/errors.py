@@ -49,6 +49,16 @@ class Span(NamedTuple):
     end: int
     origin: str = EXPRESSION
 
+    @property
+    def excerpt(self) -> str:
+        """The characters themselves."""
+        return self.text[self.start : self.end]
+
+    @property
+    def in_one_line(self) -> str:
+        """The characters with single spaces, and no line breaks."""
+        return " ".join(self.excerpt.split())
+
 
 class GradcliError(Exception):
     """A request that cannot be met.

@@ -93,10 +93,17 @@ EXAMPLES = {  # what conditions and operators ask for, by identity
     "diag(inv(A)) = 1 / diag(A) where is_square_triangular(A)": "diag(inv(L))",
     "diag(A @ B) = diag(A) * diag(B) where are_same_triangles(A, B)": "diag(L @ M)",
     "trace(A @ B) = diag(A) @ diag(B) where are_same_triangles(A, B)": "trace(L.mT @ M.mT)",
+    "abs(x) = x where known_nonnegative(x)": "abs(P)",
+    "relu(x) = x where known_nonnegative(x)": "relu(P)",
+    "sign(x) = ones(size=x.shape) where known_positive(x)": "sign(P)",
+    "A.mT = -A where is_skew(A)": "S.mT",
+    "trace(A) = zeros(size=()) where is_skew(A)": "trace(S)",
+    "diag(A) = zeros(size=A.shape[:1]) where is_skew(A)": "diag(S)",
+    "u @ A @ u = zeros(size=()) where is_skew(A)": "u @ S @ u",
 }  # fmt: skip
 KNOWN = {
     "Q": ("orthogonal",), "K": ("symmetric",), "L": ("lower",), "M": ("lower",),
-    "R": ("invertible",),
+    "R": ("invertible",), "P": ("positive",), "S": ("skew",),
 }  # fmt: skip
 N = 3
 
@@ -115,6 +122,7 @@ def built(text):
         inputs[name] = OPS["input"](name=name, shape=shape, known=KNOWN.get(name, ()))
         array = draw.uniform(0.2, 1, shape)
         array = array + array.T if name == "K" else array
+        array = array - array.T if name == "S" else array
         array = np.tril(array) if name in ("L", "M") else array
         values[inputs[name]] = np.linalg.qr(array)[0] if name == "Q" else array
     program = read_program(text, Limits())

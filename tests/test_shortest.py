@@ -367,7 +367,7 @@ CASES = {
         "y + x**2 * (x < 1) + (x >= 1) * s",
         "2 * relu(x - 1) - s * (x <= 1)",
     ],
-    "product_of_others": ["prod_others(x, dim=(0,))", "prod_others(A, dim=(1,))"],
+    "torch_equivalent": ["prod_others(x, dim=(0,))", "prod_others(A, dim=(1,))"],
     "row_as_column": ["x @ A", "x @ A @ S"],
     "as_mask": ["where(x > 1, y, 0)", "where(A <= 1, 0, A)", "where(x > 1, 3.0, 0)"],
     "matmul_of_one_row": [
@@ -715,7 +715,7 @@ ELSEWHERE = {  # of the layout, tested in test_formula.py; and what is tested be
     "comparison_from_scatter", "matmul_from_put_at", "unsqueeze_from_reshape",
     "numbers_before_matrix_products",
     "outer_product", "number_in_a_shape", "sum_divided_by_count", "scalars_into_put_at",
-    "skew_between", "product_from_masked_put_at", "sum_of_triangular_product",
+    "product_from_masked_put_at", "sum_of_triangular_product",
 }  # fmt: skip
 
 

@@ -162,9 +162,8 @@ def _seed_times_jacobian(a: Analysis, at: Sample) -> Check:
         together = _rows_together(p.out.numel, vjp.work + x.node.numel)
         total = sum(_weighed_rows(vjp, at.seed, together), np.zeros(x.shape))
         most, gradient = max(most, together), at.gradients[x.node]
-        finite = np.isfinite(total) & np.isfinite(gradient)
-        excluded_count += int(np.sum(~finite))
-        error, where = largest_difference(np.where(finite, total, 0), np.where(finite, gradient, 0))
+        error, where, excluded = difference_of_finite(total, gradient)
+        excluded_count += excluded
         if error > worst:
             worst, place = error, label(x.name, x.shape, where)
     remarks = [at.remark, f"{excluded_count} not finite, left out" if excluded_count else ""]
@@ -208,6 +207,15 @@ def largest_difference(left: Any, right: Any) -> tuple[float, int]:
     difference = np.where(np.isnan(difference), np.inf, difference)
     where = int(np.argmax(difference))
     return float(np.ravel(difference)[where]), where
+
+
+def difference_of_finite(left: Any, right: Any) -> tuple[float, int, int]:
+    """As `largest_difference`, of the elements that are finite on both sides; and how many are
+    not.
+    """
+    finite = np.isfinite(left) & np.isfinite(right)
+    error, where = largest_difference(np.where(finite, left, 0), np.where(finite, right, 0))
+    return error, where, int(np.sum(~finite))
 
 
 # ---- finite differences --------------------------------------------------------------------------

@@ -30,7 +30,7 @@ from .short.gradients import Gradients
 SHARED = 3  # names, numbers and symbols that a statement must save in several formulas
 
 
-def closed_forms(data: Data, use: Use, command: str = "") -> Document:
+def closed_forms(data: Data, use: Use, command: str) -> Document:
     """The formula of each gradient; with several inputs each after its name.
 
     They are expressed by the gradients of intermediates if the program names these, or has several

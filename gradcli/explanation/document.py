@@ -64,19 +64,18 @@ def document(a: Analysis, choices: Choices) -> Document:
 
 
 def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
-    """The sections of one name; Jacobians and gradients have a section for each input."""
-    from .sections import backward, checks, code, forward, gradient, inputs, jacobian, notes, seed
+    """The sections of one name."""
+    from .sections import backward, code, forward, inputs, outcome, seed
 
-    wrt = _explained(a, c)
     match name:
+        case "jacobian" | "gradient" | "modes":
+            return [_of_input(name, a, w, x, c) for x in _explained(a, c)]
         case "inputs":
             return [inputs.inputs(a)]
         case "forward":
             return [forward.forward(a, w, c.most)]
         case "seed":
             return [seed.seed(a, w)]
-        case "jacobian":
-            return [jacobian.jacobian(a, w, x, c.full, c.precision) for x in wrt]
         case "cost":
             from .sections import cost
 
@@ -86,8 +85,6 @@ def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
 
             names = Gradients(a, w).names_back()
             return [*_followed(a, w, c), backward.backward(a, w, c.most, names)]
-        case "gradient":
-            return [gradient.gradient(a, w, x, _place(c, x.name)) for x in wrt]
         case "claims" if a.claims:
             from .sections import claims
 
@@ -95,16 +92,25 @@ def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
         case "checks":
             from .checks import run_checks
 
-            return [checks.checks(run_checks(a))]
+            return [outcome.checks(run_checks(a))]
         case "code":
             return [code.code(a, c.precision)]
-        case "modes":
-            from .sections import modes
-
-            return [modes.section(a, w, x) for x in wrt]
         case "notes":
-            return [notes.notes(_notes(a, w, c))]
+            return [outcome.notes(_notes(a, w, c))]
     return []
+
+
+def _of_input(name: str, a: Analysis, w: Wording, x: Input, c: Choices) -> Section:
+    """The section of one name for an input."""
+    from .sections import gradient, jacobian
+
+    if name == "modes":
+        from .sections import modes
+
+        return modes.section(a, w, x)
+    if name == "jacobian":
+        return jacobian.jacobian(a, w, x, c.full, c.precision)
+    return gradient.gradient(a, w, x, _place(c, x.name))
 
 
 def _notes(a: Analysis, w: Wording, c: Choices) -> list[tuple[str, str]]:
@@ -145,13 +151,13 @@ def hessian_document(h: "Hessian", choices: Choices) -> Document:
     """The document of a Hessian: its product with tangents, its blocks, checks and notes."""
     from .higher.checks import hessian_checks
     from .notes import hessian_notes
-    from .sections import checks, hessian, notes
+    from .sections import hessian, outcome
 
     pairs = islice(h.pairs(), MOST_BLOCKS)
     blocks = [hessian.block(h, x, z, choices.full, choices.precision) for x, z in pairs]
     note_list = [*hessian_notes(h), *_omitted_blocks(h)]
-    noted = notes.notes(n for n in note_list if n[0] != "unused")
-    checked = checks.checks(hessian_checks(h))
+    noted = outcome.notes(n for n in note_list if n[0] != "unused")
+    checked = outcome.checks(hessian_checks(h))
     built = Document(hessian.answers(h), (*blocks, checked, *[noted] * bool(noted.blocks)))
     return with_question(built, h.p, choices.command, backward=False)
 
@@ -169,7 +175,7 @@ def jvp_document(j: "Jvp", choices: Choices) -> Document:
     """
     from .higher.checks import jvp_checks
     from .notes import jvp_notes
-    from .sections import checks, jvp, notes
+    from .sections import jvp, outcome
 
     moving = [t.x for t in j.p.tangents]
     sections = [
@@ -177,8 +183,8 @@ def jvp_document(j: "Jvp", choices: Choices) -> Document:
         jvp.forward(j, choices.most),
         *(jvp.jacobian(j, x, choices.full, choices.precision) for x in moving),
         jvp.product(j),
-        checks.checks(jvp_checks(j)),
-        notes.notes(n for n in jvp_notes(j) if n[0] not in ("implicit-seed", "unused")),
+        outcome.checks(jvp_checks(j)),
+        outcome.notes(n for n in jvp_notes(j) if n[0] not in ("implicit-seed", "unused")),
     ]
     built = Document(jvp.answers(j), tuple(s for s in sections if s.blocks))
     return with_question(built, j.p, choices.command, backward=False)

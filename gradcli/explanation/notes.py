@@ -193,7 +193,7 @@ def _reason(w: Wording, x: Input) -> str:
     return "has no words in PyTorch" if foreign else "is too long to be read"
 
 
-def at_these_sizes(w: Wording, names: list[str], extent: str = "here") -> tuple[str, str]:
+def at_these_sizes(w: Wording, names: list[str], extent: str) -> tuple[str, str]:
     """The note that the formulas of `names` hold for some sizes only, and for which."""
     nodes = walk(w.problem.roots)
     shapes = listed([_shape_of(x, x.node in nodes) for x in w.problem.inputs.values()])
@@ -217,7 +217,7 @@ def _sums(a: Analysis) -> list[tuple[str, str]]:
     return [
         (
             "python-sum",
-            f"{node.span.text[node.span.start : node.span.end]} is PyTorch's, of all elements. "
+            f"{node.span.excerpt} is PyTorch's, of all elements. "
             "Python's own sum adds up along the first dimension, as .sum(0) does.",
         )
         for node in dict.fromkeys(walk([a.problem.out, *a.problem.named.values()]))
@@ -228,8 +228,7 @@ def _sums(a: Analysis) -> list[tuple[str, str]]:
 def _is_bare(node: Node) -> bool:
     """Whether a call is `sum(x)` of a matrix, for which Python's builtin returns something else."""
     assert node.span is not None
-    text = node.span.text[node.span.start : node.span.end]
-    return bool(BARE_SUM.match(text)) and node.parents[0].ndim > 1 and node.shape == ()
+    return bool(BARE_SUM.match(node.span.excerpt)) and node.parents[0].ndim > 1 and node.shape == ()
 
 
 def _seed_notes(a: Analysis) -> list[tuple[str, str]]:
@@ -524,5 +523,5 @@ def _culprit(a: Analysis, evaluate: Evaluator) -> str:
         for c in step.contributions:
             if not _finite(evaluate(c.sent)[0]):
                 span = step.node.span
-                return f" It begins at {span.text[span.start : span.end]}." if span else ""
+                return f" It begins at {span.excerpt}." if span else ""
     return ""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import attrgetter
+from typing import Any
 
 from ..errors import Span
 from .node import Node, intern, walk
@@ -32,6 +33,11 @@ def substitute_all(
             same = n.span is span and inputs == n.inputs
             done[n] = n if same else intern(n.op, inputs, n.attrs, span)
     return [done[root] for root in roots]  # type: ignore[misc]
+
+
+def with_attributes(node: Node, /, **attributes: Any) -> Node:
+    """The same call with other values of some attributes, without a span."""
+    return node.op(*node.inputs, **{**node.attrs, **attributes})
 
 
 def rebuilt(

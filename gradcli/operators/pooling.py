@@ -190,12 +190,35 @@ def _ties(name, n, places):
     return tied
 
 
-def _maximum(name, n, counts, places, attributes, sentence, examples, **more):
+def _maximum(name, n, counts, places, attributes, sentence, examples):
     """The operators `name` and `name`_indices.
 
     counts(shape, **attrs) is how many windows there are, places(shape, **attrs) where their
     elements are, for each dimension.
     """
+    _indices(name, n, counts, places, attributes, examples)
+
+    def meaning(input, **how):
+        index, head = OPS[f"{name}_indices"](input, **how), input.shape[:-n]
+        rows = input.reshape(shape=(*head, shapes.numel(input.shape[-n:])))
+        which = index.reshape(shape=(*head, shapes.numel(index.shape[-n:])))
+        return rows.gather(dim=-1, index=which).reshape(shape=index.shape)
+
+    meaning.__name__, meaning.__doc__ = name, sentence
+    composite(
+        takes="numbers",
+        torch=F + name,
+        attributes=attributes,
+        kink=_ties(name, n, places),
+        caveat="of equal elements the first takes the whole gradient",
+        examples=examples,
+        saved=(..., "input"),
+        zero_second_derivative=True,
+    )(meaning)
+
+
+def _indices(name, n, counts, places, attributes, examples):
+    """The operator `name`_indices, which is a call of `name` with return_indices=True."""
 
     def indices(g, y, input, **how):
         return None
@@ -218,24 +241,6 @@ def _maximum(name, n, counts, places, attributes, sentence, examples, **more):
         ),
         torch=F + name,
     )(indices)
-
-    def meaning(input, **how):
-        index, head = OPS[f"{name}_indices"](input, **how), input.shape[:-n]
-        rows = input.reshape(shape=(*head, shapes.numel(input.shape[-n:])))
-        which = index.reshape(shape=(*head, shapes.numel(index.shape[-n:])))
-        return rows.gather(dim=-1, index=which).reshape(shape=index.shape)
-
-    meaning.__name__, meaning.__doc__ = name, sentence
-    composite(
-        takes="numbers",
-        torch=F + name,
-        attributes=attributes,
-        kink=_ties(name, n, places),
-        caveat="of equal elements the first takes the whole gradient",
-        examples=examples,
-        saved=(..., "input"),
-        **more,
-    )(meaning)
 
 
 def _with_indices(name, input, return_indices, **how):
@@ -261,7 +266,6 @@ def _sliding(n):
             (f"{name}(x, {short})", f"x=1x{'1x' * n}4"),
             (f"{name}(x, {short}, stride=1, padding={edge}, dilation=2)", f"x=1x{'1x' * (n - 1)}4"),
         ),
-        zero_second_derivative=True,
     )
 
     def pool(
@@ -316,7 +320,6 @@ def _adaptive(n):
         {"output_size": REQUIRED},
         "The largest element of each of output_size windows.",
         ((f"{name}(x, ({'1, ' * (n - 1)}2,))", f"x=1x{'1x' * (n - 1)}2x3"),),
-        zero_second_derivative=True,
     )
 
     def pool(input, output_size, return_indices=False):

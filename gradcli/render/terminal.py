@@ -92,6 +92,9 @@ def _console(environment: Environment, width: int) -> Console:
     )
 
 
+Columns = list[tuple[int | None, int]]  # columns of a matrix that are shown, with their widths
+
+
 class Page:
     """Blocks laid out for one environment."""
 
@@ -363,6 +366,16 @@ class Page:
         room = None if whole else self.width - self.beside_matrix(block)
         block = block if whole else shortened(block, room)
         shown = cut(block, room, self.environment.say)
+        columns = [(k, 0 if k is None else column_width(block, k)) for k in shown.columns]
+        grid = self.matrix_grid(block, columns)
+        self.add_matrix_rows(grid, block, shown.rows, columns)
+        left_out = [Text(shown.left_out, "dim")] if shown.left_out else []
+        return Group(Text(""), grid, *left_out)
+
+    def matrix_grid(self, block: Matrix[str], columns: Columns) -> Grid:
+        """The columns of a matrix: those of the seed, of labels, of entries and of products, with
+        what stands above and below.
+        """
         grid = Grid(
             box=BOX,
             show_edge=False,
@@ -372,24 +385,29 @@ class Page:
             header_style="",
             footer_style="",
         )
-        seeded, moved = bool(block.seed_name), bool(block.result_name)
         seed = self.style("seed")
-        columns = [(k, 0 if k is None else column_width(block, k)) for k in shown.columns]
         header = self.entries(columns, block.column_labels, block.input_role)
         product = self.entries(columns, block.product or (), "answer")
-        if seeded:
-            name = Text(block.seed_name or "", seed)
+        if block.seed_name:
+            name = Text(block.seed_name, seed)
             grid.add_column(name, Text(block.product_name, seed), justify="right", no_wrap=True)
         under = Text(block.product_label, self.style(block.input_role))
         grid.add_column(Text(""), under, no_wrap=True)
         grid.add_column(header, product, no_wrap=True)
-        if moved:
-            grid.add_column(Text(block.result_name or "", seed), justify="right", no_wrap=True)
+        if block.result_name:
+            grid.add_column(Text(block.result_name, seed), justify="right", no_wrap=True)
+        return grid
+
+    def add_matrix_rows(
+        self, grid: Grid, block: Matrix[str], rows: list[int | None], columns: Columns
+    ) -> None:
+        """The tangent, and the rows that are shown; None for those left out."""
+        seeded, moved, seed = bool(block.seed_name), bool(block.result_name), self.style("seed")
         if block.tangent is not None:
             above = self.entries(columns, block.tangent, "seed")
             grid.add_row(*[""] * seeded, Text(block.tangent_name or "", seed), above, *[""] * moved)
             grid.add_section()
-        for k in shown.rows:
+        for k in rows:
             if k is None:
                 dots = "⋮" if not self.environment.ascii else ":"
                 grid.add_row(*[dots] * seeded, "…", "", *[dots] * moved)
@@ -398,8 +416,6 @@ class Page:
             result = Text("" if block.result is None else block.result[k], self.style("answer"))
             entries = self.entries(columns, block.entries[k], "")
             grid.add_row(*[weight] * seeded, block.row_labels[k], entries, *[result] * moved)
-        left_out = [Text(shown.left_out, "dim")] if shown.left_out else []
-        return Group(Text(""), grid, *left_out)
 
     def beside_matrix(self, block: Matrix[str]) -> int:
         """The columns that a matrix needs beside its entries."""
@@ -409,9 +425,7 @@ class Page:
         right = max([len(block.result_name or ""), *map(len, block.result or ())])
         return margin + labels + right + 6 + 3 * bool(block.result_name)
 
-    def entries(
-        self, columns: list[tuple[int | None, int]], row: tuple[str, ...], role: str
-    ) -> Text:
+    def entries(self, columns: Columns, row: tuple[str, ...], role: str) -> Text:
         """One row of entries, each at the right of its column, which has a width."""
         out = Text(no_wrap=True)
         for place, (k, width) in enumerate(columns if row else []):

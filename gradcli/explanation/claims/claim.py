@@ -163,7 +163,7 @@ def _used_after(k: int, program: Program) -> set[str]:
     return program.only(range(k + 1, len(program.values))).used
 
 
-def _claim(text: str, problem: Problem, name: str | None = None) -> Claim:
+def _claim(text: str, problem: Problem, name: str | None) -> Claim:
     if not isinstance(text, str):
         raise GradcliError("syntax", f"a claim is a text, not {short_repr(text)}", hint=FORM)
     program = _parsed(text, problem)
@@ -246,7 +246,7 @@ def _seeds(program: Program, problem: Problem) -> list[str]:
 def _cure(error: GradcliError, problem: Problem, scope: Mapping[str, Any]) -> str | None:
     """A hint for an undefined name."""
     span = error.span
-    name = "" if span is None else span.text[span.start : span.end]
+    name = "" if span is None else span.excerpt
     if any(n in targets(problem) for n in differentiated_names(name)):
         return f"say in a step before what it is: {name} = ...; ..."
     seed = problem.seed.name

@@ -138,7 +138,7 @@ def failure(finding: Finding) -> str:
     assert error is not None
     if error.span is None:
         return error.message
-    return f"{error.message}, in {error.span.text[error.span.start : error.span.end]}"
+    return f"{error.message}, in {error.span.excerpt}"
 
 
 def mended_line(v: Verdict) -> Line:

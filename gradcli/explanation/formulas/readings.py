@@ -218,11 +218,15 @@ def _with_other_ranks(problem: Problem) -> Iterator[Reading]:
 def _of_ranks(
     problem: Problem, ranks: Mapping[str, int], names: tuple[str, ...], remark: str
 ) -> Reading | None:
-    fixed = {i.name: i.shape for i in problem.inputs.values() if not i.inferred}
-    result = _posed(problem, fixed, ranks)
+    result = _posed(problem, _given_shapes(problem), ranks)
     if result is None:
         return None
     return Reading([result, *resized(result)], remark, ranks=True, names=names)
+
+
+def _given_shapes(problem: Problem) -> dict[str, Shape]:
+    """The shapes that were not inferred."""
+    return {i.name: i.shape for i in problem.inputs.values() if not i.inferred}
 
 
 def of_rank(names: Sequence[str], rank: int) -> str:
@@ -289,9 +293,9 @@ def _with_numbers(problem: Problem, most: int = 3) -> Iterator[Reading]:
 
 def _with_ranks(problem: Problem, names: Sequence[str], rank: int) -> Problem | None:
     """The problem with this rank for `names`, and unchanged ranks for other inferred inputs."""
-    fixed = {i.name: i.shape for i in problem.inputs.values() if not i.inferred}
     ranks = {i.name: len(i.shape) for i in problem.inputs.values() if i.inferred}
-    return _posed(problem, fixed, ranks | dict.fromkeys(names, rank)) if names else None
+    ranks |= dict.fromkeys(names, rank)
+    return _posed(problem, _given_shapes(problem), ranks) if names else None
 
 
 def _with_equal_sizes(problem: Problem) -> Iterator[Reading]:

@@ -34,7 +34,7 @@ class SourceText:
             if is_large(node, self.names) or too_long(written := formula(node, self.names)):
                 return text_of(self.operation(node))
             return tree.text(written)
-        return " ".join(node.span.text[node.span.start : node.span.end].split())
+        return node.span.in_one_line
 
     def short(self, node: Node) -> Line:
         """A node in short: its name, or its operation with `·` for unnamed operands."""

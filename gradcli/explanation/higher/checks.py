@@ -8,8 +8,8 @@ from ..checks import (
     TOO_LONG,
     Check,
     Sample,
+    difference_of_finite,
     differences,
-    largest_difference,
     too_large,
 )
 from ..formulas.shortest_structure import in_numbers
@@ -39,9 +39,8 @@ def _symmetric(h: Hessian) -> Check:
     for x, z in h.pairs():
         block = in_numbers(h.gradient(x), z)
         mirrored = (block if x is z else in_numbers(h.gradient(z), x)).T
-        finite = np.isfinite(block) & np.isfinite(mirrored)
-        left_out, total = left_out + int(np.sum(~finite)), total + block.size
-        error, where = largest_difference(np.where(finite, block, 0), np.where(finite, mirrored, 0))
+        error, where, excluded = difference_of_finite(block, mirrored)
+        left_out, total = left_out + excluded, total + block.size
         if error > worst:
             row, column = np.unravel_index(where, block.shape)
             place = f"{label(x.name, x.shape, int(row))}, {label(z.name, z.shape, int(column))}"

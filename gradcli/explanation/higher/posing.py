@@ -12,7 +12,7 @@ from ..derived import with_tangents
 
 
 def pose_with_tangents(
-    tangents: Mapping[str, Any], reader: Reader, arguments: dict[str, Any], scalar: bool = False
+    tangents: Mapping[str, Any], reader: Reader, arguments: dict[str, Any], scalar: bool
 ) -> Problem:
     """The problem of the `arguments` of `pose` with tangents, which also determine shapes; a
     tangent None is a symbol. `scalar`: the output is a single number, if that fits. Raises

@@ -1,6 +1,7 @@
 """The answer to a pasted message: as data, and as a document; and the list of those known."""
 
 import re
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ...errors import GradcliError
@@ -110,8 +111,12 @@ def _meaning(a: Answer) -> Section:
 
 
 def _causes(message: Message) -> Section:
-    causes = [Prose(words(f"{n}. {cause}")) for n, cause in enumerate(message.causes, 1)]
-    return Section("causes", words("Causes, the most frequent first"), (), tuple(causes))
+    title = words("Causes, the most frequent first")
+    return Section("causes", title, (), _numbered(message.causes))
+
+
+def _numbered(causes: Sequence[str]) -> tuple[Prose, ...]:
+    return tuple(Prose(words(f"{n}. {cause}")) for n, cause in enumerate(causes, 1))
 
 
 def _cure(message: Message) -> Section:
@@ -120,10 +125,9 @@ def _cure(message: Message) -> Section:
 
 def _other(message: Message) -> Section:
     """Another message that the text may be."""
-    blocks: list[Block] = [Prose(words(message.meaning))]
-    blocks += [Prose(words(f"{n}. {cause}")) for n, cause in enumerate(message.causes, 1)]
-    blocks.append(Prose(words(message.cure)))
-    return Section("also", words(f"Or {_titled(message, message.text)}"), (), tuple(blocks))
+    meaning, cure = Prose(words(message.meaning)), Prose(words(message.cure))
+    blocks = (meaning, *_numbered(message.causes), cure)
+    return Section("also", words(f"Or {_titled(message, message.text)}"), (), blocks)
 
 
 def _titled(message: Message, text: str) -> str:

@@ -36,7 +36,6 @@ class Message(NamedTuple):
     trigger: str
     wordings: tuple[Wording, ...]
     values: dict[str, str]
-    frequent: bool
     elsewhere: bool
 
 
@@ -71,7 +70,6 @@ def _message(entry: dict[str, Any]) -> Message:
         entry["trigger"],
         wordings,
         entry.get("values", {}),
-        entry.get("frequent", False),
         entry.get("elsewhere", False),
     )
 

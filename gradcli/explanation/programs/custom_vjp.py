@@ -73,13 +73,9 @@ class _CustomVjp:
 
     def _forward(self, saved: Saved, saved_names: list[str], writers: list[JaxWriter]) -> list[str]:
         sized = self.sized
-        inner = {n: name for n, name in saved.inner.items() if name in saved_names}
-        intermediates = sized.intermediates | inner
         writer = JaxWriter(sized.names, sized.generic_sizes)
         writers.append(writer)
-        built = Statements(
-            writer, [sized.out, *inner], intermediates, self.plan.fresh(*intermediates.values())
-        )
+        built = saved.forward(writer, self.plan, saved_names)
         out = tree.text(built.formulas[0])
         return [*assigned(built.lines), f"return {out}, {tupled(saved_names)}"]
 

@@ -12,7 +12,7 @@ from ...notation.code.array_code import check_written
 from ...notation.code.statements import Statements
 from ...notation.code.torch_code import TorchWriter, array
 from ...notation.formulas.formula import GenericSizes, Writer
-from ...notation.tree import Call, Infix, Listing, Name, Tree, Verbatim
+from ...notation.tree import Call, Listing, Name, Tree, Verbatim
 from ...operators.indexing import is_array
 from ..checking.rounding import wants_double
 from ..torch_lines import UNDERIVED, fixed
@@ -78,10 +78,7 @@ class ProgramWriter(TorchWriter):
         dims = sorted(axis(d, x.ndim) for d in node.attrs["dim"])
         if x.shape in self.shapes or not dims:
             return None
-        product, *others = [self.size(x.shape[d], d - x.ndim) for d in dims]
-        for other in others:
-            product = Infix("*", product, other)
-        return product
+        return tree.product([self.size(x.shape[d], d - x.ndim) for d in dims])
 
     def _put_tree(self, node: Node) -> Tree:
         if node.inputs[0] in self.numbers:

@@ -1,12 +1,15 @@
 """The values that a custom backward saves from the forward: those that its formulas use."""
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from ...graphs import Node, walk
-from ...notation.code.statements import Names
+from ...language.syntax import loaded
+from ...notation.code.statements import Names, Statements
+from ...notation.formulas.formula import CodeWriter
 from ...operators.indexing import with_read
 from .at_sizes import AtSizes
+from .plan import Plan, indented
 
 VIEWS = ("movement", "leaf")  # recomputed, not saved
 
@@ -15,7 +18,7 @@ class Saved:
     """The nodes of the forward that gradients are computed from, with names."""
 
     def __init__(self, sized: AtSizes, grads: Sequence[Node], names: Names):
-        self.named_nodes, inputs = sized.named_nodes, sized.inputs
+        self.sized, inputs = sized, sized.inputs
         forward = set(walk([sized.out], with_read))
         result = _frontier(grads, forward, inputs)
         self.names = {
@@ -24,8 +27,15 @@ class Saved:
         }
         self.inner = {n: name for n, name in self.names.items() if n not in inputs}
 
+    def forward(self, writer: CodeWriter, plan: Plan, saved_names: Collection[str]) -> Statements:
+        """The forward, written with statements for the values of `saved_names`."""
+        sized = self.sized
+        inner = {n: name for n, name in self.inner.items() if name in saved_names}
+        named = sized.intermediates | inner
+        return Statements(writer, [sized.out, *inner], named, plan.fresh(*named.values()))
+
     def _name(self, node: Node, names: Names) -> str:
-        return self.named_nodes.get(node) or names.of(node)
+        return self.sized.named_nodes.get(node) or names.of(node)
 
 
 def _frontier(grads: Sequence[Node], forward: set[Node], inputs: set[Node]) -> list[Node]:
@@ -62,5 +72,4 @@ def _numbers(grads: Sequence[Node]) -> set[Node]:
 
 def free_names(lines: Sequence[str]) -> set[str]:
     """The names that lines of Python read."""
-    tree = ast.parse("\n".join(["def _():", *(f"    {line}" for line in lines)]))
-    return {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+    return loaded(ast.parse("\n".join(["def _():", *indented([*lines])])))

@@ -129,13 +129,9 @@ class _Function:
 
     def _forward(self, saved: Saved, saved_names: list[str], shapes: list[str]) -> list[str]:
         sized = self.sized
-        inner = {n: name for n, name in saved.inner.items() if name in saved_names}
-        intermediates = sized.intermediates | inner
         writer = ProgramWriter(sized.names, sized.generic_sizes)
         self.writers.append(writer)
-        built = Statements(
-            writer, [sized.out, *inner], intermediates, self.plan.fresh(*intermediates.values())
-        )
+        built = saved.forward(writer, self.plan, saved_names)
         save = [f"ctx.save_for_backward({', '.join(saved_names)})"] if saved_names else []
         save += [f"ctx.{name}_shape = {name}.shape" for name in shapes]
         return [*assigned(built.lines), *save, f"return {tree.text(built.formulas[0])}"]

@@ -14,7 +14,7 @@ from ..notes import about_the_problem, contradicted, ended, formulas, out_of_tim
 from ..phrases import listed
 from ..question import with_question
 from ..sections import code, graph
-from ..sections.notes import notes
+from ..sections.outcome import notes
 from . import head, jacobian, lines
 from .gradients import Gradients
 from .stuck import stuck

@@ -32,6 +32,7 @@ class Reasons:
 
     def __init__(self, a: Analysis, tracer: Tracer):
         self.a, self.tracer = a, tracer
+        self._names = {i.node: Name(i.name) for i in a.problem.inputs.values()}
 
     # ---- not finite ------------------------------------------------------------------------------
 
@@ -81,8 +82,7 @@ class Reasons:
 
     def _rule(self, step: LocalStep) -> str:
         """The rule in the names of the program, with g for the upstream gradient."""
-        names = {i.node: Name(i.name) for i in self.a.problem.inputs.values()}
-        names |= {step.seed: Name("g")}
+        names = self._names | {step.seed: Name("g")}
         text = if_applicable(lambda: tree.text(formula(step.sent_node, names))) or ""
         return text if len(text) <= LONGEST else ""
 
@@ -183,10 +183,9 @@ class Reasons:
 
     def _text(self, node: Node) -> str:
         if node.span is None:
-            names = {i.node: Name(i.name) for i in self.a.problem.inputs.values()}
-            text = tree.text(formula(node, names))
+            text = tree.text(formula(node, self._names))
         else:
-            text = " ".join(node.span.text[node.span.start : node.span.end].split())
+            text = node.span.in_one_line
         return text if len(text) <= LONGEST else operation_name(self.a, node)
 
 
@@ -250,7 +249,7 @@ def typed_name(node: Node | None) -> str | None:
     """The function that a node's text calls: `linalg.svd`; None for an operator as `*`."""
     if node is None or node.span is None:
         return None
-    call = _expression(" ".join(node.span.text[node.span.start : node.span.end].split()))
+    call = _expression(node.span.in_one_line)
     if _is_output(node, call):
         call = call.value  # type: ignore[union-attr]
     if not isinstance(call, ast.Call):
@@ -271,8 +270,7 @@ def _is_output(node: Node, e: ast.expr | None) -> bool:
         return isinstance(e.value, ast.Call) and e.attr in OUTPUTS
     if not isinstance(e, ast.Subscript) or not isinstance(e.value, ast.Call):
         return False
-    spans = [i.span for i in node.parents if i.span is not None]
-    texts = [" ".join(s.text[s.start : s.end].split()) for s in spans]
+    texts = [i.span.in_one_line for i in node.parents if i.span is not None]
     operands = [inner for inner in map(_expression, texts) if inner is not None]
     return ast.unparse(e.value) not in map(ast.unparse, operands)
 

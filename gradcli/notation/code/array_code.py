@@ -6,22 +6,21 @@ than a name is written by functions in IN_OTHER_WORDS.
 
 import ast
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from math import isfinite, isnan
 from typing import Any
 
 from ...errors import GradcliError
 from ...graphs import OPS, Node
 from ...graphs.shapes import axes, axis, numel
-from ...operators.indexing import full_index, index_text, is_array, is_mask, with_read
+from ...operators.indexing import full_index, index_text, is_array, is_mask
 from ...operators.leaves import Array
 from ...operators.shaping import summed_axes
 from .. import tree
-from ..formulas.formula import GenericSizes, Writer
-from ..formulas.numerals import numeral
+from ..formulas.formula import IDIOMS, CodeWriter, GenericSizes, Idiom, idioms, spread
 from ..formulas.rules.products import constant_value
 from ..formulas.spelling import spelled
-from ..tree import Attribute, Call, Infix, Listing, Method, Name, Number, Prefix, Tree, Verbatim
+from ..tree import Attribute, Call, Infix, Listing, Method, Name, Number, Tree, Verbatim
 
 LEFT_OUT = (None, False)  # values of an argument that is not written
 MOST_NUMBERS = 1000  # of a tensor that is written out
@@ -31,14 +30,14 @@ SIMPLE = (
 )  # fmt: skip
 
 
-class ArrayWriter(Writer):
+IN_OTHER_WORDS: dict[str, Idiom] = {name: IDIOMS[name] for name in ("input", "constant")}
+in_other_words = idioms(IN_OTHER_WORDS)
+
+
+class ArrayWriter(CodeWriter):
     """Writes formulas as NumPy code."""
 
-    def one_hot(self, node: Node) -> Tree | None:
-        """None: dtypes in programs are explicit."""
-        return None
-
-    title, module = "NumPy", "np"
+    title, module, in_other_words = "NumPy", "np", IN_OTHER_WORDS
 
     def __init__(self, names: Mapping[Node, Name], generic_sizes: GenericSizes | None = None):
         super().__init__(names, generic_sizes)
@@ -50,34 +49,19 @@ class ArrayWriter(Writer):
         text = node.op.numpy
         return text(**node.attrs) if callable(text) else text
 
-    def sources(self, node: Node) -> tuple[Node | None, ...]:
-        """The inputs of a node and what its index reads; or what it means, where the library has no
-        name for it.
-        """
-        if self._is_foreign(node):
-            return (node.op.expanded(node),)
-        return with_read(node)
-
-    def _is_foreign(self, node: Node) -> bool:
-        op = node.op
-        return op.expand is not None and not self.template(node) and op.name not in IN_OTHER_WORDS
+    def has_name(self, node: Node) -> bool:
+        """Whether the library has a name for an operation."""
+        return bool(self.template(node))
 
     def mentions(self, node: Node) -> tuple[int, ...]:
         """How often the text of a node names each of its sources."""
         template = None if node.op.name in IN_OTHER_WORDS else self.template(node)
-        if not template or "{" not in template or node.op.variadic or self._is_foreign(node):
+        if not template or "{" not in template or node.op.variadic or self.by_expansion(node):
             return super().mentions(node)
         return tuple(template.count(f"{{{k}}}") for k in range(len(node.inputs)))
 
-    def written(self, node: Node) -> Tree:
-        """The formula of a node whose sources have theirs. Raises GradcliError for one that the
-        library cannot say.
-        """
-        if self._is_foreign(node):
-            return self.trees[node.op.expanded(node)]
-        special = IN_OTHER_WORDS.get(node.op.name)
-        if special is not None:
-            return special(self, node)
+    def by_name(self, node: Node) -> Tree:
+        """The formula of a node. Raises GradcliError if the library has no name for it."""
         template = self.template(node)
         if not template:
             raise self.refusal(node)
@@ -141,10 +125,6 @@ class ArrayWriter(Writer):
         number = node.inputs[place] in self.numbers
         return self.function_call("array", written) if number else written
 
-    def as_tensor(self, number: Tree) -> Tree:
-        """The number itself, which functions of arrays accept."""
-        return number
-
     def library(self, name: str) -> str:
         """The library's function of this name."""
         return f"{self.module}.{name}"
@@ -152,13 +132,6 @@ class ArrayWriter(Writer):
     def function_call(self, name: str, *args: Tree, **named: Tree) -> Tree:
         """A call of a function of the library."""
         return Call(self.library(name), args, tuple(named.items()))
-
-    def numeral(self, value: float, point: bool = False) -> Tree:
-        """A number; inf and nan by the library's names."""
-        if isfinite(value):
-            return numeral(value, point)
-        name = Verbatim(self.library("nan" if isnan(value) else "inf"))
-        return Prefix("-", name) if value < 0 else name
 
     def index(self, index: tuple) -> str:
         """An index as the library reads it, between brackets."""
@@ -257,7 +230,6 @@ def names_in(text: str) -> set[str]:
 # how arrays are made and resized. Sizes are written through names wherever a name has them.
 
 
-IN_OTHER_WORDS: dict[str, Callable[["ArrayWriter", Node], Tree]] = {}
 PUT = '''
 def put(shape, index, values):
     """Zeros of a shape with values added at an index."""
@@ -288,12 +260,6 @@ def put_diagonal(x, values, offset=0):
 '''
 
 
-def in_other_words(function: Callable[["ArrayWriter", Node], Tree]) -> Callable:
-    """How the operator of this function's name is said."""
-    IN_OTHER_WORDS[function.__name__.strip("_")] = function
-    return function
-
-
 def in_jax(w: "ArrayWriter") -> bool:
     """Whether JAX is written, and not NumPy."""
     return w.module == "jnp"
@@ -303,32 +269,13 @@ def in_jax(w: "ArrayWriter") -> bool:
 
 
 @in_other_words
-def input_(w: "ArrayWriter", node: Node) -> Tree:
-    return Name(node.attrs["name"])
-
-
-@in_other_words
-def constant(w: "ArrayWriter", node: Node) -> Tree:
-    return w.number(node.attrs["value"])
-
-
-@in_other_words
 def tensor(w: "ArrayWriter", node: Node) -> Tree:
     return w.numbers_of(node.attrs["data"])
 
 
-def _filled(w: "ArrayWriter", node: Node, name: str) -> Tree:
-    return w.function_call(name, w.attribute(node, "size"))
-
-
-@in_other_words
-def zeros(w: "ArrayWriter", node: Node) -> Tree:
-    return _filled(w, node, "zeros")
-
-
-@in_other_words
-def ones(w: "ArrayWriter", node: Node) -> Tree:
-    return _filled(w, node, "ones")
+@idioms(IN_OTHER_WORDS, "zeros", "ones")
+def _filled(w: "ArrayWriter", node: Node) -> Tree:
+    return w.function_call(node.op.name, w.attribute(node, "size"))
 
 
 @in_other_words
@@ -372,10 +319,7 @@ def size(w: "ArrayWriter", node: Node) -> Tree:
         tree.Subscript(shape, (Number(d),)) if whole else w.size(x.shape[d], d - x.ndim)
         for d in dims
     ]
-    product: Tree = result[0] if result else Number(1)
-    for other in result[1:]:
-        product = Infix("*", product, other)
-    return product
+    return tree.product(result)
 
 
 @in_other_words
@@ -394,8 +338,7 @@ def reshape(w: "ArrayWriter", node: Node) -> Tree:
     sizes = w.attribute(node, "shape")
     if node.span is None and node.ndim == 1 and not isinstance(sizes, Attribute):
         return Method(w.operand(node, 0), "flatten")
-    spread = isinstance(sizes, Listing) and sizes.items
-    return Method(w.operand(node, 0), "reshape", sizes.items if spread else (sizes,))  # type: ignore[union-attr]
+    return Method(w.operand(node, 0), "reshape", spread(sizes))
 
 
 @in_other_words

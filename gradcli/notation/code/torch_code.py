@@ -3,19 +3,18 @@
 What PyTorch has no name for is said in other words: here, or through what the operator means.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from math import isfinite, isnan
 from typing import Any
 
 from ...graphs import Node, Operator
 from ...graphs.shapes import Shape, numel
-from ...operators.indexing import index_text, with_read
+from ...operators.indexing import index_text
 from ...operators.leaves import Array
 from .. import tree
-from ..formulas.formula import Writer, is_row_major, number_of
-from ..formulas.numerals import numeral
+from ..formulas.formula import CodeWriter, Idiom, idioms, is_row_major, number_of
 from ..formulas.spelling import spelled
-from ..tree import Call, Listing, Method, Name, Number, Prefix, Tree, Verbatim
+from ..tree import Call, Listing, Method, Name, Number, Tree, Verbatim
 
 LARGE = 60  # numbers of a tensor that are written out
 FUNCTIONAL = "torch.nn.functional."
@@ -26,31 +25,14 @@ def expression(node: Node, names: Mapping[Node, Name]) -> str:
     return tree.text(TorchWriter(names).tree(node))
 
 
-class TorchWriter(Writer):
+IN_OTHER_WORDS: dict[str, Idiom] = {}
+in_other_words = idioms(IN_OTHER_WORDS)  # by operators that have no name in PyTorch
+
+
+class TorchWriter(CodeWriter):
     """Writes formulas as PyTorch code."""
 
-    def one_hot(self, node: Node) -> Tree | None:
-        """None: dtypes in programs are explicit."""
-        return None
-
-    def sources(self, node: Node) -> tuple[Node | None, ...]:
-        """The inputs of a node and what its index reads; or what it means, where PyTorch has no
-        name for it.
-        """
-        if self._is_foreign(node):
-            return (node.op.expanded(node),)
-        return with_read(node)
-
-    def _is_foreign(self, node: Node) -> bool:
-        op = node.op
-        return op.torch is None and op.expand is not None and op.name not in IN_OTHER_WORDS
-
-    def written(self, node: Node) -> Tree:
-        """The formula of a node whose sources have theirs."""
-        if self._is_foreign(node):
-            return self.trees[node.op.expanded(node)]
-        special = IN_OTHER_WORDS.get(node.op.name)
-        return special(self, node) if special else super().written(node)
+    in_other_words = IN_OTHER_WORDS
 
     def operand(self, node: Node, place: int) -> Tree:
         """An input of a node; numbers become tensors if PyTorch's function needs tensors."""
@@ -67,10 +49,6 @@ class TorchWriter(Writer):
     def kind(self, dtype: str) -> str:
         """The keywords of calls that create tensors: none, for PyTorch's defaults."""
         return ""
-
-    def as_tensor(self, number: Tree) -> Tree:
-        """The number itself; `operand` converts it to a tensor."""
-        return number
 
     def function(self, op: Operator) -> str:
         """PyTorch's name of an operator."""
@@ -90,23 +68,8 @@ class TorchWriter(Writer):
         """PyTorch's name of a function that makes tensors."""
         return f"torch.{name}"
 
-    def numeral(self, value: float, point: bool = False) -> Tree:
-        """A number; inf and nan by PyTorch's names."""
-        if isfinite(value):
-            return numeral(value, point)
-        name = Verbatim("torch.nan" if isnan(value) else "torch.inf")
-        return Prefix("-", name) if value < 0 else name
-
 
 # ---- what PyTorch says in other words ------------------------------------------------------------
-
-IN_OTHER_WORDS: dict[str, Callable[[TorchWriter, Node], Tree]] = {}
-
-
-def in_other_words(function: Callable[[TorchWriter, Node], Tree]) -> Callable:
-    """How the operator of this function's name is said, which has no name in PyTorch."""
-    IN_OTHER_WORDS[function.__name__] = function
-    return function
 
 
 @in_other_words

@@ -8,13 +8,13 @@ import ast
 from collections.abc import Callable, Collection, Mapping
 from functools import cached_property, lru_cache, partial
 from itertools import islice
-from math import isfinite
-from typing import Any
+from math import isfinite, isnan
+from typing import Any, ClassVar
 
 from ...graphs import Node, Operator, upstream, walk
 from ...graphs.arguments import REQUIRED
 from ...graphs.shapes import Shape, axis, numel
-from ...operators.indexing import is_array, is_mask
+from ...operators.indexing import is_array, is_mask, with_read
 from ...operators.leaves import Array
 from .. import tree
 from ..tree import (
@@ -25,6 +25,7 @@ from ..tree import (
     Method,
     Name,
     Number,
+    Prefix,
     Slice,
     Subscript,
     Tree,
@@ -336,11 +337,7 @@ class Writer:
                 else:
                     by_place = False
             elif position < last or (position == last and name != "dim") or by_place:
-                args += (
-                    value.items
-                    if name == op.collect and isinstance(value, Listing) and value.items
-                    else (value,)
-                )
+                args += spread(value) if name == op.collect else (value,)
             elif name in op.inputs and not op.method and not named and _all_positional(node, name):
                 args.append(value)
             else:
@@ -422,7 +419,7 @@ class Writer:
 
     def _has_own_sizes(self, node: Node) -> bool:
         span = node.span
-        return span is not None and "_like" not in span.text[span.start : span.end]
+        return span is not None and "_like" not in span.excerpt
 
 
 def _last_required(op: Operator) -> int:
@@ -440,6 +437,53 @@ class OwnWriter(Writer):
 
     def torch_equivalent(self, node: Node) -> Node | None:
         return None
+
+
+class CodeWriter(Writer):
+    """Writes formulas as code of a library. Operators that it has no name for are written by a
+    function of `in_other_words`, or by their expansion.
+    """
+
+    in_other_words: ClassVar[Mapping[str, "Idiom"]] = {}
+
+    def has_name(self, node: Node) -> bool:
+        """Whether the library has a name for an operation."""
+        return node.op.torch is not None
+
+    def by_expansion(self, node: Node) -> bool:
+        """Whether a node is written by the expansion of its operator."""
+        named = self.has_name(node) or node.op.name in self.in_other_words
+        return node.op.expand is not None and not named
+
+    def sources(self, node: Node) -> tuple[Node | None, ...]:
+        """The inputs of a node and what its index reads; or its expansion."""
+        return (node.op.expanded(node),) if self.by_expansion(node) else with_read(node)
+
+    def written(self, node: Node) -> Tree:
+        """The formula of a node whose sources have formulas already."""
+        if self.by_expansion(node):
+            return self.trees[node.op.expanded(node)]
+        special = self.in_other_words.get(node.op.name)
+        return special(self, node) if special else self.by_name(node)
+
+    def by_name(self, node: Node) -> Tree:
+        """The formula of a node for which the library has a name."""
+        return super().written(node)
+
+    def one_hot(self, node: Node) -> Tree | None:
+        """None: dtypes in programs are explicit."""
+        return None
+
+    def as_tensor(self, number: Tree) -> Tree:
+        """The number itself; a function that needs tensors is called with one by `operand`."""
+        return number
+
+    def numeral(self, value: float, point: bool = False) -> Tree:
+        """A number; inf and nan by the library's names."""
+        if isfinite(value):
+            return numeral(value, point)
+        name = Verbatim(self.library("nan" if isnan(value) else "inf"))
+        return Prefix("-", name) if value < 0 else name
 
 
 def _all_positional(node: Node, name: str) -> bool:
@@ -471,15 +515,27 @@ def _trimmed_slice(item: Any, size: int) -> Any:
 # how tensors are made, indexed and resized, in PyTorch's spelling.
 
 
-Idiom = Callable[["Writer", Node], Tree]
+Idiom = Callable[[Any, Node], Tree]  # from a writer and a node
 IDIOMS: dict[str, Idiom] = {}
 LOOSE = (ast.Compare, ast.BinOp, ast.UnaryOp)  # what may need brackets where it stands
 
 
-def idiom(function: Idiom) -> Idiom:
-    """How the operator of this function's name is written, where its record cannot say it."""
-    IDIOMS[function.__name__.strip("_")] = function
-    return function
+def idioms(table: dict[str, Idiom], *names: str) -> Callable[[Idiom], Idiom]:
+    """Add a function to a table: for the operators of these names, or for that of its own name."""
+
+    def add(function: Idiom) -> Idiom:
+        table.update(dict.fromkeys(names or [function.__name__.strip("_")], function))
+        return function
+
+    return add
+
+
+idiom = idioms(IDIOMS)
+
+
+def spread(sizes: Tree) -> tuple[Tree, ...]:
+    """The items of a list of sizes as arguments of a call; other sizes as one argument."""
+    return (isinstance(sizes, Listing) and sizes.items) or (sizes,)
 
 
 # ---- leaves --------------------------------------------------------------------------------------
@@ -517,24 +573,12 @@ def kron(w: "Writer", node: Node) -> Tree:
     )
 
 
-@idiom
-def zeros(w: "Writer", node: Node) -> Tree:
-    return _filled(w, node, "zeros")
-
-
-@idiom
-def ones(w: "Writer", node: Node) -> Tree:
-    return _filled(w, node, "ones")
-
-
-def _filled(w: "Writer", node: Node, name: str) -> Tree:
-    like = w.same_kind(node)
+@idioms(IDIOMS, "zeros", "ones")
+def _filled(w: "Writer", node: Node) -> Tree:
+    name, like = node.op.name, w.same_kind(node)
     if like is not None:
         return Call(w.library(f"{name}_like"), (like,))
-    sizes = w.attribute(node, "size")
-    return Call(
-        w.library(name), sizes.items if isinstance(sizes, Listing) and sizes.items else (sizes,)
-    )
+    return Call(w.library(name), spread(w.attribute(node, "size")))
 
 
 @idiom
@@ -574,10 +618,7 @@ def size(w: "Writer", node: Node) -> Tree:
         Subscript(Attribute(whole, "shape"), (Number(d),)) if whole else _size_of(w, x, d)
         for d in dims
     ]
-    sizes = [n for n in sizes if n != Number(1)]
-    product: Tree = sizes[0] if sizes else Number(1)
-    for other in sizes[1:]:
-        product = tree.Infix("*", product, other)
+    product = tree.product([n for n in sizes if n != Number(1)])
     counted = Method(w.trees[x], "numel")
     longer = len(dims) == x.ndim > 1 and tree.size(product) > tree.size(counted)
     return counted if longer else product
@@ -641,7 +682,7 @@ def reshape(w: "Writer", node: Node) -> Tree:
         ends = _flattened(node.parents[0].shape, node.shape)
         if ends is not None:
             return Method(w.operand(node, 0), "flatten", tuple(map(Number, ends)))
-    return Method(w.operand(node, 0), "reshape", items or (sizes,))
+    return Method(w.operand(node, 0), "reshape", spread(sizes))
 
 
 def _flattened(shape: Shape, new: Shape) -> tuple[int, ...] | None:
@@ -663,9 +704,7 @@ def expand(w: "Writer", node: Node) -> Tree:
         return _of_number(w, node, x)
     if like is not None:
         return Method(w.operand(node, 0), "expand_as", (like,))
-    sizes = w.attribute(node, "shape")
-    spread = isinstance(sizes, Listing) and sizes.items
-    return Method(w.operand(node, 0), "expand", sizes.items if spread else (sizes,))  # type: ignore[union-attr]
+    return Method(w.operand(node, 0), "expand", spread(w.attribute(node, "shape")))
 
 
 def _of_number(w: "Writer", node: Node, x: Node) -> Tree:
@@ -674,9 +713,9 @@ def _of_number(w: "Writer", node: Node, x: Node) -> Tree:
     if like is not None:
         return Call(w.library("full_like"), (like, w.trees[x]))
     value = x.attrs.get("value")
-    if isinstance(value, float) and isfinite(value):
-        return Call(w.library("full"), (w.shape(node.shape), w.number(value, point=True)))
     number = w.trees[x]
+    if isinstance(value, float) and isfinite(value):
+        number = w.number(value, point=True)
     return Call(w.library("full"), (w.shape(node.shape), number))
 
 

@@ -5,15 +5,16 @@ from fractions import Fraction
 
 from ...graphs import Node, walk
 from ...graphs.shapes import Shape, axes, axis, fits
-from ...graphs.substitution import substitute
+from ...graphs.substitution import substitute, with_attributes
 from ..tree import Name
 from .rules.atoms import atom_of
-from .rules.factoring import MOST_TERMS, expanded_terms, sum_of, terms_of
+from .rules.factoring import MOST_TERMS, expanded_terms, sum_of, terms_of_sum
 from .rules.products import (
     ONE,
     Coefficient,
     Product,
     build,
+    common_factors,
     magnitude,
     multiplied_by,
     number_node,
@@ -83,7 +84,7 @@ class Names:
         for same in _equal_calls(definition):
             self.meaning.setdefault(same, atom)
             if same.attrs.get("keepdim") is False:
-                column = same.op(*same.inputs, **same.attrs | {"keepdim": True})
+                column = with_attributes(same, keepdim=True)
                 self.meaning.setdefault(column, atom.unsqueeze(dim=same.attrs["dim"]))
         column = definition.parents[0] if definition.op.name == "squeeze" else definition
         if column.ndim == definition.ndim + 1 and column.op.name not in CONSTANT:
@@ -164,9 +165,9 @@ def _regrouped(node: Node) -> Iterator[Node]:
 
 def _around_a_number(definition: Node, atom: Node) -> tuple[Node, Product] | None:
     """1 - out and a / b for out = 1 - a / b; None for other definitions."""
-    terms = terms_of(definition) if definition.op.name in ("add", "sub") else None
-    numbers = [t for t in terms or () if not t.factors]
-    if terms is None or len(terms) != 2 or len(numbers) != 1:
+    terms = terms_of_sum(definition)
+    numbers = [t for t in terms if not t.factors]
+    if len(terms) != 2 or len(numbers) != 1:
         return None
     ((number,), (other,)) = numbers, [t for t in terms if t.factors]
     value = number_node(number.coefficient)
@@ -185,9 +186,8 @@ def _in_rows(p: Product) -> tuple[int, Product] | None:
         return None
     if not isinstance(dim, int) or any(f.attrs["keepdim"] for f in reduced):
         return None
-    columns = {f.op(*f.inputs, **f.attrs | {"keepdim": True}): e for f, e in reduced.items()}
-    rest = {f: e for f, e in p.factors.items() if f not in reduced}
-    return dim, p._replace(factors=rest | columns)
+    columns = {with_attributes(f, keepdim=True): e for f, e in reduced.items()}
+    return dim, p._replace(factors=p.without(*reduced).factors | columns)
 
 
 def _expanded_product(p: Product, normal: Change) -> Product | None:
@@ -205,7 +205,7 @@ def _equal_calls(node: Node) -> Iterator[Node]:
     if isinstance(dim, int) and node.parents[0].ndim:
         last = dim % node.parents[0].ndim
         for d in (last, last - node.parents[0].ndim):
-            yield node.op(*node.inputs, **node.attrs | {"dim": d})
+            yield with_attributes(node, dim=d)
     if node.op.name == "matmul" and not node.shape:
         yield node.op(*reversed(node.parents))
 
@@ -236,8 +236,8 @@ def _with_atom(result: Product, atom: Node, definition: Product, shape: Shape) -
         if inner is None or not fits(atom.shape, x.shape):
             continue
         inner, over = _without_roots(inner), axes(total.attrs["dim"], x.ndim)
-        inside = {f: k for f, k in definition.factors.items() if inner.factors.get(f) == k}
-        rest = {f: k for f, k in definition.factors.items() if f not in inside}
+        inside = common_factors(definition, inner)
+        rest = definition.without(*inside).factors
         reduced = {_reduced(f, over, total): k for f, k in rest.items()}
         outside = _without_roots(Product(ONE, reduced)).factors
         if not inside or not outside or not _divides_product(beside, outside):

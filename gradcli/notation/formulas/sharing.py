@@ -216,9 +216,7 @@ def _is_product(part: Tree) -> bool:
 # ---- parts without the seed ----------------------------------------------------------------------
 
 
-def seedless_parts(
-    grad: Node, seed: Node, names: Collection[Node], with_moved: bool = False
-) -> list[Node]:
+def seedless_parts(grad: Node, seed: Node, names: Collection[Node], with_moved: bool) -> list[Node]:
     """The largest unnamed parts of a gradient that do not depend on the seed and compute numbers.
     Matrix products, and nodes that only move elements, are searched for parts themselves;
     `with_moved` counts moved numbers as parts too.

@@ -99,7 +99,7 @@ class Length:
         generic_sizes: GenericSizes | None,
     ):
         self.writer = Writer(names, generic_sizes, familiar)
-        self.names, self.familiar, self.generic_sizes = names, familiar, generic_sizes is not None
+        self.names, self.generic_sizes = names, generic_sizes is not None
         self.ends = {*names, *familiar}
         self.sizes: dict[int, float] = {}
         self.total_penalties: dict[Node, float] = {}

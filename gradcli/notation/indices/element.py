@@ -193,17 +193,19 @@ def written_out(
         symbols = _added(ordered([_symbols(t, terms, write) for t in result]))
     shown = [_numbers(t, terms, write) for t in _shown_terms(result)]
     numbers = _added(ordered(shown) if few else shown, count * (len(result) > MOST_TERMS))
-    texts = tree.text(symbols), tree.text(numbers)
-    if len(texts[1]) > LONGEST:
+    return _without_repetition(symbols, numbers, total)
+
+
+def _without_repetition(symbols: Tree, numbers: Tree, total: float | None) -> Written:
+    """The parts of a line that are shown: none twice, and none that is too long."""
+    in_symbols, in_numbers = tree.text(symbols), tree.text(numbers)
+    if len(in_numbers) > LONGEST:
         return Written(None, None, total)
-    if texts[0] == texts[1]:
-        return Written(
-            None, numbers, None if total is not None and texts[1] == short(total) else total
-        )
-    is_total = total is not None and texts[1] == short(total)
-    if len(texts[0]) + (0 if is_total else len(texts[1]) + 3) > WIDEST:
-        return Written(None, None if is_total else numbers, total)
-    return Written(symbols, None if is_total else numbers, total)
+    is_total = total is not None and in_numbers == short(total)
+    if in_symbols == in_numbers:
+        return Written(None, numbers, None if is_total else total)
+    is_wide = len(in_symbols) + (0 if is_total else len(in_numbers) + 3) > WIDEST
+    return Written(None if is_wide else symbols, None if is_total else numbers, total)
 
 
 def _first_terms(terms: Terms, longest: float) -> list[tuple[Expr, ...]]:

@@ -177,9 +177,11 @@ class Indices:
     @cached_property
     def forward(self) -> Expr | None:
         """The output in terms of named nodes."""
-        return self._forward(
-            {n: name for n, name in self.names.items() if n is not self.out or n.op.name == "input"}
-        )
+        return self._forward(self._names_beside(self.out))
+
+    def _names_beside(self, node: Node) -> dict[Node, Name]:
+        """The names in terms of which a node is written: its own only if it is an input."""
+        return {n: k for n, k in self.names.items() if n is not node or n.op.name == "input"}
 
     @cached_property
     def letters(self) -> dict[Node, tuple[Place, ...]]:
@@ -257,10 +259,8 @@ class Indices:
         """`out[i,j] = Σ_k x[i,k] a[k,j]`."""
         if self.forward is None:
             return None
-        names = {n: k for n, k in self.names.items() if n is not self.out or n.op.name == "input"}
-        return self._notation(
-            _indexed(self.called, self.out_places), self.forward, self.out_places, names
-        )
+        left, names = _indexed(self.called, self.out_places), self._names_beside(self.out)
+        return self._notation(left, self.forward, self.out_places, names)
 
     def gradient(self, x: Node, grad: Node, called: str = "grad") -> Notation | None:
         """`x.grad[i,k] = Σ_j g[i,j] a[k,j]`."""
@@ -275,8 +275,7 @@ class Indices:
         lowering: type[NamedSizes] = NamedSizes,
     ) -> Notation | None:
         """The equation of an element of any node, called `left`, at some places."""
-        names = {n: name for n, name in self.names.items() if n is not node or n.op.name == "input"}
-        built = self._lowered(node, at, names, lowering)
+        built = self._lowered(node, at, self._names_beside(node), lowering)
         if built is None:
             return None
         e = Lettering(self.letters, built[1])(built[0], {*self.reserved, *_plain(at)})
@@ -307,7 +306,7 @@ class Indices:
         assert self.seed is not None
         supply = free_letters({*self.reserved, *_plain(self.out_places)})
         at = tuple(0 if n == 1 else next(supply) for n in grad.shape)
-        names = {n: name for n, name in self.names.items() if n is not grad or n.op.name == "input"}
+        names = self._names_beside(grad)
         lower = NamedSizes({n: name.text for n, name in names.items()}, self.values, self.known)
         for node, letters in ((self.out, self.out_places), (grad, at)):
             lower.sizes |= {

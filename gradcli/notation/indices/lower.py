@@ -278,21 +278,27 @@ class Lowering(LoweringPrimitives):
                 picked = self.picked(item.node, (shared_place, *item.column), size)
                 factors.append(delta(place, picked))
             else:
-                start, stop, step = item.indices(size)
-                count = len(range(start, stop, step))
-                if not count:
+                positions = range(*item.indices(size))
+                if not positions:
                     return ZERO
-                if step == 1 and count > 1:
-                    factors.append(self.within(place, start, count))
-                    source.append(places.plus(place, -start))
-                else:
-                    source.append(self._bound(sums, count))
-                    factors.append(delta(place, places.plus(start, source[-1], step)))
+                factor, place_in_v = self._along(positions, place, sums)
+                factors.append(factor)
+                source.append(place_in_v)
         leading = [0] * (v.ndim - len(source))  # leading dimensions of size 1, which put_at allows
         expr: Expr = Product((*factors, self.of(v, leading + source)))
         for letter, count in sums.items():
             expr = Sum(letter, count, expr)
         return expr
+
+    def _along(self, positions: range, place: Place, sums: dict[str, int]) -> tuple[Expr, Place]:
+        """The factor that is 1 if a place is one of these positions, and its place among them; a
+        new letter for that is added to `sums`.
+        """
+        start, step, count = positions.start, positions.step, len(positions)
+        if step == 1 and count > 1:
+            return self.within(place, start, count), places.plus(place, -start)
+        among = self._bound(sums, count)
+        return delta(place, places.plus(start, among, step)), among
 
     def _bound(self, sums: dict[str, int], size: int) -> Place:
         if size == 1:

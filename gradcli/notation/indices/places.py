@@ -5,10 +5,11 @@ letter, a Part (a place after // and %, for reshape) or a Picked (an element of 
 `sizes` maps letters to their sizes; a letter runs from 0.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import gcd
 from typing import Any, NamedTuple, Union
 
+from ...graphs.shapes import Shape
 from .. import tree
 from ..tree import Multiples, Quotient, Tree
 
@@ -164,6 +165,13 @@ def _remainder_only(place: Place, modulus: int, sizes: Mapping[str, int]) -> Pla
     form = linear(place)
     rest = plain({a: n for a, n in form.terms if n % modulus}, form.offset % modulus)
     return rest if bounds(rest, sizes)[0] >= 0 else place
+
+
+def runs_over(at: Sequence[Place], shape: Shape, sizes: Mapping[str, int]) -> bool:
+    """Whether places are letters that run over all elements of a tensor of this shape."""
+    return all(
+        p == 0 if n == 1 else isinstance(p, str) and sizes[p] == n for p, n in zip(at, shape)
+    )
 
 
 def substitute(

@@ -198,17 +198,12 @@ class _Evaluation:
             return array
         used = tuple(p for p in e.places if p != 0)
         are_letters = all(isinstance(p, str) for p in used)
-        if are_letters and len(set(used)) == len(used) and self._is_whole(e):
+        whole = places.runs_over(e.places, e.node.shape, self.sizes)
+        if are_letters and len(set(used)) == len(used) and whole:
             shape = [n for n, p in zip(array.shape, e.places) if p != 0]
             return self._along(array.reshape(shape), used, letters)  # type: ignore[arg-type]
         indices = [self._place(p, letters) for p in e.places]
         return array[tuple(np.clip(p, 0, n - 1) for p, n in zip(indices, array.shape))]
-
-    def _is_whole(self, e: Element) -> bool:
-        return all(
-            p == 0 if n == 1 else isinstance(p, str) and self.sizes[p] == n
-            for p, n in zip(e.places, e.node.shape)
-        )
 
     def _place(self, place: Place, letters: tuple[str, ...]) -> Any:
         """A place as an array of integers, with a dimension for each of `letters`."""

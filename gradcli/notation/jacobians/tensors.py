@@ -7,7 +7,6 @@ from math import isfinite
 from typing import Self
 
 from ...graphs import Node, Operator, walk
-from ...graphs.shapes import Shape
 from ...lazy import np
 from .. import tree
 from ..formulas.formula import formula, word
@@ -34,7 +33,7 @@ from ..indices.expressions import (
     letters_of,
     product_of,
 )
-from ..indices.places import Linear, Picked, Place, linear, plus
+from ..indices.places import Linear, Picked, Place, linear, plus, runs_over
 from ..indices.written import opposite
 from ..tree import (
     ALL,
@@ -371,8 +370,13 @@ class Tensors:
         return indexed(name, ", ".join(items)) if items else name
 
     def _indexed(self, node: Node) -> Tree:
-        names = {n: name for n, name in self.names.items() if isinstance(name, Name)}
+        names = self._plain_names
         return names.get(node) or formula(node, names)
+
+    @property
+    def _plain_names(self) -> dict[Node, Name]:
+        """The nodes whose formulas are names."""
+        return {n: name for n, name in self.names.items() if isinstance(name, Name)}
 
     def called(self, node: Node) -> Tree | None:
         """The name of a node, or a call of its operator on named nodes and short formulas: inv(X),
@@ -386,7 +390,7 @@ class Tensors:
 
     def _short(self, node: Node) -> Tree | None:
         """A short formula in terms of named nodes; None if there is none."""
-        names = {n: name for n, name in self.names.items() if isinstance(name, Name)}
+        names = self._plain_names
         nodes = walk([node], lambda n: () if n in names else n.inputs)
         if any(n not in names for n in nodes if not n.inputs):
             return None
@@ -400,7 +404,7 @@ class Tensors:
         name = self.called(e.node)
         if name is None:
             return None
-        if not self._runs_over(e.places, e.node.shape):
+        if not runs_over(e.places, e.node.shape, self.sizes):
             return self._row(name, e) or self._part_of_vector(name, e)
         first = tuple(p for p in e.places if p in self.fixed)
         if not first:
@@ -413,7 +417,7 @@ class Tensors:
         """x[0] and the remaining places, if the first places are numbers; else None."""
         first = [*takewhile(lambda p: isinstance(p, int), e.places)]
         rest = e.places[len(first) :]
-        if not first or not self._runs_over(rest, e.node.shape[len(first) :]):
+        if not first or not runs_over(rest, e.node.shape[len(first) :], self.sizes):
             return None
         return indexed(name, ", ".join(map(str, first))), rest
 
@@ -442,13 +446,6 @@ class Tensors:
         from_end = size - place
         is_nearer = from_end < min(place, LEAST) if self.generic_sizes else from_end < place
         return f"-{from_end}" if is_nearer else tree.text(self.constant(place))
-
-    def _runs_over(self, at: Sequence[Place], shape: Shape) -> bool:
-        """Whether the places run over all elements of a tensor of this shape."""
-        return all(
-            p == 0 if n == 1 else isinstance(p, str) and self.sizes[p] == n
-            for p, n in zip(at, shape)
-        )
 
 
 def triangle(bound: Relation, row: str, column: str, whole: Tree) -> Tree | None:

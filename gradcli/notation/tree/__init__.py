@@ -1,6 +1,4 @@
-"""Formulas: what they are made of (`parts`), how long they are (`sizes`), how tightly their signs
-bind (`precedence`), and their text (`as_text`).
-"""
+"""Formulas: what they are made of, how long they are (`parts`), and their text (`as_text`)."""
 
 from .as_text import COMPARISONS, LONG, Texts, number, text, tokens
 from .parts import (
@@ -32,6 +30,7 @@ from .parts import (
     children,
     length,
     listed,
+    product,
     shortest,
     size,
     taken,
@@ -41,6 +40,6 @@ __all__ = [
     "ALL", "COMPARISONS", "LONG", "NEW_DIMENSION", "Attribute", "Between", "Block", "Bracketed",
     "Call", "Condition", "Derivative", "Indexed", "Infix", "LeftOut", "Listing", "Method",
     "Multiples", "Name", "Number", "Prefix", "Quotient", "Slice", "Subscript", "Sum", "Texts",
-    "Token", "Tree", "Verbatim", "children", "length", "listed", "number", "shortest", "size",
-    "taken", "text", "tokens",
+    "Token", "Tree", "Verbatim", "children", "length", "listed", "number", "product", "shortest",
+    "size", "taken", "text", "tokens",
 ]  # fmt: skip

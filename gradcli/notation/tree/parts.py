@@ -4,7 +4,8 @@ A formula is never a string before it is shown: `as_text` and the writers of `ty
 Trees may share parts and be deep: nothing here recurses.
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import reduce
 from itertools import chain
 from typing import Any, NamedTuple, Union
 
@@ -258,6 +259,11 @@ def size(tree: Tree) -> int:
             stack.pop()
             sizes[id(part)] = _counts(part) + sum([sizes[id(child)] for child in inner])
     return sizes[id(tree)]
+
+
+def product(factors: Sequence[Tree]) -> Tree:
+    """factor * factor * ...; 1 without any."""
+    return reduce(lambda a, b: Infix("*", a, b), factors) if factors else Number(1)
 
 
 def shortest(result: Iterable[Tree | None]) -> Tree | None:

@@ -50,12 +50,11 @@ PLACES = ("open", "next", "row", "close")
 NO_OPERATORS = ("⊤", "∞", "𝟙", "𝟏", "𝟎")  # signs that are names of things
 
 
-def mathml(tree: Tree, display: bool = False) -> str:
-    """A formula as a <math> element, in a line of its own or within text."""
+def mathml(tree: Tree) -> str:
+    """A formula as a <math> element."""
     result = pieces(tree)
     inside = f"<mtext>{escape(text(tree))}</mtext>" if result is None else written(result)
-    shown = ' display="block"' if display else ""
-    return f'<math xmlns="{NAMESPACE}"{shown}><mrow>{inside}</mrow></math>'
+    return f'<math xmlns="{NAMESPACE}"><mrow>{inside}</mrow></math>'
 
 
 def written(result: Sequence[Piece]) -> str:

@@ -199,8 +199,7 @@ def older_maker(case: Case) -> Iterator[Proposal]:
 
 def whole_division(case: Case) -> Iterator[Proposal]:
     """// for /, on the line or where the number comes from; int(...)."""
-    built = [s for n in case.of_type(ast.Name) for s in case.assignments(n.id, case.line)]
-    for node in [*case.nodes, *[n for s in built for n in within(s, ast.BinOp)]]:
+    for node in [*case.nodes, *[n for s in case.origins for n in within(s, ast.BinOp)]]:
         if is_operation(node, ast.Div):
             start, end = case.end(node.left), case.start(node.right)
             yield case.proposal(Edit(start, end, case.source[start:end].replace("/", "//")))

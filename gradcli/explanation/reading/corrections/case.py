@@ -78,6 +78,16 @@ class Program(Text):
         return [n for n in self.of_type(ast.Name, everywhere=everywhere) if n.id == name]
 
     @property
+    def sides(self) -> list[ast.expr]:
+        """The sides of all infix operations on the line that raises."""
+        return [side for n in self.of_type(ast.BinOp) for side in (n.left, n.right)]
+
+    @property
+    def origins(self) -> list[ast.stmt]:
+        """The earlier statements that give the names on the line that raises their values."""
+        return [s for n in self.of_type(ast.Name) for s in self.assignments(n.id, self.line)]
+
+    @property
     def creations(self) -> list[ast.Call]:
         """Calls on the line that raises that make a tensor."""
         return [n for n in self.calls() if dotted(n.func).startswith("torch.") and n.args]
@@ -467,6 +477,11 @@ def _members(module: Instance) -> Iterator[dict[str, Any]]:
         fields = module.fields.get(name)
         if isinstance(fields, dict):
             yield fields
+
+
+def is_computed(value: object) -> bool:
+    """Whether a value is a tensor that has a graph."""
+    return isinstance(value, Tensor) and value.record is not None
 
 
 def weight_of(value: Any) -> Tensor | None:

@@ -15,6 +15,7 @@ from .nodes import (
     is_operation,
     method,
     names_in,
+    operands,
     owner,
     targets,
     value_of,
@@ -222,7 +223,7 @@ def _stackable(case: Case, given: ast.List | ast.Tuple) -> str:
 def _smooth(case: Case, node: ast.Call) -> Uncut | None:
     """A function that has a gradient in the place of one that is flat everywhere."""
     name = method(node)
-    given = [*node.args] if dotted(owner(node)) == "torch" else [owner(node), *node.args]
+    given = operands(node)
     if not given:
         return None
     x, why = case.operand(given[0]), f"{name} is flat: its derivative is 0 or does not exist."
@@ -242,7 +243,7 @@ def _smooth(case: Case, node: ast.Call) -> Uncut | None:
 
 def _soft_classes(case: Case, node: ast.Call, chosen: ast.Call) -> Uncut | None:
     """one_hot(argmax(x)) as softmax(x)."""
-    x = chosen.args[0] if dotted(owner(chosen)) == "torch" else owner(chosen)
+    x = operands(chosen)[0]
     dim = argument(chosen, 1 if x in chosen.args else 0, "dim")
     new = f"torch.softmax({case.of(x)}, {case.of(dim) or '-1'})"
     why = "argmax and one_hot give integers, which have no gradient."
@@ -256,7 +257,7 @@ def as_comparison(node: ast.expr) -> ast.Compare | None:
     sign = COMPARISONS.get(method(node))
     if sign is None or not isinstance(node, ast.Call):
         return None
-    given = [*node.args] if dotted(owner(node)) == "torch" else [owner(node), *node.args]
+    given = operands(node)
     if len(given) != 2 or given[0] is None:
         return None
     return ast.copy_location(ast.Compare(given[0], [sign], [given[1]]), node)
@@ -346,7 +347,7 @@ def _loss_of_classes(case: Case, chosen: ast.expr, target: ast.expr) -> str:
     functional, labels = "torch.nn.functional", case.of(target)
     name = method(chosen)
     if isinstance(chosen, ast.Call) and name in ("argmax", "sign"):
-        scores = chosen.args[0] if dotted(owner(chosen)) == "torch" else owner(chosen)
+        scores = operands(chosen)[0]
         loss = "cross_entropy" if name == "argmax" else "soft_margin_loss"
         return f"{functional}.{loss}({case.of(scores)}, {labels})"
     converted = name in ("float", "double", "int", "long", "type", "to")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from ....snippets.eager.tensor import Tensor
 from .case import Case, Proposal
 from .losses import last_loss, swapped
-from .nodes import dotted, keyword, method, owner, target_of, within
+from .nodes import dotted, keyword, method, operands, owner, target_of, within
 from .requiring import CREATORS
 
 INTEGERS = "Integers have no derivative: only floating tensors can require gradients."
@@ -119,7 +119,7 @@ def scores_for_classes(case: Case) -> Iterator[Proposal]:
     for call in case.calls():
         given = case.made(call.args[0]) if call.args else None
         if isinstance(given, ast.Call) and method(given) == "argmax" and len(call.args) > 1:
-            scores = given.args[0] if dotted(owner(given)) == "torch" else owner(given)
+            scores = operands(given)[0]
             why = "argmax picks a class; this loss takes the scores that it picks from."
             yield case.replaced(call.args[0], case.of(scores), why=why)
 

@@ -3,9 +3,8 @@
 import ast
 from collections.abc import Iterator
 
-from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
-from .case import Case, Proposal
+from .case import Case, Proposal, is_computed
 from .cuts import connected, recording
 from .in_place import NO_GRAD
 from .nodes import calls_in, dotted, method, names_in, owner, targets, within
@@ -135,10 +134,10 @@ def kept_gradient(case: Case) -> Iterator[Proposal]:
     """retain_grad() for a computed tensor whose gradient is read."""
     for name in read_grads(case):
         for built in case.assignments(name, case.line)[-1:]:
-            if _computed(case.values.get(name)):
+            if is_computed(case.values.get(name)):
                 yield _retained(case, case.after(built, f"{name}.retain_grad()"), name)
     for call in case.calls("append", everywhere=True):
-        if call.args and _computed(case.tensor(call.args[0])) and call.lineno < case.line:
+        if call.args and is_computed(case.tensor(call.args[0])) and call.lineno < case.line:
             name = case.of(call.args[0])
             edit = case.before(case.statement_of(call), f"{name}.retain_grad()")
             yield _retained(case, edit, name)
@@ -147,10 +146,6 @@ def kept_gradient(case: Case) -> Iterator[Proposal]:
 def _retained(case: Case, edit: Edit, name: str) -> Proposal:
     why = f"{name} is computed: backward() keeps the gradients of leaves alone."
     return case.proposal(edit, why=why)
-
-
-def _computed(value: object) -> bool:
-    return isinstance(value, Tensor) and value.record is not None
 
 
 def without_flag(case: Case) -> Iterator[Proposal]:
@@ -243,7 +238,7 @@ def before_backward(case: Case) -> Iterator[Proposal]:
     if case.reading.trace.backwards or case.calls("backward", everywhere=True):
         return
     why = "No way back has run: backward() is what fills .grad."
-    computed = [n for n, v in case.scope.items() if _computed(v)]
+    computed = [n for n, v in case.scope.items() if is_computed(v)]
     for name in computed[-1:]:
         end = "" if case.scope[name].numel == 1 else ".sum()"
         yield case.proposal(case.before(case.statement, f"{name}{end}.backward()"), why=why)

@@ -4,9 +4,8 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
-from .case import Case, Proposal
+from .case import Case, Proposal, is_computed
 from .nodes import calls_in, dotted, is_operation, names_in, owner, targets, value_of, within
 from .optimisers import computes
 from .text import Edit
@@ -164,7 +163,7 @@ def carried_over(case: Case) -> Iterator[Proposal]:
     if loop is None or not case.alone(loop.body[0]):
         return
     names = _states(case, loop)
-    computed = [n for n in names if _has_graph(case.scope.get(n))]
+    computed = [n for n in names if is_computed(case.scope.get(n))]
     if len(computed) > 1:
         yield _cut_at(case, loop, computed)
     for name in names:
@@ -203,10 +202,6 @@ def _cut(case: Case, name: str) -> str:
     if isinstance(case.reading.outcome.scope.get(name), tuple):
         return f"{name} = tuple(s.detach() for s in {name})"
     return f"{name} = {name}.detach()"
-
-
-def _has_graph(value: Any) -> bool:
-    return isinstance(value, Tensor) and value.record is not None
 
 
 def carried_by_module(case: Case) -> Iterator[Proposal]:

@@ -47,6 +47,11 @@ def owner(node: ast.AST | None) -> Any:
     return name.value if isinstance(name, ast.Attribute) else None
 
 
+def operands(call: ast.Call) -> list[Any]:
+    """The operands of torch.f(x, ...), or of x.f(...): x, and the other positional arguments."""
+    return [*call.args] if dotted(owner(call)) == "torch" else [owner(call), *call.args]
+
+
 def keyword(call: ast.Call, name: str) -> ast.keyword | None:
     """The keyword argument of this name."""
     return next((k for k in call.keywords if k.arg == name), None)

@@ -111,8 +111,7 @@ def _as_tensor(case: Case, node: ast.expr, value: object) -> Iterator[str]:
 
 def array_beside_tensor(case: Case) -> Iterator[Proposal]:
     """The array as a tensor."""
-    sums = [side for n in case.of_type(ast.BinOp) for side in (n.left, n.right)]
-    for node in [*sums, *case.of_type(ast.Name)]:
+    for node in [*case.sides, *case.of_type(ast.Name)]:
         made = isinstance(node, ast.Call) and dotted(node.func).startswith(("np.", "numpy."))
         if made or hasattr(case.value(node), "array"):
             yield case.replaced(node, f"torch.as_tensor({case.of(node)}).float()")

@@ -180,7 +180,7 @@ def _with(lines: list[str], place: int, line: str) -> str:
 # what a corrected program must still print and compute.
 
 
-def keeps_meaning(before: Reading, after: Reading, reprints: bool = False) -> bool:
+def keeps_meaning(before: Reading, after: Reading, reprints: bool) -> bool:
     """Whether a program that runs still does what the one that raises is after; `reprints`: what
     it printed came of the mistake.
     """

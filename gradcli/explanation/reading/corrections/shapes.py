@@ -97,8 +97,7 @@ def broadcast(case: Case) -> Iterator[Proposal]:
     for call in case.creations:
         yield from _other_size(case, call)
     yield from same_sizes(case, parameters=True)
-    sums = [side for n in case.of_type(ast.BinOp) for side in (n.left, n.right)]
-    nodes = list(dict.fromkeys([*case.operands, *sums]))
+    nodes = list(dict.fromkeys([*case.operands, *case.sides]))
     for node in nodes:
         yield from _fitted(case, node)
     yield from same_sizes(case, parameters=False)
@@ -168,8 +167,8 @@ def each_with_each(case: Case) -> Iterator[Proposal]:
 def reduced_with_keepdim(case: Case) -> Iterator[Proposal]:
     """keepdim=True for a sum over a dimension that the result is combined with."""
     reduced = ("sum", "mean", "norm", "std", "var", "amax", "logsumexp", "prod")
-    built = [s for n in case.of_type(ast.Name) for s in case.assignments(n.id, case.line)]
-    for call in [*case.calls(*reduced), *[c for s in built for c in calls_in(s, *reduced)]]:
+    earlier = [c for s in case.origins for c in calls_in(s, *reduced)]
+    for call in [*case.calls(*reduced), *earlier]:
         if not keyword(call, "keepdim") and (call.args or keyword(call, "dim")):
             yield case.given(call, "keepdim", "True")
 

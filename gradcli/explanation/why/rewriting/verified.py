@@ -121,7 +121,7 @@ class Verifier:
         is_guarded = guard in ("mask", "singular")
         return not is_guarded or self._is_limit(other, slopes=guard == "singular")
 
-    def _is_finite_here(self, other: Numbers, exact: bool = True) -> bool:
+    def _is_finite_here(self, other: Numbers, exact: bool) -> bool:
         out, grads = other(self.values)
         before, before_grads = self.here
         known = np.isfinite(before) & exact

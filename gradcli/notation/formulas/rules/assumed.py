@@ -5,9 +5,9 @@ from functools import lru_cache
 from ....graphs import Node
 from ....graphs.shapes import axes
 from ....operators.indexing import full_index
-from .atoms import definition
+from .atoms import defined, definition
 from .factoring import ODD, terms_of
-from .products import CACHE_SIZE, constant_value
+from .products import CACHE_SIZE, SUMS, constant_value
 
 DEEP, NEAR = 40, 12  # the search depth for symmetry, and for parity
 REDUCTIONS = ("sum", "mean", "vector_norm", "amax", "amin")
@@ -21,7 +21,7 @@ def known(node: Node) -> tuple[str, ...]:
 def is_orthogonal(node: Node) -> bool:
     """Whether a matrix is known to be orthogonal."""
     assumed = {"orthogonal", "permutation"} & {*known(node)}
-    return bool(assumed) or (definition(node) or node).op.name == "eigh_vectors"
+    return bool(assumed) or defined(node).op.name == "eigh_vectors"
 
 
 def is_symmetric(node: Node) -> bool:
@@ -50,7 +50,7 @@ def _parity(node: Node, depth: int) -> int:
         return _parity(node.parents[0], depth - 1)
     if node.op.family != "elementwise":
         return int(node.ndim == 2 and _symmetric(node, depth - 1))
-    if node.ndim == 2 and node.op.name in ("add", "sub") and _symmetric_sum(node, depth - 1):
+    if node.ndim == 2 and node.op.name in SUMS and _symmetric_sum(node, depth - 1):
         return 1
     parts = [_parity(i, depth - 1) for i in node.parents]
     return _parity_of_pairs(node) or _parity_by_element(node, parts)
@@ -60,7 +60,7 @@ def _parity_by_element(node: Node, parts: list[int]) -> int:
     name, (first, *others) = node.op.name, parts
     if name in ("mul", "div"):
         return first * others[0]
-    if name in ("add", "sub") and first == others[0]:
+    if name in SUMS and first == others[0]:
         return first * all(i.ndim for i in node.parents) if first < 0 else first
     if name == "pow" and first < 0:
         e = constant_value(node.parents[1])
@@ -131,7 +131,7 @@ def _symmetric(node: Node, depth: int) -> bool:
         return parts[0].ndim == 1 and not node.attrs["diagonal"]
     if name in ("inv", "transpose", "matrix_exp"):
         return _symmetric(parts[0], depth - 1)
-    if name in ("add", "sub"):
+    if name in SUMS:
         return _symmetric_sum(node, depth - 1) or _parity_of_pairs(node) == 1
     if name == "matmul":
         return _palindrome(node, depth - 1)

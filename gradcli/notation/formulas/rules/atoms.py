@@ -13,3 +13,8 @@ def atom_of(node: Node) -> Node:
 def definition(node: Node) -> Node | None:
     """The expression that an atom stands for, in terms of other atoms; None for any other node."""
     return node.expansion if node.op.name == "input" else None
+
+
+def defined(node: Node) -> Node:
+    """The expression that an atom stands for; any other node unchanged."""
+    return definition(node) or node

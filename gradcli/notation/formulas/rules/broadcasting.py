@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from ....graphs import OPS, Node, Operator, as_node
 from ....graphs.shapes import axes, axis
+from ....graphs.substitution import with_attributes
 from ....operators.leaves import size_of
 from ....operators.shaping import summed_axes
 from .products import NOTHING, ONE, build, constant_value, product_of
@@ -63,7 +64,7 @@ def _without_leading(x: Node) -> Node | None:
     if over != tuple(range(len(over))):
         return None
     whole = len(over) == x.parents[0].ndim
-    return x.op(*x.inputs, **x.attrs | {"keepdim": False} | ({"dim": None} if whole else {}))
+    return with_attributes(x, keepdim=False, dim=None if whole else x.attrs["dim"])
 
 
 @rule("reduction")
@@ -72,7 +73,7 @@ def one_dimension(node: Node) -> Node | None:
     dim = node.attrs["dim"]
     if not isinstance(dim, tuple) or len(dim) != 1:
         return None
-    return node.op(*node.inputs, **node.attrs | {"dim": dim[0]})
+    return with_attributes(node, dim=dim[0])
 
 
 @rule("sum_to_size")
@@ -88,7 +89,7 @@ def sum_over_broadcast_dimensions(node: Node) -> Node | None:
     inner = tuple(d - lead for d in over if d >= lead)
     if inner:
         x = x.sum(dim=inner if len(inner) > 1 else inner[0], keepdim=True)
-    return x if x.shape == node.shape else None
+    return x
 
 
 @rule("sum")
@@ -203,4 +204,4 @@ def _with_keepdim(total: Node, column: Node) -> Node | None:
         return None
     if axes(total.attrs["dim"], column.ndim) != (axis(column.attrs["dim"], column.ndim),):
         return None
-    return total.op(*total.inputs, **total.attrs | {"keepdim": True})
+    return with_attributes(total, keepdim=True)

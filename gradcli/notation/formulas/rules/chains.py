@@ -10,7 +10,16 @@ from typing import NamedTuple
 from ....graphs import OPS, Node
 from .assumed import is_orthogonal, is_symmetric
 from .matrices import is_unit
-from .products import CACHE_SIZE, ONE, Product, is_mask, multiplied_by, product_of, scaled
+from .products import (
+    CACHE_SIZE,
+    ONE,
+    Product,
+    is_mask,
+    is_scalar,
+    multiplied_by,
+    product_of,
+    scaled,
+)
 
 LONGEST = 14  # factors
 
@@ -98,13 +107,11 @@ def _without_scale(node: Node) -> tuple[Product, Node] | None:
     result = product_of(node)
     if result is None or result.coefficient == 0:
         return None
-    inner = [f for f, e in result.factors.items() if f.shape == node.shape and e == 1]
-    rest = {f: e for f, e in result.factors.items() if f.shape == ()}
-    if len(inner) != 1 or len(rest) + 1 != len(result.factors) or inner[0] is node:
+    scale, others = result.split(is_scalar)
+    inner = others.once()
+    if len(inner) != 1 or len(others.factors) != 1 or inner[0] is node or is_mask(inner):
         return None
-    if is_mask(inner):
-        return None
-    return Product(result.coefficient, rest), inner[0]
+    return (scale, inner[0]) if inner[0].shape == node.shape else None
 
 
 def node_of(chain: Chain, shape: tuple[int, ...]) -> Node:
@@ -124,7 +131,7 @@ def _inner_products(scale: Product, factors: list[Factor]) -> tuple[Product, lis
             start = k
         elif f.is_column and start is not None and k > start:
             row, column = factors[start], _matmul_all(factors[start + 1 : k + 1])
-            scale = multiplied_by(scale, Product(ONE, {row.node @ column: ONE}))
+            scale = scale.times({row.node @ column: ONE})
             return _inner_products(scale, factors[:start] + factors[k + 1 :])
     return scale, factors
 

@@ -5,7 +5,7 @@ from itertools import product
 
 from ....graphs import OPS, Node
 from .identities import identities
-from .products import NOTHING, Coefficient, build, constant_value, product_of
+from .products import NOTHING, Coefficient, build, constant_value, product_of, unconverted
 from .registry import NORMAL, normal, rule
 
 identities(NORMAL, """
@@ -20,8 +20,7 @@ identities(NORMAL, """
 def half_at_a_tie(node: Node) -> Node | None:
     """where(a == b, 1 / 2, 1) * (a >= b) = (1 + sign(a - b)) / 2."""
     result = product_of(node) or NOTHING
-    once = [f for f, e in result.factors.items() if e == 1]
-    for half, mask in product(once, repeat=2):
+    for half, mask in product(result.once(), repeat=2):
         operands = _larger_or_tied(mask)
         constant = None if operands is None else _halved_where_equal(half, operands)
         if operands is not None and constant is not None:
@@ -33,7 +32,7 @@ def half_at_a_tie(node: Node) -> Node | None:
 
 def _larger_or_tied(mask: Node) -> tuple[Node, Node] | None:
     """a and b of a >= b or b <= a; None for any other mask."""
-    plain = mask.parents[0] if mask.op.name == "double" else mask
+    plain = unconverted(mask)
     if plain.op.name not in ("ge", "le"):
         return None
     a, b = plain.parents
@@ -54,7 +53,10 @@ def _halved_where_equal(choice: Node, operands: Collection[Node]) -> Coefficient
     return otherwise.coefficient if at_tie.coefficient * 2 == otherwise.coefficient else None
 
 
+@normal("prod_others")
 @rule("written out")
 def torch_equivalent(node: Node) -> Node | None:
-    """gated(x, a) = x * sigmoid(a); bent(g, x) = where(x < 0, g * exp(x), g)."""
+    """gated(x, a) = x * sigmoid(a); bent(g, x) = where(x < 0, g * exp(x), g); the product of all
+    other elements is x.prod() / x.
+    """
     return node.op.in_torch(node)

@@ -6,11 +6,20 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from ....graphs import OPS, Node
-from ....graphs.shapes import broadcast
-from .factoring import sum_of, terms_of
+from .factoring import added, sum_of, terms_of
 from .guards import OPPOSITE, is_positive
 from .identities import identities
-from .products import NOTHING, ONE, Product, build, constant_value, product_of, with_factor
+from .products import (
+    NOTHING,
+    ONE,
+    Product,
+    build,
+    common_factors,
+    constant_value,
+    product_of,
+    unconverted,
+    with_factor,
+)
 from .registry import NORMAL, candidate, normal
 
 identities(NORMAL, """
@@ -34,13 +43,11 @@ def where_from_complements(node: Node) -> Iterator[Node]:
     for p, q in combinations(terms, 2):
         masks = [(f, k) for f in p.factors for k in q.factors if _are_complements(f, k)]
         for f, k in masks:
-            shared = {h: e for h, e in p.factors.items() if q.factors.get(h) == e}
-            sides = [_other_factors(p, {f, *shared}), _other_factors(q, {k, *shared})]
-            chosen = OPS["where"](f.parents[0] if f.op.name == "double" else f, *sides)
+            shared = common_factors(p, q)
+            sides = [added([p.without(f, *shared)]), added([q.without(k, *shared)])]
+            chosen = OPS["where"](unconverted(f), *sides)
             combined = Product(ONE, with_factor(shared, chosen))
-            total = sum_of([combined, *(t for t in terms if t is not p and t is not q)])
-            if total.shape == node.shape:
-                yield total
+            yield sum_of([combined, *(t for t in terms if t is not p and t is not q)])
 
 
 def _relu_as_mask(t: Product) -> Product:
@@ -54,13 +61,8 @@ def _relu_as_mask(t: Product) -> Product:
 
 def _are_complements(f: Node, k: Node) -> bool:
     """Whether one of two masks is the negation of the other."""
-    one, two = (m.parents[0] if m.op.name == "double" else m for m in (f, k))
+    one, two = unconverted(f), unconverted(k)
     return OPPOSITE.get(one.op.name) == two.op.name and one.parents == two.parents
-
-
-def _other_factors(p: Product, excluded: set[Node]) -> Node:
-    rest = {h: e for h, e in p.factors.items() if h not in excluded}
-    return build(p._replace(factors=rest), broadcast((), *(h.shape for h in rest)))
 
 
 @normal("add")
@@ -79,8 +81,7 @@ def sum_of_where(node: Node) -> Node | None:
     else:
         return None
     sides = [value * factor if factor is not None else value for factor, value in chosen]
-    new = OPS["where"](condition, *sides)
-    return new if new.shape == node.shape else None
+    return OPS["where"](condition, *sides)
 
 
 def _split_where(term: Node) -> tuple[Node | None, Node | None]:
@@ -88,7 +89,7 @@ def _split_where(term: Node) -> tuple[Node | None, Node | None]:
     if term.op.name == "where":
         return None, term
     result = product_of(term) or NOTHING
-    wheres = [f for f, e in result.factors.items() if f.op.name == "where" and e == 1]
+    wheres = result.once("where")
     if len(wheres) != 1:
         return None, None
     rest = result.without(wheres[0])

@@ -14,6 +14,7 @@ from .products import (
     Product,
     build,
     is_mask,
+    is_scalar,
     number_node,
     product_of,
     scaled,
@@ -21,7 +22,7 @@ from .products import (
     with_factors,
 )
 from .reductions import constant_along
-from .registry import CANDIDATES, NORMAL, candidate, normal
+from .registry import CANDIDATES, NORMAL, candidate, normal, rule
 
 
 @condition
@@ -63,10 +64,11 @@ def outer_out_of_matmul(node: Node) -> Iterator[Node]:
     matrix, x = (a, b) if a.ndim == 2 else (b, a)
     result = product_of(matrix) or NOTHING
     for f, e in result.factors.items():
-        rest = result.without(f).factors
-        if f.op.name != "outer" or is_mask(rest) or all(k.shape != f.shape for k in rest):
+        rest = result.without(f)
+        matrices = [k for k in rest.factors if k.shape == f.shape]
+        if f.op.name != "outer" or is_mask(rest.factors) or not matrices:
             continue
-        inner = build(result._replace(factors=rest), matrix.shape)
+        inner = build(rest, matrix.shape)
         u, v = f.parents if matrix is a else f.parents[::-1]
         scaled_x = x * v ** number_node(e)
         product = inner @ scaled_x if matrix is a else scaled_x @ inner
@@ -87,12 +89,11 @@ def factors_out_of_a_sum(node: Node) -> Node | None:
         for f in same
         if (new := without_dimension(f, x, over[0])) is not None
     }
-    inner = {f: e for f, e in result.factors.items() if f not in same}
-    if not outer or len(outer) < len(same) or not inner or is_mask(inner):
+    inner = result.without(*same)._replace(coefficient=ONE)
+    if not outer or len(outer) < len(same) or not inner.factors or is_mask(inner.factors):
         return None
-    total = node.op(build(Product(ONE, inner), x.shape), **node.attrs)
-    new = build(result._replace(factors=with_factor(outer, total)), node.shape)
-    return new if new.shape == node.shape else None
+    total = node.op(build(inner, x.shape), **node.attrs)
+    return build(result._replace(factors=with_factor(outer, total)), node.shape)
 
 
 @normal("sum")
@@ -105,8 +106,8 @@ def matmul_from_sum(node: Node) -> Node | None:
         return None
     (k,) = reduced
     i, j = (d for d in range(3) if d != k)
-    numbers = {f: e for f, e in result.factors.items() if f.shape == ()}
-    sides = {f: i if constant_along(f, x, (i,)) else j for f in result.factors if f not in numbers}
+    scalars, others = result.split(is_scalar)
+    sides = {f: i if constant_along(f, x, (i,)) else j for f in others.factors}
     if any(not constant_along(f, x, (d,)) for f, d in sides.items()):
         return None
     left, right = (
@@ -115,7 +116,7 @@ def matmul_from_sum(node: Node) -> Node | None:
     if left is None or right is None:
         return None
     product = (left if i < k else left.mT) @ (right if k < j else right.mT)
-    return scaled(Product(result.coefficient, numbers), product)
+    return scaled(scalars, product)
 
 
 def _matrix_operand(result: Product, x: Node, factors: list[Node], along: int) -> Node | None:
@@ -147,15 +148,33 @@ def without_dimension(f: Node, x: Node, along: int) -> Node | None:
 # ---- products as einsum --------------------------------------------------------------------------
 
 
+def _equation(einsum: Node) -> tuple[list[str], str] | None:
+    """The letters of the operands and of the result; None if those of the result are implied."""
+    terms, arrow, right = einsum.attrs["equation"].replace(" ", "").partition("->")
+    return (terms.split(","), right) if arrow else None
+
+
+@rule("einsum")
+def numbers_out_of_einsum(node: Node) -> Node | None:
+    """einsum(",ij->ij", s, a) = s * einsum("ij->ij", a)."""
+    letters, right = _equation(node) or ([], "")
+    pairs = list(zip(letters, node.parents))
+    nonscalar = [(t, x) for t, x in pairs if t]
+    if not nonscalar or len(nonscalar) == len(pairs):
+        return None
+    equation = f"{','.join(t for t, _ in nonscalar)}->{right}"
+    out = intern(node.op, tuple(x for _, x in nonscalar), {"equation": equation})
+    for t, x in pairs:
+        out = out if t else x * out
+    return out
+
+
 @normal("einsum")
 def einsum_of_one_or_two(node: Node) -> Node | None:
     """einsum("ij->ij", A) = A; einsum("ji->ij", A) = A.T; einsum("i,j->ij", a, b) = outer(a, b);
     einsum("bij,bkj->bik", A, B) = A @ B.mT.
     """
-    terms, arrow, right = node.attrs["equation"].replace(" ", "").partition("->")
-    if not arrow:
-        return None
-    letters = terms.split(",")
+    letters, right = _equation(node) or ([], "")
     if len(letters) == 1:
         return _transpose(letters[0], right, node.parents[0])
     return _batched_product(letters, right, node.parents) if len(letters) == 2 else None
@@ -164,8 +183,7 @@ def einsum_of_one_or_two(node: Node) -> Node | None:
 @normal("einsum")
 def vector_out_of_einsum(node: Node) -> Node | None:
     """einsum("b,ij,bj->bi", g, A, x) = g.unsqueeze(1) * einsum("ij,bj->bi", A, x)."""
-    terms, arrow, right = node.attrs["equation"].replace(" ", "").partition("->")
-    letters = terms.split(",")
+    letters, right = _equation(node) or ([], "")
     if "." in right:  # an ellipsis
         return None
     for k, letter in enumerate(letters):
@@ -175,7 +193,7 @@ def vector_out_of_einsum(node: Node) -> Node | None:
         v, rest = node.parents[k], [x for j, x in enumerate(node.parents) if j != k]
         for _ in right[right.index(letter) + 1 :]:
             v = v.unsqueeze(dim=v.ndim)
-        return v * intern(node.op, tuple(rest), {"equation": ",".join(others) + arrow + right})
+        return v * intern(node.op, tuple(rest), {"equation": f"{','.join(others)}->{right}"})
     return None
 
 
@@ -184,9 +202,8 @@ def ones_in_einsum(node: Node) -> Node | None:
     """einsum("ik,ij->jk", ones(2, 4), A) = A.sum(dim=0).unsqueeze(1).expand(3, 4), unless the ones
     broadcast A along a letter.
     """
-    terms, arrow, right = node.attrs["equation"].replace(" ", "").partition("->")
-    letters = terms.split(",")
-    if not arrow or len(letters) != 2 or "." in terms:
+    letters, right = _equation(node) or ([], "")
+    if len(letters) != 2 or "." in "".join(letters):
         return None
     for (t, one), (s, x) in permutations(zip(letters, node.parents, strict=True)):
         known, sizes = {*s, *right}, dict(zip(s, x.shape, strict=True))

@@ -10,6 +10,7 @@ from .products import (
     MOST,
     NOTHING,
     ONE,
+    SUMS,
     Coefficient,
     Product,
     add_numbers,
@@ -32,17 +33,22 @@ def terms_of(node: Node) -> list[Product] | None:
     stack: list[tuple[Node, int]] = [(node, 1)]
     while stack:
         part, sign = stack.pop()
-        if part.op.name in ("add", "sub"):
+        if part.op.name in SUMS:
             a, b = part.inputs
             stack += [(b, sign if part.op.name == "add" else -sign), (a, sign)]  # type: ignore[list-item]
             continue
         p = product_of(part)
         if p is None or len(result) > MOST:
             return None
-        term, key = p if sign == 1 else _minus(p), p.key
+        term, key = p if sign == 1 else -p, p.key
         previous = result.get(key)
         result[key] = term if previous is None else _add_like_terms(previous, term)
     return [p for p in result.values() if p.coefficient != 0]
+
+
+def terms_of_sum(node: Node) -> list[Product]:
+    """The terms of a node that is a sum; [] for any other node."""
+    return (terms_of(node) if node.op.name in SUMS else None) or []
 
 
 def _add_like_terms(a: Product, b: Product) -> Product:
@@ -69,7 +75,7 @@ def canonical_sums(nodes: Iterable[Node]) -> dict[Node, tuple[int, Node]]:
     """
     seen: list[Node] = []
     out: dict[Node, tuple[int, Node]] = {}
-    for n in dict.fromkeys(n for n in nodes if n.op.name in ("add", "sub")):
+    for n in dict.fromkeys(n for n in nodes if n.op.name in SUMS):
         multiples = ((multiple_of(n, m), m) for m in seen if m.shape == n.shape)
         sign, first = next(((int(k), m) for k, m in multiples if k in (1, -1)), (1, n))
         if first is n:
@@ -92,7 +98,7 @@ def like_terms(node: Node) -> Node | None:
         terms = [first, *(p for p in terms if p is not first)]
     shared = _shared(terms)
     if shared:
-        inner = [Product(p.coefficient, _without(p, shared)) for p in terms]
+        inner = [p.without(*shared) for p in terms]
         total = added(inner)
         return build(Product(ONE, with_factor(shared, total)), node.shape)
     out = added(terms)
@@ -109,23 +115,15 @@ def _shared(terms: list[Product]) -> dict[Node, Coefficient]:
         for f, e in first.items()
         if (f.shape == () or carries_direction(f)) and all(p.factors.get(f) == e for p in terms)
     }
-    return {} if any(is_mask(_without(p, result)) for p in terms) else result
-
-
-def _without(p: Product, shared: dict[Node, Coefficient]) -> dict[Node, Coefficient]:
-    return {f: e for f, e in p.factors.items() if f not in shared}
+    return {} if any(is_mask(p.without(*result).factors) for p in terms) else result
 
 
 def added(terms: list[Product]) -> Node:
     """The sum of terms, in the shape that they broadcast to."""
     out = _term(terms[0])
     for p in terms[1:]:
-        out = out + _term(p) if p.coefficient > 0 else out - _term(_minus(p))
+        out = out + _term(p) if p.coefficient > 0 else out - _term(-p)
     return out
-
-
-def _minus(p: Product) -> Product:
-    return p._replace(coefficient=-p.coefficient)
 
 
 def _term(p: Product) -> Node:
@@ -154,9 +152,7 @@ def shared_factors(node: Node) -> Iterator[Node]:
                 for inner in _factored_sums([terms[j], terms[i]], node):
                     p = product_of(inner)
                     if p is not None:
-                        total = sum_of([p, *rest])
-                        if total.shape == node.shape:
-                            yield total
+                        yield sum_of([p, *rest])
 
 
 def sum_of(terms: list[Product]) -> Node:
@@ -241,7 +237,7 @@ def number_out_of_a_factor(node: Node) -> Iterator[Node]:
     """x * (2 * y - 4) = 2 * x * (y - 2)."""
     result = product_of(node) or NOTHING
     for f, e in result.factors.items():
-        terms = (terms_of(f) if e == 1 and f.op.name in ("add", "sub") else None) or []
+        terms = terms_of_sum(f) if e == 1 else []
         size = min((magnitude(t.coefficient) for t in terms), default=ONE)
         inner = [t._replace(coefficient=t.coefficient / size) for t in terms if size != 1]
         if len(inner) < 2 or not all(float(t.coefficient).is_integer() for t in inner):
@@ -269,8 +265,8 @@ def division_into_sum(node: Node) -> Iterator[Node]:
     """(x - y) / (2 * x) = (1 - y / x) / 2."""
     result = product_of(node) or NOTHING
     denominators = {f: e for f, e in result.factors.items() if e < 0}
-    for total in [f for f in result.factors if f.op.name in ("add", "sub")] if denominators else ():
-        terms = (terms_of(total) if result.factors[total] == 1 else None) or []
+    for total in result.once(*SUMS) if denominators else ():
+        terms = terms_of_sum(total)
         for f, e in denominators.items():
             if any(t.factors.get(f, 0) > 0 for t in terms):
                 inner = [t.times({f: e}) for t in terms]
@@ -283,7 +279,7 @@ def sign_out_of_sum(node: Node) -> Node | None:
     for k, part in enumerate(node.parents):
         terms = (terms_of(part) if part.op.name == "sub" else None) or []
         if len(terms) > 1 and all(t.coefficient < 0 for t in terms):
-            total = added([t._replace(coefficient=-t.coefficient) for t in terms])
+            total = added([-t for t in terms])
             parts = [total if j == k else p for j, p in enumerate(node.parents)]
             return -node.op(*parts, **node.attrs) if total.shape == part.shape else None
     return None
@@ -316,7 +312,7 @@ def _negative_sum(node: Node) -> Node | None:
     terms = terms_of(node) or []
     if not any(t.coefficient < 0 for t in terms) or len(terms) > MOST_TERMS:
         return None
-    total = sum_of([t._replace(coefficient=-t.coefficient) for t in terms])
+    total = sum_of([-t for t in terms])
     return total if total.shape == node.shape else None
 
 
@@ -348,12 +344,9 @@ def expanded_terms(node: Node) -> list[Product]:
 
 def expand_product(t: Product) -> list[Product]:
     """The terms of a product, with the first sum among its factors expanded."""
-    for f, e in t.factors.items():
-        if e == 1 and f.op.name in ("add", "sub"):
-            inner = terms_of(f) or []
-            rest = t.without(f).factors
-            return [multiplied_by(t._replace(factors=rest), p) for p in inner] or [t]
-    return [t]
+    total = next(iter(t.once(*SUMS)), None)
+    inner = [] if total is None else terms_of_sum(total)
+    return [multiplied_by(t.without(total), p) for p in inner] or [t]
 
 
 def are_opposite(x: Node, y: Node) -> bool:

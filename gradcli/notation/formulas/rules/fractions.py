@@ -10,6 +10,7 @@ from .products import (
     CACHE_SIZE,
     NOTHING,
     ONE,
+    SUMS,
     Coefficient,
     Product,
     add_numbers,
@@ -32,9 +33,7 @@ def common_denominator(node: Node) -> Iterator[Node]:
     for pair in combinations(terms, 2):
         result = _sum_of_quotients(*pair)
         if result is not None:
-            total = sum_of([result, *(t for t in terms if t not in pair)])
-            if total.shape == node.shape:
-                yield total
+            yield sum_of([result, *(t for t in terms if t not in pair)])
 
 
 def _sum_of_quotients(p: Product, q: Product) -> Product | None:
@@ -44,11 +43,9 @@ def _sum_of_quotients(p: Product, q: Product) -> Product | None:
         for f, e in t.factors.items():
             if e < 0:
                 denominator[f] = max(denominator.get(f, 0), -e)
-    if not any(f.op.name in ("add", "sub") for f in denominator):
+    if not any(f.op.name in SUMS for f in denominator):
         return None
-    numerator = [
-        t for part in (p, q) for t in _expand_all(multiplied_by(part, Product(ONE, denominator)))
-    ]
+    numerator = [t for part in (p, q) for t in _expand_all(part.times(denominator))]
     if len(numerator) > 2 * MOST_TERMS:
         return None
     terms = terms_of(sum_of(numerator)) or []
@@ -56,7 +53,7 @@ def _sum_of_quotients(p: Product, q: Product) -> Product | None:
         return None
     quotient = {f: -e for f, e in denominator.items()}
     if len(terms) == 1:
-        return multiplied_by(terms[0], Product(ONE, quotient))
+        return terms[0].times(quotient)
     return Product(ONE, with_factors(quotient, {sum_of(terms): 1}))
 
 
@@ -72,7 +69,7 @@ def _expand_all(t: Product) -> list[Product]:
 def exact_division(node: Node) -> Iterator[Node]:
     """(x ** 2 - y ** 2 + y - x) / (x - y) = x + y - 1."""
     result = product_of(node) or NOTHING
-    sums = {f: e for f, e in result.factors.items() if f.op.name in ("add", "sub")}
+    sums = {f: e for f, e in result.factors.items() if f.op.name in SUMS}
     for below in (f for f, e in sums.items() if e < 0):
         for above in (f for f, e in sums.items() if e > 0):
             quotient = _quotient(above, below)
@@ -94,9 +91,7 @@ def _quotient(dividend: Node, divisor: Node) -> Node | None:
             return None
         part = max(parts, key=lambda q: sum(q.factors.values()))
         quotient.append(part)
-        subtracted = [
-            multiplied_by(multiplied_by(part, t), Product(-ONE, {})) for t in divisor_terms
-        ]
+        subtracted = [-multiplied_by(part, t) for t in divisor_terms]
         remainder = _collect_terms([*remainder, *subtracted])
         if not remainder:
             total = sum_of(quotient)
@@ -133,7 +128,7 @@ def number_into_a_sum(node: Node) -> Iterator[Node]:
     number = result.coefficient
     if number in (0, 1, -1):
         return
-    for f in [f for f, e in result.factors.items() if e == 1 and f.op.name in ("add", "sub")]:
+    for f in result.once(*SUMS):
         terms = terms_of(f) or []
         cancelled = [t for t in terms if abs(t.coefficient * number) == 1 != abs(t.coefficient)]
         rest = [t for t in terms if t not in cancelled]

@@ -18,8 +18,10 @@ from .products import (
     Coefficient,
     Product,
     build,
+    common_factors,
     constant_value,
     is_mask,
+    is_scalar,
     is_zero_or_one,
     product_of,
     with_factor,
@@ -64,7 +66,7 @@ def _bounds(n: Node, result: dict[Node | None, Bounds]) -> Bounds:
 
 def _is_correlation(p: Product) -> bool:
     """Whether a product is cov(x) / outer(u, u) with u = sqrt(diag(cov(x)))."""
-    covariance = next((f for f, e in p.factors.items() if f.op.name == "cov" and e == 1), None)
+    covariance = next(iter(p.once("cov")), None)
     if covariance is None or p.coefficient != 1:
         return False
     others = p.without(covariance).factors
@@ -188,7 +190,7 @@ def within_the_domain(node: Node) -> Node | None:
     """where(inside, x, nan) = x."""
     _, a, b = node.parents
     is_nan = b.op.name == "constant" and b.attrs["value"] != b.attrs["value"]
-    return a if is_nan and a.shape == node.shape else None
+    return a if is_nan else None
 
 
 @normal("xlogy")
@@ -299,24 +301,16 @@ def _lower_bound(f: Node) -> Node | float | None:
 def common_factors_of_where(node: Node) -> Node | None:
     """where(c, g * a, g) = g * where(c, a, 1)."""
     condition, *sides = node.parents
-    result = [product_of(side) for side in sides]
-    if any(p is None or p.coefficient == 0 for p in result):
+    result = [p for p in map(product_of, sides) if p is not None and p.coefficient != 0]
+    if len(result) < 2:
         return None
-    a, b = result
-    shared = {f: e for f, e in a.factors.items() if b.factors.get(f) == e}  # type: ignore[union-attr]
-    if not shared or any(is_mask(p.factors.keys() - shared.keys()) for p in result):  # type: ignore[union-attr]
+    shared = common_factors(*result)
+    rest = [p.without(*shared) for p in result]
+    if not shared or any(is_mask(p.factors) for p in rest):
         return None
-    inner = [
-        build(Product(p.coefficient, {f: e for f, e in p.factors.items() if f not in shared}), ())  # type: ignore[union-attr]
-        if all(f in shared or f.shape == () for f in p.factors)  # type: ignore[union-attr]
-        else build(
-            Product(p.coefficient, {f: e for f, e in p.factors.items() if f not in shared}),  # type: ignore[union-attr]
-            node.shape,
-        )
-        for p in result
-    ]
+    inner = [build(p, () if all(map(is_scalar, p.factors)) else node.shape) for p in rest]
     chosen = node.op(condition, *inner)
-    return build(Product(a.coefficient**0, with_factor(shared, chosen)), node.shape)  # type: ignore[union-attr]
+    return build(Product(ONE, with_factor(shared, chosen)), node.shape)
 
 
 @normal("gt", "ge", "lt", "le", "eq", "ne")
@@ -349,11 +343,10 @@ def terms_to_either_side(node: Node) -> Node | None:
     total, zero = node.parents
     terms = terms_of(total) if constant_value(zero) == 0 else None
     above = [t for t in terms or () if t.coefficient > 0]
-    below = [t._replace(coefficient=-t.coefficient) for t in terms or () if t.coefficient < 0]
+    below = [-t for t in terms or () if t.coefficient < 0]
     if len(above) + len(below) < 3 or not above or not below:
         return None
-    new = node.op(added(above), added(below))
-    return new if new.shape == node.shape else None
+    return node.op(added(above), added(below))
 
 
 def is_positive(x: Node) -> Node:

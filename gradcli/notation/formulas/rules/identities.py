@@ -20,11 +20,12 @@ from typing import Any, NamedTuple
 from ....graphs import OPS, Node, as_node
 from .assumed import is_orthogonal, is_symmetric
 from .chains import is_square
-from .factoring import are_opposite, sum_of, terms_of
+from .factoring import are_opposite, sum_of, terms_of_sum
 from .matrices import is_unit
 from .products import (
     CACHE_SIZE,
     ONE,
+    SUMS,
     Coefficient,
     Product,
     as_number,
@@ -46,7 +47,7 @@ SIGNS: dict[type, str] = {
     ast.Gt: "gt", ast.GtE: "ge", ast.Lt: "lt", ast.LtE: "le", ast.Eq: "eq", ast.NotEq: "ne",
 }  # fmt: skip
 COMMUTATIVE = ("maximum", "minimum", "logical_and", "logical_or")
-SUMS, PRODUCTS = ("add", "sub"), ("mul", "div")
+PRODUCTS = ("mul", "div")
 POWERS = (*PRODUCTS, "pow", "neg", "square", "reciprocal")
 CONDITIONS: dict[str, Callable[..., Any]] = {
     f.__name__: f for f in (is_orthogonal, is_square, is_symmetric, is_unit)
@@ -203,7 +204,7 @@ def _negative(name: str) -> Matcher:
             return
         result = product_of(node)
         if result and result.coefficient < 0:
-            yield {**env, name: build(multiplied_by(result, Product(-ONE, {})), node.shape)}
+            yield {**env, name: build(-result, node.shape)}
 
     return matches
 
@@ -322,7 +323,7 @@ def _has(factors: Powers, f: Node, e: Coefficient) -> bool:
 
 def _terms(node: Node, is_sum: bool) -> list[Product]:
     if is_sum:
-        return (terms_of(node) if node.op.name in SUMS else None) or []
+        return terms_of_sum(node)
     result = product_of(node)
     return [] if result is None else [result]
 

@@ -3,7 +3,7 @@
 from ....graphs import OPS, Node
 from ....graphs.shapes import axis
 from .factoring import expanded_terms, terms_of
-from .products import Coefficient, Product, build, magnitude, product_of
+from .products import Coefficient, Product, build, common_factors, magnitude, product_of
 from .registry import candidate
 
 CLOSE = 1e-9
@@ -24,8 +24,7 @@ def interpolation_weights(node: Node) -> Node | None:
         fraction = rank - OPS["long"](rank)
         if _is_zero(upper_weight - fraction) and _is_zero(lower_weight - (1 - fraction)):
             distance = OPS["abs"](OPS["arange"](end=node.shape[-1]) - _single(rank))
-            new = build(common, upper.parents[0].shape) * OPS["relu"](1 - distance)
-            return new if new.shape == node.shape else None
+            return build(common, upper.parents[0].shape) * OPS["relu"](1 - distance)
     return None
 
 
@@ -50,15 +49,14 @@ def _single(rank: Node) -> Node:
 
 def _common_factors(a: Node, b: Node) -> tuple[Product, Node, Node] | None:
     """The common factors of two products, and the only other factor of each; else None."""
-    result = [product_of(n) for n in (a, b)]
-    if None in result:
+    p, q = product_of(a), product_of(b)
+    if p is None or q is None or p.coefficient != q.coefficient:
         return None
-    p, q = result
-    common = {f: e for f, e in p.factors.items() if q.factors.get(f) == e}  # type: ignore[union-attr]
-    rest = [[f for f in n.factors if f not in common] for n in (p, q)]  # type: ignore[union-attr]
-    if list(map(len, rest)) != [1, 1] or p.coefficient != q.coefficient:  # type: ignore[union-attr]
+    common = common_factors(p, q)
+    rest = [[f for f in n.factors if f not in common] for n in (p, q)]
+    if list(map(len, rest)) != [1, 1]:
         return None
-    return Product(p.coefficient, common), rest[0][0], rest[1][0]  # type: ignore[union-attr]
+    return Product(p.coefficient, common), rest[0][0], rest[1][0]
 
 
 def _is_zero(node: Node) -> bool:

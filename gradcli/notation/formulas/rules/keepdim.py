@@ -2,6 +2,7 @@
 
 from ....graphs import Node, intern, walk
 from ....graphs.shapes import axes, axis
+from ....graphs.substitution import with_attributes
 from ....operators.indexing import full_index
 from .places import new_dimensions, reshape_of_reshape
 from .products import Product, build, product_of
@@ -20,8 +21,7 @@ def factors_without_a_dimension(node: Node) -> Node | None:
     factors = {_without(f, x.ndim, axis(dim, x.ndim)): e for f, e in result.factors.items()}
     if None in factors or len(factors) < len(result.factors):
         return None
-    new = build(Product(result.coefficient, factors), node.shape)  # type: ignore[arg-type]
-    return new if new.shape == node.shape else None
+    return build(Product(result.coefficient, factors), node.shape)  # type: ignore[arg-type]
 
 
 def _without(f: Node, ndim: int, dropped: int) -> Node | None:
@@ -62,7 +62,7 @@ def nonnegative_dim(node: Node) -> Node | None:
     dim = node.attrs["dim"]
     if not isinstance(dim, int) or dim >= 0 or not node.parents[0].ndim:
         return None
-    return node.op(*node.inputs, **node.attrs | {"dim": axis(dim, node.parents[0].ndim)})
+    return with_attributes(node, dim=axis(dim, node.parents[0].ndim))
 
 
 @normal("unsqueeze")
@@ -72,7 +72,7 @@ def unsqueeze_to_keepdim(node: Node) -> Node | None:
     if x.op.family != "reduction" or x.attrs["keepdim"]:
         return None
     over, place = axes(x.attrs["dim"], x.parents[0].ndim), axis(node.attrs["dim"], node.ndim)
-    return x.op(*x.inputs, **x.attrs | {"keepdim": True}) if over == (place,) else None
+    return with_attributes(x, keepdim=True) if over == (place,) else None
 
 
 @normal("sum", "mean", "amax", "amin", "logsumexp", "prod")

@@ -5,9 +5,9 @@ symmetric, permutation or one-hot matrices.
 from ....graphs import OPS, Node
 from ....graphs.shapes import axes
 from .assumed import known
-from .matrices import last_two
+from .identities import condition, identities
 from .products import constant_value, product_of
-from .registry import normal, rule
+from .registry import NORMAL, RULES, rule
 
 ZERO_OR_ONE = {"permutation", "onehot"}
 POSITIVE, NONNEGATIVE = {"positive"}, {"positive", "nonneg", "simplex", *ZERO_OR_ONE}
@@ -29,17 +29,36 @@ def has_property(node: Node, words: set[str], depth: int = MAX_DEPTH) -> bool:
     return any(parts) and all(a or b for a, b in zip(parts, positive_constants))
 
 
-@rule("abs", "relu")
-def abs_of_nonnegative(node: Node) -> Node | None:
-    """abs(x) = relu(x) = x for a nonnegative x."""
-    x = node.parents[0]
-    return x if has_property(x, NONNEGATIVE) else None
+@condition
+def known_nonnegative(x: Node) -> bool:
+    """Whether no element is known to be negative."""
+    return has_property(x, NONNEGATIVE)
 
 
-@rule("sign")
-def sign_of_positive(node: Node) -> Node | None:
-    """sign(x) = 1 for a positive x."""
-    return OPS["ones"](size=node.shape) if has_property(node.parents[0], POSITIVE) else None
+@condition
+def known_positive(x: Node) -> bool:
+    """Whether all elements are known to be positive."""
+    return has_property(x, POSITIVE)
+
+
+@condition
+def is_skew(A: Node) -> bool:
+    """Whether a matrix is known to be skew symmetric."""
+    return "skew" in known(A)
+
+
+identities(RULES, """
+    abs(x) = x where known_nonnegative(x)
+    relu(x) = x where known_nonnegative(x)
+    sign(x) = ones(size=x.shape) where known_positive(x)
+    A.mT = -A where is_skew(A)
+    trace(A) = zeros(size=()) where is_skew(A)
+    diag(A) = zeros(size=A.shape[:1]) where is_skew(A)
+""")  # fmt: skip
+
+identities(NORMAL, """
+    u @ A @ u = zeros(size=()) where is_skew(A)
+""")  # fmt: skip
 
 
 @rule("elementwise")
@@ -69,7 +88,7 @@ def sqrt_of_square(node: Node) -> Node | None:
         return None
     ((base, exponent),) = result.factors.items()
     same = exponent == 2 and base.shape == x.shape
-    return base if same and has_property(base, NONNEGATIVE) else None
+    return base if same and known_nonnegative(base) else None
 
 
 @rule("clamp")
@@ -77,7 +96,7 @@ def clamp_of_nonnegative(node: Node) -> Node | None:
     """x.clamp(min=0) = x for a nonnegative x."""
     x = node.parents[0]
     bounds = [None if b is None else constant_value(b) for b in node.inputs[1:]]
-    return x if bounds == [0, None] and has_property(x, NONNEGATIVE) else None
+    return x if bounds == [0, None] and known_nonnegative(x) else None
 
 
 @rule("sum")
@@ -115,34 +134,6 @@ def known_products(node: Node) -> Node | None:
         return OPS["ones"](size=())
     ones = constant_value(b) == 1 and not {*known(a)}.isdisjoint(IN_ROWS)
     return OPS["ones"](size=node.shape) if ones else None
-
-
-@rule("transpose")
-def skew_transposed(node: Node) -> Node | None:
-    """A.T = -A for a skew matrix."""
-    return -node.parents[0] if last_two(node) and "skew" in known(node.parents[0]) else None
-
-
-@rule("trace")
-def trace_of_skew(node: Node) -> Node | None:
-    """trace(A) = 0 for a skew matrix."""
-    return OPS["zeros"](size=()) if "skew" in known(node.parents[0]) else None
-
-
-@rule("diag")
-def diagonal_of_skew(node: Node) -> Node | None:
-    """diag(A) = 0 for a skew matrix."""
-    return OPS["zeros"](size=node.shape) if "skew" in known(node.parents[0]) else None
-
-
-@normal("matmul")
-def skew_between(node: Node) -> Node | None:
-    """x @ A @ x = 0 for a skew matrix."""
-    left, x = node.parents
-    if left.op.name != "matmul" or x.ndim != 1 or left.ndim != 1:
-        return None
-    first, matrix = left.parents
-    return OPS["zeros"](size=()) if first is x and "skew" in known(matrix) else None
 
 
 @rule("mul", "pow")

@@ -4,7 +4,7 @@ from ....graphs import OPS, Node, intern
 from ....graphs.shapes import axes, numel
 from .identities import identities
 from .matrices import is_unit
-from .products import build, product_of, with_factor
+from .products import NOTHING, Product, build, product_of, with_factor
 from .registry import NORMAL, candidate, normal
 
 identities(NORMAL, """
@@ -20,10 +20,7 @@ def sum_of_kron_product(node: Node) -> Node | None:
     A * (B * B).sum(), and the sum over the dimensions of A, times A, is B * (A * A).sum();
     eye(m * n) is kron(eye(m), eye(n)).
     """
-    x, over = node.parents[0], axes(node.attrs["dim"], node.parents[0].ndim)
-    result = product_of(x) if x.ndim == 4 and over in ((1, 3), (0, 2)) else None
-    if result is None or node.attrs["keepdim"]:
-        return None
+    x, (over, result) = node.parents[0], _summed(node)
     for kron, e in result.factors.items():
         operands = _kron_operands(kron)
         if e != 1 or operands is None:
@@ -35,6 +32,15 @@ def sum_of_kron_product(node: Node) -> Node | None:
             total = build(result._replace(factors=with_factor(inner, summed)), summed.shape).sum()
             return kept * total
     return None
+
+
+def _summed(total: Node) -> tuple[tuple[int, ...], Product]:
+    """The dimensions of one of two matrices, over which a product with four dimensions is summed,
+    and the product; NOTHING for any other sum.
+    """
+    x, over = total.parents[0], axes(total.attrs["dim"], total.parents[0].ndim)
+    applies = x.ndim == 4 and over in ((1, 3), (0, 2)) and not total.attrs["keepdim"]
+    return over, (product_of(x) if applies else None) or NOTHING
 
 
 def _kron_operands(kron: Node) -> tuple[Node, Node] | None:
@@ -56,9 +62,8 @@ def sum_of_matrix_as_kron(node: Node) -> Node | None:
     dimensions of B, is u.reshape(...) @ B @ v.reshape(...).T; for any other matrix it is an einsum,
     or a matrix-vector product if A is a column or B a row.
     """
-    x, over = node.parents[0], axes(node.attrs["dim"], node.parents[0].ndim)
-    result = product_of(x) if x.ndim == 4 and over in ((1, 3), (0, 2)) else None
-    if result is None or result.coefficient != 1 or node.attrs["keepdim"]:
+    x, (over, result) = node.parents[0], _summed(node)
+    if result.coefficient != 1:
         return None
     shape = tuple(x.shape[d] for d in over)
     multipliers = {f: e for f, e in result.factors.items() if _is_reshaped_matrix(f, shape, over)}

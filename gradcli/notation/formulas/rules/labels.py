@@ -12,17 +12,14 @@ from ....graphs import OPS, Node, as_node
 from ....graphs.shapes import axes, axis
 from ....lazy import np
 from ....operators.leaves import Array
-from .atoms import definition
+from .atoms import defined
 from .matrices import is_unit
 from .places import RESHAPING, at_unit, is_array_index, new_dimensions
 from .products import (
     NOTHING,
-    ONE,
     Coefficient,
-    Product,
     build,
     product_of,
-    with_factor,
     with_factors,
 )
 from .registry import candidate, normal, rule
@@ -133,7 +130,7 @@ def _is_integer_one_hot(x: Node) -> bool:
 def sum_of_one_hot(node: Node) -> Node | None:
     """eye(n)[y].sum(dim=1) = 1 for known indices y, also under a name."""
     operand = node.parents[0]
-    whole = definition(operand) or operand
+    whole = defined(operand)
     x = whole.parents[0] if whole.op.name == "long" else whole
     if one_hot_indices(x) is None or axes(node.attrs["dim"], x.ndim) != (x.ndim - 1,):
         return None
@@ -155,11 +152,10 @@ def gather_from_one_hot(node: Node) -> Iterator[Node]:
     for f, e in result.factors.items():
         y = one_hot_indices(f) if e == 1 and f.shape == x.shape else None
         if y is not None:
-            rest = result.without(f).factors
-            outer = {k: v for k, v in rest.items() if k.shape in ((), node.shape)}
-            inner = build(Product(ONE, {k: v for k, v in rest.items() if k not in outer}), x.shape)
-            picked = inner.gather(dim=1, index=OPS["tensor"](data=y).unsqueeze(dim=1))
-            yield build(result._replace(factors=with_factor(outer, picked)), node.shape)
+            outer, inner = result.without(f).split(lambda k: k.shape in ((), node.shape))
+            index = OPS["tensor"](data=y).unsqueeze(dim=1)
+            picked = build(inner, x.shape).gather(dim=1, index=index)
+            yield build(outer.times({picked: 1}), node.shape)
 
 
 @normal("unsqueeze")
@@ -222,7 +218,7 @@ def _picked(f: Node) -> tuple[Node, bytes] | None:
 def _column_definition(f: Node) -> Node:
     """The definition of a named column; x for p.unsqueeze(1) where p = x.squeeze(1)."""
     base = f.parents[0] if f.op.name == "unsqueeze" else f
-    inner = definition(base) or base
+    inner = defined(base)
     column = inner.parents[0] if base is not f and inner.op.name == "squeeze" else inner
     return column if column.shape == f.shape else f
 

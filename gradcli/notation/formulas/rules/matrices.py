@@ -2,6 +2,7 @@
 
 from ....graphs import OPS, Node, intern
 from ....graphs.shapes import axes, axis, numel
+from ....graphs.substitution import with_attributes
 from .broadcasting import unbroadcast
 from .products import NOTHING, Product, build, product_of
 from .registry import candidate, layout, normal, rule
@@ -10,6 +11,11 @@ from .registry import candidate, layout, normal, rule
 def last_two(node: Node) -> bool:
     """Whether a transpose swaps the last two dimensions."""
     return {axis(d, node.ndim) for d in node.attrs.values()} == {node.ndim - 2, node.ndim - 1}
+
+
+def is_transposed(x: Node) -> bool:
+    """Whether a node is x.mT."""
+    return x.op.name == "transpose" and last_two(x)
 
 
 @rule("transpose")
@@ -118,7 +124,7 @@ def matmul_of_expanded(node: Node) -> Node | None:
 
 def _unexpanded(x: Node, dim: int) -> Node | None:
     """x with one row (or column) in place of equal ones, if x is expanded along them; else None."""
-    if x.op.name == "transpose" and last_two(x):
+    if is_transposed(x):
         inner = _unexpanded(x.parents[0], ROWS + COLUMNS - dim)
         return None if inner is None else inner.mT
     is_expanded = x.op.name in ("expand", "ones", "full") and x.shape[dim] > 1
@@ -132,7 +138,7 @@ def _unexpanded(x: Node, dim: int) -> Node | None:
 
 def _sum_along(x: Node, along: int) -> Node:
     """The sum of x over its rows or columns, with keepdim=True."""
-    if x.op.name == "transpose" and last_two(x):
+    if is_transposed(x):
         inner = x.parents[0]
         total = inner.sum(dim=inner.ndim + ROWS + COLUMNS - along)
         return total.unsqueeze(dim=x.ndim + along)
@@ -173,7 +179,7 @@ def sum_of_matrix_vector_products(node: Node) -> Node | None:
     if product is x or product.op.name != "matmul" or node.attrs["keepdim"]:
         return None
     a, v = product.parents
-    transposed = a.op.name == "transpose" and last_two(a) and v.ndim == a.ndim
+    transposed = is_transposed(a) and v.ndim == a.ndim
     lead = tuple(range(x.ndim - 1))
     if not transposed or v.shape[-1] != 1 or x.shape != product.shape[:-1]:
         return None
@@ -187,7 +193,7 @@ def matmul_with_vector_from_sum(node: Node) -> Node | None:
     """(T * v).sum(dim=-1) = T @ v for a vector v."""
     x, dim = node.parents[0], node.attrs["dim"]
     result = (product_of(x) if x.ndim > 2 and dim is not None else None) or NOTHING
-    v = next((f for f, e in result.factors.items() if e == 1 and f.ndim == 1), None)
+    v = next((f for f in result.once() if f.ndim == 1), None)
     rest = result.without(v)
     if v is None or axes(dim, x.ndim) != (x.ndim - 1,) or node.attrs["keepdim"]:
         return None
@@ -201,7 +207,7 @@ def reshape_into_operand(node: Node) -> Node | None:
     """
     x = node.parents[0]
     if x.op.family == "reduction" and x.attrs["keepdim"] and x.attrs["dim"] is not None:
-        reduced = x.op(*x.inputs, **x.attrs | {"keepdim": False})
+        reduced = with_attributes(x, keepdim=False)
         return intern(node.op, (reduced,), node.attrs, node.span)
     if x.op.name != "matmul" or x.parents[1].ndim != 1 or x.parents[0].op.name != "reshape":
         return None

@@ -9,10 +9,10 @@ from ....graphs.shapes import Shape, axes, axis
 from ....operators.indexing import full_index
 from .assumed import is_symmetric
 from .chains import Chain, Factor, cancel_inverses, chain_of, node_of, product_node
-from .factoring import MOST_TERMS, sum_of, terms_of
+from .factoring import MOST_TERMS, sum_of, terms_of_sum
 from .identities import condition, identities
-from .matrices import is_column, is_unit, last_two
-from .products import ONE, Product, build, constant_value, scalars_of, scaled, with_factor
+from .matrices import is_column, is_transposed, is_unit, last_two
+from .products import ONE, Product, build, constant_value, is_scalar, scalars_of, scaled
 from .registry import CANDIDATES, NORMAL, candidate, layout, normal
 
 MOST_FACTORS = 50  # of a product that is written without brackets
@@ -64,8 +64,7 @@ def flat_chain(node: Node) -> Node | None:
         return None
     if node.ndim == 1 and node.parents[0].ndim == 1:
         return None  # row @ matrix stays as it is
-    new = node_of(cancel_inverses(chain), node.shape)
-    return new if new.shape == node.shape else None
+    return node_of(cancel_inverses(chain), node.shape)
 
 
 def _has_inverses(chain: Chain) -> bool:
@@ -94,8 +93,7 @@ def transpose_into_elementwise(node: Node) -> Node | None:
     if columns and not become_rows:
         return None
     operands = [None if i is None else _transposed_operand(i) for i in x.inputs]
-    new = x.op(*operands, **x.attrs)
-    return new if new.shape == node.shape else None
+    return x.op(*operands, **x.attrs)
 
 
 def _transposed_operand(operand: Node) -> Node:
@@ -109,11 +107,6 @@ def _transposed_operand(operand: Node) -> Node:
 def _is_row_reduction(x: Node) -> bool:
     """Whether x is a sum or mean over dim 1 of a matrix, with keepdim=True."""
     return x.op.name in ("sum", "mean") and x.ndim == 2 and axes(x.attrs["dim"], 2) == (1,)
-
-
-def is_row(f: Node) -> bool:
-    """Whether a node is v.unsqueeze(0) for a vector v."""
-    return f.op.name == "unsqueeze" and f.ndim == 2 and axis(f.attrs["dim"], 2) == 0
 
 
 @candidate("matmul")
@@ -155,17 +148,16 @@ def inner_product_of_a_sum(node: Node) -> Node | None:
     if node.shape or a.ndim != 1:
         return None
     for v, total in ((a, b), (b, a)):
-        terms = terms_of(total) if total.op.name in ("add", "sub") else None
-        if terms is not None and len(terms) <= MOST_TERMS:
+        terms = terms_of_sum(total)
+        if 0 < len(terms) <= MOST_TERMS:
             return sum_of([_inner_product_with_term(v, t, total.shape) for t in terms])
     return None
 
 
 def _inner_product_with_term(v: Node, term: Product, shape: Shape) -> Product:
     """The inner product of a vector and a term, times the scalars of the term."""
-    numbers = {f: e for f, e in term.factors.items() if f.shape == ()}
-    rest = {f: e for f, e in term.factors.items() if f not in numbers}
-    return Product(term.coefficient, with_factor(numbers, v @ build(Product(ONE, rest), shape)))
+    scalars, rest = term.split(is_scalar)
+    return scalars.times({v @ build(rest, shape): 1})
 
 
 @candidate("matmul")
@@ -191,8 +183,8 @@ def elementwise_of_transposes(node: Node) -> Node | None:
     transposed = _with_transposed_operands(node) if node.ndim >= 2 else None
     if transposed is None:
         return None
-    outer, rest = scalars_of(transposed)
-    return transposed.mT if outer is None or rest is None else scaled(outer, rest.mT)
+    split = scalars_of(transposed)
+    return transposed.mT if split is None else scaled(split[0], split[1].mT)
 
 
 @candidate("transpose")
@@ -219,7 +211,7 @@ def _with_transposed_operands(node: Node) -> Node | None:
 
 def _cheap_transpose(x: Node) -> Node | None:
     """x.T, if its formula is no longer than that of x; else None."""
-    if x.op.name == "transpose" and last_two(x):
+    if is_transposed(x):
         return x.parents[0]
     if x.op.family == "elementwise":
         return _with_transposed_operands(x)
@@ -235,11 +227,11 @@ def _cheap_transpose(x: Node) -> Node | None:
 def matmul_of_identity_sum(node: Node) -> Node | None:
     """(eye(n) - A) @ x = x - A @ x."""
     a, b = node.parents
-    terms = terms_of(a) if a.op.name in ("add", "sub") and a.ndim == 2 else None
-    if not any(is_unit(f) for t in terms or () for f in t.factors):
+    terms = terms_of_sum(a) if a.ndim == 2 else []
+    if not any(is_unit(f) for t in terms for f in t.factors):
         return None
-    parts = [build(t._replace(coefficient=ONE), a.shape) @ b for t in terms or ()]
-    return sum_of([Product(t.coefficient, {p: 1}) for t, p in zip(terms or (), parts, strict=True)])
+    parts = [build(t._replace(coefficient=ONE), a.shape) @ b for t in terms]
+    return sum_of([Product(t.coefficient, {p: 1}) for t, p in zip(terms, parts, strict=True)])
 
 
 @layout("add")
@@ -318,7 +310,7 @@ def _identity_index(rows: Node) -> int | slice | None:
 
 def _rows_or_columns(x: Node, dim: int, item: int | slice) -> Node:
     """x[item] for dim 0, x[:, item] for dim 1."""
-    if x.op.name == "transpose" and last_two(x):
+    if is_transposed(x):
         selected = _rows_or_columns(x.parents[0], 1 - dim, item)
         return selected.mT if selected.ndim == 2 else selected
     return x[:, item] if dim else x[item]

@@ -10,7 +10,6 @@ from .products import build, constant_value
 from .registry import candidate, normal, rule
 from .scatter_add import multiply_into_put_at
 
-WHOLE = {"cumsum": "sum", "cumprod": "prod"}
 PLAIN = (int, slice, type(...))  # items of an index
 
 

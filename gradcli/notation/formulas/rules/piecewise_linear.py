@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator
 from ....graphs import OPS, Node, walk
 from ....graphs.substitution import substitute
 from .atoms import definition
-from .factoring import multiple_of, terms_of
+from .factoring import multiple_of, terms_of, terms_of_sum
 from .guards import normalised_comparison
 from .products import (
     NOTHING,
@@ -15,6 +15,7 @@ from .products import (
     constant_value,
     is_zero_or_one,
     product_of,
+    unconverted,
 )
 from .registry import candidate, normal
 
@@ -46,8 +47,7 @@ def mask_within(node: Node) -> Node | None:
 def bent_by_a_mask(node: Node) -> Iterator[Node]:
     """x * (x > 0) = relu(x); (x - y) * (x < y) = -relu(y - x)."""
     result = product_of(node) or NOTHING
-    masks = [f for f, e in result.factors.items() if e == 1]
-    for mask in masks:
+    for mask in result.once():
         above = _above(mask)
         for f, e in result.factors.items() if above else ():
             times = multiple_of(f, above) if e == int(e) and e > 0 else None  # type: ignore[arg-type]
@@ -111,7 +111,7 @@ def _unclamped(f: Node, mask: Node) -> Node | None:
 
 def _is_inside(mask: Node, clamp: Node) -> bool:
     """Whether a mask holds exactly where a clamp leaves values unchanged."""
-    plain = mask.parents[0] if mask.op.name == "double" else mask
+    plain = unconverted(mask)
     x, low, high = clamp.inputs
     sides = [OPS["ge"](x, low)] if low is not None else []
     sides += [OPS["le"](x, high)] if high is not None else []
@@ -134,7 +134,7 @@ def equal_only_within(node: Node) -> Node | None:
     2 * a * (a * (x - clamp(x, 0, 1)) <= 0): where a is not 0, the mask is where the sign is 0.
     """
     result = product_of(node) or NOTHING
-    for f in [f for f, e in result.factors.items() if e == 1]:
+    for f in result.once():
         times, mask = _one_sign_and_mask(f, result.factors)
         if mask is not None:
             return build(result.without(f).times({mask: 1}, times), node.shape)
@@ -145,7 +145,7 @@ def _one_sign_and_mask(f: Node, other_factors: Collection[Node]) -> tuple[Coeffi
     """A number and a comparison whose product equals f, a sum of 1, a sign and a mask, wherever the
     `other_factors` are not 0; 0 and None if there are none.
     """
-    terms = (terms_of(f) if f.op.name in ("add", "sub") else None) or []
+    terms = terms_of_sum(f)
     one = [t for t in terms if not t.factors]
     single = [(k, t.coefficient) for t in terms for k in t.factors if t.factors == {k: 1}]
     signs = [(k, c) for k, c in single if k.op.name == "sign"]
@@ -210,7 +210,7 @@ def _where_positive(k: Node, x: Node) -> Coefficient | None:
 
 def _above(mask: Node) -> Node | None:
     """a - b for a > b or a >= b, positive where the mask holds; None for other masks."""
-    plain = mask.parents[0] if mask.op.name == "double" else mask
+    plain = unconverted(mask)
     side = ABOVE.get(plain.op.name)
     if side is None:
         return None

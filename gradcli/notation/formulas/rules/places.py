@@ -5,12 +5,13 @@ from typing import Any, NamedTuple
 
 from ....graphs import OPS, Node
 from ....graphs.shapes import Shape, axes, axis
+from ....graphs.substitution import with_attributes
 from ....lazy import np
 from ....operators.indexing import full_index
 from ....operators.leaves import Array
 from .factoring import terms_of
 from .matrices import is_unit
-from .products import Product, build, constant_value, with_factor
+from .products import Product, build, constant_value
 from .registry import candidate, layout, normal, rule
 
 RESHAPING = ("reshape", "squeeze", "unsqueeze")
@@ -81,7 +82,7 @@ def _without_kept_dimensions(node: Node) -> Node | None:
     reduces = reduced.op.family == "reduction" or reduced.op.finds_places
     if not reduces or not reduced.attrs.get("keepdim"):
         return None
-    new = reduced.op(*reduced.inputs, **reduced.attrs | {"keepdim": False})
+    new = with_attributes(reduced, keepdim=False)
     return new if new.shape == node.shape else None
 
 
@@ -200,8 +201,7 @@ def comparison_from_scatter(node: Node) -> Node | None:
     if axis(node.attrs["dim"], node.ndim) != last or not one_per_row or v.dtype != "float":
         return None
     mask = index.eq(OPS["arange"](end=node.shape[last]))
-    new = mask.double() if constant_value(v) == 1 else v * mask
-    return new if new.shape == node.shape else None
+    return mask.double() if constant_value(v) == 1 else v * mask
 
 
 @rule("elementwise")
@@ -334,31 +334,37 @@ def put_as_rows(node: Node) -> Node | None:
 
 def _row_of_term(p: Product, shape: Shape) -> tuple[tuple[int, int], Node] | None:
     """Dimension and index, and value, of a term that scatters one slice into zeros, or None."""
-    scattered = next((f for f, e in p.factors.items() if f.op.name == "put_at" and e == 1), None)
-    rest = p.without(scattered).factors
-    if scattered is None or scattered.shape != shape or any(f.shape for f in rest):
+    scattered, inner = scattered_term(p, shape) or (None, p)
+    if scattered is None:
         return None
     full, v = full_index(scattered.attrs["index"], len(shape)), scattered.parents[0]
     positions = [(d, i % shape[d]) for d, i in enumerate(full) if isinstance(i, int)]
     slices = [i for i in full if not isinstance(i, int)]
     if len(positions) != 1 or any(i != slice(None) for i in slices) or v.ndim + 1 != len(shape):
         return None
-    return positions[0], build(Product(p.coefficient, with_factor(rest, v)), v.shape)
+    return positions[0], build(inner, v.shape)
+
+
+def scattered_term(t: Product, shape: Shape) -> tuple[Node, Product] | None:
+    """The put_at of a term, and its value times the scalars; None for other terms."""
+    whole = next(iter(t.once("put_at")), None)
+    rest = t.without(whole)
+    if whole is None or whole.shape != shape or any(f.shape for f in rest.factors):
+        return None
+    return whole, rest.times({whole.parents[0]: 1})
 
 
 def _block_of_term(p: Product, shape: Shape) -> Block | None:
     """The block of a term that scatters a value into zeros of a shape; None for any other term."""
-    scattered = [f for f, e in p.factors.items() if f.shape == shape and e == 1]
+    scattered = [f for f in p.once() if f.shape == shape]
     if len(scattered) != 1 or any(f.shape for f in p.factors if f is not scattered[0]):
         return None
     result = _block(scattered[0])
     if result is None:
         return None
-    rest = p.without(scattered[0]).factors
+    product = p.without(scattered[0]).times({result.value: 1})
     size = tuple(result.stop - result.start if d == result.dim else n for d, n in enumerate(shape))
-    return result._replace(
-        value=build(Product(p.coefficient, with_factor(rest, result.value)), size)
-    )
+    return result._replace(value=build(product, size))
 
 
 def _block(f: Node) -> Block | None:

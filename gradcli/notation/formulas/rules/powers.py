@@ -5,17 +5,26 @@ from itertools import combinations, permutations
 
 from ....graphs import Node, as_node
 from ....graphs.signature import signature
-from .factoring import MOST_TERMS, added, canonical_sums, multiple_of, negative, sum_of, terms_of
+from .factoring import (
+    MOST_TERMS,
+    added,
+    canonical_sums,
+    multiple_of,
+    negative,
+    sum_of,
+    terms_of,
+    terms_of_sum,
+)
 from .guards import is_not_negative
 from .identities import identities
 from .products import (
     NOTHING,
     ONE,
+    SUMS,
     Coefficient,
     Product,
     build,
     magnitude,
-    multiplied_by,
     number_node,
     product_of,
     with_factors,
@@ -133,7 +142,7 @@ def _with_canonical_sums(t: Product, canonical: Mapping[Node, tuple[int, Node]])
     out = t._replace(factors={})
     for f, e in t.factors.items():
         sign, first = canonical.get(f, (1, f)) if e == int(e) else (1, f)
-        out = multiplied_by(out, Product(-ONE if sign < 0 and e % 2 else ONE, {first: e}))
+        out = out.times({first: e}, -ONE if sign < 0 and e % 2 else ONE)
     return out
 
 
@@ -143,12 +152,12 @@ def power_of_a_root(node: Node) -> Iterator[Node]:
     x, e = node.parents
     if not is_not_negative(x):
         return
-    terms = (terms_of(e) if e.op.name in ("add", "sub") else None) or []
+    terms = terms_of_sum(e)
     for root in terms if len(terms) == 2 else ():
         below = [f for f, n in root.factors.items() if n == -1]
         if root.coefficient == 1 and len(root.factors) == len(below) == 1:
             (rest,) = (t for t in terms if t is not root)
-            scaled_rest = build(multiplied_by(rest, Product(ONE, {below[0]: 1})), e.shape)
+            scaled_rest = build(rest.times({below[0]: 1}), e.shape)
             yield (x ** build(root, e.shape)) ** (1 + scaled_rest)
 
 
@@ -171,7 +180,7 @@ def _canonical_exponent(exponent: Node) -> tuple[bool, Node]:
     if not terms:
         return True, exponent
     above = any(t.coefficient > 0 for t in terms)
-    signed = terms if above else [t._replace(coefficient=-t.coefficient) for t in terms]
+    signed = terms if above else [-t for t in terms]
     first = sorted(signed, key=lambda p: (not p.factors, *sorted(map(signature, p.factors))))
     total = added(first)
     return (above, total) if total.shape == exponent.shape else (True, exponent)
@@ -197,7 +206,7 @@ def _product_of_powers(f: Node, e: Coefficient, k: Node, n: Coefficient) -> Node
 def multiples_of_sums(node: Node) -> Node | None:
     """(x + y) / (y + x) = 1; (x - y) * (2 * y - 2 * x) = -2 * (x - y) ** 2."""
     result = product_of(node) or NOTHING
-    sums = [f for f in result.factors if f.op.name in ("add", "sub")]
+    sums = [f for f in result.factors if f.op.name in SUMS]
     for f, k in combinations(sums, 2):
         times = multiple_of(k, f)
         e = result.factors[k]

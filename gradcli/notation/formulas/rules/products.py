@@ -1,6 +1,6 @@
 """Products as factors with exponents: numbers collected, equal factors as powers, g first."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from fractions import Fraction
 from functools import lru_cache
 from math import isfinite
@@ -13,6 +13,7 @@ from .registry import layout, rule
 CACHE_SIZE = 4096  # entries of each cache
 ONE = Fraction(1)
 UNITS = (1, -1)
+SUMS = ("add", "sub")
 FILLED = {"ones": ONE, "zeros": Fraction(0)}
 CLOSE = 1e-15  # relative
 MOST_PARTS = 12  # the largest denominator of a ratio of two floats
@@ -45,6 +46,19 @@ class Product(NamedTuple):
     def without(self, *factors: Node | None) -> "Product":
         """The product without some of its factors."""
         return self._replace(factors={f: e for f, e in self.factors.items() if f not in factors})
+
+    def __neg__(self) -> "Product":
+        return self._replace(coefficient=-self.coefficient)
+
+    def once(self, *operators: str) -> list[Node]:
+        """The factors with exponent 1, of these operators if there are any."""
+        once = [f for f, e in self.factors.items() if e == 1]
+        return [f for f in once if f.op.name in operators] if operators else once
+
+    def split(self, condition: Callable[[Node], bool]) -> "tuple[Product, Product]":
+        """The number times the factors for which a condition holds, and the other factors."""
+        first = {f: e for f, e in self.factors.items() if condition(f)}
+        return self._replace(factors=first), self.without(*first)._replace(coefficient=ONE)
 
 
 NOTHING = Product(ONE, {})  # in place of a product with too many factors
@@ -148,8 +162,12 @@ def _is_no_divisor(factor: Node) -> bool:
 
 def is_zero_or_one(factor: Node) -> bool:
     """Whether a factor is a mask, boolean or converted to numbers, and so equal to its square."""
-    mask = factor.parents[0] if factor.op.name == "double" else factor
-    return mask.dtype == "bool"
+    return unconverted(factor).dtype == "bool"
+
+
+def unconverted(factor: Node) -> Node:
+    """The mask, if a factor is a mask converted to numbers; else the factor."""
+    return factor.parents[0] if factor.op.name == "double" else factor
 
 
 def _divides_badly(value: Coefficient) -> bool:
@@ -240,6 +258,11 @@ def multiplied_by(a: Product, b: Product) -> Product:
     return Product(coefficient, with_factors(a.factors, b.factors))
 
 
+def common_factors(p: Product, q: Product) -> dict[Node, Coefficient]:
+    """The factors that two products have with the same exponent."""
+    return {f: e for f, e in p.factors.items() if q.factors.get(f) == e}
+
+
 def with_factor(factors: Mapping[Node, Coefficient], one: Node) -> dict[Node, Coefficient]:
     """The factors multiplied by one more."""
     return with_factors(factors, {one: 1})
@@ -272,7 +295,7 @@ def _rank(factor: Node) -> int:
     """The rank of a factor: sizes, seeds and tangents, what needs no brackets, sums, masks."""
     if factor.dtype == "bool":
         return 4  # PyTorch has no -(x > 0)
-    if factor.op.name in ("add", "sub"):
+    if factor.op.name in SUMS:
         return 3
     return 0 if factor.op.name == "size" else 1 if carries_direction(factor) else 2
 
@@ -318,11 +341,10 @@ def numbers_out_of_linear_maps(node: Node) -> Node | None:
     inner = node.inputs[0]
     if inner is not None and constant_value(inner) == 0:
         return OPS["zeros"](size=node.shape)
-    if inner is None or inner.op.name not in ("mul", "div", "neg"):
+    split = None if inner is None else scalars_of(inner)
+    if split is None:
         return None
-    outer, rest = scalars_of(inner)
-    if outer is None or rest is None:
-        return None
+    outer, rest = split
     return scaled(outer, intern(node.op, (rest, *node.inputs[1:]), node.attrs))
 
 
@@ -330,42 +352,27 @@ def numbers_out_of_linear_maps(node: Node) -> Node | None:
 def numbers_out_of_matrix_products(node: Node) -> Node | None:
     """(2 * a) @ b = 2 * (a @ b)."""
     a, b = node.parents
-    outer, rest = scalars_of(a) if node.op.name in ("matmul", "outer") else (None, None)
-    if outer is not None and rest is not None:
-        return scaled(outer, node.op(rest, b))
-    outer, rest = scalars_of(b)
-    if outer is not None and rest is not None:
-        return scaled(outer, node.op(a, rest, **node.attrs))
-    return None
+    split = scalars_of(a) if node.op.name in ("matmul", "outer") else None
+    if split is not None:
+        return scaled(split[0], node.op(split[1], b))
+    split = scalars_of(b)
+    return None if split is None else scaled(split[0], node.op(a, split[1], **node.attrs))
 
 
-@rule("einsum")
-def numbers_out_of_einsum(node: Node) -> Node | None:
-    """einsum(",ij->ij", s, a) = s * einsum("ij->ij", a)."""
-    terms, arrow, right = node.attrs["equation"].replace(" ", "").partition("->")
-    pairs = list(zip(terms.split(","), node.parents, strict=True))
-    nonscalar = [(t, x) for t, x in pairs if t]
-    if not nonscalar or len(nonscalar) == len(pairs) or not arrow:
+def scalars_of(node: Node) -> tuple[Product, Node] | None:
+    """The scalar factors of a node, and the product of the others; None without any."""
+    result = product_of(node) if node.op.name in ("mul", "div", "neg") else None
+    if result is None or result.coefficient == 0 or node.shape == ():
         return None
-    equation = ",".join(t for t, _ in nonscalar) + arrow + right
-    out = intern(node.op, tuple(x for _, x in nonscalar), {"equation": equation})
-    for t, x in pairs:
-        out = out if t else x * out
-    return out
+    scalars, rest = result.split(is_scalar)
+    if scalars == NOTHING or is_mask(rest.factors):
+        return None
+    return scalars, build(rest, node.shape)
 
 
-def scalars_of(node: Node) -> tuple[Product | None, Node | None]:
-    """The scalar factors of a node, and the product of the others; None and None without any."""
-    if node.op.name not in ("mul", "div", "neg"):
-        return None, None
-    result = product_of(node)
-    if result is None or result.coefficient == 0:
-        return None, None
-    single = {f: e for f, e in result.factors.items() if f.shape == ()}
-    rest = {f: e for f, e in result.factors.items() if f.shape != ()}
-    if node.shape == () or (not single and result.coefficient == 1) or is_mask(rest):
-        return None, None
-    return Product(result.coefficient, single), build(Product(ONE, rest), node.shape)
+def is_scalar(node: Node) -> bool:
+    """Whether a node has no dimensions."""
+    return node.shape == ()
 
 
 def is_mask(factors: Collection[Node]) -> bool:
@@ -396,8 +403,7 @@ def numbers_before_matrix_products(node: Node) -> Node | None:
 def numbers_first(node: Node) -> Node | None:
     """g * (2 * x * y) = 2 * g * x * y."""
     a, b = node.parents
-    new = _led_by(a, b) if constant_value(a) is None and b.op.name == "mul" else None
-    return new if new is not None and new.shape == node.shape else None
+    return _led_by(a, b) if constant_value(a) is None and b.op.name == "mul" else None
 
 
 def _led_by(a: Node, product: Node) -> Node | None:

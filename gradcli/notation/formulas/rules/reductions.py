@@ -8,7 +8,7 @@ from ....graphs import OPS, Node
 from ....graphs.shapes import axes, axis, numel
 from ....graphs.signature import signature
 from .assumed import parity
-from .atoms import definition
+from .atoms import defined
 from .broadcasting import unbroadcast
 from .factoring import added, expanded_terms, terms_of
 from .identities import identities
@@ -17,9 +17,10 @@ from .products import (
     CACHE_SIZE,
     NOTHING,
     ONE,
-    Coefficient,
+    SUMS,
     Product,
     build,
+    common_factors,
     constant_value,
     is_mask,
     product_of,
@@ -30,7 +31,6 @@ from .registry import NORMAL, candidate, normal
 
 MAX_DEPTH = 20  # of nested operations
 MOST_SUMS = 4  # terms of a sum that are compared pairwise
-Powers = dict[Node, Coefficient]
 
 
 def constant_along(f: Node, x: Node, over: tuple[int, ...]) -> bool:
@@ -54,24 +54,23 @@ def constants_out_of_sums(node: Node) -> Node | None:
     result = product_of(x)
     if result is None or len(result.factors) < 2 or result.coefficient == 0:
         return None
-    over = axes(node.attrs["dim"], x.ndim)
-    outer = {f: e for f, e in result.factors.items() if constant_along(f, x, over)}
-    if not node.attrs["keepdim"]:
-        outer = {f: e for f, e in outer.items() if _after(f, x, over)}
-    inner = {f: e for f, e in result.factors.items() if f not in outer}
-    if not outer or not inner:
+    outer, inner = result.split(lambda f: _may_leave(f, node))
+    if not outer.factors or not inner.factors:
         return None
-    inner_product = build(Product(ONE, inner), x.shape)
-    if is_mask(inner):
+    inner_product = build(inner, x.shape)
+    if is_mask(inner.factors):
         inner_product = inner_product.double()
     reduced = node.op(inner_product, **node.attrs)
-    out = build(Product(result.coefficient, with_factor(outer, reduced)), node.shape)
-    return out if out.shape == node.shape else None
+    return build(outer.times({reduced: 1}), node.shape)
 
 
-def _after(f: Node, x: Node, over: tuple[int, ...]) -> bool:
-    """Whether all dimensions of f come after the reduced ones."""
-    return f.ndim <= x.ndim - 1 - max(over, default=-1)
+def _may_leave(f: Node, total: Node) -> bool:
+    """Whether a factor of what is reduced may multiply the result: it is constant along the reduced
+    dimensions, and without keepdim all its dimensions come after them.
+    """
+    x, keepdim = total.parents[0], total.attrs["keepdim"]
+    over = axes(total.attrs["dim"], x.ndim)
+    return constant_along(f, x, over) and (keepdim or f.ndim < x.ndim - max(over, default=-1))
 
 
 @normal("mul", "div")
@@ -109,12 +108,6 @@ def factors_sorted(node: Node) -> Node | None:
     factors = dict(sorted(result.factors.items(), key=lambda item: signature(item[0])))
     body = build(Product(result.coefficient, factors), x.shape)
     return None if body is x else node.op(body, **node.attrs)
-
-
-@normal("prod_others")
-def product_of_others(node: Node) -> Node | None:
-    """The product of all other elements is x.prod() / x."""
-    return node.op.in_torch(node)
 
 
 @candidate("mul", "div")
@@ -164,14 +157,14 @@ def sum_of_centred(node: Node) -> Node | None:
 @lru_cache(maxsize=CACHE_SIZE)
 def _is_centred(named: Node, over: tuple[int, ...], depth: int = MAX_DEPTH) -> bool:
     """Whether the sums over the dimensions `over` are known to be 0."""
-    x = definition(named) or named
+    x = defined(named)
     if depth == 0:
         return False
     if x.op.name == "matmul" and over in ((0,), (1,)):
         (along,) = over
         are_matrices = all(i.ndim == 2 for i in x.parents)
         return are_matrices and _is_centred(x.parents[along], over, depth - 1)
-    if x.op.name in ("add", "sub"):
+    if x.op.name in SUMS:
         minuend, subtrahend = x.parents
         if x.op.name == "sub" and minuend.shape == x.shape and _is_mean(minuend, subtrahend, over):
             return True
@@ -188,7 +181,7 @@ def _is_mean(whole: Node, middle: Node, over: tuple[int, ...]) -> bool:
     middle = middle.parents[0] if middle.op.name == "expand" else middle
     unsqueezed = middle.op.name == "unsqueeze" and (axis(middle.attrs["dim"], middle.ndim),) == over
     middle = middle.parents[0] if unsqueezed else middle
-    mean = definition(middle) or middle
+    mean = defined(middle)
     if mean.op.name != "mean" or mean.parents[0] is not whole:
         return False
     broadcasts = unsqueezed or mean.attrs["keepdim"] or over == tuple(range(len(over)))
@@ -206,7 +199,7 @@ def sum_of_sums(node: Node) -> Iterator[Node]:
     for t in terms:
         part = node.op(build(t, x.shape), **node.attrs)
         out = part if out is None else out + part
-    if out is not None and out.shape == node.shape:
+    if out is not None:
         yield out
 
 
@@ -215,23 +208,18 @@ def sums_together(node: Node) -> Iterator[Node]:
     """a * x.sum(dim=0) + b * y.sum(dim=0) = (a * x + b * y).sum(dim=0), common factors outside."""
     terms = terms_of(node) or []
     for p, q in combinations(terms[:MOST_SUMS], 2):
-        for f, k in product(_sums_in(p), _sums_in(q)):
+        for f, k in product(p.once("sum", "mean"), q.once("sum", "mean")):
             if not _same_reduction(f, k):
                 continue
-            rest, other_rest = (with_factors(t.factors, {s: -1}) for t, s in ((p, f), (q, k)))
-            shared = {h: e for h, e in rest.items() if other_rest.get(h) == e}
-            inner = [_moved_into_sum(p, rest, shared, f), _moved_into_sum(q, other_rest, shared, k)]
-            if None in inner:
+            rest, other_rest = p.times({f: -1}), q.times({k: -1})
+            shared = common_factors(rest, other_rest)
+            first = _moved_into_sum(rest.without(*shared), f)
+            second = _moved_into_sum(other_rest.without(*shared), k)
+            if first is None or second is None:
                 continue
-            total = f.op(inner[0] + inner[1], **f.attrs)  # type: ignore[operator]
+            total = f.op(first + second, **f.attrs)
             combined = Product(ONE, with_factor(shared, total))
-            out = added([combined, *(t for t in terms if t is not p and t is not q)])
-            if out.shape == node.shape:
-                yield out
-
-
-def _sums_in(p: Product) -> list[Node]:
-    return [f for f, e in p.factors.items() if f.op.name in ("sum", "mean") and e == 1]
+            yield added([combined, *(t for t in terms if t is not p and t is not q)])
 
 
 def _same_reduction(f: Node, k: Node) -> bool:
@@ -240,17 +228,12 @@ def _same_reduction(f: Node, k: Node) -> bool:
     return same and f is not k and f.parents[0].shape == k.parents[0].shape
 
 
-def _moved_into_sum(p: Product, rest: Powers, shared: Powers, total: Node) -> Node | None:
-    """The reduced tensor of a term, times its coefficient and the factors that are not shared; None
-    if these vary along the reduced dimensions.
-    """
-    (x,), dim = total.parents, total.attrs["dim"]
-    unshared = {h: e for h, e in rest.items() if h not in shared}
-    over = axes(dim, x.ndim)
-    keepdim = total.attrs["keepdim"]
-    if not all(constant_along(h, x, over) and (keepdim or _after(h, x, over)) for h in unshared):
+def _moved_into_sum(p: Product, total: Node) -> Node | None:
+    """What is reduced, times p; None if p varies along the reduced dimensions."""
+    (x,) = total.parents
+    if not all(_may_leave(h, total) for h in p.factors):
         return None
-    return build(Product(p.coefficient, with_factor(unshared, x)), x.shape)
+    return build(p.times({x: 1}), x.shape)
 
 
 @normal("mul")

@@ -5,10 +5,10 @@ from math import inf
 
 from ....graphs import Node, downstream, walk
 from ....graphs.shapes import axes
-from .atoms import definition
+from .atoms import defined, definition
 from .broadcasting import unbroadcast
 from .guards import is_not_negative
-from .products import NOTHING, Coefficient, build, constant_value, product_of
+from .products import NOTHING, Coefficient, build, constant_value, product_of, unconverted
 from .registry import normal
 
 KEEPS_INFINITY = ("add", "sub", "neg", "mul", "div", "reciprocal")
@@ -24,13 +24,13 @@ def redundant_mask_of_a_factor(node: Node) -> Node | None:
         zeros = _zeros_hidden_by(mask, e)
         rest = result.without(mask).factors
         if zeros and all(_is_divided_by(z, rest) or _is_zero_with_factor(z, rest) for z in zeros):
-            return build(result._replace(factors=rest), node.shape)
+            return build(result.without(mask), node.shape)
     return None
 
 
 def _zeros_hidden_by(mask: Node, e: Coefficient) -> list[Node]:
     """Nodes of which at least one is 0 wherever a mask is 0; [] if the factor is no such mask."""
-    comparison = mask.parents[0] if mask.op.name == "double" else mask
+    comparison = unconverted(mask)
     if comparison.op.name == "sign":
         x = comparison.parents[0]
         return _numerator_factors(x) if e == 2 or (e == 1 and is_not_negative(x)) else []
@@ -94,10 +94,10 @@ def _stay_finite(factors: Mapping[Node, Coefficient], f: Node, condition: Node) 
 
 def _is_zero_by_mask(f: Node, condition: Node, masked: int) -> bool:
     """Whether f is exp or softmax of a `where` whose operand number `masked` is -inf."""
-    probability = definition(f) or f
+    probability = defined(f)
     if probability.op.name not in ("softmax", "exp"):
         return False
-    x = definition(probability.parents[0]) or probability.parents[0]
+    x = defined(probability.parents[0])
     where = x if x.op.expand is None else x.op.expanded(x)
     if where.op.name != "where" or where.parents[0] is not condition:
         return False
@@ -154,7 +154,7 @@ def _is_divided_by(z: Node, factors: Mapping[Node, Coefficient]) -> bool:
         f = stack.pop()
         if f is z:
             return True
-        inner = definition(f) or f
+        inner = defined(f)
         inner = inner.parents[0] if inner.op.name in ("sqrt", "abs") else inner
         stack += [k for k in _numerator_factors(inner) if k is not f]
     return False

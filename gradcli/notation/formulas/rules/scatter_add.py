@@ -1,13 +1,13 @@
 """Values scattered into zeros (`put_at`), in products, sums and reductions."""
 
 from ....graphs import OPS, Node, walk
-from ....graphs.shapes import Shape, axes
+from ....graphs.shapes import axes
 from ....graphs.substitution import substitute
 from ....operators.indexing import full_index
 from ....operators.leaves import Array
 from .factoring import expand_product, sum_of, terms_of
 from .labels import one_hot_indices
-from .places import element, is_array_index, is_unsupported_index, picked_shape
+from .places import element, is_array_index, is_unsupported_index, picked_shape, scattered_term
 from .products import (
     NOTHING,
     ONE,
@@ -25,7 +25,7 @@ from .registry import candidate, layout, normal
 def multiply_into_put_at(node: Node) -> Node | None:
     """x * v.put_at(x.shape, (0,)) = (x[0] * v).put_at(x.shape, (0,))."""
     result = product_of(node) or NOTHING
-    scattered = [f for f, e in result.factors.items() if f.op.name == "put_at" and e == 1]
+    scattered = result.once("put_at")
     if len(scattered) != 1 or scattered[0].shape != node.shape:
         return None
     (whole,) = scattered
@@ -99,7 +99,7 @@ def _matrix_index(node: Node) -> tuple[int, int] | None:
 def sum_of_put_at(node: Node) -> Node | None:
     """s * a.put_at((4,), (0,)) + b.put_at((4,), (0,)) = (s * a + b).put_at((4,), (0,))."""
     terms = terms_of(node) or []
-    result = [_scattered_term(t, node.shape) for t in terms]
+    result = [scattered_term(t, node.shape) for t in terms]
     for first in result:
         same = [j for j, p in enumerate(result) if first and p and _same_index(first[0], p[0])]
         if len(same) > 1 and first is not None:
@@ -107,15 +107,6 @@ def sum_of_put_at(node: Node) -> Node | None:
             rest = [t for j, t in enumerate(terms) if j not in same]
             return sum_of([Product(ONE, {first[0].op(total, **first[0].attrs): 1}), *rest])
     return None
-
-
-def _scattered_term(t: Product, shape: Shape) -> tuple[Node, Product] | None:
-    """The put_at of a term, and its value times the scalars; None for other terms."""
-    whole = next((f for f, e in t.factors.items() if f.op.name == "put_at" and e == 1), None)
-    rest = t.without(whole).factors
-    if whole is None or whole.shape != shape or any(f.shape for f in rest):
-        return None
-    return whole, t._replace(factors=with_factor(rest, whole.parents[0]))
 
 
 def _same_index(a: Node, b: Node) -> bool:
@@ -135,8 +126,7 @@ def put_at_in_expanded_product(node: Node) -> Node | None:
         return None
     built = [build(t, node.shape) for t in terms]
     first, *others = (multiply_into_put_at(part) or part for part in built)
-    total = sum(others, first)
-    return total if total.shape == node.shape else None
+    return sum(others, first)
 
 
 def _is_sparse(f: Node) -> bool:

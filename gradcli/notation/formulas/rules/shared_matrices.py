@@ -173,7 +173,7 @@ def shared_batches(node: Node) -> Iterator[Node]:
 
 def _matrix_product_in(t: Product) -> tuple[Node, dict[Node, Coefficient]] | None:
     """The only matrix product in a term, and the other factors; None if it has none, or several."""
-    result = [f for f, e in t.factors.items() if f.op.name == "matmul" and e == 1]
+    result = t.once("matmul")
     if len(result) != 1:
         return None
     return result[0], t.without(result[0]).factors

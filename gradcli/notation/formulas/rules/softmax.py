@@ -5,9 +5,9 @@ from fractions import Fraction
 
 from ....graphs import OPS, Node
 from ....graphs.shapes import axes, axis
-from .atoms import definition
-from .factoring import added, terms_of
-from .products import NOTHING, Product, build, number_node, product_of, with_factors
+from .atoms import defined
+from .factoring import added, terms_of, terms_of_sum
+from .products import NOTHING, SUMS, Product, build, number_node, product_of, with_factors
 from .reductions import constant_along
 from .registry import normal
 
@@ -18,7 +18,7 @@ def softmax_from_exponentials(node: Node) -> Node | None:
     result = product_of(node) or NOTHING
     factors = result.factors
     for total, e in factors.items():
-        inner = _defined(total)
+        inner = defined(total)
         if inner.op.name != "sum" or e >= 0:
             continue
         top = inner.parents[0]
@@ -34,30 +34,23 @@ def softmax_from_exponentials(node: Node) -> Node | None:
     return None
 
 
-def _defined(node: Node) -> Node:
-    return definition(node) or node
-
-
 def _exponent(node: Node) -> Node | None:
     """x of exp(x)."""
-    inner = _defined(node)
+    inner = defined(node)
     return inner.parents[0] if inner.op.name == "exp" else None
 
 
 @normal("exp")
 def softmax_from_logsumexp(node: Node) -> Node | None:
     """exp(x - logsumexp(x, dim)) = softmax(x, dim)."""
-    result = node.parents[0]
-    if result.op.name not in ("add", "sub"):
-        return None
-    terms = terms_of(result) or []
+    terms = terms_of_sum(node.parents[0])
     for p in terms:
         total = _only_factor(p, Fraction(-1))
         arguments = None if total is None else _logsumexp_arguments(total)
         if arguments is None:
             continue
         x, dim = arguments
-        x_terms = terms_of(x) if x.op.name in ("add", "sub") else [product_of(x)]
+        x_terms = terms_of(x) if x.op.name in SUMS else [product_of(x)]
         rest = [t for t in terms if t is not p]
         if x_terms and _key(x_terms) == _key(rest):
             return x.softmax(dim=dim)
@@ -79,7 +72,7 @@ def _logsumexp_arguments(node: Node) -> tuple[Node, int] | None:
     new_dim = None
     if node.op.name == "unsqueeze":
         new_dim, node = node.attrs["dim"] % node.ndim, node.parents[0]
-    inner = _defined(node)
+    inner = defined(node)
     if inner.op.name != "logsumexp":
         return None
     x = inner.parents[0]
@@ -95,7 +88,7 @@ def _logsumexp_arguments(node: Node) -> tuple[Node, int] | None:
 @normal("sum")
 def sum_of_softmax(node: Node) -> Node | None:
     """softmax(x, dim).sum(dim) = 1."""
-    inner = _defined(node.parents[0])
+    inner = defined(node.parents[0])
     if inner.op.name != "softmax":
         return None
     over = axes(node.attrs["dim"], inner.ndim)
@@ -122,7 +115,7 @@ def _as_number(x: Node) -> Node:
 def softmax_of_a_shift(node: Node) -> Node | None:
     """softmax(x - x.max(), 0) = softmax(x, 0): terms constant along the dimension cancel."""
     x, over = node.parents[0], axes(node.attrs["dim"], node.ndim)
-    terms = (terms_of(x) if x.op.name in ("add", "sub") else None) or []
+    terms = terms_of_sum(x)
     varying = [t for t in terms if not all(constant_along(f, x, over) for f in t.factors)]
     if not varying or len(varying) == len(terms):
         return None
@@ -152,9 +145,9 @@ def shift_times_softmax(node: Node) -> Node | None:
         return None
     softmaxes = [f for f in result.factors if f.shape == x.shape and _sums_to_one(f, over)]
     shifted = next((f for f in result.factors if f not in softmaxes), None)
-    terms = terms_of(shifted) if shifted and shifted.op.name in ("add", "sub") else None
-    others = [t for t in terms or () if t.factors]
-    numbers = [t for t in terms or () if not t.factors]
+    terms = terms_of_sum(shifted) if shifted is not None else []
+    others = [t for t in terms if t.factors]
+    numbers = [t for t in terms if not t.factors]
     if not others or not numbers or not softmaxes:
         return None
     shift = number_node(numbers[0].coefficient)
@@ -164,5 +157,5 @@ def shift_times_softmax(node: Node) -> Node | None:
 
 def _sums_to_one(f: Node, over: tuple[int, ...]) -> bool:
     """Whether the sum of a factor over these dimensions is 1."""
-    inner = definition(f) or f
+    inner = defined(f)
     return f.numel > 0 and inner.op.name == "softmax" and axes(inner.attrs["dim"], f.ndim) == over

@@ -6,14 +6,15 @@ from ....graphs import OPS, Node, walk
 from ....graphs.shapes import axes
 from ....operators.leaves import size_of
 from .assumed import is_symmetric
-from .atoms import definition
+from .atoms import defined
 from .chains import Chain, Factor, cancel_inverses, chain_of, factor_node, is_square, node_of
-from .factoring import MOST_TERMS, sum_of, terms_of
+from .factoring import MOST_TERMS, sum_of, terms_of_sum
 from .identities import condition, identities
 from .matrices import is_column, is_unit
 from .products import (
     NOTHING,
     ONE,
+    SUMS,
     Coefficient,
     Product,
     build,
@@ -24,7 +25,7 @@ from .products import (
     with_factor,
 )
 from .registry import NORMAL, RULES, candidate, normal
-from .triangular import DIAGONAL, is_diagonal
+from .triangular import DIAGONAL, is_diagonal, is_main_diagonal
 
 
 @normal("matmul")
@@ -33,13 +34,13 @@ def matrix_from_decomposition(node: Node) -> Node | None:
     values U @ diag(S) @ Vh = X, and pinv(X).T for 1 / S.
     """
     a, b = node.parents
-    left = definition(a) or a
+    left = defined(a)
     if left.op.name == "svd_left":
         x = left.parents[0]
         power = _power_of_values(b, "svd_right", "svdvals", x)
         return x if power == 1 else OPS["pinv"](x).mT if power == -1 else None
     vectors = b.parents[0] if b.op.name == "transpose" else b
-    right = definition(vectors) or vectors
+    right = defined(vectors)
     if vectors is b or right.op.name != "eigh_vectors" or not is_symmetric(right.parents[0]):
         return None
     x = right.parents[0]
@@ -68,7 +69,7 @@ def _power_of_values(node: Node, vectors: str, values: str, x: Node) -> Coeffici
 
 def _is_result_of(node: Node, name: str, x: Node) -> bool:
     """Whether a node is the result of an operator of this name for x, such as `svdvals`."""
-    inner = definition(node) or node
+    inner = defined(node)
     return inner.op.name == name and inner.parents[0] is x
 
 
@@ -95,8 +96,8 @@ def projection_of_a_sum(node: Node) -> Node | None:
     if chain is None or not any(f.node.op.name == "pinv" for f in chain.factors):
         return None
     *before, total = chain.factors
-    terms = terms_of(total.node) if total.node.op.name in ("add", "sub") else None
-    if terms is None or len(terms) > MOST_TERMS or total.transposed:
+    terms = terms_of_sum(total.node)
+    if len(terms) > MOST_TERMS or total.transposed:
         return None
     parts = [p for t in terms if (p := chain_of(build(t, total.node.shape))) is not None]
     if len(parts) < len(terms) or all(len(p.factors) <= 1 for p in parts):
@@ -119,13 +120,12 @@ def derivative_of_exponential(node: Node) -> Node | None:
         if vjp is None or e != 1:
             continue
         x_transposed, g = vjp
-        numbers, rest = scalars_of(x_transposed)
-        a = _transpose(rest or x_transposed)
+        scalars, rest = scalars_of(x_transposed) or (NOTHING, x_transposed)
+        a = _transpose(rest)
         matrices = {k: v for k, v in result.factors.items() if k is not f and k.shape}
         if matrices != {a: 1}:
             continue
-        exponent = a if numbers is None else scaled(numbers, a)
-        total = (g * (a @ OPS["matrix_exp"](exponent))).sum()
+        total = (g * (a @ OPS["matrix_exp"](scaled(scalars, a)))).sum()
         return scaled(result.without(f, *matrices), total)
     return None
 
@@ -217,14 +217,9 @@ def inverse_of_product(node: Node) -> Node | None:
 def diagonal_of_a_sum(node: Node) -> Node | None:
     """(A - diag(x)).diag() = A.diag() - x."""
     x = node.parents[0]
-    if x.op.name not in ("add", "sub") or x.ndim != 2 or node.ndim != 1:
+    if x.op.name not in SUMS or not is_main_diagonal(node):
         return None
-    is_main = not any(node.attrs.get(k) for k in ("diagonal", "offset"))
-    if (
-        not is_main
-        or not any(map(is_diagonal, x.parents))
-        or {i.shape for i in x.parents} != {x.shape}
-    ):
+    if not any(map(is_diagonal, x.parents)) or {i.shape for i in x.parents} != {x.shape}:
         return None
     return x.op(*(node.op(i, **node.attrs) for i in x.parents))
 
@@ -235,7 +230,7 @@ def diagonal_of_product(node: Node) -> Node | None:
     = x, and so for an expanded column.
     """
     x = node.parents[0]
-    if x.ndim != 2 or node.ndim != 1 or any(node.attrs.get(k) for k in ("diagonal", "offset")):
+    if not is_main_diagonal(node):
         return None
     if x.op.name == "outer" and is_square(x):
         a, b = x.parents
@@ -275,7 +270,7 @@ def sum_of_a_diagonal(node: Node) -> Node | None:
 def product_with_diagonal(node: Node) -> Node | None:
     """diag(x) * A = diag(x * A.diag())."""
     result = (product_of(node) if node.ndim == 2 else None) or NOTHING
-    diagonal = next((f for f, e in result.factors.items() if e == 1 and is_diagonal(f)), None)
+    diagonal = next(filter(is_diagonal, result.once()), None)
     rest = result.without(diagonal).factors
     shapes = [f.shape for f in rest]
     if diagonal is None or node.shape not in shapes:
@@ -293,9 +288,7 @@ def product_with_diagonal(node: Node) -> Node | None:
 def diagonal_of_matmul_with_diagonal(node: Node) -> Node | None:
     """(A @ diag(x) @ B).diag() = (A * B.T) @ x; (A @ diag(x)).diag() = A.diag() * x."""
     x = node.parents[0]
-    if x.ndim != 2 or node.ndim != 1 or any(node.attrs.get(k) for k in ("diagonal", "offset")):
-        return None
-    chain = chain_of(x)
+    chain = chain_of(x) if is_main_diagonal(node) else None
     if chain is None or not is_square(x) or any(f.node.ndim != 2 for f in chain.factors):
         return None
     if len(chain.factors) == 3:

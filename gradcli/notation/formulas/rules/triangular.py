@@ -3,11 +3,11 @@
 from itertools import permutations
 
 from ....graphs import OPS, Node
-from .atoms import definition
-from .chains import chain_of, factor, product_node
-from .factoring import added, sum_of, terms_of
+from .atoms import defined
+from .chains import Factor, chain_of, factor, product_node
+from .factoring import added, sum_of, terms_of, terms_of_sum
 from .identities import identities
-from .matrices import is_unit, last_two
+from .matrices import is_transposed, is_unit
 from .products import Product, build, product_of, scaled, with_factor, with_factors
 from .registry import CANDIDATES, NORMAL, candidate, normal
 
@@ -54,7 +54,7 @@ def triangle_of_a_diagonal(node: Node) -> Node | None:
 def triangle_beside_a_diagonal(node: Node) -> Node | None:
     """(A - diag(x)).tril(-1) = A.tril(-1)."""
     x = node.parents[0]
-    terms = (terms_of(x) if x.op.name in ("add", "sub") and x.ndim == 2 else None) or []
+    terms = terms_of_sum(x) if x.ndim == 2 else []
     if not any(is_unit(f) or is_diagonal(f) for t in terms for f in t.factors):
         return None
     parts = [node.op(build(t, x.shape), **node.attrs) for t in terms]
@@ -77,14 +77,22 @@ def both_triangles(node: Node) -> Node | None:
         a, above = lower.parents[0], lower.attrs["diagonal"] + 1
         complement = with_factors(t.factors, {lower: -1, OPS["triu"](a, diagonal=above): 1})
         if complement == k.factors:
-            merged = Product(t.coefficient, with_factors(t.factors, {lower: -1, a: 1}))
-            return sum_of([merged, *(p for p in terms if p not in (t, k))])
+            return sum_of([t.times({lower: -1, a: 1}), *(p for p in terms if p not in (t, k))])
     return None
 
 
 def is_plain(x: Node) -> bool:
     """Whether x is a matrix and its diagonal the main one, without an offset."""
-    return x.ndim == 2 and not any(x.attrs.get(k) for k in ("diagonal", "offset"))
+    return x.ndim == 2 and _is_main(x)
+
+
+def is_main_diagonal(x: Node) -> bool:
+    """Whether x, of an operator in DIAGONAL, is the main diagonal of a matrix."""
+    return x.ndim == 1 and x.parents[0].ndim == 2 and _is_main(x)
+
+
+def _is_main(x: Node) -> bool:
+    return not any(x.attrs.get(k) for k in ("diagonal", "offset"))
 
 
 @normal("tril")
@@ -119,7 +127,7 @@ def diagonal_beside_a_triangle(node: Node) -> Node | None:
     upper, right = product.parents
     if upper.op.name != "transpose" or _cholesky_input(upper.parents[0]) is None:
         return None
-    terms = (terms_of(right) if right.op.name in ("add", "sub") else None) or []
+    terms = terms_of_sum(right)
     diagonals = [t for t in terms if any(f.op.name in DIAGONAL and is_plain(f) for f in t.factors)]
     rest = [t for t in terms if t not in diagonals]
     if not diagonals or not rest:
@@ -145,13 +153,13 @@ def lower_part_of_a_triangle_product(node: Node) -> Node | None:
 
 def _cholesky_input(lower: Node) -> Node | None:
     """X of cholesky(X), also under a name; None for any other node, and for upper factors."""
-    inner = definition(lower) or lower
+    inner = defined(lower)
     known = inner.op.name == "cholesky" and not inner.attrs["upper"]
     return inner.parents[0] if known else None
 
 
 def _is_diagonal_of(f: Node, x: Node) -> bool:
-    inner = definition(f) or f
+    inner = defined(f)
     return inner.op.name in DIAGONAL and inner.parents[0] is x and inner.ndim == 1
 
 
@@ -163,7 +171,7 @@ def inverse_by_cholesky(node: Node) -> Node | None:
     if x is None or inner.op.name != "solve_triangular" or not is_unit(inner.parents[1]):
         return None
     upper = inner.parents[0]
-    is_transpose = upper.op.name == "transpose" and last_two(upper) and upper.parents[0] is lower
+    is_transpose = is_transposed(upper) and upper.parents[0] is lower
     sides = [(n.attrs["upper"], n.attrs["left"], n.attrs["unitriangular"]) for n in (node, inner)]
     known = sides == [(False, False, False), (True, True, False)]
     return OPS["inv"](x) if is_transpose and known else None
@@ -172,24 +180,28 @@ def inverse_by_cholesky(node: Node) -> Node | None:
 @normal("solve_triangular")
 def triangular_factor_solved(node: Node) -> Node | None:
     """inv(L) @ L @ X = X for L = cholesky(A), also with L.T, and on the right."""
-    matrix, right = node.parents
-    transposed = matrix.op.name == "transpose" and last_two(matrix)
-    lower = matrix.parents[0] if transposed else matrix
-    matches = node.attrs["upper"] == transposed and not node.attrs["unitriangular"]
-    chain = chain_of(right) if matches and _cholesky_input(lower) is not None else None
-    cancelled, left = factor(lower, transposed), node.attrs["left"]
+    cancelled, left = _cholesky_factor(node), node.attrs["left"]
+    chain = None if cancelled is None else chain_of(node.parents[1])
     if chain is None or len(chain.factors) < 2 or chain.factors[0 if left else -1] != cancelled:
         return None
     rest = chain.factors[1:] if left else chain.factors[:-1]
     return scaled(chain.scale, product_node([*rest], node.shape))
 
 
+def _cholesky_factor(solution: Node) -> Factor | None:
+    """L or L.T, for L = cholesky(A), by which an equation with this triangle is solved; or None."""
+    matrix, attrs = solution.parents[0], solution.attrs
+    transposed = is_transposed(matrix)
+    lower = matrix.parents[0] if transposed else matrix
+    fits = attrs["upper"] == transposed and not attrs["unitriangular"]
+    return factor(lower, transposed) if fits and _cholesky_input(lower) is not None else None
+
+
 @candidate("solve_triangular")
 def solved_term_by_term(node: Node) -> Node | None:
     """inv(L) @ (L @ X + B) = X + inv(L) @ B for L = cholesky(A)."""
     matrix, right = node.parents
-    terms = (terms_of(right) if right.op.name in ("add", "sub") else None) or []
-    parts = [node.op(matrix, build(t, node.shape), **node.attrs) for t in terms]
+    parts = [node.op(matrix, build(t, node.shape), **node.attrs) for t in terms_of_sum(right)]
     if not any(map(triangular_factor_solved, parts)):
         return None
     return sum(parts[1:], start=parts[0])
@@ -201,7 +213,4 @@ def product_of_a_solution(node: Node) -> Node | None:
     matrix, x = node.parents
     if x.op.name != "solve_triangular" or x.parents[0] is not matrix or not x.attrs["left"]:
         return None
-    transposed = matrix.op.name == "transpose" and last_two(matrix)
-    lower = matrix.parents[0] if transposed else matrix
-    matches = x.attrs["upper"] == transposed and not x.attrs["unitriangular"]
-    return x.parents[1] if matches and _cholesky_input(lower) is not None else None
+    return None if _cholesky_factor(x) is None else x.parents[1]

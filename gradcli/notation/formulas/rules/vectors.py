@@ -6,7 +6,7 @@ from ....graphs import Node
 from ....graphs.shapes import axis
 from .factoring import MOST_TERMS, canonical_sums, sum_of, terms_of
 from .identities import identities
-from .products import ONE, Product, build, is_mask, product_of, with_factor
+from .products import ONE, Product, build, is_mask, product_of
 from .registry import NORMAL, candidate, normal
 
 Signs = dict[Node, tuple[int, Node]]
@@ -24,13 +24,12 @@ def scalars_out_of_cross(node: Node) -> Node | None:
         result = product_of(vector)
         if result is None or result.coefficient == 0:
             continue
-        rest = {f: e for f, e in result.factors.items() if _varies_along(f, node)}
-        numbers = {f: e for f, e in result.factors.items() if f not in rest}
-        bare = build(Product(ONE, rest), vector.shape) if rest and not is_mask(rest) else vector
+        scalars, rest = result.split(lambda f: not _varies_along(f, node))
+        is_vector = rest.factors and not is_mask(rest.factors)
+        bare = build(rest, vector.shape) if is_vector else vector
         if bare is not vector:
             parts = [bare if j == k else v for j, v in enumerate(node.parents)]
-            whole = node.op(*parts, **node.attrs)
-            return build(result._replace(factors=with_factor(numbers, whole)), node.shape)
+            return build(scalars.times({node.op(*parts, **node.attrs): 1}), node.shape)
     return None
 
 
@@ -62,15 +61,14 @@ def _other_vector(vector: Node, product: Node, term: Product, signs: Signs) -> P
     for k, v in enumerate(product.parents):
         sign, first = signs.get(v, (1, v))
         if first is vector:
-            rest = term.without(product).factors
-            coefficient = term.coefficient * (-sign if k else sign)
-            return Product(coefficient, with_factor(rest, product.parents[1 - k]))
+            other = {product.parents[1 - k]: 1}
+            return term.without(product).times(other, -sign if k else sign)
     return None
 
 
 def _cross_product_in(t: Product) -> Node | None:
     """The only cross product of a term whose other factors are constant along it, or None."""
-    result = [f for f, e in t.factors.items() if f.op.name == "cross_along" and e == 1]
+    result = t.once("cross_along")
     others = [f for f in t.factors if f not in result]
     if len(result) != 1 or any(_varies_along(f, result[0]) for f in others):
         return None

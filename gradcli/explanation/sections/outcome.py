@@ -1,9 +1,15 @@
-"""The results of checks."""
+"""What was found besides: the results of checks, and the notes."""
 
 from collections.abc import Iterable
 
-from ..blocks import Row, Section, Table, words
+from ..blocks import Note, Row, Section, Table, words
 from ..checks import Check
+
+
+def notes(result: Iterable[tuple[str, str]]) -> Section:
+    """A line for every note; without notes the section is empty, and not shown."""
+    blocks = tuple(Note(code, words(message)) for code, message in result)
+    return Section("notes", words("Notes"), (), blocks)
 
 
 def checks(result: Iterable[Check]) -> Section:
