@@ -9,6 +9,7 @@ from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
 from .case import Case, Proposal
 from .nodes import argument, dotted, is_operation, keyword, method, owner, value_of, within
+from .seeds import is_loss
 from .text import Edit
 
 BUILT_IN = ("sum", "max", "min", "abs", "len", "range", "print", "list", "float")
@@ -18,6 +19,7 @@ KEYWORDS = {
     **dict.fromkeys(("require_grad", "requires_grads", "requiresgrad", "grad"), "requires_grad"),
     **{"create_graphs": "create_graph", "retain_graphs": "retain_graph"},
 }
+USUAL = {"max_norm": "1.0", "step_size": "10", "gamma": "0.9", "T_max": "10"}
 
 
 # ---- classes -------------------------------------------------------------------------------------
@@ -127,6 +129,18 @@ def keyword_name(case: Case) -> Iterator[Proposal]:
         yield from case.change(case.without_keyword(call, name), weak=True)
 
 
+def nearest_keyword(case: Case) -> Iterator[Proposal]:
+    """What an argument of a function of PyTorch is called."""
+    name, known = case.match[1], ("dim", "keepdim", "dtype", "device", "requires_grad", "size")
+    for call in case.calls():
+        named = keyword(call, name)
+        near = difflib.get_close_matches(name, known, 1, 0.5)
+        for right in [KEYWORDS[name]] if name in KEYWORDS else near:
+            if named and right != name:
+                at = case.start(named)
+                yield case.proposal(Edit(at, at + len(name), right))
+
+
 def _parameters(case: Case, call: ast.Call) -> list[str]:
     """What a function of the program, or the __init__ of a class, calls its parameters."""
     name = method(call)
@@ -166,6 +180,13 @@ def missing_argument(case: Case, name: str) -> Iterator[Proposal]:
     for call in case.calls():
         for value in difflib.get_close_matches(name, case.scope, 1, 0.6):
             yield case.given(call, name, value)
+        if name == "metrics":
+            for loss in [n for n, v in case.values.items() if is_loss(n) and _is_number(v)][-1:]:
+                why = "ReduceLROnPlateau watches a number: the loss, best that of a validation."
+                yield case.proposal(case.with_argument(call, loss), why=why)
+        if name in USUAL:
+            note = f"{USUAL[name]} is a usual {name}; which one is yours to choose."
+            yield case.given(call, name, USUAL[name], note=note, weak=True)
         if call.args and case.tensor(call.args[-1]) is not None:
             last = case.of(call.args[-1])
             note = f"{name} is {last} too: self-attention; give another one where that is meant."
@@ -173,6 +194,11 @@ def missing_argument(case: Case, name: str) -> Iterator[Proposal]:
     for defined in case.of_type(ast.arg, everywhere=True):
         if defined.arg == name:
             yield case.proposal(case.adding(defined, "=None"), weak=True)
+
+
+def _is_number(value: object) -> bool:
+    """Whether a value is one number."""
+    return value.numel == 1 if isinstance(value, Tensor) else isinstance(value, int | float)
 
 
 def too_many(case: Case) -> Iterator[Proposal]:

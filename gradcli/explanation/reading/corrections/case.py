@@ -317,6 +317,13 @@ class Case(Program):
         """Whether an expression is a module, or another object of a class."""
         return isinstance(self.value(node), Instance)
 
+    def is_loss(self, call: ast.Call) -> bool:
+        """Whether a call is one of a loss of PyTorch."""
+        module = self.value(call.func)
+        name = module.cls.name if isinstance(module, Instance) else method(call)
+        name = name or method(call.func)  # nn.MSELoss()(x, y)
+        return name.endswith(("Loss", "_loss", "cross_entropy", "with_logits", "div"))
+
     def leads_to_leaf(self, node: ast.AST) -> bool:
         """Whether an expression may be computed from a tensor that requires grad: from one, from
         a module, from a function of the program, or from what is not known.

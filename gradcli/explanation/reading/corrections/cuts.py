@@ -7,7 +7,16 @@ from collections.abc import Iterator
 from .case import Case, Proposal
 from .cut_steps import uncut
 from .nodes import calls_in, dotted, elements, method, names_in, owner, targets
-from .requiring import asked_for, flag_too_late, is_leaf, leaves, requiring, unfrozen, why_leaves
+from .requiring import (
+    asked_for,
+    flag_too_late,
+    is_leaf,
+    leaves,
+    part_flagged,
+    requiring,
+    unfrozen,
+    why_leaves,
+)
 from .text import Edit
 
 WITHOUT_RECORD = ("no_grad", "inference_mode", "set_grad_enabled")
@@ -22,6 +31,7 @@ def no_graph(case: Case) -> Iterator[Proposal]:
         yield from connected(case, root)
     yield from recording(case)
     yield from flag_too_late(case, roots)
+    yield from part_flagged(case)
     if not any(is_leaf(case, n) for n in asked_for(case)):
         yield from unfrozen(case)
     yield from leaves(case, roots)

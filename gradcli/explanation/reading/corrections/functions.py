@@ -12,7 +12,7 @@ from ...analysis import Analysis
 from ...formulas.wording import wording_of
 from ...short.gradients import Gradients
 from .case import Case, Proposal
-from .nodes import calls_in, dotted, is_operation, method, parts, target_of, within
+from .nodes import calls_in, dotted, is_operation, method, owner, parts, target_of, within
 from .text import Edit
 
 CONTEXTS = ("ctx", "self", "context")
@@ -224,19 +224,51 @@ def number_for_gradient(case: Case) -> Iterator[Proposal]:
 
 
 def hook_arguments(case: Case) -> Iterator[Proposal]:
-    """One argument less, where the first is not used; or more."""
+    """One argument less, where the first is not used, or the tensor's name for it; or more."""
     for function in hooks(case):
         if getattr(function, "name", "<lambda>") != case.match[1] or not function.args.args:
             continue
         first, *rest = function.args.args
         unused = not any(n.id == first.arg for n in within(function, ast.Name))
         if case.match[2] is not None:
-            more = range(int(case.match[3]) - int(case.match[2]))
-            names = "".join(f", other_{k + 1}" for k in more)
-            yield case.proposal(case.adding([first, *rest][-1], names))
+            more = int(case.match[3]) - int(case.match[2])
+            yield from _with_arguments(case, function, more)
         elif rest and unused:
             cut = Edit(case.start(first), case.start(rest[0]), "")
             yield case.proposal(cut, why="A hook of a tensor takes its gradient alone.")
+        else:
+            yield from _named(case, function)
+
+
+def _with_arguments(
+    case: Case, function: ast.Lambda | ast.FunctionDef, more: int
+) -> Iterator[Proposal]:
+    """A hook with more arguments: of a forward, those before the output."""
+    given = function.args.args
+    if _of_forward(case, function) and len(given) + more == 3:
+        names = ("module, ", "inputs, ")[len(given) - 1 :]
+        why = "A forward hook takes the module, its inputs and its output."
+        yield case.proposal(case.inserting(given[-1], "".join(names)), why=why)
+    names = tuple(f", other_{k + 1}" for k in range(more))
+    yield case.proposal(case.adding(given[-1], "".join(names)))
+
+
+def _of_forward(case: Case, function: ast.AST) -> bool:
+    """Whether a function is a hook of a module's forward."""
+    for call in case.calls("register_forward_hook", everywhere=True):
+        if function in call.args or getattr(function, "name", "") in map(dotted, call.args):
+            return True
+    return False
+
+
+def _named(case: Case, function: ast.Lambda | ast.FunctionDef) -> Iterator[Proposal]:
+    """hook(name, grad) with the name of the tensor that it is registered for."""
+    for call in case.calls("register_hook", everywhere=True):
+        tensor = dotted(owner(call))
+        if len(function.args.args) == 2 and tensor and dotted(call.args[0]) == function.name:  # type: ignore[union-attr]
+            new = f"lambda grad: {case.of(call.args[0])}({tensor!r}, grad)"
+            why = "A hook of a tensor takes its gradient alone."
+            yield case.replaced(call.args[0], new, why=why)
 
 
 def hook_changed(case: Case) -> Iterator[Proposal]:

@@ -20,6 +20,7 @@ from .nodes import (
 )
 from .text import Edit
 
+RECURRENT = ("RNN", "LSTM", "GRU")
 NORMS = ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d")
 
 
@@ -47,7 +48,8 @@ def resized_layer(case: Case, a: int, b: int, c: int, d: int) -> Iterator[Propos
     for node in layers:
         if isinstance(node.args[0], ast.Name):
             times = [f"{node.args[0].id} * {b // c}"] if b % c == 0 and b > c else []
-            for text in (*times, *outputs_called(case, layers, b), str(b)):
+            names = (*outputs_called(case, layers, b), *arguments_called(case, node, b))
+            for text in (*times, *names, str(b)):
                 yield case.replaced(node.args[0], text, weak=True, reprints=True)
 
 
@@ -59,6 +61,22 @@ def outputs_called(case: Case, layers: list[ast.Call], number: int) -> list[str]
         if weight is not None and weight.shape[0] == number and number_of(node.args[1]) is None:
             result.append(case.of(node.args[1]))
     return list(dict.fromkeys(result))
+
+
+def arguments_called(case: Case, node: ast.AST, number: int) -> list[str]:
+    """The argument of the function around a node that has this number, where it is one alone."""
+    function = next((n for n in case.around(node) if isinstance(n, ast.FunctionDef)), None)
+    if function is None:
+        return []
+    names = [a.arg for a in function.args.args]
+    numbers = dict(zip(reversed(names), map(case.number, reversed(function.args.defaults))))
+    cls = case.parents.get(function)
+    for call in case.calls(everywhere=True):
+        if isinstance(cls, ast.ClassDef) and method(call) == cls.name:
+            numbers |= dict(zip(names[1:], map(case.number, call.args)))
+            numbers |= {k.arg or "": case.number(k.value) for k in call.keywords}
+    fitting = [n for n, value in numbers.items() if value == number]
+    return fitting if len(fitting) == 1 else []
 
 
 def flattened_before(case: Case, layers: list[ast.Call]) -> Iterator[Proposal]:
@@ -109,6 +127,17 @@ def head_count(case: Case) -> Iterator[Proposal]:
             near = max(n for n in range(1, many + 1) if wide % n == 0)
             why = f"{wide} features are not shared out evenly by {many} heads."
             yield case.replaced(heads, str(near), why=why, reprints=True)
+
+
+def group_count(case: Case) -> Iterator[Proposal]:
+    """The nearest number of groups that divides the channels."""
+    for call in case.calls("GroupNorm", "group_norm", everywhere=True):
+        groups, wide = call.args[0] if call.args else None, int(case.match[1])
+        many = case.number(groups)
+        if groups is not None and many == int(case.match[2]):
+            near = max(n for n in range(1, many + 1) if wide % n == 0)
+            why = f"{wide} channels are not shared out evenly by {many} groups."
+            yield case.replaced(groups, str(near), why=why, reprints=True)
 
 
 TRANSFORMERS = ("TransformerEncoderLayer", "TransformerDecoderLayer")
@@ -162,15 +191,18 @@ def missing_batch(case: Case) -> Iterator[Proposal]:
             yield case.appended(call.args[0], ".unsqueeze(0)" * missing, note=note)
 
 
+CHANNELS_FIRST = "The channels stood last; PyTorch takes them before the places."
+
+
 def channels(case: Case) -> Iterator[Proposal]:
     """The number of channels where the layer is made; or the channels put second."""
     expected, got = int(case.match[4]), int(case.match[5])
     shape = size(case.match[3])
     given = [c.args[0] for c in case.calls() if c.args]
-    if shape and shape[-1] == expected:
-        order = ", ".join(map(str, [0, len(shape) - 1, *range(1, len(shape) - 1)]))
-        for x in given:
-            yield case.appended(x, f".permute({order})")
+    for x in given if shape and shape[-1] == expected else ():
+        many = len(case.shape(x) or shape)
+        order = [*range(many - len(shape) + 1), many - 1, *range(many - len(shape) + 1, many - 1)]
+        yield case.appended(x, f".permute({', '.join(map(str, order))})", note=CHANNELS_FIRST)
     for x in given:
         sizes = case.shape(x) or ()
         if expected == 1 and sizes[:1] == (got,) and len(sizes) == len(shape) - 1:
@@ -206,10 +238,18 @@ def other_state(case: Case) -> Iterator[Proposal]:
 
 
 def other_names(case: Case) -> Iterator[Proposal]:
-    """Without, or with, the first part of the names; else what is there alone."""
+    """The state in what was saved; without, or with, the first part of the names; else what is
+    there alone.
+    """
     listed = dict(re.findall(r"(Missing|Unexpected) key\(s\).*?: (.*)", case.message))
     missing, given = (re.findall(r'"(.*?)"', listed.get(k, "")) for k in ("Missing", "Unexpected"))
     for call in case.calls("load_state_dict"):
+        saved = case.value(call.args[0])
+        for key, state in saved.items() if isinstance(saved, dict) else ():
+            if isinstance(state, dict) and set(missing) <= state.keys():
+                why = f"What was saved holds more than the model's state: that is {key!r} in it."
+                yield case.appended(call.args[0], f"[{key!r}]", why=why)
+                return
         for name, other in zip(missing[:1], given[:1]):
             key = ""
             if other.endswith(name):
@@ -223,9 +263,6 @@ def other_names(case: Case) -> Iterator[Proposal]:
                 yield case.replaced(call.args[0], new, why=why)
         note = "What is not in the state keeps the numbers that it begins with."
         yield case.given(call, "strict", "False", note=note, weak=True)
-
-
-RECURRENT = ("RNN", "LSTM", "GRU")
 
 
 def first_output(case: Case, node: ast.expr) -> Iterator[Proposal]:
@@ -294,14 +331,25 @@ def recurrent_features(case: Case) -> Iterator[Proposal]:
 def state_size(case: Case) -> Iterator[Proposal]:
     """The sizes where the states are made."""
     wanted, given = size(case.match[1]), size(case.match[2])
-    edits = []
-    for call in case.calls(everywhere=True):
-        numbers = tuple(number_of(a) for a in call.args)
-        if dotted(call.func).startswith("torch.") and numbers == given:
-            sizes = zip(call.args, wanted, given)
-            edits += [case.replacing(a, str(n)) for a, n, old in sizes if n != old]
-    yield from case.change(*edits)
+    made = [c for c in case.calls(everywhere=True) if dotted(c.func).startswith("torch.")]
+    made = [c for c in made if len(c.args) == len(given) and _may_be(case, c.args, given)]
+    places = [(a, n) for c in made for a, n, old in zip(c.args, wanted, given) if n != old]
+    if places and all(method(a) == "size" or isinstance(a, ast.Subscript) for a, _ in places):
+        for call in case.calls(*RECURRENT, everywhere=True):
+            if not keyword(call, "batch_first"):
+                why = "The program takes the batch as the first dimension; this layer the second."
+                yield case.given(call, "batch_first", "True", why=why, reprints=True)
+    edits = [case.replacing(a, str(n)) for a, n in places if case.number(a) is not None]
+    yield from case.change(*edits if len(edits) == len(places) else ())
     for node, tensor in case.tensors:
         if tensor.shape == given and given[1] > wanted[1]:
             new = f"{case.of(node)}[:, :{wanted[1]}].contiguous()"
             yield case.replaced(node, new, weak=True)
+
+
+def _may_be(case: Case, arguments: list[ast.expr], sizes: tuple[int, ...]) -> bool:
+    """Whether arguments are these sizes, as far as they are known: one of them at least."""
+    numbers = [case.number(a) for a in arguments]
+    return any(n is not None for n in numbers) and all(
+        n in (None, size) for n, size in zip(numbers, sizes)
+    )

@@ -108,6 +108,17 @@ def class_number(case: Case) -> Iterator[Proposal]:
         yield case.appended(target, f".clamp(max={classes - 1})", note=note, weak=True)
 
 
+def class_weights(case: Case) -> Iterator[Proposal]:
+    """A weight for each class, where all weights are one number."""
+    count = case.match[1]
+    for call in case.calls("ones", "full", "zeros", everywhere=True):
+        for given in call.args[:1]:
+            if number_of(given) == int(case.match[2]) and "eight" in case.of(
+                case.statement_of(call)
+            ):
+                yield case.replaced(given, count)
+
+
 def probabilities(case: Case) -> Iterator[Proposal]:
     """The loss that takes scores."""
     for node in case.attributes("BCELoss", "binary_cross_entropy", everywhere=True):

@@ -12,7 +12,7 @@ from ....snippets.python.values import Instance
 from .calls import made_first
 from .case import Case, Proposal
 from .functions import classes, functions, without_apply
-from .nodes import argument, dotted, keyword, method, owner, value_of
+from .nodes import argument, dotted, keyword, method, owner, targets, value_of
 
 IMPORTS = {
     "torch": "import torch",
@@ -87,9 +87,24 @@ def undefined(case: Case) -> Iterator[Proposal]:
         yield case.replaced(node, f"self.{name}")
         if name in ("device", "DEVICE"):
             yield case.proposal(case.before(top_statement(case), f'{name} = "cpu"'))
+    yield from defined_later(case, name)
     for gone in case.of_type(ast.Delete, everywhere=True):
         if name in [dotted(t) for t in gone.targets]:
             yield case.proposal(case.removing(gone), why=f"del took {name} away.")
+
+
+def defined_later(case: Case, name: str) -> Iterator[Proposal]:
+    """What gives a name its value before what reads it."""
+    top = top_statement(case)
+    for later in case.block_after(top):
+        if isinstance(later, ast.FunctionDef | ast.ClassDef) and later.name == name:
+            why = f"Line {later.lineno} defines {name} only after it is used."
+            moved = case.lines_of(later)
+            yield case.proposal(case.before(top, *moved), case.removing(later), why=why)
+        if isinstance(later, ast.Assign) and name in targets(later):
+            why = f"Line {later.lineno} gives {name} its value only after it is read."
+            moved = case.lines_of(top)
+            yield case.proposal(case.removing(top), case.after(later, *moved), why=why)
 
 
 def imported(case: Case, name: str) -> Iterator[Proposal]:
@@ -241,6 +256,9 @@ def renamed(case: Case, owner: str, node: ast.Attribute) -> Iterator[Proposal]:
     if owner == "Tensor" and name in OLD:
         yield case.renamed_to(node, OLD[name])
     for near in near_names(case, owner, node):
+        if near in ("softmax", "log_softmax") and isinstance(call, ast.Call):
+            edits = [] if keyword(call, "dim") else [case.with_argument(call, "dim=-1")]
+            yield case.proposal(case.renamed(node, near), *edits)
         yield case.renamed_to(node, near)
     if name in ("shape", "size") and isinstance(call, ast.Call):
         yield case.replaced(call, case.of(node))

@@ -12,7 +12,7 @@ from ....snippets.python.values import Instance
 from .case import Case, Proposal
 from .cut_steps import SMOOTH
 from .layers import first_output
-from .nodes import dotted, is_operation, method, owner, target_of, value_of, within
+from .nodes import dotted, elements, is_operation, method, owner, target_of, value_of, within
 from .seeds import reduction
 from .text import Edit
 
@@ -89,6 +89,14 @@ def no_tensor(case: Case) -> Iterator[Proposal]:
             yield case.appended(given, "[0]")
         for new in _as_tensor(case, given, value):
             yield case.replaced(given, new)
+
+
+def list_as_tensor(case: Case) -> Iterator[Proposal]:
+    """torch.tensor([0.0, 1.0]) for [0.0, 1.0] among tensors."""
+    for call in case.calls():
+        given = [i for a in call.args for i in (a, *elements(a)) if isinstance(i, ast.List)]
+        held = [g for g in given if all(value_of(e) is not None for e in elements(g))]
+        yield from case.change(*[case.replacing(g, f"torch.tensor({case.of(g)})") for g in held])
 
 
 def _as_tensor(case: Case, node: ast.expr, value: object) -> Iterator[str]:

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from .case import Case, Proposal
-from .graphs import recomputed
+from .graphs import carried_over, recomputed
 from .in_place import (
     NEW,
     base_of,
@@ -14,9 +14,10 @@ from .in_place import (
     without_inplace,
     written,
 )
-from .nodes import calls_in, method, names_in, targets
+from .nodes import calls_in, keyword, method, names_in, targets
 
 COPIED = "The operation saves a copy, which the change does not reach."
+STEPPED = "The step changes the parameters that the turn before still needs."
 RANDOM = ("rand", "randn", "normal", "randint", "randperm", "dropout", "bernoulli", "next")
 
 
@@ -25,6 +26,8 @@ def needed(case: Case) -> Iterator[Proposal]:
     statements = [s for line in changing_lines(case) for s in case.statements_of(line)]
     yield from without_inplace(case)
     yield from own_memory(case, statements)
+    if any(keyword(c, "retain_graph") for c in case.here):
+        yield from carried_over(case, STEPPED)
     for statement in statements:
         leaf = case.tensor(base_of(written(statement)))
         if leaf is not None and leaf.is_leaf and leaf.requires_grad:

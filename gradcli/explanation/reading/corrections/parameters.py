@@ -24,6 +24,9 @@ def flag_of_computed(case: Case) -> Iterator[Proposal]:
         if target is None:
             continue
         text = case.of(target)
+        if not value and isinstance(target, ast.Subscript):
+            yield from part_frozen(case, statement, target)
+            continue
         if not value:
             note = "The same numbers without the graph."
             yield case.replaced(statement, f"{text} = {text}.detach()", note=note)
@@ -37,6 +40,23 @@ def flag_of_computed(case: Case) -> Iterator[Proposal]:
         yield case.replaced(statement, f"{text} = {text}.detach().requires_grad_()")
         for earlier in built:
             yield case.appended(earlier.value, ".detach()")
+
+
+def part_frozen(case: Case, statement: ast.stmt, part: ast.Subscript) -> Iterator[Proposal]:
+    """w[0].requires_grad = False: a hook that lets no gradient through to that part."""
+    whole, outer = case.of(part.value), case.tensor(part.value)
+    if outer is None or not outer.requires_grad:
+        return
+    index = case.source[case.end(part.value) : case.end(part)]
+    name = next(n for n in ("mask", "trained", "open_mask") if n not in case.values)
+    lines = [f"{name} = torch.ones_like({whole})", f"{name}{index} = 0"]
+    lines.append(f"{whole}.register_hook(lambda g: g * {name})")
+    yield case.proposal(
+        case.after(statement, *lines),
+        case.removing(statement),
+        why=f"{case.of(part)} is a view, and has no flag of its own: {whole} has one.",
+        note="The hook makes the gradient of that part 0.",
+    )
 
 
 def flag_no_bool(case: Case) -> Iterator[Proposal]:

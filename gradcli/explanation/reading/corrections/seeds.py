@@ -228,6 +228,17 @@ def named_pair(case: Case) -> Iterator[Proposal]:
         yield case.first(node, ".values")
 
 
+def assigned_tuple(case: Case) -> Iterator[Proposal]:
+    """J[i] = torch.autograd.grad(y[i], x)[0]."""
+    for statement in case.of_type(ast.Assign):
+        if isinstance(statement.value, ast.Call) and case.is_grad(statement.value):
+            yield case.appended(statement.value, "[0]")
+            yield case.proposal(
+                case.appending(statement.value, "[0]"),
+                case.with_keyword(statement.value, "retain_graph", "True"),
+            )
+
+
 def old_argument(case: Case) -> Iterator[Proposal]:
     """retain_variables was the name of retain_graph before 0.2."""
     name = case.match[1]

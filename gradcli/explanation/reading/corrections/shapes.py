@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 from itertools import permutations
+from math import prod
 
 from .case import Case, Proposal, weight_of
 from .layers import resized_layer
@@ -30,6 +31,7 @@ def matrix_product(case: Case) -> Iterator[Proposal]:
         if call.lineno <= case.line and len(call.args) == 1 and not call.keywords:
             why = f"Line {call.lineno}: without dim the batch is split, not the features."
             yield case.given(call, "dim", "-1", why=why)
+    yield from transposed_matrices(case)
     if case.match[1]:
         a, b, c, d = (int(case.match[k]) for k in (1, 2, 3, 4))
         yield from flattened_samples(case, a, b, c)
@@ -57,6 +59,15 @@ def matrix_product(case: Case) -> Iterator[Proposal]:
         ends = {1: (".unsqueeze(0)", ".unsqueeze(1)"), 2: (), 0: ()}
         for end in ends.get(tensor.ndim, (".flatten(1)",)):
             yield case.appended(operand, end)
+
+
+def transposed_matrices(case: Case) -> Iterator[Proposal]:
+    """x.transpose(-2, -1) for the x.T of a batch, which turns the batch round too."""
+    for node in case.attributes("T"):
+        shape = case.shape(node.value)
+        if shape is not None and len(shape) > 2:
+            why = f"{case.of(node)} reverses all dimensions, those of the batch too."
+            yield case.replaced(node, f"{case.of(node.value)}.transpose(-2, -1)", why=why)
 
 
 def flattened_samples(case: Case, rows: int, given: int, wanted: int) -> Iterator[Proposal]:
@@ -91,6 +102,7 @@ def broadcast(case: Case) -> Iterator[Proposal]:
     if case.calls("where"):  # which of its three tensors is meant otherwise does not show
         yield from as_column(case)
         return
+    yield from transposed_matrices(case)
     yield from reduced_with_keepdim(case)
     yield from as_column(case)
     yield from each_with_each(case)
@@ -127,9 +139,6 @@ def _fitted(case: Case, node: ast.expr) -> Iterator[Proposal]:
     if tensor.ndim > 1 and tensor.shape[0] == max(wanted) > 1 and not leaf:
         note = "As many as there are of the other; the rest is left out."
         yield case.appended(node, f"[:{min(wanted)}]", note=note)
-    if tensor.ndim > 1:
-        yield case.appended(node, ".mean(1, keepdim=True)", weak=True)
-        yield case.appended(node, ".mean(0)", weak=True)
 
 
 def _other_size(case: Case, call: ast.Call, **words: bool) -> Iterator[Proposal]:
@@ -204,12 +213,14 @@ def wrong_view(case: Case) -> Iterator[Proposal]:
         if len(shape) > 2 == len(call.args) and case.of(call.args[0]) == "-1":
             note = "Each sample stays a row of its own."
             yield case.proposal(*flattened(case, call), note=note)
+        numbers = [case.number(a) for a in call.args]
+        if len(shape) > 1 and None not in numbers and prod(shape) == shape[0] * prod(numbers):  # type: ignore[arg-type]
+            first = f"{case.operand(owner(call))}.shape[0], "
+            why = "The batch is the first dimension, and is not among the sizes."
+            yield case.proposal(case.inserting(call.args[0], first), why=why)
         for given in reversed(call.args):
             if number_of(given) is not None:
                 yield case.replaced(given, "-1")
-        if len(call.args) > 1:
-            whole = Edit(case.start(call.args[0]), case.end(call.args[-1]), "-1")
-            yield case.proposal(whole, weak=True)
 
 
 def index_too_large(case: Case) -> Iterator[Proposal]:
@@ -286,6 +297,8 @@ def expanded(case: Case) -> Iterator[Proposal]:
             if sizes:
                 yield case.replaced(sizes[-1], numbers)
         ends = [f"[:{places}]"] if places else []
+        cut = _cropped(case)
+        ends = [cut, *ends] if cut else ends
         for end in (*ends, ".T", f".view_as({case.of(target)})", ".squeeze()"):
             yield case.appended(statement.value, end)
     for call in case.methods("expand", "expand_as"):
@@ -293,6 +306,21 @@ def expanded(case: Case) -> Iterator[Proposal]:
         for given in reversed(call.args):
             if str(number_of(given)) == places:
                 yield case.replaced(given, numbers)
+
+
+def _cropped(case: Case) -> str:
+    """The index that leaves the first elements alone, as many as there are places; "" where more
+    than one dimension differs.
+    """
+    sizes = re.search(r"Target sizes: (\[.*?\])\.\s+Tensor sizes: (\[.*?\])", case.message)
+    if not sizes:
+        return ""
+    places, given = size(sizes[1]), size(sizes[2])
+    larger = [d for d, (n, m) in enumerate(zip(places, given)) if m > n]
+    if len(places) != len(given) or len(larger) != 1 or larger == [0] or places[larger[0]] < 2:
+        return ""
+    parts = [f":{places[d]}" if d in larger else ":" for d in range(larger[0] + 1)]
+    return f"[{', '.join(parts)}]"
 
 
 def letters(case: Case) -> Iterator[Proposal]:
@@ -384,7 +412,14 @@ def number_of_indices(case: Case) -> Iterator[Proposal]:
 
 
 def index_of_list(case: Case) -> Iterator[Proposal]:
-    """The place of the largest in the place of the largest; a whole number as one."""
+    """The place of the largest in the place of the largest; a whole number as one; a list that is
+    computed with as a tensor.
+    """
+    for side in [s for n in case.of_type(ast.BinOp) for s in (n.left, n.right)]:
+        if isinstance(case.value(side), list):
+            stack = "stack" if case.listed(side) else "tensor"
+            why = "A list times a number is the list several times: a tensor is computed with."
+            yield case.replaced(side, f"torch.{stack}({case.of(side)})", why=why)
     for node in case.of_type(ast.Subscript):
         made = case.made(node.slice)
         if method(made) in ARG and isinstance(made, ast.Call):
@@ -481,6 +516,8 @@ def _dimensions(case: Case, call: ast.Call) -> Iterator[Proposal]:
     if method(call) == "cat" and items and len(shapes) == len(items):
         for dim in fitting_dims(shapes):
             yield case.given(call, "dim", str(dim))
+    elif method(call) == "cat" and len(call.args) == 1 and not keyword(call, "dim"):
+        yield case.given(call, "dim", "-1")
 
 
 def fitting_dims(shapes: list[tuple[int, ...]]) -> list[int]:
@@ -509,6 +546,12 @@ def cropped(case: Case) -> Iterator[Proposal]:
 def joined_dimensions(case: Case) -> Iterator[Proposal]:
     """A dimension of size 1 for the tensors that have fewer."""
     most = max(int(case.match[1]), int(case.match[2]))
+    least = min(int(case.match[1]), int(case.match[2]))
+    for call in case.calls("cat", "concat", "concatenate", "hstack"):
+        for item in elements(call.args[0]) if call.args else []:
+            shape = case.shape(item) or ()
+            if len(shape) == most == least + 1 and 1 in shape[1:]:
+                yield case.appended(item, f".squeeze({shape.index(1, 1)})")
     for call in case.calls("cat", "concat", "concatenate", "hstack"):
         for item in elements(call.args[0]) if call.args else []:
             tensor = case.tensor(item)
@@ -591,6 +634,17 @@ def image_of_plane(case: Case) -> Iterator[Proposal]:
             yield case.appended(given, "[None, None]", note=note)
 
 
+def split_sizes(case: Case) -> Iterator[Proposal]:
+    """The last part as large as what is left."""
+    found = re.search(r"exactly to (\d+) .*split_sizes=(\[.*?\])", case.message)
+    whole, sizes = (int(found[1]), size(found[2])) if found else (0, ())
+    for node in case.of_type(ast.List, ast.Tuple) if len(sizes) > 1 else ():
+        last, left = node.elts[-1:], whole - sum(sizes[:-1])
+        if last and tuple(case.number(e) for e in node.elts) == sizes and left > 0:
+            note = f"The last part is what is left of {whole}."
+            yield case.replaced(last[0], str(left), note=note)
+
+
 def smaller_k(case: Case) -> Iterator[Proposal]:
     """No larger k than there are elements."""
     for call in case.calls("topk", "kthvalue"):
@@ -613,5 +667,7 @@ def enough_classes(case: Case) -> Iterator[Proposal]:
     """A class more than the largest label."""
     for call in case.calls("one_hot"):
         count, labels = argument(call, 1, "num_classes"), case.tensor(call.args[0])
-        if count is not None and labels is not None:
-            yield case.replaced(count, str(int(labels.data.max()) + 1))
+        numbers = [n.value for n in within(call.args[0], ast.Constant) if type(n.value) is int]
+        numbers += [int(labels.data.max())] if labels is not None else []
+        if count is not None and numbers:
+            yield case.replaced(count, str(max(numbers) + 1))
