@@ -266,6 +266,9 @@ def _within(input: Tensor, dim: int, index: Tensor) -> None:
 def _scatter(input: Tensor, dim: int, index: Tensor, src: Any = None, **named: Any) -> None:
     if index.dtype.kind != "int":
         raise error("RuntimeError", "scatter(): Expected dtype int32/int64 for index")
+    if index.ndim != input.ndim and index.ndim and input.ndim:
+        text = "Index tensor must have the same number of dimensions as self tensor"
+        raise error("RuntimeError", text)
     if isinstance(src, Tensor) and src.dtype is not input.dtype:
         raise error("RuntimeError", "scatter(): Expected self.dtype to be equal to src.dtype")
     _within(input, dim, index)

@@ -89,6 +89,7 @@ def unsorted_lengths(case: Case) -> Iterator[Proposal]:
 def called_value(case: Case) -> Iterator[Proposal]:
     """Without the brackets; an index where one is meant."""
     yield from shadowed(case)
+    yield from overwritten(case)
     for call in case.calls():
         value = case.value(call.func)
         if owner(call) is not None and method(call) in NO_METHODS and not call.args:
@@ -97,6 +98,25 @@ def called_value(case: Case) -> Iterator[Proposal]:
             inner, brackets = case.of(call.args[0]), (case.end(call.func), case.end(call))
             yield case.proposal(Edit(*brackets, f"[{inner}]"))
             yield case.proposal(Edit(*brackets, f" * ({inner})"))
+
+
+def overwritten(case: Case) -> Iterator[Proposal]:
+    """loss = nn.MSELoss(); loss = loss(x, y): the function under a name of its own."""
+    for call in case.calls():
+        name = dotted(call.func)
+        built = [s for s in case.makers(name) if _is_made(s.value)] if name else []
+        if not built or not isinstance(case.value(call.func), Tensor):
+            continue
+        new = next(n for n in (f"{name}_fn", f"{name}_function") if n not in case.values)
+        called = [c.func for c in case.calls(everywhere=True) if dotted(c.func) == name]
+        edits = [case.replacing(n, new) for n in (built[-1].targets[0], *called)]
+        why = f"{name} became a tensor: what computes it needs a name of its own."
+        yield case.proposal(*edits, why=why)
+
+
+def _is_made(value: ast.expr) -> bool:
+    """Whether an expression makes an object of a class, or a function."""
+    return isinstance(value, ast.Lambda) or method(value)[:1].isupper()
 
 
 def shadowed(case: Case) -> Iterator[Proposal]:
@@ -183,7 +203,8 @@ def missing_argument(case: Case, name: str) -> Iterator[Proposal]:
         if name == "metrics":
             for loss in [n for n, v in case.values.items() if is_loss(n) and _is_number(v)][-1:]:
                 why = "ReduceLROnPlateau watches a number: the loss, best that of a validation."
-                yield case.proposal(case.with_argument(call, loss), why=why)
+                number = f"{loss}.item()" if isinstance(case.values[loss], Tensor) else loss
+                yield case.proposal(case.with_argument(call, number), why=why)
         if name in USUAL:
             note = f"{USUAL[name]} is a usual {name}; which one is yours to choose."
             yield case.given(call, name, USUAL[name], note=note, weak=True)
@@ -218,6 +239,19 @@ def older_maker(case: Case) -> Iterator[Proposal]:
         if method(call).endswith("Tensor") and call.args:
             sizes = all(isinstance(case.value(a), int) for a in call.args)
             yield case.replaced(call.func, "torch.empty" if sizes else "torch.tensor")
+
+
+def iterated(case: Case) -> Iterator[Proposal]:
+    """next(iter(loader)) for next(loader), loader[0] and it.next()."""
+    why = "What can be gone through is asked for its next item through iter()."
+    for call in case.calls("next"):
+        if isinstance(call.func, ast.Name) and len(call.args) == 1:
+            yield case.replaced(call.args[0], f"iter({case.of(call.args[0])})", why=why)
+        elif owner(call) is not None and not call.args:
+            yield case.replaced(call, f"next({case.of(owner(call))})", why=why)
+    for node in case.of_type(ast.Subscript):
+        if value_of(node.slice) == 0 and isinstance(case.value(node.value), Instance):
+            yield case.replaced(node, f"next(iter({case.of(node.value)}))", why=why)
 
 
 # ---- Python's own types --------------------------------------------------------------------------
@@ -273,6 +307,7 @@ def unpacked_parts(case: Case) -> Iterator[Proposal]:
 def grouped(case: Case) -> Iterator[Proposal]:
     """i, (x, y) for i, x, y: the last, or the first, of the parts has several itself."""
     got = re.search(r"expected (\d+), got (\d+)", case.message)
+    yield from _numbered(case, got)
     more = int(got[1]) - int(got[2]) + 1 if got else 0
     weak = not any(method(case.made(call.func)) == "LSTM" for call in case.calls())
     for node in case.of_type(ast.Tuple):
@@ -285,6 +320,22 @@ def grouped(case: Case) -> Iterator[Proposal]:
             last = node.elts[int(got[2]) - 1]
             why = f"There are {got[2]} values, and {got[1]} names for them."
             yield case.proposal(Edit(case.end(last), case.end(node.elts[-1]), ""), why=why)
+
+
+COUNTERS = ("i", "j", "k", "idx", "index", "step", "batch", "batch_idx", "batch_i", "n", "it")
+
+
+def _numbered(case: Case, got: re.Match[str] | None) -> Iterator[Proposal]:
+    """for i, (x, y) in enumerate(batches), where i counts."""
+    for loop in case.of_type(ast.For, everywhere=True) if got else ():
+        names = getattr(loop.target, "elts", [])
+        many = got and (int(got[1]), int(got[2])) == (len(names), len(names) - 1)
+        if loop.iter in case.nodes and many and dotted(names[0]) in COUNTERS:
+            start, end = case.start(names[1]), case.end(names[-1])
+            inner = case.source[start:end]
+            edit = Edit(start, end, f"({inner})" if len(names) > 2 else inner)
+            counted = case.replacing(loop.iter, f"enumerate({case.of(loop.iter)})")
+            yield case.proposal(edit, counted, why="enumerate counts what a loop goes through.")
 
 
 def pairs(case: Case) -> Iterator[Proposal]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from ....snippets.eager.tensor import Tensor
 from .case import Case, Proposal
 from .losses import last_loss, swapped
-from .nodes import dotted, keyword, method, owner, target_of, within
+from .nodes import dotted, elements, keyword, method, owner, target_of, within
 from .requiring import CREATORS
 
 INTEGERS = "Integers have no derivative: only floating tensors can require gradients."
@@ -20,6 +20,11 @@ def same_dtype(case: Case) -> Iterator[Proposal]:
         if tensor.dtype.name != "float32":
             yield from made_float(case, node)
             yield case.appended(node, ".float()")
+    for call in case.calls(everywhere=True):
+        for named in [k for k in call.keywords if k.arg in ("weight", "pos_weight")]:
+            yield from floating_creation(case, [named.value])
+            for built in case.makers(named.value):
+                yield from floating_creation(case, [built.value])
     if "ouble" in case.message:
         arrays = case.calls("from_numpy", everywhere=True)
         yield from case.change(*[case.appending(call, ".float()") for call in arrays])
@@ -61,6 +66,10 @@ def target_dtype(case: Case) -> Iterator[Proposal]:
         for indexed in case.of_type(ast.Subscript):
             if _may_be_masked(case, indexed):
                 yield from _index(case, indexed.slice)
+            for part in elements(indexed.slice):
+                tensor = case.tensor(part)
+                if tensor is not None and tensor.dtype.is_floating:
+                    yield case.appended(part, ".long()", note=_cut_off(case, part))
     for end in (".long()", ".float()") if integer else (".float()", ".long()"):
         others = [n for n in nodes if (t := case.tensor(n)) is None or _is_other(t, end)]
         for node in [*others, *(nodes if result else [])]:

@@ -32,6 +32,9 @@ def resized_layer(case: Case, a: int, b: int, c: int, d: int) -> Iterator[Propos
         if call.args and case.is_module(call.func):
             x, shape = call.args[0], case.shape(call.args[0])
             sizes = shape or ()
+            if shape is None and c > b and c % b == 0 == a % (c // b):
+                note = "Each sample stays a row of its own."
+                yield case.appended(x, ".flatten(1)", note=note)
             if len(sizes) > 2 and prod(sizes) // sizes[0] == c:
                 yield case.appended(x, ".flatten(1)")
             if len(sizes) == 1 and sizes[0] != c and c == 1:
@@ -152,6 +155,17 @@ def embedding_dimension(case: Case) -> Iterator[Proposal]:
             yield case.replaced(first, case.match[2], reprints=True)
 
 
+def attention_mask(case: Case) -> Iterator[Proposal]:
+    """batch_first=True, where the mask fits to the input so; else the mask transposed."""
+    why = "The program takes the batch as the first dimension; this layer the second."
+    for call in case.calls("MultiheadAttention", *TRANSFORMERS, everywhere=True):
+        if not keyword(call, "batch_first"):
+            yield case.given(call, "batch_first", "True", why=why, reprints=True)
+    for call in case.calls():
+        for named in [k for k in call.keywords if k.arg and "mask" in k.arg]:
+            yield case.appended(named.value, ".T")
+
+
 def norm_of_one(case: Case) -> Iterator[Proposal]:
     """Without the last batch, where that alone is of one sample; else the running statistics."""
     for loader in case.calls("DataLoader", everywhere=True):
@@ -235,6 +249,14 @@ def other_state(case: Case) -> Iterator[Proposal]:
         note = "Layers of other sizes, as a new last one, keep the numbers that they begin with."
         new = f"{model}.load_state_dict({fitting}, strict=False)"
         yield case.replaced(call, new, note=note)
+
+
+def state_of(case: Case) -> Iterator[Proposal]:
+    """b.state_dict() for b, and for b.state_dict."""
+    for call in case.calls("load_state_dict"):
+        for given in call.args[:1]:
+            end = "()" if getattr(given, "attr", "") == "state_dict" else ".state_dict()"
+            yield case.appended(given, end)
 
 
 def other_names(case: Case) -> Iterator[Proposal]:

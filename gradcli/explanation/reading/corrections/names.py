@@ -12,7 +12,7 @@ from ....snippets.python.values import Instance
 from .calls import made_first
 from .case import Case, Proposal
 from .functions import classes, functions, without_apply
-from .nodes import argument, dotted, keyword, method, owner, targets, value_of
+from .nodes import argument, dotted, keyword, method, owner, target_of, targets, value_of
 
 IMPORTS = {
     "torch": "import torch",
@@ -223,6 +223,8 @@ def attribute(case: Case) -> Iterator[Proposal]:
         for node in case.attributes(name) if name.startswith("saved") else ():
             yield case.renamed_to(node, "saved_tensors")
         yield from kept_in_context(case, name)
+    if owner in ("list", "tuple") and name == "requires_grad":
+        yield from flag_of_each(case)
     for node in case.attributes("lr") if name == "lr" else ():
         new = f'{case.of(node.value)}.param_groups[0]["lr"]'
         yield case.replaced(node, new, why="Each group of parameters has a rate of its own.")
@@ -234,6 +236,17 @@ def attribute(case: Case) -> Iterator[Proposal]:
             yield from of_part(case, node)
     yield from missing_super(case)
     yield from local_in_init(case, owner, name)
+
+
+def flag_of_each(case: Case) -> Iterator[Proposal]:
+    """for p in params: p.requires_grad = True, for params.requires_grad = True."""
+    for statement in case.of_type(ast.Assign):
+        flagged = target_of(statement, ast.Attribute)
+        if flagged is not None and flagged.attr == "requires_grad":
+            new = next(n for n in ("p", "t", "item") if n not in case.values)
+            text = case.of(statement).replace(case.of(flagged), f"{new}.requires_grad", 1)
+            loop = f"for {new} in {case.of(flagged.value)}: {text}"
+            yield case.replaced(statement, loop, why="A list has no flag; its tensors have.")
 
 
 def of_part(case: Case, node: ast.Attribute) -> Iterator[Proposal]:

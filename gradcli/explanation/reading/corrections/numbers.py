@@ -77,6 +77,9 @@ def no_tensor(case: Case) -> Iterator[Proposal]:
     """The two tensors of a list; what is a tensor in it: the output of a recurrent layer, a stack
     of a list; else a tensor of the same numbers.
     """
+    for call in case.calls("sum") if "generator" in case.message else ():
+        why = "torch.sum takes one tensor; Python's sum adds up what it is given."
+        yield case.replaced(call.func, "sum", why=why)
     for given in [a for call in case.calls() for a in call.args]:
         value = case.value(given)
         value = getattr(value, "array", value)
@@ -94,9 +97,16 @@ def no_tensor(case: Case) -> Iterator[Proposal]:
 def list_as_tensor(case: Case) -> Iterator[Proposal]:
     """torch.tensor([0.0, 1.0]) for [0.0, 1.0] among tensors."""
     for call in case.calls():
-        given = [i for a in call.args for i in (a, *elements(a)) if isinstance(i, ast.List)]
-        held = [g for g in given if all(value_of(e) is not None for e in elements(g))]
+        given = [i for a in call.args for i in (a, *elements(a))]
+        given += [k.value for k in call.keywords]
+        held = [g for g in given if _is_list(case, g)]
         yield from case.change(*[case.replacing(g, f"torch.tensor({case.of(g)})") for g in held])
+
+
+def _is_list(case: Case, node: ast.expr) -> bool:
+    """Whether an expression is a list of numbers, written or of a name."""
+    numbers = [value_of(e) for e in elements(node)] or case.value(node)
+    return isinstance(numbers, list) and all(isinstance(n, int | float) for n in numbers)
 
 
 def _as_tensor(case: Case, node: ast.expr, value: object) -> Iterator[str]:

@@ -8,7 +8,17 @@ from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
 from .case import Case, Proposal
 from .layers import first_output
-from .nodes import calls_in, elements, keyword, method, size, target_of, value_of, within
+from .nodes import (
+    calls_in,
+    elements,
+    is_operation,
+    keyword,
+    method,
+    size,
+    target_of,
+    value_of,
+    within,
+)
 from .text import Edit
 
 LOSSES = ("loss", "err", "cost", "mse", "bce", "criterion", "objective", "nll", "penalty")
@@ -71,6 +81,7 @@ def not_scalar(case: Case) -> Iterator[Proposal]:
             named = keyword(inner, "reduction")
             if named and value_of(named.value) == "none":
                 yield case.replaced(named.value, case.of(named.value).replace("none", "mean"))
+        yield from _product(case, call, root)
         end = reduction(case.of(root))
         if isinstance(root, ast.List | ast.Tuple):
             for item in root.elts:
@@ -79,6 +90,25 @@ def not_scalar(case: Case) -> Iterator[Proposal]:
             yield case.first(call, end, note=_what(case.of(root), end))
         else:
             yield case.appended(root, end, note=_what(case.of(root), end))
+
+
+def _product(case: Case, call: ast.Call, root: ast.expr) -> Iterator[Proposal]:
+    """grad(g, x, v)[0] for grad(g, x)[0] @ v: of a gradient g the Jacobian is symmetric."""
+    made = case.made(root)
+    made = made.value if isinstance(made, ast.Subscript) else made
+    taken = case.parents.get(call)
+    outer = case.parents.get(taken) if isinstance(taken, ast.Subscript) else None
+    if not (case.is_grad(call) and isinstance(made, ast.Call) and case.is_grad(made) and outer):
+        return
+    if is_operation(outer, ast.MatMult | ast.Mult):
+        sides = [s for s in (outer.left, outer.right) if s is not taken]  # type: ignore[attr-defined]
+        if len(sides) == 1 and case.shape(sides[0]) == case.shape(root) is not None:
+            new = case.with_keyword(call, "grad_outputs", case.of(sides[0]))
+            text = case.of(taken)
+            at = case.start(taken)
+            text = text[: new.start - at] + new.text + text[new.end - at :]
+            note = "With it as the seed one way back gives the product with the Hessian."
+            yield case.replaced(outer, text, note=note)
 
 
 def _what(text: str, end: str) -> str:

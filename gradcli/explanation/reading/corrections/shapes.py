@@ -106,6 +106,7 @@ def broadcast(case: Case) -> Iterator[Proposal]:
     yield from reduced_with_keepdim(case)
     yield from as_column(case)
     yield from each_with_each(case)
+    yield from longer_default(case)
     for call in case.creations:
         yield from _other_size(case, call)
     yield from same_sizes(case, parameters=True)
@@ -139,6 +140,17 @@ def _fitted(case: Case, node: ast.expr) -> Iterator[Proposal]:
     if tensor.ndim > 1 and tensor.shape[0] == max(wanted) > 1 and not leaf:
         note = "As many as there are of the other; the rest is left out."
         yield case.appended(node, f"[:{min(wanted)}]", note=note)
+
+
+def longer_default(case: Case) -> Iterator[Proposal]:
+    """A longest length that is the default of an argument, as large as is needed."""
+    small, large = sorted(int(n) for n in case.match.groups())
+    for function in case.of_type(ast.FunctionDef, everywhere=True):
+        named = zip(reversed(function.args.args), reversed(function.args.defaults))
+        for name, default in named:
+            if number_of(default) == small and re.search("max|len|size", name.arg):
+                why = f"{name.arg} is {small}, and {large} are needed."
+                yield case.replaced(default, str(large), why=why)
 
 
 def _other_size(case: Case, call: ast.Call, **words: bool) -> Iterator[Proposal]:
@@ -197,8 +209,22 @@ def same_sizes(case: Case, parameters: bool) -> Iterator[Proposal]:
 
 def gathered(case: Case) -> Iterator[Proposal]:
     """A column of places, and a vector of what stands there."""
+    for call in case.calls("scatter", "scatter_", "scatter_add", "scatter_add_"):
+        given = [*call.args, *[k.value for k in call.keywords]]
+        place = 1 if dotted(owner(call)) != "torch" else 2
+        where = case.of(given[place - 1])
+        columns = [a for a in given[place:] if len(case.shape(a) or ()) == 1]
+        yield from case.change(*[case.appending(a, f".unsqueeze({where})") for a in columns])
     for call in case.calls("gather"):
         given = [*call.args[-2:], *[k.value for k in call.keywords if k.arg == "index"]]
+        x, index = owner(call), case.shape(given[-1]) if given else None
+        shape = case.shape(x) or ()
+        if index is not None and len(index) == 1 and len(shape) == 3 and index[0] == shape[0]:
+            if case.number(given[-2]) == 1:
+                text = case.operand(x)
+                new = f"{text}[torch.arange({text}.shape[0]), {case.of(given[-1])}]"
+                yield case.replaced(call, new, note="Of each sample the place that is its own.")
+            continue
         if len(given) >= 2:
             where = case.of(given[-2])
             column = case.appending(given[-1], f".unsqueeze({where})")
@@ -261,7 +287,14 @@ def more_rows(case: Case) -> Iterator[Proposal]:
     )
     for call in case.calls("Embedding", everywhere=True):
         first = argument(call, 0, "num_embeddings")
-        weight = weight_of(case.value(target_of(case.statement_of(call), ast.AST)))
+        layer = target_of(case.statement_of(call), ast.AST)
+        weight = weight_of(case.value(layer))
+        given = [c.args[0] for c in case.calls() if c.args and dotted(c.func) == dotted(layer)]
+        asked = [n for g in given if (n := largest_index(case, g)) is not None]
+        if given and asked and first is not None and weight is not None:
+            if max(asked) >= weight.shape[0]:
+                yield from _with_rows(case, first, max(asked) + 1)
+            continue
         count = number_of(first)
         rows = weight.shape[0] if weight is not None else count
         if first is None or rows is None or largest < rows:
@@ -269,6 +302,28 @@ def more_rows(case: Case) -> Iterator[Proposal]:
         new = f"{case.of(first)} + {largest + 1 - rows}" if count is None else str(largest + 1)
         why = f"The largest index is {largest}: that needs {largest + 1} rows, from 0 on."
         yield case.replaced(first, new, why=why)
+
+
+def largest_index(case: Case, node: ast.expr) -> int | None:
+    """The largest number of an index that is known: of arange(n) n - 1."""
+    tensor = case.tensor(node)
+    if tensor is not None:
+        return int(tensor.data.max()) if tensor.numel else None
+    if method(node) == "arange" and isinstance(node, ast.Call) and len(node.args) == 1:
+        count = case.number(node.args[0])
+        return None if count is None else count - 1
+    return None
+
+
+def _with_rows(case: Case, first: ast.expr, rows: int) -> Iterator[Proposal]:
+    """The number of rows where it is written: in the call, or where a name is given it."""
+    why = f"The largest index is {rows - 1}: that needs {rows} rows, from 0 on."
+    for built in case.makers(first) if isinstance(first, ast.Name) else ():
+        if number_of(built.value) is not None:
+            yield case.replaced(built.value, str(rows), why=why)
+    old = case.number(first)
+    plain = number_of(first) is not None or old is None
+    yield case.replaced(first, str(rows) if plain else f"{case.of(first)} + {rows - old}", why=why)  # type: ignore[operator]
 
 
 def dimension(case: Case) -> Iterator[Proposal]:
@@ -484,6 +539,21 @@ def padded_batches(case: Case) -> Iterator[Proposal]:
         if not keyword(call, "collate_fn"):
             note = "Shorter samples get zeros at their end."
             yield case.given(call, "collate_fn", new, why=why, note=note)
+
+
+def samples(case: Case) -> Iterator[Proposal]:
+    """As many samples as there are targets, where one has more."""
+    for call in case.calls("TensorDataset"):
+        sizes = [case.shape(a) for a in call.args]
+        least = min((s[0] for s in sizes if s), default=0)
+        shortest = [case.of(a) for a, s in zip(call.args, sizes) if s and s[0] == least]
+        edits = [
+            case.appending(a, f"[:len({shortest[0]})]")
+            for a, s in zip(call.args, sizes)
+            if s and s[0] > least > 0
+        ]
+        note = "What is left over is cut: check that sample and target belong together."
+        yield from case.change(*edits, note=note, weak=True)
 
 
 def ragged(case: Case) -> Iterator[Proposal]:
