@@ -1110,7 +1110,7 @@ def method_of(name: str) -> Any:
     """A method that is an operator: `x.exp()`, and `x.exp_()` in place; or MISSING."""
     own = TABLES["Tensor"].get(name)
     if own is not None:
-        return Builtin(name, of_numbers(_in_places(name, own.function), name))
+        return Builtin(own.name, of_numbers(_in_places(name, own.function), name))
     if not has("torch.Tensor", name):
         if name in PRIVATE:
             raise Unsupported(f"Tensor.{name}")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from .case import Case, Proposal
 from .cut_steps import uncut
-from .nodes import calls_in, dotted, elements, method, names_in, owner, targets
+from .nodes import calls_in, dotted, elements, method, names_in, owner, targets, within
 from .requiring import (
     asked_for,
     flag_too_late,
@@ -263,6 +263,15 @@ def by_grad(case: Case) -> Iterator[Proposal]:
         root = case.root(call)
         if case.is_grad(call) or root is None or call.lineno >= case.line:
             continue
+        for node in [n for _, r in case.ways for n in within(r, ast.Attribute)]:
+            if node.attr == "grad":
+                y, x = case.of(root), case.of(node.value)
+                yield case.proposal(
+                    case.removing(case.statement_of(call)),
+                    case.replacing(node, f"torch.autograd.grad({y}, {x}, create_graph=True)[0]"),
+                    why=CREATED,
+                    note=f"{x}.grad is then the second derivative alone.",
+                )
         for read in case.of_type(ast.Assign, everywhere=True):
             value = read.value
             if method(value) in ("clone", "detach"):

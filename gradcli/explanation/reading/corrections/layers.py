@@ -54,6 +54,20 @@ def resized_layer(case: Case, a: int, b: int, c: int, d: int) -> Iterator[Propos
             names = (*outputs_called(case, layers, b), *arguments_called(case, node, b))
             for text in (*times, *names, str(b)):
                 yield case.replaced(node.args[0], text, weak=True, reprints=True)
+    yield from resized_input(case, b, c)
+
+
+def resized_input(case: Case, given: int, wanted: int, place: int = -1) -> Iterator[Proposal]:
+    """The size where an input is made, for a layer that has worked with another one."""
+    for call in case.calls():
+        for x in call.args[:1] if case.is_module(call.func) else ():
+            made = case.made(x)
+            if not (isinstance(made, ast.Call) and dotted(made.func).startswith("torch.")):
+                continue
+            sizes = [a for a in made.args if number_of(a) is not None]
+            if len(sizes) > 1 and number_of(sizes[place]) == given:
+                note = f"The layer was made for {wanted}; this input has {given}."
+                yield case.replaced(sizes[place], str(wanted), note=note, weak=True)
 
 
 def outputs_called(case: Case, layers: list[ast.Call], number: int) -> list[str]:
@@ -153,6 +167,7 @@ def embedding_dimension(case: Case) -> Iterator[Proposal]:
         first = next((a for n in names if (a := argument(call, 0, n)) is not None), None)
         if first is not None and case.number(first) == int(case.match[1]):
             yield case.replaced(first, case.match[2], reprints=True)
+    yield from resized_input(case, int(case.match[2]), int(case.match[1]))
 
 
 def attention_mask(case: Case) -> Iterator[Proposal]:
@@ -348,6 +363,7 @@ def recurrent_features(case: Case) -> Iterator[Proposal]:
         first = argument(call, 0, "input_size")
         if first is not None:
             yield case.replaced(first, case.match[2], reprints=True)
+    yield from resized_input(case, int(case.match[2]), int(case.match[1]))
 
 
 def state_size(case: Case) -> Iterator[Proposal]:
