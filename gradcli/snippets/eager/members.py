@@ -837,7 +837,7 @@ def numpy(m: Machine, self: Tensor, *, force: bool = False) -> Any:
 
     if running():
         raise error("RuntimeError", NO_STORAGE)
-    if self.requires_grad and not force:
+    if self.requires_grad and MODE.grad_enabled and not force:
         raise error("RuntimeError", NO_NUMPY)
     return Array(self.data)
 

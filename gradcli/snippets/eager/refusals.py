@@ -552,6 +552,27 @@ def _convolution(dims: int) -> None:
     check(f"conv{dims}d")(conv)
 
 
+def _transposed_convolution(dims: int) -> None:
+    def conv(input: Tensor, weight: Tensor, *_: Any, **named: Any) -> None:
+        name = f"conv_transpose{dims}d"
+        if input.ndim not in (dims + 1, dims + 2):
+            raise error(
+                "RuntimeError",
+                f"Expected {dims + 1}D (unbatched) or {dims + 2}D (batched) input to {name}, "
+                f"but got input of size: {list(input.shape)}",
+            )
+        shape = input.shape if input.ndim == dims + 2 else (1, *input.shape)
+        if shape[1] != weight.shape[0]:
+            raise error(
+                "RuntimeError",
+                f"Given transposed=1, weight of size {list(weight.shape)}, expected "
+                f"input{list(shape)} to have {weight.shape[0]} channels, but got {shape[1]} "
+                "channels instead",
+            )
+
+    check(f"conv_transpose{dims}d")(conv)
+
+
 def _check_kernel(sizes: Any, kernel: Any, padding: Any, dilation: Any) -> None:
     pads = padding if isinstance(padding, tuple | list) else (padding,) * len(sizes)
     steps = dilation if isinstance(dilation, tuple | list) else (dilation,) * len(sizes)
@@ -568,6 +589,7 @@ def _check_kernel(sizes: Any, kernel: Any, padding: Any, dilation: Any) -> None:
 
 for _dim in (1, 2, 3):
     _convolution(_dim)
+    _transposed_convolution(_dim)
 
 
 def _one_dtype(input: Tensor, *others: Any) -> None:

@@ -100,7 +100,7 @@ def host(value: Any) -> Any:
     if isinstance(value, Array | Scalar):
         return value.array
     if isinstance(value, Tensor):
-        if value.requires_grad:
+        if value.requires_grad and MODE.grad_enabled:
             raise error("RuntimeError", NO_NUMPY)
         return value.data
     if isinstance(value, Type):

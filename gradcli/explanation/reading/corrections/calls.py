@@ -69,6 +69,12 @@ def misspelled_forward(case: Case) -> Iterator[Proposal]:
             why = "A ModuleList holds layers; Sequential calls them one after the other."
             star = case.inserting(call.args[0], "*")
             yield case.proposal(case.renamed(call, "Sequential"), star, why=why)
+    for inner in [f for n, f in case.functions.items() if n == "forward"]:
+        outer = case.parents[inner]
+        if isinstance(outer, ast.FunctionDef):
+            why = f"forward stands within {outer.name}: it is a method where it stands beside it."
+            moved = case.after(outer, "", *case.lines_of(inner))
+            yield case.proposal(case.removing(inner), moved, why=why)
     for cls in [c for c in case.classes if c.name == case.match[1]]:
         methods = {f.name: f for f in cls.body if isinstance(f, ast.FunctionDef)}
         near = difflib.get_close_matches("forward", methods, 1, 0.6)
@@ -89,6 +95,7 @@ def unsorted_lengths(case: Case) -> Iterator[Proposal]:
 def called_value(case: Case) -> Iterator[Proposal]:
     """Without the brackets; an index where one is meant."""
     yield from shadowed(case)
+    yield from function_given(case)
     yield from overwritten(case)
     for call in case.calls():
         value = case.value(call.func)
@@ -98,6 +105,25 @@ def called_value(case: Case) -> Iterator[Proposal]:
             inner, brackets = case.of(call.args[0]), (case.end(call.func), case.end(call))
             yield case.proposal(Edit(*brackets, f"[{inner}]"))
             yield case.proposal(Edit(*brackets, f" * ({inner})"))
+
+
+TRANSFORMS = ("jacobian", "hessian", "vjp", "jvp", "hvp", "grad", "vmap", "jacrev", "jacfwd")
+
+
+def function_given(case: Case) -> Iterator[Proposal]:
+    """jacobian(f, x) for jacobian(f(x), x), checkpoint(f, x) for checkpoint(f(x))."""
+    why = "It takes the function itself, and calls it."
+    for call in case.calls("checkpoint", *TRANSFORMS):
+        inner = call.args[0] if call.args else None
+        if not isinstance(inner, ast.Call) or not inner.args:
+            continue
+        edits = [case.replacing(inner, case.of(inner.func))]
+        if method(call) == "checkpoint" and len(call.args) == 1:
+            given = ", ".join(case.of(a) for a in inner.args)
+            text = f"{case.of(inner.func)}, {given}"
+            text += "" if keyword(call, "use_reentrant") else ", use_reentrant=False"
+            edits = [case.replacing(inner, text)]
+        yield case.proposal(*edits, why=why)
 
 
 def overwritten(case: Case) -> Iterator[Proposal]:
@@ -188,6 +214,12 @@ def arguments(case: Case) -> Iterator[Proposal]:
         if first not in ("self", "ctx", "cls"):
             at = case.source.index("(", case.start(f)) + 1
             yield case.proposal(Edit(at, at, "self, " if first else "self"))
+    for call in case.calls():
+        only = call.args[0] if len(call.args) == 1 and not call.keywords else None
+        held = case.value(only)
+        if only is not None and isinstance(held, tuple | list) and len(held) > 1:
+            why = f"{case.of(only)} is one argument, of {len(held)}: * gives them one by one."
+            yield case.proposal(case.inserting(only, "*"), why=why)
     missing = re.search(r"missing 1 required positional argument: '(\w+)'$", case.message)
     if missing:
         yield from missing_argument(case, missing[1])
@@ -223,14 +255,31 @@ def _is_number(value: object) -> bool:
 
 
 def too_many(case: Case) -> Iterator[Proposal]:
-    """A class made first; without the last ones."""
+    """A class made first; an __init__ by its name; without the last ones."""
     yield from made_first(case)
+    if case.match[1] == "__init__":
+        yield from misspelled_init(case)
     more = int(case.match[3]) - int(case.match[2])
     for call in case.calls():
         if len(call.args) >= more > 0:
             kept = call.args[:-more]
             start = case.end(kept[-1]) if kept else case.start(call.args[0])
-            yield case.proposal(Edit(start, case.end(call.args[-1]), ""), weak=True)
+            left_out = ", ".join(case.of(a) for a in call.args[-more:])
+            note = f"{left_out}: left out, as {case.of(call.func)} takes no more."
+            edit = Edit(start, case.end(call.args[-1]), "")
+            yield case.proposal(edit, note=note, weak=True)
+
+
+MISSPELLED = ("__int__", "_init_", "__init_", "_init__", "init", "__init", "__inti__")
+
+
+def misspelled_init(case: Case) -> Iterator[Proposal]:
+    """__init__ for what is nearly called so."""
+    for cls in case.classes:
+        for f in [f for f in cls.body if isinstance(f, ast.FunctionDef)]:
+            if f.name in MISSPELLED:
+                why = f"{f.name} is no name that Python knows: __init__ makes a new object."
+                yield case.proposal(case.naming(f, "__init__"), why=why)
 
 
 def older_maker(case: Case) -> Iterator[Proposal]:
@@ -352,7 +401,14 @@ def pairs(case: Case) -> Iterator[Proposal]:
 
 
 def formatted(case: Case) -> Iterator[Proposal]:
-    """Without the format."""
+    """The method called; else without the format."""
+    if "Tensor" not in case.message:
+        for node in case.attributes("item", "mean", "sum", "norm", "tolist"):
+            if not isinstance(case.parents.get(node), ast.Call) or node not in (
+                getattr(case.parents.get(node), "func", None),
+            ):
+                yield case.appended(node, "()", why="Without () this is the method itself.")
+        return
     for node in case.of_type(ast.Constant, ast.JoinedStr):
         if isinstance(node, ast.JoinedStr):
             yield case.replaced(node, re.sub(r"(\{[^{}:]+):[^{}]*\}", r"\1}", case.of(node)))

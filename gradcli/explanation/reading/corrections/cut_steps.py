@@ -123,8 +123,9 @@ def _of_method(case: Case, node: ast.Call) -> Uncut | None:
     if name in ("float", "double") or (name in ("type", "to") and FLOATS.search(case.of(node))):
         test = as_comparison(inner)
         return _threshold(case, node, test) if test else None
-    if name == "one_hot" and isinstance(first, ast.Call) and method(first) == "argmax":
-        return _soft_classes(case, node, first)
+    chosen = case.made(first) if first is not None and name == "one_hot" else first
+    if name == "one_hot" and isinstance(chosen, ast.Call) and method(chosen) == "argmax":
+        return _soft_classes(case, node, chosen)
     if name == "where" and len(node.args) == 3:
         return _step(case, node)
     return None

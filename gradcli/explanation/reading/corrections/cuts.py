@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from .case import Case, Proposal
 from .cut_steps import uncut
-from .nodes import calls_in, dotted, elements, method, names_in, owner, targets, within
+from .nodes import calls_in, dotted, elements, method, names_in, owner, targets, value_of, within
 from .requiring import (
     asked_for,
     flag_too_late,
@@ -222,6 +222,13 @@ def used_instead(case: Case, call: ast.Call, wanted: ast.Name) -> Iterator[Propo
 
 def plain_number(case: Case) -> Iterator[Proposal]:
     """Keep the tensor."""
+    for made in case.calls("Parameter"):
+        for given in made.args[:1]:
+            number = value_of(given)
+            plain = isinstance(number, int | float)
+            text = str(float(number)) if plain else f"float({case.of(given)})"
+            why = "A parameter is made of a tensor."
+            yield case.replaced(given, f"torch.tensor({text})", why=why)
     for node in case.attributes(case.match[2]):
         inner, call = node.value, case.parents.get(node)
         if node.attr == "item" and isinstance(call, ast.Call):

@@ -70,11 +70,24 @@ def target_dtype(case: Case) -> Iterator[Proposal]:
                 tensor = case.tensor(part)
                 if tensor is not None and tensor.dtype.is_floating:
                     yield case.appended(part, ".long()", note=_cut_off(case, part))
+    yield from chosen_classes(case, nodes)
     for end in (".long()", ".float()") if integer else (".float()", ".long()"):
         others = [n for n in nodes if (t := case.tensor(n)) is None or _is_other(t, end)]
         for node in [*others, *(nodes if result else [])]:
             note = _cut_off(case, node) if end == ".long()" else ""
             yield case.appended(node, end, note=note)
+
+
+def chosen_classes(case: Case, nodes: list[ast.expr]) -> Iterator[Proposal]:
+    """The number of the class for each row of zeros with one 1."""
+    for node in nodes if "'indices'" in case.message else ():
+        tensor = case.tensor(node)
+        if tensor is None or tensor.ndim < 2 or not tensor.dtype.is_floating:
+            continue
+        ones = (tensor.data == 1).sum(-1)
+        if (ones == 1).all() and ((tensor.data == 0) | (tensor.data == 1)).all():
+            note = "Each row has one 1: its place is the number of the class."
+            yield case.appended(node, ".argmax(-1)", note=note)
 
 
 def _may_be_masked(case: Case, node: ast.Subscript) -> bool:

@@ -329,6 +329,10 @@ def _program(case: Case, forward: ast.FunctionDef) -> str | None:
 
 def _shapes(case: Case, cls: ast.ClassDef, names: list[str]) -> dict[str, tuple[int, ...]]:
     """The shapes of the tensors that the Function is applied to."""
+    for call in case.calls("gradcheck", "gradgradcheck", everywhere=True):
+        if len(call.args) > 1 and dotted(call.args[0]) == f"{cls.name}.apply":
+            given = {n: case.tensor(a) for n, a in zip(names, parts(call.args[1]))}
+            return {n: t.shape for n, t in given.items() if t is not None}
     for call in case.calls("apply", everywhere=True):
         if dotted(call.func) == f"{cls.name}.apply":
             tensors = {n: case.tensor(a) for n, a in zip(names, call.args)}

@@ -32,6 +32,9 @@ def resized_layer(case: Case, a: int, b: int, c: int, d: int) -> Iterator[Propos
         if call.args and case.is_module(call.func):
             x, shape = call.args[0], case.shape(call.args[0])
             sizes = shape or ()
+            if len(sizes) == 3 and a * b == c:
+                note = "A batch of one image: its channels were taken for the batch."
+                yield case.appended(x, ".unsqueeze(0)", note=note)
             if shape is None and c > b and c % b == 0 == a % (c // b):
                 note = "Each sample stays a row of its own."
                 yield case.appended(x, ".flatten(1)", note=note)
@@ -129,7 +132,19 @@ def norm_of_dimensions(case: Case) -> Iterator[Proposal]:
 
 
 def normalised_shape(case: Case) -> Iterator[Proposal]:
-    """The size of the last dimension where the layer is made."""
+    """The dimension of that size put last for the layer; the size of the last one where the layer
+    is made.
+    """
+    wanted, shape = int(case.match[1]), size(case.match[2])
+    for call in case.calls():
+        for x in call.args[:1] if case.is_module(call.func) else ():
+            if case.shape(x) == shape and shape[1:].count(wanted) == 1 and len(shape) > 2:
+                turned = f".transpose({shape.index(wanted, 1)}, -1)"
+                note = (
+                    f"The norm is over the {wanted} numbers of dimension {shape.index(wanted, 1)}."
+                )
+                edits = (case.appending(x, turned), case.adding(call, turned))
+                yield case.proposal(*edits, note=note)
     for call in case.calls("LayerNorm", everywhere=True):
         if call.args:
             yield case.replaced(call.args[0], str(size(case.match[2])[-1]), reprints=True)
@@ -138,7 +153,8 @@ def normalised_shape(case: Case) -> Iterator[Proposal]:
 def head_count(case: Case) -> Iterator[Proposal]:
     """The nearest number of heads that divides the features."""
     for call in case.calls("MultiheadAttention", *TRANSFORMERS, everywhere=True):
-        width, heads = argument(call, 0, "embed_dim"), argument(call, 1, "num_heads")
+        width = argument(call, 0, "embed_dim") or argument(call, 0, "d_model")
+        heads = argument(call, 1, "num_heads") or argument(call, 1, "nhead")
         wide, many = case.number(width), case.number(heads)
         if heads is not None and wide and many and wide % many:
             near = max(n for n in range(1, many + 1) if wide % n == 0)
@@ -215,6 +231,11 @@ def missing_batch(case: Case) -> Iterator[Proposal]:
     """A batch of one, and a channel, before an image of neither."""
     missing = int(case.match[2]) - len(size(case.match[3]))
     for call in case.calls():
+        shape = case.shape(call.args[0]) if call.args else None
+        if len(shape or ()) == 2 and missing > 1 and "transpose" in case.message:
+            places = ", ".join(["None"] * missing)
+            note = "Each sample is an image of one point, with a channel for each number."
+            yield case.appended(call.args[0], f"[:, :, {places}]", note=note)
         if call.args and case.is_module(call.func) and missing > 0:
             note = "A batch of one image of one channel: batch, channel, then the places."
             yield case.appended(call.args[0], ".unsqueeze(0)" * missing, note=note)
@@ -358,8 +379,13 @@ def _module(sequential: ast.Call) -> str:
 
 
 def recurrent_features(case: Case) -> Iterator[Proposal]:
-    """The number of features where the layer is made."""
-    for call in case.calls("RNN", "LSTM", "GRU", everywhere=True):
+    """A dimension for a feature alone; the number of features where the layer is made."""
+    for call in case.calls() if case.match[1] == "1" else ():
+        for x in call.args[:1] if case.is_module(call.func) else ():
+            if len(case.shape(x) or ()) == 2:
+                note = "Each step of a sequence has one feature."
+                yield case.appended(x, ".unsqueeze(-1)", note=note)
+    for call in case.calls(*RECURRENT, everywhere=True):
         first = argument(call, 0, "input_size")
         if first is not None:
             yield case.replaced(first, case.match[2], reprints=True)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from ....snippets.eager.positional import in_pytorch
 from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
-from .calls import made_first
+from .calls import made_first, misspelled_init
 from .case import Case, Proposal
 from .functions import classes, functions, without_apply
 from .nodes import argument, dotted, keyword, method, owner, target_of, targets, value_of
@@ -160,8 +160,6 @@ def missing_key(case: Case) -> Iterator[Proposal]:
 
 # ---- modules that were not initialised -----------------------------------------------------------
 
-MISSPELLED = ("__int__", "_init_", "__init_", "_init__", "init", "__init", "__inti__")
-
 
 def missing_super(case: Case) -> Iterator[Proposal]:
     """super().__init__() in the __init__ of a module that has none."""
@@ -171,13 +169,11 @@ def missing_super(case: Case) -> Iterator[Proposal]:
         if isinstance(called, ast.Call) and dotted(called.func) == "super":
             end = ".__init__()"
             yield case.appended(called, end, why="nn.Module's own __init__ is not called.")
+    yield from misspelled_init(case)
     modules = [c for c in case.classes if any("Module" in dotted(b) for b in c.bases)]
     for f in [f for c in modules for f in c.body if isinstance(f, ast.FunctionDef)]:
         text = case.of(f)
-        if f.name in MISSPELLED:
-            why = f"{f.name} is no name that Python knows: __init__ makes a new object."
-            yield case.proposal(case.naming(f, "__init__"), why=why)
-        elif f.name == "__init__" and ("super(" in text or "Module.__init__" in text):
+        if f.name == "__init__" and ("super(" in text or "Module.__init__" in text):
             yield from _first(case, f)
         elif f.name == "__init__":
             yield case.proposal(
@@ -223,6 +219,11 @@ def attribute(case: Case) -> Iterator[Proposal]:
         for node in case.attributes(name) if name.startswith("saved") else ():
             yield case.renamed_to(node, "saved_tensors")
         yield from kept_in_context(case, name)
+    for node in case.attributes(name) if owner == "dict" else ():
+        held = case.value(node.value)
+        if isinstance(held, dict) and name in held:
+            new = f"{case.of(node.value)}[{name!r}]"
+            yield case.replaced(node, new, why="What a dict holds is read by its key.")
     if owner in ("list", "tuple") and name == "requires_grad":
         yield from flag_of_each(case)
     for node in case.attributes("lr") if name == "lr" else ():

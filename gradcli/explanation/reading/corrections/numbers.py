@@ -87,7 +87,8 @@ def no_tensor(case: Case) -> Iterator[Proposal]:
             yield case.proposal(case.inserting(given, "*"))
         if isinstance(value, tuple) and value and isinstance(value[0], Tensor):
             yield from first_output(case, given)
-            yield case.appended(given, "[0]")
+            rest = f"{case.of(given)} is a tuple of {len(value)}: only the first is used."
+            yield case.appended(given, "[0]", note=rest if len(value) > 1 else "")
         elif isinstance(given, ast.Call) and "tuple" in case.message:
             yield case.appended(given, "[0]")
         for new in _as_tensor(case, given, value):
@@ -138,12 +139,19 @@ def array_beside_tensor(case: Case) -> Iterator[Proposal]:
 
 def ambiguous(case: Case) -> Iterator[Proposal]:
     """torch.where for a value each; else .any() or .all()."""
+    for node in case.of_type(ast.Compare):
+        if isinstance(node.ops[0], ast.In) and isinstance(case.value(node.comparators[0]), list):
+            held = case.of(node.comparators[0])
+            new = f"any(torch.equal({case.of(node.left)}, t) for t in {held})"
+            yield case.replaced(node, new, why="in asks == of each, which has an answer each.")
     yield from where_of_expressions(case)
     for statement in case.statements:
         if isinstance(statement, ast.If):
             yield from where_of_branches(case, statement)
         if isinstance(statement, ast.If | ast.While | ast.Assert):
             end = ".any()" if isinstance(statement, ast.If) else ".all()"
+            if isinstance(statement, ast.If) and _ends(statement):
+                end = ".all()"
             for test in _tests(statement.test):
                 yield case.appended(test, end)
     for node in case.of_type(ast.BoolOp, ast.UnaryOp, ast.Call):
@@ -154,6 +162,14 @@ def ambiguous(case: Case) -> Iterator[Proposal]:
             yield from _of_python(case, node)
         elif isinstance(node.op, ast.Not):
             yield case.replaced(node, f"~({case.of(node.operand)})")
+
+
+def _ends(statement: ast.If) -> bool:
+    """Whether a loop ends where numbers are small enough."""
+    small = isinstance(statement.test, ast.Compare) and isinstance(
+        statement.test.ops[0], ast.Lt | ast.LtE
+    )
+    return small and isinstance(statement.body[-1], ast.Break | ast.Return)
 
 
 def _of_python(case: Case, call: ast.Call) -> Iterator[Proposal]:

@@ -135,6 +135,7 @@ def assigned_parameter(case: Case) -> Iterator[Proposal]:
     """An attribute in the place of the parameter, where what is computed has a graph; else copy_
     without recording.
     """
+    yield from local_in_method(case)
     computed = "torch.nn.Parameter" not in "".join(case.of(s) for s in case.of_type(ast.Assign))
     for statement in case.of_type(ast.Assign) if computed else ():
         if case.leads_to_leaf(statement.value):
@@ -151,6 +152,27 @@ def assigned_parameter(case: Case) -> Iterator[Proposal]:
         note = "The parameter stays, with new numbers."
         yield case.proposal(edit._replace(text=new), note=note)
         yield case.replaced(statement.value, f"torch.nn.Parameter({right})")
+
+
+def local_in_method(case: Case) -> Iterator[Proposal]:
+    """self.w = self.w / 2 in forward: a name of the method, and the parameter stays."""
+    for statement in case.of_type(ast.Assign):
+        target = target_of(statement, ast.Attribute)
+        function = next((n for n in case.around(statement) if isinstance(n, ast.FunctionDef)), None)
+        if target is None or function is None or function.name == "__init__":
+            continue
+        text, new = case.of(target), target.attr
+        read = [n for n in within(function, ast.Attribute) if dotted(n) == text]
+        later = [n for n in read if n.lineno > (statement.end_lineno or 0)]
+        taken = {n.id for n in within(function, ast.Name)}
+        if (
+            later
+            and new not in taken
+            and text in [dotted(n) for n in within(statement.value, ast.Attribute)]
+        ):
+            edits = [case.replacing(n, new) for n in (target, *later)]
+            note = f"{text} stays the parameter; {new} is what this call computes of it."
+            yield case.proposal(*edits, note=note)
 
 
 def integer_data(case: Case) -> Iterator[Proposal]:

@@ -10,6 +10,7 @@ from .case import Case, Proposal
 from .layers import first_output
 from .nodes import (
     calls_in,
+    dotted,
     elements,
     is_operation,
     keyword,
@@ -169,8 +170,12 @@ def _constant(seed: ast.expr) -> bool:
 
 def seed_no_tensor(case: Case) -> Iterator[Proposal]:
     """The same numbers as a tensor; the leaf in the place of its number."""
+    for _, root in case.ways:
+        if method(root) == "item":
+            yield case.without(root, why="item() gives a Python number, which has no graph.")  # type: ignore[arg-type]
     for call in case.here:
         wanted = case.inputs_of(call) if case.is_grad(call) else None
+        yield from _named_leaf(case, wanted)
         if wanted is not None and isinstance(case.value(wanted), int | float):
             for name in case.leaves:
                 yield case.replaced(wanted, name, why="A gradient is with respect to a tensor.")
@@ -180,6 +185,20 @@ def seed_no_tensor(case: Case) -> Iterator[Proposal]:
         if isinstance(seed, ast.Constant):
             yield case.replaced(seed, f"torch.full_like({case.of(root)}, {text})")
         yield case.replaced(seed, f"torch.ones_like({case.of(root)})")
+
+
+def _named_leaf(case: Case, wanted: ast.expr | None) -> Iterator[Proposal]:
+    """x = torch.tensor(3.0, requires_grad=True) where x = 3.0 is given to a tensor later."""
+    for built in case.makers(wanted)[:1] if isinstance(wanted, ast.Name) else ():
+        leaves = [
+            c
+            for c in case.calls("tensor", everywhere=True)
+            if keyword(c, "requires_grad") and c.args and dotted(c.args[0]) == dotted(wanted)
+        ]
+        if len(leaves) == 1 and isinstance(built.value, ast.Constant):
+            number = f"torch.tensor({case.of(built.value)}, requires_grad=True)"
+            edits = case.replacing(built.value, number), case.replacing(leaves[0], dotted(wanted))
+            yield case.proposal(*edits, why="A gradient is with respect to a tensor.")
 
 
 def seed_count(case: Case) -> Iterator[Proposal]:

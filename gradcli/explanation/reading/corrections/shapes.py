@@ -42,6 +42,7 @@ def matrix_product(case: Case) -> Iterator[Proposal]:
             yield case.appended(node, ".transpose(-2, -1)", note=note)
     products = [n for n in case.of_type(ast.BinOp) if is_operation(n, ast.MatMult)]
     for node in products:
+        yield from quadratic_form(case, node)
         for factor in (node.right, node.left):
             if isinstance(factor, ast.Call):  # as a whole, not what is in it
                 yield case.appended(factor, ".T")
@@ -61,6 +62,16 @@ def matrix_product(case: Case) -> Iterator[Proposal]:
             yield case.appended(operand, end)
 
 
+def quadratic_form(case: Case, product: ast.BinOp) -> Iterator[Proposal]:
+    """x @ A @ x of each row of x."""
+    inner, x = product.left, product.right
+    if is_operation(inner, ast.MatMult) and case.of(inner.left) == case.of(x):  # type: ignore[attr-defined]
+        shape = case.shape(x)
+        if shape is not None and len(shape) == 2 and min(shape) > 1:
+            new = f"(({case.of(inner)}) * {case.of(x)}).sum(-1)"
+            yield case.replaced(product, new, note="The quadratic form of each row.")
+
+
 def transposed_matrices(case: Case) -> Iterator[Proposal]:
     """x.transpose(-2, -1) for the x.T of a batch, which turns the batch round too."""
     for node in case.attributes("T"):
@@ -74,6 +85,11 @@ def flattened_samples(case: Case, rows: int, given: int, wanted: int) -> Iterato
     """x.view(-1) of a batch, with the batch kept."""
     if rows != 1 or given % wanted:
         return
+    for call in case.calls("flatten", everywhere=True):
+        alone = dotted(call.func) == "torch.flatten" and len(call.args) == 1 and not call.keywords
+        if alone and call.lineno <= case.line:
+            why = "The whole batch became one row; each sample is a row of its own."
+            yield case.proposal(case.with_argument(call, "1"), why=why)
     for call in case.methods("view", "reshape", "flatten", everywhere=True):
         minus = call.args and case.of(call.args[0]) == "-1"
         whole = minus or (method(call) == "flatten" and not call.args)
@@ -258,7 +274,11 @@ def index_too_large(case: Case) -> Iterator[Proposal]:
         if there is not None:
             yield from from_zero(case, call, there)
             yield case.replaced(last, str(there))
-        yield case.replaced(last, f"{case.operand(last)} - 1")
+        for node in case.of_type(ast.Subscript) if there is None else ():
+            held = case.value(node.value)
+            if isinstance(held, list | tuple) and dotted(node.slice) == dotted(loop.target):  # type: ignore[union-attr]
+                yield case.replaced(last, f"len({case.of(node.value)})")
+        yield case.replaced(last, f"{case.of(last)} - 1")
     last_index = (there or 1) - 1
     for number in [c for n in case.of_type(ast.Subscript) for c in within(n.slice, ast.Constant)]:
         if str(number.value) == case.match[1]:
@@ -523,6 +543,7 @@ def stacked(case: Case) -> Iterator[Proposal]:
             new = f"torch.nn.utils.rnn.pad_sequence({given}, batch_first=True)"
             yield case.replaced(call, new, note="Shorter ones get zeros at their end.")
     yield from padded_batches(case)
+    yield from repeated(case)
     yield from cropped(case)
     for node in case.of_type(ast.Attribute, ast.Call):
         if isinstance(node, ast.Attribute) and node.attr == "stack":
@@ -600,6 +621,20 @@ def fitting_dims(shapes: list[tuple[int, ...]]) -> list[int]:
     ]
 
 
+def repeated(case: Case) -> Iterator[Proposal]:
+    """A tensor with one row beside one with several: its row for each of them."""
+    sizes = re.search(r"Expected size (\d+) but got size (\d+)", case.message)
+    many = max((int(n) for n in sizes.groups()), default=0) if sizes else 0
+    for call in case.calls("cat", "concat") if sizes and "1" in sizes.groups() else ():
+        for item in elements(call.args[0]):
+            shape = case.shape(item) or ()
+            for dim, n in enumerate(shape):
+                if n == 1:
+                    new = ", ".join(str(many) if d == dim else "-1" for d in range(len(shape)))
+                    note = f"The one of {case.of(item)} stands beside each of the {many}."
+                    yield case.appended(item, f".expand({new})", note=note)
+
+
 def cropped(case: Case) -> Iterator[Proposal]:
     """Images of nearly the same size: the larger one without its last rows and columns."""
     sizes = re.search(r"Expected size (\d+) but got size (\d+)", case.message)
@@ -625,9 +660,25 @@ def joined_dimensions(case: Case) -> Iterator[Proposal]:
     for call in case.calls("cat", "concat", "concatenate", "hstack"):
         for item in elements(call.args[0]) if call.args else []:
             tensor = case.tensor(item)
+            yield from embedded(case, item)
             if tensor is None or tensor.ndim < most:
                 yield case.appended(item, ".unsqueeze(1)")
                 yield case.appended(item, ".unsqueeze(0)")
+
+
+def embedded(case: Case, item: ast.expr) -> Iterator[Proposal]:
+    """What an embedding gives for numbers of classes, where the program has one and does not use
+    it.
+    """
+    tensor = case.tensor(item)
+    if tensor is None or tensor.dtype.kind != "int":
+        return
+    called = {dotted(c.func) for c in case.calls(everywhere=True)}
+    for built in case.of_type(ast.Assign, everywhere=True):
+        name = dotted(built.targets[0])
+        if method(built.value) == "Embedding" and name and name not in called:
+            why = f"{case.of(item)} are numbers of classes; {name} is there for them, and not used."
+            yield case.replaced(item, f"{name}({case.of(item)})", why=why)
 
 
 def stacked_numbers(case: Case) -> Iterator[Proposal]:
