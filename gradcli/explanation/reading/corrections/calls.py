@@ -260,6 +260,11 @@ def too_many(case: Case) -> Iterator[Proposal]:
     if case.match[1] == "__init__":
         yield from misspelled_init(case)
     more = int(case.match[3]) - int(case.match[2])
+    for call in case.methods("transpose"):
+        places = [case.number(a) for a in call.args]
+        if sorted(p for p in places if p is not None) == list(range(len(call.args))):
+            why = "transpose exchanges two dimensions; permute takes the order of all."
+            yield case.renamed_to(call, "permute", why=why)
     for call in case.calls():
         if len(call.args) >= more > 0:
             kept = call.args[:-more]

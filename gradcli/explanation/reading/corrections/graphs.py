@@ -226,6 +226,9 @@ def _cut_at(case: Case, loop: ast.For | ast.While, names: list[str], why: str) -
 
 def _cut(case: Case, name: str) -> str:
     """The statement that cuts a state, or a tuple of them, off from its graph."""
+    begun = [value_of(s) for s in case.assignments(name)[:1]]
+    if begun and isinstance(begun[0], ast.Constant) and begun[0].value is None:
+        return f"{name} = None if {name} is None else {name}.detach()"
     if isinstance(case.reading.outcome.scope.get(name), tuple):
         return f"{name} = tuple(s.detach() for s in {name})"
     return f"{name} = {name}.detach()"

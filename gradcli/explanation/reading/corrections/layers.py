@@ -148,6 +148,7 @@ def normalised_shape(case: Case) -> Iterator[Proposal]:
     for call in case.calls("LayerNorm", everywhere=True):
         if call.args:
             yield case.replaced(call.args[0], str(size(case.match[2])[-1]), reprints=True)
+    yield from resized_input(case, shape[-1], wanted)
 
 
 def head_count(case: Case) -> Iterator[Proposal]:

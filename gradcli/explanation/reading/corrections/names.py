@@ -300,6 +300,52 @@ def length(case: Case) -> Iterator[Proposal]:
             yield case.proposal(case.after(cls.body[-1], *lines), why=why)
 
 
+REFLECTED = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "@": "matmul", "**": "pow"}
+
+
+def reflected(case: Case) -> Iterator[Proposal]:
+    """__rmul__ for a class with __mul__, where a number stands on the left; __sub__ by others."""
+    sign, left, name = case.match.groups()
+    word = REFLECTED.get(sign, "")
+    if left == name:
+        yield from by_others(case, name, word)
+    elif left in ("int", "float"):
+        yield from _reflected(case, name, word)
+
+
+def by_others(case: Case, name: str, word: str) -> Iterator[Proposal]:
+    """a - b by + and a product, a / b by a power, of a class that has these."""
+    ways = {
+        "sub": (("__add__", "__neg__"), "self + (-other)"),
+        "truediv": (("__mul__", "__pow__"), "self * other**-1"),
+    }
+    needed, text = ways.get(word, ((), ""))
+    for cls in [c for c in case.classes if c.name == name and needed]:
+        there = {f.name for f in cls.body if isinstance(f, ast.FunctionDef)}
+        if set(needed) <= there and f"__{word}__" not in there:
+            lines = ["", f"def __{word}__(self, other):", f"    return {text}"]
+            why = f"{name} has no __{word}__, which Python asks for."
+            yield case.proposal(case.after(cls.body[-1], *lines), why=why)
+
+
+def _reflected(case: Case, name: str, word: str) -> Iterator[Proposal]:
+    """The reflected operator by the one that there is."""
+    for cls in [c for c in case.classes if c.name == name]:
+        there = {f.name for f in cls.body if isinstance(f, ast.FunctionDef)}
+        there |= {dotted(t) for s in cls.body if isinstance(s, ast.Assign) for t in s.targets}
+        ways = {
+            "add": ("__add__", "self + other"),
+            "mul": ("__mul__", "self * other"),
+            "sub": ("__mul__", "self * -1 + other"),
+            "truediv": ("__pow__", "other * self**-1"),
+        }
+        needed, text = ways.get(word, ("", ""))
+        if needed in there and f"__r{word}__" not in there:
+            lines = ["", f"def __r{word}__(self, other):", f"    return {text}"]
+            why = f"Python asks the number first, and then {name} for __r{word}__."
+            yield case.proposal(case.after(cls.body[-1], *lines), why=why)
+
+
 def as_method(case: Case, name: str) -> Iterator[Proposal]:
     """optimizer.backward(loss) as loss.backward()."""
     for call in case.calls("backward") if name == "backward" else ():

@@ -97,6 +97,10 @@ def no_tensor(case: Case) -> Iterator[Proposal]:
 
 def list_as_tensor(case: Case) -> Iterator[Proposal]:
     """torch.tensor([0.0, 1.0]) for [0.0, 1.0] among tensors."""
+    for call in case.calls("pad_sequence"):
+        if call.args and isinstance(case.value(call.args[0]), list):
+            new = f"[torch.tensor(row) for row in {case.of(call.args[0])}]"
+            yield case.replaced(call.args[0], new)
     for call in case.calls():
         given = [i for a in call.args for i in (a, *elements(a))]
         given += [k.value for k in call.keywords]
@@ -337,11 +341,15 @@ def singular(case: Case) -> Iterator[Proposal]:
     for call in [c for c in case.calls() if c.args]:
         matrix, a = call.args[0], case.operand(call.args[0])
         if method(call) in ("inv", "inverse"):
-            yield case.replaced(call.func, "torch.linalg.pinv")
+            note = "The pseudoinverse: the inverse, where there is one."
+            yield case.replaced(call.func, "torch.linalg.pinv", note=note)
         if method(call) in ("det", "slogdet", "cholesky", "inv", "solve", "eigh"):
-            yield case.replaced(matrix, f"{a} + 1e-3 * torch.eye({a}.shape[-1])")
-            yield case.replaced(matrix, f"{a} @ {a}.T + 1e-3 * torch.eye({a}.shape[0])")
-            yield case.replaced(matrix, f"{a}.T @ {a}")
+            note = "A little more on the diagonal: nearly the same matrix, which has an inverse."
+            yield case.replaced(matrix, f"{a} + 1e-3 * torch.eye({a}.shape[-1])", note=note)
+            note = "This changes what is computed: a matrix times its own transpose has one."
+            new = f"{a} @ {a}.T + 1e-3 * torch.eye({a}.shape[0])"
+            yield case.replaced(matrix, new, note=note)
+            yield case.replaced(matrix, f"{a}.T @ {a}", note=note)
 
 
 def nan_found(case: Case) -> Iterator[Proposal]:

@@ -191,7 +191,11 @@ def optimiser_itself(case: Case) -> Iterator[Proposal]:
 
 
 def closure(case: Case) -> Iterator[Proposal]:
-    """The backward as a closure."""
+    """The closure that another step was given; the backward as a closure."""
+    for call in case.calls("step", everywhere=True):
+        if len(call.args) == 1 and dotted(call.args[0]) in case.functions:
+            for here in case.calls("step"):
+                yield case.proposal(case.with_argument(here, dotted(call.args[0])))
     for call in case.calls("step"):
         statement = case.statement_of(call)
         block = case.blocks[statement]

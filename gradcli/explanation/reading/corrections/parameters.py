@@ -148,6 +148,7 @@ def assigned_parameter(case: Case) -> Iterator[Proposal]:
             yield case.proposal(edit)
             continue
         left, right = case.of(statement.targets[0]), case.of(statement.value)
+        right = f"torch.as_tensor({right})" if "ndarray" in case.message else right
         new = edit.text.replace(case.of(statement), f"{left}.copy_({right})")
         note = "The parameter stays, with new numbers."
         yield case.proposal(edit._replace(text=new), note=note)

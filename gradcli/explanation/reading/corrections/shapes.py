@@ -119,6 +119,8 @@ def broadcast(case: Case) -> Iterator[Proposal]:
         yield from as_column(case)
         return
     yield from transposed_matrices(case)
+    yield from padding_mask(case)
+    yield from leading_sizes(case)
     yield from reduced_with_keepdim(case)
     yield from as_column(case)
     yield from each_with_each(case)
@@ -156,6 +158,32 @@ def _fitted(case: Case, node: ast.expr) -> Iterator[Proposal]:
     if tensor.ndim > 1 and tensor.shape[0] == max(wanted) > 1 and not leaf:
         note = "As many as there are of the other; the rest is left out."
         yield case.appended(node, f"[:{min(wanted)}]", note=note)
+
+
+def padding_mask(case: Case) -> Iterator[Proposal]:
+    """A mask of the keys of each sample, beside scores with more dimensions."""
+    for call in case.calls("masked_fill", "masked_fill_"):
+        scores, mask = case.shape(owner(call)), call.args[0] if call.args else None
+        shape = case.shape(mask)
+        if scores is None or shape is None or mask is None or len(scores) < 3 or len(shape) != 2:
+            continue
+        if shape == (scores[0], scores[-1]):
+            more = ", ".join(["None"] * (len(scores) - 2))
+            note = "Each sample has one mask, for all of its heads and queries."
+            yield case.appended(mask, f"[:, {more}]", note=note)
+
+
+def leading_sizes(case: Case) -> Iterator[Proposal]:
+    """A tensor with the first sizes of the other: a number for each of its last parts."""
+    for node in case.of_type(ast.BinOp):
+        for side, other in ((node.left, node.right), (node.right, node.left)):
+            shape, whole = case.shape(side), case.shape(other)
+            if shape is None or whole is None or not 1 < len(shape) < len(whole):
+                continue
+            if shape == whole[: len(shape)]:
+                end = ".unsqueeze(-1)" * (len(whole) - len(shape))
+                note = f"{case.of(side)} has a number for each of the first dimensions."
+                yield case.appended(side, end, note=note)
 
 
 def longer_default(case: Case) -> Iterator[Proposal]:
@@ -338,12 +366,29 @@ def largest_index(case: Case, node: ast.expr) -> int | None:
 def _with_rows(case: Case, first: ast.expr, rows: int) -> Iterator[Proposal]:
     """The number of rows where it is written: in the call, or where a name is given it."""
     why = f"The largest index is {rows - 1}: that needs {rows} rows, from 0 on."
+    for given in _given_for(case, first):
+        yield case.replaced(given, str(rows), why=why, reprints=True)
     for built in case.makers(first) if isinstance(first, ast.Name) else ():
         if number_of(built.value) is not None:
             yield case.replaced(built.value, str(rows), why=why)
     old = case.number(first)
     plain = number_of(first) is not None or old is None
     yield case.replaced(first, str(rows) if plain else f"{case.of(first)} + {rows - old}", why=why)  # type: ignore[operator]
+
+
+def _given_for(case: Case, name: ast.expr) -> Iterator[ast.expr]:
+    """The number that an __init__ is given for one of its arguments."""
+    function = next((n for n in case.around(name) if isinstance(n, ast.FunctionDef)), None)
+    cls = case.parents.get(function) if function is not None else None
+    if function is None or not isinstance(cls, ast.ClassDef):
+        return
+    names = [a.arg for a in function.args.args]
+    if dotted(name) not in names[1:]:
+        return
+    for call in case.calls(everywhere=True):
+        given = argument(call, names.index(dotted(name)) - 1, dotted(name))
+        if method(call) == cls.name and given is not None and number_of(given) is not None:
+            yield given
 
 
 def dimension(case: Case) -> Iterator[Proposal]:
@@ -638,7 +683,7 @@ def repeated(case: Case) -> Iterator[Proposal]:
 def cropped(case: Case) -> Iterator[Proposal]:
     """Images of nearly the same size: the larger one without its last rows and columns."""
     sizes = re.search(r"Expected size (\d+) but got size (\d+)", case.message)
-    wanted, given = (int(n) for n in sizes.groups()) if sizes else (0, 0)
+    given, wanted = sorted(int(n) for n in sizes.groups()) if sizes else (0, 0)
     for call in case.calls("cat") if 0 < wanted - given < wanted / 2 else ():
         for item in elements(call.args[0]):
             shape = case.shape(item) or ()
