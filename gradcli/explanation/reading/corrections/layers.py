@@ -305,7 +305,8 @@ def other_names(case: Case) -> Iterator[Proposal]:
     for call in case.calls("load_state_dict"):
         saved = case.value(call.args[0])
         for key, state in saved.items() if isinstance(saved, dict) else ():
-            if isinstance(state, dict) and set(missing) <= state.keys():
+            names = getattr(state, "payload", state)  # of an OrderedDict
+            if isinstance(names, dict) and set(missing) <= names.keys():
                 why = f"What was saved holds more than the model's state: that is {key!r} in it."
                 yield case.appended(call.args[0], f"[{key!r}]", why=why)
                 return
