@@ -259,6 +259,7 @@ def too_many(case: Case) -> Iterator[Proposal]:
     yield from made_first(case)
     if case.match[1] == "__init__":
         yield from misspelled_init(case)
+        yield from _called_class(case)
     more = int(case.match[3]) - int(case.match[2])
     for call in case.methods("transpose"):
         places = [case.number(a) for a in call.args]
@@ -276,6 +277,15 @@ def too_many(case: Case) -> Iterator[Proposal]:
 
 
 MISSPELLED = ("__int__", "_init_", "__init_", "_init__", "init", "__init", "__inti__")
+
+
+def _called_class(case: Case) -> Iterator[Proposal]:
+    """Loss()(x, y) for Loss(x, y) of a module of the program."""
+    modules = {c.name for c in case.classes if any("Module" in dotted(b) for b in c.bases)}
+    for call in case.calls():
+        if dotted(call.func) in modules and any(case.tensor(a) is not None for a in call.args):
+            why = f"{case.of(call.func)}(...) makes the module; the tensors go into its call."
+            yield case.proposal(case.adding(call.func, "()"), why=why)
 
 
 def misspelled_init(case: Case) -> Iterator[Proposal]:

@@ -141,6 +141,11 @@ def saved_number(case: Case) -> Iterator[Proposal]:
     saves = [c for f in functions(case, "forward") for c in calls_in(f, "save_for_backward")]
     saves = [c for c in saves if place < len(c.args)]
     for call in saves[:1]:
+        if len(call.args) == 1 and isinstance(call.args[0], ast.List | ast.Tuple):
+            inner = ", ".join(case.of(e) for e in call.args[0].elts)
+            yield case.replaced(call.args[0], inner)
+            return
+    for call in saves[:1]:
         number = call.args[place]
         if not isinstance(number, ast.Name | ast.Attribute | ast.Constant | ast.Subscript):
             continue
@@ -249,13 +254,20 @@ def _with_arguments(
         names = ("module, ", "inputs, ")[len(given) - 1 :]
         why = "A forward hook takes the module, its inputs and its output."
         yield case.proposal(case.inserting(given[-1], "".join(names)), why=why)
+    if more == 1 and _registered(case, function, "forward_pre_hook", "full_backward_hook"):
+        yield case.proposal(case.inserting(given[0], "module, "), why="It takes the module first.")
     names = tuple(f", other_{k + 1}" for k in range(more))
     yield case.proposal(case.adding(given[-1], "".join(names)))
 
 
 def _of_forward(case: Case, function: ast.AST) -> bool:
     """Whether a function is a hook of a module's forward."""
-    for call in case.calls("register_forward_hook", everywhere=True):
+    return _registered(case, function, "forward_hook")
+
+
+def _registered(case: Case, function: ast.AST, *kinds: str) -> bool:
+    """Whether a function is registered as a hook of one of these kinds."""
+    for call in case.calls(*[f"register_{kind}" for kind in kinds], everywhere=True):
         if function in call.args or getattr(function, "name", "") in map(dotted, call.args):
             return True
     return False

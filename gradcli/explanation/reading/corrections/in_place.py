@@ -203,7 +203,8 @@ def _used_before(case: Case, statement: ast.stmt, name: str) -> bool:
 def unrecorded(case: Case, statement: ast.stmt) -> Iterator[Proposal]:
     """The change within torch.no_grad()."""
     note = "The numbers are changed, and nothing is recorded of it."
-    if any("create_graph" in case.of(c) for c in case.backwards):
+    created = any("create_graph" in case.of(c) for c in case.backwards)
+    if created and any(c.lineno > statement.lineno for c in case.backwards):
         note += " A way back through the change needs new tensors: torch.func.functional_call."
     group = [statement]
     for other in case.block_after(statement):

@@ -226,6 +226,11 @@ def attribute(case: Case) -> Iterator[Proposal]:
             yield case.replaced(node, new, why="What a dict holds is read by its key.")
     if owner in ("list", "tuple") and name == "requires_grad":
         yield from flag_of_each(case)
+    for node in case.attributes(name) if owner == "list" and name == "parameters" else ():
+        call, models = case.parents.get(node), case.of(node.value)
+        new = f"[p for m in {models} for p in m.parameters()]"
+        if isinstance(call, ast.Call):
+            yield case.replaced(call, new, why="The modules of a list have the parameters.")
     for node in case.attributes("lr") if name == "lr" else ():
         new = f'{case.of(node.value)}.param_groups[0]["lr"]'
         yield case.replaced(node, new, why="Each group of parameters has a rate of its own.")

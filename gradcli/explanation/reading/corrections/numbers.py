@@ -12,7 +12,17 @@ from ....snippets.python.values import Instance
 from .case import Case, Proposal
 from .cut_steps import SMOOTH
 from .layers import first_output
-from .nodes import dotted, elements, is_operation, method, owner, target_of, value_of, within
+from .nodes import (
+    dotted,
+    elements,
+    is_operation,
+    method,
+    names_in,
+    owner,
+    target_of,
+    value_of,
+    within,
+)
 from .seeds import reduction
 from .text import Edit
 
@@ -95,6 +105,13 @@ def no_tensor(case: Case) -> Iterator[Proposal]:
             yield case.replaced(given, new)
 
 
+def _of_loader(case: Case, node: ast.expr) -> bool:
+    """Whether a name is what a loop over a data loader gives: a list has a batch of each number."""
+    loop = case.loop(node)
+    named = isinstance(loop, ast.For) and dotted(node) in names_in(loop.target)
+    return named and "DataLoader" in case.source
+
+
 def list_as_tensor(case: Case) -> Iterator[Proposal]:
     """torch.tensor([0.0, 1.0]) for [0.0, 1.0] among tensors."""
     for call in case.calls("pad_sequence"):
@@ -118,7 +135,7 @@ def _as_tensor(case: Case, node: ast.expr, value: object) -> Iterator[str]:
     """A tensor of what is a number, a list or an array."""
     text = case.of(node)
     if isinstance(value, list) and any(isinstance(v, Tensor) for v in value):
-        yield f"torch.stack({text})"
+        yield f"torch.stack({text}{', 1' if _of_loader(case, node) else ''})"
     elif isinstance(node, ast.List):
         if any(case.tensor(e) is not None for e in node.elts):
             yield f"torch.stack({text})"

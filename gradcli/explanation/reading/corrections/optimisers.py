@@ -162,6 +162,25 @@ def joined_generators(case: Case) -> Iterator[Proposal]:
     yield from case.change(*[case.replacing(s, f"list({case.of(s)})") for s in sides])
 
 
+def of_each_group(case: Case) -> Iterator[Proposal]:
+    """for group in opt.param_groups: group["lr"] = 0.01."""
+    for statement in case.of_type(ast.Assign, ast.AugAssign):
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        place = targets[0]
+        groups = place.value if isinstance(place, ast.Subscript) else None
+        if isinstance(groups, ast.Attribute) and groups.attr == "param_groups":
+            text = case.of(statement).replace(case.of(groups), "group", 1)
+            loop = f"for group in {case.of(groups)}: {text}"
+            yield case.replaced(statement, loop, why="Each group of parameters has its own.")
+
+
+def group_of(case: Case) -> Iterator[Proposal]:
+    """{"params": net.parameters()}."""
+    for call in case.calls("add_param_group"):
+        for given in call.args[:1]:
+            yield case.replaced(given, f'{{"params": {case.of(given)}}}')
+
+
 def momentum(case: Case) -> Iterator[Proposal]:
     """momentum=0.9, and no dampening."""
     for call in case.calls("SGD"):

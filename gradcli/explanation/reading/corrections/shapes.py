@@ -811,6 +811,16 @@ def split_sizes(case: Case) -> Iterator[Proposal]:
             yield case.replaced(last[0], str(left), note=note)
 
 
+def split_lengths(case: Case) -> Iterator[Proposal]:
+    """The last part of a data set as large as what is left."""
+    for call in case.calls("random_split"):
+        lengths = elements(call.args[1]) if len(call.args) > 1 else []
+        if len(lengths) > 1:
+            first = " - ".join(case.of(n) for n in lengths[:-1])
+            new = f"len({case.of(call.args[0])}) - {first}"
+            yield case.replaced(lengths[-1], new, note="The last part is what is left.")
+
+
 def smaller_k(case: Case) -> Iterator[Proposal]:
     """No larger k than there are elements."""
     for call in case.calls("topk", "kthvalue"):
