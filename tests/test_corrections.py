@@ -195,6 +195,52 @@ CHANGES = {
     "unknown attribute of a module": "line 4:  print(net[0].weight)",
     "nll with logits 1d": "line 4:  loss = F.cross_entropy(logits.unsqueeze(0), torch.tensor([2]))",
     "grad wrt element": "line 4:  print(torch.autograd.grad(y, x)[0][0])",
+    "pred argmax in loss": "line 8:  loss = torch.nn.functional.cross_entropy(out, y)",
+    "state dict checkpoint nested": "line 7:  model2.load_state_dict(checkpoint['state_dict'])",
+    "transposed batch rnn to fc": "line 12:  h0 = torch.zeros(2, x.size(0), self.hidden_size)\nline 13:  c0 = torch.zeros(2, x.size(0), self.hidden_size)",
+    "lr scheduler before optimizer defined": "after line 2:  optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\nwithout line 4",
+    "mha batch first mask": "line 3:  mha = nn.MultiheadAttention(embed_dim=8, num_heads=2, batch_first=True)",
+    "mha key padding shape": "line 6:  out, w = mha(x, x, x, key_padding_mask=pad.T)",
+    "perceptual loss style transfer": "line 7:  target = vgg(content).detach()",
+    "gram matrix view": "line 4:  f = x.view(x.shape[0], c, h * w)\nline 5:  return f @ f.transpose(-2, -1)",
+    "grad cam hook": "line 11:  feat.register_hook(lambda grad: save('feat', grad))",
+    "forward hook arguments": "line 4:  def hook(module, inputs, output):",
+    "jacobian of net by loop": "line 9:  J[i] = torch.autograd.grad(y[i], x, retain_graph=True)[0]",
+    "jvp wrong tangents": "line 5:  out, t = jvp(f, (x,), (torch.ones(3),))",
+    "cnn transposed channels last image": "line 5:  out = conv(img.permute(2, 0, 1))",
+    "autoencoder decoder mismatch": "line 7:  self.dec = nn.Sequential(nn.Linear(z, d), nn.Sigmoid())",
+    "requires grad on slice": "line 3:  x.requires_grad = True",
+    "freeze by slice weights": "line 4:  mask = torch.ones_like(emb.weight); mask[0] = 0; emb.weight.register_hook(lambda g: g * mask)",
+    "normal logstd as std": "line 5:  dist = Normal(mu, log_std.exp())",
+    "bernoulli logits as probs": "line 7:  d = Bernoulli(logits=p)",
+    "np sqrt in model": "line 10:  att = torch.softmax(q @ k.transpose(-2, -1) / np.sqrt(q.shape[-1]), dim=-1)",
+    "optimizer lr string": "line 4:  opt = torch.optim.SGD([w], lr=float(cfg['lr']))",
+    "adam two param lists": "line 4:  opt = torch.optim.Adam(list(enc.parameters()) + list(dec.parameters()), lr=0.1)",
+    "scheduler step arg": "line 10:  sched.step(loss.item())",
+    "detach inplace view": "line 4:  y[:2] = y[:2].detach()",
+    "unsqueeze concat feature": "line 4:  z = torch.cat([img, txt.squeeze(1)], dim=1)",
+    "gpt mask buffer too small": "line 4:  block_size = 6",
+    "argsort gather dims": "line 4:  last = x[torch.arange(x.shape[0]), lens]",
+    "hessian vector product": "line 6:  hvp = torch.autograd.grad(g, x, grad_outputs=v)[0]",
+    "dataloader unpack three": "line 5:  for i, (x, y) in enumerate(DataLoader(ds, batch_size=2)):",
+    "next on loader": "line 5:  x, y = next(iter(loader))",
+    "train function returns none": "after line 9:  return loss.item()",
+    "shadow loss function": "line 4:  loss_fn = nn.MSELoss()\nline 7:  loss = loss_fn(out, torch.zeros(3, 1))",
+    "single image no batch linear": "line 5:  out = net(img.unsqueeze(0))",
+    "rnn input without feature dim": "line 5:  out, h = rnn(x.unsqueeze(-1))",
+    "layernorm on channels": "line 5:  y = ln(x.transpose(1, -1)).transpose(1, -1)",
+    "flatten batch too": "line 10:  x = torch.flatten(x, 1)",
+    "cond gan concat label": "line 7:  x = torch.cat([z, emb(y)], dim=1)",
+    "forward indentation": "lines 7 to 8:  def forward(self, x): return self.fc(x)",
+    "parameter assigned in forward": "line 8:  w = self.w / self.w.norm()\nline 9:  return (x * w).sum()",
+    "checkpoint not passing module": "line 6:  y = checkpoint(net, x, use_reentrant=False)",
+    "jacobian function with net params": "line 6:  J = jacobian(net, x)",
+    "masked mean lengths": "line 4:  mean = (x * mask.unsqueeze(-1)).sum(1) / mask.sum(1, keepdim=True)",
+    "attention mask unsqueeze": "line 4:  scores = scores.masked_fill(pad[:, None, None], -1e9)",
+    "loss ema printed": "after line 5:  avg = None if avg is None else avg.detach()",
+    "dropout mask in place on view": "line 3:  y = x.exp().clone()",
+    "lstm classifier all steps": "line 8:  loss = nn.CrossEntropyLoss()(fc(out)[:, -1], y)",
+    "value class missing sub": "after line 7:  def __sub__(self, other): return self + (-other)",
 }
 
 
@@ -267,6 +313,24 @@ def test_the_cause_in_the_terms_of_the_program() -> None:
     assert finding.why == "The derivative of exp needs its result; line 4 wrote over it."
     assert finding.cure.endswith("read again: runs, x.grad = [1.0000, 2.7183]")
     assert result.data()["corrected"] == program.replace("h += 1", "h = h + 1")
+
+
+@pytest.mark.parametrize(
+    ("hook", "cure"),
+    [
+        ("lambda grad: grad.masked_fill_(x > 0, 0)", "grad.clone() in the place of grad"),
+        ("hook", "gr = gr.clone()"),
+    ],
+)
+def test_the_copy_of_an_expanded_gradient(hook: str, cure: str) -> None:
+    """By the name that the tensor has in the program."""
+    program = (
+        "import torch\nx = torch.ones(2, requires_grad=True)\nh = x * 1\n"
+        "def hook(gr):\n    gr[x > 0] = 0\n    return gr\n"
+        f"h.register_hook({hook})\nh.sum().backward()\n"
+    )
+    (finding,) = findings(read(program))
+    assert finding.cure == f"A copy first: {cure}."
 
 
 SURPRISES = {

@@ -16,7 +16,8 @@ from ...snippets.reading import Reading
 from ...snippets.trace import Backward
 from ..why.answer import Element, Why
 from .changes import Finding, evidence, numbers
-from .corrections.nodes import dotted, keyword, method
+from .corrections.in_place import base_of, in_place_calls, written
+from .corrections.nodes import dotted, keyword, method, owner
 from .corrections.text import Text
 from .steps import analysis_of, operands, operation, readable, records, result
 
@@ -219,11 +220,24 @@ def repeated_write(reading: Reading, text: Text) -> Iterator[Finding]:
             f"Line {warning.line} writes over more elements than it names",
             "The tensor is expanded, as the gradient that sum() sends back is: one number in "
             "memory stands for many elements, and a write to one of them reaches all.",
-            "A copy first: g = g.clone().",
+            _copy_first(text, warning.line),
             warning.line,
             evidence(reading, (warning.line, "writes to an expanded tensor")),
         )
         return
+
+
+def _copy_first(text: Text, line: int) -> str:
+    """The copy, by the name that the tensor has on the line."""
+    for statement in text.statements_of(line):
+        for call in in_place_calls(statement):
+            name = dotted(base_of(owner(call)))
+            if name and any(isinstance(n, ast.Lambda) for n in text.around(call)):
+                return f"A copy first: {name}.clone() in the place of {name}."
+        name = dotted(base_of(written(statement)))
+        if name:
+            return f"A copy first: {name} = {name}.clone()."
+    return "A copy first, with .clone()."
 
 
 # ---- gradients that are not there ----------------------------------------------------------------

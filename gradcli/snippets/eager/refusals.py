@@ -271,6 +271,9 @@ def _within(input: Tensor, dim: int, index: Tensor) -> None:
 def _scatter(input: Tensor, dim: int, index: Tensor, src: Any = None, **named: Any) -> None:
     if index.dtype.kind != "int":
         raise error("RuntimeError", "scatter(): Expected dtype int32/int64 for index")
+    if index.ndim != input.ndim and index.ndim and input.ndim:
+        text = "Index tensor must have the same number of dimensions as self tensor"
+        raise error("RuntimeError", text)
     if isinstance(src, Tensor) and src.dtype is not input.dtype:
         raise error("RuntimeError", "scatter(): Expected self.dtype to be equal to src.dtype")
     _within(input, dim, index)
@@ -574,6 +577,27 @@ def _convolution(dims: int) -> None:
     check(f"conv{dims}d")(conv)
 
 
+def _transposed_convolution(dims: int) -> None:
+    def conv(input: Tensor, weight: Tensor, *_: Any, **named: Any) -> None:
+        name = f"conv_transpose{dims}d"
+        if input.ndim not in (dims + 1, dims + 2):
+            raise error(
+                "RuntimeError",
+                f"Expected {dims + 1}D (unbatched) or {dims + 2}D (batched) input to {name}, "
+                f"but got input of size: {list(input.shape)}",
+            )
+        shape = input.shape if input.ndim == dims + 2 else (1, *input.shape)
+        if shape[1] != weight.shape[0]:
+            raise error(
+                "RuntimeError",
+                f"Given transposed=1, weight of size {list(weight.shape)}, expected "
+                f"input{list(shape)} to have {weight.shape[0]} channels, but got {shape[1]} "
+                "channels instead",
+            )
+
+    check(f"conv_transpose{dims}d")(conv)
+
+
 def _check_kernel(sizes: Any, kernel: Any, padding: Any, dilation: Any) -> None:
     pads = padding if isinstance(padding, tuple | list) else (padding,) * len(sizes)
     steps = dilation if isinstance(dilation, tuple | list) else (dilation,) * len(sizes)
@@ -590,6 +614,7 @@ def _check_kernel(sizes: Any, kernel: Any, padding: Any, dilation: Any) -> None:
 
 for _dim in (1, 2, 3):
     _convolution(_dim)
+    _transposed_convolution(_dim)
 
 
 def _one_dtype(input: Tensor, *others: Any) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ...graphs.arguments import OTHER_IN_TORCH
 from ...lazy import np
-from ..python.calls import argument_message
+from ..python.calls import PASSING, argument_message
 from ..python.values import MISSING, Builtin, Class, Module, Unsupported, error
 from .dtypes import BOOL, FLOAT64, INT64
 from .mode import MODE
@@ -97,6 +97,7 @@ def of_numbers(function: Callable[..., Any], name: str = "") -> Callable[..., An
             _refuse_arguments(m, f"Tensor.{name}", args, named)
             raise
 
+    PASSING.add(call.__code__)
     return call
 
 

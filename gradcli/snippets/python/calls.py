@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Generator as HostGenerator
+from types import CodeType
 from typing import Any
 
 from .attributes import PROGRAM
@@ -86,7 +87,7 @@ class Calls:
         except MemoryError as e:
             raise translated(e) from None
         except TypeError as e:
-            if e.__traceback__ is not None and e.__traceback__.tb_next is None:
+            if _of_arguments(e, "." in name):
                 raise error("TypeError", argument_message(name, str(e))) from None
             raise unforeseen(name, e) from e
         except Exception as e:
@@ -241,6 +242,19 @@ class Calls:
             raise error("TypeError", "type() takes 1 or 3 arguments")
         name, bases, members = args
         return Class(name, tuple(bases), members, module=PROGRAM)
+
+
+PASSING: set[CodeType] = set()  # of functions that pass on what they are given to another one
+
+
+def _of_arguments(e: TypeError, of_python: bool) -> bool:
+    """Whether the arguments of a call were wrong: nothing of the function itself has run. Methods
+    of PyTorch that are not Python's own functions count their arguments in another way.
+    """
+    place = e.__traceback__ and e.__traceback__.tb_next
+    while of_python and place is not None and place.tb_frame.f_code in PASSING:
+        place = place.tb_next
+    return place is None
 
 
 def argument_message(name: str, message: str) -> str:

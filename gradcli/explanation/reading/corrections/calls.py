@@ -9,6 +9,7 @@ from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
 from .case import Case, Proposal
 from .nodes import argument, dotted, is_operation, keyword, method, owner, value_of, within
+from .seeds import is_loss
 from .text import Edit
 
 BUILT_IN = ("sum", "max", "min", "abs", "len", "range", "print", "list", "float")
@@ -18,6 +19,7 @@ KEYWORDS = {
     **dict.fromkeys(("require_grad", "requires_grads", "requiresgrad", "grad"), "requires_grad"),
     **{"create_graphs": "create_graph", "retain_graphs": "retain_graph"},
 }
+USUAL = {"max_norm": "1.0", "step_size": "10", "gamma": "0.9", "T_max": "10"}
 
 
 # ---- classes -------------------------------------------------------------------------------------
@@ -67,6 +69,12 @@ def misspelled_forward(case: Case) -> Iterator[Proposal]:
             why = "A ModuleList holds layers; Sequential calls them one after the other."
             star = case.inserting(call.args[0], "*")
             yield case.proposal(case.renamed(call, "Sequential"), star, why=why)
+    for inner in [f for n, f in case.functions.items() if n == "forward"]:
+        outer = case.parents[inner]
+        if isinstance(outer, ast.FunctionDef):
+            why = f"forward stands within {outer.name}: it is a method where it stands beside it."
+            moved = case.after(outer, "", *case.lines_of(inner))
+            yield case.proposal(case.removing(inner), moved, why=why)
     for cls in [c for c in case.classes if c.name == case.match[1]]:
         methods = {f.name: f for f in cls.body if isinstance(f, ast.FunctionDef)}
         near = difflib.get_close_matches("forward", methods, 1, 0.6)
@@ -87,6 +95,8 @@ def unsorted_lengths(case: Case) -> Iterator[Proposal]:
 def called_value(case: Case) -> Iterator[Proposal]:
     """Without the brackets; an index where one is meant."""
     yield from shadowed(case)
+    yield from function_given(case)
+    yield from overwritten(case)
     for call in case.calls():
         value = case.value(call.func)
         if owner(call) is not None and method(call) in NO_METHODS and not call.args:
@@ -95,6 +105,44 @@ def called_value(case: Case) -> Iterator[Proposal]:
             inner, brackets = case.of(call.args[0]), (case.end(call.func), case.end(call))
             yield case.proposal(Edit(*brackets, f"[{inner}]"))
             yield case.proposal(Edit(*brackets, f" * ({inner})"))
+
+
+TRANSFORMS = ("jacobian", "hessian", "vjp", "jvp", "hvp", "grad", "vmap", "jacrev", "jacfwd")
+
+
+def function_given(case: Case) -> Iterator[Proposal]:
+    """jacobian(f, x) for jacobian(f(x), x), checkpoint(f, x) for checkpoint(f(x))."""
+    why = "It takes the function itself, and calls it."
+    for call in case.calls("checkpoint", *TRANSFORMS):
+        inner = call.args[0] if call.args else None
+        if not isinstance(inner, ast.Call) or not inner.args:
+            continue
+        edits = [case.replacing(inner, case.of(inner.func))]
+        if method(call) == "checkpoint" and len(call.args) == 1:
+            given = ", ".join(case.of(a) for a in inner.args)
+            text = f"{case.of(inner.func)}, {given}"
+            text += "" if keyword(call, "use_reentrant") else ", use_reentrant=False"
+            edits = [case.replacing(inner, text)]
+        yield case.proposal(*edits, why=why)
+
+
+def overwritten(case: Case) -> Iterator[Proposal]:
+    """loss = nn.MSELoss(); loss = loss(x, y): the function under a name of its own."""
+    for call in case.calls():
+        name = dotted(call.func)
+        built = [s for s in case.makers(name) if _is_made(s.value)] if name else []
+        if not built or not isinstance(case.value(call.func), Tensor):
+            continue
+        new = next(n for n in (f"{name}_fn", f"{name}_function") if n not in case.values)
+        called = [c.func for c in case.calls(everywhere=True) if dotted(c.func) == name]
+        edits = [case.replacing(n, new) for n in (built[-1].targets[0], *called)]
+        why = f"{name} became a tensor: what computes it needs a name of its own."
+        yield case.proposal(*edits, why=why)
+
+
+def _is_made(value: ast.expr) -> bool:
+    """Whether an expression makes an object of a class, or a function."""
+    return isinstance(value, ast.Lambda) or method(value)[:1].isupper()
 
 
 def shadowed(case: Case) -> Iterator[Proposal]:
@@ -127,6 +175,18 @@ def keyword_name(case: Case) -> Iterator[Proposal]:
         yield from case.change(case.without_keyword(call, name), weak=True)
 
 
+def nearest_keyword(case: Case) -> Iterator[Proposal]:
+    """What an argument of a function of PyTorch is called."""
+    name, known = case.match[1], ("dim", "keepdim", "dtype", "device", "requires_grad", "size")
+    for call in case.calls():
+        named = keyword(call, name)
+        near = difflib.get_close_matches(name, known, 1, 0.5)
+        for right in [KEYWORDS[name]] if name in KEYWORDS else near:
+            if named and right != name:
+                at = case.start(named)
+                yield case.proposal(Edit(at, at + len(name), right))
+
+
 def _parameters(case: Case, call: ast.Call) -> list[str]:
     """What a function of the program, or the __init__ of a class, calls its parameters."""
     name = method(call)
@@ -154,6 +214,12 @@ def arguments(case: Case) -> Iterator[Proposal]:
         if first not in ("self", "ctx", "cls"):
             at = case.source.index("(", case.start(f)) + 1
             yield case.proposal(Edit(at, at, "self, " if first else "self"))
+    for call in case.calls():
+        only = call.args[0] if len(call.args) == 1 and not call.keywords else None
+        held = case.value(only)
+        if only is not None and isinstance(held, tuple | list) and len(held) > 1:
+            why = f"{case.of(only)} is one argument, of {len(held)}: * gives them one by one."
+            yield case.proposal(case.inserting(only, "*"), why=why)
     missing = re.search(r"missing 1 required positional argument: '(\w+)'$", case.message)
     if missing:
         yield from missing_argument(case, missing[1])
@@ -166,6 +232,14 @@ def missing_argument(case: Case, name: str) -> Iterator[Proposal]:
     for call in case.calls():
         for value in difflib.get_close_matches(name, case.scope, 1, 0.6):
             yield case.given(call, name, value)
+        if name == "metrics":
+            for loss in [n for n, v in case.values.items() if is_loss(n) and _is_number(v)][-1:]:
+                why = "ReduceLROnPlateau watches a number: the loss, best that of a validation."
+                number = f"{loss}.item()" if isinstance(case.values[loss], Tensor) else loss
+                yield case.proposal(case.with_argument(call, number), why=why)
+        if name in USUAL:
+            note = f"{USUAL[name]} is a usual {name}; which one is yours to choose."
+            yield case.given(call, name, USUAL[name], note=note, weak=True)
         if call.args and case.tensor(call.args[-1]) is not None:
             last = case.of(call.args[-1])
             note = f"{name} is {last} too: self-attention; give another one where that is meant."
@@ -175,15 +249,52 @@ def missing_argument(case: Case, name: str) -> Iterator[Proposal]:
             yield case.proposal(case.adding(defined, "=None"), weak=True)
 
 
+def _is_number(value: object) -> bool:
+    """Whether a value is one number."""
+    return value.numel == 1 if isinstance(value, Tensor) else isinstance(value, int | float)
+
+
 def too_many(case: Case) -> Iterator[Proposal]:
-    """A class made first; without the last ones."""
+    """A class made first; an __init__ by its name; without the last ones."""
     yield from made_first(case)
+    if case.match[1] == "__init__":
+        yield from misspelled_init(case)
+        yield from _called_class(case)
     more = int(case.match[3]) - int(case.match[2])
+    for call in case.methods("transpose"):
+        places = [case.number(a) for a in call.args]
+        if sorted(p for p in places if p is not None) == list(range(len(call.args))):
+            why = "transpose exchanges two dimensions; permute takes the order of all."
+            yield case.renamed_to(call, "permute", why=why)
     for call in case.calls():
         if len(call.args) >= more > 0:
             kept = call.args[:-more]
             start = case.end(kept[-1]) if kept else case.start(call.args[0])
-            yield case.proposal(Edit(start, case.end(call.args[-1]), ""), weak=True)
+            left_out = ", ".join(case.of(a) for a in call.args[-more:])
+            note = f"{left_out}: left out, as {case.of(call.func)} takes no more."
+            edit = Edit(start, case.end(call.args[-1]), "")
+            yield case.proposal(edit, note=note, weak=True)
+
+
+MISSPELLED = ("__int__", "_init_", "__init_", "_init__", "init", "__init", "__inti__")
+
+
+def _called_class(case: Case) -> Iterator[Proposal]:
+    """Loss()(x, y) for Loss(x, y) of a module of the program."""
+    modules = {c.name for c in case.classes if any("Module" in dotted(b) for b in c.bases)}
+    for call in case.calls():
+        if dotted(call.func) in modules and any(case.tensor(a) is not None for a in call.args):
+            why = f"{case.of(call.func)}(...) makes the module; the tensors go into its call."
+            yield case.proposal(case.adding(call.func, "()"), why=why)
+
+
+def misspelled_init(case: Case) -> Iterator[Proposal]:
+    """__init__ for what is nearly called so."""
+    for cls in case.classes:
+        for f in [f for f in cls.body if isinstance(f, ast.FunctionDef)]:
+            if f.name in MISSPELLED:
+                why = f"{f.name} is no name that Python knows: __init__ makes a new object."
+                yield case.proposal(case.naming(f, "__init__"), why=why)
 
 
 def older_maker(case: Case) -> Iterator[Proposal]:
@@ -192,6 +303,19 @@ def older_maker(case: Case) -> Iterator[Proposal]:
         if method(call).endswith("Tensor") and call.args:
             sizes = all(isinstance(case.value(a), int) for a in call.args)
             yield case.replaced(call.func, "torch.empty" if sizes else "torch.tensor")
+
+
+def iterated(case: Case) -> Iterator[Proposal]:
+    """next(iter(loader)) for next(loader), loader[0] and it.next()."""
+    why = "What can be gone through is asked for its next item through iter()."
+    for call in case.calls("next"):
+        if isinstance(call.func, ast.Name) and len(call.args) == 1:
+            yield case.replaced(call.args[0], f"iter({case.of(call.args[0])})", why=why)
+        elif owner(call) is not None and not call.args:
+            yield case.replaced(call, f"next({case.of(owner(call))})", why=why)
+    for node in case.of_type(ast.Subscript):
+        if value_of(node.slice) == 0 and isinstance(case.value(node.value), Instance):
+            yield case.replaced(node, f"next(iter({case.of(node.value)}))", why=why)
 
 
 # ---- Python's own types --------------------------------------------------------------------------
@@ -246,6 +370,7 @@ def unpacked_parts(case: Case) -> Iterator[Proposal]:
 def grouped(case: Case) -> Iterator[Proposal]:
     """i, (x, y) for i, x, y: the last, or the first, of the parts has several itself."""
     got = re.search(r"expected (\d+), got (\d+)", case.message)
+    yield from _numbered(case, got)
     more = int(got[1]) - int(got[2]) + 1 if got else 0
     weak = not any(method(case.made(call.func)) == "LSTM" for call in case.calls())
     for node in case.of_type(ast.Tuple):
@@ -258,6 +383,22 @@ def grouped(case: Case) -> Iterator[Proposal]:
             last = node.elts[int(got[2]) - 1]
             why = f"There are {got[2]} values, and {got[1]} names for them."
             yield case.proposal(Edit(case.end(last), case.end(node.elts[-1]), ""), why=why)
+
+
+COUNTERS = ("i", "j", "k", "idx", "index", "step", "batch", "batch_idx", "batch_i", "n", "it")
+
+
+def _numbered(case: Case, got: re.Match[str] | None) -> Iterator[Proposal]:
+    """for i, (x, y) in enumerate(batches), where i counts."""
+    for loop in case.of_type(ast.For, everywhere=True) if got else ():
+        names = getattr(loop.target, "elts", [])
+        many = got and (int(got[1]), int(got[2])) == (len(names), len(names) - 1)
+        if loop.iter in case.nodes and many and dotted(names[0]) in COUNTERS:
+            start, end = case.start(names[1]), case.end(names[-1])
+            inner = case.source[start:end]
+            edit = Edit(start, end, f"({inner})" if len(names) > 2 else inner)
+            counted = case.replacing(loop.iter, f"enumerate({case.of(loop.iter)})")
+            yield case.proposal(edit, counted, why="enumerate counts what a loop goes through.")
 
 
 def pairs(case: Case) -> Iterator[Proposal]:
@@ -274,7 +415,14 @@ def pairs(case: Case) -> Iterator[Proposal]:
 
 
 def formatted(case: Case) -> Iterator[Proposal]:
-    """Without the format."""
+    """The method called; else without the format."""
+    if "Tensor" not in case.message:
+        for node in case.attributes("item", "mean", "sum", "norm", "tolist"):
+            if not isinstance(case.parents.get(node), ast.Call) or node not in (
+                getattr(case.parents.get(node), "func", None),
+            ):
+                yield case.appended(node, "()", why="Without () this is the method itself.")
+        return
     for node in case.of_type(ast.Constant, ast.JoinedStr):
         if isinstance(node, ast.JoinedStr):
             yield case.replaced(node, re.sub(r"(\{[^{}:]+):[^{}]*\}", r"\1}", case.of(node)))

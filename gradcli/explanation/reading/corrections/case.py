@@ -11,7 +11,17 @@ from ....snippets.python.machine import Failure
 from ....snippets.python.values import Instance
 from ....snippets.reading import Reading
 from ..steps import readable
-from .nodes import ARITHMETIC, argument, calls_in, dotted, keyword, method, names_in, value_of
+from .nodes import (
+    ARITHMETIC,
+    argument,
+    calls_in,
+    dotted,
+    keyword,
+    method,
+    names_in,
+    owner,
+    value_of,
+)
 from .text import Edit, Text
 
 N = TypeVar("N", bound=ast.AST)
@@ -313,8 +323,21 @@ class Case(Program):
             if isinstance(value, Tensor):
                 return value.shape[0] if value.ndim else None
             return len(value) if isinstance(value, list | tuple | dict | str) else None
-        value = self.value(node)
+        size = self._size(node)
+        value = self.value(node) if size is None else size
         return value if type(value) is int else None
+
+    def _size(self, node: ast.AST | None) -> int | None:
+        """The 3 of x.shape[1] and of x.size(1)."""
+        if method(node) == "size" and isinstance(node, ast.Call):
+            shape, place = self.shape(owner(node)), node.args[:1]
+        elif isinstance(node, ast.Subscript) and getattr(node.value, "attr", "") == "shape":
+            shape, place = self.shape(owner(node.value)), [node.slice]
+        else:
+            return None
+        dim = self.number(place[0]) if place else None
+        known = shape is not None and dim is not None and -len(shape) <= dim < len(shape)
+        return shape[dim] if known else None  # type: ignore[index]
 
     def listed(self, node: ast.AST) -> list[Tensor]:
         """The tensors of a list that is written, or of a name; [] where not all are known."""
@@ -326,6 +349,13 @@ class Case(Program):
     def is_module(self, node: ast.AST | None) -> bool:
         """Whether an expression is a module, or another object of a class."""
         return isinstance(self.value(node), Instance)
+
+    def is_loss(self, call: ast.Call) -> bool:
+        """Whether a call is one of a loss of PyTorch."""
+        module = self.value(call.func)
+        name = module.cls.name if isinstance(module, Instance) else method(call)
+        name = name or method(call.func)  # nn.MSELoss()(x, y)
+        return name.endswith(("Loss", "_loss", "cross_entropy", "with_logits", "div"))
 
     def leads_to_leaf(self, node: ast.AST) -> bool:
         """Whether an expression may be computed from a tensor that requires grad: from one, from

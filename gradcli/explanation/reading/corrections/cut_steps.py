@@ -59,7 +59,8 @@ def uncut(case: Case, node: ast.AST) -> Uncut | None:
         if test:
             return _threshold(case, node, test)
     if isinstance(node, ast.Call):
-        return _of_module(case, node) or _of_method(case, node) or _of_function(case, node)
+        step = _loss_of_indices(case, node) or _of_module(case, node)
+        return step or _of_method(case, node) or _of_function(case, node)
     if isinstance(node, ast.Subscript):
         return _indices(case, node)
     if isinstance(node, ast.Name):
@@ -123,8 +124,9 @@ def _of_method(case: Case, node: ast.Call) -> Uncut | None:
     if name in ("float", "double") or (name in ("type", "to") and FLOATS.search(case.of(node))):
         test = as_comparison(inner)
         return _threshold(case, node, test) if test else None
-    if name == "one_hot" and isinstance(first, ast.Call) and method(first) == "argmax":
-        return _soft_classes(case, node, first)
+    chosen = case.made(first) if first is not None and name == "one_hot" else first
+    if name == "one_hot" and isinstance(chosen, ast.Call) and method(chosen) == "argmax":
+        return _soft_classes(case, node, chosen)
     if name == "where" and len(node.args) == 3:
         return _step(case, node)
     return None
@@ -361,6 +363,35 @@ def _loss_of_classes(case: Case, chosen: ast.expr, target: ast.expr) -> str:
         return f"{functional}.binary_cross_entropy({given})"
     at_zero = value_of(test.comparators[0]) == 0
     return f"{functional}.binary_cross_entropy_with_logits({given})" if at_zero else ""
+
+
+def _loss_of_indices(case: Case, node: ast.Call) -> Uncut | None:
+    """A loss of the classes that max or argmax chose: one of the scores in its place."""
+    if len(node.args) != 2 or not case.is_loss(node):
+        return None
+    chosen, target = (owner(a) if method(a) in ("float", "double") else a for a in node.args)
+    labels, scores = case.tensor(target), _chosen_from(case, chosen)
+    if labels is None or labels.ndim != 1 or scores is None:
+        return None
+    end = ".long()" if labels.dtype.is_floating else ""
+    new = f"torch.nn.functional.cross_entropy({case.of(scores)}, {case.of(target)}{end})"
+    why = _at(node, "the numbers of classes have no gradient.")
+    note = "Scores are compared with classes by cross entropy."
+    return Uncut(case.replacing(node, new), why, note)
+
+
+def _chosen_from(case: Case, chosen: ast.expr | None) -> ast.expr | None:
+    """The scores that a class was chosen from: the x of x.argmax(1), and of _, i = x.max(1)."""
+    made = case.made(chosen) if chosen is not None else None
+    if not isinstance(made, ast.Call):
+        return None
+    scores = made.args[0] if dotted(owner(made)) == "torch" and made.args else owner(made)
+    if method(made) == "argmax":
+        return scores
+    built = case.makers(chosen)[:1] if isinstance(chosen, ast.Name) else []
+    pair = elements(built[0].targets[0]) if built else []
+    second = len(pair) == 2 and dotted(pair[1]) == dotted(chosen)
+    return scores if second and method(made) in ("max", "topk") else None
 
 
 def _subtracted(case: Case, statement: ast.stmt) -> ast.expr | None:

@@ -6,8 +6,17 @@ from collections.abc import Iterator
 
 from .case import Case, Proposal
 from .cut_steps import uncut
-from .nodes import calls_in, dotted, elements, method, names_in, owner, targets
-from .requiring import asked_for, flag_too_late, is_leaf, leaves, requiring, unfrozen, why_leaves
+from .nodes import calls_in, dotted, elements, method, names_in, owner, targets, value_of, within
+from .requiring import (
+    asked_for,
+    flag_too_late,
+    is_leaf,
+    leaves,
+    part_flagged,
+    requiring,
+    unfrozen,
+    why_leaves,
+)
 from .text import Edit
 
 WITHOUT_RECORD = ("no_grad", "inference_mode", "set_grad_enabled")
@@ -22,6 +31,7 @@ def no_graph(case: Case) -> Iterator[Proposal]:
         yield from connected(case, root)
     yield from recording(case)
     yield from flag_too_late(case, roots)
+    yield from part_flagged(case)
     if not any(is_leaf(case, n) for n in asked_for(case)):
         yield from unfrozen(case)
     yield from leaves(case, roots)
@@ -212,6 +222,13 @@ def used_instead(case: Case, call: ast.Call, wanted: ast.Name) -> Iterator[Propo
 
 def plain_number(case: Case) -> Iterator[Proposal]:
     """Keep the tensor."""
+    for made in case.calls("Parameter"):
+        for given in made.args[:1]:
+            number = value_of(given)
+            plain = isinstance(number, int | float)
+            text = str(float(number)) if plain else f"float({case.of(given)})"
+            why = "A parameter is made of a tensor."
+            yield case.replaced(given, f"torch.tensor({text})", why=why)
     for node in case.attributes(case.match[2]):
         inner, call = node.value, case.parents.get(node)
         if node.attr == "item" and isinstance(call, ast.Call):
@@ -253,6 +270,15 @@ def by_grad(case: Case) -> Iterator[Proposal]:
         root = case.root(call)
         if case.is_grad(call) or root is None or call.lineno >= case.line:
             continue
+        for node in [n for _, r in case.ways for n in within(r, ast.Attribute)]:
+            if node.attr == "grad":
+                y, x = case.of(root), case.of(node.value)
+                yield case.proposal(
+                    case.removing(case.statement_of(call)),
+                    case.replacing(node, f"torch.autograd.grad({y}, {x}, create_graph=True)[0]"),
+                    why=CREATED,
+                    note=f"{x}.grad is then the second derivative alone.",
+                )
         for read in case.of_type(ast.Assign, everywhere=True):
             value = read.value
             if method(value) in ("clone", "detach"):

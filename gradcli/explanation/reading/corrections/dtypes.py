@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from ....snippets.eager.tensor import Tensor
 from .case import Case, Proposal
 from .losses import last_loss, swapped
-from .nodes import dotted, keyword, method, operands, owner, target_of, within
+from .nodes import dotted, elements, keyword, method, operands, owner, target_of, within
 from .requiring import CREATORS
 
 INTEGERS = "Integers have no derivative: only floating tensors can require gradients."
@@ -20,6 +20,11 @@ def same_dtype(case: Case) -> Iterator[Proposal]:
         if tensor.dtype.name != "float32":
             yield from made_float(case, node)
             yield case.appended(node, ".float()")
+    for call in case.calls(everywhere=True):
+        for named in [k for k in call.keywords if k.arg in ("weight", "pos_weight")]:
+            yield from floating_creation(case, [named.value])
+            for built in case.makers(named.value):
+                yield from floating_creation(case, [built.value])
     if "ouble" in case.message:
         arrays = case.calls("from_numpy", everywhere=True)
         yield from case.change(*[case.appending(call, ".float()") for call in arrays])
@@ -61,11 +66,28 @@ def target_dtype(case: Case) -> Iterator[Proposal]:
         for indexed in case.of_type(ast.Subscript):
             if _may_be_masked(case, indexed):
                 yield from _index(case, indexed.slice)
+            for part in elements(indexed.slice):
+                tensor = case.tensor(part)
+                if tensor is not None and tensor.dtype.is_floating:
+                    yield case.appended(part, ".long()", note=_cut_off(case, part))
+    yield from chosen_classes(case, nodes)
     for end in (".long()", ".float()") if integer else (".float()", ".long()"):
         others = [n for n in nodes if (t := case.tensor(n)) is None or _is_other(t, end)]
         for node in [*others, *(nodes if result else [])]:
             note = _cut_off(case, node) if end == ".long()" else ""
             yield case.appended(node, end, note=note)
+
+
+def chosen_classes(case: Case, nodes: list[ast.expr]) -> Iterator[Proposal]:
+    """The number of the class for each row of zeros with one 1."""
+    for node in nodes if "'indices'" in case.message else ():
+        tensor = case.tensor(node)
+        if tensor is None or tensor.ndim < 2 or not tensor.dtype.is_floating:
+            continue
+        ones = (tensor.data == 1).sum(-1)
+        if (ones == 1).all() and ((tensor.data == 0) | (tensor.data == 1)).all():
+            note = "Each row has one 1: its place is the number of the class."
+            yield case.appended(node, ".argmax(-1)", note=note)
 
 
 def _may_be_masked(case: Case, node: ast.Subscript) -> bool:

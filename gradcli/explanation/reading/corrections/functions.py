@@ -12,7 +12,7 @@ from ...analysis import Analysis
 from ...formulas.wording import wording_of
 from ...short.gradients import Gradients
 from .case import Case, Proposal
-from .nodes import calls_in, dotted, is_operation, method, parts, target_of, within
+from .nodes import calls_in, dotted, is_operation, method, owner, parts, target_of, within
 from .text import Edit
 
 CONTEXTS = ("ctx", "self", "context")
@@ -141,6 +141,11 @@ def saved_number(case: Case) -> Iterator[Proposal]:
     saves = [c for f in functions(case, "forward") for c in calls_in(f, "save_for_backward")]
     saves = [c for c in saves if place < len(c.args)]
     for call in saves[:1]:
+        if len(call.args) == 1 and isinstance(call.args[0], ast.List | ast.Tuple):
+            inner = ", ".join(case.of(e) for e in call.args[0].elts)
+            yield case.replaced(call.args[0], inner)
+            return
+    for call in saves[:1]:
         number = call.args[place]
         if not isinstance(number, ast.Name | ast.Attribute | ast.Constant | ast.Subscript):
             continue
@@ -224,19 +229,58 @@ def number_for_gradient(case: Case) -> Iterator[Proposal]:
 
 
 def hook_arguments(case: Case) -> Iterator[Proposal]:
-    """One argument less, where the first is not used; or more."""
+    """One argument less, where the first is not used, or the tensor's name for it; or more."""
     for function in hooks(case):
         if getattr(function, "name", "<lambda>") != case.match[1] or not function.args.args:
             continue
         first, *rest = function.args.args
         unused = not any(n.id == first.arg for n in within(function, ast.Name))
         if case.match[2] is not None:
-            more = range(int(case.match[3]) - int(case.match[2]))
-            names = "".join(f", other_{k + 1}" for k in more)
-            yield case.proposal(case.adding([first, *rest][-1], names))
+            more = int(case.match[3]) - int(case.match[2])
+            yield from _with_arguments(case, function, more)
         elif rest and unused:
             cut = Edit(case.start(first), case.start(rest[0]), "")
             yield case.proposal(cut, why="A hook of a tensor takes its gradient alone.")
+        else:
+            yield from _named(case, function)
+
+
+def _with_arguments(
+    case: Case, function: ast.Lambda | ast.FunctionDef, more: int
+) -> Iterator[Proposal]:
+    """A hook with more arguments: of a forward, those before the output."""
+    given = function.args.args
+    if _of_forward(case, function) and len(given) + more == 3:
+        names = ("module, ", "inputs, ")[len(given) - 1 :]
+        why = "A forward hook takes the module, its inputs and its output."
+        yield case.proposal(case.inserting(given[-1], "".join(names)), why=why)
+    if more == 1 and _registered(case, function, "forward_pre_hook", "full_backward_hook"):
+        yield case.proposal(case.inserting(given[0], "module, "), why="It takes the module first.")
+    names = tuple(f", other_{k + 1}" for k in range(more))
+    yield case.proposal(case.adding(given[-1], "".join(names)))
+
+
+def _of_forward(case: Case, function: ast.AST) -> bool:
+    """Whether a function is a hook of a module's forward."""
+    return _registered(case, function, "forward_hook")
+
+
+def _registered(case: Case, function: ast.AST, *kinds: str) -> bool:
+    """Whether a function is registered as a hook of one of these kinds."""
+    for call in case.calls(*[f"register_{kind}" for kind in kinds], everywhere=True):
+        if function in call.args or getattr(function, "name", "") in map(dotted, call.args):
+            return True
+    return False
+
+
+def _named(case: Case, function: ast.Lambda | ast.FunctionDef) -> Iterator[Proposal]:
+    """hook(name, grad) with the name of the tensor that it is registered for."""
+    for call in case.calls("register_hook", everywhere=True):
+        tensor = dotted(owner(call))
+        if len(function.args.args) == 2 and tensor and dotted(call.args[0]) == function.name:  # type: ignore[union-attr]
+            new = f"lambda grad: {case.of(call.args[0])}({tensor!r}, grad)"
+            why = "A hook of a tensor takes its gradient alone."
+            yield case.replaced(call.args[0], new, why=why)
 
 
 def hook_changed(case: Case) -> Iterator[Proposal]:
@@ -297,6 +341,10 @@ def _program(case: Case, forward: ast.FunctionDef) -> str | None:
 
 def _shapes(case: Case, cls: ast.ClassDef, names: list[str]) -> dict[str, tuple[int, ...]]:
     """The shapes of the tensors that the Function is applied to."""
+    for call in case.calls("gradcheck", "gradgradcheck", everywhere=True):
+        if len(call.args) > 1 and dotted(call.args[0]) == f"{cls.name}.apply":
+            given = {n: case.tensor(a) for n, a in zip(names, parts(call.args[1]))}
+            return {n: t.shape for n, t in given.items() if t is not None}
     for call in case.calls("apply", everywhere=True):
         if dotted(call.func) == f"{cls.name}.apply":
             tensors = {n: case.tensor(a) for n, a in zip(names, call.args)}

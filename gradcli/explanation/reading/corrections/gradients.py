@@ -72,7 +72,14 @@ def nothing_returned(case: Case) -> Iterator[Proposal]:
             continue
         last = function.body[-1]
         names = targets(last)
-        if names and names[0] and not within(function, ast.Return, ast.Yield):
+        if within(function, ast.Return, ast.Yield):
+            continue
+        for call in calls_in(function, "backward"):
+            loss = dotted(owner(call))
+            if loss and not names:
+                why = f"{function.name} has no return: what it gives is None."
+                yield case.proposal(case.after(last, f"return {loss}.item()"), why=why)
+        if names and names[0]:
             why = f"{function.name} has no return: what it gives is None."
             yield case.proposal(case.after(last, f"return {names[0]}"), why=why)
 

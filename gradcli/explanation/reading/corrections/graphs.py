@@ -131,6 +131,16 @@ def recomputed(case: Case) -> Iterator[Proposal]:
             if s.lineno < loop.lineno and case.loop(s) is case.loop(loop)
             if isinstance(value_of(s), ast.AST) and computes(case, s)
         ]
+        fixed = [s for s in outside if _is_fixed(case, s)]
+        if fixed:
+            yield case.appended(
+                fixed[-1].value,  # type: ignore[attr-defined]
+                ".detach()",
+                note="The loop changes nothing that it comes from: its numbers stay.",
+                why=SECOND + f" Line {fixed[-1].lineno} runs once, and its graph is gone through "
+                "in each turn.",
+            )
+            continue
         lines = [line for s in outside for line in case.lines_of(s)]
         yield from case.change(
             *[case.removing(s) for s in outside],
@@ -138,6 +148,22 @@ def recomputed(case: Case) -> Iterator[Proposal]:
             note="Each turn of the loop changes the parameters: it needs a forward of its own.",
             why=SECOND + " The forward stands outside the loop and builds the graph only once.",
         )
+
+
+def _is_fixed(case: Case, statement: ast.stmt) -> bool:
+    """Whether a statement calls networks alone that no optimiser of the program changes."""
+    groups = [
+        g
+        for v in case.scope.values()
+        if isinstance(v, Instance)
+        for g in v.fields.get("param_groups", ())
+    ]
+    changed = {id(p) for g in groups for p in g["params"]}
+    value = value_of(statement)
+    read = [case.value(n) for n in within(value, ast.Name)]
+    held = [p for m in read for p in ([m] if isinstance(m, Tensor) else _parameters_of(m))]
+    networks = [n for n in within(value, ast.Call) if _is_network(case, n)]
+    return bool(changed and networks) and not changed & {id(p) for p in held}
 
 
 def updates(loop: ast.AST) -> bool:
@@ -157,17 +183,17 @@ def _by_gradient(value: ast.expr) -> bool:
 TRANSFORMS = ("autograd", "torch.autograd", "func", "torch.func")  # modules with a function grad
 
 
-def carried_over(case: Case) -> Iterator[Proposal]:
+def carried_over(case: Case, why: str = SECOND) -> Iterator[Proposal]:
     """A state that a turn of a loop takes from the one before: cut off from its graph."""
     loop = next((lp for c in case.here if (lp := case.loop(c))), None)
     if loop is None or not case.alone(loop.body[0]):
         return
     names = _states(case, loop)
-    computed = [n for n in names if is_computed(case.scope.get(n))]
+    computed = [n for n in names if _has_graph(case.values.get(n))]
     if len(computed) > 1:
-        yield _cut_at(case, loop, computed)
+        yield _cut_at(case, loop, computed, why)
     for name in names:
-        yield _cut_at(case, loop, [name])
+        yield _cut_at(case, loop, [name], why)
         for statement in case.assignments(name):
             if loop in case.around(statement) and isinstance(statement, ast.Assign):
                 yield case.proposal(case.after(statement, _cut(case, name)), weak=True)
@@ -185,7 +211,7 @@ def _states(case: Case, loop: ast.For | ast.While) -> list[str]:
     ]
 
 
-def _cut_at(case: Case, loop: ast.For | ast.While, names: list[str]) -> Proposal:
+def _cut_at(case: Case, loop: ast.For | ast.While, names: list[str], why: str) -> Proposal:
     """States cut off where a turn of a loop begins; one that begins as a number is a tensor."""
     begun = [value_of(s) for n in names for s in case.assignments(n, loop.lineno)[-1:]]
     listed = " and ".join(names)
@@ -193,15 +219,22 @@ def _cut_at(case: Case, loop: ast.For | ast.While, names: list[str]) -> Proposal
         *case.numbers_as("torch.tensor({})", begun),
         case.before(loop.body[0], *[_cut(case, n) for n in names]),
         note=f"{listed}: the numbers are kept, the graph of the turn before is let go.",
-        why=SECOND + f" {listed}: from the turn before, with its graph.",
+        why=why + f" {listed}: from the turn before, with its graph.",
     )
 
 
 def _cut(case: Case, name: str) -> str:
     """The statement that cuts a state, or a tuple of them, off from its graph."""
+    begun = [value_of(s) for s in case.assignments(name)[:1]]
+    if begun and isinstance(begun[0], ast.Constant) and begun[0].value is None:
+        return f"{name} = None if {name} is None else {name}.detach()"
     if isinstance(case.reading.outcome.scope.get(name), tuple):
         return f"{name} = tuple(s.detach() for s in {name})"
     return f"{name} = {name}.detach()"
+
+
+def _has_graph(value: Any) -> bool:
+    return any(map(_has_graph, value)) if isinstance(value, tuple) else is_computed(value)
 
 
 def carried_by_module(case: Case) -> Iterator[Proposal]:

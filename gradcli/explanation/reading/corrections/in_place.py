@@ -6,7 +6,7 @@ from typing import Any
 
 from .case import Case, Proposal
 from .graphs import updates
-from .nodes import calls_in, dotted, keyword, method, owner, value_of, within
+from .nodes import calls_in, dotted, keyword, method, names_in, owner, value_of, within
 from .text import Edit
 
 OPERATORS = {
@@ -150,6 +150,9 @@ def of_leaf(case: Case) -> Iterator[Proposal]:
             yield from unrecorded(case, statement)
             continue
         name = dotted(target)
+        if _of_loop(case, statement, name):
+            yield from unrecorded(case, statement)
+            continue
         if is_update(case, statement) or isinstance(target, ast.Attribute) or _alias(case, name):
             yield from unrecorded(case, statement)
         elif isinstance(statement, ast.AugAssign) or calls_in(statement, *ARITHMETIC):
@@ -162,6 +165,17 @@ def of_leaf(case: Case) -> Iterator[Proposal]:
                 yield from renamed(case, statement, name)
             yield from unrecorded(case, statement)
         yield from out_of_place(case, statement)
+
+
+def _of_loop(case: Case, statement: ast.stmt, name: str) -> bool:
+    """Whether a name is what a loop goes through, and is not read any more in its turn: a new
+    tensor of that name would be lost.
+    """
+    loop = case.loop(statement)
+    if not isinstance(loop, ast.For) or name not in names_in(loop.target):
+        return False
+    later = [n.lineno for n in case.names(name) if loop in case.around(n)]
+    return max(later, default=0) <= statement.lineno
 
 
 def _alias(case: Case, name: str) -> bool:
@@ -189,6 +203,9 @@ def _used_before(case: Case, statement: ast.stmt, name: str) -> bool:
 def unrecorded(case: Case, statement: ast.stmt) -> Iterator[Proposal]:
     """The change within torch.no_grad()."""
     note = "The numbers are changed, and nothing is recorded of it."
+    created = any("create_graph" in case.of(c) for c in case.backwards)
+    if created and any(c.lineno > statement.lineno for c in case.backwards):
+        note += " A way back through the change needs new tensors: torch.func.functional_call."
     group = [statement]
     for other in case.block_after(statement):
         if not _of_parameter(case, other):
@@ -228,6 +245,15 @@ def _of_leaf(node: Any) -> bool:
     """Whether a node asks for something that a leaf alone has."""
     asked = ("grad", "requires_grad", "is_leaf", "zero_grad")
     return isinstance(node, ast.Attribute) and node.attr in asked
+
+
+def detached_view(case: Case) -> Iterator[Proposal]:
+    """y[:2] = y[:2].detach() for y[:2].detach_(); y = y.detach() of what has a name of its own."""
+    for statement in case.of_type(ast.Expr):
+        call = statement.value
+        if method(call) == "detach_" and isinstance(owner(call), ast.Subscript | ast.Name):
+            text = case.of(owner(call))
+            yield case.replaced(statement, f"{text} = {text}.detach()")
 
 
 # ---- dtype, shape, memory ------------------------------------------------------------------------

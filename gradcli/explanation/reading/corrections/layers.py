@@ -20,6 +20,7 @@ from .nodes import (
 )
 from .text import Edit
 
+RECURRENT = ("RNN", "LSTM", "GRU")
 NORMS = ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d")
 
 
@@ -31,6 +32,12 @@ def resized_layer(case: Case, a: int, b: int, c: int, d: int) -> Iterator[Propos
         if call.args and case.is_module(call.func):
             x, shape = call.args[0], case.shape(call.args[0])
             sizes = shape or ()
+            if len(sizes) == 3 and a * b == c:
+                note = "A batch of one image: its channels were taken for the batch."
+                yield case.appended(x, ".unsqueeze(0)", note=note)
+            if shape is None and c > b and c % b == 0 == a % (c // b):
+                note = "Each sample stays a row of its own."
+                yield case.appended(x, ".flatten(1)", note=note)
             if len(sizes) > 2 and prod(sizes) // sizes[0] == c:
                 yield case.appended(x, ".flatten(1)")
             if len(sizes) == 1 and sizes[0] != c and c == 1:
@@ -47,8 +54,23 @@ def resized_layer(case: Case, a: int, b: int, c: int, d: int) -> Iterator[Propos
     for node in layers:
         if isinstance(node.args[0], ast.Name):
             times = [f"{node.args[0].id} * {b // c}"] if b % c == 0 and b > c else []
-            for text in (*times, *outputs_called(case, layers, b), str(b)):
+            names = (*outputs_called(case, layers, b), *arguments_called(case, node, b))
+            for text in (*times, *names, str(b)):
                 yield case.replaced(node.args[0], text, weak=True, reprints=True)
+    yield from resized_input(case, b, c)
+
+
+def resized_input(case: Case, given: int, wanted: int, place: int = -1) -> Iterator[Proposal]:
+    """The size where an input is made, for a layer that has worked with another one."""
+    for call in case.calls():
+        for x in call.args[:1] if case.is_module(call.func) else ():
+            made = case.made(x)
+            if not (isinstance(made, ast.Call) and dotted(made.func).startswith("torch.")):
+                continue
+            sizes = [a for a in made.args if number_of(a) is not None]
+            if len(sizes) > 1 and number_of(sizes[place]) == given:
+                note = f"The layer was made for {wanted}; this input has {given}."
+                yield case.replaced(sizes[place], str(wanted), note=note, weak=True)
 
 
 def outputs_called(case: Case, layers: list[ast.Call], number: int) -> list[str]:
@@ -59,6 +81,22 @@ def outputs_called(case: Case, layers: list[ast.Call], number: int) -> list[str]
         if weight is not None and weight.shape[0] == number and number_of(node.args[1]) is None:
             result.append(case.of(node.args[1]))
     return list(dict.fromkeys(result))
+
+
+def arguments_called(case: Case, node: ast.AST, number: int) -> list[str]:
+    """The argument of the function around a node that has this number, where it is one alone."""
+    function = next((n for n in case.around(node) if isinstance(n, ast.FunctionDef)), None)
+    if function is None:
+        return []
+    names = [a.arg for a in function.args.args]
+    numbers = dict(zip(reversed(names), map(case.number, reversed(function.args.defaults))))
+    cls = case.parents.get(function)
+    for call in case.calls(everywhere=True):
+        if isinstance(cls, ast.ClassDef) and method(call) == cls.name:
+            numbers |= dict(zip(names[1:], map(case.number, call.args)))
+            numbers |= {k.arg or "": case.number(k.value) for k in call.keywords}
+    fitting = [n for n, value in numbers.items() if value == number]
+    return fitting if len(fitting) == 1 else []
 
 
 def flattened_before(case: Case, layers: list[ast.Call]) -> Iterator[Proposal]:
@@ -94,21 +132,46 @@ def norm_of_dimensions(case: Case) -> Iterator[Proposal]:
 
 
 def normalised_shape(case: Case) -> Iterator[Proposal]:
-    """The size of the last dimension where the layer is made."""
+    """The dimension of that size put last for the layer; the size of the last one where the layer
+    is made.
+    """
+    wanted, shape = int(case.match[1]), size(case.match[2])
+    for call in case.calls():
+        for x in call.args[:1] if case.is_module(call.func) else ():
+            if case.shape(x) == shape and shape[1:].count(wanted) == 1 and len(shape) > 2:
+                turned = f".transpose({shape.index(wanted, 1)}, -1)"
+                note = (
+                    f"The norm is over the {wanted} numbers of dimension {shape.index(wanted, 1)}."
+                )
+                edits = (case.appending(x, turned), case.adding(call, turned))
+                yield case.proposal(*edits, note=note)
     for call in case.calls("LayerNorm", everywhere=True):
         if call.args:
             yield case.replaced(call.args[0], str(size(case.match[2])[-1]), reprints=True)
+    yield from resized_input(case, shape[-1], wanted)
 
 
 def head_count(case: Case) -> Iterator[Proposal]:
     """The nearest number of heads that divides the features."""
     for call in case.calls("MultiheadAttention", *TRANSFORMERS, everywhere=True):
-        width, heads = argument(call, 0, "embed_dim"), argument(call, 1, "num_heads")
+        width = argument(call, 0, "embed_dim") or argument(call, 0, "d_model")
+        heads = argument(call, 1, "num_heads") or argument(call, 1, "nhead")
         wide, many = case.number(width), case.number(heads)
         if heads is not None and wide and many and wide % many:
             near = max(n for n in range(1, many + 1) if wide % n == 0)
             why = f"{wide} features are not shared out evenly by {many} heads."
             yield case.replaced(heads, str(near), why=why, reprints=True)
+
+
+def group_count(case: Case) -> Iterator[Proposal]:
+    """The nearest number of groups that divides the channels."""
+    for call in case.calls("GroupNorm", "group_norm", everywhere=True):
+        groups, wide = call.args[0] if call.args else None, int(case.match[1])
+        many = case.number(groups)
+        if groups is not None and many == int(case.match[2]):
+            near = max(n for n in range(1, many + 1) if wide % n == 0)
+            why = f"{wide} channels are not shared out evenly by {many} groups."
+            yield case.replaced(groups, str(near), why=why, reprints=True)
 
 
 TRANSFORMERS = ("TransformerEncoderLayer", "TransformerDecoderLayer")
@@ -121,6 +184,18 @@ def embedding_dimension(case: Case) -> Iterator[Proposal]:
         first = next((a for n in names if (a := argument(call, 0, n)) is not None), None)
         if first is not None and case.number(first) == int(case.match[1]):
             yield case.replaced(first, case.match[2], reprints=True)
+    yield from resized_input(case, int(case.match[2]), int(case.match[1]))
+
+
+def attention_mask(case: Case) -> Iterator[Proposal]:
+    """batch_first=True, where the mask fits to the input so; else the mask transposed."""
+    why = "The program takes the batch as the first dimension; this layer the second."
+    for call in case.calls("MultiheadAttention", *TRANSFORMERS, everywhere=True):
+        if not keyword(call, "batch_first"):
+            yield case.given(call, "batch_first", "True", why=why, reprints=True)
+    for call in case.calls():
+        for named in [k for k in call.keywords if k.arg and "mask" in k.arg]:
+            yield case.appended(named.value, ".T")
 
 
 def norm_of_one(case: Case) -> Iterator[Proposal]:
@@ -157,9 +232,17 @@ def missing_batch(case: Case) -> Iterator[Proposal]:
     """A batch of one, and a channel, before an image of neither."""
     missing = int(case.match[2]) - len(size(case.match[3]))
     for call in case.calls():
+        shape = case.shape(call.args[0]) if call.args else None
+        if len(shape or ()) == 2 and missing > 1 and "transpose" in case.message:
+            places = ", ".join(["None"] * missing)
+            note = "Each sample is an image of one point, with a channel for each number."
+            yield case.appended(call.args[0], f"[:, :, {places}]", note=note)
         if call.args and case.is_module(call.func) and missing > 0:
             note = "A batch of one image of one channel: batch, channel, then the places."
             yield case.appended(call.args[0], ".unsqueeze(0)" * missing, note=note)
+
+
+CHANNELS_FIRST = "The channels stood last; PyTorch takes them before the places."
 
 
 def channels(case: Case) -> Iterator[Proposal]:
@@ -167,10 +250,10 @@ def channels(case: Case) -> Iterator[Proposal]:
     expected, got = int(case.match[4]), int(case.match[5])
     shape = size(case.match[3])
     given = [c.args[0] for c in case.calls() if c.args]
-    if shape and shape[-1] == expected:
-        order = ", ".join(map(str, [0, len(shape) - 1, *range(1, len(shape) - 1)]))
-        for x in given:
-            yield case.appended(x, f".permute({order})")
+    for x in given if shape and shape[-1] == expected else ():
+        many = len(case.shape(x) or shape)
+        order = [*range(many - len(shape) + 1), many - 1, *range(many - len(shape) + 1, many - 1)]
+        yield case.appended(x, f".permute({', '.join(map(str, order))})", note=CHANNELS_FIRST)
     for x in given:
         sizes = case.shape(x) or ()
         if expected == 1 and sizes[:1] == (got,) and len(sizes) == len(shape) - 1:
@@ -205,11 +288,28 @@ def other_state(case: Case) -> Iterator[Proposal]:
         yield case.replaced(call, new, note=note)
 
 
+def state_of(case: Case) -> Iterator[Proposal]:
+    """b.state_dict() for b, and for b.state_dict."""
+    for call in case.calls("load_state_dict"):
+        for given in call.args[:1]:
+            end = "()" if getattr(given, "attr", "") == "state_dict" else ".state_dict()"
+            yield case.appended(given, end)
+
+
 def other_names(case: Case) -> Iterator[Proposal]:
-    """Without, or with, the first part of the names; else what is there alone."""
+    """The state in what was saved; without, or with, the first part of the names; else what is
+    there alone.
+    """
     listed = dict(re.findall(r"(Missing|Unexpected) key\(s\).*?: (.*)", case.message))
     missing, given = (re.findall(r'"(.*?)"', listed.get(k, "")) for k in ("Missing", "Unexpected"))
     for call in case.calls("load_state_dict"):
+        saved = case.value(call.args[0])
+        for key, state in saved.items() if isinstance(saved, dict) else ():
+            names = getattr(state, "payload", state)  # of an OrderedDict
+            if isinstance(names, dict) and set(missing) <= names.keys():
+                why = f"What was saved holds more than the model's state: that is {key!r} in it."
+                yield case.appended(call.args[0], f"[{key!r}]", why=why)
+                return
         for name, other in zip(missing[:1], given[:1]):
             key = ""
             if other.endswith(name):
@@ -223,9 +323,6 @@ def other_names(case: Case) -> Iterator[Proposal]:
                 yield case.replaced(call.args[0], new, why=why)
         note = "What is not in the state keeps the numbers that it begins with."
         yield case.given(call, "strict", "False", note=note, weak=True)
-
-
-RECURRENT = ("RNN", "LSTM", "GRU")
 
 
 def first_output(case: Case, node: ast.expr) -> Iterator[Proposal]:
@@ -284,24 +381,41 @@ def _module(sequential: ast.Call) -> str:
 
 
 def recurrent_features(case: Case) -> Iterator[Proposal]:
-    """The number of features where the layer is made."""
-    for call in case.calls("RNN", "LSTM", "GRU", everywhere=True):
+    """A dimension for a feature alone; the number of features where the layer is made."""
+    for call in case.calls() if case.match[1] == "1" else ():
+        for x in call.args[:1] if case.is_module(call.func) else ():
+            if len(case.shape(x) or ()) == 2:
+                note = "Each step of a sequence has one feature."
+                yield case.appended(x, ".unsqueeze(-1)", note=note)
+    for call in case.calls(*RECURRENT, everywhere=True):
         first = argument(call, 0, "input_size")
         if first is not None:
             yield case.replaced(first, case.match[2], reprints=True)
+    yield from resized_input(case, int(case.match[2]), int(case.match[1]))
 
 
 def state_size(case: Case) -> Iterator[Proposal]:
     """The sizes where the states are made."""
     wanted, given = size(case.match[1]), size(case.match[2])
-    edits = []
-    for call in case.calls(everywhere=True):
-        numbers = tuple(number_of(a) for a in call.args)
-        if dotted(call.func).startswith("torch.") and numbers == given:
-            sizes = zip(call.args, wanted, given)
-            edits += [case.replacing(a, str(n)) for a, n, old in sizes if n != old]
-    yield from case.change(*edits)
+    made = [c for c in case.calls(everywhere=True) if dotted(c.func).startswith("torch.")]
+    made = [c for c in made if len(c.args) == len(given) and _may_be(case, c.args, given)]
+    places = [(a, n) for c in made for a, n, old in zip(c.args, wanted, given) if n != old]
+    if places and all(method(a) == "size" or isinstance(a, ast.Subscript) for a, _ in places):
+        for call in case.calls(*RECURRENT, everywhere=True):
+            if not keyword(call, "batch_first"):
+                why = "The program takes the batch as the first dimension; this layer the second."
+                yield case.given(call, "batch_first", "True", why=why, reprints=True)
+    edits = [case.replacing(a, str(n)) for a, n in places if case.number(a) is not None]
+    yield from case.change(*edits if len(edits) == len(places) else ())
     for node, tensor in case.tensors:
         if tensor.shape == given and given[1] > wanted[1]:
             new = f"{case.of(node)}[:, :{wanted[1]}].contiguous()"
             yield case.replaced(node, new, weak=True)
+
+
+def _may_be(case: Case, arguments: list[ast.expr], sizes: tuple[int, ...]) -> bool:
+    """Whether arguments are these sizes, as far as they are known: one of them at least."""
+    numbers = [case.number(a) for a in arguments]
+    return any(n is not None for n in numbers) and all(
+        n in (None, size) for n, size in zip(numbers, sizes)
+    )

@@ -5,7 +5,7 @@ import difflib
 from collections.abc import Iterator
 
 from .case import Case, Proposal
-from .nodes import calls_in, dotted, number_of, size
+from .nodes import calls_in, dotted, keyword, number_of, size
 
 
 def compared(case: Case) -> list[tuple[ast.expr, ast.expr]]:
@@ -44,6 +44,10 @@ def of_classes(case: Case) -> Iterator[Proposal]:
 def class_target(case: Case) -> Iterator[Proposal]:
     """The target as a vector: squeezed, or the argmax of one-hot rows."""
     yield from swapped(case)
+    for scores, _ in compared(case):
+        if "input batch_size (1)" in case.message and len(case.shape(scores) or (1,) * 3) == 3:
+            note = "The last state of a recurrent layer has a dimension for its layers first."
+            yield case.appended(scores, ".squeeze(0)", note=note)
     for scores, target in compared(case):
         shape = case.shape(target)
         if shape is None:
@@ -60,6 +64,11 @@ def class_places(case: Case) -> Iterator[Proposal]:
     """The classes put second; a target without its dimension of size 1."""
     for scores, target in compared(case):
         values, labels = case.shape(scores), case.shape(target)
+        recurrent = case.calls("RNN", "LSTM", "GRU", everywhere=True)
+        if labels is not None and len(labels) == 1 and recurrent:
+            last = "[:, -1]" if keyword(recurrent[0], "batch_first") else "[-1]"
+            note = "One class for each sequence: the scores of its last step."
+            yield case.appended(scores, last, note=note)
         if labels is not None and 1 in labels[1:2]:
             yield case.appended(target, ".squeeze(1)")
         if values is not None and values[:-1] == labels:
@@ -106,6 +115,17 @@ def class_number(case: Case) -> Iterator[Proposal]:
             f"{classes - 1}. Check the labels, or give the scores {number + 1} classes."
         )
         yield case.appended(target, f".clamp(max={classes - 1})", note=note, weak=True)
+
+
+def class_weights(case: Case) -> Iterator[Proposal]:
+    """A weight for each class, where all weights are one number."""
+    count = case.match[1]
+    for call in case.calls("ones", "full", "zeros", everywhere=True):
+        for given in call.args[:1]:
+            if number_of(given) == int(case.match[2]) and "eight" in case.of(
+                case.statement_of(call)
+            ):
+                yield case.replaced(given, count)
 
 
 def probabilities(case: Case) -> Iterator[Proposal]:

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from ....snippets.eager.positional import in_pytorch
 from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
-from .calls import made_first
+from .calls import made_first, misspelled_init
 from .case import Case, Proposal
 from .functions import classes, functions, without_apply
-from .nodes import argument, dotted, keyword, method, owner, value_of
+from .nodes import argument, dotted, keyword, method, owner, target_of, targets, value_of
 
 IMPORTS = {
     "torch": "import torch",
@@ -87,9 +87,24 @@ def undefined(case: Case) -> Iterator[Proposal]:
         yield case.replaced(node, f"self.{name}")
         if name in ("device", "DEVICE"):
             yield case.proposal(case.before(top_statement(case), f'{name} = "cpu"'))
+    yield from defined_later(case, name)
     for gone in case.of_type(ast.Delete, everywhere=True):
         if name in [dotted(t) for t in gone.targets]:
             yield case.proposal(case.removing(gone), why=f"del took {name} away.")
+
+
+def defined_later(case: Case, name: str) -> Iterator[Proposal]:
+    """What gives a name its value before what reads it."""
+    top = top_statement(case)
+    for later in case.block_after(top):
+        if isinstance(later, ast.FunctionDef | ast.ClassDef) and later.name == name:
+            why = f"Line {later.lineno} defines {name} only after it is used."
+            moved = case.lines_of(later)
+            yield case.proposal(case.before(top, *moved), case.removing(later), why=why)
+        if isinstance(later, ast.Assign) and name in targets(later):
+            why = f"Line {later.lineno} gives {name} its value only after it is read."
+            moved = case.lines_of(top)
+            yield case.proposal(case.removing(top), case.after(later, *moved), why=why)
 
 
 def imported(case: Case, name: str) -> Iterator[Proposal]:
@@ -145,8 +160,6 @@ def missing_key(case: Case) -> Iterator[Proposal]:
 
 # ---- modules that were not initialised -----------------------------------------------------------
 
-MISSPELLED = ("__int__", "_init_", "__init_", "_init__", "init", "__init", "__inti__")
-
 
 def missing_super(case: Case) -> Iterator[Proposal]:
     """super().__init__() in the __init__ of a module that has none."""
@@ -156,13 +169,11 @@ def missing_super(case: Case) -> Iterator[Proposal]:
         if isinstance(called, ast.Call) and dotted(called.func) == "super":
             end = ".__init__()"
             yield case.appended(called, end, why="nn.Module's own __init__ is not called.")
+    yield from misspelled_init(case)
     modules = [c for c in case.classes if any("Module" in dotted(b) for b in c.bases)]
     for f in [f for c in modules for f in c.body if isinstance(f, ast.FunctionDef)]:
         text = case.of(f)
-        if f.name in MISSPELLED:
-            why = f"{f.name} is no name that Python knows: __init__ makes a new object."
-            yield case.proposal(case.naming(f, "__init__"), why=why)
-        elif f.name == "__init__" and ("super(" in text or "Module.__init__" in text):
+        if f.name == "__init__" and ("super(" in text or "Module.__init__" in text):
             yield from _first(case, f)
         elif f.name == "__init__":
             yield case.proposal(
@@ -208,6 +219,18 @@ def attribute(case: Case) -> Iterator[Proposal]:
         for node in case.attributes(name) if name.startswith("saved") else ():
             yield case.renamed_to(node, "saved_tensors")
         yield from kept_in_context(case, name)
+    for node in case.attributes(name) if owner == "dict" else ():
+        held = case.value(node.value)
+        if isinstance(held, dict) and name in held:
+            new = f"{case.of(node.value)}[{name!r}]"
+            yield case.replaced(node, new, why="What a dict holds is read by its key.")
+    if owner in ("list", "tuple") and name == "requires_grad":
+        yield from flag_of_each(case)
+    for node in case.attributes(name) if owner == "list" and name == "parameters" else ():
+        call, models = case.parents.get(node), case.of(node.value)
+        new = f"[p for m in {models} for p in m.parameters()]"
+        if isinstance(call, ast.Call):
+            yield case.replaced(call, new, why="The modules of a list have the parameters.")
     for node in case.attributes("lr") if name == "lr" else ():
         new = f'{case.of(node.value)}.param_groups[0]["lr"]'
         yield case.replaced(node, new, why="Each group of parameters has a rate of its own.")
@@ -219,6 +242,17 @@ def attribute(case: Case) -> Iterator[Proposal]:
             yield from of_part(case, node)
     yield from missing_super(case)
     yield from local_in_init(case, owner, name)
+
+
+def flag_of_each(case: Case) -> Iterator[Proposal]:
+    """for p in params: p.requires_grad = True, for params.requires_grad = True."""
+    for statement in case.of_type(ast.Assign):
+        flagged = target_of(statement, ast.Attribute)
+        if flagged is not None and flagged.attr == "requires_grad":
+            new = next(n for n in ("p", "t", "item") if n not in case.values)
+            text = case.of(statement).replace(case.of(flagged), f"{new}.requires_grad", 1)
+            loop = f"for {new} in {case.of(flagged.value)}: {text}"
+            yield case.replaced(statement, loop, why="A list has no flag; its tensors have.")
 
 
 def of_part(case: Case, node: ast.Attribute) -> Iterator[Proposal]:
@@ -241,6 +275,9 @@ def renamed(case: Case, owner: str, node: ast.Attribute) -> Iterator[Proposal]:
     if owner == "Tensor" and name in OLD:
         yield case.renamed_to(node, OLD[name])
     for near in near_names(case, owner, node):
+        if near in ("softmax", "log_softmax") and isinstance(call, ast.Call):
+            edits = [] if keyword(call, "dim") else [case.with_argument(call, "dim=-1")]
+            yield case.proposal(case.renamed(node, near), *edits)
         yield case.renamed_to(node, near)
     if name in ("shape", "size") and isinstance(call, ast.Call):
         yield case.replaced(call, case.of(node))
@@ -265,6 +302,52 @@ def length(case: Case) -> Iterator[Proposal]:
         for node in held[:1]:
             lines = ["", "def __len__(self):", f"    return len({case.of(node.value)})"]
             why = f"A {cls.name} is asked how many samples it has."
+            yield case.proposal(case.after(cls.body[-1], *lines), why=why)
+
+
+REFLECTED = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "@": "matmul", "**": "pow"}
+
+
+def reflected(case: Case) -> Iterator[Proposal]:
+    """__rmul__ for a class with __mul__, where a number stands on the left; __sub__ by others."""
+    sign, left, name = case.match.groups()
+    word = REFLECTED.get(sign, "")
+    if left == name:
+        yield from by_others(case, name, word)
+    elif left in ("int", "float"):
+        yield from _reflected(case, name, word)
+
+
+def by_others(case: Case, name: str, word: str) -> Iterator[Proposal]:
+    """a - b by + and a product, a / b by a power, of a class that has these."""
+    ways = {
+        "sub": (("__add__", "__neg__"), "self + (-other)"),
+        "truediv": (("__mul__", "__pow__"), "self * other**-1"),
+    }
+    needed, text = ways.get(word, ((), ""))
+    for cls in [c for c in case.classes if c.name == name and needed]:
+        there = {f.name for f in cls.body if isinstance(f, ast.FunctionDef)}
+        if set(needed) <= there and f"__{word}__" not in there:
+            lines = ["", f"def __{word}__(self, other):", f"    return {text}"]
+            why = f"{name} has no __{word}__, which Python asks for."
+            yield case.proposal(case.after(cls.body[-1], *lines), why=why)
+
+
+def _reflected(case: Case, name: str, word: str) -> Iterator[Proposal]:
+    """The reflected operator by the one that there is."""
+    for cls in [c for c in case.classes if c.name == name]:
+        there = {f.name for f in cls.body if isinstance(f, ast.FunctionDef)}
+        there |= {dotted(t) for s in cls.body if isinstance(s, ast.Assign) for t in s.targets}
+        ways = {
+            "add": ("__add__", "self + other"),
+            "mul": ("__mul__", "self * other"),
+            "sub": ("__mul__", "self * -1 + other"),
+            "truediv": ("__pow__", "other * self**-1"),
+        }
+        needed, text = ways.get(word, ("", ""))
+        if needed in there and f"__r{word}__" not in there:
+            lines = ["", f"def __r{word}__(self, other):", f"    return {text}"]
+            why = f"Python asks the number first, and then {name} for __r{word}__."
             yield case.proposal(case.after(cls.body[-1], *lines), why=why)
 
 

@@ -91,7 +91,7 @@ def target_of(statement: ast.AST | None, *types: type[N]) -> N | None:
     return first if isinstance(first, types) else None
 
 
-def is_operation(node: ast.AST, sign: type[ast.operator]) -> bool:
+def is_operation(node: ast.AST | None, sign: Any) -> bool:
     """Whether a node is `a sign b`."""
     return isinstance(node, ast.BinOp) and isinstance(node.op, sign)
 

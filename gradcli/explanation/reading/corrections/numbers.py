@@ -12,7 +12,17 @@ from ....snippets.python.values import Instance
 from .case import Case, Proposal
 from .cut_steps import SMOOTH
 from .layers import first_output
-from .nodes import dotted, is_operation, method, owner, target_of, value_of, within
+from .nodes import (
+    dotted,
+    elements,
+    is_operation,
+    method,
+    names_in,
+    owner,
+    target_of,
+    value_of,
+    within,
+)
 from .seeds import reduction
 from .text import Edit
 
@@ -77,6 +87,9 @@ def no_tensor(case: Case) -> Iterator[Proposal]:
     """The two tensors of a list; what is a tensor in it: the output of a recurrent layer, a stack
     of a list; else a tensor of the same numbers.
     """
+    for call in case.calls("sum") if "generator" in case.message else ():
+        why = "torch.sum takes one tensor; Python's sum adds up what it is given."
+        yield case.replaced(call.func, "sum", why=why)
     for given in [a for call in case.calls() for a in call.args]:
         value = case.value(given)
         value = getattr(value, "array", value)
@@ -84,18 +97,45 @@ def no_tensor(case: Case) -> Iterator[Proposal]:
             yield case.proposal(case.inserting(given, "*"))
         if isinstance(value, tuple) and value and isinstance(value[0], Tensor):
             yield from first_output(case, given)
-            yield case.appended(given, "[0]")
+            rest = f"{case.of(given)} is a tuple of {len(value)}: only the first is used."
+            yield case.appended(given, "[0]", note=rest if len(value) > 1 else "")
         elif isinstance(given, ast.Call) and "tuple" in case.message:
             yield case.appended(given, "[0]")
         for new in _as_tensor(case, given, value):
             yield case.replaced(given, new)
 
 
+def _of_loader(case: Case, node: ast.expr) -> bool:
+    """Whether a name is what a loop over a data loader gives: a list has a batch of each number."""
+    loop = case.loop(node)
+    named = isinstance(loop, ast.For) and dotted(node) in names_in(loop.target)
+    return named and "DataLoader" in case.source
+
+
+def list_as_tensor(case: Case) -> Iterator[Proposal]:
+    """torch.tensor([0.0, 1.0]) for [0.0, 1.0] among tensors."""
+    for call in case.calls("pad_sequence"):
+        if call.args and isinstance(case.value(call.args[0]), list):
+            new = f"[torch.tensor(row) for row in {case.of(call.args[0])}]"
+            yield case.replaced(call.args[0], new)
+    for call in case.calls():
+        given = [i for a in call.args for i in (a, *elements(a))]
+        given += [k.value for k in call.keywords]
+        held = [g for g in given if _is_list(case, g)]
+        yield from case.change(*[case.replacing(g, f"torch.tensor({case.of(g)})") for g in held])
+
+
+def _is_list(case: Case, node: ast.expr) -> bool:
+    """Whether an expression is a list of numbers, written or of a name."""
+    numbers = [value_of(e) for e in elements(node)] or case.value(node)
+    return isinstance(numbers, list) and all(isinstance(n, int | float) for n in numbers)
+
+
 def _as_tensor(case: Case, node: ast.expr, value: object) -> Iterator[str]:
     """A tensor of what is a number, a list or an array."""
     text = case.of(node)
     if isinstance(value, list) and any(isinstance(v, Tensor) for v in value):
-        yield f"torch.stack({text})"
+        yield f"torch.stack({text}{', 1' if _of_loader(case, node) else ''})"
     elif isinstance(node, ast.List):
         if any(case.tensor(e) is not None for e in node.elts):
             yield f"torch.stack({text})"
@@ -119,12 +159,19 @@ def array_beside_tensor(case: Case) -> Iterator[Proposal]:
 
 def ambiguous(case: Case) -> Iterator[Proposal]:
     """torch.where for a value each; else .any() or .all()."""
+    for node in case.of_type(ast.Compare):
+        if isinstance(node.ops[0], ast.In) and isinstance(case.value(node.comparators[0]), list):
+            held = case.of(node.comparators[0])
+            new = f"any(torch.equal({case.of(node.left)}, t) for t in {held})"
+            yield case.replaced(node, new, why="in asks == of each, which has an answer each.")
     yield from where_of_expressions(case)
     for statement in case.statements:
         if isinstance(statement, ast.If):
             yield from where_of_branches(case, statement)
         if isinstance(statement, ast.If | ast.While | ast.Assert):
             end = ".any()" if isinstance(statement, ast.If) else ".all()"
+            if isinstance(statement, ast.If) and _ends(statement):
+                end = ".all()"
             for test in _tests(statement.test):
                 yield case.appended(test, end)
     for node in case.of_type(ast.BoolOp, ast.UnaryOp, ast.Call):
@@ -135,6 +182,14 @@ def ambiguous(case: Case) -> Iterator[Proposal]:
             yield from _of_python(case, node)
         elif isinstance(node.op, ast.Not):
             yield case.replaced(node, f"~({case.of(node.operand)})")
+
+
+def _ends(statement: ast.If) -> bool:
+    """Whether a loop ends where numbers are small enough."""
+    small = isinstance(statement.test, ast.Compare) and isinstance(
+        statement.test.ops[0], ast.Lt | ast.LtE
+    )
+    return small and isinstance(statement.body[-1], ast.Break | ast.Return)
 
 
 def _of_python(case: Case, call: ast.Call) -> Iterator[Proposal]:
@@ -302,11 +357,15 @@ def singular(case: Case) -> Iterator[Proposal]:
     for call in [c for c in case.calls() if c.args]:
         matrix, a = call.args[0], case.operand(call.args[0])
         if method(call) in ("inv", "inverse"):
-            yield case.replaced(call.func, "torch.linalg.pinv")
+            note = "The pseudoinverse: the inverse, where there is one."
+            yield case.replaced(call.func, "torch.linalg.pinv", note=note)
         if method(call) in ("det", "slogdet", "cholesky", "inv", "solve", "eigh"):
-            yield case.replaced(matrix, f"{a} + 1e-3 * torch.eye({a}.shape[-1])")
-            yield case.replaced(matrix, f"{a} @ {a}.T + 1e-3 * torch.eye({a}.shape[0])")
-            yield case.replaced(matrix, f"{a}.T @ {a}")
+            note = "A little more on the diagonal: nearly the same matrix, which has an inverse."
+            yield case.replaced(matrix, f"{a} + 1e-3 * torch.eye({a}.shape[-1])", note=note)
+            note = "This changes what is computed: a matrix times its own transpose has one."
+            new = f"{a} @ {a}.T + 1e-3 * torch.eye({a}.shape[0])"
+            yield case.replaced(matrix, new, note=note)
+            yield case.replaced(matrix, f"{a}.T @ {a}", note=note)
 
 
 def nan_found(case: Case) -> Iterator[Proposal]:

@@ -28,6 +28,9 @@ def optimised_module(case: Case) -> Iterator[Proposal]:
             yield case.appended(given, "()", why="parameters is a method: it is called.")
         if case.is_module(given):
             yield case.appended(given, ".parameters()")
+    for call in case.calls("clip_grad_norm_", "clip_grad_value_", "parameters_to_vector"):
+        if call.args and case.is_module(call.args[0]):
+            yield case.appended(call.args[0], ".parameters()")
     for call in case.calls(*OPTIMISERS):
         named = keyword(call, "params")
         if named and case.is_module(named.value):
@@ -82,6 +85,10 @@ def wrong_parameters(case: Case) -> Iterator[Proposal]:
     if "more than one" in case.message:
         yield from apart(case)
     for given in optimised(case):
+        if method(given) == "dict" and " is str" in case.message:
+            yield case.appended(given, ".values()", why="A dict is gone through by its names.")
+        if isinstance(case.value(given), dict):
+            yield case.appended(given, ".values()", why="A dict is gone through by its names.")
         if isinstance(given, ast.List | ast.Tuple):
             yield from _listed(case, given)
         for built in case.makers(given) if isinstance(given, ast.Name) else ():
@@ -148,6 +155,51 @@ def registered(case: Case) -> Iterator[Proposal]:
     yield from case.change(*edits, why=why, reprints=True)
 
 
+def joined_generators(case: Case) -> Iterator[Proposal]:
+    """list(a.parameters()) + list(b.parameters())."""
+    sums = case.of_type(ast.BinOp)
+    sides = [s for n in sums for s in (n.left, n.right) if method(s) == "parameters"]
+    yield from case.change(*[case.replacing(s, f"list({case.of(s)})") for s in sides])
+
+
+def of_each_group(case: Case) -> Iterator[Proposal]:
+    """for group in opt.param_groups: group["lr"] = 0.01."""
+    for statement in case.of_type(ast.Assign, ast.AugAssign):
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        place = targets[0]
+        groups = place.value if isinstance(place, ast.Subscript) else None
+        if isinstance(groups, ast.Attribute) and groups.attr == "param_groups":
+            text = case.of(statement).replace(case.of(groups), "group", 1)
+            loop = f"for group in {case.of(groups)}: {text}"
+            yield case.replaced(statement, loop, why="Each group of parameters has its own.")
+
+
+def group_of(case: Case) -> Iterator[Proposal]:
+    """{"params": net.parameters()}."""
+    for call in case.calls("add_param_group"):
+        for given in call.args[:1]:
+            yield case.replaced(given, f'{{"params": {case.of(given)}}}')
+
+
+def momentum(case: Case) -> Iterator[Proposal]:
+    """momentum=0.9, and no dampening."""
+    for call in case.calls("SGD"):
+        edits = [case.with_keyword(call, "momentum", "0.9")]
+        cut = case.without_keyword(call, "dampening")
+        note = "0.9 is the usual momentum; the default is none."
+        yield from case.change(*edits, *([cut] if cut else []), note=note)
+
+
+def number_as_text(case: Case) -> Iterator[Proposal]:
+    """float(...) around a number that is a text."""
+    for call in case.calls(*OPTIMISERS):
+        for given in [*call.args[1:], *[k.value for k in call.keywords]]:
+            if isinstance(given, ast.Constant) and isinstance(given.value, str):
+                yield case.replaced(given, given.value)
+            elif not isinstance(given, ast.Constant):
+                yield case.replaced(given, f"float({case.of(given)})")
+
+
 def optimiser_itself(case: Case) -> Iterator[Proposal]:
     """The optimiser of the program."""
     for call in case.calls():
@@ -158,7 +210,11 @@ def optimiser_itself(case: Case) -> Iterator[Proposal]:
 
 
 def closure(case: Case) -> Iterator[Proposal]:
-    """The backward as a closure."""
+    """The closure that another step was given; the backward as a closure."""
+    for call in case.calls("step", everywhere=True):
+        if len(call.args) == 1 and dotted(call.args[0]) in case.functions:
+            for here in case.calls("step"):
+                yield case.proposal(case.with_argument(here, dotted(call.args[0])))
     for call in case.calls("step"):
         statement = case.statement_of(call)
         block = case.blocks[statement]

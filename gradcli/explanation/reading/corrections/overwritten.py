@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from .case import Case, Proposal
-from .graphs import recomputed
+from .graphs import carried_over, recomputed
 from .in_place import (
     NEW,
     base_of,
@@ -14,9 +14,10 @@ from .in_place import (
     without_inplace,
     written,
 )
-from .nodes import calls_in, method, names_in, targets
+from .nodes import calls_in, dotted, keyword, method, names_in, targets
 
 COPIED = "The operation saves a copy, which the change does not reach."
+STEPPED = "The step changes the parameters that the turn before still needs."
 RANDOM = ("rand", "randn", "normal", "randint", "randperm", "dropout", "bernoulli", "next")
 
 
@@ -25,7 +26,13 @@ def needed(case: Case) -> Iterator[Proposal]:
     statements = [s for line in changing_lines(case) for s in case.statements_of(line)]
     yield from without_inplace(case)
     yield from own_memory(case, statements)
+    if any(keyword(c, "retain_graph") for c in case.here):
+        yield from carried_over(case, STEPPED)
+    viewed = list(base_copied(case, statements))
+    yield from viewed
     for statement in statements:
+        if viewed:
+            break
         leaf = case.tensor(base_of(written(statement)))
         if leaf is not None and leaf.is_leaf and leaf.requires_grad:
             yield from after_step(case, without_recording(case, statement))
@@ -54,6 +61,21 @@ def own_memory(case: Case, statements: list[ast.stmt]) -> Iterator[Proposal]:
             if method(value) in ("detach", "numpy") or shared:
                 why = f"{case.of(value)} shares its memory: a change of it is a change of both."
                 yield case.appended(value, ".clone()", why=why, reprints=True)
+
+
+def base_copied(case: Case, statements: list[ast.stmt]) -> Iterator[Proposal]:
+    """A change through a view, of what is read later: its base is a copy."""
+    for statement in statements:
+        target = base_of(written(statement))
+        view = case.tensor(target)
+        if not isinstance(target, ast.Name) or view is None or view.view is None:
+            continue
+        for name, value in case.values.items():
+            read = [n for n in case.reads_of(name) if n.lineno > statement.lineno]
+            built = case.makers(name, statement.lineno)[:1]
+            if value is view.view.base and value is not view and read and built:
+                note = f"{dotted(target)} is a view of {name}: the change of it is one of {name}."
+                yield case.appended(built[0].value, ".clone()", note=note)
 
 
 def without_recording(case: Case, statement: ast.stmt) -> ast.stmt:

@@ -24,6 +24,9 @@ def flag_of_computed(case: Case) -> Iterator[Proposal]:
         if target is None:
             continue
         text = case.of(target)
+        if not value and isinstance(target, ast.Subscript):
+            yield from part_frozen(case, statement, target)
+            continue
         if not value:
             note = "The same numbers without the graph."
             yield case.replaced(statement, f"{text} = {text}.detach()", note=note)
@@ -37,6 +40,23 @@ def flag_of_computed(case: Case) -> Iterator[Proposal]:
         yield case.replaced(statement, f"{text} = {text}.detach().requires_grad_()")
         for earlier in built:
             yield case.appended(earlier.value, ".detach()")
+
+
+def part_frozen(case: Case, statement: ast.stmt, part: ast.Subscript) -> Iterator[Proposal]:
+    """w[0].requires_grad = False: a hook that lets no gradient through to that part."""
+    whole, outer = case.of(part.value), case.tensor(part.value)
+    if outer is None or not outer.requires_grad:
+        return
+    index = case.source[case.end(part.value) : case.end(part)]
+    name = next(n for n in ("mask", "trained", "open_mask") if n not in case.values)
+    lines = [f"{name} = torch.ones_like({whole})", f"{name}{index} = 0"]
+    lines.append(f"{whole}.register_hook(lambda g: g * {name})")
+    yield case.proposal(
+        case.after(statement, *lines),
+        case.removing(statement),
+        why=f"{case.of(part)} is a view, and has no flag of its own: {whole} has one.",
+        note="The hook makes the gradient of that part 0.",
+    )
 
 
 def flag_no_bool(case: Case) -> Iterator[Proposal]:
@@ -115,6 +135,7 @@ def assigned_parameter(case: Case) -> Iterator[Proposal]:
     """An attribute in the place of the parameter, where what is computed has a graph; else copy_
     without recording.
     """
+    yield from local_in_method(case)
     computed = "torch.nn.Parameter" not in "".join(case.of(s) for s in case.of_type(ast.Assign))
     for statement in case.of_type(ast.Assign) if computed else ():
         if case.leads_to_leaf(statement.value):
@@ -127,10 +148,32 @@ def assigned_parameter(case: Case) -> Iterator[Proposal]:
             yield case.proposal(edit)
             continue
         left, right = case.of(statement.targets[0]), case.of(statement.value)
+        right = f"torch.as_tensor({right})" if "ndarray" in case.message else right
         new = edit.text.replace(case.of(statement), f"{left}.copy_({right})")
         note = "The parameter stays, with new numbers."
         yield case.proposal(edit._replace(text=new), note=note)
         yield case.replaced(statement.value, f"torch.nn.Parameter({right})")
+
+
+def local_in_method(case: Case) -> Iterator[Proposal]:
+    """self.w = self.w / 2 in forward: a name of the method, and the parameter stays."""
+    for statement in case.of_type(ast.Assign):
+        target = target_of(statement, ast.Attribute)
+        function = next((n for n in case.around(statement) if isinstance(n, ast.FunctionDef)), None)
+        if target is None or function is None or function.name == "__init__":
+            continue
+        text, new = case.of(target), target.attr
+        read = [n for n in within(function, ast.Attribute) if dotted(n) == text]
+        later = [n for n in read if n.lineno > (statement.end_lineno or 0)]
+        taken = {n.id for n in within(function, ast.Name)}
+        if (
+            later
+            and new not in taken
+            and text in [dotted(n) for n in within(statement.value, ast.Attribute)]
+        ):
+            edits = [case.replacing(n, new) for n in (target, *later)]
+            note = f"{text} stays the parameter; {new} is what this call computes of it."
+            yield case.proposal(*edits, note=note)
 
 
 def integer_data(case: Case) -> Iterator[Proposal]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
 from .case import Case, Proposal
-from .nodes import calls_in, dotted, keyword, method, names_in, owner, target_of, value_of
+from .nodes import calls_in, dotted, keyword, method, names_in, owner, target_of, value_of, within
 from .text import Edit
 
 CREATORS = (
@@ -20,6 +20,7 @@ def leaves(case: Case, targets: list[ast.expr]) -> Iterator[Proposal]:
     wanted = asked_for(case)
     source = [n for t in targets for n in names_in(t)]
     source += [n for t in targets for s in case.slice_of(t, case.line) for n in names_in(s)]
+    source = [n for n in source if n not in compared_with(case) or n in wanted]
     order = dict.fromkeys([*wanted, *reversed(list(dict.fromkeys(source)))])
     names = [n for n in order if is_leaf(case, n) and (n in wanted or is_given(case, n))]
     names = sorted(names, key=lambda n: not is_given(case, n))  # of a computed one, its source
@@ -62,6 +63,28 @@ def flag_too_late(case: Case, targets: list[ast.expr]) -> Iterator[Proposal]:
                 )
 
 
+def part_flagged(case: Case) -> Iterator[Proposal]:
+    """x[0].requires_grad = True: on x itself."""
+    for statement in case.of_type(ast.Assign, everywhere=True):
+        flagged = target_of(statement, ast.Attribute)
+        part = owner(flagged) if flagged and flagged.attr == "requires_grad" else None
+        if part is not None and _is_module(case, part):
+            new = f"{case.of(part)}.requires_grad_({case.of(statement.value)})"
+            why = f"{case.of(flagged)} is an attribute like any other: the parameters keep theirs."
+            yield case.replaced(statement, new, why=why)
+            continue
+        if isinstance(part, ast.Subscript) and case.tensor(part.value) is not None:
+            whole = case.of(part.value)
+            why = f"{case.of(part)} is a new tensor: the flag was set on it, not on {whole}."
+            yield case.replaced(part, whole, why=why)
+
+
+def _is_module(case: Case, node: ast.expr) -> bool:
+    """Whether an expression is a module, or one of the parts of a module by its number."""
+    whole = node.value if isinstance(node, ast.Subscript) else node
+    return case.is_module(whole)
+
+
 def why_leaves(names: list[str]) -> str:
     """Why nothing was recorded of what is computed from these names."""
     listed = " and ".join(names)
@@ -83,6 +106,14 @@ def asked_for(case: Case) -> list[str]:
         if method(node) in ("retain_grad", "register_hook"):
             result.append(dotted(owner(node)))
     return [n for n in dict.fromkeys(result) if n]
+
+
+def compared_with(case: Case) -> set[str]:
+    """Names that are the target of a loss, and nothing else."""
+    losses = [c for c in case.calls(everywhere=True) if len(c.args) == 2 and case.is_loss(c)]
+    read = [n for c in losses for n in within(c.args[1], ast.Name)]
+    names = {n.id for n in read}
+    return {n for n in names if all(r in read for r in case.reads_of(n))}
 
 
 def is_leaf(case: Case, name: str) -> bool:

@@ -8,7 +8,18 @@ from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
 from .case import Case, Proposal
 from .layers import first_output
-from .nodes import calls_in, elements, keyword, method, size, target_of, value_of, within
+from .nodes import (
+    calls_in,
+    dotted,
+    elements,
+    is_operation,
+    keyword,
+    method,
+    size,
+    target_of,
+    value_of,
+    within,
+)
 from .text import Edit
 
 LOSSES = ("loss", "err", "cost", "mse", "bce", "criterion", "objective", "nll", "penalty")
@@ -71,6 +82,7 @@ def not_scalar(case: Case) -> Iterator[Proposal]:
             named = keyword(inner, "reduction")
             if named and value_of(named.value) == "none":
                 yield case.replaced(named.value, case.of(named.value).replace("none", "mean"))
+        yield from _product(case, call, root)
         end = reduction(case.of(root))
         if isinstance(root, ast.List | ast.Tuple):
             for item in root.elts:
@@ -79,6 +91,25 @@ def not_scalar(case: Case) -> Iterator[Proposal]:
             yield case.first(call, end, note=_what(case.of(root), end))
         else:
             yield case.appended(root, end, note=_what(case.of(root), end))
+
+
+def _product(case: Case, call: ast.Call, root: ast.expr) -> Iterator[Proposal]:
+    """grad(g, x, v)[0] for grad(g, x)[0] @ v: of a gradient g the Jacobian is symmetric."""
+    made = case.made(root)
+    made = made.value if isinstance(made, ast.Subscript) else made
+    taken = case.parents.get(call)
+    outer = case.parents.get(taken) if isinstance(taken, ast.Subscript) else None
+    if not (case.is_grad(call) and isinstance(made, ast.Call) and case.is_grad(made) and outer):
+        return
+    if is_operation(outer, ast.MatMult | ast.Mult):
+        sides = [s for s in (outer.left, outer.right) if s is not taken]  # type: ignore[attr-defined]
+        if len(sides) == 1 and case.shape(sides[0]) == case.shape(root) is not None:
+            new = case.with_keyword(call, "grad_outputs", case.of(sides[0]))
+            text = case.of(taken)
+            at = case.start(taken)
+            text = text[: new.start - at] + new.text + text[new.end - at :]
+            note = "With it as the seed one way back gives the product with the Hessian."
+            yield case.replaced(outer, text, note=note)
 
 
 def _what(text: str, end: str) -> str:
@@ -139,8 +170,12 @@ def _constant(seed: ast.expr) -> bool:
 
 def seed_no_tensor(case: Case) -> Iterator[Proposal]:
     """The same numbers as a tensor; the leaf in the place of its number."""
+    for _, root in case.ways:
+        if method(root) == "item":
+            yield case.without(root, why="item() gives a Python number, which has no graph.")  # type: ignore[arg-type]
     for call in case.here:
         wanted = case.inputs_of(call) if case.is_grad(call) else None
+        yield from _named_leaf(case, wanted)
         if wanted is not None and isinstance(case.value(wanted), int | float):
             for name in case.leaves:
                 yield case.replaced(wanted, name, why="A gradient is with respect to a tensor.")
@@ -150,6 +185,20 @@ def seed_no_tensor(case: Case) -> Iterator[Proposal]:
         if isinstance(seed, ast.Constant):
             yield case.replaced(seed, f"torch.full_like({case.of(root)}, {text})")
         yield case.replaced(seed, f"torch.ones_like({case.of(root)})")
+
+
+def _named_leaf(case: Case, wanted: ast.expr | None) -> Iterator[Proposal]:
+    """x = torch.tensor(3.0, requires_grad=True) where x = 3.0 is given to a tensor later."""
+    for built in case.makers(wanted)[:1] if isinstance(wanted, ast.Name) else ():
+        leaves = [
+            c
+            for c in case.calls("tensor", everywhere=True)
+            if keyword(c, "requires_grad") and c.args and dotted(c.args[0]) == dotted(wanted)
+        ]
+        if len(leaves) == 1 and isinstance(built.value, ast.Constant):
+            number = f"torch.tensor({case.of(built.value)}, requires_grad=True)"
+            edits = case.replacing(built.value, number), case.replacing(leaves[0], dotted(wanted))
+            yield case.proposal(*edits, why="A gradient is with respect to a tensor.")
 
 
 def seed_count(case: Case) -> Iterator[Proposal]:
@@ -226,6 +275,17 @@ def named_pair(case: Case) -> Iterator[Proposal]:
             if isinstance(built.value, ast.Call):
                 yield case.appended(built.value, ".values")
         yield case.first(node, ".values")
+
+
+def assigned_tuple(case: Case) -> Iterator[Proposal]:
+    """J[i] = torch.autograd.grad(y[i], x)[0]."""
+    for statement in case.of_type(ast.Assign):
+        if isinstance(statement.value, ast.Call) and case.is_grad(statement.value):
+            yield case.appended(statement.value, "[0]")
+            yield case.proposal(
+                case.appending(statement.value, "[0]"),
+                case.with_keyword(statement.value, "retain_graph", "True"),
+            )
 
 
 def old_argument(case: Case) -> Iterator[Proposal]:

@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 from itertools import permutations
+from math import prod
 
 from .case import Case, Proposal, weight_of
 from .layers import resized_layer
@@ -30,6 +31,7 @@ def matrix_product(case: Case) -> Iterator[Proposal]:
         if call.lineno <= case.line and len(call.args) == 1 and not call.keywords:
             why = f"Line {call.lineno}: without dim the batch is split, not the features."
             yield case.given(call, "dim", "-1", why=why)
+    yield from transposed_matrices(case)
     if case.match[1]:
         a, b, c, d = (int(case.match[k]) for k in (1, 2, 3, 4))
         yield from flattened_samples(case, a, b, c)
@@ -40,6 +42,7 @@ def matrix_product(case: Case) -> Iterator[Proposal]:
             yield case.appended(node, ".transpose(-2, -1)", note=note)
     products = [n for n in case.of_type(ast.BinOp) if is_operation(n, ast.MatMult)]
     for node in products:
+        yield from quadratic_form(case, node)
         for factor in (node.right, node.left):
             if isinstance(factor, ast.Call):  # as a whole, not what is in it
                 yield case.appended(factor, ".T")
@@ -59,10 +62,34 @@ def matrix_product(case: Case) -> Iterator[Proposal]:
             yield case.appended(operand, end)
 
 
+def quadratic_form(case: Case, product: ast.BinOp) -> Iterator[Proposal]:
+    """x @ A @ x of each row of x."""
+    inner, x = product.left, product.right
+    if is_operation(inner, ast.MatMult) and case.of(inner.left) == case.of(x):  # type: ignore[attr-defined]
+        shape = case.shape(x)
+        if shape is not None and len(shape) == 2 and min(shape) > 1:
+            new = f"(({case.of(inner)}) * {case.of(x)}).sum(-1)"
+            yield case.replaced(product, new, note="The quadratic form of each row.")
+
+
+def transposed_matrices(case: Case) -> Iterator[Proposal]:
+    """x.transpose(-2, -1) for the x.T of a batch, which turns the batch round too."""
+    for node in case.attributes("T"):
+        shape = case.shape(node.value)
+        if shape is not None and len(shape) > 2:
+            why = f"{case.of(node)} reverses all dimensions, those of the batch too."
+            yield case.replaced(node, f"{case.of(node.value)}.transpose(-2, -1)", why=why)
+
+
 def flattened_samples(case: Case, rows: int, given: int, wanted: int) -> Iterator[Proposal]:
     """x.view(-1) of a batch, with the batch kept."""
     if rows != 1 or given % wanted:
         return
+    for call in case.calls("flatten", everywhere=True):
+        alone = dotted(call.func) == "torch.flatten" and len(call.args) == 1 and not call.keywords
+        if alone and call.lineno <= case.line:
+            why = "The whole batch became one row; each sample is a row of its own."
+            yield case.proposal(case.with_argument(call, "1"), why=why)
     for call in case.methods("view", "reshape", "flatten", everywhere=True):
         minus = call.args and case.of(call.args[0]) == "-1"
         whole = minus or (method(call) == "flatten" and not call.args)
@@ -91,9 +118,13 @@ def broadcast(case: Case) -> Iterator[Proposal]:
     if case.calls("where"):  # which of its three tensors is meant otherwise does not show
         yield from as_column(case)
         return
+    yield from transposed_matrices(case)
+    yield from padding_mask(case)
+    yield from leading_sizes(case)
     yield from reduced_with_keepdim(case)
     yield from as_column(case)
     yield from each_with_each(case)
+    yield from longer_default(case)
     for call in case.creations:
         yield from _other_size(case, call)
     yield from same_sizes(case, parameters=True)
@@ -126,9 +157,43 @@ def _fitted(case: Case, node: ast.expr) -> Iterator[Proposal]:
     if tensor.ndim > 1 and tensor.shape[0] == max(wanted) > 1 and not leaf:
         note = "As many as there are of the other; the rest is left out."
         yield case.appended(node, f"[:{min(wanted)}]", note=note)
-    if tensor.ndim > 1:
-        yield case.appended(node, ".mean(1, keepdim=True)", weak=True)
-        yield case.appended(node, ".mean(0)", weak=True)
+
+
+def padding_mask(case: Case) -> Iterator[Proposal]:
+    """A mask of the keys of each sample, beside scores with more dimensions."""
+    for call in case.calls("masked_fill", "masked_fill_"):
+        scores, mask = case.shape(owner(call)), call.args[0] if call.args else None
+        shape = case.shape(mask)
+        if scores is None or shape is None or mask is None or len(scores) < 3 or len(shape) != 2:
+            continue
+        if shape == (scores[0], scores[-1]):
+            more = ", ".join(["None"] * (len(scores) - 2))
+            note = "Each sample has one mask, for all of its heads and queries."
+            yield case.appended(mask, f"[:, {more}]", note=note)
+
+
+def leading_sizes(case: Case) -> Iterator[Proposal]:
+    """A tensor with the first sizes of the other: a number for each of its last parts."""
+    for node in case.of_type(ast.BinOp):
+        for side, other in ((node.left, node.right), (node.right, node.left)):
+            shape, whole = case.shape(side), case.shape(other)
+            if shape is None or whole is None or not 1 < len(shape) < len(whole):
+                continue
+            if shape == whole[: len(shape)]:
+                end = ".unsqueeze(-1)" * (len(whole) - len(shape))
+                note = f"{case.of(side)} has a number for each of the first dimensions."
+                yield case.appended(side, end, note=note)
+
+
+def longer_default(case: Case) -> Iterator[Proposal]:
+    """A longest length that is the default of an argument, as large as is needed."""
+    small, large = sorted(int(n) for n in case.match.groups())
+    for function in case.of_type(ast.FunctionDef, everywhere=True):
+        named = zip(reversed(function.args.args), reversed(function.args.defaults))
+        for name, default in named:
+            if number_of(default) == small and re.search("max|len|size", name.arg):
+                why = f"{name.arg} is {small}, and {large} are needed."
+                yield case.replaced(default, str(large), why=why)
 
 
 def _other_size(case: Case, call: ast.Call, **words: bool) -> Iterator[Proposal]:
@@ -187,8 +252,22 @@ def same_sizes(case: Case, parameters: bool) -> Iterator[Proposal]:
 
 def gathered(case: Case) -> Iterator[Proposal]:
     """A column of places, and a vector of what stands there."""
+    for call in case.calls("scatter", "scatter_", "scatter_add", "scatter_add_"):
+        given = [*call.args, *[k.value for k in call.keywords]]
+        place = 1 if dotted(owner(call)) != "torch" else 2
+        where = case.of(given[place - 1])
+        columns = [a for a in given[place:] if len(case.shape(a) or ()) == 1]
+        yield from case.change(*[case.appending(a, f".unsqueeze({where})") for a in columns])
     for call in case.calls("gather"):
         given = [*call.args[-2:], *[k.value for k in call.keywords if k.arg == "index"]]
+        x, index = owner(call), case.shape(given[-1]) if given else None
+        shape = case.shape(x) or ()
+        if index is not None and len(index) == 1 and len(shape) == 3 and index[0] == shape[0]:
+            if case.number(given[-2]) == 1:
+                text = case.operand(x)
+                new = f"{text}[torch.arange({text}.shape[0]), {case.of(given[-1])}]"
+                yield case.replaced(call, new, note="Of each sample the place that is its own.")
+            continue
         if len(given) >= 2:
             where = case.of(given[-2])
             column = case.appending(given[-1], f".unsqueeze({where})")
@@ -203,12 +282,14 @@ def wrong_view(case: Case) -> Iterator[Proposal]:
         if len(shape) > 2 == len(call.args) and case.of(call.args[0]) == "-1":
             note = "Each sample stays a row of its own."
             yield case.proposal(*flattened(case, call), note=note)
+        numbers = [case.number(a) for a in call.args]
+        if len(shape) > 1 and None not in numbers and prod(shape) == shape[0] * prod(numbers):  # type: ignore[arg-type]
+            first = f"{case.operand(owner(call))}.shape[0], "
+            why = "The batch is the first dimension, and is not among the sizes."
+            yield case.proposal(case.inserting(call.args[0], first), why=why)
         for given in reversed(call.args):
             if number_of(given) is not None:
                 yield case.replaced(given, "-1")
-        if len(call.args) > 1:
-            whole = Edit(case.start(call.args[0]), case.end(call.args[-1]), "-1")
-            yield case.proposal(whole, weak=True)
 
 
 def index_too_large(case: Case) -> Iterator[Proposal]:
@@ -220,7 +301,11 @@ def index_too_large(case: Case) -> Iterator[Proposal]:
         if there is not None:
             yield from from_zero(case, call, there)
             yield case.replaced(last, str(there))
-        yield case.replaced(last, f"{case.operand(last)} - 1")
+        for node in case.of_type(ast.Subscript) if there is None else ():
+            held = case.value(node.value)
+            if isinstance(held, list | tuple) and dotted(node.slice) == dotted(loop.target):  # type: ignore[union-attr]
+                yield case.replaced(last, f"len({case.of(node.value)})")
+        yield case.replaced(last, f"{case.of(last)} - 1")
     last_index = (there or 1) - 1
     for number in [c for n in case.of_type(ast.Subscript) for c in within(n.slice, ast.Constant)]:
         if str(number.value) == case.match[1]:
@@ -249,7 +334,14 @@ def more_rows(case: Case) -> Iterator[Proposal]:
     )
     for call in case.calls("Embedding", everywhere=True):
         first = argument(call, 0, "num_embeddings")
-        weight = weight_of(case.value(target_of(case.statement_of(call), ast.AST)))
+        layer = target_of(case.statement_of(call), ast.AST)
+        weight = weight_of(case.value(layer))
+        given = [c.args[0] for c in case.calls() if c.args and dotted(c.func) == dotted(layer)]
+        asked = [n for g in given if (n := largest_index(case, g)) is not None]
+        if given and asked and first is not None and weight is not None:
+            if max(asked) >= weight.shape[0]:
+                yield from _with_rows(case, first, max(asked) + 1)
+            continue
         count = number_of(first)
         rows = weight.shape[0] if weight is not None else count
         if first is None or rows is None or largest < rows:
@@ -257,6 +349,45 @@ def more_rows(case: Case) -> Iterator[Proposal]:
         new = f"{case.of(first)} + {largest + 1 - rows}" if count is None else str(largest + 1)
         why = f"The largest index is {largest}: that needs {largest + 1} rows, from 0 on."
         yield case.replaced(first, new, why=why)
+
+
+def largest_index(case: Case, node: ast.expr) -> int | None:
+    """The largest number of an index that is known: of arange(n) n - 1."""
+    tensor = case.tensor(node)
+    if tensor is not None:
+        return int(tensor.data.max()) if tensor.numel else None
+    if method(node) == "arange" and isinstance(node, ast.Call) and len(node.args) == 1:
+        count = case.number(node.args[0])
+        return None if count is None else count - 1
+    return None
+
+
+def _with_rows(case: Case, first: ast.expr, rows: int) -> Iterator[Proposal]:
+    """The number of rows where it is written: in the call, or where a name is given it."""
+    why = f"The largest index is {rows - 1}: that needs {rows} rows, from 0 on."
+    for given in _given_for(case, first):
+        yield case.replaced(given, str(rows), why=why, reprints=True)
+    for built in case.makers(first) if isinstance(first, ast.Name) else ():
+        if number_of(built.value) is not None:
+            yield case.replaced(built.value, str(rows), why=why)
+    old = case.number(first)
+    plain = number_of(first) is not None or old is None
+    yield case.replaced(first, str(rows) if plain else f"{case.of(first)} + {rows - old}", why=why)  # type: ignore[operator]
+
+
+def _given_for(case: Case, name: ast.expr) -> Iterator[ast.expr]:
+    """The number that an __init__ is given for one of its arguments."""
+    function = next((n for n in case.around(name) if isinstance(n, ast.FunctionDef)), None)
+    cls = case.parents.get(function) if function is not None else None
+    if function is None or not isinstance(cls, ast.ClassDef):
+        return
+    names = [a.arg for a in function.args.args]
+    if dotted(name) not in names[1:]:
+        return
+    for call in case.calls(everywhere=True):
+        given = argument(call, names.index(dotted(name)) - 1, dotted(name))
+        if method(call) == cls.name and given is not None and number_of(given) is not None:
+            yield given
 
 
 def dimension(case: Case) -> Iterator[Proposal]:
@@ -285,6 +416,8 @@ def expanded(case: Case) -> Iterator[Proposal]:
             if sizes:
                 yield case.replaced(sizes[-1], numbers)
         ends = [f"[:{places}]"] if places else []
+        cut = _cropped(case)
+        ends = [cut, *ends] if cut else ends
         for end in (*ends, ".T", f".view_as({case.of(target)})", ".squeeze()"):
             yield case.appended(statement.value, end)
     for call in case.methods("expand", "expand_as"):
@@ -292,6 +425,21 @@ def expanded(case: Case) -> Iterator[Proposal]:
         for given in reversed(call.args):
             if str(number_of(given)) == places:
                 yield case.replaced(given, numbers)
+
+
+def _cropped(case: Case) -> str:
+    """The index that leaves the first elements alone, as many as there are places; "" where more
+    than one dimension differs.
+    """
+    sizes = re.search(r"Target sizes: (\[.*?\])\.\s+Tensor sizes: (\[.*?\])", case.message)
+    if not sizes:
+        return ""
+    places, given = size(sizes[1]), size(sizes[2])
+    larger = [d for d, (n, m) in enumerate(zip(places, given)) if m > n]
+    if len(places) != len(given) or len(larger) != 1 or larger == [0] or places[larger[0]] < 2:
+        return ""
+    parts = [f":{places[d]}" if d in larger else ":" for d in range(larger[0] + 1)]
+    return f"[{', '.join(parts)}]"
 
 
 def letters(case: Case) -> Iterator[Proposal]:
@@ -383,7 +531,14 @@ def number_of_indices(case: Case) -> Iterator[Proposal]:
 
 
 def index_of_list(case: Case) -> Iterator[Proposal]:
-    """The place of the largest in the place of the largest; a whole number as one."""
+    """The place of the largest in the place of the largest; a whole number as one; a list that is
+    computed with as a tensor.
+    """
+    for side in [s for n in case.of_type(ast.BinOp) for s in (n.left, n.right)]:
+        if isinstance(case.value(side), list):
+            stack = "stack" if case.listed(side) else "tensor"
+            why = "A list times a number is the list several times: a tensor is computed with."
+            yield case.replaced(side, f"torch.{stack}({case.of(side)})", why=why)
     for node in case.of_type(ast.Subscript):
         made = case.made(node.slice)
         if method(made) in ARG and isinstance(made, ast.Call):
@@ -432,6 +587,7 @@ def stacked(case: Case) -> Iterator[Proposal]:
             new = f"torch.nn.utils.rnn.pad_sequence({given}, batch_first=True)"
             yield case.replaced(call, new, note="Shorter ones get zeros at their end.")
     yield from padded_batches(case)
+    yield from repeated(case)
     yield from cropped(case)
     for node in case.of_type(ast.Attribute, ast.Call):
         if isinstance(node, ast.Attribute) and node.attr == "stack":
@@ -448,6 +604,21 @@ def padded_batches(case: Case) -> Iterator[Proposal]:
         if not keyword(call, "collate_fn"):
             note = "Shorter samples get zeros at their end."
             yield case.given(call, "collate_fn", new, why=why, note=note)
+
+
+def samples(case: Case) -> Iterator[Proposal]:
+    """As many samples as there are targets, where one has more."""
+    for call in case.calls("TensorDataset"):
+        sizes = [case.shape(a) for a in call.args]
+        least = min((s[0] for s in sizes if s), default=0)
+        shortest = [case.of(a) for a, s in zip(call.args, sizes) if s and s[0] == least]
+        edits = [
+            case.appending(a, f"[:len({shortest[0]})]")
+            for a, s in zip(call.args, sizes)
+            if s and s[0] > least > 0
+        ]
+        note = "What is left over is cut: check that sample and target belong together."
+        yield from case.change(*edits, note=note, weak=True)
 
 
 def ragged(case: Case) -> Iterator[Proposal]:
@@ -480,6 +651,8 @@ def _dimensions(case: Case, call: ast.Call) -> Iterator[Proposal]:
     if method(call) == "cat" and items and len(shapes) == len(items):
         for dim in fitting_dims(shapes):
             yield case.given(call, "dim", str(dim))
+    elif method(call) == "cat" and len(call.args) == 1 and not keyword(call, "dim"):
+        yield case.given(call, "dim", "-1")
 
 
 def fitting_dims(shapes: list[tuple[int, ...]]) -> list[int]:
@@ -492,10 +665,24 @@ def fitting_dims(shapes: list[tuple[int, ...]]) -> list[int]:
     ]
 
 
+def repeated(case: Case) -> Iterator[Proposal]:
+    """A tensor with one row beside one with several: its row for each of them."""
+    sizes = re.search(r"Expected size (\d+) but got size (\d+)", case.message)
+    many = max((int(n) for n in sizes.groups()), default=0) if sizes else 0
+    for call in case.calls("cat", "concat") if sizes and "1" in sizes.groups() else ():
+        for item in elements(call.args[0]):
+            shape = case.shape(item) or ()
+            for dim, n in enumerate(shape):
+                if n == 1:
+                    new = ", ".join(str(many) if d == dim else "-1" for d in range(len(shape)))
+                    note = f"The one of {case.of(item)} stands beside each of the {many}."
+                    yield case.appended(item, f".expand({new})", note=note)
+
+
 def cropped(case: Case) -> Iterator[Proposal]:
     """Images of nearly the same size: the larger one without its last rows and columns."""
     sizes = re.search(r"Expected size (\d+) but got size (\d+)", case.message)
-    wanted, given = (int(n) for n in sizes.groups()) if sizes else (0, 0)
+    given, wanted = sorted(int(n) for n in sizes.groups()) if sizes else (0, 0)
     for call in case.calls("cat") if 0 < wanted - given < wanted / 2 else ():
         for item in elements(call.args[0]):
             shape = case.shape(item) or ()
@@ -508,12 +695,34 @@ def cropped(case: Case) -> Iterator[Proposal]:
 def joined_dimensions(case: Case) -> Iterator[Proposal]:
     """A dimension of size 1 for the tensors that have fewer."""
     most = max(int(case.match[1]), int(case.match[2]))
+    least = min(int(case.match[1]), int(case.match[2]))
+    for call in case.calls("cat", "concat", "concatenate", "hstack"):
+        for item in elements(call.args[0]) if call.args else []:
+            shape = case.shape(item) or ()
+            if len(shape) == most == least + 1 and 1 in shape[1:]:
+                yield case.appended(item, f".squeeze({shape.index(1, 1)})")
     for call in case.calls("cat", "concat", "concatenate", "hstack"):
         for item in elements(call.args[0]) if call.args else []:
             tensor = case.tensor(item)
+            yield from embedded(case, item)
             if tensor is None or tensor.ndim < most:
                 yield case.appended(item, ".unsqueeze(1)")
                 yield case.appended(item, ".unsqueeze(0)")
+
+
+def embedded(case: Case, item: ast.expr) -> Iterator[Proposal]:
+    """What an embedding gives for numbers of classes, where the program has one and does not use
+    it.
+    """
+    tensor = case.tensor(item)
+    if tensor is None or tensor.dtype.kind != "int":
+        return
+    called = {dotted(c.func) for c in case.calls(everywhere=True)}
+    for built in case.of_type(ast.Assign, everywhere=True):
+        name = dotted(built.targets[0])
+        if method(built.value) == "Embedding" and name and name not in called:
+            why = f"{case.of(item)} are numbers of classes; {name} is there for them, and not used."
+            yield case.replaced(item, f"{name}({case.of(item)})", why=why)
 
 
 def stacked_numbers(case: Case) -> Iterator[Proposal]:
@@ -590,6 +799,27 @@ def image_of_plane(case: Case) -> Iterator[Proposal]:
             yield case.appended(given, "[None, None]", note=note)
 
 
+def split_sizes(case: Case) -> Iterator[Proposal]:
+    """The last part as large as what is left."""
+    found = re.search(r"exactly to (\d+) .*split_sizes=(\[.*?\])", case.message)
+    whole, sizes = (int(found[1]), size(found[2])) if found else (0, ())
+    for node in case.of_type(ast.List, ast.Tuple) if len(sizes) > 1 else ():
+        last, left = node.elts[-1:], whole - sum(sizes[:-1])
+        if last and tuple(case.number(e) for e in node.elts) == sizes and left > 0:
+            note = f"The last part is what is left of {whole}."
+            yield case.replaced(last[0], str(left), note=note)
+
+
+def split_lengths(case: Case) -> Iterator[Proposal]:
+    """The last part of a data set as large as what is left."""
+    for call in case.calls("random_split"):
+        lengths = elements(call.args[1]) if len(call.args) > 1 else []
+        if len(lengths) > 1:
+            first = " - ".join(case.of(n) for n in lengths[:-1])
+            new = f"len({case.of(call.args[0])}) - {first}"
+            yield case.replaced(lengths[-1], new, note="The last part is what is left.")
+
+
 def smaller_k(case: Case) -> Iterator[Proposal]:
     """No larger k than there are elements."""
     for call in case.calls("topk", "kthvalue"):
@@ -612,5 +842,7 @@ def enough_classes(case: Case) -> Iterator[Proposal]:
     """A class more than the largest label."""
     for call in case.calls("one_hot"):
         count, labels = argument(call, 1, "num_classes"), case.tensor(call.args[0])
-        if count is not None and labels is not None:
-            yield case.replaced(count, str(int(labels.data.max()) + 1))
+        numbers = [n.value for n in within(call.args[0], ast.Constant) if type(n.value) is int]
+        numbers += [int(labels.data.max())] if labels is not None else []
+        if count is not None and numbers:
+            yield case.replaced(count, str(max(numbers) + 1))

@@ -103,6 +103,17 @@ def backward_in_transform(case: Case) -> Iterator[Proposal]:
         yield case.proposal(case.removing(case.statement_of(call)), note=note)
 
 
+def as_tuples(case: Case) -> Iterator[Proposal]:
+    """(x,) for x, of primals and of tangents."""
+    for call in case.calls("jvp"):
+        edits = [
+            case.replacing(a, f"({case.of(a)},)")
+            for a in call.args[1:3]
+            if case.tensor(a) is not None or isinstance(a, ast.Call)
+        ]
+        yield from case.change(*edits)
+
+
 # ---- vmap ----------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,71 @@
+"""Cures of parameters that a distribution does not have: scores for probabilities, scales that are
+not positive, matrices that are no covariance.
+"""
+
+import ast
+from collections.abc import Iterator
+
+from .case import Case, Proposal
+from .nodes import argument, dotted, keyword
+
+PARAMETERS = {
+    **dict.fromkeys(
+        ("Normal", "Laplace", "LogNormal", "Cauchy", "Gumbel", "LogisticNormal"), ("loc", "scale")
+    ),
+    **dict.fromkeys(
+        ("Categorical", "Bernoulli", "OneHotCategorical", "Geometric", "ContinuousBernoulli"),
+        ("probs", "logits"),
+    ),
+    **dict.fromkeys(("Exponential", "Poisson"), ("rate",)),
+    "Beta": ("concentration1", "concentration0"),
+    "Gamma": ("concentration", "rate"),
+    "Dirichlet": ("concentration",),
+    "HalfNormal": ("scale",),
+    "StudentT": ("df", "loc", "scale"),
+    "Binomial": ("total_count", "probs", "logits"),
+    "MultivariateNormal": ("loc", "covariance_matrix", "precision_matrix", "scale_tril"),
+}  # in the order of their arguments
+
+
+def constrained(case: Case) -> Iterator[Proposal]:
+    """The parameter in a form that is always allowed."""
+    name, distribution, constraint = case.match.groups()
+    if "nan" in case.message.rpartition("invalid values:")[2]:
+        return
+    names = PARAMETERS.get(distribution, ())
+    for call in case.calls(distribution):
+        given = argument(call, names.index(name), name) if name in names else None
+        if given is None:
+            continue
+        if name == "probs" and constraint in ("Simplex", "Interval"):
+            yield from _as_logits(case, call, given)
+        elif constraint in ("GreaterThan", "GreaterThanEq", "IndependentConstraint"):
+            yield from _positive(case, given)
+        elif constraint == "PositiveDefinite":
+            text = case.operand(given)
+            new = f"{text} @ {text}.mT + 1e-3 * torch.eye({text}.shape[-1])"
+            note = "A matrix times its own transpose is a covariance; it is another matrix."
+            yield case.replaced(given, new, note=note)
+
+
+def _as_logits(case: Case, call: ast.Call, given: ast.expr) -> Iterator[Proposal]:
+    """logits= for probs."""
+    note = "The distribution makes probabilities of scores itself."
+    named = keyword(call, "probs")
+    new = f"logits={case.of(given)}"
+    if named:
+        yield case.proposal(case.replacing(named, new), note=note)
+    elif given is call.args[-1]:
+        yield case.replaced(given, new, note=note)
+
+
+def _positive(case: Case, given: ast.expr) -> Iterator[Proposal]:
+    """exp of what is called a logarithm; softplus of anything else."""
+    text, called = case.of(given), dotted(given).lower()
+    if "logvar" in called or "log_var" in called:
+        yield case.replaced(given, f"torch.exp(0.5 * {text})", note=f"{text} is a logarithm.")
+    elif "log" in called:
+        yield case.appended(given, ".exp()", note=f"{text} is a logarithm.")
+    else:
+        note = "softplus gives a positive number of any number."
+        yield case.replaced(given, f"torch.nn.functional.softplus({text})", note=note)
