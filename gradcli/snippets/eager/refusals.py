@@ -21,14 +21,15 @@ LONG_NAMES = {
 }
 LINALG_ERROR = Class("_LinAlgError", (error("RuntimeError", "").value.cls,), module="torch._C")
 Check = Callable[..., None]
-CHECKS: dict[str, Check] = {}
+CHECKS: dict[str, list[Check]] = {}  # of a function, in the order in which they are made
 
 
 def check(*names: str) -> Callable[[Check], Check]:
     """A check of the arguments of these functions."""
 
     def put(function: Check) -> Check:
-        CHECKS.update(dict.fromkeys(names, function))
+        for name in names:
+            CHECKS.setdefault(name, []).append(function)
         return function
 
     return put
@@ -36,12 +37,12 @@ def check(*names: str) -> Callable[[Check], Check]:
 
 def refuse(name: str, args: Sequence[Any], named: Mapping[str, Any]) -> None:
     """Raise what PyTorch raises of these arguments, where a check of this function knows it."""
-    function = CHECKS.get(name)
     first = args[0] if args else None
     if isinstance(first, list | tuple) and first:
         first = first[0]
-    if function is not None and isinstance(first, Tensor | str):
-        function(*args, **named)
+    if isinstance(first, Tensor | str):
+        for function in CHECKS.get(name, ()):
+            function(*args, **named)
 
 
 @check("bmm")
@@ -526,6 +527,8 @@ def _convolution(dims: int) -> None:
                 f"Expected {dims + 1}D (unbatched) or {dims + 2}D (batched) input to conv{dims}d, "
                 f"but got input of size: {list(input.shape)}",
             )
+        if weight.ndim < 3:
+            raise error("RuntimeError", "weight should have at least three dimensions")
         other = bias if isinstance(bias, Tensor) else weight
         if input.dtype is not other.dtype:
             kind = "bias" if other is bias else "weight"
@@ -706,7 +709,7 @@ def _square(name: str, input: Tensor) -> None:
 
 for _own, _shown in {
     **{"det": "linalg.det", "logdet": "logdet", "slogdet": "linalg.slogdet"},
-    **{"eigh": "linalg.eigh", "eigvalsh": "linalg.eigvalsh"},
+    **{"eigh": "linalg.eigh", "eigvalsh": "linalg.eigh"},
 }.items():
     for _path in (_own, f"linalg.{_own}"):
         check(_path)(lambda A, *_, _shown=_shown, **__: _square(_shown, A))
@@ -723,6 +726,9 @@ for _own in ("svd", "qr", "svdvals"):
 @check("inv", "inverse", "linalg.inv")
 def _inv(A: Tensor, **_: Any) -> None:
     _square("linalg.inv", A)
+    if not A.dtype.is_floating:
+        text = "linalg.inv: Expected a floating point or complex tensor as input. Got "
+        raise error("RuntimeError", text + A.dtype.scalar_name)
     for place, matrix in enumerate(A.data.reshape(-1, *A.shape[-2:])):
         order = _zero_pivot(matrix)
         if order:
