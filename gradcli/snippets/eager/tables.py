@@ -13,6 +13,7 @@ from ...lazy import np
 from ..python.values import MISSING, Builtin, Class, Module, Unsupported, error
 from .dtypes import BOOL, FLOAT64, INT64
 from .mode import MODE
+from .keyword_arguments import check_keywords
 from .positional import has, too_many
 from .tensor import Tensor, tensors_in
 
@@ -128,6 +129,7 @@ def _checked(path: str, value: Any) -> Any:
 
     def call(m: Any, *args: Any, **named: Any) -> Any:
         check_places(path, value.name, len(args))
+        check_keywords(path, value.name, len(args), named)
         if value.name not in OF_DATA:
             args, named = tuple(map(number, args)), {k: number(v) for k, v in named.items()}
         if args and MODE.dual_level:
