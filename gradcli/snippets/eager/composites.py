@@ -230,6 +230,8 @@ def _listed(m: Machine, tensors: Any, name: str) -> list[Tensor]:
             kind = m.class_of(part).name
             text = f"expected Tensor as element {place} in argument 0, but got {kind}"
             raise error("TypeError", text)
+    if not parts and name == "cat":
+        raise error("ValueError", "torch.cat(): expected a non-empty list of Tensors")
     if not parts:
         raise error("RuntimeError", "stack expects a non-empty TensorList")
     return parts
@@ -396,6 +398,9 @@ def cross_entropy(
     if target.dtype.is_floating or label_smoothing:
         if target.shape != input.shape:
             _check_labels(input, target)
+        if not 0 <= label_smoothing <= 1:
+            text = "label_smoothing must be between 0.0 and 1.0. Got: "
+            raise error("RuntimeError", f"{text}{label_smoothing:g}")
         options = {"reduction": reduction, "label_smoothing": label_smoothing}
         if weight is not None:
             options["weight"] = weight

@@ -21,9 +21,7 @@ def _check_options(n: int, **options: Any) -> None:
     for name, value in options.items():
         given = _listed(value, n)
         text = f"expected {name} to be a single integer value or a list of {n} values to match the "
-        refuse_if(
-            len(given) not in (1, n), f"{text}convolution dimensions, but got {name}={given}"
-        )
+        refuse_if(len(given) not in (1, n), f"{text}convolution dimensions, but got {name}={given}")
     stride = _listed(options["stride"], n)
     refuse_if(min(stride) < 1, "non-positive stride is not supported")
     refuse_if(min(_listed(options["padding"], n)) < 0, "negative padding is not supported")
@@ -34,7 +32,9 @@ def _check_options(n: int, **options: Any) -> None:
 
 def _check_bias(start: str, weight: Tensor, bias: Any, channels: int) -> None:
     if isinstance(bias, Tensor) and bias.shape != (channels,):
-        text = f"{start}weight of size {list(weight.shape)}, expected bias to be 1-dimensional with "
+        text = (
+            f"{start}weight of size {list(weight.shape)}, expected bias to be 1-dimensional with "
+        )
         text += f"{channels} elements, but got bias of size {list(bias.shape)} instead"
         refuse_if(True, text)
 
@@ -70,7 +70,9 @@ def _transposed(n: int) -> None:
         groups: int = 1,
         dilation: Any = 1,
     ) -> None:
-        text = f"Expected {n + 1}D (unbatched) or {n + 2}D (batched) input to {name}, but got input "
+        text = (
+            f"Expected {n + 1}D (unbatched) or {n + 2}D (batched) input to {name}, but got input "
+        )
         refuse_if(input.ndim not in (n + 1, n + 2), f"{text}of size: {list(input.shape)}")
         _check_options(n, stride=stride, padding=padding, dilation=dilation)
         shape = input.shape if input.ndim == n + 2 else (1, *input.shape)
@@ -249,7 +251,9 @@ def _prelu(input: Tensor, weight: Tensor) -> None:
 def _bilinear(input1: Tensor, input2: Tensor, weight: Tensor, *_: Any, **__: Any) -> None:
     for place, tensor in enumerate((input1, input2), 1):
         sizes = tensor.shape[-1], weight.shape[place]
-        text = f"bilinear(): input{place} size does not match weight size: got {{}} but expected {{}}"
+        text = (
+            f"bilinear(): input{place} size does not match weight size: got {{}} but expected {{}}"
+        )
         refuse_if(sizes[0] != sizes[1], text.format(*sizes))
 
 
@@ -290,7 +294,9 @@ def _instance_norm(
     for n in input.shape[2:]:
         size *= n
     shape = ", ".join(map(str, input.shape))
-    text = f"Expected more than 1 spatial element when training, got input size torch.Size([{shape}])"
+    text = (
+        f"Expected more than 1 spatial element when training, got input size torch.Size([{shape}])"
+    )
     refuse_if(input.ndim > 1 and size == 1, text, "ValueError")
     _check_channels(input, {"weight": weight, "bias": bias})
 
@@ -317,17 +323,23 @@ def _embedding_bag(input: Tensor, weight: Tensor, offsets: Any = None, *_: Any, 
         text = f"offsets has to be a 1D Tensor but got {kind}"
         refuse_if(offsets is None, text, "ValueError")
         first = int(offsets.data[0]) if offsets.numel else 0
-        text = "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "
+        text = (
+            "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "
+        )
         text += f"position 0. However, got {first}\n[ torch.LongTensor{{}} ]"
         refuse_if(first != 0, text)
     elif input.ndim == 2:
-        text = "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of "
+        text = (
+            "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of "
+        )
         text += "fixed length sequences. However, found offsets of type <class 'torch.Tensor'>"
         refuse_if(offsets is not None, text, "ValueError")
     flat = input.data.reshape(-1)
     outside = np.flatnonzero((flat < 0) | (flat >= weight.shape[0]))
     if outside.size:
-        text = f"Index {outside[0]} of input takes value {flat[outside[0]]} which is not in the valid "
+        text = (
+            f"Index {outside[0]} of input takes value {flat[outside[0]]} which is not in the valid "
+        )
         refuse_if(True, f"{text}range [0, {weight.shape[0]})")
 
 

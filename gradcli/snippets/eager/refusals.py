@@ -7,7 +7,7 @@ from typing import Any
 from ...lazy import np
 from ..python.values import Class, Unsupported, error
 from .checks import check_bmm, check_broadcast, check_same, dimension
-from .dtypes import BOOL
+from .dtypes import BOOL, INT64
 from .functional_transforms import in_vmap
 from .kernels import not_implemented
 from .mode import MODE
@@ -318,7 +318,10 @@ def _masked_fill(input: Tensor, mask: Tensor, value: Any = None) -> None:
 
 @check("one_hot")
 def _one_hot(input: Tensor, num_classes: Any = -1, **_: Any) -> None:
-    if input.dtype.kind == "int" and input.data.size and isinstance(num_classes, int):
+    if input.dtype is not INT64:
+        text = "one_hot is only applicable to index tensor of type LongTensor."
+        raise error("RuntimeError", text)
+    if input.data.size and isinstance(num_classes, int):
         if input.data.min() < 0:
             raise error("RuntimeError", "Class values must be non-negative.")
         if 0 <= num_classes <= input.data.max():
@@ -496,6 +499,8 @@ def _clamp(input: Tensor, min: Any = None, max: Any = None, **_: Any) -> None:
 
 @check("embedding")
 def _embedding(input: Tensor, weight: Tensor, *_: Any, **__: Any) -> None:
+    if weight.ndim != 2:
+        raise error("RuntimeError", "'weight' must be 2-D")
     if input.dtype.kind != "int":
         raise error(
             "RuntimeError",

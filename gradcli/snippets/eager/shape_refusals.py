@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..python.values import error
-from .checks import C_NAMES, check_bmm, check_broadcast, check_mv, dimension
+from .checks import check_bmm, check_broadcast, check_fits, check_mv, dimension
 from .kernels import not_implemented
 from .refusals import CHECKS, check
 from .tensor import Tensor
@@ -153,14 +153,12 @@ def _unflatten(input: Tensor, dim: int, sizes: Any) -> None:
         raise error("RuntimeError", f"{text}({size}) in the input tensor")
 
 
-@check("split")
-def _split(input: Tensor, split_size: Any, dim: int = 0) -> None:
-    if isinstance(split_size, int):
-        text = f"split expects split_size be non-negative, but got split_size={split_size}"
-        refuse_if(split_size < 0, text)
-        size = input.shape[dimension(dim, input.ndim)]
-        text = f"split_size can only be 0 if dimension size is 0, but got dimension size of {size}"
-        refuse_if(split_size == 0 and size > 0, text)
+def check_split(part: int, size: int) -> None:
+    """Refuse parts of a dimension that have no size."""
+    text = f"split expects split_size be non-negative, but got split_size={part}"
+    refuse_if(part < 0, text)
+    text = f"split_size can only be 0 if dimension size is 0, but got dimension size of {size}"
+    refuse_if(part == 0 and size > 0, text)
 
 
 @check("tensor_split")
@@ -345,7 +343,9 @@ def _scatter(input: Tensor, dim: int, index: Tensor, src: Any = None, **_: Any) 
 
 
 @check("scatter_reduce")
-def _scatter_reduce(input: Tensor, dim: int, index: Tensor, src: Any, reduce: Any, **_: Any) -> None:
+def _scatter_reduce(
+    input: Tensor, dim: int, index: Tensor, src: Any, reduce: Any, **_: Any
+) -> None:
     text = f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}"
     refuse_if(reduce not in ("sum", "prod", "mean", "amax", "amin"), text)
 
@@ -398,25 +398,6 @@ def _masked_fill(input: Tensor, mask: Tensor, value: Any = None) -> None:
         refuse_if(value.ndim > 0, f"{text}{value.ndim} dimension(s).")
     else:
         check_fits(value, input.dtype)
-
-
-LARGEST = {"float16": 65504.0, "float32": 3.4028234663852886e38}
-INTEGERS = {"uint8": (-255, 255), "int8": (-128, 127), "int16": (-(2**15), 2**15 - 1)}
-INTEGERS["int32"] = (-(2**31), 2**31 - 1)
-NAMES = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int"}
-
-
-def check_fits(value: Any, dtype: Any) -> None:
-    """Refuse to write a number over a tensor whose dtype cannot hold it."""
-    if not isinstance(value, int | float) or value != value or value in (INF, -INF):
-        return
-    low, high = INTEGERS.get(dtype.name, (-LARGEST.get(dtype.name, INF), LARGEST.get(dtype.name, INF)))
-    if not low <= value <= high:
-        name = NAMES.get(dtype.name) or C_NAMES[dtype.name]
-        raise error("RuntimeError", f"value cannot be converted to type {name} without overflow")
-
-
-INF = float("inf")
 
 
 # ---- linear algebra ------------------------------------------------------------------------------

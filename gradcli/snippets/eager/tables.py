@@ -102,6 +102,7 @@ EARLY = frozenset(  # functions whose arguments are looked at before they are ca
         *("sum", "mean", "max", "min", "std", "var"),
     )
 )
+EARLY_FUNCTIONS = frozenset(("std", "var", "clamp", "reshape", "flip", "isclose"))
 LISTED = {  # what methods call a list that may stand without its brackets
     **{"expand": "size", "view": "size", "repeat": "repeats"},
     **{"permute": "dims", "reshape": "shape"},
@@ -130,6 +131,8 @@ def _checked(path: str, value: Any) -> Any:
     def call(m: Any, *args: Any, **named: Any) -> Any:
         check_places(path, value.name, len(args))
         check_keywords(path, value.name, len(args), named)
+        if path == "torch" and value.name in EARLY_FUNCTIONS and (named or len(args) != 1):
+            _refuse_arguments(m, f"torch.{value.name}", args, named)
         if value.name not in OF_DATA:
             args, named = tuple(map(number, args)), {k: number(v) for k, v in named.items()}
         if args and MODE.dual_level:
