@@ -75,12 +75,19 @@ def _text(m: Machine, self: Device) -> str:
     return f"device(type='{self.type}'{index})"
 
 
+def _format(self: Device, spec: str) -> str:
+    if spec:
+        text = "unsupported format string passed to torch.device.__format__"
+        raise error("TypeError", text)
+    return str(self)
+
+
 Device.cls = Class(
     "device",
     members={
         "__repr__": Builtin("__repr__", _text),
         "__str__": Builtin("__str__", lambda m, self: str(self)),
-        "__format__": Builtin("__format__", lambda m, self, spec="": format(str(self), spec)),
+        "__format__": Builtin("__format__", lambda m, self, spec="": _format(self, spec)),
         "__eq__": Builtin("__eq__", lambda m, self, other: self == other),
         "__hash__": Builtin("__hash__", lambda m, self: hash(self)),
         "type": Property(Builtin("type", lambda m, self: self.type)),

@@ -78,13 +78,20 @@ def method(name: str) -> Callable[[Any], Any]:
 # ---- what a tensor is ----------------------------------------------------------------------------
 
 
+def _size_format(self: Any, spec: str) -> str:
+    if spec:
+        text = "unsupported format string passed to torch.Size.__format__"
+        raise error("TypeError", text)
+    return size_text(self.payload)
+
+
 SIZE = Class(
     "Size",
     (TUPLE,),
     {
         "__repr__": Builtin("__repr__", lambda m, self: size_text(self.payload)),
         "__str__": Builtin("__str__", lambda m, self: size_text(self.payload)),
-        "__format__": Builtin("__format__", lambda m, self, spec="": size_text(self.payload)),
+        "__format__": Builtin("__format__", lambda m, self, spec="": _size_format(self, spec)),
         "numel": Builtin("numel", lambda m, self: math.prod(self.payload)),
     },
     module="torch",

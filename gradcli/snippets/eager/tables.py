@@ -12,8 +12,8 @@ from ...graphs.arguments import OTHER_IN_TORCH
 from ...lazy import np
 from ..python.values import MISSING, Builtin, Class, Module, Unsupported, error
 from .dtypes import BOOL, FLOAT64, INT64
-from .mode import MODE
 from .keyword_arguments import check_keywords
+from .mode import MODE
 from .positional import has, too_many
 from .tensor import Tensor, tensors_in
 
