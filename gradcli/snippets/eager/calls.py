@@ -55,6 +55,15 @@ def _return_type(name: str, names: tuple[str, ...]) -> Class:
     return Class(f"torch.return_types.{name}", (TUPLE,), members)
 
 
+def of_linalg(result: Any) -> Any:
+    """Several outputs as torch.linalg names them: torch.return_types.linalg_eigh."""
+    for (name, names), cls in _return_types.items():
+        if getattr(result, "cls", None) is cls and not name.startswith("linalg_"):
+            own = name.removeprefix("linalg.")
+            return several(f"linalg_{own}", names, result.payload)
+    return result
+
+
 def known(name: str) -> bool:
     """Whether an operator has this name."""
     return lookup(name) is not None

@@ -153,10 +153,15 @@ def _checked(path: str, value: Any) -> Any:
             named["dtype"] = dtype_of(named["dtype"])
         if out is None:
             try:
-                return function(m, *args, **named)
+                result = function(m, *args, **named)
             except REFUSED:
                 _refuse_arguments(m, f"{path}.{value.name}", args, named)
                 raise
+            if path == "torch.linalg":
+                from .calls import of_linalg
+
+                return of_linalg(result)
+            return result
         return _written(
             value.name, out, function(m, *args, **named), tensors_in([*args, *named.values()])
         )
