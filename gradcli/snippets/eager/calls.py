@@ -4,6 +4,7 @@ A call is sorted into an operator once, on stand-ins for its tensors, and rememb
 and kinds of these; what it computes is then run on the tensors, an operation at a time.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -15,9 +16,9 @@ from ...operators.leaves import Array
 from ..python.methods import TUPLE
 from ..python.operations import plain
 from ..python.values import Builtin, Class, Instance, Machine, Property, Unsupported, error
-from . import plans, pools, same_dtypes  # noqa: F401  (what they check is known then)
+from . import layer_refusals, plans, pools, same_dtypes, shape_refusals  # noqa: F401  (their checks)
 from .apply import apply, as_tensor, cast, run_graph
-from .checks import check_broadcast_all, check_output_shape
+from .checks import check_broadcast_all, check_output_shape, dimension
 from .dtypes import BOOL, DType
 from .grad_names import OUTPUTS, name_of_call
 from .kernels import check_alpha, check_divisor, check_kinds, check_masks, not_implemented
@@ -53,6 +54,15 @@ def _return_type(name: str, names: tuple[str, ...]) -> Class:
         get = Builtin(own, lambda m, self, place=place: self.payload[place])
         members[own] = Property(get)
     return Class(f"torch.return_types.{label}", (TUPLE,), members)
+
+
+def of_linalg(result: Any) -> Any:
+    """Several outputs as torch.linalg names them: torch.return_types.linalg_eigh."""
+    for (name, names), cls in _return_types.items():
+        if getattr(result, "cls", None) is cls and not name.startswith("linalg_"):
+            own = name.removeprefix("linalg.")
+            return several(f"linalg_{own}", names, result.payload)
+    return result
 
 
 def known(name: str) -> bool:
@@ -116,6 +126,7 @@ def _graph(
             elementwise = isinstance(called, Operator) and called.family == "elementwise"
             if elementwise or name in BROADCAST:
                 check_broadcast_all(given)
+            _check_dimension(failure.message)
             raise Unsupported(f"{name}(): {failure.message}") from failure
         except MISUSES as failure:
             raise Unsupported(f"these arguments of {name}()") from failure
@@ -125,6 +136,18 @@ def _graph(
                 _graphs.clear()
             _graphs[key] = entry
     return entry[0], dict(zip(entry[1], given))
+
+
+NO_DIMENSION = re.compile(r"dimension (-?\d+) is out of range for a tensor with (\d+)")
+
+
+def _check_dimension(message: str) -> None:
+    """Raise PyTorch's error of a dimension that a tensor does not have, where that is what a
+    message says.
+    """
+    found = NO_DIMENSION.match(message)
+    if found:
+        dimension(*map(int, found.groups()))
 
 
 PLAIN_KEYS = frozenset({int, float, bool, str, type(None)})

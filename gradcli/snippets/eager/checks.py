@@ -178,3 +178,22 @@ def check_floating(name: str, tensor: Tensor) -> None:
             f"{name}(): could not infer output dtype. Input dtype must be either a floating point "
             f"or complex dtype. Got: {tensor.dtype.scalar_name}",
         )
+
+
+INF = float("inf")
+RANGES = {  # of what may be written over numbers of a dtype, but for inf and nan
+    **{"float16": (-65504.0, 65504.0), "float32": (-3.4028234663852886e38, 3.4028234663852886e38)},
+    **{"uint8": (-255, 255), "int8": (-128, 127), "int16": (-(2**15), 2**15 - 1)},
+    "int32": (-(2**31), 2**31 - 1),
+}
+C_TYPES = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int", **C_NAMES}
+
+
+def check_fits(value: Any, dtype: Any) -> None:
+    """Refuse to write a number over a tensor whose dtype cannot hold it."""
+    if not isinstance(value, int | float) or value != value or value in (INF, -INF):
+        return
+    low, high = RANGES.get(dtype.name, (-INF, INF))
+    if not low <= value <= high:
+        text = f"value cannot be converted to type {C_TYPES[dtype.name]} without overflow"
+        raise error("RuntimeError", text)

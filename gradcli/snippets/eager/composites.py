@@ -42,6 +42,10 @@ def _apply(name: str, inputs: list[Any], record: str | None = None, **attrs: Any
 @define("F")
 def linear(m: Machine, input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """input @ weight.T + bias."""
+    if not input.ndim:
+        dims = f"{input.ndim}D and {weight.ndim}D"
+        text = f"both arguments to linear need to be at least 1D, but they are {dims}"
+        raise error("RuntimeError", text)
     turned = _apply("transpose", [weight], "TBackward0", dim0=0, dim1=1)
     rows = input if input.ndim > 1 else call_operator("unsqueeze", input, dim=0)
     if bias is None or input.ndim != 2:
@@ -413,6 +417,9 @@ def cross_entropy(
     if target.dtype.is_floating or label_smoothing:
         if target.shape != input.shape:
             _check_labels(input, target)
+        if not 0 <= label_smoothing <= 1:
+            text = "label_smoothing must be between 0.0 and 1.0. Got: "
+            raise error("RuntimeError", f"{text}{label_smoothing:g}")
         options = {"reduction": reduction, "label_smoothing": label_smoothing}
         if weight is not None:
             options["weight"] = weight

@@ -7,6 +7,7 @@ from ...lazy import np
 from ..python.operations import plain
 from ..python.values import Builtin, Class, Instance, Machine, Object, Property, Unsupported, error
 from . import nested
+from .checks import check_broadcast, check_fits
 from .devices import check_device
 from .dtypes import ALL, BOOL, BY_NUMPY, INT64, KINDS, DType, of_number, promoted, result_type
 from .kernels import not_implemented
@@ -166,6 +167,7 @@ def full(m: Machine, size: Any, fill_value: Any, *, dtype: Any = None, **options
         else of_number(fill_value, MODE.default_dtype)
     )
     shape = shape_of((size,)) if not isinstance(size, int) else (size,)
+    check_fits(value, kind)
     return finished(Tensor(np.full(shape, value, kind.numpy), kind), maker="full", **options)
 
 
@@ -175,6 +177,7 @@ def full_like(
 ) -> Tensor:
     """A tensor of one number in the shape of another."""
     kind = dtype or input.dtype
+    check_fits(fill_value, kind)
     return finished(Tensor(np.full_like(input.data, fill_value, kind.numpy), kind), **options)
 
 
@@ -376,6 +379,9 @@ def normal(
     if size is not None:
         shape = shape_of((size,))
     else:
+        check_broadcast(mean, std)
+        if isinstance(std, Tensor) and (std.data < 0).any():
+            raise error("RuntimeError", "normal expects all elements of std >= 0.0")
         shape = np.broadcast_shapes(*(np.shape(_one(v)) for v in (mean, std)))
     if not any(isinstance(v, Tensor) for v in (mean, std)):
         drawn = _generator(generator).normal(shape, kind, mean, std)
@@ -395,6 +401,8 @@ def bernoulli(m: Machine, input: Tensor, p: Any = None, *, generator: Any = None
             "be improved?  If so, please report an enhancement request to PyTorch.)"
         )
         raise error("RuntimeError", text)
+    if p is None and not input.dtype.is_floating:
+        raise not_implemented("bernoulli_tensor_cpu_p_", input.dtype)
     if p is None:
         low = _generator(generator).uniform(input.shape, input.dtype)
         drawn = low < chances

@@ -89,6 +89,7 @@ Device.cls = Class(
     },
     module="torch",
     make=_make,
+    shown="torch.device",
 )
 TABLES.setdefault("torch", {})["device"] = Device.cls  # type: ignore[assignment]
 

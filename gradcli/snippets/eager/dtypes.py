@@ -17,7 +17,7 @@ class DType(Object):
     """A dtype: its name in PyTorch, NumPy's name, its kind, its place among those of its kind."""
 
     __slots__ = ("kind", "legacy", "name", "numpy", "rank", "size")
-    cls = Class("dtype", module="torch")
+    cls = Class("dtype", module="torch", shown="torch.dtype")
 
     def __init__(self, name: str, numpy: str, kind: str, rank: int, legacy: str, size: int):
         self.name, self.numpy, self.kind, self.rank = name, numpy, kind, rank

@@ -6,7 +6,7 @@ from copy import deepcopy
 from typing import Any
 
 from ..python.objects import Function
-from ..python.values import Class, Machine, Module, Object, Unsupported, error, functions
+from ..python.values import Class, Instance, Machine, Module, Object, Unsupported, error, functions
 from .mode import MODE
 from .positional import has
 from .tables import define
@@ -203,6 +203,11 @@ def _own_init(m: Machine, base: Class, name: str) -> Function:
     return Function(code, init.closure, init.defaults, init.keyword_defaults)
 
 
+def _become(m: Machine, instance: Instance, cls: Class) -> None:
+    """Make an instance one of another class."""
+    instance.cls = cls
+
+
 def transforms_module() -> Module:
     """What the source of torch.func asks of the host."""
     from .forward import Linearized, pushed
@@ -219,6 +224,7 @@ def transforms_module() -> Module:
         "unsupported": _unsupported,
         "refuse_known": _refuse_known,
         "own_init": _own_init,
+        "become": _become,
         "batched": _batched,
         "vmap_rule": vmap_rule,
         "renamed": _renamed,

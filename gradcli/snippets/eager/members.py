@@ -23,7 +23,7 @@ from ..python.values import (
 )
 from . import calls, indexing
 from .apply import apply, as_view, call_operator, cast, underived
-from .checks import check_broadcast, dimension
+from .checks import check_broadcast, check_fits, dimension
 from .creation import TO_SCALAR, check_flag
 from .devices import CPU, MESSAGES, STRIDED, Device, check_device
 from .dtypes import ALL, BY_NAME, DType, unformatted
@@ -34,6 +34,7 @@ from .positional import has, places
 from .printing import size as size_text
 from .printing import tensor_text
 from .refusals import LONG_NAMES
+from .shape_refusals import check_split
 from .tables import (
     OF_PYTHON,
     PYTHON_METHODS,
@@ -96,6 +97,7 @@ SIZE = Class(
         "numel": Builtin("numel", lambda m, self: math.prod(self.payload)),
     },
     module="torch",
+    shown="torch.Size",
 )
 
 
@@ -796,6 +798,7 @@ def fill_(m: Machine, self: Tensor, value: Any) -> Tensor:
 
 def _constant(self: Tensor, value: Any, name: str) -> Tensor:
     check_writable(self, repeats=True)
+    check_fits(value, self.dtype)
     tracked = MODE.recording and self.requires_grad
     edge = self.edge if tracked else None
     self.data[...] = value
@@ -1071,6 +1074,7 @@ def split(m: Machine, tensor: Tensor, split_size: Any, dim: int = 0) -> tuple[Te
     dim = dimension(dim, tensor.ndim)
     whole = tensor.shape[dim]
     if isinstance(split_size, int):
+        check_split(split_size, whole)
         starts = range(0, max(whole, 1), split_size)
         sizes = [min(split_size, whole - s) for s in starts]
         name = "SplitBackward0"

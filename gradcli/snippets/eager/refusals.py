@@ -7,7 +7,7 @@ from typing import Any
 from ...lazy import np
 from ..python.values import Class, Unsupported, error
 from .checks import check_bmm, check_broadcast, check_same, dimension
-from .dtypes import BOOL
+from .dtypes import BOOL, INT64
 from .functional_transforms import in_vmap
 from .kernels import not_implemented
 from .mode import MODE
@@ -21,32 +21,28 @@ LONG_NAMES = {
 }
 LINALG_ERROR = Class("_LinAlgError", (error("RuntimeError", "").value.cls,), module="torch._C")
 Check = Callable[..., None]
-CHECKS: dict[str, Check] = {}
+CHECKS: dict[str, list[Check]] = {}  # of a function, in the order in which they are made
 
 
 def check(*names: str) -> Callable[[Check], Check]:
     """A check of the arguments of these functions."""
 
     def put(function: Check) -> Check:
-        CHECKS.update(dict.fromkeys(names, function))
+        for name in names:
+            CHECKS.setdefault(name, []).append(function)
         return function
 
     return put
 
 
-STACKING = ("hstack", "vstack", "dstack", "column_stack")
-
-
 def refuse(name: str, args: Sequence[Any], named: Mapping[str, Any]) -> None:
     """Raise what PyTorch raises of these arguments, where a check of this function knows it."""
-    function = CHECKS.get(name)
     first = args[0] if args else None
-    if isinstance(first, list | tuple):
-        if not first and name in STACKING:
-            raise error("RuntimeError", f"{name} expects a non-empty TensorList")
-        first = first[0] if first else None
-    if function is not None and isinstance(first, Tensor | str):
-        function(*args, **named)
+    if isinstance(first, list | tuple) and first:
+        first = first[0]
+    if isinstance(first, Tensor | str):
+        for function in CHECKS.get(name, ()):
+            function(*args, **named)
 
 
 @check("bmm")
@@ -342,10 +338,10 @@ def _masked_fill(input: Tensor, mask: Tensor, value: Any = None) -> None:
 
 @check("one_hot")
 def _one_hot(input: Tensor, num_classes: Any = -1, **_: Any) -> None:
-    if input.dtype.name != "int64":
+    if input.dtype is not INT64:
         text = "one_hot is only applicable to index tensor of type LongTensor."
         raise error("RuntimeError", text)
-    if input.dtype.kind == "int" and input.data.size and isinstance(num_classes, int):
+    if input.data.size and isinstance(num_classes, int):
         if input.data.min() < 0:
             raise error("RuntimeError", "Class values must be non-negative.")
         if 0 <= num_classes <= input.data.max():
@@ -523,6 +519,8 @@ def _clamp(input: Tensor, min: Any = None, max: Any = None, **_: Any) -> None:
 
 @check("embedding")
 def _embedding(input: Tensor, weight: Tensor, *_: Any, **__: Any) -> None:
+    if weight.ndim != 2:
+        raise error("RuntimeError", "'weight' must be 2-D")
     if input.dtype.kind != "int":
         raise error(
             "RuntimeError",
@@ -554,6 +552,8 @@ def _convolution(dims: int) -> None:
                 f"Expected {dims + 1}D (unbatched) or {dims + 2}D (batched) input to conv{dims}d, "
                 f"but got input of size: {list(input.shape)}",
             )
+        if weight.ndim < 3:
+            raise error("RuntimeError", "weight should have at least three dimensions")
         other = bias if isinstance(bias, Tensor) else weight
         if input.dtype is not other.dtype:
             kind = "bias" if other is bias else "weight"
@@ -756,7 +756,7 @@ def _square(name: str, input: Tensor) -> None:
 
 for _own, _shown in {
     **{"det": "linalg.det", "logdet": "logdet", "slogdet": "linalg.slogdet"},
-    **{"eigh": "linalg.eigh", "eigvalsh": "linalg.eigvalsh"},
+    **{"eigh": "linalg.eigh", "eigvalsh": "linalg.eigh"},
 }.items():
     for _path in (_own, f"linalg.{_own}"):
         check(_path)(lambda A, *_, _shown=_shown, **__: _square(_shown, A))
@@ -773,6 +773,9 @@ for _own in ("svd", "qr", "svdvals"):
 @check("inv", "inverse", "linalg.inv")
 def _inv(A: Tensor, **_: Any) -> None:
     _square("linalg.inv", A)
+    if not A.dtype.is_floating:
+        text = "linalg.inv: Expected a floating point or complex tensor as input. Got "
+        raise error("RuntimeError", text + A.dtype.scalar_name)
     for place, matrix in enumerate(A.data.reshape(-1, *A.shape[-2:])):
         order = _zero_pivot(matrix)
         if order:

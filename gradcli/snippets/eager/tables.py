@@ -13,6 +13,7 @@ from ...lazy import np
 from ..python.calls import PASSING, argument_message
 from ..python.values import MISSING, Builtin, Class, Module, Unsupported, error
 from .dtypes import BOOL, FLOAT64, INT64
+from .keyword_arguments import check_keywords
 from .mode import MODE
 from .positional import has, too_many
 from .tensor import Tensor, tensors_in
@@ -108,6 +109,7 @@ EARLY = frozenset(  # functions whose arguments are looked at before they are ca
         *("sum", "mean", "max", "min", "std", "var"),
     )
 )
+EARLY_FUNCTIONS = frozenset(("std", "var", "clamp", "reshape", "flip", "isclose"))
 LISTED = {  # what methods call a list that may stand without its brackets
     **{"expand": "size", "view": "size", "repeat": "repeats"},
     **{"permute": "dims", "reshape": "shape"},
@@ -135,6 +137,9 @@ def _checked(path: str, value: Any) -> Any:
 
     def call(m: Any, *args: Any, **named: Any) -> Any:
         check_places(path, value.name, len(args))
+        check_keywords(path, value.name, len(args), named)
+        if path == "torch" and value.name in EARLY_FUNCTIONS and (named or len(args) != 1):
+            _refuse_arguments(m, f"torch.{value.name}", args, named)
         if value.name not in OF_DATA:
             args, named = tuple(map(number, args)), {k: number(v) for k, v in named.items()}
         if args and MODE.dual_level:
@@ -155,10 +160,15 @@ def _checked(path: str, value: Any) -> Any:
             named["dtype"] = dtype_of(named["dtype"])
         if out is None:
             try:
-                return function(m, *args, **named)
+                result = function(m, *args, **named)
             except REFUSED:
                 _refuse_arguments(m, f"{path}.{value.name}", args, named)
                 raise
+            if path == "torch.linalg":
+                from .calls import of_linalg
+
+                return of_linalg(result)
+            return result
         return _written(
             value.name, out, function(m, *args, **named), tensors_in([*args, *named.values()])
         )

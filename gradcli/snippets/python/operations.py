@@ -99,7 +99,7 @@ class Operations:
 
     def type_name(self, value: Any) -> str:
         """The name of the class of a value, as messages have it."""
-        return self.class_of(value).name
+        return self.class_of(value).shown
 
     def special(self, value: Any, name: str) -> Any:
         """A method with two underscores: of the class alone; MISSING if there is none."""
@@ -147,6 +147,8 @@ class Operations:
         left, right = self.type_name(a), self.type_name(b)
         if op.sign == "+" and type(a) in (str, list, tuple):
             return error("TypeError", f'can only concatenate {left} (not "{right}") to {left}')
+        if op.sign == "+" and type(getattr(a, "payload", None)) is tuple and "." in left:
+            return error("TypeError", f"can only concatenate tuple (not {right}) to {left}")
         for sequence, other in ((a, right), (b, left)):
             kind = type(getattr(sequence, "payload", sequence))
             if op.sign == "*" and kind in (str, list, tuple, bytes):

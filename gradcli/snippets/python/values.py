@@ -66,7 +66,7 @@ class Object:
 class Class(Object):
     """A class of the program: its name, the classes that it derives from, its members."""
 
-    __slots__ = ("bases", "cache", "make", "members", "module", "mro", "name")
+    __slots__ = ("bases", "cache", "make", "members", "module", "mro", "name", "shown")
 
     def __init__(
         self,
@@ -76,9 +76,12 @@ class Class(Object):
         *,
         module: str = "",
         make: Callable[..., Any] | None = None,
+        shown: str = "",
     ):
-        """`make(m, cls, *args, **named)` gives a new instance, as `__new__` does; inherited."""
-        self.name, self.module = name, module
+        """`make(m, cls, *args, **named)` gives a new instance, as `__new__` does; inherited.
+        `shown` is what messages call it, where that is not its name.
+        """
+        self.name, self.module, self.shown = name, module, shown or name
         self.bases = bases or ((OBJECT,) if name != "object" else ())
         self.members: dict[str, Any] = dict(members or {})
         self.mro = linearised(self)

@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
+from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
 from .case import Case, Proposal, is_computed
 from .nodes import calls_in, dotted, is_operation, names_in, owner, targets, value_of, within
