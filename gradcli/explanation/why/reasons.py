@@ -113,6 +113,8 @@ class Reasons:
         step, node, name = origin.step, origin.node, operation_name(self.a, origin.node)
         if node.op.name == "where":
             return "where takes the other branch there, and sends 0 into this one"
+        if node.op.name == "masked_fill":
+            return f"{name} puts another value there, and sends 0 to the one it covers"
         if node.op.name in ("mul", "div") and len(node.parents) == 2:
             return self._factor(step, origin.place, name)
         if not step.reach(origin.place).any():

@@ -36,10 +36,14 @@ class Excluding(NamedTuple):
         return intern(self.node.op, tuple(replaced), self.node.attrs)
 
 
-def masked(out: Node, origins: list[Node]) -> Iterator[Node]:
-    """`out` with operands replaced where a mask that the program has excludes them."""
+def masked(out: Node, origins: list[Node], by_factor: bool) -> Iterator[Node]:
+    """`out` with operands replaced where a mask that the program has excludes them, or `by_factor`,
+    where a factor is 0.
+    """
     for origin in origins:
         for around in excluding(out, origin):
+            if is_op(around.node, "mul") != by_factor:
+                continue
             yield from _together(out, around)
             for operand in _operands(origin, around.mask):
                 for safe in SAFE:

@@ -226,6 +226,7 @@ IDENTITIES = [
         "atanh(tanh(x)) = x",
         "logit(sigmoid(x)) = x",
         "expm1(log1p(x)) = x",
+        "1 / (1 / x + 1 / y) = x * y / (x + y)",
         "x / abs(x) = sign(x)",
         "abs(x) / x = sign(x)",
         "log(det(x)) = logdet(x)",  # the determinant overflows

@@ -55,17 +55,25 @@ def _sum_of_two(node: Node) -> Node | None:
 
 
 def _difference(node: Node) -> Node | None:
-    """log(1 - sigmoid(z)), log(1 - tanh(z)**2)."""
+    """log(1 - sigmoid(z)), log(1 - tanh(z)**2), and of differences of exponentials."""
     a, b = node.parents
-    if not is_number(a, 1):
-        return None
-    if is_op(b, "sigmoid"):
-        return OPS["logsigmoid"](negated(b.parents[0]))
     base = squared(b)
-    if base is not None and is_op(base, "tanh"):
-        z = base.parents[0]
+    if is_number(a, 1) and is_op(b, "sigmoid"):
+        return OPS["logsigmoid"](negated(b.parents[0]))
+    if is_number(a, 1) and is_op(base, "tanh"):
+        z = base.parents[0]  # type: ignore[union-attr]
         return 2 * (log(2) - OPS["logaddexp"](z, negated(z)))
-    return None
+    la, lb = log_of(a), log_of(b)
+    if la is None or lb is None or (constant(a) is not None and constant(b) is not None):
+        return None
+    return _of_difference(la, lb)
+
+
+def _of_difference(p: Node, q: Node) -> Node:
+    """log(exp(p) - exp(q)), where q is less than p."""
+    less = q if is_number(p, 0) else negated(p) if is_number(q, 0) else q - p
+    rest = OPS["log"](negated(OPS["expm1"](less)))
+    return rest if is_number(p, 0) else p + rest
 
 
 def _summed(node: Node) -> Node | None:
@@ -103,6 +111,7 @@ def _of_operand(make: Callable[[Node, Node], Node]) -> Callable[[Node], Node | N
 RULES = {
     "exp": lambda n: n.parents[0],
     "exp2": lambda n: n.parents[0] * log(2),
+    "expm1": lambda n: _of_difference(n.parents[0], number_node(0)),
     "sigmoid": lambda n: OPS["logsigmoid"](n.parents[0]),
     "softmax": lambda n: OPS["log_softmax"](n.parents[0], dim=n.attrs["dim"]),
     "ndtr": lambda n: OPS["log_ndtr"](n.parents[0]),
