@@ -19,13 +19,15 @@ SAFE = (1, 0, 0.5, 2)  # safe values of an operand, tried in order
 
 
 class Excluding(NamedTuple):
-    """An operation that excludes elements of some of its operands: the mask of the others, and the
-    slots of these operands.
+    """An operation that excludes elements of some of its operands: the mask of the others, the
+    slots of these operands, and the value of its result where it excludes them; None if they do not
+    matter to this.
     """
 
     node: Node
     mask: Node
     slots: tuple[int, ...]
+    bound: Node | None = None
 
     def over(self, new: dict[Node, Node]) -> Node:
         """The operation with nodes replaced in the operands that it excludes."""
@@ -33,7 +35,8 @@ class Excluding(NamedTuple):
             substitute(i, new) if i is not None and k in self.slots else i
             for k, i in enumerate(self.node.inputs)
         ]
-        return intern(self.node.op, tuple(replaced), self.node.attrs)
+        result = intern(self.node.op, tuple(replaced), self.node.attrs)
+        return result if self.bound is None else OPS["where"](self.mask, result, self.bound)
 
 
 def masked(out: Node, origins: list[Node], by_factor: bool) -> Iterator[Node]:
@@ -74,8 +77,10 @@ def excluding(out: Node, origin: Node) -> Iterator[Excluding]:
             yield from (Excluding(n, *how) for how in _masks(n, inside, origin))
 
 
-def _masks(n: Node, inside: list[bool], origin: Node) -> Iterator[tuple[Node, tuple[int, ...]]]:
+def _masks(n: Node, inside: list[bool], origin: Node) -> Iterator[tuple[Any, ...]]:
     a = n.parents
+    if inside[0] or (is_op(n, "minimum", "maximum") and inside[1]):
+        yield from _bounds(n, inside)
     if is_op(n, "where"):
         if inside[1]:
             yield a[0], (1,)
@@ -99,6 +104,22 @@ def _masks(n: Node, inside: list[bool], origin: Node) -> Iterator[tuple[Node, tu
         node = getattr(item, "node", None)
         if not rest and isinstance(node, Node) and node.dtype == "bool":
             yield substitute(node, {}, lambda _: None), (0,)
+
+
+def _bounds(n: Node, inside: list[bool]) -> Iterator[tuple[Node, tuple[int, ...], Node]]:
+    """The masks between the bounds of clamp, minimum, maximum and relu, with the bounds."""
+    if is_op(n, "minimum", "maximum") and not all(inside):
+        k = inside.index(True)
+        z, bound = n.parents[k], n.parents[1 - k]
+        yield z <= bound if is_op(n, "minimum") else z >= bound, (k,), bound
+    elif is_op(n, "relu"):
+        yield n.parents[0] > 0, (0,), number_node(0)
+    elif is_op(n, "clamp"):
+        z, low, high = n.inputs
+        if low is not None:
+            yield z >= low, (0,), low  # type: ignore[operator]
+        if high is not None:
+            yield z <= high, (0,), high  # type: ignore[operator]
 
 
 def opposite(mask: Node) -> Node:

@@ -223,6 +223,7 @@ IDENTITIES = [
         "exp(sum(log(x), dim=d, keepdim=k)) = prod(x, dim=d, keepdim=k)",
         "exp(cumsum(log(x), dim=d)) = cumprod(x, dim=d)",
         "sinh(x) / cosh(x) = tanh(x)",
+        "log(x + sqrt(x ** 2 + 1)) = asinh(x)",
         "atanh(tanh(x)) = x",
         "logit(sigmoid(x)) = x",
         "expm1(log1p(x)) = x",

@@ -1,12 +1,14 @@
 """Logarithms of expressions of exponentials, without computing these."""
 
 from collections.abc import Callable
-from math import log
+from math import isclose, log, sqrt
 
-from ....graphs import OPS, Node
+from ....graphs import OPS, Node, intern
 from .patterns import constant, is_number, is_op, negated, number_node, squared
 
 SHAPED = ("getitem", "unsqueeze", "squeeze", "reshape", "expand", "transpose", "flatten", "view")
+RISING = ("amax", "amin", "max_values", "min_values", "max_all", "min_all")
+INDEXED = ("gather", "index_select")
 
 
 def log_of(node: Node) -> Node | None:
@@ -25,7 +27,16 @@ def _product(node: Node) -> Node | None:
         return None
     upper = OPS["log"](a) if la is None else la
     other = OPS["log"](b) if lb is None else lb
-    return upper - other.parents[0] if is_op(other, "neg") else upper + other
+    return upper - other.parents[0] if is_op(other, "neg") else _added(upper, other)
+
+
+def _added(a: Node, b: Node) -> Node:
+    """a + b, with numbers added up."""
+    p, q = constant(a), constant(b.parents[0]) if is_op(b, "add") else None
+    if p is None or q is None:
+        return a + b
+    rest = b.parents[1]
+    return rest if isclose(p, -q) else (p + q) + rest
 
 
 def _quotient(node: Node) -> Node | None:
@@ -42,6 +53,8 @@ def _quotient(node: Node) -> Node | None:
 
 def _sum_of_two(node: Node) -> Node | None:
     a, b = node.parents
+    if is_number(a, 1) and is_op(b, "erf"):
+        return _of_two_tails(b.parents[0])
     la, lb = log_of(a), log_of(b)
     if la is None or lb is None or (constant(a) is not None and constant(b) is not None):
         return None
@@ -55,8 +68,12 @@ def _sum_of_two(node: Node) -> Node | None:
 
 
 def _difference(node: Node) -> Node | None:
-    """log(1 - sigmoid(z)), log(1 - tanh(z)**2), and of differences of exponentials."""
+    """log(1 - sigmoid(z)), log(1 - erf(z)), log(1 - tanh(z)**2), and of differences of
+    exponentials.
+    """
     a, b = node.parents
+    if is_number(a, 1) and is_op(b, "erf"):
+        return _of_two_tails(negated(b.parents[0]))
     base = squared(b)
     if is_number(a, 1) and is_op(b, "sigmoid"):
         return OPS["logsigmoid"](negated(b.parents[0]))
@@ -67,6 +84,19 @@ def _difference(node: Node) -> Node | None:
     if la is None or lb is None or (constant(a) is not None and constant(b) is not None):
         return None
     return _of_difference(la, lb)
+
+
+def _of_two_tails(z: Node) -> Node:
+    """log(1 + erf(z)): twice the normal distribution at sqrt(2) * z."""
+    x = negated(z) if is_op(z, "neg") else z
+    x = x.parents[0] if is_op(x, "div") and _is_root_of_two(x.parents[1]) else sqrt(2) * x
+    return log(2) + OPS["log_ndtr"](negated(x) if is_op(z, "neg") else x)
+
+
+def _is_root_of_two(node: Node) -> bool:
+    if is_op(node, "sqrt"):
+        return is_number(node.parents[0], 2)
+    return isclose(constant(node) or 0, sqrt(2))
 
 
 def _of_difference(p: Node, q: Node) -> Node:
@@ -126,5 +156,7 @@ RULES = {
     "pow": _power,
     "sqrt": _of_operand(lambda n, inner: inner / 2),
     "double": lambda n: log_of(n.parents[0]),
-    **dict.fromkeys(SHAPED, _of_operand(lambda n, inner: n.op(inner, **n.attrs))),
+    **dict.fromkeys((*SHAPED, *RISING), _of_operand(lambda n, inner: n.op(inner, **n.attrs))),
+    **dict.fromkeys(INDEXED, _of_operand(lambda n, inner: intern(n.op, (inner, n.parents[1]), n.attrs))),
+    "erfc": lambda n: _of_two_tails(negated(n.parents[0])),
 }

@@ -2,6 +2,7 @@
 and gradient.
 """
 
+import re
 from functools import partial
 from typing import Any
 
@@ -15,6 +16,7 @@ from ...analysis import Analysis
 from ...checking.rounding import LONGER
 
 UNFIT = (GradcliError, TypeError)  # TypeError: LAPACK has no higher precision
+NAME = re.compile(r"[^\W\d]\w*")
 CLOSE = 1e-9
 RANGES = (
     *((0.01, 2.0), (-2.0, 2.0), (0.05, 0.95), (-0.6, 0.6), (0.5, 4.0), (-30.0, 30.0)),
@@ -106,7 +108,8 @@ class Verifier:
 
     def read(self, text: str) -> Numbers | None:
         """The expression of a text, over the same inputs; None if it is invalid."""
-        values = {n: v for n, v in self.values.items() if n in text}
+        named = set(NAME.findall(text))
+        values = {n: v for n, v in self.values.items() if n in named}
         posed = partial(pose, text, values=values, grad=self.seed, wrt=self.names)
         with np.errstate(all="ignore"):
             p = if_applicable(posed)
