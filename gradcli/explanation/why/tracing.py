@@ -73,6 +73,13 @@ class LocalStep:
             return weights[0] != 0  # by the values, as sort does
         return np.any([np.isfinite(w) & (w != 0) for w in weights], axis=0)
 
+    @property
+    def takes_some(self) -> bool:
+        """Whether it takes some elements of the operand and leaves others: all of an empty index,
+        but none where a rule gives 0 for every element, as std of a single one.
+        """
+        return not self.node.numel or any(np.any(sent != 0) for sent in self._ones_sent)
+
     def _only(self, place: Place) -> Place | None:
         """The received element that the one at `place` depends on, if only one is possible."""
         if self.node.numel == 1:
