@@ -12,6 +12,7 @@ from ....graphs import OPS, Node, intern, walk
 from ....graphs.substitution import substitute
 from ....lazy import np
 from ...analysis import Analysis
+from .logarithms import log_of
 from .patterns import constant, is_op, number_node, rooted
 
 OPPOSITES = {"eq": "ne", "ne": "eq", "gt": "le", "le": "gt", "lt": "ge", "ge": "lt"}
@@ -90,7 +91,8 @@ def _masks(n: Node, inside: list[bool], origin: Node) -> Iterator[tuple[Any, ...
         yield opposite(a[1]), (0,)
     elif is_op(n, "mul"):
         for k in (0, 1):
-            if inside[1 - k] and constant(a[k]) is None:
+            # what is positive at any values is 0 by underflow alone, and masks nothing
+            if inside[1 - k] and log_of(a[k]) is None and constant(a[k]) is None:
                 yield not_zero(a[k]), (1 - k,)
     elif is_op(n, "kl_div") and inside[0]:
         yield not_zero(a[1]), (0,)
@@ -169,6 +171,19 @@ def singular(out: Node, origins: list[Node]) -> Iterator[Node]:
             inner = OPS["where"](z.eq(0), number_node(1), z)
             guarded = OPS["where"](z.eq(0), number_node(0), substitute(origin, {z: inner}))
             yield substitute(out, {origin: guarded})
+
+
+def overflowing(a: Analysis, out: Node) -> Iterator[Node]:
+    """`out`, which is finite, with the largest exponent that does not overflow in place of those
+    that do: exp(-exp(x)).
+    """
+    if not np.all(np.isfinite(a.value(out))):
+        return
+    most = number_node(int(np.log(np.finfo(a.dtype).max)))
+    for n in walk([out]):
+        if is_op(n, "exp") and np.any(np.isinf(a.value(n))):
+            exponent = OPS["clamp"](n.parents[0], max=most)
+            yield substitute(out, {n: OPS["exp"](exponent)})
 
 
 def empty_rows(a: Analysis, out: Node) -> Iterator[Node]:

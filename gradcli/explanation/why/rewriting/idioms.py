@@ -39,7 +39,14 @@ def logarithm(n: Node) -> Node | None:
 
 
 def exponential(n: Node) -> Node | None:
-    """exp(y * log(x)) is x ** y."""
+    """exp(y * log(x)) is x ** y, exp(x) * exp(y) is exp(x + y), also with other positive factors,
+    where one overflows and another one underflows.
+    """
+    if is_op(n, "mul") and any(is_op(i, "exp") for i in n.parents):
+        x, y = map(log_of, n.parents)
+        if x is None or y is None or any(constant(i) is not None for i in n.parents):
+            return None
+        return OPS["exp"](x - negated(y) if is_op(y, "neg") else x + y)
     if is_op(n, "exp") and is_op(n.parents[0], "mul"):
         for y, z in (n.parents[0].parents, n.parents[0].parents[::-1]):
             if is_op(z, "log"):

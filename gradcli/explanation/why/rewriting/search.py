@@ -16,7 +16,7 @@ from ....notation.tree import Name
 from ....operators.leaves import Array
 from ...analysis import Analysis
 from ..tracing import Tracer
-from .guards import empty_rows, masked, removable, singular
+from .guards import empty_rows, masked, overflowing, removable, singular
 from .idioms import IDIOMS, Rule
 from .verified import Numbers, Verifier
 
@@ -130,6 +130,7 @@ class Search:
             ("mask", lambda: masked(out, origins, by_factor=False)),
             ("product", lambda: masked(out, origins, by_factor=True)),
             ("mask", lambda: empty_rows(a, out)),
+            ("mask", lambda: overflowing(a, out)),
             ("singular", lambda: removable(a, out, origins)),
             ("singular", lambda: singular(out, origins)),
         ):
