@@ -179,11 +179,12 @@ def overflowing(a: Analysis, out: Node) -> Iterator[Node]:
     """
     if not np.all(np.isfinite(a.value(out))):
         return
-    most = number_node(int(np.log(np.finfo(a.dtype).max)))
+    most = int(np.log(np.finfo(a.dtype).max))
     for n in walk([out]):
-        if is_op(n, "exp") and np.any(np.isinf(a.value(n))):
-            exponent = OPS["clamp"](n.parents[0], max=most)
-            yield substitute(out, {n: OPS["exp"](exponent)})
+        if is_op(n, "exp", "expm1", "cosh", "sinh") and np.any(np.isinf(a.value(n))):
+            low = number_node(-most) if is_op(n, "cosh", "sinh") else None
+            exponent = OPS["clamp"](n.parents[0], min=low, max=number_node(most))
+            yield substitute(out, {n: n.op(exponent)})
 
 
 def empty_rows(a: Analysis, out: Node) -> Iterator[Node]:

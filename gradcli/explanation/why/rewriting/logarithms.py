@@ -6,7 +6,10 @@ from math import isclose, log, sqrt
 from ....graphs import OPS, Node, intern
 from .patterns import constant, is_number, is_op, negated, number_node, squared
 
-SHAPED = ("getitem", "unsqueeze", "squeeze", "reshape", "expand", "transpose", "flatten", "view")
+SHAPED = (
+    *("getitem", "unsqueeze", "squeeze", "reshape", "expand", "transpose", "flatten", "view"),
+    *("diagonal", "permute", "movedim", "narrow", "select", "flip", "roll", "repeat"),
+)
 RISING = ("amax", "amin", "max_values", "min_values", "max_all", "min_all")
 INDEXED = ("gather", "index_select")
 
@@ -37,6 +40,24 @@ def _added(a: Node, b: Node) -> Node:
         return a + b
     rest = b.parents[1]
     return rest if isclose(p, -q) else (p + q) + rest
+
+
+def log_of_size(node: Node) -> Node | None:
+    """log(abs(node)) of a product, a quotient or a power, which under- and overflow, or None."""
+    if is_op(node, "mul", "div"):
+        a, b = map(_size, node.parents)
+        return a + b if is_op(node, "mul") else a - b
+    if is_op(node, "prod"):
+        return OPS["sum"](_size(node.parents[0]), **node.attrs)
+    if is_op(node, "square") or (is_op(node, "pow") and constant(node.inputs[1]) is not None):
+        exponent = 2 if is_op(node, "square") else node.parents[1]
+        return exponent * _size(node.parents[0])
+    return log_of_size(node.parents[0]) if is_op(node, "neg", "abs") else None
+
+
+def _size(node: Node) -> Node:
+    positive = log_of(node)
+    return (log_of_size(node) or OPS["log"](OPS["abs"](node))) if positive is None else positive
 
 
 def _quotient(node: Node) -> Node | None:
@@ -157,6 +178,10 @@ RULES = {
     "sqrt": _of_operand(lambda n, inner: inner / 2),
     "double": lambda n: log_of(n.parents[0]),
     **dict.fromkeys((*SHAPED, *RISING), _of_operand(lambda n, inner: n.op(inner, **n.attrs))),
-    **dict.fromkeys(INDEXED, _of_operand(lambda n, inner: intern(n.op, (inner, n.parents[1]), n.attrs))),
+    **dict.fromkeys(
+        INDEXED, _of_operand(lambda n, inner: intern(n.op, (inner, n.parents[1]), n.attrs))
+    ),
+    "sinh": lambda n: _of_difference(n.parents[0], negated(n.parents[0])) - log(2),
+    "diag": lambda n: RULES["diagonal"](n) if n.parents[0].ndim > 1 else None,
     "erfc": lambda n: _of_two_tails(negated(n.parents[0])),
 }

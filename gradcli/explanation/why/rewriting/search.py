@@ -17,7 +17,7 @@ from ....operators.leaves import Array
 from ...analysis import Analysis
 from ..tracing import Tracer
 from .guards import empty_rows, masked, overflowing, removable, singular
-from .idioms import IDIOMS, Rule
+from .idioms import IDIOMS, RARER, Rule
 from .verified import Numbers, Verifier
 
 UNFIT = (GradcliError, *MISUSES)  # what an idiom raises if shapes or numbers do not fit
@@ -105,7 +105,7 @@ class Search:
 
     def _idioms(self) -> Iterator[Node]:
         """The output by all idioms, then by each alone."""
-        for rules in (IDIOMS, *((rule,) for rule in IDIOMS)):
+        for rules in (IDIOMS, *((rule,) for rule in (*IDIOMS, *RARER))):
             out = _applied(self.out, rules)
             if out is not self.out:
                 yield out

@@ -123,7 +123,8 @@ class Verifier:
         """Whether an expression is finite here and equal elsewhere; of one that a `guard` makes
         finite, also whether its numbers are those of a limit, where there is one: its value by a
         "mask" of the program, and its gradient too by a test for a "singular" point; where a factor
-        of a "product" is 0, the gradient may be infinite from one side at most. Where the original is "clamped" its value may be another here.
+        of a "product" is 0, the gradient may be infinite from one side at most. Where the original
+        is "clamped" its value may be another here.
         """
         with np.errstate(all="ignore"):
             return if_applicable(lambda: self._accepts(other, guard)) is True
