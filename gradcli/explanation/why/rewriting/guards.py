@@ -117,11 +117,11 @@ def _bounds(n: Node, inside: list[bool]) -> Iterator[tuple[Node, tuple[int, ...]
     elif is_op(n, "relu"):
         yield n.parents[0] > 0, (0,), number_node(0)
     elif is_op(n, "clamp"):
-        z, low, high = n.inputs
+        clamped, (_, low, high) = n.parents[0], n.inputs
         if low is not None:
-            yield z >= low, (0,), low  # type: ignore[operator]
+            yield clamped >= low, (0,), low
         if high is not None:
-            yield z <= high, (0,), high  # type: ignore[operator]
+            yield clamped <= high, (0,), high
 
 
 def opposite(mask: Node) -> Node:

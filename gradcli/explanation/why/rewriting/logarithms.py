@@ -149,7 +149,7 @@ def _power(node: Node) -> Node | None:
     return None if inner is None or constant(base) is not None else exponent * inner
 
 
-def _of_operand(make: Callable[[Node, Node], Node]) -> Callable[[Node], Node | None]:
+def _of_operand(make: Callable[[Node, Node], Node | None]) -> Callable[[Node], Node | None]:
     """What is made of a node and the logarithm of its operand, if that has one."""
 
     def rule(node: Node) -> Node | None:
@@ -182,6 +182,6 @@ RULES = {
         INDEXED, _of_operand(lambda n, inner: intern(n.op, (inner, n.parents[1]), n.attrs))
     ),
     "sinh": lambda n: _of_difference(n.parents[0], negated(n.parents[0])) - log(2),
-    "diag": lambda n: RULES["diagonal"](n) if n.parents[0].ndim > 1 else None,
+    "diag": _of_operand(lambda n, inner: n.op(inner, **n.attrs) if inner.ndim > 1 else None),
     "erfc": lambda n: _of_two_tails(negated(n.parents[0])),
 }
