@@ -43,6 +43,10 @@ LONGEST = 1500  # words of a text that are looked at
 MOST_LETTERS, MOST_PARTS = 50_000, 20  # of a log, of which the end is read
 RAISED = re.compile(r"(?<![A-Za-z_.])[A-Za-z_.]*(Error|Exception|Warning)\b[\"'`\])]*\s*[:(\n]\s*")
 
+COMMENT = re.compile(r"#[# ]*(.*)")
+# A message of this form tells no more than a type and a name: both have to be those.
+OF_TYPE = "object has no attribute"
+
 
 class Template(NamedTuple):
     """A wording as words. `holes[k]` counts the placeholders before word k, whose names are
@@ -122,10 +126,10 @@ def match(text: str) -> Match | None:
     """The message that a text is or contains; None if it is not in the catalogue.
 
     In a traceback the last error comes first, then earlier ones, then warnings. A program is no
-    message.
+    message, but may have one in its comments.
     """
     if _is_python(text):
-        return None
+        text = _commented(text)
     cleaned = clean(text[-MOST_LETTERS:])
     for part in _parts(cleaned):
         result = best(part)
@@ -143,6 +147,13 @@ def _is_python(text: str) -> bool:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return any(not isinstance(getattr(s, "value", None), ast.Constant) for s in body)
+
+
+def _commented(program: str) -> str:
+    """The comments of a program, from the first that names an error on."""
+    lines = COMMENT.findall(program)
+    first = next((k for k, line in enumerate(lines) if RAISED.search(line)), len(lines))
+    return "\n".join(lines[first:])
 
 
 def _parts(text: str) -> list[str]:
@@ -204,8 +215,9 @@ def confident(match: Match) -> bool:
     """Whether a match is no coincidence: many words are equal, or few that are most of a
     message.
     """
-    message = match.template.message
-    if message and message.elsewhere and not _complete(match):
+    message, wording = match.template.message, match.template.wording.text
+    exact = message and (message.elsewhere or OF_TYPE in wording)
+    if exact and not _complete(match):
         return False
     if _density(match) < DENSEST:
         return False

@@ -113,11 +113,15 @@ class Reasons:
         step, node, name = origin.step, origin.node, operation_name(self.a, origin.node)
         if node.op.name == "where":
             return "where takes the other branch there, and sends 0 into this one"
+        if node.op.name == "masked_fill":
+            return f"{name} puts another value there, and sends 0 to the one it covers"
         if node.op.name in ("mul", "div") and len(node.parents) == 2:
             return self._factor(step, origin.place, name)
         if not step.reach(origin.place).any():
             if node.op.family == "elementwise":
                 return f"{name} is constant between its steps: its slope is 0 everywhere"
+            if node.span is None or not step.takes_some:
+                return f"{name} sends 0 there, whatever it receives"
             return f"no index of {self._text(node)} selects it, so nothing is sent there"
         return self._no_slope(step, origin.place, name)
 
@@ -138,7 +142,9 @@ class Reasons:
         other = b if step.to is a else a
         factor = _at(self.a.value(other), place)
         if factor is None:
-            return f"{name} multiplies by 0"
+            zero = step.node.op.name == "mul" and not np.any(self.a.value(other))
+            added = "what {} sends adds up to 0 over the elements that it is broadcast to"
+            return f"{name} multiplies by 0" if zero else added.format(name)
         if factor == 0 or step.node.op.name == "div":
             how = "multiplies by" if step.node.op.name == "mul" else "divides, with"
             return f"{name} {how} {number(float(factor))}, which sends 0"
@@ -182,6 +188,9 @@ class Reasons:
         return INSTEAD["barrier" if node.op.family == "barrier" else kind]
 
     def _text(self, node: Node) -> str:
+        around = _around(self.a, node)
+        if node.span is None and around is not None:
+            node = around
         if node.span is None:
             text = tree.text(formula(node, self._names))
         else:
@@ -239,7 +248,9 @@ MODULES = ("linalg", "special")
 
 def operation_name(a: Analysis, node: Node) -> str:
     """PyTorch's name of an operation, as it was typed where that is a call: `linalg_svd`, `max`."""
-    path = typed_name(node) or node.op.torch or typed_name(_around(a, node)) or node.op.name
+    around = typed_name(_around(a, node))
+    own = node.op.torch if node.span is not None else None
+    path = typed_name(node) or own or around or node.op.torch or node.op.name
     for prefix in PREFIXES:
         path = path.removeprefix(prefix)
     return OPERATORS.get(path, path.replace(".", "_"))

@@ -69,7 +69,16 @@ class LocalStep:
             mask[at] = True
             return mask
         weights = [self._weights(place, given) for given in (self.here, *self._generic)]
+        if weights[0].any() and all(map(_selects, weights)):
+            return weights[0] != 0  # by the values, as sort does
         return np.any([np.isfinite(w) & (w != 0) for w in weights], axis=0)
+
+    @property
+    def takes_some(self) -> bool:
+        """Whether it takes some elements of the operand and leaves others: all of an empty index,
+        but none where a rule gives 0 for every element, as std of a single one.
+        """
+        return not self.node.numel or any(np.any(sent != 0) for sent in self._ones_sent)
 
     def _only(self, place: Place) -> Place | None:
         """The received element that the one at `place` depends on, if only one is possible."""
@@ -238,6 +247,11 @@ class Tracer:
         if (reach & ~zeros).any() or not (reach & zeros).any():
             return Origin(step.node, place, step)
         return step.node, _first(reach & zeros)
+
+
+def _selects(weights: Any) -> bool:
+    """Whether these are the coefficients of one element, which is passed on as it is."""
+    return bool(np.count_nonzero(weights) <= 1 and np.all((weights == 0) | (weights == 1)))
 
 
 def _first(mask: Any) -> Place:

@@ -12,6 +12,7 @@ from ....graphs import OPS, Node, intern, walk
 from ....graphs.substitution import substitute
 from ....lazy import np
 from ...analysis import Analysis
+from .logarithms import log_of
 from .patterns import constant, is_op, number_node, rooted
 
 OPPOSITES = {"eq": "ne", "ne": "eq", "gt": "le", "le": "gt", "lt": "ge", "ge": "lt"}
@@ -19,13 +20,15 @@ SAFE = (1, 0, 0.5, 2)  # safe values of an operand, tried in order
 
 
 class Excluding(NamedTuple):
-    """An operation that excludes elements of some of its operands: the mask of the others, and the
-    slots of these operands.
+    """An operation that excludes elements of some of its operands: the mask of the others, the
+    slots of these operands, and the value of its result where it excludes them; None if they do not
+    matter to this.
     """
 
     node: Node
     mask: Node
     slots: tuple[int, ...]
+    bound: Node | None = None
 
     def over(self, new: dict[Node, Node]) -> Node:
         """The operation with nodes replaced in the operands that it excludes."""
@@ -33,13 +36,18 @@ class Excluding(NamedTuple):
             substitute(i, new) if i is not None and k in self.slots else i
             for k, i in enumerate(self.node.inputs)
         ]
-        return intern(self.node.op, tuple(replaced), self.node.attrs)
+        result = intern(self.node.op, tuple(replaced), self.node.attrs)
+        return result if self.bound is None else OPS["where"](self.mask, result, self.bound)
 
 
-def masked(out: Node, origins: list[Node]) -> Iterator[Node]:
-    """`out` with operands replaced where a mask that the program has excludes them."""
+def masked(out: Node, origins: list[Node], by_factor: bool) -> Iterator[Node]:
+    """`out` with operands replaced where a mask that the program has excludes them, or `by_factor`,
+    where a factor is 0.
+    """
     for origin in origins:
         for around in excluding(out, origin):
+            if is_op(around.node, "mul") != by_factor:
+                continue
             yield from _together(out, around)
             for operand in _operands(origin, around.mask):
                 for safe in SAFE:
@@ -70,8 +78,10 @@ def excluding(out: Node, origin: Node) -> Iterator[Excluding]:
             yield from (Excluding(n, *how) for how in _masks(n, inside, origin))
 
 
-def _masks(n: Node, inside: list[bool], origin: Node) -> Iterator[tuple[Node, tuple[int, ...]]]:
+def _masks(n: Node, inside: list[bool], origin: Node) -> Iterator[tuple[Any, ...]]:
     a = n.parents
+    if inside[0] or (is_op(n, "minimum", "maximum") and inside[1]):
+        yield from _bounds(n, inside)
     if is_op(n, "where"):
         if inside[1]:
             yield a[0], (1,)
@@ -81,7 +91,8 @@ def _masks(n: Node, inside: list[bool], origin: Node) -> Iterator[tuple[Node, tu
         yield opposite(a[1]), (0,)
     elif is_op(n, "mul"):
         for k in (0, 1):
-            if inside[1 - k] and constant(a[k]) is None:
+            # what is positive at any values is 0 by underflow alone, and masks nothing
+            if inside[1 - k] and log_of(a[k]) is None and constant(a[k]) is None:
                 yield not_zero(a[k]), (1 - k,)
     elif is_op(n, "kl_div") and inside[0]:
         yield not_zero(a[1]), (0,)
@@ -95,6 +106,22 @@ def _masks(n: Node, inside: list[bool], origin: Node) -> Iterator[tuple[Node, tu
         node = getattr(item, "node", None)
         if not rest and isinstance(node, Node) and node.dtype == "bool":
             yield substitute(node, {}, lambda _: None), (0,)
+
+
+def _bounds(n: Node, inside: list[bool]) -> Iterator[tuple[Node, tuple[int, ...], Node]]:
+    """The masks between the bounds of clamp, minimum, maximum and relu, with the bounds."""
+    if is_op(n, "minimum", "maximum") and not all(inside):
+        k = inside.index(True)
+        z, bound = n.parents[k], n.parents[1 - k]
+        yield z <= bound if is_op(n, "minimum") else z >= bound, (k,), bound
+    elif is_op(n, "relu"):
+        yield n.parents[0] > 0, (0,), number_node(0)
+    elif is_op(n, "clamp"):
+        clamped, (_, low, high) = n.parents[0], n.inputs
+        if low is not None:
+            yield clamped >= low, (0,), low
+        if high is not None:
+            yield clamped <= high, (0,), high
 
 
 def opposite(mask: Node) -> Node:
@@ -144,6 +171,20 @@ def singular(out: Node, origins: list[Node]) -> Iterator[Node]:
             inner = OPS["where"](z.eq(0), number_node(1), z)
             guarded = OPS["where"](z.eq(0), number_node(0), substitute(origin, {z: inner}))
             yield substitute(out, {origin: guarded})
+
+
+def overflowing(a: Analysis, out: Node) -> Iterator[Node]:
+    """`out`, which is finite, with the largest exponent that does not overflow in place of those
+    that do: exp(-exp(x)).
+    """
+    if not np.all(np.isfinite(a.value(out))):
+        return
+    most = int(np.log(np.finfo(a.dtype).max))
+    for n in walk([out]):
+        if is_op(n, "exp", "expm1", "cosh", "sinh") and np.any(np.isinf(a.value(n))):
+            low = number_node(-most) if is_op(n, "cosh", "sinh") else None
+            exponent = OPS["clamp"](n.parents[0], min=low, max=number_node(most))
+            yield substitute(out, {n: n.op(exponent)})
 
 
 def empty_rows(a: Analysis, out: Node) -> Iterator[Node]:

@@ -5,9 +5,9 @@ node whose operands are already rewritten, and returns its replacement, or None.
 from collections.abc import Callable, Sequence
 from math import log, pi
 
-from ....graphs import OPS, Node
+from ....graphs import OPS, Node, intern
 from ....notation.formulas.rules.identities import Identity
-from .logarithms import log_of
+from .logarithms import log_of, log_of_size
 from .patterns import (
     constant,
     is_number,
@@ -38,8 +38,20 @@ def logarithm(n: Node) -> Node | None:
     return None
 
 
+def logarithm_of_product(n: Node) -> Node | None:
+    """The sum of the logarithms of what a product, which under- or overflows, is made of."""
+    return log_of_size(n.parents[0]) if is_op(n, "log") else None
+
+
 def exponential(n: Node) -> Node | None:
-    """exp(y * log(x)) is x ** y."""
+    """exp(y * log(x)) is x ** y, exp(x) * exp(y) is exp(x + y), also with other positive factors,
+    where one overflows and another one underflows.
+    """
+    if is_op(n, "mul") and any(is_op(i, "exp") for i in n.parents):
+        x, y = map(log_of, n.parents)
+        if x is None or y is None or any(constant(i) is not None for i in n.parents):
+            return None
+        return OPS["exp"](x - negated(y) if is_op(y, "neg") else x + y)
     if is_op(n, "exp") and is_op(n.parents[0], "mul"):
         for y, z in (n.parents[0].parents, n.parents[0].parents[::-1]):
             if is_op(z, "log"):
@@ -56,7 +68,7 @@ def quotient(n: Node) -> Node | None:
     a, b = n.parents
     if is_op(a, "div") and is_op(b, "div") and a.parents[1] is b.parents[1]:
         a, b = a.parents[0], b.parents[0]
-    return _softmax(a, b) or _tanh(a, b) or _logistic(a, b) or _exponents(a, b)
+    return _softmax(a, b) or _weighted(a, b) or _tanh(a, b) or _logistic(a, b) or _exponents(a, b)
 
 
 def _softmax(a: Node, b: Node) -> Node | None:
@@ -69,6 +81,24 @@ def _softmax(a: Node, b: Node) -> Node | None:
     if isinstance(dim, int) and b.attrs["keepdim"]:
         return OPS["softmax"](z, dim=dim)
     return None
+
+
+def _weighted(a: Node, b: Node) -> Node | None:
+    """sum(w * exp(z)) / sum(exp(z)) and exp(z) @ w / sum(exp(z)) are means weighted by softmax."""
+    if not is_op(b, "sum") or not is_op(b.parents[0], "exp"):
+        return None
+    e, dim = b.parents[0], b.attrs["dim"]
+    dim = 0 if dim is None and e.ndim == 1 else dim
+    dim = dim[0] if isinstance(dim, tuple) and len(dim) == 1 else dim
+    if not isinstance(dim, int):
+        return None
+    weights = OPS["softmax"](e.parents[0], dim=dim)
+    if is_op(a, "matmul", "dot", "mv") and a.parents[0] is e and dim in (-1, e.ndim - 1):
+        return intern(a.op, (weights, a.parents[1]), a.attrs)
+    if not is_op(a, "sum") or a.attrs != b.attrs or not is_op(a.parents[0], "mul"):
+        return None
+    others = [w for p, w in zip(a.parents[0].parents, a.parents[0].parents[::-1]) if p is e]
+    return OPS["sum"](weights * others[0], **a.attrs) if others else None
 
 
 def _tanh(a: Node, b: Node) -> Node | None:
@@ -148,6 +178,9 @@ def _norm(z: Node, order: float) -> Node | None:
             powers, ord=_whole(order), dim=z.attrs["dim"], keepdim=z.attrs["keepdim"]
         )
         return norm if scale == 1 else norm / number_node(scale)
+    if is_op(z, "mul"):
+        roots = [_norm(factor, order) for factor in z.parents]
+        return None if None in roots else roots[0] * roots[1]  # type: ignore[operator]
     if order != 2:
         return None
     if is_op(z, "dot", "matmul", "inner") and z.parents[0] is z.parents[1]:
@@ -223,9 +256,11 @@ IDENTITIES = [
         "exp(sum(log(x), dim=d, keepdim=k)) = prod(x, dim=d, keepdim=k)",
         "exp(cumsum(log(x), dim=d)) = cumprod(x, dim=d)",
         "sinh(x) / cosh(x) = tanh(x)",
+        "log(x + sqrt(x ** 2 + 1)) = asinh(x)",
         "atanh(tanh(x)) = x",
         "logit(sigmoid(x)) = x",
         "expm1(log1p(x)) = x",
+        "1 / (1 / x + 1 / y) = x * y / (x + y)",
         "x / abs(x) = sign(x)",
         "abs(x) / x = sign(x)",
         "log(det(x)) = logdet(x)",  # the determinant overflows
@@ -247,3 +282,4 @@ def identity(n: Node) -> Node | None:
 
 
 IDIOMS: Sequence[Rule] = (logarithm, exponential, identity, quotient, root, cardinal_sine, angle)
+RARER: Sequence[Rule] = (logarithm_of_product,)  # each tried alone

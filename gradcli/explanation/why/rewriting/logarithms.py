@@ -1,12 +1,17 @@
 """Logarithms of expressions of exponentials, without computing these."""
 
 from collections.abc import Callable
-from math import log
+from math import isclose, log, sqrt
 
-from ....graphs import OPS, Node
+from ....graphs import OPS, Node, intern
 from .patterns import constant, is_number, is_op, negated, number_node, squared
 
-SHAPED = ("getitem", "unsqueeze", "squeeze", "reshape", "expand", "transpose", "flatten", "view")
+SHAPED = (
+    *("getitem", "unsqueeze", "squeeze", "reshape", "expand", "transpose", "flatten", "view"),
+    *("diagonal", "permute", "movedim", "narrow", "select", "flip", "roll", "repeat"),
+)
+RISING = ("amax", "amin", "max_values", "min_values", "max_all", "min_all")
+INDEXED = ("gather", "index_select")
 
 
 def log_of(node: Node) -> Node | None:
@@ -25,7 +30,34 @@ def _product(node: Node) -> Node | None:
         return None
     upper = OPS["log"](a) if la is None else la
     other = OPS["log"](b) if lb is None else lb
-    return upper - other.parents[0] if is_op(other, "neg") else upper + other
+    return upper - other.parents[0] if is_op(other, "neg") else _added(upper, other)
+
+
+def _added(a: Node, b: Node) -> Node:
+    """a + b, with numbers added up."""
+    p, q = constant(a), constant(b.parents[0]) if is_op(b, "add") else None
+    if p is None or q is None:
+        return a + b
+    rest = b.parents[1]
+    return rest if isclose(p, -q) else (p + q) + rest
+
+
+def log_of_size(node: Node) -> Node | None:
+    """log(abs(node)) of a product, a quotient or a power, which under- and overflow, or None."""
+    if is_op(node, "mul", "div"):
+        a, b = map(_size, node.parents)
+        return a + b if is_op(node, "mul") else a - b
+    if is_op(node, "prod"):
+        return OPS["sum"](_size(node.parents[0]), **node.attrs)
+    if is_op(node, "square") or (is_op(node, "pow") and constant(node.inputs[1]) is not None):
+        exponent = 2 if is_op(node, "square") else node.parents[1]
+        return exponent * _size(node.parents[0])
+    return log_of_size(node.parents[0]) if is_op(node, "neg", "abs") else None
+
+
+def _size(node: Node) -> Node:
+    positive = log_of(node)
+    return (log_of_size(node) or OPS["log"](OPS["abs"](node))) if positive is None else positive
 
 
 def _quotient(node: Node) -> Node | None:
@@ -42,6 +74,8 @@ def _quotient(node: Node) -> Node | None:
 
 def _sum_of_two(node: Node) -> Node | None:
     a, b = node.parents
+    if is_number(a, 1) and is_op(b, "erf"):
+        return _of_two_tails(b.parents[0])
     la, lb = log_of(a), log_of(b)
     if la is None or lb is None or (constant(a) is not None and constant(b) is not None):
         return None
@@ -55,17 +89,42 @@ def _sum_of_two(node: Node) -> Node | None:
 
 
 def _difference(node: Node) -> Node | None:
-    """log(1 - sigmoid(z)), log(1 - tanh(z)**2)."""
+    """log(1 - sigmoid(z)), log(1 - erf(z)), log(1 - tanh(z)**2), and of differences of
+    exponentials.
+    """
     a, b = node.parents
-    if not is_number(a, 1):
-        return None
-    if is_op(b, "sigmoid"):
-        return OPS["logsigmoid"](negated(b.parents[0]))
+    if is_number(a, 1) and is_op(b, "erf"):
+        return _of_two_tails(negated(b.parents[0]))
     base = squared(b)
-    if base is not None and is_op(base, "tanh"):
-        z = base.parents[0]
+    if is_number(a, 1) and is_op(b, "sigmoid"):
+        return OPS["logsigmoid"](negated(b.parents[0]))
+    if is_number(a, 1) and is_op(base, "tanh"):
+        z = base.parents[0]  # type: ignore[union-attr]
         return 2 * (log(2) - OPS["logaddexp"](z, negated(z)))
-    return None
+    la, lb = log_of(a), log_of(b)
+    if la is None or lb is None or (constant(a) is not None and constant(b) is not None):
+        return None
+    return _of_difference(la, lb)
+
+
+def _of_two_tails(z: Node) -> Node:
+    """log(1 + erf(z)): twice the normal distribution at sqrt(2) * z."""
+    x = negated(z) if is_op(z, "neg") else z
+    x = x.parents[0] if is_op(x, "div") and _is_root_of_two(x.parents[1]) else sqrt(2) * x
+    return log(2) + OPS["log_ndtr"](negated(x) if is_op(z, "neg") else x)
+
+
+def _is_root_of_two(node: Node) -> bool:
+    if is_op(node, "sqrt"):
+        return is_number(node.parents[0], 2)
+    return isclose(constant(node) or 0, sqrt(2))
+
+
+def _of_difference(p: Node, q: Node) -> Node:
+    """log(exp(p) - exp(q)), where q is less than p."""
+    less = q if is_number(p, 0) else negated(p) if is_number(q, 0) else q - p
+    rest = OPS["log"](negated(OPS["expm1"](less)))
+    return rest if is_number(p, 0) else p + rest
 
 
 def _summed(node: Node) -> Node | None:
@@ -90,7 +149,7 @@ def _power(node: Node) -> Node | None:
     return None if inner is None or constant(base) is not None else exponent * inner
 
 
-def _of_operand(make: Callable[[Node, Node], Node]) -> Callable[[Node], Node | None]:
+def _of_operand(make: Callable[[Node, Node], Node | None]) -> Callable[[Node], Node | None]:
     """What is made of a node and the logarithm of its operand, if that has one."""
 
     def rule(node: Node) -> Node | None:
@@ -103,6 +162,7 @@ def _of_operand(make: Callable[[Node, Node], Node]) -> Callable[[Node], Node | N
 RULES = {
     "exp": lambda n: n.parents[0],
     "exp2": lambda n: n.parents[0] * log(2),
+    "expm1": lambda n: _of_difference(n.parents[0], number_node(0)),
     "sigmoid": lambda n: OPS["logsigmoid"](n.parents[0]),
     "softmax": lambda n: OPS["log_softmax"](n.parents[0], dim=n.attrs["dim"]),
     "ndtr": lambda n: OPS["log_ndtr"](n.parents[0]),
@@ -117,5 +177,11 @@ RULES = {
     "pow": _power,
     "sqrt": _of_operand(lambda n, inner: inner / 2),
     "double": lambda n: log_of(n.parents[0]),
-    **dict.fromkeys(SHAPED, _of_operand(lambda n, inner: n.op(inner, **n.attrs))),
+    **dict.fromkeys((*SHAPED, *RISING), _of_operand(lambda n, inner: n.op(inner, **n.attrs))),
+    **dict.fromkeys(
+        INDEXED, _of_operand(lambda n, inner: intern(n.op, (inner, n.parents[1]), n.attrs))
+    ),
+    "sinh": lambda n: _of_difference(n.parents[0], negated(n.parents[0])) - log(2),
+    "diag": _of_operand(lambda n, inner: n.op(inner, **n.attrs) if inner.ndim > 1 else None),
+    "erfc": lambda n: _of_two_tails(negated(n.parents[0])),
 }

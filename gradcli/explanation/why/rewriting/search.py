@@ -13,10 +13,11 @@ from ....lazy import np
 from ....notation import tree
 from ....notation.formulas.formula import formula
 from ....notation.tree import Name
+from ....operators.leaves import Array
 from ...analysis import Analysis
 from ..tracing import Tracer
-from .guards import empty_rows, masked, removable, singular
-from .idioms import IDIOMS, Rule
+from .guards import empty_rows, masked, overflowing, removable, singular
+from .idioms import IDIOMS, RARER, Rule
 from .verified import Numbers, Verifier
 
 UNFIT = (GradcliError, *MISUSES)  # what an idiom raises if shapes or numbers do not fit
@@ -45,7 +46,26 @@ class Search:
 
     def __init__(self, a: Analysis, bad: bool):
         self.a, self.bad = a, bad
-        self.out = plain(a.problem.out)
+        self.names: dict[Node, Any] = {x.node: Name(x.name) for x in a.problem.inputs.values()}
+        self.out = self._spelt_out(plain(a.problem.out))
+
+    def _spelt_out(self, out: Node) -> Node:
+        """The output with the masks in its brackets in terms of the inputs: what a program calls
+        its intermediate values is not known where its result is written as one expression.
+        """
+
+        def make(n: Node, inputs: Sequence[Node | None]) -> Node | None:
+            if n.op.name != "getitem" or not any(map(_computed, n.attrs["index"])):
+                return None
+            index = tuple(self._written_index(i) if _computed(i) else i for i in n.attrs["index"])
+            return intern(n.op, tuple(inputs), n.attrs | {"index": index})
+
+        return rebuilt(out, make)
+
+    def _written_index(self, item: Any) -> Any:
+        node = self._spelt_out(plain(item.node))
+        text = if_applicable(lambda: tree.text(formula(node, self.names)))
+        return item if text is None else Array(item.value, text, node)
 
     @cached_property
     def verifier(self) -> Verifier:
@@ -85,7 +105,7 @@ class Search:
 
     def _idioms(self) -> Iterator[Node]:
         """The output by all idioms, then by each alone."""
-        for rules in (IDIOMS, *((rule,) for rule in IDIOMS)):
+        for rules in (IDIOMS, *((rule,) for rule in (*IDIOMS, *RARER))):
             out = _applied(self.out, rules)
             if out is not self.out:
                 yield out
@@ -107,8 +127,10 @@ class Search:
             a = self._analysis(out)
             origins = _origins(a, out)
         for kind, make in (
-            ("mask", lambda: masked(out, origins)),
+            ("mask", lambda: masked(out, origins, by_factor=False)),
+            ("product", lambda: masked(out, origins, by_factor=True)),
             ("mask", lambda: empty_rows(a, out)),
+            ("mask", lambda: overflowing(a, out)),
             ("singular", lambda: removable(a, out, origins)),
             ("singular", lambda: singular(out, origins)),
         ):
@@ -143,11 +165,15 @@ class Search:
         return Analysis(problem, self.a.dtype, allow_no_gradient=True)
 
     def _written(self, out: Node) -> str | None:
-        names = {x.node: Name(x.name) for x in self.a.problem.inputs.values()}
-        text = if_applicable(lambda: tree.text(formula(out, names)))
+        text = if_applicable(lambda: tree.text(formula(out, self.names)))
         if text is None or "pi" in self.a.problem.inputs:
             return text
         return text.replace(PI, "pi")
+
+
+def _computed(item: Any) -> bool:
+    """Whether an index is a tensor that the program computes."""
+    return isinstance(getattr(item, "node", None), Node) and bool(item.node.inputs)
 
 
 def plain(node: Node) -> Node:

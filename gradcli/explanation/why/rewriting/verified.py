@@ -2,6 +2,7 @@
 and gradient.
 """
 
+import re
 from functools import partial
 from typing import Any
 
@@ -15,6 +16,7 @@ from ...analysis import Analysis
 from ...checking.rounding import LONGER
 
 UNFIT = (GradcliError, TypeError)  # TypeError: LAPACK has no higher precision
+NAME = re.compile(r"[^\W\d]\w*")
 CLOSE = 1e-9
 RANGES = (
     *((0.01, 2.0), (-2.0, 2.0), (0.05, 0.95), (-0.6, 0.6), (0.5, 4.0), (-30.0, 30.0)),
@@ -65,14 +67,19 @@ class Verifier:
         self.original = Numbers(p, self.names, self.seed)
         with np.errstate(all="ignore"):
             self.here = self.original(self.values)
-            self.elsewhere = self._compared(self.names)
-            if not any(e is not None and np.all(np.isfinite(e[0])) for _, e in self.elsewhere):
-                floats = [n for n, v in self.values.items() if v.dtype.kind == "f"]
-                self.elsewhere = self._compared(floats)
+            self.elsewhere = self._compared()
 
-    def _compared(self, names: list[str]) -> list[tuple[dict[str, Any], Any]]:
-        """Points with other values of these inputs, each with output and gradients."""
-        return [(v, self._tried(v)) for v in self._points(names)]
+    def _compared(self) -> list[tuple[dict[str, Any], Any]]:
+        """Points with other values of the inputs, each with output and gradients: of more inputs
+        where the output is not finite by those alone, as where a mask leaves nothing.
+        """
+        floats = [n for n, v in self.values.items() if v.dtype.kind == "f"]
+        masks = [n for n, v in self.values.items() if v.dtype.kind == "b"]
+        for names in (self.names, floats, [*floats, *masks]):
+            result = [(v, self._tried(v)) for v in self._points(names)]
+            if any(e is not None and np.all(np.isfinite(e[0])) for _, e in result):
+                break
+        return result
 
     def _tried(self, values: dict[str, Any]) -> Any:
         """The original at other values; None if it cannot be computed, or rounding is too large."""
@@ -87,15 +94,22 @@ class Verifier:
 
     def _points(self, names: list[str]) -> list[dict[str, Any]]:
         rng = np.random.default_rng(7)
+
+        def moved(name: str, low: float, high: float) -> Any:
+            value = self.values[name]
+            drawn = rng.uniform(low, high, size=value.shape)
+            return drawn > (low + high) / 2 if value.dtype.kind == "b" else drawn
+
         return [
-            self.values | {n: rng.uniform(low, high, size=self.values[n].shape) for n in names}
+            self.values | {n: moved(n, low, high) for n in names}
             for low, high in RANGES
             for _ in range(2)
         ]
 
     def read(self, text: str) -> Numbers | None:
         """The expression of a text, over the same inputs; None if it is invalid."""
-        values = {n: v for n, v in self.values.items() if n in text}
+        named = set(NAME.findall(text))
+        values = {n: v for n, v in self.values.items() if n in named}
         posed = partial(pose, text, values=values, grad=self.seed, wrt=self.names)
         with np.errstate(all="ignore"):
             p = if_applicable(posed)
@@ -108,8 +122,9 @@ class Verifier:
     def accepts(self, other: Numbers, guard: str) -> bool:
         """Whether an expression is finite here and equal elsewhere; of one that a `guard` makes
         finite, also whether its numbers are those of a limit, where there is one: its value by a
-        "mask" of the program, and its gradient too by a test for a "singular" point. Where the
-        original is "clamped" its value may be another here.
+        "mask" of the program, and its gradient too by a test for a "singular" point; where a factor
+        of a "product" is 0, the gradient may be infinite from one side at most. Where the original
+        is "clamped" its value may be another here.
         """
         with np.errstate(all="ignore"):
             return if_applicable(lambda: self._accepts(other, guard)) is True
@@ -118,7 +133,9 @@ class Verifier:
         here = self._is_finite_here(other, exact=guard != "clamped")
         if not here or not self._is_equal_elsewhere(other):
             return False
-        is_guarded = guard in ("mask", "singular")
+        if guard == "product" and self._is_vertical():
+            return False
+        is_guarded = guard in ("mask", "product", "singular")
         return not is_guarded or self._is_limit(other, slopes=guard == "singular")
 
     def _is_finite_here(self, other: Numbers, exact: bool) -> bool:
@@ -198,6 +215,17 @@ class Verifier:
             self._is_slope(name, place, float(grad[place]), defined)
             for name, grad, b in zip(self.names, grads, before_grads)
             for place in map(tuple, np.argwhere(~np.isfinite(b)))
+        )
+
+    def _is_vertical(self) -> bool:
+        """Whether the slope grows without bound to both sides of an element."""
+        if not np.all(np.isfinite(self.here[0])):
+            return False
+        infinite = float("inf")
+        return any(
+            all(self._one_sided(name, place, side, True) == infinite for side in (1, -1))
+            for name, grad in zip(self.names, self.here[1])
+            for place in map(tuple, np.argwhere(~np.isfinite(grad)))
         )
 
     def _near(self, distance: float) -> Any:
