@@ -359,6 +359,7 @@ np.cumulative_prod(M, axis=1)
 np.sqrt(p).astype(int) * x
 np.pi * x
 np.copy(x) * 2 + np.angle(x) * x
+np.sign(n * x) + np.angle(0 * y) + np.sin(x) // 0.3 # flat
 np.linalg.norm(x)
 np.linalg.norm(M)
 np.linalg.norm(M, axis=1)
@@ -433,6 +434,25 @@ jax.nn.log1mexp(p)
 jax.nn.identity(x)
 jax.nn.dot_product_attention(T[:, :, None], 2 * T[:, :, None], T[:, :, None] ** 2)
 jax.nn.dot_product_attention(T[:, :, None], T[:, :, None], T[:, :, None], is_causal=True)
+jnp.power(k, jnp.roll(k, 1)) + jnp.power(k, 0.0)
+jnp.abs(k) ** jnp.roll(k, 1) + jnp.sin(k) // 0.3
+jnp.arctan2(k, k) + jax.lax.atan2(k, jnp.roll(k, 1)) + jnp.angle(k)
+jnp.copysign(k, jnp.roll(k, 1))
+jnp.sign(n) * x
+jnp.logaddexp(k, jnp.inf) + jnp.logaddexp2(k, jnp.roll(k, 1))
+jnp.linalg.norm(k, 1) + jnp.linalg.norm(k, jnp.inf) + jnp.linalg.norm(k, -jnp.inf)
+jnp.linalg.norm(k, 0.5) + jnp.linalg.norm(k - k, jnp.inf) + jnp.linalg.vector_norm(k, ord=3)
+jnp.linalg.norm(0 * M, 1) + jnp.linalg.norm(M, -1) + jnp.linalg.matrix_norm(M, ord=jnp.inf)
+jnp.linalg.norm(M, -jnp.inf, axis=(1, 0), keepdims=True) + jnp.linalg.norm(M, "fro")
+jax.scipy.special.xlogy(k, jnp.roll(k, 1)) + jax.scipy.special.xlog1py(k, jnp.roll(k, 1))
+jax.scipy.special.logit(k) + jax.scipy.special.ndtri(k)
+jax.scipy.special.gammaln(k) + jax.lax.lgamma(k + 1) + jax.scipy.special.factorial(k)
+jax.scipy.special.gamma(k)
+jax.scipy.special.digamma(jnp.abs(k)) + jax.scipy.special.i0(k)
+jax.scipy.special.logsumexp(x, b=jnp.array([1.0, 0.0, 2.0, 1.0])) + jax.nn.log1mexp(k)
+jax.scipy.stats.laplace.logpdf(k, 1.0) + jax.scipy.stats.laplace.cdf(k)
+jax.scipy.stats.norm.ppf(k) + jax.scipy.stats.norm.isf(k)
+jax.lax.round(k / 2) + jax.lax.round(k / 2, 1) + jax.lax.sign(k)
 jnp.clip(k, -1, 1)
 jnp.clip(k, min=0)
 jnp.fmax(k, 1.0) + jnp.fmin(k, -1.0)
@@ -525,6 +545,13 @@ scipy.special.logsumexp(M)
 scipy.special.logsumexp(M, axis=1, keepdims=True)
 scipy.special.logsumexp(M, axis=0, b=K * K)
 scipy.special.logsumexp(x, b=[1, 0, 2, 1])
+scipy.special.logsumexp(-np.inf * p, b=p) # flat
+(scipy.special.gamma([0.0, -1.0, -2.5, 3.0]) + scipy.special.gammasgn([-0.0, -1, -2.5, 3])) * x # flat
+scipy.special.beta(0.0, 0.0) + scipy.special.loggamma([0.0, 1.0]) + scipy.special.exprel(np.inf) # flat
+(scipy.special.poch([-3.0, -1.0, 0.0, 2.0], 2) + scipy.special.poch(0.0, [0, -1, -2, 1])) * x # flat
+scipy.special.binom(x, y) + scipy.special.binom([-0.5, -1.5, -2, 3], [1, 2, 1, 2]) # flat
+scipy.special.binom(x, y)
+scipy.special.pseudo_huber(0.0, x) + scipy.stats.laplace.cdf(0 * x)
 scipy.special.softmax(M)
 scipy.special.softmax(M, axis=1)
 scipy.special.log_softmax(M)

@@ -204,6 +204,11 @@ def is_array_program(b: Scope) -> bool:
     return bool(called) and "torch" not in called
 
 
+def array_module(b: Scope) -> str:
+    """The module that has the functions of arrays in a program that calls no others."""
+    return "jax.numpy" if "jax" in libraries_of(b.program) else "numpy"
+
+
 def forward(base: Node, index: Sequence[Any]) -> tuple[Node, tuple[Any, ...]]:
     """The base flipped along dimensions with negative steps, and the index with positive steps."""
     dim, flipped, items = 0, list[int](), list[Any]()
