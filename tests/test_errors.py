@@ -942,7 +942,12 @@ def test_a_text_is_one_seed():
 
 
 CURES = [
-    ("tf.nn.relu(x)", "that is TensorFlow; functions have PyTorch's names here: relu(x)"),
+    ("tf.nn.relu(x)", "write relu(x); an input has a shape"),
+    ("tf.reduce_sum(x)", "write x.sum(); an input has a shape"),
+    ("sp.gammaln(x)", "write scipy.special.gammaln(x) or gammaln(x)"),
+    ("cp.median(x)", "write np.median(x) or median(x)"),
+    ("K.sum(x)", "write np.sum(x) or sum(x)"),
+    ("norm.logpdf(x)", "write scipy.stats.norm.logpdf(...)"),
     ("torch.max(x, 0)", "the larger of x and 0 is written clamp(x, min=0)"),
     ("y = x ** 2\ny'", "a transpose is written A.T"),
     ("max(x, 0)", "the larger of x and 0 is written clamp(x, min=0)"),

@@ -34,6 +34,7 @@ from .makers import MAKERS, RANGES
 from .operands import CHOOSE, in_words, is_number
 from .python import PYTHONS
 from .scope import Scope
+from .updates import update
 
 DEVICES = (  # what PyTorch's error names for one that it does not know
     "cpu|cuda|ipu|xpu|mkldnn|opengl|opencl|ideep|hip|ve|fpga|maia|xla|lazy|vulkan|mps|meta|hpu|mtia|"
@@ -54,6 +55,9 @@ def call(b: Scope, e: ast.Call) -> Any:
         hint = "write the arguments out"
         raise GradcliError("syntax", "an argument with ** is not part of the language", hint=hint)
     _check_keywords(b, e)
+    updated = update(b, e)
+    if updated is not None:
+        return updated
     name, operands = _callee(b, e)
     args = [*operands, *b.several(e.args)]
     if isinstance(e.func, ast.Name) and name in PYTHON and args and not _tensors(args):
