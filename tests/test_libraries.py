@@ -803,6 +803,8 @@ REFUSED = [
     ("np.sum(x, out=y)", "unsupported", "out="),
     ("np.reshape(x, (2, 2), order='F')", "unsupported", "order="),
     ("torch.exp(x).std() + np.sum(x)", "unsupported", "std()"),
+    ("np.pi * x.std()", "unsupported", "std()"),
+    ("import numpy as np\nx.sort()", "unsupported", "np.sort(x)"),
     ("np.sin(x).sort()", "unsupported", "np.sort(x)"),
     ("np.pad(x, -1)", "arguments", "below 0"),
     ("np.eye(100000, k=1) * x[0]", "limit", "numbers"),
@@ -827,6 +829,9 @@ def test_what_a_table_has_not_is_refused(text, code, part):
 
 IMPORTED = [
     ("import autograd.numpy as np\nnp.median(x)", np.median(X)),
+    ("import numpy as np\nx.std() + x.transpose()", X.std() + X),
+    ("import jax.numpy as jnp\nx.var() * x[::-1]", X.var() * X[::-1]),
+    ("import numpy as np\nimport torch\nnp.pi * x.std()", np.pi * X.std(ddof=1)),
     ("import numpy as onp\nonp.sort(x)[0]", X.min()),
     ("from jax import lax\nlax.rev(x, (0,))", X[::-1]),
     ("import scipy.special as sp\nsp.softmax(x)", scipy.special.softmax(X)),
