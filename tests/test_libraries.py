@@ -550,8 +550,9 @@ scipy.special.logsumexp(M, axis=1, keepdims=True)
 scipy.special.logsumexp(M, axis=0, b=K * K)
 scipy.special.logsumexp(x, b=[1, 0, 2, 1])
 scipy.special.logsumexp(-np.inf * p, b=p) # flat
-(scipy.special.gamma([0.0, -1.0, -2.5, 3.0]) + scipy.special.gammasgn([-0.0, -1, -2.5, 3])) * x # flat
-p[:2] * scipy.special.beta(0.0, 0.0) + scipy.special.loggamma([0.0, 1]) + scipy.special.exprel(np.inf) # flat
+scipy.special.gamma([0.0, -1.0, -2.5, 3.0]) * x + scipy.special.rgamma([-np.inf, 0, 1, 2]) # flat
+scipy.special.gammasgn([-0.0, -1, -2.5, 3]) * p + scipy.special.loggamma([0.0, 1, 2, 3]) # flat
+p * scipy.special.beta(0.0, 0.0) + scipy.special.exprel(np.inf) # flat
 (scipy.special.poch([-3.0, -1.0, 0.0, 2.0], 2) + scipy.special.poch(0.0, [0, -1, -2, 1])) * x # flat
 scipy.special.binom(x, y) + scipy.special.binom([-0.5, -1.5, -2, 3], [1, 2, 1, 2]) # flat
 scipy.special.binom(x, y)

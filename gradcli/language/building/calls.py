@@ -13,6 +13,7 @@ from ...operators.leaves import Array
 from ..foreign import foreign, not_a_function, not_called
 from ..libraries import function as of_library
 from ..names import library_path
+from ..namespaces import check_function, check_method
 from ..refusals import refusal
 from ..syntax import dotted
 from ..vocabulary import (
@@ -29,7 +30,7 @@ from ..vocabulary import (
 )
 from .arrays import ARRAYS, by_method, method
 from .facts import FACTS
-from .indices import check_not_supposed, index_array, literal_array
+from .indices import check_not_supposed, index_array, is_array_program, literal_array
 from .makers import MAKERS, RANGES
 from .operands import CHOOSE, in_words, is_number
 from .python import PYTHONS
@@ -176,6 +177,8 @@ def _callee(b: Scope, e: ast.Call) -> tuple[str, list]:
         return e.func.id, []
     path = library_path(e.func, b.scope, called=True)
     if path is not None:
+        if library_name(dotted(e.func) or "") is None:
+            check_function(dotted(e.func) or "")
         return path, []
     if not isinstance(e.func, ast.Attribute):
         if isinstance(e.func, ast.Call):
@@ -191,6 +194,8 @@ def _callee(b: Scope, e: ast.Call) -> tuple[str, list]:
             f"there is no method {e.func.attr} of {in_words(base)}",
             hint=CHOOSE,
         )
+    if not is_array_program(b):
+        check_method(e.func.attr)
     return e.func.attr, [base]
 
 

@@ -23,7 +23,8 @@ def update(b: Scope, e: ast.Call) -> Node | None:
     place = e.func.value if isinstance(e.func, ast.Attribute) else None
     if not isinstance(place, ast.Subscript) or getattr(place.value, "attr", "") != "at":
         return None
-    assert isinstance(e.func, ast.Attribute) and isinstance(place.value, ast.Attribute)
+    assert isinstance(e.func, ast.Attribute)
+    assert isinstance(place.value, ast.Attribute)
     base, name = b.visit(place.value.value), e.func.attr
     if not isinstance(base, Node):
         raise GradcliError("arguments", f"{in_words(base)} has no attribute at")

@@ -253,7 +253,9 @@ def digamma(x):
 def ndtri(p):
     """The quantiles of the normal distribution, whose slopes at 0 and 1 are 0."""
     end = op.eq(p, 0) | op.eq(p, 1)
-    return op.where(end, op.where(op.eq(p, 0), -math.inf, math.inf), op.ndtri(op.where(end, 0.5, p)))
+    return op.where(
+        end, op.where(op.eq(p, 0), -math.inf, math.inf), op.ndtri(op.where(end, 0.5, p))
+    )
 
 
 def _round(x, rounding_method=0):
