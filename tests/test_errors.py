@@ -194,6 +194,7 @@ MISTAKES = [
     (["hstack(a, b)"], "arguments", "hstack(a, b)", "write hstack([a, b])"),
     (["a.vstack(b)"], "unknown-function", "a.vstack(b)", "did you mean torch.vstack(...)?"),
     (["torch.gelu(x)"], "unknown-function", "torch.gelu(x)", "did you mean F.gelu(...)?"),
+    (["special.kl_div(x, y)"], "unknown-function", "special.kl_div(x, y)", "scipy.special.kl_div("),
     (["F.exp(x)"], "unknown-function", "F.exp(x)", "did you mean torch.exp(...)?"),
     (["x.T.gelu()"], "unknown-function", "x.T.gelu()", "did you mean F.gelu(...)?"),
     (["dstack(tensors=a)"], "arguments", "dstack(tensors=a)", "write dstack([a, b])"),

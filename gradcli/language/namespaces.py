@@ -4,6 +4,7 @@ from functools import cache
 from pathlib import Path
 
 from ..errors import GradcliError
+from .libraries import library_function
 from .vocabulary import module_of
 
 # A function a line, and the namespaces that have it: `scripts/docs --measure` writes it.
@@ -42,5 +43,7 @@ def _check(name: str, space: str | None, what: str) -> None:
     spaces = namespaces().get(name, ())
     if spaces and space is not None and space not in spaces:
         written = WRITTEN.get(spaces[0], f"torch.{spaces[0]}.{{}}(...)").format(name)
+        if space == "special" and library_function(f"scipy.special.{name}"):
+            written += f" of PyTorch, or scipy.special.{name}(...)"
         message = f"PyTorch has no {what}"
         raise GradcliError("unknown-function", message, hint=f"did you mean {written}?")
