@@ -42,7 +42,8 @@ def check_method(name: str) -> None:
 def _check(name: str, space: str | None, what: str) -> None:
     spaces = namespaces().get(name, ())
     if spaces and space is not None and space not in spaces:
-        written = WRITTEN.get(spaces[0], f"torch.{spaces[0]}.{{}}(...)").format(name)
+        home = "F" if "F" in spaces else spaces[0]
+        written = WRITTEN.get(home, f"torch.{home}.{{}}(...)").format(name)
         if space == "special" and library_function(f"scipy.special.{name}"):
             written += f" of PyTorch, or scipy.special.{name}(...)"
         message = f"PyTorch has no {what}"

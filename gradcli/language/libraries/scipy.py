@@ -250,4 +250,5 @@ SIGNAL: dict[str, Any] = {
     "convolve": _convolve,
     "convolve2d": lambda in1, in2, mode="full": _convolve(in1, in2, mode),
     "correlate": _correlate,
+    "fftconvolve": lambda in1, in2, mode="full": _convolve(in1, in2, mode),
 }
