@@ -1,7 +1,9 @@
 """Lines of a batch: requests as JSON objects, and their answers."""
 
 import json
+import re
 from collections.abc import Collection, Iterable, Iterator
+from math import isinf
 from typing import TYPE_CHECKING, Any
 
 from . import option_spelling
@@ -12,6 +14,7 @@ from .explanation.choices import SHAPES_ALONE
 from .explanation.messages.answer import explained
 from .fields import ANSWERS
 from .fields import FIELDS as REQUEST
+from .language.arguments.number_words import LARGEST
 from .limits import NO_MEMORY, TOO_DEEP, Limits
 from .request import of_values
 
@@ -22,6 +25,7 @@ BYTE_ORDER_MARK = "\ufeff"
 EXAMPLE = 'as in {"expr": "a * b"}'
 ALONE = {"read": "a program", "why": "an error message"}  # what stands for a whole request
 FIELDS = {name: field.schema for name, field in REQUEST.items() if field.json is not None}
+LARGE = re.compile(r"\d[eE]\+?\d{3}|\d{309}")  # a number that may not fit in a double
 NEED_NO_LABELS = frozenset({"formula", "claims"})
 DERIVATIVES = frozenset(
     {"grad", "jacobian", "jacobian_values", "hessian", "formula", "index", "elements"}
@@ -137,10 +141,18 @@ def _check_alone(name: str, fields: dict[str, Any]) -> None:
         raise GradcliError("request", message, hint=example)
 
 
+def _double(text: str) -> float:
+    """The number that is written. Raises GradcliError `value` for one that would become inf."""
+    number = float(text)
+    if isinf(number):
+        raise GradcliError("value", f"{text} does not fit in a double", hint=LARGEST)
+    return number
+
+
 def _parsed(text: str, limits: Limits) -> Any:
     limits.check("length", len(text), "the request")
     try:
-        return json.loads(text)
+        return json.loads(text, parse_float=_double if LARGE.search(text) else None)
     except (ValueError, RecursionError) as error:
         reason = "too deeply nested" if isinstance(error, RecursionError) else str(error)
         if isinstance(error, json.JSONDecodeError):  # of a request that may be the millionth line

@@ -192,7 +192,11 @@ MISTAKES = [
     (["cat(a, b)"], "arguments", "cat(a, b)", "write cat([a, b])"),
     (["cat(1)"], "arguments", "cat(1)", "write cat([a, b])"),
     (["hstack(a, b)"], "arguments", "hstack(a, b)", "write hstack([a, b])"),
-    (["a.vstack(b)"], "arguments", "a.vstack(b)", "write vstack([a, b])"),
+    (["a.vstack(b)"], "unknown-function", "a.vstack(b)", "did you mean torch.vstack(...)?"),
+    (["torch.gelu(x)"], "unknown-function", "torch.gelu(x)", "did you mean F.gelu(...)?"),
+    (["special.kl_div(x, y)"], "unknown-function", "special.kl_div(x, y)", "scipy.special.kl_div("),
+    (["F.exp(x)"], "unknown-function", "F.exp(x)", "did you mean torch.exp(...)?"),
+    (["x.T.gelu()"], "unknown-function", "x.T.gelu()", "did you mean F.gelu(...)?"),
     (["dstack(tensors=a)"], "arguments", "dstack(tensors=a)", "write dstack([a, b])"),
     (["linalg.multi_dot(a, b)"], "arguments", "linalg.multi_dot(a, b)", "multi_dot([a, b])"),
     (["x[0.5]", "-s", "x=3"], "index", "x[0.5]", "x[0] is the first element"),
@@ -942,7 +946,12 @@ def test_a_text_is_one_seed():
 
 
 CURES = [
-    ("tf.nn.relu(x)", "that is TensorFlow; functions have PyTorch's names here: relu(x)"),
+    ("tf.nn.relu(x)", "write relu(x); an input has a shape"),
+    ("tf.reduce_sum(x)", "write x.sum(); an input has a shape"),
+    ("sp.gammaln(x)", "write scipy.special.gammaln(x) or gammaln(x)"),
+    ("cp.median(x)", "write np.median(x) or median(x)"),
+    ("K.sum(x)", "write np.sum(x) or sum(x)"),
+    ("norm.logpdf(x)", "write scipy.stats.norm.logpdf(...)"),
     ("torch.max(x, 0)", "the larger of x and 0 is written clamp(x, min=0)"),
     ("y = x ** 2\ny'", "a transpose is written A.T"),
     ("max(x, 0)", "the larger of x and 0 is written clamp(x, min=0)"),

@@ -359,6 +359,7 @@ np.cumulative_prod(M, axis=1)
 np.sqrt(p).astype(int) * x
 np.pi * x
 np.copy(x) * 2 + np.angle(x) * x
+np.sign(n * x) + np.angle(0 * y) + np.sin(x) // 0.3 # flat
 np.linalg.norm(x)
 np.linalg.norm(M)
 np.linalg.norm(M, axis=1)
@@ -433,6 +434,29 @@ jax.nn.log1mexp(p)
 jax.nn.identity(x)
 jax.nn.dot_product_attention(T[:, :, None], 2 * T[:, :, None], T[:, :, None] ** 2)
 jax.nn.dot_product_attention(T[:, :, None], T[:, :, None], T[:, :, None], is_causal=True)
+jnp.power(k, jnp.roll(k, 1)) + jnp.power(k, 0.0)
+jnp.abs(k) ** jnp.roll(k, 1) + jnp.sin(k) // 0.3
+jnp.arctan2(k, k) + jax.lax.atan2(k, jnp.roll(k, 1)) + jnp.angle(k)
+jnp.exp(x).at[1].set(2.0) + jnp.exp(x).at[-1].add(y[0]) + jnp.sin(x).at[::2].set(y[:2])
+jnp.exp(M).at[1:, 0].set(x[:2]) + jnp.exp(M).at[0].add(x) + M.at[:, -1].get()[:, None]
+jnp.exp(x).at[jnp.array([0, 0, 2])].add(y[:3]) + jnp.exp(x).at[jnp.array([3, 1])].set(1)
+jnp.exp(M).at[::-1].add(x)
+jnp.copysign(k, jnp.roll(k, 1))
+jnp.sign(n) * x
+jnp.logaddexp(k, jnp.inf) + jnp.logaddexp2(k, jnp.roll(k, 1))
+jnp.linalg.norm(k, 1) + jnp.linalg.norm(k, jnp.inf) + jnp.linalg.norm(k, -jnp.inf)
+jnp.linalg.norm(k, 0.5) + jnp.linalg.norm(k - k, jnp.inf) + jnp.linalg.vector_norm(k, ord=3)
+jnp.linalg.norm(0 * M, 1) + jnp.linalg.norm(M, -1) + jnp.linalg.matrix_norm(M, ord=jnp.inf)
+jnp.linalg.norm(M, -jnp.inf, axis=(1, 0), keepdims=True) + jnp.linalg.norm(M, "fro")
+jax.scipy.special.xlogy(k, jnp.roll(k, 1)) + jax.scipy.special.xlog1py(k, jnp.roll(k, 1))
+jax.scipy.special.logit(k) + jax.scipy.special.ndtri(k)
+jax.scipy.special.gammaln(k) + jax.lax.lgamma(k + 1) + jax.scipy.special.factorial(k)
+jax.scipy.special.gamma(k)
+jax.scipy.special.digamma(jnp.abs(k)) + jax.scipy.special.i0(k)
+jax.scipy.special.logsumexp(x, b=jnp.array([1.0, 0.0, 2.0, 1.0])) + jax.nn.log1mexp(k)
+jax.scipy.stats.laplace.logpdf(k, 1.0) + jax.scipy.stats.laplace.cdf(k)
+jax.scipy.stats.norm.ppf(k) + jax.scipy.stats.norm.isf(k)
+jax.lax.round(k / 2) + jax.lax.round(k / 2, 1) + jax.lax.sign(k)
 jnp.clip(k, -1, 1)
 jnp.clip(k, min=0)
 jnp.fmax(k, 1.0) + jnp.fmin(k, -1.0)
@@ -525,6 +549,14 @@ scipy.special.logsumexp(M)
 scipy.special.logsumexp(M, axis=1, keepdims=True)
 scipy.special.logsumexp(M, axis=0, b=K * K)
 scipy.special.logsumexp(x, b=[1, 0, 2, 1])
+scipy.special.logsumexp(-np.inf * p, b=p) # flat
+scipy.special.gamma([0.0, -1.0, -2.5, 3.0]) * x + scipy.special.rgamma([-np.inf, 0, 1, 2]) # flat
+scipy.special.gammasgn([-0.0, -1, -2.5, 3]) * p + scipy.special.loggamma([0.0, 1, 2, 3]) # flat
+p * scipy.special.beta(0.0, 0.0) + scipy.special.exprel(np.inf) # flat
+(scipy.special.poch([-3.0, -1.0, 0.0, 2.0], 2) + scipy.special.poch(0.0, [0, -1, -2, 1])) * x # flat
+scipy.special.binom(x, y) + scipy.special.binom([-0.5, -1.5, -2, 3], [1, 2, 1, 2]) # flat
+scipy.special.binom(x, y)
+scipy.special.pseudo_huber(0.0, x) + scipy.stats.laplace.cdf(0 * x)
 scipy.special.softmax(M)
 scipy.special.softmax(M, axis=1)
 scipy.special.log_softmax(M)
@@ -555,6 +587,7 @@ scipy.signal.convolve(x, p[:2], mode="same")
 scipy.signal.correlate(A, M[:2, :2], "valid")
 scipy.signal.correlate(M, A[:2, :2], "same")
 scipy.signal.convolve2d(M, A[:2], mode="valid")
+scipy.signal.fftconvolve(x, p[:2], mode="same")
 scipy.stats.gamma.cdf(p, 2.5) + scipy.stats.chi2.cdf(p, 3.0)
 scipy.stats.poisson.cdf(2, p)
 scipy.stats.multivariate_normal.entropy(x[:3], S)
@@ -772,6 +805,8 @@ REFUSED = [
     ("np.sum(x, out=y)", "unsupported", "out="),
     ("np.reshape(x, (2, 2), order='F')", "unsupported", "order="),
     ("torch.exp(x).std() + np.sum(x)", "unsupported", "std()"),
+    ("np.pi * x.std()", "unsupported", "std()"),
+    ("import numpy as np\nx.sort()", "unsupported", "np.sort(x)"),
     ("np.sin(x).sort()", "unsupported", "np.sort(x)"),
     ("np.pad(x, -1)", "arguments", "below 0"),
     ("np.eye(100000, k=1) * x[0]", "limit", "numbers"),
@@ -779,7 +814,8 @@ REFUSED = [
     ("np.pad(x, 1, mode='linear_ramp')", "unsupported", "linear_ramp"),
     ("np.array([x, y[:2]])", "shape", ""),
     ("jnp.linalg.eigh(A, symmetrize_input=False)[1]", "arguments", "eigh()"),
-    ("jnp.exp(x).at[1].set(2.0)", "unknown-function", "select_scatter"),
+    ("jnp.exp(x).at[1].multiply(2.0)", "unsupported", "x.at[i].set(x[i] * v)"),
+    ("scipy.special.zeta(x)", "unsupported", "zeta(x, 1)"),
     ("np.polyval(np.ones(10000), x)", "limit", "coefficients"),
     ("jax.lax.conv_general_dilated(M, M, (1,), 'SAME')", "unsupported", "dimension_numbers"),
 ]
@@ -795,6 +831,9 @@ def test_what_a_table_has_not_is_refused(text, code, part):
 
 IMPORTED = [
     ("import autograd.numpy as np\nnp.median(x)", np.median(X)),
+    ("import numpy as np\nx.std() + x.transpose()", X.std() + X),
+    ("import jax.numpy as jnp\nx.var() * x[::-1]", X.var() * X[::-1]),
+    ("import numpy as np\nimport torch\nnp.pi * x.std()", np.pi * X.std(ddof=1)),
     ("import numpy as onp\nonp.sort(x)[0]", X.min()),
     ("from jax import lax\nlax.rev(x, (0,))", X[::-1]),
     ("import scipy.special as sp\nsp.softmax(x)", scipy.special.softmax(X)),
@@ -805,6 +844,9 @@ IMPORTED = [
     ("import jax.nn as jnn\njnn.relu6(9 * x)", np.clip(9 * X, 0, 6)),
     ("f = np.median\nf(x) + f(2 * x)", 3 * np.median(X)),
     ("special.expit(x)", scipy.special.expit(X)),
+    ("jnp.exp(x).at[x > 0].set(2.0)", np.where(X > 0, 2.0, np.exp(X))),
+    ("anp.median(x) + onp.std(x)", np.median(X) + np.std(X)),
+    ("jnn.relu6(9 * x) + jsp.special.expit(x)", np.clip(9 * X, 0, 6) + scipy.special.expit(X)),
     ("median(x)", np.sort(X)[1]),
 ]
 

@@ -44,7 +44,7 @@ COPIES = "a changed copy is where(x > 0, y, x), x.index_put((tensor(0),), y), x.
 DERIVATIVE = "a derivative is not written out: gradcli differentiates the expression"
 # Names of functions in other notations, and hints what to write here.
 SPELLINGS = {
-    "at": "x.at[i].set(v) of JAX is select_scatter(x, v, 0, i), and where(mask, v, x) for more",
+    "at": "as in x.at[i].set(v) and x.at[i].add(v) of JAX",
     "ln": "write log(x)",
     "lg": "write log10(x)",
     "sec": "write 1 / cos(x)",
@@ -64,7 +64,11 @@ SPELLINGS = {
     "d": DERIVATIVE,
     "gradient": "the gradient is the answer itself; differences of neighbours are x.gradient()[0]",
 }
-LIBRARIES = {"tf": "TensorFlow", "tensorflow": "TensorFlow", "keras": "Keras", "sp": "SymPy"}
+LIBRARIES = {  # whose functions are not read, by their usual prefixes
+    **{"tf": "TensorFlow", "tensorflow": "TensorFlow", "tfp": "TensorFlow Probability"},
+    **{"keras": "Keras", "sympy": "SymPy", "sp": "SymPy or SciPy", "cp": "CuPy", "cupy": "CuPy"},
+    **{"mx": "MXNet", "theano": "Theano", "optax": "Optax", "flax": "Flax"},
+}
 
 
 def foreign(e: ast.expr, span: Span) -> GradcliError:
@@ -125,12 +129,6 @@ def several_outputs(e: ast.expr) -> str:
         written = f"the {which} of {x} and {number} is written clamp({x}, {bound}={number})"
         return f"{choose}; {written}" if bound else choose
     return choose
-
-
-def of_library(e: ast.Attribute) -> str | None:
-    """A hint for a function of an unsupported library, as tf.nn.relu; None for anything else."""
-    name = LIBRARIES.get(getattr(e.value, "id", ""))
-    return name and f"that is {name}; functions have PyTorch's names here: relu(x)"
 
 
 def not_a_function(name: str, what: str) -> GradcliError:

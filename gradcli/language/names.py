@@ -51,11 +51,21 @@ def library_path(node: ast.expr, user_names: Collection[str], called: bool) -> s
 
 @sized_cache(1_000_000, lambda _, program, *__: len(program.source.text))
 def libraries_of(program: Program) -> frozenset[str]:
-    """The libraries whose functions a program calls with a prefix: numpy, jax, scipy, torch."""
+    """The libraries whose functions a program calls with a prefix: numpy, jax, scipy, torch; of a
+    program that calls none those that it imports, unless it imports PyTorch.
+    """
     calls = [e for e in program.syntax if isinstance(e, ast.Call)]
     paths = [path for e in calls if "." in (path := dotted(e.func) or "")]
     roots = [(library_name(path) or path).split(".")[0] for path in paths]
-    return frozenset("torch" if root in TORCH else root for root in roots) & LIBRARIES
+    called = frozenset("torch" if root in TORCH else root for root in roots) & LIBRARIES
+    imported = {"numpy" if name == "autograd" else name for name in program.imported} & LIBRARIES
+    return called or frozenset(() if "torch" in imported else imported)
+
+
+def uses_constants(program: Program) -> bool:
+    """Whether a program has a number of NumPy or JAX, as np.pi."""
+    paths = (dotted(e) or "" for e in program.syntax if isinstance(e, ast.Attribute))
+    return any(is_library_constant(name) for p in paths if (name := library_name(p)))
 
 
 @sized_cache(1_000_000, lambda _, program, *__: len(program.source.text))

@@ -25,6 +25,7 @@ from .arguments.integer_inputs import (
 from .arguments.seeds import Seed, implied, seed_name, wrong_shape
 from .arguments.values import Reader
 from .built import Built, built, built_without_values
+from .modules import check_modules
 from .names import check_derivative, check_words, free_names
 from .problem import Input, Problem
 from .program import Program, read_program
@@ -63,6 +64,7 @@ def pose(
     names = tuple(dict.fromkeys([*free_names(program, (*shapes, *values)), *leaves]))
     check_derivative(program, names, {*shapes, *values})
     check_words(program, names, {*shapes, *values})
+    check_modules(program, names, {*names} - {*shapes, *values})
     _check_used([*shapes, *values, *(assume or {})], names)
     reader = Reader(limits, random_seed, stdin)
     arrays = {name: reader.read(value, name) for name, value in values.items()}
@@ -218,7 +220,7 @@ class Posing:
         rank = None if self.out_shape is None else len(self.out_shape)
         arguments = self.program, known, unknown, self.attempt, rank, self.ranks, self.supposed
         match = self.limits.budget.search(
-            lambda: infer(*arguments), lambda: _shapes_unknown(unknown)
+            lambda: infer(*arguments), lambda: _shapes_unknown(unknown, self.limits)
         )
         return known | match.shapes, match.assumed
 
@@ -304,10 +306,11 @@ class Posing:
         return Seed(node, value, self.seed.text)
 
 
-def _shapes_unknown(names: Sequence[str]) -> NoReturn:
+def _shapes_unknown(names: Sequence[str], limits: Limits) -> NoReturn:
     """Raise the error that shapes cannot be inferred within the budget."""
     hint = f"give shapes: {' '.join(f'-s {name}=2x3' for name in names)}; or --limit seconds=N"
-    raise GradcliError("limit", "it takes too long to find shapes for the inputs", hint=hint)
+    message = f"it takes more than {limits.sizes['seconds']} s to find shapes for the inputs"
+    raise GradcliError("limit", message, hint=hint)
 
 
 def _shape_of(direction: Direction) -> Shape | None:

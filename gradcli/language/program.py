@@ -44,10 +44,11 @@ def _pieces(values: tuple[ast.expr, ...]) -> tuple[ast.AST, ...]:
 
 
 class Program(NamedTuple):
-    """A text and its statements, the last of which is the output."""
+    """A text, its statements, the last of which is the output, and the packages it imports."""
 
     source: Source
     statements: tuple[Statement, ...]
+    imported: frozenset[str] = frozenset()
 
     @property
     def values(self) -> tuple[ast.expr, ...]:
@@ -147,10 +148,19 @@ def read_program(text: str, limits: Limits, origin: str = EXPRESSION) -> Program
         )
     limits.check("operations", len(body), _name_of(origin))
     try:
+        imported = _imported(body)
         body = body if _is_formula(body) else _in_full(body)
     except RecursionError:
         raise _too_deep(source) from None
-    return Program(source, tuple(_statement(s, source, last=s is body[-1]) for s in body))
+    statements = tuple(_statement(s, source, last=s is body[-1]) for s in body)
+    return Program(source, statements, imported)
+
+
+def _imported(body: list[ast.stmt]) -> frozenset[str]:
+    """The packages that statements import: numpy for `import numpy.linalg as la`."""
+    modules = [a.name for s in body if isinstance(s, ast.Import) for a in s.names]
+    modules += [s.module or "" for s in body if isinstance(s, ast.ImportFrom)]
+    return frozenset(name.partition(".")[0] for name in modules)
 
 
 def read_again(text: str, origin: str) -> Program:

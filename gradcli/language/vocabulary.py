@@ -10,7 +10,7 @@ from typing import Any
 
 from ..errors import GradcliError, Span, did_you_mean
 from ..operators import functions, lookup
-from .foreign import SPELLINGS, of_library
+from .foreign import SPELLINGS
 from .refusals import CURES, refusal
 from .syntax import dotted
 
@@ -37,8 +37,8 @@ MODULES = (
 )
 # Prefixes of other libraries, whose functions are in `libraries`.
 LIBRARIES = {
-    **dict.fromkeys(("np", "numpy", "autograd.numpy"), "numpy"),
-    **{"jnp": "jax.numpy", "jax": "jax", "lax": "jax.lax"},
+    **dict.fromkeys(("np", "numpy", "autograd.numpy", "anp", "onp"), "numpy"),
+    **{"jnp": "jax.numpy", "jax": "jax", "lax": "jax.lax", "jnn": "jax.nn", "jsp": "jax.scipy"},
     **dict.fromkeys(("scipy", "autograd.scipy"), "scipy"),
 }
 CONSTANTS: dict[str, Any] = {
@@ -238,6 +238,6 @@ def no_attribute(e: ast.Attribute, known: Collection[str], span: Span) -> Gradcl
     if why is not None:
         return GradcliError("unsupported", f"{e.attr} {why}", hint=CURES.get(why), span=span)
     hint = SPELLINGS.get(e.attr) or (called and f"it is called: write {ast.unparse(e)}(...)")
-    hint = hint or of_library(e) or did_you_mean(e.attr, known) or "gradcli ops lists what there is"
+    hint = hint or did_you_mean(e.attr, known) or "gradcli ops lists what there is"
     message = f"there is no attribute {e.attr}"
     return GradcliError("unknown-function", message, hint=hint, span=span)

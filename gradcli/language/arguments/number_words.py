@@ -3,7 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
-from ...errors import GradcliError
+from ...errors import GradcliError, short_repr
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,6 +28,7 @@ NUMBER = (
     rf"(?:[+-]?(?:{DIGITS}|inf|nan)|{WORDS})"
     r"(?=[\s,\])]|\Z)"
 )
+LARGEST = "the largest number is about 1.8e308; infinity is written inf"
 KINDS = {"bool": "bool", "float": "float|double|half", "int": "int|long|short|char|byte"}
 
 
@@ -58,12 +59,11 @@ def numbers(words: list[str]) -> "np.ndarray":
     except (ValueError, OverflowError):
         array = np.array(list(map(float, words)), dtype=np.float64)
     beyond = np.flatnonzero(np.isinf(array)).tolist()
-    digits = next((words[k].strip("+-") for k in beyond if words[k].strip("+-").isdigit()), None)
-    if digits is not None:
-        message = f"a whole number of {len(digits)} digits is more than floating point holds"
-        raise GradcliError(
-            "value", message, hint="the largest is about 1.8e308; inf is written inf"
-        )
+    large = next((words[k] for k in beyond if re.search("[0-9]", words[k])), None)
+    if large is not None:
+        digits = large.strip("+-")
+        what = f"a whole number of {len(digits)} digits" if digits.isdigit() else short_repr(large)
+        raise GradcliError("value", f"{what} does not fit in a double", hint=LARGEST)
     return array
 
 

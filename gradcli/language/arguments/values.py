@@ -145,6 +145,6 @@ def _plain_list(text: str) -> Any:
     is_plain = (
         array.dtype.kind in "if"
         and array.dtype.itemsize == 8
-        and not (array.dtype.kind == "f" and "n" in text.lower())
+        and not (array.dtype.kind == "f" and ("n" in text.lower() or np.isinf(array).any()))
     )
     return array if is_plain and array.size else None

@@ -8,8 +8,8 @@ from ...errors import GradcliError
 from ...graphs import Node
 from ..libraries import METHODS, UNLIKE, Function, library_function
 from ..libraries.function import array
-from ..names import libraries_of
-from .indices import is_array_program
+from ..names import libraries_of, uses_constants
+from .indices import array_module, is_array_program
 from .makers import RANGES, tensor
 from .operands import is_number
 from .scope import Scope
@@ -67,9 +67,11 @@ def method(b: Scope, name: str, args: list, named: dict) -> Function | None:
         if name == "sort" and "jax" not in called:
             message = "sort() of an array gives None in NumPy, which sorts the array itself"
             raise GradcliError("unsupported", message, hint="write np.sort(x)")
-        return library_function(f"{'jax.numpy' if 'jax' in called else 'numpy'}.{name}")
+        return library_function(f"{array_module(b)}.{name}")
     of_torch = named.keys() & {"dim", "unbiased", "correction"}
-    if len(called) > 1 and name in UNLIKE and not of_torch:
+    of_constants = not called and "torch" not in b.program.imported and uses_constants(b.program)
+    unclear = len(called) > 1 or of_constants
+    if name in UNLIKE and not of_torch and unclear:
         message = (
             f"{name}() means one thing in PyTorch and another in NumPy, and both are used here"
         )

@@ -15,6 +15,7 @@ from ...graphs.operator import check_kinds
 from ...lazy import np
 from ...operators import lookup
 from ..foreign import foreign
+from ..libraries import library_function
 from ..libraries.function import promoted
 from ..names import BARE_CONSTANTS, BARE_DTYPES, library_path
 from ..vocabulary import (
@@ -29,7 +30,7 @@ from ..vocabulary import (
     no_attribute,
 )
 from .calls import applied, call
-from .indices import is_array_program, sliced, subscripted, unpacked_values
+from .indices import array_module, is_array_program, sliced, subscripted, unpacked_values
 from .makers import Range
 from .operands import List, check_bits, go_together, in_words, is_number, unfit
 from .scope import Scope
@@ -61,6 +62,7 @@ UNARY: dict[type[ast.unaryop], tuple[str | None, Callable]] = {
     ast.Not: (None, python.not_),
 }
 PROMOTING = {"matmul", "sub"}  # of operands that PyTorch refuses together, but NumPy promotes
+ARRAY_OPERATORS = {"pow": "power", "floor_divide": "floor_divide"}  # which have slopes of their own
 LARGEST = "floating-point numbers end at about 1.8e308; inf is infinity"
 
 
@@ -161,6 +163,10 @@ class Builder(Scope):
                 left, right = promoted(left, right)
             check_bits(name, left, right)
             OPS[name].check_kinds((left, right))
+            of_array = is_array_program(self) and ARRAY_OPERATORS.get(name)
+            if of_array:
+                called = library_function(f"{array_module(self)}.{of_array}")
+                return applied(self, called, [left, right], {}, e)
             return self.node(OPS[name], (left, right), e)
         if isinstance(left, tuple) and isinstance(right, tuple) and name == "add":
             return type(left)((*left, *right)) if isinstance(left, List) else (*left, *right)

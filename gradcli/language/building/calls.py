@@ -13,6 +13,7 @@ from ...operators.leaves import Array
 from ..foreign import foreign, not_a_function, not_called
 from ..libraries import function as of_library
 from ..names import library_path
+from ..namespaces import check_function, check_method
 from ..refusals import refusal
 from ..syntax import dotted
 from ..vocabulary import (
@@ -29,11 +30,12 @@ from ..vocabulary import (
 )
 from .arrays import ARRAYS, by_method, method
 from .facts import FACTS
-from .indices import check_not_supposed, index_array, literal_array
+from .indices import check_not_supposed, index_array, is_array_program, literal_array
 from .makers import MAKERS, RANGES
 from .operands import CHOOSE, in_words, is_number
 from .python import PYTHONS
 from .scope import Scope
+from .updates import update
 
 DEVICES = (  # what PyTorch's error names for one that it does not know
     "cpu|cuda|ipu|xpu|mkldnn|opengl|opencl|ideep|hip|ve|fpga|maia|xla|lazy|vulkan|mps|meta|hpu|mtia|"
@@ -54,6 +56,9 @@ def call(b: Scope, e: ast.Call) -> Any:
         hint = "write the arguments out"
         raise GradcliError("syntax", "an argument with ** is not part of the language", hint=hint)
     _check_keywords(b, e)
+    updated = update(b, e)
+    if updated is not None:
+        return updated
     name, operands = _callee(b, e)
     args = [*operands, *b.several(e.args)]
     if isinstance(e.func, ast.Name) and name in PYTHON and args and not _tensors(args):
@@ -172,6 +177,8 @@ def _callee(b: Scope, e: ast.Call) -> tuple[str, list]:
         return e.func.id, []
     path = library_path(e.func, b.scope, called=True)
     if path is not None:
+        if library_name(dotted(e.func) or "") is None:
+            check_function(dotted(e.func) or "")
         return path, []
     if not isinstance(e.func, ast.Attribute):
         if isinstance(e.func, ast.Call):
@@ -187,6 +194,8 @@ def _callee(b: Scope, e: ast.Call) -> tuple[str, list]:
             f"there is no method {e.func.attr} of {in_words(base)}",
             hint=CHOOSE,
         )
+    if not is_array_program(b):
+        check_method(e.func.attr)
     return e.func.attr, [base]
 
 

@@ -22,12 +22,17 @@ LONG = 32  # PyTorch takes a list of at least this length as one index
 
 def subscripted(b: Scope, e: ast.Subscript) -> Any:
     """The value of `x[...]` for a tensor or a tuple."""
-    base, index = b.visit(e.value), e.slice
+    base = b.visit(e.value)
     if isinstance(base, tuple):
-        return item(b, base, b.visit(index), e)
+        return item(b, base, b.visit(e.slice), e)
     if not isinstance(base, Node):
         raise GradcliError("index", f"{in_words(base)} cannot be indexed")
-    items = [_index_item(b, *part) for part in _apart(b, index)]
+    return indexed(b, base, e)
+
+
+def indexed(b: Scope, base: Node, e: ast.Subscript) -> Node:
+    """The elements of a tensor at the index in `e`."""
+    items = [_index_item(b, *part) for part in _apart(b, e.slice)]
     if is_array_program(b):
         return _of_array(b, base, items, e)
     while len(items) > 1 and items[-1] is Ellipsis and Ellipsis in items[:-1]:
@@ -35,7 +40,7 @@ def subscripted(b: Scope, e: ast.Subscript) -> Any:
     return b.node(OPS["getitem"], (base,), e, index=tuple(items))
 
 
-def _of_array(b: Scope, base: Node, items: list, e: ast.Subscript) -> Any:
+def _of_array(b: Scope, base: Node, items: list, e: ast.Subscript) -> Node:
     """The value of `x[...]` for an array of NumPy or JAX."""
     base, index = forward(base, items)
     result = b.tried(OPS["getitem"], (base,), {"index": index})
@@ -202,6 +207,11 @@ def is_array_program(b: Scope) -> bool:
     """Whether a program calls functions of NumPy, SciPy or JAX, and none of PyTorch."""
     called = libraries_of(b.program)
     return bool(called) and "torch" not in called
+
+
+def array_module(b: Scope) -> str:
+    """The module that has the functions of arrays in a program that calls no others."""
+    return "jax.numpy" if "jax" in libraries_of(b.program) else "numpy"
 
 
 def forward(base: Node, index: Sequence[Any]) -> tuple[Node, tuple[Any, ...]]:

@@ -13,7 +13,7 @@ from itertools import product
 
 from ...graphs import Operator
 from ..program import Program
-from ..syntax import is_whole_number
+from ..syntax import called_name, is_whole_number
 from .coefficients import coefficients, divisors, intercepts
 from .products import (
     arguments,
@@ -39,6 +39,7 @@ def ranks_to_try(
     """Ranks of the unknown inputs: vectors, then the rank of the seed, then one rank for all, then
     mixtures. `fixed` ranks stay; `integer_inputs` are vectors first.
     """
+    fixed = {**_einsum_ranks(program), **fixed}
     matrices = operands_of_matmul(program) | along_dimensions(program)
     matrices |= _before_products(program, matrices)
     upper = dict.fromkeys({*in_upper_case(program, unknown)} - divisors(program), 2)
@@ -61,6 +62,21 @@ def ranks_to_try(
     ):
         if (*chosen, *rest) not in tried:
             yield (*chosen, *rest)
+
+
+def _einsum_ranks(program: Program) -> dict[str, int]:
+    """The ranks of names that are operands of einsum, of which its equation has the letters."""
+    result = {}
+    for e in program.syntax:
+        if not isinstance(e, ast.Call) or called_name(e) != "einsum" or not e.args:
+            continue
+        equation = getattr(e.args[0], "value", None)
+        terms = equation.partition("->")[0].split(",") if isinstance(equation, str) else []
+        for term, operand in zip(terms, e.args[1:]):
+            letters = term.replace(" ", "")
+            if isinstance(operand, ast.Name) and letters.isalpha():
+                result[operand.id] = len(letters)
+    return result
 
 
 def _choices(

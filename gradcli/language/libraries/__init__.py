@@ -86,7 +86,9 @@ def _tables(module: str) -> list[dict]:
     places = MODULES.get(module, ())
     of_stats = module.removeprefix("jax.")
     if of_stats.startswith(STATS):
-        places = (f"stats.{of_stats.removeprefix(STATS).upper()}",)
+        table = of_stats.removeprefix(STATS).upper()
+        places = (f"jax.{table}",) if module != of_stats else ()
+        places += (f"stats.{table}",)
     result = (_table(place) for place in places)
     return [table for table in result if isinstance(table, dict)]
 

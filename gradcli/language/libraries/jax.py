@@ -7,13 +7,17 @@ from collections.abc import Callable
 from typing import Any
 
 from ...errors import GradcliError
+from ...graphs.shapes import axis as axis_of
 from .function import array, op
-from .lax import size
+from .lax import digamma, ndtri, power, size
 from .linalg import NUMPY, SCIPY
 from .numpy import ARRAYS as NUMPY_ARRAYS
 from .numpy import along, mask, refuse
 from .scipy import SPECIAL as SCIPY_SPECIAL
-from .scipy import betaln, gamma, logsumexp
+from .scipy import gamma_by, logsumexp
+from .stats import LAPLACE as LAPLACE_OF_SCIPY
+from .stats import NORM as NORM_OF_SCIPY
+from .stats import densities
 
 
 def clip(arr=None, /, min=None, max=None, *, a=None, a_min=None, a_max=None):
@@ -36,10 +40,41 @@ def _std(a, axis=None, dtype=None, *, ddof=0, keepdims=False, correction=None):
 
 
 def _norm(x, ord=None, axis=None, keepdims=False):
-    plain = ord is None or (ord == 2 and (isinstance(axis, int) or (axis is None and x.ndim == 1)))
-    if plain:
-        return op.sqrt(op.sum(op.square(x), **along(x, axis, keepdims)))
-    return NUMPY["norm"](x, ord, axis, keepdims)
+    if ord is None or (ord == "fro" and isinstance(axis, tuple | None)):
+        return _length(x, axis, keepdims)
+    if isinstance(axis, int) or (axis is None and x.ndim == 1):
+        return _vector_norm(x, axis=axis, ord=ord, keepdims=keepdims)
+    if ord not in (1, -1, math.inf, -math.inf):
+        out = NUMPY["norm"](x, ord, axis, keepdims)
+        return op.maximum(out, 0.0) if ord == 2 else out
+    rows, columns = (axis_of(place, x.ndim) for place in axis or (0, 1))
+    inner, outer = (rows, columns) if abs(ord) == 1 else (columns, rows)
+    sums = op.sum(size(x), dim=inner, keepdim=True)
+    out = _extreme(sums, ord, {"dim": outer, "keepdim": True})
+    return out if keepdims else op.squeeze(out, dim=(rows, columns))
+
+
+def _length(x, axis, keepdims):
+    return op.sqrt(op.sum(op.square(x), **along(x, axis, keepdims)))
+
+
+def _extreme(sizes, ord, over):
+    """The largest size, or 0, which shares the gradient where all are 0; or the smallest."""
+    if ord < 0:
+        return op.amin(sizes, **over)
+    return op.maximum(op.amax(sizes, **over), 0.0)
+
+
+def _vector_norm(x, *, axis=None, ord=2, keepdims=False):
+    over = along(x, axis, keepdims)
+    if ord == 2:
+        return _length(x, axis, keepdims)
+    if ord in (math.inf, -math.inf):
+        return _extreme(size(x), ord, over)
+    if ord == 0:
+        return op.sum(op.double(op.ne(x, 0)), **over)
+    sums = op.sum(size(x) if ord == 1 else op.pow(size(x), ord), **over)
+    return sums if ord == 1 else op.pow(sums, 1 / ord)
 
 
 def _symmetric_part(a):
@@ -82,6 +117,8 @@ def _cholesky(a, *, upper=False, symmetrize_input=True):
 
 LINALG: dict[str, Any] = {
     "norm": _norm,
+    "vector_norm": _vector_norm,
+    "matrix_norm": lambda x, *, ord="fro", keepdims=False: _norm(x, ord, (-2, -1), keepdims),
     "cholesky": _cholesky,
     **{name: _of_symmetric_part(name) for name in ("eigh", "eigvalsh")},
     **{name: _if_hermitian(NUMPY[name]) for name in ("pinv", "svd")},
@@ -98,6 +135,14 @@ ARRAYS: dict[str, Any] = {
     "fmin": lambda x1, x2: op.where((x1 < x2) | op.isnan(x2), x1, x2),
     "hypot": _hypot,
     "std": _std,
+    **dict.fromkeys(("power", "pow", "float_power"), power),
+    **dict.fromkeys(("arctan2", "atan2"), "jax_arctan2"),
+    "angle": lambda z, deg=False: (op.rad2deg if deg else op.clone)(
+        op.jax_arctan2(op.zeros_like(z), z)
+    ),
+    "copysign": lambda x1, x2: op.where(op.signbit(x2), -size(x1), size(x1)),
+    "logaddexp": "jax_logaddexp",
+    "logaddexp2": "jax_logaddexp2",
 }
 
 
@@ -109,7 +154,7 @@ def _hard_sigmoid(x):
 
 
 def _softplus(x):
-    return op.logaddexp(x, 0.0)
+    return op.jax_logaddexp(x, 0.0)
 
 
 def _elu(x, alpha=1.0):
@@ -123,6 +168,12 @@ def _gelu(x, approximate=True):
 def _glu(x, axis=-1):
     a, b = op.chunk(x, 2, axis)
     return a * op.sigmoid(b)
+
+
+def _logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
+    """That of SciPy; no gradient flows to a weight of 0."""
+    weights = b if b is None else op.where(op.eq(b, 0), 0.0, b)
+    return logsumexp(a, axis, weights, keepdims, return_sign)
 
 
 def _softmax(x, axis=-1, where=None, initial=None):
@@ -186,13 +237,11 @@ NN: dict[str, Any] = {
     "leaky_relu": lambda x, negative_slope=0.01: op.where(x >= 0, x, negative_slope * x),
     "log_sigmoid": lambda x: -_softplus(-x),
     "log_softmax": _log_softmax,
-    "log1mexp": lambda x: op.where(
-        x < math.log(2), op.log(-op.expm1(-x)), op.log1p(-op.exp(-x))
-    ),
+    "log1mexp": "jax_log1mexp",
     "logmeanexp": lambda x, axis=None, where=None, keepdims=False: (
         _log_mean_exp(x, axis, where, keepdims)
     ),
-    "logsumexp": logsumexp,
+    "logsumexp": _logsumexp,
     "mish": lambda x: x * op.tanh(_softplus(x)),
     "one_hot": _one_hot,
     "selu": lambda x: 1.0507009873554804934193349852946 * _elu(
@@ -215,9 +264,31 @@ def _log_mean_exp(x, axis, where, keepdims):
     return out - math.log(x.numel / out.numel)
 
 
+gamma = gamma_by(lambda x: op.jax_lgamma(x))
 SPECIAL: dict[str, Any] = {
     "beta": lambda a, b: gamma(a) * gamma(b) / gamma(a + b),
-    "betaln": betaln,
+    "betaln": lambda a, b: op.jax_lgamma(a) + op.jax_lgamma(b) - op.jax_lgamma(a + b),
+    **dict.fromkeys(("digamma", "psi"), digamma),
     "erfinv": "erfinv",
-    "logit": lambda x: op.log(x / (1 - x)),
+    "factorial": lambda n: op.where(n < 0, 0.0, op.exp(op.jax_lgamma(array(n) + 1.0))),
+    "gamma": gamma,
+    "gammaln": "jax_lgamma",
+    "i0": lambda x: op.exp(size(x)) * op.i0e(x),
+    "logit": "jax_logit",
+    "logsumexp": _logsumexp,
+    "ndtri": ndtri,
+    "xlog1py": "jax_xlog1py",
+    "xlogy": "jax_xlogy",
+}
+
+
+# ---- jax.scipy.stats -----------------------------------------------------------------------------
+
+NORM = NORM_OF_SCIPY | {
+    "ppf": lambda q, loc=0, scale=1: ndtri(q) * scale + loc,
+    "isf": lambda q, loc=0, scale=1: -ndtri(q) * scale + loc,
+}
+LAPLACE = {
+    **LAPLACE_OF_SCIPY,
+    **densities(lambda x: -size(x) - math.log(2)),
 }

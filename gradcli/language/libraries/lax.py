@@ -1,5 +1,6 @@
 """The functions of `jax.lax`: element by element, along dimensions, shapes, parts, products."""
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
@@ -11,7 +12,7 @@ from ...graphs.shapes import axis as axis_of
 from ...lazy import np
 from ...operators.leaves import numbers
 from .function import array, op
-from .numpy import array_list, bounded, dot, known, part, refuse, several
+from .numpy import array_list, bounded, dot, known, part, refuse, several, sign
 from .scipy import polygamma
 
 # ---- along dimensions ----------------------------------------------------------------------------
@@ -236,6 +237,35 @@ def size(x):
     return op.where(x >= 0, x, -x)
 
 
+def power(x1, x2):
+    """x1 ** x2; with an exponent that is an integer or a number other than 0 as in PyTorch."""
+    exponent = as_node(x2)
+    number = exponent.attrs["value"] if exponent.op.name == "constant" else 0
+    alike = number != 0 or exponent.dtype != "float"
+    return (op.pow if alike else op.jax_power)(x1, x2)
+
+
+def digamma(x):
+    """The derivative of lgamma, nan at 0."""
+    return op.digamma(x) + op.where(op.eq(x, 0), math.nan, 0.0)
+
+
+def ndtri(p):
+    """The quantiles of the normal distribution, whose slopes at 0 and 1 are 0."""
+    end = op.eq(p, 0) | op.eq(p, 1)
+    return op.where(
+        end, op.where(op.eq(p, 0), -math.inf, math.inf), op.ndtri(op.where(end, 0.5, p))
+    )
+
+
+def _round(x, rounding_method=0):
+    """The nearest integer; halves go away from 0, unless the method is 1."""
+    if rounding_method == 1:
+        return op.round(x)
+    whole = op.trunc(x)
+    return whole + op.sign(x) * (op.abs(x - whole) >= 0.5)
+
+
 def _clamp(min, x, max):
     """x within bounds; at a bound no gradient flows to it."""
     on_bound = op.eq(x, min) | op.eq(x, max)
@@ -261,9 +291,9 @@ def _kind(dtype: Any) -> str:
 
 # Operators of these names mean the same.
 ELEMENTWISE = """
-    acos acosh add asin asinh atan atan2 atanh ceil cos cosh digamma eq erf erfc exp exp2
-    expm1 floor ge gt le lgamma log log1p lt mul ne neg nextafter pow
-    reciprocal rsqrt sign sin sinh sqrt square sub tan tanh zeta real conj cbrt
+    acos acosh add asin asinh atan atanh ceil cos cosh eq erf erfc exp exp2
+    expm1 floor ge gt le log log1p lt mul ne neg nextafter
+    reciprocal rsqrt sin sinh sqrt square sub tan tanh zeta real conj cbrt
 """
 LAX: dict[str, Any] = {
     **{name: name for name in ELEMENTWISE.split()},
@@ -271,12 +301,15 @@ LAX: dict[str, Any] = {
     **{"bessel_i0e": "i0e", "bessel_i1e": "i1e", "igamma": "gammainc", "igammac": "gammaincc"},
     **{"is_finite": "isfinite", "logistic": "sigmoid", "bitwise_not": "bitwise_not"},
     **{f"bitwise_{name}": f"bitwise_{name}" for name in ("and", "or", "xor")},
+    **{"atan2": "jax_arctan2", "pow": power, "lgamma": "jax_lgamma"},
     "abs": size,
+    "digamma": digamma,
     "clamp": _clamp,
     "convert_element_type": _cast,
     "integer_pow": lambda x, y: op.pow(x, op.detach(as_node(y)) if isinstance(y, Node) else y),
     "polygamma": polygamma,
-    "round": lambda x, rounding_method=1: op.round(x),
+    "round": _round,
+    "sign": sign,
     "select": lambda pred, on_true, on_false: op.where(pred, on_true, on_false),
     "select_n": _select_n,
     "stop_gradient": lambda x: op.detach(x),

@@ -766,6 +766,11 @@ def _floor_divide(x1, x2):
     return op.floor_divide(op.detach(x1), op.detach(x2))
 
 
+def sign(x):
+    """-1, 0 or 1, and nan where x is nan."""
+    return op.where(op.isnan(x), math.nan, op.sign(x)) if x.dtype == "float" else op.sign(x)
+
+
 def _heaviside(x1, x2):
     return op.where(op.isnan(x1), x1, op.where(op.eq(x1, 0), x2, op.double(x1 > 0)))
 
@@ -793,7 +798,7 @@ ELEMENTWISE = """
     floor fmax fmin fmod greater greater_equal hypot i0 isfinite isinf
     isnan isneginf isposinf isreal ldexp less less_equal log log10 log1p log2 logaddexp
     logaddexp2 logical_and logical_not logical_or logical_xor maximum minimum multiply negative
-    nextafter not_equal positive pow rad2deg real reciprocal remainder sign signbit sin sinc
+    nextafter not_equal positive pow rad2deg real reciprocal remainder signbit sin sinc
     sinh sqrt square subtract tan tanh true_divide trunc bitwise_and bitwise_or bitwise_xor
     bitwise_not conj
 """
@@ -804,7 +809,9 @@ ARRAYS: dict[str, Any] = {
     **{"degrees": "rad2deg"},
     **{"radians": "deg2rad", "conjugate": "conj", "invert": "bitwise_not"},
     **{"bitwise_invert": "bitwise_not", "cbrt": "cbrt", "real_if_close": "real"},
-    "angle": lambda z, deg=False: op.rad2deg(op.angle(z)) if deg else op.angle(z),
+    "angle": lambda z, deg=False: (op.rad2deg if deg else op.clone)(
+        op.atan2(op.zeros_like(z), z)
+    ),
     "around": _round,
     "round": _round,
     "clip": _clip,
@@ -812,6 +819,7 @@ ARRAYS: dict[str, Any] = {
     "floor_divide": _floor_divide,
     "heaviside": _heaviside,
     "modf": _modf,
+    "sign": sign,
     "frexp": lambda x: op.frexp(x),
     "nan_to_num": lambda x, copy=True, nan=0.0, posinf=None, neginf=None: op.nan_to_num(
         x, nan=nan, posinf=posinf, neginf=neginf

@@ -1,6 +1,7 @@
 """The functions of `scipy.special`."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from ...graphs import Node
@@ -16,29 +17,62 @@ def sign_of_gamma(x: Node) -> Node:
     return op.where(x < 0, below, 1.0)
 
 
+def is_pole(x: Node) -> Node:
+    """Where the gamma function is infinite."""
+    return (x <= 0) & op.eq(x, op.floor(x))
+
+
+def _gammasgn(x):
+    undefined = op.isnan(x) | (is_pole(x) & op.ne(x, 0))
+    at_zero = op.where(op.signbit(x), -1.0, 1.0)
+    sign = op.where(op.eq(x, 0), at_zero, sign_of_gamma(x))
+    return op.where(undefined, math.nan, sign)
+
+
 def polygamma(n, x):
     """The derivative of digamma of a whole order n, which may be written as a float."""
     return op.polygamma(int(n) if isinstance(n, float) and n.is_integer() else n, x)
 
 
-def gamma(x):
-    """The gamma function."""
-    return sign_of_gamma(x) * op.exp(op.lgamma(x))
+def gamma_by(lgamma: Callable) -> Callable:
+    """The gamma function, through its logarithm: nan at the integers below 0."""
+
+    def gamma(x):
+        size = op.exp(lgamma(x))
+        return op.where(is_pole(x) & op.ne(x, 0), math.nan, sign_of_gamma(x) * size)
+
+    return gamma
+
+
+gamma = gamma_by(lambda x: op.lgamma(x))
 
 
 def betaln(a, b):
     """The logarithm of the absolute value of the beta function."""
-    return op.lgamma(a) + op.lgamma(b) - op.lgamma(a + b)
+    out = op.lgamma(a) + op.lgamma(b) - op.lgamma(a + b)
+    return op.where(is_pole(a) & is_pole(b), math.inf, out)
 
 
 def _beta(a, b):
     sign = sign_of_gamma(a) * sign_of_gamma(b) * sign_of_gamma(a + b)
+    sign = op.where(is_pole(a) | is_pole(b), 1.0, sign)
     return sign * op.exp(betaln(a, b))
+
+
+def _binom(x, y):
+    inside = x + 1, y + 1, x - y + 1
+    sign = sign_of_gamma(inside[0]) * sign_of_gamma(inside[1]) * sign_of_gamma(inside[2])
+    logarithm = op.lgamma(inside[0]) - op.lgamma(inside[1]) - op.lgamma(inside[2])
+    return op.where(is_pole(inside[0]), math.nan, sign * op.exp(logarithm))
 
 
 def _poch(z, m):
     sign = sign_of_gamma(z + m) * sign_of_gamma(z)
-    return sign * op.exp(op.lgamma(z + m) - op.lgamma(z))
+    out = sign * op.exp(op.lgamma(z + m) - op.lgamma(z))
+    between_poles = is_pole(z) & is_pole(z + m)  # where Γ(u) / Γ(v) is ± Γ(1 - v) / Γ(1 - u)
+    u, v = op.where(between_poles, 1 - z, 1.0), op.where(between_poles, 1 - z - m, 1.0)
+    reflected = (1 - 2 * op.remainder(m, 2)) * op.exp(op.lgamma(u) - op.lgamma(v))
+    return op.where(op.eq(m, 0), 1.0, op.where(between_poles, reflected, out))
 
 
 def _comb(N, k):
@@ -72,7 +106,9 @@ def _huber(delta, r):
 
 
 def _pseudo_huber(delta, r):
-    return op.square(delta) * (op.sqrt(1 + op.square(r / delta)) - 1)
+    size = op.where(op.eq(delta, 0), 1.0, delta)
+    out = op.square(size) * (op.sqrt(1 + op.square(r / size)) - 1)
+    return op.where(delta < 0, math.inf, op.where(op.eq(delta, 0), 0.0, out))
 
 
 # ---- logarithms ----------------------------------------------------------------------------------
@@ -86,6 +122,7 @@ def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
     if b is None:
         return op.logsumexp(a, dim=over, keepdim=keepdims)
     highest = op.detach(op.amax(op.where(op.eq(b, 0), -math.inf, a), dim=over, keepdim=True))
+    highest = op.where(op.isinf(highest), 0.0, highest)
     total = op.sum(b * op.exp(a - highest), dim=over, keepdim=True)
     out = op.log(total) + highest
     return out if keepdims else op.sum(out, dim=over)
@@ -116,9 +153,19 @@ def _inv_boxcox(y, lmbda):
     return op.where(op.eq(lmbda, 0), op.exp(y), op.exp(op.log1p(power * y) / power))
 
 
+LARGEST_EXPONENT = 717.0  # from which on SciPy has exprel(x) infinite
+
+
 def _exprel(x):
     inside = op.where(op.eq(x, 0), 1.0, x)
-    return op.where(op.eq(x, 0), 1 + x / 2, op.expm1(inside) / inside)
+    out = op.where(op.eq(x, 0), 1 + x / 2, op.expm1(inside) / inside)
+    return op.where(x > LARGEST_EXPONENT, math.inf, out)
+
+
+def _zeta(x, q=None):
+    if q is None and not (isinstance(x, int | float) and x >= 1):
+        raise refuse("zeta() of one argument below 1", "write zeta(x, 1), which is that above 1")
+    return op.zeta(x, 1.0 if q is None else q)
 
 
 def _in_degrees(name: str) -> Any:
@@ -136,7 +183,7 @@ SPECIAL: dict[str, Any] = {
     "expit": "sigmoid",
     "beta": _beta,
     "betaln": betaln,
-    "binom": lambda x, y: op.exp(-op.log1p(x) - betaln(1 + x - y, 1 + y)),
+    "binom": _binom,
     "boxcox": lambda x, lmbda: _boxcox(x, _as_array(lmbda)),
     "boxcox1p": lambda x, lmbda: _boxcox(1 + x, _as_array(lmbda)),
     "inv_boxcox": lambda y, lmbda: _inv_boxcox(y, _as_array(lmbda)),
@@ -151,12 +198,12 @@ SPECIAL: dict[str, Any] = {
     "exprel": _exprel,
     "factorial": lambda n: _factorial(_as_array(n)),
     "gamma": gamma,
-    "gammasgn": sign_of_gamma,
+    "gammasgn": _gammasgn,
     "huber": lambda delta, r: _huber(_as_array(delta), r),
     "kl_div": lambda x, y: rel_entr(x, y) - x + y,
     "log_expit": lambda x: -op.logaddexp(-x, 0.0),
     "log_softmax": _log_softmax,
-    "loggamma": lambda z: op.where(z > 0, op.lgamma(op.where(z > 0, z, 1.0)), math.nan),
+    "loggamma": lambda z: op.where(z >= 0, op.lgamma(op.where(z >= 0, z, 1.0)), math.nan),
     "logit": lambda x: op.logit(x),
     "logsumexp": logsumexp,
     "multigammaln": lambda a, d: op.mvlgamma(a, d),
@@ -164,11 +211,13 @@ SPECIAL: dict[str, Any] = {
     "polygamma": polygamma,
     "pseudo_huber": lambda delta, r: _pseudo_huber(_as_array(delta), r),
     "rel_entr": rel_entr,
-    "rgamma": lambda x: sign_of_gamma(x) * op.exp(-op.lgamma(x)),
+    "rgamma": lambda x: op.where(
+        op.isneginf(x), 0.0, sign_of_gamma(x) * op.exp(-op.lgamma(x))
+    ),
     "round": "round",
     "softmax": softmax,
     "softplus": lambda x: op.logaddexp(x, 0.0),
-    "zeta": lambda x, q=1.0: op.zeta(x, q),
+    "zeta": _zeta,
 }  # fmt: skip
 
 
@@ -201,4 +250,5 @@ SIGNAL: dict[str, Any] = {
     "convolve": _convolve,
     "convolve2d": lambda in1, in2, mode="full": _convolve(in1, in2, mode),
     "correlate": _correlate,
+    "fftconvolve": lambda in1, in2, mode="full": _convolve(in1, in2, mode),
 }

@@ -21,7 +21,8 @@ def _located(log_density: Callable, *shapes: str) -> Callable:
     return lambda x, a, b, loc=0, scale=1: log_density((x - loc) / scale, a, b) - op.log(scale)
 
 
-def _densities(log_density: Callable, *shapes: str) -> dict[str, Any]:
+def densities(log_density: Callable, *shapes: str) -> dict[str, Any]:
+    """The density and its logarithm, from the latter with loc 0 and scale 1."""
     located = _located(log_density, *shapes)
     return {"logpdf": located, "pdf": _exponential(located, *shapes)}
 
@@ -95,7 +96,7 @@ def _dirichlet(x, alpha):
     return op.sum(op.xlogy(alpha - 1, x)) - scale
 
 
-NORM = _densities(lambda x: -0.5 * (op.square(x) + math.log(2 * math.pi))) | {
+NORM = densities(lambda x: -0.5 * (op.square(x) + math.log(2 * math.pi))) | {
     "cdf": _normal("ndtr"),
     "logcdf": _normal("log_ndtr"),
     "sf": _normal("ndtr", -1),
@@ -103,26 +104,26 @@ NORM = _densities(lambda x: -0.5 * (op.square(x) + math.log(2 * math.pi))) | {
     "ppf": lambda q, loc=0, scale=1: op.ndtri(q) * scale + loc,
     "isf": lambda q, loc=0, scale=1: -op.ndtri(q) * scale + loc,
 }
-T = _densities(_t, "df")
-GAMMA = _densities(_gamma, "a") | {
+T = densities(_t, "df")
+GAMMA = densities(_gamma, "a") | {
     "cdf": lambda x, a, loc=0, scale=1: op.gammainc(a, op.relu((x - loc) / scale))
 }
-BETA = _densities(_beta, "a", "b")
-CHI2 = _densities(lambda x, df: _gamma(x / 2, df / 2) - math.log(2), "df") | {
+BETA = densities(_beta, "a", "b")
+CHI2 = densities(lambda x, df: _gamma(x / 2, df / 2) - math.log(2), "df") | {
     "cdf": lambda x, df, loc=0, scale=1: op.gammainc(df / 2, op.relu((x - loc) / scale) / 2)
 }
-EXPON = _densities(lambda x: _within(x >= 0, x, lambda x: -x))
-LAPLACE = _densities(lambda x: -op.abs(x) - math.log(2)) | {
+EXPON = densities(lambda x: _within(x >= 0, x, lambda x: -x))
+LAPLACE = densities(lambda x: -op.abs(x) - math.log(2)) | {
     "cdf": lambda x, loc=0, scale=1: _laplace_cdf((x - loc) / scale)
 }
-LOGISTIC = _densities(lambda x: -x - 2 * op.logaddexp(-x, 0.0)) | {
+LOGISTIC = densities(lambda x: -x - 2 * op.logaddexp(-x, 0.0)) | {
     "cdf": lambda x, loc=0, scale=1: op.sigmoid((x - loc) / scale),
     "sf": lambda x, loc=0, scale=1: op.sigmoid((loc - x) / scale),
 }
-CAUCHY = _densities(lambda x: -op.log1p(op.square(x)) - math.log(math.pi)) | {
+CAUCHY = densities(lambda x: -op.log1p(op.square(x)) - math.log(math.pi)) | {
     "cdf": lambda x, loc=0, scale=1: 0.5 + op.atan((x - loc) / scale) / math.pi
 }
-UNIFORM = _densities(lambda x: _within((x >= 0) & (x <= 1), x, lambda x: 0 * x)) | {
+UNIFORM = densities(lambda x: _within((x >= 0) & (x <= 1), x, lambda x: 0 * x)) | {
     "cdf": lambda x, loc=0, scale=1: op.clamp((x - loc) / scale, 0, 1)
 }
 POISSON = {
@@ -143,5 +144,5 @@ DIRICHLET = {
 
 
 def _laplace_cdf(x):
-    half = 0.5 * op.exp(-op.abs(x))
-    return op.where(x < 0, half, 1 - half)
+    half = 0.5 * op.exp(op.where(x <= 0, x, -x))
+    return op.where(x <= 0, half, 1 - half)

@@ -24,6 +24,7 @@ from ..syntax import (
 )
 from ..vocabulary import (
     MAKER_KINDS,
+    OF_TORCH,
     PYTHON,
     function_of_module,
     is_library_constant,
@@ -163,7 +164,7 @@ def _through(module: ast.Call, args: list[ast.expr], keywords: list[ast.keyword]
             assert isinstance(inner, ast.Call)
             args, keywords = [_through(inner, args, keywords)], []
         return args[0]
-    func = placed_at(path(f"torch.nn.functional.{inside}"), module)
+    func = placed_at(path(f"{'torch' if inside in OF_TORCH else 'F'}.{inside}"), module)
     if inside == "clone":  # Identity, which ignores its arguments
         return ast.Call(func, args, keywords)
     module_keywords = [k for k in module.keywords if k.arg != AFFINE]

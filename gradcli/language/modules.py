@@ -1,0 +1,62 @@
+"""Names that a program uses as prefixes of functions, and that no import explains: `tf.exp(x)`."""
+
+import ast
+from collections.abc import Collection
+
+from ..errors import GradcliError
+from ..graphs import Operator
+from ..operators import lookup
+from .foreign import LIBRARIES, SPELLINGS
+from .libraries import library_function
+from .program import Program
+from .syntax import dotted
+
+READ = "the functions of PyTorch, NumPy, SciPy and JAX"
+MODULES = {"numpy": "np", "scipy.special": "scipy.special"}  # where a function is looked for
+
+
+def check_modules(program: Program, inputs: Collection[str], unknown: Collection[str]) -> None:
+    """Raise GradcliError `unknown-name` for a call whose prefix is the usual name of a library that
+    is not read, or an input whose method would take a tensor for a dimension, as `K.sum(x)`.
+
+    `unknown` are the inputs without a shape or a value.
+    """
+    for e in program.syntax if unknown else ():
+        path = dotted(e.func) or "" if isinstance(e, ast.Call) else ""
+        root, _, name = path.partition(".")
+        if not name or root not in unknown:
+            continue
+        assert isinstance(e, ast.Call)
+        library = LIBRARIES.get(root) if e.args or "." in name else None
+        of_stats = _is_of_stats(path)
+        named = len(root) > 1 or root.isupper()
+        if library or of_stats or (named and _is_no_method(name, e, inputs)):
+            what = f"the usual prefix of {library}" if library else "read as an input"
+            message = f"{root} in {path}() is {what}, and gradcli reads {READ}"
+            written = f"scipy.stats.{path.removeprefix('stats.')}(...)"
+            cure = f"write {written}" if of_stats else _cure(name.rpartition(".")[2])
+            hint = f"{cure}; an input has a shape: -s {root}=2x3"
+            raise GradcliError("unknown-name", message, hint=hint, span=program.source.span(e.func))
+
+
+def _is_of_stats(path: str) -> bool:
+    """Whether it is a function of a distribution, as norm.pdf or stats.norm.pdf."""
+    words = path.removeprefix("stats.").split(".")
+    return len(words) == 2 and library_function(f"scipy.stats.{'.'.join(words)}") is not None
+
+
+def _is_no_method(name: str, e: ast.Call, inputs: Collection[str]) -> bool:
+    """Whether a method of this name takes one tensor, and is passed another input."""
+    called = lookup(name)
+    one = isinstance(called, Operator) and len(called.places) == 1
+    along = getattr(called, "places", ())[1:2] == ("dim",)
+    return (one or along) and bool(e.args) and getattr(e.args[0], "id", "") in inputs
+
+
+def _cure(name: str) -> str:
+    """What to write instead of a function of this name."""
+    if name in SPELLINGS:
+        return SPELLINGS[name]
+    places = [m for m in MODULES if library_function(f"{m}.{name}")]
+    names = [f"{MODULES[m]}.{name}(x)" for m in places] + [f"{name}(x)"] * bool(lookup(name))
+    return f"write {' or '.join(names)}" if names else "import it, or write out what it computes"
