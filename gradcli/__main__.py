@@ -6,6 +6,7 @@ import sys
 from contextlib import suppress
 
 from .gc_policy import collect_seldom
+from .threads import one_thread
 
 INTERRUPTED = 130  # exit status, as of a shell
 
@@ -21,6 +22,7 @@ def main() -> None:
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _interrupted)
     collect_seldom()
+    one_thread()
     from .cli.main import run
 
     status = run()

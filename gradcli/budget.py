@@ -64,11 +64,16 @@ class Budget:
             _searching.reset(token)
         return otherwise()
 
-    def tick(self) -> None:
-        """Raise OutOfTime if the budget is spent."""
-        self._ticks += 1
-        if self._is_over or (self._ticks % EVERY == 0 and self._passed()):
-            self._is_over = self.spent = True
+    def tick(self, weight: int = 1) -> None:
+        """Raise OutOfTime if the budget is spent. What may take long itself has the weight EVERY,
+        so that the clock is read before it.
+        """
+        self._ticks += weight
+        if self._ticks >= EVERY:
+            self._ticks = 0
+            self._is_over = self._is_over or self._passed()
+        if self._is_over:
+            self.spent = True
             raise OutOfTime
 
     def _passed(self) -> bool:
@@ -86,8 +91,8 @@ class Budget:
 _searching: ContextVar[Budget | None] = ContextVar("searching", default=None)
 
 
-def tick() -> None:
-    """Raise OutOfTime if this is part of a search whose budget is spent."""
+def tick(weight: int = 1) -> None:
+    """Raise OutOfTime if this is part of a search whose budget is spent; see `Budget.tick`."""
     budget = _searching.get()
     if budget is not None:
-        budget.tick()
+        budget.tick(weight)

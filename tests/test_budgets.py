@@ -151,6 +151,17 @@ def test_a_hessian_of_many_inputs_shows_its_first_blocks():
     assert "300 of 325 blocks are shown" in " ".join(out.split())
 
 
+def test_the_clock_is_read_before_each_operation_that_is_evaluated(monkeypatch):
+    """An operation may take a second, so 16 of them are too many."""
+    problem = pose("sin(cos(x))", values={"x": np.ones(2)})
+    budget = Budget(0)
+    computed = []
+    monkeypatch.setattr(np, "cos", lambda x: computed.append(x) or x)
+    evaluate = Evaluator(problem.values)
+    assert budget.search(lambda: evaluate(problem.out), lambda: "less") == "less"
+    assert not computed
+
+
 def test_outside_of_a_search_nothing_ends():
     for _ in range(100):
         tick()
@@ -249,6 +260,50 @@ def test_of_many_inputs_the_first_have_sections():
     out = gradcli("explain", program, "-s", shapes, "--show", "gradient,notes").out
     assert out.count("Gradient of ") == 24
     assert "24 of 30 inputs have sections of their own" in " ".join(out.split())
+
+
+def test_of_many_inputs_that_move_the_first_have_jacobians(monkeypatch):
+    monkeypatch.setattr("gradcli.explanation.document.MOST_INPUTS", 2)
+    out = gradcli("jvp", "x + y + z", "-s", "x=2,y=2,z=2", "--limit", "seconds=0").out
+    assert out.count("Jacobian of out with respect to ") == 2
+    assert "2 of 3 inputs have sections of their own" in " ".join(out.split())
+
+
+def test_a_wide_matrix_is_not_measured_character_by_character(monkeypatch):
+    from gradcli.render import ruled
+
+    measured = []
+    cell_len = ruled.cell_len
+    monkeypatch.setattr(ruled, "cell_len", lambda t: measured.append(len(t)) or cell_len(t))
+    out = gradcli("jacobian", "x * x", "-v", "x=arange(100.)", "--full").out
+    assert sum(measured) < len(out) / 10
+
+
+def test_independent_equations_are_solved_one_by_one(monkeypatch):
+    solved = []
+    solve = np.linalg.lstsq
+    monkeypatch.setattr(
+        np.linalg, "lstsq", lambda a, *b, **c: solved.append(a) or solve(a, *b, **c)
+    )
+    given = ["-v", "x=randn(9,3)", "--target", "x=zeros(9,3)"]
+    assert gradcli("seed-for", "softmax(x, 1)", *given).status == 0
+    assert {a.shape for a in solved} == {(3, 3)}
+
+
+def test_equations_that_would_take_long_are_refused():
+    given = ["-v", "x=randn(900)", "--target", "x=ones(900)", "--limit", "seconds=2"]
+    refused = gradcli("seed-for", "softmax(x, 0)", *given)
+    assert refused.status == 2
+    assert "solving 900 equations: 8 seconds, and the limit is 2" in refused.err
+
+
+def test_decompositions_that_would_take_long_are_refused(monkeypatch):
+    monkeypatch.setattr("gradcli.backends.numeric.LARGE", 1)
+    monkeypatch.setattr("gradcli.backends.numeric.FLOPS_PER_SECOND", 1)
+    problem = pose("linalg.svdvals(x).sum()", values={"x": np.eye(4)})
+    with pytest.raises(GradcliError, match="seconds, and the limit is 2") as raised:
+        Evaluator(problem.values, limits=Limits({"seconds": 2}))(problem.out)
+    assert raised.value.hint == "--limit seconds=N raises it"
 
 
 def test_memory_is_estimated_before_it_is_taken():

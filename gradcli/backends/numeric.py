@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from ..budget import tick
+from ..budget import EVERY, tick
 from ..errors import MISUSES, GradcliError, Span
 from ..graphs import Node, downstream, walk
 from ..graphs.flops import flops
@@ -24,6 +24,7 @@ PYTHON_TYPES = {"float": float, "int": int, "bool": bool}
 DTYPE_CODES = {float: "f", int: "i", bool: "b"}  # of NumPy's dtypes
 DEFAULT = Limits()
 FLOPS = 32  # of matrix products and decompositions that take as long as one elementwise operation
+FLOPS_PER_SECOND = 15e9  # of a slow core, in products of large matrices and decompositions
 LARGE = 1 << 18  # elements of a tensor that is evaluated block by block: 2 MB
 
 
@@ -133,7 +134,7 @@ class Evaluator:
         for node, function, inputs, attrs in schedule.steps:
             if node in values:
                 continue
-            tick()
+            tick(EVERY)
             arrays = [values[i] for i in inputs]
             try:
                 value = function(*arrays, **attrs)
@@ -166,11 +167,18 @@ class Evaluator:
         return np.asarray(value, dtype=self.dtype)
 
     def check(self, schedule: Schedule) -> None:
-        """Raise GradcliError "limit" for tensors that are too large."""
+        """Raise GradcliError "limit" for tensors that are too large, and for large ones that take
+        too long.
+        """
         if schedule.largest > self.limits.sizes["elements"]:
             for node in schedule.nodes:
                 what = f"the value of {node.op.name}, of shape {node.shape}"
                 self.limits.check("elements", node.numel, what, node.span)
+
+        if schedule.largest >= LARGE:
+            missing = [n for n in schedule.nodes if n not in self.values]
+            seconds = sum(flops(n) for n in missing if n.op.flops) / FLOPS_PER_SECOND
+            self.limits.check("seconds", int(seconds), f"the values of {len(missing):,} operations")
 
     def _check_memory(self, schedule: Schedule) -> None:
         """Raise GradcliError "limit" if all values together are too large; views take no memory."""

@@ -31,6 +31,8 @@ __all__ = [
 WRITABLE = 2_000  # elements that are written out
 LARGEST = 50_000  # nodes of the expressions of one tensor, with repetitions
 LONGEST = 2_500  # nodes of an argument, all of which SymPy examines for signs and zeros
+# What NumPy and SymPy raise for elements that they cannot work with; SymPy asserts, too.
+UNWRITABLE = TypeError, AttributeError, ValueError, NotImplementedError, AssertionError
 
 
 def writable(*shapes: Shape) -> bool:
@@ -115,7 +117,7 @@ class Symbolic:
             result = self._apply(node)
         except GradcliError as error:
             raise error.at(node.span) from None
-        except (TypeError, AttributeError, ValueError, NotImplementedError) as error:
+        except UNWRITABLE as error:
             raise GradcliError(
                 "needs-value", f"{node.op.name}() cannot be written in symbols", span=node.span
             ) from error

@@ -16,6 +16,7 @@ from typing import Any
 
 from ..gc_policy import collect_seldom
 from ..limits import Limits
+from ..threads import one_thread
 from .work import Answered, answered
 
 START = "spawn"  # as on every system; a fork of a process with threads may wait forever
@@ -118,8 +119,7 @@ def _begin(shared: Any) -> None:
     """What a worker does first."""
     global _shared
     _shared = shared
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ.setdefault(name, "1")  # NumPy is not imported yet: the cores have workers
+    one_thread()
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     if hasattr(signal, "pthread_sigmask"):  # the parent had interrupts wait until now
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})

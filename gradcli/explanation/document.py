@@ -1,6 +1,7 @@
 """Documents assembled from their sections."""
 
 from collections.abc import Collection
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -136,7 +137,11 @@ def _explained(a: Analysis, c: Choices) -> list[Input]:
 
 def _omitted_inputs(a: Analysis, c: Choices) -> list[tuple[str, str]]:
     """The note that not all inputs have sections, if so."""
-    shown_count, count = len(_explained(a, c)), len(a.problem.wrt)
+    return _of_their_own(len(_explained(a, c)), len(a.problem.wrt))
+
+
+def _of_their_own(shown_count: int, count: int) -> list[tuple[str, str]]:
+    """The note that not all of `count` inputs have sections, if so."""
     text = (
         f"{shown_count:,} of {count:,} inputs have sections of their own: -w NAME asks for another."
     )
@@ -177,14 +182,32 @@ def jvp_document(j: "Jvp", choices: Choices) -> Document:
     from .notes import jvp_notes
     from .sections import jvp, outcome
 
-    moving = [t.x for t in j.p.tangents]
+    jacobians = _jacobians(j, choices)
+    note_list = [*jvp_notes(j), *_of_their_own(len(jacobians), len(j.p.tangents))]
     sections = [
         jvp.tangents(j),
         jvp.forward(j, choices.most),
-        *(jvp.jacobian(j, x, choices.full, choices.precision) for x in moving),
+        *jacobians,
         jvp.product(j),
         outcome.checks(jvp_checks(j)),
-        outcome.notes(n for n in jvp_notes(j) if n[0] not in ("implicit-seed", "unused")),
+        outcome.notes(n for n in note_list if n[0] not in ("implicit-seed", "unused")),
     ]
     built = Document(jvp.answers(j), tuple(s for s in sections if s.blocks))
     return with_question(built, j.p, choices.command, backward=False)
+
+
+def _jacobians(j: "Jvp", c: Choices) -> list[Section]:
+    """The Jacobians with respect to the inputs that move: the first MOST_INPUTS, and as many
+    further ones as there is time for.
+    """
+    from .sections import jvp
+
+    search = j.p.limits.budget.search
+    moving = [t.x for t in j.p.tangents]
+    sections = [jvp.jacobian(j, x, c.full, c.precision) for x in moving[:MOST_INPUTS]]
+    for x in moving[MOST_INPUTS:]:
+        section = search(partial(jvp.jacobian, j, x, c.full, c.precision), lambda: None)
+        if section is None:
+            break
+        sections.append(section)
+    return sections

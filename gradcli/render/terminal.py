@@ -5,8 +5,8 @@ its own, zeros are dim. Nothing depends on colour alone.
 """
 
 from collections.abc import Sequence
+from itertools import compress
 
-from rich.box import Box
 from rich.cells import cell_len
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
@@ -39,6 +39,7 @@ from .ascii import in_ascii
 from .environment import Environment
 from .matrix import column_width, cut, drawn, shortened, texts
 from .roles import input_roles
+from .ruled import Column, Unwrapped, ruled
 from .tensors import tensor_lines
 from .wrapping import wrapped
 
@@ -55,6 +56,9 @@ STYLES = {
 GAP = 4  # columns between cells
 ENDLESS = 1_000_000  # columns of a line that is never wrapped
 ENOUGH = 24  # columns in which words can be wrapped
+
+Widths = list[tuple[int | None, int]]  # by column of a matrix; None where some are left out
+Cells = tuple[Text, Text, Text, Text]  # of a matrix: beside it, label, entries, result
 
 
 def render_terminal(document: Document, environment: Environment) -> str:
@@ -90,9 +94,6 @@ def _console(environment: Environment, width: int) -> Console:
         legacy_windows=False,
         _environ={},
     )
-
-
-Columns = list[tuple[int | None, int]]  # columns of a matrix that are shown, with their widths
 
 
 class Page:
@@ -197,20 +198,8 @@ class Page:
 
     def block(self, block: Block) -> RenderableType:
         """Any block, indented under its heading."""
-        built = Padding(getattr(self, type(block).__name__.lower())(block), (0, 0, 0, 2))
-        if isinstance(block, Code) or (isinstance(block, Matrix) and self.environment.full):
-            return self.unwrapped(built)
-        return built
-
-    def unwrapped(self, made: Padding) -> Group:
-        """Lines as long as they are, however wide the page: to be copied, or asked for in full."""
-        made.expand = False
-        console = _console(self.environment, ENDLESS)
-        with console.capture() as captured:
-            console.print(made)
-        text = Text.from_ansi(captured.get().rstrip("\n"))
-        text.no_wrap, text.overflow = True, "ignore"
-        return Group(text)  # a Text by itself would lose that when it is printed
+        built = getattr(self, type(block).__name__.lower())(block)
+        return built if isinstance(built, Unwrapped) else Padding(built, (0, 0, 0, 2))
 
     @property
     def width(self) -> int:
@@ -229,9 +218,9 @@ class Page:
             return self.text(block.line)
         return self.beside(Text(f"{block.code}  ".ljust(16), "bold"), self.text(block.line))
 
-    def code(self, block: Code) -> RenderableType:
+    def code(self, block: Code) -> Unwrapped:
         """Lines as they are; long ones are broken where Python lets them be."""
-        return Text(wrapped(block.text, self.width), no_wrap=True, overflow="ignore")
+        return Unwrapped(list(map(Text, wrapped(block.text, self.width).split("\n"))))
 
     def picture(self, block: Picture) -> RenderableType:
         """A pattern of characters."""
@@ -366,56 +355,52 @@ class Page:
         room = None if whole else self.width - self.beside_matrix(block)
         block = block if whole else shortened(block, room)
         shown = cut(block, room, self.environment.say)
-        columns = [(k, 0 if k is None else column_width(block, k)) for k in shown.columns]
-        grid = self.matrix_grid(block, columns)
-        self.add_matrix_rows(grid, block, shown.rows, columns)
+        widths = [(k, 0 if k is None else column_width(block, k)) for k in shown.columns]
+        parts = [
+            [self.head_cells(block, widths)],
+            *([[self.tangent_cells(block, widths)]] if block.tangent is not None else []),
+            [self.row_cells(block, k, widths) for k in shown.rows],
+            *([[self.product_cells(block, widths)]] if block.product is not None else []),
+        ]
+        columns = (Column(right=True), Column(), Column(padded=True), Column(right=True))
+        kept = (bool(block.seed_name), True, True, bool(block.result_name))
+        rows = [[tuple(compress(row, kept)) for row in part] for part in parts]
         left_out = [Text(shown.left_out, "dim")] if shown.left_out else []
-        return Group(Text(""), grid, *left_out)
+        lines = [Text(""), *ruled(rows, tuple(compress(columns, kept)))]
+        if whole:
+            return Unwrapped([*lines, *left_out])
+        for line in lines:
+            line.no_wrap, line.overflow = True, "ellipsis"
+        return Group(*lines, *left_out)
 
-    def matrix_grid(self, block: Matrix[str], columns: Columns) -> Grid:
-        """The columns of a matrix: those of the seed, of labels, of entries and of products, with
-        what stands above and below.
-        """
-        grid = Grid(
-            box=BOX,
-            show_edge=False,
-            pad_edge=False,
-            show_footer=block.product is not None,
-            border_style="dim",
-            header_style="",
-            footer_style="",
-        )
+    def head_cells(self, block: Matrix[str], widths: Widths) -> Cells:
+        """The names of the seed and of the result, and the labels of columns."""
         seed = self.style("seed")
-        header = self.entries(columns, block.column_labels, block.input_role)
-        product = self.entries(columns, block.product or (), "answer")
-        if block.seed_name:
-            name = Text(block.seed_name, seed)
-            grid.add_column(name, Text(block.product_name, seed), justify="right", no_wrap=True)
-        under = Text(block.product_label, self.style(block.input_role))
-        grid.add_column(Text(""), under, no_wrap=True)
-        grid.add_column(header, product, no_wrap=True)
-        if block.result_name:
-            grid.add_column(Text(block.result_name, seed), justify="right", no_wrap=True)
-        return grid
+        labels = self.entries(widths, block.column_labels, block.input_role)
+        result = Text(block.result_name or "", seed)
+        return Text(block.seed_name or "", seed), Text(""), labels, result
 
-    def add_matrix_rows(
-        self, grid: Grid, block: Matrix[str], rows: list[int | None], columns: Columns
-    ) -> None:
-        """The tangent, and the rows that are shown; None for those left out."""
-        seeded, moved, seed = bool(block.seed_name), bool(block.result_name), self.style("seed")
-        if block.tangent is not None:
-            above = self.entries(columns, block.tangent, "seed")
-            grid.add_row(*[""] * seeded, Text(block.tangent_name or "", seed), above, *[""] * moved)
-            grid.add_section()
-        for k in rows:
-            if k is None:
-                dots = "⋮" if not self.environment.ascii else ":"
-                grid.add_row(*[dots] * seeded, "…", "", *[dots] * moved)
-                continue
-            weight = Text("" if block.seed is None else block.seed[k], seed)
-            result = Text("" if block.result is None else block.result[k], self.style("answer"))
-            entries = self.entries(columns, block.entries[k], "")
-            grid.add_row(*[weight] * seeded, block.row_labels[k], entries, *[result] * moved)
+    def tangent_cells(self, block: Matrix[str], widths: Widths) -> Cells:
+        """The name of the tangent and the tangent."""
+        name = Text(block.tangent_name or "", self.style("seed"))
+        return Text(""), name, self.entries(widths, block.tangent or (), "seed"), Text("")
+
+    def row_cells(self, block: Matrix[str], k: int | None, widths: Widths) -> Cells:
+        """An element of the seed, the label of a row, its entries, an element of the result; dots
+        where rows are left out.
+        """
+        if k is None:
+            dots = Text(":" if self.environment.ascii else "⋮")
+            return dots, Text("…"), Text(""), dots
+        weight = Text("" if block.seed is None else block.seed[k], self.style("seed"))
+        result = Text("" if block.result is None else block.result[k], self.style("answer"))
+        return weight, Text(block.row_labels[k]), self.entries(widths, block.entries[k], ""), result
+
+    def product_cells(self, block: Matrix[str], widths: Widths) -> Cells:
+        """The name of seed times matrix, what it is, and its elements."""
+        name, label = Text(block.product_name, self.style("seed")), block.product_label
+        elements = self.entries(widths, block.product or (), "answer")
+        return name, Text(label, self.style(block.input_role)), elements, Text("")
 
     def beside_matrix(self, block: Matrix[str]) -> int:
         """The columns that a matrix needs beside its entries."""
@@ -425,10 +410,10 @@ class Page:
         right = max([len(block.result_name or ""), *map(len, block.result or ())])
         return margin + labels + right + 6 + 3 * bool(block.result_name)
 
-    def entries(self, columns: Columns, row: tuple[str, ...], role: str) -> Text:
+    def entries(self, widths: Widths, row: tuple[str, ...], role: str) -> Text:
         """One row of entries, each at the right of its column, which has a width."""
-        out = Text(no_wrap=True)
-        for place, (k, width) in enumerate(columns if row else []):
+        out = Text()
+        for place, (k, width) in enumerate(widths if row else []):
             gap = "  " if place else ""
             if k is None:
                 out.append(f"{gap}…", "dim")
@@ -436,6 +421,3 @@ class Page:
             style = "dim" if row[k] == "·" else self.style(role)
             out.append(gap + row[k].rjust(width), style)
         return out
-
-
-BOX = Box("    \n  │ \n ─┼ \n  │ \n ─┼ \n ─┼ \n  │ \n    \n")

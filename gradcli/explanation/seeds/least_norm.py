@@ -2,19 +2,25 @@
 solution, the conditions on t that are violated. Arrays in, arrays out.
 """
 
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
-from math import lcm
+from math import ceil, lcm
 from typing import Any
 
 from ...lazy import np, scipy_linalg
+from ...limits import Limits
 
 AGREE = 1e-9  # relative: what counts as equal
 TINY = 1e-10  # what counts as 0 relative to numbers of size 1
 ROUNDING = 1e-14  # relative: what counts as rounding
 REFINEMENTS = 4  # steps of iterative refinement
 LARGEST_DENOMINATOR = 1000
+PER_SECOND = 1e8  # rows times columns times the fewer of them, of a block that is solved
 EXACT = 10_000  # entries up to which fractions are verified in exact arithmetic
+
+
+Block = tuple[Any, Any]  # the places of its rows and of its columns
 
 
 class Equations:
@@ -22,15 +28,31 @@ class Equations:
 
     Columns are divided by their largest number before anything is compared with 0, so that the
     scale of an equation does not matter. `spread` is the smallest singular value that counts as
-    nonzero, relative to the largest.
+    nonzero, relative to the largest. Raises GradcliError ("limit") before anything is solved if
+    that would exceed `limits`.
     """
 
-    def __init__(self, J: Any, target: Any):
-        self.J, self.target = J, target
+    def __init__(self, J: Any, target: Any, limits: Limits | None = None):
+        self.J, self.target, self.blocks = J, target, blocks(J)
+        if limits is not None:
+            seconds = ceil(sum(map(_operations, self.blocks)) / PER_SECOND)
+            limits.check("seconds", seconds, f"solving {J.shape[1]:,} equations")
         sizes = np.max(np.abs(J), axis=0, initial=0.0)
         self.sizes = np.where(sizes > 0, sizes, 1.0)
         self.scaled = J / self.sizes
-        self._first, self.rank, self.spread = _solved(self.scaled, target / self.sizes)
+        self._first, self.ranks, self.spread = self._solved(self.scaled, target / self.sizes)
+        self.rank = sum(self.ranks)
+
+    def _solved(self, J: Any, target: Any) -> tuple[Any, list[int], float]:
+        """The least-squares solution of least norm, the rank of each block, and the ratio of the
+        smallest nonzero singular value to the largest.
+        """
+        g, ranks, extremes = np.zeros(len(J)), [], []
+        for rows, columns in self.blocks:
+            g[rows], rank, values = _solved(J[np.ix_(rows, columns)], target[columns])
+            ranks.append(rank)
+            extremes += [values[0], values[rank - 1]] if rank else []
+        return g, ranks, float(min(extremes) / max(extremes)) if extremes else 1.0
 
     # ---- the shortest solution -------------------------------------------------------------------
 
@@ -43,7 +65,7 @@ class Equations:
 
     @cached_property
     def _g(self) -> Any:
-        g = self._refined() if self.solvable else _solved(self.J, self.target)[0]
+        g = self._refined() if self.solvable else self._solved(self.J, self.target)[0]
         if np.all(np.abs(g @ self.J) <= ROUNDING * np.max(np.abs(self.target), initial=0.0)):
             return np.zeros_like(g)
         parts = np.abs(g)[:, None] * np.abs(self.J)
@@ -56,7 +78,7 @@ class Equations:
             left = self.target - g @ self.J
             if np.all(np.abs(left) <= ROUNDING * (np.abs(g) @ np.abs(self.J))):
                 break
-            g = g + _solved(self.scaled, left / self.sizes)[0]
+            g = g + self._solved(self.scaled, left / self.sizes)[0]
         return g
 
     @cached_property
@@ -81,12 +103,19 @@ class Equations:
     @cached_property
     def free(self) -> "Dependence":
         """The vectors n with n·J = 0."""
-        return Dependence(self.scaled, self.rank)
+        return self._dependence(self.scaled, self.blocks)
 
     @cached_property
     def ties(self) -> "Dependence":
         """The vectors n with J·n = 0, so that g·J·n = 0 for every g. See `tie`."""
-        return Dependence(self.scaled.T, self.rank)
+        return self._dependence(self.scaled.T, [(c, r) for r, c in self.blocks])
+
+    def _dependence(self, J: Any, blocks: Sequence[Block]) -> "Dependence":
+        parts = [
+            (rows, Dependence(J[np.ix_(rows, columns)], rank))
+            for (rows, columns), rank in zip(blocks, self.ranks, strict=True)
+        ]
+        return parts[0][1] if len(parts) == 1 else joined(len(J), parts)
 
     def tie(self, k: int) -> Any:
         """The k-th vector of `ties`, in the units of the target."""
@@ -104,12 +133,46 @@ class Equations:
         return not len(self.broken)
 
 
-def _solved(J: Any, target: Any) -> tuple[Any, int, float]:
-    """The least-squares solution of least norm, the rank, and the ratio of singular values."""
+def _solved(J: Any, target: Any) -> tuple[Any, int, Any]:
+    """The least-squares solution of least norm, the rank, and the singular values."""
     if not J.size:
-        return np.zeros(len(J)), 0, 1.0
+        return np.zeros(len(J)), 0, ()
     g, _, rank, values = np.linalg.lstsq(J.T, target, rcond=None)
-    return g, int(rank), float(values[rank - 1] / values[0]) if rank else 1.0
+    return g, int(rank), values
+
+
+def _operations(block: Block) -> int:
+    rows, columns = map(len, block)
+    return rows * columns * min(rows, columns)
+
+
+def blocks(J: Any) -> list[Block]:
+    """The smallest sets of rows and columns with nothing but zeros outside of them, each row and
+    each column in one of them: each is a system of equations by itself.
+    """
+    nonzero = J != 0
+    result, row_left, column_left = [], np.ones(len(J), bool), np.ones(J.shape[1], bool)
+    for row in range(len(J)):
+        if not row_left[row] or not nonzero[row].any():
+            continue
+        rows, columns = _reached(nonzero, row)
+        row_left[rows], column_left[columns] = False, False
+        result.append((rows, columns))
+    left = np.flatnonzero(row_left), np.flatnonzero(column_left)
+    return [*result, left] if len(left[0]) or len(left[1]) or not result else result
+
+
+def _reached(nonzero: Any, row: int) -> Block:
+    """The rows and columns that nonzero entries connect with a row."""
+    rows, columns = np.zeros(len(nonzero), bool), np.zeros(nonzero.shape[1], bool)
+    rows[row], latest = True, np.array([row])
+    while len(latest):
+        met = nonzero[latest].any(axis=0) & ~columns
+        columns |= met
+        further = nonzero[:, np.flatnonzero(met)].any(axis=1) & ~rows
+        rows |= further
+        latest = np.flatnonzero(further)
+    return np.flatnonzero(rows), np.flatnonzero(columns)
 
 
 def _whole(array: Any) -> bool:
@@ -124,8 +187,8 @@ class Dependence:
 
     def __init__(self, J: Any, rank: int):
         self.rows = len(J)
-        if not rank:
-            order, upper = np.arange(self.rows), np.zeros((0, self.rows))
+        if rank in (0, self.rows):
+            order, upper = np.arange(self.rows), np.eye(rank, self.rows)
         else:
             upper, order = scipy_linalg.qr(J.T, mode="r", pivoting=True)
         self.independent = order[:rank]
@@ -157,6 +220,22 @@ class Dependence:
         off = of - self.parts.T @ at
         sizes = np.abs(of) + np.abs(self.parts).T @ np.abs(at)
         return np.where(np.abs(off) > AGREE * sizes, off, 0.0)
+
+
+def joined(rows: int, parts: Sequence[tuple[Any, Dependence]]) -> Dependence:
+    """The dependence of all rows, from that of disjoint sets of rows."""
+    result = Dependence(np.zeros((rows, 0)), 0)
+    result.independent = np.concatenate([at[d.independent] for at, d in parts])
+    result.others = np.concatenate([at[d.others] for at, d in parts])
+    result.parts = np.zeros((len(result.independent), len(result.others)))
+    i = k = 0
+    for _, d in parts:
+        high, wide = d.parts.shape
+        result.parts[i : i + high, k : k + wide] = d.parts
+        i, k = i + high, k + wide
+    order = np.argsort(result.others)
+    result.others, result.parts = result.others[order], result.parts[:, order]
+    return result
 
 
 def in_proportion(row: Any) -> Any:

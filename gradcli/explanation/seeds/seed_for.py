@@ -19,6 +19,7 @@ from .least_norm import Equations, in_proportion
 
 SHOWN = 3  # free directions and obstacles that are shown
 TRIALS = (float("nan"), -7.3, -0.6, 0.4, 1.7, 8.9)  # values that an element is changed to
+COPIES = 6  # of the Jacobian that are held at the same time
 STEP = 1e-6  # the step of a finite difference
 
 
@@ -57,7 +58,7 @@ class SeedFor:
         self.p, self.targets = self.a.problem, targets
         self.target = np.concatenate([np.ravel(targets[x.name]) for x in self.p.wrt])
         with np.errstate(all="ignore"):
-            self.equations = Equations(self.jacobian, self.target)
+            self.equations = Equations(self.jacobian, self.target, self.p.limits)
             finite = np.all(np.isfinite(self.equations.g))
         if not finite:
             message = "the seed would hold numbers that are larger than floating point has"
@@ -70,6 +71,7 @@ class SeedFor:
         columns = sum(x.node.numel for x in self.p.wrt)
         what = f"the Jacobian of shape {(out.numel, columns)}"
         self.p.limits.check("elements", out.numel * columns, what)
+        self.p.limits.check("memory", COPIES * 8 * out.numel * columns, f"{what} and its parts")
         result = np.hstack([self.a.jacobian(x).matrix for x in self.p.wrt])
         odd = np.argwhere(~np.isfinite(result))
         if len(odd):

@@ -1,6 +1,6 @@
 """Formulas: what they are made of, how long they are (`parts`), and their text (`as_text`)."""
 
-from .as_text import COMPARISONS, LONG, Texts, number, text, tokens
+from .as_text import COMPARISONS, LONG, Texts, beginning, number, text, tokens
 from .parts import (
     ALL,
     NEW_DIMENSION,
@@ -28,6 +28,7 @@ from .parts import (
     Tree,
     Verbatim,
     children,
+    leaves,
     length,
     listed,
     product,
@@ -40,6 +41,6 @@ __all__ = [
     "ALL", "COMPARISONS", "LONG", "NEW_DIMENSION", "Attribute", "Between", "Block", "Bracketed",
     "Call", "Condition", "Derivative", "Indexed", "Infix", "LeftOut", "Listing", "Method",
     "Multiples", "Name", "Number", "Prefix", "Quotient", "Slice", "Subscript", "Sum", "Texts",
-    "Token", "Tree", "Verbatim", "children", "length", "listed", "number", "product", "shortest",
-    "size", "taken", "text", "tokens",
+    "Token", "Tree", "Verbatim", "beginning", "children", "leaves", "length", "listed", "number",
+    "product", "shortest", "size", "taken", "text", "tokens",
 ]  # fmt: skip

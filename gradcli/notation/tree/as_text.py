@@ -123,6 +123,17 @@ def text(tree: Tree) -> str:
     return "".join(token.text for token in tokens(tree))
 
 
+def beginning(tree: Tree, most: int) -> str:
+    """The first characters of a formula as text; no more of it is written."""
+    result, length = [], 0
+    for token in walk(tree, _form, BRACKETS):
+        result.append(token.text)
+        length += len(token.text)
+        if length >= most:
+            break
+    return "".join(result)[:most]
+
+
 class Texts:
     """The texts of formulas, each written once: a formula that is a part of another is taken from
     there. Nothing is cut.

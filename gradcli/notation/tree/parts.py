@@ -197,6 +197,22 @@ def children(tree: Tree) -> list[Tree]:
     return _CHILDREN[type(tree)](tree)
 
 
+def leaves(tree: Tree) -> int:
+    """How many parts without parts of their own a formula has; a part that stands in it several
+    times is looked at once.
+    """
+    counts: dict[int, int] = {}
+    stack = [tree]
+    while stack:
+        below = children(stack[-1])
+        missing = [t for t in below if id(t) not in counts]
+        if missing:
+            stack += missing
+            continue
+        counts[id(stack.pop())] = sum(counts[id(t)] for t in below) or 1
+    return counts[id(tree)]
+
+
 _CHILDREN: dict[type, Callable[..., list[Tree]]] = {
     Name: lambda tree: [],
     Number: lambda tree: [],

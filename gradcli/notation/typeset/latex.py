@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Sequence
 from itertools import zip_longest
 
-from ..tree import Tree, text
+from ..tree import Tree, beginning
 from .breaking import in_lines, tall_brackets, width
 from .mathematics import pieces
 from .pieces import (
@@ -91,14 +91,14 @@ SUPERSCRIPTS = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789"))
 def latex(tree: Tree) -> str:
     """A formula as LaTeX, for math mode."""
     result = pieces(tree)
-    return text_in_math(text(tree)[:LONGEST]) if result is None else written(result)
+    return text_in_math(beginning(tree, LONGEST)) if result is None else written(result)
 
 
 def latex_lines(tree: Tree, room: float) -> list[str]:
     """A formula as LaTeX, broken into lines of about `room` characters."""
     result = pieces(tree)
     if result is None:
-        cut = textwrap.wrap(text(tree)[:LONGEST], int(room), break_on_hyphens=False)
+        cut = textwrap.wrap(beginning(tree, LONGEST), int(room), break_on_hyphens=False)
         return [text_in_math(line) for line in cut]
     if width(result) <= room:
         return [written(result)]
@@ -115,7 +115,7 @@ def _going_on(line: Sequence[Piece]) -> str:
 def latex_width(tree: Tree) -> float:
     """About how many characters wide a formula is."""
     result = pieces(tree)
-    return min(len(text(tree)), LONGEST) if result is None else width(result)
+    return len(beginning(tree, LONGEST)) if result is None else width(result)
 
 
 def written(result: Sequence[Piece]) -> str:

@@ -33,6 +33,7 @@ from ..tree import (
     Tree,
     Verbatim,
     children,
+    leaves,
     size,
 )  # fmt: skip
 from ..tree.as_text import COMPARISONS, PRECEDENCE, REGROUPED, SUM, Form, Part, walk
@@ -74,6 +75,8 @@ APPLIED = 8  # f(x) is put in brackets to be raised to a power, and not to have 
 ADDED, MULTIPLIED = PRECEDENCE["+"], PRECEDENCE["*"]
 ELEMENTWISE = 4.5  # ⊙ binds less than what stands side by side
 LONG = 20_000  # pieces of a formula
+MANY = 1_000  # from which on they are counted before more are made
+KEPT = 200_000  # pieces of all formulas that were lately written
 UNSAID = ("dim", "keepdim", "full_matrices")  # arguments that have signs, or none in papers
 FEW = 20  # parts of a formula that may be a number
 RAISED = 5  # length of an exponent that can be read
@@ -89,12 +92,38 @@ class _Truth(NamedTuple):
     tree: Tree
 
 
+class _Recent:
+    """The pieces of formulas that were lately written: each is measured before it is written."""
+
+    def __init__(self) -> None:
+        self.by_id: dict[int, tuple[Tree, list[Piece] | None]] = {}  # the tree keeps it from reuse
+        self.count = 0  # of pieces
+
+    def pieces(self, tree: Tree) -> list[Piece] | None:
+        """See below."""
+        known = self.by_id.get(id(tree))
+        if known is None:
+            known = tree, _pieces(tree)
+            self.count += len(known[1] or ()) + 1
+            if self.count > KEPT:
+                self.by_id, self.count = {}, 0
+            self.by_id[id(tree)] = known
+        return known[1]
+
+
+_recent = _Recent()
+
+
 def pieces(tree: Tree) -> list[Piece] | None:
     """The pieces of a formula from left to right; None where there are more than can be read."""
+    return _recent.pieces(tree)
+
+
+def _pieces(tree: Tree) -> list[Piece] | None:
     result: list[Piece] = []
     for piece in walk(tree, _form, (OPEN, CLOSE)):
         result.append(piece)
-        if len(result) > LONG:
+        if len(result) > LONG or (len(result) == MANY and leaves(tree) > LONG):
             return None
     return result
 

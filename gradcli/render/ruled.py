@@ -1,0 +1,54 @@
+"""Cells in columns with rules between them, as lines as long as they are. Rich's tables measure
+each cell several times, character by character: seconds for the widest Jacobians.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions
+from rich.segment import Segment
+from rich.text import Text
+
+INDENT = "  "
+BETWEEN = Text.assemble(" ", ("│", "dim"), " ")
+
+
+class Column:
+    """How a column is set. Cells of a `padded` one are of one length, unless they are empty."""
+
+    __slots__ = ("padded", "right")
+
+    def __init__(self, *, right: bool = False, padded: bool = False):
+        self.right, self.padded = right, padded
+
+    def width(self, cells: Sequence[Text]) -> int:
+        """How wide the widest of the cells is."""
+        return max(len(c) if self.padded else cell_len(c.plain) for c in cells)
+
+    def set(self, cell: Text, width: int) -> Text:
+        """The cell in this width."""
+        space = " " * (width - (len(cell) if self.padded else cell_len(cell.plain)))
+        return Text.assemble(space, cell) if self.right else Text.assemble(cell, space)
+
+
+def ruled(parts: Sequence[Sequence[Sequence[Text]]], columns: Sequence[Column]) -> Iterator[Text]:
+    """The lines of rows of cells, with a rule between one part and the next."""
+    cells = zip(*(row for part in parts for row in part), strict=True)
+    widths = [column.width(of_it) for column, of_it in zip(columns, cells, strict=True)]
+    for place, part in enumerate(parts):
+        if place:
+            yield Text("─┼─".join("─" * width for width in widths), "dim")
+        for row in part:
+            aligned = zip(columns, row, widths, strict=True)
+            yield BETWEEN.join(c.set(cell, width) for c, cell, width in aligned)
+
+
+class Unwrapped:
+    """Indented lines as long as they are, however wide the page."""
+
+    def __init__(self, lines: Sequence[Text]):
+        self.lines = lines
+
+    def __rich_console__(self, console: Console, _: ConsoleOptions) -> Iterator[Segment]:
+        for line in self.lines:
+            yield from Text.assemble(INDENT, line).render(console, end="\n")
