@@ -120,7 +120,7 @@ def test_a_search_that_was_cut_short_leaves_nothing_behind(ticks, monkeypatch):
     given = {"x": np.arange(1.0, 4), "w": np.ones(3)}
     with monkeypatch.context() as patch:
         left = iter(range(ticks))
-        patch.setattr(Budget, "tick", lambda self: cut_short() if next(left, -1) < 0 else None)
+        patch.setattr(Budget, "tick", lambda *_: cut_short() if next(left, -1) < 0 else None)
         gradcli.formula(expr, values=given)
     assert next(left, None) is None, "nothing was cut short"
     assert gradcli.formula(expr, values=given) == gradcli.formula(f"{expr}  # new", values=given)

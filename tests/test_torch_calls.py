@@ -442,6 +442,7 @@ def test_dropout_between_layers_is_random():
         "torch.signbit(1 - a) * a",
         "torch.isclose(a, a + 1e-9 * b) * a",
         "torch.isclose(a, b, 0.5) * a",
+        "torch.isclose(a, a + 0.5, 0.0, 0.5) * a",
         "torch.isposinf(a / torch.zeros(3)) * a",
         "torch.isneginf(-a / torch.zeros(3)) * a",
         "torch.isreal(a) * a",

@@ -114,6 +114,7 @@ CASES = [
     ("torch.gradient(x, spacing=(p,))[0]", {"x": [1.0, 4, 2], "p": [0.0, 1, 3]}, [1.0, 2, 3]),
     ("trapezoid(y, x, dim=0)", {"y": TIES, "x": [1.0, INF]}, UP),
     ("trapz(y, dx=0.5) + trapezoid(y)", {"y": TIES}, [1.0, 2.0]),
+    ("trapezoid(y, x)", {"y": [TIES, TIES], "x": TIES}, None),
     ("trapezoid(y) + y.sum()", {"y": []}, None),
     ("cumulative_trapezoid(y, x)", {"y": TIES, "x": UP}, [[1.0, 2, 3], [4, 5, 6]]),
     ("trapezoid(y, x)", {"y": [1.0, 2.0], "x": [[0.0, 1.0], [3.0, 7.0]]}, [1.0, 1.0]),
