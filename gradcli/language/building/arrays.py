@@ -8,7 +8,7 @@ from ...errors import GradcliError
 from ...graphs import Node
 from ..libraries import METHODS, UNLIKE, Function, library_function
 from ..libraries.function import array
-from ..names import libraries_of, uses_constants
+from ..names import uses_constants
 from .indices import array_module, is_array_program
 from .makers import RANGES, tensor
 from .operands import is_number
@@ -62,7 +62,7 @@ def method(b: Scope, name: str, args: list, named: dict) -> Function | None:
     """
     if name not in METHODS or not isinstance(args[0], Node):
         return None
-    called = libraries_of(b.program)
+    called = b.libraries
     if is_array_program(b):
         if name == "sort" and "jax" not in called:
             message = "sort() of an array gives None in NumPy, which sorts the array itself"

@@ -12,7 +12,6 @@ from ...lazy import np
 from ...operators.indexing import full_index, is_array
 from ...operators.leaves import Array
 from ..libraries.function import op
-from ..names import libraries_of
 from ..program import Statement
 from .operands import List, in_words
 from .scope import Scope
@@ -205,13 +204,12 @@ def index_array(b: Scope, node: Node, e: ast.expr, text: str = "") -> Any:
 
 def is_array_program(b: Scope) -> bool:
     """Whether a program calls functions of NumPy, SciPy or JAX, and none of PyTorch."""
-    called = libraries_of(b.program)
-    return bool(called) and "torch" not in called
+    return bool(b.libraries) and "torch" not in b.libraries
 
 
 def array_module(b: Scope) -> str:
     """The module that has the functions of arrays in a program that calls no others."""
-    return "jax.numpy" if "jax" in libraries_of(b.program) else "numpy"
+    return "jax.numpy" if "jax" in b.libraries else "numpy"
 
 
 def forward(base: Node, index: Sequence[Any]) -> tuple[Node, tuple[Any, ...]]:

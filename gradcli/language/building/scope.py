@@ -5,6 +5,7 @@ of the language need from the evaluator. Does not know these functions.
 import ast
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -14,6 +15,7 @@ from ...graphs.shapes import MOST_DIMENSIONS, numel
 from ...limits import Limits
 from ...operators.families import is_whole
 from ..foreign import foreign
+from ..names import libraries_of
 from ..program import Program
 from ..source import Source
 from .operands import in_words, is_number
@@ -54,6 +56,11 @@ class Scope(ABC):
         self.outputs: list[Node] = []  # of operations with several, used or not
         self.statement_values: list[tuple[Any, ...]] = []  # the values that each statement assigns
         self.count = self.depth = 0
+
+    @cached_property
+    def libraries(self) -> frozenset[str]:
+        """The libraries whose functions the program calls."""
+        return libraries_of(self.program)
 
     @abstractmethod
     def visit(self, e: ast.expr) -> Any:
