@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...lazy import np
-from .checks import C_NAMES, check_batches, check_broadcast, check_mm
-from .refusals import LONG_NAMES, check
+from .checks import LONG_NAMES, check_batches, check_broadcast, check_mm
+from .refusals import check
 from .shape_refusals import refuse_if
 from .tensor import Tensor
 
@@ -361,7 +361,7 @@ def _attention(
     text = "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: "
     text += f"{query.ndim} key.dim: {key.ndim} and value.dim: {value.ndim} instead."
     refuse_if(min(t.ndim for t in given.values()) < 2, text)
-    names = [C_NAMES.get(t.dtype.name, LONG_NAMES[t.dtype.name]) for t in given.values()]
+    names = [LONG_NAMES[t.dtype.name] for t in given.values()]
     text = "Expected query, key, and value to have the same dtype, but got query.dtype: {} "
     text += "key.dtype: {} and value.dtype: {} instead."
     refuse_if(len(set(names)) > 1, text.format(*names))

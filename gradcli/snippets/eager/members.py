@@ -23,7 +23,7 @@ from ..python.values import (
 )
 from . import calls, indexing
 from .apply import apply, as_view, call_operator, cast, underived
-from .checks import check_broadcast, check_fits, dimension
+from .checks import LONG_NAMES, check_broadcast, check_fits, dimension
 from .creation import TO_SCALAR, check_flag
 from .devices import CPU, MESSAGES, STRIDED, Device, check_device
 from .dtypes import ALL, BY_NAME, DType, unformatted
@@ -33,7 +33,6 @@ from .mode import MODE, recording
 from .positional import has, places
 from .printing import size as size_text
 from .printing import tensor_text
-from .refusals import LONG_NAMES
 from .shape_refusals import check_split
 from .tables import (
     OF_PYTHON,

@@ -4,12 +4,15 @@
 
 `positional.txt` has them by module, for the functions that gradcli has: `celu=1-2` takes one or
 two; `sin=none` is a method that takes none; `quantile=~4`, which can be called in several ways, no
-more than that. The tensor of a method does not count.
+more than that. The tensor of a method does not count. Functions that are written in Python have
+the parameters that `keywords.txt` lists.
 """
 
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
+
+from .keyword_arguments import parameters_of
 
 TABLE = Path(__file__).with_name("positional.txt")
 
@@ -33,11 +36,14 @@ def _table() -> dict[str, dict[str, str]]:
     return result
 
 
+@cache
 def places(module: str, name: str) -> Places | None:
     """Of a function of a module, or of a method of torch.Tensor; None where it is not known."""
     text = _table().get(module, {}).get(name)
     if text is None:
-        return None
+        parameters = parameters_of(f"{module}.{name}")
+        needed = sum(not p.endswith("=") for p in parameters)
+        return Places(needed, len(parameters)) if parameters else None
     if text == "none":
         return Places(-1, 0)
     least, _, most = text.removeprefix("~").partition("-")

@@ -6,7 +6,14 @@ from typing import Any
 
 from ...lazy import np
 from ..python.values import Class, Unsupported, error
-from .checks import check_bmm, check_broadcast, check_same, dimension
+from .checks import (
+    LONG_NAMES,
+    check_bmm,
+    check_broadcast,
+    check_dims,
+    check_same,
+    dimension,
+)
 from .dtypes import BOOL, INT64
 from .functional_transforms import in_vmap
 from .kernels import not_implemented
@@ -14,11 +21,6 @@ from .mode import MODE
 from .tensor import Tensor
 from .zeros import UNKNOWN, mixed_zeros
 
-LONG_NAMES = {
-    **{"float32": "float", "float64": "double", "int64": "long int", "int32": "int"},
-    **{"int16": "short int", "int8": "signed char", "uint8": "unsigned char", "bool": "bool"},
-    "float16": "c10::Half",
-}
 LINALG_ERROR = Class("_LinAlgError", (error("RuntimeError", "").value.cls,), module="torch._C")
 Check = Callable[..., None]
 CHECKS: dict[str, list[Check]] = {}  # of a function, in the order in which they are made
@@ -56,9 +58,7 @@ def _bmm(input: Tensor, mat2: Any, **_: Any) -> None:
 
 @check("squeeze")
 def _dims(input: Tensor, dim: Any = None, *_: Any, **__: Any) -> None:
-    for d in dim if isinstance(dim, tuple | list) else (dim,):
-        if isinstance(d, int):
-            dimension(d, input.ndim)
+    check_dims(input, dim)
 
 
 @check("unsqueeze")
@@ -69,15 +69,13 @@ def _unsqueeze(input: Tensor, dim: Any = None, *_: Any, **__: Any) -> None:
 
 @check("transpose", "swapaxes", "swapdims")
 def _transpose(input: Tensor, dim0: Any = 0, dim1: Any = 0, **_: Any) -> None:
-    for d in (dim0, dim1):
-        if isinstance(d, int):
-            dimension(d, input.ndim)
+    check_dims(input, (dim0, dim1))
 
 
-@check("logsumexp", "cumprod", "sort", "argsort", "flip", "max", "min", "any")
+@check("logsumexp", "cumprod", "sort", "argsort", "flip", "any")
 def _along(input: Tensor, dim: Any = None, *_: Any, **__: Any) -> None:
     if not isinstance(dim, Tensor):
-        _dims(input, dim)
+        check_dims(input, dim)
 
 
 def _place_of(name: str) -> None:
@@ -101,10 +99,9 @@ for _own in ("argmax", "argmin"):
 
 @check("max", "min")
 def _extreme(input: Tensor, dim: Any = None, *_: Any, **__: Any) -> None:
-    name = "max"
     if dim is None and not input.numel:
         text = (
-            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
+            "max(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
             "reduction dim with the 'dim' argument."
         )
         raise error("RuntimeError", text)
@@ -174,22 +171,22 @@ def _repeat(input: Tensor, *counts: Any, **_: Any) -> None:
         )
 
 
-def _needs(name: str, said: str, ndim: int) -> None:
+def _needs(ndim: int, message: str, *names: str) -> None:
     """Refuse a tensor of fewer dimensions."""
 
     def checked(input: Tensor, *_: Any, **__: Any) -> None:
         if input.ndim < ndim:
-            raise error("RuntimeError", said)
+            raise error("RuntimeError", message)
 
-    check(name)(checked)
+    check(*names)(checked)
 
 
 for _own in ("triu", "tril"):
-    _needs(_own, f"{_own}: input tensor must have at least 2 dimensions", 2)
+    _needs(2, f"{_own}: input tensor must have at least 2 dimensions", _own)
 _needs(
-    "tensor_split",
-    "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims",
     1,
+    "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims",
+    "tensor_split",
 )
 
 
@@ -267,7 +264,7 @@ def _within(input: Tensor, dim: int, index: Tensor) -> None:
 def _scatter(input: Tensor, dim: int, index: Tensor, src: Any = None, **named: Any) -> None:
     if index.dtype.kind != "int":
         raise error("RuntimeError", "scatter(): Expected dtype int32/int64 for index")
-    if index.ndim != input.ndim and index.ndim and input.ndim:
+    if index.numel and (index.ndim or 1) != (input.ndim or 1):
         text = "Index tensor must have the same number of dimensions as self tensor"
         raise error("RuntimeError", text)
     if isinstance(src, Tensor) and src.dtype is not input.dtype:
@@ -277,11 +274,12 @@ def _scatter(input: Tensor, dim: int, index: Tensor, src: Any = None, **named: A
 
 @check("index_fill")
 def _index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> None:
-    size = input.shape[dimension(dim, input.ndim)] if input.ndim else 1
+    place = dimension(dim, input.ndim)
+    size = input.shape[place] if input.ndim else 1
     outside = index.data[(index.data < -size) | (index.data >= size)]
     if outside.size:
-        place = f"index {outside[0]} is out of bounds for dimension {dim} with size {size}"
-        raise error("IndexError", place)
+        text = f"index {outside[0]} is out of bounds for dimension {place} with size {size}"
+        raise error("IndexError", text)
 
 
 @check("take")
@@ -577,27 +575,6 @@ def _convolution(dims: int) -> None:
     check(f"conv{dims}d")(conv)
 
 
-def _transposed_convolution(dims: int) -> None:
-    def conv(input: Tensor, weight: Tensor, *_: Any, **named: Any) -> None:
-        name = f"conv_transpose{dims}d"
-        if input.ndim not in (dims + 1, dims + 2):
-            raise error(
-                "RuntimeError",
-                f"Expected {dims + 1}D (unbatched) or {dims + 2}D (batched) input to {name}, "
-                f"but got input of size: {list(input.shape)}",
-            )
-        shape = input.shape if input.ndim == dims + 2 else (1, *input.shape)
-        if shape[1] != weight.shape[0]:
-            raise error(
-                "RuntimeError",
-                f"Given transposed=1, weight of size {list(weight.shape)}, expected "
-                f"input{list(shape)} to have {weight.shape[0]} channels, but got {shape[1]} "
-                "channels instead",
-            )
-
-    check(f"conv_transpose{dims}d")(conv)
-
-
 def _check_kernel(sizes: Any, kernel: Any, padding: Any, dilation: Any) -> None:
     pads = padding if isinstance(padding, tuple | list) else (padding,) * len(sizes)
     steps = dilation if isinstance(dilation, tuple | list) else (dilation,) * len(sizes)
@@ -614,7 +591,6 @@ def _check_kernel(sizes: Any, kernel: Any, padding: Any, dilation: Any) -> None:
 
 for _dim in (1, 2, 3):
     _convolution(_dim)
-    _transposed_convolution(_dim)
 
 
 def _one_dtype(input: Tensor, *others: Any) -> None:
@@ -757,17 +733,18 @@ def _square(name: str, input: Tensor) -> None:
 for _own, _shown in {
     **{"det": "linalg.det", "logdet": "logdet", "slogdet": "linalg.slogdet"},
     **{"eigh": "linalg.eigh", "eigvalsh": "linalg.eigh"},
+    **{"matrix_power": "linalg.matrix_power", "matrix_exp": "linalg.matrix_exp"},
 }.items():
     for _path in (_own, f"linalg.{_own}"):
         check(_path)(lambda A, *_, _shown=_shown, **__: _square(_shown, A))
-for _own in ("svd", "qr", "svdvals"):
-
-    def _matrix(A: Tensor, *_: Any, _name: str = f"linalg.{_own}", **__: Any) -> None:
-        if A.ndim < 2:
-            text = f"{_name}: The input tensor A must have at least 2 dimensions."
-            raise error("RuntimeError", text)
-
-    check(_own, f"linalg.{_own}")(_matrix)
+for _own in ("svd", "qr", "svdvals", "matrix_norm"):
+    _shown = f"linalg.{_own}"
+    _needs(2, f"{_shown}: The input tensor A must have at least 2 dimensions.", _own, _shown)
+_needs(
+    2,
+    "torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions.",
+    *("matrix_rank", "linalg.matrix_rank"),
+)
 
 
 @check("inv", "inverse", "linalg.inv")
