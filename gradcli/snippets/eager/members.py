@@ -1129,8 +1129,7 @@ def method_of(name: str) -> Any:
     """A method that is an operator: `x.exp()`, and `x.exp_()` in place; or MISSING."""
     own = TABLES["Tensor"].get(name)
     if own is not None:
-        named = f"Tensor.{name}" if name in PYTHON_METHODS else own.name
-        return Builtin(named, of_numbers(_in_places(name, own.function), name))
+        return Builtin(own.name, of_numbers(_in_places(name, own.function), name))
     if not has("torch.Tensor", name):
         if name in PRIVATE:
             raise Unsupported(f"Tensor.{name}")
