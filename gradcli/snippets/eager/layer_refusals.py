@@ -1,11 +1,13 @@
-"""What PyTorch refuses of shapes in layers and losses, in its words."""
+"""What PyTorch refuses of the arguments of layers and losses, in its words."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from ...lazy import np
-from .checks import LONG_NAMES, check_batches, check_broadcast, check_mm
-from .refusals import check
+from ..python.values import error
+from .checks import LONG_NAMES, check_batches, check_broadcast, check_mm, check_same
+from .mode import MODE
+from .refusals import Check, check
 from .shape_refusals import refuse_if
 from .tensor import Tensor
 
@@ -40,21 +42,64 @@ def _check_bias(start: str, weight: Tensor, bias: Any, channels: int) -> None:
 
 
 def _convolution(n: int) -> None:
-    def checked(
+    def conv(
         input: Tensor,
         weight: Tensor,
-        bias: Any = None,
+        bias: Tensor | None = None,
         stride: Any = 1,
         padding: Any = 0,
         dilation: Any = 1,
         groups: int = 1,
+        **_: Any,
     ) -> None:
-        padding = 0 if isinstance(padding, str) else padding
+        if input.ndim not in (n + 1, n + 2):
+            raise error(
+                "RuntimeError",
+                f"Expected {n + 1}D (unbatched) or {n + 2}D (batched) input to conv{n}d, "
+                f"but got input of size: {list(input.shape)}",
+            )
+        if weight.ndim < 3:
+            raise error("RuntimeError", "weight should have at least three dimensions")
+        other = bias if isinstance(bias, Tensor) else weight
+        if input.dtype is not other.dtype:
+            kind = "bias" if other is bias else "weight"
+            raise error(
+                "RuntimeError",
+                f"Input type ({LONG_NAMES[input.dtype.name]}) and {kind} type "
+                f"({LONG_NAMES[other.dtype.name]}) should be the same",
+            )
+        shape = input.shape if input.ndim == n + 2 else (1, *input.shape)
+        channels = weight.shape[1] * groups
+        if shape[1] != channels:
+            raise error(
+                "RuntimeError",
+                f"Given groups={groups}, weight of size {list(weight.shape)}, expected "
+                f"input{list(shape)} to have {channels} channels, but got {shape[1]} channels "
+                "instead",
+            )
+        if isinstance(padding, str):
+            padding = 0
+        else:
+            _check_kernel(shape[2:], weight.shape[2:], padding, dilation)
         if weight.ndim == n + 2:
             _check_options(n, stride=stride, padding=padding, dilation=dilation)
             _check_bias("Given ", weight, bias, weight.shape[0])
 
-    check(f"conv{n}d")(checked)
+    check(f"conv{n}d")(conv)
+
+
+def _check_kernel(sizes: Any, kernel: Any, padding: Any, dilation: Any) -> None:
+    pads = padding if isinstance(padding, tuple | list) else (padding,) * len(sizes)
+    steps = dilation if isinstance(dilation, tuple | list) else (dilation,) * len(sizes)
+    padded = [n + 2 * p for n, p in zip(sizes, pads)]
+    reach = [d * (k - 1) + 1 for k, d in zip(kernel, steps)]
+    if any(k > n for k, n in zip(reach, padded)):
+        raise error(
+            "RuntimeError",
+            f"Calculated padded input size per channel: ({' x '.join(map(str, padded))}). Kernel "
+            f"size: ({' x '.join(map(str, reach))}). Kernel size can't be greater than actual "
+            "input size",
+        )
 
 
 def _transposed(n: int) -> None:
@@ -241,6 +286,9 @@ def _glu(input: Tensor, dim: int = -1) -> None:
 
 @check("prelu")
 def _prelu(input: Tensor, weight: Tensor) -> None:
+    if input.dtype is not weight.dtype:
+        kinds = f"{input.dtype.scalar_name} and {weight.dtype.scalar_name}"
+        raise error("RuntimeError", f"prelu: Type promoting not supported. Got {kinds}")
     channels = input.shape[1] if input.ndim > 1 else 1
     text = "Mismatch of parameter numbers and input channel size. Found parameter numbers = "
     text += f"{weight.numel} and channel size = {channels}."
@@ -248,7 +296,12 @@ def _prelu(input: Tensor, weight: Tensor) -> None:
 
 
 @check("bilinear")
-def _bilinear(input1: Tensor, input2: Tensor, weight: Tensor, *_: Any, **__: Any) -> None:
+def _bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Any = None, **_: Any) -> None:
+    given = {"input1": input1, "input2": input2, "weight": weight, "bias": bias}
+    tensors = {name: t for name, t in given.items() if isinstance(t, Tensor)}
+    if any(t.dtype is not input1.dtype for t in tensors.values()):
+        kinds = ", ".join(f"{n}: {LONG_NAMES[t.dtype.name]}" for n, t in tensors.items())
+        raise error("RuntimeError", f"All tensors must have the same dtype, got {kinds}")
     for place, tensor in enumerate((input1, input2), 1):
         sizes = tensor.shape[-1], weight.shape[place]
         text = (
@@ -258,6 +311,12 @@ def _bilinear(input1: Tensor, input2: Tensor, weight: Tensor, *_: Any, **__: Any
 
 
 # ---- norms ---------------------------------------------------------------------------------------
+
+
+def _one_dtype(input: Tensor, *others: Any) -> None:
+    if any(isinstance(t, Tensor) and t.dtype is not input.dtype for t in others):
+        text = "mixed dtype (CPU): all inputs must share same datatype."
+        raise error("RuntimeError", text)
 
 
 @check("batch_norm")
@@ -271,6 +330,7 @@ def _batch_norm(
     *_: Any,
     **__: Any,
 ) -> None:
+    _one_dtype(input, running_mean, running_var, weight, bias)
     vectors = {"running_mean": running_mean, "running_var": running_var}
     for name, vector in vectors.items():
         text = f"{name} must be defined in evaluation mode"
@@ -305,15 +365,59 @@ def _instance_norm(
 def _layer_norm(
     input: Tensor, normalized_shape: Any, weight: Any = None, bias: Any = None, *_: Any, **__: Any
 ) -> None:
-    sizes = [int(n) for n in getattr(normalized_shape, "payload", normalized_shape)]
+    _one_dtype(input, weight, bias)
+    sizes = tuple(int(n) for n in getattr(normalized_shape, "payload", normalized_shape))
+    if input.shape[len(input.shape) - len(sizes) :] != sizes:
+        wanted = ", ".join(["*", *map(str, sizes)])
+        raise error(
+            "RuntimeError",
+            f"Given normalized_shape={list(sizes)}, expected input with shape [{wanted}], but got "
+            f"input of size{list(input.shape)}",
+        )
     for name, tensor in (("weight", weight), ("bias", bias)):
         if isinstance(tensor, Tensor):
-            shape = list(tensor.shape)
             text = f"Expected {name} to be of same shape as normalized_shape, but got {name} of "
-            refuse_if(shape != sizes, f"{text}shape {shape} and normalized_shape = {sizes}")
+            text += f"shape {list(tensor.shape)} and normalized_shape = {list(sizes)}"
+            refuse_if(tensor.shape != sizes, text)
+
+
+@check("group_norm")
+def _group_norm(
+    input: Tensor, num_groups: int, weight: Any = None, bias: Any = None, *_: Any, **__: Any
+) -> None:
+    given = f"input of shape {list(input.shape)}"
+    if input.ndim > 1 and num_groups > 0 and input.shape[1] % num_groups:
+        text = "Expected number of channels in input to be divisible by num_groups, but got "
+        raise error("RuntimeError", f"{text}{given} and num_groups={num_groups}")
+    for name, vector in (("weight", weight), ("bias", bias)):
+        if isinstance(vector, Tensor) and vector.shape != input.shape[1:2]:
+            text = f"Expected {name} to be a vector of size equal to the number of channels in "
+            shape = list(vector.shape)
+            raise error("RuntimeError", f"{text}input, but got {name} of shape {shape} and {given}")
+    _one_dtype(input, weight, bias)
+
+
+@check("gru_cell", "lstm_cell", "rnn_tanh_cell", "rnn_relu_cell")
+def _cell(input: Tensor, hx: Any, w_ih: Tensor, *_: Any, **__: Any) -> None:
+    check_same("mat1 and mat2", input, w_ih)
 
 
 # ---- embeddings and attention --------------------------------------------------------------------
+
+
+@check("embedding")
+def _embedding(input: Tensor, weight: Tensor, *_: Any, **__: Any) -> None:
+    if weight.ndim != 2:
+        raise error("RuntimeError", "'weight' must be 2-D")
+    if input.dtype.kind != "int":
+        raise error(
+            "RuntimeError",
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: "
+            f"Long, Int; but got {input.dtype.type_name} instead (while checking arguments for "
+            "embedding)",
+        )
+    if ((input.data < 0) | (input.data >= weight.shape[0])).any():
+        raise error("IndexError", "index out of range in self")
 
 
 @check("embedding_bag")
@@ -388,6 +492,47 @@ def _check_product(a: Sequence[int], b: Sequence[int]) -> None:
 
 
 # ---- losses --------------------------------------------------------------------------------------
+
+
+def _fixed(function: str, *names: str) -> Check:
+    """A check that inputs which PyTorch does not differentiate require no gradient."""
+
+    def checked(*_: Any, **named: Any) -> None:
+        for name in names:
+            value = named.get(name)
+            if isinstance(value, Tensor) and value.requires_grad and MODE.recording:
+                raise error(
+                    "RuntimeError",
+                    f"The function '{function}' is not differentiable with respect to argument "
+                    f"'{name}'. This input cannot have requires_grad True.",
+                )
+
+    return checked
+
+
+check("nll_loss")(_fixed("nll_loss_forward", "weight"))
+
+
+@check("nll_loss", "cross_entropy")
+def _class_weights(input: Any, target: Any = None, weight: Any = None, *_: Any, **__: Any) -> None:
+    """A weight for each class."""
+    if not isinstance(weight, Tensor) or not isinstance(input, Tensor) or not input.ndim:
+        return
+    classes = input.shape[0 if input.ndim == 1 else 1]
+    if weight.shape != (classes,):
+        text = "weight tensor should be defined either for all or no classes"
+        if input.ndim <= 2:
+            text = (
+                f"weight tensor should be defined either for all {classes} classes or no classes "
+                f"but got weight tensor of shape: {list(weight.shape)}"
+            )
+        raise error("RuntimeError", text)
+
+
+check("binary_cross_entropy")(_fixed("binary_cross_entropy", "weight"))
+check("binary_cross_entropy_with_logits")(
+    _fixed("binary_cross_entropy_with_logits", "weight", "pos_weight")
+)
 
 
 def _pairs(*names: str, turned: bool = False) -> None:
@@ -476,6 +621,7 @@ def _smooth_l1(
 
 @check("huber_loss")
 def _huber(input: Any, target: Any, reduction: Any = "mean", delta: float = 1.0, **_: Any) -> None:
+    check_broadcast(input, target)
     refuse_if(delta <= 0, "huber_loss does not support non-positive values for delta.")
 
 

@@ -12,7 +12,7 @@ from ....snippets.python.values import Instance
 from .calls import made_first, misspelled_init
 from .case import Case, Proposal
 from .functions import classes, functions, without_apply
-from .nodes import argument, dotted, keyword, method, operands, owner, target_of, targets, value_of
+from .nodes import argument, dotted, keyword, method, operands, target_of, targets, value_of
 
 IMPORTS = {
     "torch": "import torch",
