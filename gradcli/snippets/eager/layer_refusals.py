@@ -6,6 +6,7 @@ from typing import Any
 from ...lazy import np
 from ..python.values import error
 from .checks import LONG_NAMES, check_batches, check_broadcast, check_mm, check_same
+from .dtypes import FLOAT32
 from .mode import MODE
 from .refusals import Check, check
 from .shape_refusals import refuse_if
@@ -38,7 +39,23 @@ def _check_bias(start: str, weight: Tensor, bias: Any, channels: int) -> None:
             f"{start}weight of size {list(weight.shape)}, expected bias to be 1-dimensional with "
         )
         text += f"{channels} elements, but got bias of size {list(bias.shape)} instead"
-        refuse_if(True, text)
+        raise error("RuntimeError", text)
+
+
+def _check_dtypes(input: Tensor, weight: Tensor, bias: Any) -> None:
+    """Refuse a weight or bias of another dtype than a convolution's input."""
+    if isinstance(bias, Tensor) and bias.dtype is not input.dtype:
+        kinds = LONG_NAMES[input.dtype.name], LONG_NAMES[bias.dtype.name]
+        text = "Input type ({}) and bias type ({}) should be the same".format(*kinds)
+        raise error("RuntimeError", text)
+    if weight.dtype is not input.dtype:
+        kinds = input.dtype.scalar_name, weight.dtype.scalar_name
+        text = "expected scalar type {} but found {}"
+        if input.dtype is FLOAT32:  # which MKLDNN computes
+            kinds = input.dtype.type_name, weight.dtype.type_name
+            text = "Input type ({}) and weight type ({}) should be the same or input should be a "
+            text += "MKLDNN tensor and weight is a dense tensor"
+        raise error("RuntimeError", text.format(*kinds))
 
 
 def _convolution(n: int) -> None:
@@ -60,14 +77,7 @@ def _convolution(n: int) -> None:
             )
         if weight.ndim < 3:
             raise error("RuntimeError", "weight should have at least three dimensions")
-        other = bias if isinstance(bias, Tensor) else weight
-        if input.dtype is not other.dtype:
-            kind = "bias" if other is bias else "weight"
-            raise error(
-                "RuntimeError",
-                f"Input type ({LONG_NAMES[input.dtype.name]}) and {kind} type "
-                f"({LONG_NAMES[other.dtype.name]}) should be the same",
-            )
+        _check_dtypes(input, weight, bias)
         shape = input.shape if input.ndim == n + 2 else (1, *input.shape)
         channels = weight.shape[1] * groups
         if shape[1] != channels:
@@ -140,7 +150,7 @@ def _check_output_padding(pads: list[int], strides: list[int], steps: list[int])
         parts = zip(("output_padding", "stride", "dilation"), (pads, strides, steps))
         text = "output padding must be smaller than either stride or dilation, but got "
         text += " ".join(f"{n}_height: {a} {n}_width: {b}" for n, (a, b) in parts)
-        refuse_if(True, text)
+        raise error("RuntimeError", text)
 
 
 for _n in (1, 2, 3):
@@ -239,12 +249,12 @@ def _interpolate(
         if scale_factor is not None:
             named = {"name": "scale_factor", "what": "scale_factor", "letter": "s"}
             named["given"] = f"shape {tuple(given)}"
-        refuse_if(True, FORMAT.format(dims=dims, **named), "ValueError")
+        raise error("ValueError", FORMAT.format(dims=dims, **named))
     refuse_if(none, "either size or scale_factor should be defined", "ValueError")
     known = mode in MODES.split(" | ") and 3 <= input.ndim <= 5
     if known and DIMS.get(mode, input.ndim) != input.ndim:
         text = f"Got {input.ndim}D input, but {mode} mode needs {DIMS[mode]}D input"
-        refuse_if(True, text, "NotImplementedError")
+        raise error("NotImplementedError", text)
     text = f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {input.ndim}D) for the "
     refuse_if(not known, f"{text}modes: {MODES} (got {mode})", "NotImplementedError")
 
@@ -313,10 +323,19 @@ def _bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Any = None, 
 # ---- norms ---------------------------------------------------------------------------------------
 
 
-def _one_dtype(input: Tensor, *others: Any) -> None:
-    if any(isinstance(t, Tensor) and t.dtype is not input.dtype for t in others):
-        text = "mixed dtype (CPU): all inputs must share same datatype."
-        raise error("RuntimeError", text)
+def _one_dtype(input: Tensor, *parameters: Any) -> None:
+    """Refuse parameters of another dtype than the input's; in PyTorch the first one decides."""
+    dtypes = [p.dtype for p in parameters if isinstance(p, Tensor)]
+    others = [d for d in dtypes if d is not input.dtype]
+    if not others:
+        return
+    text = "mixed dtype (CPU): all inputs must share same datatype."
+    if dtypes[0] is input.dtype:
+        kinds = input.dtype.scalar_name, others[0].scalar_name
+        text = "expected scalar type {} but found {}".format(*kinds)
+    elif input.dtype is FLOAT32:
+        text = "mixed dtype (CPU): expect parameter to have scalar type of Float"
+    raise error("RuntimeError", text)
 
 
 @check("batch_norm")
@@ -330,7 +349,7 @@ def _batch_norm(
     *_: Any,
     **__: Any,
 ) -> None:
-    _one_dtype(input, running_mean, running_var, weight, bias)
+    _one_dtype(input, weight, bias, running_mean, running_var)
     vectors = {"running_mean": running_mean, "running_var": running_var}
     for name, vector in vectors.items():
         text = f"{name} must be defined in evaluation mode"
@@ -444,7 +463,7 @@ def _embedding_bag(input: Tensor, weight: Tensor, offsets: Any = None, *_: Any, 
         text = (
             f"Index {outside[0]} of input takes value {flat[outside[0]]} which is not in the valid "
         )
-        refuse_if(True, f"{text}range [0, {weight.shape[0]})")
+        raise error("RuntimeError", f"{text}range [0, {weight.shape[0]})")
 
 
 def _like(shape: Sequence[int]) -> Tensor:
@@ -591,7 +610,7 @@ def _multi_margin(input: Tensor, target: Tensor, *_: Any, **__: Any) -> None:
     if input.ndim == 2 and target.shape != (count,):
         text = "multi_margin_loss: target tensor should be 1-D with size equal to the number of "
         text += f"input samples (batch size). Expected target size [{count}], but got "
-        refuse_if(True, f"{text}{_sizes(target)}. Input has shape {_sizes(input)}.")
+        raise error("RuntimeError", f"{text}{_sizes(target)}. Input has shape {_sizes(input)}.")
     outside = bool(((target.data < 0) | (target.data >= classes)).any())
     refuse_if(outside, "target out of range")
 
@@ -652,7 +671,7 @@ def _ctc(
     if targets.ndim == 2 and longest > targets.shape[1]:
         text = f"Expected tensor to have size at least {longest} at dimension 1, but got size "
         text += f"{targets.shape[1]} for argument #2 'targets' "
-        refuse_if(True, text + checking)
+        raise error("RuntimeError", text + checking)
 
 
 def _lengths(value: Any) -> list[int]:
