@@ -7,6 +7,7 @@ from typing import Any
 
 from ...graphs import OPS
 from ...lazy import np
+from ...public_names import has
 from ..python.methods import TUPLE
 from ..python.objects import Generator
 from ..python.operations import plain
@@ -30,7 +31,7 @@ from .dtypes import ALL, BY_NAME, DType, unformatted
 from .engine import Copied, Elements, Meta, Record, zeros_like
 from .functional_transforms import in_vmap, refuse_flag, refuse_number, running
 from .mode import MODE, recording
-from .positional import has, places
+from .positional import places
 from .printing import size as size_text
 from .printing import tensor_text
 from .shape_refusals import check_split

@@ -10,12 +10,13 @@ from typing import Any
 
 from ...graphs.arguments import OTHER_IN_TORCH
 from ...lazy import np
+from ...public_names import has
 from ..python.calls import PASSING, argument_message
 from ..python.values import MISSING, Builtin, Class, Module, Unsupported, error
 from .dtypes import BOOL, FLOAT64, INT64
 from .keyword_arguments import check_keywords
 from .mode import MODE
-from .positional import has, too_many
+from .positional import too_many
 from .tensor import Tensor, tensors_in
 
 TABLES: dict[str, dict[str, Builtin]] = {}

@@ -6,7 +6,7 @@ import ast
 import difflib
 from collections.abc import Iterator
 
-from ....snippets.eager.positional import in_pytorch
+from ....public_names import in_pytorch
 from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
 from .calls import made_first, misspelled_init
