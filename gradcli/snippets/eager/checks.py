@@ -164,6 +164,13 @@ def dimension(dim: int, ndim: int) -> int:
     return dim % width
 
 
+def per_dimension(value: Any, n: int) -> list[int]:
+    """A number for each of n dimensions, of one for all of them or of a list."""
+    if not isinstance(value, Sequence):
+        return [value] * n
+    return list(value) * (n if len(value) == 1 else 1)
+
+
 def check_dims(tensor: Tensor, dims: Any) -> None:
     """Refuse dimensions that a tensor does not have."""
     for dim in dims if isinstance(dims, tuple | list) else (dims,):

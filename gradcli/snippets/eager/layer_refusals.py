@@ -5,7 +5,7 @@ from typing import Any
 
 from ...lazy import np
 from ..python.values import error
-from .checks import LONG_NAMES, check_batches, check_broadcast, check_mm, check_same
+from .checks import LONG_NAMES, check_batches, check_broadcast, check_mm, check_same, per_dimension
 from .dtypes import FLOAT32
 from .mode import MODE
 from .refusals import Check, check
@@ -15,20 +15,16 @@ from .tensor import Tensor
 # ---- convolutions --------------------------------------------------------------------------------
 
 
-def _listed(value: Any, n: int) -> list[int]:
-    return list(value) if isinstance(value, tuple | list) else [value] * n
-
-
 def _check_options(n: int, **options: Any) -> None:
     """Refuse lists of another length than a convolution has dimensions, and impossible steps."""
     for name, value in options.items():
-        given = _listed(value, n)
+        given = per_dimension(value, n)
         text = f"expected {name} to be a single integer value or a list of {n} values to match the "
         refuse_if(len(given) not in (1, n), f"{text}convolution dimensions, but got {name}={given}")
-    stride = _listed(options["stride"], n)
+    stride = per_dimension(options["stride"], n)
     refuse_if(min(stride) < 1, "non-positive stride is not supported")
-    refuse_if(min(_listed(options["padding"], n)) < 0, "negative padding is not supported")
-    dilation = _listed(options["dilation"], n)
+    refuse_if(min(per_dimension(options["padding"], n)) < 0, "negative padding is not supported")
+    dilation = per_dimension(options["dilation"], n)
     text = f"dilation should be greater than zero, but got {dilation}"
     refuse_if(min(dilation) < 1, text)
 
@@ -99,8 +95,7 @@ def _convolution(n: int) -> None:
 
 
 def _check_kernel(sizes: Any, kernel: Any, padding: Any, dilation: Any) -> None:
-    pads = padding if isinstance(padding, tuple | list) else (padding,) * len(sizes)
-    steps = dilation if isinstance(dilation, tuple | list) else (dilation,) * len(sizes)
+    pads, steps = per_dimension(padding, len(sizes)), per_dimension(dilation, len(sizes))
     padded = [n + 2 * p for n, p in zip(sizes, pads)]
     reach = [d * (k - 1) + 1 for k, d in zip(kernel, steps)]
     if any(k > n for k, n in zip(reach, padded)):
@@ -140,7 +135,9 @@ def _transposed(n: int) -> None:
         text = "expected scalar type {} but found {}".format(*kinds)
         refuse_if(kinds[0] != kinds[1], text)
         if n == 2:
-            _check_output_padding(*(_listed(v, 2) for v in (output_padding, stride, dilation)))
+            _check_output_padding(
+                *(per_dimension(v, 2) for v in (output_padding, stride, dilation))
+            )
 
     check(name)(checked)
 
@@ -205,7 +202,7 @@ def _unfold(
     if input.ndim not in (3, 4):
         return
     kernel, steps, pads, strides = (
-        tuple(_listed(v, 2)) for v in (kernel_size, dilation, padding, stride)
+        tuple(per_dimension(v, 2)) for v in (kernel_size, dilation, padding, stride)
     )
     sizes = tuple(input.shape[-2:])
     parts = zip(sizes, kernel, steps, pads, strides)
