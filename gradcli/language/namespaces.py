@@ -1,15 +1,18 @@
 """Where PyTorch has each function: `gelu` is in torch.nn.functional alone, and no method."""
 
-from functools import cache
-from pathlib import Path
+from collections.abc import Callable
 
 from ..errors import GradcliError
+from ..operators import lookup
+from ..public_names import in_pytorch
 from .libraries import library_function
-from .vocabulary import module_of
+from .vocabulary import DTYPES, module_of
 
-# A function a line, and the namespaces that have it: `scripts/docs --measure` writes it.
-FILE = Path(__file__).with_name("pytorch_namespaces.txt")
 TENSOR = "Tensor"
+PATHS = {
+    **{"torch": "torch", TENSOR: "torch.Tensor", "F": "torch.nn.functional"},
+    **{"special": "torch.special", "linalg": "torch.linalg"},
+}
 SPACES = {
     **dict.fromkeys(("torch.nn.functional", "nn.functional", "F"), "F"),
     **dict.fromkeys(("torch.special", "special"), "special"),
@@ -19,11 +22,10 @@ SPACES = {
 WRITTEN = {"F": "F.{}(...)", TENSOR: "x.{}()", "torch": "torch.{}(...)"}  # others by their names
 
 
-@cache
-def namespaces() -> dict[str, tuple[str, ...]]:
-    """The namespaces of each function that gradcli and PyTorch have."""
-    rows = (line.split() for line in FILE.read_text("utf-8").splitlines())
-    return {name: tuple(spaces) for name, *spaces in rows}
+def namespaces(name: str) -> list[str]:
+    """The namespaces of PyTorch that have a function; torch.float is none."""
+    spaces = [space for space, path in PATHS.items() if name in in_pytorch()[path]]
+    return [space for space in spaces if space != "torch" or name not in DTYPES]
 
 
 def check_function(path: str) -> None:
@@ -40,11 +42,16 @@ def check_method(name: str) -> None:
 
 
 def _check(name: str, space: str | None, what: str) -> None:
-    spaces = namespaces().get(name, ())
-    if spaces and space is not None and space not in spaces:
+    spaces = namespaces(name) if space is not None else []
+    if spaces and space not in spaces and _is_in_pytorch(lookup(name)):
         home = "F" if "F" in spaces else spaces[0]
         written = WRITTEN.get(home, f"torch.{home}.{{}}(...)").format(name)
         if space == "special" and library_function(f"scipy.special.{name}"):
             written += f" of PyTorch, or scipy.special.{name}(...)"
         message = f"PyTorch has no {what}"
         raise GradcliError("unknown-function", message, hint=f"did you mean {written}?")
+
+
+def _is_in_pytorch(function: Callable | None) -> bool:
+    """Whether it is a function of PyTorch; some operators are those of formulas alone."""
+    return function is not None and getattr(function, "torch", "") is not None

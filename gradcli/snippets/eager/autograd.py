@@ -182,13 +182,7 @@ def grad(
     if not only_inputs:
         m.warn(EXCEPTIONS["UserWarning"], ONLY_INPUTS)
     results, wanted = several(m, outputs), several(m, inputs)
-    for tensor in wanted:
-        if not isinstance(tensor, Tensor) and _edge_in(tensor) is None:
-            kind = m.class_of(tensor).name
-            text = f"all inputs have to be Tensors or GradientEdges, but got {kind}"
-            raise error("RuntimeError", text)
-    if not wanted:
-        raise error("RuntimeError", "`inputs` argument to `grad()` cannot be empty.")
+    _check_inputs(m, wanted)
     keep = create_graph if retain_graph is None else retain_graph
     seeds = _seeds(m, results, grad_outputs)
     if is_grads_batched:
@@ -201,15 +195,24 @@ def grad(
     )
     answers = [captured[edge] for edge in edges]
     finished(answers)
-    for place, answer in enumerate(answers):
-        if answer is None and not (allow_unused or materialize_grads):
+    for place, (tensor, answer) in enumerate(zip(wanted, answers)):
+        if answer is None and materialize_grads:
+            answers[place] = zeros = engine.zeros_like(tensor)
+            zeros.requires_grad = create_graph
+        elif answer is None and not allow_unused:
             raise error("RuntimeError", UNUSED.format(place=place))
-    if materialize_grads:
-        for place, (tensor, answer) in enumerate(zip(wanted, answers)):
-            if answer is None:
-                answers[place] = zeros = engine.zeros_like(tensor)
-                zeros.requires_grad = create_graph
     return tuple(None if a is None else own(a) for a in answers)
+
+
+def _check_inputs(m: Machine, inputs: Sequence[Any]) -> None:
+    """Refuse what nothing can be differentiated with respect to."""
+    for tensor in inputs:
+        if not isinstance(tensor, Tensor) and _edge_in(tensor) is None:
+            kind = m.class_of(tensor).name
+            text = f"all inputs have to be Tensors or GradientEdges, but got {kind}"
+            raise error("RuntimeError", text)
+    if not inputs:
+        raise error("RuntimeError", "`inputs` argument to `grad()` cannot be empty.")
 
 
 ONLY_INPUTS = (

@@ -18,7 +18,7 @@ from ..python.operations import plain
 from ..python.values import Builtin, Class, Instance, Machine, Property, Unsupported, error
 from . import layer_refusals, plans, pools, same_dtypes, shape_refusals  # noqa: F401  (their checks)
 from .apply import apply, as_tensor, cast, run_graph
-from .checks import check_broadcast_all, check_output_shape, dimension
+from .checks import LONG_NAMES, check_broadcast_all, check_output_shape, dimension
 from .dtypes import BOOL, DType
 from .grad_names import OUTPUTS, name_of_call
 from .kernels import check_alpha, check_divisor, check_kinds, check_masks, not_implemented
@@ -302,7 +302,6 @@ def check_result(name: str, target: Tensor, graph: Node, given: Sequence[Any]) -
 def check_kind(target: Tensor, result: DType, name: str = "") -> None:
     """Refuse a result that a tensor cannot hold, of the function `name` in place."""
     from .dtypes import KINDS
-    from .refusals import LONG_NAMES
 
     if KINDS.index(result.kind) <= KINDS.index(target.dtype.kind):
         return

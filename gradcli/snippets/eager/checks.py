@@ -9,7 +9,11 @@ from .tensor import MetaTensor, Tensor
 
 MM = "mat1 and mat2 shapes cannot be multiplied ({} and {})"
 MV = "size mismatch, got input ({}), mat ({}), vec ({})"
-C_NAMES = {"float32": "float", "float64": "double", "int64": "long int", "float16": "c10::Half"}
+LONG_NAMES = {  # of dtypes in C++
+    **{"float32": "float", "float64": "double", "int64": "long int", "int32": "int"},
+    **{"int16": "short int", "int8": "signed char", "uint8": "unsigned char", "bool": "bool"},
+    "float16": "c10::Half",
+}
 
 
 def check_broadcast(a: Any, b: Any) -> None:
@@ -74,12 +78,9 @@ def check_mm(a: Tensor, b: Tensor, *, added: bool = False) -> None:
             MM.format(_dims(left), _dims(b.shape)),
         )
     if a.dtype is not b.dtype:
-        text = (
-            "expected m1 and m2 to have the same dtype, but got: "
-            f"{C_NAMES.get(a.dtype.name, a.dtype.name)} != "
-            f"{C_NAMES.get(b.dtype.name, b.dtype.name)}"
-        )
-        raise error("RuntimeError", text)
+        kinds = f"{LONG_NAMES[a.dtype.name]} != {LONG_NAMES[b.dtype.name]}"
+        text = "expected m1 and m2 to have the same dtype, but got: "
+        raise error("RuntimeError", text + kinds)
 
 
 def check_bmm(a: Tensor, b: Tensor) -> None:
@@ -163,6 +164,13 @@ def dimension(dim: int, ndim: int) -> int:
     return dim % width
 
 
+def per_dimension(value: Any, n: int) -> list[int]:
+    """A number for each of n dimensions, of one for all of them or of a list."""
+    if not isinstance(value, Sequence):
+        return [value] * n
+    return list(value) * (n if len(value) == 1 else 1)
+
+
 def check_dims(tensor: Tensor, dims: Any) -> None:
     """Refuse dimensions that a tensor does not have."""
     for dim in dims if isinstance(dims, tuple | list) else (dims,):
@@ -186,7 +194,7 @@ RANGES = {  # of what may be written over numbers of a dtype, but for inf and na
     **{"uint8": (-255, 255), "int8": (-128, 127), "int16": (-(2**15), 2**15 - 1)},
     "int32": (-(2**31), 2**31 - 1),
 }
-C_TYPES = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int", **C_NAMES}
+C_TYPES = LONG_NAMES | {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t"}
 
 
 def check_fits(value: Any, dtype: Any) -> None:

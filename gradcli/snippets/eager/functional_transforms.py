@@ -5,10 +5,10 @@ from contextlib import contextmanager
 from copy import deepcopy
 from typing import Any
 
+from ...public_names import has
 from ..python.objects import Function
 from ..python.values import Class, Instance, Machine, Module, Object, Unsupported, error, functions
 from .mode import MODE
-from .positional import has
 from .tables import define
 from .tensor import DualTensor, Tensor
 

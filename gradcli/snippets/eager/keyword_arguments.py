@@ -29,10 +29,15 @@ def _parameters() -> dict[str, list[str]]:
     return result
 
 
+def parameters_of(path: str) -> list[str]:
+    """The parameters of a function; none where it is not in the table."""
+    return _parameters().get(path, [])
+
+
 def check_keywords(path: str, name: str, given: int, named: Mapping[str, Any]) -> None:
     """Refuse names that a function has no parameter for, and parameters that are not given."""
-    parameters = _parameters().get(f"{path}.{name}")
-    if parameters is None:
+    parameters = parameters_of(f"{path}.{name}")
+    if not parameters:
         return
     names = [p.rstrip("=") for p in parameters]
     for key in named:

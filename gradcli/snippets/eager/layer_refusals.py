@@ -1,31 +1,30 @@
-"""What PyTorch refuses of shapes in layers and losses, in its words."""
+"""What PyTorch refuses of the arguments of layers and losses, in its words."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from ...lazy import np
-from .checks import C_NAMES, check_batches, check_broadcast, check_mm
-from .refusals import LONG_NAMES, check
+from ..python.values import error
+from .checks import LONG_NAMES, check_batches, check_broadcast, check_mm, check_same, per_dimension
+from .dtypes import FLOAT32
+from .mode import MODE
+from .refusals import Check, check
 from .shape_refusals import refuse_if
 from .tensor import Tensor
 
 # ---- convolutions --------------------------------------------------------------------------------
 
 
-def _listed(value: Any, n: int) -> list[int]:
-    return list(value) if isinstance(value, tuple | list) else [value] * n
-
-
 def _check_options(n: int, **options: Any) -> None:
     """Refuse lists of another length than a convolution has dimensions, and impossible steps."""
     for name, value in options.items():
-        given = _listed(value, n)
+        given = per_dimension(value, n)
         text = f"expected {name} to be a single integer value or a list of {n} values to match the "
         refuse_if(len(given) not in (1, n), f"{text}convolution dimensions, but got {name}={given}")
-    stride = _listed(options["stride"], n)
+    stride = per_dimension(options["stride"], n)
     refuse_if(min(stride) < 1, "non-positive stride is not supported")
-    refuse_if(min(_listed(options["padding"], n)) < 0, "negative padding is not supported")
-    dilation = _listed(options["dilation"], n)
+    refuse_if(min(per_dimension(options["padding"], n)) < 0, "negative padding is not supported")
+    dilation = per_dimension(options["dilation"], n)
     text = f"dilation should be greater than zero, but got {dilation}"
     refuse_if(min(dilation) < 1, text)
 
@@ -36,25 +35,76 @@ def _check_bias(start: str, weight: Tensor, bias: Any, channels: int) -> None:
             f"{start}weight of size {list(weight.shape)}, expected bias to be 1-dimensional with "
         )
         text += f"{channels} elements, but got bias of size {list(bias.shape)} instead"
-        refuse_if(True, text)
+        raise error("RuntimeError", text)
+
+
+def _check_dtypes(input: Tensor, weight: Tensor, bias: Any) -> None:
+    """Refuse a weight or bias of another dtype than a convolution's input."""
+    if isinstance(bias, Tensor) and bias.dtype is not input.dtype:
+        kinds = LONG_NAMES[input.dtype.name], LONG_NAMES[bias.dtype.name]
+        text = "Input type ({}) and bias type ({}) should be the same".format(*kinds)
+        raise error("RuntimeError", text)
+    if weight.dtype is not input.dtype:
+        kinds = input.dtype.scalar_name, weight.dtype.scalar_name
+        text = "expected scalar type {} but found {}"
+        if input.dtype is FLOAT32:  # which MKLDNN computes
+            kinds = input.dtype.type_name, weight.dtype.type_name
+            text = "Input type ({}) and weight type ({}) should be the same or input should be a "
+            text += "MKLDNN tensor and weight is a dense tensor"
+        raise error("RuntimeError", text.format(*kinds))
 
 
 def _convolution(n: int) -> None:
-    def checked(
+    def conv(
         input: Tensor,
         weight: Tensor,
-        bias: Any = None,
+        bias: Tensor | None = None,
         stride: Any = 1,
         padding: Any = 0,
         dilation: Any = 1,
         groups: int = 1,
+        **_: Any,
     ) -> None:
-        padding = 0 if isinstance(padding, str) else padding
+        if input.ndim not in (n + 1, n + 2):
+            raise error(
+                "RuntimeError",
+                f"Expected {n + 1}D (unbatched) or {n + 2}D (batched) input to conv{n}d, "
+                f"but got input of size: {list(input.shape)}",
+            )
+        if weight.ndim < 3:
+            raise error("RuntimeError", "weight should have at least three dimensions")
+        _check_dtypes(input, weight, bias)
+        shape = input.shape if input.ndim == n + 2 else (1, *input.shape)
+        channels = weight.shape[1] * groups
+        if shape[1] != channels:
+            raise error(
+                "RuntimeError",
+                f"Given groups={groups}, weight of size {list(weight.shape)}, expected "
+                f"input{list(shape)} to have {channels} channels, but got {shape[1]} channels "
+                "instead",
+            )
+        if isinstance(padding, str):
+            padding = 0
+        else:
+            _check_kernel(shape[2:], weight.shape[2:], padding, dilation)
         if weight.ndim == n + 2:
             _check_options(n, stride=stride, padding=padding, dilation=dilation)
             _check_bias("Given ", weight, bias, weight.shape[0])
 
-    check(f"conv{n}d")(checked)
+    check(f"conv{n}d")(conv)
+
+
+def _check_kernel(sizes: Any, kernel: Any, padding: Any, dilation: Any) -> None:
+    pads, steps = per_dimension(padding, len(sizes)), per_dimension(dilation, len(sizes))
+    padded = [n + 2 * p for n, p in zip(sizes, pads)]
+    reach = [d * (k - 1) + 1 for k, d in zip(kernel, steps)]
+    if any(k > n for k, n in zip(reach, padded)):
+        raise error(
+            "RuntimeError",
+            f"Calculated padded input size per channel: ({' x '.join(map(str, padded))}). Kernel "
+            f"size: ({' x '.join(map(str, reach))}). Kernel size can't be greater than actual "
+            "input size",
+        )
 
 
 def _transposed(n: int) -> None:
@@ -85,7 +135,9 @@ def _transposed(n: int) -> None:
         text = "expected scalar type {} but found {}".format(*kinds)
         refuse_if(kinds[0] != kinds[1], text)
         if n == 2:
-            _check_output_padding(*(_listed(v, 2) for v in (output_padding, stride, dilation)))
+            _check_output_padding(
+                *(per_dimension(v, 2) for v in (output_padding, stride, dilation))
+            )
 
     check(name)(checked)
 
@@ -95,7 +147,7 @@ def _check_output_padding(pads: list[int], strides: list[int], steps: list[int])
         parts = zip(("output_padding", "stride", "dilation"), (pads, strides, steps))
         text = "output padding must be smaller than either stride or dilation, but got "
         text += " ".join(f"{n}_height: {a} {n}_width: {b}" for n, (a, b) in parts)
-        refuse_if(True, text)
+        raise error("RuntimeError", text)
 
 
 for _n in (1, 2, 3):
@@ -150,7 +202,7 @@ def _unfold(
     if input.ndim not in (3, 4):
         return
     kernel, steps, pads, strides = (
-        tuple(_listed(v, 2)) for v in (kernel_size, dilation, padding, stride)
+        tuple(per_dimension(v, 2)) for v in (kernel_size, dilation, padding, stride)
     )
     sizes = tuple(input.shape[-2:])
     parts = zip(sizes, kernel, steps, pads, strides)
@@ -194,12 +246,12 @@ def _interpolate(
         if scale_factor is not None:
             named = {"name": "scale_factor", "what": "scale_factor", "letter": "s"}
             named["given"] = f"shape {tuple(given)}"
-        refuse_if(True, FORMAT.format(dims=dims, **named), "ValueError")
+        raise error("ValueError", FORMAT.format(dims=dims, **named))
     refuse_if(none, "either size or scale_factor should be defined", "ValueError")
     known = mode in MODES.split(" | ") and 3 <= input.ndim <= 5
     if known and DIMS.get(mode, input.ndim) != input.ndim:
         text = f"Got {input.ndim}D input, but {mode} mode needs {DIMS[mode]}D input"
-        refuse_if(True, text, "NotImplementedError")
+        raise error("NotImplementedError", text)
     text = f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {input.ndim}D) for the "
     refuse_if(not known, f"{text}modes: {MODES} (got {mode})", "NotImplementedError")
 
@@ -241,6 +293,9 @@ def _glu(input: Tensor, dim: int = -1) -> None:
 
 @check("prelu")
 def _prelu(input: Tensor, weight: Tensor) -> None:
+    if input.dtype is not weight.dtype:
+        kinds = f"{input.dtype.scalar_name} and {weight.dtype.scalar_name}"
+        raise error("RuntimeError", f"prelu: Type promoting not supported. Got {kinds}")
     channels = input.shape[1] if input.ndim > 1 else 1
     text = "Mismatch of parameter numbers and input channel size. Found parameter numbers = "
     text += f"{weight.numel} and channel size = {channels}."
@@ -248,7 +303,12 @@ def _prelu(input: Tensor, weight: Tensor) -> None:
 
 
 @check("bilinear")
-def _bilinear(input1: Tensor, input2: Tensor, weight: Tensor, *_: Any, **__: Any) -> None:
+def _bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Any = None, **_: Any) -> None:
+    given = {"input1": input1, "input2": input2, "weight": weight, "bias": bias}
+    tensors = {name: t for name, t in given.items() if isinstance(t, Tensor)}
+    if any(t.dtype is not input1.dtype for t in tensors.values()):
+        kinds = ", ".join(f"{n}: {LONG_NAMES[t.dtype.name]}" for n, t in tensors.items())
+        raise error("RuntimeError", f"All tensors must have the same dtype, got {kinds}")
     for place, tensor in enumerate((input1, input2), 1):
         sizes = tensor.shape[-1], weight.shape[place]
         text = (
@@ -258,6 +318,21 @@ def _bilinear(input1: Tensor, input2: Tensor, weight: Tensor, *_: Any, **__: Any
 
 
 # ---- norms ---------------------------------------------------------------------------------------
+
+
+def _one_dtype(input: Tensor, *parameters: Any) -> None:
+    """Refuse parameters of another dtype than the input's; in PyTorch the first one decides."""
+    dtypes = [p.dtype for p in parameters if isinstance(p, Tensor)]
+    others = [d for d in dtypes if d is not input.dtype]
+    if not others:
+        return
+    text = "mixed dtype (CPU): all inputs must share same datatype."
+    if dtypes[0] is input.dtype:
+        kinds = input.dtype.scalar_name, others[0].scalar_name
+        text = "expected scalar type {} but found {}".format(*kinds)
+    elif input.dtype is FLOAT32:
+        text = "mixed dtype (CPU): expect parameter to have scalar type of Float"
+    raise error("RuntimeError", text)
 
 
 @check("batch_norm")
@@ -271,6 +346,7 @@ def _batch_norm(
     *_: Any,
     **__: Any,
 ) -> None:
+    _one_dtype(input, weight, bias, running_mean, running_var)
     vectors = {"running_mean": running_mean, "running_var": running_var}
     for name, vector in vectors.items():
         text = f"{name} must be defined in evaluation mode"
@@ -305,15 +381,59 @@ def _instance_norm(
 def _layer_norm(
     input: Tensor, normalized_shape: Any, weight: Any = None, bias: Any = None, *_: Any, **__: Any
 ) -> None:
-    sizes = [int(n) for n in getattr(normalized_shape, "payload", normalized_shape)]
+    _one_dtype(input, weight, bias)
+    sizes = tuple(int(n) for n in getattr(normalized_shape, "payload", normalized_shape))
+    if input.shape[len(input.shape) - len(sizes) :] != sizes:
+        wanted = ", ".join(["*", *map(str, sizes)])
+        raise error(
+            "RuntimeError",
+            f"Given normalized_shape={list(sizes)}, expected input with shape [{wanted}], but got "
+            f"input of size{list(input.shape)}",
+        )
     for name, tensor in (("weight", weight), ("bias", bias)):
         if isinstance(tensor, Tensor):
-            shape = list(tensor.shape)
             text = f"Expected {name} to be of same shape as normalized_shape, but got {name} of "
-            refuse_if(shape != sizes, f"{text}shape {shape} and normalized_shape = {sizes}")
+            text += f"shape {list(tensor.shape)} and normalized_shape = {list(sizes)}"
+            refuse_if(tensor.shape != sizes, text)
+
+
+@check("group_norm")
+def _group_norm(
+    input: Tensor, num_groups: int, weight: Any = None, bias: Any = None, *_: Any, **__: Any
+) -> None:
+    given = f"input of shape {list(input.shape)}"
+    if input.ndim > 1 and num_groups > 0 and input.shape[1] % num_groups:
+        text = "Expected number of channels in input to be divisible by num_groups, but got "
+        raise error("RuntimeError", f"{text}{given} and num_groups={num_groups}")
+    for name, vector in (("weight", weight), ("bias", bias)):
+        if isinstance(vector, Tensor) and vector.shape != input.shape[1:2]:
+            text = f"Expected {name} to be a vector of size equal to the number of channels in "
+            shape = list(vector.shape)
+            raise error("RuntimeError", f"{text}input, but got {name} of shape {shape} and {given}")
+    _one_dtype(input, weight, bias)
+
+
+@check("gru_cell", "lstm_cell", "rnn_tanh_cell", "rnn_relu_cell")
+def _cell(input: Tensor, hx: Any, w_ih: Tensor, *_: Any, **__: Any) -> None:
+    check_same("mat1 and mat2", input, w_ih)
 
 
 # ---- embeddings and attention --------------------------------------------------------------------
+
+
+@check("embedding")
+def _embedding(input: Tensor, weight: Tensor, *_: Any, **__: Any) -> None:
+    if weight.ndim != 2:
+        raise error("RuntimeError", "'weight' must be 2-D")
+    if input.dtype.kind != "int":
+        raise error(
+            "RuntimeError",
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: "
+            f"Long, Int; but got {input.dtype.type_name} instead (while checking arguments for "
+            "embedding)",
+        )
+    if ((input.data < 0) | (input.data >= weight.shape[0])).any():
+        raise error("IndexError", "index out of range in self")
 
 
 @check("embedding_bag")
@@ -340,7 +460,7 @@ def _embedding_bag(input: Tensor, weight: Tensor, offsets: Any = None, *_: Any, 
         text = (
             f"Index {outside[0]} of input takes value {flat[outside[0]]} which is not in the valid "
         )
-        refuse_if(True, f"{text}range [0, {weight.shape[0]})")
+        raise error("RuntimeError", f"{text}range [0, {weight.shape[0]})")
 
 
 def _like(shape: Sequence[int]) -> Tensor:
@@ -361,7 +481,7 @@ def _attention(
     text = "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: "
     text += f"{query.ndim} key.dim: {key.ndim} and value.dim: {value.ndim} instead."
     refuse_if(min(t.ndim for t in given.values()) < 2, text)
-    names = [C_NAMES.get(t.dtype.name, LONG_NAMES[t.dtype.name]) for t in given.values()]
+    names = [LONG_NAMES[t.dtype.name] for t in given.values()]
     text = "Expected query, key, and value to have the same dtype, but got query.dtype: {} "
     text += "key.dtype: {} and value.dtype: {} instead."
     refuse_if(len(set(names)) > 1, text.format(*names))
@@ -388,6 +508,47 @@ def _check_product(a: Sequence[int], b: Sequence[int]) -> None:
 
 
 # ---- losses --------------------------------------------------------------------------------------
+
+
+def _fixed(function: str, *names: str) -> Check:
+    """A check that inputs which PyTorch does not differentiate require no gradient."""
+
+    def checked(*_: Any, **named: Any) -> None:
+        for name in names:
+            value = named.get(name)
+            if isinstance(value, Tensor) and value.requires_grad and MODE.recording:
+                raise error(
+                    "RuntimeError",
+                    f"The function '{function}' is not differentiable with respect to argument "
+                    f"'{name}'. This input cannot have requires_grad True.",
+                )
+
+    return checked
+
+
+check("nll_loss")(_fixed("nll_loss_forward", "weight"))
+
+
+@check("nll_loss", "cross_entropy")
+def _class_weights(input: Any, target: Any = None, weight: Any = None, *_: Any, **__: Any) -> None:
+    """A weight for each class."""
+    if not isinstance(weight, Tensor) or not isinstance(input, Tensor) or not input.ndim:
+        return
+    classes = input.shape[0 if input.ndim == 1 else 1]
+    if weight.shape != (classes,):
+        text = "weight tensor should be defined either for all or no classes"
+        if input.ndim <= 2:
+            text = (
+                f"weight tensor should be defined either for all {classes} classes or no classes "
+                f"but got weight tensor of shape: {list(weight.shape)}"
+            )
+        raise error("RuntimeError", text)
+
+
+check("binary_cross_entropy")(_fixed("binary_cross_entropy", "weight"))
+check("binary_cross_entropy_with_logits")(
+    _fixed("binary_cross_entropy_with_logits", "weight", "pos_weight")
+)
 
 
 def _pairs(*names: str, turned: bool = False) -> None:
@@ -446,7 +607,7 @@ def _multi_margin(input: Tensor, target: Tensor, *_: Any, **__: Any) -> None:
     if input.ndim == 2 and target.shape != (count,):
         text = "multi_margin_loss: target tensor should be 1-D with size equal to the number of "
         text += f"input samples (batch size). Expected target size [{count}], but got "
-        refuse_if(True, f"{text}{_sizes(target)}. Input has shape {_sizes(input)}.")
+        raise error("RuntimeError", f"{text}{_sizes(target)}. Input has shape {_sizes(input)}.")
     outside = bool(((target.data < 0) | (target.data >= classes)).any())
     refuse_if(outside, "target out of range")
 
@@ -476,6 +637,7 @@ def _smooth_l1(
 
 @check("huber_loss")
 def _huber(input: Any, target: Any, reduction: Any = "mean", delta: float = 1.0, **_: Any) -> None:
+    check_broadcast(input, target)
     refuse_if(delta <= 0, "huber_loss does not support non-positive values for delta.")
 
 
@@ -506,7 +668,7 @@ def _ctc(
     if targets.ndim == 2 and longest > targets.shape[1]:
         text = f"Expected tensor to have size at least {longest} at dimension 1, but got size "
         text += f"{targets.shape[1]} for argument #2 'targets' "
-        refuse_if(True, text + checking)
+        raise error("RuntimeError", text + checking)
 
 
 def _lengths(value: Any) -> list[int]:

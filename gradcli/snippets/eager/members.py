@@ -7,6 +7,7 @@ from typing import Any
 
 from ...graphs import OPS
 from ...lazy import np
+from ...public_names import has
 from ..python.methods import TUPLE
 from ..python.objects import Generator
 from ..python.operations import plain
@@ -23,17 +24,16 @@ from ..python.values import (
 )
 from . import calls, indexing
 from .apply import apply, as_view, call_operator, cast, underived
-from .checks import check_broadcast, check_fits, dimension
+from .checks import LONG_NAMES, check_broadcast, check_fits, dimension
 from .creation import TO_SCALAR, check_flag
 from .devices import CPU, MESSAGES, STRIDED, Device, check_device
 from .dtypes import ALL, BY_NAME, DType, unformatted
 from .engine import Copied, Elements, Meta, Record, zeros_like
 from .functional_transforms import in_vmap, refuse_flag, refuse_number, running
 from .mode import MODE, recording
-from .positional import has, places
+from .positional import places
 from .printing import size as size_text
 from .printing import tensor_text
-from .refusals import LONG_NAMES
 from .shape_refusals import check_split
 from .tables import (
     OF_PYTHON,
@@ -1130,8 +1130,7 @@ def method_of(name: str) -> Any:
     """A method that is an operator: `x.exp()`, and `x.exp_()` in place; or MISSING."""
     own = TABLES["Tensor"].get(name)
     if own is not None:
-        named = f"Tensor.{name}" if name in PYTHON_METHODS else own.name
-        return Builtin(named, of_numbers(_in_places(name, own.function), name))
+        return Builtin(own.name, of_numbers(_in_places(name, own.function), name))
     if not has("torch.Tensor", name):
         if name in PRIVATE:
             raise Unsupported(f"Tensor.{name}")

@@ -5,27 +5,27 @@ from functools import partial
 from typing import Any
 
 from ..python.values import error
+from .checks import per_dimension
 from .refusals import check
 from .tensor import Tensor
-
-
-def _several(value: Any, n: int) -> list[int]:
-    return (
-        list(value) * (n if len(value) == 1 else 1) if isinstance(value, Sequence) else [value] * n
-    )
 
 
 def _pooled(
     n: int, shape: Sequence[int], kernel: Any, stride: Any, padding: Any, dilation: Any, ceil: Any
 ) -> list[int]:
     """The sizes of what a pool of n dimensions gives."""
-    kernels = _several(kernel, n)
-    strides = kernels if stride is None or stride == () else _several(stride, n)
+    kernels = per_dimension(kernel, n)
+    strides = kernels if stride is None or stride == () else per_dimension(stride, n)
     if 0 in strides:
         raise error("RuntimeError", "stride should not be zero")
     sizes = []
     for size, k, s, pad, step in zip(
-        shape[-n:], kernels, strides, _several(padding, n), _several(dilation, n), strict=True
+        shape[-n:],
+        kernels,
+        strides,
+        per_dimension(padding, n),
+        per_dimension(dilation, n),
+        strict=True,
     ):
         reach = step * (k - 1) + 1
         if pad > reach // 2:
@@ -64,7 +64,7 @@ def _max_pool(
     if n == 1:
         text = "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size "
         _refuse(not fits, f"{text}for input, but got:{list(input.shape)}")
-        (kernel,), (pad,) = _several(kernel_size, 1), _several(padding, 1)
+        (kernel,), (pad,) = per_dimension(kernel_size, 1), per_dimension(padding, 1)
         text = "max_pool1d() padding should be at most half of kernel size, but got "
         _refuse(pad > kernel // 2, f"{text}padding={pad} and kernel_size={kernel}")
     dims = f"{n + 1}D or {n + 2}D"

@@ -1,15 +1,16 @@
-"""Which names PyTorch has where, and how many arguments functions take without keywords.
-
-`names.txt` has the public names of PyTorch's modules, and of its tensors.
+"""How many arguments functions of PyTorch take without keywords.
 
 `positional.txt` has them by module, for the functions that gradcli has: `celu=1-2` takes one or
 two; `sin=none` is a method that takes none; `quantile=~4`, which can be called in several ways, no
-more than that. The tensor of a method does not count.
+more than that. The tensor of a method does not count. Functions that are written in Python have
+the parameters that `keywords.txt` lists.
 """
 
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
+
+from .keyword_arguments import parameters_of
 
 TABLE = Path(__file__).with_name("positional.txt")
 
@@ -33,11 +34,14 @@ def _table() -> dict[str, dict[str, str]]:
     return result
 
 
+@cache
 def places(module: str, name: str) -> Places | None:
     """Of a function of a module, or of a method of torch.Tensor; None where it is not known."""
     text = _table().get(module, {}).get(name)
     if text is None:
-        return None
+        parameters = parameters_of(f"{module}.{name}")
+        needed = sum(not p.endswith("=") for p in parameters)
+        return Places(needed, len(parameters)) if parameters else None
     if text == "none":
         return Places(-1, 0)
     least, _, most = text.removeprefix("~").partition("-")
@@ -64,28 +68,3 @@ def takes(name: str, least: int, most: int, given: int) -> str:
     arguments = "argument" if count == 1 else "arguments"
     were = "was" if given == 1 else "were"
     return f"{name}() takes {count} positional {arguments} but {given} {were} given"
-
-
-NAMES = Path(__file__).with_name("names.txt")
-
-
-@cache
-def in_pytorch() -> dict[str, frozenset[str]]:
-    """The public names of PyTorch's modules and of its tensors, by path."""
-    names: dict[str, frozenset[str]] = {}
-    path, listed = "", list[str]()
-    for line in [*NAMES.read_text(encoding="utf-8").splitlines(), "end:"]:
-        if line.endswith(":"):
-            names[path] = frozenset(listed)
-            path, listed = line[:-1], []
-        else:
-            listed += line.split()
-    return names
-
-
-def has(path: str, name: str) -> bool:
-    """Whether PyTorch has a name in a module; `torch.Tensor`: whether tensors have it. Of a module
-    that is not listed, it may have any public name.
-    """
-    listed = in_pytorch().get(path)
-    return name in listed if listed is not None else not name.startswith("_")

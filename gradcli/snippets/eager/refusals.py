@@ -6,19 +6,19 @@ from typing import Any
 
 from ...lazy import np
 from ..python.values import Class, Unsupported, error
-from .checks import check_bmm, check_broadcast, check_same, dimension
+from .checks import (
+    LONG_NAMES,
+    check_bmm,
+    check_broadcast,
+    check_dims,
+    dimension,
+)
 from .dtypes import BOOL, INT64
 from .functional_transforms import in_vmap
 from .kernels import not_implemented
-from .mode import MODE
 from .tensor import Tensor
 from .zeros import UNKNOWN, mixed_zeros
 
-LONG_NAMES = {
-    **{"float32": "float", "float64": "double", "int64": "long int", "int32": "int"},
-    **{"int16": "short int", "int8": "signed char", "uint8": "unsigned char", "bool": "bool"},
-    "float16": "c10::Half",
-}
 LINALG_ERROR = Class("_LinAlgError", (error("RuntimeError", "").value.cls,), module="torch._C")
 Check = Callable[..., None]
 CHECKS: dict[str, list[Check]] = {}  # of a function, in the order in which they are made
@@ -56,9 +56,7 @@ def _bmm(input: Tensor, mat2: Any, **_: Any) -> None:
 
 @check("squeeze")
 def _dims(input: Tensor, dim: Any = None, *_: Any, **__: Any) -> None:
-    for d in dim if isinstance(dim, tuple | list) else (dim,):
-        if isinstance(d, int):
-            dimension(d, input.ndim)
+    check_dims(input, dim)
 
 
 @check("unsqueeze")
@@ -69,15 +67,13 @@ def _unsqueeze(input: Tensor, dim: Any = None, *_: Any, **__: Any) -> None:
 
 @check("transpose", "swapaxes", "swapdims")
 def _transpose(input: Tensor, dim0: Any = 0, dim1: Any = 0, **_: Any) -> None:
-    for d in (dim0, dim1):
-        if isinstance(d, int):
-            dimension(d, input.ndim)
+    check_dims(input, (dim0, dim1))
 
 
-@check("logsumexp", "cumprod", "sort", "argsort", "flip", "max", "min", "any")
+@check("logsumexp", "cumprod", "sort", "argsort", "flip", "any")
 def _along(input: Tensor, dim: Any = None, *_: Any, **__: Any) -> None:
     if not isinstance(dim, Tensor):
-        _dims(input, dim)
+        check_dims(input, dim)
 
 
 def _place_of(name: str) -> None:
@@ -101,10 +97,9 @@ for _own in ("argmax", "argmin"):
 
 @check("max", "min")
 def _extreme(input: Tensor, dim: Any = None, *_: Any, **__: Any) -> None:
-    name = "max"
     if dim is None and not input.numel:
         text = (
-            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
+            "max(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
             "reduction dim with the 'dim' argument."
         )
         raise error("RuntimeError", text)
@@ -174,22 +169,22 @@ def _repeat(input: Tensor, *counts: Any, **_: Any) -> None:
         )
 
 
-def _needs(name: str, said: str, ndim: int) -> None:
+def _needs(ndim: int, message: str, *names: str) -> None:
     """Refuse a tensor of fewer dimensions."""
 
     def checked(input: Tensor, *_: Any, **__: Any) -> None:
         if input.ndim < ndim:
-            raise error("RuntimeError", said)
+            raise error("RuntimeError", message)
 
-    check(name)(checked)
+    check(*names)(checked)
 
 
 for _own in ("triu", "tril"):
-    _needs(_own, f"{_own}: input tensor must have at least 2 dimensions", 2)
+    _needs(2, f"{_own}: input tensor must have at least 2 dimensions", _own)
 _needs(
-    "tensor_split",
-    "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims",
     1,
+    "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims",
+    "tensor_split",
 )
 
 
@@ -267,7 +262,7 @@ def _within(input: Tensor, dim: int, index: Tensor) -> None:
 def _scatter(input: Tensor, dim: int, index: Tensor, src: Any = None, **named: Any) -> None:
     if index.dtype.kind != "int":
         raise error("RuntimeError", "scatter(): Expected dtype int32/int64 for index")
-    if index.ndim != input.ndim and index.ndim and input.ndim:
+    if index.numel and (index.ndim or 1) != (input.ndim or 1):
         text = "Index tensor must have the same number of dimensions as self tensor"
         raise error("RuntimeError", text)
     if isinstance(src, Tensor) and src.dtype is not input.dtype:
@@ -277,11 +272,12 @@ def _scatter(input: Tensor, dim: int, index: Tensor, src: Any = None, **named: A
 
 @check("index_fill")
 def _index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> None:
-    size = input.shape[dimension(dim, input.ndim)] if input.ndim else 1
+    place = dimension(dim, input.ndim)
+    size = input.shape[place] if input.ndim else 1
     outside = index.data[(index.data < -size) | (index.data >= size)]
     if outside.size:
-        place = f"index {outside[0]} is out of bounds for dimension {dim} with size {size}"
-        raise error("IndexError", place)
+        text = f"index {outside[0]} is out of bounds for dimension {place} with size {size}"
+        raise error("IndexError", text)
 
 
 @check("take")
@@ -360,22 +356,6 @@ def _masked_select(input: Tensor, mask: Tensor) -> None:
 @check("masked_scatter")
 def _masked_scatter(input: Tensor, mask: Tensor, source: Any = None) -> None:
     check_broadcast(mask, input)
-
-
-@check("bilinear")
-def _bilinear(input1: Tensor, input2: Any, weight: Any, bias: Any = None, **_: Any) -> None:
-    given = {"input1": input1, "input2": input2, "weight": weight, "bias": bias}
-    tensors = {name: t for name, t in given.items() if isinstance(t, Tensor)}
-    if any(t.dtype is not input1.dtype for t in tensors.values()):
-        kinds = ", ".join(f"{n}: {LONG_NAMES[t.dtype.name]}" for n, t in tensors.items())
-        raise error("RuntimeError", f"All tensors must have the same dtype, got {kinds}")
-
-
-@check("prelu")
-def _prelu(input: Tensor, weight: Tensor) -> None:
-    if input.dtype is not weight.dtype:
-        kinds = f"{input.dtype.scalar_name} and {weight.dtype.scalar_name}"
-        raise error("RuntimeError", f"prelu: Type promoting not supported. Got {kinds}")
 
 
 @check("index_put")
@@ -517,200 +497,6 @@ def _clamp(input: Tensor, min: Any = None, max: Any = None, **_: Any) -> None:
         raise error("RuntimeError", text)
 
 
-@check("embedding")
-def _embedding(input: Tensor, weight: Tensor, *_: Any, **__: Any) -> None:
-    if weight.ndim != 2:
-        raise error("RuntimeError", "'weight' must be 2-D")
-    if input.dtype.kind != "int":
-        raise error(
-            "RuntimeError",
-            "Expected tensor for argument #1 'indices' to have one of the following scalar types: "
-            f"Long, Int; but got {input.dtype.type_name} instead (while checking arguments for "
-            "embedding)",
-        )
-    if ((input.data < 0) | (input.data >= weight.shape[0])).any():
-        raise error("IndexError", "index out of range in self")
-
-
-# ---- layers --------------------------------------------------------------------------------------
-
-
-def _convolution(dims: int) -> None:
-    def conv(
-        input: Tensor,
-        weight: Tensor,
-        bias: Tensor | None = None,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
-        groups: int = 1,
-        **_: Any,
-    ) -> None:
-        if input.ndim not in (dims + 1, dims + 2):
-            raise error(
-                "RuntimeError",
-                f"Expected {dims + 1}D (unbatched) or {dims + 2}D (batched) input to conv{dims}d, "
-                f"but got input of size: {list(input.shape)}",
-            )
-        if weight.ndim < 3:
-            raise error("RuntimeError", "weight should have at least three dimensions")
-        other = bias if isinstance(bias, Tensor) else weight
-        if input.dtype is not other.dtype:
-            kind = "bias" if other is bias else "weight"
-            raise error(
-                "RuntimeError",
-                f"Input type ({LONG_NAMES[input.dtype.name]}) and {kind} type "
-                f"({LONG_NAMES[other.dtype.name]}) should be the same",
-            )
-        shape = input.shape if input.ndim == dims + 2 else (1, *input.shape)
-        channels = weight.shape[1] * groups
-        if shape[1] != channels:
-            raise error(
-                "RuntimeError",
-                f"Given groups={groups}, weight of size {list(weight.shape)}, expected "
-                f"input{list(shape)} to have {channels} channels, but got {shape[1]} channels "
-                "instead",
-            )
-        if not isinstance(padding, str):
-            _check_kernel(shape[2:], weight.shape[2:], padding, dilation)
-
-    check(f"conv{dims}d")(conv)
-
-
-def _transposed_convolution(dims: int) -> None:
-    def conv(input: Tensor, weight: Tensor, *_: Any, **named: Any) -> None:
-        name = f"conv_transpose{dims}d"
-        if input.ndim not in (dims + 1, dims + 2):
-            raise error(
-                "RuntimeError",
-                f"Expected {dims + 1}D (unbatched) or {dims + 2}D (batched) input to {name}, "
-                f"but got input of size: {list(input.shape)}",
-            )
-        shape = input.shape if input.ndim == dims + 2 else (1, *input.shape)
-        if shape[1] != weight.shape[0]:
-            raise error(
-                "RuntimeError",
-                f"Given transposed=1, weight of size {list(weight.shape)}, expected "
-                f"input{list(shape)} to have {weight.shape[0]} channels, but got {shape[1]} "
-                "channels instead",
-            )
-
-    check(f"conv_transpose{dims}d")(conv)
-
-
-def _check_kernel(sizes: Any, kernel: Any, padding: Any, dilation: Any) -> None:
-    pads = padding if isinstance(padding, tuple | list) else (padding,) * len(sizes)
-    steps = dilation if isinstance(dilation, tuple | list) else (dilation,) * len(sizes)
-    padded = [n + 2 * p for n, p in zip(sizes, pads)]
-    reach = [d * (k - 1) + 1 for k, d in zip(kernel, steps)]
-    if any(k > n for k, n in zip(reach, padded)):
-        raise error(
-            "RuntimeError",
-            f"Calculated padded input size per channel: ({' x '.join(map(str, padded))}). Kernel "
-            f"size: ({' x '.join(map(str, reach))}). Kernel size can't be greater than actual "
-            "input size",
-        )
-
-
-for _dim in (1, 2, 3):
-    _convolution(_dim)
-    _transposed_convolution(_dim)
-
-
-def _one_dtype(input: Tensor, *others: Any) -> None:
-    if any(isinstance(t, Tensor) and t.dtype is not input.dtype for t in others):
-        text = "mixed dtype (CPU): all inputs must share same datatype."
-        raise error("RuntimeError", text)
-
-
-@check("batch_norm")
-def _batch_norm(
-    input: Tensor,
-    mean: Any = None,
-    var: Any = None,
-    weight: Any = None,
-    bias: Any = None,
-    *_: Any,
-    **__: Any,
-) -> None:
-    _one_dtype(input, mean, var, weight, bias)
-
-
-@check("group_norm")
-def _group_norm(
-    input: Tensor, num_groups: int, weight: Any = None, bias: Any = None, *_: Any, **__: Any
-) -> None:
-    given = f"input of shape {list(input.shape)}"
-    if input.ndim > 1 and num_groups > 0 and input.shape[1] % num_groups:
-        text = "Expected number of channels in input to be divisible by num_groups, but got "
-        raise error("RuntimeError", f"{text}{given} and num_groups={num_groups}")
-    for name, vector in (("weight", weight), ("bias", bias)):
-        if isinstance(vector, Tensor) and vector.shape != input.shape[1:2]:
-            text = f"Expected {name} to be a vector of size equal to the number of channels in "
-            shape = list(vector.shape)
-            raise error("RuntimeError", f"{text}input, but got {name} of shape {shape} and {given}")
-    _one_dtype(input, weight, bias)
-
-
-@check("gru_cell", "lstm_cell", "rnn_tanh_cell", "rnn_relu_cell")
-def _cell(input: Tensor, hx: Any, w_ih: Tensor, *_: Any, **__: Any) -> None:
-    check_same("mat1 and mat2", input, w_ih)
-
-
-@check("layer_norm")
-def _layer_norm(
-    input: Tensor, normalized_shape: Any, weight: Any = None, bias: Any = None, *_: Any, **__: Any
-) -> None:
-    _one_dtype(input, weight, bias)
-    sizes = tuple(getattr(normalized_shape, "payload", normalized_shape))
-    if input.shape[len(input.shape) - len(sizes) :] != sizes:
-        wanted = ", ".join(["*", *map(str, sizes)])
-        raise error(
-            "RuntimeError",
-            f"Given normalized_shape={list(sizes)}, expected input with shape [{wanted}], but got "
-            f"input of size{list(input.shape)}",
-        )
-
-
-def _fixed(function: str, *names: str) -> Check:
-    """A check that inputs which PyTorch does not differentiate require no gradient."""
-
-    def checked(*_: Any, **named: Any) -> None:
-        for name in names:
-            value = named.get(name)
-            if isinstance(value, Tensor) and value.requires_grad and MODE.recording:
-                raise error(
-                    "RuntimeError",
-                    f"The function '{function}' is not differentiable with respect to argument "
-                    f"'{name}'. This input cannot have requires_grad True.",
-                )
-
-    return checked
-
-
-check("nll_loss")(_fixed("nll_loss_forward", "weight"))
-
-
-@check("nll_loss", "cross_entropy")
-def _class_weights(input: Any, target: Any = None, weight: Any = None, *_: Any, **__: Any) -> None:
-    """A weight for each class."""
-    if not isinstance(weight, Tensor) or not isinstance(input, Tensor) or not input.ndim:
-        return
-    classes = input.shape[0 if input.ndim == 1 else 1]
-    if weight.shape != (classes,):
-        text = "weight tensor should be defined either for all or no classes"
-        if input.ndim <= 2:
-            text = (
-                f"weight tensor should be defined either for all {classes} classes or no classes "
-                f"but got weight tensor of shape: {list(weight.shape)}"
-            )
-        raise error("RuntimeError", text)
-
-
-check("binary_cross_entropy")(_fixed("binary_cross_entropy", "weight"))
-check("binary_cross_entropy_with_logits")(
-    _fixed("binary_cross_entropy_with_logits", "weight", "pos_weight")
-)
 DYNAMIC = (
     "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap "
     "over aten::{}. Please file an issue at https://github.com/pytorch/pytorch/issues if you need "
@@ -722,11 +508,6 @@ DYNAMIC = (
 def _nonzero(*_: Any, **__: Any) -> None:
     if in_vmap():
         raise error("RuntimeError", DYNAMIC.format("nonzero"))
-
-
-@check("huber_loss")
-def _huber_loss(input: Tensor, target: Tensor, *_: Any, **__: Any) -> None:
-    check_broadcast(input, target)
 
 
 # ---- linear algebra ------------------------------------------------------------------------------
@@ -757,17 +538,18 @@ def _square(name: str, input: Tensor) -> None:
 for _own, _shown in {
     **{"det": "linalg.det", "logdet": "logdet", "slogdet": "linalg.slogdet"},
     **{"eigh": "linalg.eigh", "eigvalsh": "linalg.eigh"},
+    **{"matrix_power": "linalg.matrix_power", "matrix_exp": "linalg.matrix_exp"},
 }.items():
     for _path in (_own, f"linalg.{_own}"):
         check(_path)(lambda A, *_, _shown=_shown, **__: _square(_shown, A))
-for _own in ("svd", "qr", "svdvals"):
-
-    def _matrix(A: Tensor, *_: Any, _name: str = f"linalg.{_own}", **__: Any) -> None:
-        if A.ndim < 2:
-            text = f"{_name}: The input tensor A must have at least 2 dimensions."
-            raise error("RuntimeError", text)
-
-    check(_own, f"linalg.{_own}")(_matrix)
+for _own in ("svd", "qr", "svdvals", "matrix_norm"):
+    _shown = f"linalg.{_own}"
+    _needs(2, f"{_shown}: The input tensor A must have at least 2 dimensions.", _own, _shown)
+_needs(
+    2,
+    "torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions.",
+    *("matrix_rank", "linalg.matrix_rank"),
+)
 
 
 @check("inv", "inverse", "linalg.inv")

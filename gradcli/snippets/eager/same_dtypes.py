@@ -4,7 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ..python.values import error
-from .refusals import LONG_NAMES, check
+from .checks import LONG_NAMES
+from .refusals import check
 from .tensor import Tensor
 
 Says = Callable[[list[str], list[str]], str]

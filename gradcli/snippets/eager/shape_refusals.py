@@ -269,14 +269,6 @@ def _searchsorted(sequence: Tensor, input: Any, **_: Any) -> None:
         refuse_if(sequence.shape[:-1] != input.shape[:-1] or sequence.ndim != input.ndim, text)
 
 
-@check("take")
-def _take(input: Tensor, index: Tensor) -> None:
-    outside = index.data[(index.data < -input.numel) | (index.data >= input.numel)]
-    if outside.size:
-        text = f"out of range: tried to access index {outside.flat[0]} on a tensor of "
-        raise error("IndexError", f"{text}{input.numel} elements.")
-
-
 # ---- distances -----------------------------------------------------------------------------------
 
 
@@ -327,8 +319,6 @@ def _take_along_dim(input: Tensor, indices: Tensor, dim: Any = None) -> None:
 
 @check("scatter", "scatter_add")
 def _scatter(input: Tensor, dim: int, index: Tensor, src: Any = None, **_: Any) -> None:
-    text = "Index tensor must have the same number of dimensions as self tensor"
-    refuse_if(bool(index.ndim) and index.ndim != input.ndim, text)
     place = dimension(dim, input.ndim)
     sizes = list(index.shape)
     large = [d for d, (n, m) in enumerate(zip(sizes, input.shape)) if d != place and n > m]
@@ -368,16 +358,6 @@ def _index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, **_: Any)
         raise error("RuntimeError", f"{text}{input.shape[place]}")
 
 
-@check("index_fill")
-def _index_fill(input: Tensor, dim: int, index: Tensor, *_: Any, **__: Any) -> None:
-    place = dimension(dim, input.ndim)
-    size = input.shape[place] if input.ndim else 1
-    outside = index.data[(index.data < -size) | (index.data >= size)]
-    if outside.size:
-        text = f"index {outside.flat[0]} is out of bounds for dimension {place} with size {size}"
-        raise error("IndexError", text)
-
-
 @check("index_copy")
 def _index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor, **_: Any) -> None:
     rows = source.shape[dimension(dim, source.ndim)] if source.ndim else 1
@@ -401,21 +381,6 @@ def _masked_fill(input: Tensor, mask: Tensor, value: Any = None) -> None:
 
 
 # ---- linear algebra ------------------------------------------------------------------------------
-
-
-def _squares(name: str, *names: str) -> None:
-    def checked(A: Tensor, *_: Any, **__: Any) -> None:
-        text = f"{name}: The input tensor A must have at least 2 dimensions."
-        refuse_if(A.ndim < 2, text)
-        rows, columns = A.shape[-2:]
-        text = f"{name}: A must be batches of square matrices, but they are {rows} by {columns} "
-        refuse_if(rows != columns, text + "matrices")
-
-    check(*names)(checked)
-
-
-_squares("linalg.matrix_power", "matrix_power", "linalg.matrix_power")
-_squares("linalg.matrix_exp", "matrix_exp", "linalg.matrix_exp")
 
 
 @check("linalg.solve", "solve")
@@ -444,15 +409,3 @@ def _cholesky_solve(B: Tensor, L: Tensor, *_: Any, **__: Any) -> None:
         text = "Incompatible matrix sizes for cholesky_solve: each A matrix is {} by {} but each b "
         sizes = *L.shape, *B.shape
         raise error("RuntimeError", (text + "matrix is {} by {}").format(*sizes))
-
-
-@check("linalg.matrix_norm", "matrix_norm")
-def _matrix_norm(A: Tensor, *_: Any, **__: Any) -> None:
-    text = "linalg.matrix_norm: The input tensor A must have at least 2 dimensions."
-    refuse_if(A.ndim < 2, text)
-
-
-@check("linalg.matrix_rank", "matrix_rank")
-def _matrix_rank(input: Tensor, *_: Any, **__: Any) -> None:
-    text = "torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions."
-    refuse_if(input.ndim < 2, text)

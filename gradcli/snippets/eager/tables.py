@@ -10,12 +10,13 @@ from typing import Any
 
 from ...graphs.arguments import OTHER_IN_TORCH
 from ...lazy import np
+from ...public_names import has
 from ..python.calls import PASSING, argument_message
 from ..python.values import MISSING, Builtin, Class, Module, Unsupported, error
 from .dtypes import BOOL, FLOAT64, INT64
 from .keyword_arguments import check_keywords
 from .mode import MODE
-from .positional import has, too_many
+from .positional import too_many
 from .tensor import Tensor, tensors_in
 
 TABLES: dict[str, dict[str, Builtin]] = {}
@@ -136,10 +137,7 @@ def _checked(path: str, value: Any) -> Any:
     function = value.function
 
     def call(m: Any, *args: Any, **named: Any) -> Any:
-        check_places(path, value.name, len(args))
-        check_keywords(path, value.name, len(args), named)
-        if path == "torch" and value.name in EARLY_FUNCTIONS and (named or len(args) != 1):
-            _refuse_arguments(m, f"torch.{value.name}", args, named)
+        _check_arguments(m, path, value.name, args, named)
         if value.name not in OF_DATA:
             args, named = tuple(map(number, args)), {k: number(v) for k, v in named.items()}
         if args and MODE.dual_level:
@@ -164,16 +162,26 @@ def _checked(path: str, value: Any) -> Any:
             except REFUSED:
                 _refuse_arguments(m, f"{path}.{value.name}", args, named)
                 raise
-            if path == "torch.linalg":
-                from .calls import of_linalg
-
-                return of_linalg(result)
-            return result
+            return _of_linalg(result) if path == "torch.linalg" else result
         return _written(
             value.name, out, function(m, *args, **named), tensors_in([*args, *named.values()])
         )
 
     return Builtin(value.name, call)
+
+
+def _check_arguments(m: Any, path: str, name: str, args: Any, named: Any) -> None:
+    """Refuse what is known of a call's arguments before it is made: how many, and their names."""
+    check_places(path, name, len(args))
+    check_keywords(path, name, len(args), named)
+    if path == "torch" and name in EARLY_FUNCTIONS and (named or len(args) != 1):
+        _refuse_arguments(m, f"torch.{name}", args, named)
+
+
+def _of_linalg(result: Any) -> Any:
+    from .calls import of_linalg
+
+    return of_linalg(result)
 
 
 def check_places(path: str, name: str, given: int) -> None:

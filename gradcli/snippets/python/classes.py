@@ -25,7 +25,6 @@ from .values import (
 
 FIELD = Class("Field", (OBJECT,), module="dataclasses")
 FROZEN = Class("FrozenInstanceError", (EXCEPTIONS["AttributeError"],), module="dataclasses")
-FACTORY = Class("_HAS_DEFAULT_FACTORY_CLASS")
 
 
 class Field:

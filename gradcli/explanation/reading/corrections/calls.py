@@ -9,7 +9,7 @@ from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
 from .case import Case, Proposal
 from .nodes import argument, dotted, is_operation, keyword, method, owner, value_of, within
-from .seeds import is_loss
+from .seeds import is_called_loss
 from .text import Edit
 
 BUILT_IN = ("sum", "max", "min", "abs", "len", "range", "print", "list", "float")
@@ -233,7 +233,8 @@ def missing_argument(case: Case, name: str) -> Iterator[Proposal]:
         for value in difflib.get_close_matches(name, case.scope, 1, 0.6):
             yield case.given(call, name, value)
         if name == "metrics":
-            for loss in [n for n, v in case.values.items() if is_loss(n) and _is_number(v)][-1:]:
+            numbers = [n for n, v in case.values.items() if _is_number(v)]
+            for loss in [n for n in numbers if is_called_loss(n)][-1:]:
                 why = "ReduceLROnPlateau watches a number: the loss, best that of a validation."
                 number = f"{loss}.item()" if isinstance(case.values[loss], Tensor) else loss
                 yield case.proposal(case.with_argument(call, number), why=why)
@@ -418,9 +419,7 @@ def formatted(case: Case) -> Iterator[Proposal]:
     """The method called; else without the format."""
     if "Tensor" not in case.message:
         for node in case.attributes("item", "mean", "sum", "norm", "tolist"):
-            if not isinstance(case.parents.get(node), ast.Call) or node not in (
-                getattr(case.parents.get(node), "func", None),
-            ):
+            if getattr(case.parents.get(node), "func", None) is not node:
                 yield case.appended(node, "()", why="Without () this is the method itself.")
         return
     for node in case.of_type(ast.Constant, ast.JoinedStr):

@@ -383,15 +383,15 @@ def _loss_of_indices(case: Case, node: ast.Call) -> Uncut | None:
 def _chosen_from(case: Case, chosen: ast.expr | None) -> ast.expr | None:
     """The scores that a class was chosen from: the x of x.argmax(1), and of _, i = x.max(1)."""
     made = case.made(chosen) if chosen is not None else None
-    if not isinstance(made, ast.Call):
+    if not isinstance(made, ast.Call) or method(made) not in ("argmax", "max", "topk"):
         return None
-    scores = made.args[0] if dotted(owner(made)) == "torch" and made.args else owner(made)
+    scores = next(iter(operands(made)), None)
     if method(made) == "argmax":
         return scores
     built = case.makers(chosen)[:1] if isinstance(chosen, ast.Name) else []
     pair = elements(built[0].targets[0]) if built else []
     second = len(pair) == 2 and dotted(pair[1]) == dotted(chosen)
-    return scores if second and method(made) in ("max", "topk") else None
+    return scores if second else None
 
 
 def _subtracted(case: Case, statement: ast.stmt) -> ast.expr | None:

@@ -260,7 +260,7 @@ def closure_without_loss(case: Case) -> Iterator[Proposal]:
     """return loss."""
     for call in case.backwards:
         root, last = case.root(call), case.statement_of(call)
-        function = next((n for n in case.around(call) if isinstance(n, ast.FunctionDef)), None)
+        function = case.function_of(call)
         if function is not None and root is not None and function.body[-1] is last:
             yield case.proposal(case.after(last, f"return {case.of(root)}"))
 

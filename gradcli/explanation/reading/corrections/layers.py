@@ -85,7 +85,7 @@ def outputs_called(case: Case, layers: list[ast.Call], number: int) -> list[str]
 
 def arguments_called(case: Case, node: ast.AST, number: int) -> list[str]:
     """The argument of the function around a node that has this number, where it is one alone."""
-    function = next((n for n in case.around(node) if isinstance(n, ast.FunctionDef)), None)
+    function = case.function_of(node)
     if function is None:
         return []
     names = [a.arg for a in function.args.args]

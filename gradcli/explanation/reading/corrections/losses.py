@@ -5,6 +5,7 @@ import difflib
 from collections.abc import Iterator
 
 from .case import Case, Proposal
+from .layers import RECURRENT
 from .nodes import calls_in, dotted, keyword, number_of, size
 
 
@@ -64,7 +65,7 @@ def class_places(case: Case) -> Iterator[Proposal]:
     """The classes put second; a target without its dimension of size 1."""
     for scores, target in compared(case):
         values, labels = case.shape(scores), case.shape(target)
-        recurrent = case.calls("RNN", "LSTM", "GRU", everywhere=True)
+        recurrent = case.calls(*RECURRENT, everywhere=True)
         if labels is not None and len(labels) == 1 and recurrent:
             last = "[:, -1]" if keyword(recurrent[0], "batch_first") else "[-1]"
             note = "One class for each sequence: the scores of its last step."

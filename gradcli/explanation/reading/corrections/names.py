@@ -6,13 +6,13 @@ import ast
 import difflib
 from collections.abc import Iterator
 
-from ....snippets.eager.positional import in_pytorch
+from ....public_names import in_pytorch
 from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
 from .calls import made_first, misspelled_init
 from .case import Case, Proposal
 from .functions import classes, functions, without_apply
-from .nodes import argument, dotted, keyword, method, owner, target_of, targets, value_of
+from .nodes import argument, dotted, keyword, method, operands, target_of, targets, value_of
 
 IMPORTS = {
     "torch": "import torch",
@@ -320,34 +320,37 @@ def reflected(case: Case) -> Iterator[Proposal]:
 
 def by_others(case: Case, name: str, word: str) -> Iterator[Proposal]:
     """a - b by + and a product, a / b by a power, of a class that has these."""
-    ways = {
-        "sub": (("__add__", "__neg__"), "self + (-other)"),
-        "truediv": (("__mul__", "__pow__"), "self * other**-1"),
-    }
-    needed, text = ways.get(word, ((), ""))
-    for cls in [c for c in case.classes if c.name == name and needed]:
-        there = {f.name for f in cls.body if isinstance(f, ast.FunctionDef)}
-        if set(needed) <= there and f"__{word}__" not in there:
-            lines = ["", f"def __{word}__(self, other):", f"    return {text}"]
-            why = f"{name} has no __{word}__, which Python asks for."
-            yield case.proposal(case.after(cls.body[-1], *lines), why=why)
+    why = f"{name} has no __{word}__, which Python asks for."
+    if word == "sub":
+        yield from _operator(case, name, "__sub__", "self + (-other)", ("__add__", "__neg__"), why)
+    elif word == "truediv":
+        needed = "__mul__", "__pow__"
+        yield from _operator(case, name, "__truediv__", "self * other**-1", needed, why)
 
 
 def _reflected(case: Case, name: str, word: str) -> Iterator[Proposal]:
     """The reflected operator by the one that there is."""
+    ways = {
+        "add": ("__add__", "self + other"),
+        "mul": ("__mul__", "self * other"),
+        "sub": ("__mul__", "self * -1 + other"),
+        "truediv": ("__pow__", "other * self**-1"),
+    }
+    if word in ways:
+        needed, text = ways[word]
+        why = f"Python asks the number first, and then {name} for __r{word}__."
+        yield from _operator(case, name, f"__r{word}__", text, (needed,), why)
+
+
+def _operator(
+    case: Case, name: str, operator: str, text: str, needed: tuple[str, ...], why: str
+) -> Iterator[Proposal]:
+    """A class with one more operator, where it has those that it is computed with."""
     for cls in [c for c in case.classes if c.name == name]:
         there = {f.name for f in cls.body if isinstance(f, ast.FunctionDef)}
         there |= {dotted(t) for s in cls.body if isinstance(s, ast.Assign) for t in s.targets}
-        ways = {
-            "add": ("__add__", "self + other"),
-            "mul": ("__mul__", "self * other"),
-            "sub": ("__mul__", "self * -1 + other"),
-            "truediv": ("__pow__", "other * self**-1"),
-        }
-        needed, text = ways.get(word, ("", ""))
-        if needed in there and f"__r{word}__" not in there:
-            lines = ["", f"def __r{word}__(self, other):", f"    return {text}"]
-            why = f"Python asks the number first, and then {name} for __r{word}__."
+        if set(needed) <= there and operator not in there:
+            lines = ["", f"def {operator}(self, other):", f"    return {text}"]
             yield case.proposal(case.after(cls.body[-1], *lines), why=why)
 
 
@@ -445,9 +448,8 @@ def on_cpu(case: Case) -> Iterator[Proposal]:
 def in_linalg(case: Case) -> Iterator[Proposal]:
     """torch.linalg's function of the same meaning."""
     for call in case.calls("solve", "symeig", "lstsq", "matrix_rank"):
-        name, of_torch = method(call), case.of(owner(call)) == "torch"
-        given = list(call.args) if of_torch else [owner(call), *call.args]
-        texts = [case.of(a) for a in given if a is not None]
+        name = method(call)
+        texts = [case.of(a) for a in operands(call) if a is not None]
         if name == "matrix_rank":
             yield case.replaced(call, f"torch.linalg.matrix_rank({', '.join(texts)})")
         elif name == "symeig":

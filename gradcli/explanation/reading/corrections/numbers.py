@@ -18,7 +18,7 @@ from .nodes import (
     is_operation,
     method,
     names_in,
-    owner,
+    operands,
     target_of,
     value_of,
     within,
@@ -79,8 +79,7 @@ def negative_power(case: Case) -> Iterator[Proposal]:
         if isinstance(node.op, ast.Pow):
             yield case.appended(node.left, ".float()")
     for call in case.calls("pow"):
-        x = call.args[0] if case.of(owner(call)) == "torch" else owner(call)
-        yield case.appended(x, ".float()")
+        yield case.appended(operands(call)[0], ".float()")
 
 
 def no_tensor(case: Case) -> Iterator[Proposal]:

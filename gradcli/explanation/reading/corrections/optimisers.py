@@ -85,9 +85,8 @@ def wrong_parameters(case: Case) -> Iterator[Proposal]:
     if "more than one" in case.message:
         yield from apart(case)
     for given in optimised(case):
-        if method(given) == "dict" and " is str" in case.message:
-            yield case.appended(given, ".values()", why="A dict is gone through by its names.")
-        if isinstance(case.value(given), dict):
+        written = method(given) == "dict" and " is str" in case.message
+        if written or isinstance(case.value(given), dict):
             yield case.appended(given, ".values()", why="A dict is gone through by its names.")
         if isinstance(given, ast.List | ast.Tuple):
             yield from _listed(case, given)
@@ -157,8 +156,7 @@ def registered(case: Case) -> Iterator[Proposal]:
 
 def joined_generators(case: Case) -> Iterator[Proposal]:
     """list(a.parameters()) + list(b.parameters())."""
-    sums = case.of_type(ast.BinOp)
-    sides = [s for n in sums for s in (n.left, n.right) if method(s) == "parameters"]
+    sides = [s for s in case.sides if method(s) == "parameters"]
     yield from case.change(*[case.replacing(s, f"list({case.of(s)})") for s in sides])
 
 

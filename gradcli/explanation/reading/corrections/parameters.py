@@ -159,7 +159,7 @@ def local_in_method(case: Case) -> Iterator[Proposal]:
     """self.w = self.w / 2 in forward: a name of the method, and the parameter stays."""
     for statement in case.of_type(ast.Assign):
         target = target_of(statement, ast.Attribute)
-        function = next((n for n in case.around(statement) if isinstance(n, ast.FunctionDef)), None)
+        function = case.function_of(statement)
         if target is None or function is None or function.name == "__init__":
             continue
         text, new = case.of(target), target.attr

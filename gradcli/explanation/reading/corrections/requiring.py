@@ -68,21 +68,16 @@ def part_flagged(case: Case) -> Iterator[Proposal]:
     for statement in case.of_type(ast.Assign, everywhere=True):
         flagged = target_of(statement, ast.Attribute)
         part = owner(flagged) if flagged and flagged.attr == "requires_grad" else None
-        if part is not None and _is_module(case, part):
+        whole = part.value if isinstance(part, ast.Subscript) else part
+        if whole is not None and case.is_module(whole):
             new = f"{case.of(part)}.requires_grad_({case.of(statement.value)})"
             why = f"{case.of(flagged)} is an attribute like any other: the parameters keep theirs."
             yield case.replaced(statement, new, why=why)
             continue
-        if isinstance(part, ast.Subscript) and case.tensor(part.value) is not None:
-            whole = case.of(part.value)
-            why = f"{case.of(part)} is a new tensor: the flag was set on it, not on {whole}."
-            yield case.replaced(part, whole, why=why)
-
-
-def _is_module(case: Case, node: ast.expr) -> bool:
-    """Whether an expression is a module, or one of the parts of a module by its number."""
-    whole = node.value if isinstance(node, ast.Subscript) else node
-    return case.is_module(whole)
+        if isinstance(part, ast.Subscript) and case.tensor(whole) is not None:
+            text = case.of(whole)
+            why = f"{case.of(part)} is a new tensor: the flag was set on it, not on {text}."
+            yield case.replaced(part, text, why=why)
 
 
 def why_leaves(names: list[str]) -> str:

@@ -25,14 +25,14 @@ from .text import Edit
 LOSSES = ("loss", "err", "cost", "mse", "bce", "criterion", "objective", "nll", "penalty")
 
 
-def is_loss(text: str) -> bool:
+def is_called_loss(text: str) -> bool:
     """Whether an expression is called a loss."""
     return any(word in text.lower() for word in LOSSES)
 
 
 def reduction(text: str) -> str:
     """`.mean()` of what is called a loss, `.sum()` of what else is differentiated."""
-    return ".mean()" if is_loss(text) else ".sum()"
+    return ".mean()" if is_called_loss(text) else ".sum()"
 
 
 def seed_of(call: ast.Call, root: ast.expr) -> ast.expr | None:

@@ -377,7 +377,7 @@ def _with_rows(case: Case, first: ast.expr, rows: int) -> Iterator[Proposal]:
 
 def _given_for(case: Case, name: ast.expr) -> Iterator[ast.expr]:
     """The number that an __init__ is given for one of its arguments."""
-    function = next((n for n in case.around(name) if isinstance(n, ast.FunctionDef)), None)
+    function = case.function_of(name)
     cls = case.parents.get(function) if function is not None else None
     if function is None or not isinstance(cls, ast.ClassDef):
         return
@@ -534,7 +534,7 @@ def index_of_list(case: Case) -> Iterator[Proposal]:
     """The place of the largest in the place of the largest; a whole number as one; a list that is
     computed with as a tensor.
     """
-    for side in [s for n in case.of_type(ast.BinOp) for s in (n.left, n.right)]:
+    for side in case.sides:
         if isinstance(case.value(side), list):
             stack = "stack" if case.listed(side) else "tensor"
             why = "A list times a number is the list several times: a tensor is computed with."

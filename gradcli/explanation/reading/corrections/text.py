@@ -95,6 +95,10 @@ class Text:
             node = self.parents[node]
             yield node
 
+    def function_of(self, node: ast.AST) -> ast.FunctionDef | None:
+        """The innermost function with a name that a node stands in."""
+        return next((n for n in self.around(node) if isinstance(n, ast.FunctionDef)), None)
+
     def statements_of(self, line: int) -> list[ast.stmt]:
         """The innermost statements of a line."""
         result = [
