@@ -39,8 +39,8 @@ STATS = "scipy.stats."  # where each distribution is a module, and a table
 METHODS = {  # of arrays, which have other arguments or another meaning as methods of tensors
     *("all", "any", "argmax", "argmin", "argsort", "clip", "compress", "copy", "cumprod", "cumsum"),
     *("diagonal", "dot", "flatten", "max", "mean", "min", "nonzero", "prod", "ptp", "ravel"),
-    *("repeat", "round", "searchsorted", "sort", "squeeze", "std", "sum", "swapaxes", "take", "trace"),
-    *("transpose", "var", "astype"),
+    *("repeat", "round", "searchsorted", "sort", "squeeze", "std", "sum", "swapaxes", "take"),
+    *("trace", "transpose", "var", "astype"),
 }
 UNLIKE = {"std", "var", "repeat"}  # of these, those with other numbers for the same arguments
 OF_FUNCTIONS = """
