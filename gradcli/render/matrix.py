@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from ..explanation.blocks import Formula, Matrix, Picture
 
 LONGEST_ENTRY, SHORTEST_ENTRY = 26, 8
+GAP = 5  # beside a column and what is left out after it
 GAPS = 7  # beside two columns and what is left out between them
 SHADES = "·▒█"
 
@@ -42,7 +43,7 @@ def cut(
     width: Callable[[Matrix[Any], int], float] = column_width,
 ) -> Cut:
     """The columns that fit into `room` characters (all of them without a limit), the first and the
-    last ones; `say` is how options are spoken of, and `width` tells how wide a column is.
+    last ones, or the first alone; `say` is how options are spoken of, and `width` tells how wide a column is.
     """
     count = len(matrix.column_labels)
     widths = [width(matrix, k) for k in range(count)] if room is not None else []
@@ -50,11 +51,12 @@ def cut(
     skipped = matrix.skipped_columns[1]
     while (
         room is not None
-        and len(keep) > 2
+        and len(keep) > 1
         and sum(widths[k] + 2 for k in keep) + (3 if skipped or len(keep) < count else 0) > room
     ):
         keep.pop(len(keep) - len(keep) // 3 - 1)
     columns = _with_gap(keep, matrix.skipped_columns)
+    columns += [None] if keep and keep[-1] < count - 1 else []
     rows = _with_gap([*range(len(matrix.row_labels))], matrix.skipped_rows)
     hidden_columns = skipped + count - len(keep)
     parts = [
@@ -78,12 +80,14 @@ def _with_gap(keep: list[int], skipped: tuple[int, int]) -> list[int | None]:
 
 
 def shortened(matrix: Matrix[str], room: int | None) -> Matrix[str]:
-    """The matrix with entries cut where they are too long for a column, of which at least two
-    stand in `room` characters.
+    """The matrix with entries cut where they are too long for a column, of which two stand in
+    `room` characters, or one where two would be too narrow.
     """
     longest = LONGEST_ENTRY
     if room is not None:
-        longest = max(SHORTEST_ENTRY, min(longest, (room - GAPS) // 2))
+        half = (room - GAPS) // 2
+        widest = half if half >= SHORTEST_ENTRY else room - GAP
+        longest = max(SHORTEST_ENTRY, min(longest, widest))
 
     def cells(row: tuple[str, ...] | None) -> tuple[str, ...] | None:
         return row and tuple(c if len(c) <= longest else f"{c[: longest - 1]}…" for c in row)
