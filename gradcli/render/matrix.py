@@ -43,7 +43,8 @@ def cut(
     width: Callable[[Matrix[Any], int], float] = column_width,
 ) -> Cut:
     """The columns that fit into `room` characters (all of them without a limit), the first and the
-    last ones, or the first alone; `say` is how options are spoken of, and `width` tells how wide a column is.
+    last ones, or the first alone; `say` is how options are spoken of, and `width` tells how wide a
+    column is.
     """
     count = len(matrix.column_labels)
     widths = [width(matrix, k) for k in range(count)] if room is not None else []

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...errors import GradcliError
 from ...graphs import Node
-from ..libraries import METHODS, UNLIKE, Function, library_function
+from ..libraries import METHODS, OF_TENSORS, UNLIKE, Function, library_function
 from ..libraries.function import array
 from ..names import libraries_of, uses_constants
 from .indices import array_module, is_array_program
@@ -60,9 +60,14 @@ def method(b: Scope, name: str, args: list, named: dict) -> Function | None:
     """The function that is a method of arrays in this program; None if it is a method of tensors.
     Raises GradcliError `unsupported` if it may be either.
     """
-    if name not in METHODS or not isinstance(args[0], Node):
+    if name not in METHODS | OF_TENSORS or not isinstance(args[0], Node):
         return None
     called = libraries_of(b.program)
+    if name in OF_TENSORS:
+        if is_array_program(b):
+            message = f"arrays of NumPy and JAX have no method {name}()"
+            raise GradcliError("unsupported", message, hint=f"write np.{name}(x, ...)")
+        return None
     if is_array_program(b):
         if name == "sort" and "jax" not in called:
             message = "sort() of an array gives None in NumPy, which sorts the array itself"

@@ -86,6 +86,8 @@ def call(b: Scope, e: ast.Call) -> Any:
     else:
         of_tensors = lookup(f"Tensor.{name}") if operands else None
         called = of_tensors or _elsewhere(b, e) or lookup(name) or _unlisted(b, e, name)
+        if name == "sum" and _is_of_rows(b, e, args, named):
+            named = {"dim": 0}
         value, dtype = _call_operator(b, e, called, args, named, dtype, is_method=bool(operands))
     return _as_dtype(b, value, dtype, e)
 
@@ -214,6 +216,12 @@ def _elsewhere(b: Scope, e: ast.Call) -> Callable | None:
         return library_function(f"{array_module(b)}.{ARRAY_BUILTINS[path]}")
     name = None if path.split(".")[0] in b.scope else library_name(path)
     return of_library(name, path, b.source.span(e.func)) if name else None
+
+
+def _is_of_rows(b: Scope, e: ast.Call, args: list, named: dict[str, Any]) -> bool:
+    """Whether a call of sum() is one of Python's, which adds the rows of an array."""
+    of_python = isinstance(e.func, ast.Name) and len(args) == 1 and not named
+    return of_python and isinstance(args[0], Node) and args[0].ndim > 1 and is_array_program(b)
 
 
 def _unlisted(b: Scope, e: ast.Call, name: str) -> Callable:

@@ -43,6 +43,7 @@ METHODS = {  # of arrays, which have other arguments or another meaning as metho
     *("trace", "transpose", "var", "astype"),
 }
 UNLIKE = {"std", "var", "repeat"}  # of these, those with other numbers for the same arguments
+OF_TENSORS = {"median", "nanmedian", "split"}  # alone; functions of arrays differ from them
 OF_FUNCTIONS = """
     grad value_and_grad vjp jvp jacfwd jacrev jacobian hessian linearize jit vmap pmap
     checkpoint remat custom_vjp custom_jvp apply_along_axis apply_over_axes vectorize frompyfunc
