@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..explanation.blocks import Formula, Matrix, Picture
+from .ascii import in_ascii
 
 LONGEST_ENTRY, SHORTEST_ENTRY = 26, 8
 GAP = 5  # beside a column and what is left out after it
@@ -28,6 +29,16 @@ def _text(part: Any) -> Any:
     if isinstance(part, Formula):
         return part.text
     return tuple(map(_text, part)) if isinstance(part, tuple) else part
+
+
+def in_signs_of_ascii(matrix: Matrix[str]) -> Matrix[str]:
+    """The matrix with its cells in ASCII, which may be longer."""
+    cells = ("column_labels", "row_labels", "entries", "seed", "product", "tangent", "result")
+    return matrix._replace(**{name: _spelled(getattr(matrix, name)) for name in cells})
+
+
+def _spelled(part: Any) -> Any:
+    return tuple(map(_spelled, part)) if isinstance(part, tuple) else part and in_ascii(part)
 
 
 def column_width(matrix: Matrix[str], k: int) -> int:
@@ -80,7 +91,7 @@ def _with_gap(keep: list[int], skipped: tuple[int, int]) -> list[int | None]:
     return out
 
 
-def shortened(matrix: Matrix[str], room: int | None) -> Matrix[str]:
+def shortened(matrix: Matrix[str], room: int | None, ellipsis: str = "…") -> Matrix[str]:
     """The matrix with entries cut where they are too long for a column, of which two stand in
     `room` characters, or one where two would be too narrow.
     """
@@ -91,7 +102,8 @@ def shortened(matrix: Matrix[str], room: int | None) -> Matrix[str]:
         longest = max(SHORTEST_ENTRY, min(longest, widest))
 
     def cells(row: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        return row and tuple(c if len(c) <= longest else f"{c[: longest - 1]}…" for c in row)
+        end = longest - len(ellipsis)
+        return row and tuple(c if len(c) <= longest else c[:end] + ellipsis for c in row)
 
     return matrix._replace(
         entries=tuple(cells(row) or () for row in matrix.entries),
