@@ -291,10 +291,10 @@ def test_independent_equations_are_solved_one_by_one(monkeypatch):
 
 
 def test_equations_that_would_take_long_are_refused():
-    given = ["-v", "x=randn(900)", "--target", "x=ones(900)", "--limit", "seconds=2"]
+    given = ["-v", "x=randn(1450)", "--target", "x=ones(1450)", "--limit", "seconds=2"]
     refused = gradcli("seed-for", "softmax(x, 0)", *given)
     assert refused.status == 2
-    assert "solving 900 equations: 8 seconds, and the limit is 2" in refused.err
+    assert "solving 1,450 equations: 8 seconds, and the limit is 2" in refused.err
 
 
 def test_decompositions_that_would_take_long_are_refused(monkeypatch):

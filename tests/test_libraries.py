@@ -440,6 +440,12 @@ jnp.arctan2(k, k) + jax.lax.atan2(k, jnp.roll(k, 1)) + jnp.angle(k)
 jnp.exp(x).at[1].set(2.0) + jnp.exp(x).at[-1].add(y[0]) + jnp.sin(x).at[::2].set(y[:2])
 jnp.exp(M).at[1:, 0].set(x[:2]) + jnp.exp(M).at[0].add(x) + M.at[:, -1].get()[:, None]
 jnp.exp(x).at[jnp.array([0, 0, 2])].add(y[:3]) + jnp.exp(x).at[jnp.array([3, 1])].set(1)
+jnp.exp(x).at[jnp.array([0, 0, 2])].set(y[:3]) + jnp.exp(x).at[jnp.array([1, -3])].set(y[:2])
+jnp.exp(M).at[:, jnp.array([1, 1])].set(M[:, :2])
+abs(k) + jnp.sin(k)
+pow(k, jnp.roll(k, 1)) + jnp.sin(k)
+jnp.float_power(k, 0) + jnp.float_power(k, 2)
+jnp.hypot(jnp.array([jnp.inf, 1.0]), x[:2])
 jnp.exp(M).at[::-1].add(x)
 jnp.copysign(k, jnp.roll(k, 1))
 jnp.sign(n) * x
@@ -807,6 +813,7 @@ REFUSED = [
     ("torch.exp(x).std() + np.sum(x)", "unsupported", "std()"),
     ("np.pi * x.std()", "unsupported", "std()"),
     ("import numpy as np\nx.sort()", "unsupported", "np.sort(x)"),
+    ("np.sin(x).median()", "unsupported", "np.median(x"),
     ("np.sin(x).sort()", "unsupported", "np.sort(x)"),
     ("np.pad(x, -1)", "arguments", "below 0"),
     ("np.eye(100000, k=1) * x[0]", "limit", "numbers"),
@@ -835,6 +842,8 @@ IMPORTED = [
     ("import jax.numpy as jnp\nx.var() * x[::-1]", X.var() * X[::-1]),
     ("import numpy as np\nimport torch\nnp.pi * x.std()", np.pi * X.std(ddof=1)),
     ("import numpy as onp\nonp.sort(x)[0]", X.min()),
+    ("np.ones(2) * sum(x.reshape(2, 2))", sum(X.reshape(2, 2))),
+    ("a = np.array([3, 0, 5, 1])\na.nonzero()[0] * x[:3]", np.array([0, 2, 3]) * X[:3]),
     ("from jax import lax\nlax.rev(x, (0,))", X[::-1]),
     ("import scipy.special as sp\nsp.softmax(x)", scipy.special.softmax(X)),
     ("from scipy import special\nspecial.expit(x)", scipy.special.expit(X)),

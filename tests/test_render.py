@@ -224,3 +224,22 @@ def test_a_file_that_is_not_there():
     found = gradcli("render", str(Path("nowhere.json")))
     assert found.status == 2
     assert "nowhere.json" in found.err
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+@pytest.mark.parametrize("text", ["softmax(x @ W, 1)", "layer_norm(x, (3,)) @ W"])
+def test_rows_of_a_matrix_are_as_long_in_ascii(text, width):
+    out = gradcli("jacobian", text, "-s", "x=2x3,W=3x3", "--width", str(width), "--ascii").out
+    rows = [line for line in out.splitlines() if re.search(r"\| out\[|^  -+\+", line)]
+    assert len(rows) > 12
+    assert len({len(row) for row in rows[:7]}) == 1
+    assert all(len(row) <= width for row in rows)
+
+
+@pytest.mark.parametrize("width", [40, 42, 44, 60])
+def test_columns_of_a_matrix_are_shown_whole_or_left_out(width):
+    values = ("-v", "x=[[0.3,-1.2,0.7],[1,2,3]]", "-v", "W=[[0.1,2,-0.3],[1,0.37,2],[0.21,1,1]]")
+    out = gradcli("jacobian", "softmax(x @ W, 1)", *values, "-w", "x", "--width", str(width)).out
+    rows = [line for line in out.splitlines() if re.search(r"│ out\[| x\[0,0\] ", line)]
+    assert len(rows) == 7
+    assert all(len(row) <= width and not re.search(r"\w…", row) for row in rows)

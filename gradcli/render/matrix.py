@@ -4,8 +4,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..explanation.blocks import Formula, Matrix, Picture
+from .ascii import in_ascii
 
 LONGEST_ENTRY, SHORTEST_ENTRY = 26, 8
+GAP = 5  # beside a column and what is left out after it
 GAPS = 7  # beside two columns and what is left out between them
 SHADES = "·▒█"
 
@@ -29,6 +31,16 @@ def _text(part: Any) -> Any:
     return tuple(map(_text, part)) if isinstance(part, tuple) else part
 
 
+def in_signs_of_ascii(matrix: Matrix[str]) -> Matrix[str]:
+    """The matrix with its cells in ASCII, which may be longer."""
+    cells = ("column_labels", "row_labels", "entries", "seed", "product", "tangent", "result")
+    return matrix._replace(**{name: _spelled(getattr(matrix, name)) for name in cells})
+
+
+def _spelled(part: Any) -> Any:
+    return tuple(map(_spelled, part)) if isinstance(part, tuple) else part and in_ascii(part)
+
+
 def column_width(matrix: Matrix[str], k: int) -> int:
     """How wide column k is."""
     lines = [*matrix.entries, *(n for n in (matrix.product, matrix.tangent) if n is not None)]
@@ -42,7 +54,8 @@ def cut(
     width: Callable[[Matrix[Any], int], float] = column_width,
 ) -> Cut:
     """The columns that fit into `room` characters (all of them without a limit), the first and the
-    last ones; `say` is how options are spoken of, and `width` tells how wide a column is.
+    last ones, or the first alone; `say` is how options are spoken of, and `width` tells how wide a
+    column is.
     """
     count = len(matrix.column_labels)
     widths = [width(matrix, k) for k in range(count)] if room is not None else []
@@ -50,11 +63,12 @@ def cut(
     skipped = matrix.skipped_columns[1]
     while (
         room is not None
-        and len(keep) > 2
+        and len(keep) > 1
         and sum(widths[k] + 2 for k in keep) + (3 if skipped or len(keep) < count else 0) > room
     ):
         keep.pop(len(keep) - len(keep) // 3 - 1)
     columns = _with_gap(keep, matrix.skipped_columns)
+    columns += [None] if keep and keep[-1] < count - 1 else []
     rows = _with_gap([*range(len(matrix.row_labels))], matrix.skipped_rows)
     hidden_columns = skipped + count - len(keep)
     parts = [
@@ -77,16 +91,19 @@ def _with_gap(keep: list[int], skipped: tuple[int, int]) -> list[int | None]:
     return out
 
 
-def shortened(matrix: Matrix[str], room: int | None) -> Matrix[str]:
-    """The matrix with entries cut where they are too long for a column, of which at least two
-    stand in `room` characters.
+def shortened(matrix: Matrix[str], room: int | None, ellipsis: str = "…") -> Matrix[str]:
+    """The matrix with entries cut where they are too long for a column, of which two stand in
+    `room` characters, or one where two would be too narrow.
     """
     longest = LONGEST_ENTRY
     if room is not None:
-        longest = max(SHORTEST_ENTRY, min(longest, (room - GAPS) // 2))
+        half = (room - GAPS) // 2
+        widest = half if half >= SHORTEST_ENTRY else room - GAP
+        longest = max(SHORTEST_ENTRY, min(longest, widest))
 
     def cells(row: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        return row and tuple(c if len(c) <= longest else f"{c[: longest - 1]}…" for c in row)
+        end = longest - len(ellipsis)
+        return row and tuple(c if len(c) <= longest else c[:end] + ellipsis for c in row)
 
     return matrix._replace(
         entries=tuple(cells(row) or () for row in matrix.entries),

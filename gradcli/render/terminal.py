@@ -37,7 +37,7 @@ from ..explanation.blocks import (
 from ..notation.tree import Token
 from .ascii import in_ascii
 from .environment import Environment
-from .matrix import column_width, cut, drawn, shortened, texts
+from .matrix import column_width, cut, drawn, in_signs_of_ascii, shortened, texts
 from .roles import input_roles
 from .ruled import Column, Unwrapped, ruled
 from .tensors import tensor_lines
@@ -102,6 +102,7 @@ class Page:
     def __init__(self, environment: Environment):
         self.environment = environment
         self.roles: dict[str, str] = {}
+        self.ellipsis = "..." if environment.ascii else "…"
 
     def document(self, document: Document) -> list[RenderableType]:
         """Everything, section by section, a blank line between them."""
@@ -351,9 +352,11 @@ class Page:
         tangent between the labels and the entries, matrix times tangent at the right.
         """
         block = texts(formulas)
+        block = in_signs_of_ascii(block) if self.environment.ascii else block
         whole = self.environment.full
-        room = None if whole else self.width - self.beside_matrix(block)
-        block = block if whole else shortened(block, room)
+        beside = self.beside_matrix(block) + len(self.ellipsis) - 1
+        room = None if whole else self.width - beside
+        block = block if whole else shortened(block, room, self.ellipsis)
         shown = cut(block, room, self.environment.say)
         widths = [(k, 0 if k is None else column_width(block, k)) for k in shown.columns]
         parts = [
@@ -391,7 +394,7 @@ class Page:
         """
         if k is None:
             dots = Text(":" if self.environment.ascii else "⋮")
-            return dots, Text("…"), Text(""), dots
+            return dots, Text(self.ellipsis), Text(""), dots
         weight = Text("" if block.seed is None else block.seed[k], self.style("seed"))
         result = Text("" if block.result is None else block.result[k], self.style("answer"))
         return weight, Text(block.row_labels[k]), self.entries(widths, block.entries[k], ""), result
@@ -416,8 +419,8 @@ class Page:
         for place, (k, width) in enumerate(widths if row else []):
             gap = "  " if place else ""
             if k is None:
-                out.append(f"{gap}…", "dim")
+                out.append(gap + self.ellipsis, "dim")
                 continue
-            style = "dim" if row[k] == "·" else self.style(role)
+            style = "dim" if row[k] in ("·", ".") else self.style(role)
             out.append(gap + row[k].rjust(width), style)
         return out

@@ -16,7 +16,7 @@ TINY = 1e-10  # what counts as 0 relative to numbers of size 1
 ROUNDING = 1e-14  # relative: what counts as rounding
 REFINEMENTS = 4  # steps of iterative refinement
 LARGEST_DENOMINATOR = 1000
-PER_SECOND = 1e8  # rows times columns times the fewer of them, of a block that is solved
+PER_SECOND = 4e8  # rows times columns times the fewer of them of a block; of a slow core
 EXACT = 10_000  # entries up to which fractions are verified in exact arithmetic
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...errors import GradcliError
 from ...graphs import Node
-from ..libraries import METHODS, UNLIKE, Function, library_function
+from ..libraries import METHODS, OF_TENSORS, UNLIKE, Function, library_function
 from ..libraries.function import array
 from ..names import uses_constants
 from .indices import array_module, is_array_program
@@ -60,10 +60,14 @@ def method(b: Scope, name: str, args: list, named: dict) -> Function | None:
     """The function that is a method of arrays in this program; None if it is a method of tensors.
     Raises GradcliError `unsupported` if it may be either.
     """
-    if name not in METHODS or not isinstance(args[0], Node):
+    if name not in METHODS | OF_TENSORS or not isinstance(args[0], Node):
         return None
     called = b.libraries
     if is_array_program(b):
+        if name in OF_TENSORS:
+            message = f"arrays of NumPy and JAX have no method {name}()"
+            prefix = "jnp" if "jax" in called else "np"
+            raise GradcliError("unsupported", message, hint=f"write {prefix}.{name}(x, ...)")
         if name == "sort" and "jax" not in called:
             message = "sort() of an array gives None in NumPy, which sorts the array itself"
             raise GradcliError("unsupported", message, hint="write np.sort(x)")

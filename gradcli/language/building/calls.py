@@ -12,6 +12,7 @@ from ...operators.families import Shorthand
 from ...operators.leaves import Array
 from ..foreign import foreign, not_a_function, not_called
 from ..libraries import function as of_library
+from ..libraries import library_function
 from ..names import library_path
 from ..namespaces import check_function, check_method
 from ..refusals import refusal
@@ -30,7 +31,13 @@ from ..vocabulary import (
 )
 from .arrays import ARRAYS, by_method, method
 from .facts import FACTS
-from .indices import check_not_supposed, index_array, is_array_program, literal_array
+from .indices import (
+    array_module,
+    check_not_supposed,
+    index_array,
+    is_array_program,
+    literal_array,
+)
 from .makers import MAKERS, RANGES
 from .operands import CHOOSE, in_words, is_number
 from .python import PYTHONS
@@ -43,6 +50,7 @@ DEVICES = (  # what PyTorch's error names for one that it does not know
 )
 KIND_OR_DEVICE = rf"({DEVICES})(:\d+)?|torch\.(cuda\.)?[A-Z][a-z]+Tensor"
 DIMS = {"dim", "axis", "dim0", "dim1"}  # for which PyTorch also takes an integer scalar tensor
+ARRAY_BUILTINS = {"abs": "abs", "pow": "power"}  # of Python, which have slopes of arrays
 FUNCTIONS = MAKERS | FACTS | PYTHONS | RANGES | ARRAYS
 IDENTITY = {
     *("clone", "contiguous", "requires_grad_", "retain_grad", "to", "type"),
@@ -78,6 +86,8 @@ def call(b: Scope, e: ast.Call) -> Any:
     else:
         of_tensors = lookup(f"Tensor.{name}") if operands else None
         called = of_tensors or _elsewhere(b, e) or lookup(name) or _unlisted(b, e, name)
+        if name == "sum" and _is_of_rows(b, e, args, named):
+            named = {"dim": 0}
         value, dtype = _call_operator(b, e, called, args, named, dtype, is_method=bool(operands))
     return _as_dtype(b, value, dtype, e)
 
@@ -202,8 +212,16 @@ def _callee(b: Scope, e: ast.Call) -> tuple[str, list]:
 def _elsewhere(b: Scope, e: ast.Call) -> Callable | None:
     """The function of NumPy, SciPy or JAX that is called; None for others."""
     path = dotted(e.func) or ""
+    if path in ARRAY_BUILTINS and is_array_program(b):
+        return library_function(f"{array_module(b)}.{ARRAY_BUILTINS[path]}")
     name = None if path.split(".")[0] in b.scope else library_name(path)
     return of_library(name, path, b.source.span(e.func)) if name else None
+
+
+def _is_of_rows(b: Scope, e: ast.Call, args: list, named: dict[str, Any]) -> bool:
+    """Whether a call of sum() is one of Python's, which adds the rows of an array."""
+    of_python = isinstance(e.func, ast.Name) and len(args) == 1 and not named
+    return of_python and isinstance(args[0], Node) and args[0].ndim > 1 and is_array_program(b)
 
 
 def _unlisted(b: Scope, e: ast.Call, name: str) -> Callable:

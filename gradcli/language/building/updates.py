@@ -5,6 +5,9 @@ from typing import Any
 
 from ...errors import GradcliError
 from ...graphs import Node, as_node
+from ...lazy import np
+from ...operators.indexing import is_array
+from ...operators.leaves import numbers
 from ...operators.scattering import put
 from ..libraries.function import op
 from .indices import indexed
@@ -47,4 +50,19 @@ def _updated(b: Scope, base: Node, place: ast.Subscript, value: Any, name: str) 
         return op.where(op.reshape(mask, over), new, base)
     places = op.reshape(op.arange(end=base.numel), base.shape)
     picked = indexed(b, places, place)
-    return put(base, picked, op.expand(value, shape=picked.shape), accumulate=name == "add")
+    value = op.expand(value, shape=picked.shape)
+    of_slices = picked.op.name == "getitem" and not any(map(is_array, picked.attrs["index"]))
+    if name == "set" and not of_slices:
+        value = _last(b, value, picked)
+    return put(base, picked, value, accumulate=name == "add")
+
+
+def _last(b: Scope, value: Node, picked: Node) -> Node:
+    """The value without a slope where a later element of it is written to the same place."""
+    places = b.numbers(picked, "an index decides on what is written").reshape(-1)
+    _, from_end = np.unique(places[::-1], return_index=True)
+    if from_end.size == places.size:
+        return value
+    kept = np.zeros(places.size, bool)
+    kept[places.size - 1 - from_end] = True
+    return op.where(numbers(kept.reshape(picked.shape)), value, 0.0)

@@ -38,11 +38,12 @@ MODULES |= {f"numpy.{name}": (f"numpy.{name.upper()}",) for name in (*UFUNCS, "d
 STATS = "scipy.stats."  # where each distribution is a module, and a table
 METHODS = {  # of arrays, which have other arguments or another meaning as methods of tensors
     *("all", "any", "argmax", "argmin", "argsort", "clip", "compress", "copy", "cumprod", "cumsum"),
-    *("diagonal", "dot", "flatten", "max", "mean", "min", "prod", "ptp", "ravel", "repeat"),
-    *("round", "searchsorted", "sort", "squeeze", "std", "sum", "swapaxes", "take", "trace"),
-    *("transpose", "var", "astype"),
+    *("diagonal", "dot", "flatten", "max", "mean", "min", "nonzero", "prod", "ptp", "ravel"),
+    *("repeat", "round", "searchsorted", "sort", "squeeze", "std", "sum", "swapaxes", "take"),
+    *("trace", "transpose", "var", "astype"),
 }
 UNLIKE = {"std", "var", "repeat"}  # of these, those with other numbers for the same arguments
+OF_TENSORS = {"median", "nanmedian", "split"}  # alone; functions of arrays differ from them
 OF_FUNCTIONS = """
     grad value_and_grad vjp jvp jacfwd jacrev jacobian hessian linearize jit vmap pmap
     checkpoint remat custom_vjp custom_jvp apply_along_axis apply_over_axes vectorize frompyfunc

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...errors import GradcliError
+from ...graphs import Node
 from ...graphs.shapes import axis as axis_of
 from .function import array, op
 from .lax import digamma, ndtri, power, size
@@ -30,7 +31,13 @@ def clip(arr=None, /, min=None, max=None, *, a=None, a_min=None, a_max=None):
 
 def _hypot(x1, x2):
     large, small = op.maximum(size(x1), size(x2)), op.minimum(size(x1), size(x2))
-    return large * op.sqrt(1.0 + op.square(small / op.where(op.eq(large, 0.0), 1.0, large)))
+    finite = large * op.sqrt(1.0 + op.square(small / op.where(op.eq(large, 0.0), 1.0, large)))
+    return op.where(op.eq(large, math.inf), math.inf, finite)
+
+
+def _float_power(x, y):
+    """The power of floats, also where an exponent is a whole number."""
+    return power(x, op.double(y) if isinstance(y, Node) and y.dtype != "float" else y * 1.0)
 
 
 def _std(a, axis=None, dtype=None, *, ddof=0, keepdims=False, correction=None):
@@ -135,7 +142,8 @@ ARRAYS: dict[str, Any] = {
     "fmin": lambda x1, x2: op.where((x1 < x2) | op.isnan(x2), x1, x2),
     "hypot": _hypot,
     "std": _std,
-    **dict.fromkeys(("power", "pow", "float_power"), power),
+    **dict.fromkeys(("power", "pow"), power),
+    "float_power": _float_power,
     **dict.fromkeys(("arctan2", "atan2"), "jax_arctan2"),
     "angle": lambda z, deg=False: (op.rad2deg if deg else op.clone)(
         op.jax_arctan2(op.zeros_like(z), z)
