@@ -6,7 +6,6 @@ from typing import Any
 from ...errors import GradcliError
 from ...graphs import Node, as_node
 from ...lazy import np
-from ...operators.indexing import is_array
 from ...operators.leaves import numbers
 from ...operators.scattering import put
 from ..libraries.function import op
@@ -51,8 +50,7 @@ def _updated(b: Scope, base: Node, place: ast.Subscript, value: Any, name: str) 
     places = op.reshape(op.arange(end=base.numel), base.shape)
     picked = indexed(b, places, place)
     value = op.expand(value, shape=picked.shape)
-    of_slices = picked.op.name == "getitem" and not any(map(is_array, picked.attrs["index"]))
-    if name == "set" and not of_slices:
+    if name == "set":
         value = _last(b, value, picked)
     return put(base, picked, value, accumulate=name == "add")
 
