@@ -33,6 +33,7 @@ from ..random_numbers import Numbers
 from .other_sizes import followed_shapes, other_shapes, posed_again, single_shapes, untied_shapes
 
 MOST = 200_000  # elements of all tensors of a trial
+MOST_BACK = 2_000_000  # of those that a gradient is computed from
 CLOSE = 1e-6
 DRAWS = 4  # of random numbers, until outputs are finite
 ZERO = 1e-30  # less is rounding: the random numbers are of order 1
@@ -112,7 +113,10 @@ class Trial:
         if name not in self._gradients:
             p = self.problem
             x = p.inputs[name].node
-            self._gradients[name] = backward(p.out, p.seed.node, [x]).of[x]
+            grad = backward(p.out, p.seed.node, [x]).of[x]
+            if grad is not None and sum(n.numel for n in walk([grad])) > MOST_BACK:
+                raise GradcliError("limit", "too large to be tried out")
+            self._gradients[name] = grad
         return self._gradients[name]
 
     @property
