@@ -191,21 +191,27 @@ def abs(g, y, x):
     return g * side(x)
 
 
-def steps(name, sentence, numeric, symbolic, caveat, kink, **fields):
-    """An operator that is constant but for its jumps."""
+def steps(numeric, symbolic, caveat, kink, **fields):
+    """An operator that is constant but for its jumps, declared by its name and sentence."""
 
-    def rule(g, y, x):
-        return zeros(size=x.shape)
+    def declare(named):
+        def rule(g, y, x):
+            return zeros(size=x.shape)
 
-    rule.__name__, rule.__doc__ = name, sentence
-    return elementwise(numeric, symbolic=symbolic, caveat=caveat, kink=kink, **fields)(rule)
+        rule.__name__, rule.__doc__, rule.__module__ = (
+            named.__name__,
+            named.__doc__,
+            named.__module__,
+        )
+        return elementwise(numeric, symbolic=symbolic, caveat=caveat, kink=kink, **fields)(rule)
+
+    return declare
 
 
 BETWEEN_STEPS = "it is constant between its steps, and its gradient is 0"
 
-sign = steps(
-    "sign",
-    "-1, 0 or 1: the sign.",
+
+@steps(
     lambda x: np.sign(np.nan_to_num(x)),
     lambda sp, x: sp.sign(x),
     "constant but for its jump at 0: the gradient is 0 everywhere",
@@ -213,6 +219,8 @@ sign = steps(
     aliases=("sgn",),
     numpy="np.sign",
 )
+def sign(x):
+    """-1, 0 or 1: the sign."""
 
 
 @elementwise(
@@ -226,9 +234,7 @@ def side(g, y, x):
     return StaysZero()
 
 
-floor = steps(
-    "floor",
-    "The largest whole number not above x.",
+@steps(
     lambda x: np.floor(x),
     lambda sp, x: sp.floor(x),
     BETWEEN_STEPS,
@@ -236,9 +242,11 @@ floor = steps(
     numpy="np.floor",
     takes="numbers",
 )
-ceil = steps(
-    "ceil",
-    "The smallest whole number not below x.",
+def floor(x):
+    """The largest whole number not above x."""
+
+
+@steps(
     lambda x: np.ceil(x),
     lambda sp, x: sp.ceiling(x),
     BETWEEN_STEPS,
@@ -246,15 +254,19 @@ ceil = steps(
     numpy="np.ceil",
     takes="numbers",
 )
-round = steps(
-    "round",
-    "The nearest whole number, the even one of two.",
+def ceil(x):
+    """The smallest whole number not below x."""
+
+
+@steps(
     lambda x: np.rint(x),
     elements.nearest,
     BETWEEN_STEPS,
     lambda y, x: (x - y).abs().eq(0.5),
     numpy="np.round",
 )
+def round(x):
+    """The nearest whole number, the even one of two."""
 
 
 @elementwise(

@@ -12,9 +12,7 @@ def _truncated(sp, x):
     return sp.sign(x) * sp.floor(sp.Abs(x))
 
 
-trunc = steps(
-    "trunc",
-    "x without what stands after the point.",
+@steps(
     lambda x: np.trunc(x),
     _truncated,
     BETWEEN_STEPS,
@@ -23,6 +21,9 @@ trunc = steps(
     numpy="np.trunc",
     takes="numbers",
 )
+def trunc(x):
+    """x without what stands after the point."""
+
 
 MOST_DECIMALS = 308  # 10 to a higher power is inf
 

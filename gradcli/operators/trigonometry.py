@@ -101,9 +101,7 @@ def atanh(g, y, x):
     return g / (1 - x * x)
 
 
-angle = steps(
-    "angle",
-    "pi where x is below 0, otherwise 0.",
+@steps(
     lambda x: np.where(np.isnan(x), x, np.where(np.less(x, 0), np.pi, 0)),
     lambda sp, x: elements.choice(sp, elements.compare(sp, "Lt", x, sp.S.Zero), sp.pi, sp.S.Zero),
     "constant but for its jump at 0: the gradient is 0 everywhere",
@@ -112,6 +110,8 @@ angle = steps(
     numpy="np.where({0} < 0, np.pi, 0.0)",
     jax="jnp.angle",
 )
+def angle(x):
+    """pi where x is below 0, otherwise 0."""
 
 
 @composite(examples=(("deg2rad(x)", "x=3"),))
