@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import get_context, parent_process
+from multiprocessing.util import Finalize
 from threading import Thread
 from typing import Any
 
@@ -124,6 +125,7 @@ def _begin(shared: Any) -> None:
     if hasattr(signal, "pthread_sigmask"):  # the parent had interrupts wait until now
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     collect_seldom()
+    Finalize(None, os._exit, (0,), exitpriority=0)  # what it holds is not freed piece by piece
     Thread(target=_end_with_parent, daemon=True).start()
 
 
