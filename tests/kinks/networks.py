@@ -215,6 +215,8 @@ DISTANCES = [
     ("cosine_similarity(x, y)", {"x": [1.0, 2.0], "y": ROWS}, None),
     ("cosine_similarity(x, y, 1, 1.0)", {"x": [[0.7], [0.1]], "y": [[1.0, 0.0, 2.0]] * 2}, None),
     ("F.cosine_similarity(x, y, -1)", {"x": [inf, 1.0], "y": [nan, 1.0]}, None),
+    ("F.lp_pool1d(x, 2.0, 2)", {"x": [[1.0, -2.0, 3.0, 0.5]]}, None),
+    ("F.lp_pool2d(x, 3.0, 2)", {"x": [[[1.0, 2.0], [3.0, 0.5]]]}, None),
     ("F.cosine_embedding_loss(x, y, tensor([1, -1, 1, 0]))", {"x": ROWS, "y": ROWS[::-1]}, None),
     ("F.cosine_embedding_loss(x, y, tensor(-1), 1.0)", {"x": [2.0, 0.0], "y": [1.0, 0.0]}, None),
     ("F.triplet_margin_loss(x, y, z)", {"x": ROWS, "y": ROWS, "z": ROWS[::-1]}, None),
