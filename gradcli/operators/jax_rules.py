@@ -52,23 +52,23 @@ def _without_inf(x):
     return where(x.eq(math.inf), 0, x)
 
 
-def _through_logaddexp(g, y, a, b):
-    top = _without_inf(y)
-    return g * exp(_without_inf(a) - top), g * exp(_without_inf(b) - top)
+def _through_logarithm(exponential):
+    """The rule of a logarithm of a sum of two exponentials."""
+
+    def rule(g, y, a, b):
+        top = _without_inf(y)
+        return tuple(g * exponential(_without_inf(x) - top) for x in (a, b))
+
+    return rule
 
 
-@_jax(_through_logaddexp)
+@_jax(_through_logarithm(exp))
 def jax_logaddexp(a, b):
     """logaddexp(a, b) with JAX's gradient at inf."""
     return logaddexp(a, b)
 
 
-def _through_logaddexp2(g, y, a, b):
-    top = _without_inf(y)
-    return g * exp2(_without_inf(a) - top), g * exp2(_without_inf(b) - top)
-
-
-@_jax(_through_logaddexp2)
+@_jax(_through_logarithm(exp2))
 def jax_logaddexp2(a, b):
     """logaddexp2(a, b) with JAX's gradient at inf."""
     return logaddexp2(a, b)

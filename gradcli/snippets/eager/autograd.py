@@ -195,13 +195,21 @@ def grad(
     )
     answers = [captured[edge] for edge in edges]
     finished(answers)
-    for place, (tensor, answer) in enumerate(zip(wanted, answers)):
-        if answer is None and materialize_grads:
-            answers[place] = zeros = engine.zeros_like(tensor)
-            zeros.requires_grad = create_graph
-        elif answer is None and not allow_unused:
-            raise error("RuntimeError", UNUSED.format(place=place))
+    if materialize_grads:
+        answers = [_materialized(t, a, create_graph) for t, a in zip(wanted, answers)]
+    elif not allow_unused and any(a is None for a in answers):
+        place = next(place for place, a in enumerate(answers) if a is None)
+        raise error("RuntimeError", UNUSED.format(place=place))
     return tuple(None if a is None else own(a) for a in answers)
+
+
+def _materialized(tensor: Tensor, answer: Any, create_graph: bool) -> Any:
+    """A gradient; zeros where none flows to the tensor."""
+    if answer is not None:
+        return answer
+    zeros = engine.zeros_like(tensor)
+    zeros.requires_grad = create_graph
+    return zeros
 
 
 def _check_inputs(m: Machine, inputs: Sequence[Any]) -> None:
