@@ -13,6 +13,7 @@ from random_programs import in_pytorch
 from support import one_in
 
 from gradcli.explanation.reading.answer import answer
+from gradcli.pasted.problems import posed
 from gradcli.snippets.reading import read
 
 FOLDER = Path(__file__).parent / "snippets"
@@ -88,6 +89,29 @@ def test_what_programs_use_beside_pytorch():
         "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.",
         25,
     )
+
+
+@pytest.mark.parametrize(
+    ("lines", "shown"),
+    [
+        (
+            "loss = torch.where(x > 0, torch.sqrt(x), torch.zeros_like(x)).sum()",
+            "loss = where(x > 0, sqrt(x), zeros_like(x)).sum()",
+        ),
+        ("loss = (x * (x > 0).float()).sum()", "loss = (x * (x > 0).double()).sum()"),
+        ("loss = (~(x.abs() < 2) * x).sum()", "loss = (~(abs(x) < 2) * x).sum()"),
+        ("k = x > 0\nloss = (x * k).sum()", "loss = (x * k).sum()"),
+        (
+            "a = torch.tensor([1., -1.])\nloss = (x * (a > 0)).sum()\na.neg_()",
+            "loss = (x * t1).sum()",  # a > 0 is another mask by then
+        ),
+        ("loss = (x * torch.tensor([5., 7.])).sum()", "loss = (x * t1).sum()"),
+    ],
+)
+def test_a_mask_without_a_name_is_shown_as_it_is_written(lines: str, shown: str) -> None:
+    program = f"x = torch.tensor([-1., 4.], requires_grad=True)\n{lines}\nloss.backward()\n"
+    trace = read(f"import torch\n{program}").trace
+    assert posed(trace.backwards[0]).text == shown
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ from ..snippets.eager.engine import (
     Record,
     inputs_first,
 )
-from ..snippets.eager.tensor import Tensor
+from ..snippets.eager.tensor import Origin, Tensor
 from ..snippets.trace import Backward
 
 MOST_RECORDS = 200  # what is longer is a loop that is better looked at in numbers
@@ -83,6 +83,7 @@ class _Poser:
         self.cut: dict[Record, Tensor] = {}
         self.written: dict[Tensor, list[Any]] = {}  # places that were overwritten
         self.unnamed: dict[str, str] = {}  # names that the program does not have
+        self.reached: set[Record | None] = set()
 
     def posed(self, wrt: Collection[str]) -> Posed:
         """The text, with all that belongs to it."""
@@ -135,6 +136,7 @@ class _Poser:
     def _output(self) -> Node:
         """The node of the output; of several, their sum."""
         order = self._order()
+        self.reached = {*order}
         for call in (r.call for r in order):
             if isinstance(call, Overwritten):
                 self.written.setdefault(call.tensor, []).append(call.at)
@@ -242,11 +244,51 @@ class _Poser:
     def _leaf(self, tensor: Tensor) -> Node:
         key = self._key(tensor)
         if key not in self.nodes:
-            name = self.names.get(key) or self._path(tensor) or self._invented()
-            node = OPS["input"](name=name, shape=tensor.shape, dtype=tensor.dtype.kind)
-            self.nodes[key] = node
-            self.inputs[node] = name, tensor
+            name = self.names.get(key) or self._path(tensor)
+            node = None if name else self._as_computed(tensor) or _uniform(tensor)
+            self.nodes[key] = node or self._input(tensor, name or self._invented())
         return self.nodes[key]
+
+    def _input(self, tensor: Tensor, name: str) -> Node:
+        node = OPS["input"](name=name, shape=tensor.shape, dtype=tensor.dtype.kind)
+        self.inputs[node] = name, tensor
+        return node
+
+    def _as_computed(self, tensor: Tensor) -> Node | None:
+        """The node of a mask without a name, from tensors that have one; None where there is none,
+        or where these have other numbers by now.
+        """
+        if tensor.requires_grad or not self._is_of_names(tensor):
+            return None
+        nodes, inputs = dict(self.nodes), dict(self.inputs)
+        node = self._computed_from(tensor)
+        if np.array_equal(self._evaluated(node), tensor.data):
+            return node
+        self.nodes, self.inputs = nodes, inputs
+        return None
+
+    def _is_of_names(self, operand: Any, deepest: int = 4) -> bool:
+        """Whether an operand is a number, has a name, or is computed from such by a few calls."""
+        if not isinstance(operand, Tensor) or self._key(operand) in self.nodes:
+            return True
+        record = operand._record
+        if record is None and (operand in self.names or self._path(operand)):
+            return True
+        if record in self.reached:
+            return False
+        call = _call_of(operand)
+        if call is None or not deepest:
+            return False
+        return all(self._is_of_names(o, deepest - 1) for o in call.operands)
+
+    def _computed_from(self, operand: Any) -> Node:
+        """The node of an operand that is of names."""
+        call = None
+        if isinstance(operand, Tensor) and self._key(operand) not in self.nodes:
+            call = _call_of(operand)
+        if call is None or operand in self.names:
+            return self._operand(operand)
+        return intern(call.op, tuple(map(self._computed_from, call.operands)), call.attrs)
 
     def _key(self, tensor: Tensor) -> Any:
         record = tensor._record
@@ -348,9 +390,11 @@ class _Poser:
 
     def computed(self) -> Any:
         """The number of the output as float64, from those of the leaves."""
-        out = self._output()
+        return self._evaluated(self._output())
+
+    def _evaluated(self, node: Node) -> Any:
         given = {n: as_given(in_decimals(self._numbers(t))) for n, (_, t) in self.inputs.items()}
-        return Evaluator(given)(out)[0]
+        return Evaluator(given)(node)[0]
 
     def _seed(self) -> Any:
         """The seed; None where it is 1 for a single number."""
@@ -450,6 +494,28 @@ def _before(tensor: Tensor) -> set[Any]:
                 seen.add(key)
                 stack += [edge.record] if isinstance(edge.record, Record) else []
     return seen
+
+
+def _uniform(tensor: Tensor) -> Node | None:
+    """The node of a tensor of zeros or of ones alone."""
+    if tensor.requires_grad or not tensor.dtype.is_floating or not tensor.numel:
+        return None
+    for name, value in (("zeros", 0), ("ones", 1)):
+        if (tensor.data == value).all() and not np.signbit(tensor.data).any():
+            lookup(name)
+            return OPS[name](size=tensor.shape)
+    return None
+
+
+def _call_of(tensor: Tensor) -> Origin | None:
+    """The call of an operator that made a tensor."""
+    record = tensor._record
+    if record is None:
+        return tensor.origin
+    match record.call:
+        case (Node(op=op, attrs=attrs), operands, _) if not tensor.output:
+            return Origin(op, operands, attrs, 0)
+    return None
 
 
 # ---- elements of a tensor ------------------------------------------------------------------------

@@ -26,12 +26,13 @@ from .layouts import laid_out
 from .mode import MODE, recording
 from .plans import Plan, Way
 from .products import THROUGH_PRODUCTS
-from .tensor import DualTensor, Edge, Tensor, Version, ViewOf
+from .tensor import DualTensor, Edge, Origin, Tensor, Version, ViewOf
 from .zeros import EXTREMES, LABELLED, negative_zeros, of_labels, of_softmax, with_signs
 
 STEPS = 20  # of the budget, for an operation
 PRODUCTS = 8_000  # of numbers, that take as long as a step
 BYTES = 16  # for an element, with what computing it takes
+DEEPEST_ORIGIN = 4  # deeper ones would keep all tensors of a loop alive
 Operand = Tensor | bool | int | float | None
 
 
@@ -96,10 +97,26 @@ def apply(
         into.changed()
     if back is not None:
         _record(prepared, back, inputs, edges, output, saved, compute, name, line, into)
+    elif into is None:
+        node = prepared.node
+        output.origin = _origin(op, inputs, node.attrs, node.dtype == "float")
     output.line = line
     if MODE.transforms and any(map(_is_batched, inputs)):
         output.fields["batched"] = True
     return output
+
+
+def _origin(
+    op: Operator, inputs: Sequence[Operand], attrs: dict[str, Any], floats: bool
+) -> Origin | None:
+    """What made an output, `floats` or not, where no floats are computed from floats: of a
+    comparison, an index, the cast of a mask.
+    """
+    tensors = [i for i in inputs if isinstance(i, Tensor)]
+    if floats and any(t.dtype.is_floating for t in tensors):
+        return None
+    depth = 1 + max((t.origin.depth for t in tensors if t.origin), default=0)
+    return Origin(op, inputs, attrs, depth) if depth <= DEEPEST_ORIGIN else None
 
 
 def _write(array: Any, value: Any) -> None:
@@ -682,4 +699,7 @@ def cast(tensor: Tensor, dtype: DType, line: int | None = None) -> Tensor:
 
         metas = [Meta(output.shape, dtype)]
         output.set_record(Record("ToCopyBackward0", [tensor.edge], metas, back, (), line))
+    elif dtype.is_floating:
+        lookup("double")
+        output.origin = _origin(OPS["double"], (tensor,), {}, floats=True)
     return output

@@ -174,6 +174,8 @@ def _invert(m: Machine, self: Tensor) -> Tensor:
     if self.dtype.is_floating:
         text = f"\"bitwise_not_cpu\" not implemented for '{self.dtype.scalar_name}'"
         raise error("NotImplementedError", text)
+    if self.dtype.kind == "bool":
+        return call_operator("logical_not", self)
     return Tensor(np.invert(self.data), self.dtype)
 
 

@@ -14,6 +14,7 @@ from .dtypes import DType, of_array
 from .mode import MODE
 
 if TYPE_CHECKING:
+    from ...graphs import Operator
     from .engine import Accumulator, Record
 
 
@@ -83,6 +84,17 @@ class ViewOf(NamedTuple):
 LARGE = 50_000  # bytes from which on the memory of a tensor is counted
 
 
+class Origin(NamedTuple):
+    """What made a mask or whole numbers, which have no record: a call of an operator; `depth` is
+    the length of the longest chain of such tensors that leads to it.
+    """
+
+    op: "Operator"
+    operands: Sequence[Any]
+    attrs: dict[str, Any]
+    depth: int
+
+
 class Edge(NamedTuple):
     """Where a gradient goes: which output of which record."""
 
@@ -107,6 +119,7 @@ class Tensor(Object):
         "inference",
         "level",
         "line",
+        "origin",
         "output",
         "recorded_version",
         "retains_grad",
@@ -135,6 +148,7 @@ class Tensor(Object):
         self.level = len(MODE.transforms)  # of torch.func around what made it
         self.fields: dict[str, Any] = {}
         self.line: int | None = None  # of the text that made it
+        self.origin: Origin | None = None
         self.address = next(_addresses)
 
     # ---- sizes -----------------------------------------------------------------------------------
