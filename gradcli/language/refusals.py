@@ -1,11 +1,10 @@
 """Functions of PyTorch that gradcli does not support, with the reasons."""
 
 import re
-from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 from ..graphs.arguments import IN_PLACE, OTHER_IN_TORCH
+from ..public_names import functions
 
 COMPLEX = "works on complex numbers, and numbers are real here"
 RANDOM = "draws random numbers, so it has no one gradient"
@@ -107,8 +106,6 @@ PATTERNS = (
     Pattern(r"__\w+__", "__add__", OF_PYTHON),
     Pattern(r"_\w+|\w+_backward", "_softmax", INNER),
 )
-# What PyTorch calls its functions and methods, a name a line: `scripts/docs --measure` writes it.
-NAMES = Path(__file__).with_name("pytorch_names.txt")
 
 
 def refusal(name: str) -> str | None:
@@ -118,11 +115,5 @@ def refusal(name: str) -> str | None:
     """
     reasons = [why for why, names in REFUSED.items() if name in names.split()]
     reasons += [p.why for p in PATTERNS if re.fullmatch(p.names, name)]
-    reasons += [ELSEWHERE] if name in pytorch_names() else []
+    reasons += [ELSEWHERE] if name in functions() else []
     return reasons[0] if reasons else None
-
-
-@cache
-def pytorch_names() -> frozenset[str]:
-    """The names of PyTorch's functions and methods."""
-    return frozenset(NAMES.read_text("utf-8").split())
