@@ -5,16 +5,16 @@ from ..graphs import shapes
 from ..lazy import np
 from . import elements
 from .bounds import clamped, either, larger, smaller
-from .families import elementwise, shorthand
+from .families import elementwise, named, shorthand
 
 MANY = 1 << 12  # elements of a mask from which on a choice without a branch pays
 
 
 def _comparison(name, symbol, ufunc, words):
+    @named(name, f"Whether a is {words} b; no gradient.")
     def rule(g, y, a, b):
         return None, None
 
-    rule.__name__, rule.__doc__ = name, f"Whether a is {words} b; no gradient."
     return elementwise(
         lambda a, b: getattr(np, ufunc)(a, b),
         symbolic=lambda sp, a, b: elements.compare(sp, name.capitalize(), a, b),
@@ -133,12 +133,12 @@ def where_method(self, condition, other):
 
 
 def _extremum(name, symbol, sentence, bounds):
+    @named(name, sentence)
     def rule(g, y, a, b):
         half = where(a.eq(b), g / 2, g)
         below, above = (a < b, b < a) if name == "maximum" else (b < a, a < b)
         return where(below, 0, half), where(above, 0, half)
 
-    rule.__name__, rule.__doc__ = name, sentence
     return elementwise(
         lambda a, b: bounded_by(getattr(np, name), a, b),
         symbolic=lambda sp, a, b: elements.extreme(sp, symbol, a, b),

@@ -38,6 +38,17 @@ def none_at_all(*_, **__):
     return 0
 
 
+def named(name: str, sentence: str) -> Callable:
+    """A decorator for a function that defines several operators: its name and docstring."""
+
+    def rename(function):
+        function.__name__ = function.__qualname__ = name
+        function.__doc__ = sentence
+        return function
+
+    return rename
+
+
 def elementwise(value: Callable | None = None, **fields):
     """Element by element, with broadcasting. `value` defaults to NumPy's function of that name,
     and what NumPy calls it to that function or to its `spelling`.
@@ -135,18 +146,6 @@ def reduction(value: Callable | None = None, *, of_all: Callable | None = None, 
             lambda x, axis, keepdims: getattr(np, name)(x, axis=axis, keepdims=keepdims)
         )
         _, _, own = parameters_of(rule, 0)
-
-        def evaluate(x, *, dim, keepdim, **attrs):
-            return numeric(x, shapes.axes(dim, np.ndim(x)), keepdim, **attrs)
-
-        def gradient(g, y, x, *, dim, keepdim, **attrs):
-            over = shapes.axes(dim, x.ndim)
-            if of_all is not None and (dim is None or x.ndim == 0):
-                return of_all(g, y, x, **attrs)
-            if not keepdim:
-                g, y = aligned(g, over), aligned(y, over)
-            return rule(g, y, x, over, **attrs)
-
         fields.setdefault("examples", _reduced_examples(name))
         fields.setdefault("method", True)
         if "expand" not in fields:
@@ -154,17 +153,40 @@ def reduction(value: Callable | None = None, *, of_all: Callable | None = None, 
         if value is None:
             fields.setdefault("numpy", f"{{0}}.{name}(axis={{dim}}, keepdims={{keepdim}})")
         return Operator(
-            gradient,
+            _gradient_along(rule, of_all),
             family="reduction",
             shape=reduced,
             rows=rows_apart,
-            value=evaluate,
+            value=_value_along(numeric),
             defined_by=rule,
             attributes=fields.pop("attributes", {"dim": None, "keepdim": False} | own),
             **fields,
         )
 
     return declare
+
+
+def _value_along(numeric: Callable):
+    """The value of a reduction: `numeric` with axes counted from the front."""
+
+    def value(x, *, dim, keepdim, **attrs):
+        return numeric(x, shapes.axes(dim, np.ndim(x)), keepdim, **attrs)
+
+    return value
+
+
+def _gradient_along(rule: Callable, of_all: Callable | None):
+    """The rule of a reduction: `rule` with axes, and with g and y that broadcast against x."""
+
+    def gradient(g, y, x, *, dim, keepdim, **attrs):
+        over = shapes.axes(dim, x.ndim)
+        if of_all is not None and (dim is None or x.ndim == 0):
+            return of_all(g, y, x, **attrs)
+        if not keepdim:
+            g, y = aligned(g, over), aligned(y, over)
+        return rule(g, y, x, over, **attrs)
+
+    return gradient
 
 
 def _reduced_examples(name: str):

@@ -3,7 +3,7 @@
 from ..errors import GradcliError
 from ..graphs import as_node, shapes
 from ..lazy import np
-from .families import composite, is_whole, movement, require, shorthand
+from .families import composite, is_whole, movement, named, require, shorthand
 from .pointwise import F
 
 
@@ -214,6 +214,7 @@ def roll(g, y, x, *, shifts, dims=None):
 
 
 def _halves(name, sentence, count):
+    @named(name, sentence)
     def meaning(input, dim=None):
         x = as_node(input)
         require(x.ndim > 0, f"{name}() needs at least one dimension")
@@ -221,7 +222,6 @@ def _halves(name, sentence, count):
         moves = tuple(count(x.shape[shapes.axis(d, x.ndim)]) for d in over)
         return roll(x, shifts=moves, dims=over)
 
-    meaning.__name__, meaning.__doc__ = name, sentence
     names = (name, f"fft.{name}", f"torch.fft.{name}")
     return shorthand(*names, alone=True)(meaning)
 

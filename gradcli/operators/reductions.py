@@ -6,7 +6,7 @@ from ..lazy import np
 from . import elements
 from .bounds import kept, summed
 from .comparisons import maximum, minimum, same, where
-from .families import composite, one_each, operator, reduced, reduction, shorthand
+from .families import composite, named, one_each, operator, reduced, reduction, shorthand
 from .guards import otherwise, unless
 from .joining import cat
 from .leaves import ones, size
@@ -211,6 +211,7 @@ def argmin(g, y, x, *, dim=None, keepdim=False):
 
 
 def _values(name, place, symbol):
+    @named(f"{name}_values", f"The values of {name}(x, dim).")
     def meaning(x, *, dim, keepdim=False):
         if x.ndim == 0:
             return x * 1.0
@@ -227,7 +228,6 @@ def _values(name, place, symbol):
         taken = np.take_along_axis(x, at, axis=dim)  # of 0 and -0 the first, as PyTorch
         return taken if keepdim else np.squeeze(taken, axis=dim)
 
-    meaning.__name__, meaning.__doc__ = f"{name}_values", f"The values of {name}(x, dim)."
     return composite(
         value=value,
         shape=reduced,
@@ -263,10 +263,10 @@ def share_all(g, y, x):
 
 
 def _of_all(name, along, sentence):
+    @named(f"{name}_all", sentence)
     def meaning(x):
         return getattr(x, along)()
 
-    meaning.__name__, meaning.__doc__ = f"{name}_all", sentence
     examples = ((f"{name}(x)", "x=2x3"), (f"x.{name}()", "x=3"))
     return composite(
         rule=share_all, spelling=f"{name}({{0}})", torch=f"torch.{name}", examples=examples,
@@ -316,10 +316,10 @@ def count_nonzero(x, *, dim=None):
 
 
 def _truth(name, joined, sentence):
+    @named(name, sentence)
     def rule(g, y, x, dim):
         return None
 
-    rule.__name__, rule.__doc__ = name, sentence
     return reduction(
         symbolic=lambda sp, *xs: joined(sp, *xs),
         dtype="bool",

@@ -4,7 +4,7 @@ from ..errors import GradcliError
 from ..graphs import as_node, shapes
 from ..lazy import np
 from .comparisons import where
-from .families import composite, one_of, reduction, require, shorthand
+from .families import composite, named, one_of, reduction, require, shorthand
 from .floats import isnan
 from .guards import otherwise
 from .joining import stack
@@ -18,11 +18,11 @@ known_reduction = one_of(reduce=(*EMPTY, *OTHER_NAMES))
 
 
 def _extreme(name, value, meant, sentence):
+    @named(name, sentence)
     def rule(g, y, x, dim):
         hit = x.eq(y) | isnan(x)
         return where(hit, g / where(g > 0, hit.sum(dim=dim, keepdim=True), 1), 0)
 
-    rule.__name__, rule.__doc__ = name, sentence
     return reduction(
         value,
         torch=None,
