@@ -5,7 +5,7 @@ no gradient, and the elements at these places. nan is larger than any number.
 """
 
 from ..errors import GradcliError
-from ..graphs import Outputs, as_node, shapes
+from ..graphs import OPS, Outputs, as_node, shapes
 from ..graphs.arguments import REQUIRED
 from ..lazy import np
 from .elements import Unwritten, places_in_order
@@ -48,7 +48,7 @@ def selected(
         symbolic=_written_along(symbols),
         dtype="int",
         finds_places=True,
-        kink=kink and (lambda y, x, **attrs: kink(values(x, **attrs), x, **attrs)),
+        kink=kink and (lambda y, x, **attrs: kink(OPS[f"{name}_values"](x, **attrs), x, **attrs)),
         spelling=call + ".indices",
         numpy=numpy,
         examples=tuple((f"x * {text}.indices", s) for text, s in examples[-1:]),
