@@ -10,6 +10,14 @@ from pathlib import Path
 FILE = Path(__file__).with_name("public_names.txt")
 FUNCTIONS = ", functions"  # behind a path
 
+# Functions whose arguments in torch differ from those in torch.nn.functional, where programs call
+# them.
+OTHER_IN_TORCH = (
+    *("alpha_dropout", "batch_norm", "binary_cross_entropy_with_logits", "cosine_embedding_loss"),
+    *("ctc_loss", "embedding", "embedding_bag", "feature_alpha_dropout", "hinge_embedding_loss"),
+    *("instance_norm", "kl_div", "margin_ranking_loss", "poisson_nll_loss", "triplet_margin_loss"),
+)
+
 
 @cache
 def _listed() -> dict[str, frozenset[str]]:

@@ -3,8 +3,8 @@
 import re
 from typing import NamedTuple
 
-from ..graphs.arguments import IN_PLACE, OTHER_IN_TORCH
-from ..public_names import functions
+from ..graphs.arguments import IN_PLACE
+from ..public_names import OTHER_IN_TORCH, functions
 
 COMPLEX = "works on complex numbers, and numbers are real here"
 RANDOM = "draws random numbers, so it has no one gradient"

@@ -178,7 +178,7 @@ def _norm(z: Node, degree: float) -> Node | None:
         return None if None in roots else roots[0] * roots[1]  # type: ignore[operator]
     if degree != 2:
         return None
-    if is_op(z, "dot", "matmul", "inner") and z.parents[0] is z.parents[1]:
+    if is_op(z, "dot", "matmul") and z.parents[0] is z.parents[1]:
         x = z.parents[0]
         return OPS["vector_norm"](x, ord=2) if x.ndim == 1 else None
     return _hypot(z)

@@ -16,8 +16,8 @@ from .patterns import (
 )
 
 SHAPED = (
-    *("getitem", "unsqueeze", "squeeze", "reshape", "expand", "transpose", "flatten", "view"),
-    *("diagonal", "permute", "movedim", "narrow", "select", "flip", "roll", "repeat"),
+    *("getitem", "unsqueeze", "squeeze", "reshape", "expand", "transpose", "diagonal", "permute"),
+    *("flip", "roll", "repeat"),
 )
 RISING = ("amax", "amin", "max_values", "min_values", "max_all", "min_all")
 INDEXED = ("gather", "index_select")
