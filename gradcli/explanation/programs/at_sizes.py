@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ...autodiff.reverse import Gradients
 from ...errors import GradcliError
-from ...graphs import OPS, Node, intern, walk
+from ...graphs import OPS, Node, walk
 from ...graphs.substitution import rebuilt, rebuilt_all, substitute, substitute_all
 from ...language.problem import Input, Problem
 from ...notation.formulas.rules import IN_CODE
@@ -230,7 +230,7 @@ def _float_ones(n: Node, inputs: Sequence[Node | None]) -> Node | None:
     if n.dtype != "float" or n.op.family != "elementwise":
         return None
     changed = tuple(map(_as_float, inputs))
-    return None if changed == inputs else intern(n.op, changed, n.attrs, n.span)
+    return None if changed == inputs else n.with_inputs(changed)
 
 
 def _as_float(node: Node | None) -> Node | None:
