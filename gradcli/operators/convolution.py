@@ -1,6 +1,6 @@
 """Convolutions over one, two and three dimensions: one definition, of any number n of them.
 
-A transposed convolution is the gradient of a convolution by its input, and is said with it.
+A transposed convolution is computed as the gradient of a convolution with respect to its input.
 """
 
 from ..errors import GradcliError

@@ -1,4 +1,4 @@
-"""Families of operators: what their members have in common, said once.
+"""Families of operators: what their members have in common.
 
 Each family is a decorator; what a member adds is its rule and what the rule cannot say. Rules
 receive `g`, the gradient of the output, `y`, the output, then the inputs, and give the gradient of
@@ -82,10 +82,10 @@ def elementwise(value: Callable | None = None, **fields):
     return declare
 
 
-def require(holds, said):
-    """Refuse arguments that PyTorch refuses."""
-    if not holds:
-        raise GradcliError("arguments", said)
+def require(condition, message):
+    """Raise GradcliError `arguments` with this message unless a condition holds."""
+    if not condition:
+        raise GradcliError("arguments", message)
 
 
 def given_once(call, what, *given):
@@ -258,9 +258,9 @@ def overwriting(view: Callable, **fields):
 
 
 def composite(**fields):
-    """An operator that is no more than its meaning: the body says it with other operators.
+    """An operator that is defined by other operators: its body returns the same value.
 
-    With `rule` its gradient is said better than its meaning would; a test compares the two.
+    With `rule` it has a better gradient than that of its body; a test compares the two.
     """
 
     def declare(meaning):

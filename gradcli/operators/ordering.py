@@ -145,16 +145,16 @@ def flip(g, y, x, *, dims):
 @shorthand()
 def fliplr(input):
     """Read backward along dimension 1."""
-    return _turned(input, 1)
+    return _flipped(input, 1)
 
 
 @shorthand()
 def flipud(input):
     """Read backward along dimension 0."""
-    return _turned(input, 0)
+    return _flipped(input, 0)
 
 
-def _turned(input, dim):
+def _flipped(input, dim):
     if input.ndim <= dim:
         have = shapes.text(input.shape)
         raise GradcliError("shape", f"there is no dimension {dim} to turn round in shape {have}")

@@ -348,8 +348,8 @@ def _power(n):
         """The p-norm of each window."""
         how = {"kernel_size": kernel_size, "stride": stride, "ceil_mode": ceil_mode}
         if math.isinf(norm_type):
-            turned = -1 if norm_type < 0 else 1
-            return turned * OPS[f"max_pool{n}d"](turned * input.abs(), **how)
+            direction = -1 if norm_type < 0 else 1  # of the smallest, or of the largest element
+            return direction * OPS[f"max_pool{n}d"](direction * input.abs(), **how)
         mean = OPS[f"avg_pool{n}d"](input**norm_type, **how)
         total = sign(mean) * relu(abs(mean)) * shapes.numel(several(kernel_size, n))
         return total ** (1.0 / norm_type)

@@ -102,9 +102,9 @@ def _overwritten(lower, x, counts, sent):
 def _scatter_by_index(lower, i, x, index, src, *, dim):
     if index.ndim != x.ndim or not x.ndim:
         return None
-    spot = {"shape": x.shape, "dim": dim, "index": index}
+    at = {"shape": x.shape, "dim": dim, "index": index}
     ones = expand(as_node(1.0), shape=index.shape)
-    return _overwritten(lower, x, scatter_to(ones, **spot), scatter_to(_sent(src, index), **spot))
+    return _overwritten(lower, x, scatter_to(ones, **at), scatter_to(_sent(src, index), **at))
 
 
 def _sent(src, index):
@@ -236,16 +236,16 @@ def _reducible(name):
     return shape
 
 
-def _of_prod(g, y, x, index, src, spot):
+def _of_prod(g, y, x, index, src, options):
     """To x and to src: results without the factor that is differentiated by."""
-    dim = spot["dim"]
+    dim = options["dim"]
     one = where(x.eq(0), 1, x)
-    others = one.scatter_reduce(index=index, src=src, reduce="prod", **spot)
+    others = one.scatter_reduce(index=index, src=src, reduce="prod", **options)
     to_x = g * others / one
     zero = src.eq(0)
     count = zeros(size=x.shape).scatter_add(dim=dim, index=index, src=zero.double())
     single = zero & count.gather(dim=dim, index=index).eq(1)
-    without = x.scatter_reduce(index=index, src=where(single, 1, src), reduce="prod", **spot)
+    without = x.scatter_reduce(index=index, src=where(single, 1, src), reduce="prod", **options)
     to_src = where(
         single,
         (g * without).gather(dim=dim, index=index),
@@ -254,27 +254,27 @@ def _of_prod(g, y, x, index, src, spot):
     return to_x, to_src
 
 
-def _of_mean(g, y, x, index, src, spot):
+def _of_mean(g, y, x, index, src, options):
     """To x and to src: the gradient, divided by how many were averaged."""
-    dim = spot["dim"]
-    base = zeros(size=x.shape) + (1 if spot["include_self"] else 0)
+    dim = options["dim"]
+    base = zeros(size=x.shape) + (1 if options["include_self"] else 0)
     ones = expand(as_node(1.0), shape=index.shape)
     count = base.scatter_add(dim=dim, index=index, src=ones)
     count = where(count.eq(0), 1, count)
     return g / count, g.gather(dim=dim, index=index) / count.gather(dim=dim, index=index)
 
 
-def _of_extreme(g, y, x, index, src, spot):
+def _of_extreme(g, y, x, index, src, options):
     """To x and to src: the gradient, shared equally among ties."""
-    dim = spot["dim"]
+    dim = options["dim"]
     in_x, in_src = x.eq(y), src.eq(y.gather(dim=dim, index=index))
     count = in_x.double().scatter_add(dim=dim, index=index, src=in_src.double())
     share = g / count
     return in_x * share, in_src * share.gather(dim=dim, index=index)
 
 
-def _of_sum(g, y, x, index, src, spot):
-    return g, g.gather(dim=spot["dim"], index=index)
+def _of_sum(g, y, x, index, src, options):
+    return g, g.gather(dim=options["dim"], index=index)
 
 
 GRADIENTS = {
@@ -318,8 +318,8 @@ def tied(y, x, index, src, *, dim, reduce, include_self):
 def scatter_reduce(g, y, x, index, src, *, dim, reduce, include_self=True):
     """x combined with src where index says along dim, by sum, mean, prod, amax or amin."""
     sent = src if src.shape == index.shape else src[tuple(map(slice, index.shape))]
-    spot = {"dim": dim, "include_self": include_self}
-    to_x, to_src = GRADIENTS[reduce](g, y, x, index, sent, spot)
+    options = {"dim": dim, "include_self": include_self}
+    to_x, to_src = GRADIENTS[reduce](g, y, x, index, sent, options)
     if not include_self:
         to_x = to_x.scatter(dim=dim, index=index, src=0)
     if sent is not src:

@@ -444,8 +444,8 @@ def _meshgrid(*xi, indexing="xy", sparse=False, copy=True):
     if indexing not in ("xy", "ij"):
         raise GradcliError("arguments", f"indexing is 'xy' or 'ij', not {indexing!r}")
     grids = op.meshgrid(*given, indexing="ij")
-    turned = indexing == "xy" and len(given) > 1
-    return Outputs(op.transpose(g, dim0=0, dim1=1) for g in grids) if turned else grids
+    swapped = indexing == "xy" and len(given) > 1
+    return Outputs(op.transpose(g, dim0=0, dim1=1) for g in grids) if swapped else grids
 
 
 # ---- elements by place ---------------------------------------------------------------------------
@@ -662,10 +662,10 @@ def interp(x, xp, fp, left=None, right=None, period=None):
 def _unwrap(p, discont=None, axis=-1, *, period=2 * math.pi):
     step = op.diff(p, dim=axis)
     half = period / 2
-    turned = op.remainder(step + half, period) - half
-    turned = op.where(op.eq(turned, -half) & (step > 0), half, turned)
+    wrapped = op.remainder(step + half, period) - half
+    wrapped = op.where(op.eq(wrapped, -half) & (step > 0), half, wrapped)
     small = op.abs(step) < (half if discont is None else max(discont, half))
-    change = op.where(small, 0.0, turned - step)
+    change = op.where(small, 0.0, wrapped - step)
     first = part(p, 0, 1, axis)
     rest = part(p, 1, p.shape[axis], axis) + op.detach(op.cumsum(change, dim=axis))
     return op.cat([first, rest], dim=axis)

@@ -452,8 +452,8 @@ def solve(w: "ArrayWriter", node: Node) -> Tree:
     a, b = node.parents
     left, right = w.operand(node, 0), w.operand(node, 1)
     if not node.attrs["left"]:
-        turned = w.function_call("linalg.solve", Attribute(left, "mT"), Attribute(right, "mT"))
-        return Attribute(turned, "mT")
+        transposed = w.function_call("linalg.solve", Attribute(left, "mT"), Attribute(right, "mT"))
+        return Attribute(transposed, "mT")
     if b.ndim > 1 and b.shape == a.shape[:-1]:
         column = tree.Subscript(right, (Verbatim("..."), tree.NEW_DIMENSION))
         return tree.Subscript(
