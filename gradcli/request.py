@@ -102,7 +102,7 @@ class Request(NamedTuple):
 
     def aiming(self) -> tuple[Problem, dict[str, Any]]:
         """The problem, and the target gradients as arrays by name. Raises GradcliError."""
-        from .language.targets import pose_targets
+        from .language.posing import pose_targets
 
         return pose_targets(self.target, self._reader(), self._pose_arguments())
 
