@@ -335,8 +335,9 @@ def pose_targets(
     for name, target in arrays.items():
         if not np.all(np.isfinite(target)):
             raise GradcliError("value", f"the target of {name} holds a number that is not finite")
-    words = {name: a.shape for name, a in arrays.items() if name not in arguments["values"]}
-    problem = pose(**arguments | {"shapes": words | dict(arguments["shapes"]), "wrt": list(arrays)})
+    shapes = {name: a.shape for name, a in arrays.items() if name not in arguments["values"]}
+    shapes |= dict(arguments["shapes"])
+    problem = pose(**arguments | {"shapes": shapes, "wrt": list(arrays)})
     for x in problem.wrt:
         have = arrays[x.name].shape
         if have != x.shape:
