@@ -378,7 +378,7 @@ class Analysis:
 
 
 def _how_to_seed(p: Problem) -> str:
-    """A hint that says how to give a seed."""
+    """A hint how to give a seed."""
     if p.before is None:
         return "give a seed of that shape with --grad, or reduce it with .sum()"
     before = "".join(" -g 1" for _ in range(p.order - 1))

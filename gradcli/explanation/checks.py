@@ -74,7 +74,7 @@ def differences(a: Analysis) -> Check:
 
 
 def _sampled(a: Analysis) -> "Sample | str":
-    """The values at which checks are made, or a text that says why there are no checks."""
+    """The values at which checks are made, or the reason why there are no checks."""
     return TOO_LARGE if too_large(a) else _sample(a) or TOO_LONG
 
 

@@ -36,7 +36,7 @@ GONE = "is no longer part of PyTorch: calling it is an error there too"
 BY_UNDERSCORE = f"{IN_PLACE}: leave out the underscore"
 ELSEWHERE = "is a function of PyTorch that gradcli has no rule for"
 
-# Hints what to do instead, unless the reason says so.
+# Hints, by reason; some reasons contain their own.
 CURES = {
     COMPLEX: "compute with the real and the imaginary part, two tensors",
     RANDOM: "draw the numbers before, and make them an input: (x * mask).sum()",

@@ -22,19 +22,19 @@ SHORTHANDS: dict[str, "Shorthand"] = {}
 
 
 def operator(**fields):
-    """An operator with nothing in common with others."""
+    """An operator of no family."""
     if "expand" not in fields:
         fields.setdefault("flops", one_each)
     return lambda rule: Operator(rule, **fields)
 
 
 def one_each(out, /, *given, **_):
-    """FLOP: one an element of the largest tensor that is read or written."""
+    """FLOP: one for each element of the largest tensor among inputs and output."""
     return max(shapes.numel(s) for s in (out, *given) if s is not None)
 
 
 def none_at_all(*_, **__):
-    """FLOP of what only moves, repeats or leaves out elements."""
+    """FLOP of an operator that only moves, repeats or drops elements: none."""
     return 0
 
 
@@ -217,7 +217,7 @@ def rows_apart(s, *, dim, **_):
 
 
 def aligned(x: Node, over: tuple[int, ...]) -> Node:
-    """What was reduced, with dimensions of size 1 where it needs them to line up with the rest."""
+    """The result of a reduction with its reduced dimensions as dimensions of size 1."""
     if over == tuple(range(len(over))):
         return x
     for axis in over:
@@ -226,7 +226,7 @@ def aligned(x: Node, over: tuple[int, ...]) -> Node:
 
 
 def movement(value: Callable, *, shape: Callable, **fields):
-    """Elements moved, repeated or left out: a linear map, whose rule is its transpose."""
+    """Elements are moved, repeated or dropped: a linear map, whose rule is its transpose."""
     fields.setdefault("method", True)
     fields.setdefault("bounds", with_zero)
     fields |= {"family": "movement", "dtype": "first", "flops": none_at_all, "finite": True}
@@ -234,7 +234,7 @@ def movement(value: Callable, *, shape: Callable, **fields):
 
 
 def overwriting(view: Callable, **fields):
-    """x with `src` written over a part of it; `view(x, **where)` is that part of an array."""
+    """x with a part of it replaced by `src`; `view(x, **where)` is that part of an array."""
 
     def declare(rule):
         name = rule.__name__
@@ -273,7 +273,7 @@ def composite(**fields):
 
 
 def written_out(**fields):
-    """A composite that PyTorch has no name for: formulas write its meaning in its place.
+    """A composite that PyTorch has no function for: formulas write out its body.
 
     Its examples name its parameters, each of shape 3.
     """
@@ -288,7 +288,7 @@ def written_out(**fields):
 
 
 class Shorthand:
-    """A PyTorch name for what other operators already say: `x.view(2, 3)` is a reshape.
+    """A function of PyTorch that calls operators: `x.view(2, 3)` is a reshape.
 
     `numbers` are the parameters whose numbers decide a shape: they arrive as Arrays, or as a whole
     number; only where `floats` may they be other than whole numbers. `of_numbers`: no parameter is
@@ -323,7 +323,7 @@ class Shorthand:
 
     @property
     def places(self) -> tuple[str, ...]:
-        """The parameters that may be given by place."""
+        """The positional parameters."""
         return _names(self.function)
 
     def __call__(self, /, *args, **named):
@@ -378,7 +378,7 @@ class Shorthand:
 
     @property
     def defaults(self) -> dict[str, object]:
-        """What its parameters are where they are not given."""
+        """The default values of its parameters."""
         given = self.function.__defaults__ or ()
         by_place = dict(zip(reversed(self.places), reversed(given), strict=False))
         return by_place | (self.function.__kwdefaults__ or {})
@@ -395,7 +395,7 @@ def shorthand(
     takes: Takes = "any",
     makes: Callable[..., float] | None = None,
 ):
-    """Another way to call what the table has, under its own name and these; `alone`, these only."""
+    """Declare a Shorthand by the name of the function and by `names`; if `alone`, only by these."""
     return lambda function: Shorthand(
         function, names, alone, numbers, unless, floats, of_numbers, deprecated_orders, takes, makes
     )

@@ -1,4 +1,4 @@
-"""What `gradcli read` says of a text: the programs in it, each read, with findings."""
+"""The answer of `gradcli read`: the programs in a text, the results of each, and findings."""
 
 from collections.abc import Sequence
 from textwrap import wrap

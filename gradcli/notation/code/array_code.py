@@ -45,7 +45,7 @@ class ArrayWriter(CodeWriter):
         self.helpers: dict[str, str] = {}  # source of helper functions that formulas call, by name
 
     def template(self, node: Node) -> str | None:
-        """What the library calls an operation, as its operator's record says it."""
+        """The spelling of an operation in the library, from the record of its operator."""
         text = node.op.numpy
         return text(**node.attrs) if callable(text) else text
 

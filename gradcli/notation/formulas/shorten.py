@@ -30,7 +30,7 @@ ROUNDS = 4
 SHORT = 12  # length of a formula that is not searched for repeated parts
 BEHIND = 9  # a search that starts with a formula longer by more than this is skipped
 BUDGET = 1200  # equal nodes that are tried in one search
-# Weights besides names, numbers, operators and calls.
+# Weights of what is not a name, number, operator or call.
 ROW, TURNED, BESIDE, FOREIGN, CONVERTED = 1.25, 0.75, 0.625, 12.0, 0.25
 UNNAMED = 12.0  # a generic size as a number: the formula does not hold for other sizes
 

@@ -573,7 +573,7 @@ def _masked(x: Tree) -> Form:
 
 
 def _identity(n: Tree) -> Form:
-    """An identity matrix, whose size is told where it is a number."""
+    """An identity matrix, with its size if that is a number."""
     numbered = isinstance(n, Number)
     return Form(
         ATOM, laid_out(BELOW, [Identifier("I")], [Part(n)]) if numbered else [Identifier("I")]
