@@ -26,9 +26,7 @@ MARKS = re.compile(
     | \bnn\.[A-Z] | ^\s*(```|>>>|In\s?\[) | \.(?!ix_)\w+_\( | \]\s*=[^=] | [-+*/@]=[^=]""",
     re.VERBOSE | re.MULTILINE,
 )
-MARKED = re.compile(
-    r"requires_grad|Parameter|nn\.[A-Z]"
-)  # what makes tensors leaves
+MARKED = re.compile(r"requires_grad|Parameter|nn\.[A-Z]")  # what makes tensors leaves
 DEVICE = re.compile(r"\bdevice\s*=\s*([A-Za-z]\w*)|\.to\(\s*([A-Za-z]\w*)\s*\)")
 ZEROED = re.compile(r"zero_grad\(|\.grad\.zero_\(")
 READ = "gradcli read shows all that the program does"

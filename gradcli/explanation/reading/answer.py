@@ -198,7 +198,7 @@ def _program(reading: Reading) -> list[Section]:
 
 
 def _backwards(reading: Reading) -> list[Section]:
-    """Each line that goes back, the first time that it does."""
+    """Each line with a reverse pass, when it is first executed."""
     first: dict[int, Backward] = {}
     times: dict[int, int] = {}
     for back in reading.backwards:

@@ -156,7 +156,7 @@ def _power(node: Node) -> Node | None:
 
 
 def _of_operand(make: Callable[[Node, Node], Node | None]) -> Callable[[Node], Node | None]:
-    """What is made of a node and the logarithm of its operand, if that has one."""
+    """A rule: `make` of a node and the logarithm of its operand, if that has one."""
 
     def rule(node: Node) -> Node | None:
         inner = log_of(node.parents[0])
