@@ -220,7 +220,7 @@ def as_node(value) -> Node:
     return intern(OPS["constant"], (), {"value": value})
 
 
-def upstream(root: Node, sources=attrgetter("inputs")) -> Iterator[Node]:
+def upstream(root: Node, sources: Callable[[Node], Iterable]) -> Iterator[Node]:
     """Yield `root` and all nodes that it depends on, lazily, so that a search can stop early."""
     seen, waiting = {root}, [root]
     while waiting:
