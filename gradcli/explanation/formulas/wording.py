@@ -282,9 +282,9 @@ class Wording:
         """Whether the formula of a gradient is too long without statements. Its index notation and
         its Jacobian's closed form, which have no statements, are then not searched for at length.
         """
-        general = self.generic if self.problem.generic_sizes is None else None
-        if general is not None:
-            return general.is_long(general.problem.inputs[x.name])
+        generic = self.generic if self.problem.generic_sizes is None else None
+        if generic is not None:
+            return generic.is_long(generic.problem.inputs[x.name])
         grad = self.read_off(x)
         written = None if grad is None else self.formula(grad)
         return written is None or tree.size(written) > TOO_LONG
@@ -310,8 +310,8 @@ class Wording:
     @cached_property
     def trials(self) -> Trials:
         """The trials at which formulas are tested."""
-        general = self.generic
-        return Trials(self.problem, None if general is None else general.problem)
+        generic = self.generic
+        return Trials(self.problem, None if generic is None else generic.problem)
 
     @cached_property
     def _untried(self) -> dict[str, tree.Tree | None]:
@@ -377,8 +377,8 @@ class Wording:
 
     @cached_property
     def _sizes(self) -> dict[int, Node]:
-        general = self.generic
-        return {} if general is None else sizes_by_name(self.problem, general.problem, self.names)
+        generic = self.generic
+        return {} if generic is None else sizes_by_name(self.problem, generic.problem, self.names)
 
     def without_implicit_seed(self, node: Node) -> Node:
         """A node with 1 in place of the implicit seed."""
