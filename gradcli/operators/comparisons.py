@@ -46,28 +46,24 @@ def same(g, y, a, b):
     return None, None
 
 
-@elementwise(
-    lambda a, b: np.logical_and(a, b),
-    symbolic=elements.both,
-    dtype="bool",
-    spelling="{0} & {1}",
-    examples=(("where((x > 0) & (x < 1), x, 0)", "x=2x3"),),
-)
-def logical_and(g, y, a, b):
-    """Whether both hold; no gradient."""
-    return None, None
+def _connective(name, symbol, symbolic, words, example):
+    @named(name, f"Whether {words}; no gradient.")
+    def rule(g, y, a, b):
+        return None, None
+
+    return elementwise(
+        lambda a, b: getattr(np, name)(a, b),
+        symbolic=symbolic,
+        dtype="bool",
+        spelling=f"{{0}} {symbol} {{1}}",
+        examples=((f"where({example}, x, 0)", "x=2x3"),),
+    )(rule)
 
 
-@elementwise(
-    lambda a, b: np.logical_or(a, b),
-    symbolic=elements.either,
-    dtype="bool",
-    spelling="{0} | {1}",
-    examples=(("where((x < 0) | (x > 1), x, 0)", "x=2x3"),),
+logical_and = _connective("logical_and", "&", elements.both, "both hold", "(x > 0) & (x < 1)")
+logical_or = _connective(
+    "logical_or", "|", elements.either, "one of them holds", "(x < 0) | (x > 1)"
 )
-def logical_or(g, y, a, b):
-    """Whether one of them holds; no gradient."""
-    return None, None
 
 
 @elementwise(
