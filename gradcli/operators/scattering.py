@@ -9,7 +9,7 @@ from .comparisons import where
 from .families import composite, none_at_all, operator, shorthand
 from .leaves import arange, full, zeros
 from .reductions import TIE
-from .selecting import along_dim, check_index, flat_places, wrapped
+from .selecting import BY_INDEX, check_index, flat_places, wrapped
 from .shaping import expand, reshape
 
 
@@ -129,15 +129,13 @@ def _larger_source(x, index, src, *, reduce="sum", **_):
     return ("src",) if reduce in ("sum", "mean") else ("x", "src")
 
 
+SCATTER = BY_INDEX | {"without_derivative": _larger_source, "takes": "any of one kind"}
+
+
 @operator(
     shape=_scattered("scatter"),
-    dtype="first",
-    without_derivative=_larger_source,
     value=_scatter,
     order="x dim index src",
-    integer_inputs=("index",),
-    check_indices=along_dim,
-    method=True,
     numbers=True,
     kink=_met_twice,
     caveat=WINS,
@@ -147,7 +145,7 @@ def _larger_source(x, index, src, *, reduce="sum", **_):
     ),
     index=_scatter_by_index,
     flops=none_at_all,
-    takes="any of one kind",
+    **SCATTER,
 )
 def scatter(g, y, x, index, src, *, dim):
     """x with src written where index says along dim."""
@@ -163,19 +161,14 @@ def _scatter_add(x, index, src, *, dim):
 
 @composite(
     shape=_scattered("scatter_add"),
-    dtype="first",
     value=_scatter_add,
     rule=lambda g, y, x, index, src, *, dim: (g, None, _received(g, src, dim, index)),
-    without_derivative=_larger_source,
     order="x dim index src",
-    integer_inputs=("index",),
-    check_indices=along_dim,
-    method=True,
     examples=(
         ("x.scatter_add(1, tensor([[0, 0], [2, 1]]), v)", "x=2x3,v=2x2"),
         ("scatter_add(x, 0, tensor([1, 1]), v)", "x=2,v=2"),
     ),
-    takes="any of one kind",
+    **SCATTER,
 )
 def scatter_add(x, index, src, *, dim):
     """x with src added where index says along dim."""
@@ -297,14 +290,9 @@ def tied(y, x, index, src, *, dim, reduce, include_self):
 
 @operator(
     shape=_reducible("scatter_reduce"),
-    dtype="first",
     value=_scatter_reduce,
     symbolic=_symbols_reduced,
-    without_derivative=_larger_source,
     order="x dim index src reduce include_self",
-    integer_inputs=("index",),
-    check_indices=along_dim,
-    method=True,
     kink=tied,
     caveat=TIE,
     examples=(
@@ -313,7 +301,7 @@ def tied(y, x, index, src, *, dim, reduce, include_self):
         ("x.scatter_reduce(0, tensor([0, 0, 1]), v, 'amax', include_self=False)", "x=3,v=3"),
     ),
     saved=("x", "index", "src", "output"),
-    takes="any of one kind",
+    **SCATTER,
 )
 def scatter_reduce(g, y, x, index, src, *, dim, reduce, include_self=True):
     """x combined with src where index says along dim, by sum, mean, prod, amax or amin."""
