@@ -167,11 +167,17 @@ class Wording:
             written[key] = self._formula(node, None, later)
         return written[key]
 
+    def _names_for(
+        self, node: Node, extra: dict[Node, Name] | None, later: Collection[Node]
+    ) -> dict[Node, Name]:
+        """The names in the formula of a node: neither its own nor those of `later` nodes."""
+        names = {n: name for n, name in self.names.items() if n is not node and n not in later}
+        return names | (extra or {})
+
     def _formula(
         self, node: Node, extra: dict[Node, Name] | None, later: Collection[Node]
     ) -> tree.Tree | None:
-        user_names = {n: name for n, name in self.names.items() if n is not node and n not in later}
-        names = user_names | (extra or {})
+        names = self._names_for(node, extra, later)
         write = partial(
             formula, names=names, generic_sizes=self.problem.generic_sizes, program=self._program
         )
@@ -199,8 +205,7 @@ class Wording:
         self, node: Node, extra: dict[Node, Name] | None = None, later: Collection[Node] = ()
     ) -> tree.Tree | None:
         """The formula of a node without a search for a shorter one; None if it is too long."""
-        user_names = {n: name for n, name in self.names.items() if n is not node and n not in later}
-        names = user_names | (extra or {})
+        names = self._names_for(node, extra, later)
         if is_large(node, names):
             return None
         without_seed = node if extra else self.without_implicit_seed(node)

@@ -97,9 +97,13 @@ class AtSizes:
 
         Raises GradcliError if only the original output is a scalar.
         """
-        grads = [self._gradients.of[self.problem.inputs[x.name].node] for x in self.wrt]
         names = {} if seeded else self._one
-        return [self._written(self._in_names(g, names)) for g in grads if g is not None]
+        return [self._written(self._in_names(g, names)) for g in self._of_inputs()]
+
+    def _of_inputs(self) -> list[Node]:
+        """The gradients with respect to `wrt`, where there are any."""
+        grads = (self._gradients.of[self.problem.inputs[x.name].node] for x in self.wrt)
+        return [grad for grad in grads if grad is not None]
 
     def derivation(self) -> "Derivation":
         """The gradients of intermediates in the order of computation, if one of them is used by
@@ -108,8 +112,7 @@ class AtSizes:
         received = self._received
         names = {grad: OPS["input"](name=grad_of(h), shape=grad.shape) for h, grad in received}
         inputs = {*names.values()}
-        of_inputs = [self._gradients.of[self.problem.inputs[x.name].node] for x in self.wrt]
-        grads = [grad for grad in of_inputs if grad is not None]
+        grads = self._of_inputs()
         stands = names | {n: n for n in self._named} | self._one  # which are not looked into
         alone = []
         for _, grad in received:
