@@ -74,7 +74,7 @@ class Limits:
             self.check("elements", elements, what, span)
 
     def check(self, kind: str, size: int, what: str, span: Span | None = None) -> None:
-        """Refuse a `size` above the limit of this `kind`; `what` says what is that large."""
+        """Refuse a `size` above the limit of this `kind`; `what` describes what is that large."""
         allowed = self.sizes[kind]
         if size > allowed:
             shown = f"{size:,}" if size < 10**15 else "far more"

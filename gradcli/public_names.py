@@ -1,17 +1,27 @@
 """The public names of PyTorch's modules, of its tensors, modules and optimisers.
 
-`public_names.txt` has them by path: `scripts/docs --measure` writes it.
+`public_names.txt` has them by path: `scripts/docs --measure` writes it. Functions and methods of
+tensors stand apart, below `path, functions:`.
 """
 
 from functools import cache
 from pathlib import Path
 
 FILE = Path(__file__).with_name("public_names.txt")
+FUNCTIONS = ", functions"  # behind a path
+
+# Functions whose arguments in torch differ from those in torch.nn.functional, where programs call
+# them.
+OTHER_IN_TORCH = (
+    *("alpha_dropout", "batch_norm", "binary_cross_entropy_with_logits", "cosine_embedding_loss"),
+    *("ctc_loss", "embedding", "embedding_bag", "feature_alpha_dropout", "hinge_embedding_loss"),
+    *("instance_norm", "kl_div", "margin_ranking_loss", "poisson_nll_loss", "triplet_margin_loss"),
+)
 
 
 @cache
-def in_pytorch() -> dict[str, frozenset[str]]:
-    """The names by path."""
+def _listed() -> dict[str, frozenset[str]]:
+    """The names below each line that ends with a colon."""
     names: dict[str, frozenset[str]] = {}
     path, listed = "", list[str]()
     for line in [*FILE.read_text(encoding="utf-8").splitlines(), "end:"]:
@@ -21,6 +31,23 @@ def in_pytorch() -> dict[str, frozenset[str]]:
         else:
             listed += line.split()
     return names
+
+
+@cache
+def in_pytorch() -> dict[str, frozenset[str]]:
+    """The names by path."""
+    names: dict[str, frozenset[str]] = {}
+    for title, listed in _listed().items():
+        path = title.removesuffix(FUNCTIONS)
+        names[path] = names.get(path, frozenset()) | listed
+    return names
+
+
+@cache
+def functions() -> frozenset[str]:
+    """The names of all functions, and of all methods of tensors."""
+    listed = (names for title, names in _listed().items() if title.endswith(FUNCTIONS))
+    return frozenset[str]().union(*listed)
 
 
 def has(path: str, name: str) -> bool:

@@ -60,7 +60,7 @@ class Request(NamedTuple):
         self._check()
         posing: Callable[..., Problem] = pose
         if scalar:
-            from .explanation.higher.posing import pose_scalar
+            from .explanation.derived import pose_scalar
 
             posing = pose_scalar
         arguments = self._pose_arguments(grad=self.seeds[0] if self.seeds else None)
@@ -95,14 +95,14 @@ class Request(NamedTuple):
         """The analysis of the output with tangents; `scalar` as in `analysis`. Raises
         GradcliError.
         """
-        from .explanation.higher.posing import pose_with_tangents
+        from .explanation.derived import pose_with_tangents
 
         problem = pose_with_tangents(self.tangents, self._reader(), self._pose_arguments(), scalar)
         return Analysis(problem, self.dtype, allow_no_gradient=True)
 
     def aiming(self) -> tuple[Problem, dict[str, Any]]:
         """The problem, and the target gradients as arrays by name. Raises GradcliError."""
-        from .language.targets import pose_targets
+        from .language.posing import pose_targets
 
         return pose_targets(self.target, self._reader(), self._pose_arguments())
 

@@ -9,7 +9,7 @@ from gradcli.explanation.checking.finite_differences import (
     LONG,
     OTHER,
     SAME,
-    Moving,
+    Perturbed,
     compare,
 )
 from gradcli.explanation.checks import run_checks
@@ -24,7 +24,7 @@ def checked(text, **given):
 def moving(out, value, gradient, work=0):
     """An input `x` of a function whose gradient is known."""
     value = np.asarray(value, float)
-    return Moving("x", out, value, np.float64(1), gradient, False, np.asarray, work)
+    return Perturbed("x", out, value, np.float64(1), gradient, False, np.asarray, work)
 
 
 @pytest.mark.parametrize("text", [

@@ -14,14 +14,13 @@ import pytest
 from console import Input, Result, Terminal, gradcli, process, shell
 
 import gradcli as package
-from gradcli import batches, operators
+from gradcli import batches, operators, public_names
 from gradcli.cli.help import GROUPS, WIDEST, width_of_help
 from gradcli.cli.main import COMMANDS, run
 from gradcli.cli.options import OPTIONS
 from gradcli.cli.streams import Streams
 from gradcli.explanation.choices import ON_REQUEST
 from gradcli.explanation.operator_groups import all_families
-from gradcli.language.refusals import pytorch_names
 from gradcli.operators import lookup
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -381,7 +380,7 @@ def test_ops_fits_a_screen():
 def test_every_family_of_operators_is_in_a_group():
     grouped = {module for family in all_families() for module in family.modules}
     indexed = {module for modules in operators._index().values() for module in modules}
-    named = {f for f in indexed if any(n in pytorch_names() for n in _names_in(f))}
+    named = {f for f in indexed if any(n in public_names.functions() for n in _names_in(f))}
     assert named <= grouped
 
 

@@ -12,8 +12,7 @@ from support import KNOWN, Checks, examples, explained, swept
 from gradcli.explanation import replies
 from gradcli.explanation.choices import Choices
 from gradcli.render.environment import Environment
-from gradcli.render.formats import render
-from gradcli.render.graphs import render_graph
+from gradcli.render.formats import render, render_graph
 
 SCREEN = 60  # lines
 checks = Checks()

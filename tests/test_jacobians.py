@@ -8,7 +8,7 @@ import gradcli
 from gradcli.autodiff.reverse import backward
 from gradcli.backends.numeric import Evaluator
 from gradcli.errors import GradcliError
-from gradcli.explanation.jacobian import jacobian_of, way_back
+from gradcli.explanation.jacobian import jacobian_of, vjp_of
 from gradcli.graphs import OPS
 from gradcli.language.posing import pose
 from gradcli.limits import Limits
@@ -35,7 +35,7 @@ def test_is_that_of_one_vjp_a_row(example):
 
 def test_most_have_a_closed_form():
     several = [c for c in map(case, EXAMPLES) if c.p.out.numel > 1]
-    ways = [way_back(c.p.out, x) for c in several for x in c.grads]
+    ways = [vjp_of(c.p.out, x) for c in several for x in c.grads]
     assert sum(way.form is not None for way in ways) >= 0.96 * len(ways)
 
 
@@ -89,13 +89,13 @@ def test_labels_that_count_from_the_end(text, expected):
 
 def closed_form_of(text, name="x", **values):
     p = pose(text, values=values)
-    return way_back(p.out, p.inputs[name].node).form
+    return vjp_of(p.out, p.inputs[name].node).form
 
 
 def test_terms_that_share_their_matrices_are_one():
     text = "-(y * log(sigmoid(X @ w)) + (1 - y) * log(1 - sigmoid(X @ w))).mean()"
     gradient, w, _ = hessian(text, "w", "w", X=np.ones((5, 3)), y=np.ones(5), w=np.ones(3))
-    (term,) = way_back(gradient, w).form.terms  # X.T @ diag(d) @ X, one einsum
+    (term,) = vjp_of(gradient, w).form.terms  # X.T @ diag(d) @ X, one einsum
     assert sorted(map(len, term.groups)) == [1, 2, 2]
 
 

@@ -11,7 +11,7 @@ from gradcli.backends.numeric import Evaluator
 from gradcli.explanation.analysis import Analysis
 from gradcli.explanation.formulas.shortest_structure import structure_of
 from gradcli.explanation.formulas.wording import Wording
-from gradcli.explanation.jacobian import jacobian_of, rows_by_vjp, way_back
+from gradcli.explanation.jacobian import jacobian_of, rows_by_vjp, vjp_of
 from gradcli.graphs import OPS
 from gradcli.language.posing import pose
 
@@ -86,7 +86,7 @@ def test_jacobians_and_hessians_of_random_programs(batch):
 
 def of_rows(out, x, values):
     """The Jacobian is that of one VJP a row."""
-    way = way_back(out, x)
+    way = vjp_of(out, x)
     found = jacobian_of(out, x, Evaluator(values))
     if way.grad is None:
         assert not found.any()

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from ..graphs import Node, intern, walk
+from ..graphs import Node, walk
 
 
 def expanded(
@@ -21,8 +21,7 @@ def _expanded_node(node: Node, result: dict[Node, Node], kept: Callable[[Node], 
     """`node` applied to its expanded inputs, expanded recursively."""
     inputs = tuple(i and result[i] for i in node.inputs)
     if node.op.expand is None or kept(node):
-        same = inputs == node.inputs
-        return node if same else intern(node.op, inputs, node.attrs, node.span)
+        return node.with_inputs(inputs)
     meaning = node.op.expand(*inputs, **node.attrs)
     inner = {i: i for i in inputs if i is not None}  # already expanded
     for part in walk([meaning], lambda n: () if n in inner else n.inputs):

@@ -56,7 +56,7 @@ def _nodes(result: Gradients) -> int:
 
 
 # The same program is often requested with other values.
-cached_backward = sized_cache(100_000, lambda found, *_: _nodes(found))(backward)
+cached_backward = sized_cache(100_000, lambda result, *_: _nodes(result))(backward)
 
 
 @uncollected()

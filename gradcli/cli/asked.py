@@ -24,7 +24,7 @@ from .streams import LazyInput
 if TYPE_CHECKING:
     from ..request import Request
 
-# options for where an answer goes, and as what: they do not change what is said
+# options for the place and the format of an answer, which do not change its content
 ELSEWHERE = ("-f", "--format", "-o", "--output", "--for", "--math")
 NAMES = {"markdown": "Markdown", "latex": "LaTeX", "json": "JSON"}  # of formats
 
@@ -86,7 +86,7 @@ def environment_of(streams: Streams, given: Given, full: bool) -> Any:
 
 
 def _place(given: Given) -> str:
-    """Where Markdown is pasted, as far as that is said."""
+    """The place where Markdown is pasted, if given."""
     if given.math is None:
         return given.place or ""
     if given.place != "discourse":

@@ -30,8 +30,8 @@ ABOUT = (
 class Refused(Exception):
     """A message that JSON-RPC has an error for."""
 
-    def __init__(self, code: int, said: str):
-        super().__init__(said)
+    def __init__(self, code: int, text: str):
+        super().__init__(text)
         self.code = code
 
 
@@ -141,9 +141,9 @@ def _called(name: str, fields: Any, limits: Limits) -> tuple[bool, str]:
         return True, f"error[{text['code']}]: {text['message']}\n"
 
 
-def _lost(worker: Process, said: str, hint: str) -> str:
+def _lost(worker: Process, text: str, hint: str) -> str:
     worker.renew()
-    return message(GradcliError("limit", said, hint=hint))
+    return message(GradcliError("limit", text, hint=hint))
 
 
 def _described(name: str) -> dict[str, Any]:
@@ -158,5 +158,5 @@ def _described(name: str) -> dict[str, Any]:
     }
 
 
-def _error(identity: Any, code: int, said: str) -> dict[str, Any]:
-    return {"jsonrpc": "2.0", "id": identity, "error": {"code": code, "message": said}}
+def _error(identity: Any, code: int, text: str) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": identity, "error": {"code": code, "message": text}}

@@ -232,7 +232,7 @@ def graph(streams: Streams, given: Given) -> None:
     gradcli graph "relu(x @ W + b).sum()" -f mermaid
     """
     from ..explanation import replies
-    from ..render.graphs import render_graph
+    from ..render.formats import render_graph
 
     drawn = format_of(streams, given) == "svg" and bool(given.values)  # with its numbers
     analysis = request_of(streams, given, shapes_alone=not drawn).analysis()

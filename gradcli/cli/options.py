@@ -1,4 +1,4 @@
-"""The options, each said once, and the way that commands take them."""
+"""The options, each declared once, and how commands take them."""
 
 from collections.abc import Callable
 from enum import StrEnum

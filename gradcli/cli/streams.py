@@ -185,7 +185,7 @@ class Streams:
         try:
             self.stderr.write(text + "\n")
             self.stderr.flush()
-        except OSError:  # nobody can be told
+        except OSError:  # the message cannot be printed either
             if self.stderr is sys.stderr:
                 _lose(sys.stderr)
 

@@ -111,7 +111,7 @@ def no_command(word: str, commands: Sequence[str], hint: str = "") -> GradcliErr
 
 
 def _extra(
-    arguments: Sequence[str], error: Any, said: str, commands: Sequence[str], hint: str
+    arguments: Sequence[str], error: Any, text: str, commands: Sequence[str], hint: str
 ) -> GradcliError:
     """For more words than a command takes: a value or an expression without quotes, a question, or
     a wrong command.
@@ -128,7 +128,7 @@ def _extra(
         return no_command(first, commands, QUOTED)
     if any(p.metavar == "EXPR" for p in error.ctx.command.params):
         hint = without_sign(arguments) or f"{QUOTED}; {hint}"
-    return GradcliError("option", said, hint=hint)
+    return GradcliError("option", text, hint=hint)
 
 
 def _not_taken(option: Any, message: str) -> str | None:

@@ -1,4 +1,4 @@
-"""The gradients, Jacobians and values of a problem, each computed on demand and cached."""
+"""The gradients, Jacobians and values of a problem, each computed when requested, and cached."""
 
 from collections.abc import Callable, Sequence
 from functools import cache, cached_property, wraps
@@ -105,7 +105,7 @@ class Analysis:
         self._known: dict[Node, bool] = {}
         self.results: dict[Callable[..., Any], Any] = {}  # of functions that are `once`
         self._jacobians: dict[Node, Jacobian] = {}
-        self._ways_back: dict[Node, Gradients] = {}
+        self._reverse_passes: dict[Node, Gradients] = {}
 
     @cached_property
     def gradients(self) -> Gradients:
@@ -149,19 +149,19 @@ class Analysis:
 
     def _backward(self) -> Gradients:
         p = self.problem
-        result = self._way_back(p.out)
+        result = self._reverse_pass(p.out)
         if p.before is None or None not in result.of.values():
             return result
-        sent = self._sent.of
-        flat = [x for x, grad in result.of.items() if grad is None and sent[x] is not None]
+        evaluated = self._evaluated_gradients.of
+        flat = [x for x, grad in result.of.items() if grad is None and evaluated[x] is not None]
         return result._replace(of=result.of | {x: OPS["zeros"](size=x.shape) for x in flat})
 
-    def _way_back(self, out: Node) -> Gradients:
+    def _reverse_pass(self, out: Node) -> Gradients:
         p = self.problem
-        if out not in self._ways_back:
+        if out not in self._reverse_passes:
             wrt, built = tuple(i.node for i in p.wrt), tuple(p.named.values())
-            self._ways_back[out] = cached_backward(out, p.seed.node, wrt, built)
-        return self._ways_back[out]
+            self._reverse_passes[out] = cached_backward(out, p.seed.node, wrt, built)
+        return self._reverse_passes[out]
 
     @cached_property
     def _out(self) -> Node:
@@ -173,16 +173,17 @@ class Analysis:
         return with_zeros(self.problem)
 
     @property
-    def _sent(self) -> Gradients:
-        return self._way_back(self._out)
+    def _evaluated_gradients(self) -> Gradients:
+        return self._reverse_pass(self._out)
 
     def computed(self, x: Input) -> Node | None:
         """The gradient with respect to x as it is evaluated, in which 0 times infinity is nan; None
         if the output does not depend on x.
         """
         grad = self.gradient(x)
-        sent = None if grad is None or self.problem.before is None else self._sent.of[x.node]
-        return grad if sent is None else sent
+        if grad is None or self.problem.before is None:
+            return grad
+        return self._evaluated_gradients.of[x.node] or grad
 
     def gradient(self, x: Input) -> Node | None:
         """The gradient with respect to x as a graph; None if the output does not depend on x."""
@@ -330,10 +331,10 @@ class Analysis:
 
     def _few_rows(self, grad: Node) -> Any:
         """The Jacobian whose VJP is `grad`: a row for each one-hot seed."""
-        return np.array([evaluator(grad)[0] for evaluator in self._from_each])
+        return np.array([evaluator(grad)[0] for evaluator in self._one_hot_evaluators])
 
     @cached_property
-    def _from_each(self) -> list[Evaluator]:
+    def _one_hot_evaluators(self) -> list[Evaluator]:
         """Evaluators that have the values of the inputs, and a one-hot seed each; they compute what
         the Jacobians of several inputs share once.
         """
@@ -377,7 +378,7 @@ class Analysis:
 
 
 def _how_to_seed(p: Problem) -> str:
-    """A hint that says how to give a seed."""
+    """A hint how to give a seed."""
     if p.before is None:
         return "give a seed of that shape with --grad, or reduce it with .sum()"
     before = "".join(" -g 1" for _ in range(p.order - 1))

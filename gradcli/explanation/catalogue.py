@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
+from .. import public_names
 from ..autodiff.reverse import Step
 from ..errors import MISUSES, GradcliError, did_you_mean, if_applicable
 from ..graphs import OPS, Node, Operator
@@ -15,7 +16,7 @@ from ..language.libraries import Function
 from ..language.libraries import function as of_library
 from ..language.posing import pose
 from ..language.problem import Input
-from ..language.refusals import pytorch_names, refusal
+from ..language.refusals import refusal
 from ..language.vocabulary import library_name, module_of, name_in_module
 from ..notation import tree
 from ..notation.code.torch_code import expression
@@ -184,7 +185,7 @@ def _is_public(op: Operator) -> bool:
     """Whether PyTorch has one of its names; not so for one of several outputs, as `sort_values`."""
     names = {name.rpartition(".")[2] for name in (op.name, *op.aliases)}
     written = (op.torch or "").rpartition(".")[2].strip("_")
-    return bool(op.torch) and (written in names or bool(names & pytorch_names()))
+    return bool(op.torch) and (written in names or bool(names & public_names.functions()))
 
 
 def shorthands() -> dict[Shorthand, list[str]]:

@@ -16,7 +16,7 @@ from .checking.finite_differences import (
     NOT_FINITE,
     TOLERANCE,
     UNCLEAR,
-    Moving,
+    Perturbed,
     is_well_conditioned,
     perturbed,
     symmetric_inputs,
@@ -74,7 +74,7 @@ def differences(a: Analysis) -> Check:
 
 
 def _sampled(a: Analysis) -> "Sample | str":
-    """The values at which checks are made, or a text that says why there are no checks."""
+    """The values at which checks are made, or the reason why there are no checks."""
     return TOO_LARGE if too_large(a) else _sample(a) or TOO_LONG
 
 
@@ -229,7 +229,7 @@ def _finite_differences(a: Analysis, at: Sample) -> Check:
     for x, _ in _differentiated(a):
         if not at.within_triangle(x):
             result.leave_out(x.name, NOT_TRIANGULAR)
-        elif (moving := _moving(a, at, x, x.node in symmetric)) is None:
+        elif (moving := _perturbed(a, at, x, x.node in symmetric)) is None:
             result.leave_out(x.name, TOO_LARGE_TO_MOVE)
         else:
             result.compare(x, moving, lambda: at.well_conditioned or _at_kink(a))
@@ -269,7 +269,7 @@ class _Comparison:
         """Count an input or an element as not compared."""
         self.left_out[reason].append(name)
 
-    def compare(self, x: Input, moving: Moving, is_clear: Callable[[], bool]) -> None:
+    def compare(self, x: Input, moving: Perturbed, is_clear: Callable[[], bool]) -> None:
         """Compare the elements of an input; errors count only if `is_clear()`."""
         undefined = not np.all(np.isfinite(moving.here))  # nan and inf have no slope
         for name, outcome, error in moving.compared(partial(label, x.name, x.shape)):
@@ -295,7 +295,7 @@ class _Comparison:
                 yield _excluded(names, reason)
 
 
-def _moving(a: Analysis, at: Sample, x: Input, symmetric: bool) -> Moving | None:
+def _perturbed(a: Analysis, at: Sample, x: Input, symmetric: bool) -> Perturbed | None:
     """The output as a function of one input; None if perturbing it takes too long or too much
     memory.
     """
@@ -306,7 +306,7 @@ def _moving(a: Analysis, at: Sample, x: Input, symmetric: bool) -> Moving | None
         return None
     value = np.asarray(at.values[x.node], float)
     within = at.triangles.get(x.node, np.asarray)
-    return Moving(x.name, out, value, at.seed, at.gradients[x.node], symmetric, within, out.work)
+    return Perturbed(x.name, out, value, at.seed, at.gradients[x.node], symmetric, within, out.work)
 
 
 def _preserved(a: Analysis, nodes: Collection[Node], kind: str) -> str:

@@ -1,4 +1,4 @@
-"""Problems derived from others: with a gradient as the output, or with tangents for inputs."""
+"""Problems with a gradient as the output, with tangents for inputs, or with a scalar output."""
 
 from collections.abc import Collection, Mapping, Sequence
 from itertools import chain, count
@@ -11,6 +11,7 @@ from ..graphs.shapes import text
 from ..language.arguments.directions import Direction, as_graph, read_direction
 from ..language.arguments.seeds import Seed, implied, mismatch, torch_size
 from ..language.arguments.values import Reader
+from ..language.posing import pose
 from ..language.problem import Input, Problem, Tangent
 from .analysis import Analysis
 from .zero_second_derivative import with_seed_given
@@ -169,3 +170,33 @@ def _wrong_shape(x: Input, value: Node) -> GradcliError:
         + (f"It has the right number of elements: reshape it to {text(x.shape)}." if same else cure)
         + ("" if same else f": ones_like({x.name}) has shape {text(x.shape)}."),
     )
+
+
+def pose_with_tangents(
+    tangents: Mapping[str, Any], reader: Reader, arguments: dict[str, Any], scalar: bool
+) -> Problem:
+    """The problem of the `arguments` of `pose` with tangents, which also determine shapes; a
+    tangent None is a symbol. `scalar`: the output is a single number, if that fits. Raises
+    GradcliError.
+    """
+    directions = {
+        n: None if v is None else read_direction(v, f"the tangent of {n}", reader)
+        for n, v in tangents.items()
+    }
+    without_value = {n: g for n, g in directions.items() if g and n not in arguments["values"]}
+    shapes = {n: g.array.shape for n, g in without_value.items() if g.array is not None}
+    arguments |= {"shapes": shapes | dict(arguments["shapes"])}
+    problem = (pose_scalar if scalar else pose)(**arguments)
+    return with_tangents(problem, directions, reader) if directions or not scalar else problem
+
+
+def pose_scalar(**arguments: Any) -> Problem:
+    """The problem of the arguments of `pose`; missing shapes are inferred such that the output is a
+    single number, if that fits. Raises GradcliError.
+    """
+    try:
+        return pose(out_shape=(), **arguments)
+    except GradcliError as error:
+        if error.code not in ("shape", "index", "seed-shape"):
+            raise
+        return pose(**arguments)

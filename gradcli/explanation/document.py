@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MOST_INPUTS = 24  # that have sections of their own
 MOST_BLOCKS = MOST_INPUTS * (MOST_INPUTS + 1) // 2  # of a Hessian: a pair of inputs each
-SEED_NOTES = ("implicit-seed", "seed-left-out")  # repeat what the section of the seed says
+SEED_NOTES = ("implicit-seed", "seed-left-out")  # repeat the section on the seed
 
 
 def check_sections(names: Collection[str]) -> None:

@@ -18,8 +18,8 @@ CACHED = 100_000  # nodes of all cached reverse passes together
 SMALL = 1 << 22  # elements that an array may have however small the Jacobian is
 
 
-class WayBack(NamedTuple):
-    """The reverse pass from a node to an input: the seed, the gradient as a function of it, the
+class VJP(NamedTuple):
+    """The VJP of a node with respect to an input: the seed, the gradient as a function of it, the
     closed form of the Jacobian, a schedule that computes both, the nodes that depend on the seed,
     and the largest allowed size of an intermediate array.
     """
@@ -28,26 +28,26 @@ class WayBack(NamedTuple):
     grad: Node | None
     form: ClosedForm | None
     schedule: Schedule = Schedule(())
-    by_seed: Sequence[Node] = ()
+    seed_dependent: Sequence[Node] = ()
     most: int = 0
 
 
-def _nodes(way: WayBack, *_: Node) -> int:
-    return len(way.schedule.nodes) or (0 if way.grad is None else len(walk([way.grad])))
+def _nodes(vjp: VJP, *_: Node) -> int:
+    return len(vjp.schedule.nodes) or (0 if vjp.grad is None else len(walk([vjp.grad])))
 
 
 @sized_cache(CACHED, _nodes)
-def way_back(out: Node, x: Node) -> WayBack:
-    """The reverse pass from a node to an input; cached."""
+def vjp_of(out: Node, x: Node) -> VJP:
+    """The VJP of a node with respect to an input; cached."""
     seed = OPS["input"](name="one-hot", shape=out.shape, is_direction=True)
     grad = backward(out, seed, [x]).of[x]
     form = None if grad is None or out.numel == 1 else closed_form(grad, seed)
     if grad is None or form is None:
-        return WayBack(seed, grad, None)
+        return VJP(seed, grad, None)
     most = max(2 * out.numel * x.numel, SMALL, *(node.numel for node in form.nodes))
     order = walk([*form.nodes, grad], sources)
     varying = downstream(order, [seed], sources)
-    return WayBack(seed, grad, form, Schedule(order), [n for n in order if n in varying], most)
+    return VJP(seed, grad, form, Schedule(order), [n for n in order if n in varying], most)
 
 
 def jacobian_of(out: Node, x: Node, evaluator: Evaluator) -> Any:
@@ -60,38 +60,38 @@ def jacobian_of(out: Node, x: Node, evaluator: Evaluator) -> Any:
     entries = numel(shape)
     if entries > evaluator.limits.sizes["elements"]:
         evaluator.limits.check("elements", entries, f"the Jacobian of shape {shape}", out.span)
-    way = way_back(out, x)
-    if way.grad is None or not entries:
+    vjp = vjp_of(out, x)
+    if vjp.grad is None or not entries:
         return np.zeros(shape, evaluator.dtype)
     with np.errstate(all="ignore"):
-        result = _by_form(way, evaluator)
+        result = _by_form(vjp, evaluator)
     if result is not None:
         return np.asarray(result.reshape(shape), evaluator.dtype)
-    rows = rows_by_vjp(out.shape, evaluator.varying(way.grad, way.seed), range(out.numel))
+    rows = rows_by_vjp(out.shape, evaluator.varying(vjp.grad, vjp.seed), range(out.numel))
     return np.array([*rows]).reshape(shape)
 
 
-def _by_form(way: WayBack, evaluator: Evaluator) -> Any:
+def _by_form(vjp: VJP, evaluator: Evaluator) -> Any:
     """The matrix computed by the closed form. None if there is none, its arrays would be too large,
     it inverts a singular matrix, or a zero of it is a product of 0 and infinity or nan.
     """
-    if way.form is None:
+    if vjp.form is None:
         return None
     values = evaluator.values
-    values[way.seed] = np.zeros(way.seed.shape)  # the seed of a row is zero but for one element
+    values[vjp.seed] = np.zeros(vjp.seed.shape)  # the seed of a row is zero but for one element
     try:
-        evaluator.run_quietly(way.schedule)
-        from_zeros = values[way.grad]
+        evaluator.run_quietly(vjp.schedule)
+        from_zeros = values[vjp.grad]
     except GradcliError as error:
         if error.code != "singular":
             raise
         return None
     finally:
-        for node in way.by_seed:
+        for node in vjp.seed_dependent:
             values.pop(node, None)
     if np.count_nonzero(from_zeros):  # nan, because a gradient is linear in the seed
         return None
-    return matrix(way.form, lambda node: np.asarray(values[node]), way.most)
+    return matrix(vjp.form, lambda node: np.asarray(values[node]), vjp.most)
 
 
 def rows_by_vjp(out: Shape, vjp: Callable[[Any], Any], at: Iterable[int]) -> Iterator[Any]:

@@ -8,7 +8,7 @@ from .formulas.wording import wording_of
 from .sections.gradient import element_row
 from .sections.graph import passes
 
-WAYS = ("Forward", "Backward")
+PASSES = ("Forward", "Backward")
 
 
 class Stepping:
@@ -25,7 +25,7 @@ class Stepping:
         """The k-th operation, below the name of its pass."""
         _, back, make = self._passes[k]
         remark = (Token(f"{k + 1} of {len(self)}"),)
-        return Document((), (Section("", words(WAYS[back]), remark, (make(),)),))
+        return Document((), (Section("", words(PASSES[back]), remark, (make(),)),))
 
     def why(self, k: int) -> Document:
         """The catalogue page of the k-th operator."""

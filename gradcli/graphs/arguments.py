@@ -30,13 +30,6 @@ NUMPY = {
 }
 SYNONYMS = {"dim": "dims", "size": "shape"}  # if the second is an attribute
 
-# Functions that take other arguments in `torch` than in `F`, where programs call them.
-OTHER_IN_TORCH = (
-    *("alpha_dropout", "batch_norm", "binary_cross_entropy_with_logits", "cosine_embedding_loss"),
-    *("ctc_loss", "embedding", "embedding_bag", "feature_alpha_dropout", "hinge_embedding_loss"),
-    *("instance_norm", "kl_div", "margin_ranking_loss", "poisson_nll_loss", "triplet_margin_loss"),
-)
-
 
 def parameters_of(function: Any, skip: int) -> tuple[dict, bool, dict]:
     """Tensors with their defaults, whether they are variadic, and attributes with their defaults.

@@ -142,6 +142,11 @@ class Node:
             return self
         return intern(self.op, self.inputs, self.attrs, span)
 
+    def with_inputs(self, inputs: "tuple[Node | None, ...]") -> "Node":
+        """The same operation on other inputs, at the same place of the text."""
+        same = inputs == self.inputs
+        return self if same else intern(self.op, inputs, self.attrs, self.span)
+
 
 class _Entry(ref):
     """A weak reference to an interned node, with its key."""
@@ -215,7 +220,7 @@ def as_node(value) -> Node:
     return intern(OPS["constant"], (), {"value": value})
 
 
-def upstream(root: Node, sources=attrgetter("inputs")) -> Iterator[Node]:
+def upstream(root: Node, sources: Callable[[Node], Iterable]) -> Iterator[Node]:
     """Yield `root` and all nodes that it depends on, lazily, so that a search can stop early."""
     seen, waiting = {root}, [root]
     while waiting:

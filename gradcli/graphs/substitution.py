@@ -42,7 +42,7 @@ def with_attributes(node: Node, /, **attributes: Any) -> Node:
 
 def rebuilt(
     root: Node,
-    make: Callable[[Node, Sequence[Node | None]], Node | None],
+    make: Callable[[Node, tuple[Node | None, ...]], Node | None],
     same: Collection[Node] = (),
 ) -> Node:
     """`root` rebuilt from its inputs: `make` returns the new node for a node and its new inputs, or
@@ -54,7 +54,7 @@ def rebuilt(
 
 def rebuilt_all(
     roots: Sequence[Node],
-    make: Callable[[Node, Sequence[Node | None]], Node | None],
+    make: Callable[[Node, tuple[Node | None, ...]], Node | None],
     same: Collection[Node] = (),
 ) -> list[Node]:
     """Several nodes, rebuilt together."""
@@ -65,7 +65,5 @@ def rebuilt_all(
             continue
         inputs = tuple([done[i] for i in n.inputs])
         built = make(n, inputs)
-        if built is None:
-            built = n if inputs == n.inputs else intern(n.op, inputs, n.attrs, n.span)
-        done[n] = built
+        done[n] = n.with_inputs(inputs) if built is None else built
     return [done[root] for root in roots]  # type: ignore[misc]

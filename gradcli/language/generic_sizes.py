@@ -154,26 +154,28 @@ def at_generic_sizes(
     def attempt(shapes: dict[str, Shape]) -> Outcome:
         return posing(shapes).attempt(shapes)
 
-    shapes_given = {name: problem.inputs[name].shape for name in sorted(problem.inputs)}
-    fixed = (
-        {}
-        if of_integers
-        else {name: shapes_given.pop(name) for name in _integer_inputs(problem, {})}
-    )
+    written = {name: problem.inputs[name].shape for name in sorted(problem.inputs)}
+    integer_inputs = () if of_integers else _integer_inputs(problem, {})
+    fixed = {name: written.pop(name) for name in integer_inputs}
     attempting = _with_sides(attempt) if sides or unusual_sizes(problem.roots) else attempt
-    ends = _ends(problem)
-    cutting = [[name] for name, shape in shapes_given.items() if not ends.isdisjoint(shape)]
-    may_reach_too_far = ends or typical_equal_sizes(problem.roots)
-    first = [(), [*shapes_given][::-1], *cutting] if may_reach_too_far else [()]
     shapes = _most_different(
-        shapes_given,
-        first,
+        written,
+        _put_first(problem, written),
         lambda ordered: generic_shapes(ordered, fixed, attempting, generic, least),
     )
     if shapes is None:
         return None
     names = [x.name for x in problem.wrt]
     return if_applicable(lambda: posing(fixed | shapes, sizes=True).problem(names))
+
+
+def _put_first(problem: Problem, shapes: dict[str, Shape]) -> Sequence[Sequence[str]]:
+    """Names to put first in the orders in which sizes are chosen: in the first order none."""
+    ends = _ends(problem)
+    if not ends and not typical_equal_sizes(problem.roots):
+        return [()]
+    cutting = [[name] for name, shape in shapes.items() if not ends.isdisjoint(shape)]
+    return [(), [*shapes][::-1], *cutting]
 
 
 def _most_different(

@@ -7,7 +7,7 @@ from ..errors import GradcliError
 from ..sized_cache import sized_cache
 from .foreign import DERIVATIVE
 from .program import Program
-from .syntax import dotted
+from .syntax import arguments_of, dotted
 from .vocabulary import (
     CONSTANTS,
     DTYPES,
@@ -98,7 +98,7 @@ def _loaded(root: ast.expr, user_names: Collection[str]) -> list[ast.Name]:
         if isinstance(node, ast.BinOp):
             stack += (node.left, node.right)
         elif isinstance(node, ast.Call):
-            stack.extend([*node.args, *(k.value for k in node.keywords)])
+            stack += arguments_of(node)
             if isinstance(node.func, ast.Name):
                 names += [node.func] if node.func.id in user_names else []
             elif library_path(node.func, user_names, called=True) is None:

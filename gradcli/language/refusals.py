@@ -1,11 +1,10 @@
 """Functions of PyTorch that gradcli does not support, with the reasons."""
 
 import re
-from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
-from ..graphs.arguments import IN_PLACE, OTHER_IN_TORCH
+from ..graphs.arguments import IN_PLACE
+from ..public_names import OTHER_IN_TORCH, functions
 
 COMPLEX = "works on complex numbers, and numbers are real here"
 RANDOM = "draws random numbers, so it has no one gradient"
@@ -37,7 +36,7 @@ GONE = "is no longer part of PyTorch: calling it is an error there too"
 BY_UNDERSCORE = f"{IN_PLACE}: leave out the underscore"
 ELSEWHERE = "is a function of PyTorch that gradcli has no rule for"
 
-# Hints what to do instead, unless the reason says so.
+# Hints, by reason; some reasons contain their own.
 CURES = {
     COMPLEX: "compute with the real and the imaginary part, two tensors",
     RANDOM: "draw the numbers before, and make them an input: (x * mask).sum()",
@@ -107,8 +106,6 @@ PATTERNS = (
     Pattern(r"__\w+__", "__add__", OF_PYTHON),
     Pattern(r"_\w+|\w+_backward", "_softmax", INNER),
 )
-# What PyTorch calls its functions and methods, a name a line: `scripts/docs --measure` writes it.
-NAMES = Path(__file__).with_name("pytorch_names.txt")
 
 
 def refusal(name: str) -> str | None:
@@ -118,11 +115,5 @@ def refusal(name: str) -> str | None:
     """
     reasons = [why for why, names in REFUSED.items() if name in names.split()]
     reasons += [p.why for p in PATTERNS if re.fullmatch(p.names, name)]
-    reasons += [ELSEWHERE] if name in pytorch_names() else []
+    reasons += [ELSEWHERE] if name in functions() else []
     return reasons[0] if reasons else None
-
-
-@cache
-def pytorch_names() -> frozenset[str]:
-    """The names of PyTorch's functions and methods."""
-    return frozenset(NAMES.read_text("utf-8").split())

@@ -54,6 +54,16 @@ def keyword(e: ast.AST, name: str) -> ast.expr | None:
     return next((k.value for k in keywords if k.arg == name), None)
 
 
+def arguments_of(call: ast.Call) -> list[ast.expr]:
+    """The arguments of a call, the positional ones first."""
+    return [*call.args, *(k.value for k in call.keywords)]
+
+
+def negated(e: ast.AST | None) -> ast.expr | None:
+    """x of `-x`; None for other expressions."""
+    return e.operand if isinstance(e, ast.UnaryOp) and isinstance(e.op, ast.USub) else None
+
+
 def is_false(e: ast.AST) -> bool:
     """Whether it is the literal False or None."""
     return isinstance(e, ast.Constant) and e.value in (False, None)

@@ -103,7 +103,7 @@ ATTRIBUTES = {"T", "mT", "H", "mH", "real"}
 PROPERTIES = {*ATTRIBUTES, "shape", "ndim", "dtype", "device", "data"}
 # The default dtype of each kind of tensor.
 KINDS = {"float": "float64", "int": "int64", "bool": "bool"}
-# How a tensor is laid out in memory, which changes no number.
+# Memory formats, which change no value.
 LAYOUTS = {"strided", "preserve_format", "contiguous_format", "channels_last", "channels_last_3d"}
 
 # Arguments that determine the storage of a tensor, not its values.

@@ -321,9 +321,9 @@ def _curvature_of_gelu(x, approximate):
     if approximate == "tanh":
         inner, slope = _inside_tanh(x), _slope_inside_tanh(x)
         t, sech, half = tanh(inner), 1 / cosh(inner), 0.5 * x
-        bend = 1 - t * t
-        turned = half * slope * (2 * sech * (-sech * t) * slope)
-        return 2 * (0.5 * bend * slope) + turned + half * bend * (6 * 0.044715 * x * SQRT_2_PI)
+        sech2 = 1 - t * t
+        by_sech = half * slope * (2 * sech * (-sech * t) * slope)
+        return 2 * (0.5 * sech2 * slope) + by_sech + half * sech2 * (6 * 0.044715 * x * SQRT_2_PI)
     square, density = x * x, _density(x)
     return 2 * density - square * density
 

@@ -135,10 +135,16 @@ def _repeated(x, query):
 
 
 def _projected(query, key, value, weights, bias):
-    """query, key and value, each times its weight."""
-    size = weights[0].shape[0]
-    part = [None] * 3 if bias is None else [bias[k * size : (k + 1) * size] for k in range(3)]
+    """query, key and value, each times its weight; `weights` may be those of all three in one."""
+    if not isinstance(weights, tuple):
+        weights = _thirds(weights, query.shape[-1])
+    part = [None] * 3 if bias is None else _thirds(bias, weights[0].shape[0])
     return [linear(x, w, b) for x, w, b in zip((query, key, value), weights, part)]
+
+
+def _thirds(x, size):
+    """The rows of x for query, key and value, `size` for each."""
+    return [x[k * size : (k + 1) * size] for k in range(3)]
 
 
 def _heads(x, count):
@@ -218,10 +224,8 @@ def multi_head_attention_forward(
         key_padding_mask = key_padding_mask and key_padding_mask.unsqueeze(dim=0)
     length, batch, size = query.shape
     _check_heads(size, embed_dim_to_check, num_heads)
-    if use_separate_proj_weight:
-        weights = [q_proj_weight, k_proj_weight, v_proj_weight]
-    else:
-        weights = [in_proj_weight[k * size : (k + 1) * size] for k in range(3)]
+    apart = (q_proj_weight, k_proj_weight, v_proj_weight)
+    weights = apart if use_separate_proj_weight else in_proj_weight
     q, k, v = _projected(query, key, value, weights, in_proj_bias)
     masks = [_hidden(attn_mask), _hidden(key_padding_mask)]
     if bias_k is not None and bias_v is not None:
@@ -241,6 +245,11 @@ def multi_head_attention_forward(
     out = out.squeeze(dim=1) if single else out
     if attention is None:
         return Outputs((out,))
-    shown = _apart(attention, num_heads)
-    shown = shown.mean(dim=1) if average_attn_weights else shown
-    return Outputs((out, shown.squeeze(dim=0) if single else shown))
+    return Outputs((out, _shown(attention, num_heads, average_attn_weights, single)))
+
+
+def _shown(attention, heads, averaged, single):
+    """The weights as PyTorch returns them."""
+    shown = _apart(attention, heads)
+    shown = shown.mean(dim=1) if averaged else shown
+    return shown.squeeze(dim=0) if single else shown

@@ -5,16 +5,16 @@ from ..graphs import shapes
 from ..lazy import np
 from . import elements
 from .bounds import clamped, either, larger, smaller
-from .families import elementwise, shorthand
+from .families import elementwise, named, shorthand
 
 MANY = 1 << 12  # elements of a mask from which on a choice without a branch pays
 
 
 def _comparison(name, symbol, ufunc, words):
+    @named(name, f"Whether a is {words} b; no gradient.")
     def rule(g, y, a, b):
         return None, None
 
-    rule.__name__, rule.__doc__ = name, f"Whether a is {words} b; no gradient."
     return elementwise(
         lambda a, b: getattr(np, ufunc)(a, b),
         symbolic=lambda sp, a, b: elements.compare(sp, name.capitalize(), a, b),
@@ -46,28 +46,24 @@ def same(g, y, a, b):
     return None, None
 
 
-@elementwise(
-    lambda a, b: np.logical_and(a, b),
-    symbolic=elements.both,
-    dtype="bool",
-    spelling="{0} & {1}",
-    examples=(("where((x > 0) & (x < 1), x, 0)", "x=2x3"),),
-)
-def logical_and(g, y, a, b):
-    """Whether both hold; no gradient."""
-    return None, None
+def _connective(name, symbol, symbolic, words, example):
+    @named(name, f"Whether {words}; no gradient.")
+    def rule(g, y, a, b):
+        return None, None
+
+    return elementwise(
+        lambda a, b: getattr(np, name)(a, b),
+        symbolic=symbolic,
+        dtype="bool",
+        spelling=f"{{0}} {symbol} {{1}}",
+        examples=((f"where({example}, x, 0)", "x=2x3"),),
+    )(rule)
 
 
-@elementwise(
-    lambda a, b: np.logical_or(a, b),
-    symbolic=elements.either,
-    dtype="bool",
-    spelling="{0} | {1}",
-    examples=(("where((x < 0) | (x > 1), x, 0)", "x=2x3"),),
+logical_and = _connective("logical_and", "&", elements.both, "both hold", "(x > 0) & (x < 1)")
+logical_or = _connective(
+    "logical_or", "|", elements.either, "one of them holds", "(x < 0) | (x > 1)"
 )
-def logical_or(g, y, a, b):
-    """Whether one of them holds; no gradient."""
-    return None, None
 
 
 @elementwise(
@@ -133,12 +129,12 @@ def where_method(self, condition, other):
 
 
 def _extremum(name, symbol, sentence, bounds):
+    @named(name, sentence)
     def rule(g, y, a, b):
         half = where(a.eq(b), g / 2, g)
         below, above = (a < b, b < a) if name == "maximum" else (b < a, a < b)
         return where(below, 0, half), where(above, 0, half)
 
-    rule.__name__, rule.__doc__ = name, sentence
     return elementwise(
         lambda a, b: bounded_by(getattr(np, name), a, b),
         symbolic=lambda sp, a, b: elements.extreme(sp, symbol, a, b),

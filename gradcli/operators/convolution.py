@@ -1,12 +1,12 @@
 """Convolutions over one, two and three dimensions: one definition, of any number n of them.
 
-A transposed convolution is the gradient of a convolution by its input, and is said with it.
+A transposed convolution is computed as the gradient of a convolution with respect to its input.
 """
 
 from ..errors import GradcliError
-from ..graphs import OPS, shapes
+from ..graphs import OPS, as_node, shapes
 from .contractions import einsum
-from .families import composite, is_whole, require
+from .families import composite, is_whole, named, require, shorthand
 from .pointwise import F
 from .windows import Kernel, several, zeros_around
 
@@ -134,25 +134,12 @@ def _convolution(n):
             return NotImplemented
         same = isinstance(padding, str)
         how = {"stride": stride, "padding": tuple(a for a, _ in edges) if same else padding}
-        how |= {"dilation": dilation, "groups": groups}
-        to_input = OPS[name + "_input"](weight=weight, grad_output=g, input_size=input.shape, **how)
-        to_weight = OPS[name + "_weight"](
-            input=input, grad_output=g, weight_size=weight.shape, **how
-        )
+        how |= {"dilation": dilation, "groups": groups, "grad_output": g}
+        to_input = OPS[name + "_input"](weight=weight, input_size=input.shape, **how)
+        to_weight = OPS[name + "_weight"](input=input, weight_size=weight.shape, **how)
         return to_input, to_weight, _to_bias(g, bias)
 
-    def meaning(input, weight, bias=None, *, stride=1, padding=0, dilation=1, groups=1):
-        kernel = _kernel(n, input.shape, weight.shape, stride, padding, dilation, groups)
-        parts = kernel.grouped(kernel.parts(input), -2 * n - 1)
-        kernels = kernel.grouped(weight, 0)
-        out = kernel.sums("ngiPK,goiK->ngoP", input.ndim == n + 2, parts, kernels)
-        return _with_bias(kernel.merged(out, -n - 2), bias, n)
-
-    meaning.__name__ = name
-    meaning.__doc__ = (
-        "At every position, the sum of products of the kernel and the part of the input under it."
-    )
-    composite(
+    @composite(
         takes="numbers of one kind",
         torch=F + name,
         rule=_batched(rule, n),
@@ -163,12 +150,22 @@ def _convolution(n):
             (f"{name}(x, w, groups=2)", f"x=1x4x{x},w=2x2x{w}"),
             (f"{name}(x, w, padding='same', dilation=2)", f"x=1x1x{x},w=1x1x{w[:-1]}3"),
         )[: 4 if n < 3 else 1],
-    )(meaning)
+    )
+    @named(
+        name,
+        "At every position, the sum of products of the kernel and the part of the input under it.",
+    )
+    def meaning(input, weight, bias=None, *, stride=1, padding=0, dilation=1, groups=1):
+        kernel = _kernel(n, input.shape, weight.shape, stride, padding, dilation, groups)
+        parts = kernel.grouped(kernel.parts(input), -2 * n - 1)
+        kernels = kernel.grouped(weight, 0)
+        out = kernel.sums("ngiPK,goiK->ngoP", input.ndim == n + 2, parts, kernels)
+        return _with_bias(kernel.merged(out, -n - 2), bias, n)
 
 
 def _by_input(n):
-    name, x, g, w = f"conv{n}d_input", "3, " * n, "x".join("2" * n), "x".join("2" * n)
-    wide = "x".join("4" * n)
+    name, x, g = f"conv{n}d_input", "3, " * n, "x".join("2" * n)
+    w, wide = g, "x".join("4" * n)
 
     def rule(g, y, weight, grad_output, *, input_size, **how):
         to_weight = OPS[f"conv{n}d_weight"](
@@ -176,16 +173,7 @@ def _by_input(n):
         )
         return to_weight, OPS[f"conv{n}d"](g, weight, **how)
 
-    def meaning(weight, grad_output, *, input_size, stride=1, padding=0, dilation=1, groups=1):
-        kernel = _kernel(n, input_size, weight.shape, stride, padding, dilation, groups)
-        kernel.check_output(grad_output.shape, input_size, weight.shape)
-        return _spread(kernel, weight, grad_output, input_size[-n:])
-
-    meaning.__name__ = name
-    meaning.__doc__ = (
-        f"The gradient of conv{n}d by its input: each output laid back over the part it came from."
-    )
-    composite(
+    @composite(
         takes="floats of one kind",
         torch=f"torch.nn.grad.{name}",
         rule=rule,
@@ -198,7 +186,15 @@ def _by_input(n):
                 f"w=2x1x{w},g=1x2x{wide}",
             ),
         )[: 2 if n < 3 else 1],
-    )(meaning)
+    )
+    @named(
+        name,
+        f"The gradient of conv{n}d by its input: each output laid back over the part it came from.",
+    )
+    def meaning(weight, grad_output, *, input_size, stride=1, padding=0, dilation=1, groups=1):
+        kernel = _kernel(n, input_size, weight.shape, stride, padding, dilation, groups)
+        kernel.check_output(grad_output.shape, input_size, weight.shape)
+        return _spread(kernel, weight, grad_output, input_size[-n:])
 
 
 def _products(g, weight):
@@ -224,20 +220,7 @@ def _by_weight(n):
         )
         return to_input, OPS[f"conv{n}d"](input, g, **how)
 
-    def meaning(input, grad_output, *, weight_size, stride=1, padding=0, dilation=1, groups=1):
-        kernel = _kernel(n, input.shape, weight_size, stride, padding, dilation, groups)
-        kernel.check_output(grad_output.shape, input.shape, weight_size)
-        parts = kernel.grouped(kernel.parts(input), -2 * n - 1)
-        outputs = kernel.grouped(grad_output, -n - 1)
-        out = kernel.sums("ngoP,ngiPK->goiK", input.ndim == n + 2, outputs, parts)
-        return kernel.merged(out, 0)
-
-    meaning.__name__ = name
-    meaning.__doc__ = (
-        f"The gradient of conv{n}d by its weight: outputs times the parts that they came from, "
-        "summed."
-    )
-    composite(
+    @composite(
         takes="floats of one kind",
         torch=f"torch.nn.grad.{name}",
         rule=rule,
@@ -246,7 +229,19 @@ def _by_weight(n):
             (f"{name}(x, (2, 1, {w[:-2]}), g)", f"x=2x1x{x},g=2x2x{g}"),
             (f"{name}(x, (2, 1, {w[:-2]}), g, padding=1, groups=2)", f"x=1x2x{x},g=1x2x{wide}"),
         )[: 2 if n < 3 else 1],
-    )(meaning)
+    )
+    @named(
+        name,
+        f"The gradient of conv{n}d by its weight: outputs times the parts that they came from, "
+        "summed.",
+    )
+    def meaning(input, grad_output, *, weight_size, stride=1, padding=0, dilation=1, groups=1):
+        kernel = _kernel(n, input.shape, weight_size, stride, padding, dilation, groups)
+        kernel.check_output(grad_output.shape, input.shape, weight_size)
+        parts = kernel.grouped(kernel.parts(input), -2 * n - 1)
+        outputs = kernel.grouped(grad_output, -n - 1)
+        out = kernel.sums("ngoP,ngiPK->goiK", input.ndim == n + 2, outputs, parts)
+        return kernel.merged(out, 0)
 
 
 def _transposed_flops(out, x, weight, bias, **_):
@@ -254,9 +249,7 @@ def _transposed_flops(out, x, weight, bias, **_):
     return _products(x, weight) + (0 if bias is None else shapes.numel(out))
 
 
-def _transposed(n):
-    name, x, w = f"conv_transpose{n}d", "x".join("2" * n), "x".join("2" * n)
-
+def _transposed_rule(n):
     def rule(g, y, input, weight, bias=None, *, stride, padding, output_padding, groups, dilation):
         how = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
         to_input = OPS[f"conv{n}d"](g, weight, **how)
@@ -270,36 +263,65 @@ def _transposed(n):
         how["weight_size"] = weight.shape
         return to_input, OPS[f"conv{n}d_weight"](input=g, grad_output=input, **how), to_bias
 
-    def meaning(
-        input, weight, bias=None, *, stride=1, padding=0, output_padding=0, groups=1, dilation=1
-    ):
-        channels = weight.shape[0] if weight.ndim else 0
-        _check(name, n, input.shape, weight.shape, groups, channels)
-        kernel = _Grouped(n, weight.shape, stride, padding, dilation, groups)
-        more = several(output_padding, n)
-        if any(p >= max(s, d) for p, s, d in zip(more, kernel.stride, kernel.dilation)):
-            raise GradcliError("arguments", "output_padding must be below stride or dilation")
-        inner = zip(input.shape[-n:], kernel.stride, kernel.spread, kernel.edges, more)
-        size = tuple(m * s + spread - a - b + p for m, s, spread, (a, b), p in inner)
-        if min(size) < 1:
-            raise GradcliError("shape", f"{name}() leaves nothing here: {shapes.text(size)}")
-        return _with_bias(_spread(kernel, weight, input, size), bias, n)
+    return _batched(rule, n)
 
-    meaning.__name__ = name
-    meaning.__doc__ = f"Each element times the kernel, laid over the output: conv{n}d backwards."
-    composite(
+
+def _transposed_size(name, kernel, size, output_padding):
+    """The size of the output for an input of `size`. Raises GradcliError if nothing is left."""
+    more = several(output_padding, kernel.n)
+    if any(p >= max(s, d) for p, s, d in zip(more, kernel.stride, kernel.dilation)):
+        raise GradcliError("arguments", "output_padding must be below stride or dilation")
+    inner = zip(size, kernel.stride, kernel.spread, kernel.edges, more)
+    result = tuple(m * s + spread - a - b + p for m, s, spread, (a, b), p in inner)
+    if min(result) < 1:
+        raise GradcliError("shape", f"{name}() leaves nothing here: {shapes.text(result)}")
+    return result
+
+
+def _transposed(n):
+    name, x, w = f"conv_transpose{n}d", "x".join("2" * n), "x".join("2" * n)
+
+    @composite(
         takes="numbers of one kind",
         torch=F + name,
-        rule=_batched(rule, n),
+        rule=_transposed_rule(n),
         typical_inputs=("batches",),
         flops=_transposed_flops,
         examples=(
             (f"{name}(x, w, b, stride=2, padding=1)", f"x=2x2x{x},w=2x3x{w},b=3"),
             (f"{name}(x, w, output_padding=1, groups=2, dilation=2)", f"x=2x{x},w=2x1x{w}"),
         )[: 2 if n < 3 else 1],
-    )(meaning)
+    )
+    @named(name, f"Each element times the kernel, laid over the output: conv{n}d backwards.")
+    def meaning(
+        input, weight, bias=None, *, stride=1, padding=0, output_padding=0, groups=1, dilation=1
+    ):
+        channels = weight.shape[0] if weight.ndim else 0
+        _check(name, n, input.shape, weight.shape, groups, channels)
+        kernel = _Grouped(n, weight.shape, stride, padding, dilation, groups)
+        size = _transposed_size(name, kernel, input.shape[-n:], output_padding)
+        return _with_bias(_spread(kernel, weight, input, size), bias, n)
 
 
 for _n in (1, 2, 3):
     for _declare in (_convolution, _by_input, _by_weight, _transposed):
         _declare(_n)
+
+
+@shorthand()
+def convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
+    """conv1d, conv2d or conv3d, or their transposes, by the dimensions of input."""
+    count = as_node(input).ndim - 2
+    if count not in (1, 2, 3):
+        raise GradcliError("shape", f"convolution() takes 3 to 5 dimensions, not {count + 2}")
+    name = f"conv_transpose{count}d" if transposed else f"conv{count}d"
+    how = {"output_padding": output_padding} if transposed else {}
+    how |= {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
+    return OPS[name](input, weight, bias, **how)
+
+
+@shorthand()
+def conv_tbc(input, weight, bias, pad=0):
+    """conv1d whose dimensions are time, batch and channels."""
+    x, kernel = as_node(input).permute(dims=(1, 2, 0)), weight.permute(dims=(2, 1, 0))
+    return OPS["conv1d"](x, kernel, bias, padding=pad).permute(dims=(2, 0, 1))

@@ -3,7 +3,7 @@
 from ..errors import GradcliError
 from ..graphs import as_node
 from ..lazy import np
-from .families import given_once, shorthand
+from .families import given_once, named, shorthand
 from .leaves import filled_as, numbers, ones
 
 
@@ -97,6 +97,7 @@ def triu_indices(row, col, offset=0):
 
 
 def _window(name, sentence, values):
+    @named(name, sentence)
     def meaning(window_length, periodic=True, *shape, **named):
         if not isinstance(window_length, int) or window_length < 0:
             raise GradcliError("arguments", f"{name}() needs a length of at least 0")
@@ -105,7 +106,6 @@ def _window(name, sentence, values):
         array = values(window_length + bool(periodic), *shape, **named)[:window_length]
         return numbers(array, _call(name, window_length, bool(periodic), *shape, **named))
 
-    meaning.__name__, meaning.__doc__ = name, sentence
     return shorthand(of_numbers=True, makes=_with_temporaries)(meaning)
 
 

@@ -46,7 +46,7 @@ def _numbers(scale):
 
 def _solved(packed, exchanges, scale):
     """scale * inv(A) from the LU decomposition of A."""
-    return solved_by_lu(packed, exchanges, np.diag(np.full(len(packed), scale)), turned=False)
+    return solved_by_lu(packed, exchanges, np.diag(np.full(len(packed), scale)), transposed=False)
 
 
 def _for_each_matrix(scale, x):
@@ -152,14 +152,14 @@ def _singular_cofactors_along(u, values, v, t):
         return np.full(t.shape, np.nan)
     products = _products_of_others(values)
     np.fill_diagonal(products, 0.0)
-    turned = u.T @ t @ v.T
-    return u @ (np.diag(products @ np.diagonal(turned)) - products * turned.T) @ v
+    rotated = u.T @ t @ v.T
+    return u @ (np.diag(products @ np.diagonal(rotated)) - products * rotated.T) @ v
 
 
-def _along(t, scale, turned):
-    """How scale * turned changes along t, for the inverse of a matrix, turned around."""
-    whole = _for_each_matrix((turned * t).sum(dim=(-2, -1)), turned)
-    return scale * whole * turned - scale * turned @ t.mT @ turned
+def _along(t, scale, inverse_T):
+    """How scale * inverse_T changes along t, for the inverse of a matrix, inverse_T around."""
+    whole = _for_each_matrix((inverse_T * t).sum(dim=(-2, -1)), inverse_T)
+    return scale * whole * inverse_T - scale * inverse_T @ t.mT @ inverse_T
 
 
 def _parts(x, y):
@@ -168,8 +168,8 @@ def _parts(x, y):
 
 def _parts_away_from_0(x, y):
     """As _parts, with nan near a singular matrix, where numbers are not found from an inverse."""
-    scale, turned = _parts(x, y)
-    return scale, unless(abs(scale) < NEARLY * rounding_unit(x), turned)
+    scale, inverse_T = _parts(x, y)
+    return scale, unless(abs(scale) < NEARLY * rounding_unit(x), inverse_T)
 
 
 @written_out(
@@ -199,7 +199,7 @@ def scaled_cofactors(x, y, scale):
     shape=_matrix_shape,
     value=lambda x, y: _each(
         lambda u, values, v: u * np.diagonal(_products_of_others(values)) @ v,
-        lambda turned: turned,
+        lambda inverse_T: inverse_T,
         x,
         y,
     ),
@@ -220,7 +220,7 @@ def cofactors(x, y):
     shape=_matrix_shape,
     value=lambda x, y, t: _each(
         _singular_cofactors_along,
-        lambda turned, t: (turned * t).sum() * turned - turned @ t.T @ turned,
+        lambda inverse_T, t: (inverse_T * t).sum() * inverse_T - inverse_T @ t.T @ inverse_T,
         *(x, y, t),
     ),
     dtype="float",

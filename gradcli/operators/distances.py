@@ -12,7 +12,7 @@ from .comparisons import minimum, where
 from .families import composite, one_of, reduction, require, shorthand
 from .guards import unless
 from .leaves import Array
-from .losses import TINY, held_above, loss, reduced
+from .losses import SINGLE_EPS, held_above, loss, reduced
 from .norms import norm_by_powers, vector_norm
 from .pointwise import F
 
@@ -260,7 +260,7 @@ def cosine_embedding_loss(input1, input2, target, *, margin=0.0, reduction="mean
             "shape", "cosine_embedding_loss() needs two vectors, or two matrices and a vector"
         )
     dim = target.ndim
-    squares = ((x * x).sum(dim=dim) + TINY for x in (input1, input2))
+    squares = ((x * x).sum(dim=dim) + SINGLE_EPS for x in (input1, input2))
     first, second = squares
     cosine = (input1 * input2).sum(dim=dim) / (first * second).sqrt()
     near = where(target.eq(1), 1 - cosine, 0)

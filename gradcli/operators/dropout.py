@@ -3,16 +3,16 @@
 from ..errors import GradcliError
 from ..graphs import as_node
 from ..graphs.arguments import check_in_place
-from .families import shorthand
+from .families import named, shorthand
 from .leaves import filled_as
 
 
 def _dropout(name, *names, training_by_default, sentence):
+    @named(name, sentence)
     def meaning(input, p=0.5, training=training_by_default, inplace=False, *, train=None):
         check_in_place(name, inplace)
         return _dropped(name, as_node(input), p, training if train is None else train)
 
-    meaning.__name__, meaning.__doc__ = name, sentence
     return shorthand(*names)(meaning)
 
 

@@ -1,4 +1,4 @@
-"""Families of operators: what their members have in common, said once.
+"""Families of operators: what their members have in common.
 
 Each family is a decorator; what a member adds is its rule and what the rule cannot say. Rules
 receive `g`, the gradient of the output, `y`, the output, then the inputs, and give the gradient of
@@ -22,20 +22,31 @@ SHORTHANDS: dict[str, "Shorthand"] = {}
 
 
 def operator(**fields):
-    """An operator with nothing in common with others."""
+    """An operator of no family."""
     if "expand" not in fields:
         fields.setdefault("flops", one_each)
     return lambda rule: Operator(rule, **fields)
 
 
 def one_each(out, /, *given, **_):
-    """FLOP: one an element of the largest tensor that is read or written."""
+    """FLOP: one for each element of the largest tensor among inputs and output."""
     return max(shapes.numel(s) for s in (out, *given) if s is not None)
 
 
 def none_at_all(*_, **__):
-    """FLOP of what only moves, repeats or leaves out elements."""
+    """FLOP of an operator that only moves, repeats or drops elements: none."""
     return 0
+
+
+def named(name: str, sentence: str) -> Callable:
+    """A decorator for a function that defines several operators: its name and docstring."""
+
+    def rename(function):
+        function.__name__ = function.__qualname__ = name
+        function.__doc__ = sentence
+        return function
+
+    return rename
 
 
 def elementwise(value: Callable | None = None, **fields):
@@ -71,10 +82,10 @@ def elementwise(value: Callable | None = None, **fields):
     return declare
 
 
-def require(holds, said):
-    """Refuse arguments that PyTorch refuses."""
-    if not holds:
-        raise GradcliError("arguments", said)
+def require(condition, message):
+    """Raise GradcliError `arguments` with this message unless a condition holds."""
+    if not condition:
+        raise GradcliError("arguments", message)
 
 
 def given_once(call, what, *given):
@@ -135,18 +146,6 @@ def reduction(value: Callable | None = None, *, of_all: Callable | None = None, 
             lambda x, axis, keepdims: getattr(np, name)(x, axis=axis, keepdims=keepdims)
         )
         _, _, own = parameters_of(rule, 0)
-
-        def evaluate(x, *, dim, keepdim, **attrs):
-            return numeric(x, shapes.axes(dim, np.ndim(x)), keepdim, **attrs)
-
-        def gradient(g, y, x, *, dim, keepdim, **attrs):
-            over = shapes.axes(dim, x.ndim)
-            if of_all is not None and (dim is None or x.ndim == 0):
-                return of_all(g, y, x, **attrs)
-            if not keepdim:
-                g, y = aligned(g, over), aligned(y, over)
-            return rule(g, y, x, over, **attrs)
-
         fields.setdefault("examples", _reduced_examples(name))
         fields.setdefault("method", True)
         if "expand" not in fields:
@@ -154,17 +153,40 @@ def reduction(value: Callable | None = None, *, of_all: Callable | None = None, 
         if value is None:
             fields.setdefault("numpy", f"{{0}}.{name}(axis={{dim}}, keepdims={{keepdim}})")
         return Operator(
-            gradient,
+            _gradient_along(rule, of_all),
             family="reduction",
             shape=reduced,
             rows=rows_apart,
-            value=evaluate,
+            value=_value_along(numeric),
             defined_by=rule,
             attributes=fields.pop("attributes", {"dim": None, "keepdim": False} | own),
             **fields,
         )
 
     return declare
+
+
+def _value_along(numeric: Callable):
+    """The value of a reduction: `numeric` with axes counted from the front."""
+
+    def value(x, *, dim, keepdim, **attrs):
+        return numeric(x, shapes.axes(dim, np.ndim(x)), keepdim, **attrs)
+
+    return value
+
+
+def _gradient_along(rule: Callable, of_all: Callable | None):
+    """The rule of a reduction: `rule` with axes, and with g and y that broadcast against x."""
+
+    def gradient(g, y, x, *, dim, keepdim, **attrs):
+        over = shapes.axes(dim, x.ndim)
+        if of_all is not None and (dim is None or x.ndim == 0):
+            return of_all(g, y, x, **attrs)
+        if not keepdim:
+            g, y = aligned(g, over), aligned(y, over)
+        return rule(g, y, x, over, **attrs)
+
+    return gradient
 
 
 def _reduced_examples(name: str):
@@ -195,7 +217,7 @@ def rows_apart(s, *, dim, **_):
 
 
 def aligned(x: Node, over: tuple[int, ...]) -> Node:
-    """What was reduced, with dimensions of size 1 where it needs them to line up with the rest."""
+    """The result of a reduction with its reduced dimensions as dimensions of size 1."""
     if over == tuple(range(len(over))):
         return x
     for axis in over:
@@ -204,7 +226,7 @@ def aligned(x: Node, over: tuple[int, ...]) -> Node:
 
 
 def movement(value: Callable, *, shape: Callable, **fields):
-    """Elements moved, repeated or left out: a linear map, whose rule is its transpose."""
+    """Elements are moved, repeated or dropped: a linear map, whose rule is its transpose."""
     fields.setdefault("method", True)
     fields.setdefault("bounds", with_zero)
     fields |= {"family": "movement", "dtype": "first", "flops": none_at_all, "finite": True}
@@ -212,7 +234,7 @@ def movement(value: Callable, *, shape: Callable, **fields):
 
 
 def overwriting(view: Callable, **fields):
-    """x with `src` written over a part of it; `view(x, **where)` is that part of an array."""
+    """x with a part of it replaced by `src`; `view(x, **where)` is that part of an array."""
 
     def declare(rule):
         name = rule.__name__
@@ -236,9 +258,9 @@ def overwriting(view: Callable, **fields):
 
 
 def composite(**fields):
-    """An operator that is no more than its meaning: the body says it with other operators.
+    """An operator that is defined by other operators: its body returns the same value.
 
-    With `rule` its gradient is said better than its meaning would; a test compares the two.
+    With `rule` it has a better gradient than that of its body; a test compares the two.
     """
 
     def declare(meaning):
@@ -251,7 +273,7 @@ def composite(**fields):
 
 
 def written_out(**fields):
-    """A composite that PyTorch has no name for: formulas write its meaning in its place.
+    """A composite that PyTorch has no function for: formulas write out its body.
 
     Its examples name its parameters, each of shape 3.
     """
@@ -266,7 +288,7 @@ def written_out(**fields):
 
 
 class Shorthand:
-    """A PyTorch name for what other operators already say: `x.view(2, 3)` is a reshape.
+    """A function of PyTorch that calls operators: `x.view(2, 3)` is a reshape.
 
     `numbers` are the parameters whose numbers decide a shape: they arrive as Arrays, or as a whole
     number; only where `floats` may they be other than whole numbers. `of_numbers`: no parameter is
@@ -301,7 +323,7 @@ class Shorthand:
 
     @property
     def places(self) -> tuple[str, ...]:
-        """The parameters that may be given by place."""
+        """The positional parameters."""
         return _names(self.function)
 
     def __call__(self, /, *args, **named):
@@ -356,7 +378,7 @@ class Shorthand:
 
     @property
     def defaults(self) -> dict[str, object]:
-        """What its parameters are where they are not given."""
+        """The default values of its parameters."""
         given = self.function.__defaults__ or ()
         by_place = dict(zip(reversed(self.places), reversed(given), strict=False))
         return by_place | (self.function.__kwdefaults__ or {})
@@ -373,7 +395,7 @@ def shorthand(
     takes: Takes = "any",
     makes: Callable[..., float] | None = None,
 ):
-    """Another way to call what the table has, under its own name and these; `alone`, these only."""
+    """Declare a Shorthand by the name of the function and by `names`; if `alone`, only by these."""
     return lambda function: Shorthand(
         function, names, alone, numbers, unless, floats, of_numbers, deprecated_orders, takes, makes
     )

@@ -5,16 +5,16 @@ from ..lazy import np
 from . import elements, precision
 from .arithmetic import abs, floor
 from .comparisons import where
-from .families import composite, elementwise, none_at_all, operator, shorthand
+from .families import composite, elementwise, named, none_at_all, operator, shorthand
 from .leaves import zeros
 from .reductions import all
 
 
 def _is(name, sentence, symbolic):
+    @named(name, sentence)
     def rule(g, y, x):
         return None
 
-    rule.__name__, rule.__doc__ = name, sentence
     return elementwise(
         lambda x: getattr(np, name)(x),
         symbolic=lambda sp, x: sp.true if symbolic(sp, x) else sp.false,

@@ -7,15 +7,15 @@ from .pointwise import F, sigmoid
 from .splitting import chunk
 
 
-def _gate_again(h, y, sent, x, gate):
-    """In PyTorch's order, where infinities come out another way than in others."""
+def _second_derivatives(h, y, sent, x, gate):
+    """In PyTorch's order of operations, which decides where infinite values give nan."""
     s = sigmoid(gate)
     slope = s * (1 - s)
-    bend = slope * (1 - s) - s * slope
-    return (1 - s) * s * x * h, h * sent * slope, h * x * sent * bend
+    curvature = slope * (1 - s) - s * slope
+    return (1 - s) * s * x * h, h * sent * slope, h * x * sent * curvature
 
 
-@written_out(rule=_gate_again)
+@written_out(rule=_second_derivatives)
 def gated_to_gate(sent, x, gate):
     """What gated sends to its gate."""
     s = sigmoid(gate)

@@ -87,8 +87,8 @@ def _is_vector(a, b):
 
 def _solve(a, b, *, left, check):
     if not left:
-        turned = _solve(np.swapaxes(a, -1, -2), np.swapaxes(b, -1, -2), left=True, check=check)
-        return np.swapaxes(turned, -1, -2)
+        transposed = _solve(np.swapaxes(a, -1, -2), np.swapaxes(b, -1, -2), left=True, check=check)
+        return np.swapaxes(transposed, -1, -2)
     vector = _is_vector(np.shape(a), np.shape(b))
     b = b[..., None] if vector else b
     batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
@@ -98,10 +98,10 @@ def _solve(a, b, *, left, check):
 
 def _solve_symbols(sp, a, b, *, left, check):
     if not left:
-        turned = _solve_symbols(
+        transposed = _solve_symbols(
             sp, np.swapaxes(a, -1, -2), np.swapaxes(b, -1, -2), left=True, check=check
         )
-        return np.swapaxes(turned, -1, -2)
+        return np.swapaxes(transposed, -1, -2)
     return matrix_elements.solution(sp, a, b, _is_vector(a.shape, b.shape))
 
 

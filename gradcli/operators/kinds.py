@@ -6,7 +6,7 @@ from ..graphs.operator import check_kinds
 from ..lazy import np
 from .arithmetic import double, long
 from .comparisons import logical_and, logical_or, ne
-from .families import is_whole, operator, require, shorthand
+from .families import is_whole, named, operator, require, shorthand
 from .leaves import Array, numbers
 
 
@@ -163,11 +163,10 @@ def _ends(result, low, high):
 
 
 def _of_masks(name, sentence, logical):
+    @named(name, f"{sentence}, of masks; no gradient.")
     def meaning(input, other):
         return logical(*_masks(name, input, other))
 
-    meaning.__name__ = meaning.__qualname__ = name
-    meaning.__doc__ = f"{sentence}, of masks; no gradient."
     return shorthand()(meaning)
 
 

@@ -167,22 +167,22 @@ def solved(a, b, *, check=True):
 
 def _solved(a, b, check):
     """By the LU decomposition that PyTorch has: for a transpose, that of the matrix itself."""
-    turned = not a.flags.c_contiguous
-    factors, exchanges, zero = packed_lu(a.T if turned else a)
+    transposed = not a.flags.c_contiguous
+    factors, exchanges, zero = packed_lu(a.T if transposed else a)
     if zero and check:
         raise _singular()
-    return solved_by_lu(factors, exchanges, b, turned=turned)
+    return solved_by_lu(factors, exchanges, b, transposed=transposed)
 
 
-def solved_by_lu(packed, exchanges, b, *, turned):
-    """x such that A @ x is b, from the LU decomposition of A; turned, of A.T."""
+def solved_by_lu(packed, exchanges, b, *, transposed):
+    """The solution x of A @ x = b, from the LU decomposition of A, or of A.T if `transposed`."""
     if not b.size:
         return b
     rows = list(range(len(b)))
     for k, other in enumerate(exchanges):
         rows[k], rows[other] = rows[other], rows[k]
     trsm = scipy_linalg.blas.dtrsm
-    if not turned:
+    if not transposed:
         return trsm(1.0, packed, trsm(1.0, packed, b[rows], lower=1, diag=1))
     half = trsm(1.0, packed, trsm(1.0, packed, b, trans_a=1), lower=1, diag=1, trans_a=1)
     x = np.empty_like(half)

@@ -8,7 +8,7 @@ from ..graphs.arguments import REQUIRED
 from ..graphs.shapes import Shape, numel
 from ..graphs.signature import digest
 from ..lazy import np
-from .families import is_whole, none_at_all, operator, shorthand
+from .families import is_whole, named, none_at_all, operator, shorthand
 
 WRITTEN_OUT = 100  # numbers of an array that formulas write out, where a call would do
 
@@ -93,10 +93,10 @@ def numbers(array, call: str | None = None) -> Node:
 
 
 def _filled(name, fill):
+    @named(name, f"A tensor of {name}.")
     def make(g, y, *, size):
         pass
 
-    make.__name__, make.__doc__ = name, f"A tensor of {name}."
     examples = ((f"x * {name}(2, 3)", "x=2x3"),)
     return leaf(
         shape=lambda *, size: size,

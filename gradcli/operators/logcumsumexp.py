@@ -50,8 +50,8 @@ def _slope_to_y(h, g, x, y, *, dim):
     """From the slope as it was rounded, so that what cancels does, as in PyTorch."""
 
     def up_to_here(*given):
-        turned = (np.flip(n, dim) for n in given)
-        return np.flip(_logcumsumexp_slope(*turned, dim=dim), dim)
+        flipped = (np.flip(n, dim) for n in given)
+        return np.flip(_logcumsumexp_slope(*flipped, dim=dim), dim)
 
     above, below = (
         up_to_here(h * np.exp(onward + x), logs, onward)

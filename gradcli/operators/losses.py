@@ -18,15 +18,15 @@ from .special import xlogy
 
 
 def reduced(losses: Node, reduction: str) -> Node:
-    """Losses of single elements, brought together as `reduction` says."""
+    """The losses of all elements, reduced to their mean or sum as `reduction` says."""
     if reduction not in ("mean", "sum", "none"):
         raise GradcliError("arguments", f"reduction {reduction!r} is not 'mean', 'sum' or 'none'")
     return losses if reduction == "none" else losses.sum() if reduction == "sum" else losses.mean()
 
 
 def loss(typical_same_shape=("input", "target"), **fields):
-    """A loss of torch.nn.functional that is reduced, also as PyTorch's older `size_average` and
-    `reduce` say it, which keep their places in `order`.
+    """A loss of torch.nn.functional with a reduction, which the deprecated `size_average` and
+    `reduce` may also give; these are named in `order`.
     """
     return composite(
         canonical_attributes=_as_reduction,
@@ -39,23 +39,24 @@ def loss(typical_same_shape=("input", "target"), **fields):
 def _as_reduction(*, size_average=None, reduce=None, **attrs):
     if size_average is None and reduce is None:
         return attrs
-    whole = "mean" if size_average is None or size_average else "sum"
-    if whole == "sum" and attrs.get("reduction") == "batchmean":
-        whole = "batchmean"  # kl_div divides what comes of the older two
-    return attrs | {"reduction": whole if reduce is None or reduce else "none"}
+    reduction = "mean" if size_average is None or size_average else "sum"
+    if reduction == "sum" and attrs.get("reduction") == "batchmean":
+        reduction = "batchmean"  # kl_div divides by the batch size even then
+    return attrs | {"reduction": reduction if reduce is None or reduce else "none"}
 
 
 # ---- probabilities -------------------------------------------------------------------------------
 
 
-def _check_alike(name, input, target):
+def _check_same_shape(name, input, target):
     have, want = shapes.text(target.shape), shapes.text(input.shape)
     message = f"the target of {name}() has the shape of its input, {want}, not {have}"
     shapes.require_equal(target.shape, input.shape, message)
 
 
-TINY = 9.999999960041972e-13  # PyTorch has 1e-12 in single precision here
-CLAMPED = 1e-12  # and in double precision where it differentiates again
+# the 1e-12 that keeps PyTorch's denominators above 0
+SINGLE_EPS = 9.999999960041972e-13  # rounded to single precision: in first derivatives
+DOUBLE_EPS = 1e-12  # in second derivatives
 
 
 def _bce(x, t):
@@ -67,13 +68,13 @@ def _bce(x, t):
         return -(t * np.maximum(np.log(x), -100) + (1 - t) * np.maximum(np.log1p(-x), -100))
 
 
-def _slope_of_bce_slope(g, y, x, t):
-    below = (x + CLAMPED) ** 2 * (1 - x + CLAMPED) ** 2
-    return g * ((x * x - 2 * x * t + t) / below), -(g / ((1 - x) * x).clamp(min=CLAMPED))
+def _bce_second_derivative(g, y, x, t):
+    below = (x + DOUBLE_EPS) ** 2 * (1 - x + DOUBLE_EPS) ** 2
+    return g * ((x * x - 2 * x * t + t) / below), -(g / ((1 - x) * x).clamp(min=DOUBLE_EPS))
 
 
 @written_out(
-    rule=_slope_of_bce_slope,
+    rule=_bce_second_derivative,
     torch_expand=lambda x, t: (x - t) / ((1 - x) * x),
     domain=(0.4, 0.6),
     examples=(("bce_slope(a, b)", "a=2x3,b=2x3"),),
@@ -81,7 +82,7 @@ def _slope_of_bce_slope(g, y, x, t):
 def bce_slope(x, t):
     """The derivative of bce_terms by x, whose own PyTorch keeps finite in another way."""
     x = refuse_where(x, (x < 0) | (x > 1), said="probabilities are from 0 to 1")
-    return (x - t) / ((1 - x) * x).clamp(min=TINY)
+    return (x - t) / ((1 - x) * x).clamp(min=SINGLE_EPS)
 
 
 @elementwise(
@@ -112,7 +113,7 @@ def bce_terms(g, y, x, t):
 )
 def binary_cross_entropy(input, target, weight=None, *, reduction="mean"):
     """Cross entropy of probabilities of two classes, reduced."""
-    _check_alike("binary_cross_entropy", input, target)
+    _check_same_shape("binary_cross_entropy", input, target)
     losses = bce_terms(input, target)
     return reduced(losses if weight is None else losses * weight, reduction)
 
@@ -130,7 +131,7 @@ def binary_cross_entropy_with_logits(
     input, target, weight=None, pos_weight=None, *, reduction="mean"
 ):
     """binary_cross_entropy of sigmoid(input), computed without overflow."""
-    _check_alike("binary_cross_entropy_with_logits", input, target)
+    _check_same_shape("binary_cross_entropy_with_logits", input, target)
     losses = (
         logistic_terms(input, target)
         if pos_weight is None
@@ -167,8 +168,8 @@ def logistic_terms(g, y, x, t):
 )
 def weighted_logistic_terms(g, y, x, t, weight):
     """(1 - t) * x - (1 + (weight - 1) * t) * logsigmoid(x) of each element."""
-    sure, own = x.sigmoid(), weight * t
-    to_x = g * ((own + 1 - t) * sure - own)
+    p, positive = x.sigmoid(), weight * t
+    to_x = g * ((positive + 1 - t) * p - positive)
     to_t = g * (logsigmoid(-x) - weight * logsigmoid(x))
     return to_x, to_t, -g * t * logsigmoid(x)
 
@@ -326,13 +327,13 @@ def hinge_embedding_loss(input, target, *, margin=1.0, reduction="mean"):
     return reduced(apart + where(target.ne(-1), input, 0), reduction)
 
 
-def _soft_hinge_again(g, y, sent, x):
-    """PyTorch divides by a square, which may be too large for a float: no difference of shares."""
+def _soft_hinge_second_derivative(g, y, sent, x):
+    """The second derivative with PyTorch's denominator, a square that may overflow."""
     z = exp(-x)
     return soft_hinge_to_x(g, x), g * sent * (z / ((z + 1) * (z + 1)))
 
 
-@written_out(rule=_soft_hinge_again)
+@written_out(rule=_soft_hinge_second_derivative)
 def soft_hinge_to_x(sent, x):
     """What soft_hinge sends to x."""
     z = exp(-x)

@@ -7,7 +7,7 @@ differentiation" (2008), cited below as Giles with the section.
 from ..errors import GradcliError
 from ..graphs import shapes
 from ..lazy import np
-from .families import composite, operator
+from .families import composite, named, operator
 from .guards import unless
 from .leaves import eye
 
@@ -89,10 +89,10 @@ def outer_product(a, b):
 
 
 def _product(name, ranks, sentence, examples):
+    @named(name, sentence)
     def meaning(a, b):
         return a @ b
 
-    meaning.__name__, meaning.__doc__ = name, sentence
     return composite(
         shape=_product_shape(name, *ranks),
         value=lambda a, b: np.matmul(a, b),

@@ -161,10 +161,8 @@ def _are_coprime(sp, top, bottom):
 def triangular_solution(sp, a, b, *, upper, left, unitriangular):
     """The solution of a triangular system, row after row."""
     if not left:
-        turned = triangular_solution(
-            sp, _turned(a), _turned(b), upper=not upper, left=True, unitriangular=unitriangular
-        )
-        return _turned(turned)
+        how = {"upper": not upper, "left": True, "unitriangular": unitriangular}
+        return _transposed(triangular_solution(sp, _transposed(a), _transposed(b), **how))
     batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     a = np.broadcast_to(a, batch + a.shape[-2:])
     out = np.broadcast_to(b, batch + b.shape[-2:]).copy()
@@ -177,7 +175,7 @@ def triangular_solution(sp, a, b, *, upper, left, unitriangular):
     return out
 
 
-def _turned(x):
+def _transposed(x):
     return np.swapaxes(x, -1, -2)
 
 
@@ -185,18 +183,18 @@ def cholesky_factor(sp, x, *, upper):
     """The triangular factor of a symmetric matrix, column after column."""
     _check_rows("the Cholesky factor", x.shape[-1])
     out = np.full(x.shape, sp.S.Zero, dtype=object)
-    x = _turned(x) if upper else x
+    x = _transposed(x) if upper else x
     for j in range(x.shape[-1]):
         done = out[..., j:, :j] @ out[..., j, :j, None]
         column = x[..., j:, j] - done[..., 0]
         root = np.vectorize(sp.sqrt, otypes=[object])(column[..., :1])
         out[..., j:, j] = column / root
         out[..., j : j + 1, j] = root
-    return _turned(out) if upper else out
+    return _transposed(out) if upper else out
 
 
 def pseudoinverse(sp, x, *_, hermitian):
     """That of a matrix of full rank, by the inverse of its product with its transpose."""
     if x.shape[-2] < x.shape[-1]:
-        return _turned(x) @ inverse(sp, x @ _turned(x), check=True)
-    return inverse(sp, _turned(x) @ x, check=True) @ _turned(x)
+        return _transposed(x) @ inverse(sp, x @ _transposed(x), check=True)
+    return inverse(sp, _transposed(x) @ x, check=True) @ _transposed(x)

@@ -5,11 +5,11 @@ no gradient, and the elements at these places. nan is larger than any number.
 """
 
 from ..errors import GradcliError
-from ..graphs import Outputs, as_node, shapes
+from ..graphs import OPS, Outputs, as_node, shapes
 from ..graphs.arguments import REQUIRED
 from ..lazy import np
 from .elements import Unwritten, places_in_order
-from .families import composite, operator, reduced, same_with_axis, shorthand
+from .families import composite, named, operator, reduced, same_with_axis, shorthand
 from .reductions import TIE, share_all, tied
 from .selection import ascending, descending, first_of, inserted, quick_select
 from .ties import beside
@@ -39,37 +39,33 @@ def selected(
     kink = kink or (tied if "keepdim" in fields else None)
     common = {
         "attributes": fields, "order": " ".join(("x", *fields)), "torch": f"torch.{name}",
+        "caveat": caveat,
     }  # fmt: skip
 
-    def indices(g, y, x, **_):
-        return None
-
-    def kink_of_places(y, x, **attrs):
-        return kink(result(x, **attrs), x, **attrs)
-
-    indices.__name__, indices.__doc__ = f"{name}_indices", f"The indices of {name}()."
-    places = operator(
+    @operator(
         shape=shape,
         value=_found_along(numbers),
         symbolic=_written_along(symbols),
         dtype="int",
         finds_places=True,
-        kink=kink and kink_of_places,
-        caveat=caveat,
+        kink=kink and (lambda y, x, **attrs: kink(OPS[f"{name}_values"](x, **attrs), x, **attrs)),
         spelling=call + ".indices",
         numpy=numpy,
         examples=tuple((f"x * {text}.indices", s) for text, s in examples[-1:]),
         **common,
-    )(indices)
-    result = composite(
+    )
+    @named(f"{name}_indices", f"The indices of {name}().")
+    def places(g, y, x, **_):
+        return None
+
+    values = composite(
         saved=_kept(places, running),
-        caveat=caveat,
         kink=kink,
         spelling=call + ".values",
         examples=tuple((f"{text}.values", s) for text, s in examples),
         **common,
     )(_values_at(places, name))
-    return result, places
+    return values, places
 
 
 def _kept(places, running):
@@ -84,11 +80,11 @@ def _with_all_dims(attrs):
 def _values_at(places, name):
     """What the values of `name` mean: the elements at the places that an operator finds."""
 
+    @named(f"{name}_values", f"The values of {name}().")
     def values(x, **attrs):
         taken = x.gather(dim=attrs["dim"], index=places(x, **_with_all_dims(attrs)))
         return taken if attrs.get("keepdim", True) else taken.squeeze(dim=attrs["dim"])
 
-    values.__name__, values.__doc__ = f"{name}_values", f"The values of {name}()."
     return values
 
 
@@ -317,11 +313,11 @@ def _middle(name, numbers, in_numpy=None):
 
 
 def _middle_of_all(name, along, sentence):
+    @named(f"{name}_all", sentence)
     def meaning(x):
         row = x.reshape(shape=(-1,))
         return along(row, dim=0) if x.numel else row.sum() * float("nan")
 
-    meaning.__name__, meaning.__doc__ = f"{name}_all", sentence
     return composite(
         rule=share_all, spelling=f"{name}({{0}})", torch=f"torch.{name}",
         caveat=TIE, kink=lambda y, x: x.eq(y).sum() > 1, examples=((f"{name}(x)", "x=3"),),

@@ -3,7 +3,7 @@
 from ..errors import GradcliError
 from ..graphs import as_node, shapes
 from ..lazy import np
-from .families import composite, is_whole, movement, require, shorthand
+from .families import composite, is_whole, movement, named, require, shorthand
 from .pointwise import F
 
 
@@ -145,16 +145,16 @@ def flip(g, y, x, *, dims):
 @shorthand()
 def fliplr(input):
     """Read backward along dimension 1."""
-    return _turned(input, 1)
+    return _flipped(input, 1)
 
 
 @shorthand()
 def flipud(input):
     """Read backward along dimension 0."""
-    return _turned(input, 0)
+    return _flipped(input, 0)
 
 
-def _turned(input, dim):
+def _flipped(input, dim):
     if input.ndim <= dim:
         have = shapes.text(input.shape)
         raise GradcliError("shape", f"there is no dimension {dim} to turn round in shape {have}")
@@ -214,6 +214,7 @@ def roll(g, y, x, *, shifts, dims=None):
 
 
 def _halves(name, sentence, count):
+    @named(name, sentence)
     def meaning(input, dim=None):
         x = as_node(input)
         require(x.ndim > 0, f"{name}() needs at least one dimension")
@@ -221,7 +222,6 @@ def _halves(name, sentence, count):
         moves = tuple(count(x.shape[shapes.axis(d, x.ndim)]) for d in over)
         return roll(x, shifts=moves, dims=over)
 
-    meaning.__name__, meaning.__doc__ = name, sentence
     names = (name, f"fft.{name}", f"torch.fft.{name}")
     return shorthand(*names, alone=True)(meaning)
 

@@ -8,7 +8,7 @@ from ..lazy import np
 from . import elements
 from .arithmetic import NO_MASKS, add, double, mul, sub
 from .comparisons import clamp, where
-from .families import elementwise, require, shorthand
+from .families import elementwise, named, require, shorthand
 from .floats import isnan
 
 
@@ -99,11 +99,11 @@ def float_power(input, exponent):
 
 
 def _first(name, symbol, relation, sentence):
+    @named(name, sentence)
     def rule(g, y, a, b):
         first = getattr(a, relation)(b) | isnan(b)
         return where(first, g, 0), where(first, 0, g)
 
-    rule.__name__, rule.__doc__ = name, sentence
     return elementwise(
         lambda a, b: getattr(np, name)(a, b),
         symbolic=lambda sp, a, b: elements.extreme(sp, symbol, a, b),

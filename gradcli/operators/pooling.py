@@ -10,7 +10,7 @@ from ..lazy import np
 from . import elements
 from .arithmetic import abs, sign
 from .bounds import ANY, summed
-from .families import composite, operator, shorthand
+from .families import composite, named, operator, shorthand
 from .leaves import Array
 from .pointwise import F, relu
 from .windows import several, zeros_around
@@ -99,6 +99,7 @@ def _averaged(x, *, divisor_override=None, **_):
 def _average(n):
     name, x, y = f"avg_pool{n}d", "x".join("2" * n), "x".join("3" * n)
 
+    @named(name, "The average of each window.")
     def meaning(input, *, kernel_size, stride, padding, ceil_mode, count_include_pad, **more):
         slides = _slides(name, n, input.shape, kernel_size, stride, padding, 1, ceil_mode)
         around = tuple((s.padding, max(s.padding, s.overhang)) for s in slides)
@@ -110,7 +111,6 @@ def _average(n):
         total = parts.sum(dim=tuple(range(-n, 0)))
         return total / (_divisor(slides, count_include_pad) if divisor is None else divisor)
 
-    meaning.__name__, meaning.__doc__ = name, "The average of each window."
     attributes = {
         "kernel_size": REQUIRED, "stride": None, "padding": 0, "ceil_mode": False,
         "count_include_pad": True,
@@ -198,13 +198,13 @@ def _maximum(name, n, counts, places, attributes, sentence, examples):
     """
     _indices(name, n, counts, places, attributes, examples)
 
+    @named(name, sentence)
     def meaning(input, **how):
         index, head = OPS[f"{name}_indices"](input, **how), input.shape[:-n]
         rows = input.reshape(shape=(*head, shapes.numel(input.shape[-n:])))
         which = index.reshape(shape=(*head, shapes.numel(index.shape[-n:])))
         return rows.gather(dim=-1, index=which).reshape(shape=index.shape)
 
-    meaning.__name__, meaning.__doc__ = name, sentence
     composite(
         takes="numbers",
         torch=F + name,
@@ -220,14 +220,16 @@ def _maximum(name, n, counts, places, attributes, sentence, examples):
 def _indices(name, n, counts, places, attributes, examples):
     """The operator `name`_indices, which is a call of `name` with return_indices=True."""
 
+    @named(
+        f"{name}_indices",
+        f"Where {name} finds the largest elements, counted row by row; no gradient.",
+    )
     def indices(g, y, input, **how):
         return None
 
     arguments = ", ".join(f"{key}={{{key}}}" for key in list(attributes)[1:])
     first = f"{{0}}, {{{next(iter(attributes))}}}"
     call = f"{name}({', '.join(filter(None, (first, arguments)))}, return_indices=True)"
-    indices.__name__ = f"{name}_indices"
-    indices.__doc__ = f"Where {name} finds the largest elements, counted row by row; no gradient."
     operator(
         shape=lambda s, **how: (*s[:-n], *counts(s, **how)),
         value=lambda x, **how: _largest(x, places(x.shape, **how)),
@@ -268,6 +270,7 @@ def _sliding(n):
         ),
     )
 
+    @named(name, "The largest element of each window, and where it is.")
     def pool(
         input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False,
         return_indices=False,
@@ -277,7 +280,6 @@ def _sliding(n):
             name, input, return_indices, dilation=dilation, ceil_mode=ceil_mode, **how
         )
 
-    pool.__name__, pool.__doc__ = name, "The largest element of each window, and where it is."
     shorthand(takes="numbers")(pool)
 
     @shorthand(f"{name}_with_indices", alone=True, takes="numbers")
@@ -322,11 +324,10 @@ def _adaptive(n):
         ((f"{name}(x, ({'1, ' * (n - 1)}2,))", f"x=1x{'1x' * (n - 1)}2x3"),),
     )
 
+    @named(name, "The largest element of each of output_size windows, and where it is.")
     def pool(input, output_size, return_indices=False):
         return _with_indices(name, input, return_indices, output_size=output_size)
 
-    pool.__name__ = name
-    pool.__doc__ = "The largest element of each of output_size windows, and where it is."
     shorthand(takes="floats")(pool)
 
     # of these PyTorch has one under `torch`, which always gives both
@@ -347,8 +348,8 @@ def _power(n):
         """The p-norm of each window."""
         how = {"kernel_size": kernel_size, "stride": stride, "ceil_mode": ceil_mode}
         if math.isinf(norm_type):
-            turned = -1 if norm_type < 0 else 1
-            return turned * OPS[f"max_pool{n}d"](turned * input.abs(), **how)
+            direction = -1 if norm_type < 0 else 1  # of the smallest, or of the largest element
+            return direction * OPS[f"max_pool{n}d"](direction * input.abs(), **how)
         mean = OPS[f"avg_pool{n}d"](input**norm_type, **how)
         total = sign(mean) * relu(abs(mean)) * shapes.numel(several(kernel_size, n))
         return total ** (1.0 / norm_type)

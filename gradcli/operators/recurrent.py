@@ -2,7 +2,7 @@
 
 from ..errors import GradcliError
 from ..graphs import Outputs, as_node
-from .families import composite, shorthand
+from .families import composite, named, shorthand
 from .joining import cat, stack
 from .networks import linear
 from .pointwise import relu, sigmoid
@@ -18,11 +18,11 @@ def _sums(input, hx, w_ih, w_hh, b_ih, b_hh):
 
 
 def _plain_cell(name, activation, sentence):
+    @named(name, sentence)
     def meaning(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
         from_input, from_state = _sums(input, hx, w_ih, w_hh, b_ih, b_hh)
         return activation(from_input + from_state)
 
-    meaning.__name__, meaning.__doc__ = name, sentence
     examples = (
         (f"{name}(x, h, w, u)", CELL + "w=4x3,u=4x4"),
         (f"{name}(x, h, w, u, b, c)", CELL + "w=4x3,u=4x4,b=4,c=4"),
@@ -112,6 +112,7 @@ class _Layers:
 def _sequence(name, cell, sentence, remembers=False):
     """A recurrent layer: `remembers` says whether its state is a pair."""
 
+    @named(name, sentence)
     def meaning(
         input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
     ):
@@ -127,7 +128,6 @@ def _sequence(name, cell, sentence, remembers=False):
         ends = [stack(*parts, dim=0) for parts in zip(*last)]
         return Outputs((stack(*outputs, dim=along), *ends))
 
-    meaning.__name__, meaning.__doc__ = name, sentence
     return shorthand()(meaning)
 
 

@@ -6,7 +6,7 @@ from ..lazy import np
 from . import elements
 from .bounds import kept, summed
 from .comparisons import maximum, minimum, same, where
-from .families import composite, one_each, operator, reduced, reduction, shorthand
+from .families import composite, named, one_each, operator, reduced, reduction, shorthand
 from .guards import otherwise, unless
 from .joining import cat
 from .leaves import ones, size
@@ -156,27 +156,25 @@ def tied(y, x, *, dim, keepdim, **_):
     return (x.eq(y.reshape(shape=kept)).sum(dim=dim, keepdim=keepdim)) > 1
 
 
-@reduction(
-    lambda x, axis, keepdims: np.max(x, axis=axis, keepdims=keepdims),
-    symbolic=lambda sp, *xs: elements.extreme(sp, "Max", *xs),
-    kink=tied,
-    caveat=TIE,
-    numpy="{0}.max(axis={dim}, keepdims={keepdim})",
-    bounds=kept,
-)
+def _shared_by_ties(name, symbol):
+    """The decorator of amax and amin, whose gradient equal elements share."""
+    return reduction(
+        lambda x, axis, keepdims: getattr(np, name)(x, axis=axis, keepdims=keepdims),
+        symbolic=lambda sp, *xs: elements.extreme(sp, symbol, *xs),
+        kink=tied,
+        caveat=TIE,
+        numpy=f"{{0}}.{name}(axis={{dim}}, keepdims={{keepdim}})",
+        bounds=kept,
+    )
+
+
+@_shared_by_ties("max", "Max")
 def amax(g, y, x, dim):
     """Largest element along dim."""
     return _shared(g, y, x, dim)
 
 
-@reduction(
-    lambda x, axis, keepdims: np.min(x, axis=axis, keepdims=keepdims),
-    symbolic=lambda sp, *xs: elements.extreme(sp, "Min", *xs),
-    kink=tied,
-    caveat=TIE,
-    numpy="{0}.min(axis={dim}, keepdims={keepdim})",
-    bounds=kept,
-)
+@_shared_by_ties("min", "Min")
 def amin(g, y, x, dim):
     """Smallest element along dim."""
     return _shared(g, y, x, dim)
@@ -211,6 +209,7 @@ def argmin(g, y, x, *, dim=None, keepdim=False):
 
 
 def _values(name, place, symbol):
+    @named(f"{name}_values", f"The values of {name}(x, dim).")
     def meaning(x, *, dim, keepdim=False):
         if x.ndim == 0:
             return x * 1.0
@@ -227,7 +226,6 @@ def _values(name, place, symbol):
         taken = np.take_along_axis(x, at, axis=dim)  # of 0 and -0 the first, as PyTorch
         return taken if keepdim else np.squeeze(taken, axis=dim)
 
-    meaning.__name__, meaning.__doc__ = f"{name}_values", f"The values of {name}(x, dim)."
     return composite(
         value=value,
         shape=reduced,
@@ -245,15 +243,15 @@ max_values = _values("max", argmax, "Max")
 min_values = _values("min", argmin, "Min")
 
 
-def _extreme(whole, between, values, place, input, second, keepdim):
+def _extreme(operators, input, second, keepdim):
+    """max() or min(), from the operators of all elements, of two tensors, and along a dimension."""
+    whole, between, *along = operators
     if second is None:
         return whole(input)
     if isinstance(second, Node | float):
         return between(input, second)
-    return Outputs(
-        (values(input, dim=second, keepdim=keepdim), place(input, dim=second, keepdim=keepdim)),
-        ("values", "indices"),
-    )
+    both = (one(input, dim=second, keepdim=keepdim) for one in along)
+    return Outputs(both, ("values", "indices"))
 
 
 def share_all(g, y, x):
@@ -263,10 +261,10 @@ def share_all(g, y, x):
 
 
 def _of_all(name, along, sentence):
+    @named(f"{name}_all", sentence)
     def meaning(x):
         return getattr(x, along)()
 
-    meaning.__name__, meaning.__doc__ = f"{name}_all", sentence
     examples = ((f"{name}(x)", "x=2x3"), (f"x.{name}()", "x=3"))
     return composite(
         rule=share_all, spelling=f"{name}({{0}})", torch=f"torch.{name}", examples=examples,
@@ -281,29 +279,15 @@ min_all = _of_all("min", "amin", "Smallest of all elements.")
 @shorthand()
 def max(input, dim=None, keepdim=False, *, other=None):
     """Of all elements; along dim, with values and indices; or the larger of two tensors."""
-    return _extreme(
-        max_all,
-        maximum,
-        max_values,
-        argmax,
-        as_node(input),
-        dim if other is None else other,
-        keepdim,
-    )
+    operators = max_all, maximum, max_values, argmax
+    return _extreme(operators, as_node(input), dim if other is None else other, keepdim)
 
 
 @shorthand()
 def min(input, dim=None, keepdim=False, *, other=None):
     """Of all elements; along dim, with values and indices; or the smaller of two tensors."""
-    return _extreme(
-        min_all,
-        minimum,
-        min_values,
-        argmin,
-        as_node(input),
-        dim if other is None else other,
-        keepdim,
-    )
+    operators = min_all, minimum, min_values, argmin
+    return _extreme(operators, as_node(input), dim if other is None else other, keepdim)
 
 
 @composite(
@@ -316,10 +300,10 @@ def count_nonzero(x, *, dim=None):
 
 
 def _truth(name, joined, sentence):
+    @named(name, sentence)
     def rule(g, y, x, dim):
         return None
 
-    rule.__name__, rule.__doc__ = name, sentence
     return reduction(
         symbolic=lambda sp, *xs: joined(sp, *xs),
         dtype="bool",

@@ -10,7 +10,7 @@ from functools import lru_cache
 from ..errors import GradcliError
 from ..graphs import OPS, shapes
 from ..lazy import np
-from .families import composite, shorthand
+from .families import composite, named, shorthand
 from .leaves import Array, eye
 from .pointwise import F
 from .pooling import adaptive_places, adaptive_sizes
@@ -423,12 +423,10 @@ def upsample_bilinear(input, size=None, scale_factor=None):
 def _adaptive_average(n):
     name = f"adaptive_avg_pool{n}d"
 
+    @named(name, "The average of each of output_size windows.")
     def meaning(input, *, output_size):
         counts = adaptive_sizes(name, n, input.shape, output_size)
         return _along_each(input, [("averages", *sizes) for sizes in zip(input.shape[-n:], counts)])
-
-    meaning.__name__ = name
-    meaning.__doc__ = "The average of each of output_size windows."
 
     def unless_one_window(input, *, output_size):  # PyTorch takes a mean where there is one window
         counts = adaptive_sizes(name, n, input.shape, output_size)

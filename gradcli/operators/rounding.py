@@ -4,7 +4,7 @@ from ..errors import GradcliError
 from ..graphs.operator import check_kinds
 from ..lazy import np
 from .arithmetic import BETWEEN_STEPS, div, floor, nonzero_divisor, round, steps
-from .families import composite, elementwise, is_whole, require, shorthand
+from .families import composite, elementwise, is_whole, named, require, shorthand
 from .leaves import zeros
 
 
@@ -55,13 +55,13 @@ def fmod(g, y, a, b):
 
 
 def _quotient(mode, numeric, whole, sentence):
+    @named(f"div_{mode}", sentence)
     def meaning(a, b):
         return whole(a / b)
 
     def rule(g, y, a, b):
         return zeros(size=a.shape), zeros(size=b.shape)
 
-    meaning.__name__, meaning.__doc__ = f"div_{mode}", sentence
     return composite(
         rule=rule,
         value=numeric,

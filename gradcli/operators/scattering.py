@@ -9,7 +9,7 @@ from .comparisons import where
 from .families import composite, none_at_all, operator, shorthand
 from .leaves import arange, full, zeros
 from .reductions import TIE
-from .selecting import along_dim, check_index, flat_places, wrapped
+from .selecting import BY_INDEX, check_index, flat_places, wrapped
 from .shaping import expand, reshape
 
 
@@ -102,9 +102,9 @@ def _overwritten(lower, x, counts, sent):
 def _scatter_by_index(lower, i, x, index, src, *, dim):
     if index.ndim != x.ndim or not x.ndim:
         return None
-    spot = {"shape": x.shape, "dim": dim, "index": index}
+    at = {"shape": x.shape, "dim": dim, "index": index}
     ones = expand(as_node(1.0), shape=index.shape)
-    return _overwritten(lower, x, scatter_to(ones, **spot), scatter_to(_sent(src, index), **spot))
+    return _overwritten(lower, x, scatter_to(ones, **at), scatter_to(_sent(src, index), **at))
 
 
 def _sent(src, index):
@@ -129,15 +129,13 @@ def _larger_source(x, index, src, *, reduce="sum", **_):
     return ("src",) if reduce in ("sum", "mean") else ("x", "src")
 
 
+SCATTER = BY_INDEX | {"without_derivative": _larger_source, "takes": "any of one kind"}
+
+
 @operator(
     shape=_scattered("scatter"),
-    dtype="first",
-    without_derivative=_larger_source,
     value=_scatter,
     order="x dim index src",
-    integer_inputs=("index",),
-    check_indices=along_dim,
-    method=True,
     numbers=True,
     kink=_met_twice,
     caveat=WINS,
@@ -147,7 +145,7 @@ def _larger_source(x, index, src, *, reduce="sum", **_):
     ),
     index=_scatter_by_index,
     flops=none_at_all,
-    takes="any of one kind",
+    **SCATTER,
 )
 def scatter(g, y, x, index, src, *, dim):
     """x with src written where index says along dim."""
@@ -163,19 +161,14 @@ def _scatter_add(x, index, src, *, dim):
 
 @composite(
     shape=_scattered("scatter_add"),
-    dtype="first",
     value=_scatter_add,
     rule=lambda g, y, x, index, src, *, dim: (g, None, _received(g, src, dim, index)),
-    without_derivative=_larger_source,
     order="x dim index src",
-    integer_inputs=("index",),
-    check_indices=along_dim,
-    method=True,
     examples=(
         ("x.scatter_add(1, tensor([[0, 0], [2, 1]]), v)", "x=2x3,v=2x2"),
         ("scatter_add(x, 0, tensor([1, 1]), v)", "x=2,v=2"),
     ),
-    takes="any of one kind",
+    **SCATTER,
 )
 def scatter_add(x, index, src, *, dim):
     """x with src added where index says along dim."""
@@ -236,16 +229,16 @@ def _reducible(name):
     return shape
 
 
-def _of_prod(g, y, x, index, src, spot):
+def _of_prod(g, y, x, index, src, options):
     """To x and to src: results without the factor that is differentiated by."""
-    dim = spot["dim"]
+    dim = options["dim"]
     one = where(x.eq(0), 1, x)
-    others = one.scatter_reduce(index=index, src=src, reduce="prod", **spot)
+    others = one.scatter_reduce(index=index, src=src, reduce="prod", **options)
     to_x = g * others / one
     zero = src.eq(0)
     count = zeros(size=x.shape).scatter_add(dim=dim, index=index, src=zero.double())
     single = zero & count.gather(dim=dim, index=index).eq(1)
-    without = x.scatter_reduce(index=index, src=where(single, 1, src), reduce="prod", **spot)
+    without = x.scatter_reduce(index=index, src=where(single, 1, src), reduce="prod", **options)
     to_src = where(
         single,
         (g * without).gather(dim=dim, index=index),
@@ -254,27 +247,27 @@ def _of_prod(g, y, x, index, src, spot):
     return to_x, to_src
 
 
-def _of_mean(g, y, x, index, src, spot):
+def _of_mean(g, y, x, index, src, options):
     """To x and to src: the gradient, divided by how many were averaged."""
-    dim = spot["dim"]
-    base = zeros(size=x.shape) + (1 if spot["include_self"] else 0)
+    dim = options["dim"]
+    base = zeros(size=x.shape) + (1 if options["include_self"] else 0)
     ones = expand(as_node(1.0), shape=index.shape)
     count = base.scatter_add(dim=dim, index=index, src=ones)
     count = where(count.eq(0), 1, count)
     return g / count, g.gather(dim=dim, index=index) / count.gather(dim=dim, index=index)
 
 
-def _of_extreme(g, y, x, index, src, spot):
+def _of_extreme(g, y, x, index, src, options):
     """To x and to src: the gradient, shared equally among ties."""
-    dim = spot["dim"]
+    dim = options["dim"]
     in_x, in_src = x.eq(y), src.eq(y.gather(dim=dim, index=index))
     count = in_x.double().scatter_add(dim=dim, index=index, src=in_src.double())
     share = g / count
     return in_x * share, in_src * share.gather(dim=dim, index=index)
 
 
-def _of_sum(g, y, x, index, src, spot):
-    return g, g.gather(dim=spot["dim"], index=index)
+def _of_sum(g, y, x, index, src, options):
+    return g, g.gather(dim=options["dim"], index=index)
 
 
 GRADIENTS = {
@@ -297,14 +290,9 @@ def tied(y, x, index, src, *, dim, reduce, include_self):
 
 @operator(
     shape=_reducible("scatter_reduce"),
-    dtype="first",
     value=_scatter_reduce,
     symbolic=_symbols_reduced,
-    without_derivative=_larger_source,
     order="x dim index src reduce include_self",
-    integer_inputs=("index",),
-    check_indices=along_dim,
-    method=True,
     kink=tied,
     caveat=TIE,
     examples=(
@@ -313,13 +301,13 @@ def tied(y, x, index, src, *, dim, reduce, include_self):
         ("x.scatter_reduce(0, tensor([0, 0, 1]), v, 'amax', include_self=False)", "x=3,v=3"),
     ),
     saved=("x", "index", "src", "output"),
-    takes="any of one kind",
+    **SCATTER,
 )
 def scatter_reduce(g, y, x, index, src, *, dim, reduce, include_self=True):
     """x combined with src where index says along dim, by sum, mean, prod, amax or amin."""
     sent = src if src.shape == index.shape else src[tuple(map(slice, index.shape))]
-    spot = {"dim": dim, "include_self": include_self}
-    to_x, to_src = GRADIENTS[reduce](g, y, x, index, sent, spot)
+    options = {"dim": dim, "include_self": include_self}
+    to_x, to_src = GRADIENTS[reduce](g, y, x, index, sent, options)
     if not include_self:
         to_x = to_x.scatter(dim=dim, index=index, src=0)
     if sent is not src:

@@ -4,29 +4,30 @@ from ..errors import GradcliError
 from ..graphs import as_node, shapes
 from ..lazy import np
 from .comparisons import where
-from .families import composite, one_of, reduction, require, shorthand
+from .families import composite, named, one_of, reduction, require, shorthand
 from .floats import isnan
 from .guards import otherwise
 from .joining import stack
 from .leaves import Array, full
 from .reductions import amax, amin, prod, tied, without_each
 
+# the result for a segment without elements
 EMPTY = {"sum": 0.0, "mean": float("nan"), "prod": 1.0, "max": float("-inf"), "min": float("inf")}
 NOT_AGAIN = "derivative for aten::_segment_reduce_backward is not implemented"
 OTHER_NAMES = {"amax": "max", "amin": "min"}
-known_reduction = one_of(reduce=(*EMPTY, *OTHER_NAMES))
+check_reduction = one_of(reduce=(*EMPTY, *OTHER_NAMES))
 
 
-def _extreme(name, value, meant, sentence):
+def _extreme(name, value, expansion, sentence):
+    @named(name, sentence)
     def rule(g, y, x, dim):
         hit = x.eq(y) | isnan(x)
         return where(hit, g / where(g > 0, hit.sum(dim=dim, keepdim=True), 1), 0)
 
-    rule.__name__, rule.__doc__ = name, sentence
     return reduction(
         value,
         torch=None,
-        expand=lambda x, *, dim, keepdim: meant(x, dim=dim, keepdim=keepdim),
+        expand=lambda x, *, dim, keepdim: expansion(x, dim=dim, keepdim=keepdim),
         kink=tied,
         caveat="ties share the gradient equally where it is above 0; each takes all of any other",
         examples=((f"{name}(x, 0)", "x=3x2"), (f"{name}(x, 1)", "x=2x3")),
@@ -55,8 +56,8 @@ segment_min = _extreme(
 )
 def segment_prod(g, y, x, dim):
     """prod, which leaves out each element that is 0 or nan on its own, as segment_reduce."""
-    odd = x.eq(0) | isnan(x)
-    return otherwise(odd, g * y / otherwise(odd, x, 1), g * without_each(x, dim))
+    excluded = x.eq(0) | isnan(x)
+    return otherwise(excluded, g * y / otherwise(excluded, x, 1), g * without_each(x, dim))
 
 
 @composite(
@@ -80,16 +81,16 @@ def segment_reduce(
     An empty segment gives `initial`; without it 0, nan, 1, -inf or inf.
     """
     x = as_node(data)
-    known_reduction(reduce=reduce)
+    check_reduction(reduce=reduce)
     reduce = OTHER_NAMES.get(reduce, reduce)
     if indices is not None:
         raise GradcliError("unsupported", "PyTorch has segments by lengths or offsets only")
     require((lengths is None) != (offsets is None), "segment_reduce() takes lengths or offsets")
     if offsets is None:
-        counts = _whole(lengths)
+        counts = _integers(lengths)
         starts = np.cumsum(counts, axis=-1) - counts
     else:
-        counts, starts = np.diff(_whole(offsets)), _whole(offsets)[..., :-1]
+        counts, starts = np.diff(_integers(offsets)), _integers(offsets)[..., :-1]
     before = shapes.axis(dim, x.ndim)
     message = "lengths have the sizes of data up to dim: a row for each of its rows"
     shapes.require_equal(counts.shape[:-1], x.shape[:before], message)
@@ -100,8 +101,8 @@ def segment_reduce(
     return _segments(x, reduce, starts, counts, initial)
 
 
-def _whole(given):
-    return np.asarray(given.value if isinstance(given, Array) else given, int)
+def _integers(lengths):
+    return np.asarray(lengths.value if isinstance(lengths, Array) else lengths, int)
 
 
 def _segments(x, reduce, starts, counts, initial):

@@ -30,6 +30,12 @@ def along_dim(s, index, *_, dim, **attrs):
 # ---- one element for each number -----------------------------------------------------------------
 
 
+# fields of operators that take an index along a dimension
+BY_INDEX = {
+    "dtype": "first", "integer_inputs": ("index",), "check_indices": along_dim, "method": True,
+}  # fmt: skip
+
+
 def check_index(s, index, dim, name):
     """Raise where an index of `name` reaches over a tensor of shape s."""
     place = shapes.axis(dim, len(s))
@@ -79,13 +85,10 @@ def _gather(x, index, *, dim):
     shape=_gathered,
     value=_gather,
     symbolic=lambda sp, x, index, *, dim: elements.gathered(sp, _gather, x, index, dim),
-    dtype="first",
     order="x dim index sparse_grad",
     canonical_attributes=lambda *, dim, sparse_grad=False: {"dim": dim},
-    integer_inputs=("index",),
     typical_equal_sizes=_one_a_row,
-    check_indices=along_dim,
-    method=True,
+    **BY_INDEX,
     examples=(
         ("x.gather(1, tensor([[0, 0], [2, 1]]))", "x=2x3"),
         ("gather(x, 0, tensor([[1, 0, 1]]))", "x=2x3"),
@@ -155,11 +158,8 @@ def _index_select(x, index, *, dim):
         zeros(size=x.shape).index_add(dim=dim, index=index, source=g),
         None,
     ),
-    dtype="first",
     order="x dim index",
-    integer_inputs=("index",),
-    check_indices=along_dim,
-    method=True,
+    **BY_INDEX,
     examples=(
         ("x.index_select(0, tensor([2, 0, 2]))", "x=3x2"),
         ("index_select(x, -1, tensor([1]))", "x=2x3"),

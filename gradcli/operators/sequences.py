@@ -254,11 +254,11 @@ def ctc_slopes(
     """
     if direction is not None:
         raise GradcliError("not-differentiable", "ctc_loss() has no third derivative", span=y.span)
-    turned = ctc_slopes(
+    second = ctc_slopes(
         log_probs, targets, direction=g, input_lengths=input_lengths,
         target_lengths=target_lengths, blank=blank, zero_infinity=zero_infinity,
     )  # fmt: skip
-    return turned, None, None
+    return second, None, None
 
 
 @shorthand(numbers=("input_lengths", "target_lengths"))

@@ -75,8 +75,8 @@ def solve_triangular(g, y, A, B, *, upper, left=True, unitriangular=False):
 def triangular_solve(b, A, upper=True, transpose=False, unitriangular=False):
     """x such that A @ x is b, with the A that was used."""
     b, A = as_node(b), as_node(A)
-    turned, side = (A.mT, not upper) if transpose else (A, upper)
-    result = solve_triangular(turned, b, upper=side, unitriangular=unitriangular)
+    matrix, side = (A.mT, not upper) if transpose else (A, upper)
+    result = solve_triangular(matrix, b, upper=side, unitriangular=unitriangular)
     return Outputs((result, cloned_coefficient(A, b)), ("solution", "cloned_coefficient"))
 
 
@@ -226,8 +226,8 @@ def _left_by_lapack(x):
 
 
 def _factor_so_far(x, *, upper):
-    turned = np.swapaxes(x, -1, -2) if upper else x
-    result = each_matrix(_left_by_lapack, x.shape[-2:], turned)
+    transposed = np.swapaxes(x, -1, -2) if upper else x
+    result = each_matrix(_left_by_lapack, x.shape[-2:], transposed)
     return np.swapaxes(result, -1, -2) if upper else result
 
 
@@ -294,8 +294,8 @@ def cholesky_solve(g, y, B, L, *, upper=False):
 
 
 def _solved_twice(solve, b, L, upper):
-    turned = np.swapaxes(L, -1, -2)
-    first, second = (turned, L) if upper else (L, turned)
+    transposed = np.swapaxes(L, -1, -2)
+    first, second = (transposed, L) if upper else (L, transposed)
     return solve(second, solve(first, b, False), True)
 
 

@@ -26,7 +26,7 @@ MARKS = re.compile(
     | \bnn\.[A-Z] | ^\s*(```|>>>|In\s?\[) | \.(?!ix_)\w+_\( | \]\s*=[^=] | [-+*/@]=[^=]""",
     re.VERBOSE | re.MULTILINE,
 )
-MARKED = re.compile(r"requires_grad|Parameter|nn\.[A-Z]")  # a program that says what has gradients
+MARKED = re.compile(r"requires_grad|Parameter|nn\.[A-Z]")  # what makes tensors leaves
 DEVICE = re.compile(r"\bdevice\s*=\s*([A-Za-z]\w*)|\.to\(\s*([A-Za-z]\w*)\s*\)")
 ZEROED = re.compile(r"zero_grad\(|\.grad\.zero_\(")
 READ = "gradcli read shows all that the program does"
@@ -59,7 +59,7 @@ class _Request:
 
         symbolic.refuse_transforms(self.text)
         program = symbolic.single_program(self.text)
-        if program is None:  # no Python: the language says what is wrong with it
+        if program is None:  # no Python: the language has the error message
             return self.asked
         devices = {name for pair in DEVICE.findall(program) for name in pair}
         lacking = symbolic.undefined(program) - devices

@@ -179,8 +179,8 @@ class _Symbolic:
     def _segment(self, node: ast.AST) -> str:
         return self.source.segment(node)
 
-    def _error(self, code: str, said: str, hint: str, node: ast.AST) -> GradcliError:
-        return GradcliError(code, said, hint=hint, span=self.source.span(node))
+    def _error(self, code: str, message: str, hint: str, node: ast.AST) -> GradcliError:
+        return GradcliError(code, message, hint=hint, span=self.source.span(node))
 
     # ---- what is asked ---------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import Any
 
 from ..errors import GradcliError, did_you_mean
-from ..explanation.blocks import Document, Reply, respelled
+from ..explanation.blocks import Document, Graph, Reply, respelled
 from .environment import Environment
 from .names import CHOOSING, FORMATS
 
@@ -42,6 +42,19 @@ def fragment(answer: Reply, environment: Environment) -> str:
 
     (built,) = answer.documents("lines")
     return html_fragment(respelled(built, environment.say), environment)
+
+
+def render_graph(answer: Reply, format: str, environment: Environment) -> str:
+    """The graph alone: as "mermaid", as "dot", as a picture in "svg", or in a format of
+    other answers.
+    """
+    from .graphs import DRAWN
+
+    if format not in DRAWN:
+        return render(answer, format, environment).strip("\n")
+    (page,) = answer.documents("lines")
+    (graph,) = (b for section in page.sections for b in section.blocks if isinstance(b, Graph))
+    return DRAWN[format](graph)
 
 
 def render_documents(documents: list[Document], format: str, environment: Environment) -> str:

@@ -1,20 +1,7 @@
-"""Graphs as they are drawn: for Mermaid, for Graphviz's dot, as a picture."""
+"""Graphs in the formats of programs that draw: for Mermaid, for Graphviz's dot, as SVG."""
 
-from ..explanation.blocks import Graph, GraphNode, Reply, text_of
+from ..explanation.blocks import Graph, GraphNode, text_of
 from .drawn_graph import picture
-from .environment import Environment
-from .formats import render
-
-
-def render_graph(answer: Reply, format: str, environment: Environment) -> str:
-    """The graph alone: as "mermaid", as "dot", as a picture in "svg", or as what other answers are
-    rendered as.
-    """
-    if format not in DRAWN:
-        return render(answer, format, environment).strip("\n")
-    (page,) = answer.documents("lines")
-    (graph,) = (b for section in page.sections for b in section.blocks if isinstance(b, Graph))
-    return DRAWN[format](graph)
 
 
 def mermaid(graph: Graph) -> str:

@@ -74,7 +74,7 @@ class MathPage(Page):
 
 
 ANSWER_LINES = 25  # of an answer that is read on a page of answers
-UNTITLED = ("seed", "code")  # sections whose text says what it is
+UNTITLED = ("seed", "code")  # sections that need no title
 SPARED = ("code", "program", "backward")  # sections that a long answer does without, in this order
 LISTED = ("backward", "gradient")  # sections of equations that make one list
 MESSAGE = 1_890  # characters: Discord takes 2,000
@@ -103,7 +103,7 @@ class Brief(Page):
         return built
 
     def heading(self, section: Section) -> str:
-        """Bold words; none where the text says what it is."""
+        """The title in bold; none for sections without one."""
         if section.name in UNTITLED or not section.title:
             return ""
         remark = f" ({self.cell(section.remark)})" if section.remark else ""

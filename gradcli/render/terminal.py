@@ -97,7 +97,7 @@ def _console(environment: Environment, width: int) -> Console:
 
 
 class Page:
-    """Blocks laid out for one environment."""
+    """Blocks as text for one environment."""
 
     def __init__(self, environment: Environment):
         self.environment = environment

@@ -15,15 +15,15 @@ from ...graphs.shapes import is_square
 from ...lazy import np
 from ..random_numbers import Numbers
 
-EVERY_ELEMENT = 200  # elements of an input up to which each is moved by itself
-DIRECTIONS = 3  # directions that are tried where there are more
-LONG = 1 << 20  # elements computed for a single value, from which on only one direction is tried
-MUCH = 1 << 24  # the same, from which on no elements are sampled if that direction is unclear
+EVERY_ELEMENT = 200  # the largest input whose elements are perturbed one by one
+DIRECTIONS = 3  # random directions for a larger input
+LONG = 1 << 20  # elements computed for one value of the output above which one direction is tried
+MUCH = 1 << 24  # the same, above which no elements are sampled if that direction is unclear
 SAMPLE = 100  # elements that are perturbed if all of them together show no clear slope
 TOLERANCE = 1e-6  # relative to the larger of 1 and the gradient
 STEP, SMALL = 1e-3, 1e-6  # relative to the larger of 1 and the perturbed values
-OTHER_STEPS = 10.0, 100.0, 0.1, 0.01  # in units of STEP, tried where no slope is the gradient's
-BEND = 1e-3  # how much the slopes to either side of a corner differ
+OTHER_STEPS = 10.0, 100.0, 0.1, 0.01  # in units of STEP, tried if no slope equals the gradient
+CORNER_ANGLE = 1e-3  # the least relative difference of the one-sided slopes at a corner
 SAME, OTHER, CORNER, NOT_FINITE, UNCLEAR = "same", "other", "corner", "not finite", "unclear"
 
 
@@ -58,7 +58,7 @@ class Line:
         return coarse, fine, (4 * fine - coarse) / 3
 
     def sides(self, step: float) -> tuple[float, float]:
-        """The slopes to the right and to the left."""
+        """The one-sided slopes, to the right and to the left."""
         step *= self.scale
         return self.rise(step, 0.0) / step, self.rise(0.0, -step) / step
 
@@ -79,12 +79,12 @@ class Line:
         """Whether these one-sided slopes differ because of a corner: with larger steps a difference
         by rounding would decrease, and one by curvature would increase.
         """
-        bend = abs(right - left)
-        if not bend > BEND * max(1.0, abs(right), abs(left)):
+        difference = abs(right - left)
+        if not difference > CORNER_ANGLE * max(1.0, abs(right), abs(left)):
             return False
         wider, widest = (abs(r - s) for r, s in map(self.sides, (10 * SMALL, 100 * SMALL)))
-        rounding = min(wider, widest) < bend / 3
-        curve = wider > 5 * bend and widest > 5 * wider
+        rounding = min(wider, widest) < difference / 3
+        curve = wider > 5 * difference and widest > 5 * wider
         return not rounding and not curve
 
 
@@ -92,23 +92,23 @@ def compare(line: Line, expected: float) -> tuple[str, float]:
     """Compare the slopes of a line with the expected one; returns outcome and relative error."""
     size = max(1.0, abs(expected))
     with np.errstate(all="ignore"):
-        result = [line.slopes(STEP)[-1]]
+        slopes = [line.slopes(STEP)[-1]]
         right, left = line.sides(SMALL)
         corner = line.has_corner(right, left)
         # Where the second derivative jumps, as that of elu at 0, small steps are better.
-        result = [right] if corner else [*result, (right + left) / 2]
-        errors = [abs(s - expected) / size for s in result if np.isfinite(s - expected)]
+        slopes = [right] if corner else [*slopes, (right + left) / 2]
+        errors = [abs(s - expected) / size for s in slopes if np.isfinite(s - expected)]
         if not errors:
             return NOT_FINITE, np.inf
         error = min(errors)
         if corner or error <= TOLERANCE:
             return CORNER if corner else SAME, error
         for step in OTHER_STEPS:
-            result.append(line.slopes(STEP * step)[-1])
-            if abs(result[-1] - expected) <= TOLERANCE * size:
-                return SAME, abs(result[-1] - expected) / size
+            slopes.append(line.slopes(STEP * step)[-1])
+            if abs(slopes[-1] - expected) <= TOLERANCE * size:
+                return SAME, abs(slopes[-1] - expected) / size
         rounding = line.rounding() / (STEP * max(OTHER_STEPS) * line.scale)
-        clear = _agree(result, error * size / 10) and 10 * rounding < error * size
+        clear = _agree(slopes, error * size / 10) and 10 * rounding < error * size
         return OTHER if clear and not line.has_jump() else UNCLEAR, error
 
 
@@ -118,7 +118,7 @@ def _agree(slopes: Sequence[float], within: float) -> bool:
     return any(b - a <= within for a, b in pairwise(finite))
 
 
-class Moving:
+class Perturbed:
     """The output as a function `out` of the input `name`, which is perturbed.
 
     If `symmetric`, perturbations are symmetric matrices; `within` projects a direction onto the
@@ -172,7 +172,7 @@ class Moving:
             coarse, fine, slope = line.slopes(STEP)
         error, doubt = abs(slope - expected), abs(fine - coarse)
         outcome = SAME if error <= TOLERANCE * max(1.0, abs(expected)) else OTHER
-        if outcome == SAME or (self.work <= MUCH and 10 * max(doubt, self._bend(line)) < error):
+        if outcome == SAME or (self.work <= MUCH and 10 * max(doubt, self._kink(line)) < error):
             return outcome, error / max(1.0, abs(expected))
         if self.work > MUCH:
             return UNCLEAR, error
@@ -182,7 +182,7 @@ class Moving:
         return compare(*self._line(self.within(few.reshape(shape) * signs)))
 
     @staticmethod
-    def _bend(line: Line) -> float:
+    def _kink(line: Line) -> float:
         """The difference of the one-sided slopes that is not due to curvature."""
         with np.errstate(all="ignore"):
             wide, narrow = (r - s for r, s in map(line.sides, (STEP, STEP / 2)))
@@ -204,10 +204,7 @@ class Moving:
         return Line(at, self.here, self.seed, max(1.0, largest)), expected
 
 
-# ---- perturbations -------------------------------------------------------------------------------
-# which must be symmetric because an operation reads one triangle only, and whether a gradient is
-# well conditioned, as that of a nearly singular matrix is not.
-
+# ---- symmetric inputs ----------------------------------------------------------------------------
 
 MOST = 1 << 16  # elements of a graph that is evaluated to find which inputs must be symmetric
 PERTURBATION = 1e-9  # relative, of the inputs
@@ -263,7 +260,7 @@ def _is_symmetric_at(node: Node, values: dict[Node, Any]) -> bool:
     return result is None or is_symmetric(result)  # True if it cannot be evaluated
 
 
-# ---- well-conditioned ----------------------------------------------------------------------------
+# ---- conditioning --------------------------------------------------------------------------------
 
 
 def perturbed(values: Mapping[Node, Any], moving: Iterable[Node], draw: int = 4) -> dict[Node, Any]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ...graphs import Operator
 from ...language.inference.products import called
 from ...language.program import Program, read_again
-from ...language.syntax import called_name, is_whole_number
+from ...language.syntax import called_name, is_whole_number, negated
 from .claim import ORIGIN
 from .edits import RENAMED, SHAPES, Edit, whole
 from .syntax import (
@@ -383,8 +383,7 @@ def _other_ends(s: ast.Slice) -> Iterator[ast.Slice]:
     bound = s.lower or s.upper
     if bound is None or (s.lower and s.upper) or s.step:
         return
-    minus = isinstance(bound, ast.UnaryOp) and isinstance(bound.op, ast.USub)
-    negative = bound.operand if minus else ast.UnaryOp(ast.USub(), bound)  # type: ignore[attr-defined]
+    negative = negated(bound) or ast.UnaryOp(ast.USub(), bound)
     for other in (bound, negative):
         yield ast.Slice(None, other) if s.lower else ast.Slice(other)
     yield ast.Slice(negative) if s.lower else ast.Slice(None, negative)

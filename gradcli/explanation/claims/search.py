@@ -155,7 +155,7 @@ class Search(Tries):
         yield self._edited_with_mistake
         yield self._exchanged
         yield partial(self._edited, RENAMED)
-        yield self._way_back_missing
+        yield self._contribution_missing
         yield self._by_a_fraction
         yield self._omission
         yield self._factor_missing
@@ -325,7 +325,7 @@ class Search(Tries):
     def _is_claimed(self, text: str) -> bool:
         return all(self.comes_to(text, t) for t in self.findings)
 
-    def _way_back_missing(self) -> Iterator[Mend]:
+    def _contribution_missing(self) -> Iterator[Mend]:
         """An input that is used several times, with the contributions of some uses missing."""
         value = self.findings[0].value
         steps = backward(self.problem.out, self.problem.seed.node, [self.target]).steps
@@ -455,10 +455,10 @@ def _matrices(claim: Claim, problem: Problem) -> list[Trial]:
 
 def _sizes(problem: Problem) -> dict[int, int]:
     """The given sizes by independent generic sizes; empty if the problem has none."""
-    general = generic_problem(problem)
-    if general is None:
+    generic = generic_problem(problem)
+    if generic is None:
         return {}
-    pairs = ((general.inputs[i.name].shape, i.shape) for i in problem.inputs.values())
+    pairs = ((generic.inputs[i.name].shape, i.shape) for i in problem.inputs.values())
     return {
         t: n
         for generic_shape, shape in pairs
@@ -484,13 +484,13 @@ def _fixed_sizes(claim: Claim, sizes: dict[int, int]) -> Iterator[tuple[int, ...
 
 def _elsewhere(problem: Problem, sizes: dict[int, int], fixed: tuple[int, ...]) -> Trial | None:
     """A trial with all sizes changed but the `fixed` ones; None if that is not possible."""
-    general = generic_problem(problem)
-    if general is None or len(fixed) == len(sizes):
+    generic = generic_problem(problem)
+    if generic is None or len(fixed) == len(sizes):
         return None
     new = {t: sizes[t] for t in fixed} | _other_sizes(sizes, sizes.keys() - set(fixed))
     shapes = {
         i.name: tuple(new.get(n, n) for n in i.shape)
-        for i in general.inputs.values()
+        for i in generic.inputs.values()
         if i.node.dtype == "float"
     }
     return Trial.at(problem, shapes)

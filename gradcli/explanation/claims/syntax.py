@@ -13,7 +13,7 @@ from typing import Any, TypeGuard
 from ...language.inference.products import called
 from ...language.inference.ranks import along_a_dimension
 from ...language.program import Program
-from ...language.syntax import called_name, is_whole_number
+from ...language.syntax import called_name, is_whole_number, negated
 
 REDUCTIONS = {"sum": "mean", "mean": "sum"}
 EPSILON = 1e-3  # the largest constant that counts as a guard of a denominator
@@ -256,11 +256,9 @@ def divided(e: ast.expr) -> ast.expr | None:
 
 def opposite(e: ast.expr) -> ast.expr:
     """A part with the other sign."""
-    if isinstance(e, ast.UnaryOp) and isinstance(e.op, ast.USub):
-        return e.operand
     if isinstance(e, ast.BinOp) and isinstance(e.op, MATRICES):
         return ast.BinOp(opposite(e.left), e.op, e.right)
-    return ast.UnaryOp(ast.USub(), e)
+    return negated(e) or ast.UnaryOp(ast.USub(), e)
 
 
 def added(left: ast.expr, right: ast.expr) -> ast.expr:
@@ -268,7 +266,7 @@ def added(left: ast.expr, right: ast.expr) -> ast.expr:
     first = right
     while isinstance(first, ast.BinOp) and isinstance(first.op, MATRICES):
         first = first.left
-    if isinstance(first, ast.UnaryOp) and isinstance(first.op, ast.USub):
+    if negated(first):
         return ast.BinOp(left, ast.Sub(), opposite(right))
     return ast.BinOp(left, ast.Add(), right)
 

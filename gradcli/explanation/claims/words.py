@@ -10,7 +10,7 @@ from ...autodiff.reverse import backward
 from ...graphs import OPS, Node, walk
 from ...language.inference.products import called
 from ...language.problem import Problem
-from ...language.syntax import is_whole_number
+from ...language.syntax import arguments_of, is_whole_number, negated
 from ...notation import tree
 from ..formulas.wording import Wording
 from .claim import Claim
@@ -89,7 +89,7 @@ def typed_numbers(e: ast.AST) -> Iterator[ast.expr]:
 def _inside(e: ast.AST) -> Iterable[ast.AST]:
     """The subexpressions of a part, without indices."""
     if isinstance(e, ast.Call):
-        return [e.func, *e.args, *(k.value for k in e.keywords)]
+        return [e.func, *arguments_of(e)]
     return [e.value] if isinstance(e, ast.Subscript) else ast.iter_child_nodes(e)
 
 
@@ -107,7 +107,7 @@ def _computes_with(e: ast.AST, number: ast.expr) -> bool:
 
 def _is_number(e: ast.AST) -> TypeGuard[ast.expr]:
     """Whether it is a number as it was typed, with its sign or without."""
-    bare = e.operand if isinstance(e, ast.UnaryOp) and isinstance(e.op, ast.USub) else e
+    bare = negated(e) or e
     return isinstance(bare, ast.Constant) and type(bare.value) in (int, float)
 
 

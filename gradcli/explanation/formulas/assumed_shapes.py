@@ -107,8 +107,8 @@ def _in_lower_case(readings: Iterable[Reading | None]) -> Iterator[Reading]:
 
 def _in_batches(problem: Problem) -> Iterator[Reading]:
     """Readings with batches for matrices, unless one must be square, as in `inv(x)`."""
-    general = generic_problem(problem)
-    if general and not any(_is_square(x.shape) for x in general.inputs.values()):
+    generic = generic_problem(problem)
+    if generic and not any(_is_square(x.shape) for x in generic.inputs.values()):
         yield from _in_lower_case([with_rank(problem, 2, 3)])
 
 

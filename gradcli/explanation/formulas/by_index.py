@@ -34,9 +34,9 @@ WriteNode = Callable[[Node], Notation | None]
 @within_budget()
 def output(w: Wording) -> Notation | None:
     """`out[i,j] = Σ_k x[i,k] a[k,j]`; None if it has no index notation."""
-    here, general = w.indices.output(), w.generic
-    if general is not None and w.same_computation([(w.problem.out, general.problem.out)]):
-        here = for_any(here, general.indices.output())
+    here, generic = w.indices.output(), w.generic
+    if generic is not None and w.same_computation([(w.problem.out, generic.problem.out)]):
+        here = for_any(here, generic.indices.output())
     return _with_places(w, here)
 
 
@@ -222,20 +222,20 @@ def _at_generic_sizes(w: Wording, x: Input) -> tuple[Wording, Input] | None:
     """The wording at generic sizes and its input, if the gradient is computed by the same
     operations there; None otherwise.
     """
-    general, grad = w.generic, w.analysis.gradient(x)
-    if general is None or grad is None:
+    generic, grad = w.generic, w.analysis.gradient(x)
+    if generic is None or grad is None:
         return None
-    other = general.problem.inputs[x.name]
-    generic_grad = general.analysis.gradient(other)
-    pairs = [(w.problem.out, general.problem.out)]
+    other = generic.problem.inputs[x.name]
+    generic_grad = generic.analysis.gradient(other)
+    pairs = [(w.problem.out, generic.problem.out)]
     if generic_grad is None or not w.same_computation([*pairs, (grad, generic_grad)]):
         return None
-    return general, other
+    return generic, other
 
 
-def _is_one(w: Wording, general: Wording) -> bool:
+def _is_one(w: Wording, generic: Wording) -> bool:
     """Whether the generic problem is the problem itself, as without dimensions."""
-    return general.problem.roots == w.problem.roots
+    return generic.problem.roots == w.problem.roots
 
 
 def _has_letters(w: Wording, x: Input) -> bool:

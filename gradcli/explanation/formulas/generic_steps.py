@@ -18,17 +18,17 @@ def generic_step(w: Wording, k: int) -> tuple[Wording, Step]:
     """Step k of the reverse pass with its wording: those at generic sizes if the step is the same
     there and all its sizes have names; otherwise those of the problem.
     """
-    general, step = w.generic, w.analysis.gradients.steps[k]
-    generic_steps = [] if general is None else general.analysis.gradients.steps
-    if general is None or len(generic_steps) != len(w.analysis.gradients.steps):
+    generic, step = w.generic, w.analysis.gradients.steps[k]
+    generic_steps = [] if generic is None else generic.analysis.gradients.steps
+    if generic is None or len(generic_steps) != len(w.analysis.gradients.steps):
         return w, step
     counterpart = generic_steps[k]
     if not w.same_computation.steps(step, counterpart):
         return w, step
-    nameless = _may_be_nameless(general, counterpart)
-    if nameless and not _large(general, counterpart) <= _large(w, step):
+    nameless = _may_be_nameless(generic, counterpart)
+    if nameless and not _large(generic, counterpart) <= _large(w, step):
         return w, step
-    return general, counterpart
+    return generic, counterpart
 
 
 def _may_be_nameless(w: Wording, step: Step) -> bool:

@@ -204,13 +204,13 @@ class NotBySizes(Exception):
 
 
 def at_original_sizes(
-    node: Node, general: Problem, original: Problem, expected: Node
+    node: Node, generic: Problem, original: Problem, expected: Node
 ) -> Node | None:
     """A node of the `general` problem as a node of the `original` one; None if it cannot be
     translated, or its value differs from that of `expected`.
     """
     errors = (NotBySizes, GradcliError)
-    built = if_applicable(lambda: rebuilt(node, _Back(general, original)), errors)
+    built = if_applicable(lambda: rebuilt(node, _Back(generic, original)), errors)
     same = built is not None and if_applicable(lambda: _equal(built, expected, original))
     return built if same else None
 
@@ -218,11 +218,11 @@ def at_original_sizes(
 class _Back:
     """Rebuilds nodes of the generic problem at the sizes of the original one."""
 
-    def __init__(self, general: Problem, original: Problem):
-        self.nodes = {general.out: original.out}
-        self.nodes |= {n: original.named[name] for name, n in general.named.items()}
-        self.nodes |= {i.node: original.inputs[name].node for name, i in general.inputs.items()}
-        for generic_order, order in zip(general.orders, original.orders):
+    def __init__(self, generic: Problem, original: Problem):
+        self.nodes = {generic.out: original.out}
+        self.nodes |= {n: original.named[name] for name, n in generic.named.items()}
+        self.nodes |= {i.node: original.inputs[name].node for name, i in generic.inputs.items()}
+        for generic_order, order in zip(generic.orders, original.orders):
             self.nodes |= {generic_order.out: order.out, generic_order.seed.node: order.seed.node}
         pairs = {p for n, m in self.nodes.items() for p in zip(n.shape, m.shape)}
         self.sizes = dict(pairs)

@@ -311,9 +311,9 @@ class Trials:
     @cached_property
     def first(self) -> list[Trial]:
         """The trials that a formula must pass: at small sizes, if it is generic, and at its own."""
-        general, own = self.generic, self.problem
-        small = [] if general is None else _computed(general, _small(general))
-        return [*small, *_computed(general or own, own.shapes)]
+        generic, own = self.generic, self.problem
+        small = [] if generic is None else _computed(generic, _small(generic))
+        return [*small, *_computed(generic or own, own.shapes)]
 
     @cached_property
     def here(self) -> list[Trial]:

@@ -167,11 +167,17 @@ class Wording:
             written[key] = self._formula(node, None, later)
         return written[key]
 
+    def _names_for(
+        self, node: Node, extra: dict[Node, Name] | None, later: Collection[Node]
+    ) -> dict[Node, Name]:
+        """The names in the formula of a node: neither its own nor those of `later` nodes."""
+        names = {n: name for n, name in self.names.items() if n is not node and n not in later}
+        return names | (extra or {})
+
     def _formula(
         self, node: Node, extra: dict[Node, Name] | None, later: Collection[Node]
     ) -> tree.Tree | None:
-        user_names = {n: name for n, name in self.names.items() if n is not node and n not in later}
-        names = user_names | (extra or {})
+        names = self._names_for(node, extra, later)
         write = partial(
             formula, names=names, generic_sizes=self.problem.generic_sizes, program=self._program
         )
@@ -199,8 +205,7 @@ class Wording:
         self, node: Node, extra: dict[Node, Name] | None = None, later: Collection[Node] = ()
     ) -> tree.Tree | None:
         """The formula of a node without a search for a shorter one; None if it is too long."""
-        user_names = {n: name for n, name in self.names.items() if n is not node and n not in later}
-        names = user_names | (extra or {})
+        names = self._names_for(node, extra, later)
         if is_large(node, names):
             return None
         without_seed = node if extra else self.without_implicit_seed(node)
@@ -282,9 +287,9 @@ class Wording:
         """Whether the formula of a gradient is too long without statements. Its index notation and
         its Jacobian's closed form, which have no statements, are then not searched for at length.
         """
-        general = self.generic if self.problem.generic_sizes is None else None
-        if general is not None:
-            return general.is_long(general.problem.inputs[x.name])
+        generic = self.generic if self.problem.generic_sizes is None else None
+        if generic is not None:
+            return generic.is_long(generic.problem.inputs[x.name])
         grad = self.read_off(x)
         written = None if grad is None else self.formula(grad)
         return written is None or tree.size(written) > TOO_LONG
@@ -310,8 +315,8 @@ class Wording:
     @cached_property
     def trials(self) -> Trials:
         """The trials at which formulas are tested."""
-        general = self.generic
-        return Trials(self.problem, None if general is None else general.problem)
+        generic = self.generic
+        return Trials(self.problem, None if generic is None else generic.problem)
 
     @cached_property
     def _untried(self) -> dict[str, tree.Tree | None]:
@@ -377,8 +382,8 @@ class Wording:
 
     @cached_property
     def _sizes(self) -> dict[int, Node]:
-        general = self.generic
-        return {} if general is None else sizes_by_name(self.problem, general.problem, self.names)
+        generic = self.generic
+        return {} if generic is None else sizes_by_name(self.problem, generic.problem, self.names)
 
     def without_implicit_seed(self, node: Node) -> Node:
         """A node with 1 in place of the implicit seed."""

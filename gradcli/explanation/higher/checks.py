@@ -38,8 +38,8 @@ def _symmetric(h: Hessian) -> Check:
     worst, place, left_out, total = 0.0, "", 0, 0
     for x, z in h.pairs():
         block = in_numbers(h.gradient(x), z)
-        mirrored = (block if x is z else in_numbers(h.gradient(z), x)).T
-        error, where, excluded = difference_of_finite(block, mirrored)
+        transposed = (block if x is z else in_numbers(h.gradient(z), x)).T
+        error, where, excluded = difference_of_finite(block, transposed)
         left_out, total = left_out + excluded, total + block.size
         if error > worst:
             row, column = np.unravel_index(where, block.shape)

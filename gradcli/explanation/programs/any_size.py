@@ -79,7 +79,7 @@ def _remark(scope: str, plan: Plan) -> str:
 
 def _at_generic_sizes(plan: Plan, write: Write, sizes: Sequence[int]) -> str | None:
     problem = at_generic_sizes(plan.problem, sizes)
-    if problem is None or not _is_general(plan.problem, problem):
+    if problem is None or not _is_generic(plan.problem, problem):
         return None
     return _at(plan, write, problem)
 
@@ -89,11 +89,11 @@ def _at(plan: Plan, write: Write, problem: Problem) -> str | None:
     return if_applicable(lambda: write(plan, plan.at_sizes(problem)))
 
 
-def _is_general(problem: Problem, general: Problem) -> bool:
+def _is_generic(problem: Problem, generic: Problem) -> bool:
     """Whether sizes that are not generic are the given ones, so that the program does not change as
     x.reshape(-1, 3) would with three elements.
     """
-    shapes = general.shapes
+    shapes = generic.shapes
     pairs = [p for i in problem.inputs.values() for p in zip(i.shape, shapes[i.name], strict=True)]
     return all(n == m or m >= GENERIC_SIZES[0] for n, m in pairs)
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ...autodiff.reverse import Gradients
 from ...errors import GradcliError
-from ...graphs import OPS, Node, intern, walk
+from ...graphs import OPS, Node, walk
 from ...graphs.substitution import rebuilt, rebuilt_all, substitute, substitute_all
 from ...language.problem import Input, Problem
 from ...notation.formulas.rules import IN_CODE
@@ -97,9 +97,13 @@ class AtSizes:
 
         Raises GradcliError if only the original output is a scalar.
         """
-        grads = [self._gradients.of[self.problem.inputs[x.name].node] for x in self.wrt]
         names = {} if seeded else self._one
-        return [self._written(self._in_names(g, names)) for g in grads if g is not None]
+        return [self._written(self._in_names(g, names)) for g in self._of_inputs()]
+
+    def _of_inputs(self) -> list[Node]:
+        """The gradients with respect to `wrt`, where there are any."""
+        grads = (self._gradients.of[self.problem.inputs[x.name].node] for x in self.wrt)
+        return [grad for grad in grads if grad is not None]
 
     def derivation(self) -> "Derivation":
         """The gradients of intermediates in the order of computation, if one of them is used by
@@ -108,8 +112,7 @@ class AtSizes:
         received = self._received
         names = {grad: OPS["input"](name=grad_of(h), shape=grad.shape) for h, grad in received}
         inputs = {*names.values()}
-        of_inputs = [self._gradients.of[self.problem.inputs[x.name].node] for x in self.wrt]
-        grads = [grad for grad in of_inputs if grad is not None]
+        grads = self._of_inputs()
         stands = names | {n: n for n in self._named} | self._one  # which are not looked into
         alone = []
         for _, grad in received:
@@ -230,7 +233,7 @@ def _float_ones(n: Node, inputs: Sequence[Node | None]) -> Node | None:
     if n.dtype != "float" or n.op.family != "elementwise":
         return None
     changed = tuple(map(_as_float, inputs))
-    return None if changed == inputs else intern(n.op, changed, n.attrs, n.span)
+    return None if changed == inputs else n.with_inputs(changed)
 
 
 def _as_float(node: Node | None) -> Node | None:

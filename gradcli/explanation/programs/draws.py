@@ -201,7 +201,7 @@ def _slopes(
 
     for x in plan.wrt:
         direction = rng.normal(size=x.shape)
-        if x in plan.mirrored:
+        if x in plan.symmetric:
             direction = (direction + direction.swapaxes(-1, -2)) / 2
         grad = plan.analysis.gradients.of[x.node]
         assert grad is not None

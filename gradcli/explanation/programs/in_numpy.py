@@ -123,15 +123,15 @@ class _NumPy:
     def _by_differences(self, x: Input) -> list[str]:
         """An assertion that a gradient agrees with finite differences."""
         name, grad, seed = self.plan.safe(x.name), self.grads[x.name], self.seed or "1.0"
-        f, mirrored = self.f, x in self.plan.mirrored
+        f, symmetric = self.f, x in self.plan.symmetric
         if len(self.arguments) > 1:
             f = f"lambda {name}: {self.f}({', '.join(self.arguments)})"
         if x.node.numel > MANY:
             slope = f"{self.slope}({f}, {name}, direction, {seed})"
             lines = [f"direction = rng.normal(size={name}.shape)"]
-            lines += ["direction = (direction + direction.mT) / 2"] if mirrored else []
+            lines += ["direction = (direction + direction.mT) / 2"] if symmetric else []
             return [*lines, *close(f"({grad} * direction).sum()", slope, "np")]
-        if mirrored:  # each element moves with the one across the diagonal
+        if symmetric:  # each element moves with the one across the diagonal
             shifted = [f"{a} + (step + step.mT) / 2" if a == name else a for a in self.arguments]
             f, grad = f"lambda step: {self.f}({', '.join(shifted)})", f"({grad} + {grad}.mT) / 2"
             name = f"np.zeros_like({name})"

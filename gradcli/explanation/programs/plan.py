@@ -50,10 +50,10 @@ class Plan:
         return [x for x in self.problem.wrt if self.analysis.gradients.of[x.node] is not None]
 
     @cached_property
-    def mirrored(self) -> list[Input]:
+    def symmetric(self) -> list[Input]:
         """The inputs in `wrt` whose perturbations must be symmetric."""
-        symmetric = symmetric_inputs(self.problem.out)
-        return [x for x in self.wrt if x.node in symmetric]
+        nodes = symmetric_inputs(self.problem.out)
+        return [x for x in self.wrt if x.node in nodes]
 
     @cached_property
     def idle(self) -> list[Input]:
@@ -77,11 +77,11 @@ class Plan:
         """`function` as a function of the inputs `named`, called with `arguments`; a lambda unless
         both are the same and none must be symmetric.
         """
-        if not self.mirrored and list(named) == list(arguments):
+        if not self.symmetric and list(named) == list(arguments):
             return function
         at = [
             f"({self.safe(i.name)} + {self.safe(i.name)}.mT) / 2"
-            if i in self.mirrored
+            if i in self.symmetric
             else self.safe(i.name)
             for i in arguments
         ]

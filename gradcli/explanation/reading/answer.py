@@ -1,4 +1,4 @@
-"""What `gradcli read` says of a text: the programs in it, each read, with findings."""
+"""The answer of `gradcli read`: the programs in a text, the results of each, and findings."""
 
 from collections.abc import Sequence
 from textwrap import wrap
@@ -198,7 +198,7 @@ def _program(reading: Reading) -> list[Section]:
 
 
 def _backwards(reading: Reading) -> list[Section]:
-    """Each line that goes back, the first time that it does."""
+    """Each line with a reverse pass, when it is first executed."""
     first: dict[int, Backward] = {}
     times: dict[int, int] = {}
     for back in reading.backwards:

@@ -65,7 +65,7 @@ def numbers(tensor: Tensor) -> str:
     return text if len(text) <= WIDTH and "\n" not in text else ""
 
 
-READ_AGAIN = "read again: "  # begins the line of a cure that says what it then does
+READ_AGAIN = "read again: "  # before a description of the corrected program
 
 
 class Finding(NamedTuple):

@@ -91,8 +91,8 @@ def _operation(number: int, k: int, a: Analysis, w: Wording, names: Names) -> St
     """The step of operation k of the reverse pass."""
     step = a.gradients.steps[k]
     received = _received(step.received, a, w, names)
-    general, text = generic_step(w, k)
-    rules = [_rule(c, text, general, received) for c in text.contributions]
+    generic, text = generic_step(w, k)
+    rules = [_rule(c, text, generic, received) for c in text.contributions]
     sent = zip(step.contributions, rules, strict=True)
     rows = tuple(row for c, rule in sent for row in _sent(c, rule, step, a, w, received, names))
     title = w.source.titled(step.node, whole=False)

@@ -1,4 +1,4 @@
-"""What was found besides: the results of checks, and the notes."""
+"""The sections on the results of checks, and the notes."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""The seed: what it is, why it has the output's shape, and what PyTorch says."""
+"""The section on the seed: its values, its meaning, and why PyTorch may refuse to go without."""
 
 from ...language.problem import Problem
 from ...language.wrt import NOT_SCALAR
@@ -11,7 +11,7 @@ from ..phrases import shape_text
 
 
 def seed(a: Analysis, w: Wording) -> Section:
-    """The seed, explained."""
+    """The section on the seed."""
     p = a.problem
     blocks: list[Block] = [Table((row(a, w),))]
     blocks += [Prose(line) for line in (_meaning(a, w), *remarks(a, w))]
@@ -28,7 +28,7 @@ def call(p: Problem, keyword: str = "") -> str:
 
 
 def row(a: Analysis, w: Wording) -> Row:
-    """Its name, shape and numbers."""
+    """A row with the name, the shape and the values of the seed."""
     seed = a.problem.seed
     name: Line = (w.seed,)
     if seed.text is not None:
@@ -59,7 +59,7 @@ def _meaning(a: Analysis, w: Wording) -> Line:
 def remarks(a: Analysis, w: Wording) -> list[Line]:
     """Remarks on an implicit, missing or special seed."""
     p = a.problem
-    again = "" if p.before is None else ", one for each order"
+    each_order = "" if p.before is None else ", one for each order"
     if p.seed.refused:
         return [
             words(
@@ -67,7 +67,7 @@ def remarks(a: Analysis, w: Wording) -> list[Line]:
                 f"a Jacobian row for each of the {p.out.numel} elements of "
                 f"{p.out_name}, and no telling how to weigh them; taking ones would silently "
                 f"differentiate {p.out_name}.sum(). "
-                f"Give a seed with --grad{again}. Here it stays a symbol, "
+                f"Give a seed with --grad{each_order}. Here it stays a symbol, "
             )
             + (w.seed, Token("."))
         ]

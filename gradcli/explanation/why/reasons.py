@@ -8,6 +8,7 @@ from ...backends.numeric import Evaluator
 from ...errors import if_applicable
 from ...graphs import Node, walk
 from ...language.program import Program
+from ...language.syntax import arguments_of
 from ...lazy import np
 from ...notation import tree
 from ...notation.formulas.formula import formula
@@ -302,9 +303,8 @@ def _around(a: Analysis, node: Node) -> Node | None:
 def used_for(program: Program, name: str) -> str | None:
     """The uses of an input that do not depend on its values: `ones_like`, `shape`."""
     for e in program.syntax:
-        arguments = [*e.args, *(k.value for k in e.keywords)] if isinstance(e, ast.Call) else []
-        if any(_is_named(i, name) for i in arguments):
-            return ast.unparse(e.func).rsplit(".", 1)[-1]  # type: ignore[attr-defined]
+        if isinstance(e, ast.Call) and any(_is_named(i, name) for i in arguments_of(e)):
+            return ast.unparse(e.func).rsplit(".", 1)[-1]
         if isinstance(e, ast.Attribute) and _is_named(e.value, name):
             return e.attr
     return None

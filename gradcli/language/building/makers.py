@@ -10,7 +10,7 @@ from ...graphs.shapes import numel
 from ...lazy import np
 from ...operators.leaves import Array
 from ..refusals import UNSET
-from ..syntax import has_new
+from ..syntax import arguments_of, has_new
 from ..vocabulary import DTYPES, MAKER_KINDS
 from .operands import in_words, is_number
 from .scope import Scope
@@ -144,7 +144,7 @@ def _dtype(b: Scope, e: ast.Call, args: list, named: dict, kind: str) -> str:
 
 def _finfo(b: Scope, e: ast.Call, args: list, named: dict) -> Range:
     result = _of_floats(_dtype(b, e, args, named, "float"))
-    (argument,) = (*e.args, *(k.value for k in e.keywords)) or (None,)
+    (argument,) = arguments_of(e) or (None,)
     if isinstance(argument, ast.Attribute) and argument.attr == "dtype":
         unit = OPS["rounding_unit"](b.visit(argument.value))
         result.facts["eps"] = with_graph(result.facts["eps"], unit)

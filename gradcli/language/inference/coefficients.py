@@ -3,6 +3,7 @@
 import ast
 
 from ..program import Program
+from ..syntax import negated
 from .products import bare, called, chain, elementwise, names_in, vectors
 
 NUMBERS = ("lam", "lamb", "lambd", "lambda_", "lmbda", "λ", "tau", "temperature", "lr")
@@ -43,7 +44,7 @@ def multipliers(program: Program) -> set[str]:
 
 def _negated(e: ast.expr) -> set[str]:
     """gamma of `-gamma`."""
-    name = e.operand if isinstance(e, ast.UnaryOp) and isinstance(e.op, ast.USub) else None
+    name = negated(e)
     return {name.id} & {*COEFFICIENTS} if isinstance(name, ast.Name) else set()
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from ...errors import GradcliError, if_applicable
 from ...graphs import Node, walk
-from ...graphs.shapes import GENERIC_SIZES, Conflict, Shape, numel, text
+from ...graphs.shapes import Conflict, Shape, numel, text
 from ..program import Program
 from .broadcasts import unbroadcast_ranks
 from .ranks import ranks_to_try
@@ -149,8 +149,8 @@ def generic_shapes(
     shapes: dict[str, Shape],
     known: dict[str, Shape],
     attempt: Attempt,
-    generic: Sequence[int] = GENERIC_SIZES,
-    least: int = 2,
+    generic: Sequence[int],
+    least: int,
 ) -> dict[str, Shape] | None:
     """The shapes with sizes from `generic`, equal only where the program requires it; None if the
     program accepts no other sizes.

@@ -13,7 +13,7 @@ from .function import array, op
 from .lax import digamma, ndtri, power, size
 from .linalg import NUMPY, SCIPY
 from .numpy import ARRAYS as NUMPY_ARRAYS
-from .numpy import along, mask, refuse
+from .numpy import along, angle_by, mask, refuse
 from .scipy import SPECIAL as SCIPY_SPECIAL
 from .scipy import gamma_by, logsumexp
 from .stats import LAPLACE as LAPLACE_OF_SCIPY
@@ -145,9 +145,7 @@ ARRAYS: dict[str, Any] = {
     **dict.fromkeys(("power", "pow"), power),
     "float_power": _float_power,
     **dict.fromkeys(("arctan2", "atan2"), "jax_arctan2"),
-    "angle": lambda z, deg=False: (op.rad2deg if deg else op.clone)(
-        op.jax_arctan2(op.zeros_like(z), z)
-    ),
+    "angle": angle_by("jax_arctan2"),
     "copysign": lambda x1, x2: op.where(op.signbit(x2), -size(x1), size(x1)),
     "logaddexp": "jax_logaddexp",
     "logaddexp2": "jax_logaddexp2",

@@ -30,8 +30,8 @@ def _reduce_prod(operand, axes):
 
 def _running(name: str, pick: Any = lambda out: out) -> Any:
     def run(operand, axis=0, reverse=False):
-        turned = op.flip(operand, dims=(axis,)) if reverse else operand
-        out = pick(op[name](turned, dim=axis))
+        flipped = op.flip(operand, dims=(axis,)) if reverse else operand
+        out = pick(op[name](flipped, dim=axis))
         return op.flip(out, dims=(axis,)) if reverse else out
 
     return run
@@ -241,8 +241,8 @@ def power(x1, x2):
     """x1 ** x2; with an exponent that is an integer or a number other than 0 as in PyTorch."""
     exponent = as_node(x2)
     number = exponent.attrs["value"] if exponent.op.name == "constant" else 0
-    alike = number != 0 or exponent.dtype != "float"
-    return (op.pow if alike else op.jax_power)(x1, x2)
+    as_in_pytorch = number != 0 or exponent.dtype != "float"
+    return (op.pow if as_in_pytorch else op.jax_power)(x1, x2)
 
 
 def digamma(x):

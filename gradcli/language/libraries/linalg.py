@@ -127,11 +127,11 @@ def _cho_solve(c_and_lower, b):
 def _solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False):
     if trans not in (0, 1, "N", "T"):
         raise refuse(f"solve_triangular(trans={trans!r})", "0 and 1 are there")
-    turned = trans in (1, "T")
-    a = op.matrix_transpose(a) if turned else a
+    transposed = trans in (1, "T")
+    a = op.matrix_transpose(a) if transposed else a
     columns = b[:, None] if b.ndim == 1 else b
     out = op["linalg.solve_triangular"](
-        a, columns, upper=bool(lower) == turned, unitriangular=unit_diagonal
+        a, columns, upper=bool(lower) == transposed, unitriangular=unit_diagonal
     )
     return out[:, 0] if b.ndim == 1 else out
 

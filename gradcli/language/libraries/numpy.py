@@ -307,7 +307,7 @@ def _each(name: str) -> Callable:
     return each
 
 
-def _concatenate(arrays, axis=0, *, dtype=None):
+def _concatenate(arrays, axis=0):
     parts = array_list(arrays)
     if axis is None:
         return op.cat([op.flatten(p) for p in parts], dim=0)
@@ -444,8 +444,8 @@ def _meshgrid(*xi, indexing="xy", sparse=False, copy=True):
     if indexing not in ("xy", "ij"):
         raise GradcliError("arguments", f"indexing is 'xy' or 'ij', not {indexing!r}")
     grids = op.meshgrid(*given, indexing="ij")
-    turned = indexing == "xy" and len(given) > 1
-    return Outputs(op.transpose(g, dim0=0, dim1=1) for g in grids) if turned else grids
+    swapped = indexing == "xy" and len(given) > 1
+    return Outputs(op.transpose(g, dim0=0, dim1=1) for g in grids) if swapped else grids
 
 
 # ---- elements by place ---------------------------------------------------------------------------
@@ -662,10 +662,10 @@ def interp(x, xp, fp, left=None, right=None, period=None):
 def _unwrap(p, discont=None, axis=-1, *, period=2 * math.pi):
     step = op.diff(p, dim=axis)
     half = period / 2
-    turned = op.remainder(step + half, period) - half
-    turned = op.where(op.eq(turned, -half) & (step > 0), half, turned)
+    wrapped = op.remainder(step + half, period) - half
+    wrapped = op.where(op.eq(wrapped, -half) & (step > 0), half, wrapped)
     small = op.abs(step) < (half if discont is None else max(discont, half))
-    change = op.where(small, 0.0, turned - step)
+    change = op.where(small, 0.0, wrapped - step)
     first = part(p, 0, 1, axis)
     rest = part(p, 1, p.shape[axis], axis) + op.detach(op.cumsum(change, dim=axis))
     return op.cat([first, rest], dim=axis)
@@ -791,6 +791,15 @@ def _as(kind: str) -> Callable:
     return lambda x=0.0: op[kind](array(x)) if kind != "bool" else mask(x)
 
 
+def angle_by(arctangent: str) -> Callable:
+    """NumPy's angle() of real numbers, computed with the operator `arctangent` of two arguments."""
+
+    def angle(z, deg=False):
+        return (op.rad2deg if deg else op.clone)(op[arctangent](op.zeros_like(z), z))
+
+    return angle
+
+
 # Operators of these names mean the same.
 ELEMENTWISE = """
     abs absolute add arccos arccosh arcsin arcsinh arctan arctan2 arctanh acos acosh asin asinh
@@ -809,9 +818,7 @@ ARRAYS: dict[str, Any] = {
     **{"degrees": "rad2deg"},
     **{"radians": "deg2rad", "conjugate": "conj", "invert": "bitwise_not"},
     **{"bitwise_invert": "bitwise_not", "cbrt": "cbrt", "real_if_close": "real"},
-    "angle": lambda z, deg=False: (op.rad2deg if deg else op.clone)(
-        op.atan2(op.zeros_like(z), z)
-    ),
+    "angle": angle_by("atan2"),
     "around": _round,
     "round": _round,
     "clip": _clip,
@@ -911,8 +918,8 @@ ARRAYS: dict[str, Any] = {
     "broadcast_to": lambda array, shape: op.expand(array, shape=several(shape)),
     "broadcast_arrays": lambda *arrays: op.broadcast_tensors(*map(array, arrays)),
     "broadcast_shapes": lambda *shapes: broadcast(*map(several, shapes)),
-    "concatenate": lambda arrays, axis=0: _concatenate(arrays, axis),
-    "concat": lambda arrays, axis=0: _concatenate(arrays, axis),
+    "concatenate": _concatenate,
+    "concat": _concatenate,
     "stack": lambda arrays, axis=0: op.stack(array_list(arrays), dim=axis),
     "unstack": lambda x, *, axis=0: op.unbind(x, axis),
     "hstack": lambda tup: op.hstack(array_list(tup)),

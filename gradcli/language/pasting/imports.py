@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeGuard
 from ...operators import lookup
 from ..syntax import (
     Transformer,
+    arguments_of,
     bound,
     called_name,
     dotted,
@@ -224,7 +225,7 @@ def _setting(e: ast.expr) -> _Setting | None:
     """
     if not isinstance(e, ast.Call) or not isinstance(e.func, ast.Attribute):
         return None
-    arguments = [*e.args, *(k.value for k in e.keywords)]
+    arguments = arguments_of(e)
     if e.func.attr not in MODES or not all(is_true(a) or is_false(a) for a in arguments):
         return None
     return _Setting(e.func.value, e.func.attr == "train" and all(map(is_true, arguments)))

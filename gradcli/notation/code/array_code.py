@@ -45,7 +45,7 @@ class ArrayWriter(CodeWriter):
         self.helpers: dict[str, str] = {}  # source of helper functions that formulas call, by name
 
     def template(self, node: Node) -> str | None:
-        """What the library calls an operation, as its operator's record says it."""
+        """The spelling of an operation in the library, from the record of its operator."""
         text = node.op.numpy
         return text(**node.attrs) if callable(text) else text
 
@@ -452,8 +452,8 @@ def solve(w: "ArrayWriter", node: Node) -> Tree:
     a, b = node.parents
     left, right = w.operand(node, 0), w.operand(node, 1)
     if not node.attrs["left"]:
-        turned = w.function_call("linalg.solve", Attribute(left, "mT"), Attribute(right, "mT"))
-        return Attribute(turned, "mT")
+        transposed = w.function_call("linalg.solve", Attribute(left, "mT"), Attribute(right, "mT"))
+        return Attribute(transposed, "mT")
     if b.ndim > 1 and b.shape == a.shape[:-1]:
         column = tree.Subscript(right, (Verbatim("..."), tree.NEW_DIMENSION))
         return tree.Subscript(

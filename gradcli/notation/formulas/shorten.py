@@ -12,7 +12,7 @@ from typing import Any
 
 from ...graphs import OPS, Node, intern, walk
 from ...graphs.shapes import GENERIC_SIZES, numel
-from ...graphs.substitution import substitute
+from ...graphs.substitution import rebuilt, substitute
 from .. import tree
 from ..tree import Name
 from .formula import MOST, TOO_LONG, GenericSizes, Writer
@@ -30,7 +30,7 @@ ROUNDS = 4
 SHORT = 12  # length of a formula that is not searched for repeated parts
 BEHIND = 9  # a search that starts with a formula longer by more than this is skipped
 BUDGET = 1200  # equal nodes that are tried in one search
-# Weights besides names, numbers, operators and calls.
+# Weights of what is not a name, number, operator or call.
 ROW, TURNED, BESIDE, FOREIGN, CONVERTED = 1.25, 0.75, 0.625, 12.0, 0.25
 UNNAMED = 12.0  # a generic size as a number: the formula does not hold for other sizes
 
@@ -333,7 +333,7 @@ class Search:
 
     def _raw_and_normal(self, n: Node, inputs: list[Any]) -> Iterator[Node]:
         """Yield the normal form of a node, and the node."""
-        new = intern(n.op, tuple(inputs), n.attrs, n.span)
+        new = n.with_inputs(tuple(inputs))
         yield self.normal.top(new)
         yield new
 
@@ -377,12 +377,13 @@ class Counting:
         """The node with dimensions counted as in the program."""
         if not self.from_end:
             return node
-        done: dict[Node | None, Node | None] = {None: None}
-        for n in walk([node]):
-            dims = _dims(n)
-            attrs = n.attrs | {"dim": self._counted(n, dims)} if dims else n.attrs
-            done[n] = intern(n.op, tuple(done[i] for i in n.inputs), attrs, n.span)
-        return done[node]  # type: ignore[return-value]
+        return rebuilt(node, self._rebuilt)
+
+    def _rebuilt(self, n: Node, inputs: tuple[Node | None, ...]) -> Node | None:
+        dims = _dims(n)
+        if not dims:
+            return None
+        return intern(n.op, inputs, n.attrs | {"dim": self._counted(n, dims)}, n.span)
 
     def _counted(self, n: Node, dims: tuple[int, ...]) -> int | tuple[int, ...]:
         ndim = max(n.ndim, n.parents[0].ndim)

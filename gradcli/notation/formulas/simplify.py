@@ -5,8 +5,8 @@ The identities are in rules/; here they are applied, inputs first, until nothing
 
 from collections.abc import Collection, Mapping
 
-from ...graphs import Node, intern, walk
-from ...graphs.substitution import substitute
+from ...graphs import Node, walk
+from ...graphs.substitution import rebuilt, substitute
 from .rules import LAYOUT, RULES, Rule, apply_rules
 from .rules.atoms import atom_of
 from .rules.products import constant_value
@@ -43,12 +43,7 @@ def without_spans(node: Node) -> Node:
 
 def without_ones(node: Node) -> Node:
     """The node without products by 1, as of a seed of 1; values are unchanged to the last digit."""
-    done: dict[Node | None, Node | None] = {None: None}
-    for n in walk([node]):
-        inputs = tuple(done[i] for i in n.inputs)
-        fresh = n if inputs == n.inputs else intern(n.op, inputs, n.attrs, n.span)
-        done[n] = _other_factor(fresh)
-    return done[node]  # type: ignore[return-value]
+    return rebuilt(node, lambda n, inputs: _other_factor(n.with_inputs(inputs)))
 
 
 def _other_factor(node: Node) -> Node:
@@ -105,8 +100,7 @@ class Rewriter:
                 done[n] = n
                 continue
             inputs = tuple(done[i] for i in n.inputs)
-            fresh = n if inputs == n.inputs else intern(n.op, inputs, n.attrs, n.span)
-            done[n] = self.top(fresh)
+            done[n] = self.top(n.with_inputs(inputs))
             if done[n] is n and fixed.issuperset(n.inputs):
                 fixed.add(n)
         return done[node]  # type: ignore[return-value]

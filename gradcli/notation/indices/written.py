@@ -1,4 +1,4 @@
-"""Expressions of index notation as trees, in the usual notation, with readable letters for sums."""
+"""Expressions of index notation as trees, with readable letters for the indices of sums."""
 
 import ast
 from collections.abc import Collection, Mapping, Sequence
@@ -47,8 +47,8 @@ def free_letters(taken: Collection[str]):
 
 
 class Lettering:
-    """Renames the letters of sums: to those that the elements have in `wanted` if possible, else to
-    the next free ones.
+    """Renames the summation indices of expressions: to those with which `wanted` writes the same
+    elements if possible, else to the next free letters.
     """
 
     def __init__(self, wanted: Mapping[Node, Sequence[Place]], sizes: Mapping[str, int]):

@@ -5,7 +5,6 @@ in row-major order. The formulas are valid PyTorch code.
 """
 
 from collections.abc import Sequence
-from functools import reduce
 from itertools import product
 
 from .. import tree
@@ -53,8 +52,8 @@ class Matrices(Tensors):
         multipliers: list[Tree] = [self.constant(numerator)] * (numerator != 1)
         multipliers += [self.count(f) for f in counts if not divides(f)]
         if divisors:
-            return Infix("/", _times(multipliers or [tree.Number(1)]), _times(divisors)), rest
-        return (_times(multipliers) if multipliers else None), rest
+            return Infix("/", tree.product(multipliers), tree.product(divisors)), rest
+        return (tree.product(multipliers) if multipliers else None), rest
 
     def common_number(self, terms: Sequence[Expr]) -> tuple[Tree | None, list[Split]]:
         """The coefficient that all terms share up to their signs, None if there is none; and the
@@ -269,7 +268,3 @@ class Matrices(Tensors):
         longer = 0 if tree.size(sides[0]) >= tree.size(sides[1]) else 1
         shape = (tree.Number(-1), sides[1]) if longer == 0 else (sides[0], tree.Number(-1))
         return Method(written, "reshape", shape)
-
-
-def _times(factors: Sequence[Tree]) -> Tree:
-    return reduce(lambda a, b: Infix("*", a, b), factors)

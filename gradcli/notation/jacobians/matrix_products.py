@@ -149,7 +149,7 @@ class Contraction:
         for neighbour in self.edges.get(letter, {}):
             if neighbour not in excluded:
                 factors.append(self._times(letter, neighbour))
-        return reduce(lambda a, b: Infix("*", a, b), factors) if factors else None
+        return tree.product(factors) if factors else None
 
     def _times(self, letter: str, neighbour: str) -> Tree:
         """The matrix of an edge times the vector of its other letter."""
@@ -179,7 +179,7 @@ class Contraction:
                 component = self._connected(letter)
                 done |= component
                 result.append(self._total(component))
-        return reduce(lambda a, b: Infix("*", a, b), result) if result else None
+        return tree.product(result) if result else None
 
     def _total(self, component: Collection[str]) -> Tree:
         """The sum over all letters of a component: a @ x, a @ X @ b, (x ** 2).sum()."""

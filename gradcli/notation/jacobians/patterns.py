@@ -20,7 +20,7 @@ LEAST_CYCLIC = 4  # the same for a cyclic band
 
 
 def by_pattern(pattern: Any, units: bool) -> str:
-    """The name of a pattern; `units` says that all its entries are 1."""
+    """The name of a pattern; `units`: all its entries are 1."""
     rows, columns = pattern.shape
     square = rows == columns
     if not pattern.any():

@@ -187,16 +187,16 @@ def _word(word: str) -> str:
     return "".join(LETTERS.get(c, TEXT.get(c, c)) for c in word)
 
 
-def plain(said: str) -> str:
+def plain(text: str) -> str:
     """Text in which nothing is a command."""
-    return re.sub(POWER, lambda result: _power(result[0]), "".join(map(_character, said)))
+    return re.sub(POWER, lambda result: _power(result[0]), "".join(map(_character, text)))
 
 
-def text_in_math(said: str, command: str = "text") -> str:
+def text_in_math(text: str, command: str = "text") -> str:
     """Text within mathematics. Signs that need a command stand beside it, in mathematics: MathJax
     shows the commands within text as they are typed.
     """
-    parts = re.split(f"({POWER})|({SPECIAL})", said)
+    parts = re.split(f"({POWER})|({SPECIAL})", text)
     runs = [f"\\{command}{{{run}}}" if run else "" for run in parts[::3]]
     signs = [
         f"{{}}{_power(p)[1:-1]}" if p else _sign_of(c) for p, c in zip(parts[1::3], parts[2::3])

@@ -518,8 +518,8 @@ def _element(tree: Method) -> Form | None:
     if not single or tree.named:
         return None
     row, column = (_unit(p).pieces for p in units)
-    turned = laid_out(ABOVE, column, [TRANSPOSED])
-    return Form(MULTIPLIED, [Part(values[0], MULTIPLIED), TIMES, *row, TIMES, *turned])
+    transposed = laid_out(ABOVE, column, [TRANSPOSED])
+    return Form(MULTIPLIED, [Part(values[0], MULTIPLIED), TIMES, *row, TIMES, *transposed])
 
 
 def _function(name: str, args: tuple[Tree, ...], named: tuple[tuple[str, Tree], ...]) -> Form:
@@ -573,7 +573,7 @@ def _masked(x: Tree) -> Form:
 
 
 def _identity(n: Tree) -> Form:
-    """An identity matrix, whose size is told where it is a number."""
+    """An identity matrix, with its size if that is a number."""
     numbered = isinstance(n, Number)
     return Form(
         ATOM, laid_out(BELOW, [Identifier("I")], [Part(n)]) if numbered else [Identifier("I")]

@@ -14,5 +14,5 @@ def text(name: str) -> str:
 
 @cache
 def script_digest() -> str:
-    """What a policy says of the script, so that no other runs."""
+    """The hash of the script for a Content Security Policy that allows no other."""
     return base64.b64encode(hashlib.sha256(text("script.js").encode()).digest()).decode()

@@ -8,9 +8,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ...graphs.arguments import OTHER_IN_TORCH
 from ...lazy import np
-from ...public_names import has
+from ...public_names import OTHER_IN_TORCH, has
 from ..python.calls import PASSING, argument_message
 from ..python.values import MISSING, Builtin, Class, Module, Unsupported, error
 from .dtypes import BOOL, FLOAT64, INT64

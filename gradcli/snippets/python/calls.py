@@ -40,7 +40,6 @@ class Calls:
     class_of: Callable[[Any], Class]
     type_name: Callable[[Any], str]
     spend: Callable[..., None]
-    plain_classes: dict[type, Class]
     nested: int  # calls of the host's functions within each other
 
     def call(self, function: Any, args: Iterable[Any] = (), named: Mapping[str, Any] = {}) -> Any:

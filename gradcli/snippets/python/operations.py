@@ -571,7 +571,7 @@ class Operations:
             try:
                 item = value[key]
             except Exception as e:
-                raise self.index_error(e, value, key) from None
+                raise self.index_error(e, key) from None
             if type(key) is slice and kind is not range:
                 self.spend(len(item) // 16, 8 * len(item))
             return item
@@ -601,7 +601,7 @@ class Operations:
             return self.index(key)
         return key
 
-    def index_error(self, e: Exception, value: Any, key: Any) -> BaseException:
+    def index_error(self, e: Exception, key: Any) -> BaseException:
         """What the host says of an index, of the program's classes."""
         if isinstance(e, TypeError) and type(key) not in PLAIN:
             old, new = type(key).__name__, self.type_name(key)
@@ -623,7 +623,7 @@ class Operations:
             try:
                 value[key] = to
             except Exception as e:
-                raise self.index_error(e, value, key) from None
+                raise self.index_error(e, key) from None
             return
         function = self.special(value, "__setitem__")
         if function is MISSING:
@@ -638,7 +638,7 @@ class Operations:
             try:
                 del value[key]
             except Exception as e:
-                raise self.index_error(e, value, key) from None
+                raise self.index_error(e, key) from None
             return
         function = self.special(value, "__delitem__")
         if function is MISSING:

@@ -101,6 +101,9 @@ class Statements(Patterns, Expressions):
         compile_node = getattr(self, "gen_" + type(node).__name__, None)
         if compile_node is None:
             return self.refused(node, "yield here")
+        header = getattr(node, "test", None) or getattr(node, "iter", None)  # of if, while and for
+        if header is not None and yields(header):
+            return self.refused(node, YIELD_INSIDE)
         return compile_node(node)
 
     # ---- simple ones -----------------------------------------------------------------------------
@@ -640,7 +643,7 @@ class Statements(Patterns, Expressions):
 
             return delegate
         if not isinstance(value, ast.Yield) or (value.value and yields(value.value)):
-            return self.refused(node, "yield inside an expression")
+            return self.refused(node, YIELD_INSIDE)
         item = self.expression(value.value) if value.value else (lambda f: None)
 
         def run(f: dict) -> Steps:
@@ -652,8 +655,6 @@ class Statements(Patterns, Expressions):
         return run
 
     def gen_If(self, node: ast.If) -> Callable[[dict], Steps]:
-        if yields(node.test):
-            return self.refused(node, "yield inside an expression")
         line, m = self.header(node, node.test), self.m
         test = self.expression(node.test)
         body, orelse = self.generator_block(node.body), self.generator_block(node.orelse)
@@ -665,8 +666,6 @@ class Statements(Patterns, Expressions):
         return run
 
     def gen_While(self, node: ast.While) -> Callable[[dict], Steps]:
-        if yields(node.test):
-            return self.refused(node, "yield inside an expression")
         line, m = self.header(node, node.test), self.m
         test = self.expression(node.test)
         body, orelse = self.generator_block(node.body), self.generator_block(node.orelse)
@@ -684,8 +683,6 @@ class Statements(Patterns, Expressions):
         return run
 
     def gen_For(self, node: ast.For) -> Callable[[dict], Steps]:
-        if yields(node.iter):
-            return self.refused(node, "yield inside an expression")
         line, m = self.header(node, node.iter), self.m
         values, store = self.expression(node.iter), self.target(node.target)
         body, orelse = self.generator_block(node.body), self.generator_block(node.orelse)
@@ -793,6 +790,7 @@ class Statements(Patterns, Expressions):
 
 
 NUMBERS = frozenset({int, float, bool})
+YIELD_INSIDE = "yield inside an expression"
 SENT = "<sent>"  # where a frame keeps what a yield gave, no name of a program
 
 

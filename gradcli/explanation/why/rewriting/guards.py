@@ -134,7 +134,7 @@ def opposite(mask: Node) -> Node:
 
 def not_zero(k: Node) -> Node:
     """Where a factor is not 0."""
-    if is_op(k, "double", "float") and k.parents[0].dtype == "bool":
+    if is_op(k, "double") and k.parents[0].dtype == "bool":
         return k.parents[0]
     return k if k.dtype == "bool" else k.ne(0)
 

@@ -10,11 +10,13 @@ from ....notation.formulas.rules.identities import Identity
 from .logarithms import log_of, log_of_size
 from .patterns import (
     constant,
+    difference,
     is_number,
     is_op,
     negated,
     number_node,
     rooted,
+    single_dim,
     squared,
 )
 
@@ -39,7 +41,7 @@ def logarithm(n: Node) -> Node | None:
 
 
 def logarithm_of_product(n: Node) -> Node | None:
-    """The sum of the logarithms of what a product, which under- or overflows, is made of."""
+    """log of a product, which may underflow or overflow, as a sum of logarithms of its factors."""
     return log_of_size(n.parents[0]) if is_op(n, "log") else None
 
 
@@ -74,12 +76,9 @@ def quotient(n: Node) -> Node | None:
 def _softmax(a: Node, b: Node) -> Node | None:
     if not is_op(a, "exp") or not is_op(b, "sum") or b.parents[0] is not a:
         return None
-    z, dim = a.parents[0], b.attrs["dim"]
-    dim = dim[0] if isinstance(dim, tuple) and len(dim) == 1 else dim
-    if dim is None and z.ndim == 1:
-        return OPS["softmax"](z, dim=0)
-    if isinstance(dim, int) and b.attrs["keepdim"]:
-        return OPS["softmax"](z, dim=dim)
+    dim = single_dim(b)
+    if isinstance(dim, int) and (b.attrs["keepdim"] or b.attrs["dim"] is None):
+        return OPS["softmax"](a.parents[0], dim=dim)
     return None
 
 
@@ -87,9 +86,7 @@ def _weighted(a: Node, b: Node) -> Node | None:
     """sum(w * exp(z)) / sum(exp(z)) and exp(z) @ w / sum(exp(z)) are means weighted by softmax."""
     if not is_op(b, "sum") or not is_op(b.parents[0], "exp"):
         return None
-    e, dim = b.parents[0], b.attrs["dim"]
-    dim = 0 if dim is None and e.ndim == 1 else dim
-    dim = dim[0] if isinstance(dim, tuple) and len(dim) == 1 else dim
+    e, dim = b.parents[0], single_dim(b)
     if not isinstance(dim, int):
         return None
     weights = OPS["softmax"](e.parents[0], dim=dim)
@@ -113,8 +110,7 @@ def _tanh(a: Node, b: Node) -> Node | None:
         return None
     if lq is negated(lp):
         return OPS["tanh"](lp)
-    whole = negated(lq) if is_number(lp, 0) else lp if is_number(lq, 0) else lp - lq
-    return OPS["tanh"](_half(whole))
+    return OPS["tanh"](_half(difference(lp, lq)))
 
 
 def _half(z: Node) -> Node:
@@ -134,8 +130,7 @@ def _logistic(a: Node, b: Node) -> Node | None:
     for p, q in (b.parents, b.parents[::-1]):
         lp, lq = log_of(p), log_of(q)
         if lp is not None and lq is not None and p is a:
-            whole = negated(lq) if is_number(lp, 0) else lp if is_number(lq, 0) else lp - lq
-            return OPS["sigmoid"](whole)
+            return OPS["sigmoid"](difference(lp, lq))
     for p, q in (b.parents, b.parents[::-1]):
         lq = log_of(q)
         if is_number(p, 1) and lq is not None:
@@ -158,32 +153,32 @@ def root(n: Node) -> Node | None:
     base = rooted(n)
     if base is None:
         return None
-    z, order = base
-    if order == 2 and squared(z) is not None:
+    z, degree = base
+    if degree == 2 and squared(z) is not None:
         return OPS["abs"](squared(z))
-    if order == 2 and is_op(z, "var"):
+    if degree == 2 and is_op(z, "var"):
         return OPS["std"](z.parents[0], **z.attrs)
-    return _norm(z, order)
+    return _norm(z, degree)
 
 
-def _norm(z: Node, order: float) -> Node | None:
+def _norm(z: Node, degree: float) -> Node | None:
     scale = 1.0
     if is_op(z, "mean"):
-        scale = (z.parents[0].numel / max(z.numel, 1)) ** (1 / order)
+        scale = (z.parents[0].numel / max(z.numel, 1)) ** (1 / degree)
     if is_op(z, "sum", "mean"):
-        powers = _power(z.parents[0], order)
+        powers = _power(z.parents[0], degree)
         if powers is None or not z.parents[0].ndim:
             return None
         norm = OPS["vector_norm"](
-            powers, ord=_whole(order), dim=z.attrs["dim"], keepdim=z.attrs["keepdim"]
+            powers, ord=_whole(degree), dim=z.attrs["dim"], keepdim=z.attrs["keepdim"]
         )
         return norm if scale == 1 else norm / number_node(scale)
     if is_op(z, "mul"):
-        roots = [_norm(factor, order) for factor in z.parents]
+        roots = [_norm(factor, degree) for factor in z.parents]
         return None if None in roots else roots[0] * roots[1]  # type: ignore[operator]
-    if order != 2:
+    if degree != 2:
         return None
-    if is_op(z, "dot", "matmul", "inner") and z.parents[0] is z.parents[1]:
+    if is_op(z, "dot", "matmul") and z.parents[0] is z.parents[1]:
         x = z.parents[0]
         return OPS["vector_norm"](x, ord=2) if x.ndim == 1 else None
     return _hypot(z)
@@ -194,14 +189,14 @@ def _whole(value: float) -> int | float:
     return near if abs(value - near) < 1e-12 else value
 
 
-def _power(z: Node, order: float) -> Node | None:
+def _power(z: Node, degree: float) -> Node | None:
     """What a node is a power of that is not negative."""
-    if order == 2:
+    if degree == 2:
         return squared(z)
-    if not is_op(z, "pow") or constant(z.inputs[1]) != _whole(order):
+    if not is_op(z, "pow") or constant(z.inputs[1]) != _whole(degree):
         return None
     base = z.parents[0]
-    return base if is_op(base, "abs") or _whole(order) % 2 == 0 else None
+    return base if is_op(base, "abs") or _whole(degree) % 2 == 0 else None
 
 
 def _hypot(z: Node) -> Node | None:

@@ -4,11 +4,20 @@ from collections.abc import Callable
 from math import isclose, log, sqrt
 
 from ....graphs import OPS, Node, intern
-from .patterns import constant, is_number, is_op, negated, number_node, squared
+from .patterns import (
+    constant,
+    difference,
+    is_number,
+    is_op,
+    negated,
+    number_node,
+    single_dim,
+    squared,
+)
 
 SHAPED = (
-    *("getitem", "unsqueeze", "squeeze", "reshape", "expand", "transpose", "flatten", "view"),
-    *("diagonal", "permute", "movedim", "narrow", "select", "flip", "roll", "repeat"),
+    *("getitem", "unsqueeze", "squeeze", "reshape", "expand", "transpose", "diagonal", "permute"),
+    *("flip", "roll", "repeat"),
 )
 RISING = ("amax", "amin", "max_values", "min_values", "max_all", "min_all")
 INDEXED = ("gather", "index_select")
@@ -67,9 +76,7 @@ def _quotient(node: Node) -> Node | None:
         return None
     upper = OPS["log"](a) if la is None else la
     lower = OPS["log"](b) if lb is None else lb
-    if is_number(upper, 0):
-        return negated(lower)
-    return upper if is_number(lower, 0) else upper - lower
+    return difference(upper, lower)
 
 
 def _sum_of_two(node: Node) -> Node | None:
@@ -132,9 +139,8 @@ def _summed(node: Node) -> Node | None:
     inner = log_of(x)
     if inner is None or not x.ndim:
         return inner
-    dim = node.attrs["dim"]
+    dim = single_dim(node)
     dim = tuple(range(x.ndim)) if dim is None else dim
-    dim = dim[0] if isinstance(dim, tuple) and len(dim) == 1 else dim
     return OPS["logsumexp"](inner, dim=dim, keepdim=node.attrs["keepdim"])
 
 
@@ -150,7 +156,7 @@ def _power(node: Node) -> Node | None:
 
 
 def _of_operand(make: Callable[[Node, Node], Node | None]) -> Callable[[Node], Node | None]:
-    """What is made of a node and the logarithm of its operand, if that has one."""
+    """A rule: `make` of a node and the logarithm of its operand, if that has one."""
 
     def rule(node: Node) -> Node | None:
         inner = log_of(node.parents[0])

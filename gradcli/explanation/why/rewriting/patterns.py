@@ -1,5 +1,7 @@
 """Patterns for rewriting rules: operations by name, constants, squares, roots, reductions."""
 
+from typing import Any
+
 from ....graphs import OPS, Node, as_node
 
 
@@ -27,6 +29,21 @@ def negated(node: Node) -> Node:
         return node.parents[0]
     number = constant(node)
     return OPS["neg"](node) if number is None else number_node(-number)
+
+
+def difference(a: Node, b: Node) -> Node:
+    """a - b, without zeros."""
+    if is_number(a, 0):
+        return negated(b)
+    return a if is_number(b, 0) else a - b
+
+
+def single_dim(node: Node) -> Any:
+    """The dimension that a node is reduced over; its attribute `dim` if it is not a single one."""
+    dim = node.attrs["dim"]
+    if dim is None and node.parents[0].ndim == 1:
+        return 0
+    return dim[0] if isinstance(dim, tuple) and len(dim) == 1 else dim
 
 
 def number_node(value: float) -> Node:

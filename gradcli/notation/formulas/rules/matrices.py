@@ -1,6 +1,6 @@
 """Matrix products, transposes and outer products, also of batches."""
 
-from ....graphs import OPS, Node, intern
+from ....graphs import OPS, Node
 from ....graphs.shapes import axes, axis, numel
 from ....graphs.substitution import with_attributes
 from .broadcasting import unbroadcast
@@ -208,7 +208,7 @@ def reshape_into_operand(node: Node) -> Node | None:
     x = node.parents[0]
     if x.op.family == "reduction" and x.attrs["keepdim"] and x.attrs["dim"] is not None:
         reduced = with_attributes(x, keepdim=False)
-        return intern(node.op, (reduced,), node.attrs, node.span)
+        return node.with_inputs((reduced,))
     if x.op.name != "matmul" or x.parents[1].ndim != 1 or x.parents[0].op.name != "reshape":
         return None
     reshaped, v = x.parents
