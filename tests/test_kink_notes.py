@@ -51,11 +51,14 @@ HIT = [
     ("x.gather(0, x.cummax(0).indices).sum()", {"x": [1.0, 1.0, 2.0]}),
     ("x[x.argsort()] @ x.detach()", {"x": [1.0, 1.0, 3.0]}),
     ("x[x.argmax()]", {"x": [2.0, 2.0]}),
-    ("x.put(torch.tensor([0, 0]), v)", {"x": [1.0, 2.0], "v": [3.0, 4.0]}),
     ("F.embedding(torch.tensor([0, 1]), x, padding_idx=1)", {"x": EYE}),
     ("F.embedding(torch.tensor([0, 0]), x, scale_grad_by_freq=True)", {"x": EYE}),
     ("F.embedding(torch.tensor([2, 2]), x, scale_grad_by_freq=True)", {"x": [*EYE, [1.0, 2.0]]}),
     ("F.grid_sample(x, p, align_corners=True).sum()", {"x": [[[[1.0, 2.0, 4.0]]]], "p": CENTRE}),
+    ("F.softplus(x, 2., 1.)", {"x": 0.5}),
+    ("x.put(torch.tensor([0, 0]), v)", {"x": [1.0, 2.0], "v": [3.0, 4.0]}),
+    ("torch.linalg.householder_product(A, t)", {"A": [[1.0], [0.0]], "t": [1.0]}),
+    ("torch.linalg.householder_product(A, t)", {"A": [[[1.0, 0], [3.0, 1]]], "t": [[0.5, 1.0]]}),
 ]
 
 NOT_HIT = [
@@ -64,6 +67,8 @@ NOT_HIT = [
     ("x.nanquantile(0.5)", {"x": [3.0, 1.0, 2.0]}),
     ("x.quantile(0.9)", {"x": [3.0, 1.0, 1.0, 1.0, 4.0]}),
     ("F.softsign(x)", {"x": 0.0}),
+    ("F.softplus(x, 2., 1.)", {"x": 2.0}),
+    ("torch.linalg.householder_product(A, t)", {"A": [[1.0], [0.0]], "t": [2.0]}),
     ("x[x.argsort()] @ x.detach()", {"x": [1.0, 2.0, 3.0]}),
     ("x.gather(0, x.kthvalue(3, keepdim=True).indices).sum()", {"x": [1.0, 1.0, 2.0]}),
     ("x[x.detach().argmax()]", {"x": [2.0, 2.0]}),
