@@ -385,3 +385,19 @@ def test_integers_are_refused_where_pytorch_takes_floats(text):
         run_torch(text, {"x": torch.tensor(1.0)})
     with pytest.raises(GradcliError, match="takes floating-point numbers"):
         answer(text, {"x": 1.0})
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("text", [
+    *("torch.linalg.solve_ex(x, M)[0]", "torch.linalg.tensorsolve(x, M[0])"),
+    *("torch.linalg.lstsq(x, M)[0]", "torch.linalg.vecdot(x, M)", "torch.lu_solve(M, x, M[0])"),
+    *("torch.triangular_solve(M, x)[0]", "F.batch_norm(x, None, None, M[0], None, True)"),
+    "torch.native_layer_norm(x, [2], M[0], None, 1)[0]",
+    "F.linear_cross_entropy(M, x, M[0] - 1)",
+])  # fmt: skip
+def test_integers_beside_floats_are_refused_where_pytorch_takes_one_dtype(text):
+    text, x = text.replace("M", "tensor([[2, 1], [1, 3]])"), np.array([[2.0, 1.0], [1.0, 3.0]])
+    with pytest.raises(PYTORCH_RAISES):
+        run_torch(text, {"x": torch.tensor(x)})
+    with pytest.raises(GradcliError, match="no integers beside floats"):
+        answer(text, {"x": x})
