@@ -89,6 +89,7 @@ OF_32_BITS = 1e-6  # to which digits PyTorch's values are those of multiples of 
         "torch.fake_quantize_per_tensor_affine(x, 0.125, 0, -12, 12)",
         "torch.fake_quantize_per_tensor_affine(x, 0.375, 3, quant_min=0, quant_max=7)",
         "torch.fake_quantize_per_tensor_affine(x, tensor(0.125), tensor(3), -12, 12)",
+        "torch.fake_quantize_per_tensor_affine(x, x[5].detach().float() / 2, tensor(3), -12, 12)",
         "torch.fake_quantize_per_channel_affine(x.reshape(5, 2), tensor([0.125, 0.375]).float(), "
         "tensor([0, 2]).int(), axis=1, quant_min=-5, quant_max=5)",
     ],
