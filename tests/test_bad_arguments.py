@@ -294,6 +294,7 @@ def test_refused(text, values):
         ("F.embedding_bag(tensor([0, 1]), w, tensor([1, 2]))", {"w": (2, 2)}),
         ("linalg.solve(x, y)", {"x": (2, 2), "y": (3,)}),
         ("linalg.tensorinv(x, 0)", {"x": (2, 2)}),
+        *((f"torch.einsum('{e}', x)", {"x": (2, 2)}) for e in ("ij->ii", "ij->ik", "i1->i")),
         ("block_diag(x, x)", {"x": (1, 2, 2)}),
         ("meshgrid(x, x, indexing='xx')[0]", {"x": (2,)}),
         ("meshgrid(x, x)[0]", {"x": (2, 2)}),

@@ -138,6 +138,11 @@ def test_a_short_vector_is_as_long_as_it_is_when_it_is_broadcast():
     assert "at [1]: the gradient flows" in said
 
 
+def test_the_window_with_a_tie_is_named():
+    (said,) = _told("F.max_pool1d(x, 2)", {"x": [[1.0, 1.0, 3.0, 2.0]]})
+    assert " at [0,0]" in said
+
+
 def test_which_of_equal_elements_comes_first_is_said_to_depend_on_the_machine():
     (said,) = _told("x.sort()[0]", {"x": np.zeros(17)}, grad=np.arange(17.0))
     assert "16 elements" in said

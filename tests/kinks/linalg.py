@@ -76,6 +76,7 @@ SYSTEMS = [
         for how in hows
     ),
     ("linalg.solve(a, b, left=False)", {"a": SQUARE, "b": [ROW]}, None),
+    ("linalg.solve(a, b, left=False)", {"a": [SQUARE], "b": [[ROW]]}, None),
     ("linalg.solve_ex(a, b)[0]", {"a": SQUARE, "b": ROW}, ROW),
     ("linalg.cond(x, 'nuc')", {"x": [[1.0, 0.0], [0.0, 0.0]]}, None),
     ("linalg.cond(x, 'nuc')", {"x": ZEROS}, None),
