@@ -133,7 +133,7 @@ KERNEL = {"x": IMAGE, "w": [[[1.0]]]}
         ("F.cross_entropy(x, tensor([5]))", {"x": ROW}),
         ("F.cross_entropy(x, tensor([0]), label_smoothing=2.0)", {"x": ROW}),
         ("F.nll_loss(x, tensor([0]), w)", {"x": ROW, "w": [1.0, 2.0, 3.0]}),
-        ("F.triplet_margin_loss(x, x, x, margin=-1.0)", {"x": ROW}),
+        *((f"F.triplet_margin_loss(x, x, x, margin={m})", {"x": ROW}) for m in (0.0, -1.0)),
         ("F.multi_margin_loss(x, tensor([0]), p=3)", {"x": ROW}),
         ("F.batch_norm(x, None, None, training=True, eps=-1.0)", {"x": [*ROW, *ROW]}),
         ("F.group_norm(x, 3)", {"x": ROW}),
@@ -294,6 +294,7 @@ def test_refused(text, values):
         ("F.embedding_bag(tensor([0, 1]), w, tensor([1, 2]))", {"w": (2, 2)}),
         ("linalg.solve(x, y)", {"x": (2, 2), "y": (3,)}),
         ("linalg.tensorinv(x, 0)", {"x": (2, 2)}),
+        *((f"torch.einsum('{e}', x)", {"x": (2, 2)}) for e in ("ij->ii", "ij->ik", "i1->i")),
         ("block_diag(x, x)", {"x": (1, 2, 2)}),
         ("meshgrid(x, x, indexing='xx')[0]", {"x": (2,)}),
         ("meshgrid(x, x)[0]", {"x": (2, 2)}),
@@ -359,3 +360,45 @@ def test_counting_through_the_memory_of_another_tensor_is_refused(text):
     """PyTorch answers, with elements of x: a view keeps no memory of its own here."""
     with pytest.raises(GradcliError, match="counts through memory"):
         answer(text, {"x": np.ones((2, 3))})
+
+
+LINEAR_ALGEBRA = [
+    *("inv_ex(M)[0]", "solve_ex(M, M)[0]", "tensorinv(M, 1)", "tensorsolve(M, M[0])"),
+    *("lu(M)[1]", "lu_factor(M)[0]", "lu_factor_ex(M)[0]", "qr(M)[1]", "svd(M)[1]", "eigh(M)[0]"),
+    *("pinv(M)", "norm(M)", "slogdet(M)[1]", "cholesky_ex(M)[0]", "vecdot(M, M)"),
+]
+OF_FLOATS = [
+    *(f"torch.linalg.{text}" for text in LINEAR_ALGEBRA),
+    *("torch.qr(M)[1]", "torch.svd(M)[1]", "torch.slogdet(M)[1]", "torch.pinverse(M)"),
+    *("torch.triangular_solve(M, M)[0]", "torch.frexp(M)[0]", "torch.dist(M, M)", "torch.norm(M)"),
+    *("M.norm()", "torch.var_mean(M)[0]", "torch.std_mean(M)[0]", "torch.lu_solve(M, M, M[0])"),
+    *("F.softmax(M, 0)", "F.log_softmax(M, 0)", "F.softmin(M, 0)", "F.rrelu(M)"),
+    *("F.layer_norm(M, (2,))", "F.batch_norm(M, None, None, None, None, True)"),
+]
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("text", OF_FLOATS)
+def test_integers_are_refused_where_pytorch_takes_floats(text):
+    integers = "tensor([[2, 1], [1, 3]])"
+    text = f"({text.replace('M', integers)}).sum() * x"
+    with pytest.raises(PYTORCH_RAISES):
+        run_torch(text, {"x": torch.tensor(1.0)})
+    with pytest.raises(GradcliError, match="takes floating-point numbers"):
+        answer(text, {"x": 1.0})
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("text", [
+    *("torch.linalg.solve_ex(x, M)[0]", "torch.linalg.tensorsolve(x, M[0])"),
+    *("torch.linalg.lstsq(x, M)[0]", "torch.linalg.vecdot(x, M)", "torch.lu_solve(M, x, M[0])"),
+    *("torch.triangular_solve(M, x)[0]", "F.batch_norm(x, None, None, M[0], None, True)"),
+    "torch.native_layer_norm(x, [2], M[0], None, 1)[0]",
+    "F.linear_cross_entropy(M, x, M[0] - 1)",
+])  # fmt: skip
+def test_integers_beside_floats_are_refused_where_pytorch_takes_one_dtype(text):
+    text, x = text.replace("M", "tensor([[2, 1], [1, 3]])"), np.array([[2.0, 1.0], [1.0, 3.0]])
+    with pytest.raises(PYTORCH_RAISES):
+        run_torch(text, {"x": torch.tensor(x)})
+    with pytest.raises(GradcliError, match="no integers beside floats"):
+        answer(text, {"x": x})

@@ -96,13 +96,18 @@ SQUARE = {  # Golub & Van Loan: leading terms for a matrix of n×n
     "linalg.svd(x, False).U": 6 + 11,
     "solve(x, b)": 2 / 3 + 2,
     "solve_triangular(x, b, upper=True)": 1.0,
+    "inverse_turned(x, s)": 2.0,
+    "cofactors(x, det(x))": 2.0,  # the inverse
+    "scaled_cofactors(x, det(x), s)": 2.0,
+    "cofactors_along(x, det(x), b)": 2.0 + 2 * 2,  # and two products
 }
 
 
 @pytest.mark.parametrize("text", SQUARE)
 def test_matrices(text):
     n = 30
-    shapes = {"x": (n, n)} | ({"b": (n, n)} if ", b" in text else {})
+    sizes = {"x": (n, n), "b": (n, n), "s": ()}
+    shapes = {name: sizes[name] for name in names_of(text) & sizes.keys()}
     assert counted(text, **shapes) == pytest.approx(SQUARE[text] * n**3, rel=1e-3)
     batch = {name: (7, *s) for name, s in shapes.items()}
     assert counted(text, **batch) == 7 * counted(text, **shapes)

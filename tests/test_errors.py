@@ -376,6 +376,11 @@ MISTAKES = [
     (["kron(a)"], "arguments", "kron(a)", "kron() needs b"),
     (["triu(x, (1, 2))", "-s", "x=2x2"], "arguments", None, "diagonal is a whole number"),
     (["conv1d_weight(x, (2, (3, 4), 2), g)"], "arguments", None, "a size is a whole number"),
+    (["einsum('ij->ik', x)", "-s", "x=2x2"], "arguments", None, "cannot read the equation"),
+    (["tile(x)", "-s", "x=3"], "arguments", "tile(x)", "as in tile(x, (2, 3))"),
+    (["dot(a, b)", "-s", "a=1x2,b=1x2"], "shape", "dot(a, b)", "needs a vector and a vector"),
+    (["block_diag(x)", "-s", "x=1x2x3"], "shape", None, "at most two dimensions"),
+    (["x.put(tensor([[0, 1]]), v)", "-s", "x=2,v=()"], "shape", None, "as many elements as places"),
     # what has no gradient
     (["x > 0", "-s", "x=3"], "not-differentiable", "x > 0", "does not require grad"),
     (["x.argmax()", "-s", "x=3"], None, None, ""),

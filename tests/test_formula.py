@@ -606,6 +606,11 @@ def test_a_formula_puts_back_what_any_index_picks(index):
     np.testing.assert_array_equal(found, expected.reshape(x.shape), err_msg=written)
 
 
+@pytest.mark.parametrize("index", [":, 1, ::2", "1, ::2", "::2, 1:", "..., 0, ::2", "0, 1, 2"])
+def test_slices_are_put_back_without_counting_places(index):
+    assert "arange" not in package.formula(f"x[{index}].exp()", shapes={"x": (3, 3, 4)})
+
+
 @pytest.mark.parametrize(
     ("expr", "formula"),
     [

@@ -35,6 +35,7 @@ def test_what_is_given_is_not_assumed():
 SEED_23 = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
 CASES = [
     ("relu(x@W+b)", {}, dict(x=(2, 3), W=(3, 4), b=(4,), out=(2, 4))),
+    ("mm(x, W) + b", {}, dict(x=(2, 3), W=(3, 4), b=(4,), out=(2, 4))),
     (
         *("mse_loss(relu(x@W+b)@V, t)", {}),
         dict(x=(2, 3), W=(3, 4), b=(4,), V=(4, 5), t=(2, 5), out=()),

@@ -55,6 +55,14 @@ HIT = [
     ("F.embedding(torch.tensor([0, 0]), x, scale_grad_by_freq=True)", {"x": EYE}),
     ("F.embedding(torch.tensor([2, 2]), x, scale_grad_by_freq=True)", {"x": [*EYE, [1.0, 2.0]]}),
     ("F.grid_sample(x, p, align_corners=True).sum()", {"x": [[[[1.0, 2.0, 4.0]]]], "p": CENTRE}),
+    ("torch.linalg.svdvals(x)[..., 0]", {"x": [EYE]}),
+    ("torch.linalg.eigvalsh(x)[..., 0]", {"x": [EYE]}),
+    ("torch.linalg.matrix_norm(x, 2)", {"x": [EYE]}),
+    ("torch.cdist(x, y, p=1)", {"x": [[[0.0, 1.0], [2.0, 2.0]]], "y": [[[0.0, 0.0]]]}),
+    ("F.softplus(x, 2., 1.)", {"x": 0.5}),
+    ("x.put(torch.tensor([0, 0]), v)", {"x": [1.0, 2.0], "v": [3.0, 4.0]}),
+    ("torch.linalg.householder_product(A, t)", {"A": [[1.0], [0.0]], "t": [1.0]}),
+    ("torch.linalg.householder_product(A, t)", {"A": [[[1.0, 0], [3.0, 1]]], "t": [[0.5, 1.0]]}),
 ]
 
 NOT_HIT = [
@@ -63,6 +71,8 @@ NOT_HIT = [
     ("x.nanquantile(0.5)", {"x": [3.0, 1.0, 2.0]}),
     ("x.quantile(0.9)", {"x": [3.0, 1.0, 1.0, 1.0, 4.0]}),
     ("F.softsign(x)", {"x": 0.0}),
+    ("F.softplus(x, 2., 1.)", {"x": 2.0}),
+    ("torch.linalg.householder_product(A, t)", {"A": [[1.0], [0.0]], "t": [2.0]}),
     ("x[x.argsort()] @ x.detach()", {"x": [1.0, 2.0, 3.0]}),
     ("x.gather(0, x.kthvalue(3, keepdim=True).indices).sum()", {"x": [1.0, 1.0, 2.0]}),
     ("x[x.detach().argmax()]", {"x": [2.0, 2.0]}),
@@ -78,6 +88,8 @@ NOT_HIT = [
     ("torch.linalg.matrix_norm(x, 1)", {"x": [[0.0, 2.0], [0.5, 3.0]]}),
     ("torch.copysign(x, torch.zeros(1))", {"x": [1.0]}),
     ("F.gaussian_nll_loss(x, y, v.detach(), eps=.5)", {"x": [1.0], "y": [0.0], "v": [0.5]}),
+    ("x.put(torch.tensor([0, 0]), v, accumulate=True)", {"x": [1.0, 2.0], "v": [3.0, 4.0]}),
+    ("x.put(torch.tensor([0, 1]), v)", {"x": [1.0, 2.0], "v": [3.0, 4.0]}),
     ("F.embedding(torch.tensor([0, 0]), x, padding_idx=1)", {"x": EYE}),
     ("F.embedding(torch.tensor([0, 1]), x, scale_grad_by_freq=True)", {"x": EYE}),
     ("F.grid_sample(x, p.detach(), align_corners=True).sum()", {"x": [[[[1.0]]]], "p": CENTRE}),
@@ -127,6 +139,11 @@ def test_a_short_vector_is_as_long_as_it_is_when_it_is_broadcast():
     values = {"x": [[0.7], [0.1]], "y": [[1.0, 0.0, 2.0]] * 2}
     (said,) = _told("cosine_similarity(x, y, eps=1.0)", values)
     assert "at [1]: the gradient flows" in said
+
+
+def test_the_window_with_a_tie_is_named():
+    (said,) = _told("F.max_pool1d(x, 2)", {"x": [[1.0, 1.0, 3.0, 2.0]]})
+    assert " at [0,0]" in said
 
 
 def test_which_of_equal_elements_comes_first_is_said_to_depend_on_the_machine():

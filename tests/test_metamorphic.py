@@ -50,6 +50,7 @@ PAIRS = [
     ("logsigmoid(x)", "-softplus(-x)", "x=3"),
     ("silu(x)", "x * x.sigmoid()", "x=3"),
     ("x ** 2", "x * x", "x=2x3"),
+    ("x ** 5", "x * x * x * x * x", "x=2x3"),
     ("x ** 0.5", "sqrt(x)", "x=3"),
     ("a ** b", "exp(b * log(a))", "a=3,b=3"),
     ("a / b", "a * b.reciprocal()", "a=2x3,b=3"),
@@ -69,6 +70,17 @@ PAIRS = [
     ("x.repeat(2, 1)", "cat([x, x])", "x=2x3"),
     ("x.expand(2, 3) * y", "x * y", "x=3,y=2x3"),
     ("x.gather(1, tensor([[0, 0], [2, 1]]))", "x[[[0], [1]], [[0, 0], [2, 1]]]", "x=2x3"),
+    ("x.scatter(0, tensor(0), v)", "x.scatter(0, tensor([0]), v[:1])", "x=2,v=2"),
+    ("x.scatter_add(0, tensor(0), v)", "cat([x[:1] + v[:1], x[1:]])", "x=2,v=2"),
+    *(
+        (f"x.scatter_reduce(0, tensor(0), v, '{how}')", f"cat([{value}, x[1:]])", "x=2,v=2")
+        for how, value in {
+            "sum": "x[:1] + v[:1]",
+            "mean": "(x[:1] + v[:1]) / 2",
+            "prod": "x[:1] * v[:1]",
+            "amax": "maximum(x[:1], v[:1])",
+        }.items()
+    ),
     ("inv(x)", "solve(x, eye(3))", "x=3x3"),
     ("solve(a, b)", "inv(a) @ b", "a=3x3,b=3x2"),
     ("det(x)", "x[0, 0] * x[1, 1] - x[0, 1] * x[1, 0]", "x=2x2"),

@@ -204,8 +204,18 @@ VARIANTS = [  # attributes and mixtures that no example of the table has
     ("where((x > 0).tril(), x, 1)", "x=2x2"),
     ("x * ((x > 0) == (x < 1)) + x * ((x > 0) != (y > 0))", "x=3,y=3"),
     ("x * ((x > 0) & (y < 1)) * ((x < 0) | (y > 0))", "x=3,y=3"),
+    ("x * ((x > 0) > (y > 0)) + y * ((x > 0) <= (y > 0))", "x=4,y=4"),
     ("where(~(x > 0), x, 1) * cumsum(x > 0, 0)", "x=3"),
     ("det(x)", "x=4x4"),
+    ("cholesky(x + 9 * eye(3))", "x=1x3x3"),
+    *(
+        (text.replace("M", "(x + 4 * eye(2))"), "x=3x2x2")
+        for text in (
+            *("inv(M)", "slogdet(M)[1]", "M @ M.mT"),
+            *("solve(M, x)", "solve(M, x, left=False)", "solve_triangular(M, x, upper=True)"),
+            *("matrix_power(M, 3)", "M.diagonal(dim1=1, dim2=2)", "M.tril()", "M.norm(dim=(1, 2))"),
+        )
+    ),
     ("-(x + y) ** 2 / (-2) - (-x) ** 3 / (y * x) ** 2", "x=3,y=3"),
     ("exp(-x) / (1 + exp(-x)) ** 2 * 2 ** -x", "x=3"),
     ("sqrt(x * x + 0.1) * (x - y) / 3 - x / (y / 7)", "x=3,y=3"),

@@ -89,6 +89,7 @@ OF_32_BITS = 1e-6  # to which digits PyTorch's values are those of multiples of 
         "torch.fake_quantize_per_tensor_affine(x, 0.125, 0, -12, 12)",
         "torch.fake_quantize_per_tensor_affine(x, 0.375, 3, quant_min=0, quant_max=7)",
         "torch.fake_quantize_per_tensor_affine(x, tensor(0.125), tensor(3), -12, 12)",
+        "torch.fake_quantize_per_tensor_affine(x, x[5].detach().float() / 2, tensor(3), -12, 12)",
         "torch.fake_quantize_per_channel_affine(x.reshape(5, 2), tensor([0.125, 0.375]).float(), "
         "tensor([0, 2]).int(), axis=1, quant_min=-5, quant_max=5)",
     ],
@@ -396,6 +397,19 @@ def test_lstm_of_two_layers_in_two_directions(place):
     agrees(call, x=drawn(2, 3, 3), h=drawn(4, 2, 2), m=drawn(4, 2, 2), **given)
 
 
+@pytest.mark.parametrize("name", [
+    "dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout",
+])  # fmt: skip
+def test_dropout_is_random_where_pytorch_trains_by_default(name):
+    x, text = torch.ones(200, 20, 1, 1, 1), f"F.{name}(x)"
+    x = x if name == "dropout3d" else x[..., 0] if name == "dropout2d" else x[..., 0, 0]
+    if (eval(text, {"F": torch.nn.functional, "x": x}) == x).all():
+        agrees(text, x=x[:2].double().numpy())
+    else:
+        error = refused(text, x=x[:2].numpy())
+        assert (error.code, "random" in error.message) == ("unsupported", True)
+
+
 def test_dropout_between_layers_is_random():
     given = weights(4, 4, 4, 2)
     names = ", ".join(f"w{k}, u{k}, b{k}, c{k}" for k in range(2))
@@ -412,6 +426,7 @@ def test_dropout_between_layers_is_random():
     [
         "torch.nuclear_norm(a)",
         "torch.frobenius_norm(a, [1])",
+        "torch.norm_except_dim(a)",
         "torch.norm_except_dim(a, 2, 0)",
         "torch.norm_except_dim(a, 3, 1)",
         "torch.norm_except_dim(a, 2, -1)",
@@ -755,6 +770,8 @@ def test_segments_that_pytorch_refuses(how):
         "torch.bitwise_xor(x > 0.5, x < 1) * x + torch.bitwise_not(x > 1) * x * x",
         "torch.histc(x, 4) * x[0, 0]",
         "torch.histc(x, bins=3, min=0, max=1) * x[0]",
+        "torch.histc(tensor([2.0, 2.0, 2.0]), bins=3) * x",
+        "torch.float_power(tensor([2, 3, 4]), -1) * x",
         "torch.bincount(tensor([0, 2, 2])) * x",
         "torch.bincount(tensor([0, 1]), minlength=3) * x",
     ],

@@ -227,7 +227,7 @@ def cofactors(x, y):
     symbolic=matrix_elements.cofactors_along,
     index=lambda lower, i, x, y, t: _along(t, *_parts_away_from_0(x, y)),
     examples=(("cofactors_along(x, det(x), t)", "x=2x2,t=2x2"),),
-    flops=of_each_matrix(lambda n, _: 8 * n**3),
+    flops=of_each_matrix(lambda n, _: 6 * n**3),
 )
 def cofactors_along(x, y, t):
     """How cofactors(x, y) change as x moves along t."""

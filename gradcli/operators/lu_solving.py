@@ -9,7 +9,7 @@ from .leaves import eye
 from .triangular import solve_triangular, triangle
 
 
-def _rule(g, y, LU, pivots, B, *, left=True, adjoint=False):
+def _rule(g, y, LU, pivots, B, *, left, adjoint):
     to_B = lu_solution(LU, pivots, g, left=left, adjoint=not adjoint)
     if not left:
         g, y, adjoint = g.mT, y.mT, not adjoint

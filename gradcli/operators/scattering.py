@@ -67,7 +67,7 @@ def _scattered(name):
 def _sources(src, index):
     """The elements of src that an index, which may be smaller, sends away; in a row."""
     if np.ndim(src):
-        src = np.asarray(src)[tuple(map(slice, np.atleast_1d(index).shape))]
+        src = np.asarray(src)[_places(np.asarray(src), np.asarray(index))]
     return np.broadcast_to(src, np.shape(index) if np.ndim(index) else np.shape(src)).reshape(-1)
 
 
@@ -76,9 +76,12 @@ def _received(g, src, dim, index):
     back = g.gather(dim=dim, index=index)
     if back.shape == src.shape or not src.ndim:
         return back
-    if not back.ndim:
-        return reshape(back, shape=(1,))
-    return back.put_at(shape=src.shape, index=tuple(map(slice, back.shape)))
+    return back.put_at(shape=src.shape, index=_places(src, index))
+
+
+def _places(src, index):
+    """Those of src that an index sends away, which may be smaller: the first in each dimension."""
+    return tuple(map(slice, index.shape or (1,) * src.ndim))
 
 
 WINS = "of several written to one place the last is seen, and each has the whole gradient of it"
@@ -111,7 +114,7 @@ def _sent(src, index):
     """The elements of src that an index, which may be smaller, sends away."""
     if not src.ndim:
         return src.expand(shape=index.shape)
-    return src if src.shape == index.shape else src[tuple(map(slice, index.shape))]
+    return src if src.shape == index.shape else src[_places(src, index)]
 
 
 def _scatter(x, index, src, *, dim):
@@ -305,13 +308,13 @@ def tied(y, x, index, src, *, dim, reduce, include_self):
 )
 def scatter_reduce(g, y, x, index, src, *, dim, reduce, include_self=True):
     """x combined with src where index says along dim, by sum, mean, prod, amax or amin."""
-    sent = src if src.shape == index.shape else src[tuple(map(slice, index.shape))]
+    sent = src if src.shape == index.shape else src[_places(src, index)]
     options = {"dim": dim, "include_self": include_self}
     to_x, to_src = GRADIENTS[reduce](g, y, x, index, sent, options)
     if not include_self:
         to_x = to_x.scatter(dim=dim, index=index, src=0)
     if sent is not src:
-        to_src = to_src.put_at(shape=src.shape, index=tuple(map(slice, index.shape)))
+        to_src = to_src.put_at(shape=src.shape, index=_places(src, index))
     return to_x, None, to_src
 
 

@@ -246,7 +246,7 @@ def _quantile(ranks_of, **fields):
                     f"interpolation is one of {', '.join(INTERPOLATIONS)}, not {interpolation!r}"
                 )
                 raise GradcliError("arguments", message)
-            _check(x, q, dim)
+            _check(x, q)
             if q.ndim:
                 q = refuse_where(q, (q < 0) | (q > 1), said=OUTSIDE)
             rows = _sorted_along(x, dim)
@@ -281,11 +281,11 @@ def _among_equals(rows, ranks, interpolation):
     return _at_ranks(tied.double(), ranks, interpolation) > 0
 
 
-def _check(x, q, dim):
+def _check(x, q):
     value = q.attrs["value"] if q.op.name == "constant" else 0
     if q.ndim > 1 or not 0 <= value <= 1:
         raise GradcliError("arguments", OUTSIDE)
-    if not (x.numel if dim is None else shapes.numel(x.shape)):
+    if not x.numel:
         raise GradcliError("shape", "there is no quantile of nothing")
 
 

@@ -57,6 +57,11 @@ CASES = [
     ("interpolate(x, (4, 5), mode='bicubic')", IMAGE, None),
     ("interpolate(x, (2, 2), mode='bilinear', antialias=True)", IMAGE, None),
     ("interpolate(x, (2, 2), mode='bicubic', antialias=True)", IMAGE, None),
+    (
+        "interpolate(x, (1, 3), mode='bilinear', antialias=True)",
+        {"x": [[[[1.0, inf, 3.0, 4.0, 5.0]]]]},
+        None,
+    ),
     # zeros around times inf
     ("conv1d(x, w)", ROW | KERNEL, None),
     ("conv1d(x, w, padding=1)", INF | KERNEL, None),

@@ -76,6 +76,7 @@ SYSTEMS = [
         for how in hows
     ),
     ("linalg.solve(a, b, left=False)", {"a": SQUARE, "b": [ROW]}, None),
+    ("linalg.solve(a, b, left=False)", {"a": [SQUARE], "b": [[ROW]]}, None),
     ("linalg.solve_ex(a, b)[0]", {"a": SQUARE, "b": ROW}, ROW),
     ("linalg.cond(x, 'nuc')", {"x": [[1.0, 0.0], [0.0, 0.0]]}, None),
     ("linalg.cond(x, 'nuc')", {"x": ZEROS}, None),
@@ -135,6 +136,9 @@ DECOMPOSITIONS = [
     ("linalg.lu(x).U", {"x": SINGULAR}, None),
     ("lu(x)[0]", {"x": SINGULAR}, None),
     ("linalg.lu(x).P @ x", {"x": TALL}, None),
+    ("1 / (x @ w)", {"x": [[1.0]], "w": [[-0.0, 0.0]]}, None),
+    ("1 / (x @ w)", {"x": [[1.0], [1.0]], "w": [[-0.0, 0.0]]}, None),
+    ("linalg.qr(x, 'complete')[1]", {"x": SQUARE}, None),
     ("linalg.lu_factor(x)[0]", {"x": [[1.0, 2.0], [-1.0, 3.0]]}, [[1.0, 5.0], [2.0, 3.0]]),
     ("linalg.svdvals(x)", {"x": WIDE}, [1.0, -2.0]),
     ("linalg.svdvals(x)", {"x": ZEROS}, [1.0, -2.0]),

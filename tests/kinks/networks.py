@@ -260,11 +260,19 @@ ATTENTION = [
     *(
         (f"{HEADS}, training=False, {how})[0]", {"x": x, "w": PROJECTION}, None)
         for x, masks in (
-            (SAMPLES[0], ("", "attn_mask=tensor([[0.5, -1.0], [2.0, 0.0]])")),
+            (
+                SAMPLES[0],
+                (
+                    "",
+                    "attn_mask=tensor([[0.5, -1.0], [2.0, 0.0]])",
+                    "attn_mask=tensor([[0.5, -1.0], [2.0, 0.0]]), need_weights=False",
+                ),
+            ),
             (
                 SAMPLES,
                 (
                     f"attn_mask={SHOWN}",
+                    f"attn_mask={SHOWN}, need_weights=False",
                     f"key_padding_mask={LEFT_OUT}",
                     f"key_padding_mask={LEFT_OUT}, attn_mask={SHOWN} > 1",
                     f"key_padding_mask={LEFT_OUT}, attn_mask=tensor([[0, 1], [0, 0]]) > 0",

@@ -112,6 +112,11 @@ CASES = [
     ("gradient(x, spacing=0.5)[0]", {"x": [1.0, INF, 3.0, NAN]}, UP),
     ("gradient(x, dim=1, edge_order=2)[0]", {"x": TIES}, [UP, UP]),
     ("torch.gradient(x, spacing=(p,))[0]", {"x": [1.0, 4, 2], "p": [0.0, 1, 3]}, [1.0, 2, 3]),
+    (
+        "torch.gradient(x, spacing=(torch.tensor([0.0, 1, 3, 7]),), edge_order=2)[0]",
+        {"x": [1.0, 4, 9, 1]},
+        UP,
+    ),
     ("trapezoid(y, x, dim=0)", {"y": TIES, "x": [1.0, INF]}, UP),
     ("trapz(y, dx=0.5) + trapezoid(y)", {"y": TIES}, [1.0, 2.0]),
     ("trapezoid(y, x)", {"y": [TIES, TIES], "x": TIES}, None),

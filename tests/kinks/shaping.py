@@ -168,6 +168,10 @@ CASES = [
     ("x.unfold(1, 2, 2)", {"x": X}, [[[1.0, 2.0]], [[3.0, 4.0]]]),
     ("x.unfold(0, 1, 1)", {"x": 2.0}, [3.0]),
     ("torch.diagonal_scatter(x, v, 1)", {"x": X, "v": [nan, 1.0]}, G),
+    *(
+        (f"torch.{name}([x])", {"x": V}, None)
+        for name in ("hstack", "vstack", "dstack", "column_stack")
+    ),
     ("torch.select_scatter(x, v, 1, -1)", {"x": X, "v": [nan, 1.0]}, G),
     ("torch.slice_scatter(x, v, 1, 0, 3, 2)", {"x": X, "v": [[nan, 1.0], [2.0, 3.0]]}, G),
     ("torch.slice_scatter(x, v, 0, 5)", {"x": V, "v": []}, V),
