@@ -15,7 +15,7 @@ from gradcli import explain
 from gradcli.autodiff import reverse
 from gradcli.autodiff.forward import tangents_along
 from gradcli.backends.numeric import Evaluator
-from gradcli.budget import Budget, OutOfTime, tick
+from gradcli.budget import Budget, tick
 from gradcli.errors import GradcliError
 from gradcli.explanation import checks
 from gradcli.explanation.analysis import Analysis
@@ -177,8 +177,6 @@ def spent():
 
 def test_once_a_search_was_cut_short_no_other_is_begun():
     budget = spent()
-    with pytest.raises(OutOfTime):
-        budget.tick()
     assert budget.search(lambda: pytest.fail("begun"), lambda: "less") == "less"
 
 

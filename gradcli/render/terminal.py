@@ -357,7 +357,7 @@ class Page:
         beside = self.beside_matrix(block) + len(self.ellipsis) - 1
         room = None if whole else self.width - beside
         block = block if whole else shortened(block, room, self.ellipsis)
-        shown = cut(block, room, self.environment.say)
+        shown = cut(block, room, self.environment)
         widths = [(k, 0 if k is None else column_width(block, k)) for k in shown.columns]
         parts = [
             [self.head_cells(block, widths)],
