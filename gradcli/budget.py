@@ -3,13 +3,14 @@
 A search, for example for a shorter formula, runs within `Budget.search`. It calls `tick()` wherever
 it builds or evaluates a node, which raises OutOfTime once the budget is spent; `search` then
 returns its fallback. Outside a search `tick()` does nothing: computations without an alternative
-have no time limit. Results are laid out within `Budget.present`, which has some time more.
+have no time limit. Results are laid out within `Budget.present`, which has some time more. Values
+of large tensors are computed within `Budget.compute`, and are refused where that takes too long.
 """
 
 from collections.abc import Callable
 from contextvars import ContextVar
 from time import perf_counter, thread_time
-from typing import Any
+from typing import Any, NoReturn
 
 EVERY = 16  # ticks between two readings of the clock
 PRESENTING = 0.4  # seconds in addition, in which results are laid out
@@ -38,6 +39,11 @@ class Deadline:
         if self.is_over:
             raise OutOfTime
 
+    def expect(self, seconds: float) -> None:
+        """Raise OutOfTime if it will have passed when that many seconds are."""
+        if self.is_over or thread_time() + seconds > self._end:
+            raise OutOfTime
+
     def _passed(self) -> bool:
         """Whether the CPU seconds are used up. CPU time never exceeds wall-clock time, whose clock
         is cheaper to read, so the CPU's clock is read only when the wall clock has passed.
@@ -53,10 +59,11 @@ class Deadline:
 class Budget:
     """The CPU seconds of one request after which its searches end; they are counted from `renew`,
     and other computations use them up too. `spent`: whether a search was ever cut short;
-    `operations`: cached node counts of outputs.
+    `computed`: seconds in which large values were computed, outside of searches; `operations`:
+    cached node counts of outputs.
     """
 
-    __slots__ = ("_presenting", "_searches", "_seconds", "operations", "spent")
+    __slots__ = ("_presenting", "_searches", "_seconds", "computed", "operations", "spent")
 
     operations: dict[Any, int]
 
@@ -68,7 +75,7 @@ class Budget:
         """Restart the clock, for a further request, perhaps from another thread. `spent` stays, as
         the results of searches that ended early may be cached.
         """
-        now = thread_time()
+        now, self.computed = thread_time(), 0.0
         self._searches = Deadline(now + self._seconds)
         self._presenting = Deadline(now + self._seconds + PRESENTING)
 
@@ -83,6 +90,22 @@ class Budget:
         formulas that nothing shorter is searched for.
         """
         return self._until(self._presenting, compute, otherwise)
+
+    def compute(self, values: Callable[[], None], refuse: Callable[[], NoReturn]) -> None:
+        """Compute `values` that nothing replaces; `refuse` them if they take too long. Within a
+        search they are a part of it.
+        """
+        if _deadline.get() is not None:
+            return values()
+        start = thread_time()
+        token = _deadline.set(Deadline(start + self._seconds + PRESENTING - self.computed))
+        try:
+            values()
+        except OutOfTime:
+            refuse()
+        finally:
+            _deadline.reset(token)
+            self.computed += thread_time() - start
 
     def _until(
         self, deadline: Deadline, compute: Callable[[], Any], otherwise: Callable[[], Any]
@@ -109,3 +132,12 @@ def tick(weight: int = 1) -> None:
     deadline = _deadline.get()
     if deadline is not None:
         deadline.tick(weight)
+
+
+def expect(seconds: float) -> None:
+    """Raise OutOfTime if this is part of a search, and what takes so many seconds would not end
+    within its budget.
+    """
+    deadline = _deadline.get()
+    if deadline is not None:
+        deadline.expect(seconds)
