@@ -23,10 +23,10 @@ class OutOfTime(Exception):
 class Deadline:
     """A time of this thread's CPU clock."""
 
-    __slots__ = ("_asked_after", "_end", "_ticks", "is_over")
+    __slots__ = ("_asked_after", "_ticks", "end", "is_over")
 
     def __init__(self, end: float):
-        self._end, self._asked_after, self._ticks, self.is_over = end, 0.0, 0, False
+        self.end, self._asked_after, self._ticks, self.is_over = end, 0.0, 0, False
 
     def tick(self, weight: int = 1) -> None:
         """Raise OutOfTime if it has passed. What may take long itself has the weight EVERY, so that
@@ -41,7 +41,7 @@ class Deadline:
 
     def expect(self, seconds: float) -> None:
         """Raise OutOfTime if it will have passed when that many seconds are."""
-        if self.is_over or thread_time() + seconds > self._end:
+        if self.is_over or thread_time() + seconds > self.end:
             raise OutOfTime
 
     def _passed(self) -> bool:
@@ -51,7 +51,7 @@ class Deadline:
         now = perf_counter()
         if now <= self._asked_after:
             return False
-        remaining = self._end - thread_time()
+        remaining = self.end - thread_time()
         self._asked_after = now + remaining
         return remaining < 0
 
@@ -81,13 +81,14 @@ class Budget:
 
     def search(self, compute: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
         """The result of `compute`, or of `otherwise` if the budget is spent first. A nested search
-        is part of the outer one. Once a search was cut short, no other is begun.
+        is part of the outer one, unless it has less time. Once a search was cut short, no other is
+        begun.
         """
         return self._until(self._searches, compute, otherwise)
 
     def present(self, compute: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
-        """The same for what presents results, which has some time more: how they are laid out, and
-        formulas that nothing shorter is searched for.
+        """The same for what presents results, which has some time more: sections, how they are laid
+        out, and formulas that nothing shorter is searched for.
         """
         return self._until(self._presenting, compute, otherwise)
 
@@ -110,7 +111,8 @@ class Budget:
     def _until(
         self, deadline: Deadline, compute: Callable[[], Any], otherwise: Callable[[], Any]
     ) -> Any:
-        if _deadline.get() is not None:
+        outer = _deadline.get()
+        if outer is not None and outer.end <= deadline.end:
             return compute()
         if deadline.is_over:
             return otherwise()

@@ -1,6 +1,7 @@
 """Documents with less in them, for answers that take too long to lay out."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, groupby
 from typing import Any
 
 from ..explanation.blocks import (
@@ -8,6 +9,7 @@ from ..explanation.blocks import (
     Document,
     Formula,
     Graph,
+    Line,
     Matrix,
     Note,
     Prose,
@@ -25,17 +27,24 @@ NOTE = "not all is shown, as laying it out takes longer (--limit seconds=N)."
 
 def trimmed(document: Document) -> Document:
     """The document with the first and last of long tables and lists, and a note that says so."""
-    left = len(document.answers) - FEW
-    more = (_section(Prose(words(_omitted(left)))),) if left > 0 else ()
-    sections = (s._replace(blocks=_blocks(s.blocks)) for s in document.sections)
-    note = _section(Note("not-shown", words(NOTE)))
-    return document._replace(
-        answers=document.answers[:FEW], sections=(*more, *sections, note), more=()
-    )
+    answers, left = document.answers[:FEW], len(document.answers) - FEW
+    more = (_section("answer", (), Prose(words(_omitted(left)))),) if left > 0 else ()
+    sections = chain.from_iterable(map(_first, groupby(document.sections, lambda s: s.name)))
+    note = _section("notes", words("Left out"), Note("not-shown", words(NOTE)))
+    return document._replace(answers=answers, sections=(*more, *sections, note), more=())
 
 
-def _section(block: Block) -> Section:
-    return Section("", (), (), (block,))
+def _section(name: str, title: Line, block: Block) -> Section:
+    return Section(name, title, (), (block,))
+
+
+def _first(named: tuple[str, Iterable[Section]]) -> Iterator[Section]:
+    """The first sections of one name."""
+    name, sections = named[0], [*named[1]]
+    for section in sections[:FEW]:
+        yield section._replace(blocks=_blocks(section.blocks))
+    if len(sections) > FEW:
+        yield _section(name, (), Prose(words(_omitted(len(sections) - FEW))))
 
 
 def _blocks(blocks: Sequence[Block]) -> tuple[Block, ...]:
