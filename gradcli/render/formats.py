@@ -85,7 +85,8 @@ def in_time(
         from .trimmed import trimmed
 
         return layout(
-            [trimmed(d) for d in documents], environment._replace(full=False, hurried=True)
+            [trimmed(d, environment.full) for d in documents],
+            environment._replace(full=False, hurried=True),
         )
 
     def whole() -> R:

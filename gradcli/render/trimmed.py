@@ -20,18 +20,34 @@ from ..explanation.blocks import (
     words,
 )
 from ..explanation.phrases import middle, places
+from ..notation.tree import Token
 
 FEW = 12  # rows, columns and items that are shown
 NOTE = "not all is shown, as laying it out takes longer (--limit seconds=N)."
 
 
-def trimmed(document: Document) -> Document:
-    """The document with the first and last of long tables and lists, and a note that says so."""
+def trimmed(document: Document, tensors: bool) -> Document:
+    """The document with the first and last of long tables and lists, and a note that says so;
+    `tensors`: whether elements of tensors are left out, too.
+    """
+    shorter = _shortened(document)
+    if not tensors and _size(shorter) == _size(document):
+        return document
+    note = _section("notes", words("Left out"), Note("not-shown", words(NOTE)))
+    return shorter._replace(sections=(*shorter.sections, note), more=())
+
+
+def _size(part: Any) -> int:
+    """How many pieces a document, or a part of one, consists of."""
+    inside = isinstance(part, tuple) and not isinstance(part, Formula | Token)
+    return sum(map(_size, part)) if inside else 1
+
+
+def _shortened(document: Document) -> Document:
     answers, left = document.answers[:FEW], len(document.answers) - FEW
     more = (_section("answer", (), Prose(words(_omitted(left)))),) if left > 0 else ()
     sections = chain.from_iterable(map(_first, groupby(document.sections, lambda s: s.name)))
-    note = _section("notes", words("Left out"), Note("not-shown", words(NOTE)))
-    return document._replace(answers=answers, sections=(*more, *sections, note), more=())
+    return document._replace(answers=answers, sections=(*more, *sections))
 
 
 def _section(name: str, title: Line, block: Block) -> Section:
