@@ -22,7 +22,7 @@ from ...language.generic_sizes import (
 )
 from ...language.problem import Input, Problem
 from ...lazy import np
-from ..analysis import is_large, operations
+from ..analysis import is_large
 from ..formulas.other_sizes import longer_shapes, other_shapes
 from .at_sizes import AtSizes
 from .plan import Plan
@@ -31,7 +31,6 @@ ALONE = "for these sizes alone"
 VALUES = "for these values alone"
 ORDERED = "for sizes in the order of these"
 SQUARE = "for square matrices alone"
-MANY = 100_000  # nodes, counted once for each input
 Write = Callable[[Plan, AtSizes], str]
 
 
@@ -48,15 +47,13 @@ def written(plan: Plan, write: Write) -> str:
     def here() -> str:
         return f"{_remark(ALONE, plan)}{write(plan, plan.here)}"
 
-    result = here() if _is_long(plan) else search(lambda: _for_sizes(plan, write), here)
+    result = (
+        here()
+        if is_large(plan.problem) or plan.is_wide
+        else search(lambda: _for_sizes(plan, write), here)
+    )
     fixed = [plan.safe(i.name) for i in plan.inputs if depends_on(i)]
     return f"# {VALUES}: {', '.join(fixed)}\n{result}" if fixed else result
-
-
-def _is_long(plan: Plan) -> bool:
-    """Whether it takes long enough to write the program once."""
-    p = plan.problem
-    return is_large(p) or operations(p) * len(p.wrt) > MANY
 
 
 def _for_sizes(plan: Plan, write: Write) -> str:

@@ -85,7 +85,7 @@ def suitable(plan: Plan) -> Choice:
     Raises GradcliError if there is none.
     """
     untried = Choice(DRAWS[1])
-    if sum(n.numel for n in walk([plan.problem.out])) > LARGEST:
+    if plan.is_wide or sum(n.numel for n in walk([plan.problem.out])) > LARGEST:
         return untried
     present = plan.problem.limits.budget.present
     return cast(Choice, present(lambda: _suitable(plan), lambda: untried))
