@@ -17,7 +17,6 @@ from ..in_pytorch.conventions import kinks_met
 from .at_sizes import RESERVED, AtSizes, safe
 
 LARGE = 60  # numbers of an array that are written out
-
 WIDE = 100_000  # operations, counted once for each input
 
 
