@@ -88,7 +88,7 @@ def _omitted(count: int) -> str:
     return f"… {count:,} more"
 
 
-def _matrix(block: Matrix[Formula]) -> Matrix[Formula]:
+def _matrix(block: Matrix[Any]) -> Matrix[Any]:
     """The first and last rows and columns; what was left out before is between them."""
     rows, rows_before = places(len(block.row_labels), FEW)
     columns, columns_before = places(len(block.column_labels), FEW)
