@@ -92,7 +92,8 @@ class Explanation:
 
         self._budget.renew()
         answer = replies.explanation(self._analysis, Choices(full=self._full))
-        environment = Environment(full=self._full, say=in_python)
+        limits = self._analysis.problem.limits
+        environment = Environment(full=self._full, say=in_python, limits=limits)
         return {
             "text/html": fragment(answer, environment),
             "text/latex": self.to("latex", full=self._full),

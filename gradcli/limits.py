@@ -22,6 +22,11 @@ NO_MEMORY = "there is not enough memory for this request"
 TOO_DEEP = "too many operations follow one another for this request"
 
 
+def hint(kind: str) -> str:
+    """The hint of an error about a limit."""
+    return f"--limit {kind}=N raises it"
+
+
 class Limits:
     """The limits of a request; `Limits({"elements": 10**8})` raises one of them.
 
@@ -81,6 +86,6 @@ class Limits:
             raise GradcliError(
                 "limit",
                 f"{what}: {shown} {UNITS.get(kind, kind)}, and the limit is {allowed:,}",
-                hint=f"--limit {kind}=N raises it",
+                hint=hint(kind),
                 span=span,
             )

@@ -15,7 +15,7 @@ from gradcli import explain
 from gradcli.autodiff import reverse
 from gradcli.autodiff.forward import tangents_along
 from gradcli.backends.numeric import Evaluator
-from gradcli.budget import Budget, OutOfTime, tick
+from gradcli.budget import Budget, tick
 from gradcli.errors import GradcliError
 from gradcli.explanation import checks
 from gradcli.explanation.analysis import Analysis
@@ -25,6 +25,9 @@ from gradcli.explanation.higher import checks as higher
 from gradcli.explanation.higher.hessian import Hessian
 from gradcli.language.posing import pose
 from gradcli.limits import Limits
+from gradcli.render.environment import Environment
+from gradcli.render.formats import render_documents
+from gradcli.render.trimmed import trimmed
 
 # with all the seconds there are by default
 AT_LENGTH = ("einsum", "a tower", "order 9", "nested functions")
@@ -177,8 +180,6 @@ def spent():
 
 def test_once_a_search_was_cut_short_no_other_is_begun():
     budget = spent()
-    with pytest.raises(OutOfTime):
-        budget.tick()
     assert budget.search(lambda: pytest.fail("begun"), lambda: "less") == "less"
 
 
@@ -469,3 +470,70 @@ def test_nothing_is_computed_that_is_not_shown(monkeypatch):
         ("finite differences of the gradient", True),
     ]
     assert len(asked) == 1
+
+
+# ---- what results are laid out in ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("format", ["plain", "markdown", "latex", "html", "svg"])
+def test_what_takes_too_long_to_lay_out_is_trimmed_and_says_so(format, monkeypatch):
+    given = ["jacobian", "x*x", "-v", "x=arange(60.)", "--full", "-f", format]
+    whole = gradcli(*given).out
+    over = iter([False])  # the section is computed in time, and not laid out
+    present = Budget.present
+    monkeypatch.setattr(
+        Budget, "present", lambda b, c, o: present(b, c, o) if next(over, True) is False else o()
+    )
+    brief = gradcli(*given).out
+    assert "not-shown" in brief
+    assert "not-shown" not in whole
+    assert len(brief) < len(whole) / 2
+
+
+def test_a_trimmed_matrix_has_its_first_and_last_rows():
+    problem = pose("x * x", values={"x": np.arange(60.0)})
+    built = document(Analysis(problem), Choices(show=("jacobian",), full=True))
+    out = render_documents([trimmed(built, True)], "plain", Environment(hurried=True))
+    assert "out[7]" in out
+    assert "out[8]" not in out
+    assert "out[56]" in out
+    assert "48 rows and" in out
+    assert "--limit seconds=N shows more" in " ".join(out.split())
+
+
+def test_a_nested_search_with_less_time_ends_first():
+    budget = Budget(0)
+
+    def presented():
+        return "all" if budget.search(endless, lambda: "less") == "less" else "searched"
+
+    assert budget.present(presented, lambda: "nothing") == "all"
+
+
+def endless():
+    while True:
+        tick()
+
+
+def test_large_values_that_take_too_long_are_refused(monkeypatch):
+    monkeypatch.setattr("gradcli.backends.numeric.LARGE", 1)
+    monkeypatch.setattr("gradcli.budget.PRESENTING", -1.0)
+    problem = pose("sin(cos(x)).sum()", values={"x": np.ones(4)})
+    with pytest.raises(GradcliError, match="take more than 0 seconds") as raised:
+        Evaluator(problem.values, limits=Limits({"seconds": 0}))(problem.out)
+    assert raised.value.hint == "--limit seconds=N raises it"
+
+
+def test_rows_that_would_take_long_are_left_out(monkeypatch):
+    monkeypatch.setattr("gradcli.explanation.jacobian.SMALL", 0)
+    monkeypatch.setattr("gradcli.backends.numeric.FLOPS_PER_SECOND", 1)
+    found = gradcli("jacobian", "matrix_exp(x)", "-v", "x=eye(9)")
+    assert found.status == 0
+    assert "  ?" in found.out
+
+
+def test_lines_in_ascii_keep_to_the_width():
+    text = "softmax(x @ W, dim=1)"
+    out = gradcli("explain", text, "-s", "x=2x3,W=3x4", "--show", "gradient,notes", "--ascii").out
+    assert max(map(len, out.splitlines())) <= 80
+    assert "sum_j" in out

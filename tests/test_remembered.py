@@ -5,7 +5,7 @@ import pytest
 from console import gradcli as run
 
 import gradcli
-from gradcli.budget import Budget, OutOfTime
+from gradcli.budget import Deadline, OutOfTime
 from gradcli.graphs.signature import signature
 from gradcli.language.posing import pose
 from gradcli.notation.formulas.rules.atoms import atom_of
@@ -120,7 +120,7 @@ def test_a_search_that_was_cut_short_leaves_nothing_behind(ticks, monkeypatch):
     given = {"x": np.arange(1.0, 4), "w": np.ones(3)}
     with monkeypatch.context() as patch:
         left = iter(range(ticks))
-        patch.setattr(Budget, "tick", lambda *_: cut_short() if next(left, -1) < 0 else None)
+        patch.setattr(Deadline, "tick", lambda *_: cut_short() if next(left, -1) < 0 else None)
         gradcli.formula(expr, values=given)
     assert next(left, None) is None, "nothing was cut short"
     assert gradcli.formula(expr, values=given) == gradcli.formula(f"{expr}  # new", values=given)

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ..budget import EVERY, tick
 from ..graphs import Node
 from ..lazy import np
 from .numeric import LARGE, Evaluator, Schedule, array_bytes, sources, workspace
@@ -41,7 +42,7 @@ def values_of(evaluator: Evaluator, roots: Collection[Node]) -> list[Any]:
         evaluator.run(schedule)
     else:
         evaluator.check(schedule)
-        evaluate(evaluator, schedule.nodes, roots)
+        evaluator.in_time(schedule, lambda: evaluate(evaluator, schedule.nodes, roots))
     return [np.asarray(evaluator.values[root]) for root in roots]
 
 
@@ -154,6 +155,7 @@ def _most_bytes(
 
 def _compute_whole(evaluator: Evaluator, node: Node, plan: Plan) -> None:
     values = evaluator.values
+    tick(EVERY)
     with np.errstate(all="ignore"):
         values[node] = evaluator.value(node, [values[s.node] for s in plan[node]])
 
@@ -166,6 +168,7 @@ def _compute(evaluator: Evaluator, run: Run, plan: Plan, needed: Collection[Node
     last_uses = _last_uses(read, set().union(*read).difference(stored))
     size = _block_rows(run)
     for start in range(0, run.length, size):
+        tick(EVERY)
         rows = slice(start, start + size)
         block: dict[Any, Any] = {}
         with np.errstate(all="ignore"):

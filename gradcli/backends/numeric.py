@@ -5,15 +5,16 @@ It knows no single operators: each has a NumPy function, or an expansion into ot
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from math import ceil
+from typing import Any, NoReturn
 
-from ..budget import EVERY, tick
+from ..budget import EVERY, expect, tick
 from ..errors import MISUSES, GradcliError, Span
 from ..graphs import Node, downstream, walk
 from ..graphs.flops import flops
 from ..graphs.shapes import numel
 from ..lazy import np
-from ..limits import Limits
+from ..limits import Limits, hint
 
 Values = dict[Node | None, Any]
 
@@ -22,9 +23,9 @@ Kernels = Callable[[str, Callable[..., Any]], Callable[..., Any]]
 PYTHON_NUMBERS = (bool, int, float)
 PYTHON_TYPES = {"float": float, "int": int, "bool": bool}
 DTYPE_CODES = {float: "f", int: "i", bool: "b"}  # of NumPy's dtypes
-DEFAULT = Limits()
 FLOPS = 32  # of matrix products and decompositions that take as long as one elementwise operation
 FLOPS_PER_SECOND = 15e9  # of a slow core, in products of large matrices and decompositions
+FASTER = 2  # times as fast is a usual core
 LARGE = 1 << 18  # elements of a tensor that is evaluated block by block: 2 MB
 
 
@@ -107,7 +108,7 @@ class Evaluator:
         kernels: Kernels | None = None,
     ):
         self.values: Values = {None: None, **given}
-        self.dtype, self.limits, self.kernels = dtype, limits or DEFAULT, kernels
+        self.dtype, self.limits, self.kernels = dtype, limits or Limits(), kernels
 
     def __call__(self, *roots: Node) -> list[Any]:
         """The arrays of `roots`, in their order."""
@@ -128,8 +129,25 @@ class Evaluator:
     def run_quietly(self, schedule: Schedule) -> None:
         """The same, if NumPy's warnings are already off."""
         self.check(schedule)
-        if schedule.largest >= LARGE:
+        if schedule.largest < LARGE:
+            self._compute(schedule)
+        else:
             self._check_memory(schedule)
+            self.in_time(schedule, lambda: self._compute(schedule))
+
+    def in_time(self, schedule: Schedule, compute: Callable[[], None]) -> None:
+        """Compute the nodes of a schedule of large tensors. Raises GradcliError "limit" if that
+        takes too long.
+        """
+
+        def refuse() -> NoReturn:
+            limit = self.limits.sizes["seconds"]
+            message = f"the values of {len(schedule.nodes):,} operations take more than"
+            raise GradcliError("limit", f"{message} {limit:,} seconds", hint=hint("seconds"))
+
+        self.limits.budget.compute(compute, refuse)
+
+    def _compute(self, schedule: Schedule) -> None:
         values, exact = self.values, self.dtype == "float64"
         for node, function, inputs, attrs in schedule.steps:
             if node in values:
@@ -178,7 +196,11 @@ class Evaluator:
         if schedule.largest >= LARGE:
             missing = [n for n in schedule.nodes if n not in self.values]
             seconds = sum(flops(n) for n in missing if n.op.flops) / FLOPS_PER_SECOND
-            self.limits.check("seconds", int(seconds), f"the values of {len(missing):,} operations")
+            usual = seconds / FASTER
+            longest = max(seconds, self.limits.budget.computed + usual)
+            what = f"the values of {len(missing):,} operations"
+            self.limits.check("seconds", int(longest), what)
+            expect(usual)
 
     def _check_memory(self, schedule: Schedule) -> None:
         """Raise GradcliError "limit" if all values together are too large; views take no memory."""
@@ -235,6 +257,11 @@ class Varying:
         return sum(
             max(n.numel, flops(n) // FLOPS if n.op.flops else 0) for n in self.schedule.nodes
         )
+
+    def check_time(self, count: int) -> None:
+        """Raise GradcliError "limit" if so many values take too long."""
+        seconds = ceil(count * self.work * FLOPS / FLOPS_PER_SECOND / FASTER)
+        self.evaluator.limits.check("seconds", seconds, f"{count:,} rows of a Jacobian")
 
     def __call__(self, value: Any) -> Any:
         """The array of the root when `by` has this value."""

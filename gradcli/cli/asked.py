@@ -54,7 +54,7 @@ def request_of(streams: Streams, given: Given, shapes_alone: bool = False) -> "R
     from ..explanation.choices import SHAPES_ALONE
     from ..request import listed, of_texts
 
-    limits = read_limits(given.limit)
+    limits = given.limits
     expr = streams.expression(given.expr, limits)
     check_expression(expr, streams.command)
     request = of_texts(expr, vars(given), limits, partial(LazyInput, streams))
@@ -81,8 +81,7 @@ def environment_of(streams: Streams, given: Given, full: bool) -> Any:
     environment = streams.environment(
         given.color, given.width, given.precision, full, given.output is not None
     )
-    limits, place = read_limits(given.limit), _place(given)
-    return environment._replace(limits=limits, page=_page(given), place=place)
+    return environment._replace(limits=given.limits, page=_page(given), place=_place(given))
 
 
 def _place(given: Given) -> str:

@@ -380,7 +380,7 @@ def read(streams: Streams, given: Given) -> None:
     from ..explanation import replies
     from .asked import read_source
 
-    answers = read_source(given.source, streams, read_limits(given.limit))
+    answers = read_source(given.source, streams, given.limits)
     emit(streams, replies.programs(answers, typed(streams)), given)
     status = max((a.reading.status for a in answers), default=ANSWERED)
     if status:
@@ -403,7 +403,7 @@ def why(streams: Streams, given: Given) -> None:
     if given.question is None:
         emit(streams, replies.messages(given.full, typed(streams)), given)
         return
-    given.expr = streams.expression(given.question, read_limits(given.limit))
+    given.expr = streams.expression(given.question, given.limits)
     emit(streams, why_of(streams, given), given)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from enum import StrEnum
+from functools import cached_property
 from inspect import Parameter, Signature
 from itertools import pairwise
 from types import SimpleNamespace
@@ -11,7 +12,7 @@ import typer
 
 from ..explanation.choices import SECTIONS
 from ..fields import FIELDS, Field
-from ..limits import DEFAULTS, PRECISIONS, WIDTHS
+from ..limits import DEFAULTS, PRECISIONS, WIDTHS, Limits
 from ..render.names import FORMATS, PLACES
 from . import completion
 from .streams import ReaderGone, Streams
@@ -244,6 +245,13 @@ class Given(SimpleNamespace):
         if name not in OPTIONS:
             raise AttributeError(name)
         return OPTIONS[name].default
+
+    @cached_property
+    def limits(self) -> Limits:
+        """The limits after --limit, whose budget the whole command has. Raises GradcliError."""
+        from .asked import read_limits
+
+        return read_limits(self.limit)
 
 
 def takes(*names: str) -> Callable[[Callable[[Streams, Given], None]], Callable[..., None]]:

@@ -331,12 +331,15 @@ class Analysis:
 
     def _few_rows(self, grad: Node) -> Any:
         """The Jacobian whose VJP is `grad`: a row for each one-hot seed."""
-        return np.array([evaluator(grad)[0] for evaluator in self._one_hot_evaluators])
+        from ..backends.blocks import values_of
+
+        rows = (values_of(evaluator, [grad])[0] for evaluator in self._one_hot_evaluators)
+        return np.array([*rows])
 
     @cached_property
     def _one_hot_evaluators(self) -> list[Evaluator]:
         """Evaluators that have the values of the inputs, and a one-hot seed each; they compute what
-        the Jacobians of several inputs share once.
+        the Jacobians of several inputs share once, unless that is large.
         """
         size, shape = self.problem.out.numel, self.problem.out.shape
         return [self.with_seed(unit.reshape(shape)) for unit in np.eye(size)]

@@ -1,23 +1,26 @@
 """Documents assembled from their sections."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from ..backends.numeric import array_bytes
 from ..errors import GradcliError, did_you_mean
 from ..graphs import walk
 from ..language.problem import Input
 from .analysis import Analysis
-from .blocks import Document, Section
+from .blocks import Document, Prose, Section, words
 from .choices import ON_REQUEST, SECTIONS, Choices
 from .formulas.wording import Wording, wording_of
+from .phrases import sentence
 from .question import with_question
 
 if TYPE_CHECKING:
     from .higher.hessian import Hessian
     from .higher.jvp import Jvp
+
+Item = TypeVar("Item")
 
 MOST_INPUTS = 24  # that have sections of their own
 MOST_BLOCKS = MOST_INPUTS * (MOST_INPUTS + 1) // 2  # of a Hessian: a pair of inputs each
@@ -56,7 +59,10 @@ def document(a: Analysis, choices: Choices) -> Document:
     names = choices.show or [name for name in SECTIONS if name not in ON_REQUEST]
     from .sections.answer import answers
 
-    sections = [s for name in SECTIONS if name in names for s in _sections(name, a, w, choices)]
+    present = a.problem.limits.budget.present
+    sections = list[Section]()
+    for name in filter(names.__contains__, SECTIONS):
+        sections += present(partial(_sections, name, a, w, choices), partial(_left_out, name, a))
     answer_lines = answers(a, w) if "answer" in names else ()
     built = Document(answer_lines, tuple(s for s in sections if s.blocks))
     if not choices.show:
@@ -99,6 +105,17 @@ def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
         case "notes":
             return [outcome.notes(_notes(a, w, c))]
     return []
+
+
+def _left_out(name: str, a: Analysis) -> list[Section]:
+    """The section of one name, for which there is no time."""
+    from .notes import out_of_time
+    from .sections import outcome
+
+    if name == "notes":
+        return [outcome.notes(out_of_time(a.problem))]
+    text = "left out, as it takes longer (--limit seconds=N)"
+    return [Section(name, words(sentence(name)), (), (Prose(words(text)),))]
 
 
 def _of_input(name: str, a: Analysis, w: Wording, x: Input, c: Choices) -> Section:
@@ -158,20 +175,22 @@ def hessian_document(h: "Hessian", choices: Choices) -> Document:
     from .notes import hessian_notes
     from .sections import hessian, outcome
 
-    pairs = islice(h.pairs(), MOST_BLOCKS)
-    blocks = [hessian.block(h, x, z, choices.full, choices.precision) for x, z in pairs]
-    note_list = [*hessian_notes(h), *_omitted_blocks(h)]
+    def block(pair: tuple[Input, Input]) -> Section:
+        return hessian.block(h, *pair, choices.full, choices.precision)
+
+    blocks = [*_in_time(h.p.limits.budget.present, block, islice(h.pairs(), MOST_BLOCKS))]
+    note_list = [*hessian_notes(h), *_omitted_blocks(h, len(blocks))]
     noted = outcome.notes(n for n in note_list if n[0] != "unused")
     checked = outcome.checks(hessian_checks(h))
     built = Document(hessian.answers(h), (*blocks, checked, *[noted] * bool(noted.blocks)))
     return with_question(built, h.p, choices.command, backward=False)
 
 
-def _omitted_blocks(h: "Hessian") -> list[tuple[str, str]]:
+def _omitted_blocks(h: "Hessian", shown_count: int) -> list[tuple[str, str]]:
     """The note that not all blocks are shown, if so."""
     count = sum(1 for _ in h.pairs())
-    text = f"{MOST_BLOCKS:,} of {count:,} blocks are shown: -w NAME,... asks for others."
-    return [("inputs-left-out", text)] if count > MOST_BLOCKS else []
+    text = f"{shown_count:,} of {count:,} blocks are shown: -w NAME,... asks for others."
+    return [("inputs-left-out", text)] if count > shown_count else []
 
 
 def jvp_document(j: "Jvp", choices: Choices) -> Document:
@@ -202,12 +221,22 @@ def _jacobians(j: "Jvp", c: Choices) -> list[Section]:
     """
     from .sections import jvp
 
-    search = j.p.limits.budget.search
-    moving = [t.x for t in j.p.tangents]
-    sections = [jvp.jacobian(j, x, c.full, c.precision) for x in moving[:MOST_INPUTS]]
-    for x in moving[MOST_INPUTS:]:
-        section = search(partial(jvp.jacobian, j, x, c.full, c.precision), lambda: None)
-        if section is None:
-            break
-        sections.append(section)
-    return sections
+    def jacobian(x: Input) -> Section:
+        return jvp.jacobian(j, x, c.full, c.precision)
+
+    moving, budget = [t.x for t in j.p.tangents], j.p.limits.budget
+    return [
+        *_in_time(budget.present, jacobian, moving[:MOST_INPUTS]),
+        *_in_time(budget.search, jacobian, moving[MOST_INPUTS:]),
+    ]
+
+
+def _in_time(
+    search: Callable[..., Section | None], section: Callable[[Item], Section], of: Iterable[Item]
+) -> Iterator[Section]:
+    """The sections of the first items, as many as a `search` of the budget has time for."""
+    for item in of:
+        built = search(partial(section, item), lambda: None)
+        if built is None:
+            return
+        yield built

@@ -37,7 +37,11 @@ def of_rows(
 ) -> tuple[tuple[Formula, ...], ...]:
     """The entries at some rows and columns; `entry` is the result of `in_symbols`."""
     if entry is None:
-        return tuple(numbers(row[columns], precision, ZERO) for row in a.jacobian(x).rows(at))
+        rows = none_if_unwritable(lambda: [*a.jacobian(x).rows(at)])
+        if rows is None:
+            a.problem.limits.budget.spent = True
+            return ((UNWRITTEN,) * len(columns),) * len(at)
+        return tuple(numbers(row[columns], precision, ZERO) for row in rows)
     return tuple(tuple(entry(k, c) for c in columns) for k in at)
 
 

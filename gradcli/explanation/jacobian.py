@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from ..autodiff.reverse import backward
-from ..backends.numeric import Evaluator, Schedule, sources
+from ..backends.numeric import Evaluator, Schedule, Varying, sources
 from ..errors import GradcliError
 from ..graphs import OPS, Node, downstream, walk
 from ..graphs.shapes import Shape, numel
@@ -115,7 +115,7 @@ class Jacobian:
         out: Shape,
         x: Shape,
         whole: Callable[[], Any] | None = None,
-        vjp: Callable[[], Callable[[Any], Any]] | None = None,
+        vjp: Callable[[], Varying] | None = None,
         symbolic: Callable[[int], Any] | None = None,
     ):
         self.out, self.x, self._whole, self._vjp, self._symbolic = out, x, whole, vjp, symbolic
@@ -131,13 +131,17 @@ class Jacobian:
         return self._symbolic is None
 
     def rows(self, at: Iterable[int]) -> Iterator[Any]:
-        """Some rows, flattened, of numbers or SymPy elements."""
+        """Some rows, flattened, of numbers or SymPy elements. Raises GradcliError ("limit") if they
+        take too long.
+        """
         if self._symbolic is not None:
             yield from map(self._symbolic, at)
         elif self._vjp is None or numel(self.size) <= SMALL:
             yield from (self.matrix[k] for k in at)
         else:
-            yield from rows_by_vjp(self.out, self._vjp(), at)
+            vjp, at = self._vjp(), [*at]
+            vjp.check_time(len(at))
+            yield from rows_by_vjp(self.out, vjp, at)
 
     @cached_property
     def matrix(self) -> Any:

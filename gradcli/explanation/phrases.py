@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, TypeVar
 
+from ..budget import tick
 from ..graphs.shapes import Shape
 from ..lazy import np
 
@@ -41,6 +42,7 @@ def sentence(text: str) -> str:
 
 def number_text(value: Any, precision: int = 5) -> str:
     """2, 0.76159, 1.2e-05, inf, nan: `precision` digits, integers without a point."""
+    tick()
     value = float(value)
     if math.isnan(value) or math.isinf(value):
         return str(value)

@@ -9,6 +9,7 @@ be deep. A tensor that also occurs elsewhere in the same JSON is referenced by i
 from collections.abc import Iterator
 from typing import Any, NamedTuple, get_args
 
+from ..budget import tick
 from ..errors import GradcliError
 from ..lazy import np
 from ..notation import tree
@@ -80,6 +81,7 @@ class _Writer:
 
     def __call__(self, part: Any) -> Any:
         """The data of a block, or of a part of one."""
+        tick()
         if isinstance(part, Token):
             return {"t": part.text} | _nonempty(role=part.role)
         if isinstance(part, Formula):

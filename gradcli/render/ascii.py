@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Iterator, Sequence
 
 SIGNS = str.maketrans(
     {
@@ -36,9 +37,22 @@ SIGNS = str.maketrans(
 DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 
 
+def parts_in_ascii(parts: Sequence[str]) -> Iterator[str]:
+    """The parts of a text in ASCII, each as it is in the whole text."""
+    whole, end = _with_products("".join(parts)), 0
+    for part in parts:
+        start, end = end, end + len(part)
+        yield in_ascii(whole[start:end])
+
+
+def _with_products(text: str) -> str:
+    """`text` with `*` for a product; `·` alone is a zero."""
+    return re.sub(r"(?<=[\w\])])·(?=[\w(\[-])", "*", text)
+
+
 def in_ascii(text: str) -> str:
     """`text` with words or like signs for what ASCII lacks: 10¹² is 10^12, and α is alpha."""
-    text = re.sub(r"(?<=[\w\])])·(?=[\w(\[-])", "*", text)  # a product; · alone is a zero
+    text = _with_products(text)
     text = re.sub("[⁰¹²³⁴-⁹]+", lambda power: "^" + power[0].translate(DIGITS), text)
     return re.sub(r"[^\x00-\x7f]", lambda sign: _like(sign[0]), text.translate(SIGNS))
 

@@ -12,7 +12,8 @@ class Environment(NamedTuple):
     """`width` in columns; `ascii` where only ASCII can be shown; `full` leaves nothing out of what
     has no more entries than the `limits` say. `place` is where Markdown is pasted, if that is
     known; `page` what LaTeX is made as: a part of a page, a "standalone" document, or "overlay",
-    slides. `say` is what is done to words about options, which are those of a shell.
+    slides. `say` is what is done to words about options, which are those of a shell. `hurried`:
+    there is no time to lay out more.
     """
 
     width: int = 80
@@ -24,8 +25,15 @@ class Environment(NamedTuple):
     place: str = ""
     page: str = ""
     say: Callable[[str], str] = str
+    hurried: bool = False
 
     @property
     def entries(self) -> int:
         """How many entries of a table or a tensor are shown in full."""
         return (DEFAULTS if self.limits is None else self.limits.sizes)["entries"]
+
+    def shows_more(self, whole: bool) -> str:
+        """The option that shows more of a table that is `whole`, or cut to the width."""
+        if self.hurried:
+            return "--limit seconds=N shows more"
+        return "--limit entries=N shows more" if whole else "--full shows all"

@@ -1,12 +1,16 @@
 """The formats of an answer."""
 
+from collections.abc import Callable
+from functools import partial
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
 
 from ..errors import GradcliError, did_you_mean
 from ..explanation.blocks import Document, Graph, Reply, respelled
 from .environment import Environment
 from .names import CHOOSING, FORMATS
+
+R = TypeVar("R")
 
 
 def render(answer: Reply, format: str, environment: Environment) -> str:
@@ -30,10 +34,14 @@ def with_document(answer: Reply, environment: Environment) -> Any:
         return answer.data()
     from ..explanation.serialized import ShownDocuments, serialized
 
-    e = environment  # the document first: both look for what is shortest, and share their time
-    shown = ShownDocuments(answer.documents(FORMATS["json"].use), e.precision, e.full, e.entries)
+    # the document first: both look for what is shortest, and share their time
+    documents = answer.documents(FORMATS["json"].use)
     data = answer.data()
-    return data | {"document": serialized(shown, data)}
+
+    def layout(documents: list[Document], e: Environment) -> dict[str, Any]:
+        return serialized(ShownDocuments(documents, e.precision, e.full, e.entries), data)
+
+    return data | {"document": in_time(documents, environment, layout)}
 
 
 def fragment(answer: Reply, environment: Environment) -> str:
@@ -41,7 +49,11 @@ def fragment(answer: Reply, environment: Environment) -> str:
     from .html import html_fragment
 
     (built,) = answer.documents("lines")
-    return html_fragment(respelled(built, environment.say), environment)
+    return in_time(
+        [built],
+        environment,
+        lambda ds, e: html_fragment(respelled(ds[0], e.say), e),
+    )
 
 
 def render_graph(answer: Reply, format: str, environment: Environment) -> str:
@@ -59,6 +71,32 @@ def render_graph(answer: Reply, format: str, environment: Environment) -> str:
 
 def render_documents(documents: list[Document], format: str, environment: Environment) -> str:
     """Documents below each other, in one of FORMATS other than "json"."""
+    return in_time(documents, environment, partial(_rendered, format))
+
+
+def in_time(
+    documents: list[Document],
+    environment: Environment,
+    layout: Callable[[list[Document], Environment], R],
+) -> R:
+    """Documents in the `layout` of an environment; with less in them where that takes too long."""
+
+    def briefly() -> R:
+        from .trimmed import trimmed
+
+        return layout(
+            [trimmed(d, environment.full) for d in documents],
+            environment._replace(full=False, hurried=True),
+        )
+
+    def whole() -> R:
+        return layout(documents, environment)
+
+    limits = environment.limits
+    return whole() if limits is None else limits.budget.present(whole, briefly)
+
+
+def _rendered(format: str, documents: list[Document], environment: Environment) -> str:
     if environment.say is not str:
         documents = [respelled(built, environment.say) for built in documents]
     name, several, _ = FORMATS[format]

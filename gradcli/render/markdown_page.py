@@ -186,7 +186,7 @@ class Page:
 
     def matrix(self, formulas: Matrix[Formula]) -> str:
         block = texts(formulas)
-        shown = cut(block, None, self.environment.say)
+        shown = cut(block, None, self.environment)
         short = shortened(block, None)
         if sum(column_width(short, k) for k in shown.columns if k is not None) > WIDEST:
             return self.drawn_matrix(formulas)

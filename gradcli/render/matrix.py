@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from ..explanation.blocks import Formula, Matrix, Picture
 from .ascii import in_ascii
+from .environment import Environment
 
 LONGEST_ENTRY, SHORTEST_ENTRY = 26, 8
 GAP = 5  # beside a column and what is left out after it
@@ -50,12 +51,11 @@ def column_width(matrix: Matrix[str], k: int) -> int:
 def cut(
     matrix: Matrix[Any],
     room: float | None,
-    say: Callable[[str], str] = str,
+    environment: Environment,
     width: Callable[[Matrix[Any], int], float] = column_width,
 ) -> Cut:
     """The columns that fit into `room` characters (all of them without a limit), the first and the
-    last ones, or the first alone; `say` is how options are spoken of, and `width` tells how wide a
-    column is.
+    last ones, or the first alone; `width` tells how wide a column is.
     """
     count = len(matrix.column_labels)
     widths = [width(matrix, k) for k in range(count)] if room is not None else []
@@ -76,8 +76,8 @@ def cut(
         for n, what in ((matrix.skipped_rows[1], "row"), (hidden_columns, "column"))
         if n
     ]
-    more = "--limit entries=N shows more" if room is None else "--full shows all"
-    left_out = say(f"… {' and '.join(parts)} left out ({more})") if parts else ""
+    more = environment.shows_more(room is None)
+    left_out = environment.say(f"… {' and '.join(parts)} left out ({more})") if parts else ""
     return Cut(columns, rows, left_out)
 
 

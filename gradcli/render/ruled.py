@@ -9,6 +9,8 @@ from rich.console import Console, ConsoleOptions
 from rich.segment import Segment
 from rich.text import Text
 
+from ..budget import tick
+
 INDENT = "  "
 BETWEEN = Text.assemble(" ", ("│", "dim"), " ")
 
@@ -39,6 +41,7 @@ def ruled(parts: Sequence[Sequence[Sequence[Text]]], columns: Sequence[Column]) 
         if place:
             yield Text("─┼─".join("─" * width for width in widths), "dim")
         for row in part:
+            tick()
             aligned = zip(columns, row, widths, strict=True)
             yield BETWEEN.join(c.set(cell, width) for c, cell, width in aligned)
 
@@ -51,4 +54,5 @@ class Unwrapped:
 
     def __rich_console__(self, console: Console, _: ConsoleOptions) -> Iterator[Segment]:
         for line in self.lines:
+            tick()
             yield from Text.assemble(INDENT, line).render(console, end="\n")

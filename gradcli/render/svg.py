@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 
+from ..budget import expect
 from ..explanation.blocks import Block, Code, Document, Picture, Prose
 from .environment import Environment
 from .spy import fine_legend, fine_rows, outlines
@@ -31,6 +32,7 @@ PICTURE = (  # as rich's own, without its fonts from elsewhere and without the f
 
 
 COLUMN, LINE = 12.2, 24.4  # of rich's picture
+PER_CHARACTER = 2e-6  # seconds that rich takes for its picture
 MOST_LINES = 18  # of a drawn matrix
 HERE = "\ue000"  # where one is to be drawn: a character that no text is made of
 FILLS = {1: "#8d9fd0", 2: "#34488f"}
@@ -39,6 +41,7 @@ FILLS = {1: "#8d9fd0", 2: "#34488f"}
 def render_svg(documents: Sequence[Document], environment: Environment) -> str:
     """Documents as one picture, which is as wide as its longest line."""
     text = Text("\n\n").join(_shown(d, environment) for d in documents)
+    expect(len(text.plain) * PER_CHARACTER)
     lines = text.plain.split("\n")
     console = Console(
         file=io.StringIO(),

@@ -23,16 +23,17 @@ def tensor_lines(
     """The lines of a tensor in at most `width` columns; a large one in one line, if `brief`."""
     array = np.asarray(array)
     keep_all = array.size <= (environment.entries if environment.full else MANY)
+    gap = "..." if environment.ascii else GAP
     if brief and not keep_all:
-        return [_beginning(array, environment.precision)]
-    parts = _nested(array, environment.precision, _most(array.shape, keep_all, LONG))
+        return [_beginning(array, environment.precision, gap)]
+    parts = _nested(array, environment.precision, _most(array.shape, keep_all, LONG), gap)
     line = _one_line(parts)
     if len(line) <= width or array.ndim < 2:
         return [line] if len(line) <= width or array.ndim == 0 else _wrapped(parts, width)
     lines = _rows(parts)
     if max(map(len, lines)) > width and not (keep_all and environment.full):
         most = _most(array.shape, False, max(2, width // 12))
-        lines = _rows(_nested(array, environment.precision, most))
+        lines = _rows(_nested(array, environment.precision, most, gap))
     return lines
 
 
@@ -55,16 +56,16 @@ def _most(shape: Sequence[int], keep_all: bool, long: int) -> list[int]:
     return most
 
 
-def _beginning(array: Any, precision: int) -> str:
+def _beginning(array: Any, precision: int, gap: str) -> str:
     """`[[0.5, 2, …], …]`: the first two elements."""
     if array.ndim > 1:
-        return f"[{_beginning(array[0], precision)}, {GAP}]"
+        return f"[{_beginning(array[0], precision, gap)}, {gap}]"
     first = [_nested(item, precision, []) for item in array[:2]]
-    return f"[{', '.join([*first, GAP])}]"
+    return f"[{', '.join([*first, gap])}]"
 
 
-def _nested(array: Any, precision: int, most: Sequence[int]) -> Any:
-    """Nested lists of texts, of at `most` so many parts; GAP in place of those left out."""
+def _nested(array: Any, precision: int, most: Sequence[int], gap: str = GAP) -> Any:
+    """Nested lists of texts, of at `most` so many parts; `gap` in place of those left out."""
     if isinstance(array, str):
         return array
     if array.ndim == 0:
@@ -74,8 +75,8 @@ def _nested(array: Any, precision: int, most: Sequence[int]) -> Any:
         return number_text(item, precision)
     head = len(array) if len(array) <= most[0] else (most[0] + 1) // 2
     tail = len(array) - most[0] // 2 if head < len(array) else head
-    shown = [_nested(part, precision, most[1:]) for part in (*array[:head], *array[tail:])]
-    return [*shown[:head], *[GAP] * (head < tail), *shown[head:]]
+    shown = [_nested(part, precision, most[1:], gap) for part in (*array[:head], *array[tail:])]
+    return [*shown[:head], *[gap] * (head < tail), *shown[head:]]
 
 
 def _one_line(nested: Any) -> str:

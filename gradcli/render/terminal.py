@@ -35,7 +35,7 @@ from ..explanation.blocks import (
     tokens_of,
 )
 from ..notation.tree import Token
-from .ascii import in_ascii
+from .ascii import in_ascii, parts_in_ascii
 from .environment import Environment
 from .matrix import column_width, cut, drawn, in_signs_of_ascii, shortened, texts
 from .roles import input_roles
@@ -139,9 +139,11 @@ class Page:
 
     def text(self, line: Line) -> Text:
         """A line of tokens."""
-        out = Text(overflow="fold")
-        for token in tokens_of(line):
-            out.append(token.text, self.style(token.role))
+        out, tokens = Text(overflow="fold"), tokens_of(line)
+        texts = [token.text for token in tokens]
+        shown = parts_in_ascii(texts) if self.environment.ascii else texts
+        for token, text in zip(tokens, shown, strict=True):
+            out.append(text, self.style(token.role))
         return out
 
     def tensor(self, tensor: Tensor, width: int) -> Text:
@@ -357,7 +359,7 @@ class Page:
         beside = self.beside_matrix(block) + len(self.ellipsis) - 1
         room = None if whole else self.width - beside
         block = block if whole else shortened(block, room, self.ellipsis)
-        shown = cut(block, room, self.environment.say)
+        shown = cut(block, room, self.environment)
         widths = [(k, 0 if k is None else column_width(block, k)) for k in shown.columns]
         parts = [
             [self.head_cells(block, widths)],

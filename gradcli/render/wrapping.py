@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from itertools import takewhile
 from typing import NamedTuple
 
+from ..budget import tick
+
 OPERATORS = ("+ ", "- ", "* ", "/ ", "@ ", "& ", "| ", "== ", "< ", "> ", "<= ", ">= ")
 INDENT = 4
 
@@ -53,6 +55,7 @@ def _broken(line: str, width: int) -> list[str]:
 
 def _filled(line: str, last: Break, column: int, width: int) -> list[str]:
     built = []
+    tick()
     while column + len(line) - last.at > width:
         result = _reached(line, last, column, width)
         if not result:

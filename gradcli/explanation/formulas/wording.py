@@ -204,7 +204,15 @@ class Wording:
     def _as_computed(
         self, node: Node, extra: dict[Node, Name] | None = None, later: Collection[Node] = ()
     ) -> tree.Tree | None:
-        """The formula of a node without a search for a shorter one; None if it is too long."""
+        """The formula of a node without a search for a shorter one; None if it is too long, or
+        takes too long.
+        """
+        present = self.problem.limits.budget.present
+        return present(lambda: self._unsearched(node, extra, later), lambda: None)
+
+    def _unsearched(
+        self, node: Node, extra: dict[Node, Name] | None, later: Collection[Node]
+    ) -> tree.Tree | None:
         names = self._names_for(node, extra, later)
         if is_large(node, names):
             return None

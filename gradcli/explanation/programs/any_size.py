@@ -47,8 +47,8 @@ def written(plan: Plan, write: Write) -> str:
     def here() -> str:
         return f"{_remark(ALONE, plan)}{write(plan, plan.here)}"
 
-    large = is_large(plan.problem)  # once takes long enough
-    result = here() if large else search(lambda: _for_sizes(plan, write), here)
+    once = is_large(plan.problem) or plan.is_wide  # which takes long enough
+    result = here() if once else search(lambda: _for_sizes(plan, write), here)
     fixed = [plan.safe(i.name) for i in plan.inputs if depends_on(i)]
     return f"# {VALUES}: {', '.join(fixed)}\n{result}" if fixed else result
 

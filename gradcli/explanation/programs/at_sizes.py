@@ -1,7 +1,7 @@
 """The graphs that programs are written from: without source spans, and with shortened gradients."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -110,6 +110,8 @@ class AtSizes:
         several others, and those of `wrt`: each in terms of earlier ones.
         """
         received = self._received
+        if not received:
+            return Derivation([], self.gradients(seeded=False), {})
         names = {grad: OPS["input"](name=grad_of(h), shape=grad.shape) for h, grad in received}
         inputs = {*names.values()}
         grads = self._of_inputs()
@@ -161,9 +163,9 @@ class AtSizes:
         return substitute(grad, names)
 
     def _written(self, grad: Node) -> Node:
-        """A gradient as it is written: shortened, in a large program while its budget lasts."""
+        """A gradient as it is written: shortened, while the budget lasts."""
         p, named = self.problem, self._named
-        search = p.limits.budget.search if is_large(p) else _at_length
+        search = p.limits.budget.search if is_large(p) else p.limits.budget.present
         short = search(lambda: _shortened(grad, named), lambda: grad)
         return _in_floats(stripped(short, named, written=()), self._bare_named)
 
@@ -200,10 +202,6 @@ class Derivation(NamedTuple):
     back: list[tuple[str, Node]]
     ends: list[Node]
     names: Mapping[Node, Name]
-
-
-def _at_length(compute: Callable[[], Node], _: Callable[[], Node]) -> Node:
-    return compute()
 
 
 def _shortened(grad: Node, named: Collection[Node]) -> Node:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from ...backends.numeric import Evaluator, Schedule, sources
 from ...errors import GradcliError, if_applicable
@@ -79,12 +79,19 @@ class Choice(NamedTuple):
 
 @lru_cache(maxsize=1)
 def suitable(plan: Plan) -> Choice:
-    """The first choice at which gradient and finite differences agree, given values first.
+    """The first choice at which gradient and finite differences agree, given values first; one that
+    is not tried where that takes long.
 
     Raises GradcliError if there is none.
     """
-    if sum(n.numel for n in walk([plan.problem.out])) > LARGEST:
-        return Choice(DRAWS[1])
+    untried = Choice(DRAWS[1])
+    if plan.is_wide or sum(n.numel for n in walk([plan.problem.out])) > LARGEST:
+        return untried
+    present = plan.problem.limits.budget.present
+    return cast(Choice, present(lambda: _suitable(plan), lambda: untried))
+
+
+def _suitable(plan: Plan) -> Choice:
     if all(plan.is_written(i) for i in plan.inputs) and _agrees(plan, Choice(None)):
         return Choice(None)
     for keep_values in (True, False):

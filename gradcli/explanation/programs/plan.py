@@ -11,12 +11,13 @@ from ...lazy import np
 from ...notation.code.statements import Names
 from ...notation.tree import Name
 from ...operators.indexing import with_read
-from ..analysis import Analysis
+from ..analysis import Analysis, operations
 from ..checking.finite_differences import symmetric_inputs
 from ..in_pytorch.conventions import kinks_met
 from .at_sizes import RESERVED, AtSizes, safe
 
 LARGE = 60  # numbers of an array that are written out
+WIDE = 100_000  # operations, counted once for each input
 
 
 class Plan:
@@ -48,6 +49,13 @@ class Plan:
     def wrt(self) -> list[Input]:
         """The inputs in the problem's `wrt` that the output depends on."""
         return [x for x in self.problem.wrt if self.analysis.gradients.of[x.node] is not None]
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether there are so many inputs and operations that the program is written once, and not
+        tried out.
+        """
+        return operations(self.problem) * len(self.problem.wrt) > WIDE
 
     @cached_property
     def symmetric(self) -> list[Input]:

@@ -5,7 +5,7 @@ from ...notation import tree
 from ...notation.indices.element import place_to_show
 from ...notation.indices.index import Notation
 from ...notation.tree import Indexed, Token
-from ..analysis import Analysis
+from ..analysis import Analysis, within_budget
 from ..blocks import EQUALS, Line, Prose, Row, Section, Table, Tensor, equality, plain, words
 from ..formulas import by_index
 from ..formulas.source_text import role_of
@@ -44,6 +44,7 @@ def gradient(a: Analysis, w: Wording, x: Input, place: tuple[int, ...] | None) -
     return Section("gradient", title, (), (Table(tuple(rows)), *explained))
 
 
+@within_budget()
 def element_row(a: Analysis, w: Wording, x: Input, place: tuple[int, ...] | None) -> Line | None:
     """The element at `place`, or the first nonzero one, written out."""
     if not x.node.numel:

@@ -11,6 +11,7 @@ from itertools import islice
 from math import isfinite, isnan
 from typing import Any, ClassVar
 
+from ...budget import tick
 from ...graphs import Node, Operator, upstream, walk
 from ...graphs.arguments import REQUIRED
 from ...graphs.shapes import Shape, axis, numel
@@ -152,6 +153,7 @@ class Writer:
 
     def _settle(self, node: Node) -> None:
         if node not in self.trees:
+            tick()
             if self._is_number(node):
                 self.numbers.add(node)
             special = node.op.of_numbers if node in self.numbers else None

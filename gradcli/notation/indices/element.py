@@ -8,6 +8,7 @@ paths stay separate terms.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from itertools import islice
 from math import inf, isfinite, isnan, prod
 from typing import Any, NamedTuple
@@ -294,7 +295,7 @@ def place_to_show(grad: Node, names: Mapping[Node, Name], values: Values) -> tup
     """The place of the first nonzero element with a factor other than 0 and 1; else of the first
     nonzero one; else the first.
     """
-    first = (0,) * grad.ndim
+    first, values = (0,) * grad.ndim, cache(values)
     array = values(grad)
     if not grad.ndim or not grad.numel:
         return first

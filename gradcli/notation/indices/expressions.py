@@ -13,6 +13,7 @@ from math import prod
 from operator import is_
 from typing import Any, NamedTuple, Union
 
+from ...budget import tick
 from ...graphs import Node, Operator
 from ...lazy import np
 from . import places
@@ -298,6 +299,7 @@ class Evaluation:
         return places.at(place, env, lambda value: int(self(value, env)))
 
     def _element(self, e: Element, env: dict[str, int]) -> Any:
+        tick()
         self.budget -= prod(self.enclosing)
         if self.budget < 0:
             raise Unknown

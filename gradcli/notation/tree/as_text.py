@@ -7,6 +7,7 @@ that a renderer can colour them. What would be too long to read is cut.
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, TypeVar
 
+from ...budget import tick
 from .parts import (
     Attribute,
     Between,
@@ -110,6 +111,7 @@ _Pieces = Iterator[Token | Part]
 
 def tokens(tree: Tree) -> list[Token]:
     """The pieces of text of a formula, from left to right."""
+    tick()
     result = []
     for token in walk(tree, _form, BRACKETS):
         result.append(token)

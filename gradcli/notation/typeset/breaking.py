@@ -7,6 +7,7 @@ brackets; what cannot be broken, a fraction or a root, is written in a line wher
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 
+from ...budget import tick
 from .pieces import (
     ABOVE,
     ABSOLUTE,
@@ -181,6 +182,7 @@ def _grouped(part: list[Piece]) -> list[Piece]:
 
 def width(result: Sequence[Piece]) -> float:
     """About how many characters wide pieces are."""
+    tick()
     open_layouts: list[list[list[float]]] = [[[0.0]]]  # rows of the widths of parts
     tall = tall_brackets(result)
     for k, piece in enumerate(result):

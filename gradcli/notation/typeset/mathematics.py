@@ -9,6 +9,7 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
+from ...budget import tick
 from ..tree import (
     Attribute,
     Between,
@@ -103,6 +104,7 @@ class _Recent:
         """See below."""
         known = self.by_id.get(id(tree))
         if known is None:
+            tick()
             known = tree, _pieces(tree)
             self.count += len(known[1] or ()) + 1
             if self.count > KEPT:

@@ -6,6 +6,7 @@ from html import escape, unescape
 from itertools import groupby
 from typing import Any
 
+from ...budget import tick
 from ...explanation.blocks import EQUALS, Document, Formula, Line, Piece, tokens_of
 from ...explanation.phrases import number_text
 from ...notation.typeset.mathml import mathml
@@ -17,6 +18,7 @@ MARKS = {"✓": "ok", "✗": "bad"}
 
 def tag(name: str, inside: str, /, **attributes: str | None) -> str:
     """An element; attributes that are None are left out, those without a text stand alone."""
+    tick()
     text = "".join(
         f" {key.strip('_').replace('_', '-')}" + (f'="{escape(value)}"' if value else "")
         for key, value in attributes.items()

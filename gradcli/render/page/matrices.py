@@ -23,7 +23,7 @@ class MatrixFigure:
 
     def __init__(self, block: Matrix[Formula], markup: Markup):
         self.block, self.formulas, self.markup = texts(block), block.entries, markup
-        self.shown = cut(block, None, markup.environment.say)
+        self.shown = cut(block, None, markup.environment)
         self.names = _element_names(block, self.block)
 
     def figure(self) -> str:

@@ -33,7 +33,7 @@ def render_matrix(block: Matrix[Formula], environment: Environment) -> Made:
     room = ROOM.get(environment.page, ROOM["standalone"])
     block, names = _named(block, room - _beside(block))
     left = room - _beside(block)
-    shown = cut(block, None if environment.full else left, environment.say, _column_width)
+    shown = cut(block, None if environment.full else left, environment, _column_width)
     arrays = [displayed(_array(block, part)) for part in _split(block, shown, left)]
     definitions: list[Line] = [(name, EQUALS, entry) for entry, name in names.items()]
     return Made(arrays, definitions, plain(shown.left_out))
