@@ -4,7 +4,9 @@ Does not know where an error is shown; the command line and the JSON of `batch` 
 """
 
 from collections.abc import Callable
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
+
+from .named_tuples import NamedTuple
 
 T = TypeVar("T")
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from .. import frameworks
 from ..backends.numeric import Evaluator
@@ -10,6 +10,7 @@ from ..errors import if_applicable
 from ..graphs import Node, walk
 from ..language.problem import Input, Problem
 from ..lazy import np
+from ..named_tuples import NamedTuple
 from .analysis import Analysis, within_budget
 from .checking.finite_differences import (
     CORNER,

@@ -2,11 +2,12 @@
 
 import ast
 from collections.abc import Collection
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..errors import GradcliError, if_applicable
 from ..graphs import Node, as_node, walk
 from ..limits import Limits
+from ..named_tuples import NamedTuple
 from ..sized_cache import sized_cache
 from .arguments.values import Reader
 from .building.build import Builder

@@ -1,6 +1,8 @@
 """The formats of an answer, and the places where Markdown is pasted, by name."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from ..named_tuples import NamedTuple
 
 if TYPE_CHECKING:
     from ..explanation.blocks import Use

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 from itertools import takewhile
-from typing import NamedTuple
+
+from ..named_tuples import NamedTuple
 
 OPERATORS = ("+ ", "- ", "* ", "/ ", "@ ", "& ", "| ", "== ", "< ", "> ", "<= ", ">= ")
 INDENT = 4
