@@ -75,6 +75,13 @@ def test_operators_are_imported_when_they_are_asked_for():
     }
 
 
+def test_formulas_import_the_operators_that_they_have():
+    for args in (("explain", "x@a", "-s", "x=2x3,a=3x4"), ("formula", "exp(x).sum()", "-s", "x=3")):
+        names = {n for n in modules(*args) if n.startswith("gradcli.operators.")}
+        assert "gradcli.operators.arithmetic" in names
+        assert not names & {f"gradcli.operators.{n}" for n in ("convolution", "losses", "spectral")}
+
+
 def test_programs_are_run_where_there_is_one():
     def machine(text):
         names = modules("grad", text, "-v", "x=[1.,2.]")

@@ -76,7 +76,8 @@ def of_node(
         return
 
     def both(a: Analysis) -> tuple[Any, Any]:
-        return a.value(node), formula_value(a, text)
+        numbers = a.value(node)
+        return numbers, None if numbers is None else formula_value(a, text)
 
     text = tree.text(formula)
     yield FormulaBesideNumbers(name, name, text, both, xs)
