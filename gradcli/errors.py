@@ -4,9 +4,7 @@ Does not know where an error is shown; the command line and the JSON of `batch` 
 """
 
 from collections.abc import Callable
-from typing import TypeVar
-
-from .named_tuples import NamedTuple
+from typing import NamedTuple, TypeVar
 
 T = TypeVar("T")
 

@@ -3,10 +3,9 @@
 `request` reads their values. Imports little, because every command imports this module.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from .limits import MOST_ORDER
-from .named_tuples import NamedTuple
 
 DTYPES = ("float64", "float32")
 ANSWERS = (

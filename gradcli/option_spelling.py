@@ -5,10 +5,10 @@ Messages name options; if a request came as JSON or from Python, its messages ar
 
 import re
 from collections.abc import Collection
+from typing import NamedTuple
 
 from .errors import GradcliError
 from .fields import FIELDS
-from .named_tuples import NamedTuple
 
 ENTRY = r"\w+=[^\s,;)]+"
 OPTION = rf"(?<![\w-])(--?[a-z]+(?:-[a-z]+)*)\b(?: ({ENTRY}(?:,{ENTRY})*))?"

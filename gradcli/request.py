@@ -6,7 +6,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from .errors import GradcliError, short_repr
 from .explanation.analysis import Analysis
@@ -18,7 +18,6 @@ from .language.arguments.values import Reader
 from .language.posing import pose
 from .language.problem import Problem
 from .limits import MOST_ORDER, Limits
-from .named_tuples import NamedTuple
 from .option_spelling import PYTHON, Spelling
 from .pasted.request import in_language
 

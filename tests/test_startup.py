@@ -1,16 +1,12 @@
 """Start-up is a feature: which modules a command may import is listed here."""
 
 import ast
-import copy
 import json
-import pickle
 import subprocess
 import sys
-import typing
 from pathlib import Path
 
 import gradcli
-from gradcli.named_tuples import NamedTuple
 
 # What is large, and what may import it; everything else is Python's own or small.
 HEAVY = {"numpy", "rich", "sympy", "mpmath", "torch", "jax", "pydantic", "pygments", "hypothesis"}
@@ -151,45 +147,6 @@ def test_json_imports_what_it_holds():
     names = modules("a*a", "-v", "a=[1,2]", "-g", "a", "-f", "json")
     absent = ("autodiff.forward", "explanation.cost", "explanation.sections.modes")
     assert not names & {f"gradcli.{module}" for module in absent}
-
-
-class Record(NamedTuple):
-    x: int
-    y: str = "b"
-    z: tuple = ()
-
-
-class Typed(typing.NamedTuple):
-    x: int
-    y: str = "b"
-    z: tuple = ()
-
-
-def results(record):
-    """What a class of named tuples does, or the kinds of errors that it raises."""
-    one = record(1, z=(2,))
-    for make in (
-        lambda: [record(1), record(1, "c"), record(x=1, z=3), record._make((1, 2, 3))],
-        lambda: [one.x, one._replace(y="d"), one._asdict(), one._fields, one._field_defaults],
-        lambda: [one == (1, "b", (2,)), hash(one), [*one], one[1], len(one)],
-        lambda: [repr(one).partition("(")[2], copy.copy(one), pickle.loads(pickle.dumps(one))],
-        lambda: record(),
-        lambda: record(1, 2, 3, 4),
-        lambda: record(1, x=1),
-        lambda: record(1, w=1),
-        lambda: record(y=1),
-        lambda: one._replace(w=1),
-        lambda: setattr(one, "x", 2),
-        lambda: setattr(one, "w", 2),
-    ):
-        try:
-            yield make()
-        except (TypeError, ValueError, AttributeError) as error:
-            yield type(error)
-
-
-def test_named_tuples_are_those_of_typing():
-    assert [*results(Record)] == [*results(Typed)]
 
 
 def test_grad_imports_neither_explanations_nor_notation():

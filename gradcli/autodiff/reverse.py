@@ -7,12 +7,11 @@ the input by visible nodes, `expand` and `sum_to_size`.
 from collections.abc import Collection, Mapping, Sequence
 from functools import reduce
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import MISUSES, GradcliError, misused
 from ..gc_policy import uncollected
 from ..graphs import OPS, Node, NoRule, StaysZero, shapes, walk
-from ..named_tuples import NamedTuple
 from ..sized_cache import sized_cache
 
 PLACES = ("first", "second", "third", "fourth")

@@ -8,11 +8,10 @@ evaluated as a whole; values are deleted after their last use.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..graphs import Node
 from ..lazy import np
-from ..named_tuples import NamedTuple
 from .numeric import LARGE, Evaluator, Schedule, array_bytes, sources, workspace
 
 BLOCK = 1 << 15  # elements of the widest tensor of a run, in a block

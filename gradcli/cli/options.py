@@ -6,14 +6,13 @@ from functools import cached_property, partial
 from inspect import Parameter, Signature
 from itertools import pairwise
 from types import SimpleNamespace
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
 from ..explanation.choices import SECTIONS
 from ..fields import FIELDS, Field
 from ..limits import DEFAULTS, PRECISIONS, WIDTHS
-from ..named_tuples import NamedTuple
 from ..render.names import FORMATS, PLACES
 from . import completion
 from .streams import ReaderGone, Streams
@@ -274,8 +273,8 @@ class Taking:
     def __signature__(self) -> Signature:
         return Signature([_parameter("ctx", typer.Context), *map(_option_parameter, self.names)])
 
-    @cached_property
-    def __annotations__(self) -> dict[str, Any]:  # type: ignore[override]
+    @property
+    def __annotations__(self) -> dict[str, Any]:
         return {p.name: p.annotation for p in self.__signature__.parameters.values()}
 
 

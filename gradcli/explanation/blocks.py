@@ -7,9 +7,8 @@ can lay them out in its width.
 """
 
 from collections.abc import Callable
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
-from ..named_tuples import NamedTuple
 from ..notation import tree
 from ..notation.tree import Token, Tree
 

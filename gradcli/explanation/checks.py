@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Collection, Iterator
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..backends.numeric import Evaluator
 from ..errors import if_applicable
 from ..graphs import Node, walk
 from ..language.problem import Input, Problem
 from ..lazy import np
-from ..named_tuples import NamedTuple
 from .analysis import Analysis, within_budget
 from .checking.finite_differences import (
     CORNER,

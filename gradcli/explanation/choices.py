@@ -1,7 +1,8 @@
 """Which parts of an explanation to show, and the names of sections for --show."""
 
+from typing import NamedTuple
+
 from ..limits import DEFAULTS, LINE
-from ..named_tuples import NamedTuple
 
 SECTIONS = (
     "answer",

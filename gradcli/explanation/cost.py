@@ -1,13 +1,13 @@
 """The cost of gradients and Jacobians, computed from shapes: FLOP, passes, memory."""
 
 from collections.abc import Collection, Iterator, Mapping
+from typing import NamedTuple
 
 from ..autodiff.forward import transposed
 from ..autodiff.reverse import Step, backward
 from ..graphs import AGAIN, OPS, Node, intern, walk
 from ..graphs.flops import total
 from ..language.problem import Input
-from ..named_tuples import NamedTuple
 from .analysis import Analysis
 from .quantities import item_size
 

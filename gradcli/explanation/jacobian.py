@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..autodiff.reverse import backward
 from ..backends.numeric import Evaluator, Schedule, sources
@@ -10,7 +10,6 @@ from ..errors import GradcliError
 from ..graphs import OPS, Node, downstream, walk
 from ..graphs.shapes import Shape, numel
 from ..lazy import np
-from ..named_tuples import NamedTuple
 from ..notation.jacobians.closed_form import ClosedForm, closed_form
 from ..notation.jacobians.einsum import matrix
 from ..sized_cache import sized_cache

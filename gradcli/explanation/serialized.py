@@ -7,11 +7,10 @@ be deep. A tensor that also occurs elsewhere in the same JSON is referenced by i
 """
 
 from collections.abc import Iterator
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 from ..errors import GradcliError
 from ..lazy import np
-from ..named_tuples import NamedTuple
 from ..notation import tree
 from ..notation.tree import Token, Tree
 from .arrays import jsonable

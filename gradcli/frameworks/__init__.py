@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import GradcliError, did_you_mean
 from ..graphs import Node
-from ..named_tuples import NamedTuple
 
 TITLES = {"torch": "PyTorch", "jax": "JAX"}
 

@@ -11,10 +11,9 @@ keyword-only parameters the attributes with PyTorch's defaults; the docstring is
 """
 
 from collections.abc import Callable, Collection, Container, Iterable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from ..errors import MISUSES, GradcliError, Span, misused
-from ..named_tuples import NamedTuple
 from .arguments import REQUIRED, TENSORS, bind, parameters_of
 from .node import OPS, Node, as_node, intern, walk
 from .shapes import Shape

@@ -2,12 +2,11 @@
 
 import ast
 from collections.abc import Collection
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import GradcliError, if_applicable
 from ..graphs import Node, as_node, walk
 from ..limits import Limits
-from ..named_tuples import NamedTuple
 from ..sized_cache import sized_cache
 from .arguments.values import Reader
 from .building.build import Builder

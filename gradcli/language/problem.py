@@ -1,12 +1,11 @@
 """A posed request: the graph, its inputs with shapes and values, and the seed."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..graphs import Node, walk
 from ..graphs.shapes import Shape
 from ..limits import Limits
-from ..named_tuples import NamedTuple
 from .arguments.seeds import Seed
 from .program import Program
 

@@ -10,10 +10,10 @@ import warnings
 from collections.abc import Iterable
 from functools import lru_cache
 from itertools import chain
+from typing import NamedTuple
 
 from ..errors import EXAMPLE, EXPRESSION, GradcliError, Span
 from ..limits import Limits
-from ..named_tuples import NamedTuple
 from ..sized_cache import sized_cache
 from .foreign import assigned, augmented, foreign_statement
 from .refusals import CURES, ELSEWHERE, refusal

@@ -1,9 +1,9 @@
 """Functions of PyTorch that gradcli does not support, with the reasons."""
 
 import re
+from typing import NamedTuple
 
 from ..graphs.arguments import IN_PLACE
-from ..named_tuples import NamedTuple
 from ..public_names import OTHER_IN_TORCH, functions
 
 COMPLEX = "works on complex numbers, and numbers are real here"

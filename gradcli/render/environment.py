@@ -3,9 +3,9 @@ be any terminal.
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from ..limits import DEFAULTS, Limits
-from ..named_tuples import NamedTuple
 
 
 class Environment(NamedTuple):

@@ -1,10 +1,9 @@
 """A Jacobian cut to a width: which of its columns are shown, and as what texts; and its picture."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..explanation.blocks import Formula, Matrix, Picture
-from ..named_tuples import NamedTuple
 from .ascii import in_ascii
 
 LONGEST_ENTRY, SHORTEST_ENTRY = 26, 8

@@ -1,8 +1,6 @@
 """The formats of an answer, and the places where Markdown is pasted, by name."""
 
-from typing import TYPE_CHECKING
-
-from ..named_tuples import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from ..explanation.blocks import Use

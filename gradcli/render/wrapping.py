@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import takewhile
-
-from ..named_tuples import NamedTuple
+from typing import NamedTuple
 
 OPERATORS = ("+ ", "- ", "* ", "/ ", "@ ", "& ", "| ", "== ", "< ", "> ", "<= ", ">= ")
 INDENT = 4

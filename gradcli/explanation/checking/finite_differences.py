@@ -6,14 +6,13 @@ random directions, or along one if that takes long.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...backends.numeric import Evaluator
 from ...errors import if_applicable
 from ...graphs import Node, walk
 from ...graphs.shapes import is_square
 from ...lazy import np
-from ...named_tuples import NamedTuple
 from ..random_numbers import Numbers
 
 EVERY_ELEMENT = 200  # the largest input whose elements are perturbed one by one

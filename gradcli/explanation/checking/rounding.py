@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...backends.numeric import sources
 from ...errors import if_applicable
 from ...graphs import Node, walk
 from ...language.problem import Input
 from ...lazy import np
-from ...named_tuples import NamedTuple
 from ..analysis import Analysis
 
 FEW = 1e-4  # relative: with a larger error fewer than four digits are right

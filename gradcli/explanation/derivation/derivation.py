@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property, partial, reduce
 from itertools import islice
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...autodiff.reverse import Contribution, Step
 from ...errors import if_applicable
@@ -21,7 +21,6 @@ from ...language.arguments.values import Reader
 from ...language.posing import Posing
 from ...language.problem import Problem
 from ...lazy import np
-from ...named_tuples import NamedTuple
 from ...notation import tree
 from ...notation.formulas.formula import TOO_LONG, Writer, formula, too_long
 from ...notation.tree import Name, Tree

@@ -8,12 +8,12 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from copy import copy
 from itertools import chain, count, islice
+from typing import NamedTuple
 
 from ...errors import EXPRESSION, GradcliError
 from ...graphs import Node
 from ...language.problem import Problem
 from ...language.program import Program, Statement, read_again
-from ...named_tuples import NamedTuple
 from ...notation.formulas.simplify import without_spans
 
 SHORT = 200  # pieces of syntax of an expression that is compared with others

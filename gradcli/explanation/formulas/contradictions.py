@@ -6,14 +6,13 @@ its range, overflows or leaves its domain, they lose information that the formul
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...errors import MISFITS, if_applicable
 from ...graphs import OPS, Node, downstream, walk
 from ...graphs.shapes import Shape, numel
 from ...language.problem import Input
 from ...lazy import np
-from ...named_tuples import NamedTuple
 from ...notation import tree
 from ...notation.formulas.formula import formula
 from ...notation.indices.index import Notation

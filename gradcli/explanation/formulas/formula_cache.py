@@ -6,12 +6,11 @@ formulas are searched for once.
 
 from collections.abc import Hashable, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...graphs import Node
 from ...language.problem import Problem
 from ...lazy import np
-from ...named_tuples import NamedTuple
 from ...notation import tree
 
 if TYPE_CHECKING:

@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...autodiff.reverse import Contribution
 from ...autodiff.reverse import Step as Pass
 from ...graphs import Node
-from ...named_tuples import NamedTuple
 from ...notation import tree
 from ...notation.tree import Name, Token, Tree
 from ...operators.shaping import summed_axes

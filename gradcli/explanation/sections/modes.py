@@ -1,11 +1,11 @@
 """Forward mode and reverse mode side by side."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from ...autodiff.forward import jvp
 from ...graphs import OPS, Node
 from ...language.problem import Input, Tangent
-from ...named_tuples import NamedTuple
 from ...notation.tree import Name, Token, Tree
 from ..analysis import Analysis
 from ..blocks import Formula, Line, Prose, Row, Section, Table, words

@@ -1,13 +1,12 @@
 """Seeds and tangents: tensors of a known shape, given as values or as expressions."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...errors import GradcliError
 from ...graphs import OPS, Node, as_node
 from ...graphs.shapes import Shape
 from ...lazy import np
-from ...named_tuples import NamedTuple
 from ...operators.leaves import Array
 from ..building.build import Builder
 from ..building.makers import tensor

@@ -2,12 +2,11 @@
 
 from collections.abc import Collection
 from itertools import chain, count
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...errors import GradcliError
 from ...graphs import OPS, Node
 from ...graphs.shapes import Shape, numel, text
-from ...named_tuples import NamedTuple
 from ..program import Program
 
 NAMES = ("g", "g_out", "seed", "cotangent")

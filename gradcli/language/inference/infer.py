@@ -10,11 +10,11 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, count, islice, permutations, repeat, tee
+from typing import NamedTuple
 
 from ...errors import GradcliError, if_applicable
 from ...graphs import Node, walk
 from ...graphs.shapes import Conflict, Shape, numel, text
-from ...named_tuples import NamedTuple
 from ..program import Program
 from .broadcasts import unbroadcast_ranks
 from .stand_ins import Sizes

@@ -1,13 +1,12 @@
 """A function of a library, called with its own arguments; and arrays from lists."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...errors import GradcliError
 from ...graphs import Node, Operator, Outputs, as_node
 from ...graphs.operator import result_dtype
 from ...lazy import np
-from ...named_tuples import NamedTuple
 from ...operators import lookup
 from ...operators.families import Shorthand
 from ...operators.leaves import numbers

@@ -5,9 +5,8 @@ and modules of `nn`. The resulting statements have full names of libraries.
 import ast
 import math
 from collections.abc import Iterable
-from typing import TypeGuard
+from typing import NamedTuple, TypeGuard
 
-from ...named_tuples import NamedTuple
 from ...operators import lookup
 from ..syntax import (
     Transformer,

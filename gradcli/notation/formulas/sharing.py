@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import combinations, count
+from typing import NamedTuple
 
 from ...graphs import Node, walk
-from ...named_tuples import NamedTuple
 from .. import tree
 from ..tree import Block, Infix, Name, Prefix, Tree
 

@@ -10,12 +10,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from math import inf, isfinite, isnan, prod
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...errors import GradcliError
 from ...graphs import Node
 from ...lazy import np
-from ...named_tuples import NamedTuple
 from .. import tree
 from ..tree import Infix, LeftOut, Name, Tree, Verbatim
 from .collect import Simplifier

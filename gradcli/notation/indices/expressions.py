@@ -11,11 +11,10 @@ from contextlib import suppress
 from functools import lru_cache
 from math import prod
 from operator import is_
-from typing import Any, Union
+from typing import Any, NamedTuple, Union
 
 from ...graphs import Node, Operator
 from ...lazy import np
-from ...named_tuples import NamedTuple
 from . import places
 from .places import Place
 

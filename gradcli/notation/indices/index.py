@@ -9,11 +9,10 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...graphs import OPS, Node, walk
 from ...graphs.shapes import axes
-from ...named_tuples import NamedTuple
 from .. import tree
 from ..formulas.formula import GenericSizes
 from ..formulas.sizes import of_sizes

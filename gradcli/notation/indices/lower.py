@@ -13,11 +13,10 @@ Lowered expressions are exact: only places are simplified.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import nan
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...graphs import OPS, Node, shapes
 from ...lazy import np
-from ...named_tuples import NamedTuple
 from ...operators.indexing import full_index
 from ...operators.leaves import Array
 from . import places

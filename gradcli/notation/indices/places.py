@@ -7,10 +7,9 @@ letter, a Part (a place after // and %, for reshape) or a Picked (an element of 
 
 from collections.abc import Callable, Mapping, Sequence
 from math import gcd
-from typing import Any, Union
+from typing import Any, NamedTuple, Union
 
 from ...graphs.shapes import Shape
-from ...named_tuples import NamedTuple
 from .. import tree
 from ..tree import Multiples, Quotient, Tree
 

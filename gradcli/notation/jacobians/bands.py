@@ -5,10 +5,9 @@ these letters the part of it.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...graphs import OPS, Node
-from ...named_tuples import NamedTuple
 from .. import tree
 from ..formulas.formula import KEEPING, STARTS, THROUGH, is_row_major
 from ..indices.collect import Simplifier

@@ -6,10 +6,10 @@ letters, and deltas determine its entries in the matrix.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from ...graphs import Node, walk
 from ...graphs.shapes import Shape, numel
-from ...named_tuples import NamedTuple
 from ..indices.collect import Simplifier
 from ..indices.expressions import (
     ONE,

@@ -5,11 +5,11 @@ reshapes its seed, or is the result of a reshape, the shape before that is tried
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from ...graphs import OPS, Node, walk
 from ...graphs.shapes import Shape
 from ...graphs.substitution import substitute
-from ...named_tuples import NamedTuple
 from ..indices.places import Place
 from ..tree import Name
 

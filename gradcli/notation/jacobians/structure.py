@@ -8,13 +8,12 @@ nothing is claimed that they contradict.
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...errors import MISFITS, if_applicable
 from ...graphs import OPS, Node, walk
 from ...graphs.shapes import numel
 from ...lazy import np
-from ...named_tuples import NamedTuple
 from .. import tree
 from ..formulas.formula import GenericSizes, formula
 from ..formulas.simplify import simplify

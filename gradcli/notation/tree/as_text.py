@@ -5,9 +5,8 @@ that a renderer can colour them. What would be too long to read is cut.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
-from ...named_tuples import NamedTuple
 from .parts import (
     Attribute,
     Between,

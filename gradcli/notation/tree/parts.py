@@ -7,9 +7,7 @@ Trees may share parts and be deep: nothing here recurses.
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import reduce
 from itertools import chain
-from typing import Any, Union
-
-from ...named_tuples import NamedTuple
+from typing import Any, NamedTuple, Union
 
 Tree = Union[
     "Name", "Number", "Infix", "Prefix", "Call", "Method", "Attribute", "Subscript", "Slice",

@@ -5,9 +5,9 @@ u vᵀ, (Aᵀ x), aᵀ X b. Only what has one or two dimensions is looked at.
 """
 
 from functools import lru_cache
+from typing import NamedTuple
 
 from ....graphs import OPS, Node
-from ....named_tuples import NamedTuple
 from .assumed import is_orthogonal, is_symmetric
 from .matrices import is_unit
 from .products import (

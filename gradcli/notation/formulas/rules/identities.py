@@ -15,10 +15,9 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cached_property, lru_cache
 from math import isclose
-from typing import Any
+from typing import Any, NamedTuple
 
 from ....graphs import OPS, Node, as_node
-from ....named_tuples import NamedTuple
 from .assumed import is_orthogonal, is_symmetric
 from .chains import is_square
 from .factoring import are_opposite, sum_of, terms_of_sum

@@ -1,13 +1,12 @@
 """Gathering and scattering of elements and of parts; dimensions of size 1."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ....graphs import OPS, Node
 from ....graphs.shapes import Shape, axes, axis
 from ....graphs.substitution import with_attributes
 from ....lazy import np
-from ....named_tuples import NamedTuple
 from ....operators.indexing import full_index
 from ....operators.leaves import Array
 from .factoring import terms_of

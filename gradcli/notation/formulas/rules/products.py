@@ -4,10 +4,10 @@ from collections.abc import Callable, Collection, Mapping
 from fractions import Fraction
 from functools import lru_cache
 from math import isfinite
+from typing import NamedTuple
 
 from ....graphs import OPS, Node, as_node, intern
 from ....graphs.shapes import numel
-from ....named_tuples import NamedTuple
 from .registry import layout, rule
 
 CACHE_SIZE = 4096  # entries of each cache
