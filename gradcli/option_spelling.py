@@ -11,7 +11,7 @@ from .errors import GradcliError
 from .fields import FIELDS
 
 ENTRY = r"\w+=[^\s,;)]+"
-OPTION = re.compile(rf"(?<![\w-])(--?[a-z]+(?:-[a-z]+)*)\b(?: ({ENTRY}(?:,{ENTRY})*))?")
+OPTION = rf"(?<![\w-])(--?[a-z]+(?:-[a-z]+)*)\b(?: ({ENTRY}(?:,{ENTRY})*))?"
 NAMES = {option: name for name, f in FIELDS.items() if f.meaning for option in f.options}
 
 
@@ -110,7 +110,7 @@ def respell(text: str, spelling: Spelling, typed: str = "") -> str:
         )
         return spelling.field.format(field_name, f"{{{', '.join(entries)}}}")
 
-    return OPTION.sub(respelled, text)
+    return re.sub(OPTION, respelled, text)
 
 
 def field_of(origin: str) -> str:

@@ -10,7 +10,7 @@ import threading
 import time
 from concurrent.futures import Future
 from concurrent.futures.process import _threads_wakeups
-from itertools import count, islice
+from itertools import chain, count, islice
 from pathlib import Path
 
 import pytest
@@ -41,6 +41,11 @@ def square(k: int) -> str:
 
 def answer_to_square(k: int) -> dict:
     return {"id": k, "ok": True, "grad": {"x": 2 * k}}
+
+
+def each_in_parallel(lines, slots):
+    """The answers one by one."""
+    return chain.from_iterable(in_parallel(lines, Limits(), slots))
 
 
 def is_alive(pid: int) -> bool:
@@ -125,7 +130,7 @@ def test_of_an_endless_input_no_more_is_read_than_has_room():
             read.append(k)
             yield square(k)
 
-    found = list(islice(in_parallel(endless(), Limits(), [AtOnce()]), 5))
+    found = list(islice(each_in_parallel(endless(), [AtOnce()]), 5))
     assert [json.loads(answer.text)["id"] for answer in found] == [*range(5)]
     wait_until(lambda: len(read) >= WINDOW)
     time.sleep(0.05)
@@ -134,7 +139,7 @@ def test_of_an_endless_input_no_more_is_read_than_has_room():
 
 def test_answers_that_wait_for_one_before_them_have_a_limit(monkeypatch):
     monkeypatch.setattr(parallel, "HELD", 50_000)
-    first, sent = Future(), []
+    first, with_first, sent = Future(), [], []
 
     class Large(AtOnce):
         """The first line takes until others have stopped; all answers are long."""
@@ -142,20 +147,21 @@ def test_answers_that_wait_for_one_before_them_have_a_limit(monkeypatch):
         def submit(self, lines, limits):
             sent.extend(lines)
             if "0" in lines:
+                with_first.extend(lines)
                 return first
             future = Future()
             future.set_result([Answered(True, line + "." * 10_000) for line in lines])
             return future
 
     def lines():
-        yield from map(str, range(200))
+        yield from map(str, range(400))
         time.sleep(0.2)
         held = len(sent)
-        first.set_result([Answered(True, "0.")])
-        assert held < 80
+        first.set_result([Answered(True, line) for line in with_first])
+        assert held < 160
 
-    found = in_parallel(lines(), Limits(), [Large(), Large()])
-    assert [int(answer.text.strip(".")) for answer in found] == [*range(200)]
+    found = each_in_parallel(lines(), [Large(), Large()])
+    assert [int(answer.text.strip(".")) for answer in found] == [*range(400)]
 
 
 @watches
@@ -192,7 +198,7 @@ def test_and_nothing_else():
             os.kill(max(pids(), key=cpu_seconds), signal.SIGKILL)
             yield from lines[51:]
 
-        found = in_parallel(sent(), Limits(), slots)
+        found = each_in_parallel(sent(), slots)
         answers = [json.loads(answer.text) for answer in found]
     assert answers[50]["id"] == "slow"
     assert answers[50]["error"]["code"] == "limit"
@@ -356,7 +362,7 @@ def test_the_bar_is_of_what_is_written():
     progress = Progress(streams, Source(), shown=True)
     progress._before = 0
     for k in range(5):
-        progress.add(k > 1)
+        progress.add([Answered(k > 1, "")])
     assert progress.text(2.0) == "█" * 6 + "░" * 18 + "  25%  5 lines, 2 a second, 2 failed"
 
 

@@ -916,7 +916,7 @@ def test_python_is_told_of_keywords(ask, cure):
     with pytest.raises(library.GradcliError) as caught:
         ask()
     assert cure in caught.value.hint
-    assert not option_spelling.OPTION.search(caught.value.hint)
+    assert not re.search(option_spelling.OPTION, caught.value.hint)
     assert str(caught.value) == caught.value.message
 
 

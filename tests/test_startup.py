@@ -65,8 +65,17 @@ def test_operators_are_imported_when_they_are_asked_for():
         for n in modules("grad", "a*a", "-v", "a=[1,2]", "-g", "a")
         if n.startswith("gradcli.operators.")
     }
-    assert "arithmetic" in found
-    assert not found & {"convolution", "decompositions", "losses", "pooling", "special"}
+    assert found == {
+        *("arithmetic", "bounds", "comparisons", "elements", "families", "indexing", "leaves"),
+        "precision",
+    }
+
+
+def test_formulas_import_the_operators_that_they_have():
+    for args in (("explain", "x@a", "-s", "x=2x3,a=3x4"), ("formula", "exp(x).sum()", "-s", "x=3")):
+        names = {n for n in modules(*args) if n.startswith("gradcli.operators.")}
+        assert "gradcli.operators.arithmetic" in names
+        assert not names & {f"gradcli.operators.{n}" for n in ("convolution", "losses", "spectral")}
 
 
 def test_programs_are_run_where_there_is_one():
@@ -117,6 +126,27 @@ def test_grad_imports_numpy_alone():
 def test_error_functions_of_few_elements_import_no_scipy():
     names = modules("grad", "gelu(x) + erfc(x)", "-v", "x=[1,2]", "-g", "x")
     assert not {n for n in names if n.startswith("scipy")}
+
+
+def test_an_explanation_imports_what_it_shows():
+    names = modules("explain", "a*a", "-v", "a=[[1,2,3],[4,5,6]]", "-g", "a")
+    rooms = {
+        "cli": ("help", "usage"),
+        "explanation": ("cost", "torch_lines", "formulas.nonzero_count", "formulas.generic_steps"),
+        "explanation.higher": ("hessian", "jvp"),
+        "explanation.sections": ("backward", "code", "graph", "modes"),
+        "language.inference": ("ranks",),
+        "notation": ("code.torch_code", "indices.numbers", "jacobians.composed"),
+        "operators": ("contractions", "reductions", "scattering", "selecting"),
+    }
+    absent = {f"gradcli.{room}.{module}" for room, all in rooms.items() for module in all}
+    assert not names & absent
+
+
+def test_json_imports_what_it_holds():
+    names = modules("a*a", "-v", "a=[1,2]", "-g", "a", "-f", "json")
+    absent = ("autodiff.forward", "explanation.cost", "explanation.sections.modes")
+    assert not names & {f"gradcli.{module}" for module in absent}
 
 
 def test_grad_imports_neither_explanations_nor_notation():

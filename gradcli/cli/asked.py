@@ -8,7 +8,6 @@ from .streams import Streams
 
 if TYPE_CHECKING:
     from ..explanation.reading.answer import Answer
-import base64
 import re
 import shlex
 from functools import partial
@@ -202,6 +201,8 @@ def copy_to_clipboard(text: str, streams: Streams) -> None:
         pass
     if not streams.stderr.isatty():
         raise GradcliError("option", "there is no clipboard here", hint="write to a file: -o FILE")
+    import base64
+
     streams.stderr.write(f"\x1b]52;c;{base64.b64encode(text.encode()).decode()}\x07")
     streams.stderr.flush()
 

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from itertools import count
 from time import monotonic
@@ -79,10 +79,10 @@ def answer_lines(requests: Requests, streams: Streams, given: Any, limits: Limit
     progress = Progress(streams, requests, shown=not (file is None and streams.is_terminal))
     mode = "a" if given.resume else "w"
     with streams.writing(file), _target(file, mode, streams) as target, progress:
-        for answer in _answers(lines, limits, given):
-            good, count = good and answer.ok, count + 1
-            target.write(answer.text)
-            progress.add(answer.ok)
+        for ready in _answers(lines, limits, given):
+            good, count = good and all(answer.ok for answer in ready), count + len(ready)
+            target.write("".join(answer.text for answer in ready))
+            progress.add(ready)
             if not file:
                 target.flush()
     if file:
@@ -105,7 +105,8 @@ def _check_options(given: Any, file: str | None) -> None:
         raise GradcliError("option", "--executor dask needs the address of a scheduler", hint=hint)
 
 
-def _answers(lines: Iterable[str], limits: Limits, given: Any) -> Iterator[Answered]:
+def _answers(lines: Iterable[str], limits: Limits, given: Any) -> Iterator[list[Answered]]:
+    """The answers in order, those together that are there at the same time."""
     if given.executor == "dask":
         from .cluster import Cluster
 
@@ -114,10 +115,10 @@ def _answers(lines: Iterable[str], limits: Limits, given: Any) -> Iterator[Answe
         from .processes import Processes
 
         return _in_parallel(lines, limits, Processes(given.jobs))
-    return (answered(line, limits) for line in lines)
+    return ([answered(line, limits)] for line in lines)
 
 
-def _in_parallel(lines: Iterable[str], limits: Limits, workers: Any) -> Iterator[Answered]:
+def _in_parallel(lines: Iterable[str], limits: Limits, workers: Any) -> Iterator[list[Answered]]:
     from .parallel import in_parallel
 
     with workers as slots:
@@ -205,10 +206,10 @@ class Progress:
         if self._next:
             self._write(CLEAR)
 
-    def add(self, ok: bool) -> None:
-        """Another line is written."""
-        self._done += 1
-        self._failed += not ok
+    def add(self, answers: Sequence[Answered]) -> None:
+        """More lines are written."""
+        self._done += len(answers)
+        self._failed += sum(not answer.ok for answer in answers)
         now = monotonic()
         if self._shown and now >= self._next:
             self._next = now + OFTEN

@@ -4,7 +4,7 @@ import os
 import sys
 import traceback
 import warnings
-from copy import copy
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -26,12 +26,20 @@ from .asked import (
     typed,
     write,
 )
-from .completion import with_own_scripts
-from .help import FIRST, help_of, help_of_all, width_of_help
 from .mistakes import meant
-from .options import ALWAYS, ANSWER, LOOK, PAGE, SHOWN, WORKERS, Given, in_full, is_json, takes
+from .options import (
+    ALWAYS,
+    ANSWER,
+    LOOK,
+    PAGE,
+    SHOWN,
+    WORKERS,
+    Given,
+    in_full,
+    is_json,
+    takes,
+)
 from .streams import Closed, ReaderGone, Streams
-from .usage import check_not_a_command, expression_last, is_extra, usage_error
 
 COMPLETING = "_GRADCLI_COMPLETE"  # what shells set where they ask for completions
 ANSWERED, NO, CANNOT, INTERRUPTED = 0, 1, 2, 130
@@ -46,12 +54,16 @@ class ExplainByDefault(TyperGroup):
 
     def get_help(self, ctx: Any) -> str:
         """The commands by what they are for."""
+        from .help import help_of_all, width_of_help
+
         return help_of_all(list(self.commands.values()), self.get_params(ctx), width_of_help(ctx))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         own = {"-h", "--help", "--version", "--install-completion", "--show-completion"}
         if args and args[0] not in self.commands and args[0] not in own:
             if not ctx.resilient_parsing:  # of a line that is being completed
+                from .usage import check_not_a_command
+
                 check_not_a_command(args, COMMANDS)
             args = ["explain", *args]
         return super().parse_args(ctx, in_full(args))
@@ -62,15 +74,15 @@ class Command(TyperCommand):
 
     def get_help(self, ctx: Any) -> str:
         """What it does, how it is called, and its options."""
+        from .help import help_of
+
         return help_of(self, ctx)
 
 
-app = typer.Typer(
-    cls=ExplainByDefault,
-    add_completion=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
+new_app = partial(
+    typer.Typer, cls=ExplainByDefault, rich_markup_mode=None, pretty_exceptions_enable=False
 )
+app = new_app(add_completion=True)
 
 
 def _version(wanted: bool) -> None:
@@ -481,12 +493,16 @@ def _for_help(arguments: list[str]) -> list[str]:
 def _run(arguments: list[str], streams: Streams) -> int:
     try:
         if not arguments and COMPLETING not in os.environ:
+            from .help import FIRST
+
             streams.write(FIRST)
             return ANSWERED
         return _answered(arguments, streams)
     except GradcliError as error:
         return _fail(error, streams, arguments)
     except UsageError as error:
+        from .usage import usage_error
+
         return _fail(usage_error(error, arguments, COMMANDS), streams, arguments)
     except ClickException as error:
         return _fail(GradcliError("option", error.format_message()), streams, arguments)
@@ -530,6 +546,8 @@ def _called(arguments: list[str], streams: Streams) -> int:
         )
         return status if isinstance(status, int) else ANSWERED
     except UsageError as error:
+        from .usage import expression_last, is_extra
+
         last = expression_last(error, arguments)
         if last is None:
             raise
@@ -546,11 +564,14 @@ def _app(arguments: list[str]) -> typer.Typer:
         sys.modules["rich"] = None  # type: ignore[assignment]
         return app
     if arguments and arguments[0] in ("--install-completion", "--show-completion"):
+        from .completion import with_own_scripts
+
         with_own_scripts()
     if not arguments or arguments[0].startswith("--") or arguments[0] == "-h":
         return app
     wanted = arguments[0] if arguments[0] in COMMANDS else "explain"
-    alone = copy(app)
+    alone = new_app(add_completion=False)
+    alone.registered_callback = app.registered_callback
     alone.registered_commands = [app.registered_commands[COMMANDS.index(wanted)]]
     return alone
 

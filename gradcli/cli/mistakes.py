@@ -16,14 +16,13 @@ REQUESTS = (".jsonl", ".ndjson")
 ARRAYS = (".npy", ".npz", ".csv", ".tsv", ".json", ".txt")
 # An option behind an operand, with a value or, of a long name, without.
 INSIDE = re.compile(r"""(?<=[\w)\]'"])[ \t]+(--[a-z][a-z-]*(?=[ \t=]|$)|-[a-z](?=[ \t]+\S))""")
-ASKED = re.compile(
+ASKED = (
     r"(what|why|how|when|which|who|is|are|can|could|does|do|did|should|explain|show|give|tell|find|"
-    r"compute|calculate|please|i|my|the|gradient|derivative|jacobian|hessian)('?s)?\s+\w+\s+\w+",
-    re.IGNORECASE,
+    r"compute|calculate|please|i|my|the|gradient|derivative|jacobian|hessian)('?s)?\s+\w+\s+\w+"
 )
 NAMES = {*LONG_NAMES, *LONG_NAMES.values(), *OTHER_NAMES}
 FEWEST_WORDS = 3  # of a question
-NOT_FINITE = re.compile(r"\b(nan|inf|infinite|zero|none|vanish\w*|explod\w*)\b", re.IGNORECASE)
+NOT_FINITE = r"\b(nan|inf|infinite|zero|none|vanish\w*|explod\w*)\b"
 QUESTION = "this is a question, and gradcli takes an expression"
 QUESTIONS = """\
 gradcli examples lists questions that people ask, and their answers
@@ -54,9 +53,11 @@ def meant(error: GradcliError, command: str) -> GradcliError:
 def question(text: str) -> GradcliError | None:
     """The error for a question; None for another text."""
     words = re.findall(r"[A-Za-z']+", text)
-    if len(words) < FEWEST_WORDS or not (text.rstrip().endswith("?") or ASKED.match(text.strip())):
+    asked = text.rstrip().endswith("?") or re.match(ASKED, text.strip(), re.IGNORECASE)
+    if len(words) < FEWEST_WORDS or not asked:
         return None
-    cures = [WHY_NUMBERS] if NOT_FINITE.search(text) else _about(words)
+    not_finite = re.search(NOT_FINITE, text, re.IGNORECASE)
+    cures = [WHY_NUMBERS] if not_finite else _about(words)
     return GradcliError("syntax", QUESTION, hint="\n".join([*cures, QUESTIONS]))
 
 

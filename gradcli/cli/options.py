@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, partial
 from inspect import Parameter, Signature
 from itertools import pairwise
 from types import SimpleNamespace
@@ -256,21 +256,33 @@ class Given(SimpleNamespace):
 
 def takes(*names: str) -> Callable[[Callable[[Streams, Given], None]], Callable[..., None]]:
     """A command with the options `names`; it is called with the streams and what was given."""
+    return partial(Taking, names)
 
-    def decorate(command: Callable[[Streams, Given], None]) -> Callable[..., None]:
-        def call(ctx: typer.Context, **given: Any) -> None:
-            try:
-                command(ctx.obj, Given(**given))
-            except BrokenPipeError:  # typer would make it exit status 1
-                raise ReaderGone from None
 
-        parameters = [_parameter("ctx", typer.Context), *map(_option_parameter, names)]
-        call.__name__, call.__doc__ = command.__name__, command.__doc__
-        call.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
-        call.__annotations__ = {p.name: p.annotation for p in parameters}
-        return call
+class Taking:
+    """A command with options. Its signature, from which typer makes them, is built when it is
+    read: of the one command that is called.
+    """
 
-    return decorate
+    __name__: str
+
+    def __init__(self, names: tuple[str, ...], command: Callable[[Streams, Given], None]):
+        self.names, self.command = names, command
+        self.__name__, self.__doc__ = command.__name__, command.__doc__
+
+    def __call__(self, ctx: typer.Context, **given: Any) -> None:
+        try:
+            self.command(ctx.obj, Given(**given))
+        except BrokenPipeError:  # typer would make it exit status 1
+            raise ReaderGone from None
+
+    @cached_property
+    def __signature__(self) -> Signature:
+        return Signature([_parameter("ctx", typer.Context), *map(_option_parameter, self.names)])
+
+    @property
+    def __annotations__(self) -> dict[str, Any]:
+        return {p.name: p.annotation for p in self.__signature__.parameters.values()}
 
 
 def _option_parameter(name: str) -> Parameter:

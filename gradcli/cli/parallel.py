@@ -19,7 +19,7 @@ from .work import Answered, lost
 
 WINDOW = 256  # lines for each worker that are read and not yet written
 HELD = 100_000_000  # characters of answers that wait to be written
-SHARE = 32  # lines that a worker is sent at a time
+SHARE = 64  # lines that a worker is sent at a time
 
 
 class Slot(Protocol):
@@ -54,19 +54,22 @@ class Done(NamedTuple):
     future: "Future[list[Answered]]"
 
 
-def in_parallel(lines: Iterable[str], limits: Limits, slots: Sequence[Slot]) -> Iterator[Answered]:
-    """The answers to lines, in order."""
+def in_parallel(
+    lines: Iterable[str], limits: Limits, slots: Sequence[Slot]
+) -> Iterator[list[Answered]]:
+    """The answers to lines, in order, as many at a time as there are."""
     events: SimpleQueue[Any] = SimpleQueue()
     room, work = Semaphore(WINDOW * len(slots)), Work(limits, slots, events)
     Thread(target=_read, args=(lines, events, room), daemon=True).start()
     while work.reading or work.pending:
         work.take(events.get())
-        while work.pending and (answer := work.pending[0].answer) is not None:
-            work.pending.popleft()
-            work.held -= len(answer.text)
-            yield answer
-            room.release()
+        while not events.empty():  # what has come meanwhile is written together
+            work.take(events.get())
         work.send()
+        if ready := work.ready():
+            yield ready
+            room.release(len(ready))
+            work.send()
 
 
 def _read(lines: Iterable[str], events: "SimpleQueue[Any]", room: Semaphore) -> None:
@@ -103,7 +106,15 @@ class Work:
             self.reading = False
         else:
             raise event
-        self.send()
+
+    def ready(self) -> list[Answered]:
+        """Take the answers that can be written."""
+        result = []
+        while self.pending and (answer := self.pending[0].answer) is not None:
+            self.pending.popleft()
+            self.held -= len(answer.text)
+            result.append(answer)
+        return result
 
     def send(self) -> None:
         """Hand out lines to all who have none, if there is room for answers; the line that is the

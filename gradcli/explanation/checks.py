@@ -4,7 +4,6 @@ from collections.abc import Callable, Collection, Iterator
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
-from .. import frameworks
 from ..backends.numeric import Evaluator
 from ..errors import if_applicable
 from ..graphs import Node, walk
@@ -344,6 +343,8 @@ def _triangles(out: Node) -> dict[Node, Callable]:
 
 def _against(a: Analysis, at: Sample, framework: str) -> Check:
     """Compare value and gradients with those that a framework computes at the same values."""
+    from .. import frameworks
+
     name, p = frameworks.version(framework), a.problem
     pairs = list(_differentiated(a))
     out, earlier = p.orders[0].out, [q.seed.value or q.seed.node for q in p.orders[:-1]]

@@ -5,7 +5,7 @@ A note is a pair of a code and a sentence.
 import re
 from collections.abc import Collection, Iterable
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..backends.numeric import Evaluator, sources
 from ..errors import if_applicable
@@ -32,11 +32,13 @@ from .formulas.contradictions import (
 )
 from .formulas.trials import MOST
 from .formulas.wording import Wording
-from .higher.hessian import Hessian
-from .higher.jvp import Jvp
 from .in_pytorch.conventions import kinks_met, written_around
 from .in_pytorch.not_in_pytorch import broadcast_losses, hessian_not_in_pytorch, not_in_pytorch
 from .phrases import listed, number_text
+
+if TYPE_CHECKING:
+    from .higher.hessian import Hessian
+    from .higher.jvp import Jvp
 
 ELSEWHERE = {  # endings of a note, by the extent of a formula, see `trials`
     "above-one": ", and at other sizes above 1; where one is 1 a dimension is left out, and {it} "
@@ -64,7 +66,7 @@ def collect(a: Analysis, w: Wording) -> list[tuple[str, str]]:
     return [*about_the_problem(a, w), *formulas(w), *ended(a.problem)]
 
 
-def hessian_notes(h: Hessian) -> list[tuple[str, str]]:
+def hessian_notes(h: "Hessian") -> list[tuple[str, str]]:
     """The notes on a Hessian."""
     moving = [t.x for t in h.p.tangents]
     products = [
@@ -74,7 +76,7 @@ def hessian_notes(h: Hessian) -> list[tuple[str, str]]:
     return [*collect(h.a, h.wording), *differing, *hessian_not_in_pytorch(h.p)]
 
 
-def jvp_notes(j: Jvp) -> list[tuple[str, str]]:
+def jvp_notes(j: "Jvp") -> list[tuple[str, str]]:
     """The notes on a JVP: on the problem, and on the formula of the tangent."""
     name, notes = f"{j.p.out_name}.tangent", []
     written = None if j.node is None else j.formula

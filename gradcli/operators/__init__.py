@@ -52,6 +52,11 @@ def names() -> list[str]:
     return sorted(_index().keys() - INTERNAL)
 
 
+def is_defined(name: str) -> bool:
+    """Whether the index, or what has been imported, has a name: nothing is imported."""
+    return name in _index() or name in OPS or name in SHORTHANDS
+
+
 def _known(name: str) -> Callable | None:
     """What a name calls, of what has been imported."""
     if name in SHORTHANDS:

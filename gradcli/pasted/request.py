@@ -26,9 +26,9 @@ MARKS = re.compile(
     | \bnn\.[A-Z] | ^\s*(```|>>>|In\s?\[) | \.(?!ix_)\w+_\( | \]\s*=[^=] | [-+*/@]=[^=]""",
     re.VERBOSE | re.MULTILINE,
 )
-MARKED = re.compile(r"requires_grad|Parameter|nn\.[A-Z]")  # what makes tensors leaves
-DEVICE = re.compile(r"\bdevice\s*=\s*([A-Za-z]\w*)|\.to\(\s*([A-Za-z]\w*)\s*\)")
-ZEROED = re.compile(r"zero_grad\(|\.grad\.zero_\(")
+MARKED = r"requires_grad|Parameter|nn\.[A-Z]"  # what makes tensors leaves
+DEVICE = r"\bdevice\s*=\s*([A-Za-z]\w*)|\.to\(\s*([A-Za-z]\w*)\s*\)"
+ZEROED = r"zero_grad\(|\.grad\.zero_\("
 READ = "gradcli read shows all that the program does"
 
 
@@ -61,7 +61,7 @@ class _Request:
         program = symbolic.single_program(self.text)
         if program is None:  # no Python: the language has the error message
             return self.asked
-        devices = {name for pair in DEVICE.findall(program) for name in pair}
+        devices = {name for pair in re.findall(DEVICE, program) for name in pair}
         lacking = symbolic.undefined(program) - devices
         if lacking and (symbolic.is_text(program) or not lacking <= self.values.keys()):
             return symbolic.in_language(self.asked, program)
@@ -78,8 +78,8 @@ class _Request:
         from ..snippets.pages import read_all
         from .inserted import Inserted
 
-        marked = bool(MARKED.search(self.text))
-        devices = {a or b: "cpu" for a, b in DEVICE.findall(self.text)}
+        marked = bool(re.search(MARKED, self.text))
+        devices = {a or b: "cpu" for a, b in re.findall(DEVICE, self.text)}
 
         def is_leaf(name: str) -> bool:
             return not marked or name in self.wrt
@@ -249,10 +249,11 @@ def _notes(read: "Read", back: "Backward", problem: "Posed") -> tuple[tuple[str,
         text = f"the program goes back {len(backs)} times; this is what line {back.line} gives"
         added = f", which PyTorch adds to what {', '.join(f'{n}.grad' for n in had)} held"
         results.append(("goes-back-again", f"{text}{added if had else ''}. {READ}."))
+    zeroed = re.search(ZEROED, source)
     for name, tensor in problem.leaves.items():
         result = back.results.get(tensor)
         before = back.before.get(tensor)
-        changed = back.kind == "backward" and back is backs[-1] and not ZEROED.search(source)
+        changed = back.kind == "backward" and back is backs[-1] and not zeroed
         if result is None or not changed:
             continue
         left = result if before is None else before + result

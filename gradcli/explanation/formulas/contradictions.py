@@ -16,7 +16,6 @@ from ...lazy import np
 from ...notation import tree
 from ...notation.formulas.formula import formula
 from ...notation.indices.index import Notation
-from ...notation.indices.numbers import numbers as numbers_of
 from ...notation.jacobians.structure import Structure
 from ...notation.tree import Tree
 from ..analysis import Analysis
@@ -76,7 +75,8 @@ def of_node(
         return
 
     def both(a: Analysis) -> tuple[Any, Any]:
-        return a.value(node), formula_value(a, text)
+        numbers = a.value(node)
+        return numbers, None if numbers is None else formula_value(a, text)
 
     text = tree.text(formula)
     yield FormulaBesideNumbers(name, name, text, both, xs)
@@ -119,6 +119,8 @@ def of_matrix(a: Analysis, w: Wording, x: Input, s: Structure) -> Iterator[Formu
 
 def _of_line(line: Notation, shape: Shape, a: Analysis) -> Any:
     """The array of a line of index notation. Raises GradcliError, LookupError."""
+    from ...notation.indices.numbers import numbers
+
     p = a.problem
     named = p.scope | {p.out_name: p.out}
     elsewhere = any(
@@ -135,7 +137,7 @@ def _of_line(line: Notation, shape: Shape, a: Analysis) -> Any:
             return node.attrs["data"].value
         return formula_value(a, tree.text(formula(node, line.names)))
 
-    return numbers_of(line, shape, value)
+    return numbers(line, shape, value)
 
 
 def formula_value(a: Analysis, formula: str) -> Any:

@@ -9,7 +9,6 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from ...autodiff.forward import jvp
 from ...backends.numeric import Evaluator
 from ...errors import if_applicable
 from ...graphs import Node, Operator, as_node, walk
@@ -30,7 +29,6 @@ from ..analysis import Analysis, within_budget
 from ..jacobian import jacobian_of
 from . import by_index
 from .contradictions import formula_value
-from .nonzero_count import bounded, cancelled, deciding
 from .other_sizes import generic_problem
 from .trial_values import random_values
 from .trials import Trial, Trials, node_of
@@ -90,6 +88,8 @@ def _without_values(a: Analysis, w: Wording, x: Input, grad: Node) -> Structure:
     If no node branches on values, entries that cancel at random values lower the count. If nodes
     only choose positions by values, as a sort does, random values determine the name.
     """
+    from .nonzero_count import bounded, cancelled, deciding
+
     p = a.problem
     if p.out.numel * x.node.numel > CONFIRMED:
         return bounded(_shortest(partial(_named, a, w, x, grad, None), w, x, None), p)
@@ -268,6 +268,8 @@ def _readings(w: Wording, x: Input) -> Iterator[Structure]:
 
 def _column(w: Wording, x: Input) -> tree.Tree | None:
     """The JVP along a scalar input, as the one column of its Jacobian; None if there is none."""
+    from ...autodiff.forward import jvp
+
     p = w.problem
     tangent = None if x.node.shape or not p.out.shape else jvp(p.out, {x.node: as_node(1.0)})
     if tangent is None or any(_has_no_words(n.op) for n in walk([w.shortened(tangent)])):

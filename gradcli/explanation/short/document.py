@@ -13,7 +13,6 @@ from ..in_pytorch.not_in_pytorch import CODE, not_in_pytorch
 from ..notes import about_the_problem, contradicted, ended, formulas, out_of_time
 from ..phrases import listed
 from ..question import with_question
-from ..sections import code, graph
 from ..sections.outcome import notes
 from . import head, jacobian, lines
 from .gradients import Gradients
@@ -64,10 +63,14 @@ def _sections(grads: Gradients, choices: Choices) -> Iterator[Section]:
     yield lines.gradients(grads, choices)
     yield jacobian.why(grads, choices)
     if choices.extras:
+        from ..sections import graph
+
         yield graph.followed(a, w)
     yield notes(further(grads))
     yield checks
     if choices.extras:
+        from ..sections import code
+
         yield code.code(a, choices.precision)._replace(extra=True)
 
 

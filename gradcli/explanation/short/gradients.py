@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from functools import cached_property, lru_cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...graphs import walk
 from ...language.problem import Input
@@ -14,7 +14,9 @@ from ..formulas.contradictions import FormulaBesideNumbers, of_gradients, with_o
 from ..formulas.trials import MOST as MOST_ELEMENTS
 from ..formulas.wording import Wording
 from ..phrases import shape_text
-from ..sections.backward import Names, of_program
+
+if TYPE_CHECKING:
+    from ..sections.backward import Names
 
 MOST = 8  # operations of a program for which closed forms are searched for
 LONG = 16  # length of a closed form that has parts which other gradients share
@@ -77,8 +79,10 @@ class Gradients:
         shapes = [x.shape for x in self.inputs] + [line.of.shape for line in back]
         return max(len(shape_text(shape)) for shape in shapes)
 
-    def names_back(self) -> Names:
+    def names_back(self) -> "Names":
         """The names of gradients that the derivation uses."""
+        from ..sections.backward import Names, of_program
+
         d = self.derivation
         if d is None:
             return of_program(self.a)

@@ -13,7 +13,7 @@ from ...errors import GradcliError, did_you_mean
 from ...graphs import OPS, Node, Outputs, Ratio, Size, as_node, with_graph
 from ...graphs.operator import check_kinds
 from ...lazy import np
-from ...operators import lookup
+from ...operators import is_defined, lookup
 from ..foreign import foreign
 from ..libraries import library_function
 from ..libraries.function import promoted
@@ -121,7 +121,7 @@ class Builder(Scope):
             return CONSTANTS[e.id]
         if e.id in BARE_DTYPES:
             return e.id
-        if lookup(e.id):
+        if is_defined(e.id) and lookup(e.id):
             raise GradcliError(
                 "unknown-name",
                 f"{e.id} is a function here, and it is not called",

@@ -7,7 +7,6 @@ from ...errors import GradcliError
 from ...graphs import Node, as_node
 from ...lazy import np
 from ...operators.leaves import numbers
-from ...operators.scattering import put
 from ..libraries.function import op
 from .indices import indexed
 from .operands import in_words
@@ -52,7 +51,7 @@ def _updated(b: Scope, base: Node, place: ast.Subscript, value: Any, name: str) 
     value = op.expand(value, shape=picked.shape)
     if name == "set":
         value = _last(b, value, picked)
-    return put(base, picked, value, accumulate=name == "add")
+    return op.put(base, picked, value, accumulate=name == "add")
 
 
 def _last(b: Scope, value: Node, picked: Node) -> Node:

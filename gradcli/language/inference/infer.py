@@ -17,7 +17,6 @@ from ...graphs import Node, walk
 from ...graphs.shapes import Conflict, Shape, numel, text
 from ..program import Program
 from .broadcasts import unbroadcast_ranks
-from .ranks import ranks_to_try
 from .stand_ins import Sizes
 
 # Steeply falling, so that a kernel, which comes after its image, is smaller than the image.
@@ -78,6 +77,8 @@ def infer(
     `integer_inputs` are vectors if that fits. Raises the error of the most plausible
     attempt if none works.
     """
+    from .ranks import ranks_to_try
+
     tries = 0
 
     def counted(shapes: dict[str, Shape]) -> Outcome:

@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 
 from ...graphs import OPS, Node, shapes
 from ...lazy import np
-from ...operators.contractions import spelled_out
 from ...operators.indexing import full_index
 from ...operators.leaves import Array
 from . import places
@@ -227,6 +226,8 @@ class Lowering(LoweringPrimitives):
         return self._einsum(node, at, f"{left},{right}->{out}")
 
     def _einsum_attribute(self, node: Node, at: tuple[Place, ...]) -> Expr:
+        from ...operators.contractions import spelled_out
+
         left, right = spelled_out(node.attrs["equation"], [i.ndim for i in node.parents])
         return self._einsum(node, at, ",".join(left) + "->" + right)
 

@@ -21,7 +21,6 @@ from ..indices.expressions import Element, Expr, Function, Relation, parts, rebu
 from ..indices.index import Indices
 from ..tree import Attribute, Call, Method, Name, Number, Subscript, Tree
 from .bands import bands, with_strides
-from .composed import Composition
 from .deltas import JacobianEntry, kronecker_name
 from .layouts import Layout, Side, layouts
 from .matrices import Matrices
@@ -174,6 +173,8 @@ def _composed(
     """The formula of the Jacobian as a product or sum of Jacobians of parts. `entry_of` returns the
     entry of a part's Jacobian; `known` caches formulas, with `key_parts` in their keys.
     """
+
+    from .composed import Composition
 
     def write(part: Layout, to_input: bool) -> Tree | None:
         by, like = x if to_input else None, rows if part.out is layout.out else None
