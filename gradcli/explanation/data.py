@@ -1,7 +1,7 @@
 """The explanation as plain data: the keys of the JSON; arrays are NumPy's."""
 
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..autodiff.reverse import Step
 from ..graphs import Node, walk
@@ -16,15 +16,17 @@ from .analysis import Analysis, is_large, none_if_unwritable, within_budget
 from .blocks import text_of
 from .checks import Check, run_checks
 from .choices import ON_REQUEST
-from .cost import FullJacobian, cost, size_of
 from .formulas import by_index
 from .formulas.generic_steps import generic_step
 from .formulas.shortest_structure import structure_of, without_number
 from .formulas.wording import Wording, wording_of
 from .notes import as_data, collect, matrix_notes
 from .quantities import item_size
-from .sections.modes import Mode, forward_formula, modes
 from .short.gradients import Gradients
+
+if TYPE_CHECKING:
+    from .cost import FullJacobian
+    from .sections.modes import Mode
 
 SCHEMA = "gradcli/1"
 KEYS = (
@@ -223,6 +225,8 @@ class Data:
         return none_if_unwritable(lambda: np.array(elements_text(jacobian.matrix), dtype=object))
 
     def _cost(self) -> dict[str, Any]:
+        from .cost import cost, size_of
+
         result, dtype = cost(self.a), self.a.dtype
         ids = {node: k for k, node in enumerate(walk([self.p.out]))}
         return {
@@ -344,6 +348,8 @@ class Data:
         """The input, output and cost of a pass in forward and in reverse mode; None if the output
         does not depend on x.
         """
+        from .sections.modes import forward_formula, modes
+
         result = modes(self.a, x, self.w.tangent_name)
         if result is None:
             return None
@@ -372,7 +378,7 @@ def check_data(c: Check) -> dict[str, Any]:
     }
 
 
-def _cost_of_jacobian(j: FullJacobian, dtype: str) -> dict[str, Any]:
+def _cost_of_jacobian(j: "FullJacobian", dtype: str) -> dict[str, Any]:
     return {
         "entries": j.entries,
         "bytes": j.entries * item_size("float", dtype),
@@ -381,7 +387,7 @@ def _cost_of_jacobian(j: FullJacobian, dtype: str) -> dict[str, Any]:
     }
 
 
-def _mode(m: Mode, formula: str | None, takes: Shape) -> dict[str, Any]:
+def _mode(m: "Mode", formula: str | None, takes: Shape) -> dict[str, Any]:
     """One mode: the shapes of its input and output, its formula, its cost."""
     return {
         "takes": list(takes),
