@@ -301,7 +301,7 @@ def tied(y, x, index, src, *, dim, reduce, include_self):
     value=_scatter_reduce,
     symbolic=_symbols_reduced,
     without_derivative=_larger_source,
-    order="x dim index src reduce include_self",
+    order="x dim index src reduce * include_self",
     integer_inputs=("index",),
     check_indices=along_dim,
     method=True,

@@ -80,7 +80,7 @@ def _gather(x, index, *, dim):
     value=_gather,
     symbolic=lambda sp, x, index, *, dim: elements.gathered(sp, _gather, x, index, dim),
     dtype="first",
-    order="x dim index sparse_grad",
+    order="x dim index * sparse_grad",
     canonical_attributes=lambda *, dim, sparse_grad=False: {"dim": dim},
     integer_inputs=("index",),
     typical_equal_sizes=_one_a_row,
