@@ -179,9 +179,10 @@ def _nan_extreme(name: str, fill: float) -> Callable:
 
 
 def _nan_var(a, axis=None, dtype=None, *, ddof=0, keepdims=False):
-    count = op.sum(op.double(~op.isnan(a)), **along(a, axis, True))
+    missing = op.isnan(a)
+    count = op.sum(op.double(~missing), **along(a, axis, True))
     mean = op.sum(without_nan(a, 0.0), **along(a, axis, True)) / count
-    squares = op.square(without_nan(a - mean, 0.0))
+    squares = op.square(op.where(missing, 0.0, a - mean))
     total = op.sum(squares, **along(a, axis, True)) / (count - ddof)
     return total if keepdims else op.sum(total, **along(a, axis, False))
 
@@ -557,8 +558,7 @@ def convolve(a, v, mode="full"):
 
 
 def _full(a: Node, v: Node) -> Node:
-    kernel = op.flip(v, dims=(0,))
-    return op.conv1d(a[None, None], kernel[None, None], padding=v.shape[0] - 1)[0, 0]
+    return op.conv_transpose1d(a[None, None], v[None, None])[0, 0]
 
 
 def _of_full(full: Node, mode: str, long: int, short: int, start: int) -> Node:
