@@ -239,6 +239,7 @@ MISTAKES = [
     (["F.gelu(x, 'tanh')"], "arguments", "F.gelu(x, 'tanh')", "gelu(x, *, approximate='none')"),
     (["x.var(0, 2)"], "arguments", "x.var(0, 2)", "as a keyword it is correction=2"),
     (["trapezoid(x, 2)"], "arguments", "trapezoid(x, 2)", "dx=0.5"),
+    (["divmod(x, 2)"], "unknown-function", "divmod", "a function of Python"),
     (["x.shape()"], "arguments", "x.shape()", "write .shape without brackets"),
     (["x.T()"], "arguments", "x.T()", "write .T without brackets"),
     (["print(x)"], "unknown-function", "print", "leave it out"),

@@ -13,7 +13,7 @@ from .function import array, op
 from .lax import ndtri, power
 from .linalg import NUMPY, SCIPY
 from .numpy import ARRAYS as NUMPY_ARRAYS
-from .numpy import along, mask, refuse
+from .numpy import along, flat, mask, refuse
 from .scipy import SPECIAL as SCIPY_SPECIAL
 from .scipy import gamma_by, is_pole, logsumexp
 from .stats import LAPLACE as LAPLACE_OF_SCIPY
@@ -30,7 +30,10 @@ def clip(arr=None, /, min=None, max=None, *, a=None, a_min=None, a_max=None):
 
 
 def _hypot(x1, x2):
-    large, small = op.maximum(op.jax_abs(x1), op.jax_abs(x2)), op.minimum(op.jax_abs(x1), op.jax_abs(x2))
+    large, small = (
+        op.maximum(op.jax_abs(x1), op.jax_abs(x2)),
+        op.minimum(op.jax_abs(x1), op.jax_abs(x2)),
+    )
     finite = large * op.sqrt(1.0 + op.square(small / op.where(op.eq(large, 0.0), 1.0, large)))
     return op.where(op.eq(large, math.inf), math.inf, finite)
 
@@ -38,6 +41,21 @@ def _hypot(x1, x2):
 def _float_power(x, y):
     """The power of floats, also where an exponent is a whole number."""
     return power(x, op.double(y) if isinstance(y, Node) and y.dtype != "float" else y * 1.0)
+
+
+def _without_nearest(name: str) -> Callable:
+    """The quantiles of NumPy but the nearest: JAX takes the lower of two that are as near."""
+
+    def quantile(a, q, axis=None, *, method="linear", keepdims=False):
+        if method == "nearest":
+            raise refuse("method='nearest' of JAX", "write method='lower' or method='higher'")
+        return NUMPY_ARRAYS[name](a, q, axis, method=method, keepdims=keepdims)
+
+    return quantile
+
+
+def _sort(a, axis=-1, *, stable=True, descending=False):
+    return op.sort(*flat(a, axis), descending=descending)[0]
 
 
 def _std(a, axis=None, dtype=None, *, ddof=0, keepdims=False, correction=None):
@@ -151,6 +169,11 @@ ARRAYS: dict[str, Any] = {
     "copysign": lambda x1, x2: op.where(op.signbit(x2), -op.jax_abs(x1), op.jax_abs(x1)),
     "logaddexp": "jax_logaddexp",
     "logaddexp2": "jax_logaddexp2",
+    "sort": _sort,
+    **{
+        name: _without_nearest(name)
+        for name in ("quantile", "percentile", "nanquantile", "nanpercentile")
+    },
 }
 
 
@@ -178,8 +201,9 @@ def _glu(x, axis=-1):
     return a * op.sigmoid(b)
 
 
-def _logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
+def _logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False, where=None):
     """That of SciPy; no gradient flows to a weight of 0."""
+    a = a if where is None else op.where(mask(where), a, -math.inf)
     weights = b if b is None else op.where(op.eq(b, 0), 0.0, b)
     return logsumexp(a, axis, weights, keepdims, return_sign)
 

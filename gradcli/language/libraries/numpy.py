@@ -688,8 +688,10 @@ def _arange(start, stop=None, step=1):
 
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
     """Evenly spaced numbers from start to stop."""
-    if retstep or axis != 0:
-        raise refuse("linspace() with retstep= or axis=", "write the step out, or transpose")
+    if retstep:
+        raise refuse("linspace() with retstep=", "write the step out")
+    if axis != 0:
+        return op.movedim(linspace(start, stop, num, endpoint), 0, axis)
     if endpoint and all(isinstance(n, int | float) for n in (start, stop)):
         return op.linspace(start, stop, num)
     start, stop = array(start), array(stop)
@@ -1007,8 +1009,12 @@ ARRAYS: dict[str, Any] = {
     **{name: _constant(name) for name in ("bartlett", "kaiser")},
     **{name: _index_arrays(name) for name in ("tril_indices", "triu_indices", "diag_indices")},
     "ix_": lambda *args: tuple(map(numbers, np.ix_(*(np.array(known(a)) for a in args)))),
-    "nonzero": WithKnownNumbers(("a",), lambda a: tuple(map(numbers, np.nonzero(known(a))))),
-    "flatnonzero": WithKnownNumbers(("a",), lambda a: numbers(np.flatnonzero(known(a)))),
+    "nonzero": WithKnownNumbers(
+        ("a",), lambda a: tuple(map(numbers, np.nonzero(known(a)))), floats=True
+    ),
+    "flatnonzero": WithKnownNumbers(
+        ("a",), lambda a: numbers(np.flatnonzero(known(a))), floats=True
+    ),
     "indices": lambda dimensions: numbers(np.indices(bounded(*dimensions))),
     # facts
     "allclose": lambda a, b, rtol=1e-5, atol=1e-8, equal_nan=False: op.allclose(
@@ -1019,6 +1025,16 @@ ARRAYS: dict[str, Any] = {
     ),
     "array_equal": _equal,
 }  # fmt: skip
+
+
+def _item(a, *args):
+    if not args:
+        return op.reshape(a, ())
+    places = args[0] if len(args) == 1 and isinstance(args[0], tuple) else args
+    return (op.flatten(a) if len(places) == 1 else a)[places]
+
+
+METHODS: dict[str, Any] = {"item": _item}  # of arrays, which are no functions of numpy
 
 
 def _rolled_by_half(sign: int) -> Callable:
