@@ -440,6 +440,10 @@ jax.nn.identity(x)
 jax.nn.dot_product_attention(T[:, :, None], 2 * T[:, :, None], T[:, :, None] ** 2)
 jax.nn.dot_product_attention(T[:, :, None], T[:, :, None], T[:, :, None], is_causal=True)
 jnp.power(k, jnp.roll(k, 1)) + jnp.power(k, 0.0)
+jnp.exp(x).at[1].multiply(y[0]) + jnp.exp(x).at[:2].divide(p[:2])
+jnp.exp(x).at[:2].power(2.0) + jnp.exp(x).at[jnp.array([1, 1])].subtract(p[:2])
+jnp.exp(M).at[:, 1].mul(x[:3]) + jnp.exp(M).at[0].max(x) + jnp.exp(M).at[0].min(jnp.exp(M[0]))
+jnp.maximum.accumulate(x) + jnp.minimum.reduce(x, initial=0.5)
 jnp.sqrt(jnp.abs(z)) + 1 / jnp.fabs(z) + jax.lax.rsqrt(z) + jnp.abs(z) ** 0.5
 jax.lax.digamma(z) + jax.scipy.special.digamma(-z)
 jax.scipy.special.gamma(z) + jax.scipy.special.loggamma(z) + jax.scipy.special.poch(z, 0.5)
@@ -842,7 +846,8 @@ REFUSED = [
     ("np.pad(x, 1, mode='linear_ramp')", "unsupported", "linear_ramp"),
     ("np.array([x, y[:2]])", "shape", ""),
     ("jnp.linalg.eigh(A, symmetrize_input=False)[1]", "arguments", "eigh()"),
-    ("jnp.exp(x).at[1].multiply(2.0)", "unsupported", "x.at[i].set(x[i] * v)"),
+    ("jnp.exp(x).at[1].apply(jnp.sin)", "unsupported", "x.at[i].set(f(x[i]))"),
+    ("jnp.exp(x).at[jnp.array([1, 1])].mul(y[:2])", "unsupported", "one place twice"),
     ("scipy.special.zeta(x)", "unsupported", "zeta(x, 1)"),
     ("np.polyval(np.ones(10000), x)", "limit", "coefficients"),
     ("jax.lax.conv_general_dilated(M, M, (1,), 'SAME')", "unsupported", "dimension_numbers"),

@@ -1063,8 +1063,9 @@ def _outer_of(name: str) -> Callable:
 
 
 def _reduction_of(name: str) -> Callable:
-    def reduce(array, axis=0, dtype=None, *, keepdims=False):
-        return ARRAYS[name](array, axis, keepdims=keepdims)
+    def reduce(array, axis=0, dtype=None, *, keepdims=False, initial=None):
+        first = {} if initial is None else {"initial": initial}
+        return ARRAYS[name](array, axis, keepdims=keepdims, **first)
 
     return reduce
 
@@ -1083,8 +1084,16 @@ MULTIPLY: dict[str, Any] = {
     "accumulate": _accumulation_of("cumprod"),
     "outer": _outer_of("mul"),
 }
-MAXIMUM: dict[str, Any] = {"reduce": _reduction_of("max"), "outer": _outer_of("maximum")}
-MINIMUM: dict[str, Any] = {"reduce": _reduction_of("min"), "outer": _outer_of("minimum")}
+MAXIMUM: dict[str, Any] = {
+    "reduce": _reduction_of("max"),
+    "accumulate": lambda array, axis=0: op.cummax(array, dim=axis)[0],
+    "outer": _outer_of("maximum"),
+}
+MINIMUM: dict[str, Any] = {
+    "reduce": _reduction_of("min"),
+    "accumulate": lambda array, axis=0: op.cummin(array, dim=axis)[0],
+    "outer": _outer_of("minimum"),
+}
 LOGADDEXP: dict[str, Any] = {
     "reduce": lambda array, axis=0, dtype=None, *, keepdims=False: op.logsumexp(
         array, **along(array, axis, keepdims)
