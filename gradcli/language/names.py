@@ -68,8 +68,9 @@ def libraries_of(program: Program) -> frozenset[str]:
 
 
 def _is_method_of_tensors(e: ast.Call) -> bool:
-    method = isinstance(e.func, ast.Attribute) and library_name(dotted(e.func) or "") is None
-    return method and only_of_tensors(e.func.attr)
+    if not isinstance(e.func, ast.Attribute) or library_name(dotted(e.func) or "") is not None:
+        return False
+    return only_of_tensors(e.func.attr)
 
 
 def _is_of_numbers(e: ast.Call) -> bool:
