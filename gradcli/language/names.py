@@ -6,7 +6,7 @@ from collections.abc import Collection
 from ..errors import GradcliError
 from ..sized_cache import sized_cache
 from .foreign import DERIVATIVE
-from .namespaces import only_of_tensors
+from .libraries import only_of_tensors
 from .program import Program
 from .syntax import dotted
 from .vocabulary import (

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from ..errors import GradcliError
 from ..operators import lookup
 from ..public_names import in_pytorch
-from .libraries import METHODS, OTHER_METHODS, library_function
+from .libraries import library_function
 from .vocabulary import DTYPES, module_of
 
 TENSOR = "Tensor"
@@ -26,11 +26,6 @@ def namespaces(name: str) -> list[str]:
     """The namespaces of PyTorch that have a function; torch.float is none."""
     spaces = [space for space, path in PATHS.items() if name in in_pytorch()[path]]
     return [space for space in spaces if space != "torch" or name not in DTYPES]
-
-
-def only_of_tensors(name: str) -> bool:
-    """Whether a method is one of PyTorch's tensors, and none of arrays of NumPy and JAX."""
-    return name not in METHODS | OTHER_METHODS and name in in_pytorch()[PATHS[TENSOR]]
 
 
 def check_function(path: str) -> None:

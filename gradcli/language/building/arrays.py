@@ -7,10 +7,9 @@ from typing import Any
 from ...errors import GradcliError
 from ...graphs import Node
 from ...operators import lookup
-from ..libraries import METHODS, UNLIKE, Function, library_function
+from ..libraries import METHODS, UNLIKE, Function, library_function, only_of_tensors
 from ..libraries.function import array
 from ..names import uses_constants
-from ..namespaces import only_of_tensors
 from .indices import array_module, is_array_program
 from .makers import RANGES, tensor
 from .operands import is_number

@@ -13,6 +13,7 @@ from types import ModuleType
 
 from ...errors import GradcliError, Span, did_you_mean
 from ...operators import lookup
+from ...public_names import in_pytorch
 from .function import Function
 
 # The tables of each module, `file.TABLE`; the first that has a name is used.
@@ -56,6 +57,11 @@ OF_FUNCTIONS = """
 """
 WITHOUT_DERIVATIVE = {"jax.numpy.nextafter", "jax.lax.nextafter"}  # in JAX, which says so
 WRITE_OUT = "write out what it computes, or make what it gives an input"
+
+
+def only_of_tensors(name: str) -> bool:
+    """Whether a method is one of PyTorch's tensors, and none of arrays of NumPy and JAX."""
+    return name not in METHODS | OTHER_METHODS and name in in_pytorch()["torch.Tensor"]
 
 
 @cache
