@@ -82,6 +82,8 @@ def test_a_logarithm_of_a_negative_determinant_is_nan():
     message, _ = told("logdet(x)", [[1.0, 2.0], [3.0, 1.0]])
     assert "gives -0.2 for x.grad[0,0], where the rules give 0" in message  # inv(x).T by hand
     assert "PyTorch computes nan for logdet(x)" in message
+    shown = package.explain("logdet(x)", values={"x": [[1.0, 2.0], [3.0, 1.0]]}).to("plain")
+    assert "x.grad[0,0] = inv(x)[0,0]\n" in shown  # and not = -0.2 = 0
 
 
 SATURATED = ["-v", "x=[100.0, -1.0]", "-v", "y=[0.0, 0.0]", "-w", "x"]

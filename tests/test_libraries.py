@@ -83,6 +83,11 @@ np.logaddexp.accumulate(x)
 np.var(M, where=M > -1)
 np.var(M, axis=1, ddof=1, where=[True, True, False, True])
 np.std(M, axis=0, where=M > -1.5, keepdims=True)
+np.exp(M).flat[3] + np.exp(M).item(2) + np.exp(M).item(1, 1) + np.sum(np.exp(M).flat[1:3])
+np.linspace(x, y, 3, axis=1)
+np.divmod(x, p)[1] + divmod(np.sin(x), p)[1]
+np.invert(np.array([1, 2, 3, 4])) * x + ~np.array([1, 0, -1, 2]) * x
+np.nonzero(x)[0] * x + np.flatnonzero(x) * y
 np.ediff1d(x, to_begin=0.0)
 np.ediff1d(x, to_end=[1, 2])
 np.ediff1d(x, 3.0, y)
@@ -435,6 +440,15 @@ jax.nn.identity(x)
 jax.nn.dot_product_attention(T[:, :, None], 2 * T[:, :, None], T[:, :, None] ** 2)
 jax.nn.dot_product_attention(T[:, :, None], T[:, :, None], T[:, :, None], is_causal=True)
 jnp.power(k, jnp.roll(k, 1)) + jnp.power(k, 0.0)
+jnp.exp(x).at[1].multiply(y[0]) + jnp.exp(x).at[:2].divide(p[:2])
+jnp.exp(x).at[:2].power(2.0) + jnp.exp(x).at[jnp.array([1, 1])].subtract(p[:2])
+jnp.exp(M).at[:, 1].mul(x[:3]) + jnp.exp(M).at[0].max(x) + jnp.exp(M).at[0].min(jnp.exp(M[0]))
+jnp.maximum.accumulate(x) + jnp.minimum.reduce(x, initial=0.5)
+jnp.sqrt(jnp.abs(z)) + 1 / jnp.fabs(z) + jax.lax.rsqrt(z) + jnp.abs(z) ** 0.5
+jax.lax.digamma(z) + jax.scipy.special.digamma(-z)
+jax.scipy.special.gamma(z) + jax.scipy.special.loggamma(z) + jax.scipy.special.poch(z, 0.5)
+jax.nn.logsumexp(x, where=x > 0) + jnp.sort(x, descending=True)
+jnp.linspace(x, y, 3, axis=1)
 jnp.abs(k) ** jnp.roll(k, 1) + jnp.sin(k) // 0.3
 jnp.arctan2(k, k) + jax.lax.atan2(k, jnp.roll(k, 1)) + jnp.angle(k)
 jnp.exp(x).at[1].set(2.0) + jnp.exp(x).at[-1].add(y[0]) + jnp.sin(x).at[::2].set(y[:2])
@@ -632,9 +646,12 @@ def program(line):
 def inputs_of(text):
     """The arrays that a program names."""
     names = {n.id for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name)}
-    return {name: value for name, value in (VALUES | {"k": KINKS}).items() if name in names}
+    return {
+        name: value for name, value in (VALUES | {"k": KINKS, "z": ZEROS}).items() if name in names
+    }
 
 
+ZEROS = np.array([-0.0, 0.0, -1.0, -2.0, np.inf, 1.0])
 KINKS = np.array([-1.0, 0.0, 1.0, 1.0, 6.0, -3.0, 3.0, 0.5])
 
 
@@ -815,13 +832,22 @@ REFUSED = [
     ("import numpy as np\nx.sort()", "unsupported", "np.sort(x)"),
     ("np.sin(x).median()", "unsupported", "np.median(x"),
     ("np.sin(x).sort()", "unsupported", "np.sort(x)"),
+    ("np.sin(x).exp()", "unsupported", "np.exp(x"),
+    ("import numpy as np\nx.exp()", "unsupported", "np.exp(x"),
+    ("jnp.sin(x).softmax(-1)", "unsupported", "jax.nn.softmax(x"),
+    ("np.sin(x).relu()", "unsupported", "relu(x, ...), a function of PyTorch"),
+    ("jnp.exp(x)[[0, 1]]", "index", "x[jnp.array([0, 1])]"),
+    ("jnp.exp(x).at[[0, 1]].set(0.0)", "index", "x[jnp.array([0, 1])]"),
+    ("jnp.nextafter(x, y)", "not-differentiable", "jnp.nextafter()"),
+    ("jnp.quantile(x, 0.5, method='nearest')", "unsupported", "method='lower'"),
     ("np.pad(x, -1)", "arguments", "below 0"),
     ("np.eye(100000, k=1) * x[0]", "limit", "numbers"),
     ("np.quantile(x, 0.5, method='weibull')", "unsupported", "weibull"),
     ("np.pad(x, 1, mode='linear_ramp')", "unsupported", "linear_ramp"),
     ("np.array([x, y[:2]])", "shape", ""),
     ("jnp.linalg.eigh(A, symmetrize_input=False)[1]", "arguments", "eigh()"),
-    ("jnp.exp(x).at[1].multiply(2.0)", "unsupported", "x.at[i].set(x[i] * v)"),
+    ("jnp.exp(x).at[1].apply(jnp.sin)", "unsupported", "x.at[i].set(f(x[i]))"),
+    ("jnp.exp(x).at[jnp.array([1, 1])].mul(y[:2])", "unsupported", "one place twice"),
     ("scipy.special.zeta(x)", "unsupported", "zeta(x, 1)"),
     ("np.polyval(np.ones(10000), x)", "limit", "coefficients"),
     ("jax.lax.conv_general_dilated(M, M, (1,), 'SAME')", "unsupported", "dimension_numbers"),
@@ -857,6 +883,8 @@ IMPORTED = [
     ("anp.median(x) + onp.std(x)", np.median(X) + np.std(X)),
     ("jnn.relu6(9 * x) + jsp.special.expit(x)", np.clip(9 * X, 0, 6) + scipy.special.expit(X)),
     ("median(x)", np.sort(X)[1]),
+    ("np.sqrt(2) * x.exp() * x.std()", np.sqrt(2) * np.exp(X) * X.std(ddof=1)),
+    ("np.log(2 * np.pi) * x.pow(2)", np.log(2 * np.pi) * X**2),
 ]
 
 
@@ -865,3 +893,33 @@ def test_imports_say_whose_a_name_is(text, expected):
     (found,) = gradcli.batch([{"expr": text, "values": {"x": X}, "want": ["output"]}])
     assert found["ok"], found["error"]
     np.testing.assert_allclose(numbers(found["output"]), expected, rtol=1e-12)
+
+
+WRITTEN_OUT = [
+    ("import numpy as np\nx = np.array([1, 2, 3.0])\nx.std()", np.array([-1, 0, 1]) / np.sqrt(6)),
+    ("import numpy as np; x = np.array([1, 2, 4.0]); np.sum(x ** 2)", np.array([2, 4, 8])),
+    ("import jax.numpy as jnp; x = jnp.array([1, -2.0]); jnp.sum(x ** 2)", np.array([2, -4])),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), WRITTEN_OUT)
+def test_arrays_that_a_program_writes_out_are_inputs(text, expected):
+    np.testing.assert_allclose(gradcli.grad(text), expected, atol=1e-15)
+    given = 2 * np.arange(expected.size) + 1.0
+    if "**" in text:
+        np.testing.assert_array_equal(gradcli.grad(text, values={"x": given}), 2 * given)
+
+
+INFINITE = [
+    ("np.convolve(x, y)", {"x": [np.inf, 2, 3], "y": [1, 2]}),
+    ("np.convolve(x, y, 'same')", {"x": [np.nan, 0, 1, 2], "y": [1, 2]}),
+    ("np.nanvar(x)", {"x": [np.inf, 1, np.nan]}),
+]
+
+
+@pytest.mark.parametrize(("text", "values"), INFINITE)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_values_that_are_not_finite_spoil_nothing_else(text, values):
+    (found,) = gradcli.batch([{"expr": text, "values": values, "want": ["output"]}])
+    expected = eval(text, {"np": np}, {k: np.array(v, float) for k, v in values.items()})
+    np.testing.assert_array_equal(numbers(found["output"]), expected)

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
+import gradcli
 from gradcli.errors import GradcliError
 from gradcli.language.arguments.literals import read_array
 from gradcli.language.arguments.values import Reader
@@ -483,3 +484,12 @@ def test_whole_numbers_that_are_no_floats(count, tmp_path, monkeypatch):
     for value in (10**count, [10**count, 1]):
         with pytest.raises(GradcliError):
             reader.literal(value, "x")
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).max <= np.finfo(float).max, reason="no long double")
+def test_a_long_double_that_is_too_large_is_an_error():
+    value = np.array([np.longdouble("1e4000"), 1])
+    with pytest.raises(GradcliError, match="does not fit in a double"):
+        gradcli.grad("x.sum()", values={"x": value})
+    found = gradcli.grad("x.sum()", values={"x": np.array([np.inf, 1], np.longdouble)})
+    np.testing.assert_array_equal(found, [1, 1])

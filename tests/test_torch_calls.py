@@ -929,6 +929,48 @@ def test_defaults_are_those_of_pytorch():
     assert wrong == []
 
 
+def by_name_alone(name):
+    """The arguments of PyTorch's function that no signature takes by place."""
+    by_place, by_name = set(), set()
+    for prefix in ("", "linalg_", "special_", "fft_"):
+        for schema in torch._C._jit_get_schemas_for_operator(f"aten::{prefix}{name}"):
+            for a in schema.arguments:
+                (by_name if a.kwarg_only else by_place).add(a.name)
+    for space in (torch, torch.nn.functional, torch.Tensor):
+        function = getattr(space, name, None)
+        if inspect.isfunction(function):
+            by_place |= {*inspect.signature(function).parameters}
+    return by_name - by_place
+
+
+OTHERWISE_CALLED = {"pinv": {"rtol"}, "matrix_rank": {"atol"}}  # by place it is rcond, or tol
+
+
+def test_arguments_that_pytorch_takes_by_keyword_alone():
+    everything()
+    wrong = {}
+    for name, called in {**OPS, **{s.name: s for s in SHORTHANDS.values()}}.items():
+        both = by_name_alone(name) & {*called.places} - OTHERWISE_CALLED.get(name, set())
+        wrong |= {name: both} if both else {}
+    assert wrong == {}
+
+
+BY_PLACE = [
+    *("F.gelu(x, 'tanh')", "x.std(0, 2)", "torch.var(x, 0, 1, True)", "torch.cov(x, 0)"),
+    *("torch.std_mean(x, 0, 2)[0]", "torch.trapezoid(x, x, 1)", "torch.trapezoid(x, 0.5)"),
+    *("torch.cumulative_trapezoid(x, x, 0)", "x.ravel(0)", "torch.addmv(x, x.outer(x), x, 1, 2)"),
+    "F.scaled_dot_product_attention(x[None], x[None], x[None], None, 0.0, False, 1.0)",
+]
+
+
+@pytest.mark.parametrize("text", BY_PLACE)
+def test_what_pytorch_does_not_take_by_place_is_refused(text):
+    x = drawn(2)
+    with pytest.raises(TypeError):
+        eval(text, {"torch": torch, "F": torch.nn.functional}, {"x": torch.tensor(x)})
+    assert refused(text, x=x).code == "arguments"
+
+
 # ---- kinds that PyTorch refuses ------------------------------------------------------------------
 
 OF_A_WRONG_KIND = [

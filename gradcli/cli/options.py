@@ -280,8 +280,8 @@ class Taking:
     def __signature__(self) -> Signature:
         return Signature([_parameter("ctx", typer.Context), *map(_option_parameter, self.names)])
 
-    @property
-    def __annotations__(self) -> dict[str, Any]:
+    @cached_property
+    def __annotations__(self) -> dict[str, Any]:  # type: ignore[override]
         return {p.name: p.annotation for p in self.__signature__.parameters.values()}
 
 

@@ -26,7 +26,6 @@ NUMPY = {
     "axis2": "dim2",
     "keepdims": "keepdim",
     "ddof": "correction",
-    "unbiased": "correction",
 }
 SYNONYMS = {"dim": "dims", "size": "shape"}  # if the second is an attribute
 
@@ -127,7 +126,7 @@ def _parameter_name(op: "Operator", key: str) -> str:
     other = SYNONYMS.get(name, name)
     if other in op.attributes:
         return other
-    if name in op.attributes or name in op.inputs or name in op.places:
+    if name in op.attributes or name in op.inputs or name in (*op.places, *op.by_name):
         return name
     for place, others in enumerate((FIRST_INPUT, SECOND_INPUT, THIRD_INPUT)):
         if name in others and len(op.inputs) > place:

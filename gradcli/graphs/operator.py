@@ -64,8 +64,9 @@ class Operator:
 
     Derived from the function: `name`; `module`, the file in gradcli/operators; `sentence`, the
     docstring; `inputs`, of which the `optional` ones may be omitted; `variadic`: the only input
-    takes any number of tensors; `places`: `order` including names that are no parameters; `sign`:
-    the infix symbol of a binary operator, as +, else "".
+    takes any number of tensors; `places`: the names in `order` that may be passed by place, those
+    that are no parameters among them; `by_name`: those after its `*`; `sign`: the infix symbol of a
+    binary operator, as +, else "".
     """
 
     # ---- value and meaning -----------------------------------------------------------------------
@@ -103,8 +104,9 @@ class Operator:
     attributes: Any = None
     """Its attributes with their defaults, if they are not the parameters of the rule."""
     order: Any = None
-    """The order of its parameters in a call, if tensors and attributes mix; names that are no
-    parameters are alternative arguments, for `canonical_attributes`, or `inplace`.
+    """The order of its parameters in a call, if tensors and attributes mix, or if those after a
+    `*` are passed by keyword alone; names that are no parameters are alternative arguments, for
+    `canonical_attributes`, or `inplace`.
     """
     deprecated_orders: Sequence[str] = ()
     """Deprecated orders of arguments that PyTorch still accepts, with numbers before or between
@@ -272,8 +274,10 @@ class Operator:
         if self.attributes is None:
             self.attributes = named
         parameters = (*self.inputs, *self.attributes)
-        self.places = tuple(self.order.split()) if self.order else parameters
-        self.order = tuple(name for name in self.places if name in parameters)
+        by_place, _, by_name = (self.order or " ".join(parameters)).partition(" * ")
+        self.places = tuple(by_place.split())
+        self.by_name = tuple(by_name.split())
+        self.order = tuple(n for n in (*self.places, *self.by_name) if n in parameters)
         self.torch = self.torch and self.torch.format(name=self.name)
         written = (self.spelling or "").split()
         self.sign = written[1] if written[::2] == ["{0}", "{1}"] else ""
@@ -436,6 +440,7 @@ class Operator:
         for name in self.order:
             default = self.attributes.get(name, None if name in self.optional else REQUIRED)
             star = "*" if self.variadic and name in self.inputs else ""
+            parts += ["*"] if name in self.by_name[:1] else []
             parts.append(f"{star}{name}" if default is REQUIRED else f"{name}={default!r}")
         return f"{self.name}({', '.join(parts)})"
 

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from ..errors import GradcliError
 from ..sized_cache import sized_cache
 from .foreign import DERIVATIVE
+from .libraries import only_of_tensors
 from .program import Program
 from .syntax import arguments_of, dotted
 from .vocabulary import (
@@ -18,6 +19,7 @@ from .vocabulary import (
     module_of,
     name_in_module,
 )
+from .vocabulary import LIBRARIES as PREFIXES
 
 BARE_CONSTANTS = {"pi", "inf", "nan", "Ellipsis"}
 BARE_DTYPES = {"float", "int", "bool"}  # as in x.to(float)
@@ -52,14 +54,32 @@ def library_path(node: ast.expr, user_names: Collection[str], called: bool) -> s
 @sized_cache(1_000_000, lambda _, program, *__: len(program.source.text))
 def libraries_of(program: Program) -> frozenset[str]:
     """The libraries whose functions a program calls with a prefix: numpy, jax, scipy, torch; of a
-    program that calls none those that it imports, unless it imports PyTorch.
+    program that calls none those that it imports, unless it imports PyTorch. In a program with
+    methods of tensors, np.sqrt(2) is a number.
     """
     calls = [e for e in program.syntax if isinstance(e, ast.Call)]
+    if any(_is_method_of_tensors(e) for e in calls):
+        calls = [e for e in calls if not _is_of_numbers(e)]
     paths = [path for e in calls if "." in (path := dotted(e.func) or "")]
     roots = [(library_name(path) or path).split(".")[0] for path in paths]
     called = frozenset("torch" if root in TORCH else root for root in roots) & LIBRARIES
     imported = {"numpy" if name == "autograd" else name for name in program.imported} & LIBRARIES
     return called or frozenset(() if "torch" in imported else imported)
+
+
+def _is_method_of_tensors(e: ast.Call) -> bool:
+    if not isinstance(e.func, ast.Attribute) or library_name(dotted(e.func) or "") is not None:
+        return False
+    return only_of_tensors(e.func.attr)
+
+
+def _is_of_numbers(e: ast.Call) -> bool:
+    """Whether a library's function is called of numbers that are written out."""
+    if library_name(dotted(e.func) or "") is None:
+        return False
+    parts = [n for a in (*e.args, *(k.value for k in e.keywords)) for n in ast.walk(a)]
+    names = {n.id for n in parts if isinstance(n, ast.Name)}
+    return names <= PREFIXES.keys() and not any(isinstance(n, ast.List) for n in parts)
 
 
 def uses_constants(program: Program) -> bool:

@@ -347,6 +347,7 @@ def gelu_to_x(sent, x, *, approximate="none"):
     _gelu,
     torch=F + "gelu",
     dtype="float",
+    order="x * approximate",
     canonical_attributes=_gelu_kind,
     expand=_gelu_meaning,
     takes="floats",

@@ -79,7 +79,7 @@ def _once(query, key, value, attn_mask=None, *, enable_gqa, **_):
 
 @composite(
     torch=F + "scaled_dot_product_attention",
-    order="query key value attn_mask dropout_p is_causal scale enable_gqa",
+    order="query key value attn_mask dropout_p is_causal * scale enable_gqa",
     once_differentiable=_once,
     examples=(
         ("scaled_dot_product_attention(q, k, v)", "q=2x2,k=3x2,v=3x2"),

@@ -49,6 +49,7 @@ def inverse_of(x):
     torch=LINALG + "inv",
     aliases=("inverse",),
     attributes={"check": True},
+    order="x * check",
     symbolic=matrix_elements.inverse,
     spelling="inv({0})",
     examples=(("inv(x + 3 * eye(3))", "x=3x3"), ("linalg.inv(x + 3 * eye(2))", "x=2x2x2")),
@@ -125,6 +126,7 @@ def _solve_flops(out, a, b, **_):
     dtype="float",
     torch=LINALG + "solve",
     attributes={"left": True, "check": True},
+    order="a b * left check",
     spelling="solve({0}, {1}, left={left})",
     symbolic=_solve_symbols,
     examples=(

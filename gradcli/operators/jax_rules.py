@@ -4,12 +4,14 @@ are those of the function that the body names, and their rules JAX's.
 
 import math
 
+from .arithmetic import abs as size
+from .arithmetic import floor
 from .arithmetic import pow as power
 from .comparisons import where
 from .families import composite
-from .gamma import digamma, lgamma
+from .gamma import digamma, lgamma, polygamma
 from .pairs import atan2, logaddexp, logaddexp2
-from .pointwise import exp, exp2, expm1, log, log1p
+from .pointwise import exp, exp2, expm1, log, log1p, rsqrt
 from .special import xlog1py, xlogy
 
 PAIR = "a=2x3,b=3"
@@ -23,6 +25,18 @@ def _jax(rule, shapes=PAIR, **fields):
         return composite(rule=rule, torch=None, examples=((call, shapes),), **fields)(meaning)
 
     return declare
+
+
+@_jax(lambda g, y, x: g * where(x >= 0, 1.0, -1.0), "x=3")
+def jax_abs(x):
+    """abs(x) with JAX's gradient, whose slope at 0 is 1."""
+    return size(x)
+
+
+@_jax(lambda g, y, x: g * (y / x) * -0.5, "x=3", domain=(0.2, 3.0))
+def jax_rsqrt(x):
+    """rsqrt(x) with JAX's gradient, which has the sign of a zero."""
+    return rsqrt(x)
 
 
 def _through_power(g, y, a, b):
@@ -98,11 +112,19 @@ def jax_xlog1py(a, b):
     return xlog1py(a, b)
 
 
-def _jax_digamma(x):
+def _through_digamma(g, y, x):
+    pole = (x <= 0) & x.eq(floor(x))
+    slope = where(x.eq(math.inf), math.nan, polygamma(1, x))
+    return g * where(pole, math.inf, slope)
+
+
+@_jax(_through_digamma, "x=3", domain=(0.2, 3.0))
+def jax_digamma(x):
+    """digamma(x), nan at 0, with JAX's gradient: inf at poles and nan at inf."""
     return where(x.eq(0), math.nan, digamma(x))
 
 
-@_jax(lambda g, y, x: g * _jax_digamma(x), "x=3", domain=(0.2, 3.0))
+@_jax(lambda g, y, x: g * jax_digamma(x), "x=3", domain=(0.2, 3.0))
 def jax_lgamma(x):
     """lgamma(x) with JAX's gradient, which is nan at 0."""
     return lgamma(x)

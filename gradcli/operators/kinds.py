@@ -185,8 +185,9 @@ bitwise_xor = _of_masks("bitwise_xor", "Where one of two holds and the other doe
 
 @shorthand()
 def bitwise_not(input):
-    """Where a mask does not hold; no gradient."""
-    return _masks("bitwise_not", input)[0].logical_not()
+    """Where a mask does not hold, or the opposite bits of whole numbers; no gradient."""
+    x = as_node(input)
+    return -1 - x if x.dtype == "int" else _masks("bitwise_not", x)[0].logical_not()
 
 
 # ---- out of the graph ----------------------------------------------------------------------------

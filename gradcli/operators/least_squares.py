@@ -63,7 +63,7 @@ def _batch(s, *tolerances):
     dtype="float",
     torch=LINALG + "pinv",
     numbers=("atol", "rtol"),
-    order="x rtol hermitian atol",
+    order="x rtol hermitian * atol",
     examples=(
         ("pinv(x)", "x=3x1"),
         ("linalg.pinv(x)", "x=2x1x2"),
@@ -88,7 +88,7 @@ def pinv(g, y, x, atol=None, rtol=None, *, hermitian=False):
 @shorthand("linalg.pinv", alone=True, takes=FLOATS_FIRST)
 def pinv_named(A, rcond=None, hermitian=False, *, atol=None, rtol=None):
     """The pseudoinverse; singular values up to atol, or rtol times the largest, count as 0."""
-    return pinv(A, rcond if rtol is None else rtol, hermitian, atol)
+    return pinv(A, rcond if rtol is None else rtol, hermitian, atol=atol)
 
 
 @shorthand(takes=FLOATS_FIRST)
@@ -105,6 +105,7 @@ def pinverse(input, rcond=1e-15):
     symbolic=Unwritten("it is a count of singular values"),
     dtype="int",
     torch=LINALG + "matrix_rank",
+    order="x atol hermitian * rtol",
     examples=(("x * linalg.matrix_rank(x)", "x=2x3"),),
     flops=of_each_matrix(singular_values),
     takes=FLOATS_FIRST,

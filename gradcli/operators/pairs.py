@@ -195,6 +195,7 @@ def _addcmul(a, b, c, *, value):
         ("addcmul(a, b, c, value=0.5)", "a=3,b=3,c=3"),
     ),
     numpy="{0} + {value} * {1} * {2}",
+    order="input tensor1 tensor2 * value",
     deprecated_orders=("input value tensor1 tensor2",),
     takes="numbers",
 )
@@ -213,6 +214,7 @@ def addcmul(g, y, input, tensor1, tensor2, *, value=1):
         ("addcdiv(a, b, c, value=0.5)", "a=3,b=3,c=3"),
     ),
     numpy="{0} + {value} * {1} / {2}",
+    order="input tensor1 tensor2 * value",
     deprecated_orders=("input value tensor1 tensor2",),
     takes=("floats", slice(2, None)),
 )

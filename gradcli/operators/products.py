@@ -61,6 +61,7 @@ def _older(factors):
 
 @composite(
     examples=_examples("addmm", "x=2x4,a=2x3,b=3x4"),
+    order="input mat1 mat2 * beta alpha",
     deprecated_orders=_older("mat1 mat2"),
     takes="numbers of one kind",
 )
@@ -71,6 +72,7 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1):
 
 @composite(
     examples=_examples("addmv", "x=2,a=2x3,b=3"),
+    order="input mat vec * beta alpha",
     deprecated_orders=_older("mat vec"),
     takes="numbers of one kind",
 )
@@ -81,6 +83,7 @@ def addmv(input, mat, vec, *, beta=1, alpha=1):
 
 @composite(
     examples=_examples("addr", "x=2x3,a=2,b=3"),
+    order="input vec1 vec2 * beta alpha",
     deprecated_orders=_older("vec1 vec2"),
     takes=("any of one kind", slice(1, None)),
 )
@@ -91,6 +94,7 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1):
 
 @composite(
     examples=_examples("baddbmm", "x=2x4,a=2x2x3,b=2x3x4"),
+    order="input batch1 batch2 * beta alpha",
     deprecated_orders=_older("batch1 batch2"),
     takes="numbers of one kind",
 )
@@ -101,6 +105,7 @@ def baddbmm(input, batch1, batch2, *, beta=1, alpha=1):
 
 @composite(
     examples=_examples("addbmm", "x=2x4,a=2x2x3,b=2x3x4"),
+    order="input batch1 batch2 * beta alpha",
     deprecated_orders=_older("batch1 batch2"),
     takes="numbers of one kind",
 )

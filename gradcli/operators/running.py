@@ -7,7 +7,7 @@ from ..lazy import np
 from . import elements
 from .arithmetic import copied
 from .comparisons import where
-from .families import composite, one_each, operator, same_with_axis, shorthand
+from .families import composite, one_each, operator, require, same_with_axis, shorthand
 from .guards import otherwise
 from .joining import cat
 from .leaves import ones, zeros
@@ -331,6 +331,7 @@ def _along(x, dim, ndim):
 
 def _widths(y, x, dim):
     """The distances between places x, ready to multiply what lies between neighbours of y."""
+    require(x.ndim, "places x are a tensor of dimensions; their distance is passed as dx=0.5")
     if x.ndim == 1:
         along = y.shape[dim]
         text = f"there are {along} numbers along dim, and {x.numel} places"
@@ -357,7 +358,7 @@ AREAS = (
 def _area(**fields):
     def declare(meaning):
         examples = tuple((e.format(name=meaning.__name__), s) for e, s in AREAS)
-        return composite(examples=examples, order="y x dx dim", **fields)(meaning)
+        return composite(examples=examples, order="y x * dx dim", **fields)(meaning)
 
     return declare
 

@@ -295,7 +295,7 @@ def tied(y, x, index, src, *, dim, reduce, include_self):
     shape=_reducible("scatter_reduce"),
     value=_scatter_reduce,
     symbolic=_symbols_reduced,
-    order="x dim index src reduce include_self",
+    order="x dim index src reduce * include_self",
     kink=tied,
     caveat=TIE,
     examples=(

@@ -85,7 +85,7 @@ def _gather(x, index, *, dim):
     shape=_gathered,
     value=_gather,
     symbolic=lambda sp, x, index, *, dim: elements.gathered(sp, _gather, x, index, dim),
-    order="x dim index sparse_grad",
+    order="x dim index * sparse_grad",
     canonical_attributes=lambda *, dim, sparse_grad=False: {"dim": dim},
     typical_equal_sizes=_one_a_row,
     **BY_INDEX,

@@ -24,7 +24,13 @@ def reshape(g, y, x, *, shape):
     return g.reshape(shape=x.shape)
 
 
-@shorthand("ravel")
+@shorthand()
+def ravel(input):
+    """All dimensions made into one."""
+    return flatten(input)
+
+
+@shorthand()
 def flatten(input, start_dim=0, end_dim=-1):
     """Dimensions from start_dim to end_dim made into one."""
     first, last = shapes.axis(start_dim, input.ndim), shapes.axis(end_dim, input.ndim)

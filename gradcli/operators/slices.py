@@ -35,7 +35,7 @@ SLICES = {"integer_inputs": ("index",), "method": True}
         None,
         _times(g.index_select(dim=dim, index=index), alpha),
     ),
-    order="x dim index source alpha",
+    order="x dim index source * alpha",
     examples=(
         ("x.index_add(0, tensor([1, 1]), v)", "x=3x2,v=2x2"),
         ("index_add(x, 1, tensor([0, 2]), v, alpha=2)", "x=2x3,v=2x2"),
@@ -122,7 +122,7 @@ def _count(x, index, dim):
     rule=lambda g, y, x, index, source, *, dim, **how: scatter_reduce.rule(
         g, y, x, spread(index, dim, source.shape), source, dim=dim, **how
     ),
-    order="x dim index source reduce include_self",
+    order="x dim index source reduce * include_self",
     kink=lambda y, x, index, source, *, dim, **how: tied(
         y, x, spread(index, dim, source.shape), source, dim=dim, **how
     ),

@@ -42,16 +42,25 @@ def _variance(x, axis, keepdims, *, correction):
     return spread if keepdims else np.squeeze(spread, axis)
 
 
-def _settle(*, dim, correction, **attrs):
+def _settle(*, dim, correction, unbiased=None, **attrs):
     """`unbiased`, which may stand in the place of dim, as the correction that it means."""
     if isinstance(dim, bool):
-        dim, correction = None, dim
+        dim, unbiased = None, dim
+    if unbiased is not None:
+        _check_unbiased(unbiased)
+        correction = unbiased
     if dim == ():
         message = (
             "with dim=() PyTorch takes the variance of all, and a gradient that is not its own"
         )
         raise GradcliError("arguments", message, hint="leave dim out, or name every dimension")
     return {"dim": dim, "correction": 1 if correction is None else +correction, **attrs}
+
+
+def _check_unbiased(unbiased):
+    """Refuse a number by place: degrees of freedom are passed by keyword alone."""
+    cure = f"as a keyword it is correction={unbiased!r}"
+    require(isinstance(unbiased, bool), f"unbiased is True or False, not {unbiased!r}: {cure}")
 
 
 def _slope_of_variance(x, dim, correction):
@@ -80,7 +89,7 @@ def _spread_flops(out, s, **_):
     _variance,
     symbolic=elements.variance,
     dtype="float",
-    order="x dim correction keepdim",
+    order="x dim unbiased keepdim * correction",
     canonical_attributes=_settle,
     examples=(("x.var()", "x=2x3"), ("x.var(dim=1, correction=0)", "x=2x3")),
     index=lambda lower, i, x, **attrs: lower.variance(x, **attrs),
@@ -101,7 +110,7 @@ def var(g, y, x, dim, *, correction=1):
     ),
     symbolic=lambda sp, *xs, correction: sp.sqrt(elements.variance(sp, *xs, correction=correction)),
     dtype="float",
-    order="x dim correction keepdim",
+    order="x dim unbiased keepdim * correction",
     canonical_attributes=_settle,
     kink=lambda y, x, *, dim, keepdim, correction: y.eq(0),
     between_kinks="smooth",
@@ -121,7 +130,7 @@ def std(g, y, x, dim, *, correction=1):
 
 def _with_mean(spread, input, dim, unbiased, keepdim, correction):
     x = as_node(input)
-    result = spread(x, dim, correction if unbiased is None else unbiased, keepdim)
+    result = spread(x, dim, unbiased, keepdim, correction=correction)
     return Outputs((result, x.mean(dim=result.attrs["dim"], keepdim=keepdim)))
 
 
@@ -177,7 +186,7 @@ def _checked_weights(name, weights, x):
 
 @composite(
     rule=_through_deviations,
-    order="x correction fweights aweights",
+    order="x * correction fweights aweights",
     integer_inputs=("fweights",),
     whole=("correction",),
     index=lambda lower, i, *_, **__: None,
@@ -261,7 +270,8 @@ def _quantile(ranks_of, **fields):
 
         meaning.__name__, meaning.__doc__ = named.__name__, named.__doc__
         caveat = f"{FIRST_FIRST}; where q meets an element, PyTorch takes 0 for it"
-        return composite(kink=kink, caveat=caveat, numbers=("q",), **fields)(meaning)
+        order = "x q dim keepdim * interpolation"
+        return composite(kink=kink, caveat=caveat, order=order, numbers=("q",), **fields)(meaning)
 
     return declare
 

@@ -53,6 +53,7 @@ def _in_numpy(*, upper, left, unitriangular):
     symbolic=matrix_elements.triangular_solution,
     dtype="float",
     torch=LINALG + "solve_triangular",
+    order="A B * upper left unitriangular",
     spelling="solve_triangular({0}, {1}, upper={upper}, left={left}, "
     "unitriangular={unitriangular})",
     examples=(

@@ -55,12 +55,14 @@ class _Request:
 
     def understood(self) -> dict[str, Any]:
         """The request in the language."""
-        from . import symbolic
+        from . import arrays, symbolic
 
         symbolic.refuse_transforms(self.text)
         program = symbolic.single_program(self.text)
         if program is None:  # no Python: the language has the error message
             return self.asked
+        if arrays.is_of_arrays(program):
+            return arrays.in_language(self.asked, program)
         devices = {name for pair in re.findall(DEVICE, program) for name in pair}
         lacking = symbolic.undefined(program) - devices
         if lacking and (symbolic.is_text(program) or not lacking <= self.values.keys()):

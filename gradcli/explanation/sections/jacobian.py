@@ -2,6 +2,7 @@
 below.
 """
 
+import math
 from collections.abc import Mapping
 from math import isqrt
 from types import MappingProxyType
@@ -292,12 +293,23 @@ def element_line(
     at = tuple(map(tree.Number, place))
     name = tree.Indexed(w.gradient_of(x), at) if at else w.gradient_of(x)
     line: Line = (Formula(name, role_of(x)),)
+    if _contradicts(written.numbers, written.total):  # a note says so, with both numbers
+        return None if written.symbols is None else (*line, EQUALS, Formula(written.symbols))
     for part in (written.symbols, written.numbers):
         if part is not None:
             line += (EQUALS, Formula(part))
     if written.total is None:
         return line
     return (*line, EQUALS, Token(short(written.total), "number"))
+
+
+def _contradicts(numbers: tree.Tree | None, total: float | None) -> bool:
+    """Whether a formula comes to one number that is not the element."""
+    try:
+        value = float(tree.text(numbers)) if numbers is not None else math.nan
+    except ValueError:
+        return False
+    return total is not None and abs(value - total) > 0.01 * max(abs(value), abs(total))
 
 
 def _cost(a: Analysis, w: Wording, x: Input) -> Line:

@@ -80,11 +80,15 @@ def cast(array: "np.ndarray", kind: str) -> "np.ndarray":
 
 def plain(array: "np.ndarray") -> "np.ndarray":
     """`array`, of bool, int, uint or float, as bool, int64 or float64; whole numbers that int64
-    cannot hold become float64.
+    cannot hold become float64. Raises GradcliError `value` for a long double that is too large.
     """
     import numpy as np
 
     if array.dtype.kind == "b":
         return array
     whole = array.dtype.kind == "i" or (array.dtype.kind == "u" and (array < 2**63).all())
-    return array.astype(np.int64 if whole else np.float64, copy=False)
+    with np.errstate(over="ignore"):
+        result = array.astype(np.int64 if whole else np.float64, copy=False)
+    if array.dtype.itemsize > result.itemsize and (np.isinf(result) & np.isfinite(array)).any():
+        raise GradcliError("value", "a long double does not fit in a double", hint=LARGEST)
+    return result

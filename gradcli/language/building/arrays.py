@@ -6,7 +6,8 @@ from typing import Any
 
 from ...errors import GradcliError
 from ...graphs import Node
-from ..libraries import METHODS, OF_TENSORS, UNLIKE, Function, library_function
+from ...operators import lookup
+from ..libraries import METHODS, UNLIKE, Function, library_function, only_of_tensors
 from ..libraries.function import array
 from ..names import uses_constants
 from .indices import array_module, is_array_program
@@ -60,28 +61,49 @@ def method(b: Scope, name: str, args: list, named: dict) -> Function | None:
     """The function that is a method of arrays in this program; None if it is a method of tensors.
     Raises GradcliError `unsupported` if it may be either.
     """
-    if name not in METHODS | OF_TENSORS or not isinstance(args[0], Node):
+    if not isinstance(args[0], Node):
         return None
-    called = b.libraries
     if is_array_program(b):
-        if name in OF_TENSORS:
-            message = f"arrays of NumPy and JAX have no method {name}()"
-            prefix = "jnp" if "jax" in called else "np"
-            raise GradcliError("unsupported", message, hint=f"write {prefix}.{name}(x, ...)")
-        if name == "sort" and "jax" not in called:
-            message = "sort() of an array gives None in NumPy, which sorts the array itself"
-            raise GradcliError("unsupported", message, hint="write np.sort(x)")
-        return library_function(f"{array_module(b)}.{name}")
-    of_torch = named.keys() & {"dim", "unbiased", "correction"}
-    of_constants = not called and "torch" not in b.program.imported and uses_constants(b.program)
-    unclear = len(called) > 1 or of_constants
-    if name in UNLIKE and not of_torch and unclear:
-        message = (
-            f"{name}() means one thing in PyTorch and another in NumPy, and both are used here"
-        )
-        hint = f"write torch.{name}(x, ...) or np.{name}(x, ...)"
-        raise GradcliError("unsupported", message, hint=hint)
+        return _of_arrays(array_module(b), name)
+    if name in UNLIKE and not named.keys() & {"dim", "unbiased", "correction"}:
+        _check_clear(b, name)
     return None
+
+
+def _of_arrays(module: str, name: str) -> Function | None:
+    """The function of a module that is a method of its arrays; None if tensors have the same."""
+    if only_of_tensors(name):
+        raise _no_method(module, name)
+    if name == "sort" and module == "numpy":
+        message = "sort() of an array gives None in NumPy, which sorts the array itself"
+        raise GradcliError("unsupported", message, hint="write np.sort(x)")
+    if name == "item" and module == "numpy":
+        module = "numpy.ndarray"  # no function of numpy itself
+    elif name not in METHODS:
+        return None
+    return library_function(f"{module}.{name}")
+
+
+def _check_clear(b: Scope, name: str) -> None:
+    """Raise GradcliError for a method of other numbers in NumPy, if both libraries are used."""
+    of_constants = not b.libraries and "torch" not in b.program.imported
+    if len(b.libraries) > 1 or (of_constants and uses_constants(b.program)):
+        text = f"{name}() means one thing in PyTorch and another in NumPy, and both are used here"
+        hint = f"write torch.{name}(x, ...) or np.{name}(x, ...)"
+        raise GradcliError("unsupported", text, hint=hint)
+
+
+def _no_method(module: str, name: str) -> GradcliError:
+    """The error for a method of tensors in a program of arrays, with the function to call."""
+    prefixes = {"np": "numpy"} if module == "numpy" else {"jnp": module, "jax.nn": "jax.nn"}
+    prefixes |= {"scipy.special": "scipy.special"}
+    found = (p for p, root in prefixes.items() if library_function(f"{root}.{name}"))
+    prefix = next(found, None)
+    known = f"{name}(x, ...), a function of PyTorch" if lookup(name) else "what it computes"
+    hint = f"write {prefix}.{name}(x, ...)" if prefix else f"write {known}"
+    return GradcliError(
+        "unsupported", f"arrays of NumPy and JAX have no method {name}()", hint=hint
+    )
 
 
 def by_method(name: str, args: list) -> list:

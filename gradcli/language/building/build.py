@@ -216,6 +216,8 @@ class Builder(Scope):
                     "not is not part of the language",
                     hint="the opposite of a mask is written ~mask",
                 )
+            if isinstance(e.op, ast.Invert) and value.dtype == "int":
+                return applied(self, lookup("bitwise_not"), [value], {}, e)
             check_bits(name, value)
             if name is None:
                 check_kinds("+", "no masks", (value,))
@@ -278,6 +280,8 @@ class Builder(Scope):
             return self.shape(node) if e.attr == "shape" else node.ndim
         if e.attr == "size" and is_array_program(self):
             return self.size(node)
+        if e.attr == "flat" and is_array_program(self) and array_module(self) == "numpy":
+            return applied(self, lookup("flatten"), [node], {}, e)
         if e.attr == "dtype":
             return KINDS[node.dtype]
         if e.attr == "device":

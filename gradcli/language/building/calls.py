@@ -50,7 +50,7 @@ DEVICES = (  # what PyTorch's error names for one that it does not know
 )
 KIND_OR_DEVICE = rf"({DEVICES})(:\d+)?|torch\.(cuda\.)?[A-Z][a-z]+Tensor"
 DIMS = {"dim", "axis", "dim0", "dim1"}  # for which PyTorch also takes an integer scalar tensor
-ARRAY_BUILTINS = {"abs": "abs", "pow": "power"}  # of Python, which have slopes of arrays
+ARRAY_BUILTINS = {"abs": "abs", "pow": "power", "divmod": "divmod"}  # of Python, of arrays
 FUNCTIONS = MAKERS | FACTS | PYTHONS | RANGES | ARRAYS
 IDENTITY = {
     *("clone", "contiguous", "requires_grad_", "retain_grad", "to", "type"),

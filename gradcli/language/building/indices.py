@@ -33,10 +33,18 @@ def indexed(b: Scope, base: Node, e: ast.Subscript) -> Node:
     """The elements of a tensor at the index in `e`."""
     items = [_index_item(b, *part) for part in _apart(b, e.slice)]
     if is_array_program(b):
+        _check_list(b, e.slice)
         return _of_array(b, base, items, e)
     while len(items) > 1 and items[-1] is Ellipsis and Ellipsis in items[:-1]:
         items.pop()  # PyTorch accepts it, as no dimension is left
     return b.node(OPS["getitem"], (base,), e, index=tuple(items))
+
+
+def _check_list(b: Scope, index: ast.expr) -> None:
+    """Raise GradcliError for a list as the whole index, which JAX refuses."""
+    if isinstance(index, ast.List) and array_module(b) == "jax.numpy":
+        text = b.source.segment(index)
+        raise GradcliError("index", "JAX takes no list as an index", hint=f"x[jnp.array({text})]")
 
 
 def _of_array(b: Scope, base: Node, items: list, e: ast.Subscript) -> Node:

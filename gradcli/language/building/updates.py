@@ -1,4 +1,4 @@
-"""`x.at[index].set(v)` and `.add(v)` of JAX: copies of an array that are changed at an index."""
+"""`x.at[index].set(v)`, `.add(v)` and others of JAX: copies of an array changed at an index."""
 
 import ast
 from typing import Any
@@ -7,15 +7,15 @@ from ...errors import GradcliError
 from ...graphs import Node, as_node
 from ...lazy import np
 from ...operators.leaves import numbers
+from ..libraries import library_function
 from ..libraries.function import op
 from .indices import indexed
 from .operands import in_words
 from .scope import Scope
 
-OTHERS = {  # what else may be done there, written with set()
-    **{"multiply": "x[i] * v", "mul": "x[i] * v", "divide": "x[i] / v", "subtract": "x[i] - v"},
-    **{"power": "x[i] ** v", "min": "jnp.minimum(x[i], v)", "max": "jnp.maximum(x[i], v)"},
-    "apply": "f(x[i])",
+COMBINED = {  # the function of JAX that combines x[i] with a value
+    **{"multiply": "multiply", "mul": "multiply", "divide": "divide", "power": "power"},
+    **{"min": "minimum", "max": "maximum"},
 }
 
 
@@ -31,11 +31,34 @@ def update(b: Scope, e: ast.Call) -> Node | None:
         raise GradcliError("arguments", f"{in_words(base)} has no attribute at")
     if name == "get" and not e.args and not e.keywords:
         return indexed(b, base, place)
-    if name not in ("set", "add") or len(e.args) != 1 or e.keywords:
-        cure = OTHERS.get(name)
-        hint = f"write x.at[i].set({cure})" if cure else "x.at[i].set(v) and x.at[i].add(v) are"
+    known = name in COMBINED or name in ("set", "add", "subtract")
+    if not known or len(e.args) != 1 or e.keywords:
+        hint = "write x.at[i].set(f(x[i]))" if name == "apply" else "as in x.at[i].set(v)"
         raise GradcliError("unsupported", f"this form of x.at[i].{name}() is not read", hint=hint)
-    return b.counted(_updated(b, base, place, b.visit(e.args[0]), name), e)
+    value = b.visit(e.args[0])
+    if name == "subtract":
+        name, value = "add", -as_node(value)
+    if name in COMBINED:
+        value = _combined(b, base, place, name, value)
+        name = "set"
+    return b.counted(_updated(b, base, place, value, name), e)
+
+
+def _combined(b: Scope, base: Node, place: ast.Subscript, name: str, value: Any) -> Node:
+    """What x[i] and a value give together. Raises GradcliError for a place that occurs twice."""
+    picked = indexed(b, _places(base), place)
+    written = b.numbers(picked, "an index decides on what is written")
+    if np.unique(written).size < written.size:
+        message = f"x.at[i].{name}() changes one place twice, and JAX has no gradient of that"
+        raise GradcliError("unsupported", message, hint="change one after the other")
+    combine = library_function(f"jax.numpy.{COMBINED[name]}")
+    assert combine is not None
+    return combine(indexed(b, base, place), as_node(value))
+
+
+def _places(base: Node) -> Node:
+    """The places of the elements of an array, counted in a row."""
+    return op.reshape(op.arange(end=base.numel), base.shape)
 
 
 def _updated(b: Scope, base: Node, place: ast.Subscript, value: Any, name: str) -> Node:
@@ -46,8 +69,7 @@ def _updated(b: Scope, base: Node, place: ast.Subscript, value: Any, name: str) 
         over = (*mask.shape, *(1,) * (base.ndim - mask.ndim))
         new = base + value if name == "add" else value
         return op.where(op.reshape(mask, over), new, base)
-    places = op.reshape(op.arange(end=base.numel), base.shape)
-    picked = indexed(b, places, place)
+    picked = indexed(b, _places(base), place)
     value = op.expand(value, shape=picked.shape)
     if name == "set":
         value = _last(b, value, picked)

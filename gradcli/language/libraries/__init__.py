@@ -13,11 +13,13 @@ from types import ModuleType
 
 from ...errors import GradcliError, Span, did_you_mean
 from ...operators import lookup
+from ...public_names import in_pytorch
 from .function import Function
 
 # The tables of each module, `file.TABLE`; the first that has a name is used.
 MODULES: dict[str, tuple[str, ...]] = {
     "numpy": ("numpy.ARRAYS",),
+    "numpy.ndarray": ("numpy.METHODS",),
     "numpy.linalg": ("linalg.NUMPY",),
     "numpy.fft": ("numpy.FFT",),
     "jax.numpy.fft": ("numpy.FFT",),
@@ -43,14 +45,23 @@ METHODS = {  # of arrays, which have other arguments or another meaning as metho
     *("trace", "transpose", "var", "astype"),
 }
 UNLIKE = {"std", "var", "repeat"}  # of these, those with other numbers for the same arguments
-OF_TENSORS = {"median", "nanmedian", "split"}  # alone; functions of arrays differ from them
+OTHER_METHODS = {  # of arrays, which are those of tensors or are refused
+    *("argpartition", "at", "choose", "conj", "conjugate", "dump", "dumps", "fill", "item"),
+    *("partition", "put", "reshape", "resize", "tobytes", "tofile", "tolist"),
+}
 OF_FUNCTIONS = """
     grad value_and_grad vjp jvp jacfwd jacrev jacobian hessian linearize jit vmap pmap
     checkpoint remat custom_vjp custom_jvp apply_along_axis apply_over_axes vectorize frompyfunc
     fromfunction piecewise cond scan while_loop fori_loop switch map associative_scan reduce
     reduce_window
 """
+WITHOUT_DERIVATIVE = {"jax.numpy.nextafter", "jax.lax.nextafter"}  # in JAX, which says so
 WRITE_OUT = "write out what it computes, or make what it gives an input"
+
+
+def only_of_tensors(name: str) -> bool:
+    """Whether a method is one of PyTorch's tensors, and none of arrays of NumPy and JAX."""
+    return name not in METHODS | OTHER_METHODS and name in in_pytorch()["torch.Tensor"]
 
 
 @cache
@@ -65,6 +76,9 @@ def function(name: str, path: str, span: Span | None) -> Function:
     """The function with this full name. Raises GradcliError `unsupported` or `unknown-function`,
     which call it by the `path` that was written.
     """
+    if name in WITHOUT_DERIVATIVE:
+        message = f"JAX has no derivative of {path}()"
+        raise GradcliError("not-differentiable", message, hint="leave it out", span=span)
     known = library_function(name)
     if known is not None:
         return known

@@ -26,11 +26,12 @@ IGNORED |= {"out_sharding", "index_dtype", "is_stable", "like"}
 
 class WithKnownNumbers(NamedTuple):
     """A function, and those of its parameters whose values must be known because they determine a
-    shape; they are passed as Arrays or integers.
+    shape; they are passed as Arrays or integers, and are no floats unless `floats`.
     """
 
     parameters: tuple[str, ...]
     function: Callable
+    floats: bool = False
 
 
 class Operators:
@@ -91,9 +92,9 @@ class Function(Shorthand):
             self.same = op[meaning]
             meaning = _as_function(self.same)
         entry = meaning if isinstance(meaning, WithKnownNumbers) else WithKnownNumbers((), meaning)
-        self.numbers, self.function = entry
+        self.numbers, self.function, self.floats = entry
         self.name, self.sentence = name, (self.function.__doc__ or "").strip()
-        self.unless, self.floats, self.of_numbers = None, False, True
+        self.unless, self.of_numbers = None, True
         self.deprecated_orders, self.makes = (), None
         self.takes = "any"
 

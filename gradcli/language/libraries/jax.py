@@ -10,12 +10,12 @@ from ...errors import GradcliError
 from ...graphs import Node
 from ...graphs.shapes import axis as axis_of
 from .function import array, op
-from .lax import digamma, ndtri, power, size
+from .lax import ndtri, power
 from .linalg import NUMPY, SCIPY
 from .numpy import ARRAYS as NUMPY_ARRAYS
-from .numpy import along, angle_by, mask, refuse
+from .numpy import along, angle_by, flat, mask, refuse
 from .scipy import SPECIAL as SCIPY_SPECIAL
-from .scipy import gamma_by, logsumexp
+from .scipy import gamma_by, is_pole, logsumexp
 from .stats import LAPLACE as LAPLACE_OF_SCIPY
 from .stats import NORM as NORM_OF_SCIPY
 from .stats import densities
@@ -30,7 +30,10 @@ def clip(arr=None, /, min=None, max=None, *, a=None, a_min=None, a_max=None):
 
 
 def _hypot(x1, x2):
-    large, small = op.maximum(size(x1), size(x2)), op.minimum(size(x1), size(x2))
+    large, small = (
+        op.maximum(op.jax_abs(x1), op.jax_abs(x2)),
+        op.minimum(op.jax_abs(x1), op.jax_abs(x2)),
+    )
     finite = large * op.sqrt(1.0 + op.square(small / op.where(op.eq(large, 0.0), 1.0, large)))
     return op.where(op.eq(large, math.inf), math.inf, finite)
 
@@ -38,6 +41,21 @@ def _hypot(x1, x2):
 def _float_power(x, y):
     """The power of floats, also where an exponent is a whole number."""
     return power(x, op.double(y) if isinstance(y, Node) and y.dtype != "float" else y * 1.0)
+
+
+def _without_nearest(name: str) -> Callable:
+    """The quantiles of NumPy but the nearest: JAX takes the lower of two that are as near."""
+
+    def quantile(a, q, axis=None, *, method="linear", keepdims=False):
+        if method == "nearest":
+            raise refuse("method='nearest' of JAX", "write method='lower' or method='higher'")
+        return NUMPY_ARRAYS[name](a, q, axis, method=method, keepdims=keepdims)
+
+    return quantile
+
+
+def _sort(a, axis=-1, *, stable=True, descending=False):
+    return op.sort(*flat(a, axis), descending=descending)[0]
 
 
 def _std(a, axis=None, dtype=None, *, ddof=0, keepdims=False, correction=None):
@@ -56,7 +74,7 @@ def _norm(x, ord=None, axis=None, keepdims=False):
         return op.maximum(out, 0.0) if ord == 2 else out
     rows, columns = (axis_of(place, x.ndim) for place in axis or (0, 1))
     inner, outer = (rows, columns) if abs(ord) == 1 else (columns, rows)
-    sums = op.sum(size(x), dim=inner, keepdim=True)
+    sums = op.sum(op.jax_abs(x), dim=inner, keepdim=True)
     out = _extreme(sums, ord, {"dim": outer, "keepdim": True})
     return out if keepdims else op.squeeze(out, dim=(rows, columns))
 
@@ -77,10 +95,10 @@ def _vector_norm(x, *, axis=None, ord=2, keepdims=False):
     if ord == 2:
         return _length(x, axis, keepdims)
     if ord in (math.inf, -math.inf):
-        return _extreme(size(x), ord, over)
+        return _extreme(op.jax_abs(x), ord, over)
     if ord == 0:
         return op.sum(op.double(op.ne(x, 0)), **over)
-    sums = op.sum(size(x) if ord == 1 else op.pow(size(x), ord), **over)
+    sums = op.sum(op.jax_abs(x) if ord == 1 else op.pow(op.jax_abs(x), ord), **over)
     return sums if ord == 1 else op.pow(sums, 1 / ord)
 
 
@@ -136,7 +154,7 @@ SCIPY_LINALG: dict[str, Any] = {
     "cho_factor": lambda a, lower=False: (_factor(a, lower), lower),
 }
 ARRAYS: dict[str, Any] = {
-    **dict.fromkeys(("abs", "absolute", "fabs"), size),
+    **dict.fromkeys(("abs", "absolute", "fabs"), "jax_abs"),
     "clip": clip,
     "fmax": lambda x1, x2: op.where((x1 > x2) | op.isnan(x2), x1, x2),
     "fmin": lambda x1, x2: op.where((x1 < x2) | op.isnan(x2), x1, x2),
@@ -146,9 +164,14 @@ ARRAYS: dict[str, Any] = {
     "float_power": _float_power,
     **dict.fromkeys(("arctan2", "atan2"), "jax_arctan2"),
     "angle": angle_by("jax_arctan2"),
-    "copysign": lambda x1, x2: op.where(op.signbit(x2), -size(x1), size(x1)),
+    "copysign": lambda x1, x2: op.where(op.signbit(x2), -op.jax_abs(x1), op.jax_abs(x1)),
     "logaddexp": "jax_logaddexp",
     "logaddexp2": "jax_logaddexp2",
+    "sort": _sort,
+    **{
+        name: _without_nearest(name)
+        for name in ("quantile", "percentile", "nanquantile", "nanpercentile")
+    },
 }
 
 
@@ -176,8 +199,9 @@ def _glu(x, axis=-1):
     return a * op.sigmoid(b)
 
 
-def _logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
+def _logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False, where=None):
     """That of SciPy; no gradient flows to a weight of 0."""
+    a = a if where is None else op.where(mask(where), a, -math.inf)
     weights = b if b is None else op.where(op.eq(b, 0), 0.0, b)
     return logsumexp(a, axis, weights, keepdims, return_sign)
 
@@ -271,15 +295,25 @@ def _log_mean_exp(x, axis, where, keepdims):
 
 
 gamma = gamma_by(lambda x: op.jax_lgamma(x))
+
+
+def _poch(z, m):
+    """That of SciPy; nan where a gamma function has a pole below 0."""
+    pole = [is_pole(x) & op.ne(x, 0) for x in (z, z + m)]
+    return op.where(pole[0] | pole[1], math.nan, SCIPY_SPECIAL["poch"](z, m))
+
+
 SPECIAL: dict[str, Any] = {
     "beta": lambda a, b: gamma(a) * gamma(b) / gamma(a + b),
     "betaln": lambda a, b: op.jax_lgamma(a) + op.jax_lgamma(b) - op.jax_lgamma(a + b),
-    **dict.fromkeys(("digamma", "psi"), digamma),
+    **dict.fromkeys(("digamma", "psi"), "jax_digamma"),
     "erfinv": "erfinv",
     "factorial": lambda n: op.where(n < 0, 0.0, op.exp(op.jax_lgamma(array(n) + 1.0))),
     "gamma": gamma,
     "gammaln": "jax_lgamma",
-    "i0": lambda x: op.exp(size(x)) * op.i0e(x),
+    "loggamma": lambda z: op.where(z > 0, op.jax_lgamma(z), math.nan),
+    "poch": _poch,
+    "i0": lambda x: op.exp(op.jax_abs(x)) * op.i0e(x),
     "logit": "jax_logit",
     "logsumexp": _logsumexp,
     "ndtri": ndtri,
@@ -296,5 +330,5 @@ NORM = NORM_OF_SCIPY | {
 }
 LAPLACE = {
     **LAPLACE_OF_SCIPY,
-    **densities(lambda x: -size(x) - math.log(2)),
+    **densities(lambda x: -op.jax_abs(x) - math.log(2)),
 }

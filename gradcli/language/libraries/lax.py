@@ -232,22 +232,12 @@ def _ends(padding: Any, k: int, length: int, size: int, stride: int) -> tuple[in
     return half, total - half
 
 
-def size(x):
-    """The absolute value, whose derivative at 0 is 1."""
-    return op.where(x >= 0, x, -x)
-
-
 def power(x1, x2):
     """x1 ** x2; with an exponent that is an integer or a number other than 0 as in PyTorch."""
     exponent = as_node(x2)
     number = exponent.attrs["value"] if exponent.op.name == "constant" else 0
     as_in_pytorch = number != 0 or exponent.dtype != "float"
     return (op.pow if as_in_pytorch else op.jax_power)(x1, x2)
-
-
-def digamma(x):
-    """The derivative of lgamma, nan at 0."""
-    return op.digamma(x) + op.where(op.eq(x, 0), math.nan, 0.0)
 
 
 def ndtri(p):
@@ -292,8 +282,8 @@ def _kind(dtype: Any) -> str:
 # Operators of these names mean the same.
 ELEMENTWISE = """
     acos acosh add asin asinh atan atanh ceil cos cosh eq erf erfc exp exp2
-    expm1 floor ge gt le log log1p lt mul ne neg nextafter
-    reciprocal rsqrt sin sinh sqrt square sub tan tanh zeta real conj cbrt
+    expm1 floor ge gt le log log1p lt mul ne neg
+    reciprocal sin sinh sqrt square sub tan tanh zeta real conj cbrt
 """
 LAX: dict[str, Any] = {
     **{name: name for name in ELEMENTWISE.split()},
@@ -302,8 +292,7 @@ LAX: dict[str, Any] = {
     **{"is_finite": "isfinite", "logistic": "sigmoid", "bitwise_not": "bitwise_not"},
     **{f"bitwise_{name}": f"bitwise_{name}" for name in ("and", "or", "xor")},
     **{"atan2": "jax_arctan2", "pow": power, "lgamma": "jax_lgamma"},
-    "abs": size,
-    "digamma": digamma,
+    **{"abs": "jax_abs", "digamma": "jax_digamma", "rsqrt": "jax_rsqrt"},
     "clamp": _clamp,
     "convert_element_type": _cast,
     "integer_pow": lambda x, y: op.pow(x, op.detach(as_node(y)) if isinstance(y, Node) else y),

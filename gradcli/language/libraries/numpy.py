@@ -179,9 +179,10 @@ def _nan_extreme(name: str, fill: float) -> Callable:
 
 
 def _nan_var(a, axis=None, dtype=None, *, ddof=0, keepdims=False):
-    count = op.sum(op.double(~op.isnan(a)), **along(a, axis, True))
+    missing = op.isnan(a)
+    count = op.sum(op.double(~missing), **along(a, axis, True))
     mean = op.sum(without_nan(a, 0.0), **along(a, axis, True)) / count
-    squares = op.square(without_nan(a - mean, 0.0))
+    squares = op.square(op.where(missing, 0.0, a - mean))
     total = op.sum(squares, **along(a, axis, True)) / (count - ddof)
     return total if keepdims else op.sum(total, **along(a, axis, False))
 
@@ -557,8 +558,7 @@ def convolve(a, v, mode="full"):
 
 
 def _full(a: Node, v: Node) -> Node:
-    kernel = op.flip(v, dims=(0,))
-    return op.conv1d(a[None, None], kernel[None, None], padding=v.shape[0] - 1)[0, 0]
+    return op.conv_transpose1d(a[None, None], v[None, None])[0, 0]
 
 
 def _of_full(full: Node, mode: str, long: int, short: int, start: int) -> Node:
@@ -688,8 +688,10 @@ def _arange(start, stop=None, step=1):
 
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
     """Evenly spaced numbers from start to stop."""
-    if retstep or axis != 0:
-        raise refuse("linspace() with retstep= or axis=", "write the step out, or transpose")
+    if retstep:
+        raise refuse("linspace() with retstep=", "write the step out")
+    if axis != 0:
+        return op.movedim(linspace(start, stop, num, endpoint), 0, axis)
     if endpoint and all(isinstance(n, int | float) for n in (start, stop)):
         return op.linspace(start, stop, num)
     start, stop = array(start), array(stop)
@@ -1014,8 +1016,12 @@ ARRAYS: dict[str, Any] = {
     **{name: _constant(name) for name in ("bartlett", "kaiser")},
     **{name: _index_arrays(name) for name in ("tril_indices", "triu_indices", "diag_indices")},
     "ix_": lambda *args: tuple(map(numbers, np.ix_(*(np.array(known(a)) for a in args)))),
-    "nonzero": WithKnownNumbers(("a",), lambda a: tuple(map(numbers, np.nonzero(known(a))))),
-    "flatnonzero": WithKnownNumbers(("a",), lambda a: numbers(np.flatnonzero(known(a)))),
+    "nonzero": WithKnownNumbers(
+        ("a",), lambda a: tuple(map(numbers, np.nonzero(known(a)))), floats=True
+    ),
+    "flatnonzero": WithKnownNumbers(
+        ("a",), lambda a: numbers(np.flatnonzero(known(a))), floats=True
+    ),
     "indices": lambda dimensions: numbers(np.indices(bounded(*dimensions))),
     # facts
     "allclose": lambda a, b, rtol=1e-5, atol=1e-8, equal_nan=False: op.allclose(
@@ -1026,6 +1032,16 @@ ARRAYS: dict[str, Any] = {
     ),
     "array_equal": _equal,
 }  # fmt: skip
+
+
+def _item(a, *args):
+    if not args:
+        return op.reshape(a, ())
+    places = args[0] if len(args) == 1 and isinstance(args[0], tuple) else args
+    return (op.flatten(a) if len(places) == 1 else a)[places]
+
+
+METHODS: dict[str, Any] = {"item": _item}  # of arrays, which are no functions of numpy
 
 
 def _rolled_by_half(sign: int) -> Callable:
@@ -1054,8 +1070,9 @@ def _outer_of(name: str) -> Callable:
 
 
 def _reduction_of(name: str) -> Callable:
-    def reduce(array, axis=0, dtype=None, *, keepdims=False):
-        return ARRAYS[name](array, axis, keepdims=keepdims)
+    def reduce(array, axis=0, dtype=None, *, keepdims=False, initial=None):
+        first = {} if initial is None else {"initial": initial}
+        return ARRAYS[name](array, axis, keepdims=keepdims, **first)
 
     return reduce
 
@@ -1074,8 +1091,16 @@ MULTIPLY: dict[str, Any] = {
     "accumulate": _accumulation_of("cumprod"),
     "outer": _outer_of("mul"),
 }
-MAXIMUM: dict[str, Any] = {"reduce": _reduction_of("max"), "outer": _outer_of("maximum")}
-MINIMUM: dict[str, Any] = {"reduce": _reduction_of("min"), "outer": _outer_of("minimum")}
+MAXIMUM: dict[str, Any] = {
+    "reduce": _reduction_of("max"),
+    "accumulate": lambda array, axis=0: op.cummax(array, dim=axis)[0],
+    "outer": _outer_of("maximum"),
+}
+MINIMUM: dict[str, Any] = {
+    "reduce": _reduction_of("min"),
+    "accumulate": lambda array, axis=0: op.cummin(array, dim=axis)[0],
+    "outer": _outer_of("minimum"),
+}
 LOGADDEXP: dict[str, Any] = {
     "reduce": lambda array, axis=0, dtype=None, *, keepdims=False: op.logsumexp(
         array, **along(array, axis, keepdims)

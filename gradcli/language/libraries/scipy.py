@@ -12,9 +12,10 @@ from .numpy import part, refuse
 
 
 def sign_of_gamma(x: Node) -> Node:
-    """The sign of the gamma function, which changes at every integer below 0."""
+    """The sign of the gamma function, which changes at 0 and at every integer below."""
     below = 1 - 2 * op.remainder(op.floor(x), 2)
-    return op.where(x < 0, below, 1.0)
+    at_zero = op.where(op.signbit(x), -1.0, 1.0)
+    return op.where(x < 0, below, op.where(op.eq(x, 0), at_zero, 1.0))
 
 
 def is_pole(x: Node) -> Node:
@@ -24,9 +25,7 @@ def is_pole(x: Node) -> Node:
 
 def _gammasgn(x):
     undefined = op.isnan(x) | (is_pole(x) & op.ne(x, 0))
-    at_zero = op.where(op.signbit(x), -1.0, 1.0)
-    sign = op.where(op.eq(x, 0), at_zero, sign_of_gamma(x))
-    return op.where(undefined, math.nan, sign)
+    return op.where(undefined, math.nan, sign_of_gamma(x))
 
 
 def polygamma(n, x):

@@ -1,0 +1,59 @@
+"""Programs of NumPy and JAX, as texts in the language: they have no backward(), and an array that
+one writes out, `x = np.array([1.0, 2.0])`, is an input with these numbers.
+"""
+
+import ast
+import re
+from collections import Counter
+from typing import Any
+
+LIBRARIES = {"numpy", "jax", "scipy", "autograd"}
+MAKERS = {"array", "asarray"}
+OF_PYTORCH = re.compile(r"\btorch\b|\bbackward\(|\brequires_grad")
+
+
+def is_of_arrays(source: str) -> bool:
+    """Whether a program imports NumPy, SciPy, JAX or autograd, and does not mention PyTorch."""
+    if OF_PYTORCH.search(source):
+        return False
+    modules = set()
+    for e in ast.walk(ast.parse(source)):
+        names = [a.name for a in e.names] if isinstance(e, ast.Import) else []
+        names += [e.module or ""] if isinstance(e, ast.ImportFrom) else []
+        modules |= {name.partition(".")[0] for name in names}
+    return bool(modules & LIBRARIES)
+
+
+def in_language(asked: dict[str, Any], source: str) -> dict[str, Any]:
+    """The request with the arrays that the program writes out as values of its inputs; values that
+    were given take their place.
+    """
+    body = ast.parse(source).body
+    stored = Counter(
+        e.id for e in ast.walk(ast.Module(body, [])) if _is_stored(e) and isinstance(e, ast.Name)
+    )
+    made = {s: _written(s) for s in body}
+    inputs = {s: m for s, m in made.items() if m is not None and stored[m[0]] == 1}
+    if not inputs:
+        return asked
+    rest = [s for s in body if s not in inputs]
+    values = dict(inputs.values()) | dict(asked.get("values") or {})
+    return asked | {"expr": ast.unparse(ast.Module(rest, [])), "values": values}
+
+
+def _is_stored(e: ast.AST) -> bool:
+    return isinstance(getattr(e, "ctx", None), ast.Store)
+
+
+def _written(s: ast.stmt) -> tuple[str, Any] | None:
+    """The name and the numbers of `x = np.array([1.0, 2.0])`; None for other statements."""
+    if not isinstance(s, ast.Assign) or not isinstance(s.value, ast.Call):
+        return None
+    target, call = s.targets[0], s.value
+    made = isinstance(call.func, ast.Attribute) and call.func.attr in MAKERS and len(call.args) == 1
+    if not made or call.keywords or not isinstance(target, ast.Name) or len(s.targets) > 1:
+        return None
+    try:
+        return target.id, ast.literal_eval(call.args[0])
+    except ValueError:
+        return None
