@@ -13,6 +13,7 @@ from identities import (
     by_hand,
     calculus,
     cookbook,
+    derived,
     elements,
     fields,
     learning,
@@ -55,6 +56,7 @@ MODULES = (
     by_hand,
     fields,
     today,
+    derived,
 )
 ALL = [i for module in MODULES for i in module.IDENTITIES]
 SETTINGS = (0, 1)

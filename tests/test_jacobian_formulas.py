@@ -409,7 +409,7 @@ FORMS = [
         "x=4,y=2",
         "x",
         "kronecker",
-        f"kron(eye({N}), y.reshape(-1, 1))",
+        f"kron(eye({N}), y[:, None])",
     ),
     (
         "kron(x, y)",
@@ -417,7 +417,7 @@ FORMS = [
         "x=4,y=2",
         "y",
         "kronecker",
-        "kron(x.reshape(-1, 1), eye(y.shape[0]))",
+        "kron(x[:, None], eye(y.shape[0]))",
     ),
     ("(x @ w).flatten()", "x=2x3,w=3x4", "x=3x2,w=2x5", "x", "kronecker", f"kron(eye({N}), w).T"),
     (

@@ -211,7 +211,7 @@ NAMED = [
     ),
     ("relu(x)", "x=3", "x", "diagonal", "diag(1 * (out > 0))", 3),
     ("a / b", "a=3,b=3", "b", "diagonal", "diag(-a / b ** 2)", 3),
-    ("outer(a, b)", "a=2,b=3", "a", "kronecker", "kron(eye(a.shape[0]), b.reshape(-1, 1))", 6),
+    ("outer(a, b)", "a=2,b=3", "a", "kronecker", "kron(eye(a.shape[0]), b[:, None])", 6),
     ("inv(x)", "x=2x2", "x", "kronecker", "-kron(out.contiguous(), out.T.contiguous())", 16),
     ("bmm(a, b)", "a=2x2x2,b=2x2x2", "a", "block-diagonal", "b[i].T", 16),
     ("x * 0 + y", "x=2,y=2", "x", "zero", "zeros(out.shape[0], x.shape[0])", 0),

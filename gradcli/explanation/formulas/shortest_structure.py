@@ -17,7 +17,7 @@ from ...graphs.substitution import substitute
 from ...language.problem import Input
 from ...lazy import np
 from ...notation import tree
-from ...notation.formulas.formula import TOO_LONG
+from ...notation.formulas.formula import TOO_LONG, formula
 from ...notation.jacobians.patterns import (
     KRONECKERS,
     ONE_A_ROW,
@@ -30,6 +30,7 @@ from ..jacobian import jacobian_of
 from . import by_index
 from .contradictions import formula_value
 from .other_sizes import generic_problem
+from .row_by_row import row_by_row
 from .trial_values import random_values
 from .trials import Trial, Trials, node_of
 from .wording import Wording
@@ -40,7 +41,7 @@ Named = Callable[[bool], Structure]  # the flag: whether to compose a form if th
 CONFIRMED = 4_096  # entries up to which a structure is compared with the matrix
 ROUNDING = 1e-15  # of the largest entry
 ELSEWHERE = 2  # further sizes at which a closed form is tested
-SHORT = 8  # length of a formula for which no shorter one is searched for
+SHORT = 7  # length of a formula for which no shorter one is searched for
 # names that depend on the formula of a matrix, not on its entries
 PLAIN = ("dense", "low-rank update", *KRONECKERS, PERMUTED_BLOCKS)
 
@@ -163,7 +164,7 @@ def _shortest(named: Named, w: Wording, x: Input, numbers: Any) -> Structure:
     """
     grad = w.analysis.gradient(x)
     if grad is not None and any(_has_no_words(n.op) for n in walk([grad])):
-        return named(True)._replace(formula=None, blocks=())
+        return named(True)._replace(formula=_gradient_row(w, x), blocks=())
     tried = _tried(w, x, w.trials.first)
     if not tried:
         return named(True)
@@ -258,12 +259,22 @@ def _readings(w: Wording, x: Input) -> Iterator[Structure]:
             like=w.like_output,
             known=w.cache.factors,
         )
+    rows = _rows(w, p.inputs[x.name])
+    if rows is not None:
+        yield Structure("dense", rows, None, p.out.numel * node.numel)
     row = _row(w, p.inputs[x.name])
     if row is not None:
         yield Structure("row", row, None, node.numel)
     column = _column(w, p.inputs[x.name])
     if column is not None:
         yield Structure("dense", column, None, p.out.numel)
+
+
+def _rows(w: Wording, x: Input) -> tree.Tree | None:
+    """The gradients at all one-hot seeds as one formula; None if there is none."""
+    grad = w.read_off(x)
+    rows = None if grad is None else row_by_row(w.shortened(grad), w.problem.seed.node)
+    return None if rows is None else formula(rows, w.names, w.problem.generic_sizes)
 
 
 def _column(w: Wording, x: Input) -> tree.Tree | None:
@@ -289,7 +300,21 @@ def _row(w: Wording, x: Input) -> tree.Tree | None:
         grad = substitute(grad, {seed.node: as_node(1.0)})
     if any(_has_no_words(n.op) for n in walk([w.shortened(grad)])):
         return None
-    written = w.formula(grad)
+    return _as_row(w.formula(grad), x)
+
+
+def _gradient_row(w: Wording, x: Input) -> tree.Tree | None:
+    """The formula of the gradient of a scalar output as a row, if it is the Jacobian in all trials;
+    else None.
+    """
+    row = None if w.problem.out.shape else _as_row(w.gradient(x), x)
+    tried = [] if row is None else _tried(w, x, w.trials.first)
+    form = Structure("row", row, None, x.node.numel)
+    return row if tried and all(form.agrees(t.computed, matrix) for t, matrix in tried) else None
+
+
+def _as_row(written: tree.Tree | None, x: Input) -> tree.Tree | None:
+    """The formula of a gradient in the shape of a row."""
     if written is None or x.node.ndim == 1:
         return written and tree.Subscript(written, (tree.NEW_DIMENSION,))
     return tree.Method(written, "reshape", (tree.Number(1), tree.Number(-1)))
@@ -310,9 +335,11 @@ def _tried(w: Wording, x: Input, trials: Iterable[Trial]) -> Jacobians:
 
 
 def _with_jacobian(trial: Trial, x: Input) -> tuple[Trial, Any] | None:
-    """A trial and its Jacobian; None if that is too large or not finite."""
+    """A trial and its Jacobian; None if that is too large, not finite, or rounding decides it, as
+    that of logdet(X @ X.T) for an X with more rows than columns.
+    """
     out, node = trial.problem.out, trial.problem.inputs[x.name].node
-    if out.numel * node.numel > CONFIRMED:
+    if out.numel * node.numel > CONFIRMED or not trial.is_conclusive(x.name):
         return None
     evaluate, value = trial.evaluate, trial.problem.orders[0].out
     arrays = if_applicable(lambda: (jacobian_of(out, node, evaluate), *evaluate(value)))

@@ -1,7 +1,7 @@
 """Random values for inputs without a value."""
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice, product
+from itertools import chain, islice, product
 from typing import Any
 
 from ...backends.numeric import Evaluator
@@ -61,8 +61,8 @@ def random_values(problem: Problem, draw: int = 1) -> dict[Node, Any]:
     if not free:
         return problem.values
     kinds = (True, False) if any(x.node.attrs["known"] for x in free) else (False,)
-    for assumed, ranges in product(kinds, islice(combinations(RANGES, len(free)), ATTEMPTS)):
-        values = problem.values | _random_values(free, ranges, draw, assumed)
+    for some in chain.from_iterable(in_ranges(free, draw, assumed) for assumed in kinds):
+        values = problem.values | some
         try:
             out = Evaluator(values, limits=problem.limits)(problem.out)[0]
         except GradcliError as error:  # an operator refuses such values
@@ -76,6 +76,14 @@ def random_values(problem: Problem, draw: int = 1) -> dict[Node, Any]:
     hints = refusals[0].hint, "random values were tried: give others with -v"
     refusals[0].hint = "; ".join(filter(None, hints))
     raise refusals[0].at(problem.program.place)
+
+
+def in_ranges(free: Sequence[Input], draw: int, assumed: bool) -> Iterator[dict[Node, Any]]:
+    """Random values for inputs in one choice of ranges after another. They satisfy the assumptions
+    on inputs if `assumed`; `draw` selects other values.
+    """
+    for ranges in islice(combinations(RANGES, len(free)), ATTEMPTS):
+        yield _random_values(free, ranges, draw, assumed)
 
 
 def _random_values(

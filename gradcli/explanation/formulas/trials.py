@@ -31,6 +31,7 @@ from ..checking.finite_differences import (
 )
 from ..random_numbers import Numbers
 from .other_sizes import followed_shapes, other_shapes, posed_again, single_shapes, untied_shapes
+from .trial_values import in_ranges
 
 MOST = 200_000  # elements of all tensors of a trial
 MOST_BACK = 2_000_000  # of those that a gradient is computed from
@@ -195,13 +196,12 @@ class Trial:
 
 def _finite_values(p: Problem, signed: bool) -> dict[Node, Any]:
     """Random values for inputs and the seed at which outputs are finite, if one of a few draws is
-    such: logdet(K + s) is nan for a negative determinant. `signed` outputs may be infinite, as
-    1 / relu(x) is.
+    such: logdet(K + s) is nan for a negative determinant, and log(t - x @ x) for most x unless they
+    are smaller than t. `signed` outputs may be infinite, as 1 / relu(x) is.
     """
     holds = (lambda out: ~np.isnan(out)) if signed else np.isfinite
     first = None
-    for k in range(DRAWS):
-        values = _random_values(p, signed, k)
+    for values in _draws(p, signed):
         first = first or values
         with np.errstate(all="ignore"):
             outs = Evaluator(values, limits=p.limits)(*(q.out for q in p.orders))
@@ -209,6 +209,18 @@ def _finite_values(p: Problem, signed: bool) -> dict[Node, Any]:
             return values
     assert first is not None
     return first
+
+
+def _draws(p: Problem, signed: bool) -> Iterator[dict[Node, Any]]:
+    """Random values of all inputs in one range, a few times, then each input in ranges of its
+    own.
+    """
+    for k in range(DRAWS):
+        yield _random_values(p, signed, k)
+    free = [] if signed else [i for i in p.inputs.values() if i.value is None]
+    values = _random_values(p, signed, 0) if free else {}
+    for other in in_ranges(free, draw=0, assumed=True) if free else ():
+        yield values | _symmetrized(other, p)
 
 
 def _random_values(p: Problem, signed: bool, k: int) -> dict[Node, Any]:
@@ -219,10 +231,16 @@ def _random_values(p: Problem, signed: bool, k: int) -> dict[Node, Any]:
         without_value = [i.node for i in p.inputs.values() if i.value is None]
         free = [n for n in without_value if n.dtype == "float" and not n.attrs["known"]]
         values |= {n: values[n] * np.sign(draw.normal(n.shape)) for n in free}
-    values |= {x: symmetrized(values[x]) for x in symmetric_inputs(p.out)}
+    values = _symmetrized(values, p)
     one = p.seed.implicit and p.out.numel == 1
     values[p.seed.node] = np.ones(p.out.shape) if one else draw.uniform(0.5, 1.5, p.out.shape)
     return values
+
+
+def _symmetrized(values: dict[Node, Any], p: Problem) -> dict[Node, Any]:
+    """The values, symmetric where the program takes only symmetric matrices."""
+    symmetric = (x for x in symmetric_inputs(p.out) if x in values)
+    return values | {x: symmetrized(values[x]) for x in symmetric}
 
 
 def reads_one_draw(problem: Problem, formula: str) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterator, Mapping
 from fractions import Fraction
 
-from ...graphs import Node, walk
+from ...graphs import OPS, Node, walk
 from ...graphs.shapes import Shape, axes, axis, fits
 from ...graphs.substitution import substitute, with_attributes
 from ..tree import Name
@@ -11,6 +11,7 @@ from .rules.atoms import atom_of
 from .rules.factoring import MOST_TERMS, expanded_terms, sum_of, terms_of_sum
 from .rules.products import (
     ONE,
+    SUMS,
     Coefficient,
     Product,
     build,
@@ -86,6 +87,10 @@ class Names:
             if same.attrs.get("keepdim") is False:
                 column = with_attributes(same, keepdim=True)
                 self.meaning.setdefault(column, atom.unsqueeze(dim=same.attrs["dim"]))
+        if definition.op.name == "getitem" and definition.ndim == 1:  # q = p[arange(n), y]
+            self.meaning.setdefault(normal(definition.unsqueeze(dim=1)), atom.unsqueeze(dim=1))
+        if definition.op.name in SUMS and any(i.op.name == "logsumexp" for i in definition.parents):
+            self.meaning.setdefault(normal(OPS["exp"](definition)), OPS["exp"](atom))  # a softmax
         column = definition.parents[0] if definition.op.name == "squeeze" else definition
         if column.ndim == definition.ndim + 1 and column.op.name not in CONSTANT:
             over = axes(definition.attrs["dim"], column.ndim)  # of which one has size 1
@@ -98,7 +103,7 @@ class Names:
             if in_rows is not None:
                 dim, columns = in_rows
                 self.products.append((atom.unsqueeze(dim=dim), columns))
-        beside = _around_a_number(definition, atom)
+        beside = _around_a_name(definition, atom)
         if beside is not None:
             rest, other = beside
             whole = _expanded_product(other, normal)
@@ -163,16 +168,24 @@ def _regrouped(node: Node) -> Iterator[Node]:
         yield a.parents[0] @ (a.parents[1] @ c)
 
 
-def _around_a_number(definition: Node, atom: Node) -> tuple[Node, Product] | None:
-    """1 - out and a / b for out = 1 - a / b; None for other definitions."""
+def _around_a_name(definition: Node, atom: Node) -> tuple[Node, Product] | None:
+    """1 - out and a / b for out = 1 - a / b; out - c and a * b for out = a * b + c; None for other
+    definitions.
+    """
     terms = terms_of_sum(definition)
-    numbers = [t for t in terms if not t.factors]
-    if len(terms) != 2 or len(numbers) != 1:
+    names = [t for t in terms if not t.factors or _is_name(t)]
+    if len(terms) != 2 or len(names) != 1:
         return None
-    ((number,), (other,)) = numbers, [t for t in terms if t.factors]
-    value = number_node(number.coefficient)
+    ((name,), (other,)) = names, [t for t in terms if t not in names]
+    value = build(name, definition.shape) if name.factors else number_node(name.coefficient)
     rest = value - atom if other.coefficient < 0 else atom - value
     return rest, other._replace(coefficient=magnitude(other.coefficient))
+
+
+def _is_name(t: Product) -> bool:
+    """Whether a term is an input."""
+    ((f, e), *more) = t.factors.items()
+    return t.coefficient == e == 1 and f.op.name == "input" and not more
 
 
 def _in_rows(p: Product) -> tuple[int, Product] | None:
@@ -223,7 +236,9 @@ def _without_roots(result: Product) -> Product:
 
 def _with_atom(result: Product, atom: Node, definition: Product, shape: Shape) -> Iterator[Product]:
     """Yield products of a shape in which `atom` replaces the factors of its definition."""
-    if fits(atom.shape, shape) and _divides_product(result.factors, definition.factors):
+    if fits(atom.shape, shape) and _divides_product(
+        result.factors, _numerators(definition, result)
+    ):
         ratio = result.coefficient / definition.coefficient
         inverse = {f: -e for f, e in definition.factors.items()}
         yield Product(ratio, with_factors(result.factors, inverse | {atom: ONE}))
@@ -261,6 +276,17 @@ def _reduced(f: Node, over: tuple[int, ...], total: Node) -> Node:
 
 def _fits(f: Node, total: Node) -> bool:
     return f.ndim <= total.ndim or total.attrs["keepdim"]
+
+
+def _numerators(definition: Product, result: Product) -> Mapping[Node, Coefficient]:
+    """The factors of a definition, without one input that it is divided by and that the product
+    does not hold: a * b is q * r for q = a * b / r.
+    """
+    factors = definition.factors
+    missing = [f for f, e in factors.items() if e < 0 and f not in result.factors]
+    if len(missing) != 1 or missing[0].op.name != "input" or len(factors) < 3:
+        return factors
+    return definition.without(*missing).factors
 
 
 def _divides_product(factors: Mapping[Node, Coefficient], part: Mapping[Node, Coefficient]) -> bool:

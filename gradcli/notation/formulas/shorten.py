@@ -142,8 +142,8 @@ class Length:
         own = 0.0
         if n not in self.ends:
             own += ROW * self._is_row(n)
-            if n.op.name == "matmul" and not n.shape:  # x @ A @ y has no penalty
-                own -= ROW * self._is_row(n.parents[0])
+            if n.op.name == "matmul" and not n.shape:  # x @ A @ B @ y has no penalty
+                own -= ROW * self._rows_on_the_left(n)
             own += BESIDE * self._has_transpose(n)
             own += CONVERTED * any(self.writer.takes_no_mask(n, k) for k in range(len(n.inputs)))
             foreign = self.writer.is_foreign(n)
@@ -157,6 +157,13 @@ class Length:
         if n.op.name != "matmul" or n in self.ends:
             return False
         return n.parents[0].ndim == 1 < n.parents[1].ndim
+
+    def _rows_on_the_left(self, n: Node) -> int:
+        """How many products in x @ A @ B @ y are rows times a matrix."""
+        count = 0
+        while self._is_row(n.parents[0]):
+            n, count = n.parents[0], count + 1
+        return count
 
     def _has_transpose(self, n: Node) -> bool:
         """Whether `n` is elementwise with A.T as an operand for a named A; not so 2 * A.T."""

@@ -28,14 +28,27 @@ from ..indices.expressions import (
 )
 from ..indices.places import Place
 from ..indices.written import opposite
-from ..tree import NEW_DIMENSION, Call, Infix, Method, Prefix, Subscript, Tree, shortest, text
+from ..tree import (
+    NEW_DIMENSION,
+    Call,
+    Infix,
+    Method,
+    Prefix,
+    Subscript,
+    Tree,
+    shortest,
+    size,
+    text,
+)
 from ..tree import Number as Numeral
+from .einsum_formula import einsum_formula
 from .masks import count, has_relation, is_a_count, mask, work
 from .matrices import Matrices
-from .matrix_products import added, multiplied
+from .matrix_products import added, factored, multiplied
 from .patterns import (
     BLOCKS,
     KRONECKER,
+    KRONECKERS,
     PERMUTED_BLOCKS,
     PERMUTED_KRONECKER,
     SELECTIONS,
@@ -48,6 +61,7 @@ from .tensors import flat, is_count
 
 Named = tuple[str, Tree | None]  # the name of a structure, and its formula
 MOST_TERMS = 4  # of a sum that is expanded
+LONG = 16  # length of a formula that an einsum may replace
 
 
 class JacobianEntry:
@@ -117,7 +131,8 @@ class JacobianEntry:
             return update
         formula = self._matrix()
         if formula is not None:
-            return (kronecker_name(formula) or self.name_by_pattern(pattern)), formula
+            name = kronecker_name(formula) or self.name_by_pattern(pattern)
+            return name, formula if name in KRONECKERS else self._einsum_or(formula)
         return self._fallback(pattern)
 
     def formula(self) -> Tree | None:
@@ -221,7 +236,13 @@ class JacobianEntry:
             return name, None
         _, spread = self._with_scale(lambda r: ("", r._expanded())) or ("", None)
         formula = shortest((spread, self._weighted()))
-        return kronecker_name(formula) or name, formula
+        return kronecker_name(formula) or name, self._einsum_or(formula)
+
+    def _einsum_or(self, formula: Tree | None) -> Tree | None:
+        """A formula, or an einsum if that is shorter."""
+        if formula is not None and size(formula) <= LONG:
+            return formula
+        return shortest((formula, einsum_formula(self.write, self.e, self.rows, self.columns)))
 
     def _weighted(self) -> Tree | None:
         """diag(w) @ A for weights of the rows, A @ diag(w) for weights of the columns, or None."""
@@ -255,7 +276,15 @@ class JacobianEntry:
         return JacobianEntry(e, self.rows, self.columns, self.write)._shortest_formula()
 
     def _with_scale(self, read: Callable[["JacobianEntry"], Named | None]) -> Named | None:
-        """What `read` returns for factors with letters, times others: (eye(n) - a) / norm(x)."""
+        """What `read` returns for factors with letters, times others, also those that all terms of
+        a sum share: (eye(n) - a) / norm(x).
+        """
+        for f in self.factors:
+            common, inside = factored(f, scalars=True) if isinstance(f, Total) else ([], f)
+            if common:
+                others = [k for k in factors_of(self.e) if k is not f]
+                e = product_of([*common, *others, inside])
+                return JacobianEntry(e, self.rows, self.columns, self.write)._with_scale(read)
         fixed = {*self.write.fixed}
         scale = [f for f in self.factors if not letters_of(f) - fixed and not is_count(f)]
         if not scale or len(scale) == len(self.factors):

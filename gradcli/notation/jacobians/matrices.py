@@ -157,7 +157,7 @@ class Matrices(Tensors):
         if letters == rows + columns:
             if shape == size or (not rows and shape == size[1:]):
                 return name
-            return self._reshaped(name, rows, columns)
+            return self.reshaped(name, rows, columns)
         if letters == columns + rows and shape == size[::-1]:
             return name if is_symmetric(e.node) else transposed(name)
         return None
@@ -260,10 +260,14 @@ class Matrices(Tensors):
         written = self.tensor(product_of(factors), letters)
         if written is None or (len(rows) <= 1 and len(columns) == 1):
             return written
-        return self._reshaped(written, rows, columns)
+        return self.reshaped(written, rows, columns)
 
-    def _reshaped(self, written: Tree, rows: Letters, columns: Letters) -> Tree:
-        """The formula reshaped to a matrix; -1 stands for the size with the longer formula."""
+    def reshaped(self, written: Tree, rows: Letters, columns: Letters) -> Tree:
+        """The formula reshaped to a matrix, v[:, None] for a vector as a column; -1 stands for the
+        size with the longer formula.
+        """
+        if len(rows) == 1 and not columns:
+            return Subscript(written, (ALL, NEW_DIMENSION))
         sides = (self.length(rows), self.length(columns))
         longer = 0 if tree.size(sides[0]) >= tree.size(sides[1]) else 1
         shape = (tree.Number(-1), sides[1]) if longer == 0 else (sides[0], tree.Number(-1))

@@ -224,10 +224,14 @@ def is_mask(written: Tree) -> bool:
     return both or written.symbol in (*tree.COMPARISONS, "&", "|")
 
 
-def factored(e: Total) -> tuple[list[Expr], Expr]:
-    """The common factors of all terms, and the sum without them."""
+def factored(e: Total, scalars: bool = False) -> tuple[list[Expr], Expr]:
+    """The common factors of all terms, those with letters or the `scalars`, and the sum without
+    them.
+    """
     terms = [[*factors_of(t)] for t in e.terms]
-    common = [f for f in terms[0] if letters_of(f) and all(f in t for t in terms[1:])]
+    shared = [f for f in terms[0] if all(f in t for t in terms[1:])]
+    common: list[Expr] = []
+    common += (f for f in shared if not isinstance(f, Number) and bool(letters_of(f)) != scalars)
     for factor in common:
         for term in terms:
             if factor in term:

@@ -82,6 +82,17 @@ def chain_of(node: Node) -> Chain | None:
     return Chain(scale, tuple(factors))
 
 
+def inner_chain(node: Node) -> Chain | None:
+    """x @ A @ y as a chain from a row to a column; None for any other node."""
+    if node.op.name != "matmul" or node.shape:
+        return None
+    left, right = map(chain_of, node.parents)
+    if left is None or right is None:
+        return None
+    factors = (*left.flip().factors, *right.factors)
+    return Chain(multiplied_by(left.scale, right.scale), factors)
+
+
 def _parts(node: Node, transposed: bool) -> list[tuple[Node, bool]] | None:
     """The operands of a product, and whether each is transposed; None for other nodes."""
     if node.op.name == "transpose" and node.ndim == 2:

@@ -46,6 +46,8 @@ identities(NORMAL, """
 identities(CANDIDATES, """
     sum(outer(u, v) * A) = u @ A @ v where is_unexpanded(A)
     sum(u * v) = u @ v where is_factor(v) and v is not u
+    sum(u ** 2) = u @ u where is_unexpanded(u)
+    sum(v * A, dim=1, keepdim=True) = unsqueeze(A @ v, dim=1) where is_unexpanded(A)
     sum(A.mT * B) = trace(A @ B) where is_factor(B)
     sum(A * B) = trace(B) where is_unit(A) and is_factor(B)
     sum(A @ B, dim=0, keepdim=k) = sum(A, dim=0, keepdim=k) @ B

@@ -79,6 +79,7 @@ identities(CANDIDATES, """
     sigmoid(-x) = 1 - sigmoid(x)
     1 - sigmoid(x) = sigmoid(-x)
     sigmoid(x) * sigmoid(-x) = sigmoid(x) * (1 - sigmoid(x))
+    sigmoid(-x) * (1 - sigmoid(-x)) = sigmoid(x) * (1 - sigmoid(x))
     2 * sigmoid(x) - 1 = tanh(x / 2)
     -sigmoid(-x) + sigmoid(x) = tanh(x / 2)
     maximum(x, 0) = relu(x)

@@ -262,13 +262,14 @@ def sign_into_difference(node: Node) -> Node | None:
 
 @candidate("mul", "div")
 def division_into_sum(node: Node) -> Iterator[Node]:
-    """(x - y) / (2 * x) = (1 - y / x) / 2."""
+    """(x - y) / (2 * x) = (1 - y / x) / 2 and x * (1 / x + y) = 1 + x * y: what cancels in a term
+    is multiplied into the sum.
+    """
     result = product_of(node) or NOTHING
-    denominators = {f: e for f, e in result.factors.items() if e < 0}
-    for total in result.once(*SUMS) if denominators else ():
+    for total in result.once(*SUMS) if len(result.factors) > 1 else ():
         terms = terms_of_sum(total)
-        for f, e in denominators.items():
-            if any(t.factors.get(f, 0) > 0 for t in terms):
+        for f, e in result.factors.items():
+            if any(t.factors.get(f, 0) * e < 0 for t in terms):
                 inner = [t.times({f: e}) for t in terms]
                 yield build(result.times({f: -e, total: -1, sum_of(inner): 1}), node.shape)
 

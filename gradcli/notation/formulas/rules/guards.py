@@ -23,7 +23,9 @@ from .products import (
     is_mask,
     is_scalar,
     is_zero_or_one,
+    number_node,
     product_of,
+    unconverted,
     with_factor,
 )
 from .registry import RULES, candidate, normal, rule
@@ -241,9 +243,33 @@ def saturated_sigmoid(node: Node) -> Node | None:
     if sigmoid is None or product_a is None:
         return None
     if product_a.coefficient == 0:
-        arguments = (y for y in sigmoids.values() if y.shape == x.shape)
-        return b if any(add_up_to_zero(x, y) for y in arguments) else None
+        return b if _is_slope_of_sigmoid(result, x) else None
     return b if result.without(sigmoid) == product_a else None
+
+
+@normal("mul", "div")
+def mask_of_a_saturated_slope(node: Node) -> Node | None:
+    """(x < 20) * sigmoid(x) * (1 - sigmoid(x)) = sigmoid(x) * (1 - sigmoid(x)), to nine digits."""
+    result = product_of(node) or NOTHING
+    for f in result.factors:
+        mask = unconverted(f)
+        if mask.op.name in ("lt", "le") and (constant_value(mask.parents[1]) or 0) >= SATURATED:
+            rest = result.without(f)
+            if _is_slope_of_sigmoid(rest, mask.parents[0]):
+                return build(rest, node.shape)
+    return None
+
+
+def _is_slope_of_sigmoid(p: Product, x: Node) -> bool:
+    """Whether a product has sigmoid(x) as a factor, and sigmoid(-x) or 1 - sigmoid(x)."""
+    sigmoids = {f.parents[0]: f for f in p.once("sigmoid")}
+    if x not in sigmoids:
+        return False
+    opposite = any(y.shape == x.shape and add_up_to_zero(x, y) for y in sigmoids)
+    return opposite or any(
+        f.op.name == "sub" and constant_value(f.parents[0]) == 1 and f.parents[1] is sigmoids[x]
+        for f in p.once()
+    )
 
 
 @candidate("where")
@@ -347,6 +373,19 @@ def terms_to_either_side(node: Node) -> Node | None:
     if len(above) + len(below) < 3 or not above or not below:
         return None
     return node.op(added(above), added(below))
+
+
+@candidate("gt", "ge", "lt", "le")
+def number_to_the_right(node: Node) -> Node | None:
+    """x + 1 > 0 is x > -1."""
+    total, zero = node.parents
+    terms = terms_of(total) if constant_value(zero) == 0 else None
+    numbers = [t for t in terms or () if not t.factors]
+    others = [t for t in terms or () if t.factors]
+    if len(numbers) != 1 or len(others) != 1 or others[0].coefficient != 1:
+        return None
+    new = node.op(added(others), number_node(-numbers[0].coefficient))
+    return new if new.shape == node.shape else None
 
 
 def is_positive(x: Node) -> Node:

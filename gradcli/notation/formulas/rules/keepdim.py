@@ -43,6 +43,21 @@ def _has_added(f: Node, dim: int) -> bool:
 
 
 @normal("squeeze")
+def reduction_without_dimensions(node: Node) -> Node | None:
+    """x.sum(dim=(1, 2), keepdim=True).squeeze(2).squeeze(1) = x.sum(dim=(1, 2))."""
+    x, dropped = node, set[int]()
+    while x.op.name == "squeeze" and isinstance(x.attrs["dim"], int):
+        (inner,) = x.parents
+        place = axis(x.attrs["dim"], inner.ndim)
+        dropped = {d + (d >= place) for d in dropped} | {place}
+        x = inner
+    if x.op.family != "reduction" or not x.attrs["keepdim"]:
+        return None
+    over = {*axes(x.attrs["dim"], x.ndim)}
+    return with_attributes(x, keepdim=False) if len(over) > 1 and over == dropped else None
+
+
+@normal("squeeze")
 def column_of_a_product(node: Node) -> Node | None:
     """(A @ x.sum(dim=1, keepdim=True)).squeeze(1) = A @ x.sum(dim=1)."""
     product, dim = node.parents[0], node.attrs["dim"]

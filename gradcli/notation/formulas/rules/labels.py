@@ -194,12 +194,32 @@ def picks_cancelled(node: Node) -> Node | None:
     return None
 
 
+@candidate("mul", "div")
+def pick_out_of_difference(node: Node) -> Iterator[Node]:
+    """x * (p - eye(n)[y]) = p * (x - eye(n)[y]) for p = x.gather(1, y.unsqueeze(1)), as
+    x * eye(n)[y] is p * eye(n)[y].
+    """
+    result = (product_of(node) if node.ndim == 2 else None) or NOTHING
+    for total in result.once("sub"):
+        for pick, rows in (total.parents, total.parents[::-1]):
+            y = one_hot_indices(rows.parents[0] if _is_integer_one_hot(rows) else rows)
+            x, key = _picked(pick) or (None, None)
+            if y is None or x is None or key != _key(y) or result.factors.get(x, 0) < 1:
+                continue
+            difference = total.op(*(x if i is pick else i for i in total.parents))
+            yield build(result.times({total: -1, x: -1, pick: 1, difference: 1}), node.shape)
+
+
 def _picked(f: Node) -> tuple[Node, bytes] | None:
     """x and a key of the indices, if a column is x.gather(1, y.unsqueeze(1)) or the sum of
     x * eye(n)[y]; else None.
     """
     if f.ndim != 2 or f.shape[1] != 1:
         return None
+    base = defined(f.parents[0]) if f.op.name == "unsqueeze" else f
+    picked = _picked_indices(base)
+    if picked is not None:
+        return base.parents[0], _key(picked)
     f = _column_definition(f)
     if f.op.name == "gather" and axis(f.attrs["dim"], 2) == 1:
         x, index = f.parents

@@ -12,7 +12,18 @@ from .chains import Chain, Factor, cancel_inverses, chain_of, node_of, product_n
 from .factoring import MOST_TERMS, sum_of, terms_of_sum
 from .identities import condition, identities
 from .matrices import is_column, is_transposed, is_unit, last_two
-from .products import ONE, Product, build, constant_value, is_scalar, scalars_of, scaled
+from .products import (
+    NOTHING,
+    ONE,
+    Product,
+    build,
+    constant_value,
+    is_mask,
+    is_scalar,
+    product_of,
+    scalars_of,
+    scaled,
+)
 from .registry import CANDIDATES, NORMAL, candidate, layout, normal
 
 MOST_FACTORS = 50  # of a product that is written without brackets
@@ -51,6 +62,7 @@ identities(NORMAL, """
 
 identities(CANDIDATES, """
     u @ u = vector_norm(u) ** 2 where u.inputs
+    vector_norm(u) ** 2 = u @ u
 """)  # fmt: skip
 
 
@@ -142,6 +154,19 @@ def inner_product_reversed(node: Node) -> Iterator[Node]:
 
 
 @candidate("matmul")
+def inner_product_regrouped(node: Node) -> Iterator[Node]:
+    """x @ (A.T @ y) = (A @ x) @ y, which shares A @ x with what else holds it."""
+    if node.shape or any(i.ndim != 1 for i in node.parents):
+        return
+    for x, product in permutations(node.parents):
+        chain = chain_of(product)
+        if chain is not None and len(chain.factors) == 2:
+            matrix, y = chain.factors
+            if y.is_column and (matrix.transposed or is_symmetric(matrix.node)):
+                yield scaled(chain.scale, (matrix.node @ x) @ y.node)
+
+
+@candidate("matmul")
 def inner_product_of_a_sum(node: Node) -> Node | None:
     """x @ (y - 2 * z) = x @ y - 2 * (x @ z)."""
     a, b = node.parents
@@ -158,6 +183,16 @@ def _inner_product_with_term(v: Node, term: Product, shape: Shape) -> Product:
     """The inner product of a vector and a term, times the scalars of the term."""
     scalars, rest = term.split(is_scalar)
     return scalars.times({v @ build(rest, shape): 1})
+
+
+@candidate("matmul")
+def columns_out_of_product(node: Node) -> Iterator[Node]:
+    """(A / u.unsqueeze(1)) @ B = A @ B / u.unsqueeze(1)."""
+    a, b = node.parents
+    result = (product_of(a) if a.ndim == b.ndim == 2 else None) or NOTHING
+    columns, rest = result.split(lambda f: f.shape == (a.shape[0], 1))
+    if columns.factors and rest.factors and not is_mask(rest.factors):
+        yield build(columns.times({build(rest, a.shape) @ b: 1}), node.shape)
 
 
 @candidate("matmul")

@@ -16,7 +16,7 @@ from .factoring import (
     terms_of_sum,
 )
 from .guards import is_not_negative
-from .identities import identities
+from .identities import condition, identities
 from .products import (
     NOTHING,
     ONE,
@@ -31,8 +31,17 @@ from .products import (
 )
 from .registry import CANDIDATES, candidate, normal
 
+
+@condition
+def is_smooth(x: Node) -> bool:
+    """Whether x has no kink, at which it may be 0, as abs(x) and relu(x) are."""
+    return x.op.kink is None
+
+
 identities(CANDIDATES, """
     (x + y) * (x - y) = x ** 2 - y ** 2
+    x * pow(y, -z) = x / pow(y, z)
+    pow(x, y - 1) = pow(x, y) / x where is_smooth(x)
 """)  # fmt: skip
 
 

@@ -1,13 +1,34 @@
 """Sums of matrix products: a matrix, vector or batch that terms share is factored out."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from itertools import combinations, product
 from math import prod
 
 from ....graphs import OPS, Node
 from ....graphs.shapes import axes
-from .chains import Chain, Factor, cancel_inverses, chain_of, factor, node_of, product_node
+from .chains import (
+    Chain,
+    Factor,
+    cancel_inverses,
+    chain_of,
+    factor,
+    inner_chain,
+    node_of,
+    product_node,
+)
 from .factoring import MOST_TERMS, canonical_sums, sum_of, terms_of
-from .products import ONE, Coefficient, Product, build, magnitude, scaled, with_factor
+from .products import (
+    NOTHING,
+    ONE,
+    Coefficient,
+    Product,
+    build,
+    common_factors,
+    magnitude,
+    product_of,
+    scaled,
+    with_factor,
+)
 from .registry import candidate
 
 
@@ -151,6 +172,56 @@ def _size(c: Chain) -> tuple[int, int] | None:
     if (first.is_row and last.is_column) or (rows == 1 and not first.is_row):
         return None
     return rows, columns
+
+
+@candidate("add", "sub")
+def shared_vectors(node: Node) -> Iterator[Node]:
+    """a @ X @ u - a @ X @ v = a @ X @ (u - v), for two terms of a sum of single numbers;
+    (a * u * v).sum() counts as a @ (u * v) where another term has a.
+    """
+    terms = (None if node.shape else terms_of(node)) or []
+    vectors = {v for t in terms for m in t.once("matmul") for v in m.parents if v.ndim == 1}
+    for t, u in combinations(terms if len(terms) <= MOST_TERMS else (), 2):
+        shared = common_factors(t, u)
+        pairs = product(_inner_products(t, vectors), _inner_products(u, vectors))
+        for (f, a), (k, b) in pairs:
+            if f in shared or k in shared:
+                continue
+            rest, other = t.without(f, *shared), u.without(k, *shared)
+            for total in _inner_products_together(a, b, rest, other):
+                together = Product(ONE, with_factor(shared, total))
+                yield sum_of([together, *(v for v in terms if v is not t and v is not u)])
+
+
+def _inner_products(t: Product, vectors: Collection[Node]) -> Iterator[tuple[Node, Node]]:
+    """Yield the factors of a term that are inner products, each with itself as one; also sums over
+    products with one of the `vectors`.
+    """
+    yield from ((m, m) for m in t.once("matmul"))
+    for total in t.once("sum"):
+        (x,) = total.parents
+        result = (product_of(x) if x.ndim == 1 and vectors else None) or NOTHING
+        for v in [f for f in result.once() if f in vectors and f.shape == x.shape]:
+            others = result.without(v)
+            if others.factors:
+                yield total, v @ build(others, x.shape)
+
+
+def _inner_products_together(a: Node, b: Node, m: Product, n: Product) -> Iterator[Node]:
+    """Yield m * a + n * b for two inner products, with a shared end of their chains taken out."""
+    first, second = inner_chain(a), inner_chain(b)
+    if first is None or second is None:
+        return
+    for c, d in product((first, first.flip()), (second, second.flip())):
+        size = _shared_length(c, d, at_end=True)
+        if not 0 < size < min(len(c.factors), len(d.factors)):
+            continue
+        shared = product_node([*c.factors[-size:]], ())
+        rows = [
+            k.times({node_of(way._replace(factors=way.factors[:-size]).flip(), shared.shape): 1})
+            for k, way in ((m, c), (n, d))
+        ]
+        yield sum_of(rows) @ shared
 
 
 @candidate("add", "sub")

@@ -14,7 +14,7 @@ from .registry import normal
 
 @normal("mul", "div")
 def softmax_from_exponentials(node: Node) -> Node | None:
-    """exp(x) / exp(x).sum() = softmax(x)."""
+    """exp(x) / exp(x).sum() = softmax(x); exp(x).unsqueeze(1) / exp(x).sum() too."""
     result = product_of(node) or NOTHING
     factors = result.factors
     for total, e in factors.items():
@@ -26,10 +26,14 @@ def softmax_from_exponentials(node: Node) -> Node | None:
         over = axes(inner.attrs["dim"], inner.parents[0].ndim)
         if x is None or len(over) != 1 or not (inner.attrs["keepdim"] or over == (0,)):
             continue
-        if factors.get(top, 0) < 1:
-            continue
         dim = inner.attrs["dim"] if isinstance(inner.attrs["dim"], int) else over[0]
-        new = with_factors(factors, {top: -1, total: 1, x.softmax(dim=dim): 1})
+        column = top.unsqueeze(dim=1) if top.ndim == 1 else top
+        above = next((f for f in (top, column) if factors.get(f, 0) >= 1), None)
+        if above is None:
+            continue
+        softmax = x.softmax(dim=dim)
+        softmax = softmax if above is top else softmax.unsqueeze(dim=1)
+        new = with_factors(factors, {above: -1, total: 1, softmax: 1})
         return build(result._replace(factors=new), node.shape)
     return None
 
