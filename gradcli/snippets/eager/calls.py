@@ -16,7 +16,16 @@ from ...operators.leaves import Array
 from ..python.methods import TUPLE
 from ..python.operations import plain
 from ..python.values import Builtin, Class, Instance, Machine, Property, Unsupported, error
-from . import layer_refusals, plans, pools, same_dtypes, shape_refusals  # noqa: F401  (their checks)
+from . import (  # noqa: F401  (their checks)
+    dimension_refusals,
+    einsum_refusals,
+    index_refusals,
+    layer_refusals,
+    matrix_refusals,
+    plans,
+    pools,
+    same_dtypes,
+)
 from .apply import apply, as_tensor, cast, run_graph
 from .checks import LONG_NAMES, check_broadcast_all, check_output_shape, dimension
 from .dtypes import BOOL, DType
@@ -31,17 +40,20 @@ MOST_CALLS = 4096
 SILENT = ("device", "requires_grad", "memory_format", "layout", "pin_memory", "non_blocking")
 
 
-_return_types: dict[tuple[str, tuple[str, ...]], Class] = {}
+Names = tuple[str, ...]
+_return_types: dict[tuple[str, Names], Class] = {}
+_outputs_of: dict[Class, tuple[str, Names]] = {}  # of a return type: its function and their names
 
 
-def several(name: str, names: tuple[str, ...], values: Sequence[Any]) -> Instance:
+def several(name: str, names: Names, values: Sequence[Any]) -> Instance:
     """The outputs of an operation that has several: torch.return_types."""
     if (name, names) not in _return_types:
-        _return_types[name, names] = _return_type(name, names)
+        cls = _return_types[name, names] = _return_type(name, names)
+        _outputs_of[cls] = name, names
     return Instance(_return_types[name, names], payload=tuple(values))
 
 
-def _return_type(name: str, names: tuple[str, ...]) -> Class:
+def _return_type(name: str, names: Names) -> Class:
     """The class of what a function with several outputs gives: a tuple with names."""
     label = name.replace(".", "_")
 
@@ -58,11 +70,11 @@ def _return_type(name: str, names: tuple[str, ...]) -> Class:
 
 def of_linalg(result: Any) -> Any:
     """Several outputs as torch.linalg names them: torch.return_types.linalg_eigh."""
-    for (name, names), cls in _return_types.items():
-        if getattr(result, "cls", None) is cls and not name.startswith("linalg_"):
-            own = name.removeprefix("linalg.")
-            return several(f"linalg_{own}", names, result.payload)
-    return result
+    outputs = _outputs_of.get(result.cls) if isinstance(result, Instance) else None
+    if outputs is None or outputs[0].startswith("linalg_"):
+        return result
+    name, names = outputs
+    return several(f"linalg_{name.removeprefix('linalg.')}", names, result.payload)
 
 
 def known(name: str) -> bool:

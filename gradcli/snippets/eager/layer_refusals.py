@@ -8,8 +8,7 @@ from ..python.values import error
 from .checks import LONG_NAMES, check_batches, check_broadcast, check_mm, check_same, per_dimension
 from .dtypes import FLOAT32
 from .mode import MODE
-from .refusals import Check, check
-from .shape_refusals import refuse_if
+from .refusals import Check, check, refuse_if
 from .tensor import Tensor
 
 # ---- convolutions --------------------------------------------------------------------------------

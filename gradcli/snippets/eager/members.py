@@ -27,6 +27,7 @@ from .apply import apply, as_view, call_operator, cast, underived
 from .checks import LONG_NAMES, check_broadcast, check_fits, dimension
 from .creation import TO_SCALAR, check_flag
 from .devices import CPU, MESSAGES, STRIDED, Device, check_device
+from .dimension_refusals import check_split
 from .dtypes import ALL, BY_NAME, DType, unformatted
 from .engine import Copied, Elements, Meta, Record, zeros_like
 from .functional_transforms import in_vmap, refuse_flag, refuse_number, running
@@ -34,7 +35,6 @@ from .mode import MODE, recording
 from .positional import places
 from .printing import size as size_text
 from .printing import tensor_text
-from .shape_refusals import check_split
 from .tables import (
     OF_PYTHON,
     PYTHON_METHODS,
