@@ -29,6 +29,7 @@ from . import (  # noqa: F401  (their checks)
 from .apply import apply, as_tensor, cast, run_graph
 from .checks import LONG_NAMES, check_broadcast_all, check_output_shape, dimension
 from .dtypes import BOOL, DType
+from .engine import Saved
 from .grad_names import OUTPUTS, name_of_call
 from .kernels import check_alpha, check_divisor, check_kinds, check_masks, not_implemented
 from .mode import MODE
@@ -99,6 +100,8 @@ def call(name: str, args: Sequence[Any], named: Mapping[str, Any], *, method: bo
     given = tensors_in([*args, *named.values()])
     graph, values = _graph(name, called, args, named, given, method)
     result = _computed(name, graph, values)
+    if name in KEPT and isinstance(result, Tensor):
+        guard(result, KEPT[name], args, named)
     if isinstance(dtype, DType) and isinstance(result, Tensor) and dtype.kind == "int":
         return cast(result, dtype)
     return result
@@ -109,6 +112,23 @@ def _changes(name: str, args: Sequence[Any], named: dict[str, Any]) -> bool:
     if name in ("relu", "relu6", "selu") and len(args) == 2:
         return args[1] is True
     return bool(named.pop("inplace", False))
+
+
+KEPT = {  # places and names of tensors that PyTorch keeps, whatever the way back needs of them
+    "batch_norm": {0: "input", 1: "running_mean", 2: "running_var", 3: "weight"},
+    "layer_norm": {3: "bias", 0: "input", 2: "weight"},
+    "group_norm": {0: "input", 2: "weight"},
+}
+
+
+def guard(
+    output: Tensor, kept: Mapping[int, str], args: Sequence[Any], named: Mapping[str, Any]
+) -> None:
+    """Let the way back from an output refuse changes of arguments that PyTorch keeps."""
+    record = output.record
+    if record is not None and not MODE.saved_hooks:
+        given = [args[place] if place < len(args) else named.get(n) for place, n in kept.items()]
+        record.guards += [Saved(t) for t in given if isinstance(t, Tensor)]
 
 
 BROADCAST = ("add", "sub", "mul", "div", "pow", "remainder", "maximum", "minimum")

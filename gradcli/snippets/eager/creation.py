@@ -717,9 +717,3 @@ def is_complex(m: Machine, input: Tensor) -> bool:
 def is_inference(m: Machine, input: Tensor) -> bool:
     """Whether a tensor is one of inference mode."""
     return input.inference
-
-
-@define("torch")
-def typename(m: Machine, obj: Any) -> str:
-    """The name of a value's type."""
-    return f"torch.{obj.dtype.legacy}" if isinstance(obj, Tensor) else m.class_of(obj).full_name

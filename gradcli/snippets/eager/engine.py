@@ -168,6 +168,7 @@ class Record(Object):
         "fields",
         "freed",
         "freed_line",
+        "guards",
         "hooks",
         "keeps_numbers",
         "line",
@@ -195,6 +196,7 @@ class Record(Object):
         self.line = MODE.place() if line is None else line
         self.cls: Class = record_class(name)
         self.sequence = next(MODE.sequence)
+        self.guards: list[Saved] = []  # what PyTorch keeps, and the way back here does not read
         self.freed = self.keeps_numbers = False
         self.freed_line = 0
         self.hooks: list[Any] = []
@@ -223,6 +225,8 @@ class Record(Object):
     def unpack(self) -> list[Tensor]:
         """All that was kept, in its order."""
         self.check_kept()
+        for saved in self.guards:
+            saved.unpack(self)
         return [saved.unpack(self) for saved in self.saved]
 
     def __repr__(self) -> str:

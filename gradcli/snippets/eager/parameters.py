@@ -1,4 +1,4 @@
-"""Parameters, and Variable as older programs call a tensor."""
+"""Parameters and buffers, and Variable as older programs call a tensor."""
 
 from typing import Any
 
@@ -35,6 +35,32 @@ PARAMETER = Class(
     members={"__repr__": Builtin("__repr__", lambda m, self: parameter_text(self))},
     module="torch.nn.parameter",
     make=_parameter,
+)
+
+
+def _buffer(m: Machine, cls: Class, data: Any = None, *, persistent: bool = True) -> Tensor:
+    """A tensor that modules register among their buffers; its class stays that of tensors."""
+    if data is None:
+        from .creation import made
+
+        data = made([], None)
+    output = detach(m, data)
+    output.requires_grad = data.requires_grad
+    output.fields.update(_is_buffer=True, persistent=persistent)
+    return output
+
+
+BUFFER = Class(
+    "Buffer",
+    (TENSOR,),
+    members={
+        "__instancecheck__": Builtin(
+            "__instancecheck__",
+            lambda m, value: isinstance(value, Tensor) and "_is_buffer" in value.fields,
+        )
+    },
+    module="torch.nn.parameter",
+    make=_buffer,
 )
 
 

@@ -14,6 +14,7 @@ from ...public_names import has
 from ..python.calls import PASSING, argument_message
 from ..python.values import MISSING, Builtin, Class, Module, Unsupported, error
 from .dtypes import BOOL, FLOAT64, INT64
+from .former_signatures import current
 from .keyword_arguments import check_keywords
 from .mode import MODE
 from .positional import too_many
@@ -85,6 +86,7 @@ def of_numbers(function: Callable[..., Any], name: str = "") -> Callable[..., An
 
     def call(m: Any, self: Any, *args: Any, **named: Any) -> Any:
         args, named = tuple(map(number, args)), {k: number(v) for k, v in named.items()}
+        (self, *args), named = current(name, (self, *args), named)
         listed = LISTED.get(name)
         if listed in named and not args:
             args = (named.pop(listed),)
@@ -137,6 +139,7 @@ def _checked(path: str, value: Any) -> Any:
     function = value.function
 
     def call(m: Any, *args: Any, **named: Any) -> Any:
+        args, named = current(value.name, args, named)
         _check_arguments(m, path, value.name, args, named)
         if value.name not in OF_DATA:
             args, named = tuple(map(number, args)), {k: number(v) for k, v in named.items()}
@@ -167,7 +170,7 @@ def _checked(path: str, value: Any) -> Any:
             value.name, out, function(m, *args, **named), tensors_in([*args, *named.values()])
         )
 
-    return Builtin(value.name, call)
+    return Builtin(value.name, call, path)
 
 
 def _check_arguments(m: Any, path: str, name: str, args: Any, named: Any) -> None:

@@ -35,6 +35,7 @@ from ..python.values import (
     error,
     functions,
 )
+from .regular_expressions import re_module
 
 # ---- math ----------------------------------------------------------------------------------------
 
@@ -811,6 +812,25 @@ NULL = Class(
 )
 
 
+def _redirect(m: Any, self: Any) -> Any:
+    self.payload.append(m.output)
+    m.output = self.payload[0]
+    return m.output
+
+
+def _redirected(m: Any, self: Any, *error: Any) -> None:
+    m.output = self.payload.pop()
+
+
+REDIRECT = Class(
+    "redirect_stdout",
+    (OBJECT,),
+    functions({"__enter__": _redirect, "__exit__": _redirected}),
+    module="contextlib",
+    make=lambda m, cls, target: m.instance(cls, [target]),
+)
+
+
 # ---- warnings, sys, os ---------------------------------------------------------------------------
 
 
@@ -896,7 +916,7 @@ def refused_member(module: str) -> Callable[[str], Any]:
 
 OF_PYTHON = (  # those that reach the host are refused where they are imported
     "argparse bisect csv datetime decimal fractions gc glob hashlib heapq inspect json logging "
-    "numbers pathlib pickle platform re statistics tempfile textwrap types unittest uuid"
+    "numbers pathlib pickle platform statistics tempfile textwrap types unittest uuid"
 )
 OF_OTHERS = (
     "IPython PIL accelerate albumentations cv2 datasets einops gym gymnasium h5py higher imageio "
@@ -920,8 +940,9 @@ def module_by_name(path: str) -> Module | None:
 
 def sys_module() -> Module:
     version = tuple(sys.version_info)
+    standard = stream("stdout", write_out)
     members: dict[str, Any] = {
-        "stdout": stream("stdout", write_out),
+        **{"stdout": standard, "__stdout__": standard},
         "stderr": stream("stderr", write_error),
         "version_info": version,
         "version": ".".join(map(str, version[:3])),
@@ -1172,7 +1193,7 @@ def collections_module() -> Module:
 
 
 def contextlib_module() -> Module:
-    members = {"suppress": SUPPRESS, "nullcontext": NULL}
+    members = {"suppress": SUPPRESS, "nullcontext": NULL, "redirect_stdout": REDIRECT}
     return Module(
         "contextlib", {**members, "contextmanager": Builtin("contextmanager", context_manager)}
     )
@@ -1213,6 +1234,7 @@ MAKERS: dict[str, Callable[[], Module]] = {
     "os": os_module,
     "pprint": lambda: Module("pprint", functions({"pprint": pretty, "pp": pretty})),
     "random": random_module,
+    "re": re_module,
     "statistics": statistics_module,
     "string": string_module,
     "sys": sys_module,

@@ -16,6 +16,7 @@ from ..eager import (
     members,
     parameters,
     removed,
+    type_names,
 )
 from ..eager.dtypes import BY_NAME
 from ..eager.functional_transforms import transforms_module
@@ -27,6 +28,7 @@ from .sources import Source
 
 FILLING = (  # tables
     *(arithmetic, autograd, composites, creation, function, initialisation, members, removed),
+    type_names,
 )
 NOTHING = lambda name: MISSING  # noqa: E731
 CONSTANTS = {"pi": math.pi, "inf": math.inf, "nan": math.nan, "e": math.e}
@@ -125,7 +127,7 @@ def _nn(library: Library) -> Module:
         "functional": library.find("torch.nn.functional"),
         "init": library.find("torch.nn.init"),
         "utils": library.find("torch.nn.utils"),
-        "Parameter": parameters.PARAMETER,
+        **{cls.name: cls for cls in (parameters.PARAMETER, parameters.BUFFER)},
     }
     return module(
         "torch.nn",
@@ -146,7 +148,8 @@ def _autograd(library: Library) -> Module:
 
 def _optim(library: Library) -> Module:
     built = module("torch.optim", more=library.source("optim"), operators=False)
-    built.members["lr_scheduler"] = library.find("torch.optim.lr_scheduler")
+    for name in ("lr_scheduler", "swa_utils"):
+        built.members[name] = library.find(f"torch.optim.{name}")
     return built
 
 
@@ -168,6 +171,7 @@ def _utils(library: Library) -> Module:
 
 SOURCES = {
     "torch.optim.lr_scheduler": "lr_scheduler",
+    "torch.optim.swa_utils": "swa_utils",
     "torch.autograd.graph": "graph",
     "torch.autograd.forward_ad": "forward_ad",
     "io": "serialization",
@@ -214,7 +218,9 @@ MODULES: dict[str, Callable[[Library], Module]] = {
     ),
     "torch.nn.init": lambda library: module("torch.nn.init", "init", operators=False),
     "torch.nn.parameter": lambda library: module(
-        "torch.nn.parameter", members={"Parameter": parameters.PARAMETER}, operators=False
+        "torch.nn.parameter",
+        members={cls.name: cls for cls in (parameters.PARAMETER, parameters.BUFFER)},
+        operators=False,
     ),
     "torch.autograd.functional": lambda library: module(
         "torch.autograd.functional", more=library.source("functional"), operators=False
