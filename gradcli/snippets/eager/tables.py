@@ -86,7 +86,8 @@ def of_numbers(function: Callable[..., Any], name: str = "") -> Callable[..., An
 
     def call(m: Any, self: Any, *args: Any, **named: Any) -> Any:
         args, named = tuple(map(number, args)), {k: number(v) for k, v in named.items()}
-        (self, *args), named = current(name, (self, *args), named)
+        (self, *rest), named = current(name, (self, *args), named)
+        args = tuple(rest)
         listed = LISTED.get(name)
         if listed in named and not args:
             args = (named.pop(listed),)

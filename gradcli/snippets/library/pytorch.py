@@ -127,7 +127,7 @@ def _nn(library: Library) -> Module:
         "functional": library.find("torch.nn.functional"),
         "init": library.find("torch.nn.init"),
         "utils": library.find("torch.nn.utils"),
-        **{cls.name: cls for cls in (parameters.PARAMETER, parameters.BUFFER)},
+        **{cls.name: cls for cls in parameters.CLASSES},
     }
     return module(
         "torch.nn",
@@ -186,6 +186,8 @@ SOURCES = {
     "torch.utils.data": "data",
     "torch.distributions": "distributions",
     "torch.nn.utils.rnn": "utils",
+    "torch.nn.utils.parametrize": "parametrize",
+    "functorch": "functorch",
     "torch.autograd.gradcheck": "checks",
 }
 
@@ -219,7 +221,7 @@ MODULES: dict[str, Callable[[Library], Module]] = {
     "torch.nn.init": lambda library: module("torch.nn.init", "init", operators=False),
     "torch.nn.parameter": lambda library: module(
         "torch.nn.parameter",
-        members={cls.name: cls for cls in (parameters.PARAMETER, parameters.BUFFER)},
+        members={cls.name: cls for cls in parameters.CLASSES},
         operators=False,
     ),
     "torch.autograd.functional": lambda library: module(
@@ -227,7 +229,7 @@ MODULES: dict[str, Callable[[Library], Module]] = {
     ),
     "torch.nn.utils": lambda library: module(
         "torch.nn.utils",
-        members={"rnn": library.find("torch.nn.utils.rnn")},
+        members={n: library.find(f"torch.nn.utils.{n}") for n in ("rnn", "parametrize")},
         more=library.source("utils"),
         operators=False,
     ),

@@ -28,6 +28,9 @@ class Machine(Protocol):
     def class_of(self, value: Any) -> "Class":
         """The class of any value, plain ones too."""
 
+    def call_name(self, function: Any) -> str:
+        """How messages name a function that is called."""
+
     def is_instance(self, value: Any, of: "Class") -> bool:
         """Whether the class of a value is `of`, or derives from it."""
 
