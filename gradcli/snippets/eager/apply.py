@@ -10,7 +10,7 @@ from ...lazy import np
 from ...operators import lookup
 from ..python.values import Machine, Unsupported, error
 from . import plans
-from .dtypes import BOOL, INT64, DType, promoted, result_type
+from .dtypes import BOOL, INT64, DType, promoted, result_type, rounded
 from .engine import Gradients, Meta, Record, Saved, rename, zeros_like
 from .grad_names import (
     OWN_AGAIN,
@@ -93,7 +93,7 @@ def apply(
     saved = [] if back is None else _kept_inputs(prepared, back, inputs, arrays, into)
     edges = _edges(back, inputs)  # before the change, which gives `into` another
     if into is not None:
-        _write(into.data, value)
+        _write(into.data, rounded(value, into.dtype))
         into.changed()
     if back is not None:
         _record(prepared, back, inputs, edges, output, saved, compute, name, line, into)
@@ -374,7 +374,8 @@ def _kept_inputs(
             saved.viewed_as = _factor_shape(prepared.node, place)
             result.append((place, saved.pack(), None))
         else:
-            copy = Tensor(np.array(array), None)
+            own = array.dtype.name == tensor.dtype.numpy
+            copy = Tensor(np.array(array), tensor.dtype if own else None)
             copy.set_record(tensor.record, tensor.output)
             copy.requires_grad = tensor.requires_grad and tensor.record is None
             copy.accumulator = tensor.edge.record if copy.requires_grad else None  # type: ignore

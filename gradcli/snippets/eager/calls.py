@@ -27,6 +27,7 @@ from . import (  # noqa: F401  (their checks)
     same_dtypes,
 )
 from .apply import apply, as_tensor, cast, run_graph
+from .autocast import autocast
 from .checks import LONG_NAMES, check_broadcast_all, check_output_shape, dimension
 from .dtypes import BOOL, DType
 from .engine import Saved
@@ -85,6 +86,7 @@ def known(name: str) -> bool:
 
 def call(name: str, args: Sequence[Any], named: Mapping[str, Any], *, method: bool = False) -> Any:
     """What a function of PyTorch gives; of a method, the tensor is the first argument."""
+    args = autocast(name, args)
     named = {k: v for k, v in named.items() if k not in SILENT}
     dtype = named.pop("dtype", None)
     if isinstance(dtype, DType):

@@ -1,6 +1,7 @@
 """Tensors made from numbers, lists, shapes and random draws."""
 
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 from ...lazy import np
@@ -9,7 +10,18 @@ from ..python.values import Builtin, Class, Instance, Machine, Object, Property,
 from . import nested
 from .checks import check_broadcast, check_fits
 from .devices import check_device
-from .dtypes import ALL, BOOL, BY_NUMPY, INT64, KINDS, DType, of_number, promoted, result_type
+from .dtypes import (
+    ALL,
+    BFLOAT16,
+    BOOL,
+    BY_NUMPY,
+    INT64,
+    KINDS,
+    DType,
+    of_number,
+    promoted,
+    result_type,
+)
 from .kernels import not_implemented
 from .layouts import drawn_over
 from .mode import MODE
@@ -421,7 +433,7 @@ def bernoulli_(m: Machine, self: Tensor, p: float = 0.5, *, generator: Any = Non
         raise Unsupported("bernoulli_ with a tensor")
     if not 0 <= p <= 1:
         raise error("RuntimeError", f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
-    self.data[...] = drawn_over(self, lambda shape: _generator(generator).chances(shape, p))
+    self.write(drawn_over(self, lambda shape: _generator(generator).chances(shape, p)))
     self.changed()
     return self
 
@@ -467,7 +479,7 @@ def exponential_(m: Machine, self: Tensor, lambd: float = 1.0, *, generator: Any
         text = f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}"
         raise error("RuntimeError", text)
     given = _generator(generator)
-    self.data[...] = drawn_over(self, lambda shape: given.exponential(shape, lambd))
+    self.write(drawn_over(self, lambda shape: given.exponential(shape, lambd)))
     self.changed()
     return self
 
@@ -485,7 +497,7 @@ def random_(m: Machine, self: Tensor, *ends: int, generator: Any = None, **named
     if low >= high:
         text = f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
         raise error("RuntimeError", text)
-    self.data[...] = drawn_over(self, lambda shape: source.integers(low, high, shape))
+    self.write(drawn_over(self, lambda shape: source.integers(low, high, shape)))
     self.changed()
     return self
 
@@ -521,10 +533,22 @@ def _limits(name: str, numbers: tuple[str, ...], of: Any) -> None:
     TABLES["torch"][name] = Class(name, members=members, module="torch", make=make)  # type: ignore
 
 
+def _of_floats(dtype: DType) -> Any:
+    """What a floating dtype can hold: NumPy knows it of all but bfloat16."""
+    if dtype is not BFLOAT16:
+        return np.finfo(dtype.numpy)
+    largest, tiny = 2.0**128 - 2.0**120, 2.0**-126
+    limits = {"eps": 2.0**-7, "max": largest, "min": -largest, "resolution": 0.01}
+    limits |= {"tiny": tiny, "smallest_normal": tiny}
+    return SimpleNamespace(
+        **{name: np.float64(value) for name, value in limits.items()}, bits=16, dtype="bfloat16"
+    )
+
+
 _limits(
     "finfo",
     ("eps", "max", "min", "tiny", "resolution", "smallest_normal"),
-    lambda d: np.finfo(d.numpy),
+    _of_floats,
 )
 _limits("iinfo", ("max", "min"), lambda d: np.iinfo(d.numpy))
 
@@ -588,6 +612,7 @@ OPTIONS = (
 IN_CPP = {
     **{"uint8": "unsigned char", "int8": "signed char", "int16": "short int", "int32": "int"},
     **{"int64": "long int", "float16": "c10::Half", "float32": "float", "float64": "double"},
+    "bfloat16": "c10::BFloat16",
 }
 
 

@@ -16,7 +16,7 @@ from .views import check_memory, check_writable
 
 def _write(tensor: Tensor, numbers: Any) -> Tensor:
     check_memory(tensor, repeats=not np.ndim(numbers))
-    tensor.data[...] = numbers
+    tensor.write(numbers)
     tensor.changed()
     return tensor
 

@@ -28,7 +28,7 @@ from .checks import LONG_NAMES, check_broadcast, check_fits, dimension
 from .creation import TO_SCALAR, check_flag
 from .devices import CPU, MESSAGES, STRIDED, Device, check_device
 from .dimension_refusals import check_split
-from .dtypes import ALL, BY_NAME, DType, unformatted
+from .dtypes import ALL, BFLOAT16, BY_NAME, DType, unformatted
 from .engine import Copied, Elements, Meta, Record, zeros_like
 from .functional_transforms import in_vmap, refuse_flag, refuse_number, running
 from .mode import MODE, recording
@@ -617,7 +617,10 @@ def type_as(m: Machine, self: Tensor, other: Tensor) -> Tensor:
 
 
 NAMED = BY_NAME | {"byte": BY_NAME["uint8"], "char": BY_NAME["int8"]}
-for _name in ("float", "double", "half", "long", "int", "short", "bool", "byte", "char"):
+for _name in (
+    *("float", "double", "half", "bfloat16"),
+    *("long", "int", "short", "bool", "byte", "char"),
+):
 
     def _as(m: Machine, self: Tensor, _dtype: DType = NAMED[_name], **_: Any) -> Tensor:
         return self if self.dtype is _dtype else cast(self, _dtype)
@@ -801,7 +804,7 @@ def _constant(self: Tensor, value: Any, name: str) -> Tensor:
     check_fits(value, self.dtype)
     tracked = MODE.recording and self.requires_grad
     edge = self.edge if tracked else None
-    self.data[...] = value
+    self.write(value)
     self.changed()
     if tracked:
         metas = [Meta(self.shape, self.dtype)]
@@ -858,6 +861,8 @@ def numpy(m: Machine, self: Tensor, *, force: bool = False) -> Any:
         raise error("RuntimeError", NO_STORAGE)
     if self.requires_grad and MODE.grad_enabled and not force:
         raise error("RuntimeError", NO_NUMPY)
+    if self.dtype is BFLOAT16:
+        raise error("TypeError", "Got unsupported ScalarType BFloat16")
     return Array(self.data)
 
 

@@ -208,7 +208,7 @@ def _written(name: str, out: Any, result: Any, operands: list[Tensor]) -> Any:
         )
         raise error("RuntimeError", text)
     _check_memory(name, out, operands)
-    out.data[...] = result.data
+    out.write(result.data)
     out.changed()
     return out
 
