@@ -294,6 +294,23 @@ class Accumulator(Object):
         return (1 << 64) - 1
 
 
+class UnknownAccumulator(Accumulator):
+    """That of a leaf whose `.data` got another shape after it was computed with. PyTorch keeps the
+    one for the former shape while a graph has it, which is not known here.
+    """
+
+    __slots__ = ()
+
+    @property
+    def metas(self) -> list[Meta]:
+        """What arrives there is refused."""
+        raise Unsupported("a leaf whose .data got another shape after it was computed with")
+
+    @metas.setter
+    def metas(self, value: list[Meta]) -> None:
+        pass
+
+
 Target = Record | Accumulator
 
 

@@ -160,6 +160,23 @@ def orthogonal_(m: Machine, tensor: Tensor, gain: float = 1, **_: Any) -> Tensor
 
 
 @define("init")
+def dirac_(m: Machine, tensor: Tensor, groups: int = 1) -> Tensor:
+    """A convolution by these weights gives its input, as far as there are channels."""
+    if tensor.ndim not in (3, 4, 5):
+        text = "Only tensors with 3, 4, or 5 dimensions are supported"
+        raise error("ValueError", text)
+    if tensor.shape[0] % groups:
+        raise error("ValueError", "dim 0 must be divisible by groups")
+    numbers = np.zeros_like(tensor.data)
+    rows = tensor.shape[0] // groups
+    middle = tuple(n // 2 for n in tensor.shape[2:])
+    for group in range(groups):
+        for channel in range(min(rows, tensor.shape[1])):
+            numbers[(group * rows + channel, channel, *middle)] = 1
+    return _write(tensor, numbers)
+
+
+@define("init")
 def trunc_normal_(
     m: Machine,
     tensor: Tensor,

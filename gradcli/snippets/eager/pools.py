@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from ..python.values import error
-from .checks import per_dimension
+from .checks import dimension, per_dimension
 from .refusals import check, refuse_if
 from .tensor import Tensor
 
@@ -85,6 +85,8 @@ def _avg_pool(
         text = f"Expected 2 to 3 dimensions, but got {input.ndim}-dimensional tensor for argument "
         end = "#1 'self' (while checking arguments for avg_pool1d)"
         refuse_if(input.ndim not in (2, 3), text + end)
+    if n == 2:
+        dimension(-3, input.ndim)
     text = "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, "
     refuse_if(n == 2 < input.ndim and (input.ndim > 4 or 0 in shape[-2:]), f"{text}but got:{shape}")
     if input.ndim > n:
