@@ -552,6 +552,29 @@ def zeros_like(tensor: Tensor) -> Tensor:
     return Tensor(np.zeros(tensor.shape, tensor.dtype.numpy), tensor.dtype)
 
 
+def zero_record(name: str, sources: Sequence[Any], output: Tensor) -> Record:
+    """The record of an operation that sends zeros back to its sources."""
+    tensors = [s if isinstance(s, Tensor) else None for s in sources]
+    shapes = [None if t is None else (t.shape, t.dtype) for t in tensors]
+
+    def back(m: Machine, record: Record, grads: Gradients) -> Gradients:
+        received = grads[0] is not None
+        return [
+            Tensor(np.zeros(s[0], s[1].numpy), s[1]) if s and e and received else None
+            for s, e in zip(shapes, record.edges)
+        ]
+
+    edges = [None if t is None else t.edge for t in tensors]
+    return Record(name, edges, [Meta(output.shape, output.dtype)], back)
+
+
+def with_zeros(name: str, sources: Sequence[Any], output: Tensor) -> Tensor:
+    """An output whose way back sends zeros, where one of its sources requires a gradient."""
+    if MODE.recording and any(isinstance(s, Tensor) and s.requires_grad for s in sources):
+        output.set_record(zero_record(name, sources, output))
+    return output
+
+
 def outputs_and_seeds(
     m: Machine, outputs: Sequence[Tensor], seeds: Sequence[Tensor | None], batched: bool = False
 ) -> list[tuple[Edge, Tensor]]:

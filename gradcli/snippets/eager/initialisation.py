@@ -1,6 +1,7 @@
 """torch.nn.init: tensors filled in place, without a record."""
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from ...lazy import np
@@ -11,7 +12,7 @@ from .maker_arguments import check_deviation
 from .mode import recording
 from .tables import define
 from .tensor import Tensor
-from .views import check_memory, check_writable
+from .views import check_memory, check_writable, overwritten
 
 
 def _write(tensor: Tensor, numbers: Any) -> Tensor:
@@ -24,21 +25,27 @@ def _write(tensor: Tensor, numbers: Any) -> Tensor:
 @define("init")
 def uniform_(m: Machine, tensor: Tensor, a: float = 0.0, b: float = 1.0, **_: Any) -> Tensor:
     """Uniform numbers between a and b."""
+    return _write(tensor, _uniform_numbers(tensor, a, b, _))
+
+
+def _uniform_numbers(tensor: Tensor, a: float, b: float, options: Mapping[str, Any]) -> Any:
     if a > b:
         text = f"uniform_ expects to return a [from, to) range, but found from={a:g} > to={b:g}"
         raise error("RuntimeError", text)
-    given = generator(_.get("generator"))
-    drawn = drawn_over(tensor, lambda shape: given.between(shape, a, b, tensor.dtype))
-    return _write(tensor, drawn)
+    given = generator(options.get("generator"))
+    return drawn_over(tensor, lambda shape: given.between(shape, a, b, tensor.dtype))
 
 
 @define("init")
 def normal_(m: Machine, tensor: Tensor, mean: float = 0.0, std: float = 1.0, **_: Any) -> Tensor:
     """Normal numbers."""
+    return _write(tensor, _normal_numbers(tensor, mean, std, _))
+
+
+def _normal_numbers(tensor: Tensor, mean: float, std: float, options: Mapping[str, Any]) -> Any:
     check_deviation(std)
-    given, in_order = generator(_.get("generator")), tensor.data.flags.c_contiguous
-    drawn = drawn_over(tensor, lambda shape: given.normal(shape, tensor.dtype, mean, std, in_order))
-    return _write(tensor, drawn)
+    given, in_order = generator(options.get("generator")), tensor.data.flags.c_contiguous
+    return drawn_over(tensor, lambda shape: given.normal(shape, tensor.dtype, mean, std, in_order))
 
 
 @define("init")
@@ -135,13 +142,13 @@ def xavier_normal_(m: Machine, tensor: Tensor, gain: float = 1.0, **_: Any) -> T
 @define("Tensor", name="uniform_")
 def _uniform(m: Machine, self: Tensor, a: float = 0.0, b: float = 1.0, **_: Any) -> Tensor:
     check_writable(self)
-    return uniform_(m, self, a, b, **_)
+    return overwritten(self, _uniform_numbers(self, a, b, _), "UniformBackward0")
 
 
 @define("Tensor", name="normal_")
 def _normal(m: Machine, self: Tensor, mean: float = 0.0, std: float = 1.0, **_: Any) -> Tensor:
     check_writable(self)
-    return normal_(m, self, mean, std, **_)
+    return overwritten(self, _normal_numbers(self, mean, std, _), "NormalBackward0")
 
 
 @define("init")

@@ -29,7 +29,7 @@ from .creation import TO_SCALAR, check_flag
 from .devices import CPU, MESSAGES, STRIDED, Device, check_device
 from .dimension_refusals import check_split
 from .dtypes import ALL, BFLOAT16, BY_NAME, DType, unformatted
-from .engine import Copied, Elements, Meta, Record, zeros_like
+from .engine import Copied, Elements, Meta, Record
 from .functional_transforms import in_vmap, refuse_flag, refuse_number, running
 from .mode import MODE, recording
 from .positional import places
@@ -46,7 +46,7 @@ from .tables import (
     of_numbers,
 )
 from .tensor import TENSOR, MetaTensor, Tensor, Version
-from .views import address, check_writable, rebase, regenerated
+from .views import address, check_writable, overwritten, regenerated
 
 NOT_LEAF = (
     "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
@@ -802,18 +802,7 @@ def fill_(m: Machine, self: Tensor, value: Any) -> Tensor:
 def _constant(self: Tensor, value: Any, name: str) -> Tensor:
     check_writable(self, repeats=True)
     check_fits(value, self.dtype)
-    tracked = MODE.recording and self.requires_grad
-    edge = self.edge if tracked else None
-    self.write(value)
-    self.changed()
-    if tracked:
-        metas = [Meta(self.shape, self.dtype)]
-
-        def back(m: Machine, record: Record, grads: Any) -> Any:
-            return [grads[0] and zeros_like(grads[0])]
-
-        rebase(self, Record(name, [edge], metas, back, call=Copied(value)))
-    return self
+    return overwritten(self, value, name, Copied(value))
 
 
 @define("Tensor")

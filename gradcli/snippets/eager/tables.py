@@ -12,7 +12,7 @@ from ...graphs.arguments import OTHER_IN_TORCH
 from ...lazy import np
 from ...public_names import has
 from ..python.calls import PASSING, argument_message
-from ..python.values import MISSING, Builtin, Class, Module, Unsupported, error
+from ..python.values import MISSING, Builtin, Class, Instance, Module, Unsupported, error
 from .dtypes import BOOL, FLOAT64, INT64
 from .former_signatures import current
 from .keyword_arguments import check_keywords
@@ -140,6 +140,10 @@ def _checked(path: str, value: Any) -> Any:
     function = value.function
 
     def call(m: Any, *args: Any, **named: Any) -> Any:
+        for place, arg in enumerate(args):
+            if isinstance(arg, Instance) and arg.cls.lookup(OVERRIDE) is not MISSING:
+                own = m.get(arg, OVERRIDE)
+                return m.call(own, (checked, (args[place].cls,), args, named))
         args, named = current(value.name, args, named)
         _check_arguments(m, path, value.name, args, named)
         if value.name not in OF_DATA:
@@ -171,7 +175,11 @@ def _checked(path: str, value: Any) -> Any:
             value.name, out, function(m, *args, **named), tensors_in([*args, *named.values()])
         )
 
-    return Builtin(value.name, call, path)
+    checked = Builtin(value.name, call, path)
+    return checked
+
+
+OVERRIDE = "__torch_function__"  # what classes of a program have that stand for tensors
 
 
 def _check_arguments(m: Any, path: str, name: str, args: Any, named: Any) -> None:

@@ -169,6 +169,10 @@ def _utils(library: Library) -> Module:
     return module("torch.utils", members=members, operators=False)
 
 
+INNER_DISTRIBUTIONS = (
+    *("transforms", "normal", "categorical", "bernoulli", "uniform", "kl", "beta", "gamma"),
+    *("multivariate_normal", "independent", "dirichlet", "exponential", "transformed_distribution"),
+)
 SOURCES = {
     "torch.optim.lr_scheduler": "lr_scheduler",
     "torch.optim.swa_utils": "swa_utils",
@@ -185,6 +189,7 @@ SOURCES = {
     "torch.utils.checkpoint": "checkpoint",
     "torch.utils.data": "data",
     "torch.distributions": "distributions",
+    **{f"torch.distributions.{n}": "distributions" for n in INNER_DISTRIBUTIONS},
     "torch.nn.utils.rnn": "utils",
     "torch.nn.utils.parametrize": "parametrize",
     "functorch": "functorch",
