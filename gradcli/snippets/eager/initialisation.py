@@ -193,13 +193,45 @@ def trunc_normal_(
     b: float = 2.0,
     generator: Any = None,
 ) -> Tensor:
-    """Normal numbers between a and b, by the inverse of the distribution."""
-    from ..eager.apply import call_operator
+    """Normal numbers between a and b: what falls outside is drawn again. Where little falls inside,
+    uniform numbers are drawn, and kept with a chance in proportion to the density.
+    """
+    inside = _below((b - mean) / std) - _below((a - mean) / std)
+    draw = _normal_between if inside > 0.3 else _kept_by_density
+    return _write(tensor, draw(tensor, (mean, std, a, b), {"generator": generator}))
 
-    below, above = (1 + math.erf((x - mean) / std / math.sqrt(2.0)) for x in (a, b))
-    uniform_(m, tensor, below - 1, above - 1, generator=generator)
-    with recording(False):
-        drawn = call_operator("erfinv", Tensor(tensor.data.copy(), tensor.dtype)).data
+
+def _below(x: float) -> float:
+    """The chance of a normal number below x."""
+    return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
+
+
+Bounds = tuple[float, float, float, float]  # mean, deviation, least and greatest number
+
+
+def _normal_between(tensor: Tensor, bounds: Bounds, options: Mapping[str, Any]) -> Any:
+    mean, std, a, b = bounds
+    low, high = (tensor.data.dtype.type(end) for end in (a, b))
+    result = _normal_numbers(tensor, mean, std, options)
+    while (outside := (result < low) | (result > high)).any():
+        result = np.where(outside, _normal_numbers(tensor, mean, std, options), result)
+    return result
+
+
+def _kept_by_density(tensor: Tensor, bounds: Bounds, options: Mapping[str, Any]) -> Any:
+    mean, std, a, b = bounds
     kind = tensor.data.dtype.type
-    scaled = drawn * kind(std * math.sqrt(2.0)) + kind(mean)
-    return _write(tensor, np.clip(scaled, kind(a), kind(b)))
+    peak = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
+
+    def drawn() -> tuple[Any, Any]:
+        """Numbers, and which of them are not kept."""
+        numbers = _uniform_numbers(tensor, a, b, options)
+        density = ((numbers - kind(mean)) / kind(std)) ** 2 * kind(-0.5) - kind(peak)
+        return numbers, np.log(_uniform_numbers(tensor, 0.0, 1.0, options)) > density
+
+    with np.errstate(divide="ignore"):
+        result, pending = drawn()
+        while pending.any():
+            numbers, refused = drawn()
+            result, pending = np.where(pending, numbers, result), pending & refused
+    return result
