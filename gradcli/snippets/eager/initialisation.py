@@ -9,7 +9,7 @@ from ..python.values import Machine, error
 from .creation import generator
 from .layouts import drawn_over
 from .maker_arguments import check_deviation
-from .mode import recording
+from .mode import MODE, recording
 from .tables import define
 from .tensor import Tensor
 from .views import check_memory, check_writable, overwritten
@@ -225,6 +225,7 @@ def _kept_by_density(tensor: Tensor, bounds: Bounds, options: Mapping[str, Any])
 
     def drawn() -> tuple[Any, Any]:
         """Numbers, and which of them are not kept."""
+        MODE.spend(250, 0)
         numbers = _uniform_numbers(tensor, a, b, options)
         density = ((numbers - kind(mean)) / kind(std)) ** 2 * kind(-0.5) - kind(peak)
         return numbers, np.log(_uniform_numbers(tensor, 0.0, 1.0, options)) > density
