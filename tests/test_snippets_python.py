@@ -909,6 +909,47 @@ class A:
     def g(self, a, b):
         raise KeyError(a)
 A().f()
+---
+import re
+text = "epoch 1 loss=0.531 acc: 88%\nepoch 2 loss=0.402 acc: 91%"
+pattern = re.compile(r"epoch (\d+) loss=(?P<loss>[\d.]+)")
+found = pattern.search(text)
+print(pattern, found, found.groups(), found.groupdict(), found["loss"], found.start(2), found.end())
+print(pattern.findall(text), [m.span() for m in pattern.finditer(text)], pattern.groups)
+print(re.sub(r"\d+", lambda m: str(int(m.group()) + 1), text), re.subn("e", "E", "eve", count=1))
+print(re.split(r",\s*", "a, b,c", 1), re.match("b", "ab"), re.fullmatch("A+", "aa", re.IGNORECASE))
+for line in text.splitlines():
+    if m := re.match(r"(\w+)", line):
+        print(m.group(1), m.lastindex, m.string == line)
+try:
+    re.compile("(a")
+except re.error as e:
+    print(e)
+re.search("a", 3)
+---
+from collections import Counter, ChainMap, deque
+c = Counter("abracadabra")
+print(c + Counter(a=1), c - Counter(a=5), c & Counter(a=1, z=2), c | Counter(z=1))
+c.subtract("aab")
+d = deque([1, 2, 3], maxlen=3)
+d.extendleft([9, 8])
+d.remove(1)
+d.insert(1, 7)
+print(c, d, d.count(7), 9 in d, d == d.copy(), list(reversed(d)), bool(deque()))
+m = ChainMap({"a": 1}, {"a": 2, "b": 3})
+m["c"] = 4
+print(m["a"], m.get("q", 0), dict(m), len(m), "b" in m, m, m.new_child()["b"])
+d.index(100)
+---
+from functools import singledispatch, cmp_to_key
+@singledispatch
+def show(x):
+    return "any"
+@show.register(int)
+def _(x):
+    return "int"
+print(show(1), show(True), show("a"), show.__name__)
+print(sorted([3, 1, 2], key=cmp_to_key(lambda a, b: b - a)))
 """
 CASES = [p.strip("\n") for p in PROGRAMS.split("\n---\n")]
 
@@ -959,6 +1000,9 @@ REFUSED = {  # what the machine does not do, and how it says so
     "x = 1\n'{0.__code__}'.format(lambda: 0)": "the attribute __code__",
     "x = 1\nstr.__init__.__globals__": "the attribute __globals__",
     "x = 1\nasync def f(): pass": "async def",
+    "import re\nre.match('(a+)+b', 'a')": "a regular expression with a repetition within a repetition",
+    "import re\nre.match('(a|ab)*c', 'a')": "a regular expression with a choice within a repetition",
+    "import re\nre.search('.*.*.*.*=', 'a' * 300)": "a regular expression on so long a text",
     "x = 1\ntry: input()\nexcept BaseException: pass": "input()",
 }
 

@@ -10,7 +10,7 @@ from ...lazy import np
 from ...operators import lookup
 from ..python.values import Machine, Unsupported, error
 from . import plans
-from .dtypes import BOOL, INT64, DType, promoted, result_type
+from .dtypes import BOOL, INT64, DType, promoted, result_type, rounded
 from .engine import Gradients, Meta, Record, Saved, rename, zeros_like
 from .grad_names import (
     OWN_AGAIN,
@@ -93,7 +93,7 @@ def apply(
     saved = [] if back is None else _kept_inputs(prepared, back, inputs, arrays, into)
     edges = _edges(back, inputs)  # before the change, which gives `into` another
     if into is not None:
-        _write(into.data, value)
+        _write(into.data, rounded(value, into.dtype))
         into.changed()
     if back is not None:
         _record(prepared, back, inputs, edges, output, saved, compute, name, line, into)
@@ -374,7 +374,8 @@ def _kept_inputs(
             saved.viewed_as = _factor_shape(prepared.node, place)
             result.append((place, saved.pack(), None))
         else:
-            copy = Tensor(np.array(array), None)
+            own = array.dtype.name == tensor.dtype.numpy
+            copy = Tensor(np.array(array), tensor.dtype if own else None)
             copy.set_record(tensor.record, tensor.output)
             copy.requires_grad = tensor.requires_grad and tensor.record is None
             copy.accumulator = tensor.edge.record if copy.requires_grad else None  # type: ignore
@@ -394,6 +395,8 @@ def _factor_shape(node: Node, place: int) -> tuple[int, ...] | None:
     """The shape in which PyTorch's matmul keeps a factor, where that is a view of it: batches of
     rows are one matrix for mm and mv, and other batches one dimension for bmm.
     """
+    if node.op.name == "einsum":
+        return _einsum_shape(node, place)
     if node.op.name != "matmul":
         return None
     a, b = (i.shape or () for i in node.inputs if i is not None)
@@ -405,6 +408,29 @@ def _factor_shape(node: Node, place: int) -> tuple[int, ...] | None:
     if len(b) > 2:
         return (math.prod(b[:-2]) * b[-1], b[-2]) if place else a[::-1] if len(a) == 2 else None
     return None
+
+
+def _einsum_shape(node: Node, place: int) -> tuple[int, ...] | None:
+    """The shape in which einsum keeps one of two operands: a batch of matrices for bmm, or with
+    sizes of 1 where nothing is summed. None where it is not known.
+    """
+    left, arrow, right = node.attrs["equation"].replace(" ", "").partition("->")
+    terms = left.split(",")
+    if len(terms) != 2 or not arrow or "." in left or any(len(set(t)) < len(t) for t in terms):
+        return None
+    own, other = terms[place], terms[1 - place]
+    operand = node.inputs[place]
+    sizes = dict(zip(own, (operand.shape or ()) if operand is not None else ()))
+    summed = [c for c in own if c in other and c not in right]
+    if not summed:
+        return tuple(sizes.get(c, 1) for c in right)
+    groups = [
+        [c for c in own if c in other and c in right],
+        [c for c in own if c not in other],
+        summed,
+    ]
+    batch, rows, inner = (math.prod(sizes[c] for c in group) for group in groups)
+    return (batch, inner, rows) if place else (batch, rows, inner)
 
 
 def _record(

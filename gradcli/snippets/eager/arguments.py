@@ -32,6 +32,16 @@ OF_NETWORKS = frozenset((
     *("linear", "relu", "gelu", "silu", "softplus", "leaky_relu", "elu", "dropout", "mish"),
     *("selu", "celu", "one_hot", "hardtanh", "relu6"),
 ))  # fmt: skip
+LINALG = {  # the names of first arguments in torch.linalg
+    name: argument
+    for argument, names in {
+        "A": "det diagonal inv lu lu_factor qr slogdet solve svd svdvals",
+        "input": "cholesky cond cross eig eigh eigvals eigvalsh lstsq matmul matrix_exp "
+        "matrix_norm matrix_power norm solve_triangular tensorinv tensorsolve vector_norm",
+        "x": "vander vecdot",
+    }.items()
+    for name in names.split()
+}
 METHODS = ("softmax", "log_softmax", "sigmoid", "tanh")  # functions that call their input's method
 COMPARE_SIZES = (  # functions that ask their target, and then their input, for its size
     *("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy"),
@@ -54,6 +64,11 @@ def check_tensors(
             raise error("TypeError", text)
         if len(args) > 1 and name in SECOND and not isinstance(args[1], Tensor):
             raise _no_tensor(m, name, SECOND[name], 2, args[1])
+        if name == "norm" and not isinstance(args[0], Tensor):
+            raise _no_attribute(m, args[0], "layout")
+    elif path == "torch.linalg":
+        if name in LINALG and not isinstance(args[0], Tensor):
+            raise _no_tensor(m, f"linalg_{name}", LINALG[name], 1, args[0])
     elif path == "torch.nn.functional":
         if len(args) == 1 and name in TARGETED and "target" not in named:
             text = f"{name}() missing 1 required positional argument: 'target'"

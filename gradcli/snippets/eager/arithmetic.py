@@ -8,6 +8,7 @@ from ...lazy import np
 from ...operators import lookup
 from ..python.values import Builtin, Machine, Unsupported, error
 from .apply import apply, call_operator, underived
+from .autocast import autocast
 from .checks import check_batches, check_broadcast, check_dot, check_mm, check_mv
 from .dtypes import BOOL, result_type
 from .engine import INFERENCE_SAVED
@@ -114,6 +115,7 @@ def matmul(m: Machine, a: Any, b: Any) -> Any:
         )
         raise error("RuntimeError", text)
     lookup("matmul")
+    a, b = autocast("matmul", [a, b])
     _check_kept(a, b)
     if a.ndim == b.ndim == 1:
         check_dot(a, b)
@@ -201,7 +203,7 @@ def _written(function: Callable[..., Any]) -> Callable[..., Any]:
         result = function(m, self, other)
         if result.shape != self.shape:
             raise Unsupported("this change in place by a larger tensor")
-        self.data[...] = result.data
+        self.write(result.data)
         self.changed()
         return self
 

@@ -462,6 +462,15 @@ def _exponent(record: Record) -> Any:
     return record.call[1][1]
 
 
+def _call_record(m: Machine, self: Record, *grads: Any) -> Any:
+    """The gradients that a record sends back for those of its outputs."""
+    if len(grads) != len(self.metas):
+        text = f"expected {len(self.metas)} arguments, got {len(grads)} instead"
+        raise error("TypeError", text)
+    result = tuple(self.backward(m, self, list(grads)))
+    return result[0] if len(result) == 1 else result
+
+
 def _saved_attribute(m: Machine, self: Record, name: str) -> Any:
     """grad_fn._saved_self and its kin, which name what was kept."""
     if name == "_saved_exponent" and self.name == "PowBackward0":
@@ -495,6 +504,7 @@ def _describe() -> None:
             "name": Builtin(
                 "name", lambda m, self: engine.LABELS.get(engine.shown(self), self.name)
             ),
+            "__call__": Builtin("__call__", _call_record),
             "__getattr__": Builtin("__getattr__", _saved_attribute),
             "next_functions": Property(Builtin("next_functions", _next_functions)),
             "requires_grad": Property(Builtin("requires_grad", lambda m, self: True)),

@@ -16,10 +16,21 @@ from ...operators.leaves import Array
 from ..python.methods import TUPLE
 from ..python.operations import plain
 from ..python.values import Builtin, Class, Instance, Machine, Property, Unsupported, error
-from . import layer_refusals, plans, pools, same_dtypes, shape_refusals  # noqa: F401  (their checks)
+from . import (  # noqa: F401  (their checks)
+    dimension_refusals,
+    einsum_refusals,
+    index_refusals,
+    layer_refusals,
+    matrix_refusals,
+    plans,
+    pools,
+    same_dtypes,
+)
 from .apply import apply, as_tensor, cast, run_graph
+from .autocast import autocast
 from .checks import LONG_NAMES, check_broadcast_all, check_output_shape, dimension
 from .dtypes import BOOL, DType
+from .engine import Saved
 from .grad_names import OUTPUTS, name_of_call
 from .kernels import check_alpha, check_divisor, check_kinds, check_masks, not_implemented
 from .mode import MODE
@@ -31,17 +42,20 @@ MOST_CALLS = 4096
 SILENT = ("device", "requires_grad", "memory_format", "layout", "pin_memory", "non_blocking")
 
 
-_return_types: dict[tuple[str, tuple[str, ...]], Class] = {}
+Names = tuple[str, ...]
+_return_types: dict[tuple[str, Names], Class] = {}
+_outputs_of: dict[Class, tuple[str, Names]] = {}  # of a return type: its function and their names
 
 
-def several(name: str, names: tuple[str, ...], values: Sequence[Any]) -> Instance:
+def several(name: str, names: Names, values: Sequence[Any]) -> Instance:
     """The outputs of an operation that has several: torch.return_types."""
     if (name, names) not in _return_types:
-        _return_types[name, names] = _return_type(name, names)
+        cls = _return_types[name, names] = _return_type(name, names)
+        _outputs_of[cls] = name, names
     return Instance(_return_types[name, names], payload=tuple(values))
 
 
-def _return_type(name: str, names: tuple[str, ...]) -> Class:
+def _return_type(name: str, names: Names) -> Class:
     """The class of what a function with several outputs gives: a tuple with names."""
     label = name.replace(".", "_")
 
@@ -58,11 +72,11 @@ def _return_type(name: str, names: tuple[str, ...]) -> Class:
 
 def of_linalg(result: Any) -> Any:
     """Several outputs as torch.linalg names them: torch.return_types.linalg_eigh."""
-    for (name, names), cls in _return_types.items():
-        if getattr(result, "cls", None) is cls and not name.startswith("linalg_"):
-            own = name.removeprefix("linalg.")
-            return several(f"linalg_{own}", names, result.payload)
-    return result
+    outputs = _outputs_of.get(result.cls) if isinstance(result, Instance) else None
+    if outputs is None or outputs[0].startswith("linalg_"):
+        return result
+    name, names = outputs
+    return several(f"linalg_{name.removeprefix('linalg.')}", names, result.payload)
 
 
 def known(name: str) -> bool:
@@ -72,6 +86,7 @@ def known(name: str) -> bool:
 
 def call(name: str, args: Sequence[Any], named: Mapping[str, Any], *, method: bool = False) -> Any:
     """What a function of PyTorch gives; of a method, the tensor is the first argument."""
+    args = autocast(name, args)
     named = {k: v for k, v in named.items() if k not in SILENT}
     dtype = named.pop("dtype", None)
     if isinstance(dtype, DType):
@@ -87,6 +102,8 @@ def call(name: str, args: Sequence[Any], named: Mapping[str, Any], *, method: bo
     given = tensors_in([*args, *named.values()])
     graph, values = _graph(name, called, args, named, given, method)
     result = _computed(name, graph, values)
+    if name in KEPT and isinstance(result, Tensor):
+        guard(result, KEPT[name], args, named)
     if isinstance(dtype, DType) and isinstance(result, Tensor) and dtype.kind == "int":
         return cast(result, dtype)
     return result
@@ -97,6 +114,23 @@ def _changes(name: str, args: Sequence[Any], named: dict[str, Any]) -> bool:
     if name in ("relu", "relu6", "selu") and len(args) == 2:
         return args[1] is True
     return bool(named.pop("inplace", False))
+
+
+KEPT = {  # places and names of tensors that PyTorch keeps, whatever the way back needs of them
+    "batch_norm": {0: "input", 1: "running_mean", 2: "running_var", 3: "weight"},
+    "layer_norm": {3: "bias", 0: "input", 2: "weight"},
+    "group_norm": {0: "input", 2: "weight"},
+}
+
+
+def guard(
+    output: Tensor, kept: Mapping[int, str], args: Sequence[Any], named: Mapping[str, Any]
+) -> None:
+    """Let the way back from an output refuse changes of arguments that PyTorch keeps."""
+    record = output.record
+    if record is not None and not MODE.saved_hooks:
+        given = [args[place] if place < len(args) else named.get(n) for place, n in kept.items()]
+        record.guards += [Saved(t) for t in given if isinstance(t, Tensor)]
 
 
 BROADCAST = ("add", "sub", "mul", "div", "pow", "remainder", "maximum", "minimum")

@@ -12,7 +12,7 @@ MV = "size mismatch, got input ({}), mat ({}), vec ({})"
 LONG_NAMES = {  # of dtypes in C++
     **{"float32": "float", "float64": "double", "int64": "long int", "int32": "int"},
     **{"int16": "short int", "int8": "signed char", "uint8": "unsigned char", "bool": "bool"},
-    "float16": "c10::Half",
+    **{"float16": "c10::Half", "bfloat16": "c10::BFloat16"},
 }
 
 

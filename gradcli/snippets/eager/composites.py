@@ -9,6 +9,7 @@ from ..python.values import EXCEPTIONS, Machine, Unsupported, error
 from . import arithmetic, calls
 from .apply import apply, call_operator, underived
 from .arguments import check_where
+from .autocast import autocast
 from .checks import check_broadcast, check_dims, check_floating, check_mm, check_same, dimension
 from .devices import device_of
 from .dtypes import BOOL, BY_NAME, INT64, UINT8, DType
@@ -46,6 +47,7 @@ def linear(m: Machine, input: Tensor, weight: Tensor, bias: Tensor | None = None
         dims = f"{input.ndim}D and {weight.ndim}D"
         text = f"both arguments to linear need to be at least 1D, but they are {dims}"
         raise error("RuntimeError", text)
+    input, weight, bias = autocast("linear", [input, weight, bias])
     turned = _apply("transpose", [weight], "TBackward0", dim0=0, dim1=1)
     rows = input if input.ndim > 1 else call_operator("unsqueeze", input, dim=0)
     if bias is None or input.ndim != 2:
@@ -64,6 +66,7 @@ def addmm(
     m: Machine, input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1
 ) -> Tensor:
     """beta * input + alpha * (mat1 @ mat2)."""
+    input, mat1, mat2 = autocast("addmm", [input, mat1, mat2])
     check_same("self and mat2", input, mat2)
     check_mm(mat1, mat2, added=True)
     return calls.call("addmm", [input, mat1, mat2], {"beta": beta, "alpha": alpha})

@@ -1,6 +1,7 @@
 """Tensors made from numbers, lists, shapes and random draws."""
 
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 from ...lazy import np
@@ -9,7 +10,19 @@ from ..python.values import Builtin, Class, Instance, Machine, Object, Property,
 from . import nested
 from .checks import check_broadcast, check_fits
 from .devices import check_device
-from .dtypes import ALL, BOOL, BY_NUMPY, INT64, KINDS, DType, of_number, promoted, result_type
+from .dtypes import (
+    ALL,
+    BFLOAT16,
+    BOOL,
+    BY_NUMPY,
+    INT64,
+    KINDS,
+    DType,
+    of_number,
+    promoted,
+    result_type,
+)
+from .engine import with_zeros
 from .kernels import not_implemented
 from .layouts import drawn_over
 from .mode import MODE
@@ -388,7 +401,9 @@ def normal(
         return finished(Tensor(drawn, kind), **options)
     drawn = _generator(generator).normal(shape, kind)
     a, b = (np.asarray(_one(v), kind.numpy) for v in (mean, std))
-    return finished(Tensor(np.asarray(drawn * b + a), kind), **options)
+    place = 1 + isinstance(std, Tensor) + (isinstance(mean, Tensor) and isinstance(std, Tensor))
+    output = finished(Tensor(np.asarray(drawn * b + a), kind), **options)
+    return with_zeros(f"NormalBackward{place}", [mean, std], output)
 
 
 @define("torch", "Tensor")
@@ -408,22 +423,27 @@ def bernoulli(m: Machine, input: Tensor, p: Any = None, *, generator: Any = None
         drawn = low < chances
     else:
         drawn = _generator(generator).chances(input.shape, p)
-    return Tensor(np.asarray(drawn).astype(input.dtype.numpy), input.dtype)
+    from .apply import underived
+
+    output = Tensor(np.asarray(drawn).astype(input.dtype.numpy), input.dtype)
+    if p is not None and MODE.recording and input.requires_grad:
+        underived("derivative for aten::bernoulli is not implemented", None, [input], output, None)
+        return output
+    return with_zeros("BernoulliBackward0", [input], output)
 
 
 @define("Tensor")
 def bernoulli_(m: Machine, self: Tensor, p: float = 0.5, *, generator: Any = None) -> Tensor:
     """Write 1 with a probability, else 0, over all numbers."""
-    from .views import check_writable
+    from .views import check_writable, overwritten
 
     check_writable(self)
     if isinstance(p, Tensor):
         raise Unsupported("bernoulli_ with a tensor")
     if not 0 <= p <= 1:
         raise error("RuntimeError", f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
-    self.data[...] = drawn_over(self, lambda shape: _generator(generator).chances(shape, p))
-    self.changed()
-    return self
+    drawn = drawn_over(self, lambda shape: _generator(generator).chances(shape, p))
+    return overwritten(self, drawn, "BernoulliBackward2")
 
 
 @define("torch", "Tensor")
@@ -460,22 +480,21 @@ def multinomial(
 @define("Tensor")
 def exponential_(m: Machine, self: Tensor, lambd: float = 1.0, *, generator: Any = None) -> Tensor:
     """Write exponentially distributed numbers over all numbers."""
-    from .views import check_writable
+    from .views import check_writable, overwritten
 
     check_writable(self)
     if lambd <= 0:
         text = f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}"
         raise error("RuntimeError", text)
     given = _generator(generator)
-    self.data[...] = drawn_over(self, lambda shape: given.exponential(shape, lambd))
-    self.changed()
-    return self
+    drawn = drawn_over(self, lambda shape: given.exponential(shape, lambd))
+    return overwritten(self, drawn, "ExponentialBackward0")
 
 
 @define("Tensor")
 def random_(m: Machine, self: Tensor, *ends: int, generator: Any = None, **named: Any) -> Tensor:
     """Write whole numbers from an end to the other, or from 0, over all numbers."""
-    from .views import check_writable
+    from .views import check_writable, overwritten
 
     check_writable(self)
     given = {**dict(zip(("from", "to") if len(ends) > 1 else ("to",), ends)), **named}
@@ -485,9 +504,8 @@ def random_(m: Machine, self: Tensor, *ends: int, generator: Any = None, **named
     if low >= high:
         text = f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
         raise error("RuntimeError", text)
-    self.data[...] = drawn_over(self, lambda shape: source.integers(low, high, shape))
-    self.changed()
-    return self
+    drawn = drawn_over(self, lambda shape: source.integers(low, high, shape))
+    return overwritten(self, drawn, f"RandomBackward{int('from' not in given)}")
 
 
 class Limits(Object):
@@ -521,10 +539,22 @@ def _limits(name: str, numbers: tuple[str, ...], of: Any) -> None:
     TABLES["torch"][name] = Class(name, members=members, module="torch", make=make)  # type: ignore
 
 
+def _of_floats(dtype: DType) -> Any:
+    """What a floating dtype can hold: NumPy knows it of all but bfloat16."""
+    if dtype is not BFLOAT16:
+        return np.finfo(dtype.numpy)
+    largest, tiny = 2.0**128 - 2.0**120, 2.0**-126
+    limits = {"eps": 2.0**-7, "max": largest, "min": -largest, "resolution": 0.01}
+    limits |= {"tiny": tiny, "smallest_normal": tiny}
+    return SimpleNamespace(
+        **{name: np.float64(value) for name, value in limits.items()}, bits=16, dtype="bfloat16"
+    )
+
+
 _limits(
     "finfo",
     ("eps", "max", "min", "tiny", "resolution", "smallest_normal"),
-    lambda d: np.finfo(d.numpy),
+    _of_floats,
 )
 _limits("iinfo", ("max", "min"), lambda d: np.iinfo(d.numpy))
 
@@ -588,6 +618,7 @@ OPTIONS = (
 IN_CPP = {
     **{"uint8": "unsigned char", "int8": "signed char", "int16": "short int", "int32": "int"},
     **{"int64": "long int", "float16": "c10::Half", "float32": "float", "float64": "double"},
+    "bfloat16": "c10::BFloat16",
 }
 
 
@@ -717,9 +748,3 @@ def is_complex(m: Machine, input: Tensor) -> bool:
 def is_inference(m: Machine, input: Tensor) -> bool:
     """Whether a tensor is one of inference mode."""
     return input.inference
-
-
-@define("torch")
-def typename(m: Machine, obj: Any) -> str:
-    """The name of a value's type."""
-    return f"torch.{obj.dtype.legacy}" if isinstance(obj, Tensor) else m.class_of(obj).full_name

@@ -34,7 +34,9 @@ class DType(Object):
     @property
     def type_name(self) -> str:
         """What some errors call tensors of it: "torch.FloatTensor"."""
-        return "CPUBoolType" if self.kind == "bool" else f"torch.{self.legacy}"
+        if self.name in ("bool", "bfloat16"):
+            return f"CPU{self.scalar_name}Type"
+        return f"torch.{self.legacy}"
 
     @property
     def scalar_name(self) -> str:
@@ -49,10 +51,11 @@ INT16 = DType("int16", "int16", "int", 2, "ShortTensor", 2)
 INT32 = DType("int32", "int32", "int", 3, "IntTensor", 4)
 INT64 = DType("int64", "int64", "int", 4, "LongTensor", 8)
 FLOAT16 = DType("float16", "float16", "float", 0, "HalfTensor", 2)
+BFLOAT16 = DType("bfloat16", "float32", "float", 0, "BFloat16Tensor", 2)  # its numbers are rounded
 FLOAT32 = DType("float32", "float32", "float", 1, "FloatTensor", 4)
 FLOAT64 = DType("float64", "float64", "float", 2, "DoubleTensor", 8)
-ALL = (BOOL, UINT8, INT8, INT16, INT32, INT64, FLOAT16, FLOAT32, FLOAT64)
-BY_NUMPY = {d.numpy: d for d in ALL}
+ALL = (BOOL, UINT8, INT8, INT16, INT32, INT64, FLOAT16, BFLOAT16, FLOAT32, FLOAT64)
+BY_NUMPY = {d.numpy: d for d in ALL if d is not BFLOAT16}
 BY_NAME = {d.name: d for d in ALL} | {
     **{"float": FLOAT32, "double": FLOAT64, "half": FLOAT16},
     **{"long": INT64, "int": INT32, "short": INT16},
@@ -109,6 +112,8 @@ def _wider(a: DType, b: DType) -> DType:
     if {a, b} >= {UINT8} and a.kind == "int" and a is not b:  # a sign needs the next size
         other = b if a is UINT8 else a
         return INT16 if other is INT8 else other
+    if {a, b} == {FLOAT16, BFLOAT16}:
+        return FLOAT32
     return max(a, b, key=lambda d: d.rank)
 
 
@@ -132,6 +137,20 @@ def result_type(operands: Iterable[Any], default: DType = FLOAT32) -> DType:
             result = dtype
     assert result is not None
     return result
+
+
+def rounded(array: Any, dtype: DType) -> Any:
+    """Numbers as a tensor of this dtype holds them: bfloat16 has the upper half of float32's bits,
+    rounded to even. What needs no rounding is the array itself.
+    """
+    if dtype is not BFLOAT16:
+        return array
+    single = np.asarray(array, np.float32)
+    bits = single.view(np.uint32)
+    if not (bits & 0xFFFF).any():
+        return array
+    upper = (bits + (0x7FFF + ((bits >> 16) & 1))) & np.uint32(0xFFFF0000)
+    return np.where(np.isnan(single), single, upper.astype(np.uint32).view(np.float32))
 
 
 def as_array(value: Any, dtype: DType) -> Any:

@@ -168,6 +168,7 @@ class Record(Object):
         "fields",
         "freed",
         "freed_line",
+        "guards",
         "hooks",
         "keeps_numbers",
         "line",
@@ -195,6 +196,7 @@ class Record(Object):
         self.line = MODE.place() if line is None else line
         self.cls: Class = record_class(name)
         self.sequence = next(MODE.sequence)
+        self.guards: list[Saved] = []  # what PyTorch keeps, and the way back here does not read
         self.freed = self.keeps_numbers = False
         self.freed_line = 0
         self.hooks: list[Any] = []
@@ -223,6 +225,8 @@ class Record(Object):
     def unpack(self) -> list[Tensor]:
         """All that was kept, in its order."""
         self.check_kept()
+        for saved in self.guards:
+            saved.unpack(self)
         return [saved.unpack(self) for saved in self.saved]
 
     def __repr__(self) -> str:
@@ -288,6 +292,23 @@ class Accumulator(Object):
     def sequence(self) -> int:
         """A leaf comes before everything else that is ready."""
         return (1 << 64) - 1
+
+
+class UnknownAccumulator(Accumulator):
+    """That of a leaf whose `.data` got another shape after it was computed with. PyTorch keeps the
+    one for the former shape while a graph has it, which is not known here.
+    """
+
+    __slots__ = ()
+
+    @property
+    def metas(self) -> list[Meta]:
+        """What arrives there is refused."""
+        raise Unsupported("a leaf whose .data got another shape after it was computed with")
+
+    @metas.setter
+    def metas(self, value: list[Meta]) -> None:
+        pass
 
 
 Target = Record | Accumulator
@@ -529,6 +550,29 @@ def detached_copy(tensor: Tensor) -> Tensor:
 def zeros_like(tensor: Tensor) -> Tensor:
     """Zeros of a tensor's shape and dtype."""
     return Tensor(np.zeros(tensor.shape, tensor.dtype.numpy), tensor.dtype)
+
+
+def zero_record(name: str, sources: Sequence[Any], output: Tensor) -> Record:
+    """The record of an operation that sends zeros back to its sources."""
+    tensors = [s if isinstance(s, Tensor) else None for s in sources]
+    shapes = [None if t is None else (t.shape, t.dtype) for t in tensors]
+
+    def back(m: Machine, record: Record, grads: Gradients) -> Gradients:
+        received = grads[0] is not None
+        return [
+            Tensor(np.zeros(s[0], s[1].numpy), s[1]) if s and e and received else None
+            for s, e in zip(shapes, record.edges)
+        ]
+
+    edges = [None if t is None else t.edge for t in tensors]
+    return Record(name, edges, [Meta(output.shape, output.dtype)], back)
+
+
+def with_zeros(name: str, sources: Sequence[Any], output: Tensor) -> Tensor:
+    """An output whose way back sends zeros, where one of its sources requires a gradient."""
+    if MODE.recording and any(isinstance(s, Tensor) and s.requires_grad for s in sources):
+        output.set_record(zero_record(name, sources, output))
+    return output
 
 
 def outputs_and_seeds(

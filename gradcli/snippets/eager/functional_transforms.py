@@ -203,6 +203,12 @@ def _own_init(m: Machine, base: Class, name: str) -> Function:
     return Function(code, init.closure, init.defaults, init.keyword_defaults)
 
 
+def _autocast(m: Machine, dtype: Any) -> Any:
+    """Compute in a dtype from now on, or as usual for None; the one before."""
+    before, MODE.autocast = MODE.autocast, dtype
+    return before
+
+
 def _become(m: Machine, instance: Instance, cls: Class) -> None:
     """Make an instance one of another class."""
     instance.cls = cls
@@ -233,6 +239,7 @@ def transforms_module() -> Module:
         "unpack_dual": _unpack_dual,
         "enter_level": _enter_level,
         "leave_level": _leave_level,
+        "autocast": _autocast,
         "generator_state": _generator_state,
         "random_seed": _random_seed,
         "random_place": _random_place,

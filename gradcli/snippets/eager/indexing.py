@@ -376,7 +376,7 @@ def _put_picked(place: Tensor, picks: Sequence[Any], source: Tensor) -> None:
         ) from None
     tracked = MODE.recording and (place.requires_grad or source.requires_grad)
     edges = [place.edge, source.edge] if tracked else []
-    place.data[index] = source.data
+    place.write(source.data, index)
     place.changed()
     if tracked:
         metas = [Meta(place.shape, place.dtype)]
@@ -416,7 +416,7 @@ def copy_into(target: Tensor, source: Tensor, name: str = "CopyBackwards") -> Te
     check_output(target, source)
     tracked = MODE.recording and (target.requires_grad or source.requires_grad)
     edges = [target.edge, source.edge] if tracked else []
-    target.data[...] = source.data
+    target.write(source.data)
     target.changed()
     if tracked and target.dtype.is_floating:
 

@@ -1,6 +1,7 @@
 """torch.nn.init: tensors filled in place, without a record."""
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from ...lazy import np
@@ -8,15 +9,15 @@ from ..python.values import Machine, error
 from .creation import generator
 from .layouts import drawn_over
 from .maker_arguments import check_deviation
-from .mode import recording
+from .mode import MODE, recording
 from .tables import define
 from .tensor import Tensor
-from .views import check_memory, check_writable
+from .views import check_memory, check_writable, overwritten
 
 
 def _write(tensor: Tensor, numbers: Any) -> Tensor:
     check_memory(tensor, repeats=not np.ndim(numbers))
-    tensor.data[...] = numbers
+    tensor.write(numbers)
     tensor.changed()
     return tensor
 
@@ -24,21 +25,27 @@ def _write(tensor: Tensor, numbers: Any) -> Tensor:
 @define("init")
 def uniform_(m: Machine, tensor: Tensor, a: float = 0.0, b: float = 1.0, **_: Any) -> Tensor:
     """Uniform numbers between a and b."""
+    return _write(tensor, _uniform_numbers(tensor, a, b, _))
+
+
+def _uniform_numbers(tensor: Tensor, a: float, b: float, options: Mapping[str, Any]) -> Any:
     if a > b:
         text = f"uniform_ expects to return a [from, to) range, but found from={a:g} > to={b:g}"
         raise error("RuntimeError", text)
-    given = generator(_.get("generator"))
-    drawn = drawn_over(tensor, lambda shape: given.between(shape, a, b, tensor.dtype))
-    return _write(tensor, drawn)
+    given = generator(options.get("generator"))
+    return drawn_over(tensor, lambda shape: given.between(shape, a, b, tensor.dtype))
 
 
 @define("init")
 def normal_(m: Machine, tensor: Tensor, mean: float = 0.0, std: float = 1.0, **_: Any) -> Tensor:
     """Normal numbers."""
+    return _write(tensor, _normal_numbers(tensor, mean, std, _))
+
+
+def _normal_numbers(tensor: Tensor, mean: float, std: float, options: Mapping[str, Any]) -> Any:
     check_deviation(std)
-    given, in_order = generator(_.get("generator")), tensor.data.flags.c_contiguous
-    drawn = drawn_over(tensor, lambda shape: given.normal(shape, tensor.dtype, mean, std, in_order))
-    return _write(tensor, drawn)
+    given, in_order = generator(options.get("generator")), tensor.data.flags.c_contiguous
+    return drawn_over(tensor, lambda shape: given.normal(shape, tensor.dtype, mean, std, in_order))
 
 
 @define("init")
@@ -135,13 +142,13 @@ def xavier_normal_(m: Machine, tensor: Tensor, gain: float = 1.0, **_: Any) -> T
 @define("Tensor", name="uniform_")
 def _uniform(m: Machine, self: Tensor, a: float = 0.0, b: float = 1.0, **_: Any) -> Tensor:
     check_writable(self)
-    return uniform_(m, self, a, b, **_)
+    return overwritten(self, _uniform_numbers(self, a, b, _), "UniformBackward0")
 
 
 @define("Tensor", name="normal_")
 def _normal(m: Machine, self: Tensor, mean: float = 0.0, std: float = 1.0, **_: Any) -> Tensor:
     check_writable(self)
-    return normal_(m, self, mean, std, **_)
+    return overwritten(self, _normal_numbers(self, mean, std, _), "NormalBackward0")
 
 
 @define("init")
@@ -160,6 +167,23 @@ def orthogonal_(m: Machine, tensor: Tensor, gain: float = 1, **_: Any) -> Tensor
 
 
 @define("init")
+def dirac_(m: Machine, tensor: Tensor, groups: int = 1) -> Tensor:
+    """A convolution by these weights gives its input, as far as there are channels."""
+    if tensor.ndim not in (3, 4, 5):
+        text = "Only tensors with 3, 4, or 5 dimensions are supported"
+        raise error("ValueError", text)
+    if tensor.shape[0] % groups:
+        raise error("ValueError", "dim 0 must be divisible by groups")
+    numbers = np.zeros_like(tensor.data)
+    rows = tensor.shape[0] // groups
+    middle = tuple(n // 2 for n in tensor.shape[2:])
+    for group in range(groups):
+        for channel in range(min(rows, tensor.shape[1])):
+            numbers[(group * rows + channel, channel, *middle)] = 1
+    return _write(tensor, numbers)
+
+
+@define("init")
 def trunc_normal_(
     m: Machine,
     tensor: Tensor,
@@ -169,13 +193,46 @@ def trunc_normal_(
     b: float = 2.0,
     generator: Any = None,
 ) -> Tensor:
-    """Normal numbers between a and b, by the inverse of the distribution."""
-    from ..eager.apply import call_operator
+    """Normal numbers between a and b: what falls outside is drawn again. Where little falls inside,
+    uniform numbers are drawn, and kept with a chance in proportion to the density.
+    """
+    inside = _below((b - mean) / std) - _below((a - mean) / std)
+    draw = _normal_between if inside > 0.3 else _kept_by_density
+    return _write(tensor, draw(tensor, (mean, std, a, b), {"generator": generator}))
 
-    below, above = (1 + math.erf((x - mean) / std / math.sqrt(2.0)) for x in (a, b))
-    uniform_(m, tensor, below - 1, above - 1, generator=generator)
-    with recording(False):
-        drawn = call_operator("erfinv", Tensor(tensor.data.copy(), tensor.dtype)).data
+
+def _below(x: float) -> float:
+    """The chance of a normal number below x."""
+    return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
+
+
+Bounds = tuple[float, float, float, float]  # mean, deviation, least and greatest number
+
+
+def _normal_between(tensor: Tensor, bounds: Bounds, options: Mapping[str, Any]) -> Any:
+    mean, std, a, b = bounds
+    low, high = (tensor.data.dtype.type(end) for end in (a, b))
+    result = _normal_numbers(tensor, mean, std, options)
+    while (outside := (result < low) | (result > high)).any():
+        result = np.where(outside, _normal_numbers(tensor, mean, std, options), result)
+    return result
+
+
+def _kept_by_density(tensor: Tensor, bounds: Bounds, options: Mapping[str, Any]) -> Any:
+    mean, std, a, b = bounds
     kind = tensor.data.dtype.type
-    scaled = drawn * kind(std * math.sqrt(2.0)) + kind(mean)
-    return _write(tensor, np.clip(scaled, kind(a), kind(b)))
+    peak = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
+
+    def drawn() -> tuple[Any, Any]:
+        """Numbers, and which of them are not kept."""
+        MODE.spend(250, 0)
+        numbers = _uniform_numbers(tensor, a, b, options)
+        density = ((numbers - kind(mean)) / kind(std)) ** 2 * kind(-0.5) - kind(peak)
+        return numbers, np.log(_uniform_numbers(tensor, 0.0, 1.0, options)) > density
+
+    with np.errstate(divide="ignore"):
+        result, pending = drawn()
+        while pending.any():
+            numbers, refused = drawn()
+            result, pending = np.where(pending, numbers, result), pending & refused
+    return result

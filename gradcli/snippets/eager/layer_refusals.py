@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...lazy import np
-from ..python.values import error
+from ..python.values import Unsupported, error
 from .checks import LONG_NAMES, check_batches, check_broadcast, check_mm, check_same, per_dimension
-from .dtypes import FLOAT32
+from .dtypes import BFLOAT16, FLOAT32
 from .mode import MODE
-from .refusals import Check, check
-from .shape_refusals import refuse_if
+from .refusals import Check, check, refuse_if
 from .tensor import Tensor
 
 # ---- convolutions --------------------------------------------------------------------------------
@@ -47,7 +46,7 @@ def _check_dtypes(input: Tensor, weight: Tensor, bias: Any) -> None:
     if weight.dtype is not input.dtype:
         kinds = input.dtype.scalar_name, weight.dtype.scalar_name
         text = "expected scalar type {} but found {}"
-        if input.dtype is FLOAT32:  # which MKLDNN computes
+        if input.dtype is FLOAT32 and weight.dtype is not BFLOAT16:  # which MKLDNN computes
             kinds = input.dtype.type_name, weight.dtype.type_name
             text = "Input type ({}) and weight type ({}) should be the same or input should be a "
             text += "MKLDNN tensor and weight is a dense tensor"
@@ -326,6 +325,8 @@ def _one_dtype(input: Tensor, *parameters: Any) -> None:
     others = [d for d in dtypes if d is not input.dtype]
     if not others:
         return
+    if input.dtype.size == 2 and set(dtypes) == {FLOAT32}:
+        raise Unsupported(f"a norm of {input.dtype!r} with parameters of torch.float32")
     text = "mixed dtype (CPU): all inputs must share same datatype."
     if dtypes[0] is input.dtype:
         kinds = input.dtype.scalar_name, others[0].scalar_name

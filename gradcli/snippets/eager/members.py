@@ -27,14 +27,14 @@ from .apply import apply, as_view, call_operator, cast, underived
 from .checks import LONG_NAMES, check_broadcast, check_fits, dimension
 from .creation import TO_SCALAR, check_flag
 from .devices import CPU, MESSAGES, STRIDED, Device, check_device
-from .dtypes import ALL, BY_NAME, DType, unformatted
-from .engine import Copied, Elements, Meta, Record, zeros_like
+from .dimension_refusals import check_split
+from .dtypes import ALL, BFLOAT16, BY_NAME, DType, unformatted
+from .engine import Copied, Elements, Meta, Record
 from .functional_transforms import in_vmap, refuse_flag, refuse_number, running
 from .mode import MODE, recording
 from .positional import places
 from .printing import size as size_text
 from .printing import tensor_text
-from .shape_refusals import check_split
 from .tables import (
     OF_PYTHON,
     PYTHON_METHODS,
@@ -46,7 +46,7 @@ from .tables import (
     of_numbers,
 )
 from .tensor import TENSOR, MetaTensor, Tensor, Version
-from .views import address, check_writable, rebase, regenerated
+from .views import address, check_writable, overwritten, regenerated
 
 NOT_LEAF = (
     "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
@@ -617,7 +617,10 @@ def type_as(m: Machine, self: Tensor, other: Tensor) -> Tensor:
 
 
 NAMED = BY_NAME | {"byte": BY_NAME["uint8"], "char": BY_NAME["int8"]}
-for _name in ("float", "double", "half", "long", "int", "short", "bool", "byte", "char"):
+for _name in (
+    *("float", "double", "half", "bfloat16"),
+    *("long", "int", "short", "bool", "byte", "char"),
+):
 
     def _as(m: Machine, self: Tensor, _dtype: DType = NAMED[_name], **_: Any) -> Tensor:
         return self if self.dtype is _dtype else cast(self, _dtype)
@@ -799,18 +802,7 @@ def fill_(m: Machine, self: Tensor, value: Any) -> Tensor:
 def _constant(self: Tensor, value: Any, name: str) -> Tensor:
     check_writable(self, repeats=True)
     check_fits(value, self.dtype)
-    tracked = MODE.recording and self.requires_grad
-    edge = self.edge if tracked else None
-    self.data[...] = value
-    self.changed()
-    if tracked:
-        metas = [Meta(self.shape, self.dtype)]
-
-        def back(m: Machine, record: Record, grads: Any) -> Any:
-            return [grads[0] and zeros_like(grads[0])]
-
-        rebase(self, Record(name, [edge], metas, back, call=Copied(value)))
-    return self
+    return overwritten(self, value, name, Copied(value))
 
 
 @define("Tensor")
@@ -858,6 +850,8 @@ def numpy(m: Machine, self: Tensor, *, force: bool = False) -> Any:
         raise error("RuntimeError", NO_STORAGE)
     if self.requires_grad and MODE.grad_enabled and not force:
         raise error("RuntimeError", NO_NUMPY)
+    if self.dtype is BFLOAT16:
+        raise error("TypeError", "Got unsupported ScalarType BFloat16")
     return Array(self.data)
 
 

@@ -17,6 +17,7 @@ class Mode:
         self.anomaly = False
         self.check_nan = True  # in anomaly mode
         self.default_dtype: DType = FLOAT32
+        self.autocast: DType | None = None  # that of torch.autocast around what runs now
         self.sequence = count()  # of records: the engine goes back from the latest
         self.accumulates = True  # the way back that runs adds to .grad of all leaves
         self.way: Any = None  # back that runs now: an engine.Pass

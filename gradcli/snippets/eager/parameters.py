@@ -1,8 +1,9 @@
-"""Parameters, and Variable as older programs call a tensor."""
+"""Parameters and buffers, and Variable as older programs call a tensor."""
 
 from typing import Any
 
-from ..python.values import Builtin, Class, Machine, Module, error, functions
+from ...lazy import np
+from ..python.values import MISSING, Builtin, Class, Machine, Module, Property, error, functions
 from .members import detach
 from .mode import MODE
 from .printing import parameter_text
@@ -36,6 +37,102 @@ PARAMETER = Class(
     module="torch.nn.parameter",
     make=_parameter,
 )
+
+
+UNINITIALIZED = (
+    "Attempted to use an uninitialized parameter in <method '{}' of 'torch._C.TensorBase' "
+    "objects>. This error happens when you are using a `LazyModule` or explicitly manipulating "
+    "`torch.nn.parameter.UninitializedParameter` objects. When using LazyModules Call `forward` "
+    "with a dummy batch to initialize the parameters before calling torch functions"
+)
+NO_SHAPE = (
+    "Can't access the shape of an uninitialized parameter or buffer. This error usually happens "
+    "in `load_state_dict` when trying to load an uninitialized parameter into an initialized one. "
+    "Call `forward` to initialize the parameters before accessing their attributes."
+)
+WITHOUT_NUMBERS = (  # what a parameter without a shape has
+    "requires_grad requires_grad_ grad grad_fn is_leaf device dtype register_hook retains_grad "
+    "is_sparse __class__ __hash__ __eq__ __ne__"
+)
+
+
+class UninitializedClass(Class):
+    """The class of parameters that have no shape yet, whose methods are refused."""
+
+    __slots__ = ()
+
+    def own(self, name: str) -> Any:
+        """The member of this name, or MISSING."""
+        if name in self.members or name in WITHOUT_NUMBERS.split():
+            return self.members.get(name, MISSING)
+        inherited = TENSOR.own(name)
+        if type(inherited) is not Builtin:
+            return inherited
+
+        def refuse(m: Machine, *args: Any, **named: Any) -> None:
+            raise error("ValueError", UNINITIALIZED.format(name.strip("_")))
+
+        return Builtin(name, refuse)
+
+
+def _uninitialized(
+    m: Machine, cls: Class, requires_grad: bool = True, device: Any = None, dtype: Any = None
+) -> Tensor:
+    output = Tensor(None, dtype or MODE.default_dtype, requires_grad=requires_grad)
+    output.cls = cls
+    return output
+
+
+def _no_shape(m: Machine, self: Tensor) -> None:
+    raise error("RuntimeError", NO_SHAPE)
+
+
+def _materialize(m: Machine, self: Tensor, shape: Any) -> None:
+    """Give a parameter its shape; its numbers are those of memory that nothing has written to."""
+    self.data = np.zeros(tuple(shape), self.dtype.numpy)
+    self.cls = PARAMETER
+
+
+UNINITIALIZED_PARAMETER = UninitializedClass(
+    "UninitializedParameter",
+    (PARAMETER,),
+    members={
+        "__repr__": Builtin("__repr__", lambda m, self: "<UninitializedParameter>"),
+        "materialize": Builtin("materialize", _materialize),
+        "shape": Property(Builtin("shape", _no_shape)),
+    },
+    module="torch.nn.parameter",
+    make=_uninitialized,
+)
+
+
+def _buffer(m: Machine, cls: Class, data: Any = None, *, persistent: bool = True) -> Tensor:
+    """A tensor that modules register among their buffers; its class stays that of tensors."""
+    if data is None:
+        from .creation import made
+
+        data = made([], None)
+    output = detach(m, data)
+    output.requires_grad = data.requires_grad
+    output.fields.update(_is_buffer=True, persistent=persistent)
+    return output
+
+
+BUFFER = Class(
+    "Buffer",
+    (TENSOR,),
+    members={
+        "__instancecheck__": Builtin(
+            "__instancecheck__",
+            lambda m, value: isinstance(value, Tensor) and "_is_buffer" in value.fields,
+        )
+    },
+    module="torch.nn.parameter",
+    make=_buffer,
+)
+
+
+CLASSES = (PARAMETER, BUFFER, UNINITIALIZED_PARAMETER)
 
 
 def _variable(

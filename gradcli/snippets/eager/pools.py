@@ -5,8 +5,8 @@ from functools import partial
 from typing import Any
 
 from ..python.values import error
-from .checks import per_dimension
-from .refusals import check
+from .checks import dimension, per_dimension
+from .refusals import check, refuse_if
 from .tensor import Tensor
 
 
@@ -44,11 +44,6 @@ def _check_room(n: int, shape: Sequence[int], sizes: Sequence[int]) -> None:
         raise error("RuntimeError", text + "Output size is too small")
 
 
-def _refuse(condition: bool, text: str) -> None:
-    if condition:
-        raise error("RuntimeError", text)
-
-
 def _max_pool(
     n: int,
     input: Tensor,
@@ -63,15 +58,15 @@ def _max_pool(
     fits = input.ndim in (n + 1, n + 2)
     if n == 1:
         text = "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size "
-        _refuse(not fits, f"{text}for input, but got:{list(input.shape)}")
+        refuse_if(not fits, f"{text}for input, but got:{list(input.shape)}")
         (kernel,), (pad,) = per_dimension(kernel_size, 1), per_dimension(padding, 1)
         text = "max_pool1d() padding should be at most half of kernel size, but got "
-        _refuse(pad > kernel // 2, f"{text}padding={pad} and kernel_size={kernel}")
+        refuse_if(pad > kernel // 2, f"{text}padding={pad} and kernel_size={kernel}")
     dims = f"{n + 1}D or {n + 2}D"
-    _refuse(not fits, f"non-empty {dims} (batch mode) tensor expected for input")
+    refuse_if(not fits, f"non-empty {dims} (batch mode) tensor expected for input")
     sizes = _pooled(n, input.shape, kernel_size, stride, padding, dilation, ceil_mode)
     if n == 1:
-        _refuse(sizes[0] < 1, f"max_pool1d() Invalid computed output size: {sizes[0]}")
+        refuse_if(sizes[0] < 1, f"max_pool1d() Invalid computed output size: {sizes[0]}")
     _check_room(n, input.shape, sizes)
 
 
@@ -89,9 +84,11 @@ def _avg_pool(
     if n == 1:
         text = f"Expected 2 to 3 dimensions, but got {input.ndim}-dimensional tensor for argument "
         end = "#1 'self' (while checking arguments for avg_pool1d)"
-        _refuse(input.ndim not in (2, 3), text + end)
+        refuse_if(input.ndim not in (2, 3), text + end)
+    if n == 2:
+        dimension(-3, input.ndim)
     text = "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, "
-    _refuse(n == 2 < input.ndim and (input.ndim > 4 or 0 in shape[-2:]), f"{text}but got:{shape}")
+    refuse_if(n == 2 < input.ndim and (input.ndim > 4 or 0 in shape[-2:]), f"{text}but got:{shape}")
     if input.ndim > n:
         sizes = _pooled(n, shape, kernel_size, stride, padding, 1, ceil_mode)
         if n == 1:  # PyTorch adds a dimension, and averages over two

@@ -11,8 +11,9 @@ from typing import Any
 from ...lazy import np
 from ...public_names import OTHER_IN_TORCH, has
 from ..python.calls import PASSING, argument_message
-from ..python.values import MISSING, Builtin, Class, Module, Unsupported, error
+from ..python.values import MISSING, Builtin, Class, Instance, Module, Unsupported, error
 from .dtypes import BOOL, FLOAT64, INT64
+from .former_signatures import current
 from .keyword_arguments import check_keywords
 from .mode import MODE
 from .positional import too_many
@@ -84,6 +85,8 @@ def of_numbers(function: Callable[..., Any], name: str = "") -> Callable[..., An
 
     def call(m: Any, self: Any, *args: Any, **named: Any) -> Any:
         args, named = tuple(map(number, args)), {k: number(v) for k, v in named.items()}
+        (self, *rest), named = current(name, (self, *args), named)
+        args = tuple(rest)
         listed = LISTED.get(name)
         if listed in named and not args:
             args = (named.pop(listed),)
@@ -136,6 +139,11 @@ def _checked(path: str, value: Any) -> Any:
     function = value.function
 
     def call(m: Any, *args: Any, **named: Any) -> Any:
+        for place, arg in enumerate(args):
+            if isinstance(arg, Instance) and arg.cls.lookup(OVERRIDE) is not MISSING:
+                own = m.get(arg, OVERRIDE)
+                return m.call(own, (checked, (args[place].cls,), args, named))
+        args, named = current(value.name, args, named)
         _check_arguments(m, path, value.name, args, named)
         if value.name not in OF_DATA:
             args, named = tuple(map(number, args)), {k: number(v) for k, v in named.items()}
@@ -166,7 +174,11 @@ def _checked(path: str, value: Any) -> Any:
             value.name, out, function(m, *args, **named), tensors_in([*args, *named.values()])
         )
 
-    return Builtin(value.name, call)
+    checked = Builtin(value.name, call, path)
+    return checked
+
+
+OVERRIDE = "__torch_function__"  # what classes of a program have that stand for tensors
 
 
 def _check_arguments(m: Any, path: str, name: str, args: Any, named: Any) -> None:
@@ -203,7 +215,7 @@ def _written(name: str, out: Any, result: Any, operands: list[Tensor]) -> Any:
         )
         raise error("RuntimeError", text)
     _check_memory(name, out, operands)
-    out.data[...] = result.data
+    out.write(result.data)
     out.changed()
     return out
 

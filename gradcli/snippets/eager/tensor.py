@@ -10,7 +10,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..python.values import Class, Object, Unsupported, error
-from .dtypes import DType, of_array
+from .dtypes import BFLOAT16, DType, of_array, rounded
 from .mode import MODE
 
 if TYPE_CHECKING:
@@ -134,6 +134,8 @@ class Tensor(Object):
         if data is not None and data.nbytes > LARGE:
             MODE.spend(0, data.nbytes)
         self.dtype = dtype or of_array(data)
+        if dtype is BFLOAT16 and data is not None:
+            self.data = rounded(data, dtype)
         self._required = requires_grad
         self.grad: Tensor | None = None
         self._record: Record | None = None
@@ -231,8 +233,14 @@ class Tensor(Object):
 
             self.accumulator = Accumulator(self)
         if self.accumulator.metas[0].shape != self.shape:  # where a graph still has it, an error
-            raise Unsupported("a leaf whose .data got another shape after it was computed with")
+            from .engine import UnknownAccumulator
+
+            return Edge(UnknownAccumulator(self), 0)
         return Edge(self.accumulator, 0)
+
+    def write(self, numbers: Any, place: Any = ...) -> None:
+        """Write over its numbers, or those at a place."""
+        self.data[place] = rounded(numbers, self.dtype)
 
     def changed(self) -> None:
         """Count a change of its numbers; refuse one that inference mode is needed for."""

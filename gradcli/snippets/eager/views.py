@@ -10,7 +10,7 @@ from typing import Any
 from ...lazy import np
 from ..python.values import Machine, Unsupported, error
 from .checks import check_output
-from .engine import Edge, Elements, Gradients, Meta, Overwritten, Record
+from .engine import Edge, Elements, Gradients, Meta, Overwritten, Record, zero_record
 from .mode import MODE
 from .tensor import Tensor
 
@@ -287,3 +287,15 @@ def _replaced(gradient: Tensor, own: Tensor | None, at: Any) -> Tensor:
         return Tensor(numbers, gradient.dtype)
     kept = without(gradient, at)
     return kept if own is None else call_operator("add", kept, put(own, at, gradient.shape))
+
+
+def overwritten(target: Tensor, numbers: Any, name: str, call: Any = None) -> Tensor:
+    """A tensor with other numbers, which no gradient flows through to what it was before."""
+    tracked = MODE.recording and target.requires_grad
+    record = zero_record(name, [target], target) if tracked else None
+    target.write(numbers)
+    target.changed()
+    if record is not None:
+        record.call = call
+        rebase(target, record)
+    return target

@@ -35,6 +35,7 @@ from ..python.values import (
     error,
     functions,
 )
+from .regular_expressions import re_module
 
 # ---- math ----------------------------------------------------------------------------------------
 
@@ -271,13 +272,25 @@ def missing_default(m: Any, self: Any, key: Any) -> Any:
 
 
 def count(m: Any, self: Any, values: Any = (), /, **named: Any) -> None:
+    _add_counts(m, self, values, named, 1)
+
+
+def _add_counts(m: Any, self: Any, values: Any, named: dict[str, Any], sign: int) -> None:
     held = plain(values)
     pairs = held.items() if type(held) is dict else ((v, 1) for v in m.iterate(values))
-    for key, times in pairs:
+    for key, times in (*pairs, *named.items()):
         m.spend(3, 60)
-        self.payload[m.key(key)] = self.payload.get(key, 0) + times
-    for key, times in named.items():
-        self.payload[key] = self.payload.get(key, 0) + times
+        self.payload[m.key(key)] = self.payload.get(key, 0) + sign * times
+
+
+def _combined(m: Any, a: Any, b: Any, function: Callable[[Any, Any], Any]) -> Any:
+    """A Counter of two, in which what is not above 0 is left out."""
+    if not (isinstance(b, Instance) and b.cls.derives_from(COUNTER)):
+        return NotImplemented
+    keys = {**a.payload, **b.payload}
+    m.spend(len(keys), 60 * len(keys))
+    counts = {k: function(a.payload.get(k, 0), b.payload.get(k, 0)) for k in keys}
+    return m.call(COUNTER, ({k: n for k, n in counts.items() if n > 0},))
 
 
 def most_common(m: Any, self: Any, n: Any = None) -> list:
@@ -343,6 +356,11 @@ COUNTER = derived(
         "update": count,
         "__missing__": lambda m, self, key: 0,
         "most_common": most_common,
+        "subtract": lambda m, self, values=(), /, **named: _add_counts(m, self, values, named, -1),
+        "__add__": lambda m, a, b: _combined(m, a, b, lambda x, y: x + y),
+        "__sub__": lambda m, a, b: _combined(m, a, b, lambda x, y: x - y),
+        "__and__": lambda m, a, b: _combined(m, a, b, min),
+        "__or__": lambda m, a, b: _combined(m, a, b, max),
         "total": lambda m, self: total(m, list(self.payload.values())),
         "elements": lambda m, self: Iterable(
             iterator_class("chain"), iter([k for k, n in self.payload.items() for _ in range(n)])
@@ -380,6 +398,32 @@ def deque_extend(m: Any, self: Any, values: Any) -> None:
         deque_append(m, self, value)
 
 
+def deque_extendleft(m: Any, self: Any, values: Any) -> None:
+    for value in m.iterate(values):
+        deque_appendleft(m, self, value)
+
+
+def deque_copy(m: Any, self: Any) -> Any:
+    return m.call(self.cls, (list(self.payload), self.fields["maxlen"]))
+
+
+def deque_equals(m: Any, self: Any, other: Any) -> Any:
+    if not (isinstance(other, Instance) and other.cls.derives_from(DEQUE)):
+        return NotImplemented
+    return m.equal(self.payload, other.payload)
+
+
+def of_list(name: str) -> Callable:
+    """A method of deques that lists have, too."""
+
+    def method(m: Any, self: Any, *args: Any) -> Any:
+        if name in ("index", "remove") and not m.contains(self.payload, args[0]):
+            raise error("ValueError", f"{m.repr(args[0])} is not in deque")
+        return m.call(m.get(self.payload, name), args)
+
+    return method
+
+
 def deque_pop(at: int) -> Callable:
     def pop(m: Any, self: Any) -> Any:
         if not self.payload:
@@ -411,13 +455,62 @@ DEQUE = derived(
         "pop": deque_pop(-1),
         "popleft": deque_pop(0),
         "extend": deque_extend,
+        "extendleft": deque_extendleft,
         "clear": lambda m, self: self.payload.clear(),
         "rotate": rotate,
+        **{name: of_list(name) for name in ("count", "index", "remove", "reverse", "insert")},
+        "copy": deque_copy,
+        "__copy__": deque_copy,
+        "__contains__": lambda m, self, value: m.contains(self.payload, value),
+        "__reversed__": lambda m, self: m.iterator(self.payload[::-1]),
+        "__bool__": lambda m, self: bool(self.payload),
+        "__eq__": deque_equals,
         "__len__": lambda m, self: len(self.payload),
         "__iter__": lambda m, self: m.iterator(self.payload),
         "__getitem__": lambda m, self, i: m.get_item(self.payload, i),
         "__setitem__": lambda m, self, i, to: m.set_item(self.payload, i, to),
         "__repr__": repr_deque,
+    },
+)
+
+
+def start_chain(m: Any, self: Any, *maps: Any) -> None:
+    self.fields["maps"] = list(maps) or [{}]
+
+
+def chain_get(m: Any, self: Any, key: Any) -> Any:
+    for inner in self.fields["maps"]:
+        if m.contains(inner, key):
+            return m.get_item(inner, key)
+    raise Raised(Instance(EXCEPTIONS["KeyError"], payload=(key,)))
+
+
+def chain_items(m: Any, self: Any) -> dict[Any, Any]:
+    """All items, those of earlier mappings before others."""
+    result: dict[Any, Any] = {}
+    for inner in reversed(self.fields["maps"]):
+        update(m, result, inner)
+    return result
+
+
+CHAIN_MAP: Class = derived(
+    "ChainMap",
+    OBJECT,
+    {
+        "__init__": start_chain,
+        "__getitem__": chain_get,
+        "__setitem__": lambda m, self, key, to: m.set_item(self.fields["maps"][0], key, to),
+        "__contains__": lambda m, self, key: any(m.contains(d, key) for d in self.fields["maps"]),
+        "__len__": lambda m, self: len(chain_items(m, self)),
+        "__iter__": lambda m, self: m.iterator(chain_items(m, self)),
+        "keys": lambda m, self: View(KEYS, chain_items(m, self).keys()),
+        "values": lambda m, self: View(VALUES, chain_items(m, self).values()),
+        "items": lambda m, self: View(ITEMS, chain_items(m, self).items()),
+        "get": lambda m, self, key, default=None: chain_items(m, self).get(m.key(key), default),
+        "new_child": lambda m, self, other=None: m.call(
+            CHAIN_MAP, ({} if other is None else other, *self.fields["maps"])
+        ),
+        "__repr__": lambda m, self: f"ChainMap({', '.join(map(m.repr, self.fields['maps']))})",
     },
 )
 
@@ -660,6 +753,40 @@ def total_ordering(m: Any, cls: Class) -> Class:
     return cls
 
 
+class Dispatcher(Wrapper):
+    """functools.singledispatch: a function for each class of the first argument."""
+
+    __slots__ = ("table",)
+    cls = Class("function")
+
+    def __init__(self, function: Any):
+        self.table: dict[Class, Any] = {OBJECT: function}
+
+        def call(m: Any, *args: Any, **named: Any) -> Any:
+            mro = m.class_of(args[0]).mro
+            return m.call(next(self.table[c] for c in mro if c in self.table), args, named)
+
+        super().__init__(function.code.name, call)
+
+
+def _register(m: Any, self: Dispatcher, cls: Any, function: Any = None) -> Any:
+    if function is None and isinstance(cls, Class):
+        return Builtin("register", lambda m, inner: _register(m, self, cls, inner))
+    if function is None:
+        raise Unsupported("register() of singledispatch by an annotation")
+    self.table[cls] = function
+    return function
+
+
+Dispatcher.cls.members.update(functions({"register": _register}))
+
+
+def compared_by(m: Any, function: Any) -> Any:
+    """functools.cmp_to_key: a class whose values are compared by a function."""
+    members = {"__lt__": lambda m, a, b: m.less(m.call(function, (a.payload[0], b.payload[0])), 0)}
+    return Class("K", members=functions(members), make=lambda m, cls, v: m.instance(cls, [v]))
+
+
 def functools_module() -> Module:
     members = functions(
         {
@@ -671,6 +798,8 @@ def functools_module() -> Module:
             "lru_cache": cached,
             "cache": lambda m, function: Memo(function),
             "total_ordering": total_ordering,
+            "singledispatch": lambda m, function: Dispatcher(function),
+            "cmp_to_key": compared_by,
         }
     )
     cached_class = Class("cached_property", make=cached_property)
@@ -811,6 +940,25 @@ NULL = Class(
 )
 
 
+def _redirect(m: Any, self: Any) -> Any:
+    self.payload.append(m.output)
+    m.output = self.payload[0]
+    return m.output
+
+
+def _redirected(m: Any, self: Any, *error: Any) -> None:
+    m.output = self.payload.pop()
+
+
+REDIRECT = Class(
+    "redirect_stdout",
+    (OBJECT,),
+    functions({"__enter__": _redirect, "__exit__": _redirected}),
+    module="contextlib",
+    make=lambda m, cls, target: m.instance(cls, [target]),
+)
+
+
 # ---- warnings, sys, os ---------------------------------------------------------------------------
 
 
@@ -896,7 +1044,7 @@ def refused_member(module: str) -> Callable[[str], Any]:
 
 OF_PYTHON = (  # those that reach the host are refused where they are imported
     "argparse bisect csv datetime decimal fractions gc glob hashlib heapq inspect json logging "
-    "numbers pathlib pickle platform re statistics tempfile textwrap types unittest uuid"
+    "numbers pathlib pickle platform statistics tempfile textwrap types unittest uuid"
 )
 OF_OTHERS = (
     "IPython PIL accelerate albumentations cv2 datasets einops gym gymnasium h5py higher imageio "
@@ -920,8 +1068,9 @@ def module_by_name(path: str) -> Module | None:
 
 def sys_module() -> Module:
     version = tuple(sys.version_info)
+    standard = stream("stdout", write_out)
     members: dict[str, Any] = {
-        "stdout": stream("stdout", write_out),
+        **{"stdout": standard, "__stdout__": standard},
         "stderr": stream("stderr", write_error),
         "version_info": version,
         "version": ".".join(map(str, version[:3])),
@@ -1166,13 +1315,14 @@ def collections_module() -> Module:
             "defaultdict": DEFAULT,
             "Counter": COUNTER,
             "deque": DEQUE,
+            "ChainMap": CHAIN_MAP,
             "namedtuple": Builtin("namedtuple", make_named_tuple),
         },
     )
 
 
 def contextlib_module() -> Module:
-    members = {"suppress": SUPPRESS, "nullcontext": NULL}
+    members = {"suppress": SUPPRESS, "nullcontext": NULL, "redirect_stdout": REDIRECT}
     return Module(
         "contextlib", {**members, "contextmanager": Builtin("contextmanager", context_manager)}
     )
@@ -1213,6 +1363,7 @@ MAKERS: dict[str, Callable[[], Module]] = {
     "os": os_module,
     "pprint": lambda: Module("pprint", functions({"pprint": pretty, "pp": pretty})),
     "random": random_module,
+    "re": re_module,
     "statistics": statistics_module,
     "string": string_module,
     "sys": sys_module,

@@ -16,6 +16,7 @@ from ..eager import (
     members,
     parameters,
     removed,
+    type_names,
 )
 from ..eager.dtypes import BY_NAME
 from ..eager.functional_transforms import transforms_module
@@ -27,6 +28,7 @@ from .sources import Source
 
 FILLING = (  # tables
     *(arithmetic, autograd, composites, creation, function, initialisation, members, removed),
+    type_names,
 )
 NOTHING = lambda name: MISSING  # noqa: E731
 CONSTANTS = {"pi": math.pi, "inf": math.inf, "nan": math.nan, "e": math.e}
@@ -125,7 +127,7 @@ def _nn(library: Library) -> Module:
         "functional": library.find("torch.nn.functional"),
         "init": library.find("torch.nn.init"),
         "utils": library.find("torch.nn.utils"),
-        "Parameter": parameters.PARAMETER,
+        **{cls.name: cls for cls in parameters.CLASSES},
     }
     return module(
         "torch.nn",
@@ -146,7 +148,8 @@ def _autograd(library: Library) -> Module:
 
 def _optim(library: Library) -> Module:
     built = module("torch.optim", more=library.source("optim"), operators=False)
-    built.members["lr_scheduler"] = library.find("torch.optim.lr_scheduler")
+    for name in ("lr_scheduler", "swa_utils"):
+        built.members[name] = library.find(f"torch.optim.{name}")
     return built
 
 
@@ -166,8 +169,13 @@ def _utils(library: Library) -> Module:
     return module("torch.utils", members=members, operators=False)
 
 
+INNER_DISTRIBUTIONS = (
+    *("transforms", "normal", "categorical", "bernoulli", "uniform", "kl", "beta", "gamma"),
+    *("multivariate_normal", "independent", "dirichlet", "exponential", "transformed_distribution"),
+)
 SOURCES = {
     "torch.optim.lr_scheduler": "lr_scheduler",
+    "torch.optim.swa_utils": "swa_utils",
     "torch.autograd.graph": "graph",
     "torch.autograd.forward_ad": "forward_ad",
     "io": "serialization",
@@ -181,7 +189,10 @@ SOURCES = {
     "torch.utils.checkpoint": "checkpoint",
     "torch.utils.data": "data",
     "torch.distributions": "distributions",
+    **{f"torch.distributions.{n}": "distributions" for n in INNER_DISTRIBUTIONS},
     "torch.nn.utils.rnn": "utils",
+    "torch.nn.utils.parametrize": "parametrize",
+    "functorch": "functorch",
     "torch.autograd.gradcheck": "checks",
 }
 
@@ -214,14 +225,16 @@ MODULES: dict[str, Callable[[Library], Module]] = {
     ),
     "torch.nn.init": lambda library: module("torch.nn.init", "init", operators=False),
     "torch.nn.parameter": lambda library: module(
-        "torch.nn.parameter", members={"Parameter": parameters.PARAMETER}, operators=False
+        "torch.nn.parameter",
+        members={cls.name: cls for cls in parameters.CLASSES},
+        operators=False,
     ),
     "torch.autograd.functional": lambda library: module(
         "torch.autograd.functional", more=library.source("functional"), operators=False
     ),
     "torch.nn.utils": lambda library: module(
         "torch.nn.utils",
-        members={"rnn": library.find("torch.nn.utils.rnn")},
+        members={n: library.find(f"torch.nn.utils.{n}") for n in ("rnn", "parametrize")},
         more=library.source("utils"),
         operators=False,
     ),

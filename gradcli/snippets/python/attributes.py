@@ -61,6 +61,7 @@ class Attributes:
     call: Callable[..., Any]
     class_of: Callable[[Any], Class]
     type_name: Callable[[Any], str]
+    output: Any
     overlays: dict[int, tuple[Module, dict[str, Any]]]  # what the program assigns in modules
 
     # ---- get -------------------------------------------------------------------------------------
@@ -262,6 +263,8 @@ class Attributes:
         """value.name = to."""
         if isinstance(value, Module):
             self.overlays.setdefault(id(value), (value, {}))[1][name] = to
+            if (value.name, name) == ("sys", "stdout"):
+                self.output = to
             return
         if isinstance(value, Class):
             if value.module != PROGRAM:

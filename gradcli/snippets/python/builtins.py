@@ -216,6 +216,7 @@ def printed(
             raise error("TypeError", f"{name} must be None or a string, not {m.type_name(value)}")
     text = (" " if sep is None else sep).join([m.text(v) for v in values])
     text += "\n" if end is None else end
+    file = m.output if file is None else file
     if file is None:
         m.write(text)
     else:

@@ -149,6 +149,7 @@ class Interpreter(Operations, Texts, Attributes, Calls):
         self.printed: list[str] = []
         self.errors: list[str] = []
         self.characters = 0
+        self.output: Any = None  # the file that print() writes to, where that is not stdout
         self.warned: list[Warned] = []
         self.filters: list[tuple[str, Class | None]] = []  # of warnings, the newest first
         self.recording: list[list[Any]] = []  # lists of warnings that the program catches

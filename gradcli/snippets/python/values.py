@@ -28,6 +28,9 @@ class Machine(Protocol):
     def class_of(self, value: Any) -> "Class":
         """The class of any value, plain ones too."""
 
+    def call_name(self, function: Any) -> str:
+        """How messages name a function that is called."""
+
     def is_instance(self, value: Any, of: "Class") -> bool:
         """Whether the class of a value is `of`, or derives from it."""
 
@@ -160,11 +163,11 @@ class Instance(Object):
 class Builtin(Object):
     """A function of the host: `function(m, *args, **named)`. In a class it is a method."""
 
-    __slots__ = ("function", "name")
+    __slots__ = ("function", "module", "name")
     cls = Class("builtin_function_or_method")
 
-    def __init__(self, name: str, function: Callable[..., Any]):
-        self.name, self.function = name, function
+    def __init__(self, name: str, function: Callable[..., Any], module: str = ""):
+        self.name, self.function, self.module = name, function, module
 
 
 class Wrapper(Builtin):

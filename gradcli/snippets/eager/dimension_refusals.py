@@ -1,0 +1,333 @@
+"""What PyTorch refuses of dimensions, shapes and ranges along a dimension, in its words."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..python.values import Unsupported, error
+from .checks import check_broadcast, check_dims, dimension
+from .dtypes import BOOL
+from .kernels import not_implemented
+from .refusals import check, needs, refuse_if
+from .tensor import Tensor
+from .zeros import UNKNOWN, mixed_zeros
+
+# ---- dimensions ----------------------------------------------------------------------------------
+
+
+@check("squeeze")
+def _dims(input: Tensor, dim: Any = None, *_: Any, **__: Any) -> None:
+    check_dims(input, dim)
+
+
+@check("unsqueeze")
+def _unsqueeze(input: Tensor, dim: Any = None, *_: Any, **__: Any) -> None:
+    if isinstance(dim, int):
+        dimension(dim, input.ndim + 1)
+
+
+@check("transpose", "swapaxes", "swapdims")
+def _transpose(input: Tensor, dim0: Any = 0, dim1: Any = 0, **_: Any) -> None:
+    check_dims(input, (dim0, dim1))
+
+
+@check("t")
+def _t(input: Tensor) -> None:
+    if input.ndim > 2:
+        text = f"t() expects a tensor with <= 2 dimensions, but self is {input.ndim}D"
+        raise error("RuntimeError", text)
+
+
+@check("permute")
+def _permute(input: Tensor, *dims: Any, **named: Any) -> None:
+    given = dims[0] if len(dims) == 1 and not isinstance(dims[0], int) else dims
+    if not named and len(given) != input.ndim:
+        raise error(
+            "RuntimeError",
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the "
+            f"length of the desired ordering of dimensions i.e. input.dim() = {input.ndim} is not "
+            f"equal to len(dims) = {len(given)}",
+        )
+    if not named:
+        places = [dimension(d, input.ndim) for d in given]
+        if len(set(places)) < len(places):
+            raise error("RuntimeError", "permute(): duplicate dims are not allowed.")
+
+
+@check("narrow")
+def _narrow(input: Tensor, dim: int, start: Any, length: int) -> None:
+    refuse_if(length < 0, "narrow(): length must be non-negative.")
+    size = input.shape[dimension(dim, input.ndim)] if input.ndim else 1
+    if not isinstance(start, int):
+        return
+    text = f"start out of range (expected to be in range of [-{size}, {size}], but got {start})"
+    refuse_if(not -size <= start <= size, text, "IndexError")
+    start += size if start < 0 else 0
+    text = f"start ({start}) + length ({length}) exceeds dimension size ({size})."
+    refuse_if(start + length > size, text)
+
+
+@check("logsumexp", "cumprod", "sort", "argsort", "any")
+def _along(input: Tensor, dim: Any = None, *_: Any, **__: Any) -> None:
+    if not isinstance(dim, Tensor):
+        check_dims(input, dim)
+
+
+@check("sum", "flip")
+def _dims_once(input: Tensor, dim: Any = None, *_: Any, **__: Any) -> None:
+    check_dims(input, dim)
+    if isinstance(dim, list | tuple):
+        places = [dimension(d, input.ndim) for d in dim]
+        for place in places:
+            text = f"dim {place} appears multiple times in the list of dims"
+            refuse_if(places.count(place) > 1, text)
+
+
+@check("diagonal")
+def _diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> None:
+    same = dimension(dim1, input.ndim) == dimension(dim2, input.ndim)
+    refuse_if(same, f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+
+
+@check("diag")
+def _diag(input: Tensor, *_: Any, **__: Any) -> None:
+    text = f"diag(): Supports 1D or 2D tensors. Got {input.ndim}D"
+    refuse_if(input.ndim not in (1, 2), text)
+
+
+@check("roll")
+def _roll(input: Tensor, shifts: Any, dims: Any = None) -> None:
+    if dims is not None:
+        counts = [len(v) if isinstance(v, list | tuple) else 1 for v in (shifts, dims)]
+        text = "shifts and dimensions must align. shifts: {}, dims:{}".format(*counts)
+        refuse_if(counts[0] != counts[1], text)
+
+
+@check("rot90")
+def _rot90(input: Tensor, *_: Any, **__: Any) -> None:
+    text = f"expected total dims >= 2, but got total dims = {input.ndim}"
+    refuse_if(input.ndim < 2, text)
+
+
+for _own in ("triu", "tril"):
+    needs(2, f"{_own}: input tensor must have at least 2 dimensions", _own)
+
+
+# ---- shapes --------------------------------------------------------------------------------------
+
+
+@check("expand")
+def check_expand(input: Tensor, *sizes: Any, **_: Any) -> None:
+    """Refuse sizes that a tensor cannot be expanded to."""
+    given = sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes
+    given = tuple(getattr(given, "payload", given))
+    kind = f"{input.dtype.type_name}{{{list(input.shape)}}}"
+    if len(given) < input.ndim:
+        raise error(
+            "RuntimeError",
+            f"expand({kind}, size={list(given)}): the number of sizes provided ({len(given)}) must "
+            f"be greater or equal to the number of dimensions in the tensor ({input.ndim})",
+        )
+    for back in range(1, input.ndim + 1):
+        want, have = given[-back], input.shape[-back]
+        if have != 1 and want not in (-1, have):
+            raise error(
+                "RuntimeError",
+                f"The expanded size of the tensor ({want}) must match the existing size ({have}) "
+                f"at non-singleton dimension {len(given) - back}.  Target sizes: {list(given)}.  "
+                f"Tensor sizes: {list(input.shape)}",
+            )
+
+    leading = [d for d, size in enumerate(given[: len(given) - input.ndim]) if size == -1]
+    if leading and not input.ndim:
+        raise error("RuntimeError", "numel: integer multiplication overflow")
+    if leading:
+        text = "The expanded size of the tensor (-1) isn't allowed in a leading, non-existing "
+        raise error("RuntimeError", f"{text}dimension {leading[-1]}")
+
+
+@check("expand_as")
+def _expand_as(input: Tensor, other: Tensor) -> None:
+    check_expand(input, other.shape)
+
+
+@check("repeat")
+def _repeat(input: Tensor, *counts: Any, **_: Any) -> None:
+    given = counts[0] if len(counts) == 1 and not isinstance(counts[0], int) else counts
+    if len(getattr(given, "payload", given)) < input.ndim:
+        raise error(
+            "RuntimeError",
+            "Number of dimensions of repeat dims can not be smaller than number of dimensions of "
+            "tensor",
+        )
+
+
+@check("reshape_as")
+def _reshape_as(input: Tensor, other: Tensor) -> None:
+    text = f"shape '{list(other.shape)}' is invalid for input of size {input.numel}"
+    refuse_if(input.numel != other.numel, text)
+
+
+@check("unflatten")
+def _unflatten(input: Tensor, dim: int, sizes: Any) -> None:
+    given = [int(n) for n in getattr(sizes, "payload", sizes)]
+    place = dimension(dim, input.ndim)
+    size, count = input.shape[place], 1
+    for n in given:
+        count *= n
+    if count != size and -1 not in given:
+        text = f"unflatten: Provided sizes {given} don't multiply up to the size of dim {place} "
+        raise error("RuntimeError", f"{text}({size}) in the input tensor")
+
+
+def check_split(part: int, size: int) -> None:
+    """Refuse parts of a dimension that have no size."""
+    text = f"split expects split_size be non-negative, but got split_size={part}"
+    refuse_if(part < 0, text)
+    text = f"split_size can only be 0 if dimension size is 0, but got dimension size of {size}"
+    refuse_if(part == 0 and size > 0, text)
+
+
+@check("tensor_split")
+def _tensor_split(input: Tensor, sections: Any, *_: Any, **__: Any) -> None:
+    text = "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims"
+    refuse_if(input.ndim < 1, text)
+    text = f"number of sections must be larger than 0, got {sections}"
+    refuse_if(isinstance(sections, int) and sections < 1, text)
+
+
+@check("meshgrid")
+def _meshgrid(*tensors: Any, **_: Any) -> None:
+    given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], list | tuple) else tensors
+    kinds = {t.dtype for t in given if isinstance(t, Tensor)}
+    refuse_if(len(kinds) > 1, "meshgrid expects all tensors to have the same dtype")
+
+
+@check("cartesian_prod", "combinations")
+def _vectors(*tensors: Any, **_: Any) -> None:
+    for tensor in tensors:
+        if isinstance(tensor, Tensor):
+            text = f"Expect a 1D vector, but got shape {list(tensor.shape)}"
+            refuse_if(tensor.ndim != 1, text)
+
+
+def _joined(name: str, least: int, dim: int) -> None:
+    """hstack, vstack and dstack are cat of tensors with at least so many dimensions."""
+
+    def checked(tensors: Any, **_: Any) -> None:
+        shapes = [_at_least(t.shape, least) for t in tensors if isinstance(t, Tensor)]
+        place = 0 if name == "hstack" and len(shapes[0]) == 1 else dim
+        for k, shape in enumerate(shapes[1:], 1):
+            text = "Tensors must have same number of dimensions: got {} and {}"
+            refuse_if(len(shape) != len(shapes[0]), text.format(len(shapes[0]), len(shape)))
+            for d, (a, b) in enumerate(zip(shapes[0], shape)):
+                text = f"Sizes of tensors must match except in dimension {place}. Expected size "
+                text += f"{a} but got size {b} for tensor number {k} in the list."
+                refuse_if(d != place and a != b, text)
+
+    check(name)(checked)
+
+
+def _at_least(shape: Sequence[int], least: int) -> tuple[int, ...]:
+    if len(shape) < least:
+        shape = {2: (1, *shape), 3: (1, *shape)}.get(least, tuple(shape)) if shape else (1,)
+    return (*shape, *(1,) * (least - len(shape)))
+
+
+_joined("hstack", 1, 1)
+_joined("vstack", 2, 0)
+_joined("dstack", 3, 2)
+
+
+# ---- extremes and ranges -------------------------------------------------------------------------
+
+
+def _place_of(name: str) -> None:
+    def checked(input: Tensor, dim: Any = None, *_: Any, **__: Any) -> None:
+        if input.dtype.kind == "bool":
+            raise error("RuntimeError", f"{name}(): does not support bool input")
+        _along(input, dim)
+        if not input.numel and dim is None:
+            text = f"{name}(): Expected reduction dim to be specified for input.numel() == 0."
+            raise error("IndexError", text)
+        if isinstance(dim, int) and input.ndim and not input.shape[dim]:
+            text = f"{name}(): Expected reduction dim {dim} to have non-zero size."
+            raise error("IndexError", text)
+
+    check(name)(checked)
+
+
+for _own in ("argmax", "argmin"):
+    _place_of(_own)
+
+
+@check("max", "min")
+def _extreme(input: Tensor, dim: Any = None, *_: Any, **named: Any) -> None:
+    if dim is None and not input.numel:
+        text = (
+            "max(): Expected reduction dim to be specified for input.numel() == 0. Specify the "
+            "reduction dim with the 'dim' argument."
+        )
+        raise error("RuntimeError", text)
+    _along(input, dim)
+    check_broadcast(input, named.get("other", dim))
+
+
+@check("aminmax")
+def _aminmax(input: Tensor, *_: Any, **__: Any) -> None:
+    if mixed_zeros(input.data):
+        raise Unsupported(UNKNOWN)
+
+
+@check("clamp", "clip")
+def _clamp(input: Tensor, min: Any = None, max: Any = None, **_: Any) -> None:
+    if min is None and max is None:
+        text = "torch.clamp: At least one of 'min' or 'max' must not be None"
+        raise error("RuntimeError", text)
+
+
+@check("topk")
+def _topk(input: Tensor, k: int, dim: int = -1, *_: Any, **__: Any) -> None:
+    if not 0 <= k <= (input.shape[dimension(dim, input.ndim)] if input.ndim else 1):
+        raise error("RuntimeError", "selected index k out of range")
+
+
+@check("kthvalue")
+def _kthvalue(input: Tensor, k: int, dim: int = -1, *_: Any, **__: Any) -> None:
+    place = dimension(dim, input.ndim)
+    text = f"kthvalue(): selected number k out of range for dimension {place}"
+    refuse_if(bool(input.ndim) and not 1 <= k <= input.shape[place], text)
+
+
+@check("quantile", "nanquantile")
+def _quantile(input: Tensor, q: Any, *_: Any, **__: Any) -> None:
+    if not input.dtype.is_floating:
+        text = "quantile() input tensor must be either float or double dtype"
+        raise error("RuntimeError", text)
+    if isinstance(q, Tensor):
+        refuse_if(q.ndim > 1, "quantile() q must be a scalar or 1D tensor")
+        text = "quantile() q tensor must be same dtype as the input tensor"
+        refuse_if(q.dtype is not input.dtype, text)
+        outside = bool(((q.data < 0) | (q.data > 1)).any())
+        refuse_if(outside, "quantile() q values must be in the range [0, 1]")
+    elif isinstance(q, int | float):
+        refuse_if(not 0 <= q <= 1, f"quantile() q must be in the range [0, 1] but got {q:g}")
+
+
+@check("sign", "sgn")
+def _sign(input: Tensor, *_: Any, **__: Any) -> None:
+    if input.dtype is BOOL:
+        raise Unsupported("the sign of a mask")
+
+
+def _only_floats(name: str, kernel: str) -> None:
+    """A check that a function, whatever else it is given, has floats as its input."""
+
+    def checked(input: Tensor, *_: Any, **__: Any) -> None:
+        if not input.dtype.is_floating:
+            raise not_implemented(kernel, input.dtype)
+
+    check(name)(checked)
+
+
+_only_floats("lerp", "lerp_kernel_scalar")
+_only_floats("histc", "histogram_cpu")

@@ -1,0 +1,122 @@
+"""What PyTorch refuses of the equations and operands of einsum, in its words."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from ..python.values import Unsupported, error
+from .dtypes import BOOL
+from .kernels import not_implemented
+from .refusals import check
+from .tensor import Tensor
+
+
+@check("einsum")
+def _einsum(equation: Any, *operands: Any, **_: Any) -> None:
+    parts = (
+        operands[0] if len(operands) == 1 and isinstance(operands[0], list | tuple) else operands
+    )
+    if isinstance(equation, str):
+        for place, part in enumerate(parts):
+            if not isinstance(part, Tensor):
+                kind = getattr(getattr(part, "cls", None), "name", type(part).__name__)
+                text = f"expected Tensor as element {place} in argument 1, but got {kind}"
+                raise error("TypeError", text)
+        _check_equation(equation, parts)
+    kinds = [p.dtype for p in parts if isinstance(p, Tensor)]
+    for kind in kinds[1:]:
+        if kind is not kinds[0]:
+            text = f"expected scalar type {kinds[0].scalar_name} but found {kind.scalar_name}"
+            raise error("RuntimeError", text)
+    if kinds and kinds[0].kind == "bool":
+        _check_masks(str(equation), len(parts))
+
+
+def _check_equation(equation: str, operands: Sequence[Tensor]) -> None:
+    """Refuse an equation that is none, or that does not fit the operands."""
+    left, arrow, right = equation.partition("->")
+    terms = left.replace(" ", "").split(",")
+    _check_characters(left, 0)
+    if len(terms) > len(operands):
+        raise _refused("fewer operands were provided than specified in the equation")
+    if len(terms) < len(operands):
+        raise _refused("more operands were provided than specified in the equation")
+    for place, (term, operand) in enumerate(zip(terms, operands)):
+        _check_dimensions(term, operand, place)
+    _check_characters(right, len(left + arrow))
+    _check_output(right.replace(" ", ""), left)
+    sizes: dict[str, int] = {}
+    for place, (term, operand) in enumerate(zip(terms, operands)):
+        _check_sizes(term, operand, place, sizes)
+
+
+def _refused(text: str) -> Exception:
+    return error("RuntimeError", f"einsum(): {text}")
+
+
+def _check_characters(text: str, start: int) -> None:
+    wrong = re.search(r"[^a-zA-Z,. ]", text)
+    if wrong:
+        raise _refused(
+            f"invalid subscript given at index {start + wrong.start()} in the equation string, "
+            "subscripts must be in [a-zA-Z]"
+        )
+
+
+def _check_dimensions(term: str, operand: Tensor, place: int) -> None:
+    letters = len(term.replace("...", ""))
+    of = f"the number of dimensions ({operand.ndim}) for operand {place}"
+    if "..." in term and letters > operand.ndim:
+        raise _refused(f"the number of subscripts in the equation ({letters}) is more than {of}")
+    if "..." not in term and letters != operand.ndim:
+        raise _refused(
+            f"the number of subscripts in the equation ({letters}) does not match {of} and no "
+            "ellipsis was given"
+        )
+
+
+def _check_output(output: str, left: str) -> None:
+    seen: set[str] = set()
+    for letter in output.replace("...", ""):
+        if letter in seen:
+            raise _refused(f"output subscript {letter} appears more than once in the output")
+        if letter not in left:
+            raise _refused(
+                f"output subscript {letter} does not appear in the equation for any input operand"
+            )
+        seen.add(letter)
+
+
+def _check_sizes(term: str, operand: Tensor, place: int, sizes: dict[str, int]) -> None:
+    """Refuse a letter that stands for two sizes, within an operand or between several."""
+    head, _, tail = term.partition("...")
+    ends = [*zip(head, operand.shape), *zip(reversed(tail), reversed(operand.shape))]
+    own: dict[str, int] = {}
+    for letter, size in ends:
+        if own.setdefault(letter, size) != size:
+            raise _refused(
+                f"subscript {letter} is repeated for operand {place} but the sizes don't match, "
+                f"{size} != {own[letter]}"
+            )
+    for letter, size in own.items():
+        seen = sizes.get(letter, 1)
+        if 1 not in (seen, size) and seen != size:
+            raise _refused(
+                f"subscript {letter} has size {size} for operand {place} which does not broadcast "
+                f"with previously seen size {seen}"
+            )
+        sizes[letter] = max(seen, size)
+
+
+def _check_masks(equation: str, count: int) -> None:
+    """Refuse sums of products of masks; other sums of them are integers."""
+    inputs, arrow, output = equation.replace(" ", "").partition("->")
+    letters = set(inputs) - {",", "."}
+    kept = set(output) if arrow else {c for c in letters if inputs.count(c) == 1}
+    summed = letters - kept
+    if not summed:
+        return
+    first, *others = map(set, inputs.split(","))
+    if count == 2 and summed & first & others[0]:
+        raise not_implemented("bmm", BOOL)
+    raise Unsupported("einsum() of masks that adds up")
