@@ -28,7 +28,8 @@ USUAL = {"max_norm": "1.0", "step_size": "10", "gamma": "0.9", "T_max": "10"}
 def made_first(case: Case) -> Iterator[Proposal]:
     """nn.ReLU()(x) for nn.ReLU(x): a layer, or a loss, is made and then called."""
     named = {c.name for c in case.classes}
-    for call in case.calls():
+    earlier = [s.value for n in case.attributes() for s in case.makers(n.value)]
+    for call in (*case.calls(), *[c for c in earlier if isinstance(c, ast.Call)]):
         built = case.assignments(dotted(call.func), case.line) if dotted(call.func) else []
         for value in [value_of(s) for s in built]:
             layer = isinstance(value, ast.Attribute) and value.attr[:1].isupper()

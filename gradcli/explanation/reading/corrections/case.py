@@ -194,6 +194,13 @@ class Program(Text):
             if root is not None:
                 yield call, root
 
+    def feeds_way_back(self, call: ast.Call) -> bool:
+        """Whether a later way back comes from the gradients that a call of grad gives."""
+        given = self.statement_of(call)
+        later = [(c, self.root(c)) for c in self.backwards if c.lineno > given.lineno]
+        roots = [(r, c.lineno) for c, r in later if r is not None]
+        return self.is_grad(call) and any(given in self.slice_of(r, line) for r, line in roots)
+
     def is_grad(self, call: ast.Call) -> bool:
         """Whether a call is torch.autograd.grad's."""
         name = dotted(call.func)

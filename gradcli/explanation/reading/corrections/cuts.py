@@ -244,8 +244,11 @@ def second_order(case: Case) -> Iterator[Proposal]:
     """create_graph=True in the ways back before this one."""
     yield from by_grad(case)
     earlier = [c for c in case.backwards if c.lineno < case.line and c not in case.here]
-    edits = [case.with_keyword(c, "create_graph", "True") for c in earlier if _feeds(case, c)]
-    yield from case.change(*edits, why=CREATED)
+    again = [c for c in case.here if case.feeds_way_back(c)]
+    feeding = [*[c for c in earlier if _feeds(case, c)], *again]
+    edits = [case.with_keyword(c, "create_graph", "True") for c in feeding]
+    if len(feeding) > len(again):
+        yield from case.change(*edits, why=CREATED)
 
 
 def constant_gradient(case: Case) -> Iterator[Proposal]:

@@ -18,6 +18,7 @@ FILLS = "backward() gives nothing: it fills the .grad of the leaves."
 def no_gradient(case: Case) -> Iterator[Proposal]:
     """Update the leaf itself; ask whether a gradient is there; keep that of a computed tensor."""
     yield from of_backward(case)
+    yield from begun_with_none(case)
     yield from nothing_returned(case)
     yield from rebound(case)
     yield from not_a_leaf_at_birth(case)
@@ -64,6 +65,16 @@ def of_backward(case: Case) -> Iterator[Proposal]:
                 yield case.proposal(cut, *uses, why=why)
 
 
+def begun_with_none(case: Case) -> Iterator[Proposal]:
+    """total = 0 for the total = None that a loop adds to."""
+    added = [dotted(s.target) for s in case.of_type(ast.AugAssign)]
+    added += [n for s in case.of_type(ast.Assign) for n in targets(s) if n in names_in(s.value)]
+    for name in [n for n in added if n]:
+        for built in case.makers(name)[-1:]:
+            if isinstance(built.value, ast.Constant) and built.value.value is None:
+                yield case.replaced(built.value, "0", why="A sum begins with 0.")
+
+
 def nothing_returned(case: Case) -> Iterator[Proposal]:
     """A function that ends without a return: what it computed last is returned."""
     called = {method(n) for n in case.calls(everywhere=True)} | {"forward"}
@@ -79,9 +90,21 @@ def nothing_returned(case: Case) -> Iterator[Proposal]:
             if loss and not names:
                 why = f"{function.name} has no return: what it gives is None."
                 yield case.proposal(case.after(last, f"return {loss}.item()"), why=why)
-        if names and names[0]:
+        for name in names[:1] if names else summed(function):
             why = f"{function.name} has no return: what it gives is None."
-            yield case.proposal(case.after(last, f"return {names[0]}"), why=why)
+            yield case.proposal(case.after(last, f"return {name}"), why=why)
+
+
+def summed(function: ast.FunctionDef) -> list[str]:
+    """The names that the loop at the end of a function adds to, which begin before it."""
+    *before, last = function.body
+    if not isinstance(last, ast.For | ast.While):
+        return []
+    begun = [n for s in before for n in targets(s)]
+    changed = [n for s in within(last, ast.Assign) for n in targets(s)]
+    changed += [dotted(s.target) for s in within(last, ast.AugAssign)]
+    changed += [dotted(owner(c)) for c in calls_in(last, "append")]
+    return [n for n in begun if n and n in changed][-1:]
 
 
 # ---- leaves that are none any more ---------------------------------------------------------------

@@ -3,17 +3,20 @@
 import ast
 import re
 from collections.abc import Iterator
-from math import prod
+from math import isqrt, prod
 
+from ....snippets.python.values import Instance
 from .case import Case, Proposal, weight_of
 from .nodes import (
     argument,
     calls_in,
     dotted,
+    factors_of,
     keyword,
     method,
     number_of,
     owner,
+    parts,
     size,
     target_of,
     value_of,
@@ -52,12 +55,35 @@ def resized_layer(case: Case, a: int, b: int, c: int, d: int) -> Iterator[Propos
             why = f"The layer takes {c} features and is given {b}."
             yield case.replaced(node.args[0], str(b), why=why, reprints=True)
     for node in layers:
+        product = other_product(case, node.args[0], b, c) if node not in exact else ""
+        if product:
+            why = f"The layer takes {c} features and is given {b}."
+            yield case.replaced(node.args[0], product, why=why, reprints=True)
+    for node in layers:
         if isinstance(node.args[0], ast.Name):
             times = [f"{node.args[0].id} * {b // c}"] if b % c == 0 and b > c else []
             names = (*outputs_called(case, layers, b), *arguments_called(case, node, b))
             for text in (*times, *names, str(b)):
                 yield case.replaced(node.args[0], text, weak=True, reprints=True)
     yield from resized_input(case, b, c)
+
+
+def other_product(case: Case, node: ast.expr, given: int, wanted: int) -> str:
+    """A product of names and numbers, as hidden * 7, that is `given` where it was `wanted`: its
+    numbers are other ones. "" of what is no product.
+    """
+    factors = factors_of(node)
+    numbers = [n for f in factors if (n := number_of(f)) is not None]
+    names = [case.of(f) for f in factors if number_of(f) is None]
+    if len(factors) < 2 or not names or wanted % prod(numbers):
+        return ""
+    rest = wanted // prod(numbers)
+    if not rest or given % rest:
+        return ""
+    number = given // rest
+    side = isqrt(number)
+    square = [str(side)] * 2 if side * side == number > 1 else [str(number)]
+    return " * ".join(names + (square if number > 1 else []))
 
 
 def resized_input(case: Case, given: int, wanted: int, place: int = -1) -> Iterator[Proposal]:
@@ -245,6 +271,16 @@ def missing_batch(case: Case) -> Iterator[Proposal]:
 CHANNELS_FIRST = "The channels stood last; PyTorch takes them before the places."
 
 
+def smaller_kernel(case: Case) -> Iterator[Proposal]:
+    """The largest kernel that the image has a place for."""
+    fits, kernel = min(int(n) for n in case.match.groups()[:2] if n), int(case.match[3])
+    for call in case.calls("Conv1d", "Conv2d", "Conv3d", everywhere=True):
+        given = argument(call, 2, "kernel_size")
+        if given is not None and number_of(given) == kernel:
+            note = f"What comes here has {fits} places a side: a kernel of {fits} just fits."
+            yield case.replaced(given, str(fits), note=note, weak=True)
+
+
 def channels(case: Case) -> Iterator[Proposal]:
     """The number of channels where the layer is made; or the channels put second."""
     expected, got = int(case.match[4]), int(case.match[5])
@@ -382,16 +418,43 @@ def _module(sequential: ast.Call) -> str:
 
 def recurrent_features(case: Case) -> Iterator[Proposal]:
     """A dimension for a feature alone; the number of features where the layer is made."""
+    wanted, given = case.match[1] or case.match[4], case.match[2] or case.match[3]
     for call in case.calls() if case.match[1] == "1" else ():
         for x in call.args[:1] if case.is_module(call.func) else ():
             if len(case.shape(x) or ()) == 2:
                 note = "Each step of a sequence has one feature."
                 yield case.appended(x, ".unsqueeze(-1)", note=note)
-    for call in case.calls(*RECURRENT, everywhere=True):
+    for call in case.calls(*RECURRENT, *CELLS, everywhere=True):
         first = argument(call, 0, "input_size")
-        if first is not None:
-            yield case.replaced(first, case.match[2], reprints=True)
-    yield from resized_input(case, int(case.match[2]), int(case.match[1]))
+        if first is not None and case.number(first) in (None, int(wanted)):
+            yield case.replaced(first, given, reprints=True)
+    yield from resized_input(case, int(given), int(wanted))
+
+
+def pair_of_states(case: Case) -> Iterator[Proposal]:
+    """(h, zeros) for the single h that an LSTM is given."""
+    for call in case.calls():
+        module = case.value(call.func)
+        if not (isinstance(module, Instance) and module.cls.name.startswith("LSTM")):
+            continue
+        for given in call.args[1:2]:
+            if case.tensor(given) is not None:
+                h = case.of(given)
+                note = "The state of the cell begins with 0."
+                yield case.replaced(given, f"({h}, torch.zeros_like({h}))", note=note)
+
+
+CELLS = ("RNNCell", "LSTMCell", "GRUCell")
+
+
+def cell_state(case: Case) -> Iterator[Proposal]:
+    """The number of features where the state is made."""
+    for call in case.calls():
+        given = [part for a in call.args[1:] for part in parts(a)]
+        for made in [case.made(g) for g in given if case.is_module(call.func)]:
+            sizes = made.args if isinstance(made, ast.Call) else []
+            if sizes and case.number(sizes[-1]) == int(case.match[1]):
+                yield case.replaced(sizes[-1], case.match[2], reprints=True)
 
 
 def state_size(case: Case) -> Iterator[Proposal]:

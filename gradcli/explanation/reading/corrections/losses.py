@@ -31,11 +31,21 @@ def target_size(case: Case) -> Iterator[Proposal]:
         yield case.appended(second, f".reshape({of_input})")
 
 
+def numbers_of_classes(case: Case) -> Iterator[Proposal]:
+    """Cross entropy for scores that a loss compares with the numbers of classes."""
+    for call in [c for c in case.calls() if case.is_loss(c) and len(c.args) > 1]:
+        scores, target = case.shape(call.args[0]), case.tensor(call.args[1])
+        if target is None or target.dtype.is_floating or len(scores or ()) != 2:
+            continue
+        if target.shape == scores[:1]:  # type: ignore[index]
+            yield from of_classes(case)
+
+
 def of_classes(case: Case) -> Iterator[Proposal]:
-    """Cross entropy in the place of a loss of independent labels."""
+    """Cross entropy in the place of a loss of independent labels, or of numbers."""
     new = {
-        "BCEWithLogitsLoss": "CrossEntropyLoss",
-        "binary_cross_entropy_with_logits": "cross_entropy",
+        **dict.fromkeys(("BCEWithLogitsLoss", "MSELoss", "L1Loss"), "CrossEntropyLoss"),
+        **dict.fromkeys(("binary_cross_entropy_with_logits", "mse_loss"), "cross_entropy"),
     }
     why = "There is a score for each class, and one class for each sample."
     for node in case.attributes(*new, everywhere=True):
@@ -137,6 +147,13 @@ def probabilities(case: Case) -> Iterator[Proposal]:
     for call in case.calls():
         if call.args:
             yield case.replaced(call.args[0], f"torch.sigmoid({case.of(call.args[0])})")
+
+
+def time_first(case: Case) -> Iterator[Proposal]:
+    """The scores of CTC with the steps of time before the batch."""
+    for call in case.calls():
+        if case.is_loss(call) and call.args:
+            yield case.appended(call.args[0], ".transpose(0, 1)")
 
 
 def reduction_name(case: Case) -> Iterator[Proposal]:

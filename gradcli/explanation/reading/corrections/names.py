@@ -13,6 +13,7 @@ from .calls import made_first, misspelled_init
 from .case import Case, Proposal
 from .functions import classes, functions, without_apply
 from .nodes import argument, dotted, keyword, method, operands, target_of, targets, value_of
+from .text import Edit
 
 IMPORTS = {
     "torch": "import torch",
@@ -166,6 +167,13 @@ def missing_super(case: Case) -> Iterator[Proposal]:
     for called in [s.value for s in case.of_type(ast.Expr, everywhere=True)]:
         if isinstance(called, ast.Attribute) and called.attr == "__init__":
             yield case.appended(called, "()", why="nn.Module's own __init__ is not called.")
+        if isinstance(called, ast.Call) and dotted(called.func) == "super.__init__":
+            why = "super() is the class above; super without parentheses is Python's own class."
+            yield case.proposal(
+                case.before_attribute(called, "()"),
+                Edit(case.end(called.func), case.end(called), "()"),
+                why=why,
+            )
         if isinstance(called, ast.Call) and dotted(called.func) == "super":
             end = ".__init__()"
             yield case.appended(called, end, why="nn.Module's own __init__ is not called.")
@@ -380,6 +388,17 @@ def local_in_init(case: Case, owner: str, name: str) -> Iterator[Proposal]:
         if isinstance(built, ast.Assign) and {"__init__", owner} <= within:
             why = f"Line {built.lineno} gives a name of __init__ alone a value, not the module."
             yield case.proposal(case.inserting(built, "self."), why=why)
+    for cls in [c for c in case.classes if c.name == owner]:
+        for init in [f for f in cls.body if getattr(f, "name", "") == "__init__"]:
+            if isinstance(init, ast.FunctionDef) and name in [a.arg for a in init.args.args]:
+                why = f"__init__ is given {name}, and does not keep it."
+                yield case.proposal(case.after(_first_of(init), f"self.{name} = {name}"), why=why)
+
+
+def _first_of(init: ast.FunctionDef) -> ast.stmt:
+    """The super().__init__() of an __init__, or its first statement."""
+    started = [s for s in init.body if "__init__" in ast.dump(s)]
+    return (started or init.body)[0]
 
 
 def elsewhere(case: Case, owner: str, node: ast.Attribute) -> Iterator[Proposal]:

@@ -4,6 +4,7 @@ points without a derivative, and of single words.
 
 import ast
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 from ....snippets.eager.arguments import SECOND
@@ -98,10 +99,23 @@ def no_tensor(case: Case) -> Iterator[Proposal]:
             yield from first_output(case, given)
             rest = f"{case.of(given)} is a tuple of {len(value)}: only the first is used."
             yield case.appended(given, "[0]", note=rest if len(value) > 1 else "")
+        elif _of_loader(case, given) and case.listed(given):
+            why = "A data loader gives a list: the inputs, and then the targets."
+            yield case.appended(given, "[0]", why=why)
         elif isinstance(given, ast.Call) and "tuple" in case.message:
             yield case.appended(given, "[0]")
         for new in _as_tensor(case, given, value):
             yield case.replaced(given, new)
+
+
+def list_of_tensors(case: Case) -> Iterator[Proposal]:
+    """torch.stack(x) for -x of a list of tensors, torch.tensor(x) of numbers."""
+    for node in case.of_type(ast.UnaryOp):
+        items = case.value(node.operand)
+        if isinstance(items, list | tuple) and items:
+            stacked = all(isinstance(i, Tensor) for i in items)
+            make = "torch.stack" if stacked else "torch.tensor"
+            yield case.replaced(node.operand, f"{make}({case.of(node.operand)})")
 
 
 def _of_loader(case: Case, node: ast.expr) -> bool:
@@ -163,6 +177,8 @@ def ambiguous(case: Case) -> Iterator[Proposal]:
             held = case.of(node.comparators[0])
             new = f"any(torch.equal({case.of(node.left)}, t) for t in {held})"
             yield case.replaced(node, new, why="in asks == of each, which has an answer each.")
+        if len(node.ops) > 1:
+            yield case.replaced(node, _each_comparison(case, node), why=CHAINED)
     yield from where_of_expressions(case)
     for statement in case.statements:
         if isinstance(statement, ast.If):
@@ -181,6 +197,18 @@ def ambiguous(case: Case) -> Iterator[Proposal]:
             yield from _of_python(case, node)
         elif isinstance(node.op, ast.Not):
             yield case.replaced(node, f"~({case.of(node.operand)})")
+
+
+CHAINED = "a < x < b asks a < x, and then x < b: for tensors the two are joined by &."
+
+
+def _each_comparison(case: Case, node: ast.Compare) -> str:
+    """(a < x) & (x < b) for a < x < b."""
+    parts = []
+    for left, right in pairwise([node.left, *node.comparators]):
+        sign = case.source[case.end(left) : case.start(right)].strip(" ()\n\\")
+        parts.append(f"({case.of(left)} {sign} {case.of(right)})")
+    return " & ".join(parts)
 
 
 def _ends(statement: ast.If) -> bool:

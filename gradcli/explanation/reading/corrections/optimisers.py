@@ -207,6 +207,17 @@ def optimiser_itself(case: Case) -> Iterator[Proposal]:
                     yield case.replaced(call.args[0], name)
 
 
+def step_of_loss(case: Case) -> Iterator[Proposal]:
+    """loss.backward() before opt.step(), for opt.step(loss)."""
+    for call in case.methods("step"):
+        statement = case.statement_of(call)
+        block = case.blocks[statement]
+        earlier = any(case.goes_back(s) for s in block[: block.index(statement)])
+        for loss in call.args[:1]:
+            edits = [] if earlier else [case.before(statement, f"{case.operand(loss)}.backward()")]
+            yield case.proposal(*edits, case.replacing(loss, ""))
+
+
 def closure(case: Case) -> Iterator[Proposal]:
     """The closure that another step was given; the backward as a closure."""
     for call in case.calls("step", everywhere=True):

@@ -7,7 +7,7 @@ from math import prod
 from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
 from .case import Case, Proposal
-from .layers import first_output
+from .layers import RECURRENT, first_output
 from .nodes import (
     calls_in,
     dotted,
@@ -255,6 +255,9 @@ def _unpacked(case: Case, node: ast.expr) -> Iterator[Proposal]:
             yield case.appended(built.value, "[0]")
 
 
+PAIRED = ("MultiheadAttention", *RECURRENT)  # layers that give more than their output
+
+
 def named_pair(case: Case) -> Iterator[Proposal]:
     """`.values`; the one gradient of a tuple that torch.autograd.grad gives."""
     for name in case.of_type(ast.Name):
@@ -264,6 +267,11 @@ def named_pair(case: Case) -> Iterator[Proposal]:
             if by_grad and isinstance(value, tuple) and len(value) == 1:
                 why = "torch.autograd.grad gives a tuple, of one gradient for each input."
                 yield case.appended(built.value, "[0]", why=why)
+    for call in case.calls():
+        module = case.value(call.func)
+        if isinstance(module, Instance) and module.cls.name in PAIRED:
+            why = "The layer gives a tuple: its output comes first."
+            yield case.appended(call, "[0]", why=why)
     for call in case.calls("max", "min", "median", "mode", "topk", "sort", "kthvalue"):
         yield case.appended(call, ".values")
     for name in case.of_type(ast.Name):

@@ -8,6 +8,7 @@ from math import prod
 
 from .case import Case, Proposal, weight_of
 from .layers import resized_layer
+from .losses import numbers_of_classes
 from .nodes import (
     argument,
     calls_in,
@@ -118,6 +119,7 @@ def broadcast(case: Case) -> Iterator[Proposal]:
     if case.calls("where"):  # which of its three tensors is meant otherwise does not show
         yield from as_column(case)
         return
+    yield from numbers_of_classes(case)
     yield from transposed_matrices(case)
     yield from padding_mask(case)
     yield from leading_sizes(case)
@@ -127,6 +129,7 @@ def broadcast(case: Case) -> Iterator[Proposal]:
     yield from longer_default(case)
     for call in case.creations:
         yield from _other_size(case, call)
+    yield from strided_shortcut(case)
     yield from same_sizes(case, parameters=True)
     nodes = list(dict.fromkeys([*case.operands, *case.sides]))
     for node in nodes:
@@ -157,6 +160,17 @@ def _fitted(case: Case, node: ast.expr) -> Iterator[Proposal]:
     if tensor.ndim > 1 and tensor.shape[0] == max(wanted) > 1 and not leaf:
         note = "As many as there are of the other; the rest is left out."
         yield case.appended(node, f"[:{min(wanted)}]", note=note)
+
+
+def strided_shortcut(case: Case) -> Iterator[Proposal]:
+    """The stride of one convolution of a class for another that it is added to."""
+    for call in case.calls("Conv1d", "Conv2d", "Conv3d", everywhere=True):
+        function = case.function_of(call)
+        others = [c for c in calls_in(function, method(call)) if c is not call]
+        strides = {case.of(s) for c in others if (s := argument(c, 3, "stride")) is not None}
+        for stride in strides - {"1"} if argument(call, 3, "stride") is None else ():
+            why = "What is added up goes through convolutions of one stride."
+            yield case.given(call, "stride", stride, why=why)
 
 
 def padding_mask(case: Case) -> Iterator[Proposal]:
@@ -310,10 +324,31 @@ def index_too_large(case: Case) -> Iterator[Proposal]:
     for number in [c for n in case.of_type(ast.Subscript) for c in within(n.slice, ast.Constant)]:
         if str(number.value) == case.match[1]:
             yield case.replaced(number, str(last_index))
+    yield from fewer_samples(case)
     yield from more_rows(case)
     for call in case.calls("gather", "index_select"):
         note = "Indices that are too large pick the last one."
         yield case.appended(call.args[-1], f".clamp(max={last_index})", note=note, weak=True)
+
+
+def fewer_samples(case: Case) -> Iterator[Proposal]:
+    """A __len__ that leaves out what __getitem__ looks ahead: data[i + n] is there up to n less."""
+    getter = case.function_of(case.statement)
+    if getter is None or getter.name != "__getitem__" or len(getter.args.args) < 2:
+        return
+    item = getter.args.args[1].arg
+    ahead = [
+        n.right
+        for s in case.of_type(ast.Subscript)
+        for n in within(s.slice, ast.BinOp)
+        if is_operation(n, ast.Add) and dotted(n.left) == item
+    ]
+    for counting in [s for s in case.blocks[getter] if getattr(s, "name", "") == "__len__"]:
+        for returned in within(counting, ast.Return):
+            for n in dict.fromkeys(case.of(a) for a in ahead) if returned.value else ():
+                why = f"A sample looks {n} further: the last ones have nothing there."
+                text = f" - {n}"
+                yield case.proposal(case.adding(returned.value, text), why=why)  # type: ignore[arg-type]
 
 
 def from_zero(case: Case, call: ast.Call, there: int) -> Iterator[Proposal]:
@@ -832,7 +867,12 @@ def smaller_k(case: Case) -> Iterator[Proposal]:
 
 
 def one_element(case: Case) -> Iterator[Proposal]:
-    """A dimension for a tensor without any."""
+    """append() for += of a list and a single number; a dimension for a tensor without any."""
+    for statement in case.of_type(ast.AugAssign):
+        if isinstance(case.value(statement.target), list):
+            held, item = case.of(statement.target), case.of(statement.value)
+            why = "+= of a list goes along what it is given; append() takes one item."
+            yield case.replaced(statement, f"{held}.append({item})", why=why)
     for node, tensor in case.tensors:
         if tensor.ndim == 0:
             yield case.appended(node, ".reshape(1)")

@@ -8,6 +8,7 @@ from math import prod
 from .case import Case, Proposal
 from .cut_steps import uncut
 from .functions import results_of
+from .in_place import base_of, out_of_place, written
 from .nodes import (
     argument,
     calls_in,
@@ -129,6 +130,21 @@ def vmap_branches(case: Case) -> Iterator[Proposal]:
         for node in (statement, *case.around(statement)):
             if isinstance(node, ast.If):
                 yield from where_of_branches(case, node)
+
+
+def vmap_written(case: Case) -> Iterator[Proposal]:
+    """x.new_zeros(n) for the torch.zeros(n) that is written to: as many as there are samples."""
+    function = case.function_of(case.statement)
+    target = base_of(written(case.statement))
+    for built in case.makers(target) if target is not None and function else ():
+        name = f"new_{method(built.value)}"
+        if isinstance(built.value, ast.Call) and name in NEW_OF_TENSOR:
+            for x in [a.arg for a in function.args.args]:  # type: ignore[union-attr]
+                yield case.replaced(built.value.func, f"{x}.{name}")
+    yield from out_of_place(case, case.statement)
+
+
+NEW_OF_TENSOR = ("new_zeros", "new_ones", "new_empty", "new_full", "new_tensor")
 
 
 def vmap_sizes(case: Case) -> Iterator[Proposal]:
