@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from ....snippets.eager.tensor import Tensor
 from .case import Case, Proposal
-from .cut_steps import chosen_from
+from .cut_steps import ROUNDING, chosen_from
 from .losses import last_loss, swapped
 from .nodes import dotted, elements, keyword, method, owner, target_of, within
 from .requiring import CREATORS
@@ -67,6 +67,8 @@ def target_dtype(case: Case) -> Iterator[Proposal]:
         for indexed in case.of_type(ast.Subscript):
             if _may_be_masked(case, indexed):
                 yield from _index(case, indexed.slice)
+            whole = [p for p in elements(indexed.slice) if method(p) in ROUNDING]
+            yield from case.change(*[case.appending(p, ".long()") for p in whole])
             for part in elements(indexed.slice):
                 tensor = case.tensor(part)
                 if tensor is not None and tensor.dtype.is_floating:

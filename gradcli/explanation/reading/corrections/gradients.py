@@ -17,6 +17,7 @@ FILLS = "backward() gives nothing: it fills the .grad of the leaves."
 
 def no_gradient(case: Case) -> Iterator[Proposal]:
     """Update the leaf itself; ask whether a gradient is there; keep that of a computed tensor."""
+    yield from changed_itself(case)
     yield from of_backward(case)
     yield from begun_with_none(case)
     yield from nothing_returned(case)
@@ -63,6 +64,18 @@ def of_backward(case: Case) -> Iterator[Proposal]:
                 why = f"Line {built.lineno}: backward() gives nothing: it fills .grad."
                 cut = Edit(case.start(built), case.start(built.value), "")
                 yield case.proposal(cut, *uses, why=why)
+
+
+NOTHING = ("append", "extend", "insert", "sort", "reverse", "update", "add", "backward", "clear")
+
+
+def changed_itself(case: Case) -> Iterator[Proposal]:
+    """xs.append(x) for xs = xs.append(x): the method gives nothing, and changes xs."""
+    for built in case.of_type(ast.Assign, everywhere=True):
+        held = dotted(owner(built.value))
+        if method(built.value) in NOTHING and held and targets(built) == [held]:
+            why = f"{method(built.value)}() gives nothing: what it changes is {held} itself."
+            yield case.proposal(Edit(case.start(built), case.start(built.value), ""), why=why)
 
 
 def begun_with_none(case: Case) -> Iterator[Proposal]:

@@ -41,12 +41,15 @@ def resized_layer(case: Case, a: int, b: int, c: int, d: int) -> Iterator[Propos
             if shape is None and c > b and c % b == 0 == a % (c // b):
                 note = "Each sample stays a row of its own."
                 yield case.appended(x, ".flatten(1)", note=note)
+            if len(sizes) > 3 and sizes[-1] * sizes[-2] == c and b == sizes[-1]:
+                yield case.appended(x, ".flatten(-2)", note="The heads stand side by side again.")
             if len(sizes) > 2 and prod(sizes) // sizes[0] == c:
                 yield case.appended(x, ".flatten(1)")
             if len(sizes) == 1 and sizes[0] != c and c == 1:
                 yield case.appended(x, ".unsqueeze(1)")
             if a == c and (len(sizes) == 2 or shape is None):
                 yield case.appended(x, ".T")
+    yield from reduced_elsewhere(case)
     layers = [n for n in case.calls("Linear", everywhere=True) if len(n.args) >= 2]
     exact = [n for n in layers if [number_of(x) for x in n.args[:2]] == [c, d]]
     yield from flattened_before(case, exact)
@@ -66,6 +69,16 @@ def resized_layer(case: Case, a: int, b: int, c: int, d: int) -> Iterator[Propos
             for text in (*times, *names, str(b)):
                 yield case.replaced(node.args[0], text, weak=True, reprints=True)
     yield from resized_input(case, b, c)
+
+
+def reduced_elsewhere(case: Case) -> Iterator[Proposal]:
+    """mean(dim=1) for mean(dim=2) of what a layer is given: the features are kept."""
+    given = [a for c in case.calls() for a in c.args[:1] if case.is_module(c.func)]
+    for reduction in [c for a in given for c in calls_in(case.made(a), "mean", "sum", "amax")]:
+        place = argument(reduction, 0 if dotted(owner(reduction)) != "torch" else 1, "dim")
+        if place is not None and case.of(place) in ("2", "-1"):
+            why = "The last dimension has the features: the mean is over the places before it."
+            yield case.replaced(place, "1", why=why)
 
 
 def other_product(case: Case, node: ast.expr, given: int, wanted: int) -> str:
@@ -442,6 +455,36 @@ def pair_of_states(case: Case) -> Iterator[Proposal]:
                 h = case.of(given)
                 note = "The state of the cell begins with 0."
                 yield case.replaced(given, f"({h}, torch.zeros_like({h}))", note=note)
+
+
+def step_of_sequence(case: Case) -> Iterator[Proposal]:
+    """A dimension for the one step where the layer has its sequences."""
+    for call in case.calls():
+        module = case.value(call.func)
+        for given in call.args[:1] if isinstance(module, Instance) else ():
+            place = 1 if module.fields.get("batch_first") else 0
+            yield case.appended(given, f".unsqueeze({place})", note="A sequence of one step.")
+
+
+def hidden_of_pair(case: Case) -> Iterator[Proposal]:
+    """_, (h, _) = lstm(x), for _, h = lstm(x), where h is used as the state of other layers is."""
+    for built in case.of_type(ast.Assign, everywhere=True):
+        pair = target_of(built, ast.Tuple)
+        module = case.value(built.value.func) if isinstance(built.value, ast.Call) else None
+        if not pair or len(pair.elts) != 2 or not isinstance(module, Instance):
+            continue
+        state = pair.elts[1]
+        last = [n for n in case.of_type(ast.Subscript, everywhere=True) if _is_last(n)]
+        used = any(dotted(n.value) == dotted(state) for n in last)
+        if module.cls.name == "LSTM" and used:
+            why = "An LSTM has two states, h and c: h is what comes out, and c is kept inside."
+            yield case.replaced(state, f"({case.of(state)}, _)", why=why)
+
+
+def _is_last(node: ast.Subscript) -> bool:
+    """x[-1], and x[0]."""
+    index = node.slice.operand if isinstance(node.slice, ast.UnaryOp) else node.slice
+    return value_of(index) in (0, 1)
 
 
 CELLS = ("RNNCell", "LSTMCell", "GRUCell")

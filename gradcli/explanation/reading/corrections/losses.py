@@ -5,7 +5,7 @@ import difflib
 from collections.abc import Iterator
 
 from .case import Case, Proposal
-from .layers import RECURRENT
+from .layers import RECURRENT, hidden_of_pair
 from .nodes import calls_in, dotted, keyword, number_of, size
 
 
@@ -55,6 +55,8 @@ def of_classes(case: Case) -> Iterator[Proposal]:
 def class_target(case: Case) -> Iterator[Proposal]:
     """The target as a vector: squeezed, or the argmax of one-hot rows."""
     yield from swapped(case)
+    if "input batch_size (1)" in case.message:
+        yield from hidden_of_pair(case)
     for scores, _ in compared(case):
         if "input batch_size (1)" in case.message and len(case.shape(scores) or (1,) * 3) == 3:
             note = "The last state of a recurrent layer has a dimension for its layers first."

@@ -3,6 +3,7 @@ points without a derivative, and of single words.
 """
 
 import ast
+import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
@@ -17,6 +18,7 @@ from .nodes import (
     dotted,
     elements,
     is_operation,
+    keyword,
     method,
     names_in,
     operands,
@@ -69,9 +71,26 @@ def to_number(case: Case) -> Iterator[Proposal]:
             yield case.replaced(call, f"torch.cat({case.of(call.args[0])})")
         if name.startswith(("math.", "np.", "numpy.")):
             yield case.replaced(call.func, f"torch.{method(call)}")
+    yield from whole_in_text(case)
     for text in case.of_type(ast.BinOp):
         if is_operation(text, ast.Mod) and case.tensor(text.right) is not None:
             yield case.appended(text.right, reduction(case.of(text.right)))
+
+
+def whole_in_text(case: Case) -> Iterator[Proposal]:
+    """%s for the %.2f of a tensor of several elements."""
+    for text in case.of_type(ast.BinOp):
+        if not (is_operation(text, ast.Mod) and isinstance(text.left, ast.Constant)):
+            continue
+        places = [*re.finditer(r"%[-+ #0]*[\d.]*[a-z]", case.of(text.left))]
+        at = case.start(text.left)
+        tensors = [case.tensor(item) for item in elements(text.right)]
+        edits = [
+            Edit(at + p.start(), at + p.end(), "%s")
+            for p, t in zip(places, tensors)
+            if t is not None and t.numel != 1
+        ]
+        yield from case.change(*edits, why="%f is for one number; %s prints all of them.")
 
 
 def negative_power(case: Case) -> Iterator[Proposal]:
@@ -87,6 +106,7 @@ def no_tensor(case: Case) -> Iterator[Proposal]:
     """The two tensors of a list; what is a tensor in it: the output of a recurrent layer, a stack
     of a list; else a tensor of the same numbers.
     """
+    yield from unpacked_sequence(case)
     for call in case.calls("sum") if "generator" in case.message else ():
         why = "torch.sum takes one tensor; Python's sum adds up what it is given."
         yield case.replaced(call.func, "sum", why=why)
@@ -108,6 +128,19 @@ def no_tensor(case: Case) -> Iterator[Proposal]:
             yield case.replaced(given, new)
 
 
+def count_of_tensor(case: Case) -> Iterator[Proposal]:
+    """len(x) for a tensor as a size, x.shape[0] for x.shape."""
+    for call in case.calls(case.match[1]):
+        for given in call.args:
+            shape = case.shape(given)
+            if shape == ():
+                yield case.appended(given, ".item()")
+            elif shape is not None:
+                yield case.replaced(given, f"len({case.of(given)})")
+            elif case.match[2] == "torch.Size":
+                yield case.appended(given, "[0]")
+
+
 def list_of_tensors(case: Case) -> Iterator[Proposal]:
     """torch.stack(x) for -x of a list of tensors, torch.tensor(x) of numbers."""
     for node in case.of_type(ast.UnaryOp):
@@ -116,6 +149,18 @@ def list_of_tensors(case: Case) -> Iterator[Proposal]:
             stacked = all(isinstance(i, Tensor) for i in items)
             make = "torch.stack" if stacked else "torch.tensor"
             yield case.replaced(node.operand, f"{make}({case.of(node.operand)})")
+
+
+def unpacked_sequence(case: Case) -> Iterator[Proposal]:
+    """pad_packed_sequence before a layer that takes no packed sequences."""
+    packed = case.calls("pack_padded_sequence", everywhere=True)
+    for call in case.calls() if "PackedSequence" in case.message else ():
+        for given in [a for a in call.args if isinstance(a, ast.Name)]:
+            first = any(keyword(p, "batch_first") for p in packed)
+            end = ", batch_first=True" if first else ""
+            pad = f"torch.nn.utils.rnn.pad_packed_sequence({given.id}{end})"
+            why = "What was packed comes out packed: this layer takes it padded again."
+            yield case.proposal(case.before(case.statement, f"{given.id}, _ = {pad}"), why=why)
 
 
 def _of_loader(case: Case, node: ast.expr) -> bool:

@@ -88,6 +88,9 @@ def wrong_parameters(case: Case) -> Iterator[Proposal]:
         written = method(given) == "dict" and " is str" in case.message
         if written or isinstance(case.value(given), dict):
             yield case.appended(given, ".values()", why="A dict is gone through by its names.")
+        if method(given) in ("state_dict", "named_parameters"):
+            why = "An optimiser takes the tensors alone, without their names."
+            yield case.renamed_to(given, "parameters", why=why)
         if isinstance(given, ast.List | ast.Tuple):
             yield from _listed(case, given)
         for built in case.makers(given) if isinstance(given, ast.Name) else ():

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from .case import Case, Proposal
-from .cuts import recording
+from .cuts import all_connected, recording
 from .dtypes import floating_creation
 from .in_place import NO_GRAD
 from .nodes import calls_in, dotted, keyword, method, owner, target_of, value_of, within
@@ -91,6 +91,11 @@ def no_flag(case: Case) -> Iterator[Proposal]:
 def to_numpy(case: Case) -> Iterator[Proposal]:
     """.detach() before it; torch's function where the gradient goes on."""
     goes_on = any(c.lineno > case.line for c in case.backwards)
+    for call in case.backwards:
+        root = case.root(call)
+        whole = case.calls("from_numpy", "tensor", "as_tensor")
+        if root is not None and case.statement in case.slice_of(root, call.lineno) and whole:
+            yield from all_connected(case, root)
     for call in case.calls():
         if method(call) in ("numpy", "apply_", "map_") and owner(call) is not None:
             yield case.first(call, ".detach()")

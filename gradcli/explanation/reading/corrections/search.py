@@ -157,6 +157,10 @@ def repairs(source: str, failure: Failure) -> Iterator[Repair]:
         end = {"(": ")", "[": "]", "{": "}"}[closed[1]]
         why = "A bracket is open to the end."
         yield Repair(_with(lines, place, f"{code}{end}{comment}"), why)
+    if failure.message.startswith("positional argument follows"):
+        why = "In a call = names an argument; == compares."
+        compared = re.sub(r"([(,]\s*\w+\s*)=(?!=)", r"\1==", lines[place], count=1)
+        yield Repair(_with(lines, place, compared), why)
     if failure.message.startswith("unmatched") and code.endswith((")", "]", "}")):
         yield Repair(_with(lines, place, f"{code[:-1]}{comment}"), "A bracket is closed twice.")
 

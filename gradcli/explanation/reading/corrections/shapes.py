@@ -7,7 +7,7 @@ from itertools import permutations
 from math import prod
 
 from .case import Case, Proposal, weight_of
-from .layers import resized_layer
+from .layers import arguments_called, resized_layer
 from .losses import numbers_of_classes
 from .nodes import (
     argument,
@@ -33,6 +33,8 @@ def matrix_product(case: Case) -> Iterator[Proposal]:
             why = f"Line {call.lineno}: without dim the batch is split, not the features."
             yield case.given(call, "dim", "-1", why=why)
     yield from transposed_matrices(case)
+    for product in [n for n in case.of_type(ast.BinOp) if is_operation(n, ast.MatMult)]:
+        yield from quadratic_form(case, product)
     if case.match[1]:
         a, b, c, d = (int(case.match[k]) for k in (1, 2, 3, 4))
         yield from flattened_samples(case, a, b, c)
@@ -43,7 +45,6 @@ def matrix_product(case: Case) -> Iterator[Proposal]:
             yield case.appended(node, ".transpose(-2, -1)", note=note)
     products = [n for n in case.of_type(ast.BinOp) if is_operation(n, ast.MatMult)]
     for node in products:
-        yield from quadratic_form(case, node)
         for factor in (node.right, node.left):
             if isinstance(factor, ast.Call):  # as a whole, not what is in it
                 yield case.appended(factor, ".T")
@@ -64,12 +65,16 @@ def matrix_product(case: Case) -> Iterator[Proposal]:
 
 
 def quadratic_form(case: Case, product: ast.BinOp) -> Iterator[Proposal]:
-    """x @ A @ x of each row of x."""
+    """x @ A @ x, or x.T @ A @ x, of each row of x."""
     inner, x = product.left, product.right
-    if is_operation(inner, ast.MatMult) and case.of(inner.left) == case.of(x):  # type: ignore[attr-defined]
+    if not is_operation(inner, ast.MatMult):
+        return
+    first, turned = case.of(inner.left), f"{case.of(x)}.T"  # type: ignore[attr-defined]
+    if first in (case.of(x), turned):
         shape = case.shape(x)
         if shape is not None and len(shape) == 2 and min(shape) > 1:
-            new = f"(({case.of(inner)}) * {case.of(x)}).sum(-1)"
+            rows = f"{case.of(x)} @ {case.of(inner.right)}"  # type: ignore[attr-defined]
+            new = f"(({rows}) * {case.of(x)}).sum(-1)"
             yield case.replaced(product, new, note="The quadratic form of each row.")
 
 
@@ -127,6 +132,11 @@ def broadcast(case: Case) -> Iterator[Proposal]:
     yield from as_column(case)
     yield from each_with_each(case)
     yield from longer_default(case)
+    yield from encoded_classes(case)
+    yield from part_of_square(case)
+    yield from resized_parameter(case)
+    yield from padded_output(case)
+    yield from resized_output(case)
     for call in case.creations:
         yield from _other_size(case, call)
     yield from strided_shortcut(case)
@@ -160,6 +170,78 @@ def _fitted(case: Case, node: ast.expr) -> Iterator[Proposal]:
     if tensor.ndim > 1 and tensor.shape[0] == max(wanted) > 1 and not leaf:
         note = "As many as there are of the other; the rest is left out."
         yield case.appended(node, f"[:{min(wanted)}]", note=note)
+
+
+def encoded_classes(case: Case) -> Iterator[Proposal]:
+    """As many classes for one_hot as there are scores."""
+    a, b = (int(n) for n in case.match.groups())
+    for call in case.calls("one_hot", everywhere=True):
+        count, labels = argument(call, 1, "num_classes"), case.tensor(call.args[0])
+        many = case.number(count)
+        for other in (b, a) if count is not None and many in (a, b) else ():
+            if other != many and (labels is None or int(labels.data.max()) < other):
+                yield case.replaced(count, str(other), why="Each class has a score.")  # type: ignore[arg-type]
+
+
+def part_of_square(case: Case) -> Iterator[Proposal]:
+    """The upper left part of a square mask that is made for longer sequences."""
+    less, more = sorted(int(n) for n in case.match.groups())
+    names = [n for n, v in case.failure.names.items() if type(v) is int and v == less]
+    k = names[0] if len(names) == 1 else str(less)
+    for node, tensor in case.tensors:
+        square = tensor.ndim >= 2 and tensor.shape[-2:] == (more, more)
+        if square and prod(tensor.shape[:-2]) == 1:
+            first = ":, " * (tensor.ndim - 2)
+            note = f"The first {less} of {more} places: the sequence has no more."
+            yield case.appended(node, f"[{first}:{k}, :{k}]", note=note)
+
+
+def padded_output(case: Case) -> Iterator[Proposal]:
+    """output_padding for a transposed convolution whose output lacks the last places."""
+    a, b = (int(n) for n in case.match.groups())
+    for call in case.calls(
+        "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d", everywhere=True
+    ):
+        stride = case.number(argument(call, 3, "stride")) or 1
+        if abs(a - b) < stride and argument(call, 5, "output_padding") is None:
+            why = f"With a stride of {stride} several sizes become one: output_padding says which."
+            yield case.given(call, "output_padding", str(abs(a - b)), why=why)
+
+
+def resized_output(case: Case) -> Iterator[Proposal]:
+    """The size where the layer is made whose output is compared with data of another one."""
+    a, b = (int(n) for n in case.match.groups())
+    fixed = {t.shape[-1] for _, t in case.tensors if t.ndim > 1 and not t.requires_grad}
+    for own, other in ((a, b), (b, a)):
+        for call in reversed(case.calls("Linear", everywhere=True)):
+            out = argument(call, 1, "out_features")
+            if own in fixed or out is None or case.number(out) != own:
+                continue
+            why = f"The layer gives {own} features, and is compared with {other}."
+            for text in (*arguments_called(case, call, other), str(other)):
+                yield case.replaced(out, text, why=why)
+
+
+def resized_parameter(case: Case) -> Iterator[Proposal]:
+    """A parameter with the size that it is added to, where a name says its size: n + 1 for n."""
+    a, b = (int(n) for n in case.match.groups())
+    for node, tensor in case.tensors:
+        if not (tensor.requires_grad and tensor.is_leaf):
+            continue
+        for built in [s.value for s in case.assignments(dotted(node))]:  # type: ignore[attr-defined]
+            for call in [c for c in calls_in(built) if len(c.args) == tensor.ndim]:
+                yield from _enlarged(case, call, tensor.shape, {a: b, b: a})
+
+
+def _enlarged(
+    case: Case, call: ast.Call, shape: tuple[int, ...], other: dict[int, int]
+) -> Iterator[Proposal]:
+    for given, own in zip(call.args, shape):
+        wanted = other.get(own)
+        if wanted is not None and isinstance(given, ast.Name) and 1 < own < wanted:
+            new = f"{given.id} + {wanted - own}"
+            why = f"What it is added to has {wanted} where {given.id} is {own}."
+            yield case.replaced(given, new, why=why)
 
 
 def strided_shortcut(case: Case) -> Iterator[Proposal]:
@@ -725,6 +807,15 @@ def cropped(case: Case) -> Iterator[Proposal]:
                 cut = [f":{given}" if n == wanted else ":" for n in shape]
                 note = f"One is {wanted} wide, the other {given}: the rest is left out."
                 yield case.appended(item, f"[{', '.join(cut)}]", note=note)
+
+
+def listed_for_cat(case: Case) -> Iterator[Proposal]:
+    """torch.cat([a, b]) for torch.cat(a, b)."""
+    for call in case.calls(case.match[1]):
+        given = [a for a in call.args if case.number(a) is None]
+        if len(given) > 1 and given == call.args[: len(given)]:
+            text = ", ".join(case.of(a) for a in given)
+            yield case.proposal(Edit(case.start(given[0]), case.end(given[-1]), f"[{text}]"))
 
 
 def joined_dimensions(case: Case) -> Iterator[Proposal]:
