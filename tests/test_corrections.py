@@ -301,6 +301,22 @@ CHANGES = {
     "while loop convergence tensor format": 'line 9:  print("step %d loss %.3f x %s" % (i, y, x))',
     "append result assigned": "line 5:  losses.append((w * i).sum())",
     "backward result assigned loss": "line 4:  loss.backward()",
+    "iris train loop criterion swapped": "line 10:  loss = criterion(model(X), y)",
+    "windows range too far": "line 6:  for i in range(len(series) - 3):",
+    "stacked windows ragged end": "line 5:  X = torch.stack([series[i:i + 4] for i in range(7)])",
+    "collate tuple unzip": "line 7:  loss = nn.functional.cross_entropy(net(torch.stack(xs)), torch.tensor(ys))",
+    "pos weight int": "line 5:  crit = nn.BCEWithLogitsLoss(pos_weight=torch.tensor(3.0))",
+    "segmentation label 255": "line 7:  loss = nn.functional.cross_entropy(net(x), mask, ignore_index=255)",
+    "variable wraps loss": "line 4:  loss = (w ** 2).sum()",
+    "hvp missing create graph": "lines 5 to 6:  gv = (torch.autograd.grad(f, x, create_graph=True)[0] * v).sum()",
+    "functional call wrong params": "line 9:  g = grad(loss)(dict(net.named_parameters()))",
+    "gradcheck float32": "line 3:  x = torch.randn(3, dtype=torch.float64, requires_grad=True)",
+    "hook on parameter that is frozen": "without line 5",
+    "apply init weights bias none": "line 8:  if m.bias is not None: m.bias.data.fill_(0.01)",
+    "xavier on bias": "line 6:  if p.dim() > 1: nn.init.xavier_uniform_(p)",
+    "init called without apply": "line 6:  if hasattr(m, 'weight'): nn.init.normal_(m.weight, std=0.1)",
+    "super of wrong class": "line 6:  super(Encoder, self).__init__()",
+    "forward prints and no return expression": "line 9:  return self.fc(x)",
 }
 
 

@@ -242,7 +242,7 @@ def arguments(case: Case) -> Iterator[Proposal]:
         only = call.args[0] if len(call.args) == 1 and not call.keywords else None
         held = case.value(only)
         for many in _numbers_of_results(case, only):
-            why = f"{case.of(only)} gives a tuple of {many}: * gives them one by one."  # type: ignore[arg-type]
+            why = f"{case.of(only)} gives a tuple of {many}: * gives them one by one."
             yield case.proposal(case.inserting(only, "*"), why=why)  # type: ignore[arg-type]
         if only is not None and isinstance(held, tuple | list) and len(held) > 1:
             why = f"{case.of(only)} is one argument, of {len(held)}: * gives them one by one."

@@ -161,7 +161,11 @@ def _of_function(case: Case, node: ast.Call) -> Uncut | None:
     if name in ("float", "int"):
         return _instead(case, node, x, f"{name}() gives a Python number, which has no graph.")
     leaf = name in ("Variable", "nn.Parameter")
-    if leaf and isinstance(first, ast.Name | ast.Attribute | ast.BinOp):
+    made = isinstance(first, ast.Call) and dotted(owner(first)) in ("torch", "np")
+    computed = isinstance(first, ast.Call) and isinstance(first.func, ast.Attribute)
+    if leaf and (
+        isinstance(first, ast.Name | ast.Attribute | ast.BinOp) or (computed and not made)
+    ):
         return _instead(case, node, x, f"{name}(...) makes a new leaf of the numbers.")
     return None
 

@@ -7,7 +7,7 @@ from ....snippets.python.values import Instance
 from .case import Case, Proposal, is_computed
 from .cuts import connected, recording
 from .in_place import NO_GRAD
-from .nodes import calls_in, dotted, method, names_in, owner, targets, within
+from .nodes import calls_in, dotted, method, names_in, owner, targets, value_of, within
 from .optimisers import leaf_at_end
 from .requiring import CREATORS, leaves, requiring
 from .text import Edit
@@ -29,6 +29,7 @@ def no_gradient(case: Case) -> Iterator[Proposal]:
     yield from after_backward(case)
     yield from reconnected(case)
     yield from guarded(case)
+    yield from without_part(case)
     yield from before_backward(case)
 
 
@@ -103,6 +104,10 @@ def nothing_returned(case: Case) -> Iterator[Proposal]:
             if loss and not names:
                 why = f"{function.name} has no return: what it gives is None."
                 yield case.proposal(case.after(last, f"return {loss}.item()"), why=why)
+        computed = value_of(last) if isinstance(last, ast.Expr) else None
+        if isinstance(computed, ast.Call) and function.name == "forward":
+            why = f"{function.name} has no return: what it gives is None."
+            yield case.proposal(case.inserting(last, "return "), why=why)
         for name in names[:1] if names else summed(function):
             why = f"{function.name} has no return: what it gives is None."
             yield case.proposal(case.after(last, f"return {name}"), why=why)
@@ -242,6 +247,16 @@ def guarded(case: Case) -> Iterator[Proposal]:
             else:
                 continue
             yield case.proposal(case.wrapping([statement], f"if {name}.grad is not None:"), why=why)
+
+
+def without_part(case: Case) -> Iterator[Proposal]:
+    """`if layer.bias is not None:` before what is done with a part that a layer may lack."""
+    for node in case.attributes("data") if isinstance(case.statement, ast.Expr) else ():
+        part = node.value
+        if isinstance(part, ast.Attribute) and part.attr in ("bias", "weight"):
+            why = f"Not each layer has a {part.attr}: without one it is None."
+            header = f"if {case.of(part)} is not None:"
+            yield case.proposal(case.wrapping([case.statement], header), why=why)
 
 
 def reconnected(case: Case) -> Iterator[Proposal]:

@@ -106,7 +106,9 @@ def batch_of_one(case: Case) -> Iterator[Proposal]:
 def class_number(case: Case) -> Iterator[Proposal]:
     """Classes from 0; or as many scores as there are classes."""
     number = int(case.match[1])
-    if number < 0 and any(case.tensor(target) for _, target in compared(case)):
+    targets = [t for _, target in compared(case) if (t := case.tensor(target)) is not None]
+    left_out = number < 0 or (number == VOID and any(t.ndim > 1 for t in targets))
+    if left_out and targets:
         note = f"{number} marks what does not count: it adds nothing to the loss."
         made = case.calls("CrossEntropyLoss", "NLLLoss", everywhere=True)
         for call in [*case.calls("cross_entropy", "nll_loss"), *made]:
@@ -128,6 +130,9 @@ def class_number(case: Case) -> Iterator[Proposal]:
             f"{classes - 1}. Check the labels, or give the scores {number + 1} classes."
         )
         yield case.appended(target, f".clamp(max={classes - 1})", note=note, weak=True)
+
+
+VOID = 255  # what marks places without a class in images of labels
 
 
 def class_weights(case: Case) -> Iterator[Proposal]:
@@ -171,6 +176,10 @@ def swapped(case: Case) -> Iterator[Proposal]:
     """Scores first, classes second."""
     for call in case.calls():
         a, b = [case.tensor(a) for a in call.args] if len(call.args) == 2 else (None, None)
+        called = isinstance(call.args[-1], ast.Call) if call.args else False
+        if a and b is None and called and not a.dtype.is_floating and case.is_loss(call):
+            why = "A loss takes the scores first, and then the target."
+            yield case.exchanged(*call.args, why=why)
         if a and b and not a.dtype.is_floating and b.dtype.is_floating:
             why = "A loss takes the scores first, and then the target."
             yield case.exchanged(*call.args, why=why)

@@ -77,6 +77,11 @@ def undefined(case: Case) -> Iterator[Proposal]:
     """The import that is missing; the name that is nearly the same; the module before it."""
     name = case.match[1]
     yield from imported(case, name)
+    for call in case.calls("super"):
+        for cls in [n for n in case.around(call) if isinstance(n, ast.ClassDef)][:1]:
+            if call.args and dotted(call.args[0]) == name:
+                why = f"The class is called {cls.name} here."
+                yield case.replaced(call.args[0], cls.name, why=why)
     defined = case.of_type(ast.FunctionDef, ast.ClassDef, everywhere=True)
     known = [n for n in case.reading.outcome.scope if isinstance(n, str)]
     known += [s.name for s in defined]
@@ -248,8 +253,20 @@ def attribute(case: Case) -> Iterator[Proposal]:
         yield from renamed(case, owner, node)
         if owner == "Sequential":
             yield from of_part(case, node)
+        yield from of_some_layers(case, node)
     yield from missing_super(case)
     yield from local_in_init(case, owner, name)
+
+
+def of_some_layers(case: Case, node: ast.Attribute) -> Iterator[Proposal]:
+    """`if hasattr(m, "weight"):` in a loop over layers of which some have it."""
+    loop, statement = case.loop(node), case.statement
+    if not isinstance(loop, ast.For) or dotted(node.value) != dotted(loop.target):
+        return
+    if case.is_module(node.value) and node.attr in ("weight", "bias"):
+        header = f"if hasattr({case.of(node.value)}, {node.attr!r}):"
+        why = f"Not each layer has a {node.attr}."
+        yield case.proposal(case.wrapping([statement], header), why=why)
 
 
 def flag_of_each(case: Case) -> Iterator[Proposal]:

@@ -179,6 +179,9 @@ def list_as_tensor(case: Case) -> Iterator[Proposal]:
     for call in case.calls():
         given = [i for a in call.args for i in (a, *elements(a))]
         given += [k.value for k in call.keywords]
+        if "buffer" in case.message:
+            form = "torch.tensor({})"
+            yield from case.change(*case.numbers_as(form, [k.value for k in call.keywords]))
         held = [g for g in given if _is_list(case, g)]
         yield from case.change(*[case.replacing(g, f"torch.tensor({case.of(g)})") for g in held])
 
@@ -200,11 +203,17 @@ def _as_tensor(case: Case, node: ast.expr, value: object) -> Iterator[str]:
         yield f"torch.tensor({text})"
     elif isinstance(node, ast.Constant | ast.UnaryOp):
         yield f"torch.tensor({text}.0)" if text.lstrip("-").isdigit() else f"torch.tensor({text})"
-    elif isinstance(value, list | float | int) and not isinstance(value, bool):
+    elif isinstance(value, list) or _are_numbers(value):
         yield f"torch.tensor({text})"
     elif value is not None and not isinstance(value, Tensor | Instance | str | tuple):
         yield f"torch.as_tensor({text}).float()"
         yield f"torch.as_tensor({text})"
+
+
+def _are_numbers(value: object) -> bool:
+    """Whether a value is a number, or a tuple of numbers."""
+    numbers = value if isinstance(value, tuple) else [value]
+    return all(isinstance(n, int | float) for n in numbers) and not isinstance(value, bool)
 
 
 def array_beside_tensor(case: Case) -> Iterator[Proposal]:

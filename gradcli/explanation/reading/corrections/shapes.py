@@ -401,6 +401,8 @@ def index_too_large(case: Case) -> Iterator[Proposal]:
             held = case.value(node.value)
             if isinstance(held, list | tuple) and dotted(node.slice) == dotted(loop.target):  # type: ignore[union-attr]
                 yield case.replaced(last, f"len({case.of(node.value)})")
+        for n in looked_ahead(case, case.of_type(ast.Subscript), dotted(loop.target)):  # type: ignore[union-attr]
+            yield case.replaced(last, f"{case.of(last)} - {n}")
         yield case.replaced(last, f"{case.of(last)} - 1")
     last_index = (there or 1) - 1
     for number in [c for n in case.of_type(ast.Subscript) for c in within(n.slice, ast.Constant)]:
@@ -419,18 +421,19 @@ def fewer_samples(case: Case) -> Iterator[Proposal]:
     if getter is None or getter.name != "__getitem__" or len(getter.args.args) < 2:
         return
     item = getter.args.args[1].arg
-    ahead = [
-        n.right
-        for s in case.of_type(ast.Subscript)
-        for n in within(s.slice, ast.BinOp)
-        if is_operation(n, ast.Add) and dotted(n.left) == item
-    ]
+    ahead = looked_ahead(case, case.of_type(ast.Subscript), item)
     for counting in [s for s in case.blocks[getter] if getattr(s, "name", "") == "__len__"]:
         for returned in within(counting, ast.Return):
-            for n in dict.fromkeys(case.of(a) for a in ahead) if returned.value else ():
+            for n in ahead if returned.value else ():
                 why = f"A sample looks {n} further: the last ones have nothing there."
                 text = f" - {n}"
                 yield case.proposal(case.adding(returned.value, text), why=why)  # type: ignore[arg-type]
+
+
+def looked_ahead(case: Case, nodes: list[ast.Subscript], item: str) -> list[str]:
+    """The n of x[i + n], where i is the item that a loop goes through."""
+    sums = [n for s in nodes for n in within(s.slice, ast.BinOp) if is_operation(n, ast.Add)]
+    return list(dict.fromkeys(case.of(n.right) for n in sums if dotted(n.left) == item))
 
 
 def from_zero(case: Case, call: ast.Call, there: int) -> Iterator[Proposal]:
@@ -696,7 +699,8 @@ def of_each_row(case: Case) -> Iterator[Proposal]:
 
 
 def stacked(case: Case) -> Iterator[Proposal]:
-    """Padded with zeros to one length; joined instead of stacked."""
+    """Whole windows alone; padded with zeros to one length; joined instead of stacked."""
+    yield from whole_windows(case)
     for call in case.calls("stack"):
         shapes = [t.shape for t in case.listed(call.args[0])] if call.args else []
         if shapes and all(s and s[1:] == shapes[0][1:] for s in shapes):
@@ -807,6 +811,23 @@ def cropped(case: Case) -> Iterator[Proposal]:
                 cut = [f":{given}" if n == wanted else ":" for n in shape]
                 note = f"One is {wanted} wide, the other {given}: the rest is left out."
                 yield case.appended(item, f"[{', '.join(cut)}]", note=note)
+
+
+def whole_windows(case: Case) -> Iterator[Proposal]:
+    """x[i:i + n] for i in range(m - n + 1): the windows that are as long as the others."""
+    for loop in within(case.tree, ast.For, ast.comprehension):
+        outer = case.parents[loop] if isinstance(loop, ast.comprehension) else loop
+        slices = [s for s in within(outer, ast.Subscript) if isinstance(s.slice, ast.Slice)]
+        for call in calls_in(loop.iter, "range"):
+            for n in looked_ahead(case, slices, dotted(loop.target)):
+                end, width = call.args[-1], number_of(ast.parse(n, mode="eval").body)
+                count = number_of(end)
+                text = f"{case.of(end)} - {n} + 1"
+                if count is not None and width is not None:
+                    text = str(count - width + 1)
+                why = f"The last windows are shorter than {n}."
+                if len(call.args) < 3:
+                    yield case.replaced(end, text, why=why)
 
 
 def listed_for_cat(case: Case) -> Iterator[Proposal]:

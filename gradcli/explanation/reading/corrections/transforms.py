@@ -15,12 +15,14 @@ from .nodes import (
     dotted,
     keyword,
     method,
+    owner,
     parts,
     size,
     value_of,
     within,
 )
 from .numbers import where_of_branches, where_of_expressions
+from .requiring import requiring
 from .text import Edit
 
 
@@ -75,12 +77,24 @@ def _tuple(texts: Iterator[str]) -> str:
     return f"({', '.join(texts)})"
 
 
+def checked_inputs(case: Case) -> Iterator[Proposal]:
+    """requires_grad=True for the inputs of gradcheck."""
+    for call in case.calls("gradcheck", "gradgradcheck"):
+        names = [dotted(n) for a in call.args[1:2] for n in parts(a) if dotted(n)]
+        edits = [e for n in names if (e := requiring(case, n))]
+        yield from case.change(*edits)
+
+
 def takes_tensors(case: Case) -> Iterator[Proposal]:
     """Numbers as tensors, lists as tuples; the function first."""
     for call in case.calls("jacobian", "hessian", "vjp", "jvp", "hvp"):
         if "function" in case.message and len(call.args) >= 2:
             why = "The function comes first, and then its inputs."
             yield case.exchanged(*call.args[:2], why=why)
+    for call in case.methods("parameters") if "generator" in case.message else ():
+        why = "A transform takes tensors, in tuples or dicts; parameters() gives them one by one."
+        yield case.replaced(call, f"dict({case.of(owner(call))}.named_parameters())", why=why)
+        yield case.replaced(call, f"tuple({case.of(call)})", why=why)
     for call in case.calls():
         edits = []
         for given in call.args:
