@@ -317,6 +317,21 @@ CHANGES = {
     "init called without apply": "line 6:  if hasattr(m, 'weight'): nn.init.normal_(m.weight, std=0.1)",
     "super of wrong class": "line 6:  super(Encoder, self).__init__()",
     "forward prints and no return expression": "line 9:  return self.fc(x)",
+    "swa average state dict": "line 7:  m.load_state_dict(avg)",
+    "l1 penalty python abs list": "line 5:  l1 = torch.sum(torch.stack([p.abs().sum() for p in net.parameters()]))",
+    "torch norm of all params cat": "line 5:  flat = torch.cat([p.flatten() for p in net.parameters()])",
+    "jacobian by stacking grads vector": "line 6:  J = torch.stack([torch.autograd.grad(y[i], x, retain_graph=True)[0] for i in range(2)])",
+    "autograd functional jacobian args": "line 6:  J = jacobian(f, (x, y))",
+    "hessian of loss given tensor": "line 4:  f = lambda x: (x ** 3).sum()",
+    "diffusion broadcast alpha": "line 8:  xt = a.view(-1, 1, 1, 1).sqrt() * x0 + (1 - a.view(-1, 1, 1, 1)).sqrt() * eps",
+    "scatter add aggregate": "line 6:  out = out.index_add(0, dst, x[src])",
+    "batched vector bmm": "line 5:  scores = torch.bmm(k, q.unsqueeze(-1))",
+    "outer product of columns": "line 4:  o = torch.outer(u.flatten(), v)",
+    "repeat forgot dims": "line 3:  r = w.repeat(4, 1)",
+    "quantile backward list": "line 3:  q = torch.quantile(x, torch.tensor([0.25, 0.75]))",
+    "linspace missing steps": "line 3:  x = torch.linspace(0, 1, steps=100)",
+    "from numpy of list": "line 2:  x = torch.tensor([1., 2.]).requires_grad_()",
+    "indentation of backward": "line 5:  loss.backward()",
 }
 
 

@@ -123,6 +123,8 @@ def function_given(case: Case) -> Iterator[Proposal]:
     why = "It takes the function itself, and calls it."
     for call in case.calls("checkpoint", *TRANSFORMS):
         inner = call.args[0] if call.args else None
+        if isinstance(inner, ast.Name) and len(call.args) == 2:
+            yield from _as_function(case, inner, call.args[1])
         if not isinstance(inner, ast.Call) or not inner.args:
             continue
         edits = [case.replacing(inner, case.of(inner.func))]
@@ -132,6 +134,15 @@ def function_given(case: Case) -> Iterator[Proposal]:
             text += "" if keyword(call, "use_reentrant") else ", use_reentrant=False"
             edits = [case.replacing(inner, text)]
         yield case.proposal(*edits, why=why)
+
+
+def _as_function(case: Case, value: ast.Name, x: ast.expr) -> Iterator[Proposal]:
+    """f = lambda x: (x ** 3).sum() for the f = (x ** 3).sum() that a transform is given."""
+    for built in case.makers(value)[:1]:
+        read = [n.id for n in within(built.value, ast.Name)]
+        if isinstance(case.value(value), Tensor) and dotted(x) in read:
+            why = "It takes a function, which it calls itself; this is a value."
+            yield case.proposal(case.inserting(built.value, f"lambda {dotted(x)}: "), why=why)
 
 
 def overwritten(case: Case) -> Iterator[Proposal]:
@@ -185,6 +196,22 @@ def keyword_name(case: Case) -> Iterator[Proposal]:
         yield from case.change(case.without_keyword(call, name), weak=True)
 
 
+def number_of_steps(case: Case) -> Iterator[Proposal]:
+    """The 100 points that linspace had where no number was given."""
+    note = "Until PyTorch 1.5 the number of points was 100 where none was given."
+    for call in case.calls("linspace", "logspace"):
+        yield case.given(call, "steps", "100", note=note)
+
+
+def dtype_as_text(case: Case) -> Iterator[Proposal]:
+    """torch.float32 for "float32"."""
+    for call in case.calls():
+        named = keyword(call, "dtype")
+        text = value_of(named.value) if named else None
+        if named and isinstance(text, str):
+            yield case.replaced(named.value, f"torch.{text.removeprefix('torch.')}")
+
+
 def nearest_keyword(case: Case) -> Iterator[Proposal]:
     """What an argument of a function of PyTorch is called."""
     for call in case.calls():
@@ -198,7 +225,7 @@ def misnamed_argument(case: Case) -> Iterator[Proposal]:
             yield from _of_pytorch(case, call, name)
 
 
-OF_PYTORCH = ("dim", "keepdim", "dtype", "device", "requires_grad", "size")
+OF_PYTORCH = ("dim", "keepdim", "dtype", "device", "requires_grad", "size", "min", "max", "out")
 
 
 def _of_pytorch(case: Case, call: ast.Call, name: str) -> Iterator[Proposal]:

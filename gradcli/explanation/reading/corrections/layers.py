@@ -341,6 +341,8 @@ def state_of(case: Case) -> Iterator[Proposal]:
     """b.state_dict() for b, and for b.state_dict."""
     for call in case.calls("load_state_dict"):
         for given in call.args[:1]:
+            if isinstance(given, ast.Call) and method(given) == "items":
+                yield case.without(given)
             end = "()" if getattr(given, "attr", "") == "state_dict" else ".state_dict()"
             yield case.appended(given, end)
 

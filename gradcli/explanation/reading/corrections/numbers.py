@@ -128,6 +128,15 @@ def no_tensor(case: Case) -> Iterator[Proposal]:
             yield case.replaced(given, new)
 
 
+def array_of_list(case: Case) -> Iterator[Proposal]:
+    """torch.tensor for from_numpy of a list; a tensor as it is."""
+    for call in case.calls("from_numpy"):
+        for given in call.args:
+            if case.tensor(given) is not None:
+                yield case.replaced(call, case.of(given))
+        yield case.replaced(call.func, "torch.tensor")
+
+
 def count_of_tensor(case: Case) -> Iterator[Proposal]:
     """len(x) for a tensor as a size, x.shape[0] for x.shape."""
     for call in case.calls(case.match[1]):
@@ -197,6 +206,8 @@ def _as_tensor(case: Case, node: ast.expr, value: object) -> Iterator[str]:
     text = case.of(node)
     if isinstance(value, list) and any(isinstance(v, Tensor) for v in value):
         yield f"torch.stack({text}{', 1' if _of_loader(case, node) else ''})"
+    elif isinstance(node, ast.ListComp):
+        yield f"torch.stack({text})"
     elif isinstance(node, ast.List):
         if any(case.tensor(e) is not None for e in node.elts):
             yield f"torch.stack({text})"
@@ -226,6 +237,13 @@ def array_beside_tensor(case: Case) -> Iterator[Proposal]:
 
 def ambiguous(case: Case) -> Iterator[Proposal]:
     """torch.where for a value each; else .any() or .all()."""
+    for call in case.calls("jacobian", "hessian"):
+        inputs = call.args[1:]
+        if len(inputs) > 1 and all(case.tensor(a) is not None for a in inputs):
+            whole = Edit(case.start(inputs[0]), case.end(inputs[-1]), "")
+            text = f"({', '.join(case.of(a) for a in inputs)})"
+            why = "Several inputs are one argument, a tuple."
+            yield case.proposal(whole._replace(text=text), why=why)
     for node in case.of_type(ast.Compare):
         if isinstance(node.ops[0], ast.In) and isinstance(case.value(node.comparators[0]), list):
             held = case.of(node.comparators[0])

@@ -81,7 +81,7 @@ def proposals(reading: Reading) -> Iterator[tuple[Step, Proposal]]:
     failure = reading.outcome.exception
     if failure is None:
         return
-    if failure.type == "SyntaxError":
+    if failure.type in ("SyntaxError", "IndentationError"):
         for source, why in repairs(reading.source, failure):
             if source != reading.source and parses(source):
                 yield Step(failure.message, why, ""), Proposal(source)
@@ -150,6 +150,12 @@ def repairs(source: str, failure: Failure) -> Iterator[Repair]:
     if not 0 <= place < len(lines):
         return
     code, comment = _without_comment(lines[place])
+    if failure.type == "IndentationError" and place:
+        before = next((n for n in reversed(lines[:place]) if n.strip()), "")
+        indent = before[: len(before) - len(before.lstrip())]
+        inner = "    " if before.rstrip().endswith(":") else ""
+        why = "The statements of a block begin in the same column."
+        yield Repair(_with(lines, place, indent + inner + lines[place].lstrip()), why)
     if failure.message == "expected ':'":
         yield Repair(_with(lines, place, f"{code}:{comment}"), "A block begins after a colon.")
     closed = re.match(r"'([(\[{])' was never closed", failure.message)

@@ -18,6 +18,7 @@ from .nodes import (
     keyword,
     method,
     number_of,
+    operands,
     owner,
     size,
     target_of,
@@ -110,7 +111,15 @@ def flattened(case: Case, call: ast.Call) -> list[Edit]:
 
 
 def general_product(case: Case) -> Iterator[Proposal]:
-    """matmul, which takes vectors, matrices and batches."""
+    """A vector for each matrix as its column; matmul, which takes vectors, matrices and batches."""
+    for call in case.calls("bmm"):
+        matrices, vectors = [case.shape(a) or () for a in (*operands(call), None)][:2]
+        if len(matrices) == 3 and vectors == (matrices[0], matrices[2]):
+            note = "Each matrix of the batch is multiplied with one row, as a column."
+            yield case.appended(operands(call)[1], ".unsqueeze(-1)", note=note)
+    for call in case.calls("outer", "ger"):
+        edits = [case.appending(a, ".flatten()") for a in call.args if len(case.shape(a) or ()) > 1]
+        yield from case.change(*edits)
     for name in case.attributes("mm", "dot", "mv", "bmm", "inner"):
         yield case.renamed_to(name, "matmul")
     for call in case.calls("dot"):
@@ -125,6 +134,7 @@ def broadcast(case: Case) -> Iterator[Proposal]:
         yield from as_column(case)
         return
     yield from numbers_of_classes(case)
+    yield from for_each_sample(case)
     yield from transposed_matrices(case)
     yield from padding_mask(case)
     yield from leading_sizes(case)
@@ -170,6 +180,20 @@ def _fitted(case: Case, node: ast.expr) -> Iterator[Proposal]:
     if tensor.ndim > 1 and tensor.shape[0] == max(wanted) > 1 and not leaf:
         note = "As many as there are of the other; the rest is left out."
         yield case.appended(node, f"[:{min(wanted)}]", note=note)
+
+
+def for_each_sample(case: Case) -> Iterator[Proposal]:
+    """A vector that has a number for each sample of a batch of images."""
+    sizes = {int(n) for n in case.match.groups()}
+    for name in dict.fromkeys(n.id for n in case.of_type(ast.Name)):
+        vector = case.tensor_of(name)
+        if vector is None or vector.ndim != 1 or vector.numel not in sizes:
+            continue
+        for rank in {t.ndim for _, t in case.tensors if t.ndim > 2 and t.shape[0] == vector.numel}:
+            end = f".view(-1{', 1' * (rank - 1)})"
+            note = f"Each sample has one number of {name}."
+            edits = [case.appending(n, end) for n in case.names(name, everywhere=False)]
+            yield case.proposal(*edits, note=note)
 
 
 def encoded_classes(case: Case) -> Iterator[Proposal]:
@@ -348,6 +372,11 @@ def same_sizes(case: Case, parameters: bool) -> Iterator[Proposal]:
 
 def gathered(case: Case) -> Iterator[Proposal]:
     """A column of places, and a vector of what stands there."""
+    for call in case.methods("scatter_add", "scatter_add_"):
+        target, index = case.shape(owner(call)), call.args[1:2]
+        if len(target or ()) == 2 and index and len(case.shape(index[0]) or ()) == 1:
+            why = "scatter_add has a place for each number, index_add one for each row."
+            yield case.renamed_to(call, method(call).replace("scatter", "index"), why=why)
     for call in case.calls("scatter", "scatter_", "scatter_add", "scatter_add_"):
         given = [*call.args, *[k.value for k in call.keywords]]
         place = 1 if dotted(owner(call)) != "torch" else 2
@@ -392,6 +421,9 @@ def index_too_large(case: Case) -> Iterator[Proposal]:
     """The last index there is; or a loop to the last one."""
     there = int(case.match[3]) if case.match[3] else None
     loop = case.loop(case.statement)
+    for part in case.of_type(ast.comprehension) if there is not None else ():
+        for end in [c.args[-1] for c in calls_in(part.iter, "range") if 0 < len(c.args) < 3]:
+            yield case.replaced(end, str(there))
     for call in calls_in(loop.iter, "range") if isinstance(loop, ast.For) else ():
         last = call.args[-1] if len(call.args) < 3 else call.args[1]
         if there is not None:
@@ -830,6 +862,14 @@ def whole_windows(case: Case) -> Iterator[Proposal]:
                     yield case.replaced(end, text, why=why)
 
 
+def repeated_dimensions(case: Case) -> Iterator[Proposal]:
+    """repeat(4, 1) for repeat(4) of a matrix."""
+    for call in case.methods("repeat", "tile"):
+        missing = len(case.shape(owner(call)) or ()) - len(call.args)
+        if missing > 0 and not keyword(call, "repeats"):
+            yield case.proposal(case.with_argument(call, ", ".join(["1"] * missing)))
+
+
 def listed_for_cat(case: Case) -> Iterator[Proposal]:
     """torch.cat([a, b]) for torch.cat(a, b)."""
     for call in case.calls(case.match[1]):
@@ -841,6 +881,10 @@ def listed_for_cat(case: Case) -> Iterator[Proposal]:
 
 def joined_dimensions(case: Case) -> Iterator[Proposal]:
     """A dimension of size 1 for the tensors that have fewer."""
+    for call in case.calls("cat", "concat", "concatenate", "hstack"):
+        given = case.made(call.args[0]) if call.args else None
+        if isinstance(given, ast.ListComp | ast.GeneratorExp):
+            yield case.appended(given.elt, ".flatten()", note="All numbers, one after the other.")
     most = max(int(case.match[1]), int(case.match[2]))
     least = min(int(case.match[1]), int(case.match[2]))
     for call in case.calls("cat", "concat", "concatenate", "hstack"):
