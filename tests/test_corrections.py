@@ -332,6 +332,18 @@ CHANGES = {
     "linspace missing steps": "line 3:  x = torch.linspace(0, 1, steps=100)",
     "from numpy of list": "line 2:  x = torch.tensor([1., 2.]).requires_grad_()",
     "indentation of backward": "line 5:  loss.backward()",
+    "early stopping best state typo": "line 12:  best, best_loss = copy.deepcopy(net.state_dict()), loss.item()",
+    "encoder decoder attention dims": "line 6:  scores = (enc_out @ dec_h.unsqueeze(-1)).squeeze(-1)",
+    "functional loss class mixed": "line 4:  loss = F.mse_loss(x, torch.zeros(2))",
+    "loss object called in constructor": "line 4:  loss = nn.MSELoss()(x, torch.zeros(2))",
+    "custom loss with python list": "line 10:  return torch.stack(errs).mean()",
+    "huber wrong kw": 'line 4:  loss = nn.SmoothL1Loss(reduce="mean", beta=0.5)(x, torch.zeros(2))',
+    "count parameters": "line 5:  n = sum(p.numel() for p in net.parameters() if p.requires_grad)",
+    "append instead of cat": "line 7:  outs = torch.cat([outs, net(torch.ones(1, 2) * i)])",
+    "sum loss started as list": "line 3:  total = 0",
+    "output sequence wrong variable returned": "line 10:  return h",
+    "batch size hard coded view": "line 9:  total = total + net(xb.view(xb.shape[0], -1)).sum()",
+    "hidden fixed batch": "line 11:  o, _ = self.rnn(x, self.h0[:, :x.size(0)].contiguous())",
 }
 
 

@@ -204,7 +204,8 @@ for _name in ("cat", "concat", "concatenate"):
 
 
 def _joined(parts: list[Tensor], dim: int) -> Tensor:
-    """Tensors one after another along a dimension."""
+    """Tensors one after another along a dimension; an empty vector fits to any."""
+    parts = [p for p in parts if p.shape != (0,) or p.requires_grad] or parts
     for place, part in enumerate(parts):
         if part.ndim == 0:
             text = f"zero-dimensional tensor (at position {place}) cannot be concatenated"

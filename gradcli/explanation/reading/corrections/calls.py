@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 
 from ....snippets.eager.tensor import Tensor
-from ....snippets.python.values import Instance
+from ....snippets.python.objects import Function
+from ....snippets.python.values import Class, Instance, Module
 from .case import Case, Proposal, weight_of
 from .nodes import argument, dotted, is_operation, keyword, method, owner, value_of, within
 from .seeds import is_called_loss
@@ -66,7 +67,8 @@ def class_for_layer(case: Case) -> Iterator[Proposal]:
 
 def _is_tensor(case: Case, node: ast.expr) -> bool:
     """Whether an argument is a tensor, also one that is made in its place."""
-    return case.tensor(node) is not None or dotted(getattr(node, "func", None)) == "torch.tensor"
+    made = dotted(getattr(node, "func", None))
+    return case.tensor(node) is not None or made.startswith("torch.")
 
 
 def misspelled_forward(case: Case) -> Iterator[Proposal]:
@@ -249,7 +251,19 @@ def _parameters(case: Case, call: ast.Call) -> list[str]:
         if isinstance(f, ast.FunctionDef) and f.name == "__init__"
     ]
     known = [*inits, *[f for n, f in case.functions.items() if n == name]]
+    if not known:
+        return _of_layer(case, call)
     return [a.arg for f in known for a in (*f.args.args, *f.args.kwonlyargs) if a.arg != "self"]
+
+
+def _of_layer(case: Case, call: ast.Call) -> list[str]:
+    """What a layer, or another class, of PyTorch calls its parameters."""
+    name = dotted(call.func).split(".")
+    value: object = case.values.get(name[0])
+    for part in name[1:]:
+        value = value.lookup(part) if isinstance(value, Module) else None
+    start = value.lookup("__init__") if isinstance(value, Class) else None
+    return [n for n in start.code.names if n != "self"] if isinstance(start, Function) else []
 
 
 def arguments(case: Case) -> Iterator[Proposal]:
@@ -293,16 +307,21 @@ def _numbers_of_results(case: Case, node: ast.expr | None) -> Iterator[int]:
             yield len(returned.elts)
 
 
+def parameters_first(case: Case, call: ast.Call) -> Iterator[Proposal]:
+    """The parameters of a module for an optimiser that is given none."""
+    for model in [n for n, v in case.scope.items() if _layers_of(v)]:
+        new = f"{model}.parameters()" + (", " if call.keywords else "")
+        at = case.start(call.keywords[0]) if call.keywords else case.end(call) - 1
+        yield case.proposal(Edit(at, at, new), why="An optimiser is given what it changes.")
+
+
 def missing_argument(case: Case, name: str) -> Iterator[Proposal]:
     """The argument by its name: a value that is called so; the tensor given, once more; or None,
     for a function that can do without.
     """
     for call in case.calls():
         if name == "params":
-            for model in [n for n, v in case.scope.items() if _layers_of(v)]:
-                new = f"{model}.parameters()" + (", " if call.keywords else "")
-                at = case.start(call.keywords[0]) if call.keywords else case.end(call) - 1
-                yield case.proposal(Edit(at, at, new), why="An optimiser is given what it changes.")
+            yield from parameters_first(case, call)
         for value in difflib.get_close_matches(name, case.scope, 1, 0.6):
             of_log = value.startswith("log") and not name.startswith("log")
             yield case.given(call, name, f"{value}.exp()" if of_log else value)

@@ -353,6 +353,11 @@ class Case(Program):
         whole = isinstance(values, list | tuple) and all(isinstance(v, Tensor) for v in values)
         return list(values) if whole else []
 
+    def is_list(self, node: ast.expr) -> bool:
+        """Whether an expression is a list, or a name that begins as one."""
+        begun = any(isinstance(s.value, ast.List) for s in self.makers(node, node.lineno))
+        return isinstance(self.value(node), list) or (isinstance(node, ast.Name) and begun)
+
     def is_module(self, node: ast.AST | None) -> bool:
         """Whether an expression is a module, or another object of a class."""
         return isinstance(self.value(node), Instance)

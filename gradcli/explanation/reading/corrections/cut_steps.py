@@ -202,7 +202,7 @@ def _copied(case: Case, node: ast.Call) -> Uncut | None:
         if not within(given, ast.Name, ast.Call):
             return None  # numbers alone
         return _instead(case, node, f"torch.stack({_stackable(case, given)})", why)
-    if isinstance(given, ast.ListComp | ast.GeneratorExp) or isinstance(case.value(given), list):
+    if isinstance(given, ast.ListComp | ast.GeneratorExp) or case.is_list(given):
         return _instead(case, node, f"torch.stack({case.of(given)})", why)
     return _instead(case, node, case.operand(given), why)
 

@@ -85,7 +85,9 @@ def begun_with_none(case: Case) -> Iterator[Proposal]:
     added += [n for s in case.of_type(ast.Assign) for n in targets(s) if n in names_in(s.value)]
     for name in [n for n in added if n]:
         for built in case.makers(name)[-1:]:
-            if isinstance(built.value, ast.Constant) and built.value.value is None:
+            none = isinstance(built.value, ast.Constant) and built.value.value is None
+            empty = isinstance(built.value, ast.List) and not built.value.elts
+            if none or (empty and any(dotted(case.root(c)) == name for c in case.backwards)):
                 yield case.replaced(built.value, "0", why="A sum begins with 0.")
 
 

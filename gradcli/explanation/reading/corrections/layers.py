@@ -27,10 +27,8 @@ RECURRENT = ("RNN", "LSTM", "GRU")
 NORMS = ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d")
 
 
-def resized_layer(case: Case, a: int, b: int, c: int, d: int) -> Iterator[Proposal]:
-    """The layer whose weight is d×c takes b inputs: the number where it is made; or a flattened or
-    transposed input where its sizes say so.
-    """
+def fitted_input(case: Case, a: int, b: int, c: int) -> Iterator[Proposal]:
+    """A batch of one, samples flattened, or transposed, for a layer of c inputs given a×b."""
     for call in case.calls():
         if call.args and case.is_module(call.func):
             x, shape = call.args[0], case.shape(call.args[0])
@@ -49,6 +47,13 @@ def resized_layer(case: Case, a: int, b: int, c: int, d: int) -> Iterator[Propos
                 yield case.appended(x, ".unsqueeze(1)")
             if a == c and (len(sizes) == 2 or shape is None):
                 yield case.appended(x, ".T")
+
+
+def resized_layer(case: Case, a: int, b: int, c: int, d: int) -> Iterator[Proposal]:
+    """The layer whose weight is d×c takes b inputs: the number where it is made; or a flattened or
+    transposed input where its sizes say so.
+    """
+    yield from fitted_input(case, a, b, c)
     yield from reduced_elsewhere(case)
     layers = [n for n in case.calls("Linear", everywhere=True) if len(n.args) >= 2]
     exact = [n for n in layers if [number_of(x) for x in n.args[:2]] == [c, d]]
@@ -339,6 +344,10 @@ def other_state(case: Case) -> Iterator[Proposal]:
 
 def state_of(case: Case) -> Iterator[Proposal]:
     """b.state_dict() for b, and for b.state_dict."""
+    called = {c.func for c in case.calls(everywhere=True)}
+    whole = [n for n in case.attributes("state_dict", everywhere=True) if n not in called]
+    why = "state_dict without parentheses is the method itself."
+    yield from case.change(*[case.appending(n, "()") for n in whole], why=why)
     for call in case.calls("load_state_dict"):
         for given in call.args[:1]:
             if isinstance(given, ast.Call) and method(given) == "items":
@@ -517,8 +526,19 @@ def state_size(case: Case) -> Iterator[Proposal]:
     yield from case.change(*edits if len(edits) == len(places) else ())
     for node, tensor in case.tensors:
         if tensor.shape == given and given[1] > wanted[1]:
-            new = f"{case.of(node)}[:, :{wanted[1]}].contiguous()"
+            new = f"{case.of(node)}[:, :{_batch_of(case, wanted[1])}].contiguous()"
             yield case.replaced(node, new, weak=True)
+
+
+def _batch_of(case: Case, number: int) -> str:
+    """The batch size of what a recurrent layer is given, as a program asks for it."""
+    for call in case.calls():
+        module = case.value(call.func)
+        for x in call.args[:1] if isinstance(module, Instance) else ():
+            place = 0 if module.fields.get("batch_first") else 1
+            if isinstance(x, ast.Name) and (case.shape(x) or ())[place : place + 1] == (number,):
+                return f"{x.id}.size({place})"
+    return str(number)
 
 
 def _may_be(case: Case, arguments: list[ast.expr], sizes: tuple[int, ...]) -> bool:

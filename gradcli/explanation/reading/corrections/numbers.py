@@ -237,13 +237,7 @@ def array_beside_tensor(case: Case) -> Iterator[Proposal]:
 
 def ambiguous(case: Case) -> Iterator[Proposal]:
     """torch.where for a value each; else .any() or .all()."""
-    for call in case.calls("jacobian", "hessian"):
-        inputs = call.args[1:]
-        if len(inputs) > 1 and all(case.tensor(a) is not None for a in inputs):
-            whole = Edit(case.start(inputs[0]), case.end(inputs[-1]), "")
-            text = f"({', '.join(case.of(a) for a in inputs)})"
-            why = "Several inputs are one argument, a tuple."
-            yield case.proposal(whole._replace(text=text), why=why)
+    yield from inputs_as_tuple(case)
     for node in case.of_type(ast.Compare):
         if isinstance(node.ops[0], ast.In) and isinstance(case.value(node.comparators[0]), list):
             held = case.of(node.comparators[0])
@@ -269,6 +263,17 @@ def ambiguous(case: Case) -> Iterator[Proposal]:
             yield from _of_python(case, node)
         elif isinstance(node.op, ast.Not):
             yield case.replaced(node, f"~({case.of(node.operand)})")
+
+
+def inputs_as_tuple(case: Case) -> Iterator[Proposal]:
+    """jacobian(f, (x, y)) for jacobian(f, x, y)."""
+    for call in case.calls("jacobian", "hessian"):
+        inputs = call.args[1:]
+        if len(inputs) > 1 and all(case.tensor(a) is not None for a in inputs):
+            whole = Edit(case.start(inputs[0]), case.end(inputs[-1]), "")
+            text = f"({', '.join(case.of(a) for a in inputs)})"
+            why = "Several inputs are one argument, a tuple."
+            yield case.proposal(whole._replace(text=text), why=why)
 
 
 CHAINED = "a < x < b asks a < x, and then x < b: for tensors the two are joined by &."

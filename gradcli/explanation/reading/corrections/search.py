@@ -150,12 +150,7 @@ def repairs(source: str, failure: Failure) -> Iterator[Repair]:
     if not 0 <= place < len(lines):
         return
     code, comment = _without_comment(lines[place])
-    if failure.type == "IndentationError" and place:
-        before = next((n for n in reversed(lines[:place]) if n.strip()), "")
-        indent = before[: len(before) - len(before.lstrip())]
-        inner = "    " if before.rstrip().endswith(":") else ""
-        why = "The statements of a block begin in the same column."
-        yield Repair(_with(lines, place, indent + inner + lines[place].lstrip()), why)
+    yield from indented(lines, place, failure)
     if failure.message == "expected ':'":
         yield Repair(_with(lines, place, f"{code}:{comment}"), "A block begins after a colon.")
     closed = re.match(r"'([(\[{])' was never closed", failure.message)
@@ -169,6 +164,16 @@ def repairs(source: str, failure: Failure) -> Iterator[Repair]:
         yield Repair(_with(lines, place, compared), why)
     if failure.message.startswith("unmatched") and code.endswith((")", "]", "}")):
         yield Repair(_with(lines, place, f"{code[:-1]}{comment}"), "A bracket is closed twice.")
+
+
+def indented(lines: list[str], place: int, failure: Failure) -> Iterator[Repair]:
+    """A line in the column of the one before it, or further in after a colon."""
+    if failure.type == "IndentationError" and place:
+        before = next((n for n in reversed(lines[:place]) if n.strip()), "")
+        indent = before[: len(before) - len(before.lstrip())]
+        inner = "    " if before.rstrip().endswith(":") else ""
+        why = "The statements of a block begin in the same column."
+        yield Repair(_with(lines, place, indent + inner + lines[place].lstrip()), why)
 
 
 def printed_as_function(source: str) -> str:

@@ -274,16 +274,7 @@ def named_pair(case: Case) -> Iterator[Proposal]:
             if by_grad and isinstance(value, tuple) and len(value) == 1:
                 why = "torch.autograd.grad gives a tuple, of one gradient for each input."
                 yield case.appended(built.value, "[0]", why=why)
-    for call in case.calls():
-        module = case.value(call.func)
-        if isinstance(module, Instance) and module.cls.name in PAIRED:
-            why = "The layer gives a tuple: its output comes first."
-            yield case.appended(call, "[0]", why=why)
-    for node in [*case.of_type(ast.Name), *case.calls()]:
-        part = SOLUTIONS.get(method(case.made(node)))
-        if part:
-            why = "It gives several parts; this is the one that is meant."
-            yield case.appended(case.made(node), f".{part}", why=why)
+    yield from meant_part(case)
     for call in case.calls("max", "min", "median", "mode", "topk", "sort", "kthvalue"):
         yield case.appended(call, ".values")
     for name in case.of_type(ast.Name):
@@ -295,6 +286,20 @@ def named_pair(case: Case) -> Iterator[Proposal]:
             if isinstance(built.value, ast.Call):
                 yield case.appended(built.value, ".values")
         yield case.first(node, ".values")
+
+
+def meant_part(case: Case) -> Iterator[Proposal]:
+    """The output of a layer that gives more, the solution, or the singular values."""
+    for call in case.calls():
+        module = case.value(call.func)
+        if isinstance(module, Instance) and module.cls.name in PAIRED:
+            why = "The layer gives a tuple: its output comes first."
+            yield case.appended(call, "[0]", why=why)
+    for node in [*case.of_type(ast.Name), *case.calls()]:
+        part = SOLUTIONS.get(method(case.made(node)))
+        if part:
+            why = "It gives several parts; this is the one that is meant."
+            yield case.appended(case.made(node), f".{part}", why=why)
 
 
 def assigned_tuple(case: Case) -> Iterator[Proposal]:

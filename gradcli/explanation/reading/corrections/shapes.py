@@ -36,9 +36,11 @@ def matrix_product(case: Case) -> Iterator[Proposal]:
     yield from transposed_matrices(case)
     for product in [n for n in case.of_type(ast.BinOp) if is_operation(n, ast.MatMult)]:
         yield from quadratic_form(case, product)
+        yield from batch_of_vectors(case, product)
     if case.match[1]:
         a, b, c, d = (int(case.match[k]) for k in (1, 2, 3, 4))
         yield from flattened_samples(case, a, b, c)
+        yield from written_batch(case)
         yield from resized_layer(case, a, b, c, d)
     for node, tensor in reversed(case.tensors):
         if tensor.ndim > 2 and "batch2" in case.message:
@@ -77,6 +79,25 @@ def quadratic_form(case: Case, product: ast.BinOp) -> Iterator[Proposal]:
             rows = f"{case.of(x)} @ {case.of(inner.right)}"  # type: ignore[attr-defined]
             new = f"(({rows}) * {case.of(x)}).sum(-1)"
             yield case.replaced(product, new, note="The quadratic form of each row.")
+
+
+def written_batch(case: Case) -> Iterator[Proposal]:
+    """x.view(x.shape[0], -1) for a batch size that is written, and is another one here."""
+    for call in case.methods("view", "reshape", everywhere=True):
+        if len(call.args) == 2 and number_of(call.args[0]) and case.of(call.args[1]) == "-1":
+            why = "The last batch may be smaller: its size is that of the input."
+            new = f"{case.operand(owner(call))}.shape[0]"
+            if call.lineno <= case.line:
+                yield case.replaced(call.args[0], new, why=why)
+
+
+def batch_of_vectors(case: Case, product: ast.BinOp) -> Iterator[Proposal]:
+    """Each matrix of a batch times the vector of the same sample."""
+    matrices, vectors = case.shape(product.left) or (), case.shape(product.right) or ()
+    if len(matrices) == 3 and vectors == (matrices[0], matrices[2]):
+        new = f"({case.of(product.left)} @ {case.operand(product.right)}.unsqueeze(-1)).squeeze(-1)"
+        note = "Each matrix of the batch is multiplied with the vector of its own sample."
+        yield case.replaced(product, new, note=note)
 
 
 def transposed_matrices(case: Case) -> Iterator[Proposal]:
@@ -370,13 +391,18 @@ def same_sizes(case: Case, parameters: bool) -> Iterator[Proposal]:
                     yield from _other_size(case, call, weak=not parameters)
 
 
-def gathered(case: Case) -> Iterator[Proposal]:
-    """A column of places, and a vector of what stands there."""
+def added_rows(case: Case) -> Iterator[Proposal]:
+    """index_add for scatter_add of rows."""
     for call in case.methods("scatter_add", "scatter_add_"):
-        target, index = case.shape(owner(call)), call.args[1:2]
-        if len(target or ()) == 2 and index and len(case.shape(index[0]) or ()) == 1:
+        target, places = case.shape(owner(call)), call.args[1:2]
+        if len(target or ()) == 2 and places and len(case.shape(places[0]) or ()) == 1:
             why = "scatter_add has a place for each number, index_add one for each row."
             yield case.renamed_to(call, method(call).replace("scatter", "index"), why=why)
+
+
+def gathered(case: Case) -> Iterator[Proposal]:
+    """A column of places, and a vector of what stands there."""
+    yield from added_rows(case)
     for call in case.calls("scatter", "scatter_", "scatter_add", "scatter_add_"):
         given = [*call.args, *[k.value for k in call.keywords]]
         place = 1 if dotted(owner(call)) != "torch" else 2
@@ -421,9 +447,7 @@ def index_too_large(case: Case) -> Iterator[Proposal]:
     """The last index there is; or a loop to the last one."""
     there = int(case.match[3]) if case.match[3] else None
     loop = case.loop(case.statement)
-    for part in case.of_type(ast.comprehension) if there is not None else ():
-        for end in [c.args[-1] for c in calls_in(part.iter, "range") if 0 < len(c.args) < 3]:
-            yield case.replaced(end, str(there))
+    yield from as_many_as_there(case, there)
     for call in calls_in(loop.iter, "range") if isinstance(loop, ast.For) else ():
         last = call.args[-1] if len(call.args) < 3 else call.args[1]
         if there is not None:
@@ -445,6 +469,13 @@ def index_too_large(case: Case) -> Iterator[Proposal]:
     for call in case.calls("gather", "index_select"):
         note = "Indices that are too large pick the last one."
         yield case.appended(call.args[-1], f".clamp(max={last_index})", note=note, weak=True)
+
+
+def as_many_as_there(case: Case, there: int | None) -> Iterator[Proposal]:
+    """A comprehension over as many numbers as there are elements."""
+    for part in case.of_type(ast.comprehension) if there is not None else ():
+        for end in [c.args[-1] for c in calls_in(part.iter, "range") if 0 < len(c.args) < 3]:
+            yield case.replaced(end, str(there))
 
 
 def fewer_samples(case: Case) -> Iterator[Proposal]:
