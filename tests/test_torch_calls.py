@@ -10,10 +10,11 @@ import gradcli
 from gradcli import GradcliError
 from gradcli.explanation.analysis import Analysis
 from gradcli.graphs import OPS
-from gradcli.graphs.arguments import OTHER_IN_TORCH, REQUIRED
+from gradcli.graphs.arguments import REQUIRED
 from gradcli.language.posing import pose
 from gradcli.operators import everything
 from gradcli.operators.families import SHORTHANDS
+from gradcli.public_names import OTHER_IN_TORCH
 from gradcli.snippets.reading import read
 
 torch = pytest.importorskip("torch")

@@ -101,8 +101,8 @@ def apply(
         node = prepared.node
         output.origin = _origin(op, inputs, node.attrs, node.dtype == "float")
     output.line = line
-    if MODE.transforms and any(map(_is_batched, inputs)):
-        output.fields["batched"] = True
+    if MODE.transforms:
+        mark_rows(output, inputs)
     return output
 
 
@@ -119,6 +119,14 @@ def _origin(
     return Origin(op, inputs, attrs, depth) if depth <= DEEPEST_ORIGIN else None
 
 
+def mark_rows(output: Tensor, inputs: Sequence[Operand]) -> None:
+    """Mark what is computed of the rows of a vmap, and what of tensors made within it alone."""
+    fields = {name for i in inputs if isinstance(i, Tensor) for name in i.fields}
+    marks = fields & {"batched", "unbatched"}
+    if marks:
+        output.fields[min(marks)] = True
+
+
 def _write(array: Any, value: Any) -> None:
     """Write over an array; where several elements have one place in memory, what changes."""
     if 0 in array.strides and array.size > 1:
@@ -130,10 +138,6 @@ def _write(array: Any, value: Any) -> None:
 
 def _is_dual(value: Operand) -> bool:
     return isinstance(value, DualTensor) and value.lives
-
-
-def _is_batched(value: Operand) -> bool:
-    return isinstance(value, Tensor) and "batched" in value.fields
 
 
 def _applied_to_duals(

@@ -212,7 +212,10 @@ def kind_of(m: Machine, value: Any) -> str:
     return IN_MODULES.get(kind, kind)
 
 
-IN_MODULES = {"ndarray": "numpy.ndarray", "dtype": "torch.dtype", "device": "torch.device"}
+IN_MODULES = {
+    **{name: f"torch.{name}" for name in ("dtype", "device", "Size")},
+    "ndarray": "numpy.ndarray",
+}
 
 
 def _no_tensor(m: Machine, name: str, argument: str, place: int, value: Any) -> Exception:

@@ -195,11 +195,20 @@ def stack(m: Machine, tensors: Any, dim: int = 0, **axis: int) -> Tensor:
     return calls.call("stack", [parts, dimension(dim, parts[0].ndim + 1)], {})
 
 
-@define("torch")
-def cat(m: Machine, tensors: Any, dim: int = 0, **axis: int) -> Tensor:
-    """Tensors one after another along a dimension."""
-    dim = _named_axis(dim, axis)
-    parts = _listed(m, tensors, "cat")
+def _joining(name: str) -> None:
+    def cat(m: Machine, tensors: Any, dim: int = 0, **axis: int) -> Tensor:
+        return _joined(_listed(m, tensors, name), _named_axis(dim, axis))
+
+    define("torch", name=name)(cat)
+
+
+for _name in ("cat", "concat", "concatenate"):
+    _joining(_name)
+
+
+def _joined(parts: list[Tensor], dim: int) -> Tensor:
+    """Tensors one after another along a dimension; an empty vector fits to any."""
+    parts = [p for p in parts if p.shape != (0,) or p.requires_grad] or parts
     for place, part in enumerate(parts):
         if part.ndim == 0:
             text = f"zero-dimensional tensor (at position {place}) cannot be concatenated"
@@ -219,10 +228,6 @@ def cat(m: Machine, tensors: Any, dim: int = 0, **axis: int) -> Tensor:
     return calls.call("cat", [parts, where], {})
 
 
-for _name in ("concat", "concatenate"):
-    define("torch", name=_name)(cat)
-
-
 def _listed(m: Machine, tensors: Any, name: str) -> list[Tensor]:
     if isinstance(tensors, Tensor):
         text = f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor"
@@ -233,7 +238,7 @@ def _listed(m: Machine, tensors: Any, name: str) -> list[Tensor]:
             kind = m.class_of(part).name
             text = f"expected Tensor as element {place} in argument 0, but got {kind}"
             raise error("TypeError", text)
-    if not parts and name == "cat":
+    if not parts and name != "stack":
         raise error("ValueError", "torch.cat(): expected a non-empty list of Tensors")
     if not parts:
         raise error("RuntimeError", f"{name} expects a non-empty TensorList")

@@ -52,10 +52,11 @@ def finished(
     device: Any = None,
     *,
     maker: str = "",
+    like: Tensor | None = None,
     **layout: Any,
 ) -> Tensor:
     """A new tensor with the options that all makers take. `maker` is the one that refuses others in
-    words that name only the option.
+    words that name only the option; within vmap a tensor that is made `like` a row is one, too.
     """
     for name in layout:
         if name not in LAYOUT and maker:
@@ -73,7 +74,8 @@ def finished(
     tensor.requires_grad = bool(requires_grad)
     tensor.inference = MODE.inference
     if MODE.transforms:
-        tensor.fields["unbatched"] = True
+        row = like is not None and "batched" in like.fields
+        tensor.fields["batched" if row else "unbatched"] = True
     return tensor
 
 
@@ -155,11 +157,13 @@ def _filled(name: str, value: float) -> None:
 
     def like(m: Machine, input: Tensor, *, dtype: Any = None, **options: Any) -> Tensor:
         kind = dtype or input.dtype
-        return finished(Tensor(np.full_like(input.data, value, kind.numpy), kind), **options)
+        array = np.full_like(input.data, value, kind.numpy)
+        return finished(Tensor(array, kind), like=input, **options)
 
     def new(m: Machine, self: Tensor, *size: Any, dtype: Any = None, **options: Any) -> Tensor:
         kind = dtype or self.dtype
-        return finished(Tensor(np.full(shape_of(size), value, kind.numpy), kind), **options)
+        array = np.full(shape_of(size), value, kind.numpy)
+        return finished(Tensor(array, kind), like=self, **options)
 
     define("torch", name=name)(maker)
     define("torch", name=f"{name}_like")(like)
@@ -191,7 +195,8 @@ def full_like(
     """A tensor of one number in the shape of another."""
     kind = dtype or input.dtype
     check_fits(fill_value, kind)
-    return finished(Tensor(np.full_like(input.data, fill_value, kind.numpy), kind), **options)
+    array = np.full_like(input.data, fill_value, kind.numpy)
+    return finished(Tensor(array, kind), like=input, **options)
 
 
 @define("torch")
@@ -314,7 +319,7 @@ def _drawn(name: str, draw: Any) -> None:
             raise not_implemented(DRAWING[name], kind)
         in_order = input.data.flags.c_contiguous
         drawn = drawn_over(input, lambda shape: draw(_generator(None), shape, kind, in_order))
-        return finished(Tensor(drawn, kind), **options)
+        return finished(Tensor(drawn, kind), like=input, **options)
 
     define("torch", name=name)(maker)
     define("torch", name=f"{name}_like")(like)

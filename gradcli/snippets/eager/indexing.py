@@ -20,7 +20,7 @@ from .functional_transforms import in_vmap
 from .mode import MODE
 from .nested import NEGATIVE_STRIDE, NO_INDEX
 from .tensor import Tensor
-from .views import NOT_BATCHED, check_writable, lacks_batch, rebase, warn_of_repeats
+from .views import check_batched, check_writable, rebase, warn_of_repeats
 
 ZERO_DIM = (
     "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ "
@@ -52,8 +52,7 @@ def _alias(tensor: Tensor) -> Tensor:
 
 def put_into(m: Machine, tensor: Tensor, index: Any, value: Any) -> None:
     """tensor[index] = value."""
-    if MODE.transforms and lacks_batch(tensor, [value]):
-        raise error("RuntimeError", NOT_BATCHED)
+    check_batched(tensor, value)
     place, picks = _basic(tensor, index, written=True)
     source = _source(tensor, value)
     if any(p is not None for p in picks):

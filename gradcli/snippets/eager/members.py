@@ -23,7 +23,7 @@ from ..python.values import (
     error,
 )
 from . import calls, indexing
-from .apply import apply, as_view, call_operator, cast, underived
+from .apply import apply, as_view, call_operator, cast, mark_rows, underived
 from .checks import LONG_NAMES, check_broadcast, check_fits, dimension
 from .creation import TO_SCALAR, check_flag
 from .devices import CPU, MESSAGES, STRIDED, Device, check_device
@@ -46,7 +46,7 @@ from .tables import (
     of_numbers,
 )
 from .tensor import TENSOR, MetaTensor, Tensor, Version
-from .views import address, check_writable, overwritten, regenerated
+from .views import address, check_batched, check_writable, overwritten, regenerated
 
 NOT_LEAF = (
     "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
@@ -237,7 +237,8 @@ def new_full(
     from .creation import finished, shape_of
 
     kind = dtype or self.dtype
-    return finished(Tensor(np.full(shape_of((size,)), fill_value, kind.numpy), kind), **options)
+    array = np.full(shape_of((size,)), fill_value, kind.numpy)
+    return finished(Tensor(array, kind), like=self, **options)
 
 
 @define("Tensor")
@@ -542,6 +543,8 @@ def _copy(self: Tensor) -> Tensor:
         record = Record("CloneBackward0", [self.edge], metas, lambda m, r, grads: grads)
         record.call = ("clone", self)
         output.set_record(record)
+    if MODE.transforms:
+        mark_rows(output, [self])
     return output
 
 
@@ -795,6 +798,7 @@ def fill_(m: Machine, self: Tensor, value: Any) -> Tensor:
         if value.ndim:
             text = "fill_ only supports 0-dimension value tensor but got tensor with "
             raise error("RuntimeError", f"{text}{value.ndim} dimensions.")
+        check_batched(self, value, "fill_")
         return indexing.copy_into(self, value, "FillBackward3")
     return _constant(self, value, "FillBackward2")
 
@@ -863,6 +867,7 @@ def copy_(m: Machine, self: Tensor, src: Any, non_blocking: bool = False) -> Ten
     """Write another tensor's numbers, or a number, over this one's."""
     if isinstance(src, bool | int | float):
         src = Tensor(np.asarray(src, self.data.dtype), self.dtype)
+    check_batched(self, src)
     return indexing.copy_into(self, src)
 
 

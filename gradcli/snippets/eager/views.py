@@ -59,10 +59,10 @@ REASONS = {  # by how a view was made
     "custom": CUSTOM,
 }
 NOT_BATCHED = (
-    "vmap: inplace arithmetic(self, *extra_args) is not possible because there exists a Tensor "
+    "vmap: {0}(self, *extra_args) is not possible because there exists a Tensor "
     "`other` in extra_args that has more elements than `self`. This happened due to `other` being "
     "vmapped over but `self` not being vmapped over in a vmap. Please try to use out-of-place "
-    "operators instead of inplace arithmetic. If said operator is being called inside the PyTorch "
+    "operators instead of {0}. If said operator is being called inside the PyTorch "
     "framework, please file a bug report instead."
 )
 
@@ -74,10 +74,18 @@ def lacks_batch(target: Tensor, operands: Sequence[Any]) -> bool:
     return "unbatched" in base.fields and any(rows)
 
 
+def check_batched(target: Tensor, value: Any, name: str = "inplace arithmetic") -> None:
+    """Refuse to write a row's numbers into such a tensor; `name` as PyTorch calls the change."""
+    if MODE.transforms and lacks_batch(target, [value]):
+        raise error("RuntimeError", NOT_BATCHED.format(name))
+
+
 def check_writable(target: Tensor, operands: Sequence[Any] = (), *, repeats: bool = False) -> None:
     """Refuse a change in place that PyTorch refuses; `repeats` as in check_memory."""
     if any(kind != "vmap" for kind, _ in MODE.transforms[target.level :]):
         raise Unsupported("a change in place, within a transform, of a tensor from outside")
+    if MODE.transforms and lacks_batch(target, operands):
+        raise Unsupported("a change in place, within vmap, of a tensor that has no rows")
     if MODE.recording:
         _check_autograd(target, [o for o in operands if isinstance(o, Tensor)])
     check_memory(target, operands, repeats=repeats)

@@ -367,6 +367,16 @@ def parent(m: Any, cls: Any, start: Any = None, owner: Any = None) -> Super:
     return Super(start, owner)
 
 
+def without_parent(m: Any, *args: Any) -> None:
+    """super.__init__(): of super itself, not of the class above."""
+    if not args:
+        text = "descriptor '__init__' of 'super' object needs an argument"
+        raise error("TypeError", text)
+    kind = m.class_of(args[0]).name
+    text = f"descriptor '__init__' requires a 'super' object but received a '{kind}'"
+    raise error("TypeError", text)
+
+
 def refused(name: str) -> Callable:
     """A built-in that would reach the host."""
 
@@ -462,6 +472,7 @@ PROPERTY.members.update(
     )
 )
 SUPER = special_class(Super.cls, parent)
+SUPER.members.update(functions({"__init__": without_parent}))
 BUILTINS: dict[str, Any] = {
     **functions(FUNCTIONS),
     **EXCEPTIONS,

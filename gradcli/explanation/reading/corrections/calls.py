@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 
 from ....snippets.eager.tensor import Tensor
-from ....snippets.python.values import Instance
-from .case import Case, Proposal
+from ....snippets.python.objects import Function
+from ....snippets.python.values import Class, Instance, Module
+from .case import Case, Proposal, weight_of
 from .nodes import argument, dotted, is_operation, keyword, method, owner, value_of, within
 from .seeds import is_called_loss
 from .text import Edit
@@ -15,7 +16,8 @@ from .text import Edit
 BUILT_IN = ("sum", "max", "min", "abs", "len", "range", "print", "list", "float")
 NO_METHODS = ("grad", "data", "shape", "T", "is_leaf", "requires_grad", "grad_fn", "ndim")
 KEYWORDS = {
-    **{"axis": "dim", "keepdims": "keepdim", "size_average": "reduction", "learning_rate": "lr"},
+    **dict.fromkeys(("keepdims", "keep_dim", "keep_dims"), "keepdim"),
+    **{"axis": "dim", "size_average": "reduction", "learning_rate": "lr"},
     **dict.fromkeys(("require_grad", "requires_grads", "requiresgrad", "grad"), "requires_grad"),
     **{"create_graphs": "create_graph", "retain_graphs": "retain_graph"},
 }
@@ -28,7 +30,8 @@ USUAL = {"max_norm": "1.0", "step_size": "10", "gamma": "0.9", "T_max": "10"}
 def made_first(case: Case) -> Iterator[Proposal]:
     """nn.ReLU()(x) for nn.ReLU(x): a layer, or a loss, is made and then called."""
     named = {c.name for c in case.classes}
-    for call in case.calls():
+    earlier = [s.value for n in case.attributes() for s in case.makers(n.value)]
+    for call in (*case.calls(), *[c for c in earlier if isinstance(c, ast.Call)]):
         built = case.assignments(dotted(call.func), case.line) if dotted(call.func) else []
         for value in [value_of(s) for s in built]:
             layer = isinstance(value, ast.Attribute) and value.attr[:1].isupper()
@@ -42,7 +45,13 @@ def made_first(case: Case) -> Iterator[Proposal]:
         layer &= name.startswith(("nn.", "torch.nn.")) and call.lineno <= case.line
         if layer and tensors:
             why = f"{name}(...) makes a layer; the tensor goes into its call."
-            yield case.proposal(case.adding(call.func, "()"), why=why)
+            if call.keywords:
+                first, last = call.args[0], call.keywords[0]
+                cut = Edit(case.start(first), case.start(last), "")
+                given = ", ".join(case.of(a) for a in call.args)
+                yield case.proposal(cut, case.adding(call, f"({given})"), why=why)
+            else:
+                yield case.proposal(case.adding(call.func, "()"), why=why)
 
 
 def class_for_layer(case: Case) -> Iterator[Proposal]:
@@ -58,7 +67,8 @@ def class_for_layer(case: Case) -> Iterator[Proposal]:
 
 def _is_tensor(case: Case, node: ast.expr) -> bool:
     """Whether an argument is a tensor, also one that is made in its place."""
-    return case.tensor(node) is not None or dotted(getattr(node, "func", None)) == "torch.tensor"
+    made = dotted(getattr(node, "func", None))
+    return case.tensor(node) is not None or made.startswith("torch.")
 
 
 def misspelled_forward(case: Case) -> Iterator[Proposal]:
@@ -115,6 +125,8 @@ def function_given(case: Case) -> Iterator[Proposal]:
     why = "It takes the function itself, and calls it."
     for call in case.calls("checkpoint", *TRANSFORMS):
         inner = call.args[0] if call.args else None
+        if isinstance(inner, ast.Name) and len(call.args) == 2:
+            yield from _as_function(case, inner, call.args[1])
         if not isinstance(inner, ast.Call) or not inner.args:
             continue
         edits = [case.replacing(inner, case.of(inner.func))]
@@ -124,6 +136,15 @@ def function_given(case: Case) -> Iterator[Proposal]:
             text += "" if keyword(call, "use_reentrant") else ", use_reentrant=False"
             edits = [case.replacing(inner, text)]
         yield case.proposal(*edits, why=why)
+
+
+def _as_function(case: Case, value: ast.Name, x: ast.expr) -> Iterator[Proposal]:
+    """f = lambda x: (x ** 3).sum() for the f = (x ** 3).sum() that a transform is given."""
+    for built in case.makers(value)[:1]:
+        read = [n.id for n in within(built.value, ast.Name)]
+        if isinstance(case.value(value), Tensor) and dotted(x) in read:
+            why = "It takes a function, which it calls itself; this is a value."
+            yield case.proposal(case.inserting(built.value, f"lambda {dotted(x)}: "), why=why)
 
 
 def overwritten(case: Case) -> Iterator[Proposal]:
@@ -172,19 +193,51 @@ def keyword_name(case: Case) -> Iterator[Proposal]:
         ):
             at = case.start(named)
             yield case.proposal(Edit(at, at + len(name), near))
+        if dotted(call.func) not in {c.name for c in case.classes}:
+            yield from _of_pytorch(case, call, name)
         yield from case.change(case.without_keyword(call, name), weak=True)
+
+
+def number_of_steps(case: Case) -> Iterator[Proposal]:
+    """The 100 points that linspace had where no number was given."""
+    note = "Until PyTorch 1.5 the number of points was 100 where none was given."
+    for call in case.calls("linspace", "logspace"):
+        yield case.given(call, "steps", "100", note=note)
+
+
+def dtype_as_text(case: Case) -> Iterator[Proposal]:
+    """torch.float32 for "float32"."""
+    for call in case.calls():
+        named = keyword(call, "dtype")
+        text = value_of(named.value) if named else None
+        if named and isinstance(text, str):
+            yield case.replaced(named.value, f"torch.{text.removeprefix('torch.')}")
 
 
 def nearest_keyword(case: Case) -> Iterator[Proposal]:
     """What an argument of a function of PyTorch is called."""
-    name, known = case.match[1], ("dim", "keepdim", "dtype", "device", "requires_grad", "size")
     for call in case.calls():
-        named = keyword(call, name)
-        near = difflib.get_close_matches(name, known, 1, 0.5)
-        for right in [KEYWORDS[name]] if name in KEYWORDS else near:
-            if named and right != name:
-                at = case.start(named)
-                yield case.proposal(Edit(at, at + len(name), right))
+        yield from _of_pytorch(case, call, case.match[1])
+
+
+def misnamed_argument(case: Case) -> Iterator[Proposal]:
+    """What the keyword arguments on the line that PyTorch does not have are called there."""
+    for call in case.calls():
+        for name in [k.arg for k in call.keywords if k.arg and k.arg not in OF_PYTORCH]:
+            yield from _of_pytorch(case, call, name)
+
+
+OF_PYTORCH = ("dim", "keepdim", "dtype", "device", "requires_grad", "size", "min", "max", "out")
+
+
+def _of_pytorch(case: Case, call: ast.Call, name: str) -> Iterator[Proposal]:
+    """An argument by the name that it has in PyTorch."""
+    named = keyword(call, name)
+    near = difflib.get_close_matches(name, OF_PYTORCH, 1, 0.5)
+    for right in [KEYWORDS[name]] if name in KEYWORDS else near:
+        if named and right != name:
+            at = case.start(named)
+            yield case.proposal(Edit(at, at + len(name), right))
 
 
 def _parameters(case: Case, call: ast.Call) -> list[str]:
@@ -198,7 +251,19 @@ def _parameters(case: Case, call: ast.Call) -> list[str]:
         if isinstance(f, ast.FunctionDef) and f.name == "__init__"
     ]
     known = [*inits, *[f for n, f in case.functions.items() if n == name]]
+    if not known:
+        return _of_layer(case, call)
     return [a.arg for f in known for a in (*f.args.args, *f.args.kwonlyargs) if a.arg != "self"]
+
+
+def _of_layer(case: Case, call: ast.Call) -> list[str]:
+    """What a layer, or another class, of PyTorch calls its parameters."""
+    name = dotted(call.func).split(".")
+    value: object = case.values.get(name[0])
+    for part in name[1:]:
+        value = value.lookup(part) if isinstance(value, Module) else None
+    start = value.lookup("__init__") if isinstance(value, Class) else None
+    return [n for n in start.code.names if n != "self"] if isinstance(start, Function) else []
 
 
 def arguments(case: Case) -> Iterator[Proposal]:
@@ -217,6 +282,9 @@ def arguments(case: Case) -> Iterator[Proposal]:
     for call in case.calls():
         only = call.args[0] if len(call.args) == 1 and not call.keywords else None
         held = case.value(only)
+        for many in _numbers_of_results(case, only):
+            why = f"{case.of(only)} gives a tuple of {many}: * gives them one by one."
+            yield case.proposal(case.inserting(only, "*"), why=why)  # type: ignore[arg-type]
         if only is not None and isinstance(held, tuple | list) and len(held) > 1:
             why = f"{case.of(only)} is one argument, of {len(held)}: * gives them one by one."
             yield case.proposal(case.inserting(only, "*"), why=why)
@@ -225,13 +293,38 @@ def arguments(case: Case) -> Iterator[Proposal]:
         yield from missing_argument(case, missing[1])
 
 
+def _numbers_of_results(case: Case, node: ast.expr | None) -> Iterator[int]:
+    """How many values a call gives that is one of a function, or a module, of the program."""
+    if not isinstance(node, ast.Call):
+        return
+    module = case.value(node.func)
+    name = module.cls.name if isinstance(module, Instance) else method(node)
+    bodies: list[ast.AST] = [f for n, f in case.functions.items() if n == name]
+    for cls in [c for c in case.classes if c.name == name]:
+        bodies += [f for f in cls.body if getattr(f, "name", "") == "forward"]
+    for returned in [r.value for body in bodies for r in within(body, ast.Return)]:
+        if isinstance(returned, ast.Tuple):
+            yield len(returned.elts)
+
+
+def parameters_first(case: Case, call: ast.Call) -> Iterator[Proposal]:
+    """The parameters of a module for an optimiser that is given none."""
+    for model in [n for n, v in case.scope.items() if _layers_of(v)]:
+        new = f"{model}.parameters()" + (", " if call.keywords else "")
+        at = case.start(call.keywords[0]) if call.keywords else case.end(call) - 1
+        yield case.proposal(Edit(at, at, new), why="An optimiser is given what it changes.")
+
+
 def missing_argument(case: Case, name: str) -> Iterator[Proposal]:
     """The argument by its name: a value that is called so; the tensor given, once more; or None,
     for a function that can do without.
     """
     for call in case.calls():
+        if name == "params":
+            yield from parameters_first(case, call)
         for value in difflib.get_close_matches(name, case.scope, 1, 0.6):
-            yield case.given(call, name, value)
+            of_log = value.startswith("log") and not name.startswith("log")
+            yield case.given(call, name, f"{value}.exp()" if of_log else value)
         if name == "metrics":
             numbers = [n for n, v in case.values.items() if _is_number(v)]
             for loss in [n for n in numbers if is_called_loss(n)][-1:]:
@@ -261,6 +354,7 @@ def too_many(case: Case) -> Iterator[Proposal]:
     if case.match[1] == "__init__":
         yield from misspelled_init(case)
         yield from _called_class(case)
+    yield from joined_inputs(case)
     more = int(case.match[3]) - int(case.match[2])
     for call in case.methods("transpose"):
         places = [case.number(a) for a in call.args]
@@ -275,6 +369,36 @@ def too_many(case: Case) -> Iterator[Proposal]:
             note = f"{left_out}: left out, as {case.of(call.func)} takes no more."
             edit = Edit(start, case.end(call.args[-1]), "")
             yield case.proposal(edit, note=note, weak=True)
+
+
+def joined_inputs(case: Case) -> Iterator[Proposal]:
+    """net(torch.cat([s, a], dim=-1)) for net(s, a), as the first layer takes as many features."""
+    for call in case.calls():
+        shapes = [case.shape(a) for a in call.args]
+        layers = [w for m in _layers(case.value(call.func)) if (w := weight_of(m)) is not None]
+        known = [s for s in shapes if s]
+        if not layers or len(known) < 2 or len(known) < len(shapes):
+            continue
+        if layers[0].shape[1:] == (sum(s[-1] for s in known),):
+            first, last = call.args[0], call.args[-1]
+            whole = Edit(case.start(first), case.end(last), "")
+            given = ", ".join(case.of(a) for a in call.args)
+            why = "The first layer takes the features of all of them, side by side."
+            new = whole._replace(text=f"torch.cat([{given}], dim=-1)")
+            yield case.proposal(new, why=why)
+
+
+def _layers_of(value: object) -> bool:
+    """Whether a value is a module with parameters of its own, or of its layers."""
+    return any(m.fields.get("_parameters") for m in _layers(value) if isinstance(m, Instance))
+
+
+def _layers(module: object) -> Iterator[object]:
+    """A module, and those within it."""
+    if isinstance(module, Instance):
+        yield module
+        for inner in module.fields.get("_modules", {}).values():
+            yield from _layers(inner)
 
 
 MISSPELLED = ("__int__", "_init_", "__init_", "_init__", "init", "__init", "__inti__")
@@ -295,7 +419,9 @@ def misspelled_init(case: Case) -> Iterator[Proposal]:
         for f in [f for f in cls.body if isinstance(f, ast.FunctionDef)]:
             if f.name in MISSPELLED:
                 why = f"{f.name} is no name that Python knows: __init__ makes a new object."
-                yield case.proposal(case.naming(f, "__init__"), why=why)
+                above = [n for n in within(cls, ast.Attribute) if n.attr == f.name]
+                edits = [case.renamed(n, "__init__") for n in above]
+                yield case.proposal(case.naming(f, "__init__"), *edits, why=why)
 
 
 def older_maker(case: Case) -> Iterator[Proposal]:
@@ -314,6 +440,9 @@ def iterated(case: Case) -> Iterator[Proposal]:
             yield case.replaced(call.args[0], f"iter({case.of(call.args[0])})", why=why)
         elif owner(call) is not None and not call.args:
             yield case.replaced(call, f"next({case.of(owner(call))})", why=why)
+    for node in case.of_type(ast.Subscript) if "method" in case.message else ():
+        why = "A method without parentheses is the method itself; its result comes with ()."
+        yield case.appended(node.value, "()", why=why)
     for node in case.of_type(ast.Subscript):
         if value_of(node.slice) == 0 and isinstance(case.value(node.value), Instance):
             yield case.replaced(node, f"next(iter({case.of(node.value)}))", why=why)
@@ -335,6 +464,10 @@ def whole_division(case: Case) -> Iterator[Proposal]:
 
 def missing_dim(case: Case) -> Iterator[Proposal]:
     """The last dimension, where the classes are."""
+    yield from misnamed_argument(case)
+    for call in case.calls("transpose"):
+        note = "The last two dimensions are exchanged."
+        yield case.proposal(case.with_argument(call, "-2, -1"), note=note)
     for call in case.calls(case.match[1]):
         why = f"{case.match[1]} goes along one dimension, which has to be named."
         yield case.given(call, "dim", "-1", why=why)
@@ -360,12 +493,23 @@ def share_of_elements(case: Case) -> Iterator[Proposal]:
 
 def unpacked_parts(case: Case) -> Iterator[Proposal]:
     """As many parts as there are names; the parts of a part; the pairs of a dict."""
+    yield from with_indices(case)
     yield from grouped(case)
     yield from pairs(case)
     for call in case.calls("chunk"):
         place = 1 if dotted(owner(call)) == "torch" else 0
         if len(call.args) > place:
             yield case.replaced(call.args[place], case.match[1] or case.match[2])
+
+
+def with_indices(case: Case) -> Iterator[Proposal]:
+    """return_indices=True for a pool whose output and places are taken apart."""
+    for call in case.calls():
+        for made in (call, case.made(call.func)):
+            name = method(made).lower()
+            if isinstance(made, ast.Call) and ("maxpool" in name or "max_pool" in name):
+                why = "A pool gives its places beside its values only where it is told to."
+                yield case.given(made, "return_indices", "True", why=why)
 
 
 def grouped(case: Case) -> Iterator[Proposal]:

@@ -194,6 +194,13 @@ class Program(Text):
             if root is not None:
                 yield call, root
 
+    def feeds_way_back(self, call: ast.Call) -> bool:
+        """Whether a later way back comes from the gradients that a call of grad gives."""
+        given = self.statement_of(call)
+        later = [(c, self.root(c)) for c in self.backwards if c.lineno > given.lineno]
+        roots = [(r, c.lineno) for c, r in later if r is not None]
+        return self.is_grad(call) and any(given in self.slice_of(r, line) for r, line in roots)
+
     def is_grad(self, call: ast.Call) -> bool:
         """Whether a call is torch.autograd.grad's."""
         name = dotted(call.func)
@@ -345,6 +352,11 @@ class Case(Program):
         values = self.value(node) if elements is None else [self.value(e) for e in elements]
         whole = isinstance(values, list | tuple) and all(isinstance(v, Tensor) for v in values)
         return list(values) if whole else []
+
+    def is_list(self, node: ast.expr) -> bool:
+        """Whether an expression is a list, or a name that begins as one."""
+        begun = any(isinstance(s.value, ast.List) for s in self.makers(node, node.lineno))
+        return isinstance(self.value(node), list) or (isinstance(node, ast.Name) and begun)
 
     def is_module(self, node: ast.AST | None) -> bool:
         """Whether an expression is a module, or another object of a class."""

@@ -34,6 +34,7 @@ COMPARISONS: dict[str, ast.cmpop] = {
     **{"gt": ast.Gt(), "ge": ast.GtE(), "lt": ast.Lt(), "le": ast.LtE()},
     **{"eq": ast.Eq(), "ne": ast.NotEq()},
 }  # as functions and methods
+CONVERSIONS = ("float", "double", "int", "long", "type", "to")
 PAIRS = ("max", "min", "topk", "sort", "median", "kthvalue")
 LEFT_OUT = {
     **{name: f".{name}() cuts the graph on purpose." for name in ("detach", "detach_")},
@@ -160,7 +161,11 @@ def _of_function(case: Case, node: ast.Call) -> Uncut | None:
     if name in ("float", "int"):
         return _instead(case, node, x, f"{name}() gives a Python number, which has no graph.")
     leaf = name in ("Variable", "nn.Parameter")
-    if leaf and isinstance(first, ast.Name | ast.Attribute | ast.BinOp):
+    made = isinstance(first, ast.Call) and dotted(owner(first)) in ("torch", "np")
+    computed = isinstance(first, ast.Call) and isinstance(first.func, ast.Attribute)
+    if leaf and (
+        isinstance(first, ast.Name | ast.Attribute | ast.BinOp) or (computed and not made)
+    ):
         return _instead(case, node, x, f"{name}(...) makes a new leaf of the numbers.")
     return None
 
@@ -197,7 +202,7 @@ def _copied(case: Case, node: ast.Call) -> Uncut | None:
         if not within(given, ast.Name, ast.Call):
             return None  # numbers alone
         return _instead(case, node, f"torch.stack({_stackable(case, given)})", why)
-    if isinstance(given, ast.ListComp | ast.GeneratorExp) or isinstance(case.value(given), list):
+    if isinstance(given, ast.ListComp | ast.GeneratorExp) or case.is_list(given):
         return _instead(case, node, f"torch.stack({case.of(given)})", why)
     return _instead(case, node, case.operand(given), why)
 
@@ -352,7 +357,7 @@ def _loss_of_classes(case: Case, chosen: ast.expr, target: ast.expr) -> str:
         scores = operands(chosen)[0]
         loss = "cross_entropy" if name == "argmax" else "soft_margin_loss"
         return f"{functional}.{loss}({case.of(scores)}, {labels})"
-    converted = name in ("float", "double", "int", "long", "type", "to")
+    converted = name in CONVERSIONS
     test = as_comparison(owner(chosen) if converted else chosen)
     if test is None or not isinstance(test.ops[0], ast.Gt | ast.GtE):
         return ""
@@ -370,7 +375,7 @@ def _loss_of_indices(case: Case, node: ast.Call) -> Uncut | None:
     if len(node.args) != 2 or not case.is_loss(node):
         return None
     chosen, target = (owner(a) if method(a) in ("float", "double") else a for a in node.args)
-    labels, scores = case.tensor(target), _chosen_from(case, chosen)
+    labels, scores = case.tensor(target), chosen_from(case, chosen)
     if labels is None or labels.ndim != 1 or scores is None:
         return None
     end = ".long()" if labels.dtype.is_floating else ""
@@ -380,12 +385,18 @@ def _loss_of_indices(case: Case, node: ast.Call) -> Uncut | None:
     return Uncut(case.replacing(node, new), why, note)
 
 
-def _chosen_from(case: Case, chosen: ast.expr | None) -> ast.expr | None:
+def chosen_from(case: Case, chosen: ast.expr | None) -> ast.expr | None:
     """The scores that a class was chosen from: the x of x.argmax(1), and of _, i = x.max(1)."""
     made = case.made(chosen) if chosen is not None else None
+    while method(made) in CONVERSIONS:
+        made = owner(made)
     if not isinstance(made, ast.Call) or method(made) not in ("argmax", "max", "topk"):
         return None
     scores = next(iter(operands(made)), None)
+    if (
+        isinstance(scores, ast.Call) and method(scores) == "softmax"
+    ):  # which cross entropy applies itself
+        scores = next(iter(operands(scores)), None)
     if method(made) == "argmax":
         return scores
     built = case.makers(chosen)[:1] if isinstance(chosen, ast.Name) else []

@@ -244,8 +244,11 @@ def second_order(case: Case) -> Iterator[Proposal]:
     """create_graph=True in the ways back before this one."""
     yield from by_grad(case)
     earlier = [c for c in case.backwards if c.lineno < case.line and c not in case.here]
-    edits = [case.with_keyword(c, "create_graph", "True") for c in earlier if _feeds(case, c)]
-    yield from case.change(*edits, why=CREATED)
+    again = [c for c in case.here if case.feeds_way_back(c)]
+    feeding = [*[c for c in earlier if _feeds(case, c)], *again]
+    edits = [case.with_keyword(c, "create_graph", "True") for c in feeding]
+    if len(feeding) > len(again):
+        yield from case.change(*edits, why=CREATED)
 
 
 def constant_gradient(case: Case) -> Iterator[Proposal]:
@@ -279,6 +282,7 @@ def by_grad(case: Case) -> Iterator[Proposal]:
                     why=CREATED,
                     note=f"{x}.grad is then the second derivative alone.",
                 )
+        yield from read_within(case, call, root)
         for read in case.of_type(ast.Assign, everywhere=True):
             value = read.value
             if method(value) in ("clone", "detach"):
@@ -294,6 +298,20 @@ def by_grad(case: Case) -> Iterator[Proposal]:
                     why=CREATED,
                     note=f"{x}.grad is then the second derivative alone.",
                 )
+
+
+def read_within(case: Case, call: ast.Call, root: ast.expr) -> Iterator[Proposal]:
+    """The same for (x.grad * v).sum(): where a gradient is read in what goes back again."""
+    for built in [s for _, r in case.ways for s in case.slice_of(r, case.line)]:
+        reads = [n for n in within(value_of(built), ast.Attribute) if n.attr == "grad"]
+        inner = [n for n in reads if n is not value_of(built) and built.lineno > call.lineno]
+        y = case.of(root)
+        edits = [
+            case.replacing(n, f"torch.autograd.grad({y}, {case.of(n.value)}, create_graph=True)[0]")
+            for n in inner
+        ]
+        if edits:
+            yield case.proposal(case.removing(case.statement_of(call)), *edits, why=CREATED)
 
 
 def _feeds(case: Case, call: ast.Call) -> bool:

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 
 from ....snippets.eager.tensor import Tensor
 from .case import Case, Proposal
+from .cut_steps import ROUNDING, chosen_from
 from .losses import last_loss, swapped
-from .nodes import dotted, elements, keyword, method, operands, owner, target_of, within
+from .nodes import dotted, elements, keyword, method, owner, target_of, within
 from .requiring import CREATORS
 
 INTEGERS = "Integers have no derivative: only floating tensors can require gradients."
@@ -66,6 +67,8 @@ def target_dtype(case: Case) -> Iterator[Proposal]:
         for indexed in case.of_type(ast.Subscript):
             if _may_be_masked(case, indexed):
                 yield from _index(case, indexed.slice)
+            whole = [p for p in elements(indexed.slice) if method(p) in ROUNDING]
+            yield from case.change(*[case.appending(p, ".long()") for p in whole])
             for part in elements(indexed.slice):
                 tensor = case.tensor(part)
                 if tensor is not None and tensor.dtype.is_floating:
@@ -139,9 +142,8 @@ def _targets(case: Case) -> list[ast.expr]:
 def scores_for_classes(case: Case) -> Iterator[Proposal]:
     """A loss of the scores, where argmax made classes of them."""
     for call in case.calls():
-        given = case.made(call.args[0]) if call.args else None
-        if isinstance(given, ast.Call) and method(given) == "argmax" and len(call.args) > 1:
-            scores = operands(given)[0]
+        scores = chosen_from(case, call.args[0]) if len(call.args) > 1 else None
+        if scores is not None:
             why = "argmax picks a class; this loss takes the scores that it picks from."
             yield case.replaced(call.args[0], case.of(scores), why=why)
 

@@ -7,7 +7,7 @@ from ....snippets.python.values import Instance
 from .case import Case, Proposal, is_computed
 from .cuts import connected, recording
 from .in_place import NO_GRAD
-from .nodes import calls_in, dotted, method, names_in, owner, targets, within
+from .nodes import calls_in, dotted, method, names_in, owner, targets, value_of, within
 from .optimisers import leaf_at_end
 from .requiring import CREATORS, leaves, requiring
 from .text import Edit
@@ -17,7 +17,9 @@ FILLS = "backward() gives nothing: it fills the .grad of the leaves."
 
 def no_gradient(case: Case) -> Iterator[Proposal]:
     """Update the leaf itself; ask whether a gradient is there; keep that of a computed tensor."""
+    yield from changed_itself(case)
     yield from of_backward(case)
+    yield from begun_with_none(case)
     yield from nothing_returned(case)
     yield from rebound(case)
     yield from not_a_leaf_at_birth(case)
@@ -27,6 +29,7 @@ def no_gradient(case: Case) -> Iterator[Proposal]:
     yield from after_backward(case)
     yield from reconnected(case)
     yield from guarded(case)
+    yield from without_part(case)
     yield from before_backward(case)
 
 
@@ -64,6 +67,30 @@ def of_backward(case: Case) -> Iterator[Proposal]:
                 yield case.proposal(cut, *uses, why=why)
 
 
+NOTHING = ("append", "extend", "insert", "sort", "reverse", "update", "add", "backward", "clear")
+
+
+def changed_itself(case: Case) -> Iterator[Proposal]:
+    """xs.append(x) for xs = xs.append(x): the method gives nothing, and changes xs."""
+    for built in case.of_type(ast.Assign, everywhere=True):
+        held = dotted(owner(built.value))
+        if method(built.value) in NOTHING and held and targets(built) == [held]:
+            why = f"{method(built.value)}() gives nothing: what it changes is {held} itself."
+            yield case.proposal(Edit(case.start(built), case.start(built.value), ""), why=why)
+
+
+def begun_with_none(case: Case) -> Iterator[Proposal]:
+    """total = 0 for the total = None that a loop adds to."""
+    added = [dotted(s.target) for s in case.of_type(ast.AugAssign)]
+    added += [n for s in case.of_type(ast.Assign) for n in targets(s) if n in names_in(s.value)]
+    for name in [n for n in added if n]:
+        for built in case.makers(name)[-1:]:
+            none = isinstance(built.value, ast.Constant) and built.value.value is None
+            empty = isinstance(built.value, ast.List) and not built.value.elts
+            if none or (empty and any(dotted(case.root(c)) == name for c in case.backwards)):
+                yield case.replaced(built.value, "0", why="A sum begins with 0.")
+
+
 def nothing_returned(case: Case) -> Iterator[Proposal]:
     """A function that ends without a return: what it computed last is returned."""
     called = {method(n) for n in case.calls(everywhere=True)} | {"forward"}
@@ -79,9 +106,25 @@ def nothing_returned(case: Case) -> Iterator[Proposal]:
             if loss and not names:
                 why = f"{function.name} has no return: what it gives is None."
                 yield case.proposal(case.after(last, f"return {loss}.item()"), why=why)
-        if names and names[0]:
+        computed = value_of(last) if isinstance(last, ast.Expr) else None
+        if isinstance(computed, ast.Call) and function.name == "forward":
             why = f"{function.name} has no return: what it gives is None."
-            yield case.proposal(case.after(last, f"return {names[0]}"), why=why)
+            yield case.proposal(case.inserting(last, "return "), why=why)
+        for name in names[:1] if names else summed(function):
+            why = f"{function.name} has no return: what it gives is None."
+            yield case.proposal(case.after(last, f"return {name}"), why=why)
+
+
+def summed(function: ast.FunctionDef) -> list[str]:
+    """The names that the loop at the end of a function adds to, which begin before it."""
+    *before, last = function.body
+    if not isinstance(last, ast.For | ast.While):
+        return []
+    begun = [n for s in before for n in targets(s)]
+    changed = [n for s in within(last, ast.Assign) for n in targets(s)]
+    changed += [dotted(s.target) for s in within(last, ast.AugAssign)]
+    changed += [dotted(owner(c)) for c in calls_in(last, "append")]
+    return [n for n in begun if n and n in changed][-1:]
 
 
 # ---- leaves that are none any more ---------------------------------------------------------------
@@ -206,6 +249,16 @@ def guarded(case: Case) -> Iterator[Proposal]:
             else:
                 continue
             yield case.proposal(case.wrapping([statement], f"if {name}.grad is not None:"), why=why)
+
+
+def without_part(case: Case) -> Iterator[Proposal]:
+    """`if layer.bias is not None:` before what is done with a part that a layer may lack."""
+    for node in case.attributes("data") if isinstance(case.statement, ast.Expr) else ():
+        part = node.value
+        if isinstance(part, ast.Attribute) and part.attr in ("bias", "weight"):
+            why = f"Not each layer has a {part.attr}: without one it is None."
+            header = f"if {case.of(part)} is not None:"
+            yield case.proposal(case.wrapping([case.statement], header), why=why)
 
 
 def reconnected(case: Case) -> Iterator[Proposal]:

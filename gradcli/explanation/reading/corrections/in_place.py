@@ -6,7 +6,17 @@ from typing import Any
 
 from .case import Case, Proposal
 from .graphs import updates
-from .nodes import calls_in, dotted, keyword, method, names_in, owner, value_of, within
+from .nodes import (
+    calls_in,
+    dotted,
+    is_operation,
+    keyword,
+    method,
+    names_in,
+    owner,
+    value_of,
+    within,
+)
 from .text import Edit
 
 OPERATORS = {
@@ -151,6 +161,7 @@ def of_leaf(case: Case) -> Iterator[Proposal]:
             continue
         name = dotted(target)
         if _of_loop(case, statement, name):
+            yield from updated_list(case, statement)
             yield from unrecorded(case, statement)
             continue
         if is_update(case, statement) or isinstance(target, ast.Attribute) or _alias(case, name):
@@ -176,6 +187,28 @@ def _of_loop(case: Case, statement: ast.stmt, name: str) -> bool:
         return False
     later = [n.lineno for n in case.names(name) if loop in case.around(n)]
     return max(later, default=0) <= statement.lineno
+
+
+def updated_list(case: Case, statement: ast.stmt) -> Iterator[Proposal]:
+    """A list of new tensors for a loop that changes those of a list by gradients with a graph of
+    their own, where a way back goes through the change.
+    """
+    loop = case.loop(statement)
+    created = any(keyword(c, "create_graph") for c in case.backwards)
+    later = any(c.lineno > statement.lineno for c in case.backwards)
+    if not (isinstance(loop, ast.For) and isinstance(statement, ast.AugAssign)):
+        return
+    if not (created and later):
+        return
+    zipped = loop.iter.args if isinstance(loop.iter, ast.Call) else []
+    held = dotted(zipped[0]) if zipped and method(loop.iter) == "zip" else ""
+    sign = OPERATORS.get(type(statement.op))
+    if held and len(loop.body) == 1 and isinstance(case.values.get(held), list) and sign:
+        p, change = case.of(statement.target), case.of(statement.value)
+        change = f"({change})" if is_operation(statement.value, ast.Add | ast.Sub) else change
+        new = f"{held} = [{p} {sign} {change} for {case.of(loop.target)} in {case.of(loop.iter)}]"
+        note = "New tensors, through which the way back goes on; the parameters keep their numbers."
+        yield case.replaced(loop, new, note=note)
 
 
 def _alias(case: Case, name: str) -> bool:

@@ -3,17 +3,20 @@
 import ast
 import re
 from collections.abc import Iterator
-from math import prod
+from math import isqrt, prod
 
+from ....snippets.python.values import Instance
 from .case import Case, Proposal, weight_of
 from .nodes import (
     argument,
     calls_in,
     dotted,
+    factors_of,
     keyword,
     method,
     number_of,
     owner,
+    parts,
     size,
     target_of,
     value_of,
@@ -24,10 +27,8 @@ RECURRENT = ("RNN", "LSTM", "GRU")
 NORMS = ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d")
 
 
-def resized_layer(case: Case, a: int, b: int, c: int, d: int) -> Iterator[Proposal]:
-    """The layer whose weight is d×c takes b inputs: the number where it is made; or a flattened or
-    transposed input where its sizes say so.
-    """
+def fitted_input(case: Case, a: int, b: int, c: int) -> Iterator[Proposal]:
+    """A batch of one, samples flattened, or transposed, for a layer of c inputs given a×b."""
     for call in case.calls():
         if call.args and case.is_module(call.func):
             x, shape = call.args[0], case.shape(call.args[0])
@@ -38,12 +39,22 @@ def resized_layer(case: Case, a: int, b: int, c: int, d: int) -> Iterator[Propos
             if shape is None and c > b and c % b == 0 == a % (c // b):
                 note = "Each sample stays a row of its own."
                 yield case.appended(x, ".flatten(1)", note=note)
+            if len(sizes) > 3 and sizes[-1] * sizes[-2] == c and b == sizes[-1]:
+                yield case.appended(x, ".flatten(-2)", note="The heads stand side by side again.")
             if len(sizes) > 2 and prod(sizes) // sizes[0] == c:
                 yield case.appended(x, ".flatten(1)")
             if len(sizes) == 1 and sizes[0] != c and c == 1:
                 yield case.appended(x, ".unsqueeze(1)")
             if a == c and (len(sizes) == 2 or shape is None):
                 yield case.appended(x, ".T")
+
+
+def resized_layer(case: Case, a: int, b: int, c: int, d: int) -> Iterator[Proposal]:
+    """The layer whose weight is d×c takes b inputs: the number where it is made; or a flattened or
+    transposed input where its sizes say so.
+    """
+    yield from fitted_input(case, a, b, c)
+    yield from reduced_elsewhere(case)
     layers = [n for n in case.calls("Linear", everywhere=True) if len(n.args) >= 2]
     exact = [n for n in layers if [number_of(x) for x in n.args[:2]] == [c, d]]
     yield from flattened_before(case, exact)
@@ -52,12 +63,45 @@ def resized_layer(case: Case, a: int, b: int, c: int, d: int) -> Iterator[Propos
             why = f"The layer takes {c} features and is given {b}."
             yield case.replaced(node.args[0], str(b), why=why, reprints=True)
     for node in layers:
+        product = other_product(case, node.args[0], b, c) if node not in exact else ""
+        if product:
+            why = f"The layer takes {c} features and is given {b}."
+            yield case.replaced(node.args[0], product, why=why, reprints=True)
+    for node in layers:
         if isinstance(node.args[0], ast.Name):
             times = [f"{node.args[0].id} * {b // c}"] if b % c == 0 and b > c else []
             names = (*outputs_called(case, layers, b), *arguments_called(case, node, b))
             for text in (*times, *names, str(b)):
                 yield case.replaced(node.args[0], text, weak=True, reprints=True)
     yield from resized_input(case, b, c)
+
+
+def reduced_elsewhere(case: Case) -> Iterator[Proposal]:
+    """mean(dim=1) for mean(dim=2) of what a layer is given: the features are kept."""
+    given = [a for c in case.calls() for a in c.args[:1] if case.is_module(c.func)]
+    for reduction in [c for a in given for c in calls_in(case.made(a), "mean", "sum", "amax")]:
+        place = argument(reduction, 0 if dotted(owner(reduction)) != "torch" else 1, "dim")
+        if place is not None and case.of(place) in ("2", "-1"):
+            why = "The last dimension has the features: the mean is over the places before it."
+            yield case.replaced(place, "1", why=why)
+
+
+def other_product(case: Case, node: ast.expr, given: int, wanted: int) -> str:
+    """A product of names and numbers, as hidden * 7, that is `given` where it was `wanted`: its
+    numbers are other ones. "" of what is no product.
+    """
+    factors = factors_of(node)
+    numbers = [n for f in factors if (n := number_of(f)) is not None]
+    names = [case.of(f) for f in factors if number_of(f) is None]
+    if len(factors) < 2 or not names or wanted % prod(numbers):
+        return ""
+    rest = wanted // prod(numbers)
+    if not rest or given % rest:
+        return ""
+    number = given // rest
+    side = isqrt(number)
+    square = [str(side)] * 2 if side * side == number > 1 else [str(number)]
+    return " * ".join(names + (square if number > 1 else []))
 
 
 def resized_input(case: Case, given: int, wanted: int, place: int = -1) -> Iterator[Proposal]:
@@ -245,6 +289,16 @@ def missing_batch(case: Case) -> Iterator[Proposal]:
 CHANNELS_FIRST = "The channels stood last; PyTorch takes them before the places."
 
 
+def smaller_kernel(case: Case) -> Iterator[Proposal]:
+    """The largest kernel that the image has a place for."""
+    fits, kernel = min(int(n) for n in case.match.groups()[:2] if n), int(case.match[3])
+    for call in case.calls("Conv1d", "Conv2d", "Conv3d", everywhere=True):
+        given = argument(call, 2, "kernel_size")
+        if given is not None and number_of(given) == kernel:
+            note = f"What comes here has {fits} places a side: a kernel of {fits} just fits."
+            yield case.replaced(given, str(fits), note=note, weak=True)
+
+
 def channels(case: Case) -> Iterator[Proposal]:
     """The number of channels where the layer is made; or the channels put second."""
     expected, got = int(case.match[4]), int(case.match[5])
@@ -290,8 +344,14 @@ def other_state(case: Case) -> Iterator[Proposal]:
 
 def state_of(case: Case) -> Iterator[Proposal]:
     """b.state_dict() for b, and for b.state_dict."""
+    called = {c.func for c in case.calls(everywhere=True)}
+    whole = [n for n in case.attributes("state_dict", everywhere=True) if n not in called]
+    why = "state_dict without parentheses is the method itself."
+    yield from case.change(*[case.appending(n, "()") for n in whole], why=why)
     for call in case.calls("load_state_dict"):
         for given in call.args[:1]:
+            if isinstance(given, ast.Call) and method(given) == "items":
+                yield case.without(given)
             end = "()" if getattr(given, "attr", "") == "state_dict" else ".state_dict()"
             yield case.appended(given, end)
 
@@ -382,16 +442,73 @@ def _module(sequential: ast.Call) -> str:
 
 def recurrent_features(case: Case) -> Iterator[Proposal]:
     """A dimension for a feature alone; the number of features where the layer is made."""
+    wanted, given = case.match[1] or case.match[4], case.match[2] or case.match[3]
     for call in case.calls() if case.match[1] == "1" else ():
         for x in call.args[:1] if case.is_module(call.func) else ():
             if len(case.shape(x) or ()) == 2:
                 note = "Each step of a sequence has one feature."
                 yield case.appended(x, ".unsqueeze(-1)", note=note)
-    for call in case.calls(*RECURRENT, everywhere=True):
+    for call in case.calls(*RECURRENT, *CELLS, everywhere=True):
         first = argument(call, 0, "input_size")
-        if first is not None:
-            yield case.replaced(first, case.match[2], reprints=True)
-    yield from resized_input(case, int(case.match[2]), int(case.match[1]))
+        if first is not None and case.number(first) in (None, int(wanted)):
+            yield case.replaced(first, given, reprints=True)
+    yield from resized_input(case, int(given), int(wanted))
+
+
+def pair_of_states(case: Case) -> Iterator[Proposal]:
+    """(h, zeros) for the single h that an LSTM is given."""
+    for call in case.calls():
+        module = case.value(call.func)
+        if not (isinstance(module, Instance) and module.cls.name.startswith("LSTM")):
+            continue
+        for given in call.args[1:2]:
+            if case.tensor(given) is not None:
+                h = case.of(given)
+                note = "The state of the cell begins with 0."
+                yield case.replaced(given, f"({h}, torch.zeros_like({h}))", note=note)
+
+
+def step_of_sequence(case: Case) -> Iterator[Proposal]:
+    """A dimension for the one step where the layer has its sequences."""
+    for call in case.calls():
+        module = case.value(call.func)
+        for given in call.args[:1] if isinstance(module, Instance) else ():
+            place = 1 if module.fields.get("batch_first") else 0
+            yield case.appended(given, f".unsqueeze({place})", note="A sequence of one step.")
+
+
+def hidden_of_pair(case: Case) -> Iterator[Proposal]:
+    """_, (h, _) = lstm(x), for _, h = lstm(x), where h is used as the state of other layers is."""
+    for built in case.of_type(ast.Assign, everywhere=True):
+        pair = target_of(built, ast.Tuple)
+        module = case.value(built.value.func) if isinstance(built.value, ast.Call) else None
+        if not pair or len(pair.elts) != 2 or not isinstance(module, Instance):
+            continue
+        state = pair.elts[1]
+        last = [n for n in case.of_type(ast.Subscript, everywhere=True) if _is_last(n)]
+        used = any(dotted(n.value) == dotted(state) for n in last)
+        if module.cls.name == "LSTM" and used:
+            why = "An LSTM has two states, h and c: h is what comes out, and c is kept inside."
+            yield case.replaced(state, f"({case.of(state)}, _)", why=why)
+
+
+def _is_last(node: ast.Subscript) -> bool:
+    """x[-1], and x[0]."""
+    index = node.slice.operand if isinstance(node.slice, ast.UnaryOp) else node.slice
+    return value_of(index) in (0, 1)
+
+
+CELLS = ("RNNCell", "LSTMCell", "GRUCell")
+
+
+def cell_state(case: Case) -> Iterator[Proposal]:
+    """The number of features where the state is made."""
+    for call in case.calls():
+        given = [part for a in call.args[1:] for part in parts(a)]
+        for made in [case.made(g) for g in given if case.is_module(call.func)]:
+            sizes = made.args if isinstance(made, ast.Call) else []
+            if sizes and case.number(sizes[-1]) == int(case.match[1]):
+                yield case.replaced(sizes[-1], case.match[2], reprints=True)
 
 
 def state_size(case: Case) -> Iterator[Proposal]:
@@ -409,8 +526,19 @@ def state_size(case: Case) -> Iterator[Proposal]:
     yield from case.change(*edits if len(edits) == len(places) else ())
     for node, tensor in case.tensors:
         if tensor.shape == given and given[1] > wanted[1]:
-            new = f"{case.of(node)}[:, :{wanted[1]}].contiguous()"
+            new = f"{case.of(node)}[:, :{_batch_of(case, wanted[1])}].contiguous()"
             yield case.replaced(node, new, weak=True)
+
+
+def _batch_of(case: Case, number: int) -> str:
+    """The batch size of what a recurrent layer is given, as a program asks for it."""
+    for call in case.calls():
+        module = case.value(call.func)
+        for x in call.args[:1] if isinstance(module, Instance) else ():
+            place = 0 if module.fields.get("batch_first") else 1
+            if isinstance(x, ast.Name) and (case.shape(x) or ())[place : place + 1] == (number,):
+                return f"{x.id}.size({place})"
+    return str(number)
 
 
 def _may_be(case: Case, arguments: list[ast.expr], sizes: tuple[int, ...]) -> bool:

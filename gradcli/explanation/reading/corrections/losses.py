@@ -5,7 +5,7 @@ import difflib
 from collections.abc import Iterator
 
 from .case import Case, Proposal
-from .layers import RECURRENT
+from .layers import RECURRENT, hidden_of_pair
 from .nodes import calls_in, dotted, keyword, number_of, size
 
 
@@ -31,11 +31,21 @@ def target_size(case: Case) -> Iterator[Proposal]:
         yield case.appended(second, f".reshape({of_input})")
 
 
+def numbers_of_classes(case: Case) -> Iterator[Proposal]:
+    """Cross entropy for scores that a loss compares with the numbers of classes."""
+    for call in [c for c in case.calls() if case.is_loss(c) and len(c.args) > 1]:
+        scores, target = case.shape(call.args[0]), case.tensor(call.args[1])
+        if target is None or target.dtype.is_floating or len(scores or ()) != 2:
+            continue
+        if target.shape == scores[:1]:  # type: ignore[index]
+            yield from of_classes(case)
+
+
 def of_classes(case: Case) -> Iterator[Proposal]:
-    """Cross entropy in the place of a loss of independent labels."""
+    """Cross entropy in the place of a loss of independent labels, or of numbers."""
     new = {
-        "BCEWithLogitsLoss": "CrossEntropyLoss",
-        "binary_cross_entropy_with_logits": "cross_entropy",
+        **dict.fromkeys(("BCEWithLogitsLoss", "MSELoss", "L1Loss"), "CrossEntropyLoss"),
+        **dict.fromkeys(("binary_cross_entropy_with_logits", "mse_loss"), "cross_entropy"),
     }
     why = "There is a score for each class, and one class for each sample."
     for node in case.attributes(*new, everywhere=True):
@@ -45,6 +55,8 @@ def of_classes(case: Case) -> Iterator[Proposal]:
 def class_target(case: Case) -> Iterator[Proposal]:
     """The target as a vector: squeezed, or the argmax of one-hot rows."""
     yield from swapped(case)
+    if "input batch_size (1)" in case.message:
+        yield from hidden_of_pair(case)
     for scores, _ in compared(case):
         if "input batch_size (1)" in case.message and len(case.shape(scores) or (1,) * 3) == 3:
             note = "The last state of a recurrent layer has a dimension for its layers first."
@@ -94,7 +106,9 @@ def batch_of_one(case: Case) -> Iterator[Proposal]:
 def class_number(case: Case) -> Iterator[Proposal]:
     """Classes from 0; or as many scores as there are classes."""
     number = int(case.match[1])
-    if number < 0 and any(case.tensor(target) for _, target in compared(case)):
+    targets = [t for _, target in compared(case) if (t := case.tensor(target)) is not None]
+    left_out = number < 0 or (number == VOID and any(t.ndim > 1 for t in targets))
+    if left_out and targets:
         note = f"{number} marks what does not count: it adds nothing to the loss."
         made = case.calls("CrossEntropyLoss", "NLLLoss", everywhere=True)
         for call in [*case.calls("cross_entropy", "nll_loss"), *made]:
@@ -118,6 +132,9 @@ def class_number(case: Case) -> Iterator[Proposal]:
         yield case.appended(target, f".clamp(max={classes - 1})", note=note, weak=True)
 
 
+VOID = 255  # what marks places without a class in images of labels
+
+
 def class_weights(case: Case) -> Iterator[Proposal]:
     """A weight for each class, where all weights are one number."""
     count = case.match[1]
@@ -139,6 +156,13 @@ def probabilities(case: Case) -> Iterator[Proposal]:
             yield case.replaced(call.args[0], f"torch.sigmoid({case.of(call.args[0])})")
 
 
+def time_first(case: Case) -> Iterator[Proposal]:
+    """The scores of CTC with the steps of time before the batch."""
+    for call in case.calls():
+        if case.is_loss(call) and call.args:
+            yield case.appended(call.args[0], ".transpose(0, 1)")
+
+
 def reduction_name(case: Case) -> Iterator[Proposal]:
     """The name that is nearly the same."""
     known = ("mean", "sum", "none", "batchmean")
@@ -152,6 +176,10 @@ def swapped(case: Case) -> Iterator[Proposal]:
     """Scores first, classes second."""
     for call in case.calls():
         a, b = [case.tensor(a) for a in call.args] if len(call.args) == 2 else (None, None)
+        called = isinstance(call.args[-1], ast.Call) if call.args else False
+        if a and b is None and called and not a.dtype.is_floating and case.is_loss(call):
+            why = "A loss takes the scores first, and then the target."
+            yield case.exchanged(*call.args, why=why)
         if a and b and not a.dtype.is_floating and b.dtype.is_floating:
             why = "A loss takes the scores first, and then the target."
             yield case.exchanged(*call.args, why=why)

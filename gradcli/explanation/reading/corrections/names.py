@@ -13,6 +13,7 @@ from .calls import made_first, misspelled_init
 from .case import Case, Proposal
 from .functions import classes, functions, without_apply
 from .nodes import argument, dotted, keyword, method, operands, target_of, targets, value_of
+from .text import Edit
 
 IMPORTS = {
     "torch": "import torch",
@@ -76,6 +77,7 @@ def undefined(case: Case) -> Iterator[Proposal]:
     """The import that is missing; the name that is nearly the same; the module before it."""
     name = case.match[1]
     yield from imported(case, name)
+    yield from class_around(case, name)
     defined = case.of_type(ast.FunctionDef, ast.ClassDef, everywhere=True)
     known = [n for n in case.reading.outcome.scope if isinstance(n, str)]
     known += [s.name for s in defined]
@@ -87,10 +89,31 @@ def undefined(case: Case) -> Iterator[Proposal]:
         yield case.replaced(node, f"self.{name}")
         if name in ("device", "DEVICE"):
             yield case.proposal(case.before(top_statement(case), f'{name} = "cpu"'))
+    yield from computed_last(case, name)
     yield from defined_later(case, name)
     for gone in case.of_type(ast.Delete, everywhere=True):
         if name in [dotted(t) for t in gone.targets]:
             yield case.proposal(case.removing(gone), why=f"del took {name} away.")
+
+
+def class_around(case: Case, name: str) -> Iterator[Proposal]:
+    """super(Net, self) with the name that the class has."""
+    for call in case.calls("super"):
+        for cls in [n for n in case.around(call) if isinstance(n, ast.ClassDef)][:1]:
+            if call.args and dotted(call.args[0]) == name:
+                why = f"The class is called {cls.name} here."
+                yield case.replaced(call.args[0], cls.name, why=why)
+
+
+def computed_last(case: Case, name: str) -> Iterator[Proposal]:
+    """What a function computes last, for the name that it returns."""
+    for returned in case.of_type(ast.Return):
+        function = case.function_of(returned)
+        if function is not None and dotted(returned.value) == name:
+            given = [n for s in function.body for n in targets(s) if n and "." not in n]
+            for last in given[-1:]:
+                why = f"{function.name} computes {last} last."
+                yield case.replaced(returned.value, last, why=why)  # type: ignore[arg-type]
 
 
 def defined_later(case: Case, name: str) -> Iterator[Proposal]:
@@ -166,6 +189,13 @@ def missing_super(case: Case) -> Iterator[Proposal]:
     for called in [s.value for s in case.of_type(ast.Expr, everywhere=True)]:
         if isinstance(called, ast.Attribute) and called.attr == "__init__":
             yield case.appended(called, "()", why="nn.Module's own __init__ is not called.")
+        if isinstance(called, ast.Call) and dotted(called.func) == "super.__init__":
+            why = "super() is the class above; super without parentheses is Python's own class."
+            yield case.proposal(
+                case.before_attribute(called, "()"),
+                Edit(case.end(called.func), case.end(called), "()"),
+                why=why,
+            )
         if isinstance(called, ast.Call) and dotted(called.func) == "super":
             end = ".__init__()"
             yield case.appended(called, end, why="nn.Module's own __init__ is not called.")
@@ -215,6 +245,8 @@ def attribute(case: Case) -> Iterator[Proposal]:
     if any(c.name == owner for c in classes(case)):
         yield from without_apply(case)
     yield from as_method(case, name)
+    if (owner, name) == ("Tensor", "append"):
+        yield from grown_by_cat(case)
     if owner.endswith("Backward"):
         for node in case.attributes(name) if name.startswith("saved") else ():
             yield case.renamed_to(node, "saved_tensors")
@@ -240,8 +272,31 @@ def attribute(case: Case) -> Iterator[Proposal]:
         yield from renamed(case, owner, node)
         if owner == "Sequential":
             yield from of_part(case, node)
+        yield from of_some_layers(case, node)
     yield from missing_super(case)
     yield from local_in_init(case, owner, name)
+
+
+def of_some_layers(case: Case, node: ast.Attribute) -> Iterator[Proposal]:
+    """`if hasattr(m, "weight"):` in a loop over layers of which some have it."""
+    loop, statement = case.loop(node), case.statement
+    if not isinstance(loop, ast.For) or dotted(node.value) != dotted(loop.target):
+        return
+    if case.is_module(node.value) and node.attr in ("weight", "bias"):
+        header = f"if hasattr({case.of(node.value)}, {node.attr!r}):"
+        why = f"Not each layer has a {node.attr}."
+        yield case.proposal(case.wrapping([statement], header), why=why)
+
+
+def grown_by_cat(case: Case) -> Iterator[Proposal]:
+    """x = torch.cat([x, y]) for x.append(y) of tensors."""
+    for statement in case.of_type(ast.Expr):
+        call = statement.value
+        grown = call.func if isinstance(call, ast.Call) else None
+        if isinstance(grown, ast.Attribute) and grown.attr == "append":
+            held, item = case.of(grown.value), case.of(call.args[0])  # type: ignore[attr-defined]
+            why = "A tensor does not grow: cat gives a new one."
+            yield case.replaced(statement, f"{held} = torch.cat([{held}, {item}])", why=why)
 
 
 def flag_of_each(case: Case) -> Iterator[Proposal]:
@@ -380,6 +435,17 @@ def local_in_init(case: Case, owner: str, name: str) -> Iterator[Proposal]:
         if isinstance(built, ast.Assign) and {"__init__", owner} <= within:
             why = f"Line {built.lineno} gives a name of __init__ alone a value, not the module."
             yield case.proposal(case.inserting(built, "self."), why=why)
+    for cls in [c for c in case.classes if c.name == owner]:
+        for init in [f for f in cls.body if getattr(f, "name", "") == "__init__"]:
+            if isinstance(init, ast.FunctionDef) and name in [a.arg for a in init.args.args]:
+                why = f"__init__ is given {name}, and does not keep it."
+                yield case.proposal(case.after(_first_of(init), f"self.{name} = {name}"), why=why)
+
+
+def _first_of(init: ast.FunctionDef) -> ast.stmt:
+    """The super().__init__() of an __init__, or its first statement."""
+    started = [s for s in init.body if "__init__" in ast.dump(s)]
+    return (started or init.body)[0]
 
 
 def elsewhere(case: Case, owner: str, node: ast.Attribute) -> Iterator[Proposal]:
@@ -387,6 +453,12 @@ def elsewhere(case: Case, owner: str, node: ast.Attribute) -> Iterator[Proposal]
     name, functional = node.attr, "torch.nn.functional"
     if owner in ("torch", "torch.nn") and name in in_pytorch()[functional]:
         yield case.replaced(node, f"{functional}.{name}")
+    if owner == functional and name in in_pytorch()["torch.nn"]:
+        plain = name.lower()
+        for function in sorted(in_pytorch()[functional]):
+            if function.replace("_", "") in (plain, plain.removesuffix("loss")):
+                why = f"{name} is a class of torch.nn; its function is {function}."
+                yield case.renamed_to(node, function, why=why)
     if owner in (functional, "torch.nn") and name in in_pytorch()["torch"]:
         yield case.replaced(node, f"torch.{name}")
     call = case.parents.get(node)
@@ -397,6 +469,16 @@ def elsewhere(case: Case, owner: str, node: ast.Attribute) -> Iterator[Proposal]
                 yield case.replaced(call, f"{module}.{name}({arguments})")
 
 
+def not_called_in_sum(case: Case) -> Iterator[Proposal]:
+    """x.numel() for x.numel in sums."""
+    called = {c.func for c in case.calls()}
+    inner = [n.elt for n in case.of_type(ast.GeneratorExp, ast.ListComp)]
+    for part in (*case.sides, *inner):
+        for value in (part, case.made(part)):
+            if isinstance(value, ast.Attribute) and value not in called:
+                yield case.appended(value, "()")
+
+
 def not_called(case: Case, name: str) -> Iterator[Proposal]:
     """The parentheses that are missing: of a method, or where its name was given to it."""
     why = "A method without parentheses is the method itself; its result comes with ()."
@@ -404,6 +486,9 @@ def not_called(case: Case, name: str) -> Iterator[Proposal]:
         for value in [node.value, *[m.value for m in reversed(case.makers(node.value))]]:
             if isinstance(value, ast.Attribute):
                 yield case.appended(value, "()", why=why)
+
+
+PLAIN = {t.__name__: t for t in (str, list, dict, tuple, set)}
 
 
 def near_names(case: Case, owner: str, node: ast.Attribute) -> list[str]:
@@ -416,6 +501,8 @@ def near_names(case: Case, owner: str, node: ast.Attribute) -> list[str]:
         known = [*value.fields, *[n for c in value.cls.mro for n in c.members]]
         for group in ("_parameters", "_modules", "_buffers"):
             known += list(value.fields.get(group, {}))
+    elif owner in PLAIN:
+        known = [n for n in dir(PLAIN[owner]) if not n.startswith("_")]
     elif owner.endswith("Backward"):
         known = ["saved_tensors", "save_for_backward", "needs_input_grad", "mark_dirty"]
     elif owner.startswith("torch"):

@@ -119,6 +119,13 @@ def number_of(node: ast.AST | None) -> int | None:
     return value if type(value) is int else None
 
 
+def factors_of(node: ast.expr) -> list[ast.expr]:
+    """The factors of a product; of anything else, itself."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        return [*factors_of(node.left), *factors_of(node.right)]
+    return [node]
+
+
 def size(text: str) -> tuple[int, ...]:
     """The sizes in a message: "[2, 3]"."""
     return tuple(int(n) for n in text.strip("[]()").split(",") if n.strip())

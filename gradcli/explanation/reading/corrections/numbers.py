@@ -3,7 +3,9 @@ points without a derivative, and of single words.
 """
 
 import ast
+import re
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 from ....snippets.eager.arguments import SECOND
@@ -16,6 +18,7 @@ from .nodes import (
     dotted,
     elements,
     is_operation,
+    keyword,
     method,
     names_in,
     operands,
@@ -68,9 +71,26 @@ def to_number(case: Case) -> Iterator[Proposal]:
             yield case.replaced(call, f"torch.cat({case.of(call.args[0])})")
         if name.startswith(("math.", "np.", "numpy.")):
             yield case.replaced(call.func, f"torch.{method(call)}")
+    yield from whole_in_text(case)
     for text in case.of_type(ast.BinOp):
         if is_operation(text, ast.Mod) and case.tensor(text.right) is not None:
             yield case.appended(text.right, reduction(case.of(text.right)))
+
+
+def whole_in_text(case: Case) -> Iterator[Proposal]:
+    """%s for the %.2f of a tensor of several elements."""
+    for text in case.of_type(ast.BinOp):
+        if not (is_operation(text, ast.Mod) and isinstance(text.left, ast.Constant)):
+            continue
+        places = [*re.finditer(r"%[-+ #0]*[\d.]*[a-z]", case.of(text.left))]
+        at = case.start(text.left)
+        tensors = [case.tensor(item) for item in elements(text.right)]
+        edits = [
+            Edit(at + p.start(), at + p.end(), "%s")
+            for p, t in zip(places, tensors)
+            if t is not None and t.numel != 1
+        ]
+        yield from case.change(*edits, why="%f is for one number; %s prints all of them.")
 
 
 def negative_power(case: Case) -> Iterator[Proposal]:
@@ -86,6 +106,7 @@ def no_tensor(case: Case) -> Iterator[Proposal]:
     """The two tensors of a list; what is a tensor in it: the output of a recurrent layer, a stack
     of a list; else a tensor of the same numbers.
     """
+    yield from unpacked_sequence(case)
     for call in case.calls("sum") if "generator" in case.message else ():
         why = "torch.sum takes one tensor; Python's sum adds up what it is given."
         yield case.replaced(call.func, "sum", why=why)
@@ -98,10 +119,57 @@ def no_tensor(case: Case) -> Iterator[Proposal]:
             yield from first_output(case, given)
             rest = f"{case.of(given)} is a tuple of {len(value)}: only the first is used."
             yield case.appended(given, "[0]", note=rest if len(value) > 1 else "")
+        elif _of_loader(case, given) and case.listed(given):
+            why = "A data loader gives a list: the inputs, and then the targets."
+            yield case.appended(given, "[0]", why=why)
         elif isinstance(given, ast.Call) and "tuple" in case.message:
             yield case.appended(given, "[0]")
         for new in _as_tensor(case, given, value):
             yield case.replaced(given, new)
+
+
+def array_of_list(case: Case) -> Iterator[Proposal]:
+    """torch.tensor for from_numpy of a list; a tensor as it is."""
+    for call in case.calls("from_numpy"):
+        for given in call.args:
+            if case.tensor(given) is not None:
+                yield case.replaced(call, case.of(given))
+        yield case.replaced(call.func, "torch.tensor")
+
+
+def count_of_tensor(case: Case) -> Iterator[Proposal]:
+    """len(x) for a tensor as a size, x.shape[0] for x.shape."""
+    for call in case.calls(case.match[1]):
+        for given in call.args:
+            shape = case.shape(given)
+            if shape == ():
+                yield case.appended(given, ".item()")
+            elif shape is not None:
+                yield case.replaced(given, f"len({case.of(given)})")
+            elif case.match[2] == "torch.Size":
+                yield case.appended(given, "[0]")
+
+
+def list_of_tensors(case: Case) -> Iterator[Proposal]:
+    """torch.stack(x) for -x of a list of tensors, torch.tensor(x) of numbers."""
+    for node in case.of_type(ast.UnaryOp):
+        items = case.value(node.operand)
+        if isinstance(items, list | tuple) and items:
+            stacked = all(isinstance(i, Tensor) for i in items)
+            make = "torch.stack" if stacked else "torch.tensor"
+            yield case.replaced(node.operand, f"{make}({case.of(node.operand)})")
+
+
+def unpacked_sequence(case: Case) -> Iterator[Proposal]:
+    """pad_packed_sequence before a layer that takes no packed sequences."""
+    packed = case.calls("pack_padded_sequence", everywhere=True)
+    for call in case.calls() if "PackedSequence" in case.message else ():
+        for given in [a for a in call.args if isinstance(a, ast.Name)]:
+            first = any(keyword(p, "batch_first") for p in packed)
+            end = ", batch_first=True" if first else ""
+            pad = f"torch.nn.utils.rnn.pad_packed_sequence({given.id}{end})"
+            why = "What was packed comes out packed: this layer takes it padded again."
+            yield case.proposal(case.before(case.statement, f"{given.id}, _ = {pad}"), why=why)
 
 
 def _of_loader(case: Case, node: ast.expr) -> bool:
@@ -120,6 +188,9 @@ def list_as_tensor(case: Case) -> Iterator[Proposal]:
     for call in case.calls():
         given = [i for a in call.args for i in (a, *elements(a))]
         given += [k.value for k in call.keywords]
+        if "buffer" in case.message:
+            form = "torch.tensor({})"
+            yield from case.change(*case.numbers_as(form, [k.value for k in call.keywords]))
         held = [g for g in given if _is_list(case, g)]
         yield from case.change(*[case.replacing(g, f"torch.tensor({case.of(g)})") for g in held])
 
@@ -135,17 +206,25 @@ def _as_tensor(case: Case, node: ast.expr, value: object) -> Iterator[str]:
     text = case.of(node)
     if isinstance(value, list) and any(isinstance(v, Tensor) for v in value):
         yield f"torch.stack({text}{', 1' if _of_loader(case, node) else ''})"
+    elif isinstance(node, ast.ListComp):
+        yield f"torch.stack({text})"
     elif isinstance(node, ast.List):
         if any(case.tensor(e) is not None for e in node.elts):
             yield f"torch.stack({text})"
         yield f"torch.tensor({text})"
     elif isinstance(node, ast.Constant | ast.UnaryOp):
         yield f"torch.tensor({text}.0)" if text.lstrip("-").isdigit() else f"torch.tensor({text})"
-    elif isinstance(value, list | float | int) and not isinstance(value, bool):
+    elif isinstance(value, list) or _are_numbers(value):
         yield f"torch.tensor({text})"
     elif value is not None and not isinstance(value, Tensor | Instance | str | tuple):
         yield f"torch.as_tensor({text}).float()"
         yield f"torch.as_tensor({text})"
+
+
+def _are_numbers(value: object) -> bool:
+    """Whether a value is a number, or a tuple of numbers."""
+    numbers = value if isinstance(value, tuple) else [value]
+    return all(isinstance(n, int | float) for n in numbers) and not isinstance(value, bool)
 
 
 def array_beside_tensor(case: Case) -> Iterator[Proposal]:
@@ -158,11 +237,14 @@ def array_beside_tensor(case: Case) -> Iterator[Proposal]:
 
 def ambiguous(case: Case) -> Iterator[Proposal]:
     """torch.where for a value each; else .any() or .all()."""
+    yield from inputs_as_tuple(case)
     for node in case.of_type(ast.Compare):
         if isinstance(node.ops[0], ast.In) and isinstance(case.value(node.comparators[0]), list):
             held = case.of(node.comparators[0])
             new = f"any(torch.equal({case.of(node.left)}, t) for t in {held})"
             yield case.replaced(node, new, why="in asks == of each, which has an answer each.")
+        if len(node.ops) > 1:
+            yield case.replaced(node, _each_comparison(case, node), why=CHAINED)
     yield from where_of_expressions(case)
     for statement in case.statements:
         if isinstance(statement, ast.If):
@@ -181,6 +263,29 @@ def ambiguous(case: Case) -> Iterator[Proposal]:
             yield from _of_python(case, node)
         elif isinstance(node.op, ast.Not):
             yield case.replaced(node, f"~({case.of(node.operand)})")
+
+
+def inputs_as_tuple(case: Case) -> Iterator[Proposal]:
+    """jacobian(f, (x, y)) for jacobian(f, x, y)."""
+    for call in case.calls("jacobian", "hessian"):
+        inputs = call.args[1:]
+        if len(inputs) > 1 and all(case.tensor(a) is not None for a in inputs):
+            whole = Edit(case.start(inputs[0]), case.end(inputs[-1]), "")
+            text = f"({', '.join(case.of(a) for a in inputs)})"
+            why = "Several inputs are one argument, a tuple."
+            yield case.proposal(whole._replace(text=text), why=why)
+
+
+CHAINED = "a < x < b asks a < x, and then x < b: for tensors the two are joined by &."
+
+
+def _each_comparison(case: Case, node: ast.Compare) -> str:
+    """(a < x) & (x < b) for a < x < b."""
+    parts = []
+    for left, right in pairwise([node.left, *node.comparators]):
+        sign = case.source[case.end(left) : case.start(right)].strip(" ()\n\\")
+        parts.append(f"({case.of(left)} {sign} {case.of(right)})")
+    return " & ".join(parts)
 
 
 def _ends(statement: ast.If) -> bool:

@@ -88,6 +88,9 @@ def wrong_parameters(case: Case) -> Iterator[Proposal]:
         written = method(given) == "dict" and " is str" in case.message
         if written or isinstance(case.value(given), dict):
             yield case.appended(given, ".values()", why="A dict is gone through by its names.")
+        if method(given) in ("state_dict", "named_parameters"):
+            why = "An optimiser takes the tensors alone, without their names."
+            yield case.renamed_to(given, "parameters", why=why)
         if isinstance(given, ast.List | ast.Tuple):
             yield from _listed(case, given)
         for built in case.makers(given) if isinstance(given, ast.Name) else ():
@@ -205,6 +208,17 @@ def optimiser_itself(case: Case) -> Iterator[Proposal]:
             for name, value in case.scope.items():
                 if isinstance(value, Instance) and "param_groups" in value.fields:
                     yield case.replaced(call.args[0], name)
+
+
+def step_of_loss(case: Case) -> Iterator[Proposal]:
+    """loss.backward() before opt.step(), for opt.step(loss)."""
+    for call in case.methods("step"):
+        statement = case.statement_of(call)
+        block = case.blocks[statement]
+        earlier = any(case.goes_back(s) for s in block[: block.index(statement)])
+        for loss in call.args[:1]:
+            edits = [] if earlier else [case.before(statement, f"{case.operand(loss)}.backward()")]
+            yield case.proposal(*edits, case.replacing(loss, ""))
 
 
 def closure(case: Case) -> Iterator[Proposal]:

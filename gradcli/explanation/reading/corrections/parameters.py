@@ -4,11 +4,11 @@ import ast
 from collections.abc import Iterator
 
 from .case import Case, Proposal
-from .cuts import recording
+from .cuts import all_connected, recording
 from .dtypes import floating_creation
 from .in_place import NO_GRAD
 from .nodes import calls_in, dotted, keyword, method, owner, target_of, value_of, within
-from .requiring import leaves, requiring
+from .requiring import leaves, requiring, unfrozen
 
 # ---- flags ---------------------------------------------------------------------------------------
 
@@ -68,6 +68,15 @@ def flag_no_bool(case: Case) -> Iterator[Proposal]:
             yield case.replaced(value, str(bool(value.value)))
 
 
+def of_matrices(case: Case) -> Iterator[Proposal]:
+    """Matrices alone initialised, where a loop goes through all parameters."""
+    for call in case.calls():
+        for given in call.args[:1] if case.loop(call) else ():
+            if isinstance(given, ast.Name):
+                header = f"if {given.id}.dim() > 1:"
+                yield case.proposal(case.wrapping([case.statement], header))
+
+
 def no_flag(case: Case) -> Iterator[Proposal]:
     """requires_grad=True where it is made, or where what it comes from is."""
     for call in case.calls():
@@ -83,6 +92,7 @@ def no_flag(case: Case) -> Iterator[Proposal]:
             yield from recording(case)
             yield from leaves(case, [read])
             yield from case.change(edit)
+    yield from unfrozen(case)
 
 
 # ---- conversions ---------------------------------------------------------------------------------
@@ -91,6 +101,11 @@ def no_flag(case: Case) -> Iterator[Proposal]:
 def to_numpy(case: Case) -> Iterator[Proposal]:
     """.detach() before it; torch's function where the gradient goes on."""
     goes_on = any(c.lineno > case.line for c in case.backwards)
+    for call in case.backwards:
+        root = case.root(call)
+        whole = case.calls("from_numpy", "tensor", "as_tensor")
+        if root is not None and case.statement in case.slice_of(root, call.lineno) and whole:
+            yield from all_connected(case, root)
     for call in case.calls():
         if method(call) in ("numpy", "apply_", "map_") and owner(call) is not None:
             yield case.first(call, ".detach()")

@@ -158,8 +158,35 @@ def _in_creation(case: Case, call: ast.Call, floating: bool) -> Edit | None:
     return None
 
 
+def frozen_too_late(case: Case) -> Iterator[Proposal]:
+    """A loop that freezes a model put before the line that gives it a new last layer."""
+    for loop in case.of_type(ast.For, everywhere=True):
+        model = dotted(owner(loop.iter))
+        if method(loop.iter) != "parameters" or "requires_grad" not in case.of(loop) or not model:
+            continue
+        for new in case.blocks[loop][: case.blocks[loop].index(loop)]:
+            target = target_of(new, ast.Attribute) or target_of(new, ast.Subscript)
+            made = method(value_of(new))[:1].isupper()
+            if target is None or not made or not _part_of(target, model):
+                continue
+            why = f"Line {loop.lineno} freezes the new layer of line {new.lineno} too."
+            yield case.proposal(
+                case.before(new, *case.lines_of(loop)), case.removing(loop), why=why
+            )
+
+
+def _part_of(target: ast.expr, model: str) -> bool:
+    """Whether a target is a layer of a model: model.fc, model[2]."""
+    while isinstance(target, ast.Attribute | ast.Subscript):
+        target = target.value
+        if dotted(target) == model:
+            return True
+    return False
+
+
 def unfrozen(case: Case) -> Iterator[Proposal]:
     """Parameters that were told not to require grad: told nothing."""
+    yield from frozen_too_late(case)
     for node in case.of_type(ast.Assign, ast.Call, everywhere=True):
         if isinstance(node, ast.Assign):
             flagged = target_of(node, ast.Attribute)

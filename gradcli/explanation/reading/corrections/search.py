@@ -81,7 +81,7 @@ def proposals(reading: Reading) -> Iterator[tuple[Step, Proposal]]:
     failure = reading.outcome.exception
     if failure is None:
         return
-    if failure.type == "SyntaxError":
+    if failure.type in ("SyntaxError", "IndentationError"):
         for source, why in repairs(reading.source, failure):
             if source != reading.source and parses(source):
                 yield Step(failure.message, why, ""), Proposal(source)
@@ -150,6 +150,7 @@ def repairs(source: str, failure: Failure) -> Iterator[Repair]:
     if not 0 <= place < len(lines):
         return
     code, comment = _without_comment(lines[place])
+    yield from indented(lines, place, failure)
     if failure.message == "expected ':'":
         yield Repair(_with(lines, place, f"{code}:{comment}"), "A block begins after a colon.")
     closed = re.match(r"'([(\[{])' was never closed", failure.message)
@@ -157,8 +158,22 @@ def repairs(source: str, failure: Failure) -> Iterator[Repair]:
         end = {"(": ")", "[": "]", "{": "}"}[closed[1]]
         why = "A bracket is open to the end."
         yield Repair(_with(lines, place, f"{code}{end}{comment}"), why)
+    if failure.message.startswith("positional argument follows"):
+        why = "In a call = names an argument; == compares."
+        compared = re.sub(r"([(,]\s*\w+\s*)=(?!=)", r"\1==", lines[place], count=1)
+        yield Repair(_with(lines, place, compared), why)
     if failure.message.startswith("unmatched") and code.endswith((")", "]", "}")):
         yield Repair(_with(lines, place, f"{code[:-1]}{comment}"), "A bracket is closed twice.")
+
+
+def indented(lines: list[str], place: int, failure: Failure) -> Iterator[Repair]:
+    """A line in the column of the one before it, or further in after a colon."""
+    if failure.type == "IndentationError" and place:
+        before = next((n for n in reversed(lines[:place]) if n.strip()), "")
+        indent = before[: len(before) - len(before.lstrip())]
+        inner = "    " if before.rstrip().endswith(":") else ""
+        why = "The statements of a block begin in the same column."
+        yield Repair(_with(lines, place, indent + inner + lines[place].lstrip()), why)
 
 
 def printed_as_function(source: str) -> str:

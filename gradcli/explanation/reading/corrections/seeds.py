@@ -7,7 +7,7 @@ from math import prod
 from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
 from .case import Case, Proposal
-from .layers import first_output
+from .layers import RECURRENT, first_output
 from .nodes import (
     calls_in,
     dotted,
@@ -255,15 +255,26 @@ def _unpacked(case: Case, node: ast.expr) -> Iterator[Proposal]:
             yield case.appended(built.value, "[0]")
 
 
+SOLUTIONS = {
+    **{"lstsq": "solution", "svd": "S", "eigh": "eigenvalues", "eig": "eigenvalues"},
+    "slogdet": "logabsdet",
+}  # what is mostly asked of what has several parts
+PAIRED = ("MultiheadAttention", *RECURRENT)  # layers that give more than their output
+
+
 def named_pair(case: Case) -> Iterator[Proposal]:
     """`.values`; the one gradient of a tuple that torch.autograd.grad gives."""
     for name in case.of_type(ast.Name):
         for built in case.makers(name)[:1]:
+            if getattr(built.value, "attr", "") == "saved_tensors":
+                why = "saved_tensors is a tuple, even of one tensor."
+                yield case.proposal(case.adding(built.targets[0], ","), why=why)
             value = case.value(name)
             by_grad = isinstance(built.value, ast.Call) and case.is_grad(built.value)
             if by_grad and isinstance(value, tuple) and len(value) == 1:
                 why = "torch.autograd.grad gives a tuple, of one gradient for each input."
                 yield case.appended(built.value, "[0]", why=why)
+    yield from meant_part(case)
     for call in case.calls("max", "min", "median", "mode", "topk", "sort", "kthvalue"):
         yield case.appended(call, ".values")
     for name in case.of_type(ast.Name):
@@ -275,6 +286,20 @@ def named_pair(case: Case) -> Iterator[Proposal]:
             if isinstance(built.value, ast.Call):
                 yield case.appended(built.value, ".values")
         yield case.first(node, ".values")
+
+
+def meant_part(case: Case) -> Iterator[Proposal]:
+    """The output of a layer that gives more, the solution, or the singular values."""
+    for call in case.calls():
+        module = case.value(call.func)
+        if isinstance(module, Instance) and module.cls.name in PAIRED:
+            why = "The layer gives a tuple: its output comes first."
+            yield case.appended(call, "[0]", why=why)
+    for node in [*case.of_type(ast.Name), *case.calls()]:
+        part = SOLUTIONS.get(method(case.made(node)))
+        if part:
+            why = "It gives several parts; this is the one that is meant."
+            yield case.appended(case.made(node), f".{part}", why=why)
 
 
 def assigned_tuple(case: Case) -> Iterator[Proposal]:

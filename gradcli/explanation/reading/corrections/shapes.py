@@ -7,7 +7,8 @@ from itertools import permutations
 from math import prod
 
 from .case import Case, Proposal, weight_of
-from .layers import resized_layer
+from .layers import arguments_called, resized_layer
+from .losses import numbers_of_classes
 from .nodes import (
     argument,
     calls_in,
@@ -17,6 +18,7 @@ from .nodes import (
     keyword,
     method,
     number_of,
+    operands,
     owner,
     size,
     target_of,
@@ -32,9 +34,13 @@ def matrix_product(case: Case) -> Iterator[Proposal]:
             why = f"Line {call.lineno}: without dim the batch is split, not the features."
             yield case.given(call, "dim", "-1", why=why)
     yield from transposed_matrices(case)
+    for product in [n for n in case.of_type(ast.BinOp) if is_operation(n, ast.MatMult)]:
+        yield from quadratic_form(case, product)
+        yield from batch_of_vectors(case, product)
     if case.match[1]:
         a, b, c, d = (int(case.match[k]) for k in (1, 2, 3, 4))
         yield from flattened_samples(case, a, b, c)
+        yield from written_batch(case)
         yield from resized_layer(case, a, b, c, d)
     for node, tensor in reversed(case.tensors):
         if tensor.ndim > 2 and "batch2" in case.message:
@@ -42,7 +48,6 @@ def matrix_product(case: Case) -> Iterator[Proposal]:
             yield case.appended(node, ".transpose(-2, -1)", note=note)
     products = [n for n in case.of_type(ast.BinOp) if is_operation(n, ast.MatMult)]
     for node in products:
-        yield from quadratic_form(case, node)
         for factor in (node.right, node.left):
             if isinstance(factor, ast.Call):  # as a whole, not what is in it
                 yield case.appended(factor, ".T")
@@ -63,13 +68,36 @@ def matrix_product(case: Case) -> Iterator[Proposal]:
 
 
 def quadratic_form(case: Case, product: ast.BinOp) -> Iterator[Proposal]:
-    """x @ A @ x of each row of x."""
+    """x @ A @ x, or x.T @ A @ x, of each row of x."""
     inner, x = product.left, product.right
-    if is_operation(inner, ast.MatMult) and case.of(inner.left) == case.of(x):  # type: ignore[attr-defined]
+    if not is_operation(inner, ast.MatMult):
+        return
+    first, turned = case.of(inner.left), f"{case.of(x)}.T"  # type: ignore[attr-defined]
+    if first in (case.of(x), turned):
         shape = case.shape(x)
         if shape is not None and len(shape) == 2 and min(shape) > 1:
-            new = f"(({case.of(inner)}) * {case.of(x)}).sum(-1)"
+            rows = f"{case.of(x)} @ {case.of(inner.right)}"  # type: ignore[attr-defined]
+            new = f"(({rows}) * {case.of(x)}).sum(-1)"
             yield case.replaced(product, new, note="The quadratic form of each row.")
+
+
+def written_batch(case: Case) -> Iterator[Proposal]:
+    """x.view(x.shape[0], -1) for a batch size that is written, and is another one here."""
+    for call in case.methods("view", "reshape", everywhere=True):
+        if len(call.args) == 2 and number_of(call.args[0]) and case.of(call.args[1]) == "-1":
+            why = "The last batch may be smaller: its size is that of the input."
+            new = f"{case.operand(owner(call))}.shape[0]"
+            if call.lineno <= case.line:
+                yield case.replaced(call.args[0], new, why=why)
+
+
+def batch_of_vectors(case: Case, product: ast.BinOp) -> Iterator[Proposal]:
+    """Each matrix of a batch times the vector of the same sample."""
+    matrices, vectors = case.shape(product.left) or (), case.shape(product.right) or ()
+    if len(matrices) == 3 and vectors == (matrices[0], matrices[2]):
+        new = f"({case.of(product.left)} @ {case.operand(product.right)}.unsqueeze(-1)).squeeze(-1)"
+        note = "Each matrix of the batch is multiplied with the vector of its own sample."
+        yield case.replaced(product, new, note=note)
 
 
 def transposed_matrices(case: Case) -> Iterator[Proposal]:
@@ -104,7 +132,15 @@ def flattened(case: Case, call: ast.Call) -> list[Edit]:
 
 
 def general_product(case: Case) -> Iterator[Proposal]:
-    """matmul, which takes vectors, matrices and batches."""
+    """A vector for each matrix as its column; matmul, which takes vectors, matrices and batches."""
+    for call in case.calls("bmm"):
+        matrices, vectors = [case.shape(a) or () for a in (*operands(call), None)][:2]
+        if len(matrices) == 3 and vectors == (matrices[0], matrices[2]):
+            note = "Each matrix of the batch is multiplied with one row, as a column."
+            yield case.appended(operands(call)[1], ".unsqueeze(-1)", note=note)
+    for call in case.calls("outer", "ger"):
+        edits = [case.appending(a, ".flatten()") for a in call.args if len(case.shape(a) or ()) > 1]
+        yield from case.change(*edits)
     for name in case.attributes("mm", "dot", "mv", "bmm", "inner"):
         yield case.renamed_to(name, "matmul")
     for call in case.calls("dot"):
@@ -118,6 +154,8 @@ def broadcast(case: Case) -> Iterator[Proposal]:
     if case.calls("where"):  # which of its three tensors is meant otherwise does not show
         yield from as_column(case)
         return
+    yield from numbers_of_classes(case)
+    yield from for_each_sample(case)
     yield from transposed_matrices(case)
     yield from padding_mask(case)
     yield from leading_sizes(case)
@@ -125,8 +163,14 @@ def broadcast(case: Case) -> Iterator[Proposal]:
     yield from as_column(case)
     yield from each_with_each(case)
     yield from longer_default(case)
+    yield from encoded_classes(case)
+    yield from part_of_square(case)
+    yield from resized_parameter(case)
+    yield from padded_output(case)
+    yield from resized_output(case)
     for call in case.creations:
         yield from _other_size(case, call)
+    yield from strided_shortcut(case)
     yield from same_sizes(case, parameters=True)
     nodes = list(dict.fromkeys([*case.operands, *case.sides]))
     for node in nodes:
@@ -157,6 +201,103 @@ def _fitted(case: Case, node: ast.expr) -> Iterator[Proposal]:
     if tensor.ndim > 1 and tensor.shape[0] == max(wanted) > 1 and not leaf:
         note = "As many as there are of the other; the rest is left out."
         yield case.appended(node, f"[:{min(wanted)}]", note=note)
+
+
+def for_each_sample(case: Case) -> Iterator[Proposal]:
+    """A vector that has a number for each sample of a batch of images."""
+    sizes = {int(n) for n in case.match.groups()}
+    for name in dict.fromkeys(n.id for n in case.of_type(ast.Name)):
+        vector = case.tensor_of(name)
+        if vector is None or vector.ndim != 1 or vector.numel not in sizes:
+            continue
+        for rank in {t.ndim for _, t in case.tensors if t.ndim > 2 and t.shape[0] == vector.numel}:
+            end = f".view(-1{', 1' * (rank - 1)})"
+            note = f"Each sample has one number of {name}."
+            edits = [case.appending(n, end) for n in case.names(name, everywhere=False)]
+            yield case.proposal(*edits, note=note)
+
+
+def encoded_classes(case: Case) -> Iterator[Proposal]:
+    """As many classes for one_hot as there are scores."""
+    a, b = (int(n) for n in case.match.groups())
+    for call in case.calls("one_hot", everywhere=True):
+        count, labels = argument(call, 1, "num_classes"), case.tensor(call.args[0])
+        many = case.number(count)
+        for other in (b, a) if count is not None and many in (a, b) else ():
+            if other != many and (labels is None or int(labels.data.max()) < other):
+                yield case.replaced(count, str(other), why="Each class has a score.")  # type: ignore[arg-type]
+
+
+def part_of_square(case: Case) -> Iterator[Proposal]:
+    """The upper left part of a square mask that is made for longer sequences."""
+    less, more = sorted(int(n) for n in case.match.groups())
+    names = [n for n, v in case.failure.names.items() if type(v) is int and v == less]
+    k = names[0] if len(names) == 1 else str(less)
+    for node, tensor in case.tensors:
+        square = tensor.ndim >= 2 and tensor.shape[-2:] == (more, more)
+        if square and prod(tensor.shape[:-2]) == 1:
+            first = ":, " * (tensor.ndim - 2)
+            note = f"The first {less} of {more} places: the sequence has no more."
+            yield case.appended(node, f"[{first}:{k}, :{k}]", note=note)
+
+
+def padded_output(case: Case) -> Iterator[Proposal]:
+    """output_padding for a transposed convolution whose output lacks the last places."""
+    a, b = (int(n) for n in case.match.groups())
+    for call in case.calls(
+        "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d", everywhere=True
+    ):
+        stride = case.number(argument(call, 3, "stride")) or 1
+        if abs(a - b) < stride and argument(call, 5, "output_padding") is None:
+            why = f"With a stride of {stride} several sizes become one: output_padding says which."
+            yield case.given(call, "output_padding", str(abs(a - b)), why=why)
+
+
+def resized_output(case: Case) -> Iterator[Proposal]:
+    """The size where the layer is made whose output is compared with data of another one."""
+    a, b = (int(n) for n in case.match.groups())
+    fixed = {t.shape[-1] for _, t in case.tensors if t.ndim > 1 and not t.requires_grad}
+    for own, other in ((a, b), (b, a)):
+        for call in reversed(case.calls("Linear", everywhere=True)):
+            out = argument(call, 1, "out_features")
+            if own in fixed or out is None or case.number(out) != own:
+                continue
+            why = f"The layer gives {own} features, and is compared with {other}."
+            for text in (*arguments_called(case, call, other), str(other)):
+                yield case.replaced(out, text, why=why)
+
+
+def resized_parameter(case: Case) -> Iterator[Proposal]:
+    """A parameter with the size that it is added to, where a name says its size: n + 1 for n."""
+    a, b = (int(n) for n in case.match.groups())
+    for node, tensor in case.tensors:
+        if not (tensor.requires_grad and tensor.is_leaf):
+            continue
+        for built in [s.value for s in case.assignments(dotted(node))]:  # type: ignore[attr-defined]
+            for call in [c for c in calls_in(built) if len(c.args) == tensor.ndim]:
+                yield from _enlarged(case, call, tensor.shape, {a: b, b: a})
+
+
+def _enlarged(
+    case: Case, call: ast.Call, shape: tuple[int, ...], other: dict[int, int]
+) -> Iterator[Proposal]:
+    for given, own in zip(call.args, shape):
+        wanted = other.get(own)
+        if wanted is not None and isinstance(given, ast.Name) and 1 < own < wanted:
+            new = f"{given.id} + {wanted - own}"
+            why = f"What it is added to has {wanted} where {given.id} is {own}."
+            yield case.replaced(given, new, why=why)
+
+
+def strided_shortcut(case: Case) -> Iterator[Proposal]:
+    """The stride of one convolution of a class for another that it is added to."""
+    for call in case.calls("Conv1d", "Conv2d", "Conv3d", everywhere=True):
+        function = case.function_of(call)
+        others = [c for c in calls_in(function, method(call)) if c is not call]
+        strides = {case.of(s) for c in others if (s := argument(c, 3, "stride")) is not None}
+        for stride in strides - {"1"} if argument(call, 3, "stride") is None else ():
+            why = "What is added up goes through convolutions of one stride."
+            yield case.given(call, "stride", stride, why=why)
 
 
 def padding_mask(case: Case) -> Iterator[Proposal]:
@@ -250,8 +391,18 @@ def same_sizes(case: Case, parameters: bool) -> Iterator[Proposal]:
                     yield from _other_size(case, call, weak=not parameters)
 
 
+def added_rows(case: Case) -> Iterator[Proposal]:
+    """index_add for scatter_add of rows."""
+    for call in case.methods("scatter_add", "scatter_add_"):
+        target, places = case.shape(owner(call)), call.args[1:2]
+        if len(target or ()) == 2 and places and len(case.shape(places[0]) or ()) == 1:
+            why = "scatter_add has a place for each number, index_add one for each row."
+            yield case.renamed_to(call, method(call).replace("scatter", "index"), why=why)
+
+
 def gathered(case: Case) -> Iterator[Proposal]:
     """A column of places, and a vector of what stands there."""
+    yield from added_rows(case)
     for call in case.calls("scatter", "scatter_", "scatter_add", "scatter_add_"):
         given = [*call.args, *[k.value for k in call.keywords]]
         place = 1 if dotted(owner(call)) != "torch" else 2
@@ -296,6 +447,7 @@ def index_too_large(case: Case) -> Iterator[Proposal]:
     """The last index there is; or a loop to the last one."""
     there = int(case.match[3]) if case.match[3] else None
     loop = case.loop(case.statement)
+    yield from as_many_as_there(case, there)
     for call in calls_in(loop.iter, "range") if isinstance(loop, ast.For) else ():
         last = call.args[-1] if len(call.args) < 3 else call.args[1]
         if there is not None:
@@ -305,15 +457,46 @@ def index_too_large(case: Case) -> Iterator[Proposal]:
             held = case.value(node.value)
             if isinstance(held, list | tuple) and dotted(node.slice) == dotted(loop.target):  # type: ignore[union-attr]
                 yield case.replaced(last, f"len({case.of(node.value)})")
+        for n in looked_ahead(case, case.of_type(ast.Subscript), dotted(loop.target)):  # type: ignore[union-attr]
+            yield case.replaced(last, f"{case.of(last)} - {n}")
         yield case.replaced(last, f"{case.of(last)} - 1")
     last_index = (there or 1) - 1
     for number in [c for n in case.of_type(ast.Subscript) for c in within(n.slice, ast.Constant)]:
         if str(number.value) == case.match[1]:
             yield case.replaced(number, str(last_index))
+    yield from fewer_samples(case)
     yield from more_rows(case)
     for call in case.calls("gather", "index_select"):
         note = "Indices that are too large pick the last one."
         yield case.appended(call.args[-1], f".clamp(max={last_index})", note=note, weak=True)
+
+
+def as_many_as_there(case: Case, there: int | None) -> Iterator[Proposal]:
+    """A comprehension over as many numbers as there are elements."""
+    for part in case.of_type(ast.comprehension) if there is not None else ():
+        for end in [c.args[-1] for c in calls_in(part.iter, "range") if 0 < len(c.args) < 3]:
+            yield case.replaced(end, str(there))
+
+
+def fewer_samples(case: Case) -> Iterator[Proposal]:
+    """A __len__ that leaves out what __getitem__ looks ahead: data[i + n] is there up to n less."""
+    getter = case.function_of(case.statement)
+    if getter is None or getter.name != "__getitem__" or len(getter.args.args) < 2:
+        return
+    item = getter.args.args[1].arg
+    ahead = looked_ahead(case, case.of_type(ast.Subscript), item)
+    for counting in [s for s in case.blocks[getter] if getattr(s, "name", "") == "__len__"]:
+        for returned in within(counting, ast.Return):
+            for n in ahead if returned.value else ():
+                why = f"A sample looks {n} further: the last ones have nothing there."
+                text = f" - {n}"
+                yield case.proposal(case.adding(returned.value, text), why=why)  # type: ignore[arg-type]
+
+
+def looked_ahead(case: Case, nodes: list[ast.Subscript], item: str) -> list[str]:
+    """The n of x[i + n], where i is the item that a loop goes through."""
+    sums = [n for s in nodes for n in within(s.slice, ast.BinOp) if is_operation(n, ast.Add)]
+    return list(dict.fromkeys(case.of(n.right) for n in sums if dotted(n.left) == item))
 
 
 def from_zero(case: Case, call: ast.Call, there: int) -> Iterator[Proposal]:
@@ -579,7 +762,8 @@ def of_each_row(case: Case) -> Iterator[Proposal]:
 
 
 def stacked(case: Case) -> Iterator[Proposal]:
-    """Padded with zeros to one length; joined instead of stacked."""
+    """Whole windows alone; padded with zeros to one length; joined instead of stacked."""
+    yield from whole_windows(case)
     for call in case.calls("stack"):
         shapes = [t.shape for t in case.listed(call.args[0])] if call.args else []
         if shapes and all(s and s[1:] == shapes[0][1:] for s in shapes):
@@ -692,8 +876,46 @@ def cropped(case: Case) -> Iterator[Proposal]:
                 yield case.appended(item, f"[{', '.join(cut)}]", note=note)
 
 
+def whole_windows(case: Case) -> Iterator[Proposal]:
+    """x[i:i + n] for i in range(m - n + 1): the windows that are as long as the others."""
+    for loop in within(case.tree, ast.For, ast.comprehension):
+        outer = case.parents[loop] if isinstance(loop, ast.comprehension) else loop
+        slices = [s for s in within(outer, ast.Subscript) if isinstance(s.slice, ast.Slice)]
+        for call in calls_in(loop.iter, "range"):
+            for n in looked_ahead(case, slices, dotted(loop.target)):
+                end, width = call.args[-1], number_of(ast.parse(n, mode="eval").body)
+                count = number_of(end)
+                text = f"{case.of(end)} - {n} + 1"
+                if count is not None and width is not None:
+                    text = str(count - width + 1)
+                why = f"The last windows are shorter than {n}."
+                if len(call.args) < 3:
+                    yield case.replaced(end, text, why=why)
+
+
+def repeated_dimensions(case: Case) -> Iterator[Proposal]:
+    """repeat(4, 1) for repeat(4) of a matrix."""
+    for call in case.methods("repeat", "tile"):
+        missing = len(case.shape(owner(call)) or ()) - len(call.args)
+        if missing > 0 and not keyword(call, "repeats"):
+            yield case.proposal(case.with_argument(call, ", ".join(["1"] * missing)))
+
+
+def listed_for_cat(case: Case) -> Iterator[Proposal]:
+    """torch.cat([a, b]) for torch.cat(a, b)."""
+    for call in case.calls(case.match[1]):
+        given = [a for a in call.args if case.number(a) is None]
+        if len(given) > 1 and given == call.args[: len(given)]:
+            text = ", ".join(case.of(a) for a in given)
+            yield case.proposal(Edit(case.start(given[0]), case.end(given[-1]), f"[{text}]"))
+
+
 def joined_dimensions(case: Case) -> Iterator[Proposal]:
     """A dimension of size 1 for the tensors that have fewer."""
+    for call in case.calls("cat", "concat", "concatenate", "hstack"):
+        given = case.made(call.args[0]) if call.args else None
+        if isinstance(given, ast.ListComp | ast.GeneratorExp):
+            yield case.appended(given.elt, ".flatten()", note="All numbers, one after the other.")
     most = max(int(case.match[1]), int(case.match[2]))
     least = min(int(case.match[1]), int(case.match[2]))
     for call in case.calls("cat", "concat", "concatenate", "hstack"):
@@ -832,7 +1054,12 @@ def smaller_k(case: Case) -> Iterator[Proposal]:
 
 
 def one_element(case: Case) -> Iterator[Proposal]:
-    """A dimension for a tensor without any."""
+    """append() for += of a list and a single number; a dimension for a tensor without any."""
+    for statement in case.of_type(ast.AugAssign):
+        if isinstance(case.value(statement.target), list):
+            held, item = case.of(statement.target), case.of(statement.value)
+            why = "+= of a list goes along what it is given; append() takes one item."
+            yield case.replaced(statement, f"{held}.append({item})", why=why)
     for node, tensor in case.tensors:
         if tensor.ndim == 0:
             yield case.appended(node, ".reshape(1)")

@@ -8,18 +8,21 @@ from math import prod
 from .case import Case, Proposal
 from .cut_steps import uncut
 from .functions import results_of
+from .in_place import base_of, out_of_place, written
 from .nodes import (
     argument,
     calls_in,
     dotted,
     keyword,
     method,
+    owner,
     parts,
     size,
     value_of,
     within,
 )
 from .numbers import where_of_branches, where_of_expressions
+from .requiring import requiring
 from .text import Edit
 
 
@@ -74,12 +77,24 @@ def _tuple(texts: Iterator[str]) -> str:
     return f"({', '.join(texts)})"
 
 
+def checked_inputs(case: Case) -> Iterator[Proposal]:
+    """requires_grad=True for the inputs of gradcheck."""
+    for call in case.calls("gradcheck", "gradgradcheck"):
+        names = [dotted(n) for a in call.args[1:2] for n in parts(a) if dotted(n)]
+        edits = [e for n in names if (e := requiring(case, n))]
+        yield from case.change(*edits)
+
+
 def takes_tensors(case: Case) -> Iterator[Proposal]:
     """Numbers as tensors, lists as tuples; the function first."""
     for call in case.calls("jacobian", "hessian", "vjp", "jvp", "hvp"):
         if "function" in case.message and len(call.args) >= 2:
             why = "The function comes first, and then its inputs."
             yield case.exchanged(*call.args[:2], why=why)
+    for call in case.methods("parameters") if "generator" in case.message else ():
+        why = "A transform takes tensors, in tuples or dicts; parameters() gives them one by one."
+        yield case.replaced(call, f"dict({case.of(owner(call))}.named_parameters())", why=why)
+        yield case.replaced(call, f"tuple({case.of(call)})", why=why)
     for call in case.calls():
         edits = []
         for given in call.args:
@@ -129,6 +144,21 @@ def vmap_branches(case: Case) -> Iterator[Proposal]:
         for node in (statement, *case.around(statement)):
             if isinstance(node, ast.If):
                 yield from where_of_branches(case, node)
+
+
+def vmap_written(case: Case) -> Iterator[Proposal]:
+    """x.new_zeros(n) for the torch.zeros(n) that is written to: as many as there are samples."""
+    function = case.function_of(case.statement)
+    target = base_of(written(case.statement))
+    for built in case.makers(target) if target is not None and function else ():
+        name = f"new_{method(built.value)}"
+        if isinstance(built.value, ast.Call) and name in NEW_OF_TENSOR:
+            for x in [a.arg for a in function.args.args]:  # type: ignore[union-attr]
+                yield case.replaced(built.value.func, f"{x}.{name}")
+    yield from out_of_place(case, case.statement)
+
+
+NEW_OF_TENSOR = ("new_zeros", "new_ones", "new_empty", "new_full", "new_tensor")
 
 
 def vmap_sizes(case: Case) -> Iterator[Proposal]:
