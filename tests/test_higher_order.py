@@ -377,7 +377,7 @@ def test_jvp():
 @pytest.mark.parametrize(("text", "formula"), [
     ("softmax(x, -1)", "out * (t - (t * out).sum(dim=-1, keepdim=True))"),
     ("layer_norm(x, (x.shape[-1],))",
-     "rsqrt(x.var(dim=1, correction=0, keepdim=True) + 1e-05)"
+     "rsqrt(x.var(dim=1, keepdim=True, correction=0) + 1e-05)"
      " * (t - t.mean(dim=1, keepdim=True) - out * (t * out).mean(dim=1, keepdim=True))"),
     ("inv(x)", "-out @ t @ out"),  # not symmetric: the gradient is -out.T @ g @ out.T
 ])  # fmt: skip

@@ -16,6 +16,7 @@ from ..notation import tree
 from ..notation.tree import Token, Tree
 from .arrays import jsonable
 from .blocks import (
+    UNWRITTEN,
     ZERO,
     Answer,
     Block,
@@ -33,6 +34,7 @@ from .blocks import (
 TREES = {kind.__forward_arg__: getattr(tree, kind.__forward_arg__) for kind in get_args(Tree)}
 RECORDS = (Row, GraphNode, Pass, Section, Answer, Document)
 KINDS = {kind.__name__.lower(): kind for kind in (*get_args(Block), *RECORDS)}
+CELLS = {"zero": ZERO, "unwritten": UNWRITTEN}  # of matrices, known by identity
 NUMBERS = ("inf", "-inf", "nan")  # texts in JSON
 FEW = 4  # elements of a tensor that is repeated, not referenced
 NOT_ONE = GradcliError(
@@ -95,8 +97,9 @@ class _Writer:
 
     def formula(self, formula: Formula) -> dict[str, Any]:
         """The data of a formula, with the user's spelling if that differs."""
-        if formula is ZERO:
-            return {"$": "zero"}
+        for name, cell in CELLS.items():
+            if formula is cell:
+                return {"$": name}
         typed = [] if formula.typed == tuple(tree.tokens(formula.tree)) else self(formula.typed)
         return {"$": self.tree(formula.tree)} | _nonempty(role=formula.role, typed=typed)
 
@@ -160,8 +163,8 @@ class _Reader:
 
     def formula(self, part: dict[str, Any]) -> Formula:
         """A formula within a block."""
-        if part["$"] == "zero":
-            return ZERO
+        if part["$"] in CELLS:
+            return CELLS[part["$"]]
         typed = tuple(map(self, part.get("typed", ())))
         return Formula(self.trees[part["$"]], part.get("role", ""), typed)
 

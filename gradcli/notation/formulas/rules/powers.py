@@ -33,15 +33,17 @@ from .registry import CANDIDATES, candidate, normal
 
 
 @condition
-def is_smooth(x: Node) -> bool:
-    """Whether x has no kink, at which it may be 0, as abs(x) and relu(x) are."""
-    return x.op.kink is None
+def is_power_of_floats(x: Node, y: Node) -> bool:
+    """Whether x has no kink, at which it may be 0, as abs(x) and relu(x) are, and y is no whole
+    number, such as a size: 0 ** (n - 1) is defined for these.
+    """
+    return x.op.kink is None and y.dtype == "float"
 
 
 identities(CANDIDATES, """
     (x + y) * (x - y) = x ** 2 - y ** 2
     x * pow(y, -z) = x / pow(y, z)
-    pow(x, y - 1) = pow(x, y) / x where is_smooth(x)
+    pow(x, y - 1) = pow(x, y) / x where is_power_of_floats(x, y)
 """)  # fmt: skip
 
 
