@@ -34,6 +34,17 @@ PREAMBLE = r"""\documentclass{article}
 PDFLATEX = shutil.which("pdflatex")
 
 
+def finds(*files: str) -> bool:
+    """Whether pdflatex is installed, with these files."""
+    command = ["kpsewhich", *files]
+    if PDFLATEX is None or shutil.which(command[0]) is None:
+        return False
+    return not subprocess.run(command, capture_output=True, check=False).returncode
+
+
+SLIDES = finds("beamer.cls", "pgfmath.sty")
+
+
 def modules(package: str) -> str | None:
     """The folder with a package, of those that npm installs into."""
     if shutil.which("node") is None:

@@ -10,7 +10,7 @@ from html import unescape
 import pytest
 from console import gradcli
 from corpus import ALL
-from latex_tools import KATEX, PDFLATEX, checked_by_katex, compiled, formulas_in
+from latex_tools import KATEX, PDFLATEX, SLIDES, checked_by_katex, compiled, formulas_in
 from support import Example, explained, first_examples, one_in, swept
 
 from gradcli.explanation import replies
@@ -368,7 +368,7 @@ WIDE = {
 
 
 @pytest.mark.sweep
-@pytest.mark.skipif(PDFLATEX is None, reason="pdflatex is not installed")
+@pytest.mark.skipif(not SLIDES, reason="needs pdflatex with beamer")
 @pytest.mark.parametrize(
     ("asked", "page"), [*zip(WIDE, itertools.cycle(["--standalone", "--overlay"]))]
 )
