@@ -139,7 +139,7 @@ TOOLS = {
     "explain_gradient": Tool(
         "Explain a gradient",
         "Explains what backward() computes for tensor code in the words of PyTorch, NumPy or JAX: "
-        "the graph, the Jacobian and its structure, the way back step by step, gradients as "
+        "the graph, the Jacobian and its structure, the backward pass step by step, gradients as "
         "formulas and in numbers, checked against finite differences. Nothing is executed.",
         (*QUESTIONS["explain"], "show"),
         ("expr",),

@@ -1,5 +1,5 @@
 """Programs drawn at random, as people write them with PyTorch: views, changes in place, several
-ways back, hooks, modules, optimisers, errors caught and not.
+backward passes, hooks, modules, optimisers, errors caught and not.
 
 `python tests/random_programs.py 2000` compares so many with PyTorch, which must be importable:
 half of them written statement by statement (Writer), the others from program_grammar.txt; a second

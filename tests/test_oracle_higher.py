@@ -222,7 +222,7 @@ def assert_hessian_of_torch(text, values):
             assert_equal(ours[of][by], block.numpy(), rtol=1e-9, atol=1e-12)
 
 
-NAN_AT_ORDER_2 = [  # where the way back divides by 0 or by infinity
+NAN_AT_ORDER_2 = [  # where the backward pass divides by 0 or by infinity
     ("(logcumsumexp(A, 0) * B).sum()", [[0.3, 2.0], [1.0, -1.0]], [[0.0, 1.0], [-2.0, 0.0]]),
     ("logcumsumexp(A, 1)[:, 0].sum() * B.sum()", [[0.3, 2.0], [1.0, -1.0]], [[1.0, 1.0]]),
     ("A.prod() * B.sum()", [[np.inf, 2.0], [3.0, 4.0]], [[1.0, 1.0]]),
@@ -257,7 +257,7 @@ AT_ORDER_2 = [  # at the bounds, inside, outside and at nan
 ]
 
 
-ROUNDED = [  # where the terms of the way back are large, and cancel
+ROUNDED = [  # where the terms of the backward pass are large, and cancel
     ("(logcumsumexp(A, 0) * B).sum()", [3e16, -1e17, 2e17], [1.0, -1.0, 1.0]),
     ("(logcumsumexp(A, 0) * B).sum()", [1e200, 1e200, 2.0], [1.0, 1.0, -1.0]),
     ("(logcumsumexp(A, 0) * B).sum()", [3e3, -1e4, 2e4], [1.0, 1.0, 1.0]),

@@ -1,4 +1,4 @@
-"""The logarithm of a running sum of exponentials, with PyTorch's numbers on the way back."""
+"""The logarithm of a running sum of exponentials, with PyTorch's numbers in the backward pass."""
 
 from sys import float_info
 
@@ -110,7 +110,7 @@ def _slope_of_slope(h, _, g, x, y, *, dim):
     torch=None,
     kink=lambda slope, g, x, y, *, dim: (g.eq(0), None, None),
     caveat="where g is 0 PyTorch differentiates its logarithm: that is nan, which may be lost on "
-    "the way back, and what comes out be wrong",
+    "the backward pass, and what comes out be wrong",
     examples=(("logcumsumexp_slope(g, x, logcumsumexp(x, 1), dim=1)", "g=2x3,x=2x3"),),
     flops=one_each,
 )

@@ -246,7 +246,7 @@ def rows_of_powers(x, *, N=None):
 
 @composite(
     examples=(("x * vander(x.detach())", "x=3"),),
-    # it multiplies in place what it needs on the way back
+    # it multiplies in place what it needs in the backward pass
     without_derivative=lambda x, *, N, increasing: ("x",) if N is None or N > 1 else (),
     whole=("N",),
 )

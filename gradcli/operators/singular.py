@@ -189,7 +189,7 @@ def _norm(x, p):
 @composite(
     torch=LINALG + "cond",
     examples=(("linalg.cond(x)", "x=3x2"), ("linalg.cond(x, 'nuc')", "x=2x2")),
-    # it overwrites the inverse, which it needs on the way back
+    # it overwrites the inverse, which it needs in the backward pass
     without_derivative=lambda A, *, p: () if p in (*BY_SINGULAR_VALUES, "nuc") else ("A",),
     takes="floats",
 )

@@ -1,4 +1,4 @@
-"""The way back from pooling: elements put where the largest of each window stood."""
+"""The backward pass from pooling: elements put where the largest of each window stood."""
 
 from ..errors import GradcliError
 from ..graphs import shapes

@@ -1,4 +1,4 @@
-"""A way back of a program as a problem of its own, in the program's names.
+"""A backward pass of a program as a problem of its own, in the program's names.
 
 The records that autograd kept become a graph of operators, and that a text in the language, one
 statement for each value that has a name. Arrays stay arrays. The graph is evaluated once: where it
@@ -39,7 +39,7 @@ TOLERANCE, ROUNDING = 1e-3, 1e-5  # of float32: of a result, and of what it is c
 
 
 class Unexplained(Exception):
-    """A way back that is no graph of operators: through a Function, or a hook."""
+    """A backward pass that is no graph of operators: through a Function, or a hook."""
 
 
 class Posed(NamedTuple):
@@ -57,7 +57,7 @@ class Posed(NamedTuple):
 
 
 def posed(back: Backward, wrt: Collection[str] = (), most: int = MOST_RECORDS) -> Posed:
-    """The problem of a way back, differentiated by the names in `wrt` or by what the program says.
+    """The problem of a backward, differentiated by the names in `wrt` or by what the program says.
 
     Raises Unexplained where there is none, GradcliError for a name that it does not have.
     """

@@ -1,6 +1,6 @@
 """Requests about programs of PyTorch, as requests in the language.
 
-A program is run. The last way back in it, or the last value, becomes the expression, with the
+A program is run. The last backward pass in it, or the last value, becomes the expression, with the
 arrays, the seed and the names to differentiate by that the program has. A program with inputs that
 nothing defines goes on as a text (`symbolic`). A request has the keywords of `pose`.
 """
@@ -170,7 +170,7 @@ class _Request:
         return given
 
     def _posed(self, backs: "list[Backward]") -> "tuple[Backward, Posed]":
-        """The last way back that has the names to differentiate by, and its problem."""
+        """The last backward pass that has the names to differentiate by, and its problem."""
         from .problems import Unexplained, posed
 
         errors: list[GradcliError] = []

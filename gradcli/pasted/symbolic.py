@@ -57,7 +57,7 @@ def refuse_transforms(text: str) -> None:
 
 
 def undefined(source: str) -> set[str]:
-    """The names that a program needs for its first way back, and that nothing defines."""
+    """The names that a program needs for its first backward pass, and that nothing defines."""
     tree = ast.parse(source)
     if any(isinstance(s, ast.ImportFrom) and s.names[0].name == "*" for s in ast.walk(tree)):
         return set()
@@ -80,7 +80,7 @@ def undefined(source: str) -> set[str]:
 
 
 def is_text(source: str) -> bool:
-    """Whether the statements of a program are such as the language has, before its way back."""
+    """Whether the statements of a program are such as the language has, before its backward."""
     body = ast.parse(source).body
     call = next(_calls(body), None)
     body = body if call is None else body[: body.index(call.statement)]

@@ -246,7 +246,7 @@ class _Page:
         return f'<figure class="walk">{drawing}{text}</figure>'
 
     def passed(self, p: Pass) -> str:
-        """What happens at a node: a step of the forward pass, or of the way back."""
+        """What happens at a node: a step of the forward pass, or of the backward pass."""
         way = "back" if p.back else "forward"
         text = f'<span class="way {way}">{way}</span>'
         return f'<li data-node="{p.node}" data-way="{way}">{text}{self.step_body(p.step)}</li>'

@@ -37,7 +37,7 @@ class Reading(NamedTuple):
 
     @property
     def backwards(self) -> list[Backward]:
-        """The ways back that came to their end: all but those that raised."""
+        """The backward passes that came to their end: all but those that raised."""
         return [b for b in self.trace.backwards if b.ended]
 
 

@@ -1,4 +1,4 @@
-"""What is seen of a program while it runs: names, prints, and each way back."""
+"""What is seen of a program while it runs: names, prints, and each backward pass."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ class Assignment(NamedTuple):
 
 
 class Backward(NamedTuple):
-    """One way back: where it stands, from what, with which seeds, to which leaves.
+    """One backward pass: where it stands, from what, with which seeds, to which leaves.
 
     `before` has for each leaf its gradient before, as an array or None; `values` the numbers of
     leaves and outputs then; `names` what tensors were called, `bound` which of them a name stands
@@ -61,7 +61,9 @@ class Trace:
         self.answers: list[tuple[int, str]] = []  # of a session, to all but its last expression
         self.backwards: list[Backward] = []
         self.modules: dict[str, Instance] = {}
-        self.refused: tuple[Record, Saved | None] | None = None  # what a way back could not read
+        self.refused: tuple[Record, Saved | None] | None = (
+            None  # what a backward pass could not read
+        )
         self.unseeded = False  # whether it draws random numbers that nobody else gets
 
     def assigned(self, name: str, value: Any, line: int) -> None:
@@ -139,7 +141,7 @@ class Trace:
         seeds: Sequence[Tensor],
         wanted: Sequence[Tensor] | None,
     ) -> Backward:
-        """A way back from outputs, as everything stands now."""
+        """A backward pass from outputs, as everything stands now."""
         leaves = leaves_of(outputs)
         return Backward(
             line,

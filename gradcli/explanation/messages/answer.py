@@ -188,7 +188,7 @@ def sentence(values: dict[str, str]) -> str:
     times = "once" if changes == 1 else f"{changes} times"
     return (
         f"The tensor is {_tensor(values)}; {_origin(values.get('origin', ''))}. It was at version "
-        f"{saved} when an operation saved it for the way back, and is at version {now} now: "
+        f"{saved} when an operation saved it for the backward pass, and is at version {now} now: "
         f"changed in place {times} since."
     )
 

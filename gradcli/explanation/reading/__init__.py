@@ -1,1 +1,1 @@
-"""Programs that were run, explained: each way back, what went wrong, and what cures it."""
+"""Programs that were run, explained: each backward pass, what went wrong, and what cures it."""

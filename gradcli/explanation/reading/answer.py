@@ -112,7 +112,7 @@ def _message(text: str) -> list[Finding]:
 
 
 # ---- the document --------------------------------------------------------------------------------
-# the verdict, the program with what it prints, each way back, and what was noticed.
+# the verdict, the program with what it prints, each backward pass, and what was noticed.
 
 
 MOST_BACKWARDS = 3  # that are explained; the others are counted

@@ -49,7 +49,7 @@ def _why(reading: Reading, message: str, cured: Correction | None) -> str:
 
 
 def _of_records(reading: Reading, message: str) -> str:
-    """Why the way back cannot read what an operation saved."""
+    """Why the backward pass cannot read what an operation saved."""
     refused = reading.trace.refused
     if refused is None:
         return ""
@@ -58,7 +58,7 @@ def _of_records(reading: Reading, message: str) -> str:
     if "second time" in message and record.freed_line:
         return (
             f"{name}, line {record.line}, let go of what it saved when line {record.freed_line} "
-            "went back; another way back through it finds nothing."
+            "went back; another backward pass through it finds nothing."
         )
     if saved is not None and "inplace" in message:
         what = "its result" if saved.owned else "its operand"
@@ -100,10 +100,10 @@ def _evidence(reading: Reading) -> Iterator[Evidence]:
 def _freed(record: Record, line: int) -> Iterator[tuple[int, str]]:
     name = operation(record)
     if record.freed_line == line:
-        yield record.line or 0, f"{name} saves what its way back needs"
+        yield record.line or 0, f"{name} saves what its backward needs"
         yield line, f"frees it the first time; the next time {name} has nothing left"
         return
-    yield record.line or 0, f"{name} saves what its way back needs"
+    yield record.line or 0, f"{name} saves what its backward needs"
     yield record.freed_line, "goes back, and frees it"
     yield line, f"goes back through {name} again"
 

@@ -1,4 +1,4 @@
-"""One way back of a program in the short form of an explanation: seed, formulas, numbers."""
+"""One backward pass of a program in the short form of an explanation: seed, formulas, numbers."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
@@ -30,7 +30,7 @@ class Gradient(NamedTuple):
 
 
 class Explained(NamedTuple):
-    """A way back: the program that leads to its output, the seed in words, what flows back to
+    """A backward pass: the program that leads to its output, the seed in words, what flows back to
     values with a name, as `h.grad = ...`, each gradient.
     """
 
@@ -42,7 +42,7 @@ class Explained(NamedTuple):
 
 
 def explained(back: Backward) -> Explained:
-    """A way back, explained as far as it is a problem of the language."""
+    """A backward pass, explained as far as it is a problem of the language."""
     try:
         problem = posed(back, most=MOST_RECORDS)
         analysis = analysis_of(problem)
@@ -52,7 +52,7 @@ def explained(back: Backward) -> Explained:
 
 
 def analysis_of(problem: Posed) -> Analysis:
-    """What can be asked of a way back that is a problem of the language."""
+    """What can be asked of a backward pass that is a problem of the language."""
     seed = problem.seed
     if seed is not None and _is_one(seed):  # formulas leave it out
         seed = None
@@ -145,7 +145,7 @@ def readable(tensor: Tensor) -> bool:
 
 
 def records(back: Backward) -> Iterator[Record]:
-    """The records behind the outputs of a way back, the latest first."""
+    """The records behind the outputs of a backward pass, the latest first."""
     return records_behind(t.record for t in back.outputs if readable(t))
 
 

@@ -26,7 +26,7 @@ KEEP = "Keep its operand away from there: clamp it, or compute the whole by one 
 
 
 def not_finite(reading: Reading, _: Any) -> Iterator[Finding]:
-    """The first way back whose gradients are nan or infinite."""
+    """The first backward pass whose gradients are nan or infinite."""
     for turn, back in enumerate(reading.backwards):
         kinds = [kind for g in back.results.values() if (kind := kind_of(g))]
         if kinds:
@@ -67,7 +67,9 @@ def _of_elements(reading: Reading, back: Backward, why: Why, keep: str) -> Findi
     alike = sum((e.kind, e.reason) == (first.kind, first.reason) for e in others)
     more = f" and {alike} more" if alike else ""
     built = sorted({r.line for r in records(back) if operation(r) == first.operation and r.line})
-    rows = [(n, f"{first.operation}: the way back through it is {first.kind}") for n in built[:1]]
+    rows = [
+        (n, f"{first.operation}: the backward pass through it is {first.kind}") for n in built[:1]
+    ]
     same = "\nFinite at these values, and elsewhere the same value and gradient."
     return Finding(
         "not-finite",
@@ -80,7 +82,7 @@ def _of_elements(reading: Reading, back: Backward, why: Why, keep: str) -> Findi
 
 
 def _held(back: Backward) -> str:
-    """The leaf that holds such numbers itself, before the way back."""
+    """The leaf that holds such numbers itself, before the backward pass."""
     for leaf in back.leaves:
         if kind := kind_of(back.values[leaf]):
             return f"{back.paths.get(leaf) or back.names.get(leaf, 'a leaf')} holds {kind} itself"
@@ -96,7 +98,7 @@ def _of_results(reading: Reading, back: Backward, kind: str, keep: str) -> Itera
             yield Finding(
                 "not-finite",
                 f"The gradient of line {back.line} is {kind}",
-                f"{operation(record)} gives {given} of finite numbers, and the way back meets it.",
+                f"{operation(record)} gives {given} of finite numbers, and backward meets it.",
                 keep,
                 back.line,
                 evidence(reading, (record.line, f"gives {given}"), (back.line, "goes back")),
@@ -131,7 +133,7 @@ def _name(reading: Reading, tensor: Tensor) -> str:
 
 
 def accumulation(reading: Reading, text: Text) -> Iterator[Finding]:
-    """A second way back adds to a gradient that nothing has cleared."""
+    """A second backward pass adds to a gradient that nothing has cleared."""
     if CLEARS.search(reading.source):
         return
     backwards = [b for b in reading.trace.backwards if b.kind == "backward"]
@@ -149,7 +151,7 @@ def accumulation(reading: Reading, text: Text) -> Iterator[Finding]:
             "accumulates",
             f"Gradients add up: {name}.grad is not that of line {back.line} alone",
             "backward() adds to .grad; nothing here clears it in between.",
-            f"{clear} before the next way back, unless the sum is meant.",
+            f"{clear} before the next backward pass, unless the sum is meant.",
             back.line,
             evidence(
                 reading, (first.line, f"fills {name}.grad"), (back.line, f"adds to it: {held}")
@@ -520,7 +522,7 @@ def old_advice(reading: Reading, text: Text) -> Iterator[Finding]:
             title = ".data hides a change from autograd"
             why = (
                 "Before 0.4 it was the tensor within a Variable. A change through it is not "
-                "counted: where the way back needs the old numbers, the gradient is silently wrong."
+                "counted: where backward needs the old numbers, the gradient is silently wrong."
             )
             cure = "x.detach() to read, with torch.no_grad(): to write."
         elif isinstance(node, ast.Call) and keyword(node, "size_average"):

@@ -149,7 +149,7 @@ class Origin(NamedTuple):
         return self.step is None or bool(self.step.reach(self.place).any())
 
 
-# ---- the way back --------------------------------------------------------------------------------
+# ---- the backward pass ---------------------------------------------------------------------------
 
 
 class Tracer:

@@ -201,7 +201,7 @@ class Page:
         return f"\\paragraph{{{plain(block.code)}}} {inline(block.line, self.room)}"
 
     def step(self, block: Step) -> str:
-        """An operation on the way back, and below it what it sends."""
+        """An operation in the backward pass, and below it what it sends."""
         head = f"\\paragraph{{{block.number}.}} {self.step_head(block)}"
         return f"{head}\n{self.items(block.sent)}" if block.sent else head
 

@@ -1,4 +1,4 @@
-"""Operators on tensors: their numbers now, and a record for the way back."""
+"""Operators on tensors: their numbers now, and a record for the backward pass."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -289,7 +289,7 @@ def as_view(output: Tensor, of: Tensor, creation: str = "") -> Tensor:
     return output
 
 
-# ---- the way back --------------------------------------------------------------------------------
+# ---- the backward pass ---------------------------------------------------------------------------
 
 
 def _way_back(prepared: Plan, inputs: Sequence[Operand]) -> "Way | Underived | None":
@@ -315,7 +315,7 @@ def _way_back(prepared: Plan, inputs: Sequence[Operand]) -> "Way | Underived | N
 
 
 class Underived:
-    """Where PyTorch has no way back: the message that going back raises."""
+    """Where PyTorch has no backward: the message that going back raises."""
 
     places: tuple[int, ...] = ()
 
@@ -344,7 +344,7 @@ QR = {
 def underived(
     message: str, name: str | None, inputs: Sequence[Operand], output: Tensor, line: int | None
 ) -> None:
-    """Give a tensor a record whose way back raises a message."""
+    """Give a tensor a record whose backward raises a message."""
     back = Underived(message)
     edges = [i.edge if isinstance(i, Tensor) else None for i in inputs]
     metas = [Meta(output.shape, output.dtype)]
@@ -358,7 +358,7 @@ def _kept_inputs(
     arrays: Sequence[Any],
     into: Tensor | None,
 ) -> list[tuple[int, Saved | None, Any]]:
-    """For each input that the way back reads: its place, what PyTorch keeps of it, its array.
+    """For each input that the backward pass reads: its place, what PyTorch keeps of it, its array.
 
     What PyTorch does not keep, and what is about to be overwritten, is copied.
     """
@@ -478,7 +478,7 @@ def _record(
 
 
 def _kept_output(prepared: Plan, back: Way, output: Tensor, record: Record) -> Saved:
-    """The output that the way back reads; a copy where PyTorch does not keep it."""
+    """The output that the backward pass reads; a copy where PyTorch does not keep it."""
     if prepared.kept(back)[1] and not pushes_forward():
         return Saved(output, record).pack()
     saved = Saved(Tensor(output.data.copy(), output.dtype), record)
@@ -486,21 +486,23 @@ def _kept_output(prepared: Plan, back: Way, output: Tensor, record: Record) -> S
     return saved
 
 
-KEEP_PLACES = frozenset(  # keep places, or inputs whose numbers the way back here does not read
-    f"{name}Backward0"
-    for name in (
-        *("Index", "Sort", "Max", "Min", "Topk", "Kthvalue", "Mode", "Cummax", "Cummin"),
-        *("AvgPool2D", "LinalgSvd"),
+KEEP_PLACES = (
+    frozenset(  # keep places, or inputs whose numbers the backward pass here does not read
+        f"{name}Backward0"
+        for name in (
+            *("Index", "Sort", "Max", "Min", "Topk", "Kthvalue", "Mode", "Cummax", "Cummin"),
+            *("AvgPool2D", "LinalgSvd"),
+        )
     )
 )
-KEEP_UNREAD = {  # places of inputs that PyTorch keeps, whether or not the way back here reads them
+KEEP_UNREAD = {  # places of inputs that PyTorch keeps, whether or not backward here reads them
     **{"PowBackward0": (0,), "PowBackward1": (0, 1), "PowBackward2": (1,)},
 }
 KEEP_NUMBERS = ("mul", "div")  # keep a number as the tensor that it is in PyTorch
 
 
 class OperatorBackward:
-    """The way back through an operator: from the gradient of its output to those of its inputs."""
+    """The backward through an operator: from the gradient of its output to those of its inputs."""
 
     __slots__ = ("back", "compute", "fixed", "places", "prepared", "reads_output")
 
@@ -654,7 +656,7 @@ def _add_zeros(
 def _refuse_again(
     refusal: str, node: Node, operands: list[Tensor], answers: list[Tensor | None]
 ) -> None:
-    """Let another way back through gradients end where PyTorch has no derivative for them."""
+    """Let another backward pass through gradients end where PyTorch has no derivative for them."""
     built = f"{camel_case(node.op.name)}BackwardBackward0"
     for answer in answers:
         if answer is not None:

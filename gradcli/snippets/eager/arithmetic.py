@@ -51,7 +51,7 @@ def all_single(*operands: Any) -> bool:
 
 
 def _check_kept(*operands: Any) -> None:
-    """Refuse a tensor of inference mode that would be kept for the way back."""
+    """Refuse a tensor of inference mode that would be kept for the backward pass."""
     tensors = [t for t in operands if isinstance(t, Tensor)]
     kept = MODE.recording and any(t.requires_grad for t in tensors)
     if kept and any(t.inference for t in tensors):

@@ -458,7 +458,7 @@ def _saved_of_elementwise(record: Record, name: str) -> "engine.Saved | None":
 def _exponent(record: Record) -> Any:
     """The number that pow keeps, which is never freed."""
     if not isinstance(record.call, tuple):
-        raise Unsupported("grad_fn._saved_exponent after the way back")
+        raise Unsupported("grad_fn._saved_exponent after the backward pass")
     return record.call[1][1]
 
 

@@ -116,7 +116,7 @@ def _changes(name: str, args: Sequence[Any], named: dict[str, Any]) -> bool:
     return bool(named.pop("inplace", False))
 
 
-KEPT = {  # places and names of tensors that PyTorch keeps, whatever the way back needs of them
+KEPT = {  # places and names of tensors that PyTorch keeps, whatever the backward pass needs of them
     "batch_norm": {0: "input", 1: "running_mean", 2: "running_var", 3: "weight"},
     "layer_norm": {3: "bias", 0: "input", 2: "weight"},
     "group_norm": {0: "input", 2: "weight"},
@@ -126,7 +126,7 @@ KEPT = {  # places and names of tensors that PyTorch keeps, whatever the way bac
 def guard(
     output: Tensor, kept: Mapping[int, str], args: Sequence[Any], named: Mapping[str, Any]
 ) -> None:
-    """Let the way back from an output refuse changes of arguments that PyTorch keeps."""
+    """Let the backward pass from an output refuse changes of arguments that PyTorch keeps."""
     record = output.record
     if record is not None and not MODE.saved_hooks:
         given = [args[place] if place < len(args) else named.get(n) for place, n in kept.items()]

@@ -1,4 +1,4 @@
-"""Autograd: what was recorded of each operation, and the way back through it.
+"""Autograd: what was recorded of each operation, and the backward pass through it.
 
 Goes back as PyTorch's engine does: a record is run when all that needs it has been, the latest
 first; what arrives from several sides is added in that order. Knows nothing of single operations: a
@@ -81,7 +81,7 @@ class Overwritten(NamedTuple):
 
 
 class Saved:
-    """A tensor that an operation keeps for the way back, and the version that it had."""
+    """A tensor that an operation keeps for the backward pass, and the version that it had."""
 
     __slots__ = (
         *("hooks", "in_pytorch", "output", "owned", "packed", "record", "tensor", "version"),
@@ -196,7 +196,9 @@ class Record(Object):
         self.line = MODE.place() if line is None else line
         self.cls: Class = record_class(name)
         self.sequence = next(MODE.sequence)
-        self.guards: list[Saved] = []  # what PyTorch keeps, and the way back here does not read
+        self.guards: list[
+            Saved
+        ] = []  # what PyTorch keeps, and the backward pass here does not read
         self.freed = self.keeps_numbers = False
         self.freed_line = 0
         self.hooks: list[Any] = []
@@ -212,7 +214,7 @@ class Record(Object):
         return LABELS.get(self.name) or start + number.removesuffix("0") or self.name
 
     def release(self) -> None:
-        """Let go of what was kept for the way back."""
+        """Let go of what was kept for the backward pass."""
         if self.keeps_numbers or any(s.in_pytorch for s in self.saved):
             self.freed, self.freed_line = True, MODE.place()
 
@@ -340,7 +342,7 @@ LEAF_OF_GRAD = (
 
 
 class Pass:
-    """One way back: from outputs with their gradients to leaves, or to `wanted` tensors."""
+    """One backward pass: from outputs with their gradients to leaves, or to `wanted` tensors."""
 
     def __init__(
         self,
@@ -569,7 +571,7 @@ def zero_record(name: str, sources: Sequence[Any], output: Tensor) -> Record:
 
 
 def with_zeros(name: str, sources: Sequence[Any], output: Tensor) -> Tensor:
-    """An output whose way back sends zeros, where one of its sources requires a gradient."""
+    """An output whose backward pass sends zeros, where one of its sources requires a gradient."""
     if MODE.recording and any(isinstance(s, Tensor) and s.requires_grad for s in sources):
         output.set_record(zero_record(name, sources, output))
     return output
@@ -578,7 +580,7 @@ def with_zeros(name: str, sources: Sequence[Any], output: Tensor) -> Tensor:
 def outputs_and_seeds(
     m: Machine, outputs: Sequence[Tensor], seeds: Sequence[Tensor | None], batched: bool = False
 ) -> list[tuple[Edge, Tensor]]:
-    """Where the way back begins, with the gradients given or 1; PyTorch's errors otherwise."""
+    """Where the backward pass begins, with the gradients given or 1; PyTorch's errors otherwise."""
     roots = []
     checked_seeds = [_seed(o, seed, place) for place, (o, seed) in enumerate(zip(outputs, seeds))]
     for place, (output, checked) in enumerate(zip(outputs, checked_seeds)):
@@ -624,7 +626,7 @@ def go_back(
     wanted: Sequence[Edge] | None = None,
     accumulate: bool = True,
 ) -> Mapping[Edge, Tensor | None]:
-    """Run the way back; the gradients of what is `wanted`."""
+    """Run the backward pass; the gradients of what is `wanted`."""
     way = Pass(m, roots, keep=keep, create_graph=create_graph, wanted=wanted, accumulate=accumulate)
     before = MODE.accumulates, MODE.way
     MODE.accumulates, MODE.way = wanted is None, way

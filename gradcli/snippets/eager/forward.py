@@ -1,7 +1,7 @@
 """Forward mode: tangents go through what was recorded, an operation after the other.
 
-Through one operation they go as the way back of its way back; through those that put tensors
-together as these go themselves, as zeros that are added up on two ways back lose their signs; and
+Through one operation they go as the backward of its backward; through those that put tensors
+together as these go themselves, as zeros that are added up on two backwards lose their signs; and
 through a quotient and a running product by PyTorch's own rules for them: (da - db * y) / b.
 """
 
@@ -108,7 +108,7 @@ class Linearized(Object):
             return call("sum", [moved, dims], {"keepdim": keepdim})
 
     def _twice_back(self, m: Machine, record: Record, tangents: Tangents) -> Tangents:
-        """The way back of the way back."""
+        """The backward of the backward."""
         seeds, back = self._way_back(m, record)
         pairs = [(g.edge, t) for g, t in zip(back, tangents) if g is not None and t is not None]
         roots = [(edge, tangent) for edge, tangent in pairs if edge is not None]

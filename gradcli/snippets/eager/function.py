@@ -1,4 +1,4 @@
-"""torch.autograd.Function: operations whose way back a program writes itself."""
+"""torch.autograd.Function: operations whose backward a program writes itself."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -316,7 +316,7 @@ NO_META = Meta((), FLOAT32)  # of an output that is no tensor
 
 
 class _Backward:
-    """The way back as the program has written it."""
+    """The backward pass as the program has written it."""
 
     def __init__(self, cls: Class, context: Context, tensors: Sequence[bool]):
         self.cls, self.context, self.tensors = cls, context, list(tensors)

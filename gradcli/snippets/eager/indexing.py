@@ -385,7 +385,7 @@ def _put_picked(place: Tensor, picks: Sequence[Any], source: Tensor) -> None:
 
 
 class _Put:
-    """The way back through values that were put at places of a tensor's elements."""
+    """The backward pass through values that were put at places of a tensor's elements."""
 
     def __init__(self, at: Any, shape: tuple[int, ...]):
         self.at, self.shape = at, shape

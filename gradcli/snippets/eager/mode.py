@@ -19,7 +19,7 @@ class Mode:
         self.default_dtype: DType = FLOAT32
         self.autocast: DType | None = None  # that of torch.autocast around what runs now
         self.sequence = count()  # of records: the engine goes back from the latest
-        self.accumulates = True  # the way back that runs adds to .grad of all leaves
+        self.accumulates = True  # the backward pass that runs adds to .grad of all leaves
         self.way: Any = None  # back that runs now: an engine.Pass
         self.saved_hooks: list[Any] = []  # of autograd.graph.saved_tensors_hooks
         self.transforms: list[tuple[str, str]] = []  # of torch.func around what runs now
@@ -30,7 +30,7 @@ class Mode:
         self.place: Callable[[], int] = lambda: 0  # the line of the text that runs now
         self.warn: Callable[[str], None] = lambda message: None  # the program of what it does
         self.refused: tuple[Any, Any] | None = None  # the record, and what it saved, that the
-        # last way back could not read
+        # last backward pass could not read
         self.start = 0  # the seed of random numbers before manual_seed
         self.unseeded = False  # whether some were drawn before it
         self.generator: Any = None

@@ -160,7 +160,7 @@ VOLATILE = "volatile was removed and now has no effect. Use `with torch.no_grad(
 
 
 def _queue_callback(m: Machine, callback: Any) -> None:
-    """Call a function once the way back that runs has come to its end."""
+    """Call a function once the backward pass that runs has come to its end."""
     if MODE.way is None:
         text = "Final callbacks can only be installed during backward pass."
         raise error("RuntimeError", text)

@@ -1,6 +1,6 @@
-"""An operator on inputs of known shapes, prepared once: its value, and the way back through it.
+"""An operator on inputs of known shapes, prepared once: its value, and backward through it.
 
-The way back is the gradient graph of gradcli's operators; what it reads is what autograd keeps.
+The backward is the gradient graph of gradcli's operators; what it reads is what autograd keeps.
 """
 
 import math
@@ -126,7 +126,7 @@ class Plan:
             return Evaluator(given, dtype=precision, kernels=kernels)(node)[0]
 
     def way(self, places: tuple[int, ...]) -> Way:
-        """The way back to the inputs at these places."""
+        """The backward pass to the inputs at these places."""
         if places not in self._ways:
             self._ways[places] = Way(self, places)
         return self._ways[places]

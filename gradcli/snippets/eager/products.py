@@ -1,7 +1,7 @@
 """How gradients with a graph go back through products, in PyTorch's steps: by division where no
 factor is 0, else, and always within transforms of torch.func, by leaving each factor out.
 
-The signs of zeros, the last digits and what a further way back gives come from these steps.
+The signs of zeros, the last digits and what a further backward pass gives come from these steps.
 """
 
 from collections.abc import Callable

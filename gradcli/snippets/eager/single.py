@@ -557,7 +557,7 @@ def _squares(rows: Any) -> Any:
     return total
 
 
-# ---- the way back --------------------------------------------------------------------------------
+# ---- the backward pass ---------------------------------------------------------------------------
 
 
 def backward_of(name: str, arrays: Sequence[Any]) -> Kernel | None:

@@ -170,7 +170,7 @@ class Program(Text):
         statements = self.of_type(ast.Expr, everywhere=True)
         return [s for s in statements if s.lineno < before and dotted(_called(s.value)) in added]
 
-    # ---- ways back -----------------------------------------------------------------------------
+    # ---- backward passes -------------------------------------------------------------------------
 
     @cached_property
     def backwards(self) -> list[ast.Call]:
@@ -195,7 +195,7 @@ class Program(Text):
                 yield call, root
 
     def feeds_way_back(self, call: ast.Call) -> bool:
-        """Whether a later way back comes from the gradients that a call of grad gives."""
+        """Whether a later backward pass comes from the gradients that a call of grad gives."""
         given = self.statement_of(call)
         later = [(c, self.root(c)) for c in self.backwards if c.lineno > given.lineno]
         roots = [(r, c.lineno) for c, r in later if r is not None]

@@ -241,7 +241,7 @@ CREATED = "A gradient has a graph of its own only where create_graph=True made i
 
 
 def second_order(case: Case) -> Iterator[Proposal]:
-    """create_graph=True in the ways back before this one."""
+    """create_graph=True in the backward passes before this one."""
     yield from by_grad(case)
     earlier = [c for c in case.backwards if c.lineno < case.line and c not in case.here]
     again = [c for c in case.here if case.feeds_way_back(c)]

@@ -229,7 +229,7 @@ def not_a_leaf_at_birth(case: Case) -> Iterator[Proposal]:
                 yield from leaf_at_end(case, built, why=why)
 
 
-# ---- before and after the way back ---------------------------------------------------------------
+# ---- before and after the backward pass ----------------------------------------------------------
 
 
 def guarded(case: Case) -> Iterator[Proposal]:
@@ -243,7 +243,7 @@ def guarded(case: Case) -> Iterator[Proposal]:
         for statement in case.statements:
             loop = case.loop(statement)
             if calls_in(statement, "zero_", "detach_", "fill_"):
-                why = "Before the first way back .grad is None: there is nothing to clear."
+                why = "Before the first backward pass .grad is None: there is nothing to clear."
             elif isinstance(loop, ast.For) and name in names_in(loop.target):
                 why = "What the loss does not depend on has no gradient: its .grad is None."
             else:
@@ -262,7 +262,7 @@ def without_part(case: Case) -> Iterator[Proposal]:
 
 
 def reconnected(case: Case) -> Iterator[Proposal]:
-    """Where a way back has run and has not reached the leaf: what cuts the graph, taken away."""
+    """Where a backward has run and has not reached the leaf: what cuts the graph, taken away."""
     for node in case.attributes("grad", "_grad"):
         tensor = case.tensor(node.value)
         if tensor is None or not (tensor.requires_grad and tensor.is_leaf):
@@ -275,13 +275,13 @@ def reconnected(case: Case) -> Iterator[Proposal]:
 
 
 def after_backward(case: Case) -> Iterator[Proposal]:
-    """The line moved behind the way back that fills the gradient."""
+    """The line moved behind the backward pass that fills the gradient."""
     if case.reading.trace.backwards:
         return
     statement: ast.stmt = case.statement
     outer = case.loop(statement)
     if outer is not None and statement in outer.body:
-        statement = outer  # the whole loop, over parameters, where no way back is in it
+        statement = outer  # the whole loop, over parameters, where no backward pass is in it
     if case.goes_back(statement) or calls_in(statement, "zero_"):
         return
     for other in case.block_after(statement):
@@ -289,15 +289,15 @@ def after_backward(case: Case) -> Iterator[Proposal]:
             yield case.proposal(
                 case.removing(statement),
                 case.after(other, *case.lines_of(statement)),
-                why="The gradient is read before the way back that fills it.",
+                why="The gradient is read before the backward pass that fills it.",
             )
 
 
 def before_backward(case: Case) -> Iterator[Proposal]:
-    """A way back before the gradient is read: of the last number that was computed."""
+    """A backward pass before the gradient is read: of the last number that was computed."""
     if case.reading.trace.backwards or case.calls("backward", everywhere=True):
         return
-    why = "No way back has run: backward() is what fills .grad."
+    why = "No backward pass has run: backward() is what fills .grad."
     computed = [n for n, v in case.scope.items() if is_computed(v)]
     for name in computed[-1:]:
         end = "" if case.scope[name].numel == 1 else ".sum()"

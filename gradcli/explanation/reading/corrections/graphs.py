@@ -1,4 +1,4 @@
-"""Cures of graphs that were freed: a second way back through the same records."""
+"""Cures of graphs that were freed: a second backward pass through the same records."""
 
 import ast
 from collections.abc import Iterator
@@ -12,11 +12,11 @@ from .optimisers import computes
 from .text import Edit
 
 SECOND = (
-    "The first way back freed what the operations had saved; a second one through them finds "
+    "The first backward pass freed what the operations had saved; a second one through them finds "
     "nothing."
 )
-BUT_LAST = "Keep the graph in every way back but the last."
-IN_LOOP = "In a loop each way back keeps the graph for the next one."
+BUT_LAST = "Keep the graph in every backward pass but the last."
+IN_LOOP = "In a loop each backward pass keeps the graph for the next one."
 
 
 def freed(case: Case) -> Iterator[Proposal]:
@@ -38,7 +38,7 @@ def freed(case: Case) -> Iterator[Proposal]:
 
 
 def kept(case: Case, calls: list[ast.Call], note: str) -> Iterator[Proposal]:
-    """retain_graph=True for ways back."""
+    """retain_graph=True for backward passes."""
     edits = [case.with_keyword(c, "retain_graph", "True") for c in dict.fromkeys(calls)]
     yield from case.change(*edits, note=note)
 
@@ -82,7 +82,7 @@ def detached_for_other(case: Case) -> Iterator[Proposal]:
 
 
 def _stepped_after(case: Case, call: ast.Call, at: ast.stmt) -> bool:
-    """Whether the step that follows a way back is one of the network that is called."""
+    """Whether the step that follows a backward pass is one of the network that is called."""
     for step in [c for later in case.block_after(at) for c in calls_in(later, "step")]:
         optimiser = case.value(owner(step))
         groups = optimiser.fields["param_groups"] if isinstance(optimiser, Instance) else []

@@ -71,8 +71,8 @@ def base_of(node: ast.expr | None) -> ast.expr | None:
 
 # ---- the same change out of place ----------------------------------------------------------------
 
-NEW = "A new tensor of the same name; the old one keeps its numbers for the way back."
-COPY = "The change is made to a copy; the old tensor keeps its numbers for the way back."
+NEW = "A new tensor of the same name; the old one keeps its numbers for the backward pass."
+COPY = "The change is made to a copy; the old tensor keeps its numbers for the backward pass."
 
 
 def out_of_place(case: Case, statement: ast.stmt, name: str = "") -> Iterator[Proposal]:
@@ -191,7 +191,7 @@ def _of_loop(case: Case, statement: ast.stmt, name: str) -> bool:
 
 def updated_list(case: Case, statement: ast.stmt) -> Iterator[Proposal]:
     """A list of new tensors for a loop that changes those of a list by gradients with a graph of
-    their own, where a way back goes through the change.
+    their own, where a backward pass goes through the change.
     """
     loop = case.loop(statement)
     created = any(keyword(c, "create_graph") for c in case.backwards)
@@ -207,7 +207,7 @@ def updated_list(case: Case, statement: ast.stmt) -> Iterator[Proposal]:
         p, change = case.of(statement.target), case.of(statement.value)
         change = f"({change})" if is_operation(statement.value, ast.Add | ast.Sub) else change
         new = f"{held} = [{p} {sign} {change} for {case.of(loop.target)} in {case.of(loop.iter)}]"
-        note = "New tensors, through which the way back goes on; the parameters keep their numbers."
+        note = "New tensors, through which backward goes on; the parameters keep their numbers."
         yield case.replaced(loop, new, note=note)
 
 
@@ -217,7 +217,7 @@ def _alias(case: Case, name: str) -> bool:
 
 
 def is_update(case: Case, statement: ast.stmt) -> bool:
-    """Whether a statement changes a parameter by a gradient, or after all ways back."""
+    """Whether a statement changes a parameter by a gradient, or after all backward passes."""
     loop = case.loop(statement)
     if ".grad" in case.of(statement):
         return True
@@ -238,7 +238,7 @@ def unrecorded(case: Case, statement: ast.stmt) -> Iterator[Proposal]:
     note = "The numbers are changed, and nothing is recorded of it."
     created = any("create_graph" in case.of(c) for c in case.backwards)
     if created and any(c.lineno > statement.lineno for c in case.backwards):
-        note += " A way back through the change needs new tensors: torch.func.functional_call."
+        note += " A backward pass through the change needs new tensors: torch.func.functional_call."
     group = [statement]
     for other in case.block_after(statement):
         if not _of_parameter(case, other):

@@ -1,4 +1,4 @@
-"""Cures of numbers that a way back needs, and that a change in place wrote over."""
+"""Cures of numbers that a backward pass needs, and that a change in place wrote over."""
 
 import ast
 from collections.abc import Iterator
@@ -129,9 +129,9 @@ def after_step(case: Case, step: ast.stmt) -> Iterator[Proposal]:
 
 
 def _step_later(case: Case, step: ast.stmt, call: ast.Call) -> Iterator[Proposal]:
-    """The step after both ways back; where one stands there already, that alone."""
+    """The step after both backward passes; where one stands there already, that alone."""
     last = case.statement_of(call)
-    note = "Both ways back run before the parameters change."
+    note = "Both backward passes run before the parameters change."
     if any(case.of(s) == case.of(step) for s in [last, *case.block_after(last)]):
         yield case.proposal(case.removing(step), note=note)
     yield case.proposal(case.removing(step), case.after(last, *case.lines_of(step)), note=note)

@@ -2,7 +2,7 @@
 one after another.
 
 A changed program is taken only where it runs without an error, prints what was printed before, and
-still has every way back, with the gradients that the program asks for.
+still has every backward pass, with the gradients that the program asks for.
 """
 
 import ast
@@ -211,13 +211,13 @@ def keeps_meaning(before: Reading, after: Reading, reprints: bool) -> bool:
 
 
 def reached(reading: Reading) -> set[str]:
-    """What the leaves are called that the ways back of a program reach."""
+    """What the leaves are called that the backward passes of a program reach."""
     ways = reading.backwards
     return {w.paths.get(leaf) or w.names.get(leaf, "") for w in ways for leaf in w.leaves}
 
 
 def loss_is_leaf(way: Backward, source: str) -> bool:
-    """Whether a way back reaches nothing but where it starts, and nobody asks for that gradient."""
+    """Whether a backward reaches nothing but where it starts, and nobody asks for that gradient."""
     if not all(leaf in way.outputs for leaf in way.leaves):
         return False
     return not any(f"{way.names.get(leaf, '')}.grad" in source for leaf in way.leaves)
@@ -294,7 +294,7 @@ FLAT = re.compile(r"(Round|Sign|Sgn|Floor|Ceil|Trunc|Heaviside)Backward")
 
 
 def flat(reading: Reading) -> bool:
-    """Whether a way back goes through a flat step, and every gradient that it gives is 0."""
+    """Whether a backward pass goes through a flat step, and every gradient that it gives is 0."""
     return any(
         way.leaves
         and not any(leaf.grad is not None and leaf.grad.data.any() for leaf in way.leaves)

@@ -108,7 +108,7 @@ def _product(case: Case, call: ast.Call, root: ast.expr) -> Iterator[Proposal]:
             text = case.of(taken)
             at = case.start(taken)
             text = text[: new.start - at] + new.text + text[new.end - at :]
-            note = "With it as the seed one way back gives the product with the Hessian."
+            note = "With it as the seed one backward pass gives the product with the Hessian."
             yield case.replaced(outer, text, note=note)
 
 
@@ -131,7 +131,7 @@ def seed_shape(case: Case) -> Iterator[Proposal]:
         ones = f"torch.ones_like({case.of(root)})"
         written = not isinstance(seed, ast.Name) and _constant(seed)
         if case.is_grad(call) and given[1:] == wanted and not keyword(call, "is_grads_batched"):
-            note = "One way back for each row of the seeds: with the identity, the Jacobian."
+            note = "One backward pass for each row of the seeds: with the identity, the Jacobian."
             yield case.given(call, "is_grads_batched", "True", note=note)
         if written and not wanted and call in case.here:
             note = "A single number needs no seed: it is 1."
