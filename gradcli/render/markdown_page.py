@@ -6,6 +6,7 @@ Everything that a user typed stands in code spans or is escaped: it is shown, ne
 import re
 import textwrap
 from collections.abc import Sequence
+from itertools import pairwise
 
 from ..explanation.blocks import (
     Answer,
@@ -134,10 +135,13 @@ class Page:
     def section(self, section: Section) -> str:
         head = self.heading(section)
         parts: list[str] = [head] * bool(head)
-        for block in section.blocks:
-            glue = "\n" if parts and isinstance(block, Step | Note) else "\n\n"
-            parts += [glue, self.block(block)]
+        for before, block in pairwise((None, *section.blocks)):
+            parts += [self.glue(before, block), self.block(block)]
         return "".join(parts).strip("\n")
+
+    def glue(self, before: Block | None, block: Block) -> str:
+        """What stands between a block, or the heading, and the next block."""
+        return "\n" if isinstance(block, Step | Note) else "\n\n"
 
     def block(self, block: Block) -> str:
         return getattr(self, type(block).__name__.lower())(block)
