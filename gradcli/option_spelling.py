@@ -131,7 +131,7 @@ def respell(text: str, spelling: Spelling, typed: str = "") -> str:
     def respelled(option: re.Match[str]) -> str:
         name, value_text = option.groups()
         field_name = NAMES.get(name)
-        if field_name not in spelling.known or name in typed:
+        if field_name is None or field_name not in spelling.known or name in typed:
             return option[0]
         label = spelling.labels.get(field_name, field_name)
         if value_text is None:

@@ -6,7 +6,6 @@ Everything that a user typed stands in code spans or is escaped: it is shown, ne
 import re
 import textwrap
 from collections.abc import Sequence
-from itertools import pairwise
 
 from ..explanation.blocks import (
     Answer,
@@ -135,8 +134,10 @@ class Page:
     def section(self, section: Section) -> str:
         head = self.heading(section)
         parts: list[str] = [head] * bool(head)
-        for before, block in pairwise((None, *section.blocks)):
+        before: Block | None = None
+        for block in section.blocks:
             parts += [self.glue(before, block), self.block(block)]
+            before = block
         return "".join(parts).strip("\n")
 
     def glue(self, before: Block | None, block: Block) -> str:
