@@ -1,10 +1,12 @@
-"""How the fields of a request are spelled: options of a shell, fields of JSON, keywords of Python.
+"""How the fields of a request are spelled: options of a shell, fields of JSON, keywords of Python,
+labels of the playground.
 
-Messages name options; if a request came as JSON or from Python, its messages are respelled.
+Messages name options; if a request came otherwise, its messages are respelled.
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from .errors import GradcliError
@@ -19,9 +21,11 @@ class Spelling(NamedTuple):
     """How one interface spells options, as format strings.
 
     `name`: an option without value; `field`: one with a value; `entry`: the value for one input;
-    `shape`, and `alone` for a shape of one dimension. `known`: the fields that the interface has;
-    `phrases`: patterns and replacements of whole phrases, applied first; `mapping`: what it calls a
-    mapping; `code`: the code of errors about any field, or None if each field has its own.
+    `shape`, and `alone` for a shape of one dimension, "" where both are as in a shell. `known`: the
+    fields that the interface has; `phrases`: patterns and replacements of whole phrases, applied
+    first; `mapping`: what it calls a mapping; `code`: the code of errors about any field, or None
+    if each field has its own; `labels`: what it calls fields that it does not call by their names;
+    `entries`: the values for all inputs.
     """
 
     name: str
@@ -33,8 +37,15 @@ class Spelling(NamedTuple):
     phrases: tuple[tuple[str, str], ...]
     mapping: str
     code: str | None = None
+    labels: Mapping[str, str] = MappingProxyType({})
+    entries: str = "{{{}}}"
 
 
+NO_LIMITS = (  # where no limit can be raised
+    (r" \(--limit (seconds=N|entries=N shows more)\)", ""),
+    (r"; (or )?--limit seconds=N( gives more time)?", ""),
+    (r"and no --limit raises that", "which no limit raises"),
+)
 JSON = Spelling(
     '"{}"',
     '"{}": {}',
@@ -68,13 +79,34 @@ PYTHON = Spelling(
         (r"--grad is given (\d) times", r"\1 seeds are given"),
         (r"--order (\d)", r"order=\1"),
         (r"--limit (\w+)=N raises it", r"this limit is fixed in Python: less is asked at a time"),
-        (r" \(--limit (seconds=N|entries=N shows more)\)", ""),
         (r'--target "(\w+)=([^"]*)"', r'target={"\1": \2}'),
         (r"--target (\w[\w-]*)", r'target="\1"'),
-        (r"; (or )?--limit seconds=N( gives more time)?", ""),
-        (r"and no --limit raises that", "which no limit raises"),
+        *NO_LIMITS,
     ),
     "a dict",
+)
+PAGE_LABELS = {
+    "shapes": "Shapes", "values": "Values", "grad": "Seed", "wrt": "With respect to",
+    "assume": "Assumptions", "order": "Order", "random_seed": "Seed of randn",
+    "dtype": "Precision", "expand": "Expand operators",
+}  # fmt: skip
+PAGE = Spelling(
+    '"{}"',
+    '"{}": {}',
+    "{}={}",
+    "",
+    "",
+    PAGE_LABELS.keys(),
+    (
+        (r"(?<![\w-])(?:gradcli jacobian )?-w (\w+)", r'"With respect to": \1'),
+        (r" \(--full shows all\)", ""),
+        (r"--limit (\w+)=N raises it", r"ask for less, or in a terminal"),
+        (r"--allow-files lets requests name files", r"give the numbers themselves"),
+        *NO_LIMITS,
+    ),
+    "texts",
+    labels=PAGE_LABELS,
+    entries="{}",
 )
 
 
@@ -99,16 +131,17 @@ def respell(text: str, spelling: Spelling, typed: str = "") -> str:
     def respelled(option: re.Match[str]) -> str:
         name, value_text = option.groups()
         field_name = NAMES.get(name)
-        if field_name not in spelling.known or name in typed:
+        if field_name is None or field_name not in spelling.known or name in typed:
             return option[0]
+        label = spelling.labels.get(field_name, field_name)
         if value_text is None:
-            return spelling.name.format(field_name)
+            return spelling.name.format(label)
         pairs = (entry.split("=", 1) for entry in re.findall(ENTRY, value_text))
         entries = (
             spelling.entry.format(x, _shape(value, spelling) if field_name == "shapes" else value)
             for x, value in pairs
         )
-        return spelling.field.format(field_name, f"{{{', '.join(entries)}}}")
+        return spelling.field.format(label, spelling.entries.format(", ".join(entries)))
 
     return re.sub(OPTION, respelled, text)
 
@@ -124,4 +157,5 @@ def _shape(value: str, spelling: Spelling) -> str:
     """`[2, 3]` for 2x3."""
     sizes = value.split("x")
     template = spelling.shape if len(sizes) > 1 else spelling.alone
-    return template.format(", ".join(sizes)) if all(map(str.isdigit, sizes)) else value
+    known = template and all(map(str.isdigit, sizes))
+    return template.format(", ".join(sizes)) if known else value

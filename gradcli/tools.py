@@ -74,6 +74,8 @@ def call(name: str, fields: Any, limits: Limits) -> str:
         option_spelling.respell_error(error, option_spelling.JSON)
         if error.code == "file":
             error.hint = "files cannot be opened from here: give the numbers themselves"
+        if error.code == "limit" and error.hint:
+            error.hint = error.hint.replace("--limit", "gradcli mcp --limit")
         raise
 
 

@@ -194,6 +194,12 @@ def test_characters_that_are_half_a_pair(server):
     assert "internal" not in text
 
 
+def test_a_limit_is_raised_where_the_server_is_started(server):
+    failed, text = called(server, "explain_gradient", {"expr": "x * 2", "shapes": {"x": [10**8]}})
+    assert failed
+    assert text.endswith("  gradcli mcp --limit elements=N raises it\n")
+
+
 def test_a_call_that_takes_too_long_is_ended_and_the_next_is_answered():
     server = Server(Limits(), deadline=3.0)
     slow = {"expr": json.loads(SLOW)["expr"], "values": {"x": "randn(300, 300)"}}

@@ -248,6 +248,27 @@ def test_a_file_that_cannot_be_read_is_refused():
     assert "error[file]" in found.err
 
 
+@pytest.mark.parametrize("requests", ["absent.jsonl", "."])
+def test_requests_that_cannot_be_read_cost_no_answers(requests, tmp_path):
+    output = tmp_path / "answers.jsonl"
+    output.write_text("kept\n", "utf-8")
+    found = gradcli("batch", str(tmp_path / requests), "-o", str(output))
+    assert (found.status, found.out) == (2, "")
+    assert found.err.startswith("error[file]")
+    assert output.read_text("utf-8") == "kept\n"
+
+
+@pytest.mark.parametrize("more", [(), ("--resume",), ("-j", "2")])
+def test_answers_are_not_written_over_the_requests(more, tmp_path):
+    requests, link = tmp_path / "requests.jsonl", tmp_path / "link.jsonl"
+    requests.write_text(square(1) + "\n", "utf-8")
+    link.symlink_to(requests)
+    found = gradcli("batch", str(requests), "-o", str(link), *more)
+    assert found.status == 2
+    assert f"error[file]: {link} holds the requests" in found.err
+    assert requests.read_text("utf-8") == square(1) + "\n"
+
+
 # ---- a half-written output -----------------------------------------------------------------------
 
 

@@ -830,6 +830,18 @@ OPTIONS = [
 ]
 
 
+@pytest.mark.parametrize(("shell", "page"), [
+    ("choose with -s a=2x3,b=2)", 'choose with "Shapes": a=2x3, b=2)'),
+    ("Give one with --grad; here", 'Give one with "Seed"; here'),
+    ("64, dense (gradcli jacobian -w w)", '64, dense ("With respect to": w)'),
+    ("3 rows left out (--full shows all)", "3 rows left out"),
+    ("--limit memory=N raises it", "ask for less, or in a terminal"),
+    ("x - s is x --s", "x - s is x --s"),
+])  # fmt: skip
+def test_options_said_as_the_playground_labels_them(shell, page):
+    assert option_spelling.respell(shell, option_spelling.PAGE) == page
+
+
 @pytest.mark.parametrize(("shell", "python", "json"), OPTIONS)
 def test_options_said_in_other_words(shell, python, json):
     assert option_spelling.respell(shell, option_spelling.PYTHON) == python

@@ -526,6 +526,15 @@ def test_nothing_scrolls_sideways(opened, args, width, scheme):
     assert found.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_formula_as_it_is_typed_is_whole(opened, width):
+    found = opened("h = relu(x @ W + b); y = softmax(h, -1)[:, 0]", "-s", "x=2x2", width=width)
+    cut = (
+        "[...document.querySelectorAll('.typed')].filter(e => e.scrollWidth > e.clientWidth).length"
+    )
+    assert (found.page.locator(".typed").count() > 4, found.page.evaluate(cut)) == (True, 0)
+
+
 def test_pointing_at_an_element_lights_what_it_is_made_of(opened):
     found = opened(*FLAGSHIP)
     found.page.hover('.elements td[data-el="x.grad[1,1]"]')

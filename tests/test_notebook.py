@@ -114,7 +114,42 @@ def test_a_device_that_numpy_cannot_read_is_refused():
 
     with pytest.raises(gradcli.GradcliError) as caught:
         gradcli.grad("x * x", values={"x": Elsewhere(np.ones(2))}, grad=[1, 1])
-    assert caught.value.code == "value"
+    assert (caught.value.code, caught.value.hint) == ("value", "on another device")
+
+
+class Bfloat16:
+    """As PyTorch's tensors of a dtype that NumPy has not."""
+
+    def __init__(self, numbers: Any):
+        self.numbers = numbers
+
+    def __array__(self, *asked: Any, **named: Any) -> Any:
+        raise TypeError("Got unsupported ScalarType BFloat16")
+
+    def double(self) -> Any:
+        return np.array(self.numbers)
+
+
+@pytest.mark.parametrize("kind", ["protocol", "torch", "jax"])
+def test_bfloat16_is_taken_as_floats(kind):
+    numbers = [1.0, -2.5, float("inf")]  # it has all of them
+    if kind == "torch":
+        torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+        value = torch.tensor(numbers, dtype=torch.bfloat16, requires_grad=True)
+    elif kind == "jax":
+        jnp = pytest.importorskip("jax.numpy", reason="JAX is not installed")
+        value = jnp.array(numbers, dtype=jnp.bfloat16)
+    else:
+        value = Bfloat16(numbers)
+    found = gradcli.grad("x * x", values={"x": value}, grad=[1, 1, 1])
+    assert found.tolist() == [2, -5, float("inf")]
+
+
+def test_what_is_no_array_is_refused_in_the_words_of_its_library():
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    with pytest.raises(gradcli.GradcliError) as caught:
+        gradcli.grad("x * x", values={"x": torch.ones(2).to_sparse()}, grad=[1, 1])
+    assert "Use Tensor.to_dense() first." in caught.value.hint
 
 
 # ---- magics --------------------------------------------------------------------------------------

@@ -192,6 +192,30 @@ def test_reddit_has_no_fences_and_raises_nothing(program):
     assert words
 
 
+@pytest.mark.parametrize(("more", "begins"), [
+    (("a*a", "-v", "a=[1.,2.]", "-g", "[1,10]", "--show", "jacobian"), "g │"),
+    (("x*2", "-s", "x=30x30", "--show", "jacobian"), "g │"),
+    (("x*2", "-v", "x=ones(40)", "-g", "ones(40)", "--show", "answer"), "[2,"),
+    (("x*2", "-v", "x=ones(40)", "-g", "ones(40)"), "[2,"),
+    (("x*2", "-v", "x=ones(40)", "-g", "ones(40)", "--full"), "[2,"),
+])  # fmt: skip
+def test_code_below_a_list_is_code_on_reddit(more, begins):
+    tokens = OLD.parse(gradcli(*more, "--for", "reddit").out)
+    words = [c.content.strip() for t in tokens for c in t.children or () if c.type == "text"]
+    assert not any(x.startswith(("g │", "─", "[")) for x in words)
+    assert any(t.content.strip().startswith(begins) for t in tokens if t.type == "code_block")
+
+
+def test_a_program_below_a_finding_is_code_on_reddit(tmp_path):
+    file = tmp_path / "a.py"
+    text = "import torch\nx = torch.ones(2, requires_grad=True)  # <b>\n(x * x).backward()\n"
+    file.write_text(text)
+    tokens = OLD.parse(gradcli("read", str(file), "--for", "reddit").out)
+    listings = [t.content for t in tokens if t.type == "code_block"]
+    assert sum("# <b>\n" in listing for listing in listings) == 2  # as it was, and corrected
+    assert not any(c.type == "html_inline" for t in tokens for c in t.children or ())
+
+
 @cases
 def test_slack_is_one_fence_of_80_columns(program):
     text = pasted("slack", program)

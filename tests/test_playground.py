@@ -1,6 +1,7 @@
 """The playground: its one call, its worker, and who may use its server."""
 
 import json
+import re
 import threading
 from http.client import HTTPConnection
 from urllib.parse import urlsplit
@@ -38,6 +39,23 @@ def test_nothing_is_read_from_files(fields):
     found = asked(**(SQUARE | fields))
     assert found["ok"] is False
     assert found["error"].startswith("error[file]: no files are opened here")
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"expr": "x @ a"}, "choose with &quot;Shapes&quot;: x=4x5)"),
+        ({"expr": "a * a"}, "Give one with &quot;Seed&quot;;"),
+        (SQUARE | {"values": "a=@a.npy"}, "give the numbers themselves"),
+        (SQUARE | {"values": "a=ones(10**4, 10**4)"}, "ask for less, or in a terminal"),
+        (SQUARE | {"order": "x"}, '"Order" is a whole number'),
+    ],
+)
+def test_it_speaks_of_its_fields_and_not_of_options(fields, said):
+    found = asked(**fields)
+    text = found.get("page") or found["error"]
+    assert said in text
+    assert not re.search(r"--(grad|limit|allow-files|order)|with -s", text.partition("<footer")[0])
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"expr": 1}', "null"])

@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import count
 from time import monotonic
 from typing import IO, Any, Protocol
@@ -26,13 +26,26 @@ class Requests:
         self.file, self.streams, self.most = file, streams, limits.bytes_of_text
         self.bytes, self.lines, self.size = 0, 0, _size(file)
 
-    def __iter__(self) -> Iterator[str]:
+    @contextmanager
+    def opened(self) -> Iterator[Iterator[str]]:
+        """The lines; the file is opened at once, before anything is written. Raises GradcliError
+        where it cannot be read.
+        """
         if self.file == "-":
-            yield from self._lines(_apart(self.streams.stdin_bytes()))
+            yield self._lines(_apart(self.streams.stdin_bytes()))
             return
+        with self._source() as source:
+            yield self._of_file(source)
+
+    def _source(self) -> IO[bytes]:
         try:
-            with open(self.file, "rb") as source:
-                yield from self._lines(source)
+            return open(self.file, "rb")
+        except OSError as error:
+            raise unreadable(self.file, error) from None
+
+    def _of_file(self, source: IO[bytes]) -> Iterator[str]:
+        try:
+            yield from self._lines(source)
         except OSError as error:
             raise unreadable(self.file, error) from None
 
@@ -73,21 +86,28 @@ def answer_lines(requests: Requests, streams: Streams, given: Any, limits: Limit
     """Write an answer for each line as soon as it is there; whether all of them are answers."""
     file = None if given.output == "-" else given.output
     _check_options(given, file)
-    lines, good, count = iter(requests), True, 0
-    if given.resume and file:
-        count, good = written_before(file, lines, limits)
-    progress = Progress(streams, requests, shown=not (file is None and streams.is_terminal))
-    mode = "a" if given.resume else "w"
-    with streams.writing(file), _target(file, mode, streams) as target, progress:
-        for ready in _answers(lines, limits, given):
-            good, count = good and all(answer.ok for answer in ready), count + len(ready)
-            target.write("".join(answer.text for answer in ready))
-            progress.add(ready)
-            if not file:
-                target.flush()
+    _check_files(requests.file, file)
+    with requests.opened() as lines:
+        count, good = written_before(file, lines, limits) if given.resume and file else (0, True)
+        progress = Progress(streams, requests, shown=not (file is None and streams.is_terminal))
+        mode = "a" if given.resume else "w"
+        with streams.writing(file), _target(file, mode, streams) as target, progress:
+            for ready in _answers(lines, limits, given):
+                target.write("".join(answer.text for answer in ready))
+                progress.add(ready)
+                if not file:
+                    target.flush()
     if file:
-        streams.wrote(file, count)
-    return good
+        streams.wrote(file, count + progress.done)
+    return good and not progress.failed
+
+
+def _check_files(requests: str, output: str | None) -> None:
+    """Refuse to write answers over the requests. Raises GradcliError."""
+    both_exist = output and os.path.exists(output) and os.path.exists(requests)
+    if output and both_exist and os.path.samefile(requests, output):
+        message = f"{output} holds the requests, and the answers would overwrite them"
+        raise GradcliError("file", message, hint="write -o and the name of another file")
 
 
 def _check_options(given: Any, file: str | None) -> None:
@@ -187,7 +207,7 @@ class Source(Protocol):
 
 class Progress:
     """A line that is written again and again, and is gone at the end; nothing where nobody looks,
-    or where it is not to be `shown`.
+    or where it is not to be `shown`. `done` lines are written, and `failed` of them are errors.
     """
 
     def __init__(self, streams: Streams, source: Source, shown: bool):
@@ -197,7 +217,7 @@ class Progress:
         )
         self._bar = "#-" if streams.ascii or streams.wants_ascii else "█░"
         self._began, self._next = monotonic(), 0.0
-        self._before, self._done, self._failed = source.lines, 0, 0
+        self._before, self.done, self.failed = source.lines, 0, 0
 
     def __enter__(self) -> "Progress":
         return self
@@ -208,8 +228,8 @@ class Progress:
 
     def add(self, answers: Sequence[Answered]) -> None:
         """More lines are written."""
-        self._done += len(answers)
-        self._failed += sum(not answer.ok for answer in answers)
+        self.done += len(answers)
+        self.failed += sum(not answer.ok for answer in answers)
         now = monotonic()
         if self._shown and now >= self._next:
             self._next = now + OFTEN
@@ -217,9 +237,9 @@ class Progress:
 
     def text(self, seconds: float) -> str:
         """The line after so many seconds."""
-        done = self._before + self._done
-        parts = [f"{done:,} lines", f"{self._done / max(seconds, 1e-3):,.0f} a second"]
-        parts += [f"{self._failed:,} failed"] if self._failed else []
+        done = self._before + self.done
+        parts = [f"{done:,} lines", f"{self.done / max(seconds, 1e-3):,.0f} a second"]
+        parts += [f"{self.failed:,} failed"] if self.failed else []
         if self._source.size is None:
             return ", ".join(parts)
         part = min(1.0, self._source.bytes / self._source.size * done / self._source.lines)

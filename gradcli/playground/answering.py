@@ -4,8 +4,10 @@ the page may call it itself.
 
 import json
 import shlex
+from functools import partial
 from typing import Any
 
+from .. import option_spelling
 from ..errors import INTERNAL, GradcliError
 from ..explanation.choices import Choices
 from ..explanation.replies import explanation
@@ -20,6 +22,7 @@ ASKED = ("shapes", "values", "grad", "wrt", "assume", "order", "expand", "dtype"
 OPTIONS = {name: FIELDS[name].options[0] for name in ASKED}
 REPEATED = ("values",)  # a line each
 SECONDS = 3  # of CPU for searches: somebody waits
+on_page = partial(option_spelling.respell, spelling=option_spelling.PAGE)
 
 
 def answer(question: str) -> str:
@@ -32,9 +35,10 @@ def answer(question: str) -> str:
         given = _fields(question)
         analysis = _request(given).one(suppose=True)
         explained = explanation(analysis, Choices(command=command(given)))
-        built = render(explained, "html", Environment())
+        built = render(explained, "html", Environment(say=on_page))
         return json.dumps({"ok": True, "command": command(given), "page": built})
     except GradcliError as error:
+        option_spelling.respell_error(error, option_spelling.PAGE)
         return json.dumps({"ok": False, "error": message(error)})
     except Exception as error:  # the page goes on
         text = f"error[{INTERNAL}]: {type(error).__name__}: {error}"

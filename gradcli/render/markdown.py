@@ -11,12 +11,18 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from ..explanation.blocks import (
+    Block,
+    Code,
     Document,
     Formula,
+    Graph,
     Matrix,
+    Note,
+    Picture,
     Prose,
     Row,
     Section,
+    Step,
     Table,
     Tensor,
     without_extras,
@@ -110,6 +116,9 @@ class Brief(Page):
         return f"**{self.cell(section.title)}**{remark}"
 
 
+EMPTY_PARAGRAPH = "&#x200B;"  # as Reddit's own editor writes it
+
+
 class Indented(Page):
     """Markdown in which code is indented and tables are pictures of text."""
 
@@ -120,6 +129,19 @@ class Indented(Page):
     def fenced(self, text: str, language: str) -> str:
         """Four spaces before each line."""
         return textwrap.indent(text, " " * 4, lambda _: True)
+
+    def block_of(self, tensor: Tensor, indent: int) -> str:
+        """Below an empty line, or it goes on with the words above; within a list twice as deep, as
+        the older Markdown counts four spaces for each level.
+        """
+        return "\n" + super().block_of(tensor, 2 * indent)
+
+    def glue(self, before: Block | None, block: Block) -> str:
+        """Code right below a list would be words of its last item: an empty paragraph ends it."""
+        is_code = isinstance(block, Code | Graph | Matrix | Picture)
+        if is_code and isinstance(before, Note | Step | Table):
+            return f"\n\n{EMPTY_PARAGRAPH}\n\n"
+        return super().glue(before, block)
 
     def matrix(self, block: Matrix[Formula]) -> str:
         """As a terminal draws it."""

@@ -134,10 +134,15 @@ class Page:
     def section(self, section: Section) -> str:
         head = self.heading(section)
         parts: list[str] = [head] * bool(head)
+        before: Block | None = None
         for block in section.blocks:
-            glue = "\n" if parts and isinstance(block, Step | Note) else "\n\n"
-            parts += [glue, self.block(block)]
+            parts += [self.glue(before, block), self.block(block)]
+            before = block
         return "".join(parts).strip("\n")
+
+    def glue(self, before: Block | None, block: Block) -> str:
+        """What stands between a block, or the heading, and the next block."""
+        return "\n" if isinstance(block, Step | Note) else "\n\n"
 
     def block(self, block: Block) -> str:
         return getattr(self, type(block).__name__.lower())(block)

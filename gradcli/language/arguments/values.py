@@ -22,14 +22,21 @@ def detached(value: Any) -> Any:
 
 
 def _as_array(value: Any) -> Any:
-    """A value as an array, by the array interface or DLPack."""
+    """A value as an array, by the array interface or DLPack; bfloat16 and its like as float64."""
     if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
         return np.array(np.from_dlpack(value))
-    return np.asarray(value)
+    try:
+        array = np.asarray(value)
+    except TypeError:  # PyTorch has dtypes that NumPy has not
+        if not hasattr(value, "double"):
+            raise
+        array = np.asarray(value.double())
+    is_float = array.dtype.kind == "V" and np.can_cast(array.dtype, np.float64)
+    return array.astype(np.float64) if is_float else array
 
 
-def _no_numbers(origin: str) -> GradcliError:
-    hint = "a number, or lists of numbers in lists: [[1, 2], [3, 4]]"
+def _no_numbers(origin: str, reason: str = "") -> GradcliError:
+    hint = reason or "a number, or lists of numbers in lists: [[1, 2], [3, 4]]"
     return GradcliError("value", f"the value of {origin} is not an array of numbers", hint=hint)
 
 
@@ -76,7 +83,7 @@ class Reader:
         except ValueError:
             return self._listed(value, origin)
         except (BufferError, RuntimeError, TypeError) as error:  # of a library whose array it is
-            raise _no_numbers(origin) from error
+            raise _no_numbers(origin, str(error).partition("\n")[0]) from error
         listed = array.dtype.kind in "OU" and array.size and array.shape
         if listed or (isinstance(value, int) and array.dtype == object):  # NumPy has none so large
             return self._listed(getattr(value, "tolist", lambda: value)(), origin)

@@ -183,8 +183,11 @@ def _letters(word: str) -> str:
 
 
 def _word(word: str) -> str:
-    """A word in math mode, with signs for what LaTeX reads as commands."""
-    return "".join(LETTERS.get(c, TEXT.get(c, c)) for c in word)
+    """A word in math mode, with signs for what LaTeX reads as commands; a space ends the name of a
+    command that a letter follows.
+    """
+    signs = "\0".join(LETTERS.get(c, TEXT.get(c, c)) for c in word)
+    return re.sub(r"(\\[A-Za-z]+)\0(?=[A-Za-z])", r"\1 ", signs).replace("\0", "")
 
 
 def plain(text: str) -> str:
