@@ -8,6 +8,7 @@ import sys
 from importlib.util import find_spec
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from gradcli.limits import DEFAULTS
 
@@ -22,6 +23,10 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 # What tests start is interrupted as in a terminal, where they run in the background too.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# How long an example takes says nothing on a busy machine.
+settings.register_profile("gradcli", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("gradcli")
 
 # Cycles are never searched for: that takes a fifteenth of the time, and finds little.
 gc.disable()

@@ -212,7 +212,7 @@ def operands(op, shapes, draw):
 
 
 @pytest.mark.parametrize("op", BROADCAST, ids=str)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_broadcasting(op, data):
     count = len(op.inputs)

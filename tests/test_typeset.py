@@ -240,6 +240,13 @@ def test_katex_reads_examples(example):
 
 
 @pytest.mark.skipif(not KATEX, reason="needs node and its package katex")
+def test_katex_reads_a_picture_of_a_jacobian():
+    made = gradcli("jacobian", "x.flip(0)*x", "-s", "x=60", "-f", "latex").out
+    assert "smallmatrix" in made
+    assert checked_by_katex(formulas_in(made)) == []
+
+
+@pytest.mark.skipif(not KATEX, reason="needs node and its package katex")
 @pytest.mark.parametrize("part", one_in(8, range(8)))
 def test_katex_reads_identities(part):
     written = [latex(form) for identity in ALL[part::8] for form in forms(identity.form)]
@@ -348,6 +355,7 @@ def test_pages_of_their_own_are_compiled_with_amsmath_alone(asked, tmp_path):
 
 
 WIDE = {
+    "picture": ("jacobian", "x.flip(0)*x", "-s", "x=60"),
     "entries": ("jacobian", "tanh(x*w+b)*sin(x)", "-s", "x=4"),
     "columns": ("jacobian", "x@w", "-v", "x=randn(3,4)", "-s", "w=4x3", "--full"),
     "hessian": ("hessian", "(softmax(x,0)*y).sum()", "-s", "x=3"),

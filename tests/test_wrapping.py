@@ -3,7 +3,7 @@
 import ast
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gradcli.render.wrapping import wrapped
@@ -70,7 +70,6 @@ TERMS = st.recursive(
 
 
 @pytest.mark.parametrize("width", [20, 50, 80])
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(value=TERMS)
 def test_a_program_stays_the_same_program(width, value):
     line = f"out = {value}"

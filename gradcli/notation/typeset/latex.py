@@ -78,6 +78,7 @@ WORDS = {  # characters that fonts of text lack
     "δ": "$\\delta$", "≤": "$\\le$", "≥": "$\\ge$", "≠": "$\\ne$", "−": "$-$", "…": "\\ldots{}",
     "⋮": "$\\vdots$", "✓": "$\\surd$", "✗": "$\\times$", "–": "--", "—": "---",
     "⟨": "$\\langle$", "⟩": "$\\rangle$", "∞": "$\\infty$", "ᵀ": "$^\\top$",
+    "▒": "$\\circ$", "█": "$\\bullet$",
 }  # fmt: skip
 IN_MATH = {  # signs of text that differ within mathematics
     "\\": "\\backslash ", "^": "\\hat{}", "~": "\\sim ", "…": "\\ldots ", "\N{NO-BREAK SPACE}": "~",
@@ -192,7 +193,8 @@ def _word(word: str) -> str:
 
 def plain(text: str) -> str:
     """Text in which nothing is a command."""
-    return re.sub(POWER, lambda result: _power(result[0]), "".join(map(_character, text)))
+    apart = ["".join(map(_character, part)) for part in text.split("--")]  # no dash of two
+    return re.sub(POWER, lambda result: _power(result[0]), "-{}-".join(apart))
 
 
 def text_in_math(text: str, command: str = "text") -> str:

@@ -228,9 +228,8 @@ class Page:
 
     def picture(self, block: Picture) -> str:
         """A dot for each cell, as black as there are entries."""
-        width = max(map(len, block.cells), default=1)
-        rows = [[SHADES[shade] for shade in row] for row in block.cells]
-        pattern = displayed(array_of(rows, "@{}c@{}" * width))
+        lines = " \\\\\n".join(" & ".join(SHADES[k] for k in row) for row in block.cells)
+        pattern = displayed(f"\\begin{{smallmatrix}}\n{lines}\n\\end{{smallmatrix}}")
         return "\n\n".join(filter(None, [pattern, inline(block.legend)]))
 
     def matrix(self, block: Matrix[Formula]) -> str:
