@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+import shlex
 import subprocess
 
 import pyperclip
@@ -222,12 +223,25 @@ def test_slack_is_one_fence_of_80_columns(program):
     assert text.startswith("```\n$ gradcli")
     assert text.endswith("\n```\n")
     assert text.count("```") == 2
-    assert max(map(len, text.splitlines())) <= 80
+    assert answer_width(text) <= 80
+
+
+def answer_width(text: str) -> int:
+    """The width of the answer below the command, which is as wide as its longest argument."""
+    _, _, answer = text.partition("\n\n")
+    return max(map(len, answer.splitlines()))
+
+
+def test_the_command_of_a_chat_is_one_that_a_shell_takes():
+    asked = ["F.cross_entropy(relu(x @ W1 + b1) @ W2, y) * 2", "-s", "x=8x4,W1=4x6,b1=6,W2=6x3,y=8"]
+    command, _, _ = gradcli(*asked, "--for", "discord").out.partition("\n\n")
+    joined = command.removeprefix("```\n$ ").replace("\\\n", "")  # as a shell joins lines
+    assert shlex.split(joined) == ["gradcli", *asked]
 
 
 @cases
 def test_discord_takes_every_message(program):
-    assert max(map(len, pasted("discord", program).splitlines())) <= 60
+    assert answer_width(pasted("discord", program)) <= 60
     text = pasted("discord", program, "--full")
     last = re.findall(r"^\((\d+)/(\d+)\)$", text, re.MULTILINE)
     messages = re.split(r"(?<=\))\n\n(?=```)", text.strip("\n"))

@@ -6,6 +6,7 @@ length.
 """
 
 import re
+import shlex
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
@@ -148,6 +149,18 @@ class Indented(Page):
         return self.drawn_matrix(block)
 
 
+def shell_lines(command: str, width: int) -> str:
+    """A command in lines that a shell takes: broken between arguments, never within one."""
+    lines = [""]
+    for argument in shlex.split(command, posix=False):
+        longer = f"{lines[-1]} {argument}".lstrip()
+        if lines[-1] and len(longer) > width - len(" \\"):
+            lines.append(argument)
+        else:
+            lines[-1] = longer
+    return " \\\n  ".join(lines)
+
+
 class Chat:
     """What a terminal shows, in a fence a message."""
 
@@ -161,8 +174,12 @@ class Chat:
         """
         from .terminal import render_terminal
 
-        asked = f"$ {document.command}" if document.command else document.question
-        head = textwrap.fill(asked, self.environment.width, subsequent_indent="  ")
+        width = self.environment.width
+        head = (
+            shell_lines(f"$ {document.command}", width)
+            if document.command
+            else textwrap.fill(document.question, width, subsequent_indent="  ")
+        )
         message = render_terminal(document._replace(more=()), self.environment).strip("\n")
         text = BACKTICKS.sub(lambda run: "\u200b".join(run[0]), f"{head}\n\n{message}".strip("\n"))
         messages = [text] if self.longest is None else [*_messages(text, self.longest)]
