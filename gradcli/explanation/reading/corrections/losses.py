@@ -188,7 +188,7 @@ def swapped(case: Case) -> Iterator[Proposal]:
 def last_loss(case: Case) -> list[ast.expr]:
     """The arguments of the call that makes what goes back."""
     result: list[ast.expr] = []
-    for _, root in case.ways:
+    for _, root in case.roots:
         for place in [root, *case.slice_of(root, case.line)[:1]]:
             for call in calls_in(place):
                 result += reversed(call.args[:2]) if len(call.args) >= 2 else []

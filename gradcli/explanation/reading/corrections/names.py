@@ -12,7 +12,17 @@ from ....snippets.python.values import Instance
 from .calls import made_first, misspelled_init
 from .case import Case, Proposal
 from .functions import classes, functions, without_apply
-from .nodes import argument, dotted, keyword, method, operands, target_of, targets, value_of
+from .nodes import (
+    argument,
+    calls_in,
+    dotted,
+    keyword,
+    method,
+    operands,
+    target_of,
+    targets,
+    value_of,
+)
 from .text import Edit
 
 IMPORTS = {
@@ -444,7 +454,7 @@ def local_in_init(case: Case, owner: str, name: str) -> Iterator[Proposal]:
 
 def _first_of(init: ast.FunctionDef) -> ast.stmt:
     """The super().__init__() of an __init__, or its first statement."""
-    started = [s for s in init.body if "__init__" in ast.dump(s)]
+    started = [s for s in init.body if calls_in(s, "__init__")]
     return (started or init.body)[0]
 
 

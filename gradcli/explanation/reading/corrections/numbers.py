@@ -270,10 +270,9 @@ def inputs_as_tuple(case: Case) -> Iterator[Proposal]:
     for call in case.calls("jacobian", "hessian"):
         inputs = call.args[1:]
         if len(inputs) > 1 and all(case.tensor(a) is not None for a in inputs):
-            whole = Edit(case.start(inputs[0]), case.end(inputs[-1]), "")
-            text = f"({', '.join(case.of(a) for a in inputs)})"
+            text = f"({', '.join(map(case.of, inputs))})"
             why = "Several inputs are one argument, a tuple."
-            yield case.proposal(whole._replace(text=text), why=why)
+            yield case.proposal(case.spanning(inputs, text), why=why)
 
 
 CHAINED = "a < x < b asks a < x, and then x < b: for tensors the two are joined by &."
