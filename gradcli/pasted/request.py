@@ -223,7 +223,7 @@ class _Request:
             raise GradcliError("arguments", message, hint=hint, span=self._span(line))
         if not value.requires_grad:
             self._refuse_without_leaf(line)
-        return read.reading.trace.way(line, "value", [value], [], None)
+        return read.reading.trace.backward_from(line, "value", [value], [], None)
 
     def _refuse_without_leaf(self, line: int) -> NoReturn:
         """Refuse an output that nothing which requires a gradient leads to."""
