@@ -380,16 +380,20 @@ def _kept_inputs(
             saved.viewed_as = _factor_shape(prepared.node, place)
             result.append((place, saved.pack(), None))
         else:
-            own = array.dtype.name == tensor.dtype.numpy
-            copy = Tensor(np.array(array), tensor.dtype if own else None)
-            copy.set_record(tensor.record, tensor.output)
-            copy.requires_grad = tensor.requires_grad and tensor.record is None
-            copy.accumulator = tensor.edge.record if copy.requires_grad else None  # type: ignore
-            saved = Saved(copy)
-            saved.hooks = None
-            saved.in_pytorch = place in kept
-            result.append((place, saved, None))
+            result.append((place, _saved_copy(tensor, array, place in kept), None))
     return result
+
+
+def _saved_copy(tensor: Tensor, array: Any, in_pytorch: bool) -> Saved:
+    """A copy of an input, with its place in the graph; `in_pytorch`: PyTorch keeps it, too."""
+    own = array.dtype.name == tensor.dtype.numpy
+    copy = Tensor(np.array(array), tensor.dtype if own else None)
+    copy.set_record(tensor.record, tensor.output)
+    copy.requires_grad = tensor.requires_grad and tensor.record is None
+    copy.accumulator = tensor.edge.record if copy.requires_grad else None  # type: ignore
+    saved = Saved(copy)
+    saved.hooks, saved.in_pytorch = None, in_pytorch
+    return saved
 
 
 def pushes_forward() -> bool:

@@ -275,13 +275,7 @@ def by_grad(case: Case) -> Iterator[Proposal]:
             continue
         for node in [n for _, r in case.roots for n in within(r, ast.Attribute)]:
             if node.attr == "grad":
-                y, x = case.of(root), case.of(node.value)
-                yield case.proposal(
-                    case.removing(case.statement_of(call)),
-                    case.replacing(node, f"torch.autograd.grad({y}, {x}, create_graph=True)[0]"),
-                    why=CREATED,
-                    note=f"{x}.grad is then the second derivative alone.",
-                )
+                yield _differentiated(case, call, root, node)
         yield from read_within(case, call, root)
         for read in case.of_type(ast.Assign, everywhere=True):
             value = read.value
@@ -290,14 +284,19 @@ def by_grad(case: Case) -> Iterator[Proposal]:
             if not (isinstance(value, ast.Attribute) and read.lineno > call.lineno):
                 continue
             if value.attr == "grad":
-                y, x = case.of(root), case.of(value.value)
-                new = f"torch.autograd.grad({y}, {x}, create_graph=True)[0]"
-                yield case.proposal(
-                    case.removing(case.statement_of(call)),
-                    case.replacing(value, new),
-                    why=CREATED,
-                    note=f"{x}.grad is then the second derivative alone.",
-                )
+                yield _differentiated(case, call, root, value)
+
+
+def _differentiated(case: Case, call: ast.Call, root: ast.expr, read: ast.Attribute) -> Proposal:
+    note = f"{case.of(read.value)}.grad is then the second derivative alone."
+    edits = case.removing(case.statement_of(call)), _grad_instead(case, root, read)
+    return case.proposal(*edits, why=CREATED, note=note)
+
+
+def _grad_instead(case: Case, root: ast.expr, read: ast.Attribute) -> Edit:
+    """torch.autograd.grad(y, x) for x.grad, with a graph of its own."""
+    y, x = case.of(root), case.of(read.value)
+    return case.replacing(read, f"torch.autograd.grad({y}, {x}, create_graph=True)[0]")
 
 
 def read_within(case: Case, call: ast.Call, root: ast.expr) -> Iterator[Proposal]:
@@ -305,11 +304,7 @@ def read_within(case: Case, call: ast.Call, root: ast.expr) -> Iterator[Proposal
     for built in [s for _, r in case.roots for s in case.slice_of(r, case.line)]:
         reads = [n for n in within(value_of(built), ast.Attribute) if n.attr == "grad"]
         inner = [n for n in reads if n is not value_of(built) and built.lineno > call.lineno]
-        y = case.of(root)
-        edits = [
-            case.replacing(n, f"torch.autograd.grad({y}, {case.of(n.value)}, create_graph=True)[0]")
-            for n in inner
-        ]
+        edits = [_grad_instead(case, root, n) for n in inner]
         if edits:
             yield case.proposal(case.removing(case.statement_of(call)), *edits, why=CREATED)
 

@@ -255,6 +255,11 @@ def ambiguous(case: Case) -> Iterator[Proposal]:
                 end = ".all()"
             for test in _tests(statement.test):
                 yield case.appended(test, end)
+    yield from _of_each_element(case)
+
+
+def _of_each_element(case: Case) -> Iterator[Proposal]:
+    """& for and, | for or, ~ for not; functions of PyTorch for Python's."""
     for node in case.of_type(ast.BoolOp, ast.UnaryOp, ast.Call):
         if isinstance(node, ast.BoolOp):
             sign = " & " if isinstance(node.op, ast.And) else " | "
