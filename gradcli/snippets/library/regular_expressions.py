@@ -68,6 +68,7 @@ def _of_repeat(least: int, most: int, inner: Any, within: bool) -> int:
 
 def spend(m: Any, pattern: re.Pattern, text: str) -> None:
     """Count a search against the budget; refuse one that could take longer than a program may."""
+    # no public module of the standard library has the parts of a pattern
     choices = 1 + repeats(re._parser.parse(pattern.pattern, pattern.flags))  # type: ignore
     steps = float(len(text) + 1) ** choices / math.factorial(choices)
     if steps > MOST_STEPS:

@@ -261,18 +261,7 @@ def attribute(case: Case) -> Iterator[Proposal]:
         for node in case.attributes(name) if name.startswith("saved") else ():
             yield case.renamed_to(node, "saved_tensors")
         yield from kept_in_context(case, name)
-    for node in case.attributes(name) if owner == "dict" else ():
-        held = case.value(node.value)
-        if isinstance(held, dict) and name in held:
-            new = f"{case.of(node.value)}[{name!r}]"
-            yield case.replaced(node, new, why="What a dict holds is read by its key.")
-    if owner in ("list", "tuple") and name == "requires_grad":
-        yield from flag_of_each(case)
-    for node in case.attributes(name) if owner == "list" and name == "parameters" else ():
-        call, models = case.parents.get(node), case.of(node.value)
-        new = f"[p for m in {models} for p in m.parameters()]"
-        if isinstance(call, ast.Call):
-            yield case.replaced(call, new, why="The modules of a list have the parameters.")
+    yield from of_items(case, owner, name)
     for node in case.attributes("lr") if name == "lr" else ():
         new = f'{case.of(node.value)}.param_groups[0]["lr"]'
         yield case.replaced(node, new, why="Each group of parameters has a rate of its own.")
@@ -285,6 +274,22 @@ def attribute(case: Case) -> Iterator[Proposal]:
         yield from of_some_layers(case, node)
     yield from missing_super(case)
     yield from local_in_init(case, owner, name)
+
+
+def of_items(case: Case, owner: str, name: str) -> Iterator[Proposal]:
+    """d["key"] for d.key; the flags, or the parameters, of what is in a list."""
+    for node in case.attributes(name) if owner == "dict" else ():
+        held = case.value(node.value)
+        if isinstance(held, dict) and name in held:
+            new = f"{case.of(node.value)}[{name!r}]"
+            yield case.replaced(node, new, why="What a dict holds is read by its key.")
+    if owner in ("list", "tuple") and name == "requires_grad":
+        yield from flag_of_each(case)
+    for node in case.attributes(name) if owner == "list" and name == "parameters" else ():
+        call, models = case.parents.get(node), case.of(node.value)
+        new = f"[p for m in {models} for p in m.parameters()]"
+        if isinstance(call, ast.Call):
+            yield case.replaced(call, new, why="The modules of a list have the parameters.")
 
 
 def of_some_layers(case: Case, node: ast.Attribute) -> Iterator[Proposal]:
