@@ -77,7 +77,7 @@ def _is_of_numbers(e: ast.Call) -> bool:
     """Whether a library's function is called of numbers that are written out."""
     if library_name(dotted(e.func) or "") is None:
         return False
-    parts = [n for a in (*e.args, *(k.value for k in e.keywords)) for n in ast.walk(a)]
+    parts = [n for a in arguments_of(e) for n in ast.walk(a)]
     names = {n.id for n in parts if isinstance(n, ast.Name)}
     return names <= PREFIXES.keys() and not any(isinstance(n, ast.List) for n in parts)
 

@@ -17,7 +17,7 @@ def _second_derivatives(h, y, sent, x, gate):
 
 @written_out(rule=_second_derivatives)
 def gated_to_gate(sent, x, gate):
-    """What gated sends to its gate."""
+    """The gradient of gated with respect to its gate."""
     s = sigmoid(gate)
     return (1 - s) * s * x * sent
 

@@ -4,7 +4,7 @@ are those of the function that the body names, and their rules JAX's.
 
 import math
 
-from .arithmetic import abs as size
+from .arithmetic import abs as absolute
 from .arithmetic import floor
 from .arithmetic import pow as power
 from .comparisons import where
@@ -30,7 +30,7 @@ def _jax(rule, shapes=PAIR, **fields):
 @_jax(lambda g, y, x: g * where(x >= 0, 1.0, -1.0), "x=3")
 def jax_abs(x):
     """abs(x) with JAX's gradient, whose slope at 0 is 1."""
-    return size(x)
+    return absolute(x)
 
 
 @_jax(lambda g, y, x: g * (y / x) * -0.5, "x=3", domain=(0.2, 3.0))

@@ -53,16 +53,16 @@ def _examples(name, sizes):
     return ((f"{name}(x, a, b)", sizes), (f"{name}(x, a, b, beta=0.5, alpha=2)", sizes))
 
 
-def _older(factors):
-    """beta and alpha before what they multiply: of a function, and of a method."""
+def _orders(factors):
+    """The order of parameters: beta and alpha last, or, deprecated, before what they multiply."""
     starts = ("beta input alpha", "beta input", "input beta alpha", "input beta")
-    return tuple(f"{start} {factors}" for start in starts)
+    former = tuple(f"{start} {factors}" for start in starts)
+    return {"order": f"input {factors} * beta alpha", "deprecated_orders": former}
 
 
 @composite(
     examples=_examples("addmm", "x=2x4,a=2x3,b=3x4"),
-    order="input mat1 mat2 * beta alpha",
-    deprecated_orders=_older("mat1 mat2"),
+    **_orders("mat1 mat2"),
     takes="numbers of one kind",
 )
 def addmm(input, mat1, mat2, *, beta=1, alpha=1):
@@ -72,8 +72,7 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1):
 
 @composite(
     examples=_examples("addmv", "x=2,a=2x3,b=3"),
-    order="input mat vec * beta alpha",
-    deprecated_orders=_older("mat vec"),
+    **_orders("mat vec"),
     takes="numbers of one kind",
 )
 def addmv(input, mat, vec, *, beta=1, alpha=1):
@@ -83,8 +82,7 @@ def addmv(input, mat, vec, *, beta=1, alpha=1):
 
 @composite(
     examples=_examples("addr", "x=2x3,a=2,b=3"),
-    order="input vec1 vec2 * beta alpha",
-    deprecated_orders=_older("vec1 vec2"),
+    **_orders("vec1 vec2"),
     takes=("any of one kind", slice(1, None)),
 )
 def addr(input, vec1, vec2, *, beta=1, alpha=1):
@@ -94,8 +92,7 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1):
 
 @composite(
     examples=_examples("baddbmm", "x=2x4,a=2x2x3,b=2x3x4"),
-    order="input batch1 batch2 * beta alpha",
-    deprecated_orders=_older("batch1 batch2"),
+    **_orders("batch1 batch2"),
     takes="numbers of one kind",
 )
 def baddbmm(input, batch1, batch2, *, beta=1, alpha=1):
@@ -105,8 +102,7 @@ def baddbmm(input, batch1, batch2, *, beta=1, alpha=1):
 
 @composite(
     examples=_examples("addbmm", "x=2x4,a=2x2x3,b=2x3x4"),
-    order="input batch1 batch2 * beta alpha",
-    deprecated_orders=_older("batch1 batch2"),
+    **_orders("batch1 batch2"),
     takes="numbers of one kind",
 )
 def addbmm(input, batch1, batch2, *, beta=1, alpha=1):

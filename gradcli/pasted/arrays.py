@@ -3,25 +3,26 @@ one writes out, `x = np.array([1.0, 2.0])`, is an input with these numbers.
 """
 
 import ast
-import re
 from collections import Counter
 from typing import Any
 
 LIBRARIES = {"numpy", "jax", "scipy", "autograd"}
 MAKERS = {"array", "asarray"}
-OF_PYTORCH = re.compile(r"\btorch\b|\bbackward\(|\brequires_grad")
+OF_PYTORCH = {"torch", "backward", "requires_grad", "requires_grad_"}
 
 
 def is_of_arrays(source: str) -> bool:
-    """Whether a program imports NumPy, SciPy, JAX or autograd, and does not mention PyTorch."""
-    if OF_PYTORCH.search(source):
-        return False
-    modules = set()
+    """Whether a program imports NumPy, SciPy, JAX or autograd, and uses nothing of PyTorch."""
+    modules, names = set[str](), set[str]()
     for e in ast.walk(ast.parse(source)):
-        names = [a.name for a in e.names] if isinstance(e, ast.Import) else []
-        names += [e.module or ""] if isinstance(e, ast.ImportFrom) else []
-        modules |= {name.partition(".")[0] for name in names}
-    return bool(modules & LIBRARIES)
+        match e:
+            case ast.Import(names=aliases):
+                modules |= {a.name.partition(".")[0] for a in aliases}
+            case ast.ImportFrom(module=str(name)):
+                modules.add(name.partition(".")[0])
+            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.keyword(arg=str(name)):
+                names.add(name)
+    return bool(modules & LIBRARIES) and OF_PYTORCH.isdisjoint(modules | names)
 
 
 def in_language(asked: dict[str, Any], source: str) -> dict[str, Any]:

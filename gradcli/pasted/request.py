@@ -6,7 +6,7 @@ nothing defines goes on as a text (`symbolic`). A request has the keywords of `p
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..errors import GradcliError, Span, if_applicable
@@ -223,7 +223,7 @@ class _Request:
             raise GradcliError("arguments", message, hint=hint, span=self._span(line))
         if not value.requires_grad:
             self._refuse_without_leaf(line)
-        return read.reading.trace.way(line, "value", [value], [], None)
+        return read.reading.trace.backward_from(line, "value", [value], [], None)
 
     def _refuse_without_leaf(self, line: int) -> NoReturn:
         """Refuse an output that nothing which requires a gradient leads to."""
@@ -242,6 +242,16 @@ class _Request:
         return Span(self.text, start, start + len(bare))
 
 
+def _changed_later(back: "Backward", problem: "Posed") -> Iterator[str]:
+    """The names of leaves whose `.grad` is not the sum of what it was and what a backward adds."""
+    for name, tensor in problem.leaves.items():
+        result, before = back.results.get(tensor), back.before.get(tensor)
+        if result is not None:
+            left = result if before is None else before + result
+            if tensor.grad is None or tensor.grad.data.tolist() != left.tolist():
+                yield name
+
+
 def _notes(read: "Read", back: "Backward", problem: "Posed") -> tuple[tuple[str, str], ...]:
     """Codes and sentences on what an answer leaves out of a program."""
     backs, source = read.reading.backwards, read.reading.source
@@ -251,15 +261,8 @@ def _notes(read: "Read", back: "Backward", problem: "Posed") -> tuple[tuple[str,
         text = f"the program goes back {len(backs)} times; this is what line {back.line} gives"
         added = f", which PyTorch adds to what {', '.join(f'{n}.grad' for n in had)} held"
         results.append(("goes-back-again", f"{text}{added if had else ''}. {READ}."))
-    zeroed = re.search(ZEROED, source)
-    for name, tensor in problem.leaves.items():
-        result = back.results.get(tensor)
-        before = back.before.get(tensor)
-        changed = back.kind == "backward" and back is backs[-1] and not zeroed
-        if result is None or not changed:
-            continue
-        left = result if before is None else before + result
-        if tensor.grad is None or tensor.grad.data.tolist() != left.tolist():
+    if back.kind == "backward" and back is backs[-1] and not re.search(ZEROED, source):
+        for name in _changed_later(back, problem):
             text = f"this is what backward() gives; the program changes {name}.grad after that."
             results.append(("after-backward", text))
     retained = {n for t, n in back.names.items() if t.retains_grad}

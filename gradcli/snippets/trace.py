@@ -61,9 +61,8 @@ class Trace:
         self.answers: list[tuple[int, str]] = []  # of a session, to all but its last expression
         self.backwards: list[Backward] = []
         self.modules: dict[str, Instance] = {}
-        self.refused: tuple[Record, Saved | None] | None = (
-            None  # what a backward pass could not read
-        )
+        # the record, and what it saved, that a backward pass could not read
+        self.refused: tuple[Record, Saved | None] | None = None
         self.unseeded = False  # whether it draws random numbers that nobody else gets
 
     def assigned(self, name: str, value: Any, line: int) -> None:
@@ -118,7 +117,7 @@ class Trace:
         """The program goes back; called before it does. What is returned is called after it, with
         the gradients of what is `wanted`.
         """
-        back = self.way(m.place, kind, outputs, seeds, wanted)
+        back = self.backward_from(m.place, kind, outputs, seeds, wanted)
         self.backwards.append(back)
 
         def after(gradients: Sequence[Tensor | None]) -> None:
@@ -133,7 +132,7 @@ class Trace:
 
         return after
 
-    def way(
+    def backward_from(
         self,
         line: int,
         kind: str,

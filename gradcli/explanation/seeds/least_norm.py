@@ -16,11 +16,11 @@ TINY = 1e-10  # what counts as 0 relative to numbers of size 1
 ROUNDING = 1e-14  # relative: what counts as rounding
 REFINEMENTS = 4  # steps of iterative refinement
 LARGEST_DENOMINATOR = 1000
-PER_SECOND = 4e8  # rows times columns times the fewer of them of a block; of a slow core
+PER_SECOND = 4e8  # rows * columns * min(rows, columns) of a block, on a slow core
 EXACT = 10_000  # entries up to which fractions are verified in exact arithmetic
 
 
-Block = tuple[Any, Any]  # the places of its rows and of its columns
+Block = tuple[Any, Any]  # the indices of its rows and of its columns
 
 
 class Equations:
@@ -98,7 +98,7 @@ class Equations:
         proved = all(sum(v * o for v, o in zip(row, off)) == 0 for row in rows)
         return result if proved else None
 
-    # ---- what may be added, what stands in the way -----------------------------------------------
+    # ---- null spaces: what may be added to g, and why there may be no g --------------------------
 
     @cached_property
     def free(self) -> "Dependence":

@@ -30,10 +30,8 @@ def clip(arr=None, /, min=None, max=None, *, a=None, a_min=None, a_max=None):
 
 
 def _hypot(x1, x2):
-    large, small = (
-        op.maximum(op.jax_abs(x1), op.jax_abs(x2)),
-        op.minimum(op.jax_abs(x1), op.jax_abs(x2)),
-    )
+    a, b = op.jax_abs(x1), op.jax_abs(x2)
+    large, small = op.maximum(a, b), op.minimum(a, b)
     finite = large * op.sqrt(1.0 + op.square(small / op.where(op.eq(large, 0.0), 1.0, large)))
     return op.where(op.eq(large, math.inf), math.inf, finite)
 

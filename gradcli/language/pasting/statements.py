@@ -112,13 +112,13 @@ def _is_remark(s: ast.stmt, pasted: bool, last: bool, assigned_names: set[str]) 
     name = called_name(s.value)
     if name in REMARKS or (isinstance(s.value, ast.Constant) and isinstance(s.value.value, str)):
         return True
-    if isinstance(s.value, ast.Name):  # what a session shows
+    if isinstance(s.value, ast.Name):  # an interactive session prints it
         return not last and (pasted or s.value.id in assigned_names)
     return pasted and not last and _only_looks(s.value)
 
 
 def _only_looks(e: ast.expr) -> bool:
-    """Whether an expression changes nothing: no call in it is in place, or one of the program's."""
+    """Whether an expression only reads: no call is in place, or of a function of the program."""
     for n in ast.walk(e):
         if isinstance(n, ast.Call):
             name = called_name(n) or ""

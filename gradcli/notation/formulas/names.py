@@ -96,6 +96,9 @@ class Names:
             over = axes(definition.attrs["dim"], column.ndim)  # of which one has size 1
             (dim,) = (d for d in over if column.shape[d] == 1)
             self.meaning.setdefault(column, atom.unsqueeze(dim=dim))
+        self._add_products(definition, atom, normal)
+
+    def _add_products(self, definition: Node, atom: Node, normal: Change) -> None:
         result = product_of(definition)
         if result is not None and result.coefficient and definition not in result.factors:
             self.products.append((atom, _without_roots(result)))
@@ -243,29 +246,35 @@ def _with_atom(result: Product, atom: Node, definition: Product, shape: Shape) -
         inverse = {f: -e for f, e in definition.factors.items()}
         yield Product(ratio, with_factors(result.factors, inverse | {atom: ONE}))
     for total, e in result.factors.items():
-        if total.op.name not in ("sum", "mean") or e != 1:
-            continue
-        beside = with_factors(result.factors, {total: -ONE})
-        x = total.parents[0]
-        inner = product_of(x)
-        if inner is None or not fits(atom.shape, x.shape):
-            continue
-        inner, over = _without_roots(inner), axes(total.attrs["dim"], x.ndim)
-        inside = common_factors(definition, inner)
-        rest = definition.without(*inside).factors
-        reduced = {_reduced(f, over, total): k for f, k in rest.items()}
-        outside = _without_roots(Product(ONE, reduced)).factors
-        if not inside or not outside or not _divides_product(beside, outside):
-            continue
-        if not all(constant_along(f, x, over) for f in rest):
-            continue
-        if not all(_fits(f, total) for f in outside):
-            continue
-        body = with_factors(inner.factors, {f: -k for f, k in inside.items()} | {atom: ONE})
-        new = total.op(build(Product(inner.coefficient, body), x.shape), **total.attrs)
-        factors = with_factors(beside, {f: -k for f, k in outside.items()})
-        ratio = result.coefficient / definition.coefficient
-        yield Product(ratio, with_factors(factors, {new: ONE}))
+        if total.op.name in ("sum", "mean") and e == 1:
+            yield from _with_atom_in_sum(result, total, atom, definition)
+
+
+def _with_atom_in_sum(
+    result: Product, total: Node, atom: Node, definition: Product
+) -> Iterator[Product]:
+    """The same for a definition whose factors stand partly in the sum `total`, partly beside it."""
+    x = total.parents[0]
+    inner = product_of(x)
+    if inner is None or not fits(atom.shape, x.shape):
+        return
+    beside = with_factors(result.factors, {total: -ONE})
+    inner, over = _without_roots(inner), axes(total.attrs["dim"], x.ndim)
+    inside = common_factors(definition, inner)
+    rest = definition.without(*inside).factors
+    reduced = {_reduced(f, over, total): k for f, k in rest.items()}
+    outside = _without_roots(Product(ONE, reduced)).factors
+    if not inside or not outside or not _divides_product(beside, outside):
+        return
+    if not all(constant_along(f, x, over) for f in rest):
+        return
+    if not all(_fits(f, total) for f in outside):
+        return
+    body = with_factors(inner.factors, {f: -k for f, k in inside.items()} | {atom: ONE})
+    new = total.op(build(Product(inner.coefficient, body), x.shape), **total.attrs)
+    factors = with_factors(beside, {f: -k for f, k in outside.items()})
+    ratio = result.coefficient / definition.coefficient
+    yield Product(ratio, with_factors(factors, {new: ONE}))
 
 
 def _reduced(f: Node, over: tuple[int, ...], total: Node) -> Node:

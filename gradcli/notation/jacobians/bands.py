@@ -1,7 +1,7 @@
 """A square matrix as the sum of its diagonals: diag(pad(12 * x[:-1] ** 2, (0, 1))) + diag(w, 1).
 
-A delta between the letters of rows and columns determines the diagonal of a term, and bounds of
-these letters the part of it.
+A delta between the indices of rows and columns determines the diagonal that a term lies on, and
+bounds of these indices determine which part of the diagonal it fills.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -24,7 +24,7 @@ from .grad_names import (
 from .kernels import check_kinds
 from .layouts import laid_out
 from .mode import MODE, recording
-from .plans import Plan, Way
+from .plans import InputGradients, Plan
 from .products import THROUGH_PRODUCTS
 from .tensor import DualTensor, Edge, Origin, Tensor, Version, ViewOf
 from .zeros import EXTREMES, LABELLED, negative_zeros, of_labels, of_softmax, with_signs
@@ -84,7 +84,7 @@ def apply(
     if op.name in EXTREMES:
         value = with_signs(op.name, arrays, attrs, value)
     output = _fresh(prepared.node, inputs, np.asarray(value), compute) if into is None else into
-    back = _way_back(prepared, inputs)
+    back = _input_gradients(prepared, inputs)
     if isinstance(back, Underived):
         if into is not None:
             raise Unsupported(f"{op.name}_() of a tensor that requires a gradient")
@@ -292,7 +292,9 @@ def as_view(output: Tensor, of: Tensor, creation: str = "") -> Tensor:
 # ---- the backward pass ---------------------------------------------------------------------------
 
 
-def _way_back(prepared: Plan, inputs: Sequence[Operand]) -> "Way | Underived | None":
+def _input_gradients(
+    prepared: Plan, inputs: Sequence[Operand]
+) -> "InputGradients | Underived | None":
     """How gradients go back through an operation, if any do."""
     if not MODE.recording or prepared.node.dtype != "float":
         return None
@@ -304,7 +306,7 @@ def _way_back(prepared: Plan, inputs: Sequence[Operand]) -> "Way | Underived | N
     if not places or prepared.node.op.family == "barrier":
         return None
     try:
-        return prepared.way(places)
+        return prepared.gradients(places)
     except GradcliError as failure:
         message = (failure.hint or "").removeprefix("PyTorch: ")
         if message == failure.hint:
@@ -353,7 +355,7 @@ def underived(
 
 def _kept_inputs(
     prepared: Plan,
-    back: Way,
+    back: InputGradients,
     inputs: Sequence[Operand],
     arrays: Sequence[Any],
     into: Tensor | None,
@@ -378,16 +380,20 @@ def _kept_inputs(
             saved.viewed_as = _factor_shape(prepared.node, place)
             result.append((place, saved.pack(), None))
         else:
-            own = array.dtype.name == tensor.dtype.numpy
-            copy = Tensor(np.array(array), tensor.dtype if own else None)
-            copy.set_record(tensor.record, tensor.output)
-            copy.requires_grad = tensor.requires_grad and tensor.record is None
-            copy.accumulator = tensor.edge.record if copy.requires_grad else None  # type: ignore
-            saved = Saved(copy)
-            saved.hooks = None
-            saved.in_pytorch = place in kept
-            result.append((place, saved, None))
+            result.append((place, _saved_copy(tensor, array, place in kept), None))
     return result
+
+
+def _saved_copy(tensor: Tensor, array: Any, in_pytorch: bool) -> Saved:
+    """A copy of an input, with its place in the graph; `in_pytorch`: PyTorch keeps it, too."""
+    own = array.dtype.name == tensor.dtype.numpy
+    copy = Tensor(np.array(array), tensor.dtype if own else None)
+    copy.set_record(tensor.record, tensor.output)
+    copy.requires_grad = tensor.requires_grad and tensor.record is None
+    copy.accumulator = tensor.edge.record if copy.requires_grad else None  # type: ignore
+    saved = Saved(copy)
+    saved.hooks, saved.in_pytorch = None, in_pytorch
+    return saved
 
 
 def pushes_forward() -> bool:
@@ -439,7 +445,7 @@ def _einsum_shape(node: Node, place: int) -> tuple[int, ...] | None:
 
 def _record(
     prepared: Plan,
-    back: Way,
+    back: InputGradients,
     inputs: Sequence[Operand],
     edges: Sequence[Edge | None],
     output: Tensor,
@@ -477,7 +483,7 @@ def _record(
         record.saved.append(Saved(output, record).pack())
 
 
-def _kept_output(prepared: Plan, back: Way, output: Tensor, record: Record) -> Saved:
+def _kept_output(prepared: Plan, back: InputGradients, output: Tensor, record: Record) -> Saved:
     """The output that the backward pass reads; a copy where PyTorch does not keep it."""
     if prepared.kept(back)[1] and not pushes_forward():
         return Saved(output, record).pack()
@@ -486,13 +492,12 @@ def _kept_output(prepared: Plan, back: Way, output: Tensor, record: Record) -> S
     return saved
 
 
-KEEP_PLACES = (
-    frozenset(  # keep places, or inputs whose numbers the backward pass here does not read
-        f"{name}Backward0"
-        for name in (
-            *("Index", "Sort", "Max", "Min", "Topk", "Kthvalue", "Mode", "Cummax", "Cummin"),
-            *("AvgPool2D", "LinalgSvd"),
-        )
+# records that keep indices, or inputs that the backward pass here does not read
+KEEP_PLACES = frozenset(
+    f"{name}Backward0"
+    for name in (
+        *("Index", "Sort", "Max", "Min", "Topk", "Kthvalue", "Mode", "Cummax", "Cummin"),
+        *("AvgPool2D", "LinalgSvd"),
     )
 )
 KEEP_UNREAD = {  # places of inputs that PyTorch keeps, whether or not backward here reads them
@@ -509,7 +514,7 @@ class OperatorBackward:
     def __init__(
         self,
         prepared: Plan,
-        back: Way,
+        back: InputGradients,
         saved: Sequence[tuple[int, Saved | None, Any]],
         compute: DType,
     ):

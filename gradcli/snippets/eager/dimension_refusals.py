@@ -37,9 +37,15 @@ def _t(input: Tensor) -> None:
         raise error("RuntimeError", text)
 
 
+def _listed(args: Sequence[Any]) -> tuple[Any, ...]:
+    """The numbers of x.permute(1, 0), of x.permute((1, 0)), and of x.permute(shape)."""
+    given = args[0] if len(args) == 1 and not isinstance(args[0], int) else args
+    return tuple(getattr(given, "payload", given))
+
+
 @check("permute")
 def _permute(input: Tensor, *dims: Any, **named: Any) -> None:
-    given = dims[0] if len(dims) == 1 and not isinstance(dims[0], int) else dims
+    given = _listed(dims)
     if not named and len(given) != input.ndim:
         raise error(
             "RuntimeError",
@@ -49,8 +55,8 @@ def _permute(input: Tensor, *dims: Any, **named: Any) -> None:
         )
     if not named:
         places = [dimension(d, input.ndim) for d in given]
-        if len(set(places)) < len(places):
-            raise error("RuntimeError", "permute(): duplicate dims are not allowed.")
+        text = "permute(): duplicate dims are not allowed."
+        refuse_if(len(set(places)) < len(places), text)
 
 
 @check("narrow")
@@ -118,8 +124,7 @@ for _own in ("triu", "tril"):
 @check("expand")
 def check_expand(input: Tensor, *sizes: Any, **_: Any) -> None:
     """Refuse sizes that a tensor cannot be expanded to."""
-    given = sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes
-    given = tuple(getattr(given, "payload", given))
+    given = _listed(sizes)
     kind = f"{input.dtype.type_name}{{{list(input.shape)}}}"
     if len(given) < input.ndim:
         raise error(
@@ -152,13 +157,8 @@ def _expand_as(input: Tensor, other: Tensor) -> None:
 
 @check("repeat")
 def _repeat(input: Tensor, *counts: Any, **_: Any) -> None:
-    given = counts[0] if len(counts) == 1 and not isinstance(counts[0], int) else counts
-    if len(getattr(given, "payload", given)) < input.ndim:
-        raise error(
-            "RuntimeError",
-            "Number of dimensions of repeat dims can not be smaller than number of dimensions of "
-            "tensor",
-        )
+    text = "Number of dimensions of repeat dims can not be smaller than number of dimensions of "
+    refuse_if(len(_listed(counts)) < input.ndim, f"{text}tensor")
 
 
 @check("reshape_as")

@@ -196,9 +196,8 @@ class Record(Object):
         self.line = MODE.place() if line is None else line
         self.cls: Class = record_class(name)
         self.sequence = next(MODE.sequence)
-        self.guards: list[
-            Saved
-        ] = []  # what PyTorch keeps, and the backward pass here does not read
+        # tensors that PyTorch keeps, and that the backward pass here does not read
+        self.guards: list[Saved] = []
         self.freed = self.keeps_numbers = False
         self.freed_line = 0
         self.hooks: list[Any] = []
@@ -627,11 +626,11 @@ def go_back(
     accumulate: bool = True,
 ) -> Mapping[Edge, Tensor | None]:
     """Run the backward pass; the gradients of what is `wanted`."""
-    way = Pass(m, roots, keep=keep, create_graph=create_graph, wanted=wanted, accumulate=accumulate)
-    before = MODE.accumulates, MODE.way
-    MODE.accumulates, MODE.way = wanted is None, way
+    now = Pass(m, roots, keep=keep, create_graph=create_graph, wanted=wanted, accumulate=accumulate)
+    before = MODE.accumulates, MODE.running
+    MODE.accumulates, MODE.running = wanted is None, now
     try:
-        way.run()
+        now.run()
     finally:
-        MODE.accumulates, MODE.way = before
-    return way.captured
+        MODE.accumulates, MODE.running = before
+    return now.captured

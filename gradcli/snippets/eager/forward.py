@@ -47,12 +47,12 @@ Tangents = Sequence[Tensor | None]
 class Linearized(Object):
     """What was recorded between inputs and outputs, to push tangents through."""
 
-    __slots__ = ("inputs", "outputs", "seeds", "ways_back")
+    __slots__ = ("gradients", "inputs", "outputs", "seeds")
     cls = Class("Linearized")
 
     def __init__(self, outputs: Sequence[Tensor], inputs: Sequence[Tensor]):
         self.outputs, self.inputs = outputs, inputs
-        self.ways_back: dict[Record, tuple[list[Tensor], Tangents]] = {}
+        self.gradients: dict[Record, tuple[list[Tensor], Tangents]] = {}
         self.seeds: list[Tensor] = []
 
     def pushed(self, m: Machine, tangents: Sequence[Tensor]) -> list[Tensor | None]:
@@ -109,7 +109,7 @@ class Linearized(Object):
 
     def _twice_back(self, m: Machine, record: Record, tangents: Tangents) -> Tangents:
         """The backward of the backward."""
-        seeds, back = self._way_back(m, record)
+        seeds, back = self._seeds_and_gradients(m, record)
         pairs = [(g.edge, t) for g, t in zip(back, tangents) if g is not None and t is not None]
         roots = [(edge, tangent) for edge, tangent in pairs if edge is not None]
         wanted = [Edge(s.edge.record, 0) for s in seeds if s.edge]
@@ -118,9 +118,9 @@ class Linearized(Object):
         answers = go_back(m, roots, keep=True, create_graph=True, wanted=wanted, accumulate=False)
         return [answers[edge] for edge in wanted]
 
-    def _way_back(self, m: Machine, record: Record) -> tuple[list[Tensor], Tangents]:
+    def _seeds_and_gradients(self, m: Machine, record: Record) -> tuple[list[Tensor], Tangents]:
         """Seeds for an operation's outputs, and what it sends back for them."""
-        if record not in self.ways_back:
+        if record not in self.gradients:
             seeds = [
                 Tensor(np.zeros(meta.shape, meta.dtype.numpy), meta.dtype, requires_grad=True)
                 for meta in record.metas
@@ -132,9 +132,9 @@ class Linearized(Object):
                 None if edge is None or g is None else fitted(g, edge, k, record)
                 for k, (edge, g) in enumerate(sent)
             ]
-            self.ways_back[record] = seeds, back
+            self.gradients[record] = seeds, back
             self.seeds += seeds
-        return self.ways_back[record]
+        return self.gradients[record]
 
 
 def _together(node: Node, operands: Sequence[Any], tangents: Tangents) -> Tensor:

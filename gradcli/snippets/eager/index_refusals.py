@@ -26,13 +26,23 @@ def _gather(input: Tensor, dim: int, index: Tensor, **_: Any) -> None:
         refuse_if(d != place and n > size, text)
 
 
-def _within(input: Tensor, dim: int, index: Tensor) -> None:
+def _first_outside(index: Tensor, size: int, least: int = 0) -> Any:
+    """The first index below `least`, or not below `size`; None if there is none."""
+    outside = index.data[(index.data < least) | (index.data >= size)]
+    return outside[0] if outside.size else None
+
+
+def _place_and_size(input: Tensor, dim: int) -> tuple[int, int]:
+    """A dimension counted from the front, and its size."""
     place = dimension(dim, input.ndim)
-    size = input.shape[place] if input.ndim else 1
-    outside = index.data[(index.data < 0) | (index.data >= size)]
-    if outside.size:
-        text = f"index {outside.flat[0]} is out of bounds for dimension {place} with size {size}"
-        raise error("RuntimeError", text)
+    return place, input.shape[place] if input.ndim else 1
+
+
+def _within(input: Tensor, dim: int, index: Tensor) -> None:
+    place, size = _place_and_size(input, dim)
+    first = _first_outside(index, size)
+    text = f"index {first} is out of bounds for dimension {place} with size {size}"
+    refuse_if(first is not None, text)
 
 
 @check("take_along_dim")
@@ -76,20 +86,14 @@ def _scatter_reduce(
 
 @check("index_fill")
 def _index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> None:
-    place = dimension(dim, input.ndim)
-    size = input.shape[place] if input.ndim else 1
-    outside = index.data[(index.data < -size) | (index.data >= size)]
-    if outside.size:
-        text = f"index {outside[0]} is out of bounds for dimension {place} with size {size}"
-        raise error("IndexError", text)
+    _in_bounds(index, *_place_and_size(input, dim))
 
 
 @check("take")
 def _take(input: Tensor, index: Tensor) -> None:
-    outside = index.data[(index.data < -input.numel) | (index.data >= input.numel)]
-    if outside.size:
-        text = f"out of range: tried to access index {outside[0]} on a tensor of {input.numel} "
-        raise error("IndexError", f"{text}elements.")
+    first = _first_outside(index, input.numel, -input.numel)
+    text = f"out of range: tried to access index {first} on a tensor of {input.numel} elements."
+    refuse_if(first is not None, text, "IndexError")
 
 
 @check("index_copy")
@@ -121,10 +125,7 @@ def _index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, **_: Any)
     text = "source tensor shape must match self tensor shape, excluding the specified dimension. "
     text += f"Got self.shape = {list(input.shape)} source.shape = {list(source.shape)}"
     refuse_if(bool(other), text)
-    outside = index.data[(index.data < 0) | (index.data >= input.shape[place])]
-    if outside.size:
-        text = f"index {outside.flat[0]} is out of bounds for dimension {place} with size "
-        raise error("RuntimeError", f"{text}{input.shape[place]}")
+    _within(input, dim, index)
 
 
 @check("index_select")
@@ -132,14 +133,11 @@ def _index_select(input: Tensor, dim: int, index: Tensor) -> None:
     if index.dtype.kind != "int":
         text = "index_select(): Expected dtype int32 or int64 for index"
         raise error("RuntimeError", text)
-    place = dimension(dim, input.ndim)
-    size = input.shape[place] if input.ndim else 1
-    outside = index.data[(index.data < 0) | (index.data >= size)]
-    if outside.size and place == 1:
-        text = f"INDICES element is out of DATA bounds, id={outside.flat[0]} axis_dim={size}"
-        raise error("RuntimeError", text)
-    if outside.size:
-        raise error("IndexError", "index out of range in self")
+    place, size = _place_and_size(input, dim)
+    first = _first_outside(index, size)
+    text = f"INDICES element is out of DATA bounds, id={first} axis_dim={size}"
+    refuse_if(first is not None and place == 1, text)
+    refuse_if(first is not None, "index out of range in self", "IndexError")
     text = "index_select(): Index is supposed to be a vector"
     refuse_if(index.ndim > 1, text, "IndexError")
 
@@ -159,10 +157,9 @@ def _index_put(input: Tensor, indices: Any, values: Tensor, *_: Any, **__: Any) 
 
 
 def _in_bounds(index: Tensor, dim: int, size: int) -> None:
-    outside = index.data[(index.data < -size) | (index.data >= size)]
-    if outside.size:
-        text = f"index {outside.flat[0]} is out of bounds for dimension {dim} with size {size}"
-        raise error("IndexError", text)
+    first = _first_outside(index, size, -size)
+    text = f"index {first} is out of bounds for dimension {dim} with size {size}"
+    refuse_if(first is not None, text, "IndexError")
 
 
 @check("one_hot")

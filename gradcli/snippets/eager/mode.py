@@ -20,7 +20,7 @@ class Mode:
         self.autocast: DType | None = None  # that of torch.autocast around what runs now
         self.sequence = count()  # of records: the engine goes back from the latest
         self.accumulates = True  # the backward pass that runs adds to .grad of all leaves
-        self.way: Any = None  # back that runs now: an engine.Pass
+        self.running: Any = None  # the backward pass that runs now: an engine.Pass
         self.saved_hooks: list[Any] = []  # of autograd.graph.saved_tensors_hooks
         self.transforms: list[tuple[str, str]] = []  # of torch.func around what runs now
         self.dual_level = 0  # of forward mode: each has a number of its own; 0 outside of all

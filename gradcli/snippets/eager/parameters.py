@@ -161,10 +161,10 @@ VOLATILE = "volatile was removed and now has no effect. Use `with torch.no_grad(
 
 def _queue_callback(m: Machine, callback: Any) -> None:
     """Call a function once the backward pass that runs has come to its end."""
-    if MODE.way is None:
+    if MODE.running is None:
         text = "Final callbacks can only be installed during backward pass."
         raise error("RuntimeError", text)
-    MODE.way.callbacks.append(callback)
+    MODE.running.callbacks.append(callback)
 
 
 ENGINE = Module("engine", functions({"queue_callback": _queue_callback}))

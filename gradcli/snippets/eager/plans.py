@@ -23,8 +23,8 @@ EXCHANGED = ("mse_loss", "smooth_l1_loss", "huber_loss")  # differentiated so by
 # the inputs are equal, the sign of 0 depends on it
 
 
-class Way:
-    """The gradients of some inputs of an operation, as graph.
+class InputGradients:
+    """The gradients of some inputs of an operation, as a graph.
 
     `gradients` has a node for each of the `places`, or None; `reads` are the places whose values
     these need, and `reads_output` says whether they need the output's.
@@ -97,7 +97,7 @@ class Plan:
 
     def __init__(self, node: Node, leaves: Sequence[Node | None]):
         self.node, self.leaves = node, leaves
-        self._ways: dict[tuple[int, ...], Way] = {}
+        self._gradients: dict[tuple[int, ...], InputGradients] = {}
 
     @cached_property
     def products(self) -> int:
@@ -125,13 +125,13 @@ class Plan:
             given = {x: a for x, a in zip(self.leaves, arrays) if x is not None}
             return Evaluator(given, dtype=precision, kernels=kernels)(node)[0]
 
-    def way(self, places: tuple[int, ...]) -> Way:
-        """The backward pass to the inputs at these places."""
-        if places not in self._ways:
-            self._ways[places] = Way(self, places)
-        return self._ways[places]
+    def gradients(self, places: tuple[int, ...]) -> InputGradients:
+        """The gradients of the inputs at these places."""
+        if places not in self._gradients:
+            self._gradients[places] = InputGradients(self, places)
+        return self._gradients[places]
 
-    def kept(self, way: Way) -> tuple[set[int], bool]:
+    def kept(self, back: InputGradients) -> tuple[set[int], bool]:
         """The places of the inputs that PyTorch keeps, and whether it keeps the output."""
         op = self.node.op
         says = op.saved
@@ -139,8 +139,8 @@ class Plan:
         places, output = set[int](), False
         for part in parts:
             if part is ... or part == AGAIN:
-                places |= set(way.reads)
-                output = output or (way.reads_output and part is ...)
+                places |= set(back.reads)
+                output = output or (back.reads_output and part is ...)
             elif part == "output" or part is self.node:
                 output = True
             elif isinstance(part, str) and part in op.inputs:

@@ -1,7 +1,7 @@
-"""What PyTorch says of arguments that fit no way to call a native function.
+"""PyTorch's errors for arguments that fit no overload of a native function.
 
-Knows the ways of `signatures.txt`, and PyTorch's parser of arguments; it is asked where a call was
-refused, and not before.
+Knows the overloads in `signatures.txt`, and PyTorch's parser of arguments; used only after a call
+was refused.
 """
 
 import re
@@ -33,8 +33,8 @@ class Parameter(NamedTuple):
     sizes: int  # for which one number may stand
 
 
-class Way(NamedTuple):
-    """One way to call a function."""
+class Overload(NamedTuple):
+    """One signature of a function."""
 
     text: str
     parameters: tuple[Parameter, ...]
@@ -55,9 +55,9 @@ class Way(NamedTuple):
 
 
 class Function(NamedTuple):
-    """The ways to call a function, and whether there are older ones."""
+    """The overloads of a function, and whether there are older ones."""
 
-    ways: tuple[Way, ...]
+    overloads: tuple[Overload, ...]
     older: bool = False
 
 
@@ -72,15 +72,15 @@ def functions() -> dict[str, Function]:
     text = (Path(__file__).parent / "signatures.txt").read_text(encoding="utf-8")
     for line in text.splitlines():
         if not line.startswith("#"):
-            path, _, way = line.partition(" ")
+            path, _, overload = line.partition(" ")
             name = path.rstrip("~")
-            known = result[name].ways if name in result else ()
-            ways = known if way == "-" else (*known, _way(way))
-            result[name] = Function(ways, path.endswith("~"))
+            known = result[name].overloads if name in result else ()
+            overloads = known if overload == "-" else (*known, _overload(overload))
+            result[name] = Function(overloads, path.endswith("~"))
     return result
 
 
-def _way(text: str) -> Way:
+def _overload(text: str) -> Overload:
     parameters, by_name = [], False
     for part in filter(None, text[1:-1].split(", ")):  # "int dim", "str? rounding_mode = None"
         if part == "*":
@@ -99,38 +99,38 @@ def _way(text: str) -> Way:
                 int(size[1]) if size else 0,
             )
         )
-    return Way(re.sub(r"\[\d+\]|\?", "", text), tuple(parameters))
+    return Overload(re.sub(r"\[\d+\]|\?", "", text), tuple(parameters))
 
 
 def refuse_arguments(m: Machine, path: str, args: Sequence[Any], named: Mapping[str, Any]) -> None:
-    """Raise what PyTorch raises of arguments that fit no way to call a function of the table."""
+    """Raise PyTorch's error for arguments that fit no overload of a function of the table."""
     function = functions().get(path)
     if function is None or len(named) > 1:
         return  # with several names the order in which errors list them is not known
     name = path.rpartition(".")[2]
-    if not function.ways:
+    if not function.overloads:
         _refuse_any(name, args, named)
         return
     parser = _Parser(m, name, args, named)
-    for way in function.ways:
+    for overload in function.overloads:
         try:
-            parser.fit(way)
+            parser.fit(overload)
         except Misfit:
             continue
-        parser.unpack(way)
+        parser.unpack(overload)
         return
     count = len(args) + len(named)
-    plausible = [way for way in function.ways if way.takes(count)]
-    single = len(function.ways) == 1 and not function.older
+    plausible = [overload for overload in function.overloads if overload.takes(count)]
+    single = len(function.overloads) == 1 and not function.older
     if single or len(plausible) == 1:
         try:
-            parser.fit((*plausible, *function.ways)[0])
+            parser.fit((*plausible, *function.overloads)[0])
         except Misfit as misfit:
             raise error("TypeError", str(misfit)) from None
     if function.older:
-        text = f"{given_text(m, name, args, named)}, but expected {function.ways[0].text}"
+        text = f"{given_text(m, name, args, named)}, but expected {function.overloads[0].text}"
         raise error("TypeError", text)
-    raise no_overload(m, name, args, [_typed(way) for way in function.ways], named)
+    raise no_overload(m, name, args, [_typed(overload) for overload in function.overloads], named)
 
 
 def _refuse_any(name: str, args: Sequence[Any], named: Mapping[str, Any]) -> None:
@@ -140,9 +140,9 @@ def _refuse_any(name: str, args: Sequence[Any], named: Mapping[str, Any]) -> Non
         raise error("TypeError", f"TensorBase.{name}() takes no arguments ({len(args)} given)")
 
 
-def _typed(way: Way) -> str | tuple[str, ...]:
-    """A way as `no_overload` lists it."""
-    return tuple(way.text[1:-1].split(", "))
+def _typed(overload: Overload) -> str | tuple[str, ...]:
+    """An overload as `no_overload` lists it."""
+    return tuple(overload.text[1:-1].split(", "))
 
 
 class _Parser:
@@ -153,15 +153,15 @@ class _Parser:
         self.args = [plain(a) for a in args]
         self.named = {ALIASES.get(k, k): plain(v) for k, v in named.items()}
 
-    def fit(self, way: Way) -> None:
-        """Raise Misfit where the arguments do not fit a way."""
-        first = way.parameters[0] if way.parameters else None
-        listed = first is not None and way.positional == 1 and first.kind == "tuple of ints"
+    def fit(self, overload: Overload) -> None:
+        """Raise Misfit where the arguments do not fit an overload."""
+        first = overload.parameters[0] if overload.parameters else None
+        listed = first is not None and overload.positional == 1 and first.kind == "tuple of ints"
         several = listed and bool(self.args) and self._integer(self.args[0])
-        if len(self.args) > way.positional and not several:
-            raise Misfit(takes(self.name, way.least, way.positional, len(self.args)))
+        if len(self.args) > overload.positional and not several:
+            raise Misfit(takes(self.name, overload.least, overload.positional, len(self.args)))
         place, used = 0, 0
-        for k, parameter in enumerate(way.parameters):
+        for k, parameter in enumerate(overload.parameters):
             if place < len(self.args):
                 value, by_name = self.args[place], False
             elif parameter.name in self.named:
@@ -170,7 +170,7 @@ class _Parser:
             elif parameter.optional:
                 continue
             else:
-                raise Misfit(self._missing(way, k))
+                raise Misfit(self._missing(overload, k))
             if several and k == 0 and not by_name:
                 place = len(self.args)
                 continue
@@ -178,7 +178,7 @@ class _Parser:
                 self._check(parameter, value, 0 if by_name else place + 1)
             place += not by_name
         if used < len(self.named):
-            known = [p.name for p in way.parameters]
+            known = [p.name for p in overload.parameters]
             extra = next((n for n in self.named if n not in known), None)
             text = (
                 "got an unexpected keyword argument"
@@ -187,14 +187,14 @@ class _Parser:
             )
             raise Misfit(f"{self.name}() {text} '{extra or next(iter(self.named))}'")
 
-    def unpack(self, way: Way) -> None:
+    def unpack(self, overload: Overload) -> None:
         """Raise what is said of sizes that begin with an integer and go on otherwise."""
-        for k, parameter in enumerate(way.parameters):
+        for k, parameter in enumerate(overload.parameters):
             if parameter.kind != "tuple of ints":
                 continue
             value = self.args[k] if k < len(self.args) else self.named.get(parameter.name)
             sizes = value if isinstance(value, list | tuple) else ()
-            if k == 0 and way.positional == 1 and len(self.args) > 1:
+            if k == 0 and overload.positional == 1 and len(self.args) > 1:
                 sizes = self.args
             for place, size in enumerate(sizes, 1):
                 if not self._integer(size):
@@ -229,8 +229,8 @@ class _Parser:
             return value.ndim == 0 and value.dtype.kind == "int"
         return isinstance(value, int) and not isinstance(value, bool)
 
-    def _missing(self, way: Way, place: int) -> str:
-        names = [f'"{p.name}"' for p in way.parameters[place:] if not p.optional]
+    def _missing(self, overload: Overload, place: int) -> str:
+        names = [f'"{p.name}"' for p in overload.parameters[place:] if not p.optional]
         plural = "s" if len(names) == 1 else ""  # PyTorch's own way round
         listed = ", ".join(names)
         return f"{self.name}() missing {len(names)} required positional argument{plural}: {listed}"

@@ -121,7 +121,7 @@ REFUSED = (Unsupported, TypeError, AttributeError, IndexError, KeyError, ValueEr
 
 
 def _refuse_arguments(m: Any, path: str, args: Any, named: Any) -> None:
-    """Say of a call that is refused what PyTorch says of its arguments, where they do not fit."""
+    """Raise PyTorch's error for the arguments of a call, if they fit no overload."""
     from .signatures import refuse_arguments
 
     refuse_arguments(m, path, args, named)
@@ -139,10 +139,9 @@ def _checked(path: str, value: Any) -> Any:
     function = value.function
 
     def call(m: Any, *args: Any, **named: Any) -> Any:
-        for place, arg in enumerate(args):
+        for arg in args:
             if isinstance(arg, Instance) and arg.cls.lookup(OVERRIDE) is not MISSING:
-                own = m.get(arg, OVERRIDE)
-                return m.call(own, (checked, (args[place].cls,), args, named))
+                return m.call(m.get(arg, OVERRIDE), (checked, (arg.cls,), args, named))
         args, named = current(value.name, args, named)
         _check_arguments(m, path, value.name, args, named)
         if value.name not in OF_DATA:
@@ -163,19 +162,23 @@ def _checked(path: str, value: Any) -> Any:
         out = named.pop("out", None)
         if "dtype" in named:
             named["dtype"] = dtype_of(named["dtype"])
-        if out is None:
-            try:
-                result = function(m, *args, **named)
-            except REFUSED:
-                _refuse_arguments(m, f"{path}.{value.name}", args, named)
-                raise
-            return _of_linalg(result) if path == "torch.linalg" else result
-        return _written(
-            value.name, out, function(m, *args, **named), tensors_in([*args, *named.values()])
-        )
+        if out is not None:
+            operands = tensors_in([*args, *named.values()])
+            return _written(value.name, out, function(m, *args, **named), operands)
+        result = _result(m, path, value, args, named)
+        return _of_linalg(result) if path == "torch.linalg" else result
 
     checked = Builtin(value.name, call, path)
     return checked
+
+
+def _result(m: Any, path: str, value: Builtin, args: Any, named: Any) -> Any:
+    """The result of a function, or PyTorch's error for arguments that fit no overload."""
+    try:
+        return value.function(m, *args, **named)
+    except REFUSED:
+        _refuse_arguments(m, f"{path}.{value.name}", args, named)
+        raise
 
 
 OVERRIDE = "__torch_function__"  # what classes of a program have that stand for tensors

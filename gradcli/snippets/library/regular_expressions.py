@@ -68,6 +68,7 @@ def _of_repeat(least: int, most: int, inner: Any, within: bool) -> int:
 
 def spend(m: Any, pattern: re.Pattern, text: str) -> None:
     """Count a search against the budget; refuse one that could take longer than a program may."""
+    # no public module of the standard library has the parts of a pattern
     choices = 1 + repeats(re._parser.parse(pattern.pattern, pattern.flags))  # type: ignore
     steps = float(len(text) + 1) ** choices / math.factorial(choices)
     if steps > MOST_STEPS:
@@ -113,31 +114,31 @@ def _string(m: Any, text: Any) -> str:
     return given
 
 
+def _searched(m: Any, pattern: re.Pattern, string: Any) -> str:
+    """The text of a search, which is counted against the budget."""
+    text = _string(m, string)
+    spend(m, pattern, text)
+    return text
+
+
 def _search(name: str) -> Callable[..., Any]:
     def run(m: Any, pattern: re.Pattern, string: Any, *places: Any) -> Any:
-        text = _string(m, string)
-        spend(m, pattern, text)
-        return matched(m, getattr(pattern, name)(text, *places))
+        return matched(m, getattr(pattern, name)(_searched(m, pattern, string), *places))
 
     return run
 
 
 def _find_all(m: Any, pattern: re.Pattern, string: Any, *places: Any) -> list[Any]:
-    text = _string(m, string)
-    spend(m, pattern, text)
-    return pattern.findall(text, *places)
+    return pattern.findall(_searched(m, pattern, string), *places)
 
 
 def _find_iter(m: Any, pattern: re.Pattern, string: Any, *places: Any) -> Any:
-    text = _string(m, string)
-    spend(m, pattern, text)
-    return m.call(MATCHES, ([matched(m, r) for r in pattern.finditer(text, *places)],))
+    results = pattern.finditer(_searched(m, pattern, string), *places)
+    return m.call(MATCHES, ([matched(m, r) for r in results],))
 
 
 def _split(m: Any, pattern: re.Pattern, string: Any, maxsplit: int = 0) -> list[Any]:
-    text = _string(m, string)
-    spend(m, pattern, text)
-    return pattern.split(text, maxsplit)
+    return pattern.split(_searched(m, pattern, string), maxsplit)
 
 
 def _sub(m: Any, pattern: re.Pattern, repl: Any, string: Any, count: int = 0) -> str:
@@ -145,8 +146,7 @@ def _sub(m: Any, pattern: re.Pattern, repl: Any, string: Any, count: int = 0) ->
 
 
 def _subn(m: Any, pattern: re.Pattern, repl: Any, string: Any, count: int = 0) -> tuple[str, int]:
-    text = _string(m, string)
-    spend(m, pattern, text)
+    text = _searched(m, pattern, string)
     by = replacement(m, repl)
     if isinstance(by, str):
         m.spend(0, len(by) * (len(text) + 1))
@@ -211,10 +211,7 @@ MATCH = Class(
     "Match",
     (OBJECT,),
     {
-        **functions(
-            {n: _of_match(n) for n in ["group", "groups", "groupdict", "start", "end", "span"]}
-        ),
-        **functions({n: _of_match(n) for n in ("__getitem__", "expand")}),
+        **functions({name: _of_match(name) for name in METHODS.split()}),
         **functions({"__repr__": lambda m, self: repr(self.payload)}),
         **{name: _field(name) for name in ("string", "pos", "endpos", "lastindex", "lastgroup")},
         "re": Property(Builtin("re", lambda m, self: m.instance(PATTERN, self.payload.re))),

@@ -43,7 +43,7 @@ class Calls:
     nested: int  # calls of the host's functions within each other
 
     def call(self, function: Any, args: Iterable[Any] = (), named: Mapping[str, Any] = {}) -> Any:
-        """What a value of the program gives when it is called."""
+        """The result of calling a value of the program."""
         kind = type(function)
         if kind is Function:
             return self.call_function(function, args, named)
@@ -63,7 +63,7 @@ class Calls:
         return self.call(method, (function, *args), named)
 
     def callable(self, value: Any) -> bool:
-        """What callable() gives."""
+        """callable(value)."""
         if isinstance(value, Function | Bound | Builtin | Class | Static):
             return True
         return type(value) not in PLAIN and self.class_of(value).lookup("__call__") is not MISSING
@@ -73,7 +73,7 @@ class Calls:
     def call_builtin(
         self, name: str, function: Callable, args: Iterable[Any], named: Mapping[str, Any]
     ) -> Any:
-        """A function of the host. What it raises unawares is never the program's to catch."""
+        """The result of a function of the host. The program cannot catch unforeseen exceptions."""
         if self.nested >= NESTED:
             raise error("RecursionError", "maximum recursion depth exceeded")
         self.nested += 1
@@ -189,7 +189,7 @@ class Calls:
         return value
 
     def instance(self, cls: Class, payload: Any = None) -> Instance:
-        """An instance that nothing has initialised."""
+        """An instance whose __init__ is not called."""
         if "hashed" not in cls.cache:
             cls.cache["hashed"] = any(
                 cls.lookup(name) is not OBJECT.members[name] for name in ("__eq__", "__hash__")
@@ -243,12 +243,12 @@ class Calls:
         return Class(name, tuple(bases), members, module=PROGRAM)
 
 
-PASSING: set[CodeType] = set()  # of functions that pass on what they are given to another one
+PASSING: set[CodeType] = set()  # of functions that forward their arguments to another one
 
 
 def _of_arguments(e: TypeError, of_python: bool) -> bool:
-    """Whether the arguments of a call were wrong: nothing of the function itself has run. Methods
-    of PyTorch that are not Python's own functions count their arguments in another way.
+    """Whether a call failed at its arguments, before the body of the function ran: with `of_python`
+    also in a function that only forwards its arguments, whose errors PyTorch words differently.
     """
     place = e.__traceback__ and e.__traceback__.tb_next
     while of_python and place is not None and place.tb_frame.f_code in PASSING:

@@ -493,25 +493,39 @@ class Statements(Patterns, Expressions):
 
     def do_FunctionDef(self, node: ast.FunctionDef) -> Compiled:
         m, line = self.m, node.lineno
-        decorators = [(d.lineno, self.expression(d)) for d in node.decorator_list]
+        decorators = self.decorators(node.decorator_list)
         make = self.function(node, node.name, node.body)
         store = self.store_name(node.name)
 
         def run(f: dict) -> None:
             m.line = line
-            wrappers = [(at, d(f)) for at, d in decorators]
+            wrap = decorators(f)
             value = make(f)
-            for at, wrapper in reversed(wrappers):
-                m.line = at
-                value = m.call(wrapper, (value,))
-            store(f, value)
+            store(f, wrap(value))
 
         return run
+
+    def decorators(self, nodes: list[ast.expr]) -> Callable[[dict], Callable[[Any], Any]]:
+        """Decorators, which are evaluated before a definition, and called with its value after."""
+        m, compiled = self.m, [(d.lineno, self.expression(d)) for d in nodes]
+
+        def evaluated(f: dict) -> Callable[[Any], Any]:
+            wrappers = [(line, d(f)) for line, d in compiled]
+
+            def wrap(value: Any) -> Any:
+                for line, wrapper in reversed(wrappers):
+                    m.line = line
+                    value = m.call(wrapper, (value,))
+                return value
+
+            return wrap
+
+        return evaluated
 
     def do_ClassDef(self, node: ast.ClassDef) -> Compiled:
         m, line = self.m, node.lineno
         self.at, self.spread = line, False
-        decorators = [(d.lineno, self.expression(d)) for d in node.decorator_list]
+        decorators = self.decorators(node.decorator_list)
         bases, keywords = self.items(node.bases), self.keywords(node.keywords)
         store = self.store_name(node.name)
         qualname = self.scope.inner_name(node.name)
@@ -525,7 +539,7 @@ class Statements(Patterns, Expressions):
 
         def run(f: dict) -> None:
             m.line = line
-            wrappers = [(at, d(f)) for at, d in decorators]
+            wrap = decorators(f)
             parents, named = bases(f), keywords(f)
             around: dict = {OUTER: f[OUTER] if in_class else f}
             members: dict = {OUTER: around}
@@ -534,10 +548,7 @@ class Statements(Patterns, Expressions):
             m.line = line
             value = m.make_class(node.name, parents, members, named, doc)
             around["__class__"] = value
-            for at, wrapper in reversed(wrappers):
-                m.line = at
-                value = m.call(wrapper, (value,))
-            store(f, value)
+            store(f, wrap(value))
 
         return run
 

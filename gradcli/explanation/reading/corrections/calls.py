@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ....snippets.eager.tensor import Tensor
 from ....snippets.python.objects import Function
 from ....snippets.python.values import Class, Instance, Module
-from .case import Case, Proposal, weight_of
+from .case import Case, Proposal, layers_of, weight_of
 from .nodes import argument, dotted, is_operation, keyword, method, owner, value_of, within
 from .seeds import is_called_loss
 from .text import Edit
@@ -297,8 +297,7 @@ def _numbers_of_results(case: Case, node: ast.expr | None) -> Iterator[int]:
     """How many values a call gives that is one of a function, or a module, of the program."""
     if not isinstance(node, ast.Call):
         return
-    module = case.value(node.func)
-    name = module.cls.name if isinstance(module, Instance) else method(node)
+    name = case.called_class(node) or method(node)
     bodies: list[ast.AST] = [f for n, f in case.functions.items() if n == name]
     for cls in [c for c in case.classes if c.name == name]:
         bodies += [f for f in cls.body if getattr(f, "name", "") == "forward"]
@@ -309,7 +308,7 @@ def _numbers_of_results(case: Case, node: ast.expr | None) -> Iterator[int]:
 
 def parameters_first(case: Case, call: ast.Call) -> Iterator[Proposal]:
     """The parameters of a module for an optimiser that is given none."""
-    for model in [n for n, v in case.scope.items() if _layers_of(v)]:
+    for model in [n for n, v in case.scope.items() if _has_parameters(v)]:
         new = f"{model}.parameters()" + (", " if call.keywords else "")
         at = case.start(call.keywords[0]) if call.keywords else case.end(call) - 1
         yield case.proposal(Edit(at, at, new), why="An optimiser is given what it changes.")
@@ -375,30 +374,19 @@ def joined_inputs(case: Case) -> Iterator[Proposal]:
     """net(torch.cat([s, a], dim=-1)) for net(s, a), as the first layer takes as many features."""
     for call in case.calls():
         shapes = [case.shape(a) for a in call.args]
-        layers = [w for m in _layers(case.value(call.func)) if (w := weight_of(m)) is not None]
+        weights = [w for m in layers_of(case.value(call.func)) if (w := weight_of(m)) is not None]
         known = [s for s in shapes if s]
-        if not layers or len(known) < 2 or len(known) < len(shapes):
+        if not weights or len(known) < 2 or len(known) < len(shapes):
             continue
-        if layers[0].shape[1:] == (sum(s[-1] for s in known),):
-            first, last = call.args[0], call.args[-1]
-            whole = Edit(case.start(first), case.end(last), "")
-            given = ", ".join(case.of(a) for a in call.args)
+        if weights[0].shape[1:] == (sum(s[-1] for s in known),):
+            joined = f"torch.cat([{', '.join(map(case.of, call.args))}], dim=-1)"
             why = "The first layer takes the features of all of them, side by side."
-            new = whole._replace(text=f"torch.cat([{given}], dim=-1)")
-            yield case.proposal(new, why=why)
+            yield case.proposal(case.spanning(call.args, joined), why=why)
 
 
-def _layers_of(value: object) -> bool:
+def _has_parameters(value: object) -> bool:
     """Whether a value is a module with parameters of its own, or of its layers."""
-    return any(m.fields.get("_parameters") for m in _layers(value) if isinstance(m, Instance))
-
-
-def _layers(module: object) -> Iterator[object]:
-    """A module, and those within it."""
-    if isinstance(module, Instance):
-        yield module
-        for inner in module.fields.get("_modules", {}).values():
-            yield from _layers(inner)
+    return any(layer.fields.get("_parameters") for layer in layers_of(value))
 
 
 MISSPELLED = ("__int__", "_init_", "__init_", "_init__", "init", "__init", "__inti__")

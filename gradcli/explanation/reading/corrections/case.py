@@ -187,14 +187,14 @@ class Program(Text):
         return [c for c in self.backwards if c in self.nodes]
 
     @property
-    def ways(self) -> Iterator[tuple[ast.Call, ast.expr]]:
+    def roots(self) -> Iterator[tuple[ast.Call, ast.expr]]:
         """These calls, and what each goes back from."""
         for call in self.here:
             root = self.root(call)
             if root is not None:
                 yield call, root
 
-    def feeds_way_back(self, call: ast.Call) -> bool:
+    def feeds_backward(self, call: ast.Call) -> bool:
         """Whether a later backward pass comes from the gradients that a call of grad gives."""
         given = self.statement_of(call)
         later = [(c, self.root(c)) for c in self.backwards if c.lineno > given.lineno]
@@ -358,14 +358,29 @@ class Case(Program):
         begun = any(isinstance(s.value, ast.List) for s in self.makers(node, node.lineno))
         return isinstance(self.value(node), list) or (isinstance(node, ast.Name) and begun)
 
+    def module(self, node: ast.AST | None) -> Instance | None:
+        """The value of an expression, where it is a module, or another object of a class."""
+        value = self.value(node)
+        return value if isinstance(value, Instance) else None
+
     def is_module(self, node: ast.AST | None) -> bool:
         """Whether an expression is a module, or another object of a class."""
-        return isinstance(self.value(node), Instance)
+        return self.module(node) is not None
+
+    @property
+    def calls_of_modules(self) -> list[tuple[ast.Call, Instance]]:
+        """The calls of modules on the line that raises, each with its module."""
+        pairs = [(call, self.module(call.func)) for call in self.calls()]
+        return [(call, module) for call, module in pairs if module is not None]
+
+    def called_class(self, call: ast.Call) -> str:
+        """The name of the class of the module that is called; "" where no module is."""
+        module = self.module(call.func)
+        return module.cls.name if module is not None else ""
 
     def is_loss(self, call: ast.Call) -> bool:
         """Whether a call is one of a loss of PyTorch."""
-        module = self.value(call.func)
-        name = module.cls.name if isinstance(module, Instance) else method(call)
+        name = self.called_class(call) or method(call)
         name = name or method(call.func)  # nn.MSELoss()(x, y)
         return name.endswith(("Loss", "_loss", "cross_entropy", "with_logits", "div"))
 
@@ -524,6 +539,14 @@ def _members(module: Instance) -> Iterator[dict[str, Any]]:
 def is_computed(value: object) -> bool:
     """Whether a value is a tensor that has a graph."""
     return isinstance(value, Tensor) and value.record is not None
+
+
+def layers_of(module: object) -> Iterator[Instance]:
+    """A module, and those within it; nothing of other values."""
+    if isinstance(module, Instance):
+        yield module
+        for inner in module.fields.get("_modules", {}).values():
+            yield from layers_of(inner)
 
 
 def weight_of(value: Any) -> Tensor | None:

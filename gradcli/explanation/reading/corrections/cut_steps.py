@@ -161,11 +161,9 @@ def _of_function(case: Case, node: ast.Call) -> Uncut | None:
     if name in ("float", "int"):
         return _instead(case, node, x, f"{name}() gives a Python number, which has no graph.")
     leaf = name in ("Variable", "nn.Parameter")
-    made = isinstance(first, ast.Call) and dotted(owner(first)) in ("torch", "np")
-    computed = isinstance(first, ast.Call) and isinstance(first.func, ast.Attribute)
-    if leaf and (
-        isinstance(first, ast.Name | ast.Attribute | ast.BinOp) or (computed and not made)
-    ):
+    named = isinstance(first, ast.Name | ast.Attribute | ast.BinOp)
+    called = isinstance(first, ast.Call) and isinstance(first.func, ast.Attribute)
+    if leaf and (named or (called and dotted(owner(first)) not in ("torch", "np"))):
         return _instead(case, node, x, f"{name}(...) makes a new leaf of the numbers.")
     return None
 
@@ -393,9 +391,8 @@ def chosen_from(case: Case, chosen: ast.expr | None) -> ast.expr | None:
     if not isinstance(made, ast.Call) or method(made) not in ("argmax", "max", "topk"):
         return None
     scores = next(iter(operands(made)), None)
-    if (
-        isinstance(scores, ast.Call) and method(scores) == "softmax"
-    ):  # which cross entropy applies itself
+    if isinstance(scores, ast.Call) and method(scores) == "softmax":
+        # cross entropy applies it itself
         scores = next(iter(operands(scores)), None)
     if method(made) == "argmax":
         return scores

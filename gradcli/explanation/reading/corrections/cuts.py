@@ -24,7 +24,7 @@ WITHOUT_RECORD = ("no_grad", "inference_mode", "set_grad_enabled")
 
 def no_graph(case: Case) -> Iterator[Proposal]:
     """Take away what cuts the graph; then make the leaves require grad."""
-    roots = [root for _, root in case.ways]
+    roots = [root for _, root in case.roots]
     yield from second_order(case)
     yield from without_once(case)
     for root in roots:
@@ -244,7 +244,7 @@ def second_order(case: Case) -> Iterator[Proposal]:
     """create_graph=True in the backward passes before this one."""
     yield from by_grad(case)
     earlier = [c for c in case.backwards if c.lineno < case.line and c not in case.here]
-    again = [c for c in case.here if case.feeds_way_back(c)]
+    again = [c for c in case.here if case.feeds_backward(c)]
     feeding = [*[c for c in earlier if _feeds(case, c)], *again]
     edits = [case.with_keyword(c, "create_graph", "True") for c in feeding]
     if len(feeding) > len(again):
@@ -257,7 +257,7 @@ def constant_gradient(case: Case) -> Iterator[Proposal]:
     """
     if any("Function" in dotted(base) for c in case.classes for base in c.bases):
         return
-    for call, root in case.ways:
+    for call, root in case.roots:
         inputs = case.inputs_of(call)
         built = [s for s in case.slice_of(root, case.line) if "create_graph=True" in case.of(s)]
         if inputs is None or not built or not dotted(inputs):
@@ -273,15 +273,9 @@ def by_grad(case: Case) -> Iterator[Proposal]:
         root = case.root(call)
         if case.is_grad(call) or root is None or call.lineno >= case.line:
             continue
-        for node in [n for _, r in case.ways for n in within(r, ast.Attribute)]:
+        for node in [n for _, r in case.roots for n in within(r, ast.Attribute)]:
             if node.attr == "grad":
-                y, x = case.of(root), case.of(node.value)
-                yield case.proposal(
-                    case.removing(case.statement_of(call)),
-                    case.replacing(node, f"torch.autograd.grad({y}, {x}, create_graph=True)[0]"),
-                    why=CREATED,
-                    note=f"{x}.grad is then the second derivative alone.",
-                )
+                yield _differentiated(case, call, root, node)
         yield from read_within(case, call, root)
         for read in case.of_type(ast.Assign, everywhere=True):
             value = read.value
@@ -290,26 +284,27 @@ def by_grad(case: Case) -> Iterator[Proposal]:
             if not (isinstance(value, ast.Attribute) and read.lineno > call.lineno):
                 continue
             if value.attr == "grad":
-                y, x = case.of(root), case.of(value.value)
-                new = f"torch.autograd.grad({y}, {x}, create_graph=True)[0]"
-                yield case.proposal(
-                    case.removing(case.statement_of(call)),
-                    case.replacing(value, new),
-                    why=CREATED,
-                    note=f"{x}.grad is then the second derivative alone.",
-                )
+                yield _differentiated(case, call, root, value)
+
+
+def _differentiated(case: Case, call: ast.Call, root: ast.expr, read: ast.Attribute) -> Proposal:
+    note = f"{case.of(read.value)}.grad is then the second derivative alone."
+    edits = case.removing(case.statement_of(call)), _grad_instead(case, root, read)
+    return case.proposal(*edits, why=CREATED, note=note)
+
+
+def _grad_instead(case: Case, root: ast.expr, read: ast.Attribute) -> Edit:
+    """torch.autograd.grad(y, x) for x.grad, with a graph of its own."""
+    y, x = case.of(root), case.of(read.value)
+    return case.replacing(read, f"torch.autograd.grad({y}, {x}, create_graph=True)[0]")
 
 
 def read_within(case: Case, call: ast.Call, root: ast.expr) -> Iterator[Proposal]:
     """The same for (x.grad * v).sum(): where a gradient is read in what goes back again."""
-    for built in [s for _, r in case.ways for s in case.slice_of(r, case.line)]:
+    for built in [s for _, r in case.roots for s in case.slice_of(r, case.line)]:
         reads = [n for n in within(value_of(built), ast.Attribute) if n.attr == "grad"]
         inner = [n for n in reads if n is not value_of(built) and built.lineno > call.lineno]
-        y = case.of(root)
-        edits = [
-            case.replacing(n, f"torch.autograd.grad({y}, {case.of(n.value)}, create_graph=True)[0]")
-            for n in inner
-        ]
+        edits = [_grad_instead(case, root, n) for n in inner]
         if edits:
             yield case.proposal(case.removing(case.statement_of(call)), *edits, why=CREATED)
 
@@ -318,7 +313,7 @@ def _feeds(case: Case, call: ast.Call) -> bool:
     """Whether what goes back on the line that raises comes from a gradient of a call."""
     if case.is_grad(call):
         return True
-    places = [p for _, root in case.ways for p in (root, *case.slice_of(root, case.line))]
+    places = [p for _, root in case.roots for p in (root, *case.slice_of(root, case.line))]
     return any(".grad" in case.of(p) for p in places)
 
 

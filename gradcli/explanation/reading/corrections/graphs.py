@@ -6,7 +6,7 @@ from typing import Any
 
 from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
-from .case import Case, Proposal, is_computed
+from .case import Case, Proposal, is_computed, layers_of
 from .nodes import calls_in, dotted, is_operation, names_in, owner, targets, value_of, within
 from .optimisers import computes
 from .text import Edit
@@ -27,7 +27,7 @@ def freed(case: Case) -> Iterator[Proposal]:
     yield from carried_over(case)
     yield from carried_by_module(case)
     calls, again = freeing(case), case.here
-    again_differentiated = [c for c in calls if case.feeds_way_back(c)]
+    again_differentiated = [c for c in calls if case.feeds_backward(c)]
     edits = [case.with_keyword(c, "create_graph", "True") for c in again_differentiated]
     yield from case.change(*edits, note="The gradient is differentiated again.")
     note = IN_LOOP if any(case.loop(c) for c in again) else BUT_LAST
@@ -93,10 +93,8 @@ def _stepped_after(case: Case, call: ast.Call, at: ast.stmt) -> bool:
 
 def _parameters_of(module: Any) -> Iterator[Any]:
     """The parameters of a module and of those within."""
-    if isinstance(module, Instance):
-        yield from module.fields.get("_parameters", {}).values()
-        for inner in module.fields.get("_modules", {}).values():
-            yield from _parameters_of(inner)
+    for layer in layers_of(module):
+        yield from layer.fields.get("_parameters", {}).values()
 
 
 def _is_network(case: Case, node: ast.AST | None) -> bool:
@@ -125,7 +123,7 @@ def recomputed(case: Case) -> Iterator[Proposal]:
 
     Only where the loop changes what the forward reads, so that each turn needs another one.
     """
-    for call, root in case.ways:
+    for call, root in case.roots:
         loop = case.loop(call)
         if loop is None or not updates(loop):
             continue
@@ -260,7 +258,7 @@ def carried_by_module(case: Case) -> Iterator[Proposal]:
 
 def last_term(case: Case) -> Iterator[Proposal]:
     """total += loss; total.backward() in a loop: the loss of each turn goes back alone."""
-    for call, root in case.ways:
+    for call, root in case.roots:
         loop = case.loop(call)
         if not isinstance(root, ast.Name) or loop is None:
             continue

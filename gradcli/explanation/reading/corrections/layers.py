@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterator
 from math import isqrt, prod
 
-from ....snippets.python.values import Instance
 from .case import Case, Proposal, weight_of
 from .nodes import (
     argument,
@@ -457,11 +456,8 @@ def recurrent_features(case: Case) -> Iterator[Proposal]:
 
 def pair_of_states(case: Case) -> Iterator[Proposal]:
     """(h, zeros) for the single h that an LSTM is given."""
-    for call in case.calls():
-        module = case.value(call.func)
-        if not (isinstance(module, Instance) and module.cls.name.startswith("LSTM")):
-            continue
-        for given in call.args[1:2]:
+    for call, module in case.calls_of_modules:
+        for given in call.args[1:2] if module.cls.name.startswith("LSTM") else ():
             if case.tensor(given) is not None:
                 h = case.of(given)
                 note = "The state of the cell begins with 0."
@@ -470,9 +466,8 @@ def pair_of_states(case: Case) -> Iterator[Proposal]:
 
 def step_of_sequence(case: Case) -> Iterator[Proposal]:
     """A dimension for the one step where the layer has its sequences."""
-    for call in case.calls():
-        module = case.value(call.func)
-        for given in call.args[:1] if isinstance(module, Instance) else ():
+    for call, module in case.calls_of_modules:
+        for given in call.args[:1]:
             place = 1 if module.fields.get("batch_first") else 0
             yield case.appended(given, f".unsqueeze({place})", note="A sequence of one step.")
 
@@ -481,13 +476,12 @@ def hidden_of_pair(case: Case) -> Iterator[Proposal]:
     """_, (h, _) = lstm(x), for _, h = lstm(x), where h is used as the state of other layers is."""
     for built in case.of_type(ast.Assign, everywhere=True):
         pair = target_of(built, ast.Tuple)
-        module = case.value(built.value.func) if isinstance(built.value, ast.Call) else None
-        if not pair or len(pair.elts) != 2 or not isinstance(module, Instance):
+        of_lstm = isinstance(built.value, ast.Call) and case.called_class(built.value) == "LSTM"
+        if not pair or len(pair.elts) != 2 or not of_lstm:
             continue
         state = pair.elts[1]
         last = [n for n in case.of_type(ast.Subscript, everywhere=True) if _is_last(n)]
-        used = any(dotted(n.value) == dotted(state) for n in last)
-        if module.cls.name == "LSTM" and used:
+        if any(dotted(n.value) == dotted(state) for n in last):
             why = "An LSTM has two states, h and c: h is what comes out, and c is kept inside."
             yield case.replaced(state, f"({case.of(state)}, _)", why=why)
 
@@ -532,9 +526,8 @@ def state_size(case: Case) -> Iterator[Proposal]:
 
 def _batch_of(case: Case, number: int) -> str:
     """The batch size of what a recurrent layer is given, as a program asks for it."""
-    for call in case.calls():
-        module = case.value(call.func)
-        for x in call.args[:1] if isinstance(module, Instance) else ():
+    for call, module in case.calls_of_modules:
+        for x in call.args[:1]:
             place = 0 if module.fields.get("batch_first") else 1
             if isinstance(x, ast.Name) and (case.shape(x) or ())[place : place + 1] == (number,):
                 return f"{x.id}.size({place})"

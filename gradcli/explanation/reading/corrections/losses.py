@@ -106,13 +106,7 @@ def batch_of_one(case: Case) -> Iterator[Proposal]:
 def class_number(case: Case) -> Iterator[Proposal]:
     """Classes from 0; or as many scores as there are classes."""
     number = int(case.match[1])
-    targets = [t for _, target in compared(case) if (t := case.tensor(target)) is not None]
-    left_out = number < 0 or (number == VOID and any(t.ndim > 1 for t in targets))
-    if left_out and targets:
-        note = f"{number} marks what does not count: it adds nothing to the loss."
-        made = case.calls("CrossEntropyLoss", "NLLLoss", everywhere=True)
-        for call in [*case.calls("cross_entropy", "nll_loss"), *made]:
-            yield case.given(call, "ignore_index", str(number), note=note)
+    yield from ignored_class(case, number)
     for scores, target in compared(case):
         values = case.tensor(target)
         lowest = int(values.data.min()) if values is not None and values.numel else None
@@ -132,7 +126,17 @@ def class_number(case: Case) -> Iterator[Proposal]:
         yield case.appended(target, f".clamp(max={classes - 1})", note=note, weak=True)
 
 
-VOID = 255  # what marks places without a class in images of labels
+VOID = 255  # marks pixels without a class
+
+
+def ignored_class(case: Case, number: int) -> Iterator[Proposal]:
+    """ignore_index for a number that marks what has no class."""
+    targets = [t for _, target in compared(case) if (t := case.tensor(target)) is not None]
+    if targets and (number < 0 or (number == VOID and any(t.ndim > 1 for t in targets))):
+        note = f"{number} marks what does not count: it adds nothing to the loss."
+        made = case.calls("CrossEntropyLoss", "NLLLoss", everywhere=True)
+        for call in [*case.calls("cross_entropy", "nll_loss"), *made]:
+            yield case.given(call, "ignore_index", str(number), note=note)
 
 
 def class_weights(case: Case) -> Iterator[Proposal]:
@@ -188,7 +192,7 @@ def swapped(case: Case) -> Iterator[Proposal]:
 def last_loss(case: Case) -> list[ast.expr]:
     """The arguments of the call that makes what goes back."""
     result: list[ast.expr] = []
-    for _, root in case.ways:
+    for _, root in case.roots:
         for place in [root, *case.slice_of(root, case.line)[:1]]:
             for call in calls_in(place):
                 result += reversed(call.args[:2]) if len(call.args) >= 2 else []

@@ -12,7 +12,17 @@ from ....snippets.python.values import Instance
 from .calls import made_first, misspelled_init
 from .case import Case, Proposal
 from .functions import classes, functions, without_apply
-from .nodes import argument, dotted, keyword, method, operands, target_of, targets, value_of
+from .nodes import (
+    argument,
+    calls_in,
+    dotted,
+    keyword,
+    method,
+    operands,
+    target_of,
+    targets,
+    value_of,
+)
 from .text import Edit
 
 IMPORTS = {
@@ -251,18 +261,7 @@ def attribute(case: Case) -> Iterator[Proposal]:
         for node in case.attributes(name) if name.startswith("saved") else ():
             yield case.renamed_to(node, "saved_tensors")
         yield from kept_in_context(case, name)
-    for node in case.attributes(name) if owner == "dict" else ():
-        held = case.value(node.value)
-        if isinstance(held, dict) and name in held:
-            new = f"{case.of(node.value)}[{name!r}]"
-            yield case.replaced(node, new, why="What a dict holds is read by its key.")
-    if owner in ("list", "tuple") and name == "requires_grad":
-        yield from flag_of_each(case)
-    for node in case.attributes(name) if owner == "list" and name == "parameters" else ():
-        call, models = case.parents.get(node), case.of(node.value)
-        new = f"[p for m in {models} for p in m.parameters()]"
-        if isinstance(call, ast.Call):
-            yield case.replaced(call, new, why="The modules of a list have the parameters.")
+    yield from of_items(case, owner, name)
     for node in case.attributes("lr") if name == "lr" else ():
         new = f'{case.of(node.value)}.param_groups[0]["lr"]'
         yield case.replaced(node, new, why="Each group of parameters has a rate of its own.")
@@ -275,6 +274,22 @@ def attribute(case: Case) -> Iterator[Proposal]:
         yield from of_some_layers(case, node)
     yield from missing_super(case)
     yield from local_in_init(case, owner, name)
+
+
+def of_items(case: Case, owner: str, name: str) -> Iterator[Proposal]:
+    """d["key"] for d.key; the flags, or the parameters, of what is in a list."""
+    for node in case.attributes(name) if owner == "dict" else ():
+        held = case.value(node.value)
+        if isinstance(held, dict) and name in held:
+            new = f"{case.of(node.value)}[{name!r}]"
+            yield case.replaced(node, new, why="What a dict holds is read by its key.")
+    if owner in ("list", "tuple") and name == "requires_grad":
+        yield from flag_of_each(case)
+    for node in case.attributes(name) if owner == "list" and name == "parameters" else ():
+        call, models = case.parents.get(node), case.of(node.value)
+        new = f"[p for m in {models} for p in m.parameters()]"
+        if isinstance(call, ast.Call):
+            yield case.replaced(call, new, why="The modules of a list have the parameters.")
 
 
 def of_some_layers(case: Case, node: ast.Attribute) -> Iterator[Proposal]:
@@ -444,7 +459,7 @@ def local_in_init(case: Case, owner: str, name: str) -> Iterator[Proposal]:
 
 def _first_of(init: ast.FunctionDef) -> ast.stmt:
     """The super().__init__() of an __init__, or its first statement."""
-    started = [s for s in init.body if "__init__" in ast.dump(s)]
+    started = [s for s in init.body if calls_in(s, "__init__")]
     return (started or init.body)[0]
 
 

@@ -255,6 +255,11 @@ def ambiguous(case: Case) -> Iterator[Proposal]:
                 end = ".all()"
             for test in _tests(statement.test):
                 yield case.appended(test, end)
+    yield from _of_each_element(case)
+
+
+def _of_each_element(case: Case) -> Iterator[Proposal]:
+    """& for and, | for or, ~ for not; functions of PyTorch for Python's."""
     for node in case.of_type(ast.BoolOp, ast.UnaryOp, ast.Call):
         if isinstance(node, ast.BoolOp):
             sign = " & " if isinstance(node.op, ast.And) else " | "
@@ -270,10 +275,9 @@ def inputs_as_tuple(case: Case) -> Iterator[Proposal]:
     for call in case.calls("jacobian", "hessian"):
         inputs = call.args[1:]
         if len(inputs) > 1 and all(case.tensor(a) is not None for a in inputs):
-            whole = Edit(case.start(inputs[0]), case.end(inputs[-1]), "")
-            text = f"({', '.join(case.of(a) for a in inputs)})"
+            text = f"({', '.join(map(case.of, inputs))})"
             why = "Several inputs are one argument, a tuple."
-            yield case.proposal(whole._replace(text=text), why=why)
+            yield case.proposal(case.spanning(inputs, text), why=why)
 
 
 CHAINED = "a < x < b asks a < x, and then x < b: for tensors the two are joined by &."

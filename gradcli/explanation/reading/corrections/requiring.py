@@ -162,7 +162,8 @@ def frozen_too_late(case: Case) -> Iterator[Proposal]:
     """A loop that freezes a model put before the line that gives it a new last layer."""
     for loop in case.of_type(ast.For, everywhere=True):
         model = dotted(owner(loop.iter))
-        if method(loop.iter) != "parameters" or "requires_grad" not in case.of(loop) or not model:
+        flags = [n for n in within(loop, ast.Attribute) if n.attr.startswith("requires_grad")]
+        if method(loop.iter) != "parameters" or not flags or not model:
             continue
         for new in case.blocks[loop][: case.blocks[loop].index(loop)]:
             target = target_of(new, ast.Attribute) or target_of(new, ast.Subscript)

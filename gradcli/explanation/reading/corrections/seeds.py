@@ -57,7 +57,7 @@ def pulled(case: Case) -> Iterator[tuple[ast.Call, ast.expr, ast.expr]]:
 
 def seeded(case: Case) -> Iterator[tuple[ast.Call, ast.expr, ast.expr]]:
     """The calls that go back here with a seed, what they go back from, and the seed."""
-    for call, root in case.ways:
+    for call, root in case.roots:
         seed = seed_of(call, root)
         if seed is not None:
             yield call, root, seed
@@ -77,7 +77,7 @@ def missing_outputs(case: Case) -> Iterator[Proposal]:
 
 def not_scalar(case: Case) -> Iterator[Proposal]:
     """Reduce the output, as its name or its use says; else a seed of ones."""
-    for call, root in case.ways:
+    for call, root in case.roots:
         for inner in [c for s in case.slice_of(root, case.line) for c in calls_in(s)]:
             named = keyword(inner, "reduction")
             if named and value_of(named.value) == "none":
@@ -170,7 +170,7 @@ def _constant(seed: ast.expr) -> bool:
 
 def seed_no_tensor(case: Case) -> Iterator[Proposal]:
     """The same numbers as a tensor; the leaf in the place of its number."""
-    for _, root in case.ways:
+    for _, root in case.roots:
         if method(root) == "item":
             yield case.without(root, why="item() gives a Python number, which has no graph.")  # type: ignore[arg-type]
     for call in case.here:
@@ -291,8 +291,7 @@ def named_pair(case: Case) -> Iterator[Proposal]:
 def meant_part(case: Case) -> Iterator[Proposal]:
     """The output of a layer that gives more, the solution, or the singular values."""
     for call in case.calls():
-        module = case.value(call.func)
-        if isinstance(module, Instance) and module.cls.name in PAIRED:
+        if case.called_class(call) in PAIRED:
             why = "The layer gives a tuple: its output comes first."
             yield case.appended(call, "[0]", why=why)
     for node in [*case.of_type(ast.Name), *case.calls()]:

@@ -34,7 +34,8 @@ def matrix_product(case: Case) -> Iterator[Proposal]:
             why = f"Line {call.lineno}: without dim the batch is split, not the features."
             yield case.given(call, "dim", "-1", why=why)
     yield from transposed_matrices(case)
-    for product in [n for n in case.of_type(ast.BinOp) if is_operation(n, ast.MatMult)]:
+    products = [n for n in case.of_type(ast.BinOp) if is_operation(n, ast.MatMult)]
+    for product in products:
         yield from quadratic_form(case, product)
         yield from batch_of_vectors(case, product)
     if case.match[1]:
@@ -46,7 +47,15 @@ def matrix_product(case: Case) -> Iterator[Proposal]:
         if tensor.ndim > 2 and "batch2" in case.message:
             note = "The last two dimensions are the matrices; those before are the batch."
             yield case.appended(node, ".transpose(-2, -1)", note=note)
-    products = [n for n in case.of_type(ast.BinOp) if is_operation(n, ast.MatMult)]
+    yield from other_factors(case, products)
+    for operand, tensor in case.tensors:
+        ends = {1: (".unsqueeze(0)", ".unsqueeze(1)"), 2: (), 0: ()}
+        for end in ends.get(tensor.ndim, (".flatten(1)",)):
+            yield case.appended(operand, end)
+
+
+def other_factors(case: Case, products: list[ast.BinOp]) -> Iterator[Proposal]:
+    """A factor transposed, or the two exchanged."""
     for node in products:
         for factor in (node.right, node.left):
             if isinstance(factor, ast.Call):  # as a whole, not what is in it
@@ -61,10 +70,6 @@ def matrix_product(case: Case) -> Iterator[Proposal]:
     for call in case.calls("matmul", "mm", "mv", "dot", "linear"):
         for given in call.args:
             yield case.appended(given, ".T")
-    for operand, tensor in case.tensors:
-        ends = {1: (".unsqueeze(0)", ".unsqueeze(1)"), 2: (), 0: ()}
-        for end in ends.get(tensor.ndim, (".flatten(1)",)):
-            yield case.appended(operand, end)
 
 
 def quadratic_form(case: Case, product: ast.BinOp) -> Iterator[Proposal]:
@@ -176,6 +181,11 @@ def broadcast(case: Case) -> Iterator[Proposal]:
     for node in nodes:
         yield from _fitted(case, node)
     yield from same_sizes(case, parameters=False)
+    yield from _cut(case, nodes)
+
+
+def _cut(case: Case, nodes: list[ast.expr]) -> Iterator[Proposal]:
+    """The first numbers of a longer vector."""
     least = min(int(n) for n in case.match.groups())
     for node in nodes:
         tensor = case.tensor(node)
@@ -503,8 +513,8 @@ def from_zero(case: Case, call: ast.Call, there: int) -> Iterator[Proposal]:
     """range(1, n + 1) for n elements, which are counted from 0."""
     first, last = (case.number(a) for a in call.args[:2]) if len(call.args) == 2 else (None, None)
     if first and last is not None and last - first == there:
-        whole = Edit(case.start(call.args[0]), case.end(call.args[-1]), str(there))
-        yield case.proposal(whole, why=f"There are {there} elements, numbered from 0.")
+        why = f"There are {there} elements, numbered from 0."
+        yield case.proposal(case.spanning(call.args, str(there)), why=why)
 
 
 def more_rows(case: Case) -> Iterator[Proposal]:
@@ -906,8 +916,7 @@ def listed_for_cat(case: Case) -> Iterator[Proposal]:
     for call in case.calls(case.match[1]):
         given = [a for a in call.args if case.number(a) is None]
         if len(given) > 1 and given == call.args[: len(given)]:
-            text = ", ".join(case.of(a) for a in given)
-            yield case.proposal(Edit(case.start(given[0]), case.end(given[-1]), f"[{text}]"))
+            yield case.proposal(case.spanning(given, f"[{', '.join(map(case.of, given))}]"))
 
 
 def joined_dimensions(case: Case) -> Iterator[Proposal]:
@@ -1003,14 +1012,10 @@ def permuted_batch(case: Case) -> Iterator[Proposal]:
             continue
         if many == given + 1:
             new = ", ".join(map(str, [0, *[int(p or 0) + 1 for p in places]]))
-            yield case.proposal(_arguments(case, call, new), note="The batch stays first.")
+            yield case.proposal(case.spanning(call.args, new), note="The batch stays first.")
         if many == given - 1 and places[0] == 0:
             new = ", ".join(str(int(p or 0) - 1) for p in places[1:])
-            yield case.proposal(_arguments(case, call, new), note="There is no batch.")
-
-
-def _arguments(case: Case, call: ast.Call, text: str) -> Edit:
-    return Edit(case.start(call.args[0]), case.end(call.args[-1]), text)
+            yield case.proposal(case.spanning(call.args, new), note="There is no batch.")
 
 
 def image_of_plane(case: Case) -> Iterator[Proposal]:

@@ -130,6 +130,10 @@ class Text:
         """A node replaced."""
         return Edit(self.start(node), self.end(node), text)
 
+    def spanning(self, nodes: Sequence[ast.AST], text: str) -> Edit:
+        """The text from the first of some nodes to the last, replaced."""
+        return Edit(self.start(nodes[0]), self.end(nodes[-1]), text)
+
     def appending(self, node: ast.expr, text: str) -> Edit:
         """An expression followed by text, as a call of a method."""
         if isinstance(node, ATOMS) and not isinstance(node, ast.Constant):

@@ -140,27 +140,29 @@ def named_inner_product(node: Node) -> Node | None:
     return None if order == node.parents else node.op(*order)
 
 
+def _vectors_and_chains(node: Node) -> Iterator[tuple[Node, Chain]]:
+    """Yield each operand of an inner product, with the other as a chain of factors."""
+    for x, other in permutations(node.parents) if not node.shape else ():
+        chain = chain_of(other)
+        if chain is not None:
+            yield x, chain
+
+
 @candidate("matmul")
 def inner_product_reversed(node: Node) -> Iterator[Node]:
     """x @ (A.T @ y) = y @ A @ x."""
-    if node.shape or any(i.ndim != 1 for i in node.parents):
-        return
-    for x, product in permutations(node.parents):
-        chain = chain_of(product)
-        factors = [] if chain is None else [*chain.flip().factors]
+    for x, chain in _vectors_and_chains(node):
+        factors = [*chain.flip().factors]
         matrices = [f for f in factors if f.node.ndim == 2]
-        if chain is not None and matrices and factors[0].is_row and factors[1:] == matrices:
+        if matrices and factors[0].is_row and factors[1:] == matrices:
             yield scaled(chain.scale, product_node([*factors, Factor(x, False)], ()))
 
 
 @candidate("matmul")
 def inner_product_regrouped(node: Node) -> Iterator[Node]:
     """x @ (A.T @ y) = (A @ x) @ y, which shares A @ x with what else holds it."""
-    if node.shape or any(i.ndim != 1 for i in node.parents):
-        return
-    for x, product in permutations(node.parents):
-        chain = chain_of(product)
-        if chain is not None and len(chain.factors) == 2:
+    for x, chain in _vectors_and_chains(node):
+        if len(chain.factors) == 2:
             matrix, y = chain.factors
             if y.is_column and (matrix.transposed or is_symmetric(matrix.node)):
                 yield scaled(chain.scale, (matrix.node @ x) @ y.node)
