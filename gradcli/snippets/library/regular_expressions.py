@@ -70,8 +70,8 @@ def spend(m: Any, pattern: re.Pattern, text: str) -> None:
     """Count a search against the budget; refuse one that could take longer than a program may."""
     # no public module of the standard library has the parts of a pattern
     choices = 1 + repeats(re._parser.parse(pattern.pattern, pattern.flags))  # type: ignore
-    steps = float(len(text) + 1) ** choices / math.factorial(choices)
-    if steps > MOST_STEPS:
+    size = choices * math.log(len(text) + 1) - math.lgamma(choices + 1)
+    if size > math.log(MOST_STEPS):  # (length + 1) ** choices / choices! places to try
         raise Unsupported("a regular expression on so long a text")
     m.spend(1 + len(text) // 100, 8 * len(text))
 
