@@ -30,7 +30,7 @@ from gradcli.render.formats import render_documents
 from gradcli.render.trimmed import trimmed
 
 # with all the seconds there are by default
-AT_LENGTH = ("einsum", "a tower", "order 9", "nested functions")
+AT_LENGTH = ("einsum", "letters", "a tower", "order 9", "nested functions")
 HARD = 60  # seconds after which a request hangs; on an idle machine each of these takes 3
 ROOM = 4 << 30  # bytes of addresses: libraries reserve far more than they use
 
@@ -48,6 +48,7 @@ ONE = ["-v", "x=1.0"]
 
 LARGE = {
     "einsum": [f"einsum('{','.join(PAIRS)}->', {', '.join(MANY[:25])})"],
+    "letters": [f"einsum('{ascii_lowercase[:13]},{ascii_lowercase[13:]}->am', x, y)"],
     "a long vector": ["x*x", "-s", "x=1000000", "--full"],
     "a large hessian": ["hessian", "logsumexp(x,0)", "-v", "x=randn(1000)", "--full"],
     "a tower": [TOWER],

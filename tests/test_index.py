@@ -685,6 +685,13 @@ def test_what_is_written_over(program, shapes, t, name, expected):
     assert found.grad[name]["index"] == expected
 
 
+@pytest.mark.parametrize(("y", "added"), [((), "y"), ((1,), "y[0]"), ((2,), "y[0]")])
+@pytest.mark.parametrize("program", ["scatter_add(0, t, y)", "scatter_reduce(0, t, y, 'sum')"])
+def test_a_scalar_index_adds_to_one_place(program, y, added):
+    found = gradcli.explain(f"x.{program}", shapes={"x": (3,), "y": y}, values={"t": 1})
+    assert found.output["elements"] == ["x[0]", f"x[1] + {added}", "x[2]"]
+
+
 def test_of_two_that_are_written_to_one_place_the_last_is_seen():
     found = gradcli.explain("x.put(t, y)", shapes={"x": (4,), "y": (2,)}, values={"t": [1, 1]})
     assert "Σ" not in found.grad["x"]["index"]

@@ -92,11 +92,18 @@ IDENTITIES = together(
         "A: m n real, x: n real, b: m real",
         x="r = A @ x - b; 2 * A.T @ r / (r @ r)",
     ),
-    case("Cobb and Douglas", "A * K ** a * L ** b", "A:, K:, a:, L:, b:", K="a * out / K"),
+    case(
+        "Cobb and Douglas",
+        "A * K ** a * L ** b",
+        "A:, K:, a:, L:, b:",
+        assume="K=positive",
+        K="a * out / K",
+    ),
     case(
         "Hill",
         "v * s ** n / (k ** n + s ** n)",
         "v:, s:, n:, k:",
+        assume="s=positive",
         s="n * out * k ** n / (s * (k ** n + s ** n))",
     ),
     case(

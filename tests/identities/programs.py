@@ -159,7 +159,13 @@ IDENTITIES = together(
         a="p * (r - out)",
         r="p",
     ),
-    case("Cobb and Douglas 1928", "x ** a * y ** (1 - a)", "x:, y:, a:", x="a * out / x"),
+    case(
+        "Cobb and Douglas 1928",
+        "x ** a * y ** (1 - a)",
+        "x:, y:, a:",
+        assume="x=positive",
+        x="a * out / x",
+    ),
     case(
         "norm of power p, by hand",
         "(abs(x) ** p).sum() ** (1 / p)",

@@ -237,10 +237,10 @@ class LoweringPrimitives(ABC):
 
     def scattered(
         self, at: Sequence[Place], v: Node, index: Node, dim: int, shape: Sequence[int]
-    ) -> Expr:
-        """An element of zeros.scatter_add(dim, index, v)."""
-        if not v.ndim:
-            return self(v, at)
+    ) -> Expr | None:
+        """An element of zeros.scatter_add(dim, index, v); None if only one of them is 0-d."""
+        if not v.ndim or {v.ndim, index.ndim} != {len(shape)}:
+            return None if v.ndim or shape else self(v, ())
         axis = shapes.axis(dim, v.ndim)
 
         def body(letter: Place) -> Expr:

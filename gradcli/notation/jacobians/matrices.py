@@ -7,6 +7,7 @@ in row-major order. The formulas are valid PyTorch code.
 from collections.abc import Sequence
 from itertools import product
 
+from ...budget import tick
 from .. import tree
 from ..formulas.rules.assumed import is_symmetric
 from ..formulas.spelling import indexed
@@ -70,6 +71,7 @@ class Matrices(Tensors):
 
     def plain(self, factors: Sequence[Expr], rows: list[str], columns: list[str]) -> Tree | None:
         """The formula of a product without a coefficient, as a matrix."""
+        tick()
         if not any(letters_of(f) - {*self.fixed} for f in factors):
             return self._constant(factors, rows, columns)
         if all(is_delta(f) for f in factors):

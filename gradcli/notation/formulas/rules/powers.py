@@ -16,7 +16,7 @@ from .factoring import (
     terms_of_sum,
 )
 from .guards import is_not_negative
-from .identities import condition, identities
+from .identities import identities
 from .products import (
     NOTHING,
     ONE,
@@ -31,19 +31,10 @@ from .products import (
 )
 from .registry import CANDIDATES, candidate, normal
 
-
-@condition
-def is_power_of_floats(x: Node, y: Node) -> bool:
-    """Whether x has no kink, at which it may be 0, as abs(x) and relu(x) are, and y is no whole
-    number, such as a size: 0 ** (n - 1) is defined for these.
-    """
-    return x.op.kink is None and y.dtype == "float"
-
-
 identities(CANDIDATES, """
     (x + y) * (x - y) = x ** 2 - y ** 2
     x * pow(y, -z) = x / pow(y, z)
-    pow(x, y - 1) = pow(x, y) / x where is_power_of_floats(x, y)
+    pow(x, y - 1) = pow(x, y) / x where known_positive(x)
 """)  # fmt: skip
 
 
