@@ -175,8 +175,9 @@ class _Poser:
         elif call is None:
             raise Unexplained(record.name)
         elif isinstance(call, tuple) and isinstance(call[0], str):
-            of_class = call[0] == "function"
-            raise Unexplained(f"the Function {call[1].name}" if of_class else record.name)
+            if call[0] != "function":
+                raise Unexplained(record.name)
+            raise Unexplained(f"the Function {call[1].name} has a backward of its own")
         else:
             target = self._before_it(record) if inputs[0] is None else inputs[0]
             built = [self._called_on(call, target, inputs)]

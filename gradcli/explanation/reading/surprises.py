@@ -314,8 +314,8 @@ def _derivatives_of(reading: Reading, tensor: Tensor, name: str) -> tuple[str, s
     for back in reading.trace.backwards:
         if back.kind == "grad" and any(leaf is tensor for leaf in back.leaves):
             return (
-                f"What goes back is made of the derivatives of line {back.line}, and these do not "
-                f"depend on {name}: what is only added drops out of a derivative.",
+                f"What goes back is made of the derivatives of line {back.line}, and {name} is in "
+                "none of them, as neither x nor b is in w, the derivative of w * x + b.",
                 "None is right for a loss of derivatives alone; a term with the values themselves, "
                 f"such as a boundary condition, gives {name} a gradient.",
             )
