@@ -541,7 +541,56 @@ def test_names_that_the_program_does_not_have() -> None:
     text = shown(
         "x = torch.ones(2, requires_grad=True)\ny = x * 2\ny = y.exp()\ny.sum().backward()"
     )
-    assert "y_1 is y as it was before y became another tensor." in text
+    assert "y_1 is an earlier value of y." in text
+
+
+PENALTY = (
+    "D = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.LeakyReLU(), torch.nn.Linear(2, 1))\n"
+    "x = torch.ones(3, 2, requires_grad=True)\nout = D(x)\n"
+    "g, = torch.autograd.grad(out, x, torch.ones_like(out), create_graph=True)\n"
+    "loss = ((g.norm(dim=1) - 1) ** 2).mean()\nloss.backward()\n"
+    "print(D[0].bias.grad, D[2].bias.grad, loss.item())"
+)
+BUFFER = (
+    "x = torch.arange(6.0, requires_grad=True)\nbuf = torch.zeros(6)\nfor i in range(6):\n"
+    "    buf[i] = x[i] ** 2\n    if i > 0:\n        buf[i] = buf[i] + buf[i - 1]\n"
+    "buf.sum().backward()"
+)
+POWER = (
+    "A = torch.tensor([[2.0, 0.0], [0.0, 1.0]], requires_grad=True)\nv = torch.tensor([1.0, 0.0])\n"
+    "for _ in range(40):\n    v = A @ v\n    v = v / v.norm()\n(v @ A @ v).backward()"
+)
+HOOKED = (
+    "m = torch.nn.Linear(2, 1)\nm.register_full_backward_hook(lambda m, gi, go: print(go[0]))\n"
+    "x = torch.ones(1, 2, requires_grad=True)\nm(x).sum().backward()"
+)
+
+
+@pytest.mark.parametrize(
+    ("program", "line"),
+    [  # PyTorch's gradients: zeros and None; [12, 20, 24, ...]; [[1, 0], [0, 0]]; the weight
+        (PENALTY, "D_0_bias.grad = zeros_like(D_0_bias) [0, 0]"),
+        (PENALTY, "What goes back is made of the derivatives of line 5"),
+        ("a, b = (torch.ones(2, requires_grad=True) for _ in 'ab')\n(2 * a).sum().backward()",
+         "a.grad = 2 * ones_like(a) [2, 2] b gets no gradient"),
+        (BUFFER, "[0, 10, 16, 18, 16, 10]"),
+        (POWER, "A.grad [[1, 0], [0, 0]] No formula here"),
+        (HOOKED, "x.grad = m_weight"),
+        ("m = torch.nn.Linear(1, 1)\nfor p in m.parameters():\n    p.data.fill_(2)\n"
+         "m(torch.ones(1, 1)).sum().backward()", "m_bias.grad = "),
+    ],
+)  # fmt: skip
+def test_a_backward_pass_in_formulas(program: str, line: str) -> None:
+    assert line in shown(program)
+
+
+def test_a_buffer_that_a_loop_fills_is_written_once() -> None:
+    """Not each of its values in full within the next."""
+    assert len(shown(BUFFER)) < 4000
+
+
+def test_what_is_done_with_a_loss_afterwards_cuts_nothing() -> None:
+    assert "item()" not in shown(PENALTY).split("loss.item())")[-1]
 
 
 @pytest.mark.parametrize("draw", ["torch.rand(2)", "numpy.random.rand(2)", "random.random()"])

@@ -104,6 +104,7 @@ def test_reasons_have_the_numbers_of_the_case():
 
 REASONS = [
     ("x.sort().values[:1].sum()", [3.0, 1.0], "no index of x.sort().values[:1] selects it"),
+    ("(x * log(x)).sum()", [0.0], "mul's rule sends g * log(x): 1·-inf is -inf; log adds nan"),
     ("x.masked_fill(x > 2, 0).sum()", [3.0, 1.0], "masked_fill puts another value there"),
     ("x.std(unbiased=False)", [3.0], "std sends 0 there, whatever it receives"),
     ("isclose(x, 0 * x).double().sum()", [3.0], "isclose(x, 0 * x) is True or False"),

@@ -8,14 +8,15 @@ no problem.
 
 import keyword
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Any, NamedTuple
 
 from ..autodiff.reverse import backward
 from ..backends.numeric import Evaluator
 from ..errors import GradcliError, did_you_mean
-from ..graphs import OPS, Node, intern
+from ..graphs import OPS, Node, intern, walk
 from ..lazy import np
 from ..notation import tree
 from ..notation.formulas.formula import OwnWriter
@@ -33,8 +34,11 @@ from ..snippets.eager.engine import (
 from ..snippets.eager.tensor import Origin, Tensor
 from ..snippets.trace import Backward
 
+LONG_PART = 12  # operations of a part that is not written twice
 MOST_RECORDS = 200  # what is longer is a loop that is better looked at in numbers
 TAKEN = {"g", "out", "pi", "inf", "nan", "float", "int", "bool", "Ellipsis"}
+# records of what gives its inputs as they are
+COPIES = {"CloneBackward0", "ToCopyBackward0", "BackwardHookFunctionBackward"}
 TOLERANCE, ROUNDING = 1e-3, 1e-5  # of float32: of a result, and of what it is computed from
 
 
@@ -117,7 +121,7 @@ class _Poser:
         roots = [t.record for t in self.back.outputs if t.record is not None]
         order = [r for r in inputs_first(roots, self.cut) if isinstance(r, Record)]
         if len(order) > self.most:
-            raise Unexplained(f"{len(order)} operations")
+            raise Unexplained(f"{len(order)} operations are too many to write out")
         return order
 
     def _cut(self, wanted: Sequence[Tensor]) -> None:
@@ -164,15 +168,16 @@ class _Poser:
         """The nodes of what a record gives."""
         call = record.call
         inputs = [self._of_edge(e) for e in record.edges]
-        if record.name in ("CloneBackward0", "ToCopyBackward0"):
+        if record.name in COPIES:
             built: Sequence[Node | None] = inputs
         elif isinstance(call, Elements) and inputs[0] is not None:
             built = [_elements(inputs[0], at) for at in call.at]
         elif call is None:
             raise Unexplained(record.name)
         elif isinstance(call, tuple) and isinstance(call[0], str):
-            of_class = call[0] == "function"
-            raise Unexplained(f"the Function {call[1].name}" if of_class else record.name)
+            if call[0] != "function":
+                raise Unexplained(record.name)
+            raise Unexplained(f"the Function {call[1].name} has a backward of its own")
         else:
             target = self._before_it(record) if inputs[0] is None else inputs[0]
             built = [self._called_on(call, target, inputs)]
@@ -311,7 +316,12 @@ class _Poser:
             if known and _is_usable(name) and name not in self.avoided:
                 by_name.setdefault(name, []).append(key)
         for name, keys in by_name.items():
-            *others, last = dict.fromkeys(keys)
+            called = dict.fromkeys(keys)
+            if len(called) > 1:  # as in a loop over parameters, which have paths
+                called = dict.fromkeys(k for k in keys if k not in back.paths)
+            if not called:
+                continue
+            *others, last = called
             self.names[last] = name
             for key in others:
                 numbered = self._numbered(f"{name}_", by_name)
@@ -369,7 +379,28 @@ class _Poser:
         named = [(self.names[key], n) for key, n in self.nodes.items() if key in self.names]
         named = [(name, n) for name, n in named if n not in self.inputs]
         last = next((name for name, n in named if n is out), None) or self._fresh("out")
-        return [(name, n) for name, n in named if n is not out] + [(last, out)]
+        named = [(name, n) for name, n in named if n is not out] + [(last, out)]
+        return [*self._with_shared(named)]
+
+    def _with_shared(self, named: Sequence[tuple[str, Node]]) -> Iterator[tuple[str, Node]]:
+        """Statements, and before them those for long parts that they would repeat, as the values
+        that a buffer has had in a loop.
+        """
+        nodes = walk(node for _, node in named)
+        uses = Counter(x for node in nodes for x in node.parents)
+        written = {node: 1 for _, node in named}
+        for node in nodes:
+            length = written.get(node) or 1 + sum(written[x] for x in node.parents)
+            repeated = length > LONG_PART and uses[node] > 1
+            if repeated:
+                self.names[node] = self._invented()
+            written[node] = 1 if repeated else length
+        stated: set[Node] = set()
+        for name, node in named:
+            parts = [n for n in walk([node]) if n in self.names and n not in stated]
+            yield from ((self.names[n], n) for n in parts)
+            yield name, node
+            stated |= {*parts}
 
     def _text(self, named: Iterable[tuple[str, Node]]) -> str:
         """Statements in the language."""

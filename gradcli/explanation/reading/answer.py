@@ -24,7 +24,7 @@ from ..blocks import (
     words,
 )
 from .changes import READ_AGAIN, Finding
-from .steps import Explained, explained
+from .steps import Explained, Gradient, explained
 from .surprises import surprises
 
 TRACEBACK = "Traceback (most recent call last)"
@@ -220,15 +220,7 @@ def _backwards(reading: Reading) -> list[Section]:
 
 
 def _explained(e: Explained) -> tuple[Block, ...]:
-    rows = [
-        Row(
-            (
-                plain(f"{gradient.name}.grad", " = ", gradient.formula or "(no formula)"),
-                _numbers(gradient.value),
-            )
-        )
-        for gradient in e.gradients
-    ]
+    rows = [Row((_written(e, x), _numbers(x.value))) for x in e.gradients]
     blocks: list[Block] = []
     if e.program:
         blocks.append(Code(e.program, "python"))
@@ -239,6 +231,12 @@ def _explained(e: Explained) -> tuple[Block, ...]:
         blocks.append(Table(tuple(rows)))
     blocks += [Prose(words(line)) for line in e.remarks]
     return tuple(blocks)
+
+
+def _written(e: Explained, x: Gradient) -> Line:
+    """A gradient and its formula; where no gradient has one, a remark says why."""
+    name = f"{x.name}.grad"
+    return plain(name, " = ", x.formula or "(no formula)") if e.program else plain(name)
 
 
 def _equation(text: str) -> Line:

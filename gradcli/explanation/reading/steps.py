@@ -1,6 +1,6 @@
 """One backward pass of a program in the short form of an explanation: seed, formulas, numbers."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ...errors import GradcliError
@@ -48,7 +48,16 @@ def explained(back: Backward) -> Explained:
         analysis = analysis_of(problem)
         return _of_analysis(back, problem, analysis)
     except (Unexplained, GradcliError) as reason:
-        return Explained("", _seed(back), (), (), (f"No formula here: {reason}.",))
+        remark = f"No formula here: {reason}."
+        return Explained("", _seed(back), (), tuple(_in_numbers(back)), (remark,))
+
+
+def _in_numbers(back: Backward) -> Iterator[Gradient]:
+    """The gradients that the program computed, without formulas."""
+    for tensor, value in back.results.items():
+        name = back.paths.get(tensor) or back.names.get(tensor)
+        if name and value is not None and value.dtype.kind == "f":
+            yield Gradient(name, "", value)
 
 
 def analysis_of(problem: Posed) -> Analysis:
@@ -56,7 +65,9 @@ def analysis_of(problem: Posed) -> Analysis:
     seed = problem.seed
     if seed is not None and _is_one(seed):  # formulas leave it out
         seed = None
-    return Analysis(pose(problem.text, values=problem.values, grad=seed, wrt=problem.wrt))
+    leaves = (*problem.leaves, *problem.wrt)  # those too that the output does not depend on
+    result = pose(problem.text, values=problem.values, grad=seed, wrt=problem.wrt, leaves=leaves)
+    return Analysis(result)
 
 
 def _is_one(seed: Any) -> bool:
@@ -70,7 +81,11 @@ def _of_analysis(back: Backward, problem: Posed, analysis: Analysis) -> Explaine
     for x in analysis.problem.wrt:
         value = values[x.name]
         if value is None:
-            remarks.append(f"{x.name}.grad stays None: the output does not depend on it.")
+            sent = back.results.get(problem.leaves[x.name])
+            if sent is None:
+                remarks.append(f"{x.name} gets no gradient: the output does not depend on it.")
+            else:  # PyTorch sends zeros back through a gradient that is piecewise linear
+                gradients.append(Gradient(x.name, f"zeros_like({x.name})", sent))
             continue
         written = result.formula(x)
         formula = "" if written is None else tree.text(result.w.in_statements(written))
@@ -100,18 +115,21 @@ def _named_here(problem: Posed, result: Gradients) -> Iterator[str]:
     derivation = result.derivation
     inner = derivation.added(derivation.lines) if derivation else []
     names = [name for s in inner for name in s.names]
-    for name, before in problem.unnamed.items():
-        if before:
-            yield f"{name} is {before} as it was before {before} became another tensor."
-        else:
-            names.append(name)
+    names += [name for name, later in problem.unnamed.items() if not later]
+    for later in dict.fromkeys(filter(None, problem.unnamed.values())):
+        earlier = [name for name, of in problem.unnamed.items() if of == later]
+        what = "is an earlier value" if len(earlier) == 1 else "are earlier values"
+        yield f"{_listed(earlier)} {what} of {later}."
     if names:
         arrays = {n: problem.values[n] for n in names if n in problem.values}
         values = [f"{n} = {_short(a, 'of shape ' + text(a.shape))}" for n, a in arrays.items()]
         verb, what = ("stands", "a value") if len(names) == 1 else ("stand", "values")
         end = f" ({', '.join(values)})" if values else ""
-        listed = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
-        yield f"{listed} {verb} for {what} that the program does not name{end}."
+        yield f"{_listed(names)} {verb} for {what} that the program does not name{end}."
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def _short(array: Any, otherwise: str = "numbers") -> str:

@@ -288,13 +288,15 @@ def no_gradient(reading: Reading, text: Text) -> Iterator[Finding]:
         )
         if not lost or tensor.grad is not None or not _asked(reading, tensor, name):
             continue
-        cut = _cut(reading, text)
+        added = _derivatives_of(reading, tensor, name)
+        cut = None if added else _cut(reading, text)
         reason = cut[1] if cut else "No output that goes back was computed from it."
+        use = added[1] if added else f"Use {name} in what goes back, or take it out."
         yield Finding(
             "no-gradient",
             f"{name}.grad stays None",
-            reason,
-            "" if cut else f"Use {name} in what goes back, or take it out.",
+            added[0] if added else reason,
+            "" if cut else use,
             backwards[-1].line,
             evidence(
                 reading,
@@ -303,6 +305,21 @@ def no_gradient(reading: Reading, text: Text) -> Iterator[Finding]:
             ),
         )
         return
+
+
+def _derivatives_of(reading: Reading, tensor: Tensor, name: str) -> tuple[str, str] | None:
+    """Why a leaf gets no gradient, and the cure, where only derivatives of what is computed from
+    it go back: a bias that is added last is in none of these.
+    """
+    for back in reading.trace.backwards:
+        if back.kind == "grad" and any(leaf is tensor for leaf in back.leaves):
+            return (
+                f"What goes back is made of the derivatives of line {back.line}, and {name} is in "
+                "none of them, as neither x nor b is in w, the derivative of w * x + b.",
+                "None is right for a loss of derivatives alone; a term with the values themselves, "
+                f"such as a boundary condition, gives {name} a gradient.",
+            )
+    return None
 
 
 def _asked(reading: Reading, tensor: Tensor, name: str) -> bool:
@@ -320,14 +337,17 @@ def _asked(reading: Reading, tensor: Tensor, name: str) -> bool:
 
 
 def _cut(reading: Reading, text: Text) -> tuple[int, str] | None:
-    """A line that cuts a graph, and why."""
+    """A line that cuts a graph before the last backward pass, and why."""
     from .corrections.case import Case
     from .corrections.cut_steps import uncut
 
     match = re.match("", "")
     assert match is not None
     case = Case(reading, match)
+    last = reading.trace.backwards[-1].line
     for node in case.all_nodes:
+        if node.lineno > last:  # what is done with results cuts nothing off
+            return None
         if (
             isinstance(node, ast.With)
             and "no_grad" in text.of(node.items[0].context_expr)

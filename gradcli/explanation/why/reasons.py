@@ -48,8 +48,11 @@ class Reasons:
         rule = f"{name}'s rule sends {rule}" if rule else f"{name} sends {number(sent)}"
         parts.append(f"{rule}: {arithmetic}" if arithmetic else rule)
         if kind == "nan" and np.isinf(sent):
-            maker = self._maker(origin)
+            maker, other = self._maker(origin), self.tracer.beside(origin)
             parts.append(f"{maker} makes nan of it" if maker else "")
+            if other is not None and not maker:
+                also = number(float(other.sent[origin.place]))
+                parts.append(f"{operation_name(self.a, other.node)} adds {also}, which makes nan")
         return "; ".join(filter(None, parts))
 
     def _maker(self, origin: Origin) -> str:

@@ -192,6 +192,12 @@ class Tracer:
         step = next(s for s in self.steps if s.node is node)
         return float(np.broadcast_to(self.a.value(step.received), node.shape)[place])
 
+    def beside(self, origin: Origin) -> LocalStep | None:
+        """Another step that sends what is not finite to the element that an origin makes so."""
+        first, at = origin.step, origin.place
+        steps = self._arriving(first.to) if first is not None else []
+        return next((s for s in steps if s is not first and not np.isfinite(s.sent[at])), None)
+
     def _local(self, step: Step, to: Node) -> LocalStep:
         key = step.node, to
         if key not in self._locals:

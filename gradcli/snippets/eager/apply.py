@@ -682,7 +682,8 @@ def _with_zeros(gradient: Tensor, edge: Edge, name: str, zeros: bool) -> None:
         return [*sent, None if grads[0] is None else zeros_like(gradient)]
 
     before = record or Record(name, [], [Meta(gradient.shape, gradient.dtype)], back)
-    again = Record(name, [*before.edges, edge], before.metas, back, before.saved)
+    edges = [*before.edges, edge]
+    again = Record(name, edges, before.metas, back, before.saved, call=before.call)
     gradient.set_record(again)
 
 

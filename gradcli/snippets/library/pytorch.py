@@ -192,9 +192,12 @@ SOURCES = {
     **{f"torch.distributions.{n}": "distributions" for n in INNER_DISTRIBUTIONS},
     "torch.nn.utils.rnn": "utils",
     "torch.nn.utils.parametrize": "parametrize",
+    "torch.nn.utils.parametrizations": "parametrizations",
     "functorch": "functorch",
     "torch.autograd.gradcheck": "checks",
 }
+
+INNER_UTILS = ("rnn", "parametrize", "parametrizations")
 
 
 def _of_source(path: str, name: str, library: Library) -> Module:
@@ -234,7 +237,7 @@ MODULES: dict[str, Callable[[Library], Module]] = {
     ),
     "torch.nn.utils": lambda library: module(
         "torch.nn.utils",
-        members={n: library.find(f"torch.nn.utils.{n}") for n in ("rnn", "parametrize")},
+        members={n: library.find(f"torch.nn.utils.{n}") for n in INNER_UTILS},
         more=library.source("utils"),
         operators=False,
     ),
