@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from .case import Case, Proposal
 from .cut_steps import uncut
+from .functions import classes, methods, results_of
 from .nodes import calls_in, dotted, elements, method, names_in, owner, targets, value_of, within
 from .requiring import (
     asked_for,
@@ -233,8 +234,32 @@ def plain_number(case: Case) -> Iterator[Proposal]:
         inner, call = node.value, case.parents.get(node)
         if node.attr == "item" and isinstance(call, ast.Call):
             yield case.replaced(call, case.of(inner))
+        yield from counted(case, inner)
+        yield from number_from_forward(case, inner)
         yield from connected(case, inner)
         yield case.replaced(inner, f"torch.tensor({case.of(inner)})", weak=True)
+
+
+def number_from_forward(case: Case, number: ast.expr) -> Iterator[Proposal]:
+    """The tensor itself for x.item() that the forward of a custom Function returns."""
+    made = {dotted(owner(case.made(number)))}
+    for cls in [c for c in classes(case) if c.name in made]:
+        for value in [v for f in methods(cls, "forward") for v in results_of(f)]:
+            if method(value) == "item" and isinstance(value, ast.Call):
+                why = "forward of a custom Function returns tensors: a number has no graph."
+                yield case.proposal(case.without_method(value), why=why)
+
+
+def counted(case: Case, number: ast.expr) -> Iterator[Proposal]:
+    """loss = criterion(...) for criterion(...).item(), and `total += loss.item()` after it."""
+    name = dotted(number)
+    sums = [s for s in case.of_type(ast.AugAssign, everywhere=True) if dotted(s.value) == name]
+    for built in case.assignments(name)[-1:] if sums else ():
+        call = value_of(built)
+        if method(call) == "item" and isinstance(call, ast.Call):
+            yield case.proposal(
+                case.without_method(call), *[case.appending(s.value, ".item()") for s in sums]
+            )
 
 
 CREATED = "A gradient has a graph of its own only where create_graph=True made it."

@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
+from ....snippets.eager.engine import Accumulator, inputs_first
 from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
 from .case import Case, Proposal, is_computed, layers_of
@@ -23,6 +24,7 @@ def freed(case: Case) -> Iterator[Proposal]:
     """Compute again what changes, cut off what belongs to an earlier step, else keep the graph."""
     yield from last_term(case)
     yield from detached_for_other(case)
+    yield from detached_from_trained(case)
     yield from recomputed(case)
     yield from carried_over(case)
     yield from carried_by_module(case)
@@ -81,14 +83,46 @@ def detached_for_other(case: Case) -> Iterator[Proposal]:
                 )
 
 
-def _stepped_after(case: Case, call: ast.Call, at: ast.stmt) -> bool:
-    """Whether the step that follows a backward pass is one of the network that is called."""
+def detached_from_trained(case: Case) -> Iterator[Proposal]:
+    """adv.detach() in the loss of one network, where adv comes from another one's parameters alone,
+    which no later step changes.
+    """
+    roots = [r for back in freeing(case) if (r := case.root(back)) is not None]
+    first = {s for r in roots for s in case.slice_of(r, case.line)}
+    for back in case.here:
+        root, at = case.root(back), case.statement_of(back)
+        later = _stepped(case, at)
+        own = [at, *(case.slice_of(root, at.lineno) if root is not None and any(later) else [])]
+        for name in [n for s in own if s not in first for n in within(s, ast.Name)]:
+            leaves = _leaves(case.tensor_of(name.id)) if isinstance(name.ctx, ast.Load) else set()
+            if leaves and not any(leaves & stepped for stepped in later):
+                why = f" {name.id} comes from parameters that are trained by the first loss alone."
+                yield case.appended(name, ".detach()", why=SECOND + why)
+
+
+def _leaves(tensor: Tensor | None) -> set[int]:
+    """The tensors that a gradient of a computed tensor arrives at, by their identity."""
+    if tensor is None or tensor.record is None:
+        return set()
+    records = inputs_first([tensor.record])
+    return {id(r.tensor) for r in records if isinstance(r, Accumulator)}
+
+
+def _stepped(case: Case, at: ast.stmt) -> list[set[int]]:
+    """The parameters that each step after a statement changes, by their identity."""
+    result = []
     for step in [c for later in case.block_after(at) for c in calls_in(later, "step")]:
         optimiser = case.value(owner(step))
-        groups = optimiser.fields["param_groups"] if isinstance(optimiser, Instance) else []
-        stepped = {id(p) for g in groups for p in g["params"]}
-        return bool(stepped & {id(p) for p in _parameters_of(case.value(call.func))})
-    return False
+        if isinstance(optimiser, Instance):
+            groups = optimiser.fields.get("param_groups", [])
+            result.append({id(p) for g in groups for p in g["params"]})
+    return result
+
+
+def _stepped_after(case: Case, call: ast.Call, at: ast.stmt) -> bool:
+    """Whether the step that follows a backward pass is one of the network that is called."""
+    parameters = {id(p) for p in _parameters_of(case.value(call.func))}
+    return any(bool(stepped & parameters) for stepped in _stepped(case, at)[:1])
 
 
 def _parameters_of(module: Any) -> Iterator[Any]:
