@@ -110,6 +110,11 @@ def _of_method(case: Case, node: ast.Call) -> Uncut | None:
     if not isinstance(node.func, ast.Attribute):
         return None
     name, inner = node.func.attr, node.func.value
+    casts = name in ("float", "double", "long", "int")
+    if casts or (name in ("type", "to") and FLOATS.search(case.of(node))):
+        test = as_comparison(inner)
+        if test:
+            return _threshold(case, node, test)
     if name in LEFT_OUT and not node.args:
         return Uncut(case.without_method(node), _at(node, LEFT_OUT[name]))
     if name == "item" and not node.args:
@@ -122,9 +127,6 @@ def _of_method(case: Case, node: ast.Call) -> Uncut | None:
     if name in ("type", "to") and INTEGERS.search(case.of(node)):
         return Uncut(case.without_method(node), _at(node, LEFT_OUT["long"]))
     first = node.args[0] if node.args else None
-    if name in ("float", "double") or (name in ("type", "to") and FLOATS.search(case.of(node))):
-        test = as_comparison(inner)
-        return _threshold(case, node, test) if test else None
     chosen = case.made(first) if first is not None and name == "one_hot" else first
     if name == "one_hot" and isinstance(chosen, ast.Call) and method(chosen) == "argmax":
         return _soft_classes(case, node, chosen)

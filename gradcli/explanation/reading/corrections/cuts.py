@@ -142,6 +142,7 @@ def recording(case: Case) -> Iterator[Proposal]:
             names = [method(i.context_expr) for i in node.items]
             if len(names) == 1 and names[0] in WITHOUT_RECORD:
                 yield from parted(case, node)
+                yield from in_training(case, node)
                 why = f"Line {node.lineno}: nothing is recorded within {names[0]}()."
                 yield case.proposal(case.unwrapping(node), why=why)
         elif isinstance(node, ast.Expr):
@@ -154,6 +155,19 @@ def recording(case: Case) -> Iterator[Proposal]:
                 if name in WITHOUT_RECORD:
                     why = f"Line {d.lineno}: nothing is recorded within this function."
                     yield case.proposal(case.without_lines(d), why=why)
+
+
+def in_training(case: Case, block: ast.With) -> Iterator[Proposal]:
+    """`if training:` for the backward pass and the step after `set_grad_enabled(training)`."""
+    (context,) = [i.context_expr for i in block.items]
+    given = context.args[:1] if isinstance(context, ast.Call) else []
+    for flag in [a for a in given if not isinstance(a, ast.Constant)]:
+        for at in [case.statement_of(back) for back in case.here]:
+            later = case.block_after(at)
+            steps = [n for n, s in enumerate(later) if calls_in(s, "step")]
+            trained = [at, *later[: max(steps, default=-1) + 1]]
+            why = f"Line {block.lineno}: nothing is recorded where {case.of(flag)} is False."
+            yield case.proposal(case.wrapping(trained, f"if {case.of(flag)}:"), why=why)
 
 
 FIXED = re.compile(r"teacher|target|ref|frozen|baseline|old|ema", re.I)

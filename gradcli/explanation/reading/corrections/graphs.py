@@ -167,6 +167,12 @@ def recomputed(case: Case) -> Iterator[Proposal]:
             if s.lineno < loop.lineno and case.loop(s) is case.loop(loop)
             if isinstance(value_of(s), ast.AST) and computes(case, s)
         ]
+        anew = [s for s in outside if _called_anew(case, s, root, loop)]
+        yield from case.change(
+            *[case.appending(value_of(s), ".detach()") for s in anew],
+            note="The numbers from before the loop stay; the loop calls the network anew.",
+            why=SECOND + " The graph from before the loop is gone through in each turn.",
+        )
         fixed = [s for s in outside if _is_fixed(case, s)]
         if fixed:
             yield case.appended(
@@ -184,6 +190,16 @@ def recomputed(case: Case) -> Iterator[Proposal]:
             note="Each turn of the loop changes the parameters: it needs a forward of its own.",
             why=SECOND + " The forward stands outside the loop and builds the graph only once.",
         )
+
+
+def _called_anew(case: Case, before: ast.stmt, root: ast.expr, loop: ast.AST) -> bool:
+    """Whether the loss of each turn calls a network again that a statement before the loop calls:
+    what that gave then is what the turn compares with.
+    """
+    called = [n.func for n in within(before, ast.Call) if _is_network(case, n)]
+    turn = [s for s in case.slice_of(root, case.line) if loop in case.around(s)]
+    again = {case.of(n.func) for s in turn for n in within(s, ast.Call)}
+    return any(case.of(f) in again for f in called)
 
 
 def _is_fixed(case: Case, statement: ast.stmt) -> bool:
