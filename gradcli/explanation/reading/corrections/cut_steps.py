@@ -202,8 +202,11 @@ def _copied(case: Case, node: ast.Call) -> Uncut | None:
         if not within(given, ast.Name, ast.Call):
             return None  # numbers alone
         return _instead(case, node, f"torch.stack({_stackable(case, given)})", why)
-    if isinstance(given, ast.ListComp | ast.GeneratorExp) or case.is_list(given):
-        return _instead(case, node, f"torch.stack({case.of(given)})", why)
+    built = case.made(given, node.lineno)
+    if isinstance(built, ast.ListComp | ast.GeneratorExp) or case.is_list(given):
+        called = isinstance(built, ast.ListComp) and getattr(built.elt, "func", None)
+        flat = ".flatten()" if case.is_module(called or None) else ""  # of one number each
+        return _instead(case, node, f"torch.stack({case.of(given)}){flat}", why)
     return _instead(case, node, case.operand(given), why)
 
 

@@ -315,7 +315,15 @@ def last_term(case: Case) -> Iterator[Proposal]:
         name = root.id
         for s in case.assignments(name, case.line):
             term = _term(s, name) if loop in case.around(s) else None
-            if term is not None and case.assignments(name, loop.lineno):
+            begun = case.assignments(name, loop.lineno)
+            outer = case.parents.get(case.statement_of(call))
+            if term is not None and begun and isinstance(outer, ast.If) and outer is not loop:
+                yield case.proposal(
+                    case.after(case.blocks[case.statement_of(call)][-1], case.of(begun[-1])),
+                    why=f"{name} holds the losses of the turns before, whose graphs are freed.",
+                    note=f"{name} is summed anew after each step.",
+                )
+            elif term is not None and begun:
                 yield case.proposal(
                     case.appending(term, ".detach()"),
                     case.replacing(root, case.of(term)),

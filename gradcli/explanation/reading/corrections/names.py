@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from ....public_names import in_pytorch
 from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
-from .calls import made_first, misspelled_init
+from .calls import layer_made_of_values, made_first, misspelled_init
 from .case import Case, Proposal
 from .functions import classes, functions, without_apply
 from .nodes import (
@@ -252,6 +252,7 @@ def attribute(case: Case) -> Iterator[Proposal]:
     match = case.match
     owner, name = match[1] or match[4] or match[6], match[2] or match[5] or match[7]
     yield from made_first(case)
+    yield from layer_made_of_values(case, owner)
     if any(c.name == owner for c in classes(case)):
         yield from without_apply(case)
     yield from as_method(case, name)
@@ -344,6 +345,9 @@ def of_owner(case: Case, node: ast.Attribute) -> Iterator[Proposal]:
     if isinstance(value, Instance) and any(node.attr in c.members for c in value.cls.mro):
         why = f"{node.attr} is a method of {case.of(held)}, not of what it gives."
         yield case.replaced(node.value, case.of(held), why=why)
+    for name, there in case.scope.items() if node.attr == "step" else ():
+        if isinstance(there, Instance) and "param_groups" in there.fields:
+            yield case.replaced(node.value, name, why="An optimiser makes the step.")
     if node.attr in ("backward", "item") and case.is_module(node.value):
         called = case.of(node.value)
         for built in reversed(case.of_type(ast.Assign, everywhere=True)):
