@@ -317,7 +317,7 @@ def last_term(case: Case) -> Iterator[Proposal]:
             term = _term(s, name) if loop in case.around(s) else None
             begun = case.assignments(name, loop.lineno)
             outer = case.parents.get(case.statement_of(call))
-            if term is not None and begun and isinstance(outer, ast.If) and outer is not loop:
+            if term is not None and begun and isinstance(outer, ast.If):
                 yield case.proposal(
                     case.after(case.blocks[case.statement_of(call)][-1], case.of(begun[-1])),
                     why=f"{name} holds the losses of the turns before, whose graphs are freed.",
