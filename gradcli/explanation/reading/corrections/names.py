@@ -345,7 +345,8 @@ def of_owner(case: Case, node: ast.Attribute) -> Iterator[Proposal]:
     if isinstance(value, Instance) and any(node.attr in c.members for c in value.cls.mro):
         why = f"{node.attr} is a method of {case.of(held)}, not of what it gives."
         yield case.replaced(node.value, case.of(held), why=why)
-    for name, there in case.scope.items() if node.attr == "step" else ():
+    alone = node.attr == "step" and len(case.calls("step", everywhere=True)) == 1
+    for name, there in case.scope.items() if alone else ():
         if isinstance(there, Instance) and "param_groups" in there.fields:
             yield case.replaced(node.value, name, why="An optimiser makes the step.")
     if node.attr in ("backward", "item") and case.is_module(node.value):
