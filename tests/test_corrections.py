@@ -362,6 +362,7 @@ CHANGES = {
     "relu module called with input": "line 9:  return nn.ReLU()(self.fc(x))",
     "model class not instance": "line 10:  model = Net()",
     "step on loss": "line 9:  opt.step()",
+    "frozen and forgot head": "line 6:  for m in [backbone]:",
     "accumulation loss tensor across batches one backward each": "after line 12:  loss = 0",
 }
 
