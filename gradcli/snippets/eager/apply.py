@@ -22,7 +22,7 @@ from .grad_names import (
     gradient_name,
 )
 from .kernels import check_kinds
-from .layouts import laid_out
+from .layouts import laid_out, laid_out_back
 from .mode import MODE, recording
 from .plans import InputGradients, Plan
 from .products import THROUGH_PRODUCTS
@@ -538,7 +538,19 @@ class OperatorBackward:
         answers = run(self, tensors, output, gradient, record)
         for place, answer in zip(self.back.places, answers):
             result[place] = answer
+        _lay_out(self.prepared.node, record, gradient, result)
         return result
+
+
+def _lay_out(node: Node, record: Record, received: Tensor, gradients: Gradients) -> None:
+    """Lay out the gradients that have memory of their own as PyTorch does."""
+    if record.call is None:
+        return
+    operands = record.call[1]
+    for place, gradient in enumerate(gradients):
+        if gradient is None or np.may_share_memory(gradient.data, received.data):
+            continue
+        gradient.data = laid_out_back(node, operands, place, gradient.data)
 
 
 def _untracked(

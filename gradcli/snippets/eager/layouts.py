@@ -46,6 +46,20 @@ def _ordered(value: Any, order: Sequence[int]) -> Any:
     return np.ascontiguousarray(value.transpose(outer)).transpose(np.argsort(outer))
 
 
+def laid_out_back(node: Node, operands: Sequence[Any], place: int, value: Any) -> Any:
+    """The gradient of an operand of what is not computed element by element: row by row, but column
+    by column of a matrix that lies so in a product of matrices, as `mm` sends it back.
+    """
+    if value.ndim < 2 or node.op.family == "elementwise":
+        return value
+    if node.op.name not in ("matmul", "addmm") or value.ndim > 2:
+        return np.ascontiguousarray(value)
+    factor = operands[place]
+    outer = node.op.name == "matmul" and operands[1].ndim == 1  # the gradient that mv sends back
+    columns = not outer and factor.strides == (1, factor.shape[0])
+    return np.asfortranarray(value) if columns else np.ascontiguousarray(value)
+
+
 def drawn_over(tensor: Tensor, draw: Callable[[tuple[int, ...]], Any]) -> Any:
     """Random numbers for a tensor, which is filled in the order of its memory."""
     if tensor.data.flags.c_contiguous:

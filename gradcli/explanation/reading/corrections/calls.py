@@ -54,6 +54,23 @@ def made_first(case: Case) -> Iterator[Proposal]:
                 yield case.proposal(case.adding(call.func, "()"), why=why)
 
 
+def layer_made_of_values(case: Case, layer: str) -> Iterator[Proposal]:
+    """nn.ReLU()(x) for nn.ReLU(x), where the layer came out in the place of what it computes."""
+    for call in case.calls(layer, everywhere=True):
+        if len(call.args) == 1 and isinstance(call.args[0], ast.Call | ast.Name | ast.BinOp):
+            why = f"{layer} is a class: it is made first, and then called with the values."
+            yield case.replaced(call.func, f"{case.of(call.func)}()", why=why)
+
+
+def instance_of_class(case: Case) -> Iterator[Proposal]:
+    """Net() for Net, where a method is called of the class itself."""
+    for node in case.attributes(case.match[1]):
+        for built in reversed(case.makers(node.value)):
+            if isinstance(built.value, ast.Name):
+                why = f"{case.of(built.value)} is the class; with () it makes an object."
+                yield case.appended(built.value, "()", why=why)
+
+
 def class_for_layer(case: Case) -> Iterator[Proposal]:
     """nn.ReLU() for nn.ReLU; F.relu for nn.ReLU(x); the layers of a list."""
     for call in case.calls("Sequential"):

@@ -110,6 +110,11 @@ def _of_method(case: Case, node: ast.Call) -> Uncut | None:
     if not isinstance(node.func, ast.Attribute):
         return None
     name, inner = node.func.attr, node.func.value
+    casts = name in ("float", "double", "long", "int")
+    if casts or (name in ("type", "to") and FLOATS.search(case.of(node))):
+        test = as_comparison(inner)
+        if test:
+            return _threshold(case, node, test)
     if name in LEFT_OUT and not node.args:
         return Uncut(case.without_method(node), _at(node, LEFT_OUT[name]))
     if name == "item" and not node.args:
@@ -122,9 +127,6 @@ def _of_method(case: Case, node: ast.Call) -> Uncut | None:
     if name in ("type", "to") and INTEGERS.search(case.of(node)):
         return Uncut(case.without_method(node), _at(node, LEFT_OUT["long"]))
     first = node.args[0] if node.args else None
-    if name in ("float", "double") or (name in ("type", "to") and FLOATS.search(case.of(node))):
-        test = as_comparison(inner)
-        return _threshold(case, node, test) if test else None
     chosen = case.made(first) if first is not None and name == "one_hot" else first
     if name == "one_hot" and isinstance(chosen, ast.Call) and method(chosen) == "argmax":
         return _soft_classes(case, node, chosen)
@@ -200,8 +202,11 @@ def _copied(case: Case, node: ast.Call) -> Uncut | None:
         if not within(given, ast.Name, ast.Call):
             return None  # numbers alone
         return _instead(case, node, f"torch.stack({_stackable(case, given)})", why)
-    if isinstance(given, ast.ListComp | ast.GeneratorExp) or case.is_list(given):
-        return _instead(case, node, f"torch.stack({case.of(given)})", why)
+    built = case.made(given, node.lineno)
+    if isinstance(built, ast.ListComp | ast.GeneratorExp) or case.is_list(given):
+        called = isinstance(built, ast.ListComp) and getattr(built.elt, "func", None)
+        flat = ".flatten()" if case.is_module(called or None) else ""  # of one number each
+        return _instead(case, node, f"torch.stack({case.of(given)}){flat}", why)
     return _instead(case, node, case.operand(given), why)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from .case import Case, Proposal
 from .cut_steps import uncut
+from .functions import classes, methods, results_of
 from .nodes import calls_in, dotted, elements, method, names_in, owner, targets, value_of, within
 from .requiring import (
     asked_for,
@@ -141,6 +142,7 @@ def recording(case: Case) -> Iterator[Proposal]:
             names = [method(i.context_expr) for i in node.items]
             if len(names) == 1 and names[0] in WITHOUT_RECORD:
                 yield from parted(case, node)
+                yield from in_training(case, node)
                 why = f"Line {node.lineno}: nothing is recorded within {names[0]}()."
                 yield case.proposal(case.unwrapping(node), why=why)
         elif isinstance(node, ast.Expr):
@@ -153,6 +155,19 @@ def recording(case: Case) -> Iterator[Proposal]:
                 if name in WITHOUT_RECORD:
                     why = f"Line {d.lineno}: nothing is recorded within this function."
                     yield case.proposal(case.without_lines(d), why=why)
+
+
+def in_training(case: Case, block: ast.With) -> Iterator[Proposal]:
+    """`if training:` for the backward pass and the step after `set_grad_enabled(training)`."""
+    (context,) = [i.context_expr for i in block.items]
+    given = context.args[:1] if isinstance(context, ast.Call) else []
+    for flag in [a for a in given if not isinstance(a, ast.Constant)]:
+        for at in [case.statement_of(back) for back in case.here]:
+            later = case.block_after(at)
+            steps = [n for n, s in enumerate(later) if calls_in(s, "step")]
+            trained = [at, *later[: max(steps, default=-1) + 1]]
+            why = f"Line {block.lineno}: nothing is recorded where {case.of(flag)} is False."
+            yield case.proposal(case.wrapping(trained, f"if {case.of(flag)}:"), why=why)
 
 
 FIXED = re.compile(r"teacher|target|ref|frozen|baseline|old|ema", re.I)
@@ -233,8 +248,32 @@ def plain_number(case: Case) -> Iterator[Proposal]:
         inner, call = node.value, case.parents.get(node)
         if node.attr == "item" and isinstance(call, ast.Call):
             yield case.replaced(call, case.of(inner))
+        yield from counted(case, inner)
+        yield from number_from_forward(case, inner)
         yield from connected(case, inner)
         yield case.replaced(inner, f"torch.tensor({case.of(inner)})", weak=True)
+
+
+def number_from_forward(case: Case, number: ast.expr) -> Iterator[Proposal]:
+    """The tensor itself for x.item() that the forward of a custom Function returns."""
+    made = {dotted(owner(case.made(number)))}
+    for cls in [c for c in classes(case) if c.name in made]:
+        for value in [v for f in methods(cls, "forward") for v in results_of(f)]:
+            if method(value) == "item" and isinstance(value, ast.Call):
+                why = "forward of a custom Function returns tensors: a number has no graph."
+                yield case.proposal(case.without_method(value), why=why)
+
+
+def counted(case: Case, number: ast.expr) -> Iterator[Proposal]:
+    """loss = criterion(...) for criterion(...).item(), and `total += loss.item()` after it."""
+    name = dotted(number)
+    sums = [s for s in case.of_type(ast.AugAssign, everywhere=True) if dotted(s.value) == name]
+    for built in case.assignments(name)[-1:] if sums else ():
+        call = value_of(built)
+        if method(call) == "item" and isinstance(call, ast.Call):
+            yield case.proposal(
+                case.without_method(call), *[case.appending(s.value, ".item()") for s in sums]
+            )
 
 
 CREATED = "A gradient has a graph of its own only where create_graph=True made it."

@@ -283,6 +283,16 @@ def _named(case: Case, function: ast.Lambda | ast.FunctionDef) -> Iterator[Propo
             yield case.replaced(call.args[0], new, why=why)
 
 
+def hook_count(case: Case) -> Iterator[Proposal]:
+    """As many gradients as the module has inputs: the first ones."""
+    got, expected = int(case.match[1]), int(case.match[2])
+    for value in [v for f in hooks(case) for v in results_of(f)]:
+        given = parts(value)
+        if len(given) == got > expected:
+            texts = [case.of(p) for p in given[:expected]]
+            yield case.replaced(value, f"({', '.join(texts)}{',' * (expected == 1)})")
+
+
 def hook_changed(case: Case) -> Iterator[Proposal]:
     """The same shape and dtype."""
     for function in hooks(case):

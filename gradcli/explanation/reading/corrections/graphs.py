@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
+from ....snippets.eager.engine import Accumulator, inputs_first
 from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
 from .case import Case, Proposal, is_computed, layers_of
@@ -23,6 +24,7 @@ def freed(case: Case) -> Iterator[Proposal]:
     """Compute again what changes, cut off what belongs to an earlier step, else keep the graph."""
     yield from last_term(case)
     yield from detached_for_other(case)
+    yield from detached_from_trained(case)
     yield from recomputed(case)
     yield from carried_over(case)
     yield from carried_by_module(case)
@@ -81,14 +83,46 @@ def detached_for_other(case: Case) -> Iterator[Proposal]:
                 )
 
 
-def _stepped_after(case: Case, call: ast.Call, at: ast.stmt) -> bool:
-    """Whether the step that follows a backward pass is one of the network that is called."""
+def detached_from_trained(case: Case) -> Iterator[Proposal]:
+    """adv.detach() in the loss of one network, where adv comes from another one's parameters alone,
+    which no later step changes.
+    """
+    roots = [r for back in freeing(case) if (r := case.root(back)) is not None]
+    first = {s for r in roots for s in case.slice_of(r, case.line)}
+    for back in case.here:
+        root, at = case.root(back), case.statement_of(back)
+        later = _stepped(case, at)
+        own = [at, *(case.slice_of(root, at.lineno) if root is not None and any(later) else [])]
+        for name in [n for s in own if s not in first for n in within(s, ast.Name)]:
+            leaves = _leaves(case.tensor_of(name.id)) if isinstance(name.ctx, ast.Load) else set()
+            if leaves and not any(leaves & stepped for stepped in later):
+                why = f" {name.id} comes from parameters that are trained by the first loss alone."
+                yield case.appended(name, ".detach()", why=SECOND + why)
+
+
+def _leaves(tensor: Tensor | None) -> set[int]:
+    """The tensors that a gradient of a computed tensor arrives at, by their identity."""
+    if tensor is None or tensor.record is None:
+        return set()
+    records = inputs_first([tensor.record])
+    return {id(r.tensor) for r in records if isinstance(r, Accumulator)}
+
+
+def _stepped(case: Case, at: ast.stmt) -> list[set[int]]:
+    """The parameters that each step after a statement changes, by their identity."""
+    result = []
     for step in [c for later in case.block_after(at) for c in calls_in(later, "step")]:
         optimiser = case.value(owner(step))
-        groups = optimiser.fields["param_groups"] if isinstance(optimiser, Instance) else []
-        stepped = {id(p) for g in groups for p in g["params"]}
-        return bool(stepped & {id(p) for p in _parameters_of(case.value(call.func))})
-    return False
+        if isinstance(optimiser, Instance):
+            groups = optimiser.fields.get("param_groups", [])
+            result.append({id(p) for g in groups for p in g["params"]})
+    return result
+
+
+def _stepped_after(case: Case, call: ast.Call, at: ast.stmt) -> bool:
+    """Whether the step that follows a backward pass is one of the network that is called."""
+    parameters = {id(p) for p in _parameters_of(case.value(call.func))}
+    return any(bool(stepped & parameters) for stepped in _stepped(case, at)[:1])
 
 
 def _parameters_of(module: Any) -> Iterator[Any]:
@@ -133,6 +167,12 @@ def recomputed(case: Case) -> Iterator[Proposal]:
             if s.lineno < loop.lineno and case.loop(s) is case.loop(loop)
             if isinstance(value_of(s), ast.AST) and computes(case, s)
         ]
+        anew = [s for s in outside if _called_anew(case, s, root, loop)]
+        yield from case.change(
+            *[case.appending(value_of(s), ".detach()") for s in anew],
+            note="The numbers from before the loop stay; the loop calls the network anew.",
+            why=SECOND + " The graph from before the loop is gone through in each turn.",
+        )
         fixed = [s for s in outside if _is_fixed(case, s)]
         if fixed:
             yield case.appended(
@@ -150,6 +190,16 @@ def recomputed(case: Case) -> Iterator[Proposal]:
             note="Each turn of the loop changes the parameters: it needs a forward of its own.",
             why=SECOND + " The forward stands outside the loop and builds the graph only once.",
         )
+
+
+def _called_anew(case: Case, before: ast.stmt, root: ast.expr, loop: ast.AST) -> bool:
+    """Whether the loss of each turn calls a network again that a statement before the loop calls:
+    what that gave then is what the turn compares with.
+    """
+    called = [n.func for n in within(before, ast.Call) if _is_network(case, n)]
+    turn = [s for s in case.slice_of(root, case.line) if loop in case.around(s)]
+    again = {case.of(n.func) for s in turn for n in within(s, ast.Call)}
+    return any(case.of(f) in again for f in called)
 
 
 def _is_fixed(case: Case, statement: ast.stmt) -> bool:
@@ -265,7 +315,15 @@ def last_term(case: Case) -> Iterator[Proposal]:
         name = root.id
         for s in case.assignments(name, case.line):
             term = _term(s, name) if loop in case.around(s) else None
-            if term is not None and case.assignments(name, loop.lineno):
+            begun = case.assignments(name, loop.lineno)
+            outer = case.parents.get(case.statement_of(call))
+            if term is not None and begun and isinstance(outer, ast.If):
+                yield case.proposal(
+                    case.after(case.blocks[case.statement_of(call)][-1], case.of(begun[-1])),
+                    why=f"{name} holds the losses of the turns before, whose graphs are freed.",
+                    note=f"{name} is summed anew after each step.",
+                )
+            elif term is not None and begun:
                 yield case.proposal(
                     case.appending(term, ".detach()"),
                     case.replacing(root, case.of(term)),

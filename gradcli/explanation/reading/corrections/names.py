@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from ....public_names import in_pytorch
 from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
-from .calls import made_first, misspelled_init
+from .calls import layer_made_of_values, made_first, misspelled_init
 from .case import Case, Proposal
 from .functions import classes, functions, without_apply
 from .nodes import (
@@ -252,6 +252,7 @@ def attribute(case: Case) -> Iterator[Proposal]:
     match = case.match
     owner, name = match[1] or match[4] or match[6], match[2] or match[5] or match[7]
     yield from made_first(case)
+    yield from layer_made_of_values(case, owner)
     if any(c.name == owner for c in classes(case)):
         yield from without_apply(case)
     yield from as_method(case, name)
@@ -336,11 +337,33 @@ def of_part(case: Case, node: ast.Attribute) -> Iterator[Proposal]:
             return
 
 
+def of_owner(case: Case, node: ast.Attribute) -> Iterator[Proposal]:
+    """net.zero_grad() for net.parameters().zero_grad(), and the loss for criterion.backward()."""
+    call = node.value.func if isinstance(node.value, ast.Call) else None
+    held = call.value if isinstance(call, ast.Attribute) else None
+    value = case.value(held)
+    if isinstance(value, Instance) and any(node.attr in c.members for c in value.cls.mro):
+        why = f"{node.attr} is a method of {case.of(held)}, not of what it gives."
+        yield case.replaced(node.value, case.of(held), why=why)
+    alone = node.attr == "step" and len(case.calls("step", everywhere=True)) == 1
+    for name, there in case.scope.items() if alone else ():
+        if isinstance(there, Instance) and "param_groups" in there.fields:
+            yield case.replaced(node.value, name, why="An optimiser makes the step.")
+    if node.attr in ("backward", "item") and case.is_module(node.value):
+        called = case.of(node.value)
+        for built in reversed(case.of_type(ast.Assign, everywhere=True)):
+            name = dotted(target_of(built, ast.Name))
+            if name and dotted(getattr(value_of(built), "func", None)) == called:
+                why = f"{called} computes the loss; {name} is what it gave."
+                yield case.replaced(node.value, name, why=why)
+
+
 def renamed(case: Case, owner: str, node: ast.Attribute) -> Iterator[Proposal]:
     """Another name, another module, or what holds the attribute as a tensor."""
     name, holder, call = node.attr, case.of(node.value), case.parents.get(node)
     if case.match[3]:
         yield case.renamed_to(node, case.match[3])
+    yield from of_owner(case, node)
     yield from elsewhere(case, owner, node)
     if owner == "Tensor" and name in OLD:
         yield case.renamed_to(node, OLD[name])

@@ -22,6 +22,7 @@ from .nodes import (
     method,
     names_in,
     operands,
+    owner,
     target_of,
     value_of,
     within,
@@ -51,13 +52,24 @@ def number_indexed(case: Case) -> Iterator[Proposal]:
         yield case.replaced(node, text)
 
 
+def pulled_by(case: Case, node: ast.expr) -> str:
+    """`.sum()` where the program says `loss.sum().backward()`; empty where it says neither."""
+    for back in case.backwards:
+        reduced = owner(back)
+        plain = method(reduced) in ("sum", "mean") and not reduced.args
+        if plain and dotted(node) and dotted(owner(reduced)) == dotted(node):
+            return f".{method(reduced)}()"
+    return ""
+
+
 def to_number(case: Case) -> Iterator[Proposal]:
     """Reduced first, or as a list."""
     for call in case.calls():
         name = dotted(call.func)
         if method(call) == "item":
-            end = reduction(case.source[case.start(call) : case.dot(call)])
-            if end == ".sum()" and case.calls("print"):
+            pulled = pulled_by(case, owner(call))
+            end = pulled or reduction(case.source[case.start(call) : case.dot(call)])
+            if end == ".sum()" and not pulled and case.calls("print"):
                 yield case.renamed_to(call, "tolist")
             yield case.first(call, end)
             yield case.renamed_to(call, "tolist")

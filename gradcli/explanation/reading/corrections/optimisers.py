@@ -39,8 +39,11 @@ def optimised_module(case: Case) -> Iterator[Proposal]:
 
 def optimised_non_leaf(case: Case) -> Iterator[Proposal]:
     """The leaf that it is computed from, or a leaf in its place."""
-    for item in [i for given in optimised(case) for i in elements(given)]:
+    for given, item in [(g, i) for g in optimised(case) for i in elements(g)]:
         for built in case.makers(item):
+            if isinstance(built.value, ast.Call) and case.is_module(built.value.func):
+                why = f"{case.of(item)} is an output; what is trained is what computes it."
+                yield case.replaced(given, f"{case.of(built.value.func)}.parameters()", why=why)
             yield from leaf_at_end(case, built)
             yield case.appended(built.value, ".detach().requires_grad_()")
         for name in [] if dotted(item) else names_in(item):

@@ -185,9 +185,27 @@ def _part_of(target: ast.expr, model: str) -> bool:
     return False
 
 
+def one_left_to_train(case: Case) -> Iterator[Proposal]:
+    """Of several modules that a loop freezes, the one whose gradient is read is left out; else the
+    last.
+    """
+    read = {n.partition(".")[0] for n in asked_for(case)}
+    for loop in case.of_type(ast.For, everywhere=True):
+        frozen = isinstance(loop.iter, ast.Tuple | ast.List) and "requires_grad" in case.of(loop)
+        modules = loop.iter.elts if frozen else []  # type: ignore[attr-defined]
+        if len(modules) < 2 or not all(map(case.is_module, modules)):
+            continue
+        names = [case.of(m) for m in modules]
+        trained = next((n for n in names if n in read), names[-1])
+        left = ", ".join(n for n in names if n != trained)
+        why = f"Line {loop.lineno} leaves nothing to train: {trained} is frozen too."
+        yield case.replaced(loop.iter, f"[{left}]", why=why)
+
+
 def unfrozen(case: Case) -> Iterator[Proposal]:
     """Parameters that were told not to require grad: told nothing."""
     yield from frozen_too_late(case)
+    yield from one_left_to_train(case)
     for node in case.of_type(ast.Assign, ast.Call, everywhere=True):
         if isinstance(node, ast.Assign):
             flagged = target_of(node, ast.Attribute)

@@ -788,6 +788,19 @@ def stacked(case: Case) -> Iterator[Proposal]:
             yield case.renamed_to(node, "cat")
         if isinstance(node, ast.Call) and method(node) in ("stack", "cat") and node.args:
             yield from _dimensions(case, node)
+            yield from other_dimension(case, node)
+
+
+def other_dimension(case: Case, call: ast.Call) -> Iterator[Proposal]:
+    """Joined along the dimension in which the sizes differ."""
+    given = argument(call, 1, "dim")
+    match = re.search(r"except in dimension (\d+)", case.message)
+    if method(call) == "cat" and match:
+        new = "0" if match[1] != "0" else "1"
+        if given is not None:
+            yield case.replaced(given, new)
+        else:
+            yield case.given(call, "dim", new)
 
 
 def padded_batches(case: Case) -> Iterator[Proposal]:
