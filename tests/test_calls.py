@@ -24,6 +24,8 @@ from gradcli.backends.numeric import Evaluator
 from gradcli.errors import GradcliError
 from gradcli.language.arguments.options import read_shapes
 from gradcli.language.posing import pose
+from gradcli.operators import everything
+from gradcli.operators.families import SHORTHANDS
 
 HERE = Path(__file__).parent
 DIGITS = 11  # of the numbers that are stored
@@ -84,6 +86,19 @@ def answers() -> dict[str, Any]:
 def seed_for(out: np.ndarray) -> np.ndarray:
     """A seed that is not the same for any two elements."""
     return numbers(out.shape, 5)
+
+
+def test_every_function_of_other_operators_is_called():
+    """By one of its names, at least; but `onehot`, which is no function of PyTorch, and one whose
+    arguments are tensors in single precision (test_torch_calls.py).
+    """
+    everything()
+    called = set(re.findall(r"\w+", " ".join(c.text for c in (*calls(), *examples()))))
+    names: dict[int, set[str]] = {}
+    for name, function in SHORTHANDS.items():
+        names.setdefault(id(function), set()).add(name.split(".")[-1])
+    missing = [of for of in names.values() if not of & called]
+    assert missing == [{"onehot"}, {"fake_quantize_per_channel_affine"}]
 
 
 @pytest.mark.parametrize("call", calls(), ids=str)
