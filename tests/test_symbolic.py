@@ -187,6 +187,7 @@ def what_has_no_symbols_says_so(example):
 
 
 VARIANTS = [  # attributes and mixtures that no example of the table has
+    ("median(x, 1).values", "x=2x4"),
     ("norm(x, 0) * x", "x=3"),
     ("norm(x, -inf)", "x=3"),
     ("norm(x, 1.5)", "x=3"),

@@ -308,7 +308,7 @@ for _n in (1, 2, 3):
         _declare(_n)
 
 
-@shorthand()
+@shorthand(takes="numbers of one kind", switches=("transposed",))
 def convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
     """conv1d, conv2d or conv3d, or their transposes, by the dimensions of input."""
     count = as_node(input).ndim - 2
@@ -320,7 +320,7 @@ def convolution(input, weight, bias, stride, padding, dilation, transposed, outp
     return OPS[name](input, weight, bias, **how)
 
 
-@shorthand()
+@shorthand(takes="numbers of one kind")
 def conv_tbc(input, weight, bias, pad=0):
     """conv1d whose dimensions are time, batch and channels."""
     x, kernel = as_node(input).permute(dims=(1, 2, 0)), weight.permute(dims=(2, 1, 0))

@@ -3,7 +3,7 @@
 from ..errors import GradcliError
 from ..graphs import as_node
 from ..lazy import np
-from .families import given_once, named, shorthand
+from .families import given_once, is_whole, named, require, shorthand
 from .leaves import filled_as, numbers, ones
 
 
@@ -82,6 +82,7 @@ def _of_a_matrix(row, col, offset=0):
 @shorthand(of_numbers=True, makes=_of_a_matrix)
 def tril_indices(row, col, offset=0):
     """Rows and columns of the elements on and below a diagonal."""
+    _check_matrix("tril_indices", row, col, offset)
     indices = np.array(np.tril_indices(row, offset, col))
     return numbers(indices, _call("tril_indices", row, col, offset))
 
@@ -89,8 +90,14 @@ def tril_indices(row, col, offset=0):
 @shorthand(of_numbers=True, makes=_of_a_matrix)
 def triu_indices(row, col, offset=0):
     """Rows and columns of the elements on and above a diagonal."""
+    _check_matrix("triu_indices", row, col, offset)
     indices = np.array(np.triu_indices(row, offset, col))
     return numbers(indices, _call("triu_indices", row, col, offset))
+
+
+def _check_matrix(name, row, col, offset):
+    whole = is_whole(row) and is_whole(col) and is_whole(offset)
+    require(whole and min(row, col) >= 0, f"{name}() takes whole numbers, of rows and columns >= 0")
 
 
 # ---- windows -------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ def _dropout(name, *names, training_by_default, sentence):
         check_in_place(name, inplace)
         return _dropped(name, as_node(input), p, training if train is None else train)
 
-    return shorthand(*names)(meaning)
+    return shorthand(*names, switches=("train",))(meaning)
 
 
 def _dropped(name, input, p, training):

@@ -111,7 +111,8 @@ def embedding_bag(
     from one of the offsets to the next.
     """
     _table(weight.shape, max_norm, padding_idx, "embedding_bag")
-    _check_bags(mode, scale_grad_by_freq, weight, per_sample_weights)
+    given = input.value if isinstance(input, Array) else np.asarray(input)
+    _check_bags(given, mode, scale_grad_by_freq, weight, per_sample_weights)
     index, bag, count = _bags(input, offsets, include_last_offset)
     kept = np.ones(index.size, bool)
     if padding_idx is not None:
@@ -132,7 +133,7 @@ def embedding_bag(
     return total / numbers(sizes)
 
 
-def _check_bags(mode, scale_grad_by_freq, weight, per_sample_weights):
+def _check_bags(input, mode, scale_grad_by_freq, weight, per_sample_weights):
     if mode not in ("sum", "mean", "max"):
         raise GradcliError("arguments", f"mode is 'sum', 'mean' or 'max', not {mode!r}")
     if scale_grad_by_freq:
@@ -145,6 +146,8 @@ def _check_bags(mode, scale_grad_by_freq, weight, per_sample_weights):
         if mode != "sum":
             raise GradcliError("arguments", "per_sample_weights are for mode='sum'")
         check_kinds("embedding_bag", "floats of one kind", (weight, per_sample_weights))
+        message = "per_sample_weights of embedding_bag() have the shape of its input"
+        shapes.require_equal(as_node(per_sample_weights).shape, np.shape(input), message)
 
 
 def _bags(input, offsets, include_last_offset):
@@ -159,8 +162,10 @@ def _bags(input, offsets, include_last_offset):
             "embedding_bag() takes a matrix, whose rows are the bags, or a vector and offsets",
         )
     starts = offsets.value[:-1] if include_last_offset else offsets.value
-    if (starts.size and starts[0] != 0) or (np.diff(starts) < 0).any():
+    bounds = offsets.value
+    if (bounds.size and bounds[0] != 0) or (np.diff(bounds) < 0).any():
         raise GradcliError("arguments", "offsets begin with 0 and never fall")
+    require(bounds.size == 0 or bounds[-1] <= index.size, "offsets end within the input")
     return index, np.searchsorted(starts, np.arange(index.size), "right") - 1, len(starts)
 
 

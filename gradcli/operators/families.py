@@ -293,7 +293,8 @@ class Shorthand:
     `numbers` are the parameters whose numbers decide a shape: they arrive as Arrays, or as a whole
     number; only where `floats` may they be other than whole numbers. `of_numbers`: no parameter is
     a tensor; otherwise a number that comes first is taken for one. `deprecated_orders` and `takes`:
-    as of an Operator.
+    as of an Operator. `switches`: parameters that are True or False, besides those whose defaults
+    are.
     `makes`: from the arguments, how many elements the arrays have that it makes itself, where that
     may be more than its arguments have.
     """
@@ -310,10 +311,11 @@ class Shorthand:
         deprecated_orders: tuple[str, ...],
         takes: Takes,
         makes: Callable[..., float] | None,
+        switches: tuple[str, ...],
     ):
         self.makes = makes
         self.function, self.numbers, self.floats = function, numbers, floats
-        self.unless = unless
+        self.unless, self.switches = unless, switches
         self.of_numbers, self.deprecated_orders = of_numbers, deprecated_orders
         self.takes = takes
         self.name = names[0] if alone else function.__name__.rstrip("_")
@@ -372,7 +374,8 @@ class Shorthand:
 
     def _check_switches(self, args, named):
         for name, value in (*zip(self.places, args, strict=False), *named.items()):
-            if isinstance(self.defaults.get(name), bool) and not isinstance(value, bool):
+            either = name in self.switches or isinstance(self.defaults.get(name), bool)
+            if either and not isinstance(value, bool):
                 message = f"{name} of {self.name}() is True or False, not {value!r}"
                 raise GradcliError("arguments", message)
 
@@ -394,8 +397,10 @@ def shorthand(
     deprecated_orders: tuple[str, ...] = (),
     takes: Takes = "any",
     makes: Callable[..., float] | None = None,
+    switches: tuple[str, ...] = (),
 ):
     """Declare a Shorthand by the name of the function and by `names`; if `alone`, only by these."""
     return lambda function: Shorthand(
-        function, names, alone, numbers, unless, floats, of_numbers, deprecated_orders, takes, makes
-    )
+        function, names, alone, numbers, unless, floats, of_numbers, deprecated_orders, takes,
+        makes, switches,
+    )  # fmt: skip

@@ -5,7 +5,7 @@ from ..lazy import np
 from . import elements, precision
 from .arithmetic import abs, floor
 from .comparisons import where
-from .families import composite, elementwise, named, none_at_all, operator, shorthand
+from .families import composite, elementwise, named, none_at_all, operator, require, shorthand
 from .leaves import zeros
 from .reductions import all
 
@@ -163,6 +163,7 @@ def signbit(input):
 @shorthand()
 def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     """Whether two are equal but for atol + rtol * |other|; no gradient."""
+    require(rtol >= 0 and atol >= 0, "isclose() and allclose() take no tolerances below 0")
     a, b = as_node(input), as_node(other)
     near = isfinite(a).logical_and(isfinite(b)).logical_and(abs(a - b) <= atol + rtol * abs(b))
     result = near.logical_or(a.eq(b))

@@ -2,7 +2,7 @@
 
 from ..errors import GradcliError
 from ..graphs import shapes
-from .families import composite
+from .families import composite, is_whole, one_of
 from .joining import stack
 from .leaves import linspace, ones, zeros
 from .pointwise import F
@@ -17,11 +17,12 @@ from .pointwise import F
     aliases=("affine_grid_generator",),
     saved=(),
     takes="floats",
+    canonical_attributes=one_of(align_corners=(None, True, False)),
 )
 def affine_grid(theta, *, size, align_corners=None):
     """The places at which grid_sample moves an image of a size by the matrices theta."""
     n = len(size) - 2
-    if n not in (2, 3) or theta.ndim != 3 or min(size) < 1:
+    if n not in (2, 3) or theta.ndim != 3 or not all(is_whole(s) and s > 0 for s in size):
         raise GradcliError(
             "shape",
             "affine_grid() needs matrices and a size of (batch, channels, rows, columns), or one "

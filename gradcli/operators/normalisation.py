@@ -1,7 +1,7 @@
 """Normalisation: inputs scaled to a known mean, variance or length."""
 
 from ..errors import GradcliError
-from ..graphs import OPS, Outputs, shapes
+from ..graphs import OPS, Outputs, as_node, shapes
 from ..graphs.operator import FLOATS_FIRST
 from .activations import along_channels
 from .comparisons import where
@@ -327,11 +327,14 @@ def native_layer_norm(input, normalized_shape, weight, bias, eps):
 @shorthand(takes="floats of one kind")
 def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
     """group_norm, with mean and 1 / deviation, through which no gradient flows."""
+    given = as_node(input).shape
+    same = given[:2] == (N, C) and shapes.numel(given[2:]) == HxW
+    require(same, f"native_group_norm() of shape {shapes.text(given)} takes its own N, C and HxW")
     out = group_norm(input, group, weight, bias, eps)
     return Outputs((out, *_statistics(_groups(input, group), (2,), eps)))
 
 
-@shorthand(takes="floats of one kind")
+@shorthand(takes="floats of one kind", switches=("training",))
 def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps):
     """batch_norm, with mean and 1 / deviation in training, through which no gradient flows."""
     out = batch_norm(input, running_mean, running_var, weight, bias, training=training, eps=eps)

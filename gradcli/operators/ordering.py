@@ -121,6 +121,9 @@ def matrix_transpose(input):
 @shorthand("H", takes="floats")
 def hermitian(input):
     """The transpose of a matrix of real numbers."""
+    shape = as_node(input).shape
+    if len(shape) not in (0, 2):
+        raise GradcliError("shape", f"H is of a matrix, and the shape is {shapes.text(shape)}")
     return t(input)
 
 

@@ -119,7 +119,7 @@ def multi_dot(tensors):
     return _chained("multi_dot", tensors, 2)
 
 
-@shorthand()
+@shorthand(takes="numbers of one kind")
 def chain_matmul(*matrices):
     """Product of matrices."""
     return _chained("chain_matmul", matrices, 1)

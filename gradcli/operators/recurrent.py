@@ -1,7 +1,7 @@
 """Recurrent layers: cells, and what they make of a sequence."""
 
 from ..errors import GradcliError
-from ..graphs import Outputs, as_node
+from ..graphs import Outputs, as_node, shapes
 from .families import composite, named, shorthand
 from .joining import cat, stack
 from .networks import linear
@@ -10,10 +10,17 @@ from .splitting import chunk
 from .trigonometry import tanh
 
 CELL = "x=2x3,h=2x4,"
+SWITCHES = ("has_biases", "train", "bidirectional", "batch_first")
 
 
 def _sums(input, hx, w_ih, w_hh, b_ih, b_hh):
     """What the input and the state add up to, before the two are joined."""
+    taken, state = as_node(input).shape, as_node(hx).shape
+    message = "a cell takes as many rows of input as of state, not "
+    message += f"{shapes.text(taken)} and {shapes.text(state)}"
+    if (len(taken), len(state)) != (2, 2):
+        raise GradcliError("shape", message)
+    shapes.require_equal(taken[:1], state[:1], message)
     return linear(input, w_ih, b_ih), linear(hx, w_hh, b_hh)
 
 
@@ -58,6 +65,7 @@ def lstm_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
     if not isinstance(hx, tuple) or len(hx) != 2:
         raise GradcliError("arguments", "lstm_cell() takes its state and memory as (h, c)")
     state, memory = map(as_node, hx)
+    shapes.require_equal(memory.shape, state.shape, "the memory of lstm_cell() is as its state")
     sums = _sums(as_node(input), state, w_ih, w_hh, b_ih, b_hh)
     taken, kept, new, shown = chunk(sums[0] + sums[1], 4, 1)
     memory = sigmoid(kept) * memory + sigmoid(taken) * tanh(new)
@@ -121,6 +129,9 @@ def _sequence(name, cell, sentence, remembers=False):
         starts = tuple(map(as_node, hx)) if remembers else (as_node(hx),)
         if whole.ndim != 3 or any(s.ndim != 3 for s in starts):
             raise GradcliError("shape", f"{name}() needs an input and a state of 3 dimensions")
+        wanted = layers.count * layers.ways
+        message = f"{name}() needs a state for each of {wanted} layers and directions"
+        shapes.require_equal(starts[0].shape[:1], (wanted,), message)
         along = 1 if batch_first else 0
         times = [whole[:, k] if batch_first else whole[k] for k in range(whole.shape[along])]
         states = [tuple(s[k] for s in starts) for k in range(starts[0].shape[0])]
@@ -128,7 +139,7 @@ def _sequence(name, cell, sentence, remembers=False):
         ends = [stack(*parts, dim=0) for parts in zip(*last)]
         return Outputs((stack(*outputs, dim=along), *ends))
 
-    return shorthand()(meaning)
+    return shorthand(takes="floats of one kind", switches=SWITCHES)(meaning)
 
 
 def _stepped(cell):

@@ -16,7 +16,7 @@ from .arithmetic import abs, floor, remainder, round
 from .comparisons import where
 from .contractions import einsum
 from .elements import Unwritten
-from .families import composite, shorthand
+from .families import composite, one_of, shorthand
 from .guards import unless
 from .joining import stack
 from .leaves import arange, eye, zeros, zeros_like
@@ -357,6 +357,7 @@ def _at_elements(y, input, grid, **how):
     caveat="at an element's own place the slope is that towards the next element; a place that is "
     "inf or nan is beside all elements, though PyTorch's bicubic lays nan among them",
     takes="floats of one kind",
+    canonical_attributes=one_of(align_corners=(None, True, False)),
 )
 def grid_sample(input, grid, *, mode="bilinear", padding_mode="zeros", align_corners=None):
     """The elements of input at the places in grid, which go from -1 to 1, last dimension first."""
@@ -365,7 +366,12 @@ def grid_sample(input, grid, *, mode="bilinear", padding_mode="zeros", align_cor
     return grid_sampled(input, grid, slopes=(0,) * grid.shape[-1], **how)
 
 
-@shorthand("grid_sampler_2d", "grid_sampler_3d", takes="floats of one kind")
+@shorthand(
+    "grid_sampler_2d",
+    "grid_sampler_3d",
+    takes="floats of one kind",
+    switches=("align_corners",),
+)
 def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
     """grid_sample with modes by number."""
     if interpolation_mode not in range(len(WEIGHTS)) or padding_mode not in range(len(PADDINGS)):

@@ -7,7 +7,7 @@ from ..lazy import np, scipy_linalg
 from . import matrix_elements
 from .diagonals import diagonal
 from .elements import Unwritten
-from .families import composite, none_at_all, operator, shorthand
+from .families import composite, none_at_all, one_of, operator, shorthand
 from .guards import refuse_where
 from .inverses import inverse_of
 from .lapack import LINALG, each_matrix, of_each_matrix, square, triangular
@@ -64,6 +64,7 @@ def _in_numpy(*, upper, left, unitriangular):
     flops=lambda out, a, b, **_: shapes.numel(out) * a[-1],
     numpy=_in_numpy,
     takes=FLOATS_FIRST,
+    canonical_attributes=one_of(upper=(True, False)),
 )
 def solve_triangular(g, y, A, B, *, upper, left=True, unitriangular=False):
     """x such that A @ x is B, or x @ A where left is False; A is read on one side only."""

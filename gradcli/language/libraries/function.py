@@ -95,6 +95,7 @@ class Function(Shorthand):
         self.numbers, self.function, self.floats = entry
         self.name, self.sentence = name, (self.function.__doc__ or "").strip()
         self.unless, self.of_numbers = None, True
+        self.switches = ()
         self.deprecated_orders, self.makes = (), None
         self.takes = "any"
 
