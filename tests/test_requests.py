@@ -152,7 +152,7 @@ def test_an_order_and_an_expansion_in_json():
     page = json.loads(answer(json.dumps({"expr": "x**3", "values": "x=2.0", "order": "2"})))
     assert page["ok"]
     wrong = json.loads(answer(json.dumps({"expr": "x**3", "order": "two"})))
-    assert "--order is a whole number, not two" in wrong["error"]
+    assert '"Order" is a whole number, not two' in wrong["error"]
     names = [node["op"] for node in library.graph("softmax(x, 0)", expand=True)]
     assert names == ["input", "exp", "sum", "div"]
     told = call("explain_gradient", {"expr": "softmax(x, 0)", "expand": True}, Limits())

@@ -96,6 +96,7 @@ EXAMPLES = {  # what conditions and operators ask for, by identity
     "abs(x) = x where known_nonnegative(x)": "abs(P)",
     "relu(x) = x where known_nonnegative(x)": "relu(P)",
     "sign(x) = ones(size=x.shape) where known_positive(x)": "sign(P)",
+    "pow(x, y - 1) = pow(x, y) / x where known_positive(x)": "pow(P, y - 1)",
     "A.mT = -A where is_skew(A)": "S.mT",
     "trace(A) = zeros(size=()) where is_skew(A)": "trace(S)",
     "diag(A) = zeros(size=A.shape[:1]) where is_skew(A)": "diag(S)",
