@@ -126,7 +126,7 @@ def test_every_operator_is_counted(op):
 # ---- passes --------------------------------------------------------------------------------------
 
 
-def test_a_product_costs_twice_as_much_again_on_the_way_back():
+def test_a_product_costs_twice_as_much_again_in_the_backward_pass():
     found = package.cost("x @ W", shapes={"x": (3, 4), "W": (4, 5)})
     once = 2 * 3 * 4 * 5
     assert found["forward"]["flops"] == once

@@ -291,7 +291,7 @@ def test_a_program_that_stops_after_it_went_back():
         assert gradcli.grad(program).tolist() == [3, 3]
 
 
-def test_the_last_way_back_is_what_is_explained():
+def test_the_last_backward_pass_is_what_is_explained():
     program = A + "y = (x * x).sum(); y.backward(); z = (x ** 3).sum(); z.backward()"
     with pytest.warns(UserWarning, match=r"goes back 2 times.*x.grad held"):
         assert gradcli.grad(program).tolist() == [3, 12]

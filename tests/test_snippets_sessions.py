@@ -90,7 +90,7 @@ def test_the_first_error_leads():
     assert "The session goes on after it: line 5 raises NameError." in text
 
 
-def test_a_way_back_of_a_session_is_explained_once():
+def test_a_backward_pass_of_a_session_is_explained_once():
     (one,) = answer(SESSIONS["backward twice, and then the gradient"])
     data = one.data()
     assert [b["line"] for b in data["backward"]] == [4]
