@@ -23,15 +23,16 @@ from ..notation.formulas.formula import OwnWriter
 from ..notation.tree import Name
 from ..operators import lookup
 from ..operators.leaves import Array, numbers
-from ..snippets.eager.engine import (
+from ..snippets.eager.records import inputs_first
+from ..snippets.eager.tensor import (
     Accumulator,
     Copied,
     Elements,
+    Origin,
     Overwritten,
     Record,
-    inputs_first,
+    Tensor,
 )
-from ..snippets.eager.tensor import Origin, Tensor
 from ..snippets.trace import Backward
 
 LONG_PART = 12  # operations of a part that is not written twice

@@ -10,8 +10,8 @@ from ...lazy import np
 from ...operators import lookup
 from ..python.values import Machine, Unsupported, error
 from . import plans
+from .dispatch import implements
 from .dtypes import BOOL, INT64, DType, promoted, result_type, rounded
-from .engine import Gradients, Meta, Record, Saved, rename, zeros_like
 from .grad_names import (
     OWN_AGAIN,
     SCATTERED,
@@ -26,7 +26,9 @@ from .layouts import laid_out, laid_out_back
 from .mode import MODE, recording
 from .plans import InputGradients, Plan
 from .products import THROUGH_PRODUCTS
-from .tensor import DualTensor, Edge, Origin, Tensor, Version, ViewOf
+from .records import rename, zeros_like
+from .tensor import DualTensor, Edge, Gradients, Meta, Origin, Record, Saved, Tensor, Version
+from .views import as_view, rebase
 from .zeros import EXTREMES, LABELLED, negative_zeros, of_labels, of_softmax, with_signs
 
 STEPS = 20  # of the budget, for an operation
@@ -36,6 +38,7 @@ DEEPEST_ORIGIN = 4  # deeper ones would keep all tensors of a loop alive
 Operand = Tensor | bool | int | float | None
 
 
+@implements("operator")
 def call_operator(name: str, *inputs: Operand, **attrs: Any) -> Tensor:
     """The operator of this name on tensors and numbers."""
     lookup(name)  # imports the file that defines it
@@ -148,11 +151,9 @@ def _applied_to_duals(
     into: Tensor | None,
 ) -> Tensor:
     """An operator on tensors of which some carry tangents."""
-    from .forward import applied
-
     if into is not None:
         raise Unsupported("a change in place with dual tensors")
-    return applied(op, inputs, attrs, name)
+    return MODE.apply_to_duals(op, inputs, attrs, name)
 
 
 def _edges(back: Any, inputs: Sequence[Operand]) -> list[Any]:
@@ -267,26 +268,6 @@ def _fresh(node: Node, inputs: Sequence[Operand], value: Any, compute: DType) ->
     elif node.op.name == "getitem" and value.ndim:  # NumPy lays out what arrays pick otherwise
         value = np.ascontiguousarray(value)
     return Tensor(laid_out(node, tensors, value), dtype)
-
-
-def as_view(output: Tensor, of: Tensor, creation: str = "") -> Tensor:
-    """`output`, as a view of a tensor whose memory it has; `creation` as in ViewOf, where autograd
-    records.
-    """
-    output.inference = of.inference
-    if of.inference:
-        output.version = of.version
-        return output
-    output.version = of.version
-    output.recorded_version = of.version.number
-    base = of.view.base if of.view else of
-    if MODE.inference:
-        creation = "inference"
-    elif not MODE.recording:
-        creation = "no_grad"
-    inherited = of.view.creation if of.view else ""
-    output.view = ViewOf(base, creation or inherited)
-    return output
 
 
 # ---- the backward pass ---------------------------------------------------------------------------
@@ -470,8 +451,6 @@ def _record(
     if into is None:
         output.set_record(record)
     else:
-        from .views import rebase
-
         rebase(into, record)
     for place in KEEP_UNREAD.get(record.name, ()):
         tensor = inputs[place]

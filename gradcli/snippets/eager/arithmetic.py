@@ -11,12 +11,11 @@ from .apply import apply, call_operator, underived
 from .autocast import autocast
 from .checks import check_batches, check_broadcast, check_dot, check_mm, check_mv
 from .dtypes import BOOL, result_type
-from .engine import INFERENCE_SAVED
 from .kernels import check_alpha, check_divisor, check_kinds, check_masks, not_implemented
 from .mode import MODE
 from .single import fused_sum
 from .tables import define, of_numbers
-from .tensor import TENSOR, DualTensor, Tensor
+from .tensor import INFERENCE_SAVED, TENSOR, DualTensor, Tensor
 
 NUMBERS = bool | int | float
 ELEMENTWISE = {"add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "mod": "remainder"}
