@@ -168,11 +168,7 @@ def grad(
 ) -> tuple[Any, ...] | dict[Any, Any]:
     """The gradients of outputs with respect to inputs; by name where the inputs are a dict."""
     if materialize_grads and allow_unused is False:
-        raise error(
-            "ValueError",
-            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
-            "allow_unused=False.",
-        )
+        raise error("ValueError", MATERIALIZED)
     if isinstance(inputs, dict):
         answers = grad(
             *(m, outputs, list(inputs.values()), grad_outputs, retain_graph, create_graph),
@@ -187,20 +183,32 @@ def grad(
     seeds = _seeds(m, results, grad_outputs)
     if is_grads_batched:
         return _batched(m, results, wanted, seeds, keep, create_graph, allow_unused)
-    roots = engine.outputs_and_seeds(m, results, seeds)
-    edges = [_edge_of(t, "grad") for t in wanted]
-    finished = observe(m, results, roots, wanted, "grad")
-    captured = engine.go_back(
-        m, roots, keep=bool(keep), create_graph=create_graph, wanted=edges, accumulate=False
-    )
-    answers = [captured[edge] for edge in edges]
-    finished(answers)
+    gradients = _captured(m, results, wanted, seeds, bool(keep), create_graph)
     if materialize_grads:
-        answers = [_materialized(t, a, create_graph) for t, a in zip(wanted, answers)]
-    elif not allow_unused and any(a is None for a in answers):
-        place = next(place for place, a in enumerate(answers) if a is None)
-        raise error("RuntimeError", UNUSED.format(place=place))
-    return tuple(None if a is None else own(a) for a in answers)
+        gradients = [_materialized(t, g, create_graph) for t, g in zip(wanted, gradients)]
+    elif not allow_unused and None in gradients:
+        raise error("RuntimeError", UNUSED.format(place=gradients.index(None)))
+    return tuple(None if g is None else own(g) for g in gradients)
+
+
+def _captured(
+    m: Machine,
+    outputs: Sequence[Tensor],
+    wanted: Sequence[Any],
+    seeds: Sequence[Tensor | None],
+    keep: bool,
+    create_graph: bool,
+) -> list[Tensor | None]:
+    """What a backward pass from the outputs brings to the tensors `wanted`, and to no .grad."""
+    roots = engine.outputs_and_seeds(m, outputs, seeds)
+    edges = [_edge_of(t, "grad") for t in wanted]
+    finished = observe(m, outputs, roots, wanted, "grad")
+    captured = engine.go_back(
+        m, roots, keep=keep, create_graph=create_graph, wanted=edges, accumulate=False
+    )
+    gradients = [captured[edge] for edge in edges]
+    finished(gradients)
+    return gradients
 
 
 def _materialized(tensor: Tensor, answer: Any, create_graph: bool) -> Any:
@@ -223,6 +231,10 @@ def _check_inputs(m: Machine, inputs: Sequence[Any]) -> None:
         raise error("RuntimeError", "`inputs` argument to `grad()` cannot be empty.")
 
 
+MATERIALIZED = (
+    "Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
+    "allow_unused=False."
+)
 ONLY_INPUTS = (
     "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate "
     "gradient for other parts of the graph, please use torch.autograd.backward."

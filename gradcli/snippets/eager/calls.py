@@ -26,7 +26,7 @@ from . import (  # noqa: F401  (their checks)
     pools,
     same_dtypes,
 )
-from .apply import apply, as_tensor, cast, run_graph
+from .apply import apply, cast, run_graph
 from .autocast import autocast
 from .checks import LONG_NAMES, check_broadcast_all, check_output_shape, dimension
 from .dispatch import implements
@@ -34,6 +34,7 @@ from .dtypes import BOOL, DType
 from .grad_names import OUTPUTS, name_of_call
 from .kernels import check_alpha, check_divisor, check_kinds, check_masks, not_implemented
 from .mode import MODE
+from .promotion import as_tensor
 from .refusals import refuse
 from .single import fused_sum
 from .tensor import Saved, Tensor, tensors_in

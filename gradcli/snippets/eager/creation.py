@@ -429,7 +429,7 @@ def bernoulli(m: Machine, input: Tensor, p: Any = None, *, generator: Any = None
         drawn = low < chances
     else:
         drawn = _generator(generator).chances(input.shape, p)
-    from .apply import underived
+    from .no_backward import underived
 
     output = Tensor(np.asarray(drawn).astype(input.dtype.numpy), input.dtype)
     if p is not None and MODE.recording and input.requires_grad:

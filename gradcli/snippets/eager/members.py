@@ -21,13 +21,14 @@ from ..python.values import (
     error,
 )
 from . import calls, indexing
-from .apply import apply, call_operator, cast, mark_rows, underived
+from .apply import apply, call_operator, cast, mark_rows
 from .checks import LONG_NAMES, check_broadcast, check_fits, dimension
 from .creation import TO_SCALAR, check_flag
 from .devices import CPU, MESSAGES, STRIDED, Device, check_device
 from .dimension_refusals import check_split
 from .dtypes import ALL, BY_NAME, DType
 from .mode import MODE, recording
+from .no_backward import underived
 from .positional import places
 from .printing import tensor_text
 from .records import detached
