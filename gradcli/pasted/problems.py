@@ -294,7 +294,8 @@ class _Poser:
             call = _call_of(operand)
         if call is None or operand in self.names:
             return self._operand(operand)
-        return intern(call.op, tuple(map(self._computed_from, call.operands)), call.attrs)
+        inputs = (None if x is None else self._computed_from(x) for x in call.operands)
+        return intern(call.op, tuple(inputs), call.attrs)
 
     def _key(self, tensor: Tensor) -> Any:
         record = tensor._record
