@@ -213,6 +213,12 @@ def _check_projections(size, *rows):
             shapes.require_equal(x.shape[:1], (3 * size,), message)
 
 
+def _check_one_kind(*tensors):
+    """Refuse tensors of several dtypes; None is left out."""
+    given = [x for x in tensors if x is not None]
+    check_kinds("multi_head_attention_forward", "floats of one kind", given)
+
+
 @shorthand()
 def multi_head_attention_forward(
     query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v,
@@ -232,9 +238,7 @@ def multi_head_attention_forward(
         key_padding_mask = key_padding_mask and key_padding_mask.unsqueeze(dim=0)
     length, batch, size = query.shape
     _check_heads(size, embed_dim_to_check, num_heads)
-    tensors = (query, key, value, in_proj_weight, in_proj_bias, out_proj_weight, out_proj_bias)
-    kinds = [x for x in tensors if x is not None]
-    check_kinds("multi_head_attention_forward", "floats of one kind", kinds)
+    _check_one_kind(query, key, value, in_proj_weight, in_proj_bias, out_proj_weight, out_proj_bias)
     _check_projections(size, None if use_separate_proj_weight else in_proj_weight, in_proj_bias)
     apart = (q_proj_weight, k_proj_weight, v_proj_weight)
     weights = apart if use_separate_proj_weight else in_proj_weight
