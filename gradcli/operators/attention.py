@@ -213,6 +213,14 @@ def _check_projections(size, *rows):
             shapes.require_equal(x.shape[:1], (3 * size,), message)
 
 
+def _check_flags(training, dropout_p, is_causal, attn_mask):
+    """Refuse dropout, and a hint about a mask that is missing."""
+    if training:
+        _refuse_dropout("multi_head_attention_forward", dropout_p)
+    if is_causal and attn_mask is None:
+        raise GradcliError("arguments", "is_causal is a hint about attn_mask, which is missing")
+
+
 def _check_one_kind(*tensors):
     """Refuse tensors of several dtypes; None is left out."""
     given = [x for x in tensors if x is not None]
@@ -228,10 +236,7 @@ def multi_head_attention_forward(
     average_attn_weights=True, is_causal=False,
 ):  # fmt: skip
     """Attention by several heads: the output, and the weights of the values."""
-    if training:
-        _refuse_dropout("multi_head_attention_forward", dropout_p)
-    if is_causal and attn_mask is None:
-        raise GradcliError("arguments", "is_causal is a hint about attn_mask, which is missing")
+    _check_flags(training, dropout_p, is_causal, attn_mask)
     single = query.ndim == 2
     if single:
         query, key, value = (x.unsqueeze(dim=1) for x in (query, key, value))

@@ -37,10 +37,8 @@ def selected(
     attributes.
     """
     kink = kink or (tied if "keepdim" in fields else None)
-    common = {
-        "attributes": fields, "order": " ".join(("x", *fields)), "torch": f"torch.{name}",
-        "caveat": caveat,
-    }  # fmt: skip
+    common = {"attributes": fields, "order": " ".join(("x", *fields)), "caveat": caveat}
+    common["torch"] = f"torch.{name}"
 
     @operator(
         shape=shape,
