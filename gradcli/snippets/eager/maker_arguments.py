@@ -11,7 +11,7 @@ from ..python.operations import plain
 from ..python.values import Class, Machine, Unsupported, error
 from .arguments import kind_of, no_overload
 from .dtypes import DType
-from .positional import takes
+from .parameter_lists import takes
 from .tensor import Tensor
 
 OPTIONS = (

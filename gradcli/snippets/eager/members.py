@@ -29,7 +29,7 @@ from .dimension_refusals import check_split
 from .dtypes import ALL, BY_NAME, DType
 from .mode import MODE, recording
 from .no_backward import underived
-from .positional import places
+from .parameter_lists import places
 from .printing import tensor_text
 from .records import detached
 from .sizes import shape_value

@@ -15,7 +15,7 @@ from ..python.values import Class, Machine, error
 from .arguments import given_text, kind_of, no_overload
 from .devices import Device
 from .dtypes import DType
-from .positional import takes
+from .parameter_lists import takes
 from .tensor import Tensor
 
 ALIASES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x2": "other"}  # NumPy's names

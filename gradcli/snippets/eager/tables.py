@@ -15,11 +15,9 @@ from ..python.values import MISSING, Builtin, Class, Instance, Module, Unsupport
 from . import calls, duals
 from .arguments import check_tensors
 from .dtypes import BOOL, FLOAT64, INT64
-from .former_signatures import current
-from .keyword_arguments import check_keywords
 from .maker_arguments import check_maker
 from .mode import MODE
-from .positional import too_many
+from .parameter_lists import check_keywords, current, too_many
 from .signatures import refuse_arguments
 from .tensor import Tensor, tensors_in
 from .views import check_memory
