@@ -280,7 +280,7 @@ def _rows(w: Wording, x: Input) -> tree.Tree | None:
 def _at_identity(grad: Node, seed: Node) -> Node | None:
     """The gradients at all one-hot seeds at once, which are the rows of an identity:
     `linalg.cross(eye(3), a[None])` for cross(a, x). None unless the gradient is a vector that the
-    seed reaches through cross products and elementwise operations, which compute rows independently.
+    seed reaches through cross products and elementwise operations, whose rows are independent.
     """
     if seed.ndim != 1 or grad.ndim != 1:
         return None

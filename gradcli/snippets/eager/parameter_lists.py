@@ -2,10 +2,10 @@
 of those written in Python, and which deprecated orders of arguments.
 
 `keywords.txt` has the parameters of functions that are written in Python, by module; of others,
-signatures.py knows what PyTorch's errors say. `positional.txt` has how many arguments functions take
-without keywords, for those that gradcli has: `celu=1-2` takes one or two; `sin=none` is a method that
-takes none; `quantile=~4`, which can be called in several ways, no more than that. The tensor of a
-method does not count. Operators have their deprecated orders in their records.
+signatures.py knows what PyTorch's errors say. `positional.txt` has how many arguments functions
+take without keywords, for those that gradcli has: `celu=1-2` takes one or two; `sin=none` is a
+method that takes none; `quantile=~4`, which can be called in several ways, no more than that. The
+tensor of a method does not count. Operators have their deprecated orders in their records.
 """
 
 from collections.abc import Mapping
