@@ -64,9 +64,9 @@ def _causal(rows, columns):
 
 def _once(query, key, value, attn_mask=None, *, enable_gqa, **_):
     """PyTorch computes heads that are alike at once, unless the mask has a gradient of its own."""
-    given = query, key, value
-    alike = all(x.ndim == 4 and x.numel and x.shape[-1] == query.shape[-1] for x in given)
-    if not alike or len({x.shape[0] for x in given}) > 1 or key.shape[1] != value.shape[1]:
+    inputs = query, key, value
+    alike = all(x.ndim == 4 and x.numel and x.shape[-1] == query.shape[-1] for x in inputs)
+    if not alike or len({x.shape[0] for x in inputs}) > 1 or key.shape[1] != value.shape[1]:
         return None
     if query.shape[1] != key.shape[1] and not enable_gqa:
         return None
@@ -223,8 +223,8 @@ def _check_flags(training, dropout_p, is_causal, attn_mask):
 
 def _check_one_kind(*tensors):
     """Refuse tensors of several dtypes; None is left out."""
-    given = [x for x in tensors if x is not None]
-    check_kinds("multi_head_attention_forward", "floats of one kind", given)
+    present = [x for x in tensors if x is not None]
+    check_kinds("multi_head_attention_forward", "floats of one kind", present)
 
 
 @shorthand()

@@ -129,8 +129,10 @@ def cofactors_along(sp, x, y, t):
     """How the cofactors change as x moves along t: cofactor by cofactor, by its own cofactors."""
     out = np.empty(x.shape, object)
     for *where, r, c in np.ndindex(x.shape):
-        minor, moved = (np.delete(np.delete(a[*where], r, 0), c, 1) for a in (x, t))
-        out[*where, r, c] = (-1) ** (r + c) * (_cofactors(sp, minor, False)[0] * moved).sum()
+        minor, tangent_minor = (np.delete(np.delete(a[*where], r, 0), c, 1) for a in (x, t))
+        out[*where, r, c] = (-1) ** (r + c) * (
+            _cofactors(sp, minor, False)[0] * tangent_minor
+        ).sum()
     return out
 
 

@@ -245,6 +245,6 @@ def norm_except_dim(v, pow=2, dim=0):
     x = as_node(v)
     if dim == -1:
         return vector_norm(x, ord=pow)
-    kept = shapes.axis(dim, x.ndim)
-    others = tuple(d for d in range(x.ndim) if d != kept)
+    axis = shapes.axis(dim, x.ndim)
+    others = tuple(d for d in range(x.ndim) if d != axis)
     return vector_norm(x, ord=pow, dim=others, keepdim=True) if others else abs(x)

@@ -80,8 +80,8 @@ def _values_at(places, name):
 
     @named(f"{name}_values", f"The values of {name}().")
     def values(x, **attrs):
-        taken = x.gather(dim=attrs["dim"], index=places(x, **_with_all_dims(attrs)))
-        return taken if attrs.get("keepdim", True) else taken.squeeze(dim=attrs["dim"])
+        gathered = x.gather(dim=attrs["dim"], index=places(x, **_with_all_dims(attrs)))
+        return gathered if attrs.get("keepdim", True) else gathered.squeeze(dim=attrs["dim"])
 
     return values
 

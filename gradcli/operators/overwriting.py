@@ -55,8 +55,8 @@ def _over_slices(lower, i, x, src, *, dim, start, end, step):
     if not src.numel:
         return lower(x, i)
     gone = lower.over(src.shape[d], here)
-    kept = lower.total(lower.number(1), lower.product(lower.number(-1), gone))
-    return lower.total(lower.product(kept, lower(x, i)), lower.over(src.shape[d], written))
+    remaining = lower.total(lower.number(1), lower.product(lower.number(-1), gone))
+    return lower.total(lower.product(remaining, lower(x, i)), lower.over(src.shape[d], written))
 
 
 @overwriting(

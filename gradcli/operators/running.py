@@ -84,8 +84,8 @@ def _sum_from_here(x, dim):
 
 def pairs(x, dim):
     """x with dim moved last, and its shape with that dimension twice."""
-    moved = moved_last(x, dim)
-    return moved, (*moved.shape, moved.shape[-1])
+    rows = moved_last(x, dim)
+    return rows, (*rows.shape, rows.shape[-1])
 
 
 def moved_last(x, dim):

@@ -41,7 +41,7 @@ def parameters_of(path: str) -> list[str]:
     return _parameters().get(path, [])
 
 
-def check_keywords(path: str, name: str, given: int, named: Mapping[str, Any]) -> None:
+def check_keywords(path: str, name: str, count: int, named: Mapping[str, Any]) -> None:
     """Refuse names that a function has no parameter for, and parameters that are not given."""
     parameters = parameters_of(f"{path}.{name}")
     if not parameters:
@@ -50,9 +50,9 @@ def check_keywords(path: str, name: str, given: int, named: Mapping[str, Any]) -
     for key in named:
         if key not in names:
             raise error("TypeError", f"{name}() got an unexpected keyword argument '{key}'")
-        if key in names[:given]:
+        if key in names[:count]:
             raise error("TypeError", f"{name}() got multiple values for argument '{key}'")
-    rest = parameters[given:]
+    rest = parameters[count:]
     missing = [repr(p) for p in rest if not p.endswith("=") and p not in named]
     if missing:
         listed = missing[0] if len(missing) == 1 else _listed(missing)
@@ -104,26 +104,26 @@ def places(module: str, name: str) -> Places | None:
     return Places(int(least), int(most or least), text.startswith("~"))
 
 
-def too_many(module: str, name: str, given: int) -> str | None:
+def too_many(module: str, name: str, count: int) -> str | None:
     """What PyTorch says of more arguments than a function takes; None where it takes them, "" where
     PyTorch lists the ways to call it.
     """
     known = places(module, name)
-    if known is None or given <= known.most:
+    if known is None or count <= known.most:
         return None
     if known.ways:
         return ""
     if known.least < 0:
-        return f"TensorBase.{name}() takes no arguments ({given} given)"
-    return takes(name, known.least, known.most, given)
+        return f"TensorBase.{name}() takes no arguments ({count} given)"
+    return takes(name, known.least, known.most, count)
 
 
-def takes(name: str, least: int, most: int, given: int) -> str:
+def takes(name: str, least: int, most: int, passed: int) -> str:
     """PyTorch's message of more arguments without a keyword than `most`."""
     count = f"from {least} to {most}" if least < most else most
     arguments = "argument" if count == 1 else "arguments"
-    were = "was" if given == 1 else "were"
-    return f"{name}() takes {count} positional {arguments} but {given} {were} given"
+    were = "was" if passed == 1 else "were"
+    return f"{name}() takes {count} positional {arguments} but {passed} {were} given"
 
 
 # ---- deprecated orders ---------------------------------------------------------------------------
@@ -141,9 +141,9 @@ def current(name: str, args: tuple[Any, ...], named: dict[str, Any]) -> Call:
     for order in getattr(lookup(name.rstrip("_")), "deprecated_orders", ()):
         names = order.split()
         if len(names) == len(args) and all(map(_fits, names, args)):
-            given = list(zip(names, args))
-            tensors = tuple(a for n, a in given if n not in FACTORS)
-            return tensors, {**named, **{n: a for n, a in given if n in FACTORS}}
+            pairs = list(zip(names, args))
+            tensors = tuple(a for n, a in pairs if n not in FACTORS)
+            return tensors, {**named, **{n: a for n, a in pairs if n in FACTORS}}
     return args, named
 
 

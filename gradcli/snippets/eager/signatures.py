@@ -210,10 +210,10 @@ class _Parser:
         if kind.startswith("tuple of ints") and parameter.sizes and self._integer(value):
             return
         position = f" (position {place})" if place else ""
-        found = f"not {kind_of(self.m, value)}"
+        actual = f"not {kind_of(self.m, value)}"
         if kind == "tuple of ints" and isinstance(value, list | tuple):
-            found = f"but found element of type {kind_of(self.m, value[0])} at pos 0"
-        text = f"{self.name}(): argument '{parameter.name}'{position} must be {kind}, {found}"
+            actual = f"but found element of type {kind_of(self.m, value[0])} at pos 0"
+        text = f"{self.name}(): argument '{parameter.name}'{position} must be {kind}, {actual}"
         raise Misfit(text)
 
     def _fits(self, kind: str, value: Any) -> bool:

@@ -35,9 +35,9 @@ def define(*places: str, name: str | None = None) -> Callable[[Any], Any]:
     """A function `(m, *args, **named)` of these modules: "torch", "Tensor", "F", "linalg", ..."""
 
     def put(function: Any) -> Any:
-        own = name or function.__name__.lstrip("_")
+        key = name or function.__name__.lstrip("_")
         for place in places:
-            TABLES.setdefault(place, {})[own] = Builtin(own, function)
+            TABLES.setdefault(place, {})[key] = Builtin(key, function)
         return function
 
     return put
@@ -79,8 +79,8 @@ def number(value: Any) -> Any:
         short = len(value) < MOST_SIZES
         holds = short and any(getattr(v, "array", None) is not None for v in value)
         return type(value)(map(number, value)) if holds else value
-    held = getattr(value, "array", None)
-    return value if held is None or not isinstance(held, np.generic) else held.item()
+    array = getattr(value, "array", None)
+    return value if array is None or not isinstance(array, np.generic) else array.item()
 
 
 def of_numbers(function: Callable[..., Any], name: str = "") -> Callable[..., Any]:
@@ -186,11 +186,11 @@ def _check_arguments(m: Any, path: str, name: str, args: Any, named: Any) -> Non
         refuse_arguments(m, f"torch.{name}", args, named)
 
 
-def check_places(path: str, name: str, given: int) -> None:
+def check_places(path: str, name: str, count: int) -> None:
     """Refuse more arguments without a keyword than a function of PyTorch takes."""
-    message = too_many(path, name, given)
+    message = too_many(path, name, count)
     if message == "":
-        raise Unsupported(f"{name}() with {given} arguments that have no keyword")
+        raise Unsupported(f"{name}() with {count} arguments that have no keyword")
     if message:
         raise error("TypeError", message)
 
