@@ -7,10 +7,10 @@ from ..lazy import np
 from .comparisons import where
 from .families import is_whole, none_at_all, operator, require, shorthand
 from .floats import isnan
+from .gathering import index_select
 from .indexing import in_range
 from .leaves import Array, eye, numbers, zeros
 from .pointwise import F
-from .selecting import index_select
 from .shaping import expand, reshape
 
 

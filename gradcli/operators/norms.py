@@ -10,7 +10,7 @@ from .arithmetic import abs, side
 from .bounds import NOT_NEGATIVE
 from .comparisons import same, where
 from .families import composite, reduction, shorthand
-from .ordering import permuted
+from .permuting import permuted
 from .reductions import tied
 from .singular import svd_left, svd_right, svdvals
 from .ties import level, vanishing

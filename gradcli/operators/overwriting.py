@@ -6,8 +6,8 @@ from ..lazy import np
 from .arithmetic import in_kind_of
 from .comparisons import where
 from .families import composite, none_at_all, operator, overwriting, shorthand
+from .gathering import check_view, owns_memory, select
 from .leaves import zeros
-from .selecting import check_view, owns_memory, select
 from .shaping import expand, reshape
 
 

@@ -10,7 +10,7 @@ from .families import composite, named, one_each, operator, reduced, reduction, 
 from .guards import otherwise, unless
 from .joining import cat
 from .leaves import ones, size
-from .ordering import permuted
+from .permuting import permuted
 from .pointwise import exp
 from .sums import total
 

@@ -11,10 +11,10 @@ from ..errors import GradcliError
 from ..graphs import OPS, shapes
 from ..lazy import np
 from .families import composite, named, shorthand
+from .gathering import repeat_each
 from .leaves import Array, eye
 from .pointwise import F
 from .pooling import adaptive_places, adaptive_sizes
-from .selecting import repeat_each
 
 MODES = ("nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear", "area")
 FEW = 16  # elements of the input for a place of the output, which are added one after the other

@@ -11,8 +11,8 @@ from .families import composite, one_each, operator, require, same_with_axis, sh
 from .guards import otherwise
 from .joining import cat
 from .leaves import ones, zeros
-from .order import selected
 from .reductions import others
+from .sorting import selected
 
 FOLLOWED = 16  # elements whose running extreme is written out
 

@@ -11,7 +11,7 @@ from ..lazy import np
 from .elements import Unwritten, places_in_order
 from .families import composite, named, operator, reduced, same_with_axis, shorthand
 from .reductions import TIE, share_all, tied
-from .selection import ascending, descending, first_of, inserted, quick_select
+from .tie_breaking import ascending, descending, first_of, inserted, quick_select
 from .ties import beside
 
 ONE_OF_EQUALS = "of equal elements the one that PyTorch selects takes the whole gradient"
