@@ -13,6 +13,7 @@ from .leaves import ones, zeros
 from .networks import linear
 from .padding import pad
 from .pointwise import F
+from .sums import largest
 
 INFINITE = -math.inf
 NOT_AGAIN = (
@@ -21,7 +22,7 @@ NOT_AGAIN = (
 
 
 def _softmax(x, *, dim):
-    top = np.max(x, axis=dim, keepdims=True, initial=-np.inf)
+    top = largest(x, shapes.axes(dim, np.ndim(x)))
     out = np.exp(x - np.where(top == -np.inf, 0.0, top))
     out /= np.where(top == -np.inf, 1.0, np.sum(out, axis=dim, keepdims=True))
     return out

@@ -12,7 +12,7 @@ from .joining import cat
 from .leaves import ones, size
 from .permuting import permuted
 from .pointwise import exp
-from .sums import total
+from .sums import largest, total
 
 TIE = "ties share the gradient equally"
 FIRST = "of equal elements it is the place of the first"
@@ -323,7 +323,7 @@ def aminmax(input, *, dim=None, keepdim=False):
 
 
 def _logsumexp(x, axis, keepdims):
-    top = np.max(x, axis=axis, keepdims=True, initial=-np.inf)
+    top = largest(x, axis)
     top = np.where(np.isfinite(top), top, 0)
     out = np.log(np.sum(np.exp(x - top), axis=axis, keepdims=True)) + top
     return out if keepdims else np.squeeze(out, axis=axis)
