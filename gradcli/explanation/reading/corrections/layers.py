@@ -555,12 +555,26 @@ def state_size(case: Case) -> Iterator[Proposal]:
             if not keyword(call, "batch_first"):
                 why = "The program takes the batch as the first dimension; this layer the second."
                 yield case.given(call, "batch_first", "True", why=why, reprints=True)
+    yield from _batch_first(case, given[1], wanted[1])
     edits = [case.replacing(a, str(n)) for a, n in places if case.number(a) is not None]
     yield from case.change(*edits if len(edits) == len(places) else ())
     for node, tensor in case.tensors:
         if tensor.shape == given and given[1] > wanted[1]:
             new = f"{case.of(node)}[:, :{_batch_of(case, wanted[1])}].contiguous()"
             yield case.replaced(node, new, weak=True)
+
+
+def _batch_first(case: Case, states: int, steps: int) -> Iterator[Proposal]:
+    """batch_first=True where the input has a row for each state, and the layer takes its steps
+    first.
+    """
+    for call, _ in case.calls_of_modules:
+        for made in [case.made(call.func)] if call.args else ():
+            sizes = case.shape(call.args[0]) or ()
+            fits = len(sizes) == 3 and sizes[:2] == (states, steps)
+            if fits and isinstance(made, ast.Call) and not keyword(made, "batch_first"):
+                why = "The input and the states have the batch first; this layer has the steps."
+                yield case.given(made, "batch_first", "True", why=why, reprints=True)
 
 
 def _batch_of(case: Case, number: int) -> str:

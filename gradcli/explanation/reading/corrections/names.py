@@ -16,6 +16,7 @@ from .nodes import (
     argument,
     calls_in,
     dotted,
+    elements,
     keyword,
     method,
     operands,
@@ -358,11 +359,16 @@ def of_owner(case: Case, node: ast.Attribute) -> Iterator[Proposal]:
                 yield case.replaced(node.value, name, why=why)
 
 
+ONLY_IN_PLACE = ("zero", "fill", "copy", "normal", "uniform", "random", "exponential")
+
+
 def renamed(case: Case, owner: str, node: ast.Attribute) -> Iterator[Proposal]:
     """Another name, another module, or what holds the attribute as a tensor."""
     name, holder, call = node.attr, case.of(node.value), case.parents.get(node)
     if case.match[3]:
         yield case.renamed_to(node, case.match[3])
+    if owner == "Tensor" and name in ONLY_IN_PLACE:
+        yield case.renamed_to(node, f"{name}_", why=f"It is changed in place by {name}_().")
     yield from of_owner(case, node)
     yield from elsewhere(case, owner, node)
     if owner == "Tensor" and name in OLD:
@@ -380,6 +386,23 @@ def renamed(case: Case, owner: str, node: ast.Attribute) -> Iterator[Proposal]:
         yield case.replaced(node.value, f"torch.tensor({holder})")
     if owner in ("ndarray", "float", "int"):
         yield case.replaced(node.value, f"torch.as_tensor({holder})", weak=True)
+
+
+def batch_of_names(case: Case) -> Iterator[Proposal]:
+    """for batch in loader, x, y = batch["x"], batch["y"], where the items of a loader are dicts."""
+    loops = [n for n in case.around(case.statement) if isinstance(n, ast.For)]
+    for loop in [*loops, *case.of_type(ast.For)]:
+        parts = elements(loop.target)
+        keys = [case.value(p) for p in parts]
+        if not (keys and all(isinstance(k, str) for k in keys)) or method(loop.iter) == "items":
+            continue
+        if isinstance(case.value(loop.iter), Instance) and case.alone(loop.body[0]):
+            read = ", ".join(f"batch[{k!r}]" for k in keys)
+            yield case.proposal(
+                case.replacing(loop.target, "batch"),
+                case.before(loop.body[0], f"{', '.join(map(case.of, parts))} = {read}"),
+                uncovers=True,
+            )
 
 
 def length(case: Case) -> Iterator[Proposal]:

@@ -150,6 +150,14 @@ def array_of_list(case: Case) -> Iterator[Proposal]:
         yield case.replaced(call.func, "torch.tensor")
 
 
+def data_set_of_arrays(case: Case) -> Iterator[Proposal]:
+    """TensorDataset(torch.from_numpy(X), ...) for arrays."""
+    for call in case.calls("TensorDataset"):
+        arrays = [a for a in call.args if type(case.value(a)).__name__ == "Array"]
+        new = [case.replacing(a, f"torch.from_numpy({case.of(a)})") for a in arrays]
+        yield from case.change(*new)
+
+
 def count_of_tensor(case: Case) -> Iterator[Proposal]:
     """len(x) for a tensor as a size, x.shape[0] for x.shape."""
     for call in case.calls(case.match[1]):
@@ -229,6 +237,8 @@ def _as_tensor(case: Case, node: ast.expr, value: object) -> Iterator[str]:
         yield f"torch.tensor({text}.0)" if text.lstrip("-").isdigit() else f"torch.tensor({text})"
     elif isinstance(value, list) or _are_numbers(value):
         yield f"torch.tensor({text})"
+        if isinstance(value, int | float):
+            yield f"torch.tensor([{text}])"
     elif value is not None and not isinstance(value, Tensor | Instance | str | tuple):
         yield f"torch.as_tensor({text}).float()"
         yield f"torch.as_tensor({text})"

@@ -158,6 +158,11 @@ def repairs(source: str, failure: Failure) -> Iterator[Repair]:
         end = {"(": ")", "[": "]", "{": "}"}[closed[1]]
         why = "A bracket is open to the end."
         yield Repair(_with(lines, place, f"{code}{end}{comment}"), why)
+    if "forgot a comma" in failure.message:
+        why = "The parts of a list or of a call are separated by commas."
+        for at in range(place, min(place + 3, len(lines))):
+            code, comment = _without_comment(lines[at])
+            yield Repair(_with(lines, at, f"{code},{comment}"), why)
     if failure.message.startswith("positional argument follows"):
         why = "In a call = names an argument; == compares."
         compared = re.sub(r"([(,]\s*\w+\s*)=(?!=)", r"\1==", lines[place], count=1)
