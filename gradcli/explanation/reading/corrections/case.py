@@ -257,9 +257,9 @@ class Proposal(NamedTuple):
 class Case(Program):
     """A program that raises; one that runs has a failure without a message."""
 
-    def __init__(self, reading: Reading, match: re.Match[str]):
+    def __init__(self, reading: Reading, match: re.Match[str], failure: Failure | None = None):
         self.reading, self.match = reading, match
-        self.failure = reading.outcome.exception or Failure("", "", 0)
+        self.failure = failure or reading.outcome.exception or Failure("", "", 0)
         self.message = self.failure.message
         super().__init__(reading.source, self.failure.line)
 

@@ -23,6 +23,7 @@ from .nodes import (
     target_of,
     targets,
     value_of,
+    within,
 )
 from .text import Edit
 
@@ -87,6 +88,7 @@ def shared_default(case: Case) -> Iterator[Proposal]:
 def undefined(case: Case) -> Iterator[Proposal]:
     """The import that is missing; the name that is nearly the same; the module before it."""
     name = case.match[1]
+    yield from context_for_self(case, name)
     yield from imported(case, name)
     yield from class_around(case, name)
     defined = case.of_type(ast.FunctionDef, ast.ClassDef, everywhere=True)
@@ -105,6 +107,16 @@ def undefined(case: Case) -> Iterator[Proposal]:
     for gone in case.of_type(ast.Delete, everywhere=True):
         if name in [dotted(t) for t in gone.targets]:
             yield case.proposal(case.removing(gone), why=f"del took {name} away.")
+
+
+def context_for_self(case: Case, name: str) -> Iterator[Proposal]:
+    """ctx for self in a static method whose first argument is called so."""
+    function = case.function_of(case.statement)
+    first = function.args.args[0].arg if function is not None and function.args.args else ""
+    if name == "self" and first in ("ctx", "context"):
+        read = [n for n in within(function, ast.Name) if n.id == name]
+        why = f"A static method has no self; what is kept for it is in {first}."
+        yield from case.change(*[case.replacing(n, first) for n in read], why=why)
 
 
 def class_around(case: Case, name: str) -> Iterator[Proposal]:
@@ -257,6 +269,7 @@ def attribute(case: Case) -> Iterator[Proposal]:
     if any(c.name == owner for c in classes(case)):
         yield from without_apply(case)
     yield from as_method(case, name)
+    yield from of_parameters(case, name)
     if (owner, name) == ("Tensor", "append"):
         yield from grown_by_cat(case)
     if owner.endswith("Backward"):
@@ -292,6 +305,20 @@ def of_items(case: Case, owner: str, name: str) -> Iterator[Proposal]:
         new = f"[p for m in {models} for p in m.parameters()]"
         if isinstance(call, ast.Call):
             yield case.replaced(call, new, why="The modules of a list have the parameters.")
+
+
+OF_TENSORS = ("grad", "register_hook", "data", "numel", "retain_grad", "grad_fn", "is_leaf")
+
+
+def of_parameters(case: Case, name: str) -> Iterator[Proposal]:
+    """for p in model.parameters() for a loop over the layers themselves."""
+    for node in case.attributes(name) if name in OF_TENSORS else ():
+        loop = case.loop(node)
+        if not isinstance(loop, ast.For) or dotted(node.value) != dotted(loop.target):
+            continue
+        if case.is_module(node.value) and case.is_module(loop.iter):
+            why = "A model is gone through layer by layer; its tensors are its parameters."
+            yield case.appended(loop.iter, ".parameters()", why=why)
 
 
 def of_some_layers(case: Case, node: ast.Attribute) -> Iterator[Proposal]:

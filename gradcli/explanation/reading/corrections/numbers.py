@@ -120,6 +120,7 @@ def no_tensor(case: Case) -> Iterator[Proposal]:
     of a list; else a tensor of the same numbers.
     """
     yield from unpacked_sequence(case)
+    yield from single_gradients(case)
     for call in case.calls("sum") if "generator" in case.message else ():
         why = "torch.sum takes one tensor; Python's sum adds up what it is given."
         yield case.replaced(call.func, "sum", why=why)
@@ -139,6 +140,23 @@ def no_tensor(case: Case) -> Iterator[Proposal]:
             yield case.appended(given, "[0]")
         for new in _as_tensor(case, given, value):
             yield case.replaced(given, new)
+
+
+def single_gradients(case: Case) -> Iterator[Proposal]:
+    """torch.autograd.grad(u, x)[0] for the tuple of one gradient, everywhere it is taken whole."""
+    edits = []
+    for call in case.backwards if "tuple" in case.message else ():
+        outer = case.parents.get(call)
+        wanted = case.inputs_of(call)
+        whole = isinstance(outer, ast.Return) or target_of(outer, ast.Name) is not None
+        if not (case.is_grad(call) and whole and isinstance(wanted, ast.Name)):
+            continue
+        name = dotted(target_of(outer, ast.Name))
+        read = case.of_type(ast.Subscript, everywhere=True)
+        if not any(name and dotted(n.value) == name for n in read):
+            edits.append(case.appending(call, "[0]"))
+    why = "torch.autograd.grad gives a tuple, of one gradient for each input."
+    yield from case.change(*edits, why=why)
 
 
 def array_of_list(case: Case) -> Iterator[Proposal]:

@@ -799,6 +799,7 @@ def of_each_row(case: Case) -> Iterator[Proposal]:
 
 def stacked(case: Case) -> Iterator[Proposal]:
     """Whole windows alone; padded with zeros to one length; joined instead of stacked."""
+    yield from repeated_as_new(case)
     yield from whole_windows(case)
     for call in case.calls("stack"):
         shapes = [t.shape for t in case.listed(call.args[0])] if call.args else []
@@ -815,6 +816,18 @@ def stacked(case: Case) -> Iterator[Proposal]:
         if isinstance(node, ast.Call) and method(node) in ("stack", "cat") and node.args:
             yield from _dimensions(case, node)
             yield from other_dimension(case, node)
+
+
+def repeated_as_new(case: Case) -> Iterator[Proposal]:
+    """h.unsqueeze(1).repeat(1, T, 1), where h has no such dimension yet."""
+    for call in case.calls("cat"):
+        for name in elements(call.args[0]) if call.args else []:
+            made = case.made(name)
+            counts = [number_of(a) for a in made.args] if method(made) == "repeat" else []  # type: ignore[attr-defined]
+            places = [k for k, n in enumerate(counts) if n != 1]
+            if len(places) == 1 and len(counts) == 3:
+                why = "It has no such dimension yet: repeat puts a new one in front."
+                yield case.first(made, f".unsqueeze({places[0]})", why=why)
 
 
 def other_dimension(case: Case, call: ast.Call) -> Iterator[Proposal]:
