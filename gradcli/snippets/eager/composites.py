@@ -394,6 +394,8 @@ def binary_cross_entropy_with_logits(
     _check_same("logits", input, target)
     if target.dtype.is_floating and target.dtype is not input.dtype:
         raise Unsupported("binary_cross_entropy_with_logits of two floating dtypes")
+    if pos_weight is not None:
+        check_broadcast(pos_weight, input)
     if not target.dtype.is_floating and input.dtype.is_floating:
         if target.dtype is BOOL:
             raise error("RuntimeError", SUBTRACTED_MASKS)
@@ -401,8 +403,7 @@ def binary_cross_entropy_with_logits(
         text = f"result type {input.dtype.scalar_name} can't be cast to the desired output type "
         raise error("RuntimeError", text + kind)
     weights = {"weight": weight, "pos_weight": pos_weight}
-    for factor in (pos_weight, weight):
-        check_broadcast(*((factor, input) if factor is pos_weight else (input, factor)))
+    check_broadcast(input, weight)
     named = {k: v for k, v in weights.items() if v is not None} | {"reduction": reduction}
     return calls.call("binary_cross_entropy_with_logits", [input, target], named)
 

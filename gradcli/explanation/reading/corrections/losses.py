@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from .case import Case, Proposal
 from .layers import RECURRENT, hidden_of_pair
-from .nodes import calls_in, dotted, keyword, number_of, size
+from .nodes import calls_in, dotted, keyword, method, number_of, size
 
 
 def compared(case: Case) -> list[tuple[ast.expr, ast.expr]]:
@@ -61,6 +61,9 @@ def class_target(case: Case) -> Iterator[Proposal]:
         if "input batch_size (1)" in case.message and len(case.shape(scores) or (1,) * 3) == 3:
             note = "The last state of a recurrent layer has a dimension for its layers first."
             yield case.appended(scores, ".squeeze(0)", note=note)
+    for target in [c.args[2] for c in case.calls() if case.is_loss(c) and len(c.args) == 3]:
+        column = method(target) in ("unsqueeze", "view", "reshape")
+        yield case.without(target) if column else case.appended(target, ".view(-1)")  # type: ignore[arg-type]
     for scores, target in compared(case):
         shape = case.shape(target)
         if shape is None:
@@ -148,6 +151,21 @@ def class_weights(case: Case) -> Iterator[Proposal]:
                 case.statement_of(call)
             ):
                 yield case.replaced(given, count)
+
+
+def weights_of_labels(case: Case) -> Iterator[Proposal]:
+    """As many positive weights as a row has labels, where all weights are one number."""
+    a, b = (int(n) for n in case.match.groups())
+    for call in case.calls(
+        "BCEWithLogitsLoss", "binary_cross_entropy_with_logits", everywhere=True
+    ):
+        weights = keyword(call, "pos_weight")
+        for made in calls_in(case.made(weights.value), "ones", "full") if weights else ():
+            for given in made.args[:1]:
+                if case.number(given) in (a, b):
+                    other = b if case.number(given) == a else a
+                    why = f"There are {other} labels: each has a weight of its own."
+                    yield case.replaced(given, str(other), why=why)
 
 
 def probabilities(case: Case) -> Iterator[Proposal]:
