@@ -2,14 +2,15 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from ...errors import GradcliError
-from ...graphs import OPS, Node, Operator, walk
+from ...graphs import AGAIN, OPS, Node, Operator, walk
 from ...lazy import np
 from ...operators import lookup
 from ..python.values import Machine, Unsupported, error
-from . import plans
+from . import last_digits, plans
 from .dtypes import BOOL, INT64, DType, promoted, result_type, rounded
 from .engine import Gradients, Meta, Record, Saved, rename, zeros_like
 from .grad_names import (
@@ -26,6 +27,7 @@ from .layouts import laid_out, laid_out_back
 from .mode import MODE, recording
 from .plans import InputGradients, Plan
 from .products import THROUGH_PRODUCTS
+from .single import WIDE_NUMBERS, in_half
 from .tensor import DualTensor, Edge, Origin, Tensor, Version, ViewOf
 from .zeros import EXTREMES, LABELLED, negative_zeros, of_labels, of_softmax, with_signs
 
@@ -166,6 +168,8 @@ def _edges(back: Any, inputs: Sequence[Operand]) -> list[Any]:
 def _arrays(node: Node, inputs: Sequence[Operand], compute: DType) -> list[Any]:
     """The inputs as an operator computes with them."""
     arrays = [array_in(i, compute) for i in inputs]
+    if compute.size == 2 and node.op.name not in WIDE_NUMBERS:
+        arrays = [float(_narrow(compute, a)) if type(a) is float else a for a in arrays]
     if node.dtype == "float" and node.op.family == "elementwise":
         return _as_floats(node, arrays, compute)
     return arrays
@@ -175,10 +179,21 @@ def _computed(prepared: Plan, arrays: list[Any], compute: DType) -> Any:
     """The value of an operator, which is counted against the budget."""
     work = prepared.products // PRODUCTS
     MODE.spend(STEPS + work, BYTES * math.prod(prepared.node.shape or ()))
+    last_digits.note(prepared.node, compute)
+    if compute.size == 2:
+        narrow = partial(_narrow, compute)
+        own = in_half(prepared.node.op.name, compute.name, narrow, arrays, prepared.node.attrs)
+        if own is not NotImplemented:
+            return own
     try:
         return prepared.value(arrays, "float64" if compute.name == "float64" else "float32")
     except GradcliError as failure:
         raise Unsupported(failure.message) from failure
+
+
+def _narrow(dtype: DType, x: Any) -> Any:
+    """Numbers in single precision, rounded to a dtype of half precision."""
+    return rounded(np.asarray(x, dtype.numpy), dtype).astype(np.float32)
 
 
 def prepare(op: Operator, inputs: Sequence[Operand], attrs: dict[str, Any]) -> Plan:
@@ -211,8 +226,8 @@ def array_in(value: Operand, compute: DType) -> Any:
     """The array of an input, floats in the dtype that is computed in."""
     if not isinstance(value, Tensor):
         return value
-    if value.dtype.is_floating and value.dtype is not compute:
-        return value.data.astype(compute.numpy)
+    if value.dtype.is_floating and value.data.dtype.name != compute.computed_in:
+        return value.data.astype(compute.computed_in)
     return value.data
 
 
@@ -222,7 +237,7 @@ def _as_floats(node: Node, arrays: Sequence[Any], compute: DType) -> list[Any]:
     """
     kinds = zip(node.op.inputs, arrays, strict=False)
     return [
-        a.astype(compute.numpy)
+        a.astype(compute.computed_in)
         if isinstance(a, np.ndarray) and a.dtype.kind in "bi" and name not in node.op.masks
         else a
         for name, a in kinds
@@ -503,6 +518,16 @@ KEEP_PLACES = frozenset(
 KEEP_UNREAD = {  # places of inputs that PyTorch keeps, whether or not backward here reads them
     **{"PowBackward0": (0,), "PowBackward1": (0, 1), "PowBackward2": (1,)},
 }
+KEEP_COMPUTED = frozenset(  # in PyTorch something that is computed from the input on the way
+    (
+        *("batch_norm", "cdist", "corrcoef", "cosine_embedding_loss"),
+        *("cosine_similarity", "cov", "det", "dist", "erfinv", "gaussian_nll_loss", "group_norm"),
+        *("inv", "instance_norm", "layer_norm", "logsigmoid", "margin_ranking_loss", "max_pool1d"),
+        *("ndtr", "normalize", "pairwise_distance", "poisson_nll_loss", "qr_q", "qr_r"),
+        *("quantile", "rms_norm", "scaled_dot_product_attention", "softsign", "solve"),
+        *("standardize", "tanhshrink", "triplet_margin_loss"),
+    )
+)
 KEEP_NUMBERS = ("mul", "div")  # keep a number as the tensor that it is in PyTorch
 
 
@@ -529,10 +554,13 @@ class OperatorBackward:
         if gradient is None:
             return [None] * len(record.edges)
         tensors: dict[int, Any] = self.fixed | dict(zip(self.places, unpacked))
+        last_digits.note(self.prepared.node, self.compute, back=True)
         through = THROUGH_PRODUCTS.get(self.prepared.node.op.name)
-        if through and (MODE.recording or MODE.transforms) and isinstance(tensors.get(0), Tensor):
+        if through and isinstance(tensors.get(0), Tensor):
             return [through(record, tensors[0], gradient)]
         output = unpacked[-1] if self.back.reads_output else None
+        if any(saved.changed_unseen for saved in (*record.saved, *record.guards)):
+            output = self._again(record, tensors, output)
         run = _tracked if MODE.recording else _untracked
         result: Gradients = [None] * len(record.edges)
         answers = run(self, tensors, output, gradient, record)
@@ -540,6 +568,23 @@ class OperatorBackward:
             result[place] = answer
         _lay_out(self.prepared.node, record, gradient, result)
         return result
+
+    def _again(
+        self, record: Record, tensors: Mapping[int, Any], output: Tensor | None
+    ) -> Tensor | None:
+        """The output after a change through `.data` of what was kept: where PyTorch does not keep
+        it, it is computed anew. Raises Unsupported where PyTorch keeps what is computed from both.
+        """
+        op = self.prepared.node.op
+        changed = {s.tensor for s in (*record.saved, *record.guards) if s.changed_unseen}
+        given = zip(op.inputs, record.call[1] if record.call else (), strict=False)
+        kept = {t for name, t in given if name in ("weight", "bias") and isinstance(t, Tensor)}
+        if op.name in KEEP_COMPUTED and not changed <= kept:
+            raise Unsupported(f"backward through {op.name}() after a change through .data of it")
+        if op.saved != (AGAIN,) or output is None:
+            return output
+        arrays = [array_in(tensors.get(k), self.compute) for k in range(len(op.inputs))]
+        return Tensor(_computed(self.prepared, arrays, self.compute), output.dtype)
 
 
 def _lay_out(node: Node, record: Record, received: Tensor, gradients: Gradients) -> None:

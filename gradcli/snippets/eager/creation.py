@@ -53,10 +53,12 @@ def finished(
     *,
     maker: str = "",
     like: Tensor | None = None,
+    copies: bool = False,
     **layout: Any,
 ) -> Tensor:
     """A new tensor with the options that all makers take. `maker` is the one that refuses others in
     words that name only the option; within vmap a tensor that is made `like` a row is one, too.
+    `copies` says that its numbers were given, and are copied to the device.
     """
     for name in layout:
         if name not in LAYOUT and maker:
@@ -64,7 +66,7 @@ def finished(
             raise error("TypeError", text)
         if name not in LAYOUT:
             raise Unsupported(f"the argument {name} of a function that makes a tensor")
-    if check_device(device).type == "meta":
+    if check_device(device, copies=copies).type == "meta":
         tensor = MetaTensor(tensor)
     check_flag(maker, requires_grad)
     if requires_grad and not tensor.dtype.is_floating:
@@ -120,7 +122,7 @@ def tensor(m: Machine, data: Any, *, dtype: Any = None, **options: Any) -> Tenso
         m.warn(EXCEPTIONS["UserWarning"], COPIED)
     elif any(t.requires_grad for t in tensors_in([data])):
         m.warn(EXCEPTIONS["UserWarning"], TO_SCALAR)
-    return finished(made(data, dtype), maker="tensor", **options)
+    return finished(made(data, dtype), maker="tensor", copies=True, **options)
 
 
 @define("torch")
@@ -133,7 +135,7 @@ def as_tensor(m: Machine, data: Any, dtype: Any = None, device: Any = None) -> T
     array = getattr(data, "array", None)
     if array is not None and dtype in (None, BY_NUMPY.get(array.dtype.name)):
         return from_numpy(m, data)
-    return finished(made(data, dtype), device=device)
+    return finished(made(data, dtype), device=device, copies=True)
 
 
 @define("torch")

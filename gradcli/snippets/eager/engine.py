@@ -84,8 +84,8 @@ class Saved:
     """A tensor that an operation keeps for the backward pass, and the version that it had."""
 
     __slots__ = (
-        *("hooks", "in_pytorch", "output", "owned", "packed", "record", "tensor", "version"),
-        "viewed_as",
+        *("hooks", "in_pytorch", "output", "owned", "packed", "record", "tensor", "unseen"),
+        *("version", "viewed_as"),
     )
 
     def __init__(self, tensor: Tensor, own_record: "Record | None" = None):
@@ -97,8 +97,13 @@ class Saved:
         self.viewed_as: tuple[int, ...] | None = None  # the shape of the view that PyTorch keeps
         self.record = own_record or tensor.record
         self.output = 0 if own_record else tensor.output
-        self.version = tensor.version.number
+        self.version, self.unseen = tensor.version.number, tensor.version.unseen
         self.hooks = MODE.saved_hooks[-1] if MODE.saved_hooks else None
+
+    @property
+    def changed_unseen(self) -> bool:
+        """Whether its numbers were changed through `.data`, which the backward pass never sees."""
+        return self.tensor.version.unseen != self.unseen
 
     def pack(self) -> "Saved":
         """Itself, after the hook that the program has for what is kept."""

@@ -6,7 +6,6 @@ change in place is seen by all of them, as in PyTorch.
 
 import math
 from collections.abc import Sequence
-from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..python.values import Class, Object, Unsupported, error
@@ -50,7 +49,6 @@ class DualClass(Class):
 
 
 DUAL = DualClass("Tensor", (TENSOR,), module="torch")
-_addresses = count(0x7F0000000000, 0x40)
 INFERENCE = (
     "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone "
     "to get a normal tensor before doing inplace update.See "
@@ -60,14 +58,16 @@ INFERENCE = (
 
 class Version:
     """How often the numbers of a tensor, and of those that share its memory, were changed, and
-    the lines of the text that did it.
+    the lines of the text that did it. A change through `.data`, whose version is `beside` this one,
+    is `unseen`.
     """
 
-    __slots__ = ("lines", "number")
+    __slots__ = ("beside", "lines", "number", "unseen")
 
-    def __init__(self) -> None:
-        self.number = 0
+    def __init__(self, beside: "Version | None" = None) -> None:
+        self.number = self.unseen = 0
         self.lines: list[int] = []
+        self.beside = beside
 
 
 class ViewOf(NamedTuple):
@@ -109,7 +109,6 @@ class Tensor(Object):
         "_record",
         "_required",
         "accumulator",
-        "address",
         "cls",
         "data",
         "dtype",
@@ -151,7 +150,6 @@ class Tensor(Object):
         self.fields: dict[str, Any] = {}
         self.line: int | None = None  # of the text that made it
         self.origin: Origin | None = None
-        self.address = next(_addresses)
 
     # ---- sizes -----------------------------------------------------------------------------------
 
@@ -248,6 +246,8 @@ class Tensor(Object):
             raise error("RuntimeError", INFERENCE)
         self.version.number += 1
         self.version.lines.append(MODE.place())
+        if self.version.beside is not None:
+            self.version.beside.unseen += 1
 
 
 class Numberless(Tensor):
@@ -323,6 +323,14 @@ class DualTensor(Numberless):
     @data.setter
     def data(self, value: Any) -> None:
         pass
+
+
+def scalar(value: Any) -> Any:
+    """A tensor that stands for a number as that number: one of no dimension that needs no gradient.
+    Any other value is returned as it is.
+    """
+    stands = isinstance(value, Tensor) and not value.ndim and not value.requires_grad
+    return value.data.item() if stands else value
 
 
 def tensors_in(values: Sequence[Any]) -> list[Tensor]:
