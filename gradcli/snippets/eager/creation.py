@@ -484,6 +484,38 @@ def multinomial(
     return Tensor(drawn.reshape((*input.shape[:-1], num_samples)).astype("int64"), INT64)
 
 
+@define("torch", name="_standard_gamma")
+def standard_gamma(m: Machine, input: Tensor, generator: Any = None) -> Tensor:
+    """Numbers that have a gamma distribution of scale 1, with these shape parameters."""
+    if MODE.recording and input.requires_grad:
+        raise Unsupported("gradients through samples of Gamma")
+    drawn = _generator(generator).gamma(input.data)
+    least = np.finfo(input.data.dtype).tiny
+    return Tensor(np.maximum(drawn.astype(input.data.dtype), least), input.dtype)
+
+
+@define("torch", name="_sample_dirichlet")
+def sample_dirichlet(m: Machine, input: Tensor, generator: Any = None) -> Tensor:
+    """Rows of numbers that have a Dirichlet distribution."""
+    if MODE.recording and input.requires_grad:
+        raise Unsupported("gradients through samples of Dirichlet and Beta")
+    drawn, kind = _generator(generator).gamma(input.data), input.data.dtype
+    shares = (drawn / drawn.sum(-1, keepdims=True)).astype(kind)
+    return Tensor(np.clip(shares, np.finfo(kind).tiny, np.nextafter(kind.type(1), kind.type(0))))
+
+
+@define("torch")
+def poisson(m: Machine, input: Tensor, generator: Any = None) -> Tensor:
+    """Counts of events that have these rates."""
+    if not input.dtype.is_floating:
+        raise Unsupported("torch.poisson of integers")
+    if (input.data < 0).any():
+        raise error("RuntimeError", "invalid Poisson rate, expected rate to be non-negative")
+    drawn = _generator(generator).poisson(input.data)
+    output = Tensor(drawn.astype(input.data.dtype), input.dtype)
+    return with_zeros("PoissonBackward0", [input], output)
+
+
 @define("Tensor")
 def exponential_(m: Machine, self: Tensor, lambd: float = 1.0, *, generator: Any = None) -> Tensor:
     """Write exponentially distributed numbers over all numbers."""

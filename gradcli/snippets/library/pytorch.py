@@ -96,6 +96,7 @@ def _torch(library: Library) -> Module:
         "backends",
         "amp",
         "distributions",
+        "random",
     )
     members = {
         **BY_NAME,
@@ -194,6 +195,7 @@ SOURCES = {
     "torch.nn.utils.parametrize": "parametrize",
     "torch.nn.utils.parametrizations": "parametrizations",
     "functorch": "functorch",
+    "torch.random": "random",
     "torch.autograd.gradcheck": "checks",
 }
 
