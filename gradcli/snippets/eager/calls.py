@@ -35,7 +35,7 @@ from .grad_names import OUTPUTS, name_of_call
 from .kernels import check_alpha, check_divisor, check_kinds, check_masks, not_implemented
 from .mode import MODE
 from .refusals import refuse
-from .single import fused_sum
+from .single import IN_ONE_STEP, fused_sum
 from .tensor import Tensor, scalar, tensors_in
 
 MOST_CALLS = 4096
@@ -103,6 +103,10 @@ def call(name: str, args: Sequence[Any], named: Mapping[str, Any], *, method: bo
     given = tensors_in([*args, *named.values()])
     graph, values = _graph(name, called, args, named, given, method)
     result = _computed(name, graph, values)
+    if name in IN_ONE_STEP and all(t.dtype.name == "float32" for t in given) and result.numel:
+        arrays = [a.data if isinstance(a, Tensor) else a for a in args]
+        options = {k: v.data if isinstance(v, Tensor) else v for k, v in named.items()}
+        result.data[...] = IN_ONE_STEP[name](*arrays, **options)
     if name in KEPT and isinstance(result, Tensor):
         guard(result, KEPT[name], args, named)
     if isinstance(dtype, DType) and isinstance(result, Tensor) and dtype.kind == "int":

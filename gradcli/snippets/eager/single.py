@@ -590,6 +590,14 @@ def _moments(rows: Any) -> tuple[Any, Any]:
 def standardize(x: Any, *, dim: Any, eps: float) -> Any:
     """Batches: sums of squares of rounded differences, then one fused step."""
     axis = axes(dim, x.ndim)
+    mean, var = _moments_of_batches(x, axis)
+    scale = (1 / np.sqrt(_double(var) + eps)).astype(np.float32)
+    shape = [1 if d in axis else n for d, n in enumerate(x.shape)]
+    return fused(x, scale.reshape(shape), (-mean * scale).reshape(shape))
+
+
+def _moments_of_batches(x: Any, axis: Sequence[int]) -> tuple[Any, Any]:
+    """Mean and variance over these dimensions."""
     others = [d for d in range(x.ndim) if d not in axis]
     rows = x.transpose([*axis, *others]).reshape((-1, *(x.shape[d] for d in others)))
     count = np.float32(len(rows))
@@ -601,9 +609,32 @@ def standardize(x: Any, *, dim: Any, eps: float) -> Any:
     else:
         mean = _double(rows).mean(axis=0).astype(np.float32)
         total = _double((rows - mean) * (rows - mean)).sum(axis=0).astype(np.float32)
-    scale = (1 / np.sqrt(_double(total / count) + eps)).astype(np.float32)
-    shape = [1 if d in axis else n for d, n in enumerate(x.shape)]
-    return fused(x, scale.reshape(shape), (-mean * scale).reshape(shape))
+    return mean, total / count
+
+
+def batch_norm(
+    x: Any,
+    mean: Any,
+    var: Any,
+    weight: Any = None,
+    bias: Any = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Any:
+    """Each channel scaled and shifted in one fused step."""
+    if training:
+        mean, var = _moments_of_batches(x, [d for d in range(x.ndim) if d != 1])
+        scale = (1 / np.sqrt(_double(var) + eps)).astype(np.float32)
+    else:
+        scale = np.float32(1) / np.sqrt(var + np.float32(eps))
+    scale = scale if weight is None else scale * weight
+    shift = fused(-mean, scale, np.float32(0) if bias is None else bias)
+    shape = [n if d == 1 else 1 for d, n in enumerate(x.shape)]
+    return fused(x, scale.reshape(shape), shift.reshape(shape))
+
+
+IN_ONE_STEP: dict[str, Kernel] = {"batch_norm": batch_norm}  # what is no operator
 
 
 def _squares(rows: Any) -> Any:
