@@ -7,8 +7,9 @@ from typing import Any
 from ...snippets.reading import Reading
 from .changes import Finding, evidence
 
-NUMBER = re.compile(r"(?<![\w.])\d*\.\d+(?:e[-+]?\d+)?")
+NUMBER = re.compile(r"(?<![\w.])-?\d*\.\d+(?:e[-+]?\d+)?")
 SURE = {2: 2, 4: 6, 8: 15}  # significant digits, by the bytes of a number
+ROUNDED_AWAY = "0" * 20
 MOST = 3  # operations that are named
 
 
@@ -48,4 +49,6 @@ def _digits(text: str) -> int:
 
 
 def _significant(number: str) -> str:
-    return number.partition("e")[0].replace(".", "").lstrip("0")
+    """Its digits; of a zero with a sign, `-0.000`, all, because something smaller was rounded."""
+    digits = number.partition("e")[0].replace(".", "").lstrip("-0")
+    return digits or (ROUNDED_AWAY if number.startswith("-") else "")

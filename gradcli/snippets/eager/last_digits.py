@@ -51,7 +51,7 @@ def note(node: Node, dtype: DType, *, back: bool = False) -> None:
         return
     known = LIBRARY_BACK if back else LIBRARY
     more = HALF if dtype.size == 2 else SUMS if dtype.size == 8 else ()
-    if (name in known and not _is_power(node)) or name in more or _is_long(node):
+    if (name in known and not _is_power(node)) or name in more or _is_long(node, back):
         lines = MODE.unsure.setdefault(dtype.size, {})
         lines.setdefault(name, MODE.place())
 
@@ -63,10 +63,10 @@ def _is_power(node: Node) -> bool:
     return node.op.name == "pow" and constant and exponent.attrs["value"] in WHOLE_POWERS
 
 
-def _is_long(node: Node) -> bool:
-    """Whether an operation is a convolution, or multiplies long rows."""
+def _is_long(node: Node, back: bool) -> bool:
+    """Whether an operation is a convolution, or multiplies long rows; back also long columns."""
     name = node.op.name
     if name.startswith("conv"):
         return True
     given = [i.shape for i in node.inputs if i is not None and i.shape]
-    return name in PRODUCTS and any(shape[-1] > LONG for shape in given)
+    return name in PRODUCTS and any(max(s if back else s[-1:]) > LONG for s in given)
