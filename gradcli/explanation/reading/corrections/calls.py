@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ....snippets.eager import signatures
-from ....snippets.eager.keyword_arguments import parameters_of
+from ....snippets.eager.parameter_lists import parameters_of
 from ....snippets.eager.tensor import Tensor
 from ....snippets.python.objects import Function
 from ....snippets.python.values import Builtin, Class, Instance, Module
