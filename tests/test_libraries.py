@@ -571,6 +571,7 @@ scipy.special.logsumexp(M, axis=0, b=K * K)
 scipy.special.logsumexp(x, b=[1, 0, 2, 1])
 scipy.special.logsumexp(-np.inf * p, b=p) # flat
 scipy.special.gamma([0.0, -1.0, -2.5, 3.0]) * x + scipy.special.rgamma([-np.inf, 0, 1, 2]) # flat
+scipy.special.gammaln([-np.inf, -1, 0, np.inf]) + 0 * x # flat
 scipy.special.gammasgn([-0.0, -1, -2.5, 3]) * p + scipy.special.loggamma([0.0, 1, 2, 3]) # flat
 p * scipy.special.beta(0.0, 0.0) + scipy.special.exprel(np.inf) # flat
 (scipy.special.poch([-3.0, -1.0, 0.0, 2.0], 2) + scipy.special.poch(0.0, [0, -1, -2, 1])) * x # flat

@@ -174,7 +174,7 @@ def _in_degrees(name: str) -> Any:
 # Operators of these names mean the same.
 ELEMENTWISE = """
     entr erf erfc erfcx erfinv exp2 expm1 gammainc gammaincc i0 i0e i1 i1e log1p log_ndtr ndtr
-    ndtri sinc xlog1py xlogy digamma gammaln cbrt
+    ndtri sinc xlog1py xlogy digamma cbrt
 """
 SPECIAL: dict[str, Any] = {
     **{name: name for name in ELEMENTWISE.split()},
@@ -197,6 +197,7 @@ SPECIAL: dict[str, Any] = {
     "exprel": _exprel,
     "factorial": lambda n: _factorial(_as_array(n)),
     "gamma": gamma,
+    "gammaln": lambda x: op.where(op.isneginf(x), -math.inf, op.lgamma(x)),
     "gammasgn": _gammasgn,
     "huber": lambda delta, r: _huber(_as_array(delta), r),
     "kl_div": lambda x, y: rel_entr(x, y) - x + y,
