@@ -230,7 +230,15 @@ def _hundredths(q: Any) -> Any:
 
 
 def _median(name: str) -> Callable:
-    return lambda a, axis=None, *, keepdims=False: _quantile(name)(a, 0.5, axis, keepdims=keepdims)
+    def median(a, axis=None, *, keepdims=False):
+        def quantile(method):
+            return _quantile(name)(a, 0.5, axis, method=method, keepdims=keepdims)
+
+        low, high = quantile("lower"), quantile("higher")
+        infinite = op.isinf(low) | op.isinf(high)  # where the quantile between them is nan
+        return op.otherwise(infinite, quantile("linear"), (low + high) / 2)
+
+    return median
 
 
 def _sort(a, axis=-1):
