@@ -51,6 +51,7 @@ np.sum((np.array([[1, 2, 3, 4]]) @ x - np.array([1])) ** 2)
 (np.array([1, 2, 3, 4]) - (np.sin(x) > 0)) * x
 np.take(x, -1) + np.take(x, [-1, 0]) + np.take(M, -1, axis=0)[:2]
 np.round(np.array([1, 2, 3, 4]), 1) * x
+np.real(x) + np.imag(y)
 np.sort(x)[::-1]
 np.exp(T)[0, ::-2, 1:]
 np.exp(T)[:, -1:0:-1, [0, 2]]

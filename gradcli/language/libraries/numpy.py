@@ -840,6 +840,7 @@ ARRAYS: dict[str, Any] = {
     **{"radians": "deg2rad", "conjugate": "conj", "invert": "bitwise_not"},
     **{"bitwise_invert": "bitwise_not", "cbrt": "cbrt", "real_if_close": "real"},
     "angle": angle_by("atan2"),
+    "imag": lambda val: op.zeros_like(val),  # of real numbers
     "around": _round,
     "round": _round,
     "clip": _clip,
