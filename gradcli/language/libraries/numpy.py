@@ -230,7 +230,15 @@ def _hundredths(q: Any) -> Any:
 
 
 def _median(name: str) -> Callable:
-    return lambda a, axis=None, *, keepdims=False: _quantile(name)(a, 0.5, axis, keepdims=keepdims)
+    def median(a, axis=None, *, keepdims=False):
+        def quantile(method):
+            return _quantile(name)(a, 0.5, axis, method=method, keepdims=keepdims)
+
+        low, high = quantile("lower"), quantile("higher")
+        infinite = op.isinf(low) | op.isinf(high)  # where the quantile between them is nan
+        return op.otherwise(infinite, quantile("linear"), (low + high) / 2)
+
+    return median
 
 
 def _sort(a, axis=-1):
@@ -482,6 +490,17 @@ def _bincount(x, weights=None, minlength=0):
     each = op.ones(places.shape) if weights is None else weights
     counts = op.index_add(op.zeros((size,)), 0, numbers(places), each)
     return op.long(counts) if weights is None else counts
+
+
+def _unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None):
+    if axis is not None:
+        raise refuse(
+            "unique(axis=...) compares slices", "leave axis out: all elements are compared"
+        )
+    wanted = (True, return_index, return_inverse, return_counts)
+    result = np.unique(known(ar), return_index=True, return_inverse=True, return_counts=True)
+    parts = [numbers(part) for part, is_wanted in zip(result, wanted, strict=True) if is_wanted]
+    return parts[0] if len(parts) == 1 else Outputs(parts)
 
 
 def _where(condition, x=None, y=None):
@@ -821,6 +840,7 @@ ARRAYS: dict[str, Any] = {
     **{"radians": "deg2rad", "conjugate": "conj", "invert": "bitwise_not"},
     **{"bitwise_invert": "bitwise_not", "cbrt": "cbrt", "real_if_close": "real"},
     "angle": angle_by("atan2"),
+    "imag": lambda val: op.zeros_like(val),  # of real numbers
     "around": _round,
     "round": _round,
     "clip": _clip,
@@ -972,6 +992,7 @@ ARRAYS: dict[str, Any] = {
     "triu": lambda m, k=0: op.triu(m, diagonal=k),
     "searchsorted": lambda a, v, side="left": op.searchsorted(a, v, side=side),
     "digitize": lambda x, bins, right=False: op.bucketize(x, array(bins), right=not right),
+    "unique": WithKnownNumbers(("ar",), _unique),
     "bincount": WithKnownNumbers(("x",), _bincount),
     "isin": lambda element, test_elements: op.isin(array(element), array(test_elements)),
     # products
