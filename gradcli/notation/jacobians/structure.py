@@ -6,7 +6,7 @@ nothing is claimed that they contradict.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -144,12 +144,10 @@ def jacobian_structure(
 def _shortened(
     structure: Structure, composed: Tree | None, entry: JacobianEntry | None
 ) -> Structure:
-    """The structure with a product of Jacobians, or bands, as its formula if that is clearly
-    shorter.
-    """
+    """The structure with a product of Jacobians, or bands, as its formula if that is shorter."""
     banded = bands(entry.write, entry.e, entry.rows, entry.columns) if entry else None
     other = _composed_or_banded(composed, banded)
-    return _with_formula(structure, _clearly_shorter(other, structure.formula))
+    return _with_formula(structure, _shorter(other, structure.formula))
 
 
 def _best_of(
@@ -196,11 +194,30 @@ def _composed(
     return Composition(write)(layout)
 
 
-def _clearly_shorter(composed: Tree | None, formula: Tree | None) -> Tree | None:
-    """The composed formula, if the other one is longer by more than a sign; else that."""
+def _shorter(composed: Tree | None, formula: Tree | None) -> Tree | None:
+    """The composed formula if it is shorter, else the other one."""
     if composed is None or formula is None:
         return composed or formula
-    return composed if tree.size(composed) + 1 < tree.size(formula) else formula
+    return min(formula, composed, key=_length)
+
+
+def _length(written: Tree) -> float:
+    """The length, in which a diagonal counts nothing, because diag(w) @ A reads better than
+    A * w[:, None], and what is in an index counts.
+    """
+    return tree.length_in_statements(written) + sum(map(_more, _parts(written)))
+
+
+def _more(part: Tree) -> int:
+    if isinstance(part, Subscript):
+        return sum(map(tree.size, part.items)) - 1
+    return -1 if isinstance(part, Call) and part.function == "diag" else 0
+
+
+def _parts(written: Tree) -> Iterator[Tree]:
+    yield written
+    for part in tree.children(written):
+        yield from _parts(part)
 
 
 def _may_be_composed(result: Structure) -> bool:
