@@ -367,15 +367,17 @@ def changed_values(values: Values) -> Iterator[Values]:
         yield {**values, name: np.stack([value, value + 0.25])}
 
 
-# A blank as a label; complex numbers.
-UNDEFINED = re.compile(r"ctc_loss|float_power\(-1")
+# A blank as a label, complex numbers, limits out of order, divisions by 0, PyTorch's own order.
+UNDEFINED = re.compile(
+    r"ctc_loss|float_power\(-1|bucketize|1 / relu|2 / relu|logit\(x, 0|unless|otherwise|resample"
+)
 
 
 def calls_and_variations() -> Iterator[Example]:
     """Every call, and one of the texts that vary each call and each example: the first, the second,
     and so on in turn.
     """
-    further = [Example(OPS["square"], *call) for call in calls()]
+    further = [Example(OPS["square"], *c) for c in calls() if not UNDEFINED.search(c.text)]
     yield from further
     for k, (op, text, shapes) in enumerate((*further, *examples())):
         texts = [*dict.fromkeys((*changed_arguments(text), *shortened(text)))]
