@@ -7,9 +7,11 @@ from collections import Counter
 import numpy as np
 import pytest
 from console import gradcli as run
-from support import Case, Checks, case, examples, explained, one_hot_jacobian, swept
+from support import Case, Checks, case, examples, explained, one_hot_jacobian, one_in, swept
+from test_calls import calls_and_variations
 
 import gradcli
+from gradcli.errors import GradcliError
 from gradcli.explanation.analysis import Analysis
 from gradcli.explanation.data import Data
 from gradcli.explanation.formulas import by_index
@@ -62,7 +64,7 @@ def lowered(node, names, values=None):
     return lower, lower(node, at), at
 
 
-@pytest.mark.parametrize("example", swept(8, others=4, firsts=2))
+@pytest.mark.parametrize("example", swept(8))
 def test_example(example):
     checks.run(case(example))
 
@@ -76,6 +78,19 @@ def every_element_is_numpys(c):
             for shown in (e, Simplifier(lower.sizes)(e), Simplifier(lower.sizes, False)(e)):
                 found = numbers_of(shown, at, node.shape, c.value)
                 np.testing.assert_allclose(found, c.value(node), rtol=1e-9, atol=1e-11)
+
+
+SMALL = [e for e in calls_and_variations() if sum(v.size for v in e.values.values()) <= 24]
+
+
+@pytest.mark.parametrize("example", one_in(64, SMALL))
+def test_calls(example):
+    try:
+        c = case(example)
+        c.value(c.p.out)
+    except GradcliError:
+        return  # there is no such call
+    every_element_is_numpys(c)
 
 
 def test_what_lowers_fully_and_is_the_output():
