@@ -10,7 +10,7 @@ import numpy as np
 import pyperclip
 import pytest
 from console import Input, Terminal, gradcli
-from latex_tools import KATEX, checked_by_katex, modules
+from latex_tools import checked, modules, readers
 from markdown_it import MarkdownIt
 
 from gradcli.cli.main import run
@@ -89,7 +89,8 @@ def test_text_within_mathematics_holds_no_commands(place, program):
     assert not re.search(r"\\text(tt)?\{[^}]*[\\~$]", gradcli(*program, "--for", place).out)
 
 
-def test_long_entries_of_a_jacobian_are_mathematics_too():
+@readers
+def test_long_entries_of_a_jacobian_are_mathematics_too(reader):
     """Where MathJax finds them: between $$."""
     text = gradcli(
         "jacobian", "softmax(x @ a, -1)", "-s", "x=2x3,a=3x4", "--for", "stackexchange"
@@ -97,7 +98,7 @@ def test_long_entries_of_a_jacobian_are_mathematics_too():
     found = re.findall(r"(?ms)^\$\$\n(.*?)\n\$\$$", text)
     assert sum("J_1 &=" in each for each in found) == 2
     assert text.count(r"\begin") == sum(each.count(r"\begin") for each in found)
-    assert KATEX is None or checked_by_katex(found) == []
+    assert checked(reader, found) == []
 
 
 def test_the_shape_of_a_vector_is_no_number():
