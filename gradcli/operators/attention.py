@@ -236,6 +236,15 @@ def _check_one_kind(*tensors):
     check_kinds("multi_head_attention_forward", "floats of one kind", present)
 
 
+def _with_biases(k, v, masks, bias_k, bias_v):
+    """Keys and values with one more row, and the masks with a place for it."""
+    require((bias_k is None) == (bias_v is None), "bias_k and bias_v are given together")
+    if bias_k is None or bias_v is None:
+        return k, v, masks
+    rows = (bias.repeat(repeats=(1, k.shape[1], 1)) for bias in (bias_k, bias_v))
+    return _extended(k, v, masks, rows, dim=0)
+
+
 @shorthand()
 def multi_head_attention_forward(
     query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v,
@@ -259,10 +268,7 @@ def multi_head_attention_forward(
     q, k, v = _projected(query, key, value, weights, in_proj_bias)
     _check_mask(attn_mask, batch * num_heads, length, key.shape[0])
     masks = [_hidden(attn_mask), _hidden(key_padding_mask)]
-    require((bias_k is None) == (bias_v is None), "bias_k and bias_v are given together")
-    if bias_k is not None and bias_v is not None:
-        more = (bias.repeat(repeats=(1, batch, 1)) for bias in (bias_k, bias_v))
-        k, v, masks = _extended(k, v, masks, more, dim=0)
+    k, v, masks = _with_biases(k, v, masks, bias_k, bias_v)
     q = _heads(q, num_heads)
     k = _heads(k, num_heads) if static_k is None else static_k
     v = _heads(v, num_heads) if static_v is None else static_v

@@ -292,6 +292,32 @@ REPEAT = ("masked_fill", "index_fill", "index_put", "threshold")  # write to exp
 
 def in_place(name: str, target: Tensor, args: Sequence[Any], named: Mapping[str, Any]) -> Tensor:
     """`target.name_(...)`: what `name` gives, written over the target."""
+    _check_in_place(name, target, args, named)
+    called = lookup(f"Tensor.{name}") or lookup(name)
+    if called is None:
+        raise Unsupported(f"Tensor.{name}_")
+    args, named = _with_scalars(called, args, named)
+    check_alpha([target, *args], named.get("alpha"))
+    tensors = tensors_in([target, *args, *named.values()])
+    graph, values = _graph(name, called, [target, *args], named, tensors, True)
+    if not isinstance(graph, Node):
+        raise Unsupported(f"Tensor.{name}_")
+    numbers = [a for a in (*args, *named.values()) if isinstance(a, bool | int | float)]
+    check_result(name, target, graph, [*tensors, *numbers])
+    inner = [i for i in graph.inputs if i is not None and i not in values]
+    run_graph(inner, values)
+    inputs = [None if i is None else values[i] for i in graph.inputs]
+    if graph in values or graph.op.family == "leaf":
+        raise Unsupported(f"Tensor.{name}_")
+    value = _with_alpha(name, target, args, named.get("alpha", 1))
+    apply(graph.op, inputs, graph.attrs, name=name_of_call(name, graph), into=target, value=value)
+    return target
+
+
+def _check_in_place(
+    name: str, target: Tensor, args: Sequence[Any], named: Mapping[str, Any]
+) -> None:
+    """Refuse a change in place that PyTorch refuses."""
     if MODE.transforms and lacks_batch(target, args):
         raise Unsupported(f"{name}_() within vmap of a tensor that has no rows")
     if args and args[0] is None and name in ("add", "sub", "mul", "div"):
@@ -313,25 +339,6 @@ def in_place(name: str, target: Tensor, args: Sequence[Any], named: Mapping[str,
     if name in ("remainder", "fmod") and args:
         check_kinds(name, [target, *args])
         check_divisor(target, args[0])
-    called = lookup(f"Tensor.{name}") or lookup(name)
-    if called is None:
-        raise Unsupported(f"Tensor.{name}_")
-    args, named = _with_scalars(called, args, named)
-    check_alpha([target, *args], named.get("alpha"))
-    tensors = tensors_in([target, *args, *named.values()])
-    graph, values = _graph(name, called, [target, *args], named, tensors, True)
-    if not isinstance(graph, Node):
-        raise Unsupported(f"Tensor.{name}_")
-    numbers = [a for a in (*args, *named.values()) if isinstance(a, bool | int | float)]
-    check_result(name, target, graph, [*tensors, *numbers])
-    inner = [i for i in graph.inputs if i is not None and i not in values]
-    run_graph(inner, values)
-    inputs = [None if i is None else values[i] for i in graph.inputs]
-    if graph in values or graph.op.family == "leaf":
-        raise Unsupported(f"Tensor.{name}_")
-    value = _with_alpha(name, target, args, named.get("alpha", 1))
-    apply(graph.op, inputs, graph.attrs, name=name_of_call(name, graph), into=target, value=value)
-    return target
 
 
 def _with_alpha(name: str, target: Tensor, args: Sequence[Any], alpha: Any) -> Any:
