@@ -106,6 +106,10 @@ def test_what_programs_use_beside_pytorch():
             "loss = (x * t1).sum()",  # a > 0 is another mask by then
         ),
         ("loss = (x * torch.tensor([5., 7.])).sum()", "loss = (x * t1).sum()"),
+        (
+            "k = x > 0\nloss = x.sum() / k.sum().clamp_min(1)",
+            "loss = x.sum() / k.sum().clamp(min=1)",
+        ),
     ],
 )
 def test_a_mask_without_a_name_is_shown_as_it_is_written(lines: str, shown: str) -> None:

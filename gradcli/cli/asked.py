@@ -1,49 +1,25 @@
 """Options of a command, understood, and its answer written: what commands have in common."""
 
-from typing import TYPE_CHECKING
-
-from ..errors import unreadable
-from ..limits import Limits
-from .streams import Streams
-
-if TYPE_CHECKING:
-    from ..explanation.reading.answer import Answer
 import re
 import shlex
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..errors import GradcliError
+from ..errors import GradcliError, unreadable
 from ..language.problem import Problem
+from ..limits import Limits
 from ..render.names import DISCOURSE_WITH_MATH
 from .mistakes import check_expression
 from .options import PAGE, Given
-from .streams import LazyInput
+from .streams import LazyInput, Streams
 
 if TYPE_CHECKING:
+    from ..explanation.reading.answer import Answer
     from ..request import Request
 
 # options for the place and the format of an answer, which do not change its content
 ELSEWHERE = ("-f", "--format", "-o", "--output", "--for", "--math")
 NAMES = {"markdown": "Markdown", "latex": "LaTeX", "json": "JSON"}  # of formats
-
-
-def read_limits(texts: list[str], files: bool = True) -> Any:
-    """The limits after --limit; `files`: whether values may be read from files. Raises
-    GradcliError.
-    """
-    from ..limits import DEFAULTS, Limits
-
-    raised = {}
-    for text in texts:
-        kind, _, size = text.partition("=")
-        digits = size.replace("_", "")
-        if kind not in DEFAULTS or not (digits.isascii() and digits.isdigit() and len(digits) < 30):
-            kinds = f"the kinds are {', '.join(DEFAULTS)}"
-            message = f"--limit {text} is not KIND=N with a whole number N that is not negative"
-            raise GradcliError("option", message, hint=kinds)
-        raised[kind] = int(digits)
-    return Limits(raised, files=files)
 
 
 def request_of(streams: Streams, given: Given, shapes_alone: bool = False) -> "Request":

@@ -21,7 +21,6 @@ from .asked import (
     environment_of,
     explained,
     format_of,
-    read_limits,
     request_of,
     typed,
     write,
@@ -37,6 +36,7 @@ from .options import (
     Given,
     in_full,
     is_json,
+    read_limits,
     takes,
 )
 from .streams import Closed, ReaderGone, Streams

@@ -10,6 +10,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from ..errors import GradcliError
 from ..explanation.choices import SECTIONS
 from ..fields import FIELDS, Field
 from ..limits import DEFAULTS, PRECISIONS, WIDTHS, Limits
@@ -238,6 +239,22 @@ LOOK = ("width", "ascii", "color")
 ALWAYS = ("limit", "debug")
 
 
+def read_limits(texts: list[str], files: bool = True) -> Limits:
+    """The limits after --limit; `files`: whether values may be read from files. Raises
+    GradcliError.
+    """
+    raised = {}
+    for text in texts:
+        kind, _, size = text.partition("=")
+        digits = size.replace("_", "")
+        if kind not in DEFAULTS or not (digits.isascii() and digits.isdigit() and len(digits) < 30):
+            kinds = f"the kinds are {', '.join(DEFAULTS)}"
+            message = f"--limit {text} is not KIND=N with a whole number N that is not negative"
+            raise GradcliError("option", message, hint=kinds)
+        raised[kind] = int(digits)
+    return Limits(raised, files=files)
+
+
 class Given(SimpleNamespace):
     """What was typed for each of OPTIONS; for one that the command does not take, its default."""
 
@@ -249,8 +266,6 @@ class Given(SimpleNamespace):
     @cached_property
     def limits(self) -> Limits:
         """The limits after --limit, whose budget the whole command has. Raises GradcliError."""
-        from .asked import read_limits
-
         return read_limits(self.limit)
 
 

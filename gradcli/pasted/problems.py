@@ -23,15 +23,16 @@ from ..notation.formulas.formula import OwnWriter
 from ..notation.tree import Name
 from ..operators import lookup
 from ..operators.leaves import Array, numbers
-from ..snippets.eager.engine import (
+from ..snippets.eager.records import inputs_first
+from ..snippets.eager.tensor import (
     Accumulator,
     Copied,
     Elements,
+    Origin,
     Overwritten,
     Record,
-    inputs_first,
+    Tensor,
 )
-from ..snippets.eager.tensor import Origin, Tensor
 from ..snippets.trace import Backward
 
 LONG_PART = 12  # operations of a part that is not written twice
@@ -293,7 +294,8 @@ class _Poser:
             call = _call_of(operand)
         if call is None or operand in self.names:
             return self._operand(operand)
-        return intern(call.op, tuple(map(self._computed_from, call.operands)), call.attrs)
+        inputs = (None if x is None else self._computed_from(x) for x in call.operands)
+        return intern(call.op, tuple(inputs), call.attrs)
 
     def _key(self, tensor: Tensor) -> Any:
         record = tensor._record

@@ -3,8 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from .eager.engine import Accumulator, Record, Saved
-from .eager.tensor import Tensor
+from .eager.tensor import Accumulator, Record, Saved, Tensor
 from .python.values import Instance, Machine
 
 

@@ -5,8 +5,7 @@ and the smallest change that cures it.
 import ast
 from collections.abc import Iterator
 
-from ...snippets.eager.engine import Record, Saved
-from ...snippets.eager.tensor import Tensor
+from ...snippets.eager.tensor import Record, Saved, Tensor
 from ...snippets.reading import Reading
 from .changes import READ_AGAIN, Finding, gradients, in_words
 from .corrections.nodes import dotted

@@ -8,8 +8,7 @@ from ...graphs.shapes import text
 from ...language.posing import pose
 from ...notation import tree
 from ...pasted.problems import Posed, Unexplained, posed
-from ...snippets.eager.engine import Record
-from ...snippets.eager.tensor import Tensor
+from ...snippets.eager.tensor import Record, Tensor
 from ...snippets.python.values import Raised
 from ...snippets.trace import Backward
 from ..analysis import Analysis

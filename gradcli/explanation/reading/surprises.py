@@ -10,8 +10,7 @@ from typing import Any
 from ...errors import GradcliError, if_applicable
 from ...lazy import np
 from ...pasted.problems import Unexplained, posed
-from ...snippets.eager.engine import Record
-from ...snippets.eager.tensor import Tensor
+from ...snippets.eager.tensor import Record, Tensor
 from ...snippets.reading import Reading
 from ...snippets.trace import Backward
 from ..why.answer import Element, Why

@@ -8,34 +8,31 @@ from ...errors import GradcliError
 from ...graphs import OPS, Node, Operator, walk
 from ...lazy import np
 from ...operators import lookup
-from ..python.values import Machine, Unsupported, error
+from ..python.values import Machine, Unsupported
 from . import plans
-from .dtypes import BOOL, INT64, DType, promoted, result_type, rounded
-from .engine import Gradients, Meta, Record, Saved, rename, zeros_like
-from .grad_names import (
-    OWN_AGAIN,
-    SCATTERED,
-    SQUEEZES,
-    ZEROS_AGAIN,
-    camel_case,
-    grad_name,
-    gradient_name,
-)
+from .dispatch import implements
+from .dtypes import DType, promoted, rounded
+from .grad_names import grad_name
 from .kernels import check_kinds
-from .layouts import laid_out, laid_out_back
-from .mode import MODE, recording
+from .layouts import laid_out
+from .mode import MODE
+from .no_backward import QR, Underived, underived
+from .operator_backward import OperatorBackward
 from .plans import InputGradients, Plan
-from .products import THROUGH_PRODUCTS
-from .tensor import DualTensor, Edge, Origin, Tensor, Version, ViewOf
-from .zeros import EXTREMES, LABELLED, negative_zeros, of_labels, of_softmax, with_signs
+from .promotion import Operand, arrays_of, computing_dtype, output_dtype
+from .records import rename
+from .saved import keeps_numbers, save_unread, saved_inputs
+from .tensor import DualTensor, Edge, Gradients, Meta, Origin, Record, Saved, Tensor
+from .views import as_view, rebase
+from .zeros import EXTREMES, with_signs
 
 STEPS = 20  # of the budget, for an operation
 PRODUCTS = 8_000  # of numbers, that take as long as a step
 BYTES = 16  # for an element, with what computing it takes
 DEEPEST_ORIGIN = 4  # deeper ones would keep all tensors of a loop alive
-Operand = Tensor | bool | int | float | None
 
 
+@implements("operator")
 def call_operator(name: str, *inputs: Operand, **attrs: Any) -> Tensor:
     """The operator of this name on tensors and numbers."""
     lookup(name)  # imports the file that defines it
@@ -74,36 +71,141 @@ def apply(
     Unsupported where the operator does not take these inputs.
     """
     if MODE.dual_level and any(map(_is_dual, inputs)):
-        return _applied_to_duals(op, inputs, attrs, name, into)
-    check_kinds(op.name, inputs)
-    prepared = prepare(op, inputs, attrs)
-    compute = computing_dtype(prepared.node, inputs)
-    arrays = _arrays(prepared.node, inputs, compute)
-    if value is None:
-        value = _computed(prepared, arrays, compute)
-    if op.name in EXTREMES:
-        value = with_signs(op.name, arrays, attrs, value)
-    output = _fresh(prepared.node, inputs, np.asarray(value), compute) if into is None else into
-    back = _input_gradients(prepared, inputs)
-    if isinstance(back, Underived):
         if into is not None:
-            raise Unsupported(f"{op.name}_() of a tensor that requires a gradient")
-        underived(back.message, name or grad_name(prepared.node, inputs), inputs, output, line)
-        return output
-    saved = [] if back is None else _kept_inputs(prepared, back, inputs, arrays, into)
-    edges = _edges(back, inputs)  # before the change, which gives `into` another
-    if into is not None:
-        _write(into.data, rounded(value, into.dtype))
-        into.changed()
-    if back is not None:
-        _record(prepared, back, inputs, edges, output, saved, compute, name, line, into)
-    elif into is None:
-        node = prepared.node
-        output.origin = _origin(op, inputs, node.attrs, node.dtype == "float")
+            raise Unsupported("a change in place with dual tensors")
+        return MODE.apply_to_duals(op, inputs, attrs, name)
+    check_kinds(op.name, inputs)
+    operation = Operation(prepare(op, inputs, attrs), inputs, name, into, line)
+    if value is None:
+        value = operation.computed()
+    if op.name in EXTREMES:
+        value = with_signs(op.name, operation.arrays, attrs, value)
+    output = operation.fresh(np.asarray(value)) if into is None else into
+    operation.track(output, value)
     output.line = line
     if MODE.transforms:
         mark_rows(output, inputs)
     return output
+
+
+class Operation:
+    """An operator on its inputs, while it is computed and recorded; arguments as of `apply`."""
+
+    __slots__ = ("arrays", "compute", "inputs", "into", "line", "name", "plan")
+
+    def __init__(
+        self,
+        plan: Plan,
+        inputs: Sequence[Operand],
+        name: str | None,
+        into: Tensor | None,
+        line: int | None,
+    ):
+        self.plan, self.inputs, self.name, self.into, self.line = plan, inputs, name, into, line
+        self.compute = computing_dtype(plan.node, inputs)
+        self.arrays = arrays_of(plan.node, inputs, self.compute)
+
+    def computed(self) -> Any:
+        """The value, which is counted against the budget."""
+        work = self.plan.products // PRODUCTS
+        MODE.spend(STEPS + work, BYTES * math.prod(self.plan.node.shape or ()))
+        try:
+            return self.plan.value(self.arrays, self.compute.precision)
+        except GradcliError as failure:
+            raise Unsupported(failure.message) from failure
+
+    def fresh(self, value: Any) -> Tensor:
+        """The output as a tensor of its own, or as a view of the first input."""
+        return _fresh(self.plan.node, self.inputs, value, self.compute)
+
+    def track(self, output: Tensor, value: Any) -> None:
+        """Write the value where the operation is in place, and record how gradients go back."""
+        back, node = self._input_gradients(), self.plan.node
+        if isinstance(back, Underived):
+            if self.into is not None:
+                raise Unsupported(f"{node.op.name}_() of a tensor that requires a gradient")
+            underived(back.message, self._record_name(), self.inputs, output, self.line)
+            return
+        if back is None:
+            self._write(value)
+            if self.into is None:
+                output.origin = _origin(node.op, self.inputs, node.attrs, node.dtype == "float")
+            return
+        saved = saved_inputs(self.plan, back, self.inputs, self.arrays, self.into)
+        edges = _edges(back, self.inputs)  # before the change, which gives `into` another
+        self._write(value)
+        self._record(back, edges, output, saved)
+
+    def _write(self, value: Any) -> None:
+        if self.into is not None:
+            _write(self.into.data, rounded(value, self.into.dtype))
+            self.into.changed()
+
+    def _record_name(self) -> str:
+        return self.name or grad_name(self.plan.node, self.inputs)
+
+    def _input_gradients(self) -> "InputGradients | Underived | None":
+        """How gradients go back to the inputs, if any do."""
+        node = self.plan.node
+        if not MODE.recording or node.dtype != "float" or node.op.family == "barrier":
+            return None
+        places = tuple(
+            k
+            for k, i in enumerate(self.inputs)
+            if isinstance(i, Tensor) and i.dtype.is_floating and i.requires_grad
+        )
+        if not places:
+            return None
+        try:
+            return self.plan.gradients(places)
+        except GradcliError as failure:
+            return _underived(failure, node)
+
+    def _record(
+        self,
+        back: InputGradients,
+        edges: Sequence[Edge | None],
+        output: Tensor,
+        saved: Sequence[tuple[int, Saved | None, Any]],
+    ) -> None:
+        """Record the operation, whose output is there."""
+        node = self.plan.node
+        record = Record(
+            self._record_name(),
+            edges,
+            [Meta(output.shape, output.dtype)],
+            OperatorBackward(self.plan, back, saved, self.compute),
+            [s for _, s, _ in saved if s is not None],
+            self.line,
+            call=(node, tuple(self.inputs), output),
+        )
+        record.keeps_numbers = keeps_numbers(node, record, any(s is None for _, s, _ in saved))
+        if self.into is None:
+            output.set_record(record)
+        else:
+            rebase(self.into, record)
+        save_unread(self.plan, back, self.inputs, output, record)
+
+
+def _is_dual(value: Operand) -> bool:
+    return isinstance(value, DualTensor) and value.lives
+
+
+def _edges(back: InputGradients, inputs: Sequence[Operand]) -> list[Edge | None]:
+    """Where the gradients of the inputs go."""
+    return [
+        i.edge if isinstance(i, Tensor) and k in back.places else None for k, i in enumerate(inputs)
+    ]
+
+
+def _underived(failure: GradcliError, node: Node) -> Underived:
+    """What PyTorch raises where gradcli has no rule. Raises Unsupported where that is not known."""
+    message = (failure.hint or "").removeprefix("PyTorch: ")
+    if message == failure.hint:
+        message = QR.get(str(node.attrs.get("mode")), "")
+    if not message:
+        raise Unsupported(failure.message) from failure
+    return Underived(message)
 
 
 def _origin(
@@ -136,51 +238,6 @@ def _write(array: Any, value: Any) -> None:
         array[...] = value
 
 
-def _is_dual(value: Operand) -> bool:
-    return isinstance(value, DualTensor) and value.lives
-
-
-def _applied_to_duals(
-    op: Operator,
-    inputs: Sequence[Operand],
-    attrs: dict[str, Any],
-    name: str | None,
-    into: Tensor | None,
-) -> Tensor:
-    """An operator on tensors of which some carry tangents."""
-    from .forward import applied
-
-    if into is not None:
-        raise Unsupported("a change in place with dual tensors")
-    return applied(op, inputs, attrs, name)
-
-
-def _edges(back: Any, inputs: Sequence[Operand]) -> list[Any]:
-    """Where the gradients of the inputs go."""
-    return [
-        i.edge if back and isinstance(i, Tensor) and k in back.places else None
-        for k, i in enumerate(inputs)
-    ]
-
-
-def _arrays(node: Node, inputs: Sequence[Operand], compute: DType) -> list[Any]:
-    """The inputs as an operator computes with them."""
-    arrays = [array_in(i, compute) for i in inputs]
-    if node.dtype == "float" and node.op.family == "elementwise":
-        return _as_floats(node, arrays, compute)
-    return arrays
-
-
-def _computed(prepared: Plan, arrays: list[Any], compute: DType) -> Any:
-    """The value of an operator, which is counted against the budget."""
-    work = prepared.products // PRODUCTS
-    MODE.spend(STEPS + work, BYTES * math.prod(prepared.node.shape or ()))
-    try:
-        return prepared.value(arrays, "float64" if compute.name == "float64" else "float32")
-    except GradcliError as failure:
-        raise Unsupported(failure.message) from failure
-
-
 def prepare(op: Operator, inputs: Sequence[Operand], attrs: dict[str, Any]) -> Plan:
     """The plan of an operator for these inputs."""
     signatures = [(i.shape, i.dtype.kind) if isinstance(i, Tensor) else i for i in inputs]
@@ -188,57 +245,6 @@ def prepare(op: Operator, inputs: Sequence[Operand], attrs: dict[str, Any]) -> P
         return plans.plan(op, signatures, attrs)
     except GradcliError as failure:
         raise Unsupported(failure.message) from failure
-
-
-# ---- dtypes --------------------------------------------------------------------------------------
-
-
-def computing_dtype(node: Node, inputs: Sequence[Operand]) -> DType:
-    """The floating dtype that an operation computes in."""
-    given = [i for i in inputs if i is not None and not _picks(node, i)]
-    if not given:
-        return MODE.default_dtype
-    result = result_type(given, MODE.default_dtype)
-    return result if result.is_floating else MODE.default_dtype
-
-
-def _picks(node: Node, value: Operand) -> bool:
-    """Whether an input is a condition or an index, which has no say in the result's dtype."""
-    return isinstance(value, Tensor) and not value.dtype.is_floating and node.dtype == "float"
-
-
-def array_in(value: Operand, compute: DType) -> Any:
-    """The array of an input, floats in the dtype that is computed in."""
-    if not isinstance(value, Tensor):
-        return value
-    if value.dtype.is_floating and value.dtype is not compute:
-        return value.data.astype(compute.numpy)
-    return value.data
-
-
-def _as_floats(node: Node, arrays: Sequence[Any], compute: DType) -> list[Any]:
-    """The arrays of an elementwise operation that gives floats: integers and masks are floats
-    before they are computed with, but for a condition.
-    """
-    kinds = zip(node.op.inputs, arrays, strict=False)
-    return [
-        a.astype(compute.numpy)
-        if isinstance(a, np.ndarray) and a.dtype.kind in "bi" and name not in node.op.masks
-        else a
-        for name, a in kinds
-    ]
-
-
-def output_dtype(node: Node, inputs: Sequence[Operand], compute: DType) -> DType:
-    """The dtype of an operation's output."""
-    if node.dtype == "float":
-        return compute
-    if node.dtype == "bool":
-        return BOOL
-    if node.op.family != "elementwise" and node.op.dtype not in ("promote", "first"):
-        return INT64
-    given = [i for i in inputs if isinstance(i, Tensor) and i.dtype.kind == "int"]
-    return promoted(i.dtype for i in given) or INT64
 
 
 # ---- memory --------------------------------------------------------------------------------------
@@ -269,436 +275,10 @@ def _fresh(node: Node, inputs: Sequence[Operand], value: Any, compute: DType) ->
     return Tensor(laid_out(node, tensors, value), dtype)
 
 
-def as_view(output: Tensor, of: Tensor, creation: str = "") -> Tensor:
-    """`output`, as a view of a tensor whose memory it has; `creation` as in ViewOf, where autograd
-    records.
-    """
-    output.inference = of.inference
-    if of.inference:
-        output.version = of.version
-        return output
-    output.version = of.version
-    output.recorded_version = of.version.number
-    base = of.view.base if of.view else of
-    if MODE.inference:
-        creation = "inference"
-    elif not MODE.recording:
-        creation = "no_grad"
-    inherited = of.view.creation if of.view else ""
-    output.view = ViewOf(base, creation or inherited)
-    return output
-
-
 # ---- the backward pass ---------------------------------------------------------------------------
 
 
-def _input_gradients(
-    prepared: Plan, inputs: Sequence[Operand]
-) -> "InputGradients | Underived | None":
-    """How gradients go back through an operation, if any do."""
-    if not MODE.recording or prepared.node.dtype != "float":
-        return None
-    places = tuple(
-        k
-        for k, i in enumerate(inputs)
-        if isinstance(i, Tensor) and i.dtype.is_floating and i.requires_grad
-    )
-    if not places or prepared.node.op.family == "barrier":
-        return None
-    try:
-        return prepared.gradients(places)
-    except GradcliError as failure:
-        message = (failure.hint or "").removeprefix("PyTorch: ")
-        if message == failure.hint:
-            message = QR.get(str(prepared.node.attrs.get("mode")), "")
-        if not message:
-            raise Unsupported(failure.message) from failure
-        return Underived(message)
-
-
-class Underived:
-    """Where PyTorch has no backward: the message that going back raises."""
-
-    places: tuple[int, ...] = ()
-
-    def __init__(self, message: str):
-        self.message = message
-
-    @property
-    def name(self) -> str | None:
-        """The name of its record, where that is not the operator's."""
-        return "NotImplemented" if self.message.startswith("derivative for aten") else None
-
-    def __call__(self, m: Machine, record: Record, grads: Gradients) -> Gradients:
-        """Raise the message."""
-        raise error(UNDERIVED.get(self.message.split()[0], "RuntimeError"), self.message)
-
-
-UNDERIVED = {"the": "NotImplementedError"}  # "the derivative for 'zeta' is not implemented."
-QR = {
-    "r": "The derivative of linalg.qr depends on Q, which is not computed when mode='r'. Please "
-    "use linalg.qr(A, mode='reduced') if you are going to differentiate through linalg.qr.",
-    "complete": "The QR decomposition is not differentiable when mode='complete' and nrows > "
-    "ncols.",
-}
-
-
-def underived(
-    message: str, name: str | None, inputs: Sequence[Operand], output: Tensor, line: int | None
-) -> None:
-    """Give a tensor a record whose backward raises a message."""
-    back = Underived(message)
-    edges = [i.edge if isinstance(i, Tensor) else None for i in inputs]
-    metas = [Meta(output.shape, output.dtype)]
-    output.set_record(Record(back.name or name or "", edges, metas, back, (), line))
-
-
-def _kept_inputs(
-    prepared: Plan,
-    back: InputGradients,
-    inputs: Sequence[Operand],
-    arrays: Sequence[Any],
-    into: Tensor | None,
-) -> list[tuple[int, Saved | None, Any]]:
-    """For each input that the backward pass reads: its place, what PyTorch keeps of it, its array.
-
-    What PyTorch does not keep, and what is about to be overwritten, is copied.
-    """
-    kept, _ = prepared.kept(back)
-    result: list[tuple[int, Saved | None, Any]] = []
-    for place in back.reads:
-        tensor, array = inputs[place], arrays[place]
-        if not isinstance(tensor, Tensor):
-            result.append((place, None, array))
-        elif (
-            place in kept
-            and array is tensor.data
-            and (tensor is not into or place > 0)
-            and not pushes_forward()
-        ):
-            saved = Saved(tensor)
-            saved.viewed_as = _factor_shape(prepared.node, place)
-            result.append((place, saved.pack(), None))
-        else:
-            result.append((place, _saved_copy(tensor, array, place in kept), None))
-    return result
-
-
-def _saved_copy(tensor: Tensor, array: Any, in_pytorch: bool) -> Saved:
-    """A copy of an input, with its place in the graph; `in_pytorch`: PyTorch keeps it, too."""
-    own = array.dtype.name == tensor.dtype.numpy
-    copy = Tensor(np.array(array), tensor.dtype if own else None)
-    copy.set_record(tensor.record, tensor.output)
-    copy.requires_grad = tensor.requires_grad and tensor.record is None
-    copy.accumulator = tensor.edge.record if copy.requires_grad else None  # type: ignore
-    saved = Saved(copy)
-    saved.hooks, saved.in_pytorch = None, in_pytorch
-    return saved
-
-
-def pushes_forward() -> bool:
-    """Whether the innermost transform sends tangents forward, which no later change reaches."""
-    return bool(MODE.transforms) and MODE.transforms[-1][0] == "jvp"
-
-
-def _factor_shape(node: Node, place: int) -> tuple[int, ...] | None:
-    """The shape in which PyTorch's matmul keeps a factor, where that is a view of it: batches of
-    rows are one matrix for mm and mv, and other batches one dimension for bmm.
-    """
-    if node.op.name == "einsum":
-        return _einsum_shape(node, place)
-    if node.op.name != "matmul":
-        return None
-    a, b = (i.shape or () for i in node.inputs if i is not None)
-    shape = (a, b)[place]
-    if len(a) > 2 and len(b) > 2:
-        return (math.prod((node.shape or ())[:-2]), *shape[-2:])
-    if place == 0 and len(b) <= 2 and len(a) != 2:
-        return (math.prod(a[:-1]), a[-1]) if len(b) == 2 or len(a) > 2 else None
-    if len(b) > 2:
-        return (math.prod(b[:-2]) * b[-1], b[-2]) if place else a[::-1] if len(a) == 2 else None
-    return None
-
-
-def _einsum_shape(node: Node, place: int) -> tuple[int, ...] | None:
-    """The shape in which einsum keeps one of two operands: a batch of matrices for bmm, or with
-    sizes of 1 where nothing is summed. None where it is not known.
-    """
-    left, arrow, right = node.attrs["equation"].replace(" ", "").partition("->")
-    terms = left.split(",")
-    if len(terms) != 2 or not arrow or "." in left or any(len(set(t)) < len(t) for t in terms):
-        return None
-    own, other = terms[place], terms[1 - place]
-    operand = node.inputs[place]
-    sizes = dict(zip(own, (operand.shape or ()) if operand is not None else ()))
-    summed = [c for c in own if c in other and c not in right]
-    if not summed:
-        return tuple(sizes.get(c, 1) for c in right)
-    groups = [
-        [c for c in own if c in other and c in right],
-        [c for c in own if c not in other],
-        summed,
-    ]
-    batch, rows, inner = (math.prod(sizes[c] for c in group) for group in groups)
-    return (batch, inner, rows) if place else (batch, rows, inner)
-
-
-def _record(
-    prepared: Plan,
-    back: InputGradients,
-    inputs: Sequence[Operand],
-    edges: Sequence[Edge | None],
-    output: Tensor,
-    saved: Sequence[tuple[int, Saved | None, Any]],
-    compute: DType,
-    name: str | None,
-    line: int | None,
-    into: Tensor | None,
-) -> None:
-    """Record an operation, whose output is there."""
-    record = Record(
-        name or grad_name(prepared.node, inputs),
-        edges,
-        [Meta(output.shape, output.dtype)],
-        OperatorBackward(prepared, back, saved, compute),
-        [s for _, s, _ in saved if s is not None],
-        line,
-        call=(prepared.node, tuple(inputs), output),
-    )
-    numbers = prepared.node.op.name in KEEP_NUMBERS and any(s is None for _, s, _ in saved)
-    record.keeps_numbers = numbers or record.name in KEEP_PLACES
-    if into is None:
-        output.set_record(record)
-    else:
-        from .views import rebase
-
-        rebase(into, record)
-    for place in KEEP_UNREAD.get(record.name, ()):
-        tensor = inputs[place]
-        if place not in back.reads and isinstance(tensor, Tensor) and tensor is not into:
-            record.saved.append(Saved(tensor).pack())
-    if back.reads_output:
-        record.saved.append(_kept_output(prepared, back, output, record))
-    elif record.name == "PowBackward1":  # keeps its output for the exponent in any case
-        record.saved.append(Saved(output, record).pack())
-
-
-def _kept_output(prepared: Plan, back: InputGradients, output: Tensor, record: Record) -> Saved:
-    """The output that the backward pass reads; a copy where PyTorch does not keep it."""
-    if prepared.kept(back)[1] and not pushes_forward():
-        return Saved(output, record).pack()
-    saved = Saved(Tensor(output.data.copy(), output.dtype), record)
-    saved.hooks, saved.in_pytorch = None, False
-    return saved
-
-
-# records that keep indices, or inputs that the backward pass here does not read
-KEEP_PLACES = frozenset(
-    f"{name}Backward0"
-    for name in (
-        *("Index", "Sort", "Max", "Min", "Topk", "Kthvalue", "Mode", "Cummax", "Cummin"),
-        *("AvgPool2D", "LinalgSvd"),
-    )
-)
-KEEP_UNREAD = {  # places of inputs that PyTorch keeps, whether or not backward here reads them
-    **{"PowBackward0": (0,), "PowBackward1": (0, 1), "PowBackward2": (1,)},
-}
-KEEP_NUMBERS = ("mul", "div")  # keep a number as the tensor that it is in PyTorch
-
-
-class OperatorBackward:
-    """The backward through an operator: from the gradient of its output to those of its inputs."""
-
-    __slots__ = ("back", "compute", "fixed", "places", "prepared", "reads_output")
-
-    def __init__(
-        self,
-        prepared: Plan,
-        back: InputGradients,
-        saved: Sequence[tuple[int, Saved | None, Any]],
-        compute: DType,
-    ):
-        self.prepared, self.back, self.compute = prepared, back, compute
-        self.places = [place for place, s, _ in saved if s is not None]  # of what is unpacked
-        self.fixed = {place: array for place, s, array in saved if s is None}
-
-    def __call__(self, m: Machine, record: Record, grads: Gradients) -> Gradients:
-        """The gradients of all inputs, None for those that need none."""
-        (gradient,) = grads
-        unpacked = record.unpack()
-        if gradient is None:
-            return [None] * len(record.edges)
-        tensors: dict[int, Any] = self.fixed | dict(zip(self.places, unpacked))
-        through = THROUGH_PRODUCTS.get(self.prepared.node.op.name)
-        if through and (MODE.recording or MODE.transforms) and isinstance(tensors.get(0), Tensor):
-            return [through(record, tensors[0], gradient)]
-        output = unpacked[-1] if self.back.reads_output else None
-        run = _tracked if MODE.recording else _untracked
-        result: Gradients = [None] * len(record.edges)
-        answers = run(self, tensors, output, gradient, record)
-        for place, answer in zip(self.back.places, answers):
-            result[place] = answer
-        _lay_out(self.prepared.node, record, gradient, result)
-        return result
-
-
-def _lay_out(node: Node, record: Record, received: Tensor, gradients: Gradients) -> None:
-    """Lay out the gradients that have memory of their own as PyTorch does."""
-    if record.call is None:
-        return
-    operands = record.call[1]
-    for place, gradient in enumerate(gradients):
-        if gradient is None or np.may_share_memory(gradient.data, received.data):
-            continue
-        gradient.data = laid_out_back(node, operands, place, gradient.data)
-
-
-def _untracked(
-    own: OperatorBackward,
-    tensors: dict[int, Any],
-    output: Tensor | None,
-    gradient: Tensor,
-    record: Record,
-) -> list[Tensor | None]:
-    leaves = own.prepared.leaves
-    given = {leaves[k]: array_in(t, own.compute) for k, t in tensors.items()}
-    given[own.back.seed] = gradient.data
-    if output is not None:
-        given[own.prepared.node] = output.data
-    precision = "float64" if own.compute.name == "float64" else "float32"
-    arrays = own.back.numbers(dict(given), precision)
-    if own.prepared.node.op.name in LABELLED and own.back.places[0] == 0:
-        target = given.get(leaves[1])
-        if target is not None:
-            arrays = [of_labels(target, gradient.data, arrays[0]), *arrays[1:]]
-    if record.name == "SoftmaxBackward0" and own.prepared.node.shape:
-        arrays = [of_softmax(gradient.data, arrays[0], own.prepared.node.attrs["dim"])]
-    written = record.name in SCATTERED or record.name == "MaskedSelectBackward0"
-    negative = negative_zeros(gradient.data) if written else None
-    if negative is not None and negative.any():  # they are written, and not added to 0
-        given[own.back.seed] = negative
-        arrays = [np.where(own.back.numbers(given, precision)[0] > 0, -0.0, arrays[0])]
-    name = own.prepared.node.op.name
-    answers = [_gradient(a, own.compute, gradient, name) for a in arrays]
-    if name == "einsum" and len(leaves) == 1 and answers[0] is not None:
-        answers[0].data.flags.writeable = False  # PyTorch's may be an expanded tensor
-    return answers
-
-
-def _gradient(array: Any, dtype: DType, received: Tensor, name: str) -> Tensor | None:
-    """The gradient that an operator sends back, as a tensor; what was received is passed on as it
-    is, and what is a view of it shares its memory, which programs may write to.
-    """
-    if array is None:
-        return None
-    if array is received.data:
-        return received
-    array = array.astype(dtype.numpy, copy=False)
-    if _is_laid_out(array, received, name):
-        return Tensor(np.array(array, order="C"), dtype)
-    gradient = Tensor(array, dtype)
-    if np.may_share_memory(array, received.data):
-        array.flags.writeable = True  # NumPy's broadcast_to says otherwise
-        gradient.version = received.version
-    return gradient
-
-
-def _is_laid_out(array: Any, received: Tensor, name: str) -> bool:
-    """Whether a gradient has memory of its own in PyTorch, where NumPy repeats, or has a view: as
-    that of mean, which divides what it has expanded.
-    """
-    repeats = any(s <= 0 and n > 1 for s, n in zip(array.strides, array.shape))
-    views = name not in ("flip", "pad") and np.may_share_memory(array, received.data)
-    return repeats and not views
-
-
-def _tracked(
-    own: OperatorBackward,
-    tensors: dict[int, Any],
-    output: Tensor | None,
-    gradient: Tensor,
-    record: Record,
-) -> list[Tensor | None]:
-    """The same with a record of every operation: create_graph=True."""
-    from ...autodiff.create_graph import with_graph
-
-    values: dict[Any, Any] = {own.prepared.leaves[k]: t for k, t in tensors.items()}
-    values[own.back.seed] = gradient
-    if output is not None:
-        values[own.prepared.node] = output
-    node = own.prepared.node
-    whole = own.prepared.leaves[0]
-    if record.name in SQUEEZES and whole is not None and node.shape == whole.shape:
-        return [gradient]
-    refusal = node.op.refused_again(node)
-    if refusal is not None:
-        with recording(False):
-            answers = _untracked(own, tensors, output, gradient, record)
-        _refuse_again(refusal, node, [*tensors.values(), gradient], answers)
-        return answers
-    roots = [None if n is None else with_graph(n) for n in own.back.gradients]
-    names = {
-        root: gradient_name(record, node, place, root)
-        for place, root in zip(own.back.places, roots)
-        if root is not None
-    }
-    run_graph(list(names), values, names)
-    answers = [None if n is None else as_tensor(values[n], own.compute) for n in roots]
-    saved = output if node.op.name == "relu" else None  # its rule reads the output
-    edges = [record.edges[place] if saved is None else saved.edge for place in own.back.places]
-    _add_zeros(record, node, answers, edges, [None if r is None else names[r] for r in roots])
-    for answer in answers:
-        if answer is not None and _is_laid_out(answer.data, gradient, node.op.name):
-            answer.data, answer.view = np.array(answer.data, order="C"), None
-            answer.version, answer.recorded_version = Version(), 0
-    return answers
-
-
-def _add_zeros(
-    record: Record,
-    node: Node,
-    answers: Sequence[Tensor | None],
-    edges: Sequence[Edge | None],
-    names: Sequence[str | None],
-) -> None:
-    """Give the gradients of a node the records that send zeros back, if PyTorch has such."""
-    zeros = node.op.name in ZEROS_AGAIN
-    if not zeros and record.name not in OWN_AGAIN:
-        return
-    for answer, edge, name in zip(answers, edges, names):
-        if answer is not None and name is not None and edge is not None:
-            _with_zeros(answer, edge, name, zeros)
-
-
-def _refuse_again(
-    refusal: str, node: Node, operands: list[Tensor], answers: list[Tensor | None]
-) -> None:
-    """Let another backward pass through gradients end where PyTorch has no derivative for them."""
-    built = f"{camel_case(node.op.name)}BackwardBackward0"
-    for answer in answers:
-        if answer is not None:
-            underived(refusal, built, operands, answer, None)
-
-
-def _with_zeros(gradient: Tensor, edge: Edge, name: str, zeros: bool) -> None:
-    """Give a gradient that does not change with its operation's input a record that sends zeros
-    back to that, where PyTorch does.
-    """
-    record = gradient.record
-    if record is not None and not zeros:
-        return
-
-    def back(m: Machine, again: Record, grads: Gradients) -> Gradients:
-        sent = [] if record is None else [*record.backward(m, again, grads)]
-        sent = sent[: len(again.edges) - 1]
-        return [*sent, None if grads[0] is None else zeros_like(gradient)]
-
-    before = record or Record(name, [], [Meta(gradient.shape, gradient.dtype)], back)
-    edges = [*before.edges, edge]
-    again = Record(name, edges, before.metas, back, before.saved, call=before.call)
-    gradient.set_record(again)
-
-
+@implements("graph")
 def run_graph(
     roots: Sequence[Node], values: dict[Node, Any], names: Mapping[Node, str | None] | None = None
 ) -> None:
@@ -730,11 +310,6 @@ def _of_graph(array: Any, values: Mapping[Node, Any]) -> Tensor:
     tensors = [v for v in values.values() if isinstance(v, Tensor)]
     dtype = promoted(t.dtype for t in tensors if t.dtype.is_floating) or MODE.default_dtype
     return Tensor(array.astype(dtype.numpy), dtype)
-
-
-def as_tensor(value: Any, dtype: DType) -> Tensor:
-    """A tensor; a number as one of this dtype."""
-    return value if isinstance(value, Tensor) else Tensor(np.asarray(value, dtype.numpy), dtype)
 
 
 def cast(tensor: Tensor, dtype: DType, line: int | None = None) -> Tensor:

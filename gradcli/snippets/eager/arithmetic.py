@@ -7,16 +7,16 @@ from ...graphs import OPS
 from ...lazy import np
 from ...operators import lookup
 from ..python.values import Builtin, Machine, Unsupported, error
-from .apply import apply, call_operator, underived
+from .apply import apply, call_operator
 from .autocast import autocast
 from .checks import check_batches, check_broadcast, check_dot, check_mm, check_mv
 from .dtypes import BOOL, result_type
-from .engine import INFERENCE_SAVED
 from .kernels import check_alpha, check_divisor, check_kinds, check_masks, not_implemented
 from .mode import MODE
+from .no_backward import underived
 from .single import fused_sum
 from .tables import define, of_numbers
-from .tensor import TENSOR, DualTensor, Tensor
+from .tensor import INFERENCE_SAVED, TENSOR, DualTensor, Tensor
 
 NUMBERS = bool | int | float
 ELEMENTWISE = {"add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "mod": "remainder"}

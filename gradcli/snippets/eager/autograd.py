@@ -16,11 +16,11 @@ from ..python.values import (
     error,
 )
 from . import engine
-from .engine import Accumulator, Edge, Record
 from .mode import MODE
 from .printing import size
+from .records import detached_copy, rename, shown, zeros_like
 from .tables import define
-from .tensor import Tensor
+from .tensor import FREED, LABELS, RECORD, Accumulator, Edge, Record, Saved, Tensor, record_class
 
 CYCLE = (
     "Using backward() with create_graph=True will create a reference cycle between the parameter "
@@ -89,7 +89,7 @@ def backward(
     inputs: Any = None,
 ) -> None:
     """Add gradients to the .grad of leaves."""
-    from .functional_transforms import refuse_inside
+    from .transforms import refuse_inside
 
     refuse_inside("backward() called")
     if grad_variables is not None:
@@ -168,11 +168,7 @@ def grad(
 ) -> tuple[Any, ...] | dict[Any, Any]:
     """The gradients of outputs with respect to inputs; by name where the inputs are a dict."""
     if materialize_grads and allow_unused is False:
-        raise error(
-            "ValueError",
-            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
-            "allow_unused=False.",
-        )
+        raise error("ValueError", MATERIALIZED)
     if isinstance(inputs, dict):
         answers = grad(
             *(m, outputs, list(inputs.values()), grad_outputs, retain_graph, create_graph),
@@ -187,27 +183,39 @@ def grad(
     seeds = _seeds(m, results, grad_outputs)
     if is_grads_batched:
         return _batched(m, results, wanted, seeds, keep, create_graph, allow_unused)
-    roots = engine.outputs_and_seeds(m, results, seeds)
-    edges = [_edge_of(t, "grad") for t in wanted]
-    finished = observe(m, results, roots, wanted, "grad")
-    captured = engine.go_back(
-        m, roots, keep=bool(keep), create_graph=create_graph, wanted=edges, accumulate=False
-    )
-    answers = [captured[edge] for edge in edges]
-    finished(answers)
+    gradients = _captured(m, results, wanted, seeds, bool(keep), create_graph)
     if materialize_grads:
-        answers = [_materialized(t, a, create_graph) for t, a in zip(wanted, answers)]
-    elif not allow_unused and any(a is None for a in answers):
-        place = next(place for place, a in enumerate(answers) if a is None)
-        raise error("RuntimeError", UNUSED.format(place=place))
-    return tuple(None if a is None else own(a) for a in answers)
+        gradients = [_materialized(t, g, create_graph) for t, g in zip(wanted, gradients)]
+    elif not allow_unused and None in gradients:
+        raise error("RuntimeError", UNUSED.format(place=gradients.index(None)))
+    return tuple(None if g is None else own(g) for g in gradients)
+
+
+def _captured(
+    m: Machine,
+    outputs: Sequence[Tensor],
+    wanted: Sequence[Any],
+    seeds: Sequence[Tensor | None],
+    keep: bool,
+    create_graph: bool,
+) -> list[Tensor | None]:
+    """What a backward pass from the outputs brings to the tensors `wanted`, and to no .grad."""
+    roots = engine.outputs_and_seeds(m, outputs, seeds)
+    edges = [_edge_of(t, "grad") for t in wanted]
+    finished = observe(m, outputs, roots, wanted, "grad")
+    captured = engine.go_back(
+        m, roots, keep=keep, create_graph=create_graph, wanted=edges, accumulate=False
+    )
+    gradients = [captured[edge] for edge in edges]
+    finished(gradients)
+    return gradients
 
 
 def _materialized(tensor: Tensor, answer: Any, create_graph: bool) -> Any:
     """A gradient; zeros where none flows to the tensor."""
     if answer is not None:
         return answer
-    zeros = engine.zeros_like(tensor)
+    zeros = zeros_like(tensor)
     zeros.requires_grad = create_graph
     return zeros
 
@@ -223,6 +231,10 @@ def _check_inputs(m: Machine, inputs: Sequence[Any]) -> None:
         raise error("RuntimeError", "`inputs` argument to `grad()` cannot be empty.")
 
 
+MATERIALIZED = (
+    "Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
+    "allow_unused=False."
+)
 ONLY_INPUTS = (
     "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate "
     "gradient for other parts of the graph, please use torch.autograd.backward."
@@ -231,7 +243,7 @@ ONLY_INPUTS = (
 
 def own(gradient: Tensor) -> Tensor:
     """A gradient that the program may keep: no alias of what went through the graph."""
-    return gradient if gradient.requires_grad else engine.detached_copy(gradient)
+    return gradient if gradient.requires_grad else detached_copy(gradient)
 
 
 def _batched(
@@ -268,7 +280,7 @@ def _stacked(column: Sequence[Tensor]) -> Tensor:
 
     stacked = calls.call("stack", [list(column)], {})
     OURS.add("Batched")
-    engine.rename(stacked, "Batched")
+    rename(stacked, "Batched")
     return stacked
 
 
@@ -442,7 +454,7 @@ def _shown_edges(record: Record | Accumulator) -> list[Edge | None]:
     return shown + list(record.edges[len(names) :])
 
 
-def _saved_of_elementwise(record: Record, name: str) -> "engine.Saved | None":
+def _saved_of_elementwise(record: Record, name: str) -> Saved | None:
     """What an operation on elements keeps under this name of PyTorch's."""
     if not (isinstance(record.call, tuple) and record.call[0].op.family == "elementwise"):
         return None
@@ -477,7 +489,7 @@ def _saved_attribute(m: Machine, self: Record, name: str) -> Any:
         return _exponent(self)
     if name.startswith("_saved_"):
         if getattr(self, "freed", False):
-            raise error("RuntimeError", engine.FREED)
+            raise error("RuntimeError", FREED)
         saved = _saved_of_elementwise(self, name.removeprefix("_saved_"))
         if saved is None:
             raise Unsupported(f"grad_fn.{name}")
@@ -499,11 +511,9 @@ def _register_before(m: Machine, self: Record, hook: Any) -> Handle:
 def _describe() -> None:
     from ..python.values import Property
 
-    engine.RECORD.members.update(
+    RECORD.members.update(
         {
-            "name": Builtin(
-                "name", lambda m, self: engine.LABELS.get(engine.shown(self), self.name)
-            ),
+            "name": Builtin("name", lambda m, self: LABELS.get(shown(self), self.name)),
             "__call__": Builtin("__call__", _call_record),
             "__getattr__": Builtin("__getattr__", _saved_attribute),
             "next_functions": Property(Builtin("next_functions", _next_functions)),
@@ -515,7 +525,7 @@ def _describe() -> None:
             "__repr__": Builtin("__repr__", _record_text),
         }
     )
-    leaves = engine.record_class("AccumulateGrad")
+    leaves = record_class("AccumulateGrad")
     leaves.members["variable"] = Property(Builtin("variable", lambda m, self: self.tensor))
 
 
@@ -524,7 +534,7 @@ def _metadata(m: Machine, self: Record | Accumulator) -> dict[str, Any]:
 
 
 def _record_text(m: Machine, self: Record | Accumulator) -> str:
-    engine.shown(self)
+    shown(self)
     return f"<{self.cls.full_name} object at 0x{id(self):x}>"
 
 

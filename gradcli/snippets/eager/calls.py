@@ -26,17 +26,19 @@ from . import (  # noqa: F401  (their checks)
     pools,
     same_dtypes,
 )
-from .apply import apply, as_tensor, cast, run_graph
+from .apply import apply, cast, run_graph
 from .autocast import autocast
 from .checks import LONG_NAMES, check_broadcast_all, check_output_shape, dimension
+from .dispatch import implements
 from .dtypes import BOOL, DType
-from .engine import Saved
 from .grad_names import OUTPUTS, name_of_call
 from .kernels import check_alpha, check_divisor, check_kinds, check_masks, not_implemented
 from .mode import MODE
+from .promotion import as_tensor
 from .refusals import refuse
 from .single import fused_sum
-from .tensor import Tensor, tensors_in
+from .tensor import Saved, Tensor, tensors_in
+from .views import check_writable, has_repeats, lacks_batch, warn_of_repeats
 
 MOST_CALLS = 4096
 SILENT = ("device", "requires_grad", "memory_format", "layout", "pin_memory", "non_blocking")
@@ -84,6 +86,7 @@ def known(name: str) -> bool:
     return lookup(name) is not None
 
 
+@implements("function")
 def call(name: str, args: Sequence[Any], named: Mapping[str, Any], *, method: bool = False) -> Any:
     """What a function of PyTorch gives; of a method, the tensor is the first argument."""
     args = autocast(name, args)
@@ -270,8 +273,6 @@ REPEAT = ("masked_fill", "index_fill", "index_put", "threshold")  # write to exp
 
 def in_place(name: str, target: Tensor, args: Sequence[Any], named: Mapping[str, Any]) -> Tensor:
     """`target.name_(...)`: what `name` gives, written over the target."""
-    from .views import check_writable, has_repeats, lacks_batch, warn_of_repeats
-
     if MODE.transforms and lacks_batch(target, args):
         raise Unsupported(f"{name}_() within vmap of a tensor that has no rows")
     if args and args[0] is None and name in ("add", "sub", "mul", "div"):

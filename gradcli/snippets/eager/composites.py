@@ -7,17 +7,18 @@ from ...lazy import np
 from ...operators import lookup
 from ..python.values import EXCEPTIONS, Machine, Unsupported, error
 from . import arithmetic, calls
-from .apply import apply, call_operator, underived
+from .apply import apply, call_operator
 from .arguments import check_where
 from .autocast import autocast
 from .checks import check_broadcast, check_dims, check_floating, check_mm, check_same, dimension
 from .devices import device_of
 from .dtypes import BOOL, BY_NAME, INT64, UINT8, DType
-from .engine import rename
 from .kernels import SUBTRACTED_MASKS
 from .layouts import drawn_over
 from .mode import MODE
+from .no_backward import underived
 from .printing import size
+from .records import rename
 from .refusals import refuse
 from .tables import TABLES, define, dtype_of
 from .tensor import Tensor

@@ -22,11 +22,12 @@ from .dtypes import (
     promoted,
     result_type,
 )
-from .engine import with_zeros
 from .kernels import not_implemented
 from .layouts import drawn_over
 from .mode import MODE
+from .records import rename, with_zeros
 from .single import fused
+from .sizes import shape_value
 from .tables import TABLES, define
 from .tensor import TENSOR, MetaTensor, Tensor, tensors_in
 
@@ -250,7 +251,7 @@ def linspace(
 def generator(given: Any = None) -> Any:
     """The generator of a call: the one given, or the program's."""
     from .draws import Generator
-    from .functional_transforms import refuse_random
+    from .transforms import refuse_random
 
     refuse_random()
     if given is not None:
@@ -428,7 +429,7 @@ def bernoulli(m: Machine, input: Tensor, p: Any = None, *, generator: Any = None
         drawn = low < chances
     else:
         drawn = _generator(generator).chances(input.shape, p)
-    from .apply import underived
+    from .no_backward import underived
 
     output = Tensor(np.asarray(drawn).astype(input.dtype.numpy), input.dtype)
     if p is not None and MODE.recording and input.requires_grad:
@@ -668,7 +669,6 @@ def _kind_of(m: Machine, value: Any) -> str:
 def _alias(tensor: Tensor) -> Tensor:
     """The same memory in another tensor."""
     from .apply import call_operator
-    from .engine import rename
 
     output = call_operator("reshape", tensor, shape=tensor.shape)
     rename(output, "AliasBackward0")
@@ -730,7 +730,6 @@ def _result_type(m: Machine, tensor1: Any, tensor2: Any) -> DType:
 def broadcast_shapes(m: Machine, *shapes: Any) -> Any:
     """The shape that tensors of these shapes have together."""
     from .checks import check_broadcast_all
-    from .members import shape_value
 
     sizes = [shape_of([s]) for s in shapes]
     check_broadcast_all([Tensor(np.broadcast_to(0.0, s)) for s in sizes])

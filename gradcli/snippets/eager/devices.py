@@ -4,7 +4,6 @@ from typing import Any
 
 from ..python.values import Builtin, Class, Machine, Object, Property, error
 from .dtypes import unformatted
-from .tables import TABLES
 
 TYPES = (
     "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, "
@@ -91,7 +90,6 @@ Device.cls = Class(
     make=_make,
     shown="torch.device",
 )
-TABLES.setdefault("torch", {})["device"] = Device.cls  # type: ignore[assignment]
 
 
 class Layout(Object):
@@ -106,7 +104,6 @@ class Layout(Object):
 
 
 STRIDED = Layout()
-TABLES["torch"] |= {"layout": Layout.cls, "strided": STRIDED}  # type: ignore[dict-item]
 
 
 def _no_cuda(m: Machine, *_: Any, **__: Any) -> Any:

@@ -27,6 +27,11 @@ class DType(Object):
         return f"torch.{self.name}"
 
     @property
+    def precision(self) -> str:
+        """NumPy's floating dtype that is computed in."""
+        return "float64" if self.name == "float64" else "float32"
+
+    @property
     def is_floating(self) -> bool:
         """Whether tensors of it can require a gradient."""
         return self.kind == "float"

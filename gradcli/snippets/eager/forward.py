@@ -11,19 +11,13 @@ from typing import Any
 from ...graphs import Node, Operator
 from ...lazy import np
 from ..python.values import Class, Machine, Object, Unsupported
-from .engine import (
-    Accumulator,
-    Edge,
-    Record,
-    fitted,
-    go_back,
-    inputs_first,
-    rename,
-    zeros_like,
-)
+from .apply import apply
+from .calls import call
+from .engine import fitted, go_back
 from .grad_names import OWN_AGAIN, UNNAMED
 from .mode import MODE, recording
-from .tensor import DualTensor, Tensor
+from .records import detached, inputs_first, rename, zeros_like
+from .tensor import Accumulator, DualTensor, Edge, Record, Tensor
 
 TOGETHER = ("stack", "cat", "where")
 LINEAR = (
@@ -98,8 +92,6 @@ class Linearized(Object):
 
     def _product(self, m: Machine, record: Record, node: Node, tangent: Tensor) -> Tensor:
         """The sum of the factors' tangents, each times the others."""
-        from .calls import call
-
         with recording(True):
             ones = Tensor(np.ones(node.shape or (), record.metas[0].dtype.numpy))
             (others,) = record.backward(m, record, [ones])
@@ -139,8 +131,6 @@ class Linearized(Object):
 
 def _together(node: Node, operands: Sequence[Any], tangents: Tangents) -> Tensor:
     """An operation on tangents: 0 where there is none, and conditions as they are."""
-    from .apply import apply
-
     given = [
         tangent
         if tangent is not None
@@ -157,8 +147,6 @@ def _together(node: Node, operands: Sequence[Any], tangents: Tangents) -> Tensor
 
 def _quotient(a: Any, b: Any, da: Tensor | None, db: Tensor | None) -> Tensor:
     """The tangent of a / b."""
-    from .calls import call
-
     with recording(True):
         moved = None if db is None else call("mul", [db, call("div", [a, b], {})], {})
         if moved is None:
@@ -174,8 +162,6 @@ def _running_product(x: Tensor, y: Tensor, dx: Tensor, *, dim: int) -> Tensor:
     """The tangent of y, the running product of x: by division before the first 0 along dim, and
     from there on with the tangent of that 0 in its place.
     """
-    from .calls import call
-
     zeros = np.cumsum(x.data == 0, axis=dim)
     first = Tensor((x.data == 0) & (zeros == 1))
     with recording(True):
@@ -187,8 +173,6 @@ def _running_product(x: Tensor, y: Tensor, dx: Tensor, *, dim: int) -> Tensor:
 
 def applied(op: Operator, inputs: Sequence[Any], attrs: dict[str, Any], name: str | None) -> Tensor:
     """An operator on dual tensors: its output, with its tangent where it is of floats."""
-    from .apply import apply
-
     duals = [i for i in inputs if isinstance(i, DualTensor)]
     plain = [i.primal if isinstance(i, DualTensor) else i for i in inputs]
     primal = apply(op, plain, attrs, name=name)
@@ -207,8 +191,6 @@ def applied(op: Operator, inputs: Sequence[Any], attrs: dict[str, Any], name: st
 
 def _tracked(x: Tensor) -> Tensor:
     """A tensor that what is computed from it can be followed back to: a leaf, or a view."""
-    from .calls import call
-
     if x.requires_grad:
         return call("view_as", [x, x], {}, method=True)
     return Tensor(x.data, x.dtype, requires_grad=True)
@@ -235,8 +217,6 @@ def as_recorded(tangent: Tensor, output: Tensor, linear: bool, primal: Tensor) -
         return tangent
     if name != "AddmmBackward0":
         raise Unsupported("what PyTorch records of this tangent")
-    from .calls import call
-
     with recording(True):
         return call("add", [tangent, call("mul", [primal, 0.0], {})], {})
 
@@ -252,8 +232,6 @@ def _is_product(output: Tensor) -> bool:
 
 def settled(tensor: Tensor, inputs: Sequence[Tensor]) -> Tensor:
     """A result, cut off where its gradient flows to these leaves alone."""
-    from .members import detach
-
     if not tensor.requires_grad:
         return tensor
     fresh = [x for x in inputs if x.is_leaf]
@@ -267,7 +245,7 @@ def settled(tensor: Tensor, inputs: Sequence[Tensor]) -> Tensor:
             stack += edge.record.edges
         elif not any(edge.record.tensor is x for x in fresh):
             return tensor
-    return detach(MODE.dual_machine, tensor)
+    return detached(tensor)
 
 
 def pushed(m: Machine, linearized: Linearized, tangents: Sequence[Tensor]) -> list[Tensor]:

@@ -20,20 +20,24 @@ from ..python.values import (
     error,
 )
 from .dtypes import FLOAT32
-from .engine import (
+from .mode import MODE, recording
+from .records import detached
+from .tables import TABLES
+from .tensor import (
     FUNCTION_RECORD,
     RECORD,
+    DualTensor,
     Edge,
     Gradients,
     Meta,
     Record,
     Saved,
+    Tensor,
     function_class,
+    tensors_in,
 )
-from .functional_transforms import in_vmap, running
-from .mode import MODE, recording
-from .tables import TABLES
-from .tensor import DualTensor, Tensor, tensors_in
+from .transforms import in_vmap, running
+from .views import as_view
 
 INSTANCE = (
     "{} should not be instantiated. Methods on autograd functions are all static, so you should "
@@ -276,16 +280,12 @@ def _output(result: Any, args: Sequence[Any], context: Context) -> Any:
     """An output; an input that is returned as it is becomes a view of itself."""
     if not isinstance(result, Tensor) or any(result is t for t in context.dirty):
         return result
-    from .apply import as_view
-
     if any(result is t for t in tensors_in(args)):
         return as_view(Tensor(result.data, result.dtype), result, "custom")
     if result.view is not None and any(result.view.base is t for t in tensors_in(args)):
         return as_view(result, result.view.base, "custom")
     if result.requires_grad:
-        from .members import detach
-
-        return detach(None, result)
+        return detached(result)
     return result
 
 

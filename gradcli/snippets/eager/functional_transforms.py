@@ -1,4 +1,4 @@
-"""Which transforms of torch.func are running, and what may not be done inside them."""
+"""What the sources of torch.func and of forward mode ask of the host."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -7,80 +7,13 @@ from typing import Any
 
 from ...public_names import has
 from ..python.objects import Function
-from ..python.values import Class, Instance, Machine, Module, Object, Unsupported, error, functions
+from ..python.values import Class, Instance, Machine, Module, Object, Unsupported, functions
+from .creation import generator
+from .function import vmap_rule
 from .mode import MODE
+from .records import rename
 from .tables import define
 from .tensor import DualTensor, Tensor
-
-REQUIRES_GRAD = (
-    "You are attempting to call Tensor.requires_grad_() (or perhaps using "
-    "torch.autograd.functional.* APIs) inside of a function being transformed by a functorch "
-    "transform. This is unsupported, please attempt to use the functorch transforms (e.g. grad, "
-    "vjp, jacrev, jacfwd, hessian) or call requires_grad_() outside of a function being "
-    "transformed instead."
-)
-ITEM = (
-    "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling "
-    ".item() on a Tensor, please try to rewrite what you're doing with other operations. If error "
-    "is occurring somewhere inside PyTorch internals, please file a bug report."
-)
-CONTROL_FLOW = (
-    "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We "
-    "don't support that yet, please file an issue at https://github.com/pytorch/pytorch/issues ."
-)
-EITHER = (
-    "vmap: It looks like you're either (1) calling .item() on a Tensor or (2) attempting to use a "
-    "Tensor in some data-dependent control flow or (3) encountering this error in PyTorch "
-    "internals. For (1): we don't support vmap over calling .item() on a Tensor, please try to "
-    "rewrite what you're doing with other operations. For (2): we don't support data-dependent "
-    "control flow in vmap yet, please file an issue at "
-    "https://github.com/pytorch/pytorch/issues . For (3): please file an issue."
-)
-RANDOM = (
-    "vmap: called random operation while in randomness error mode. Please either use the 'same' or "
-    "'different' randomness flags on vmap or perform the randomness operation out of vmap"
-)
-
-
-def running() -> list[tuple[str, str]]:
-    """The transforms around what runs now, the outermost first: kind and randomness."""
-    return MODE.transforms
-
-
-def in_vmap() -> bool:
-    """Whether a batch is mapped over."""
-    return any(kind == "vmap" for kind, _ in running())
-
-
-def refuse_inside(what: str) -> None:
-    """Refuse what PyTorch refuses while a transform of torch.func runs."""
-    if running():
-        raise error(
-            "RuntimeError",
-            f"{what} inside a functorch transform. This is not supported, please use "
-            "functorch.grad or functorch.vjp instead or call backward() outside of functorch "
-            "transforms.",
-        )
-
-
-def refuse_flag() -> None:
-    """Refuse to change requires_grad inside a transform."""
-    if running():
-        raise error("RuntimeError", REQUIRES_GRAD)
-
-
-def refuse_number(control_flow: bool) -> None:
-    """Refuse to read a number of a batch that is mapped over."""
-    kinds = [kind for kind, _ in running()]
-    if "vmap" in kinds:
-        text = CONTROL_FLOW if control_flow else ITEM
-        raise error("RuntimeError", text if kinds[-1] == "vmap" else EITHER)
-
-
-def refuse_random() -> None:
-    """Refuse random numbers inside vmap, unless it says which."""
-    if any(kind == "vmap" and randomness == "error" for kind, randomness in running()):
-        raise error("RuntimeError", RANDOM)
 
 
 def _enter(m: Machine, kind: str, randomness: str = "") -> None:
@@ -115,8 +48,6 @@ class State(Object):
 
 def _generator_state(m: Machine, state: State | None = None) -> State:
     """A copy of the state; with another, that one is put in its place."""
-    from .creation import generator
-
     with not_transformed():
         before = State(deepcopy(generator()))
         if state is not None:
@@ -130,8 +61,6 @@ define("torch", name="set_rng_state")(lambda m, state: _generator_state(m, state
 
 def _random_seed(m: Machine, given: Any = None) -> int:
     """A whole number of 63 bits, as PyTorch draws it for a seed."""
-    from .creation import generator
-
     high, low = generator(given).words(2).tolist()
     return (high << 32 | low) % 2**63
 
@@ -143,7 +72,10 @@ def _unpack_dual(m: Machine, tensor: Tensor) -> tuple[Tensor, Tensor | None]:
 
 
 def _enter_level(m: Machine) -> None:
+    from .forward import applied
+
     MODE.dual_level, MODE.dual_machine = next(MODE.dual_levels), m
+    MODE.apply_to_duals = applied
 
 
 def _leave_level(m: Machine) -> None:
@@ -168,8 +100,6 @@ def _batched(m: Machine, tensor: Tensor) -> Tensor:
 
 def _renamed(m: Machine, tensor: Tensor, name: str) -> Tensor:
     """A tensor whose record has another name."""
-    from .engine import rename
-
     rename(tensor, name)
     return tensor
 
@@ -217,7 +147,6 @@ def _become(m: Machine, instance: Instance, cls: Class) -> None:
 def transforms_module() -> Module:
     """What the source of torch.func asks of the host."""
     from .forward import Linearized, pushed
-    from .function import vmap_rule
 
     table: dict[str, Any] = {
         "linearized": lambda m, outputs, inputs: Linearized(outputs, inputs),

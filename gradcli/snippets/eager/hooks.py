@@ -1,21 +1,16 @@
 """Functions of the program that see gradients on their way, and may replace them."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..python.values import Machine, error
-from .tensor import Tensor
-
-if TYPE_CHECKING:
-    from .engine import Accumulator, Record
-
-Gradients = list[Tensor | None]
+from .apply import call_operator
+from .records import Target, detached_copy
+from .tensor import Accumulator, Gradients, Tensor
 
 
-def after_tensor_hooks(m: Machine, record: "Record | Accumulator", grads: Gradients) -> Gradients:
+def after_tensor_hooks(m: Machine, record: Target, grads: Gradients) -> Gradients:
     """Gradients of a record's outputs after the hooks of these tensors; retained ones are kept."""
-    from .engine import Accumulator, detached_copy
-
     if isinstance(record, Accumulator):
         hooks = {0: record.tensor.hooks} if record.tensor.hooks else {}
         retained: dict[int, Tensor] = {}
@@ -28,8 +23,6 @@ def after_tensor_hooks(m: Machine, record: "Record | Accumulator", grads: Gradie
         gradient = grads[place]
         if gradient is not None:
             own = gradient if gradient.requires_grad else detached_copy(gradient)
-            from .apply import call_operator
-
             tensor.grad = own if tensor.grad is None else call_operator("add", tensor.grad, own)
     return grads
 
@@ -65,7 +58,7 @@ def _several(m: Machine, hook: Any, answer: Any, count: int) -> Gradients:
     return list(answer)
 
 
-def after_pre_hooks(m: Machine, record: "Record | Accumulator", grads: Gradients) -> Gradients:
+def after_pre_hooks(m: Machine, record: Target, grads: Gradients) -> Gradients:
     """Gradients of a record's outputs after the hooks that are called before it."""
     for hook in list(record.pre_hooks):
         answer = m.call(hook, [tuple(grads)])
@@ -75,7 +68,7 @@ def after_pre_hooks(m: Machine, record: "Record | Accumulator", grads: Gradients
 
 
 def after_record_hooks(
-    m: Machine, record: "Record | Accumulator", sent: Sequence[Tensor | None], received: Gradients
+    m: Machine, record: Target, sent: Sequence[Tensor | None], received: Gradients
 ) -> list[Tensor | None]:
     """Gradients of a record's inputs after its hooks."""
     result = list(sent)

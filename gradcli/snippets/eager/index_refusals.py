@@ -5,10 +5,10 @@ from typing import Any
 from ..python.values import Unsupported, error
 from .checks import LONG_NAMES, check_broadcast, check_fits, dimension
 from .dtypes import INT64
-from .functional_transforms import in_vmap
 from .kernels import not_implemented
 from .refusals import check, refuse_if
 from .tensor import Tensor
+from .transforms import in_vmap
 
 # ---- indices -------------------------------------------------------------------------------------
 

@@ -13,14 +13,14 @@ from ...operators import lookup
 from ...operators.leaves import Array
 from ..python.operations import plain
 from ..python.values import Machine, Unsupported, error
-from .apply import apply, as_view, call_operator, cast
+from .apply import apply, call_operator, cast
 from .checks import check_output
-from .engine import Copied, Gradients, Meta, Overwritten, Record, zeros_like
-from .functional_transforms import in_vmap
 from .mode import MODE
 from .nested import NEGATIVE_STRIDE, NO_INDEX
-from .tensor import Tensor
-from .views import check_batched, check_writable, rebase, warn_of_repeats
+from .records import zeros_like
+from .tensor import Copied, Gradients, Meta, Overwritten, Record, Tensor
+from .transforms import in_vmap
+from .views import as_view, check_batched, check_writable, rebase, warn_of_repeats
 
 ZERO_DIM = (
     "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ "

@@ -8,7 +8,6 @@ from typing import Any
 from ...graphs import OPS
 from ...lazy import np
 from ...public_names import has
-from ..python.methods import TUPLE
 from ..python.objects import Generator
 from ..python.operations import plain
 from ..python.values import (
@@ -16,25 +15,24 @@ from ..python.values import (
     MISSING,
     Builtin,
     Class,
-    Instance,
     Machine,
     Property,
     Unsupported,
     error,
 )
 from . import calls, indexing
-from .apply import apply, as_view, call_operator, cast, mark_rows, underived
+from .apply import apply, call_operator, cast, mark_rows
 from .checks import LONG_NAMES, check_broadcast, check_fits, dimension
 from .creation import TO_SCALAR, check_flag
 from .devices import CPU, MESSAGES, STRIDED, Device, check_device
 from .dimension_refusals import check_split
-from .dtypes import ALL, BFLOAT16, BY_NAME, DType, unformatted
-from .engine import Copied, Elements, Meta, Record
-from .functional_transforms import in_vmap, refuse_flag, refuse_number, running
+from .dtypes import ALL, BY_NAME, DType
 from .mode import MODE, recording
+from .no_backward import underived
 from .positional import places
-from .printing import size as size_text
 from .printing import tensor_text
+from .records import detached
+from .sizes import shape_value
 from .tables import (
     OF_PYTHON,
     PYTHON_METHODS,
@@ -45,8 +43,9 @@ from .tables import (
     number,
     of_numbers,
 )
-from .tensor import TENSOR, MetaTensor, Tensor, Version
-from .views import address, check_batched, check_writable, overwritten, regenerated
+from .tensor import TENSOR, Copied, Elements, Meta, MetaTensor, Record, Tensor, Version
+from .transforms import in_vmap, refuse_flag, refuse_number
+from .views import address, as_view, check_batched, check_writable, overwritten, regenerated
 
 NOT_LEAF = (
     "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
@@ -85,46 +84,6 @@ def method(name: str) -> Callable[[Any], Any]:
 
 
 # ---- what a tensor is ----------------------------------------------------------------------------
-
-
-SIZE = Class(
-    "Size",
-    (TUPLE,),
-    {
-        "__repr__": Builtin("__repr__", lambda m, self: size_text(self.payload)),
-        "__str__": Builtin("__str__", lambda m, self: size_text(self.payload)),
-        "__format__": Builtin("__format__", unformatted("torch.Size")),
-        "numel": Builtin("numel", lambda m, self: math.prod(self.payload)),
-    },
-    module="torch",
-    shown="torch.Size",
-)
-
-
-def _joined(m: Machine, self: Instance, other: Any) -> Any:
-    """A size and a tuple: a size."""
-    more = other.payload if isinstance(other, Instance) else other
-    return shape_value(self.payload + more) if isinstance(more, tuple) else NotImplemented
-
-
-def _joined_before(m: Machine, self: Instance, other: Any) -> Any:
-    return shape_value(other + self.payload) if isinstance(other, tuple) else NotImplemented
-
-
-def _sizes(m: Machine, self: Instance, place: Any) -> Any:
-    """One of the sizes, or those of a slice as a size."""
-    result = m.call(m.get(self.payload, "__getitem__"), (place,))
-    return shape_value(result) if isinstance(result, tuple) else result
-
-
-SIZE.members["__add__"] = Builtin("__add__", _joined)
-SIZE.members["__radd__"] = Builtin("__radd__", _joined_before)
-SIZE.members["__getitem__"] = Builtin("__getitem__", _sizes)
-
-
-def shape_value(shape: tuple[int, ...]) -> Instance:
-    """A shape as programs see it: torch.Size."""
-    return Instance(SIZE, payload=shape)
 
 
 attribute("shape")(lambda m, self: shape_value(self.shape))
@@ -479,10 +438,7 @@ def register_post_accumulate_grad_hook(m: Machine, self: Tensor, hook: Any) -> A
 @define("Tensor", "torch")
 def detach(m: Machine, self: Tensor) -> Tensor:
     """The same memory, cut off from the graph."""
-    output = Tensor(self.data, self.dtype)
-    output.version = self.version
-    output.inference = self.inference
-    return output
+    return detached(self)
 
 
 @define("Tensor")
@@ -843,23 +799,6 @@ def apply_(m: Machine, self: Tensor, callable: Any) -> Tensor:
     )
     self.changed()
     return self
-
-
-@define("Tensor")
-def numpy(m: Machine, self: Tensor, *, force: bool = False) -> Any:
-    """An array with the tensor's memory."""
-    from ..library.numpy_arrays import NO_NUMPY, Array
-
-    if running():
-        raise error("RuntimeError", NO_STORAGE)
-    if self.requires_grad and MODE.grad_enabled and not force:
-        raise error("RuntimeError", NO_NUMPY)
-    if self.dtype is BFLOAT16:
-        raise error("TypeError", "Got unsupported ScalarType BFloat16")
-    return Array(self.data)
-
-
-NO_STORAGE = "Cannot access data pointer of Tensor that doesn't have storage"
 
 
 @define("Tensor")

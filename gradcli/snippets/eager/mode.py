@@ -26,6 +26,7 @@ class Mode:
         self.dual_level = 0  # of forward mode: each has a number of its own; 0 outside of all
         self.dual_levels = count(1)
         self.dual_machine: Any = None  # what runs the program that entered it
+        self.apply_to_duals: Callable[..., Any]  # an operator, within a level
         self.spend: Callable[[int, int], None] = lambda steps, memory: None  # the program's budget
         self.place: Callable[[], int] = lambda: 0  # the line of the text that runs now
         self.warn: Callable[[str], None] = lambda message: None  # the program of what it does

@@ -4,9 +4,9 @@ from typing import Any
 
 from ...lazy import np
 from ..python.values import MISSING, Builtin, Class, Machine, Module, Property, error, functions
-from .members import detach
 from .mode import MODE
 from .printing import parameter_text
+from .records import detached
 from .tables import TABLES
 from .tensor import TENSOR, Tensor
 
@@ -24,7 +24,7 @@ def _parameter(m: Machine, cls: Class, data: Any = None, requires_grad: bool = T
             "RuntimeError",
             "Only Tensors of floating point and complex dtype can require gradients",
         )
-    output = detach(m, data)
+    output = detached(data)
     output.requires_grad = requires_grad
     output.cls = cls
     return output
@@ -112,7 +112,7 @@ def _buffer(m: Machine, cls: Class, data: Any = None, *, persistent: bool = True
         from .creation import made
 
         data = made([], None)
-    output = detach(m, data)
+    output = detached(data)
     output.requires_grad = data.requires_grad
     output.fields.update(_is_buffer=True, persistent=persistent)
     return output
@@ -146,7 +146,7 @@ def _variable(
     if not isinstance(data, Tensor):
         kind = m.class_of(data).name
         raise error("TypeError", f"Variable data has to be a tensor, but got {kind}")
-    output = detach(m, data)
+    output = detached(data)
     if requires_grad and not output.dtype.is_floating:
         raise error(
             "RuntimeError",

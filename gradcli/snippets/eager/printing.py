@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from ...lazy import np
 from ..python.values import Raised
 from .dtypes import BOOL, INT64
-from .engine import shown
 from .mode import MODE
+from .records import shown
 from .tensor import DualTensor, Tensor
 
 

@@ -1,56 +1,69 @@
-"""A tensor: numbers in memory that views share, a version, and its place in the graph of autograd.
+"""Tensors, and the graph of autograd: what was recorded of making them.
 
-Knows nothing of operations. `data` is a NumPy array; views of a tensor are views of its array, so a
-change in place is seen by all of them, as in PyTorch.
+A tensor is numbers in memory that views share, a version, and its place in the graph. `data` is a
+NumPy array; views of a tensor are views of its array, so a change in place is seen by all of them,
+as in PyTorch. This file knows nothing of single operations: a record brings the function that sends
+gradients back.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import count
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from ..python.values import Class, Object, Unsupported, error
+from ...graphs import Operator
+from ..python.values import Class, Machine, Object, Unsupported, error
 from .dtypes import BFLOAT16, DType, of_array, rounded
-from .mode import MODE
-
-if TYPE_CHECKING:
-    from ...graphs import Operator
-    from .engine import Accumulator, Record
+from .mode import MODE, recording
 
 
 class TensorClass(Class):
-    """The class of tensors, whose methods are operators where nothing else is said."""
+    """The class of tensors. What is not among its members yet, `find` makes: a method for an
+    operator; the library sets it.
+    """
 
-    __slots__ = ()
+    __slots__ = ("find",)
+    find: Callable[[str], Any]
 
     def own(self, name: str) -> Any:
         """The member of this name, or MISSING."""
         if name not in self.members:
-            from .members import method_of
-
-            self.members[name] = method_of(name)
+            self.members[name] = self.find(name)
         return self.members[name]
 
 
 TENSOR = TensorClass("Tensor", module="torch")
-
-
-class DualClass(Class):
-    """The class of dual tensors, which programs take for that of tensors."""
-
-    __slots__ = ()
-
-    def own(self, name: str) -> Any:
-        """The member of this name, or MISSING."""
-        if name not in self.members:
-            from .duals import member_of_duals
-
-            self.members[name] = member_of_duals(name)
-        return self.members[name]
-
-
-DUAL = DualClass("Tensor", (TENSOR,), module="torch")
+DUAL = TensorClass("Tensor", (TENSOR,), module="torch")  # of dual tensors
 _addresses = count(0x7F0000000000, 0x40)
+FREED = (
+    "Trying to backward through the graph a second time (or directly access saved tensors after "
+    "they have already been freed). Saved intermediate values of the graph are freed when you call "
+    ".backward() or autograd.grad(). Specify retain_graph=True if you need to backward through the "
+    "graph a second time or if you need to access saved tensors after calling backward."
+)
+CHANGED = (
+    "one of the variables needed for gradient computation has been modified by an inplace "
+    "operation: [{type} {sizes}]{origin} is at version {now}; expected version {then} instead. "
+    "Hint: {hint}"
+)
+ENABLE_ANOMALY = (
+    "enable anomaly detection to find the operation that failed to compute its gradient, with "
+    "torch.autograd.set_detect_anomaly(True, check_nan=False)."
+)
+INFERENCE_SAVED = (
+    "Inference tensors cannot be saved for backward. Please do not use Tensors created in "
+    "inference mode in computation tracked by autograd. To work around this, you can make a clone "
+    "to get a normal tensor and use it in autograd, or use `torch.no_grad()` instead of "
+    "`torch.inference_mode()`."
+)
+IN_ANOMALY = (
+    "the backtrace further above shows the operation that failed to compute its gradient. The "
+    "variable in question was changed in there or anywhere later. Good luck!"
+)
+
+LABELS = {
+    name: f"torch::autograd::{name}" for name in ("CopySlices", "CopyBackwards", "NotImplemented")
+}  # of records, in messages
 INFERENCE = (
     "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone "
     "to get a normal tensor before doing inplace update.See "
@@ -75,10 +88,12 @@ class ViewOf(NamedTuple):
 
     `creation` is "" for a view that may be changed in place; otherwise why not: "multi" (one of
     several that one operation gave), "no_grad", "inference", "custom" (made in a Function).
+    `regenerate` gives a view another record after its memory has changed.
     """
 
     base: "Tensor"
     creation: str
+    regenerate: "Callable[[Tensor], None]"
 
 
 LARGE = 50_000  # bytes from which on the memory of a tensor is counted
@@ -89,7 +104,7 @@ class Origin(NamedTuple):
     the length of the longest chain of such tensors that leads to it.
     """
 
-    op: "Operator"
+    op: Operator
     operands: Sequence[Any]
     attrs: dict[str, Any]
     depth: int
@@ -189,12 +204,7 @@ class Tensor(Object):
         """What autograd recorded of its making; made anew where its memory has changed since."""
         stale = self.view is not None and self.version.number != self.recorded_version
         if stale and self.view is not None and self.view.base.requires_grad:
-            from .views import check_view, regenerated, retain_again
-
-            check_view(self, directly=False)
-            before = self._record
-            self.set_record(regenerated(self, self.view.base))
-            retain_again(self, before)
+            self.view.regenerate(self)
         return self._record
 
     def set_record(self, record: "Record | None", output: int = 0) -> None:
@@ -229,12 +239,8 @@ class Tensor(Object):
         if not self._required:
             return None
         if self.accumulator is None or self.accumulator.metas[0].dtype is not self.dtype:
-            from .engine import Accumulator
-
             self.accumulator = Accumulator(self)
         if self.accumulator.metas[0].shape != self.shape:  # where a graph still has it, an error
-            from .engine import UnknownAccumulator
-
             return Edge(UnknownAccumulator(self), 0)
         return Edge(self.accumulator, 0)
 
@@ -248,6 +254,263 @@ class Tensor(Object):
             raise error("RuntimeError", INFERENCE)
         self.version.number += 1
         self.version.lines.append(MODE.place())
+
+
+# ---- the graph of autograd ---------------------------------------------------------------------
+
+
+Gradients = list[Tensor | None]
+Backward = Callable[[Machine, "Record", Gradients], Sequence[Tensor | None]]
+
+
+class Meta(NamedTuple):
+    """What the gradient of an output has to be like."""
+
+    shape: tuple[int, ...]
+    dtype: DType
+
+
+class Elements(NamedTuple):
+    """How outputs come from the only input: they are its elements at these places, counted in
+    order; an array of places for each output.
+    """
+
+    at: tuple[Any, ...]
+
+
+class Copied(NamedTuple):
+    """How an output comes from inputs: the second in the place of the first."""
+
+    value: Any
+
+
+class Overwritten(NamedTuple):
+    """How an output comes from inputs: the first, its elements at these places, counted in order,
+    replaced by what `call` makes of them and of the other inputs; `tensor` has the memory.
+    """
+
+    tensor: Tensor
+    at: Any
+    call: Any
+
+
+class Saved:
+    """A tensor that an operation keeps for the backward pass, and the version that it had."""
+
+    __slots__ = (
+        *("hooks", "in_pytorch", "output", "owned", "packed", "record", "tensor", "version"),
+        "viewed_as",
+    )
+
+    def __init__(self, tensor: Tensor, own_record: "Record | None" = None):
+        """`own_record` is the record that keeps it, where it is an output of that."""
+        if tensor.inference and own_record is None:
+            raise error("RuntimeError", INFERENCE_SAVED)
+        self.tensor, self.owned = tensor, own_record is not None
+        self.in_pytorch = True  # PyTorch keeps it, too
+        self.viewed_as: tuple[int, ...] | None = None  # the shape of the view that PyTorch keeps
+        self.record = own_record or tensor.record
+        self.output = 0 if own_record else tensor.output
+        self.version = tensor.version.number
+        self.hooks = MODE.saved_hooks[-1] if MODE.saved_hooks else None
+
+    def pack(self) -> "Saved":
+        """Itself, after the hook that the program has for what is kept."""
+        if self.hooks is not None:
+            m, pack, _ = self.hooks
+            with recording(False):
+                self.packed = m.call(pack, [self.tensor])
+        return self
+
+    def _unpacked(self) -> Tensor:
+        """What the program's hook makes of what was packed."""
+        assert self.hooks is not None
+        m, _, unpack = self.hooks
+        with recording(False):
+            tensor = m.call(unpack, [self.packed])
+        if not isinstance(tensor, Tensor):
+            text = "Output of saved tensor unpack_hook expected to be a Tensor but got result of "
+            raise error("TypeError", f"{text}type {m.class_of(tensor).name}")
+        return tensor
+
+    def unpack(self, for_record: "Record") -> Tensor:
+        """The tensor as it was. Raises the program's RuntimeError where it was changed."""
+        tensor, now = self.tensor, self.tensor.version.number
+        if self.hooks is not None:
+            tensor = self._unpacked()
+        elif now != self.version:
+            MODE.refused = for_record, self
+            raise error("RuntimeError", self._changed(now))
+        if self.record is None:
+            return tensor
+        handle = Tensor(tensor.data, tensor.dtype)
+        handle.version = tensor.version
+        handle.set_record(self.record, self.output)
+        return handle
+
+    def _changed(self, now: int) -> str:
+        tensor = self.tensor
+        maker = self.record if self.owned else tensor.record or self.record
+        label, output = (maker.label if maker else ""), self.output
+        if self.viewed_as is not None and tensor.requires_grad:
+            label, output = "AsStrided", 0  # a view, made anew after the change
+        origin = f", which is output {output} of {label}," if label else ""
+        return CHANGED.format(
+            type=tensor.dtype.type_name,
+            sizes=list(tensor.shape if self.viewed_as is None else self.viewed_as),
+            origin=origin,
+            now=now,
+            then=self.version,
+            hint=IN_ANOMALY if MODE.anomaly else ENABLE_ANOMALY,
+        )
+
+
+class Record(Object):
+    """What was recorded of one operation: PyTorch's grad_fn.
+
+    `edges` has for each input where its gradient goes, or None; `metas` is what its outputs are
+    like; `backward(m, record, grads)` gives from the gradients of the outputs those of the inputs.
+    `call` says how the outputs come from the inputs: a node with its operands and its output, or
+    Elements, Copied, Overwritten; None where that is not known.
+    """
+
+    __slots__ = (
+        "backward",
+        "call",
+        "cls",
+        "edges",
+        "fields",
+        "freed",
+        "freed_line",
+        "guards",
+        "hooks",
+        "keeps_numbers",
+        "line",
+        "metas",
+        "name",
+        "pre_hooks",
+        "retained",
+        "saved",
+        "sequence",
+        "tensor_hooks",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        edges: Sequence[Edge | None],
+        metas: Sequence[Meta],
+        backward: Backward,
+        saved: Sequence[Saved] = (),
+        line: int | None = None,
+        call: Any = None,
+    ):
+        self.name, self.edges, self.metas, self.backward = name, list(edges), list(metas), backward
+        self.saved, self.call = list(saved), call
+        self.line = MODE.place() if line is None else line
+        self.cls: Class = record_class(name)
+        self.sequence = next(MODE.sequence)
+        # tensors that PyTorch keeps, and that the backward pass here does not read
+        self.guards: list[Saved] = []
+        self.freed = self.keeps_numbers = False
+        self.freed_line = 0
+        self.hooks: list[Any] = []
+        self.pre_hooks: list[Any] = []
+        self.tensor_hooks: dict[int, list[Any]] = {}  # by output
+        self.retained: dict[int, Tensor] = {}  # outputs whose gradient is kept, by place
+        self.fields: dict[str, Any] = {}
+
+    @property
+    def label(self) -> str:
+        """What messages call it: without Backward0."""
+        start, _, number = self.name.rpartition("Backward")
+        return LABELS.get(self.name) or start + number.removesuffix("0") or self.name
+
+    def release(self) -> None:
+        """Let go of what was kept for the backward pass."""
+        if self.keeps_numbers or any(s.in_pytorch for s in self.saved):
+            self.freed, self.freed_line = True, MODE.place()
+
+    def check_kept(self) -> None:
+        """Refuse to go back again through what let go of what it kept."""
+        if self.freed:
+            MODE.refused = self, None
+            raise error("RuntimeError", FREED)
+
+    def unpack(self) -> list[Tensor]:
+        """All that was kept, in its order."""
+        self.check_kept()
+        for saved in self.guards:
+            saved.unpack(self)
+        return [saved.unpack(self) for saved in self.saved]
+
+    def __repr__(self) -> str:
+        return f"<{self.name} object at {id(self):#x}>"
+
+
+_classes: dict[str, Class] = {}
+RECORD = Class("Node", module="torch.autograd.graph")
+FUNCTION_RECORD = Class("BackwardCFunction", (RECORD,), module="torch.autograd.function")
+
+
+def record_class(name: str) -> Class:
+    """The class of the records of this name."""
+    if name not in _classes:
+        _classes[name] = Class(name, (RECORD,))
+    return _classes[name]
+
+
+def function_class(name: str) -> Class:
+    """The class of the records of a custom Function."""
+    key = f"torch.autograd.function.{name}"
+    if key not in _classes:
+        _classes[key] = Class(name, (FUNCTION_RECORD,), module="torch.autograd.function")
+    return _classes[key]
+
+
+class Accumulator(Object):
+    """Where gradients of a leaf arrive and are added to its .grad."""
+
+    __slots__ = ("cls", "fields", "hooks", "metas", "pre_hooks", "tensor")
+    name = "torch::autograd::AccumulateGrad"
+
+    def __init__(self, tensor: Tensor):
+        self.tensor = tensor
+        self.metas = [Meta(tensor.shape, tensor.dtype)]  # as they are now: .data may be replaced
+        self.cls = record_class("AccumulateGrad")
+        self.fields: dict[str, Any] = {}
+        self.hooks: list[Any] = []
+        self.pre_hooks: list[Any] = []
+
+    @property
+    def edges(self) -> list[Edge | None]:
+        """Nothing is before a leaf."""
+        return []
+
+    @property
+    def sequence(self) -> int:
+        """A leaf comes before everything else that is ready."""
+        return (1 << 64) - 1
+
+
+class UnknownAccumulator(Accumulator):
+    """That of a leaf whose `.data` got another shape after it was computed with. PyTorch keeps the
+    one for the former shape while a graph has it, which is not known here.
+    """
+
+    __slots__ = ()
+
+    @property
+    def metas(self) -> list[Meta]:
+        """What arrives there is refused."""
+        raise Unsupported("a leaf whose .data got another shape after it was computed with")
+
+    @metas.setter
+    def metas(self, value: list[Meta]) -> None:
+        pass
+
+
+# ---- tensors without numbers of their own -------------------------------------------------------
 
 
 class Numberless(Tensor):

@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...lazy import np
+from ...operators.leaves import Array
 from ..python.values import Machine, Unsupported, error
 from .checks import check_output
-from .engine import Edge, Elements, Gradients, Meta, Overwritten, Record, zero_record
+from .dispatch import call_operator
 from .mode import MODE
-from .tensor import Tensor
+from .records import zero_record
+from .tensor import Edge, Elements, Gradients, Meta, Overwritten, Record, Tensor, ViewOf
 
 LEAF = "a leaf Variable that requires grad is being used in an in-place operation."
 VIEW_OF_LEAF = (
@@ -65,6 +67,26 @@ NOT_BATCHED = (
     "operators instead of {0}. If said operator is being called inside the PyTorch "
     "framework, please file a bug report instead."
 )
+
+
+def as_view(output: Tensor, of: Tensor, creation: str = "") -> Tensor:
+    """`output`, as a view of a tensor whose memory it has; `creation` as in ViewOf, where autograd
+    records.
+    """
+    output.inference = of.inference
+    if of.inference:
+        output.version = of.version
+        return output
+    output.version = of.version
+    output.recorded_version = of.version.number
+    base = of.view.base if of.view else of
+    if MODE.inference:
+        creation = "inference"
+    elif not MODE.recording:
+        creation = "no_grad"
+    inherited = of.view.creation if of.view else ""
+    output.view = ViewOf(base, creation or inherited, _regenerate)
+    return output
 
 
 def lacks_batch(target: Tensor, operands: Sequence[Any]) -> bool:
@@ -224,6 +246,15 @@ def _extent(array: Any) -> int:
     return 1 + sum((n - 1) * s // array.itemsize for n, s in zip(array.shape, array.strides))
 
 
+def _regenerate(view: Tensor) -> None:
+    """Give a view another record, after its memory has changed."""
+    assert view.view is not None
+    check_view(view, directly=False)
+    before = view._record
+    view.set_record(regenerated(view, view.view.base))
+    retain_again(view, before)
+
+
 def regenerated(view: Tensor, base: Tensor) -> Record:
     """The record of a view whose base was changed since it was made."""
     at = places(view, base)
@@ -238,9 +269,6 @@ def regenerated(view: Tensor, base: Tensor) -> Record:
 
 def put(values: Tensor, at: Any, shape: tuple[int, ...]) -> Tensor:
     """Zeros of a shape with values at these places of its elements, added up where they meet."""
-    from ...operators.leaves import Array
-    from .apply import call_operator
-
     size = int(np.prod(shape, dtype=int))
     flat = call_operator("put_at", values, shape=(size,), index=(Array(at),))
     return call_operator("reshape", flat, shape=shape)
@@ -248,9 +276,6 @@ def put(values: Tensor, at: Any, shape: tuple[int, ...]) -> Tensor:
 
 def taken(tensor: Tensor, at: Any) -> Tensor:
     """The elements of a tensor at these places."""
-    from ...operators.leaves import Array
-    from .apply import call_operator
-
     flat = call_operator("reshape", tensor, shape=(tensor.numel,))
     return call_operator("getitem", flat, index=(Array(at),))
 
@@ -278,8 +303,6 @@ def copy_slices(base: Tensor, view: Tensor, inner: Record) -> Record:
 
 def without(gradient: Tensor, at: Any) -> Tensor:
     """A gradient with 0 at these places of its elements."""
-    from .apply import call_operator
-
     mask = np.zeros(gradient.numel, dtype=bool)
     mask[at] = True
     return call_operator("masked_fill", gradient, Tensor(mask.reshape(gradient.shape)), 0.0)
@@ -287,8 +310,6 @@ def without(gradient: Tensor, at: Any) -> Tensor:
 
 def _replaced(gradient: Tensor, own: Tensor | None, at: Any) -> Tensor:
     """A gradient in which what went through the change has another one, or 0."""
-    from .apply import call_operator
-
     if own is not None and not MODE.recording:  # written, and not added: -0 beside it stays
         numbers = np.array(gradient.data, order="C")
         numbers.reshape(-1)[at] = own.data

@@ -11,6 +11,7 @@ from ..eager import (
     composites,
     creation,
     devices,
+    duals,
     function,
     initialisation,
     members,
@@ -18,12 +19,15 @@ from ..eager import (
     removed,
     type_names,
 )
-from ..eager.dtypes import BY_NAME
+from ..eager.dtypes import BFLOAT16, BY_NAME
 from ..eager.functional_transforms import transforms_module
-from ..eager.tables import module
-from ..eager.tensor import TENSOR
+from ..eager.mode import MODE
+from ..eager.sizes import SIZE
+from ..eager.tables import define, module
+from ..eager.tensor import DUAL, TENSOR, Tensor
+from ..eager.transforms import running
 from ..python.machine import Interpreter
-from ..python.values import MISSING, Module
+from ..python.values import MISSING, Machine, Module, error
 from .sources import Source
 
 FILLING = (  # tables
@@ -38,6 +42,24 @@ LOW_LEVEL = {
     "torch.special": ("special",),
     "torch.fft": ("fft",),
 }
+NO_STORAGE = "Cannot access data pointer of Tensor that doesn't have storage"
+
+TENSOR.find = members.method_of
+DUAL.find = duals.member_of_duals
+
+
+@define("Tensor")
+def numpy(m: Machine, self: Tensor, *, force: bool = False) -> Any:
+    """An array with the tensor's memory."""
+    from .numpy_arrays import NO_NUMPY, Array
+
+    if running():
+        raise error("RuntimeError", NO_STORAGE)
+    if self.requires_grad and MODE.grad_enabled and not force:
+        raise error("RuntimeError", NO_NUMPY)
+    if self.dtype is BFLOAT16:
+        raise error("TypeError", "Got unsupported ScalarType BFloat16")
+    return Array(self.data)
 
 
 class Library:
@@ -82,7 +104,6 @@ def first(*sources: Callable[[str], Any]) -> Callable[[str], Any]:
 
 def _torch(library: Library) -> Module:
     from ..eager.dtypes import DType
-    from ..eager.members import SIZE
 
     inner = (
         "nn",
@@ -103,6 +124,9 @@ def _torch(library: Library) -> Module:
         "Tensor": TENSOR,
         "dtype": DType.cls,
         "Size": SIZE,
+        "device": devices.Device.cls,
+        "layout": devices.Layout.cls,
+        "strided": devices.STRIDED,
         "__version__": "2.13.0",
     }
 

@@ -4,8 +4,8 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from ....snippets.eager.engine import Accumulator, inputs_first
-from ....snippets.eager.tensor import Tensor
+from ....snippets.eager.records import inputs_first
+from ....snippets.eager.tensor import Accumulator, Tensor
 from ....snippets.python.values import Instance
 from .case import Case, Proposal, is_computed, layers_of
 from .nodes import calls_in, dotted, is_operation, names_in, owner, targets, value_of, within

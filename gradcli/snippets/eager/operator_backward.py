@@ -1,0 +1,224 @@
+"""The backward pass through one operator: in numbers, or with a record of every operation."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...autodiff.create_graph import with_graph
+from ...graphs import Node
+from ...lazy import np
+from ..python.values import Machine
+from .dispatch import run_graph
+from .dtypes import DType
+from .grad_names import OWN_AGAIN, SCATTERED, SQUEEZES, ZEROS_AGAIN, camel_case, gradient_name
+from .layouts import laid_out_back
+from .mode import MODE, recording
+from .no_backward import underived
+from .plans import InputGradients, Plan
+from .products import THROUGH_PRODUCTS
+from .promotion import array_in, as_tensor
+from .records import zeros_like
+from .tensor import Edge, Gradients, Meta, Record, Saved, Tensor, Version
+from .zeros import LABELLED, negative_zeros, of_labels, of_softmax
+
+
+class OperatorBackward:
+    """The backward through an operator: from the gradient of its output to those of its inputs."""
+
+    __slots__ = ("back", "compute", "fixed", "places", "plan", "reads_output")
+
+    def __init__(
+        self,
+        plan: Plan,
+        back: InputGradients,
+        saved: Sequence[tuple[int, Saved | None, Any]],
+        compute: DType,
+    ):
+        self.plan, self.back, self.compute = plan, back, compute
+        self.places = [place for place, s, _ in saved if s is not None]  # of what is unpacked
+        self.fixed = {place: array for place, s, array in saved if s is None}
+
+    def __call__(self, m: Machine, record: Record, grads: Gradients) -> Gradients:
+        """The gradients of all inputs, None for those that need none."""
+        (gradient,) = grads
+        unpacked = record.unpack()
+        if gradient is None:
+            return [None] * len(record.edges)
+        tensors: dict[int, Any] = self.fixed | dict(zip(self.places, unpacked))
+        through = THROUGH_PRODUCTS.get(self.plan.node.op.name)
+        if through and (MODE.recording or MODE.transforms) and isinstance(tensors.get(0), Tensor):
+            return [through(record, tensors[0], gradient)]
+        output = unpacked[-1] if self.back.reads_output else None
+        run = _tracked if MODE.recording else _untracked
+        result: Gradients = [None] * len(record.edges)
+        answers = run(self, tensors, output, gradient, record)
+        for place, answer in zip(self.back.places, answers):
+            result[place] = answer
+        _lay_out(self.plan.node, record, gradient, result)
+        return result
+
+
+def _lay_out(node: Node, record: Record, received: Tensor, gradients: Gradients) -> None:
+    """Lay out the gradients that have memory of their own as PyTorch does."""
+    if record.call is None:
+        return
+    operands = record.call[1]
+    for place, gradient in enumerate(gradients):
+        if gradient is None or np.may_share_memory(gradient.data, received.data):
+            continue
+        gradient.data = laid_out_back(node, operands, place, gradient.data)
+
+
+def _untracked(
+    backward: OperatorBackward,
+    tensors: dict[int, Any],
+    output: Tensor | None,
+    gradient: Tensor,
+    record: Record,
+) -> list[Tensor | None]:
+    leaves = backward.plan.leaves
+    given = {leaves[k]: array_in(t, backward.compute) for k, t in tensors.items()}
+    given[backward.back.seed] = gradient.data
+    if output is not None:
+        given[backward.plan.node] = output.data
+    precision = backward.compute.precision
+    arrays = backward.back.numbers(dict(given), precision)
+    if backward.plan.node.op.name in LABELLED and backward.back.places[0] == 0:
+        target = given.get(leaves[1])
+        if target is not None:
+            arrays = [of_labels(target, gradient.data, arrays[0]), *arrays[1:]]
+    if record.name == "SoftmaxBackward0" and backward.plan.node.shape:
+        arrays = [of_softmax(gradient.data, arrays[0], backward.plan.node.attrs["dim"])]
+    written = record.name in SCATTERED or record.name == "MaskedSelectBackward0"
+    negative = negative_zeros(gradient.data) if written else None
+    if negative is not None and negative.any():  # they are written, and not added to 0
+        given[backward.back.seed] = negative
+        arrays = [np.where(backward.back.numbers(given, precision)[0] > 0, -0.0, arrays[0])]
+    name = backward.plan.node.op.name
+    answers = [_gradient(a, backward.compute, gradient, name) for a in arrays]
+    if name == "einsum" and len(leaves) == 1 and answers[0] is not None:
+        answers[0].data.flags.writeable = False  # PyTorch's may be an expanded tensor
+    return answers
+
+
+def _gradient(array: Any, dtype: DType, received: Tensor, name: str) -> Tensor | None:
+    """The gradient that an operator sends back, as a tensor; what was received is passed on as it
+    is, and what is a view of it shares its memory, which programs may write to.
+    """
+    if array is None:
+        return None
+    if array is received.data:
+        return received
+    array = array.astype(dtype.numpy, copy=False)
+    if _is_laid_out(array, received, name):
+        return Tensor(np.array(array, order="C"), dtype)
+    gradient = Tensor(array, dtype)
+    if np.may_share_memory(array, received.data):
+        array.flags.writeable = True  # NumPy's broadcast_to says otherwise
+        gradient.version = received.version
+    return gradient
+
+
+def _is_laid_out(array: Any, received: Tensor, name: str) -> bool:
+    """Whether a gradient has memory of its own in PyTorch, where NumPy repeats, or has a view: as
+    that of mean, which divides what it has expanded.
+    """
+    repeats = any(s <= 0 and n > 1 for s, n in zip(array.strides, array.shape))
+    views = name not in ("flip", "pad") and np.may_share_memory(array, received.data)
+    return repeats and not views
+
+
+def _tracked(
+    backward: OperatorBackward,
+    tensors: dict[int, Any],
+    output: Tensor | None,
+    gradient: Tensor,
+    record: Record,
+) -> list[Tensor | None]:
+    """The same with a record of every operation: create_graph=True."""
+    node, whole = backward.plan.node, backward.plan.leaves[0]
+    if record.name in SQUEEZES and whole is not None and node.shape == whole.shape:
+        return [gradient]
+    refusal = node.op.refused_again(node)
+    if refusal is not None:
+        with recording(False):
+            answers = _untracked(backward, tensors, output, gradient, record)
+        _refuse_again(refusal, node, [*tensors.values(), gradient], answers)
+        return answers
+    answers = _recorded(backward, tensors, output, gradient, record)
+    for answer in answers:
+        if answer is not None and _is_laid_out(answer.data, gradient, node.op.name):
+            answer.data, answer.view = np.array(answer.data, order="C"), None
+            answer.version, answer.recorded_version = Version(), 0
+    return answers
+
+
+def _recorded(
+    backward: OperatorBackward,
+    tensors: dict[int, Any],
+    output: Tensor | None,
+    gradient: Tensor,
+    record: Record,
+) -> list[Tensor | None]:
+    """The gradients, each of whose operations has its record with PyTorch's name."""
+    node = backward.plan.node
+    values: dict[Any, Any] = {backward.plan.leaves[k]: t for k, t in tensors.items()}
+    values[backward.back.seed] = gradient
+    if output is not None:
+        values[node] = output
+    roots = [None if n is None else with_graph(n) for n in backward.back.gradients]
+    names = {
+        root: gradient_name(record, node, place, root)
+        for place, root in zip(backward.back.places, roots)
+        if root is not None
+    }
+    run_graph(list(names), values, names)
+    answers = [None if n is None else as_tensor(values[n], backward.compute) for n in roots]
+    saved = output if node.op.name == "relu" else None  # its rule reads the output
+    edges = [record.edges[place] if saved is None else saved.edge for place in backward.back.places]
+    _add_zeros(record, node, answers, edges, [None if r is None else names[r] for r in roots])
+    return answers
+
+
+def _add_zeros(
+    record: Record,
+    node: Node,
+    answers: Sequence[Tensor | None],
+    edges: Sequence[Edge | None],
+    names: Sequence[str | None],
+) -> None:
+    """Give the gradients of a node the records that send zeros back, if PyTorch has such."""
+    zeros = node.op.name in ZEROS_AGAIN
+    if not zeros and record.name not in OWN_AGAIN:
+        return
+    for answer, edge, name in zip(answers, edges, names):
+        if answer is not None and name is not None and edge is not None:
+            _with_zeros(answer, edge, name, zeros)
+
+
+def _refuse_again(
+    refusal: str, node: Node, operands: list[Tensor], answers: list[Tensor | None]
+) -> None:
+    """Let another backward pass through gradients end where PyTorch has no derivative for them."""
+    built = f"{camel_case(node.op.name)}BackwardBackward0"
+    for answer in answers:
+        if answer is not None:
+            underived(refusal, built, operands, answer, None)
+
+
+def _with_zeros(gradient: Tensor, edge: Edge, name: str, zeros: bool) -> None:
+    """Give a gradient that does not change with its operation's input a record that sends zeros
+    back to that, where PyTorch does.
+    """
+    record = gradient.record
+    if record is not None and not zeros:
+        return
+
+    def back(m: Machine, again: Record, grads: Gradients) -> Gradients:
+        sent = [] if record is None else [*record.backward(m, again, grads)]
+        sent = sent[: len(again.edges) - 1]
+        return [*sent, None if grads[0] is None else zeros_like(gradient)]
+
+    before = record or Record(name, [], [Meta(gradient.shape, gradient.dtype)], back)
+    edges = [*before.edges, edge]
+    again = Record(name, edges, before.metas, back, before.saved, call=before.call)
+    gradient.set_record(again)

@@ -1,0 +1,73 @@
+"""Type promotion: the dtype that an operation computes in, and that of its output."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...graphs import Node
+from ...lazy import np
+from .dtypes import BOOL, INT64, DType, promoted, result_type
+from .mode import MODE
+from .tensor import Tensor
+
+Operand = Tensor | bool | int | float | None
+
+
+def computing_dtype(node: Node, inputs: Sequence[Operand]) -> DType:
+    """The floating dtype that an operation computes in."""
+    operands = [i for i in inputs if i is not None and not _picks(node, i)]
+    if not operands:
+        return MODE.default_dtype
+    result = result_type(operands, MODE.default_dtype)
+    return result if result.is_floating else MODE.default_dtype
+
+
+def _picks(node: Node, value: Operand) -> bool:
+    """Whether an input is a condition or an index, which has no say in the result's dtype."""
+    return isinstance(value, Tensor) and not value.dtype.is_floating and node.dtype == "float"
+
+
+def array_in(value: Operand, compute: DType) -> Any:
+    """The array of an input, floats in the dtype that is computed in."""
+    if not isinstance(value, Tensor):
+        return value
+    if value.dtype.is_floating and value.dtype is not compute:
+        return value.data.astype(compute.numpy)
+    return value.data
+
+
+def _as_floats(node: Node, arrays: Sequence[Any], compute: DType) -> list[Any]:
+    """The arrays of an elementwise operation that gives floats: integers and masks are floats
+    before they are computed with, but for a condition.
+    """
+    kinds = zip(node.op.inputs, arrays, strict=False)
+    return [
+        a.astype(compute.numpy)
+        if isinstance(a, np.ndarray) and a.dtype.kind in "bi" and name not in node.op.masks
+        else a
+        for name, a in kinds
+    ]
+
+
+def output_dtype(node: Node, inputs: Sequence[Operand], compute: DType) -> DType:
+    """The dtype of an operation's output."""
+    if node.dtype == "float":
+        return compute
+    if node.dtype == "bool":
+        return BOOL
+    if node.op.family != "elementwise" and node.op.dtype not in ("promote", "first"):
+        return INT64
+    given = [i for i in inputs if isinstance(i, Tensor) and i.dtype.kind == "int"]
+    return promoted(i.dtype for i in given) or INT64
+
+
+def arrays_of(node: Node, inputs: Sequence[Operand], compute: DType) -> list[Any]:
+    """The inputs as an operator computes with them."""
+    arrays = [array_in(i, compute) for i in inputs]
+    if node.dtype == "float" and node.op.family == "elementwise":
+        return _as_floats(node, arrays, compute)
+    return arrays
+
+
+def as_tensor(value: Any, dtype: DType) -> Tensor:
+    """A tensor; a number as one of this dtype."""
+    return value if isinstance(value, Tensor) else Tensor(np.asarray(value, dtype.numpy), dtype)

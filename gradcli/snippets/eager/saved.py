@@ -1,0 +1,149 @@
+"""What an operation saves for the backward pass: what its rule reads, and what PyTorch saves.
+
+What PyTorch does not save, and what is about to be overwritten, is copied.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ...graphs import Node
+from ...lazy import np
+from .mode import MODE
+from .plans import InputGradients, Plan
+from .promotion import Operand
+from .tensor import Record, Saved, Tensor
+
+# records that keep indices, or inputs that the backward pass here does not read
+KEEP_PLACES = frozenset(
+    f"{name}Backward0"
+    for name in (
+        *("Index", "Sort", "Max", "Min", "Topk", "Kthvalue", "Mode", "Cummax", "Cummin"),
+        *("AvgPool2D", "LinalgSvd"),
+    )
+)
+KEEP_UNREAD = {  # places of inputs that PyTorch keeps, whether or not backward here reads them
+    **{"PowBackward0": (0,), "PowBackward1": (0, 1), "PowBackward2": (1,)},
+}
+KEEP_NUMBERS = ("mul", "div")  # keep a number as the tensor that it is in PyTorch
+
+
+def saved_inputs(
+    plan: Plan,
+    back: InputGradients,
+    inputs: Sequence[Operand],
+    arrays: Sequence[Any],
+    into: Tensor | None,
+) -> list[tuple[int, Saved | None, Any]]:
+    """For each input that the backward pass reads: its place, what PyTorch keeps of it, its array.
+
+    What PyTorch does not keep, and what is about to be overwritten, is copied.
+    """
+    in_pytorch, _ = plan.kept(back)
+    result: list[tuple[int, Saved | None, Any]] = []
+    for place in back.reads:
+        tensor, array = inputs[place], arrays[place]
+        if not isinstance(tensor, Tensor):
+            result.append((place, None, array))
+        elif (
+            place in in_pytorch
+            and array is tensor.data
+            and (tensor is not into or place > 0)
+            and not pushes_forward()
+        ):
+            saved = Saved(tensor)
+            saved.viewed_as = _factor_shape(plan.node, place)
+            result.append((place, saved.pack(), None))
+        else:
+            result.append((place, _saved_copy(tensor, array, place in in_pytorch), None))
+    return result
+
+
+def _saved_copy(tensor: Tensor, array: Any, in_pytorch: bool) -> Saved:
+    """A copy of an input, with its place in the graph; `in_pytorch`: PyTorch keeps it, too."""
+    same = array.dtype.name == tensor.dtype.numpy
+    copy = Tensor(np.array(array), tensor.dtype if same else None)
+    copy.set_record(tensor.record, tensor.output)
+    copy.requires_grad = tensor.requires_grad and tensor.record is None
+    copy.accumulator = tensor.edge.record if copy.requires_grad else None  # type: ignore
+    saved = Saved(copy)
+    saved.hooks, saved.in_pytorch = None, in_pytorch
+    return saved
+
+
+def pushes_forward() -> bool:
+    """Whether the innermost transform sends tangents forward, which no later change reaches."""
+    return bool(MODE.transforms) and MODE.transforms[-1][0] == "jvp"
+
+
+def _factor_shape(node: Node, place: int) -> tuple[int, ...] | None:
+    """The shape in which PyTorch's matmul keeps a factor, where that is a view of it: batches of
+    rows are one matrix for mm and mv, and other batches one dimension for bmm.
+    """
+    if node.op.name == "einsum":
+        return _einsum_shape(node, place)
+    if node.op.name != "matmul":
+        return None
+    a, b = (i.shape or () for i in node.inputs if i is not None)
+    shape = (a, b)[place]
+    if len(a) > 2 and len(b) > 2:
+        return (math.prod((node.shape or ())[:-2]), *shape[-2:])
+    if place == 0 and len(b) <= 2 and len(a) != 2:
+        return (math.prod(a[:-1]), a[-1]) if len(b) == 2 or len(a) > 2 else None
+    if len(b) > 2:
+        return (math.prod(b[:-2]) * b[-1], b[-2]) if place else a[::-1] if len(a) == 2 else None
+    return None
+
+
+def _einsum_shape(node: Node, place: int) -> tuple[int, ...] | None:
+    """The shape in which einsum keeps one of two operands: a batch of matrices for bmm, or with
+    sizes of 1 where nothing is summed. None where it is not known.
+    """
+    left, arrow, right = node.attrs["equation"].replace(" ", "").partition("->")
+    terms = left.split(",")
+    if len(terms) != 2 or not arrow or "." in left or any(len(set(t)) < len(t) for t in terms):
+        return None
+    term, other = terms[place], terms[1 - place]
+    operand = node.inputs[place]
+    sizes = dict(zip(term, (operand.shape or ()) if operand is not None else ()))
+    summed = [c for c in term if c in other and c not in right]
+    if not summed:
+        return tuple(sizes.get(c, 1) for c in right)
+    groups = [
+        [c for c in term if c in other and c in right],
+        [c for c in term if c not in other],
+        summed,
+    ]
+    batch, rows, inner = (math.prod(sizes[c] for c in group) for group in groups)
+    return (batch, inner, rows) if place else (batch, rows, inner)
+
+
+def saved_output(plan: Plan, back: InputGradients, output: Tensor, record: Record) -> Saved:
+    """The output that the backward pass reads; a copy where PyTorch does not keep it."""
+    if plan.kept(back)[1] and not pushes_forward():
+        return Saved(output, record).pack()
+    saved = Saved(Tensor(output.data.copy(), output.dtype), record)
+    saved.hooks, saved.in_pytorch = None, False
+    return saved
+
+
+def save_unread(
+    plan: Plan, back: InputGradients, inputs: Sequence[Operand], output: Tensor, record: Record
+) -> None:
+    """Save with a record what the backward pass does not read of the inputs, and the output.
+
+    An input that the operation writes over, which then is the output, is not saved.
+    """
+    for place in KEEP_UNREAD.get(record.name, ()):
+        tensor = inputs[place]
+        if place not in back.reads and isinstance(tensor, Tensor) and tensor is not output:
+            record.saved.append(Saved(tensor).pack())
+    if back.reads_output:
+        record.saved.append(saved_output(plan, back, output, record))
+    elif record.name == "PowBackward1":  # keeps its output for the exponent in any case
+        record.saved.append(Saved(output, record).pack())
+
+
+def keeps_numbers(node: Node, record: Record, has_numbers: bool) -> bool:
+    """Whether PyTorch keeps numbers with a record that are no tensors here."""
+    return (node.op.name in KEEP_NUMBERS and has_numbers) or record.name in KEEP_PLACES

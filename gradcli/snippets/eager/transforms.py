@@ -1,0 +1,74 @@
+"""Which transforms of torch.func are running, and what may not be done inside them."""
+
+from ..python.values import error
+from .mode import MODE
+
+REQUIRES_GRAD = (
+    "You are attempting to call Tensor.requires_grad_() (or perhaps using "
+    "torch.autograd.functional.* APIs) inside of a function being transformed by a functorch "
+    "transform. This is unsupported, please attempt to use the functorch transforms (e.g. grad, "
+    "vjp, jacrev, jacfwd, hessian) or call requires_grad_() outside of a function being "
+    "transformed instead."
+)
+ITEM = (
+    "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling "
+    ".item() on a Tensor, please try to rewrite what you're doing with other operations. If error "
+    "is occurring somewhere inside PyTorch internals, please file a bug report."
+)
+CONTROL_FLOW = (
+    "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. We "
+    "don't support that yet, please file an issue at https://github.com/pytorch/pytorch/issues ."
+)
+EITHER = (
+    "vmap: It looks like you're either (1) calling .item() on a Tensor or (2) attempting to use a "
+    "Tensor in some data-dependent control flow or (3) encountering this error in PyTorch "
+    "internals. For (1): we don't support vmap over calling .item() on a Tensor, please try to "
+    "rewrite what you're doing with other operations. For (2): we don't support data-dependent "
+    "control flow in vmap yet, please file an issue at "
+    "https://github.com/pytorch/pytorch/issues . For (3): please file an issue."
+)
+RANDOM = (
+    "vmap: called random operation while in randomness error mode. Please either use the 'same' or "
+    "'different' randomness flags on vmap or perform the randomness operation out of vmap"
+)
+
+
+def running() -> list[tuple[str, str]]:
+    """The transforms around what runs now, the outermost first: kind and randomness."""
+    return MODE.transforms
+
+
+def in_vmap() -> bool:
+    """Whether a batch is mapped over."""
+    return any(kind == "vmap" for kind, _ in running())
+
+
+def refuse_inside(what: str) -> None:
+    """Refuse what PyTorch refuses while a transform of torch.func runs."""
+    if running():
+        raise error(
+            "RuntimeError",
+            f"{what} inside a functorch transform. This is not supported, please use "
+            "functorch.grad or functorch.vjp instead or call backward() outside of functorch "
+            "transforms.",
+        )
+
+
+def refuse_flag() -> None:
+    """Refuse to change requires_grad inside a transform."""
+    if running():
+        raise error("RuntimeError", REQUIRES_GRAD)
+
+
+def refuse_number(control_flow: bool) -> None:
+    """Refuse to read a number of a batch that is mapped over."""
+    kinds = [kind for kind, _ in running()]
+    if "vmap" in kinds:
+        text = CONTROL_FLOW if control_flow else ITEM
+        raise error("RuntimeError", text if kinds[-1] == "vmap" else EITHER)
+
+
+def refuse_random() -> None:
+    """Refuse random numbers inside vmap, unless it says which."""
+    if any(kind == "vmap" and randomness == "error" for kind, randomness in running()):
+        raise error("RuntimeError", RANDOM)
