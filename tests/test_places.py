@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 
+import numpy as np
 import pyperclip
 import pytest
 from console import Input, Terminal, gradcli
@@ -217,32 +218,95 @@ def test_a_program_below_a_finding_is_code_on_reddit(tmp_path):
     assert not any(c.type == "html_inline" for t in tokens for c in t.children or ())
 
 
+whole = pytest.mark.parametrize("more", [(), ("--full",)], ids=["", "full"])
+
+
+@whole
 @cases
-def test_slack_is_one_fence_of_80_columns(program):
-    text = pasted("slack", program)
+def test_slack_is_one_fence_of_80_columns(program, more):
+    text = pasted("slack", program, *more)
     assert text.startswith("```\n$ gradcli")
     assert text.endswith("\n```\n")
     assert text.count("```") == 2
-    assert answer_width(text) <= 80
+    assert width(text) <= 80
 
 
-def answer_width(text: str) -> int:
-    """The width of the answer below the command, which is as wide as its longest argument."""
-    _, _, answer = text.partition("\n\n")
-    return max(map(len, answer.splitlines()))
+def width(text: str) -> int:
+    """How long the longest line is."""
+    return max(map(len, text.splitlines()))
 
 
-def test_the_command_of_a_chat_is_one_that_a_shell_takes():
-    asked = ["F.cross_entropy(relu(x @ W1 + b1) @ W2, y) * 2", "-s", "x=8x4,W1=4x6,b1=6,W2=6x3,y=8"]
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("s = softmax(x @ a, dim=-1)", "-s", "x=2x3,a=3x4"),  # entries longer than a line
+        ("x @ a", "-v", "x=randn(2,40)", "-v", "a=randn(40,3)"),  # rows of tensors, too
+        ("jvp", "sin(x)", "-s", "x=30", "--tangent", "x=ones(30)"),
+        ("hessian", "(x ** 3).sum()", "-s", "x=12"),
+    ],
+    ids=lambda asked: " ".join(asked[:2]),
+)
+def test_what_is_wide_is_wrapped_for_a_chat(asked):
+    text = gradcli(*asked, "--full", "--for", "discord").out
+    assert width(text) <= 60
+    cut = "Entries are cut where they are longer than a line."
+    assert (cut in " ".join(text.split())) == ("softmax" in asked[0])
+
+
+def test_the_columns_of_a_jacobian_stand_below_each_other_in_a_chat():
+    x = np.arange(1, 9).reshape(2, 4)
+    asked = ("x @ a", "-v", f"x={x.tolist()}", "-s", "a=4x4", "-w", "a", "--show", "jacobian")
+    text = gradcli(*asked, "--full", "--for", "slack").out
+    rows = re.findall(r"│ out\[(\d,\d)\] │ (.*)", text)
+    parts = [[float(cell.replace("·", "0")) for cell in cells.split()] for _, cells in rows]
+    groups = [parts[k : k + 8] for k in range(0, len(parts), 8)]
+    assert len(groups) > 1
+    np.testing.assert_array_equal(np.hstack(groups), np.kron(x, np.eye(4)))
+
+
+PAGE = """\
+{words}
+
+```python
+import torch
+x = torch.tensor([1., 2., 3.], requires_grad=True)  # a leaf, by which it differentiates
+y = (x * x).sum()
+y.backward()
+```
+"""
+
+
+def test_a_page_of_programs_is_one_fence_or_numbered_messages():
+    page = "".join(PAGE.format(words=k) for k in range(6))
+    slack, discord = (
+        gradcli("read", "-", "--for", place, stdin=page).out for place in ("slack", "discord")
+    )
+    assert slack.count("```") == 2
+    assert slack.count("Line ") == 6
+    assert (width(slack) <= 80, width(discord) <= 60) == (True, True)
+    messages = re.split(r"(?<=\))\n\n(?=```)", discord.strip("\n"))
+    assert len(messages) > 1
+    assert max(map(len, messages)) < 1_900
+    assert [m.splitlines()[-1] for m in messages] == [
+        f"({k}/{len(messages)})" for k in range(1, len(messages) + 1)
+    ]
+
+
+@pytest.mark.parametrize(
+    "expr", ["F.cross_entropy(relu(x @ W1 + b1) @ W2, y) * 2", " + ".join(["x * y"] * 12)]
+)
+def test_the_command_of_a_chat_is_one_that_a_shell_takes(expr):
+    asked = [expr, "-s", "x=8x4,W1=4x6,b1=6,W2=6x3,y=8"] if "W1" in expr else [expr, "-s", "x=2"]
     command, _, _ = gradcli(*asked, "--for", "discord").out.partition("\n\n")
     joined = command.removeprefix("```\n$ ").replace("\\\n", "")  # as a shell joins lines
     assert shlex.split(joined) == ["gradcli", *asked]
 
 
+@whole
 @cases
-def test_discord_takes_every_message(program):
-    assert answer_width(pasted("discord", program)) <= 60
-    text = pasted("discord", program, "--full")
+def test_discord_takes_every_message(program, more):
+    text = pasted("discord", program, *more)
+    assert width(text) <= 60
     last = re.findall(r"^\((\d+)/(\d+)\)$", text, re.MULTILINE)
     messages = re.split(r"(?<=\))\n\n(?=```)", text.strip("\n"))
     assert max(map(len, messages)) < 1_900

@@ -53,6 +53,19 @@ def test_a_comment_moves_below():
     ]
 
 
+@pytest.mark.parametrize(
+    ("line", "width", "expected"),
+    [
+        (" 7  f(x) # the first words", 20, [" 7  f(x)", "    # the first", "    # words"]),
+        ("12  # one two three", 14, ["12  # one two", "    # three"]),
+        ("f(x, 'a # b', y)  #c d", 18, ["f(x, 'a # b', y)", "# c d"]),
+        ('f("it\'s # 3", y, z) # c', 20, ['f("it\'s # 3", y, z)', "# c"]),
+    ],
+)
+def test_words_and_numbers_of_lines(line, width, expected):
+    assert wrapped(line, width).split("\n") == expected
+
+
 def test_what_has_no_place_to_break_stays():
     line = "x.grad = " + "y" * 100
     assert wrapped(line, 40) == line

@@ -10,7 +10,8 @@ from ..limits import DEFAULTS, Limits
 
 class Environment(NamedTuple):
     """`width` in columns; `ascii` where only ASCII can be shown; `full` leaves nothing out of what
-    has no more entries than the `limits` say. `place` is where Markdown is pasted, if that is
+    has no more entries than the `limits` say; `fixed`: not even then is a line longer than `width`.
+    `place` is where Markdown is pasted, if that is
     known; `page` what LaTeX is made as: a part of a page, a "standalone" document, or "overlay",
     slides. `say` is what is done to words about options, which are those of a shell. `hurried`:
     there is no time to lay out more.
@@ -21,6 +22,7 @@ class Environment(NamedTuple):
     ascii: bool = False
     precision: int = 5
     full: bool = False
+    fixed: bool = False
     limits: Limits | None = None
     place: str = ""
     page: str = ""

@@ -129,7 +129,7 @@ class _Page:
         programs = (b.text for s in code for b in s.blocks if isinstance(b, Code))
         return [
             ("command", document.command),
-            ("Markdown", render_markdown(document, self.environment)),
+            ("Markdown", render_markdown([document], self.environment)),
             ("LaTeX", render_latex([document], self.environment)),
             ("PyTorch", next(programs, "")),
         ]

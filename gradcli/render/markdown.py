@@ -150,28 +150,48 @@ class Indented(Page):
 
 
 def shell_lines(command: str, width: int) -> str:
-    """A command in lines that a shell takes: broken between arguments, never within one."""
+    """A command in lines that a shell takes: broken between arguments, and within quoted ones where
+    these are longer than a line.
+    """
     lines = [""]
     for argument in shlex.split(command, posix=False):
         longer = f"{lines[-1]} {argument}".lstrip()
         if lines[-1] and len(longer) > width - len(" \\"):
-            lines.append(argument)
+            lines.append(_quoted_lines(argument, width - len("   \\")))
         else:
             lines[-1] = longer
     return " \\\n  ".join(lines)
+
+
+def _quoted_lines(argument: str, width: int) -> str:
+    """An argument in quotes as pieces that a shell puts together; any other as it is."""
+    if len(argument) <= width or not re.fullmatch("'[^']*'", argument):
+        return argument
+    pieces = re.findall(rf"(?s).{{1,{width - 3}}}(?: |$)|.{{1,{width - 3}}}", argument[1:-1])
+    return "\\\n".join(f"'{piece}'" for piece in pieces)
 
 
 class Chat:
     """What a terminal shows, in a fence a message."""
 
     def __init__(self, environment: Environment, width: int, longest: int | None = None):
-        self.environment = environment._replace(width=width, color=False)
+        self.environment = environment._replace(width=width, color=False, fixed=True)
         self.longest = longest
 
+    def documents(self, documents: Sequence[Document]) -> str:
+        """All in one message, or in messages that say which of several they are."""
+        text = "\n\n".join(map(self.document, documents))
+        text = BACKTICKS.sub(lambda run: "\u200b".join(run[0]), text)
+        messages = [text] if self.longest is None else [*_messages(text, self.longest)]
+        if len(messages) == 1:
+            return fenced(messages[0], "") + "\n"
+        last = len(messages)
+        return (
+            "\n\n".join(f"{fenced(m, '')}\n({k}/{last})" for k, m in enumerate(messages, 1)) + "\n"
+        )
+
     def document(self, document: Document) -> str:
-        """The command, or what was asked, and the answer below it; messages that are one of several
-        say which.
-        """
+        """The command, or what was asked, and the answer below it."""
         from .terminal import render_terminal
 
         width = self.environment.width
@@ -181,14 +201,7 @@ class Chat:
             else textwrap.fill(document.question, width, subsequent_indent="  ")
         )
         message = render_terminal(document._replace(more=()), self.environment).strip("\n")
-        text = BACKTICKS.sub(lambda run: "\u200b".join(run[0]), f"{head}\n\n{message}".strip("\n"))
-        messages = [text] if self.longest is None else [*_messages(text, self.longest)]
-        if len(messages) == 1:
-            return fenced(messages[0], "") + "\n"
-        last = len(messages)
-        return (
-            "\n\n".join(f"{fenced(m, '')}\n({k}/{last})" for k, m in enumerate(messages, 1)) + "\n"
-        )
+        return f"{head}\n\n{message}".strip("\n")
 
 
 class Place(NamedTuple):
@@ -210,9 +223,9 @@ BY_PLACE = {  # "" is anywhere
 }
 
 
-def render_markdown(document: Document, environment: Environment) -> str:
-    """The document as the place where it is pasted shows it."""
-    return BY_PLACE[environment.place].page(environment).document(document)
+def render_markdown(documents: Sequence[Document], environment: Environment) -> str:
+    """The documents as the place where they are pasted shows them."""
+    return BY_PLACE[environment.place].page(environment).documents(documents)
 
 
 def _briefly(document: Document) -> Iterator[Section]:

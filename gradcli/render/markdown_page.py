@@ -79,6 +79,10 @@ class Page:
     def __init__(self, environment: Environment):
         self.environment = environment
 
+    def documents(self, documents: Sequence[Document]) -> str:
+        """Documents below each other."""
+        return "\n".join(map(self.document, documents))
+
     def document(self, document: Document) -> str:
         """What was asked, the answers, the sections, and the command that makes them again."""
         parts = [self.fenced(document.question, "python")] if document.question else []
@@ -192,7 +196,7 @@ class Page:
     def matrix(self, formulas: Matrix[Formula]) -> str:
         block = texts(formulas)
         shown = cut(block, None, self.environment)
-        short = shortened(block, None)
+        short = shortened(block)
         if sum(column_width(short, k) for k in shown.columns if k is not None) > WIDEST:
             return self.drawn_matrix(formulas)
         names = block.column_labels

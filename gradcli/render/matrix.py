@@ -91,15 +91,33 @@ def _with_gap(keep: list[int], skipped: tuple[int, int]) -> list[int | None]:
     return out
 
 
-def shortened(matrix: Matrix[str], room: int | None, ellipsis: str = "…") -> Matrix[str]:
-    """The matrix with entries cut where they are too long for a column, of which two stand in
-    `room` characters, or one where two would be too narrow.
+def in_groups(columns: list[int | None], matrix: Matrix[str], room: int) -> list[list[int | None]]:
+    """The columns in groups that fit into `room` characters."""
+    groups: list[list[int | None]] = [[]]
+    used = 0
+    for k in columns:
+        width = 2 + (1 if k is None else column_width(matrix, k))
+        if groups[-1] and used + width > room:
+            groups.append([])
+            used = 0
+        groups[-1].append(k)
+        used += width
+    return groups
+
+
+def longest_entry(room: int) -> int:
+    """How long an entry is where two columns stand in `room` characters, or one where two would be
+    too narrow.
     """
-    longest = LONGEST_ENTRY
-    if room is not None:
-        half = (room - GAPS) // 2
-        widest = half if half >= SHORTEST_ENTRY else room - GAP
-        longest = max(SHORTEST_ENTRY, min(longest, widest))
+    half = (room - GAPS) // 2
+    widest = half if half >= SHORTEST_ENTRY else room - GAP
+    return max(SHORTEST_ENTRY, min(LONGEST_ENTRY, widest))
+
+
+def shortened(
+    matrix: Matrix[str], longest: int = LONGEST_ENTRY, ellipsis: str = "…"
+) -> Matrix[str]:
+    """The matrix with entries cut where they are too long for a column."""
 
     def cells(row: tuple[str, ...] | None) -> tuple[str, ...] | None:
         end = longest - len(ellipsis)

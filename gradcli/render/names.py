@@ -19,7 +19,7 @@ class Format(NamedTuple):
 FORMATS = {
     "terminal": Format("terminal"),
     "plain": Format("terminal"),
-    "markdown": Format("markdown", use="code"),
+    "markdown": Format("markdown", several=True, use="code"),
     "latex": Format("latex", several=True, use="equations"),
     "html": Format("html", several=True, use="page"),
     "svg": Format("svg", several=True),

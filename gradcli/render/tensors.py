@@ -4,6 +4,7 @@ not.
 
 import math
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import Any
 
 from ..explanation.phrases import number_text
@@ -31,10 +32,12 @@ def tensor_lines(
     if len(line) <= width or array.ndim < 2:
         return [line] if len(line) <= width or array.ndim == 0 else _wrapped(parts, width)
     lines = _rows(parts)
-    if max(map(len, lines)) > width and not (keep_all and environment.full):
-        most = _most(array.shape, False, max(2, width // 12))
-        lines = _rows(_nested(array, environment.precision, most, gap))
-    return lines
+    if max(map(len, lines)) <= width:
+        return lines
+    if keep_all and environment.full:
+        return [p for line in lines for p in _folded(line, width)] if environment.fixed else lines
+    most = _most(array.shape, False, max(2, width // 12))
+    return _rows(_nested(array, environment.precision, most, gap))
 
 
 def nested(array: Any, precision: int, most: int) -> Any:
@@ -93,6 +96,12 @@ def _wrapped(nested: list, width: int) -> list[str]:
             line = " "
         line += piece + " "
     return [*lines, line.rstrip()] if nested else ["[]"]
+
+
+def _folded(line: str, width: int) -> list[str]:
+    """A row in lines of this width, its numbers below each other."""
+    indent = " " * (len(line) - len(line.lstrip(" [")))
+    return wrap(line, width, subsequent_indent=indent, break_long_words=False) or [line]
 
 
 def _rows(nested: list, depth: int = 0, widths: list[int] | None = None) -> list[str]:

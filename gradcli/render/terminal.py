@@ -37,7 +37,16 @@ from ..explanation.blocks import (
 from ..notation.tree import Token
 from .ascii import in_ascii, parts_in_ascii
 from .environment import Environment
-from .matrix import column_width, cut, drawn, in_signs_of_ascii, shortened, texts
+from .matrix import (
+    column_width,
+    cut,
+    drawn,
+    in_groups,
+    in_signs_of_ascii,
+    longest_entry,
+    shortened,
+    texts,
+)
 from .roles import input_roles
 from .ruled import Column, Unwrapped, ruled
 from .tensors import tensor_lines
@@ -350,33 +359,53 @@ class Page:
         return drawing
 
     def matrix(self, formulas: Matrix[Formula]) -> RenderableType:
-        """The seed, a rule, labels, a rule, entries; seed times matrix below another rule; a
-        tangent between the labels and the entries, matrix times tangent at the right.
+        """The columns that fit beside each other; all of them where nothing is left out, below each
+        other where no line may be longer than the page.
         """
         block = texts(formulas)
         block = in_signs_of_ascii(block) if self.environment.ascii else block
-        whole = self.environment.full
-        beside = self.beside_matrix(block) + len(self.ellipsis) - 1
-        room = None if whole else self.width - beside
-        block = block if whole else shortened(block, room, self.ellipsis)
+        room = self.width - self.beside_matrix(block) - len(self.ellipsis) + 1
+        if self.environment.full:
+            return self.whole_matrix(block, room if self.environment.fixed else None)
+        block = shortened(block, longest_entry(room), self.ellipsis)
         shown = cut(block, room, self.environment)
-        widths = [(k, 0 if k is None else column_width(block, k)) for k in shown.columns]
+        lines = self.matrix_lines(block, shown.rows, shown.columns)
+        for line in lines:
+            line.no_wrap, line.overflow = True, "ellipsis"
+        return Group(*lines, *self.left_out(shown.left_out))
+
+    def whole_matrix(self, block: Matrix[str], room: int | None) -> Unwrapped:
+        """All columns, in groups that fit into `room` characters, if there is a limit."""
+        shown, short = cut(block, None, self.environment), block
+        groups = [shown.columns]
+        if room is not None:
+            short = shortened(block, room - 2, self.ellipsis)
+            groups = in_groups(shown.columns, short, room)
+        lines = [line for group in groups for line in self.matrix_lines(short, shown.rows, group)]
+        cut_off = "" if short == block else "Entries are cut where they are longer than a line."
+        return Unwrapped([*lines, *self.left_out(shown.left_out), *self.left_out(cut_off)])
+
+    def left_out(self, sentence: str) -> list[Text]:
+        """What is said of it, if there is anything."""
+        return [Text(sentence, "dim")] if sentence else []
+
+    def matrix_lines(
+        self, block: Matrix[str], rows: Sequence[int | None], columns: Sequence[int | None]
+    ) -> list[Text]:
+        """The seed, a rule, labels, a rule, entries; seed times matrix below another rule; a
+        tangent between the labels and the entries, matrix times tangent at the right.
+        """
+        widths = [(k, 0 if k is None else column_width(block, k)) for k in columns]
         parts = [
             [self.head_cells(block, widths)],
             *([[self.tangent_cells(block, widths)]] if block.tangent is not None else []),
-            [self.row_cells(block, k, widths) for k in shown.rows],
+            [self.row_cells(block, k, widths) for k in rows],
             *([[self.product_cells(block, widths)]] if block.product is not None else []),
         ]
-        columns = (Column(right=True), Column(), Column(padded=True), Column(right=True))
+        kinds = (Column(right=True), Column(), Column(padded=True), Column(right=True))
         kept = (bool(block.seed_name), True, True, bool(block.result_name))
-        rows = [[tuple(compress(row, kept)) for row in part] for part in parts]
-        left_out = [Text(shown.left_out, "dim")] if shown.left_out else []
-        lines = [Text(""), *ruled(rows, tuple(compress(columns, kept)))]
-        if whole:
-            return Unwrapped([*lines, *left_out])
-        for line in lines:
-            line.no_wrap, line.overflow = True, "ellipsis"
-        return Group(*lines, *left_out)
+        cells = [[tuple(compress(row, kept)) for row in part] for part in parts]
+        return [Text(""), *ruled(cells, tuple(compress(kinds, kept)))]
 
     def head_cells(self, block: Matrix[str], widths: Widths) -> Cells:
         """The names of the seed and of the result, and the labels of columns."""

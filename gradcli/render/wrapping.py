@@ -1,13 +1,17 @@
 """Lines of Python in a number of columns: broken inside brackets, so that they still run."""
 
+import re
 from collections.abc import Iterator
 from itertools import takewhile
+from textwrap import wrap
 from typing import NamedTuple
 
 from ..budget import tick
 
 OPERATORS = ("+ ", "- ", "* ", "/ ", "@ ", "& ", "| ", "== ", "< ", "> ", "<= ", ">= ")
 INDENT = 4
+NUMBER = re.compile(r" *\d+  ")  # of a line in a listing
+CODE = re.compile(r"""(?:[^'"#]|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")*""")  # up to a comment
 
 
 class Break(NamedTuple):
@@ -25,11 +29,17 @@ def wrapped(program: str, width: int) -> str:
 def _lines(line: str, width: int) -> list[str]:
     if len(line) <= width:
         return [line]
-    code, _, comment = line.rpartition("# ")
-    if comment.count("'") % 2 == 0 and code.endswith("  "):
+    number = NUMBER.match(line)
+    if number:
+        head, *others = _lines(line[number.end() :], width - number.end())
+        return [number[0] + head, *(" " * number.end() + other for other in others)]
+    code = CODE.match(line)[0]  # type: ignore[index]  # it may be empty
+    if code.endswith(" ") and code.strip() and line.startswith("#", len(code)):
+        comment = line[len(code) + 1 :].strip()
         return [*_lines(code.rstrip(), width), *_commented(comment, width)]
-    if line.startswith("# "):
-        return _commented(line[2:], width)
+    head = line[: len(line) - len(line.lstrip())]
+    if line.startswith("# ", len(head)):
+        return [head + part for part in _commented(line[len(head) + 2 :], width - len(head))]
     if "; " in line and "'" not in line:
         return [part for statement in line.split("; ") for part in _lines(statement, width)]
     name, equals, value = line.partition(" = ")
@@ -39,8 +49,11 @@ def _lines(line: str, width: int) -> list[str]:
 
 
 def _commented(text: str, width: int) -> list[str]:
-    """A comment of its own, below what it is about."""
-    return [f"# {part}" for part in _broken(text, width - 2)]
+    """A comment of its own, below what it is about: broken as code, or between its words."""
+    lines = _broken(text, width - 2)
+    if max(map(len, lines)) > width - 2:
+        lines = wrap(text, width - 2, break_long_words=False, break_on_hyphens=False)
+    return [f"# {line}" for line in lines]
 
 
 def _broken(line: str, width: int) -> list[str]:
