@@ -7,6 +7,8 @@ it anew; read the difference before it is committed.
 import json
 import re
 import shlex
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,10 +17,12 @@ from console import Input, Result, Terminal, gradcli, process, shell
 
 import gradcli as package
 from gradcli import batches, operators, public_names
+from gradcli.cli import typer_app, well_formed
 from gradcli.cli.help import GROUPS, WIDEST, width_of_help
 from gradcli.cli.main import COMMANDS, run
 from gradcli.cli.options import OPTIONS
 from gradcli.cli.streams import Streams
+from gradcli.errors import GradcliError
 from gradcli.explanation.choices import ON_REQUEST
 from gradcli.explanation.operator_groups import all_families
 from gradcli.operators import lookup
@@ -506,6 +510,73 @@ def test_a_short_option_may_be_a_value():
     assert gradcli("grad", "s*s", "-v", "s=3", "-g", "-s").out == "-18.0\n"
 
 
+def by_typer(arguments: list[str]) -> tuple | None:
+    """The function of a command and what it is given, as typer reads a command line; None where it
+    calls none.
+    """
+    calls = []
+
+    def recorder(function):
+        return lambda streams, given: calls.append((function, vars(given)))
+
+    recorded = {n: c._replace(function=recorder(c.function)) for n, c in COMMANDS.items()}
+    silent = Streams(Input(b""), Terminal(), Terminal(), {})
+    with suppress(GradcliError):
+        typer_app.call(arguments, silent, recorded)
+    return calls[0] if calls else None
+
+
+def samples(name: str) -> list[str]:
+    """Texts for an option."""
+    option = OPTIONS[name]
+    if option.type is int:
+        return [f"{n}" for n in option.within if n is not None] or ["0", "12"]
+    return [*option.choices] if option.choices else ["x", "x=[1, 2]", "a - b", "é"]
+
+
+def command_lines(command: str) -> Iterator[list[str]]:
+    """With each option of a command, by each of its names, alone and with others."""
+    arguments = [n for n in COMMANDS[command].names if not OPTIONS[n].names]
+    first = [command, *("x @ a" for n in arguments if OPTIONS[n].required)]
+    yield from (first, [command, *("-" for _ in arguments)])
+    for name in COMMANDS[command].names:
+        for word in OPTIONS[name].names:
+            if OPTIONS[name].type is bool:
+                yield from ([*first, word], [command, word, *first[1:]])
+                continue
+            for text in samples(name):
+                yield from ([*first, word, text], [command, word, text, *first[1:], word, text])
+                if word.startswith("--"):
+                    yield [*first, f"{word}={text}"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_line_without_a_mistake_is_read_as_typer_reads_it(command):
+    for arguments in command_lines(command):
+        read, values = well_formed.read(arguments, COMMANDS)
+        assert (read.function, values) == by_typer(arguments), arguments
+
+
+def test_an_expression_alone_is_read_as_typer_reads_it():
+    arguments = ["x * y", "--full", "--value", "x=2", "--seed", "g"]
+    read, values = well_formed.read(arguments, COMMANDS)
+    assert (read.function, values) == by_typer(arguments)
+    assert (values["values"], values["grad"]) == (["x=2"], ["g"])
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (), ("explain",), ("--help",), ("x*y", "-h"), ("x*y", "z"), ("x*y", "--no"), ("x*y", "-q"),
+        ("x*y", "--full=yes"), ("x*y", "-p"), ("x*y", "-p", "two"), ("x*y", "-p", "99"),
+        ("x*y", "-p3"), ("x*y", "--color", "blue"), ("x*y", "--color="), ("x*y", "-g", "--full"),
+        ("--", "x*y"), ("grad", "x*y", "--full"), ("explan", "x*y"), ("grad", "-x*y"),
+    ],
+)  # fmt: skip
+def test_what_may_be_a_mistake_is_left_to_typer(arguments):
+    assert well_formed.read(arguments, COMMANDS) is None
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_of_every_command(command):
     result = process(command, "--help")
@@ -679,7 +750,7 @@ def test_show_several_sections():
 def test_the_help_names_all_sections():
     from gradcli.explanation.choices import SECTIONS as all_sections
 
-    assert ", ".join(all_sections) in OPTIONS["show"].info.help
+    assert ", ".join(all_sections) in OPTIONS["show"].help
 
 
 def test_element():

@@ -14,7 +14,7 @@ from console import gradcli as command
 from support import Example, examples, first_examples, swept
 
 import gradcli
-from gradcli.cli.options import Target
+from gradcli.cli.options import LIBRARIES
 from gradcli.errors import GradcliError
 from gradcli.explanation.analysis import Analysis
 from gradcli.explanation.programs import TARGETS, program
@@ -402,7 +402,7 @@ def test_large_values_are_drawn_instead():
 
 
 def test_targets_of_the_command_are_those_of_python():
-    assert [t.value for t in Target] == list(TARGETS)
+    assert list(LIBRARIES) == list(TARGETS)
 
 
 def test_a_mistaken_target():

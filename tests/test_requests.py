@@ -5,11 +5,10 @@ import json
 
 import numpy as np
 import pytest
-import typer
 from console import gradcli
 
 import gradcli as library
-from gradcli.cli.main import app
+from gradcli.cli.main import COMMANDS
 from gradcli.errors import GradcliError
 from gradcli.fields import FIELDS, QUESTIONS
 from gradcli.keywords import PYTHON_ALONE
@@ -18,7 +17,6 @@ from gradcli.playground.answering import OPTIONS, answer
 from gradcli.tools import TOOLS, call
 
 PARAMETERS = {name: inspect.signature(getattr(library, name)).parameters for name in QUESTIONS}
-COMMANDS = typer.main.get_command(app).commands
 OF_A_QUESTION = {name for fields in QUESTIONS.values() for name in fields}
 
 
@@ -36,8 +34,8 @@ def test_functions_take_the_fields_of_their_question(question):
 
 @pytest.mark.parametrize("question", [q for q in QUESTIONS if q != "cost"])
 def test_commands_take_the_fields_of_their_question(question):
-    taken = {p.name for p in COMMANDS[question.replace("_", "-")].params}
-    assert {*QUESTIONS[question]} <= taken
+    taken = COMMANDS[question.replace("_", "-")].names
+    assert {*QUESTIONS[question]} <= {*taken}
 
 
 def test_tools_take_fields_of_a_question():

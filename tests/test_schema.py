@@ -3,12 +3,11 @@
 import json
 
 import pytest
-import typer
 from console import gradcli
 from schema import SCHEMA, hold, strict
 
 from gradcli.batches import ANSWERS, FIELDS
-from gradcli.cli.main import app
+from gradcli.cli.main import COMMANDS
 from gradcli.explanation.data import KEYS
 
 jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
@@ -46,14 +45,8 @@ def test_what_commands_print(command):
 
 
 def test_every_command_with_json_is_tried():
-    commands = typer.main.get_command(app).commands
-    formatted = {name for name, c in commands.items() if {"format", "graph_format"} & names_of(c)}
+    formatted = {n for n, c in COMMANDS.items() if {"format", "graph_format"} & {*c.names}}
     assert formatted == {*PRINTED, "render"}  # which prints what it is given
-
-
-def names_of(command) -> set[str]:
-    """What the options of a command are called."""
-    return {parameter.name for parameter in command.params}
 
 
 def test_sections_on_request():

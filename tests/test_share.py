@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 import typer
 
-from gradcli.cli.main import COMMANDS, app, run
+from gradcli.cli.main import COMMANDS, run
+from gradcli.cli.typer_app import app_of
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARE = ROOT / "share"
@@ -50,7 +51,7 @@ def test_the_wheel_has_all_of_them():
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_page_has_every_option(command):
     page = PAGES[f"man/man1/gradcli-{command}.1"].replace("\\-", "-")
-    parameters = typer.main.get_command(app).commands[command].params
+    parameters = typer.main.get_command(app_of(COMMANDS)).commands[command].params
     assert f".TH GRADCLI-{command.upper()} 1 " in page
     for parameter in parameters:
         for name in parameter.opts:

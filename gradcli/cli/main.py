@@ -4,13 +4,9 @@ import os
 import sys
 import traceback
 import warnings
-from functools import partial
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import Any
 
-import typer
-from typer.core import TyperCommand, TyperGroup
-
-from .. import __version__
 from ..errors import GradcliError
 from ..fields import QUESTIONS, SEEDED
 from ..limits import NO_MEMORY, TOO_DEEP
@@ -25,6 +21,7 @@ from .asked import (
     typed,
     write,
 )
+from .completion import COMPLETING
 from .mistakes import meant
 from .options import (
     ALWAYS,
@@ -33,84 +30,34 @@ from .options import (
     PAGE,
     SHOWN,
     WORKERS,
+    Command,
     Given,
-    in_full,
     is_json,
     read_limits,
-    takes,
 )
 from .streams import Closed, ReaderGone, Streams
+from .well_formed import read as read_well_formed
 
-COMPLETING = "_GRADCLI_COMPLETE"  # what shells set where they ask for completions
 ANSWERED, NO, CANNOT, INTERRUPTED = 0, 1, 2, 130
-# typer carries click within it, or beside it, by its version: the classes are ancestors of its own.
-UsageError: Any
-ClickException: Any
-UsageError, ClickException = typer.BadParameter.__mro__[1:3]
+ALONE = (*ANSWER, *PAGE, "precision", "full", *LOOK, *ALWAYS)  # of what is printed alone
+COMMANDS: dict[str, Command] = {}
+Function = Callable[[Streams, Given], int | None]
 
 
-class ExplainByDefault(TyperGroup):
-    """`gradcli EXPR` is `gradcli explain EXPR`."""
+def command(group: str, *names: str, name: str = "") -> Callable[[Function], Function]:
+    """A function is a command in one of the GROUPS of the help, with the OPTIONS `names`."""
 
-    def get_help(self, ctx: Any) -> str:
-        """The commands by what they are for."""
-        from .help import help_of_all, width_of_help
+    def registered(function: Function) -> Function:
+        COMMANDS[name or function.__name__] = Command(group, names, function)
+        return function
 
-        return help_of_all(list(self.commands.values()), self.get_params(ctx), width_of_help(ctx))
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        own = {"-h", "--help", "--version", "--install-completion", "--show-completion"}
-        if args and args[0] not in self.commands and args[0] not in own:
-            if not ctx.resilient_parsing:  # of a line that is being completed
-                from .usage import check_not_a_command
-
-                check_not_a_command(args, COMMANDS)
-            args = ["explain", *args]
-        return super().parse_args(ctx, in_full(args))
-
-
-class Command(TyperCommand):
-    """A command, whose help groups its options."""
-
-    def get_help(self, ctx: Any) -> str:
-        """What it does, how it is called, and its options."""
-        from .help import help_of
-
-        return help_of(self, ctx)
-
-
-new_app = partial(
-    typer.Typer, cls=ExplainByDefault, rich_markup_mode=None, pretty_exceptions_enable=False
-)
-app = new_app(add_completion=True)
-
-
-def _version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"gradcli {__version__}")
-        raise typer.Exit
-
-
-VERSION = typer.Option(
-    "--version", callback=_version, is_eager=True, help="Show the version.", show_default=False
-)
-
-
-@app.callback()
-def gradcli(version: Annotated[bool, VERSION] = False) -> None:
-    """Explain gradients: what backward(gradient) computes, step by step."""
-
-
-def command(group: str, name: str | None = None) -> Any:
-    """A command of one of the GROUPS of the help."""
-    return app.command(name, cls=Command, rich_help_panel=group)
+    return registered
 
 
 # ---- commands ------------------------------------------------------------------------------------
 
 
-@command("Explain")
-@takes(*QUESTIONS["explain"], "claim", *ANSWER, *PAGE, *SHOWN, *LOOK, *ALWAYS)
+@command("Explain", *QUESTIONS["explain"], "claim", *ANSWER, *PAGE, *SHOWN, *LOOK, *ALWAYS)
 def explain(streams: Streams, given: Given) -> None:
     """Explain a gradient on one screen, or in full.
 
@@ -126,8 +73,7 @@ def explain(streams: Streams, given: Given) -> None:
     explained(streams, result, given)
 
 
-@command("For scripts")
-@takes(*QUESTIONS["grad"], "output", "digits", *ALWAYS)
+@command("For scripts", *QUESTIONS["grad"], "output", "digits", *ALWAYS)
 def grad(streams: Streams, given: Given) -> None:
     """Print the gradients alone, as JSON.
 
@@ -156,8 +102,7 @@ def grad(streams: Streams, given: Given) -> None:
         streams.warn(f"note: {text}")
 
 
-@command("Derive")
-@takes(*QUESTIONS["jacobian"], "grad", *ANSWER, *PAGE, "precision", "full", *LOOK, *ALWAYS)
+@command("Derive", *QUESTIONS["jacobian"], "grad", *ALONE)
 def jacobian(streams: Streams, given: Given) -> None:
     """Print the Jacobian alone, its structure named.
 
@@ -174,8 +119,7 @@ def jacobian(streams: Streams, given: Given) -> None:
         streams.warn(f"note: {text}")
 
 
-@command("Derive")
-@takes(*QUESTIONS["hessian"], *ANSWER, *PAGE, "precision", "full", *LOOK, *ALWAYS)
+@command("Derive", *QUESTIONS["hessian"], *ALONE)
 def hessian(streams: Streams, given: Given) -> None:
     """Print the Hessian of a single number.
 
@@ -190,8 +134,7 @@ def hessian(streams: Streams, given: Given) -> None:
     emit(streams, replies.hessian(result, choices_of(streams, given, result.a)), given)
 
 
-@command("Derive")
-@takes(*QUESTIONS["jvp"], *ANSWER, *PAGE, "precision", "full", *LOOK, *ALWAYS)
+@command("Derive", *QUESTIONS["jvp"], *ALONE)
 def jvp(streams: Streams, given: Given) -> None:
     """Print how the output moves as inputs move along tangents.
 
@@ -206,8 +149,7 @@ def jvp(streams: Streams, given: Given) -> None:
     emit(streams, replies.jvp(result, choices_of(streams, given, result.a)), given)
 
 
-@command("Derive")
-@takes(*QUESTIONS["formula"], *ANSWER, "standalone", *LOOK, *ALWAYS)
+@command("Derive", *QUESTIONS["formula"], *ANSWER, "standalone", *LOOK, *ALWAYS)
 def formula(streams: Streams, given: Given) -> None:
     """Print the closed forms of the gradients: a line each, or a derivation.
 
@@ -234,8 +176,7 @@ def formula(streams: Streams, given: Given) -> None:
         streams.warn(assumed)
 
 
-@command("Explain")
-@takes(*QUESTIONS["graph"], "grad", "graph_format", *ANSWER[1:], *LOOK, *ALWAYS)
+@command("Explain", *QUESTIONS["graph"], "grad", "graph_format", *ANSWER[1:], *LOOK, *ALWAYS)
 def graph(streams: Streams, given: Given) -> None:
     """Draw the graph as a tree, Mermaid, dot, or a picture.
 
@@ -253,8 +194,7 @@ def graph(streams: Streams, given: Given) -> None:
     write(streams, render_graph(answer, format_of(streams, given), environment), given)
 
 
-@command("For scripts")
-@takes(*QUESTIONS["code"], "library", "output", "color", *ALWAYS)
+@command("For scripts", *QUESTIONS["code"], "library", "output", "color", *ALWAYS)
 def code(streams: Streams, given: Given) -> None:
     """Write a program that computes the gradient and asserts it.
 
@@ -267,15 +207,14 @@ def code(streams: Streams, given: Given) -> None:
     from ..render.formats import render_program
 
     analysis = request_of(streams, given).analysis(suppose=True)
-    text = program(analysis, given.library.value)
+    text = program(analysis, given.library)
     streams.write(render_program(text, environment_of(streams, given, full=True)), given.output)
     for _, remark in out_of_time(analysis.problem):
         streams.warn(f"note: {remark}")
 
 
-@command("Check")
-@takes(*QUESTIONS["check"], "order", *ANSWER, *PAGE, *LOOK, *ALWAYS)
-def check(streams: Streams, given: Given) -> None:
+@command("Check", *QUESTIONS["check"], "order", *ANSWER, *PAGE, *LOOK, *ALWAYS)
+def check(streams: Streams, given: Given) -> int:
     """Check a gradient, or a formula that you derived by hand.
 
     A gradient is checked against seed times Jacobian, finite differences, and with --against
@@ -299,13 +238,11 @@ def check(streams: Streams, given: Given) -> None:
         from ..explanation.claims.verdict import verdicts
 
         outcomes += [verdict.ok for verdict in verdicts(analysis)]
-    if False in outcomes:
-        raise typer.Exit(NO)
+    return NO if False in outcomes else ANSWERED
 
 
-@command("Derive", "seed-for")
-@takes(*QUESTIONS["seed_for"], *ANSWER, *PAGE, "precision", "full", *LOOK, *ALWAYS)
-def seed_for(streams: Streams, given: Given) -> None:
+@command("Derive", *QUESTIONS["seed_for"], *ALONE, name="seed-for")
+def seed_for(streams: Streams, given: Given) -> int:
     """Find the seed that gives a gradient, or why none does.
 
     Of all seeds that do, the one of least norm, and what else would do; or why there is none, with
@@ -318,13 +255,11 @@ def seed_for(streams: Streams, given: Given) -> None:
 
     result = SeedFor(*request_of(streams, given).aiming())
     emit(streams, replies.seed_for(result, choices_of(streams, given, result.a)), given)
-    if not result.possible:
-        raise typer.Exit(NO)
+    return ANSWERED if result.possible else NO
 
 
-@command("For scripts")
-@takes("file", "output", "resume", *WORKERS, "allow_files", "limit", "debug")
-def batch(streams: Streams, given: Given) -> None:
+@command("For scripts", "file", "output", "resume", *WORKERS, "allow_files", "limit", "debug")
+def batch(streams: Streams, given: Given) -> int:
     """Answer JSON Lines with JSON Lines, in their order.
 
     Exit status 1 if a line failed. With --jobs several lines are worked on at once.
@@ -334,12 +269,11 @@ def batch(streams: Streams, given: Given) -> None:
     from .batch import Requests, answer_lines
 
     limits = read_limits(given.limit, files=given.allow_files)
-    if not answer_lines(Requests(given.file, streams, limits), streams, given, limits):
-        raise typer.Exit(NO)
+    requests = Requests(given.file, streams, limits)
+    return ANSWERED if answer_lines(requests, streams, given, limits) else NO
 
 
-@command("For scripts")
-@takes("answer", *ANSWER, *PAGE, *LOOK, "debug")
+@command("For scripts", "answer", *ANSWER, *PAGE, *LOOK, "debug")
 def render(streams: Streams, given: Given) -> None:
     """Render an answer that was printed as JSON, in any format.
 
@@ -352,8 +286,7 @@ def render(streams: Streams, given: Given) -> None:
     render_file(streams, given)
 
 
-@command("Learn")
-@takes("port", "open", "debug")
+@command("Learn", "port", "open", "debug")
 def serve(streams: Streams, given: Given) -> None:
     """Serve a page on this machine: type a question, see its answer.
 
@@ -366,8 +299,7 @@ def serve(streams: Streams, given: Given) -> None:
     serve_page(streams, given.port, given.open)
 
 
-@command("For scripts")
-@takes("limit", "debug")
+@command("For scripts", "limit", "debug")
 def mcp(streams: Streams, given: Given) -> None:
     """Serve assistants: the Model Context Protocol on standard streams.
 
@@ -379,9 +311,8 @@ def mcp(streams: Streams, given: Given) -> None:
     Server(read_limits(given.limit, files=False)).serve(streams)
 
 
-@command("Explain")
-@takes("source", *ANSWER, *PAGE, "precision", "full", *LOOK, "limit", "debug")
-def read(streams: Streams, given: Given) -> None:
+@command("Explain", "source", *ANSWER, *PAGE, "precision", "full", *LOOK, "limit", "debug")
+def read(streams: Streams, given: Given) -> int:
     """Read a pasted program: what it prints, its gradients and errors.
 
     Each backward is explained, and the error that it raises, with its cure. Nothing is executed.
@@ -394,13 +325,10 @@ def read(streams: Streams, given: Given) -> None:
 
     answers = read_source(given.source, streams, given.limits)
     emit(streams, replies.programs(answers, typed(streams)), given)
-    status = max((a.reading.status for a in answers), default=ANSWERED)
-    if status:
-        raise typer.Exit(status)
+    return max((a.reading.status for a in answers), default=ANSWERED)
 
 
-@command("Explain")
-@takes("question", *SEEDED[1:], *ANSWER, *PAGE, "full", *LOOK, "dtype", *ALWAYS)
+@command("Explain", "question", *SEEDED[1:], *ANSWER, *PAGE, "full", *LOOK, "dtype", *ALWAYS)
 def why(streams: Streams, given: Given) -> None:
     """Explain an error message, or a gradient that is nan, inf or zero.
 
@@ -419,8 +347,7 @@ def why(streams: Streams, given: Given) -> None:
     emit(streams, why_of(streams, given), given)
 
 
-@command("Learn")
-@takes("operator", *ANSWER, *PAGE, "full", *LOOK, "debug")
+@command("Learn", "operator", *ANSWER, *PAGE, "full", *LOOK, "debug")
 def ops(streams: Streams, given: Given) -> None:
     """List the operators, or show one: signature, rule, caveats.
 
@@ -433,8 +360,7 @@ def ops(streams: Streams, given: Given) -> None:
     emit(streams, replies.operators(given.operator, given.full, typed(streams)), given)
 
 
-@command("Learn")
-@takes("example", *ANSWER, *PAGE, *LOOK, "debug")
+@command("Learn", "example", *ANSWER, *PAGE, *LOOK, "debug")
 def examples(streams: Streams, given: Given) -> None:
     """List worked examples, or explain one.
 
@@ -452,9 +378,6 @@ def examples(streams: Streams, given: Given) -> None:
     if not (given.format or given.place or given.copy or given.output):
         streams.write(f"{wrapped(example.question, width, '')}\n\n    {example.command}\n\n")
     explained(streams, request_of(streams, given).analysis(), given)
-
-
-COMMANDS = [c.name or c.callback.__name__ for c in app.registered_commands if c.callback]
 
 
 # ---- the process ---------------------------------------------------------------------------------
@@ -500,13 +423,7 @@ def _run(arguments: list[str], streams: Streams) -> int:
         return _answered(arguments, streams)
     except GradcliError as error:
         return _fail(error, streams, arguments)
-    except UsageError as error:
-        from .usage import usage_error
-
-        return _fail(usage_error(error, arguments, COMMANDS), streams, arguments)
-    except ClickException as error:
-        return _fail(GradcliError("option", error.format_message()), streams, arguments)
-    except (KeyboardInterrupt, typer.Abort):
+    except (KeyboardInterrupt, EOFError):
         return INTERRUPTED
     except MemoryError:
         return _fail(GradcliError("limit", NO_MEMORY), streams, arguments)
@@ -539,41 +456,14 @@ def _why_instead(error: GradcliError, arguments: list[str]) -> list[str] | None:
 
 
 def _called(arguments: list[str], streams: Streams) -> int:
-    """The exit status of a command; an expression may begin with - where no option does so."""
-    try:
-        status = _app(arguments)(
-            args=arguments, prog_name="gradcli", standalone_mode=False, obj=streams
-        )
-        return status if isinstance(status, int) else ANSWERED
-    except UsageError as error:
-        from .usage import expression_last, is_extra
+    """The exit status of a command."""
+    plain = None if COMPLETING in os.environ else read_well_formed(arguments, COMMANDS)
+    if plain is None:
+        from .typer_app import call
 
-        last = expression_last(error, arguments)
-        if last is None:
-            raise
-        try:
-            return _called(last, streams)
-        except UsageError as other:
-            raise error if is_extra(other) else other from None
-
-
-def _app(arguments: list[str]) -> typer.Typer:
-    """The app with none but the command asked for: building all takes as long as an answer."""
-    if COMPLETING in os.environ:
-        # typer imports rich to take markup out of help texts, which have none: half of a key press
-        sys.modules["rich"] = None  # type: ignore[assignment]
-        return app
-    if arguments and arguments[0] in ("--install-completion", "--show-completion"):
-        from .completion import with_own_scripts
-
-        with_own_scripts()
-    if not arguments or arguments[0].startswith("--") or arguments[0] == "-h":
-        return app
-    wanted = arguments[0] if arguments[0] in COMMANDS else "explain"
-    alone = new_app(add_completion=False)
-    alone.registered_callback = app.registered_callback
-    alone.registered_commands = [app.registered_commands[COMMANDS.index(wanted)]]
-    return alone
+        return call(arguments, streams, COMMANDS)
+    command, values = plain
+    return command(streams, values)
 
 
 def _fail(error: GradcliError, streams: Streams, arguments: list[str]) -> int:

@@ -1,14 +1,10 @@
 """The options, each declared once, and how commands take them."""
 
 from collections.abc import Callable
-from enum import StrEnum
-from functools import cached_property, partial
-from inspect import Parameter, Signature
+from functools import cached_property
 from itertools import pairwise
 from types import SimpleNamespace
-from typing import Annotated, Any, NamedTuple
-
-import typer
+from typing import Any, NamedTuple
 
 from ..errors import GradcliError
 from ..explanation.choices import SECTIONS
@@ -16,70 +12,67 @@ from ..fields import FIELDS, Field
 from ..limits import DEFAULTS, PRECISIONS, WIDTHS, Limits
 from ..render.names import FORMATS, PLACES
 from . import completion
-from .streams import ReaderGone, Streams
+from .streams import Streams
 
-
-def _choices(name: str, *words: str) -> Any:
-    """A type of words out of which one is chosen."""
-    return StrEnum(name, {word.replace("-", "_"): word for word in words})
-
-
-Color = _choices("Color", "auto", "always", "never")
-Format = _choices("Format", *FORMATS)
-GraphFormat = _choices("GraphFormat", *FORMATS, "mermaid", "dot")
-Place = _choices("Place", *PLACES)
-Math = _choices("Math", "dollars")
-Target = _choices("Target", "torch", "jax", "numpy", "torch-function", "custom-vjp")
-Executor = _choices("Executor", "processes", "dask")
+FORMAT_NAMES = (*FORMATS,)
+GRAPH_FORMATS = (*FORMAT_NAMES, "mermaid", "dot")
+LIBRARIES = ("torch", "jax", "numpy", "torch-function", "custom-vjp")
 
 
 class Option(NamedTuple):
-    """The type of an option or argument, its value where it is left out, what typer is told, and
-    the names of an option.
+    """An option; without `names` an argument, which has its place.
+
+    `type` is str, int, bool or, of an option that may be repeated, list[str]; `choices` are the
+    words out of which one is chosen, `within` the least and the largest number. `complete` lists
+    what shells complete it with.
     """
 
     type: Any
     default: Any
-    info: Any
     names: tuple[str, ...] = ()
+    metavar: str | None = None
+    help: str = ""
+    choices: tuple[str, ...] = ()
+    within: tuple[int | None, int | None] = (None, None)
+    complete: Callable[..., Any] | None = None
+    required: bool = False
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether it may be typed several times."""
+        return bool(self.type == list[str])
 
 
-def _argument(
-    metavar: str,
-    help: str,
-    type: Any = str,
-    default: Any = Parameter.empty,
-    complete: Callable[..., Any] | None = None,
-) -> Option:
-    info = typer.Argument(metavar=metavar, help=help, autocompletion=complete)
-    return Option(type, default, info)
+def _option(type: Any, default: Any, *names: str, **others: Any) -> Option:
+    return Option(type, default, names, **others)
 
 
-def _option(
-    type: Any,
-    default: Any,
-    *names: str,
-    complete: Callable[..., Any] | None = None,
-    **text: Any,
-) -> Option:
-    return Option(type, default, typer.Option(*names, autocompletion=complete, **text), names)
+def _argument(metavar: str, help: str, complete: Callable[..., Any] | None = None) -> Option:
+    """An argument, which may be left out where its `metavar` has brackets."""
+    required = not metavar.startswith("[")
+    return Option(str, None, (), metavar, help, complete=complete, required=required)
+
+
+def _choice(choices: tuple[str, ...], default: str | None, *names: str, **others: Any) -> Option:
+    return Option(str, default, names, choices=choices, **others)
 
 
 def _of_request(name: str, field: Field) -> Option:
     """The option of a field of a request."""
-    least, most = field.within
     return _option(
         field.type, field.default, *field.options, metavar=field.metavar, help=field.help,
-        min=least, max=most, complete=COMPLETED.get(name),
+        within=field.within, complete=COMPLETED.get(name),
     )  # fmt: skip
 
 
-def _one_of(choices: type[StrEnum]) -> str:
+def _one_of(choices: tuple[str, ...]) -> str:
     """`terminal, plain or json`, for the help."""
     *most, last = choices
     return f"{', '.join(most)} or {last}"
 
 
+EXECUTORS = ("processes", "dask")
+COLORS = ("auto", "always", "never")
 MOST_JOBS = 1_000
 FORMATTED = "as for a terminal, or plain in a pipe, if left out."
 COMPLETED: dict[str, Callable[..., Any]] = {
@@ -93,28 +86,25 @@ OPTIONS = {
     "expr": _argument("EXPR", 'An expression: "relu(x @ W + b).sum()"; - reads standard input.'),
     "question": _argument(
         "[EXPR|MESSAGE]", "An expression, or an error message of PyTorch; - reads standard input.",
-        str | None, None,
     ),
     "file": _argument("FILE", "JSON Lines, a request a line; - reads standard input."),
     "source": _argument("FILE", "A program, or a page with several; - reads standard input."),
     "answer": _argument("FILE", "An answer that -f json printed; - reads standard input."),
     "operator": _argument(
-        "[WORD]", "An operator; a family; or a word of a name or of a meaning.", str | None, None,
+        "[WORD]", "An operator; a family; or a word of a name or of a meaning.",
         complete=completion.operators,
     ),
-    "example": _argument(
-        "[NAME]", "An example.", str | None, None, complete=completion.examples,
+    "example": _argument("[NAME]", "An example.", complete=completion.examples),
+    "format": _choice(
+        FORMAT_NAMES, None, "-f", "--format", metavar="FORMAT",
+        help=f"{_one_of(FORMAT_NAMES)}; {FORMATTED}",
     ),
-    "format": _option(
-        Format | None, None, "-f", "--format", metavar="FORMAT",
-        help=f"{_one_of(Format)}; {FORMATTED}",
+    "place": _choice(
+        PLACES, None, "--for", metavar="PLACE",
+        help=f"Markdown as a place shows it: {_one_of(PLACES)}.",
     ),
-    "place": _option(
-        Place | None, None, "--for", metavar="PLACE",
-        help=f"Markdown as a place shows it: {_one_of(Place)}.",
-    ),
-    "math": _option(
-        Math | None, None, "--math", metavar="dollars",
+    "math": _choice(
+        ("dollars",), None, "--math", metavar="dollars",
         help="With --for discourse, where its plugin for mathematics is on: $$ around equations.",
     ),
     "copy": _option(
@@ -126,32 +116,32 @@ OPTIONS = {
     "overlay": _option(
         bool, False, "--overlay", help="LaTeX as slides (Beamer), an equation after the other.",
     ),
-    "graph_format": _option(
-        GraphFormat | None, None, "-f", "--format", metavar="FORMAT",
-        help=f"{_one_of(GraphFormat)}; {FORMATTED}",
+    "graph_format": _choice(
+        GRAPH_FORMATS, None, "-f", "--format", metavar="FORMAT",
+        help=f"{_one_of(GRAPH_FORMATS)}; {FORMATTED}",
     ),
-    "library": _option(
-        Target, Target.torch, "-t", "--target", metavar="NAME",
-        help=f"{_one_of(Target)}: lines for a library, or a function with a backward of its own; "
-        "torch, if left out.",
+    "library": _choice(
+        LIBRARIES, "torch", "-t", "--target", metavar="NAME",
+        help=f"{_one_of(LIBRARIES)}: lines for a library, or a function with a backward of its "
+        "own; torch, if left out.",
     ),
     "output": _option(
-        str | None, None, "-o", "--output", metavar="FILE", help="Write to a file.",
+        str, None, "-o", "--output", metavar="FILE", help="Write to a file.",
     ),
     "resume": _option(
         bool, False, "--resume", help="Go on with the file of -o, which was half written.",
     ),
     "jobs": _option(
-        int, 1, "-j", "--jobs", metavar="N", min=1, max=MOST_JOBS,
+        int, 1, "-j", "--jobs", metavar="N", within=(1, MOST_JOBS),
         help="Processes that answer lines at the same time; 1, if left out.",
     ),
-    "executor": _option(
-        Executor, Executor.processes, "--executor", metavar="NAME",
-        help=f"{_one_of(Executor)}: processes of this machine, or the workers of a Dask cluster; "
+    "executor": _choice(
+        EXECUTORS, "processes", "--executor", metavar="NAME",
+        help=f"{_one_of(EXECUTORS)}: processes of this machine, or the workers of a Dask cluster; "
         "processes, if left out.",
     ),
     "scheduler": _option(
-        str | None, None, "--scheduler", metavar="ADDRESS",
+        str, None, "--scheduler", metavar="ADDRESS",
         help="The scheduler of the Dask cluster: tcp://HOST:8786.",
     ),
     "show": _option(
@@ -162,32 +152,32 @@ OPTIONS = {
         bool, False, "--step", help="An operation at a time, forward and back, by keys.",
     ),
     "element": _option(
-        str | None, None, "--element", metavar="x[0,1]", help="The element to follow.",
+        str, None, "--element", metavar="x[0,1]", help="The element to follow.",
     ),
     "precision": _option(
-        int, 5, "-p", "--precision", metavar="N", min=PRECISIONS[0], max=PRECISIONS[1],
+        int, 5, "-p", "--precision", metavar="N", within=PRECISIONS,
         help=f"Significant digits, {PRECISIONS[0]} to {PRECISIONS[1]}; 5, if left out.",
     ),
     "digits": _option(
-        int | None, None, "-p", "--precision", metavar="N", min=PRECISIONS[0], max=PRECISIONS[1],
+        int, None, "-p", "--precision", metavar="N", within=PRECISIONS,
         help=f"Significant digits, {PRECISIONS[0]} to {PRECISIONS[1]}; all of them, if left out.",
     ),
     "width": _option(
-        int | None, None, "--width", metavar="N", min=WIDTHS[0], max=WIDTHS[1],
+        int, None, "--width", metavar="N", within=WIDTHS,
         help=f"Columns, {WIDTHS[0]} to {WIDTHS[1]}; those of the terminal, if left out.",
     ),
     "full": _option(
         bool, False, "--full", help="Everything, and nothing left out of lists and tables.",
     ),
     "port": _option(
-        int, 0, "--port", metavar="N", min=0, max=65_535,
+        int, 0, "--port", metavar="N", within=(0, 65_535),
         help="The port of the address; one that is free, if left out.",
     ),
     "open": _option(bool, False, "--open", help="Open the page in a browser."),
     "ascii": _option(bool, False, "--ascii", help="Nothing but ASCII."),
-    "color": _option(
-        Color, Color.auto, "--color", metavar="WHEN",
-        help=f"{_one_of(Color)}; it goes before NO_COLOR and FORCE_COLOR.",
+    "color": _choice(
+        COLORS, "auto", "--color", metavar="WHEN",
+        help=f"{_one_of(COLORS)}; it goes before NO_COLOR and FORCE_COLOR.",
     ),
     "limit": _option(
         list[str], (), "--limit", metavar="KIND=N",
@@ -269,41 +259,15 @@ class Given(SimpleNamespace):
         return read_limits(self.limit)
 
 
-def takes(*names: str) -> Callable[[Callable[[Streams, Given], None]], Callable[..., None]]:
-    """A command with the options `names`; it is called with the streams and what was given."""
-    return partial(Taking, names)
-
-
-class Taking:
-    """A command with options. Its signature, from which typer makes them, is built when it is
-    read: of the one command that is called.
+class Command(NamedTuple):
+    """A command of a `group` of the help, with the OPTIONS `names`; its `function` takes the
+    streams and what was given, and returns an exit status, or None for 0.
     """
 
-    __name__: str
+    group: str
+    names: tuple[str, ...]
+    function: Callable[[Streams, Given], int | None]
 
-    def __init__(self, names: tuple[str, ...], command: Callable[[Streams, Given], None]):
-        self.names, self.command = names, command
-        self.__name__, self.__doc__ = command.__name__, command.__doc__
-
-    def __call__(self, ctx: typer.Context, **given: Any) -> None:
-        try:
-            self.command(ctx.obj, Given(**given))
-        except BrokenPipeError:  # typer would make it exit status 1
-            raise ReaderGone from None
-
-    @cached_property
-    def __signature__(self) -> Signature:
-        return Signature([_parameter("ctx", typer.Context), *map(_option_parameter, self.names)])
-
-    @cached_property
-    def __annotations__(self) -> dict[str, Any]:  # type: ignore[override]
-        return {p.name: p.annotation for p in self.__signature__.parameters.values()}
-
-
-def _option_parameter(name: str) -> Parameter:
-    option = OPTIONS[name]
-    return _parameter(name, Annotated[option.type, option.info], option.default)
-
-
-def _parameter(name: str, annotation: Any, default: Any = Parameter.empty) -> Parameter:
-    return Parameter(name, Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
+    def __call__(self, streams: Streams, values: dict[str, Any]) -> int:
+        """The exit status, for values of its options by name."""
+        return self.function(streams, Given(**values)) or 0

@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-import typer
-
 from ..errors import GradcliError
 from ..explanation.blocks import Document
 from ..explanation.stepping import Stepping
@@ -20,11 +18,18 @@ KEYS = "n next   b back   w why   e one element   q quit"
 ASKED = "element, as in x[0,1]: "
 
 
+def _pressed() -> str:
+    """The next key."""
+    from typer import getchar
+
+    return getchar()
+
+
 def step_through(
     streams: Streams,
     analysis: Any,
     environment: Environment,
-    key: Callable[[], str] = typer.getchar,
+    key: Callable[[], str] = _pressed,
     asked: Callable[[str], str] = input,
 ) -> None:
     """Show one operation after the other, as `key` says; `asked` reads what is typed in a line."""
