@@ -95,6 +95,8 @@ def _check_network(m: Machine, name: str, args: Sequence[Any]) -> None:
         for value in (args[1], args[0]):
             if not isinstance(value, Tensor):
                 raise _no_attribute(m, value, "size")
+    if name == "embedding" and not isinstance(args[0], Tensor):
+        raise _no_tensor(m, name, "indices", 2, args[0])
     if name in INNER:
         for place, argument in enumerate(("input", "target")[: len(args)]):
             if not isinstance(args[place], Tensor):

@@ -86,6 +86,8 @@ def _scatter_reduce(
 
 @check("index_fill")
 def _index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> None:
+    text = "index_fill_(): Expected dtype int64 for index."
+    refuse_if(index.dtype.kind != "int", text, "IndexError")
     _in_bounds(index, *_place_and_size(input, dim))
 
 
@@ -109,6 +111,9 @@ def _index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor, **_: Any
 
 @check("index_add")
 def _index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, **_: Any) -> None:
+    if index.dtype.kind != "int":
+        text = "index_add_(): Expected dtype int32/int64 for index but got: "
+        raise error("RuntimeError", text + index.dtype.scalar_name)
     if source.dtype is not input.dtype:
         raise error(
             "RuntimeError",

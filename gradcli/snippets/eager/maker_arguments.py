@@ -198,12 +198,17 @@ def _check_randperm(m: Machine, args: Sequence[Any], named: Mapping[str, Any]) -
         raise error("RuntimeError", text)
 
 
+def _is_number(value: Any) -> bool:
+    """Whether a value is a number, or a tensor of one."""
+    return value.numel == 1 if isinstance(value, Tensor) else isinstance(value, bool | int | float)
+
+
 def _check_arange(m: Machine, args: Sequence[Any], named: Mapping[str, Any]) -> None:
     names = ("end",) if len(args) == 1 and "end" not in named else ("start", "end", "step")
     given = dict(zip(names, args)) | {k: named[k] for k in NAMED["arange"] if k in named}
     if "end" not in given or len(args) > 3:
         raise _wrong(m, "arange", args, named)
-    if not all(isinstance(v, bool | int | float | Tensor) for v in given.values()):
+    if not all(map(_is_number, given.values())):
         if len(args) != 1:
             raise _wrong(m, "arange", args, named)
         text = f"arange(): argument 'end' (position 1) must be Number, not {kind_of(m, args[0])}"

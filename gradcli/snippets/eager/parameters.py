@@ -136,11 +136,19 @@ CLASSES = (PARAMETER, BUFFER, UNINITIALIZED_PARAMETER)
 
 
 def _variable(
-    m: Machine, cls: Class, data: Any, requires_grad: bool = False, volatile: Any = None
+    m: Machine,
+    cls: Class,
+    data: Any,
+    requires_grad: bool = False,
+    volatile: Any = None,
+    **others: Any,
 ) -> Tensor:
     """A tensor; what it is given, with requires_grad as said."""
     from ..python.values import EXCEPTIONS
 
+    for name in others:
+        text = f"'{name}' is an invalid keyword argument for this function"
+        raise error("TypeError", text)
     if volatile is not None:
         m.warn(EXCEPTIONS["UserWarning"], VOLATILE)
     if not isinstance(data, Tensor):

@@ -102,12 +102,20 @@ def _overload(text: str) -> Overload:
     return Overload(re.sub(r"\[\d+\]|\?", "", text), tuple(parameters))
 
 
+def _name_of(path: str) -> str:
+    """What errors call a function: torch.linalg's have a prefix, a method in Python its class."""
+    module, _, name = path.rpartition(".")
+    if path == "Tensor.norm":
+        return path
+    return f"linalg_{name}" if module == "torch.linalg" else name
+
+
 def refuse_arguments(m: Machine, path: str, args: Sequence[Any], named: Mapping[str, Any]) -> None:
     """Raise PyTorch's error for arguments that fit no overload of a function of the table."""
     function = functions().get(path)
     if function is None or len(named) > 1:
         return  # with several names the order in which errors list them is not known
-    name = path.rpartition(".")[2]
+    name = _name_of(path)
     if not function.overloads:
         _refuse_any(name, args, named)
         return

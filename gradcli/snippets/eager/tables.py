@@ -109,10 +109,12 @@ PYTHON_METHODS = ("backward", "register_hook", "register_post_accumulate_grad_ho
 EARLY = frozenset(  # functions whose arguments are looked at before they are called
     (
         *("permute", "expand", "repeat", "matmul", "view", "reshape"),
-        *("sum", "mean", "max", "min", "std", "var"),
+        *("sum", "mean", "max", "min", "std", "var", "clamp", "clip"),
     )
 )
-EARLY_FUNCTIONS = frozenset(("std", "var", "clamp", "reshape", "flip", "isclose"))
+EARLY_FUNCTIONS = frozenset(
+    ("std", "var", "clamp", "clip", "max", "min", "reshape", "flip", "isclose")
+)
 LISTED = {  # what methods call a list that may stand without its brackets
     **{"expand": "size", "view": "size", "repeat": "repeats"},
     **{"permute": "dims", "reshape": "shape"},

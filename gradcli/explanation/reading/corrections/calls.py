@@ -5,9 +5,11 @@ import difflib
 import re
 from collections.abc import Iterator
 
+from ....snippets.eager import signatures
+from ....snippets.eager.keyword_arguments import parameters_of
 from ....snippets.eager.tensor import Tensor
 from ....snippets.python.objects import Function
-from ....snippets.python.values import Class, Instance, Module
+from ....snippets.python.values import Builtin, Class, Instance, Module
 from .case import Case, Proposal, layers_of, weight_of
 from .nodes import argument, dotted, is_operation, keyword, method, owner, value_of, within
 from .seeds import is_called_loss
@@ -17,7 +19,8 @@ BUILT_IN = ("sum", "max", "min", "abs", "len", "range", "print", "list", "float"
 NO_METHODS = ("grad", "data", "shape", "T", "is_leaf", "requires_grad", "grad_fn", "ndim")
 KEYWORDS = {
     **dict.fromkeys(("keepdims", "keep_dim", "keep_dims"), "keepdim"),
-    **{"axis": "dim", "size_average": "reduction", "learning_rate": "lr"},
+    **{"axis": "dim", "axes": "dim", "size_average": "reduction", "learning_rate": "lr"},
+    **{"num": "steps", "lower": "min", "upper": "max"},
     **dict.fromkeys(("require_grad", "requires_grads", "requiresgrad", "grad"), "requires_grad"),
     **{"create_graphs": "create_graph", "retain_graphs": "retain_graph"},
 }
@@ -62,6 +65,15 @@ def layer_made_of_values(case: Case, layer: str) -> Iterator[Proposal]:
             yield case.replaced(call.func, f"{case.of(call.func)}()", why=why)
 
 
+def exchanged_arguments(case: Case) -> Iterator[Proposal]:
+    """f(params, x) for f(x, params), where one is a tensor and the other holds several."""
+    for call in case.calls():
+        a, b = call.args[-2:] if len(call.args) in (2, 3) else (None, None)
+        held = [isinstance(case.value(n), tuple | list | dict) for n in (a, b)]
+        if a and b and sum(held) == 1 and case.tensor(a if held[1] else b) is not None:
+            yield case.exchanged(a, b)
+
+
 def instance_of_class(case: Case) -> Iterator[Proposal]:
     """Net() for Net, where a method is called of the class itself."""
     for node in case.attributes(case.match[1]):
@@ -83,9 +95,10 @@ def class_for_layer(case: Case) -> Iterator[Proposal]:
 
 
 def _is_tensor(case: Case, node: ast.expr) -> bool:
-    """Whether an argument is a tensor, also one that is made in its place."""
-    made = dotted(getattr(node, "func", None))
-    return case.tensor(node) is not None or made.startswith("torch.")
+    """Whether an argument is a tensor, also one that is computed in its place."""
+    function = getattr(node, "func", None)
+    computed = dotted(function).startswith("torch.") or case.is_module(function)
+    return case.tensor(node) is not None or computed
 
 
 def misspelled_forward(case: Case) -> Iterator[Proposal]:
@@ -205,14 +218,20 @@ def keyword_name(case: Case) -> Iterator[Proposal]:
         if named and name in KEYWORDS:
             at = case.start(named)
             yield case.proposal(Edit(at, at + len(name), KEYWORDS[name]))
-        for near in (
-            difflib.get_close_matches(name, _parameters(case, call), 1, 0.6) if named else ()
-        ):
+        for near in _nearest(name, _parameters(case, call)) if named else ():
             at = case.start(named)
             yield case.proposal(Edit(at, at + len(name), near))
         if dotted(call.func) not in {c.name for c in case.classes}:
             yield from _of_pytorch(case, call, name)
         yield from case.change(case.without_keyword(call, name), weak=True)
+
+
+def _nearest(name: str, parameters: list[str]) -> list[str]:
+    """The parameter that a misspelt name is near to, or that is a part of it: p for prob."""
+    near = difflib.get_close_matches(name, parameters, 1, 0.6)
+    parts = [p for p in parameters if p.startswith(name) or name.startswith(p)]
+    parts = parts or [p for p in parameters if p.endswith(f"_{name}")]
+    return near or sorted(parts, key=len)[-1:]
 
 
 def number_of_steps(case: Case) -> Iterator[Proposal]:
@@ -234,7 +253,7 @@ def dtype_as_text(case: Case) -> Iterator[Proposal]:
 def nearest_keyword(case: Case) -> Iterator[Proposal]:
     """What an argument of a function of PyTorch is called."""
     for call in case.calls():
-        yield from _of_pytorch(case, call, case.match[1])
+        yield from _of_pytorch(case, call, case.match[1] or case.match[2])
 
 
 def misnamed_argument(case: Case) -> Iterator[Proposal]:
@@ -250,11 +269,39 @@ OF_PYTORCH = ("dim", "keepdim", "dtype", "device", "requires_grad", "size", "min
 def _of_pytorch(case: Case, call: ast.Call, name: str) -> Iterator[Proposal]:
     """An argument by the name that it has in PyTorch."""
     named = keyword(call, name)
-    near = difflib.get_close_matches(name, OF_PYTORCH, 1, 0.5)
-    for right in [KEYWORDS[name]] if name in KEYWORDS else near:
+    known = _listed_in(case.message) or _of_function(case, call)
+    usual = [k for k in [KEYWORDS.get(name)] if k and (not known or k in known)]
+    for right in usual or _nearest(name, known or [*OF_PYTORCH]):
         if named and right != name:
             at = case.start(named)
             yield case.proposal(Edit(at, at + len(name), right))
+
+
+def _listed_in(message: str) -> list[str]:
+    """The parameters in the overloads that an error lists."""
+    listed = re.findall(r"^ \* \((.*)\)", message, re.M)
+    return re.findall(r"(\w+)(?= = |[,)]|$)", ", ".join(listed))
+
+
+def _of_function(case: Case, call: ast.Call) -> list[str]:
+    """What a function of PyTorch calls its parameters."""
+    held = _of_module(case, call)
+    path = f"{held.module}.{held.name}" if isinstance(held, Builtin) else f"Tensor.{method(call)}"
+    native = signatures.functions().get(path)
+    overloads = native.overloads if native else ()
+    return [
+        *[p.rstrip("=") for p in parameters_of(path)],
+        *[p.name for overload in overloads for p in overload.parameters],
+    ]
+
+
+def _of_module(case: Case, call: ast.Call) -> object:
+    """The torch.nn.functional.dropout that a call names."""
+    name = dotted(call.func).split(".")
+    value: object = case.values.get(name[0])
+    for part in name[1:]:
+        value = value.lookup(part) if isinstance(value, Module) else None
+    return value
 
 
 def _parameters(case: Case, call: ast.Call) -> list[str]:
@@ -275,10 +322,7 @@ def _parameters(case: Case, call: ast.Call) -> list[str]:
 
 def _of_layer(case: Case, call: ast.Call) -> list[str]:
     """What a layer, or another class, of PyTorch calls its parameters."""
-    name = dotted(call.func).split(".")
-    value: object = case.values.get(name[0])
-    for part in name[1:]:
-        value = value.lookup(part) if isinstance(value, Module) else None
+    value = _of_module(case, call)
     start = value.lookup("__init__") if isinstance(value, Class) else None
     return [n for n in start.code.names if n != "self"] if isinstance(start, Function) else []
 

@@ -245,11 +245,18 @@ def hook_arguments(case: Case) -> Iterator[Proposal]:
             yield from _named(case, function)
 
 
+INPUTS = ("inp", "args", "x")  # what hooks call the inputs of a module
+
+
 def _with_arguments(
     case: Case, function: ast.Lambda | ast.FunctionDef, more: int
 ) -> Iterator[Proposal]:
     """A hook with more arguments: of a forward, those before the output."""
     given = function.args.args
+    if _of_forward(case, function) and more == 1 and given[-1].arg.startswith(INPUTS):
+        why = "A forward hook takes the module, its inputs as a tuple, and its output."
+        yield case.proposal(case.adding(given[-1], ", output"), why=why)
+        return
     if _of_forward(case, function) and len(given) + more == 3:
         names = ("module, ", "inputs, ")[len(given) - 1 :]
         why = "A forward hook takes the module, its inputs and its output."

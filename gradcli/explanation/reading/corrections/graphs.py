@@ -23,10 +23,12 @@ IN_LOOP = "In a loop each backward pass keeps the graph for the next one."
 def freed(case: Case) -> Iterator[Proposal]:
     """Compute again what changes, cut off what belongs to an earlier step, else keep the graph."""
     yield from last_term(case)
+    yield from emptied(case)
     yield from detached_for_other(case)
     yield from detached_from_trained(case)
     yield from recomputed(case)
     yield from carried_over(case)
+    yield from carried_by_object(case)
     yield from carried_by_module(case)
     calls, again = freeing(case), case.here
     again_differentiated = [c for c in calls if case.feeds_backward(c)]
@@ -289,6 +291,31 @@ def _has_graph(value: Any) -> bool:
     return any(map(_has_graph, value)) if isinstance(value, tuple) else is_computed(value)
 
 
+def carried_by_object(case: Case) -> Iterator[Proposal]:
+    """A state that an object keeps, several of whose steps a turn of a loop goes back through: cut
+    off where the turn begins.
+    """
+    loop = next((lp for c in case.here if (lp := case.loop(c))), None)
+    inner = [n for n in within(loop, ast.For, ast.While) if n is not loop]
+    if loop is None or not case.alone(loop.body[0]):
+        return
+    called = [c.func for n in inner for c in calls_in(n)]
+    names = {dotted(f) for f in called} | {dotted(owner(f)) for f in called}
+    for name in sorted(n for n in names if n and case.assignments(n, loop.lineno)):
+        fields = getattr(case.scope.get(name), "fields", {})
+        held = [f"{name}.{field}" for field, value in fields.items() if _has_graph(value)]
+        lines = [f"{h} = {h}.detach()" for h in held if not isinstance(_field(fields, h), tuple)]
+        yield from case.change(
+            case.before(loop.body[0], *lines) if lines else None,
+            note=f"{name} keeps its numbers; the graph of the turn before is let go.",
+            why=SECOND + f" {name} brings it along from the turn before.",
+        )
+
+
+def _field(fields: dict[str, Any], path: str) -> Any:
+    return fields[path.rpartition(".")[2]]
+
+
 def carried_by_module(case: Case) -> Iterator[Proposal]:
     """A state that a module keeps from call to call: cut off where the call begins."""
     for function in case.of_type(ast.FunctionDef, everywhere=True):
@@ -330,6 +357,29 @@ def last_term(case: Case) -> Iterator[Proposal]:
                     why=f"{name} holds the losses of the turns before, whose graphs are freed.",
                     note=f"{name} counts the numbers; each turn goes back from its own loss.",
                 )
+
+
+def emptied(case: Case) -> Iterator[Proposal]:
+    """Lists that the loss of each turn of a loop is computed from, begun anew in each turn."""
+    for call, root in case.roots:
+        loop = case.loop(call)
+        if loop is None:
+            continue
+        used = {n for s in case.slice_of(root, case.line) for n in names_in(value_of(s))}
+        begun = [
+            s
+            for name in sorted(used | set(names_in(root)))
+            for s in case.assignments(name, loop.lineno)[-1:]
+            if isinstance(value_of(s), ast.List) and not value_of(s).elts
+            if any(c for c in calls_in(loop, "append", "extend") if dotted(owner(c)) == name)
+        ]
+        listed = " and ".join(targets(s)[0] for s in begun)
+        yield from case.change(
+            *[case.removing(s) for s in begun],
+            case.before(loop.body[0], *[case.of(s) for s in begun]) if begun else None,
+            why=f"{listed}: what the turns before put there stays, and their graphs are freed.",
+            note="Each turn begins with an empty list.",
+        )
 
 
 def _term(statement: ast.stmt, name: str) -> ast.expr | None:

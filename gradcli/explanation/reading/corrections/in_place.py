@@ -155,6 +155,8 @@ def of_leaf(case: Case) -> Iterator[Proposal]:
     """An update or an initialisation without recording; a computation out of place."""
     yield from without_inplace(case)
     for statement in case.statements:
+        yield from by_index(case, statement)
+        yield from copied_view(case, statement)
         target = base_of(written(statement))
         if target is None:
             yield from unrecorded(case, statement)
@@ -176,6 +178,18 @@ def of_leaf(case: Case) -> Iterator[Proposal]:
                 yield from renamed(case, statement, name)
             yield from unrecorded(case, statement)
         yield from out_of_place(case, statement)
+
+
+def copied_view(case: Case, statement: ast.stmt) -> Iterator[Proposal]:
+    """y = x.view(2, 3).clone() for a view with a name of its own that is computed with later."""
+    name = dotted(base_of(written(statement)))
+    if "view of" not in case.message or not name or ".grad" in case.of(statement):
+        return
+    outer = case.loop(statement) or statement
+    used = [n for n in case.reads_of(name) if n.lineno > (outer.end_lineno or 0)]
+    for built in case.makers(name)[:1] if used and case.backwards else ():
+        if isinstance(built.value, ast.Call | ast.Subscript) and method(built.value) != "detach":
+            yield case.appended(built.value, ".clone()", note=COPY)
 
 
 def _of_loop(case: Case, statement: ast.stmt, name: str) -> bool:
@@ -321,7 +335,7 @@ def several_views(case: Case) -> Iterator[Proposal]:
         yield from in_list(case, statement)
     for statement in case.statements:
         target = base_of(written(statement))
-        if target is None:
+        if target is None or _of_loop(case, statement, dotted(target)):
             continue
         for built in case.makers(target) if "custom Function" in case.message else ():
             yield case.appended(built.value, ".clone()")
@@ -351,8 +365,10 @@ def by_index(case: Case, statement: ast.stmt) -> Iterator[Proposal]:
     loop, target = case.loop(statement), base_of(written(statement))
     if not (isinstance(loop, ast.For) and isinstance(loop.target, ast.Name)):
         return
-    row, base = loop.target.id, dotted(loop.iter)
-    if not (isinstance(loop.iter, ast.Name) and dotted(target) == row):
+    rows = owner(loop.iter) if case.of(loop.iter).endswith((".unbind()", ".unbind(0)")) else None
+    whole = rows or loop.iter
+    row, base = loop.target.id, dotted(whole)
+    if not (isinstance(whole, ast.Name) and case.tensor(whole) and dotted(target) == row):
         return
     index = next(n for n in ("i", "j", "k", "index") if n not in case.values)
     read = [n for s in loop.body for n in within(s, ast.Name) if n.id == row]
@@ -361,6 +377,7 @@ def by_index(case: Case, statement: ast.stmt) -> Iterator[Proposal]:
         case.replacing(loop.iter, f"range(len({base}))"),
         *[case.replacing(n, f"{base}[{index}]") for n in read],
         note=f"Each row is a view of its own of {base}, which autograd follows.",
+        uncovers=True,
     )
 
 

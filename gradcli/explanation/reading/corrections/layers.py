@@ -67,6 +67,11 @@ def resized_layer(case: Case, a: int, b: int, c: int, d: int) -> Iterator[Propos
             why = f"The layer takes {c} features and is given {b}."
             yield case.replaced(node.args[0], product, why=why, reprints=True)
     for node in layers:
+        for given in given_for(case, node.args[0]):
+            if case.number(given) == c:
+                why = f"The layer takes {c} features and is given {b}."
+                yield case.replaced(given, str(b), why=why, reprints=True)
+    for node in layers:
         if isinstance(node.args[0], ast.Name):
             times = [f"{node.args[0].id} * {b // c}"] if b % c == 0 and b > c else []
             names = (*outputs_called(case, layers, b), *arguments_called(case, node, b))
@@ -217,6 +222,20 @@ def group_count(case: Case) -> Iterator[Proposal]:
             yield case.replaced(groups, str(near), why=why, reprints=True)
 
 
+def convolution_groups(case: Case) -> Iterator[Proposal]:
+    """The nearest number of groups that divides the channels on both sides."""
+    for call in case.calls("Conv1d", "Conv2d", "Conv3d", everywhere=True):
+        groups = argument(call, 6, "groups")
+        sizes = [case.number(a) for a in call.args[:2]]
+        many = case.number(groups)
+        if groups is None or not many or not all(sizes) or len(sizes) < 2:
+            continue
+        if any(n % many for n in sizes if n):
+            near = max(k for k in range(1, many + 1) if not any(n % k for n in sizes if n))
+            why = f"The channels, {sizes[0]} and {sizes[1]}, are not shared out evenly by {many}."
+            yield case.replaced(groups, str(near), why=why, reprints=True)
+
+
 TRANSFORMERS = ("TransformerEncoderLayer", "TransformerDecoderLayer")
 
 
@@ -316,10 +335,30 @@ def channels(case: Case) -> Iterator[Proposal]:
     for call in built:
         if method(call).startswith("Conv") and number_of(call.args[0]) == expected:
             yield case.replaced(call.args[0], str(got), reprints=True)
+    for call in [c for c in built if method(c).startswith("Conv")]:
+        why = f"The layer takes {expected} channels and is given {got}."
+        for given in given_for(case, call.args[0]):
+            if case.number(given) == expected:
+                yield case.replaced(given, str(got), why=why, reprints=True)
     for call in built:
         image = dotted(call.func).startswith("torch.") and len(call.args) == 4
         if image and number_of(call.args[1]) == got:
             yield case.replaced(call.args[1], str(expected))
+
+
+def given_for(case: Case, name: ast.expr) -> Iterator[ast.expr]:
+    """The numbers that an __init__ is given for one of its arguments, where objects are made."""
+    function = case.function_of(name)
+    cls = case.parents.get(function) if function is not None else None
+    if function is None or not isinstance(cls, ast.ClassDef):
+        return
+    names = [a.arg for a in function.args.args]
+    if dotted(name) not in names[1:]:
+        return
+    for call in case.calls(everywhere=True):
+        given = argument(call, names.index(dotted(name)) - 1, dotted(name))
+        if method(call) == cls.name and given is not None and case.number(given) is not None:
+            yield given
 
 
 def other_state(case: Case) -> Iterator[Proposal]:

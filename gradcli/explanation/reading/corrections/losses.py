@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from .case import Case, Proposal
 from .layers import RECURRENT, hidden_of_pair
-from .nodes import calls_in, dotted, keyword, number_of, size
+from .nodes import calls_in, dotted, keyword, method, number_of, size
 
 
 def compared(case: Case) -> list[tuple[ast.expr, ast.expr]]:
@@ -61,6 +61,9 @@ def class_target(case: Case) -> Iterator[Proposal]:
         if "input batch_size (1)" in case.message and len(case.shape(scores) or (1,) * 3) == 3:
             note = "The last state of a recurrent layer has a dimension for its layers first."
             yield case.appended(scores, ".squeeze(0)", note=note)
+    for target in [c.args[2] for c in case.calls() if case.is_loss(c) and len(c.args) == 3]:
+        column = method(target) in ("unsqueeze", "view", "reshape")
+        yield case.without(target) if column else case.appended(target, ".view(-1)")  # type: ignore[arg-type]
     for scores, target in compared(case):
         shape = case.shape(target)
         if shape is None:

@@ -34,7 +34,8 @@ from .text import Edit
 def bound(case: Case) -> Iterator[Proposal]:
     """clamp."""
     for call in case.calls(case.match[1]):
-        yield case.replaced(call, _clamped(case, case.match[1], *call.args[:2]))
+        number, x = call.args[:2] if case.match[2] else reversed(call.args[:2])
+        yield case.replaced(call, _clamped(case, case.match[1], number, x))
 
 
 def _clamped(case: Case, name: str, number: ast.expr, x: ast.expr) -> str:

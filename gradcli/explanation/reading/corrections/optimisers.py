@@ -28,6 +28,10 @@ def optimised_module(case: Case) -> Iterator[Proposal]:
             yield case.appended(given, "()", why="parameters is a method: it is called.")
         if case.is_module(given):
             yield case.appended(given, ".parameters()")
+    for call in case.here:
+        wanted = case.inputs_of(call) if case.is_grad(call) else None
+        if wanted is not None and case.is_module(wanted):
+            yield case.replaced(wanted, f"list({case.of(wanted)}.parameters())")
     for call in case.calls("clip_grad_norm_", "clip_grad_value_", "parameters_to_vector"):
         if call.args and case.is_module(call.args[0]):
             yield case.appended(call.args[0], ".parameters()")
@@ -78,6 +82,17 @@ def one_parameter(case: Case) -> Iterator[Proposal]:
     """[w]."""
     for given in optimised(case):
         yield case.replaced(given, f"[{case.of(given)}]")
+
+
+def several_given(case: Case) -> Iterator[Proposal]:
+    """SGD([w, b], lr=0.1) for SGD(w, b, lr=0.1); parameters() of several modules in one list."""
+    for call in case.calls(*OPTIMISERS):
+        calls = [method(a) == "parameters" for a in call.args]
+        if len(call.args) > 1 and (all(calls) or all(case.tensor(a) for a in call.args)):
+            star = "*" if all(calls) else ""
+            listed = ", ".join(star + case.of(a) for a in call.args)
+            why = "An optimiser takes all that it changes as one list."
+            yield case.proposal(case.spanning(call.args, f"[{listed}]"), why=why)
 
 
 def wrong_parameters(case: Case) -> Iterator[Proposal]:

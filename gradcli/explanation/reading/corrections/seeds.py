@@ -236,11 +236,15 @@ def holds_tensors(case: Case) -> Iterator[Proposal]:
         yield case.appended(holder, "[0]")
 
 
-def sum_of_dict(case: Case) -> Iterator[Proposal]:
-    """sum(d.values())."""
-    for call in case.calls("sum"):
-        if call.args and isinstance(case.value(call.args[0]), dict):
-            yield case.appended(call.args[0], ".values()")
+def values_of_dict(case: Case) -> Iterator[Proposal]:
+    """sum(d.values()), and for p, g in zip(ps, d.values())."""
+    inner = [*case.of_type(ast.comprehension), *case.around(case.statement)]
+    iterated = [n.iter for n in inner if isinstance(n, ast.For | ast.comprehension)]
+    given = [a for n in iterated for a in (n.args if method(n) == "zip" else [n])]
+    given += [a for c in case.calls("sum", "stack", "cat", "zip") for a in c.args]
+    for node in given:
+        if isinstance(case.value(node), dict):
+            yield case.appended(node, ".values()")
 
 
 def _returned_pair(case: Case, node: ast.expr) -> bool:

@@ -7,7 +7,7 @@ from itertools import permutations
 from math import prod
 
 from .case import Case, Proposal, weight_of
-from .layers import arguments_called, resized_layer
+from .layers import arguments_called, given_for, resized_layer
 from .losses import numbers_of_classes
 from .nodes import (
     argument,
@@ -254,13 +254,20 @@ def part_of_square(case: Case) -> Iterator[Proposal]:
 def padded_output(case: Case) -> Iterator[Proposal]:
     """output_padding for a transposed convolution whose output lacks the last places."""
     a, b = (int(n) for n in case.match.groups())
-    for call in case.calls(
-        "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d", everywhere=True
-    ):
+    names = ("ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d")
+    doubled = []
+    for call in case.calls(*names, everywhere=True):
         stride = case.number(argument(call, 3, "stride")) or 1
-        if abs(a - b) < stride and argument(call, 5, "output_padding") is None:
-            why = f"With a stride of {stride} several sizes become one: output_padding says which."
+        why = f"With a stride of {stride} several sizes become one: output_padding says which."
+        if argument(call, 5, "output_padding") is not None:
+            continue
+        if abs(a - b) < stride:
             yield case.given(call, "output_padding", str(abs(a - b)), why=why)
+        if stride > 1:
+            doubled.append(case.with_keyword(call, "output_padding", str(stride - 1)))
+    if len(doubled) > 1:
+        why = "With a stride several sizes become one: output_padding says which."
+        yield case.proposal(*doubled, why=why)
 
 
 def resized_output(case: Case) -> Iterator[Proposal]:
@@ -558,7 +565,7 @@ def largest_index(case: Case, node: ast.expr) -> int | None:
 def _with_rows(case: Case, first: ast.expr, rows: int) -> Iterator[Proposal]:
     """The number of rows where it is written: in the call, or where a name is given it."""
     why = f"The largest index is {rows - 1}: that needs {rows} rows, from 0 on."
-    for given in _given_for(case, first):
+    for given in given_for(case, first):
         yield case.replaced(given, str(rows), why=why, reprints=True)
     for built in case.makers(first) if isinstance(first, ast.Name) else ():
         if number_of(built.value) is not None:
@@ -566,21 +573,6 @@ def _with_rows(case: Case, first: ast.expr, rows: int) -> Iterator[Proposal]:
     old = case.number(first)
     plain = number_of(first) is not None or old is None
     yield case.replaced(first, str(rows) if plain else f"{case.of(first)} + {rows - old}", why=why)  # type: ignore[operator]
-
-
-def _given_for(case: Case, name: ast.expr) -> Iterator[ast.expr]:
-    """The number that an __init__ is given for one of its arguments."""
-    function = case.function_of(name)
-    cls = case.parents.get(function) if function is not None else None
-    if function is None or not isinstance(cls, ast.ClassDef):
-        return
-    names = [a.arg for a in function.args.args]
-    if dotted(name) not in names[1:]:
-        return
-    for call in case.calls(everywhere=True):
-        given = argument(call, names.index(dotted(name)) - 1, dotted(name))
-        if method(call) == cls.name and given is not None and number_of(given) is not None:
-            yield given
 
 
 def dimension(case: Case) -> Iterator[Proposal]:
