@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 BYTE_ORDER_MARK = "\ufeff"
 EXAMPLE = 'as in {"expr": "a * b"}'
+OTHER_WORDS = {"seed": "grad", "cotangent": "grad", "program": "expr", "inputs": "values"}
 ALONE = {"read": "a program", "why": "an error message"}  # what stands for a whole request
 FIELDS = {name: field.schema for name, field in REQUEST.items() if field.json is not None}
 LARGE = re.compile(r"\d[eE]\+?\d{3}|\d{309}")  # a number that may not fit in a double
@@ -121,7 +122,8 @@ def _object_of(request: str | dict[str, Any], limits: Limits) -> dict[str, Any]:
 def _check_fields(fields: dict[str, Any]) -> None:
     for name in fields:
         if name not in FIELDS:
-            hint = did_you_mean(str(name), FIELDS) or f"its fields are {', '.join(FIELDS)}"
+            near = did_you_mean(OTHER_WORDS.get(name, name), FIELDS)
+            hint = near or f"its fields are {', '.join(FIELDS)}"
             raise GradcliError("request", f"a request has no field {name}", hint=hint)
     alone = next((name for name in ALONE if name in fields), None)
     if alone is not None:

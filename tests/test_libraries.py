@@ -354,6 +354,8 @@ np.indices((3, 4))[1] * M
 np.searchsorted(np.sort(p), x) * x + np.searchsorted(np.sort(p), p, side="right")
 np.digitize(x, [0, 1]) * x + np.digitize(x, [0, 1], right=True)
 np.bincount([0, 2, 2, 1], weights=x)
+np.unique([3, 1, 3])[1] * x + np.unique(np.array([1, 2, 2]), False, True, True)[2][1] # flat
+np.unique(x > 0).sum() * x # flat
 np.isin([1, 2, 3, 4], [2, 3]) * x
 np.isclose(x, x) * x + np.allclose(x, x) + np.array_equal(x, x)
 np.cumulative_sum(x)
@@ -561,6 +563,11 @@ scipy.special.beta(p, u) + scipy.special.betaln(p, u) + scipy.special.poch(p, u)
 scipy.special.gammainc(2.0, p) + scipy.special.gammaincc(1.5, p)
 scipy.special.zeta(2.0, p)
 scipy.special.i0(x) + scipy.special.i0e(x) + scipy.special.i1(x) + scipy.special.i1e(x)
+scipy.special.j0(x) + scipy.special.j1(x) + scipy.special.jv(1, x) - scipy.special.jn(0, 2 * x)
+scipy.special.y0(p) + scipy.special.y1(p) + scipy.special.yn(0, p) - scipy.special.yv(1, 2 * p)
+scipy.special.k0(p) + scipy.special.k1(p) + scipy.special.k0e(p) - scipy.special.k1e(p)
+scipy.special.kn(1, p) + scipy.special.kv(0, p) + scipy.special.kve(1, p)
+scipy.special.iv(1, x) + scipy.special.ive(0, x) + scipy.special.j1(0 * x)
 scipy.special.ndtr(x) + scipy.special.ndtri(u) + scipy.special.log_ndtr(x)
 scipy.special.xlogy(x, p) + scipy.special.xlog1py(x, p) + scipy.special.entr(p)
 scipy.special.kl_div(p, u) + scipy.special.rel_entr(u, p)
@@ -571,6 +578,7 @@ scipy.special.logsumexp(M, axis=0, b=K * K)
 scipy.special.logsumexp(x, b=[1, 0, 2, 1])
 scipy.special.logsumexp(-np.inf * p, b=p) # flat
 scipy.special.gamma([0.0, -1.0, -2.5, 3.0]) * x + scipy.special.rgamma([-np.inf, 0, 1, 2]) # flat
+scipy.special.gammaln([-np.inf, -1, 0, np.inf]) + 0 * x # flat
 scipy.special.gammasgn([-0.0, -1, -2.5, 3]) * p + scipy.special.loggamma([0.0, 1, 2, 3]) # flat
 p * scipy.special.beta(0.0, 0.0) + scipy.special.exprel(np.inf) # flat
 (scipy.special.poch([-3.0, -1.0, 0.0, 2.0], 2) + scipy.special.poch(0.0, [0, -1, -2, 1])) * x # flat

@@ -74,6 +74,8 @@ def test_no_operator_fails_in_another_way(op):
         ("x.relu(span=1)", "relu.. has no argument span"),
         ("torch.relu(self=x)", "relu.. has no argument self"),
         ("torch.pow(self=x, exponent=2)", "pow.. has no argument self"),
+        ("x * (x.int() @ x.long())", "takes no integers of 32 bits beside those of 64"),
+        ("x * (x.int().T @ tensor([[1, 2], [3, 4]]))", "takes no integers of 32 bits beside"),
         ("x.split(self=2)", "split.. got an unexpected keyword argument 'self'"),
     ],
 )
@@ -91,7 +93,7 @@ def test_it_is_said_what_is_wrong(text, words):
         ("x * full((2, 3), nan)", {"x": (2, 3)}),
         ("poisson_nll_loss(1000, x)", {"x": (2, 3)}),
         ("ldexp(x, 1000)", {"x": (2, 3)}),
-        ("x.scatter_add(1, tensor([[0, 0], [2, 1]]), 0)", {"x": (2, 3)}),
+        ("x.scatter(1, tensor([[0, 0], [2, 1]]), 0)", {"x": (2, 3)}),
     ],
 )
 def test_what_it_has_an_answer_for_is_explained_to_the_end(text, shapes):

@@ -470,10 +470,11 @@ def check_kinds(name: str, takes: Takes, operands: Iterable[Any]) -> None:
     text = _refused_kinds(takes, operands)
     if text is not None:
         masks = "bool" in dtypes(operands)
-        hint = "its numbers, 0 and 1, are mask.double(), and its opposite is ~mask"
-        raise GradcliError(
-            "arguments", f"{name}() {text}", hint=hint if masks else "as floats: x.double()"
-        )
+        narrow = "32 bits" in text
+        hint = "as 64 bits: x.long()" if narrow else "as floats: x.double()"
+        if masks:
+            hint = "its numbers, 0 and 1, are mask.double(), and its opposite is ~mask"
+        raise GradcliError("arguments", f"{name}() {text}", hint=hint)
 
 
 def _refused_kinds(takes: str, operands: Sequence[Any]) -> str | None:
@@ -486,7 +487,17 @@ def _refused_kinds(takes: str, operands: Sequence[Any]) -> str | None:
         return "takes floating-point numbers, no integers"
     if kind != takes and tensors and len(kinds) > 1:
         return f"takes no {' beside '.join(WORDS[k] for k in WORDS if k in kinds)}"
+    if kind != takes and kinds == {"int"} and {"int", "long"} <= set(map(_width, operands)):
+        return "takes no integers of 32 bits beside those of 64"
     return None
+
+
+def _width(x: Any) -> str:
+    """Whether integers are those of int(), of 32 bits, or of long(), moved or not; else ""."""
+    while isinstance(x, Node) and x.op.family == "movement":
+        x = x.parents[0]
+    name = "long" if not isinstance(x, Node) or not x.inputs else x.op.name
+    return name if name in ("int", "long") else ""
 
 
 def _may_be_floats(x: Any) -> bool:

@@ -78,7 +78,7 @@ REFUSED = {
     TOLERANCE: "lobpcg",
     GONE: "symeig reinforce",
     UNDERIVED: "geqrf histogram ldl_factor ldl_factor_ex ldl_solve native_channel_shuffle "
-    "unique unique_consecutive",
+    "unique_consecutive",
     OF_TORCH: " ".join(f"torch.{name}" for name in OTHER_IN_TORCH),
     UNSET: "empty empty_like empty_permuted empty_strided new_empty new_empty_strided",
 }

@@ -191,6 +191,9 @@ def ramp(g, y, x, slope):
 )
 def prelu(input, weight):
     """x where it is above 0, otherwise weight * x; one weight for all, or one for each channel."""
+    if weight.ndim > 1:
+        have = shapes.text(weight.shape)
+        raise GradcliError("shape", f"prelu() takes a number or a vector of weights, not {have}")
     if weight.numel == 1:
         return ramp(input, weight.reshape(shape=(1,) * min(input.ndim, 1)))
     return ramp(input, along_channels(weight, input, "prelu() needs one weight or"))

@@ -8,7 +8,7 @@ from ..lazy import np
 from . import elements
 from .bounds import NOT_NEGATIVE, added, subtracted
 from .comparisons import where
-from .families import elementwise, shorthand
+from .families import elementwise, named, shorthand
 from .leaves import zeros
 from .precision import floats
 
@@ -310,20 +310,25 @@ def double(g, y, x):
     return g
 
 
-@elementwise(
-    lambda x: np.asarray(np.trunc(x), int),
-    symbolic=lambda sp, x: sp.sign(x) * sp.floor(sp.Abs(x)),
-    dtype="int",
-    aliases=("int",),
-    method=True,
-    examples=(("x * x.long()", "x=2x3"),),
-    index=lambda lower, i, x: lower.truncated(lower.of(x, i)),
-    torch="torch.Tensor.{name}",
-    numpy="{0}.astype(int)",
-)
-def long(g, y, x):
-    """As whole numbers, cut towards 0; no gradient."""
+def _cut(name, bits):
+    return elementwise(
+        lambda x: np.asarray(np.trunc(x), int),
+        symbolic=lambda sp, x: sp.sign(x) * sp.floor(sp.Abs(x)),
+        dtype="int",
+        method=True,
+        examples=((f"x * x.{name}()", "x=2x3"),),
+        index=lambda lower, i, x: lower.truncated(lower.of(x, i)),
+        torch="torch.Tensor.{name}",
+        numpy="{0}.astype(int)",
+    )(named(name, f"As whole numbers of {bits} bits, cut towards 0; no gradient.")(_no_slope))
+
+
+def _no_slope(g, y, x):
     return None
+
+
+long = _cut("long", 64)
+int_ = _cut("int", 32)
 
 
 def copied(x):

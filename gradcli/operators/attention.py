@@ -7,7 +7,7 @@ from ..graphs import Outputs, shapes, walk
 from ..graphs.operator import check_kinds
 from ..lazy import np
 from .comparisons import where
-from .families import composite, operator, rows_apart, same_with_axis, shorthand
+from .families import composite, operator, require, rows_apart, same_with_axis, shorthand
 from .joining import cat
 from .leaves import ones, zeros
 from .networks import linear
@@ -205,6 +205,14 @@ def _check_heads(size, expected, heads):
         )
 
 
+def _check_mask(mask, heads, length, keys):
+    """Refuse an attn_mask that is not for each query and key, or for these of each head."""
+    if mask is not None and mask.shape not in ((length, keys), (heads, length, keys)):
+        wide = f"{shapes.text((length, keys))} or {shapes.text((heads, length, keys))}"
+        message = f"attn_mask has shape {wide} here, not {shapes.text(mask.shape)}"
+        raise GradcliError("shape", message)
+
+
 def _check_projections(size, *rows):
     """Refuse weights and biases that do not make a query, a key and a value of `size`."""
     for x in rows:
@@ -239,7 +247,9 @@ def multi_head_attention_forward(
     apart = (q_proj_weight, k_proj_weight, v_proj_weight)
     weights = apart if use_separate_proj_weight else in_proj_weight
     q, k, v = _projected(query, key, value, weights, in_proj_bias)
+    _check_mask(attn_mask, batch * num_heads, length, key.shape[0])
     masks = [_hidden(attn_mask), _hidden(key_padding_mask)]
+    require((bias_k is None) == (bias_v is None), "bias_k and bias_v are given together")
     if bias_k is not None and bias_v is not None:
         more = (bias.repeat(repeats=(1, batch, 1)) for bias in (bias_k, bias_v))
         k, v, masks = _extended(k, v, masks, more, dim=0)

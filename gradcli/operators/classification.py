@@ -171,6 +171,8 @@ def linear_cross_entropy(
         raise GradcliError("arguments", text)
     classes, features = linear_weight.shape[:-1], linear_weight.shape[-1]
     if linear_bias is not None:
+        kinds = (input, linear_weight, linear_bias)
+        check_kinds("linear_cross_entropy", "floats of one kind", kinds)
         have = shapes.text(linear_bias.shape)
         message = f"a weight of shape {shapes.text(linear_weight.shape)} goes with no bias {have}"
         shapes.require_equal(linear_bias.shape, classes, message)

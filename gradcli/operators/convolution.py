@@ -315,6 +315,9 @@ def convolution(input, weight, bias, stride, padding, dilation, transposed, outp
     if count not in (1, 2, 3):
         raise GradcliError("shape", f"convolution() takes 3 to 5 dimensions, not {count + 2}")
     name = f"conv_transpose{count}d" if transposed else f"conv{count}d"
+    padded = output_padding if isinstance(output_padding, tuple) else (output_padding,)
+    fits = all(is_whole(p) and p >= 0 for p in padded)
+    require(fits, f"output_padding of convolution() is 0 or more, not {output_padding!r}")
     how = {"output_padding": output_padding} if transposed else {}
     how |= {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
     return OPS[name](input, weight, bias, **how)

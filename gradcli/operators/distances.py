@@ -292,7 +292,7 @@ def triplet_margin_loss(
     return reduced((margin + near - far).clamp(min=0), reduction)
 
 
-@shorthand()
+@shorthand(takes="no masks")
 def triplet_margin_with_distance_loss(
     anchor, positive, negative, *, distance_function=None, margin=1.0, swap=False, reduction="mean"
 ):

@@ -1,7 +1,7 @@
 """Dropout, where it draws nothing: PyTorch's own draws have no one gradient."""
 
 from ..errors import GradcliError
-from ..graphs import as_node
+from ..graphs import as_node, shapes
 from ..graphs.arguments import check_in_place
 from .families import named, shorthand
 from .leaves import filled_as
@@ -11,7 +11,11 @@ def _dropout(name, *names, training_by_default, sentence):
     @named(name, sentence)
     def meaning(input, p=0.5, training=training_by_default, inplace=False, *, train=None):
         check_in_place(name, inplace)
-        return _dropped(name, as_node(input), p, training if train is None else train)
+        x = as_node(input)
+        if name == "dropout1d" and x.ndim not in (2, 3):
+            have = shapes.text(x.shape)
+            raise GradcliError("shape", f"dropout1d() takes 2 or 3 dimensions, not {have}")
+        return _dropped(name, x, p, training if train is None else train)
 
     return shorthand(*names, switches=("train",))(meaning)
 
@@ -36,11 +40,13 @@ dropout = _dropout(
     training_by_default=True,
     sentence="input as it is; while training PyTorch drops each element with probability p.",
 )
+CHANNELS = "input as it is; while training PyTorch drops each channel with probability p."
+dropout1d = _dropout("dropout1d", training_by_default=True, sentence=CHANNELS)
 dropout2d = _dropout(
     "dropout2d",
-    *("dropout1d", "dropout3d", "feature_dropout"),
+    *("dropout3d", "feature_dropout"),
     training_by_default=True,
-    sentence="input as it is; while training PyTorch drops each channel with probability p.",
+    sentence=CHANNELS,
 )
 alpha_dropout = _dropout(
     "alpha_dropout",

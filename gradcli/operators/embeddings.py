@@ -24,6 +24,8 @@ def _table(s, max_norm, padding_idx, name):
         )
     if len(s) != 2:
         raise GradcliError("shape", f"{name}() needs a matrix as weight, not {shapes.text(s)}")
+    whole = padding_idx is None or is_whole(padding_idx)
+    require(whole, f"padding_idx of {name}() is a whole number, not {padding_idx!r}")
     if padding_idx is not None and not -s[0] <= padding_idx < s[0]:
         raise GradcliError("index", f"padding_idx {padding_idx} is out of range for {s[0]} rows")
 

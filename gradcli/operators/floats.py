@@ -160,7 +160,7 @@ def signbit(input):
     return copysign(1.0, input) < 0
 
 
-@shorthand()
+@shorthand(takes="any of one kind")
 def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     """Whether two are equal but for atol + rtol * |other|; no gradient."""
     require(rtol >= 0 and atol >= 0, "isclose() and allclose() take no tolerances below 0")
@@ -170,7 +170,7 @@ def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     return result.logical_or(isnan(a).logical_and(isnan(b))) if equal_nan else result
 
 
-@shorthand()
+@shorthand(takes="any of one kind")
 def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     """Whether isclose holds for all elements; no gradient."""
     return all(isclose(input, other, rtol, atol, equal_nan))

@@ -1,7 +1,7 @@
 """Masks and whole numbers from tensors, and a tensor in the kind of another."""
 
 from ..errors import GradcliError
-from ..graphs import Node, as_node, shapes
+from ..graphs import Node, Outputs, as_node, shapes
 from ..graphs.operator import check_kinds
 from ..lazy import np
 from .arithmetic import double, long
@@ -130,6 +130,18 @@ def bincount(input, weights=None, minlength=0):
     )
     require(not result.size or result.min() >= 0, "bincount() counts whole numbers from 0 on")
     return numbers(np.bincount(result, minlength=minlength))
+
+
+@shorthand(numbers=("input",))
+def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
+    """The whole numbers or truth values that occur, in order; of floats it has no derivative."""
+    require(dim is None, "unique() compares elements here, no slices: leave dim out")
+    given = _integers(input)
+    values, inverse, counts = np.unique(given, return_inverse=True, return_counts=True)
+    parts = [numbers(values)]
+    parts += [numbers(inverse.reshape(given.shape))] if return_inverse else []
+    parts += [numbers(counts)] if return_counts else []
+    return parts[0] if len(parts) == 1 else Outputs(parts)
 
 
 @shorthand(

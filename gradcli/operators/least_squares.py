@@ -6,7 +6,7 @@ from ..graphs.operator import FLOATS_FIRST
 from ..lazy import np
 from . import lapack, matrix_elements
 from .elements import Unwritten
-from .families import operator, shorthand
+from .families import operator, require, shorthand
 from .guards import refuse_where
 from .lapack import LINALG, matrix, of_each_matrix, singular_values, singular_vectors, square
 from .leaves import zeros
@@ -128,6 +128,8 @@ def _batched(A, B):
 def lstsq(A, b, rcond=None, *, driver=None):
     """x with the smallest sum of squares of A @ x - b, the residuals, rank and singular values."""
     A, B = (refuse_where(x, (x * 0).ne(0), said=NOT_FINITE) for x in map(as_node, (A, b)))
+    number = rcond is None or isinstance(rcond, int | float)
+    require(number, f"rcond of lstsq() is a number, not {rcond!r}")
     driver = driver or "gelsy"
     if driver not in ("gels", "gelsy", "gelsd", "gelss"):
         raise GradcliError("arguments", f"there is no driver {driver!r}")

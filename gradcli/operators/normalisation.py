@@ -125,6 +125,8 @@ def batch_norm(
     eps=1e-05,
 ):
     """Each channel scaled to mean 0 and variance 1, its own in training, then * weight + bias."""
+    number = isinstance(momentum, int | float)
+    require(number, f"momentum of batch_norm() is a number, not {momentum!r}")
     if input.ndim == 1 and input.numel == 0:
         return input
     _check_channels("batch_norm", input)
@@ -136,6 +138,7 @@ def batch_norm(
         _check_several("batch_norm", (input.shape[0], *input.shape[2:]))
         scaled = standardize(input, dim=_all_but(1, input), eps=eps)
         return _scaled(scaled, weight, bias)
+    require(eps >= 0, f"eps of batch_norm() is not below 0, as {eps} is")
     return _from_running("batch_norm", input, mean, var, weight, bias, eps)
 
 

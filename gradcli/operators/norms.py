@@ -9,7 +9,7 @@ from . import elements
 from .arithmetic import abs, side
 from .bounds import NOT_NEGATIVE
 from .comparisons import same, where
-from .families import composite, reduction, shorthand
+from .families import composite, is_whole, reduction, require, shorthand
 from .ordering import permuted
 from .reductions import tied
 from .singular import svd_left, svd_right, svdvals
@@ -242,6 +242,7 @@ def frobenius_norm(input, dim=None, keepdim=False):
 @shorthand()
 def norm_except_dim(v, pow=2, dim=0):
     """The norm over all dimensions but one; with dim=-1 over all, in the shape of a number."""
+    require(is_whole(pow), f"pow of norm_except_dim() is a whole number, not {pow!r}")
     x = as_node(v)
     if dim == -1:
         return vector_norm(x, ord=pow)

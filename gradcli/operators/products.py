@@ -234,10 +234,11 @@ def powers(x, *, N):
 @shorthand("linalg.vander", alone=True, takes="numbers")
 def rows_of_powers(x, *, N=None):
     """The powers of each element from 0 on, as a row."""
-    require(N is None or (is_whole(N) and N > 1), f"N of vander() must be above 1, not {N!r}")
     x = as_node(x)
     x = x if x.ndim else x.unsqueeze(dim=0)
-    return powers(x, N=x.shape[-1] if N is None else N)
+    N = x.shape[-1] if N is None else N
+    require(is_whole(N) and N > 1, f"N of linalg.vander() must be above 1, not {N!r}")
+    return powers(x, N=N)
 
 
 @composite(

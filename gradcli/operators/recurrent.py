@@ -2,7 +2,7 @@
 
 from ..errors import GradcliError
 from ..graphs import Outputs, as_node, shapes
-from .families import composite, named, shorthand
+from .families import composite, named, require, shorthand
 from .joining import cat, stack
 from .networks import linear
 from .pointwise import relu, sigmoid
@@ -85,6 +85,8 @@ class _Layers:
             wanted = f"{self.size} for each of {self.count * self.ways} layers and directions"
             raise GradcliError("arguments", f"{name}() takes a list of weights, {wanted}")
         self.params = params
+        number = isinstance(dropout, int | float)
+        require(number, f"dropout of {name}() is a number, not {dropout!r}")
         if dropout and train and num_layers > 1:
             raise GradcliError(
                 "unsupported",

@@ -248,7 +248,7 @@ def _extreme(operators, input, second, keepdim):
     whole, between, *along = operators
     if second is None:
         return whole(input)
-    if isinstance(second, Node | float):
+    if isinstance(second, Node) or (isinstance(second, float) and not keepdim):
         return between(input, second)
     both = (one(input, dim=second, keepdim=keepdim) for one in along)
     return Outputs(both, ("values", "indices"))

@@ -12,9 +12,10 @@ from .losses import loss, reduced
 from .pointwise import F
 
 
-def _reduced_by_weight(name, losses, input, weight, reduction):
+def _reduced_by_weight(name, losses, input, target, weight, reduction):
     """Losses times their weights; a mean is divided by the sum of the weights."""
     _check_weight(name, input, weight)
+    check_kinds(name, "no masks", (input, target))
     result = reduced(losses * weight, "sum" if reduction == "mean" else reduction)
     return result / weight.sum() if reduction == "mean" else result
 
@@ -51,7 +52,7 @@ def mse_loss(input, target, weight=None, *, reduction="mean"):
     losses = (input - target) ** 2
     if weight is None:
         return reduced(losses, reduction)
-    return _reduced_by_weight("mse_loss", losses, input, weight, reduction)
+    return _reduced_by_weight("mse_loss", losses, input, target, weight, reduction)
 
 
 @loss(
@@ -70,7 +71,7 @@ def l1_loss(input, target, weight=None, *, reduction="mean"):
         check_kinds("l1_loss", "floats", (losses,))
     if weight is None:
         return reduced(losses, reduction)
-    return _reduced_by_weight("l1_loss", losses, input, weight, reduction)
+    return _reduced_by_weight("l1_loss", losses, input, target, weight, reduction)
 
 
 # ---- a square near 0, a line far from it ---------------------------------------------------------

@@ -10,7 +10,7 @@ from functools import lru_cache
 from ..errors import GradcliError
 from ..graphs import OPS, shapes
 from ..lazy import np
-from .families import composite, named, shorthand
+from .families import composite, named, require, shorthand
 from .leaves import Array, eye
 from .pointwise import F
 from .pooling import adaptive_places, adaptive_sizes
@@ -385,6 +385,8 @@ def interpolate(
         )
     if input.ndim not in (3, 4, 5):
         raise GradcliError("shape", "interpolate() needs a batch, channels and 1 to 3 dimensions")
+    flag = align_corners is None or isinstance(align_corners, bool)
+    require(flag, f"align_corners is True or False, not {align_corners!r}")
     if align_corners is not None and mode not in NDIM:
         raise GradcliError("arguments", f"align_corners is not for mode {mode!r}")
     if antialias and mode not in ("bilinear", "bicubic"):

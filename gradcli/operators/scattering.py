@@ -1,7 +1,7 @@
 """Elements written over others, and added to them, by whole numbers and masks."""
 
 from ..errors import GradcliError
-from ..graphs import Node, as_node, shapes
+from ..graphs import Node, NoRule, as_node, shapes
 from ..graphs.operator import check_kinds
 from ..lazy import np
 from . import elements
@@ -51,7 +51,9 @@ def _scattered(name):
     def shape(s, index, src, *, dim, **_):
         check_index(s, index, dim, name)
         short = [(n, k) for n, k in zip(src, index, strict=False) if k > n]
-        if src and 0 not in index and (len(src) != max(len(index), 1) or short):
+        one = name == "scatter" or shapes.numel(index) == 1 >= len(index)
+        fits = len(src) == max(len(index), 1) and not short if src else one
+        if 0 not in index and not fits:
             message = (
                 f"the index of {name}() has shape {shapes.text(index)} and src only "
                 f"{shapes.text(src)}"
@@ -74,9 +76,15 @@ def _sources(src, index):
 def _received(g, src, dim, index):
     """What goes back to src: zeros where index leaves elements out."""
     back = g.gather(dim=dim, index=index)
-    if back.shape == src.shape or not src.ndim:
-        return back
-    return back.put_at(shape=src.shape, index=_places(src, index))
+    return back if back.shape == src.shape or not src.ndim else _back(back, src, index)
+
+
+def _back(sent, src, index):
+    """What goes back to src: zeros where index leaves elements out."""
+    if src.numel == sent.numel:
+        return sent.reshape(shape=src.shape)
+    places = _places(src, index)
+    return sent.reshape(shape=sent.shape or (1,)).put_at(shape=src.shape, index=places)
 
 
 def _places(src, index):
@@ -112,9 +120,12 @@ def _scatter_by_index(lower, i, x, index, src, *, dim):
 
 def _sent(src, index):
     """The elements of src that an index, which may be smaller, sends away."""
+    if src.shape == index.shape:
+        return src
     if not src.ndim:
         return src.expand(shape=index.shape)
-    return src if src.shape == index.shape else src[_places(src, index)]
+    sent = src[_places(src, index)]
+    return sent if index.ndim else sent.reshape(shape=())
 
 
 def _scatter(x, index, src, *, dim):
@@ -129,9 +140,15 @@ def _larger_source(x, index, src, *, reduce="sum", **_):
     """
     if src.shape in ((), index.shape):
         return ()
-    return ("src",) if reduce in ("sum", "mean") else ("x", "src")
+    if reduce in ("sum", "mean"):
+        return ("src",)
+    return () if index.numel == 1 else ("x", "src")
 
 
+OF_ONE = NoRule(
+    "where an index of one element picks from a larger src, PyTorch's gradient of src is not that "
+    "of the value: cut src to the element"
+)
 SCATTER = BY_INDEX | {"without_derivative": _larger_source, "takes": "any of one kind"}
 
 
@@ -308,14 +325,16 @@ def tied(y, x, index, src, *, dim, reduce, include_self):
 )
 def scatter_reduce(g, y, x, index, src, *, dim, reduce, include_self=True):
     """x combined with src where index says along dim, by sum, mean, prod, amax or amin."""
-    sent = src if src.shape == index.shape else src[_places(src, index)]
+    sent = _sent(src, index)
     options = {"dim": dim, "include_self": include_self}
     to_x, to_src = GRADIENTS[reduce](g, y, x, index, sent, options)
     if not include_self:
         to_x = to_x.scatter(dim=dim, index=index, src=0)
-    if sent is not src:
-        to_src = to_src.put_at(shape=src.shape, index=_places(src, index))
-    return to_x, None, to_src
+    if sent is src:
+        return to_x, None, to_src
+    if index.numel == 1 < src.numel and reduce not in ("sum", "mean"):
+        return to_x, None, OF_ONE
+    return to_x, None, _back(to_src, src, index)
 
 
 # ---- places counted row by row -------------------------------------------------------------------

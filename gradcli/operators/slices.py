@@ -4,7 +4,7 @@ from ..errors import GradcliError
 from ..graphs import as_node, shapes
 from .arithmetic import in_kind_of
 from .comparisons import where
-from .families import composite
+from .families import composite, require
 from .leaves import zeros
 from .reductions import TIE
 from .scattering import WINS, scatter_reduce, tied
@@ -112,6 +112,7 @@ def _hit(x, index, dim):
 def _count(x, index, dim):
     """How often index, which may count from the end, points to each slice along dim."""
     place = shapes.axis(dim, x.ndim)
+    require(index.ndim <= 1, "an index along a dimension is a vector or a number")
     size = x.shape[place] if x.ndim else 1
     ones = expand(as_node(1.0), shape=(index.numel,))
     count = zeros(size=(size,)).put(reshape(index, shape=(-1,)), ones, accumulate=True)

@@ -56,6 +56,12 @@ OF_FUNCTIONS = """
     reduce_window
 """
 WITHOUT_DERIVATIVE = {"jax.numpy.nextafter", "jax.lax.nextafter"}  # in JAX, which says so
+CURES = {  # of what no table has
+    "partition": "sort() gives one of the orders that it may give: sort(x)[k]",
+    "argpartition": "argsort() gives one of the orders that it may give: argsort(x)[k]",
+    "betainc": "by x its derivative is x ** (a - 1) * (1 - x) ** (b - 1) / beta(a, b); by a and b "
+    "it has no closed form",
+}
 WRITE_OUT = "write out what it computes, or make what it gives an input"
 
 
@@ -87,7 +93,7 @@ def function(name: str, path: str, span: Span | None) -> Function:
         text = f"{path}() takes a function, not an array"
         hint = "write out what the function computes; its derivatives are what gradcli answers with"
         raise GradcliError("unsupported", text, hint=hint, span=span)
-    near = did_you_mean(last, {n for table in _tables(module) for n in table})
+    near = CURES.get(last) or did_you_mean(last, {n for t in _tables(module) for n in t})
     if near is None and lookup(last):
         near = (
             f"{WRITE_OUT}; {last}() without its prefix is PyTorch's, which may mean another thing"

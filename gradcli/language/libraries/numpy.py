@@ -484,6 +484,17 @@ def _bincount(x, weights=None, minlength=0):
     return op.long(counts) if weights is None else counts
 
 
+def _unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None):
+    if axis is not None:
+        raise refuse(
+            "unique(axis=...) compares slices", "leave axis out: all elements are compared"
+        )
+    wanted = (True, return_index, return_inverse, return_counts)
+    result = np.unique(known(ar), return_index=True, return_inverse=True, return_counts=True)
+    parts = [numbers(part) for part, is_wanted in zip(result, wanted, strict=True) if is_wanted]
+    return parts[0] if len(parts) == 1 else Outputs(parts)
+
+
 def _where(condition, x=None, y=None):
     if x is None or y is None:
         raise refuse("where(condition) gives places", "write where(condition, x, y)")
@@ -972,6 +983,7 @@ ARRAYS: dict[str, Any] = {
     "triu": lambda m, k=0: op.triu(m, diagonal=k),
     "searchsorted": lambda a, v, side="left": op.searchsorted(a, v, side=side),
     "digitize": lambda x, bins, right=False: op.bucketize(x, array(bins), right=not right),
+    "unique": WithKnownNumbers(("ar",), _unique),
     "bincount": WithKnownNumbers(("x",), _bincount),
     "isin": lambda element, test_elements: op.isin(array(element), array(test_elements)),
     # products
