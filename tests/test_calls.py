@@ -1,10 +1,13 @@
-"""Calls with every argument and with none, and how each is misused: what PyTorch says is stored.
+"""Calls with every argument and with none, how each is misused, and how it may be varied: what
+PyTorch says is stored.
 
 The calls are those of calls.txt and the examples of operators. calls.json has PyTorch's outputs and
 gradients of the first, and misuses.json what it says of each call with one thing changed: an input
 with a dimension or an element more or fewer, or of truth values, a number that is out of range.
-An input without elements is none of them, as PyTorch has no one rule about these.
-`python tests/test_calls.py`, with PyTorch, writes both.
+An input without elements is none of them, as PyTorch has no one rule about these. variations.json
+has numbers made of outputs, gradients and their derivatives where an argument is another one or is
+left out, and where the inputs are batches, infinite, equal or empty.
+`python tests/test_calls.py`, with PyTorch, writes all three.
 """
 
 import ast
@@ -13,22 +16,36 @@ import re
 import warnings
 from collections.abc import Iterator
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from support import answer, assert_equal, examples, one_in, run_torch
+from support import (
+    REFUSALS,
+    answer,
+    assert_equal,
+    examples,
+    one_in,
+    run_torch,
+    stand_ins,
+    weighted,
+)
 
+from gradcli.autodiff.reverse import backward
 from gradcli.backends.numeric import Evaluator
 from gradcli.errors import GradcliError
+from gradcli.graphs import OPS, Node
 from gradcli.language.arguments.options import read_shapes
 from gradcli.language.posing import pose
+from gradcli.language.problem import Problem
 from gradcli.operators import everything
 from gradcli.operators.families import SHORTHANDS
 
 HERE = Path(__file__).parent
 DIGITS = 11  # of the numbers that are stored
+FEWER_DIGITS = 8  # of those of variations
 EVERY = 4  # of so many calls one is misused in the default run
 Values = dict[str, np.ndarray]
 
@@ -171,12 +188,16 @@ def misuses(call: Call) -> Iterator[tuple[str, Values]]:
 
 def changed_numbers(text: str) -> Iterator[str]:
     """Programs with another constant in place of one of a text."""
+    for node in constants(text):
+        for other in OUT_OF_RANGE:
+            yield text[: node.col_offset] + repr(other) + text[node.end_col_offset :]
+
+
+def constants(text: str) -> list[ast.Constant]:
+    """Those of a program, but for exponents."""
     nodes = list(ast.walk(ast.parse(text)))
     powers = [n.right for n in nodes if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Pow)]
-    for node in nodes:
-        if isinstance(node, ast.Constant) and node not in powers:
-            for other in OUT_OF_RANGE:
-                yield text[: node.col_offset] + repr(other) + text[node.end_col_offset :]
+    return [n for n in nodes if isinstance(n, ast.Constant) and n not in powers]
 
 
 @cache
@@ -237,6 +258,237 @@ def reaction_of_pytorch(text: str, values: Values) -> float | str | None:
     return float(f"{summary(out.double().numpy()):.{DIGITS}g}")
 
 
+# ---- variations ----------------------------------------------------------------------------------
+
+VARIED = 4  # of so many calls one is varied in the default run
+DIFFERENT = np.array([0.0, -0.0, 1, -1, np.inf, 2, -np.inf, np.nan, 0.5, 1, -2, 3, 0])
+EQUAL = np.array([0.0, 1, 0, -1, 1, 0.5])
+WORDS = (
+    ("mean", "sum", "none", "batchmean"),
+    ("mean", "sum", "prod", "amax", "amin", "max", "min"),
+    ("zeros", "border", "reflection"),
+    ("constant", "reflect", "replicate", "circular"),
+    ("nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear", "area"),
+    ("linear", "lower", "higher", "midpoint", "nearest"),
+    ("reduced", "complete", "r"),
+    ("valid", "same"),
+    ("trunc", "floor"),
+    ("tanh", "none"),
+    ("fro", "nuc"),
+    ("L", "U"),
+)
+
+
+# What ends PyTorch's process; vectors of either sign; and the slopes of a bug and of no logit.
+NOT_VARIED = re.compile(
+    r"grid_sampler_|ctc_loss|pdist|(svd|eigh)\(x\)\[|narrow_copy\(x, 0, -1|logit\(.*-0\.2"
+)
+# Where infinities and equal numbers show in which order a kernel of PyTorch's computes.
+ORDERED = re.compile(
+    r"svd|eig|qr|\blu|(?<!l)det\(|cond\(|householder|multi_dot|chain_matmul|attention|conv|bilinear"
+    r"|grid_sample|norm\(|prod\(|rnn_|logit\(|blackman|nan_to_num|nextafter|pinv|pixel_un|mse_loss\(.*none"
+)
+# What PyTorch says, besides TAKEN, of calls that gradcli takes.
+TAKEN_TOO = (
+    "single memory location|must be greater than 1|missing 1 required|U[[]\\d|ArrayRef",
+    "dropout1d: Expected|the broadcast shape|smaller than kernel size|expanded size",
+    "half of kernel size|negative output_padding|eps must be non-negative",
+    "not differentiable with respect|" + REFUSALS.pattern,
+)
+# What gradcli says of calls that PyTorch takes.
+REFUSED = re.compile(
+    "in place|draws random|no derivative|there is no input|label_smoothing must|offsets begin"
+    "|modes and padding modes|softmax.. needs dim|reduces by|svd.. without|qr depends on Q"
+    "|a matrix has two dim|padding must not|factors above 0|rows of weights|do not name each"
+    "|out of range for a dimension of size 0"
+)
+
+
+def variations(call: Call) -> Iterator[tuple[str, Values]]:
+    """A call with one argument changed or left out, or with all its values: most are calls that
+    PyTorch takes.
+    """
+    texts = (*changed_arguments(call.text), *shortened(call.text))
+    yield from ((text, call.values) for text in dict.fromkeys(texts))
+    yield from ((call.text, values) for values in changed_values(call.values))
+
+
+def changed_arguments(text: str) -> Iterator[str]:
+    """Programs with another constant of the same kind in place of one."""
+    for node in constants(text):
+        for other in alternatives(node.value):
+            yield text[: node.col_offset] + repr(other) + text[node.end_col_offset :]
+
+
+def alternatives(value: Any) -> list[Any]:
+    """What may stand in place of an argument."""
+    if isinstance(value, bool):
+        return [not value]
+    if isinstance(value, str):
+        return [word for words in WORDS if value in words for word in words if word != value]
+    if isinstance(value, int):
+        return sorted({value + 1, value - 1, -1, 0, 2} - {value})
+    return sorted({2 * value + 0.5, -value, 0.0} - {value}) if isinstance(value, float) else []
+
+
+def shortened(text: str) -> Iterator[str]:
+    """Programs with an argument of a call left out: the last of those by place, or one by name."""
+    for call in (n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Call)):
+        given = [*call.args, *call.keywords]
+        for left_out in (*call.args[1:][-1:], *call.keywords):
+            others = [ast.get_source_segment(text, a) for a in given if a is not left_out]
+            called = f"{ast.get_source_segment(text, call.func)}({', '.join(map(str, others))})"
+            yield text[: call.col_offset] + called + text[call.end_col_offset :]
+
+
+def changed_values(values: Values) -> Iterator[Values]:
+    """Values with more dimensions or fewer, or none; odd ones and equal ones."""
+
+    def each(change: Any) -> Values:
+        return {name: change(value, k) for k, (name, value) in enumerate(values.items())}
+
+    yield each(lambda v, k: np.stack([v, 1.5 - v[::-1] if v.ndim else 1.5 - v]))
+    yield each(lambda v, k: np.resize(np.roll(DIFFERENT, -5 * k), v.shape))
+    yield each(lambda v, k: np.resize(EQUAL, v.shape))
+    yield each(lambda v, k: np.abs(v) / 2.5)
+    yield each(lambda v, k: v[:0] if v.ndim else v)
+    yield each(lambda v, k: v.reshape(-1)[0])
+    for name, value in values.items() if len(values) > 1 else ():
+        yield {**values, name: np.stack([value, value + 0.25])}
+
+
+@cache
+def stored_results() -> dict[str, list[Any]]:
+    """PyTorch's results of the variations: null where it raises, or numbers made of the output, of
+    the gradients, and of the derivatives of these by the inputs and the seed.
+    """
+    return json.loads((HERE / "variations.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("call", one_in(VARIED, called()))
+def test_variations(call: Call):
+    wrong = []
+    for (text, values), theirs in zip(variations(call), stored_results()[str(call)], strict=True):
+        if theirs != NOT_COMPARED:
+            ours = results(text, values)
+            if not (as_pytorch(ours, theirs) or (is_empty(values) and isinstance(ours, str))):
+                wrong.append((text, {n: v.tolist() for n, v in values.items()}, ours, theirs))
+    assert not wrong
+
+
+def as_pytorch(ours: list[float] | str, theirs: list[float] | None) -> bool:
+    """Whether both refuse, or have the same numbers, of which PyTorch may have fewer."""
+    if theirs is None or isinstance(ours, str):
+        return (theirs is None and isinstance(ours, str)) or bool(REFUSED.search(str(ours)))
+    close = (abs(a - b) <= 1e-6 * (1 + abs(b)) for a, b in zip(ours, theirs))
+    return len(ours) >= len(theirs) and all(close)
+
+
+def results(text: str, values: Values) -> list[float] | str:
+    """The numbers that are made of an output and its derivatives, or the message of a refusal."""
+    try:
+        *before, last = text.rsplit("; ", 1)
+        program = "; ".join([*before, f"out_ = {last}", "x_ * 1.0"])
+        problem = pose(program, values={**values, "x_": np.array(1.0)}, wrt=["x_"])
+        return derivatives(problem, problem.named["out_"], list(values))
+    except GradcliError as error:
+        return error.message
+
+
+def derivatives(problem: Problem, out: Node, names: list[str]) -> list[float]:
+    """The numbers made of a node and of its derivatives by inputs, if it has any."""
+    evaluate = Evaluator(problem.values)
+    value = evaluate(out)[0]
+    found = [summary(value)]
+    wrt = [i.node for i in map(problem.inputs.get, names) if i and i.node.dtype == "float"]
+    if out.dtype == "float" and wrt:
+        (seed,) = stand_ins([out], "g")
+        first = backward(out, seed, wrt).of
+        weights = stand_ins(wrt, "w")
+        evaluate.values |= {seed: seed_for(value)}
+        evaluate.values |= {w: numbers(w.shape, 2 + k) for k, w in enumerate(weights)}
+        found.append(together(wrt, [first[x] for x in wrt], evaluate))
+        total = weighted([first[x] for x in wrt], weights)
+        second = backward(total, OPS["ones"](size=()), [*wrt, seed]).of
+        found.append(together([*wrt, seed], [*second.values()], evaluate))
+    return found
+
+
+def together(wrt: list[Node], found: list[Node | None], evaluate: Evaluator) -> float:
+    """A number that depends on all elements of gradients; none is zeros."""
+    arrays = (np.zeros(x.shape) if g is None else evaluate(g)[0] for x, g in zip(wrt, found))
+    return sum((k + 1) * summary(array) for k, array in enumerate(arrays))
+
+
+def is_empty(values: Values) -> bool:
+    """Whether an input has no elements."""
+    return any(value.size == 0 for value in values.values())
+
+
+def is_ordinary(values: Values) -> bool:
+    """Whether the inputs hold finite numbers that are all different."""
+    return not is_empty(values) and all(
+        np.isfinite(value).all() and len(np.unique(value)) == value.size
+        for value in values.values()
+    )
+
+
+def results_of_pytorch() -> dict[str, list[Any]]:
+    """What variations.json holds."""
+    return {
+        str(call): [result_of_pytorch(*variation) for variation in variations(call)]
+        for call in called()
+    }
+
+
+def result_of_pytorch(text: str, values: Values) -> list[float] | str | None:
+    """The numbers of a variation; None where PyTorch raises."""
+    import torch
+
+    if NOT_VARIED.search(text) or (ORDERED.search(text) and not is_ordinary(values)):
+        return NOT_COMPARED
+    tensors = {name: torch.tensor(value) for name, value in values.items()}
+    wrt = [t.requires_grad_() for t in tensors.values() if t.is_floating_point()]
+    try:
+        out = run_torch(text, tensors)
+    except Exception as error:
+        taken = any(re.search(said, str(error)) for said in (*TAKEN, *TAKEN_TOO))
+        return NOT_COMPARED if taken or is_empty(values) else None
+    if not isinstance(out, torch.Tensor) or out.is_complex():
+        return NOT_COMPARED
+    found = [summary(out.detach().double().numpy())]
+    try:
+        if out.requires_grad and out.dtype == torch.float64:
+            found += islice(derivatives_of_pytorch(out, wrt), 1 + is_ordinary(values))
+    except (RuntimeError, IndexError):
+        pass  # it has no derivative there
+    return [float(f"{number:.{FEWER_DIGITS}g}") for number in found]
+
+
+def derivatives_of_pytorch(out: Any, wrt: list[Any]) -> Iterator[float]:
+    """The numbers made of the gradients, and of the derivatives of these."""
+    import torch
+
+    seed = torch.tensor(seed_for(out.detach().numpy()), requires_grad=True)
+    first = torch.autograd.grad(out, wrt, seed, allow_unused=True, create_graph=True)
+    yield together_in_pytorch(wrt, first)
+    weights = [torch.tensor(numbers(tuple(t.shape), 2 + k)) for k, t in enumerate(wrt)]
+    total = sum((w * g).sum() for w, g in zip(weights, first) if g is not None)
+    if isinstance(total, torch.Tensor) and total.requires_grad:
+        second = torch.autograd.grad(total, [*wrt, seed], allow_unused=True)
+        yield together_in_pytorch([*wrt, seed], second)
+
+
+def together_in_pytorch(wrt: list[Any], found: tuple[Any, ...]) -> float:
+    """As `together`."""
+    import torch
+
+    arrays = (
+        (torch.zeros_like(t) if g is None else g).numpy(force=True) for t, g in zip(wrt, found)
+    )
+    return sum((k + 1) * summary(array) for k, array in enumerate(arrays))
+
+
 def write(name: str, found: dict[str, Any]) -> None:
     """A file with a line for every call."""
     lines = (f"{json.dumps(k)}: {json.dumps(v, separators=(',', ':'))}" for k, v in found.items())
@@ -251,3 +503,4 @@ if __name__ == "__main__":
     torch.set_num_threads(1)  # of several writes to one place the last is seen
     write("calls.json", answers_of_pytorch())
     write("misuses.json", reactions_of_pytorch())
+    write("variations.json", results_of_pytorch())

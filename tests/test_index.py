@@ -62,7 +62,7 @@ def lowered(node, names, values=None):
     return lower, lower(node, at), at
 
 
-@pytest.mark.parametrize("example", swept(8, others=4, firsts=2))
+@pytest.mark.parametrize("example", swept(8))
 def test_example(example):
     checks.run(case(example))
 

@@ -262,6 +262,7 @@ def gradient(input, *, spacing=1, dim=None, edge_order=1):
     """Slopes along each of the dimensions, by differences of neighbours; one-sided at the ends."""
     x = as_node(input)
     over = range(x.ndim) if dim is None else dim if isinstance(dim, tuple) else (dim,)
+    shapes.axes(tuple(over), x.ndim)  # refuses a dimension that is named twice
     if spacing is None:
         spacing = 1
     steps = spacing if isinstance(spacing, tuple) else (spacing,) * len(over)
