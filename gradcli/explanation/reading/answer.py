@@ -213,8 +213,8 @@ def _backwards(reading: Reading) -> list[Section]:
         sections.append(Section("backward", title, remark, _explained(explained(back))))
     left = len(first) - MOST_BACKWARDS
     if left > 0:
-        message = "1 further line runs backward" if left == 1 else f"{left} further lines run backward"
-        note = Prose(words(f"{message}, as these do."))
+        lines_run = "line runs" if left == 1 else "lines run"
+        note = Prose(words(f"{left} further {lines_run} backward, as these do."))
         sections.append(Section("backward", words("More"), (), (note,)))
     return sections
 
