@@ -7,9 +7,11 @@ from collections import Counter
 import numpy as np
 import pytest
 from console import gradcli as run
-from support import Case, Checks, case, examples, explained, one_hot_jacobian, swept
+from support import Case, Checks, case, examples, explained, one_hot_jacobian, one_in, swept
+from test_calls import calls_and_variations
 
 import gradcli
+from gradcli.errors import GradcliError
 from gradcli.explanation.analysis import Analysis
 from gradcli.explanation.data import Data
 from gradcli.explanation.formulas import by_index
@@ -76,6 +78,15 @@ def every_element_is_numpys(c):
             for shown in (e, Simplifier(lower.sizes)(e), Simplifier(lower.sizes, False)(e)):
                 found = numbers_of(shown, at, node.shape, c.value)
                 np.testing.assert_allclose(found, c.value(node), rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("example", one_in(64, calls_and_variations()))
+def test_calls(example):
+    try:
+        c = case(example)
+    except GradcliError:
+        return  # there is no such call
+    every_element_is_numpys(c)
 
 
 def test_what_lowers_fully_and_is_the_output():

@@ -151,6 +151,65 @@ def test_values_are_in_bounds(op):
             assert np.all((low <= value) & (value <= high))
 
 
+# Kinks that are none along some directions, as those of elements that are all equal, and functions
+# that PyTorch says are 0 beside a jump; kinks of elements that are tied with what is left out.
+MORE_THAN_KINKS = {
+    "bent", "copysign", "cosine_similarity", "det", "div_trunc", "fmod", "frac", "kthvalue_values",
+    "logcumsumexp_slope", "median_all", "median_values", "nanmedian_all", "nanmedian_values",
+    "nanquantile", "nextafter", "quantile", "ramp_to_slope", "sort_values", "topk_values", "trunc",
+}  # fmt: skip
+LESS_THAN_KINKS = {"clamp", "cummin_values", "cummin_indices", "frexp_mantissa", "margin_terms"}
+
+
+def kinks_of(example):
+    """For values that are ordinary, equal, 0 or whole: each node of the operator, the values, the
+    mask of its kinks and the inputs that move.
+    """
+    drawn = example.problem.values
+    patterns = (0.0, 1, 0, -1, 1, 0.5), (0.0,), (1.0,), (2.0, 1, 1, -2, -2, 0, 0.5, -0.5)
+    ways = [lambda v, p=p: np.resize(np.array(p), v.shape) for p in patterns]
+    for way in (lambda v: v, np.round, lambda v: np.round(2 * v) / 2, *ways):
+        point = {n: way(v) if n.dtype == "float" else v for n, v in drawn.items()}
+        for node in (n for n in everything(example.problem.out) if n.op is example.op):
+            moved = [i for i in node.inputs if i in point and i.dtype == "float"]
+            found = example.op.kink(node, *node.inputs, **node.attrs)
+            of_each = isinstance(found, tuple)
+            pairs = zip(found, ([i] for i in node.inputs)) if of_each else [(found, moved)]
+            for mask, by in pairs:
+                if mask is not None and mask.shape in ((), node.shape) and set(by) & set(moved):
+                    yield node, point, mask, by
+
+
+def roughness(node, point, moved, step=1e-5):
+    """1 where the slopes on both sides differ, or the value jumps, in one of three directions; 0
+    where not, and nan where there are no numbers.
+    """
+    draw, worst = np.random.default_rng(1), np.zeros(node.shape)
+    (here,) = Evaluator(point)(node)
+    for _ in range(3):
+        along = {n: draw.choice([-1, 1], n.shape) * draw.uniform(0.5, 1, n.shape) for n in moved}
+        ends = (point | {n: point[n] + k * step * d for n, d in along.items()} for k in (1, -1))
+        plus, minus = (Evaluator(end)(node)[0] - here for end in ends)
+        apart = np.abs(plus + minus) > 1e-3 * (step + np.abs(plus) + np.abs(minus))
+        jump = np.maximum(np.abs(plus), np.abs(minus)) > 0.01 * (1 + np.abs(here))
+        worst = np.maximum(worst, np.where(np.isfinite(plus + minus), apart | jump, np.nan))
+    return worst
+
+
+def test_kinks_are_where_slopes_on_both_sides_differ():
+    checked, more, less = 0, set(), set()
+    for example in (e for e in EXAMPLES if e.op.kink):
+        for node, point, mask, moved in kinks_of(example):
+            checked += 1
+            known = np.broadcast_to(Evaluator(point)(mask)[0], node.shape)
+            rough = roughness(node, point, moved)
+            more |= {example.op.name} if np.any(known & (rough == 0)) else set()
+            less |= {example.op.name} if np.any(~known & (rough == 1)) else set()
+    assert checked > 1_000
+    assert more == MORE_THAN_KINKS
+    assert less == LESS_THAN_KINKS
+
+
 @each_operator
 def test_record(op):
     assert op.examples or op.family == "leaf"

@@ -1,9 +1,7 @@
 """backends/symbolic.py and elements.py: written-out elements, and their text in the language."""
 
-import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from functools import cache, lru_cache
 from itertools import product
 
@@ -11,7 +9,7 @@ import numpy as np
 import pytest
 import sympy as sp
 from support import Example, assert_equal, examples, generator, one_in, swept
-from test_calls import calls, changed_arguments, shortened
+from test_calls import calls_and_variations
 
 from gradcli.autodiff.reverse import backward
 from gradcli.backends.elements import element_text, elements_text
@@ -236,22 +234,6 @@ VARIANTS = [  # attributes and mixtures that no example of the table has
 @pytest.mark.parametrize(("text", "shapes"), VARIANTS)
 def test_variants(text, shapes):
     elements_are_the_numbers(Example(OPS["square"], text, shapes))
-
-
-UNDEFINED = re.compile(r"ctc_loss|float_power\(-1")  # a blank as a label; complex numbers
-
-
-def calls_and_variations() -> Iterator[Example]:
-    """Every call, and one of the texts that vary each call and each example: the first, the second,
-    and so on in turn.
-    """
-    further = [Example(OPS["square"], *call) for call in calls()]
-    yield from further
-    for k, (op, text, shapes) in enumerate((*further, *examples())):
-        texts = [*dict.fromkeys((*changed_arguments(text), *shortened(text)))]
-        for other in texts[k % max(len(texts), 1) :][:1]:
-            if not UNDEFINED.search(other):
-                yield Example(op, other, shapes)
 
 
 @pytest.mark.parametrize("example", one_in(32, calls_and_variations()))

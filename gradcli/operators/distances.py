@@ -138,8 +138,6 @@ def cdist(x1, x2, *, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
     """The distance of each row of x1 from each row of x2."""
     if min(x1.ndim, x2.ndim) < 2:
         raise GradcliError("shape", "cdist() needs tensors of at least two dimensions")
-    if "bool" in (x1.dtype, x2.dtype):
-        raise GradcliError("arguments", "cdist() takes numbers, and this is a mask")
     have, want = x1.shape[-1], x2.shape[-1]
     if have != want:
         raise shapes.Conflict(f"cdist() of rows of size {have} and {want}", have, want)

@@ -98,16 +98,10 @@ def _exclusive_products(x, *, dim):
 
 
 def _product(x, dim):
-    if len(dim) == x.ndim:
-        return x.prod()
-    for d in dim:
-        x = x.prod(dim=d, keepdim=True)
-    return x
+    return x.prod() if len(dim) == x.ndim else x.prod(dim=dim[0], keepdim=True)
 
 
 def _others_by_index(lower, i, x, *, dim):
-    if 1 < len(dim) < x.ndim:
-        return lower(_product(x, dim) / x, i)
     whole = x.prod() if len(dim) == x.ndim else x.prod(dim=dim[0])
     kept = [place for d, place in enumerate(i) if d not in dim]
     return lower.product(lower(whole, kept), lower(1 / x, i))

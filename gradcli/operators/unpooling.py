@@ -5,6 +5,7 @@ from ..graphs import shapes
 from ..lazy import np
 from .families import composite, shorthand
 from .indexing import in_range
+from .leaves import zeros
 from .windows import several
 
 
@@ -26,7 +27,7 @@ def _unpool(x, indices, *, size):
 )
 def unpool(x, indices, *, size):
     """Elements put where indices say along the last of `size`, zeros elsewhere."""
-    return x.scatter_to(shape=(*x.shape[:-1], size), dim=-1, index=indices)
+    return zeros(size=(*x.shape[:-1], size)).scatter(dim=-1, index=indices, src=x)
 
 
 def _chosen_size(n, output_size, usual, stride):

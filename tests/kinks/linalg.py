@@ -180,6 +180,8 @@ PIERCED = [
     [[2.0, 1.0], [3.0, -INF]],
 ]
 ODD = [
+    ("det(x)", {"x": [[NAN, 1.0], [0.0, 2.0]]}, None),
+    ("det(x)", {"x": [[[NAN, 1.0], [0.0, 2.0]], [[1.0, 2.0], [2.0, 4.0]]]}, None),
     *(
         (f"det({x})", {"x": matrix}, seed)
         for x, matrix in (("x", NEARLY), ("x", SINGULAR), ("x", ZEROS), ("x.T", SINGULAR))

@@ -226,6 +226,7 @@ DISTANCES = [
 
 HOLES = [[nan, 1.0], [1.0, 2.0], [inf, 0.0], [1.0, 2.0], [0.0, -inf]]
 ODD = [
+    ("scaled_dot_product_attention(x, x, x)", {"x": [[40.0, 3.0], [-50.0, 60.0]]}, None),
     *((f"cdist(x, y, {p})", {"x": HOLES[:2], "y": HOLES[1:]}, None) for p in (0, 1.0, 2.0, inf)),
     *((f"pdist(x, {p})", {"x": HOLES}, None) for p in (0, 1.0, 2.0, inf)),
     *((f"renorm(x, {p}, 0, 1.5)", {"x": HOLES}, None) for p in (1, 2, inf)),
