@@ -3,7 +3,7 @@
 A search, for example for a shorter formula, runs within `Budget.search`. It calls `tick()` wherever
 it builds or evaluates a node, which raises OutOfTime once the budget is spent; `search` then
 returns its fallback. Outside a search `tick()` does nothing: computations without an alternative
-have no time limit. Results are laid out within `Budget.present`, which has some time more. Values
+have no time limit. Results are laid out within `Budget.present`, which ends later. Values
 of large tensors are computed within `Budget.compute`, and are refused where that takes too long.
 """
 
@@ -13,7 +13,7 @@ from time import perf_counter, thread_time
 from typing import Any, NoReturn
 
 EVERY = 16  # ticks between two readings of the clock
-PRESENTING = 0.4  # seconds in addition, in which results are laid out
+PRESENTING = 0.4  # the last of the seconds, in which results are laid out and nothing is searched
 
 
 class OutOfTime(Exception):
@@ -57,8 +57,8 @@ class Deadline:
 
 
 class Budget:
-    """The CPU seconds of one request after which its searches end; they are counted from `renew`,
-    and other computations use them up too. `spent`: whether a search was ever cut short;
+    """The CPU seconds of one request, of which searches have all but the last few tenths; they are
+    counted from `renew`, and other computations use them up too. `spent`: whether a search was ever cut short;
     `computed`: seconds in which large values were computed, outside of searches; `operations`:
     cached node counts of outputs.
     """
@@ -76,8 +76,8 @@ class Budget:
         the results of searches that ended early may be cached.
         """
         now, self.computed = thread_time(), 0.0
-        self._searches = Deadline(now + self._seconds)
-        self._presenting = Deadline(now + self._seconds + PRESENTING)
+        self._presenting = Deadline(now + max(self._seconds, PRESENTING))
+        self._searches = Deadline(self._presenting.end - PRESENTING)
 
     def search(self, compute: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
         """The result of `compute`, or of `otherwise` if the budget is spent first. A nested search
@@ -87,7 +87,7 @@ class Budget:
         return self._until(self._searches, compute, otherwise)
 
     def present(self, compute: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
-        """The same for what presents results, which has some time more: sections, how they are laid
+        """The same for what presents results, which ends later: sections, how they are laid
         out, and formulas that nothing shorter is searched for.
         """
         return self._until(self._presenting, compute, otherwise)
@@ -99,7 +99,7 @@ class Budget:
         if _deadline.get() is not None:
             return values()
         start = thread_time()
-        token = _deadline.set(Deadline(start + self._seconds + PRESENTING - self.computed))
+        token = _deadline.set(Deadline(start + max(self._seconds, PRESENTING) - self.computed))
         try:
             values()
         except OutOfTime:

@@ -144,8 +144,11 @@ def test_what_is_no_search_uses_up_the_seconds_too(monkeypatch):
     assert budget.spent is False
     budget.renew()
     assert budget.search(compute, lambda: "less") == "all"
-    now[0] = 6.0
+    now[0] = 4.9
     assert budget.search(compute, lambda: "less") == "less"
+    assert budget.present(compute, lambda: "less") == "all"
+    now[0] = 5.1
+    assert budget.present(compute, lambda: "less") == "less"
 
 
 def test_a_hessian_of_many_inputs_shows_its_first_blocks():

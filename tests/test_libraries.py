@@ -51,6 +51,7 @@ np.sum((np.array([[1, 2, 3, 4]]) @ x - np.array([1])) ** 2)
 (np.array([1, 2, 3, 4]) - (np.sin(x) > 0)) * x
 np.take(x, -1) + np.take(x, [-1, 0]) + np.take(M, -1, axis=0)[:2]
 np.round(np.array([1, 2, 3, 4]), 1) * x
+np.real(x) + np.imag(y)
 np.sort(x)[::-1]
 np.exp(T)[0, ::-2, 1:]
 np.exp(T)[:, -1:0:-1, [0, 2]]
@@ -354,6 +355,8 @@ np.indices((3, 4))[1] * M
 np.searchsorted(np.sort(p), x) * x + np.searchsorted(np.sort(p), p, side="right")
 np.digitize(x, [0, 1]) * x + np.digitize(x, [0, 1], right=True)
 np.bincount([0, 2, 2, 1], weights=x)
+np.median(np.array([1.0, np.inf])) + np.median([np.inf, np.inf, 1]) + 0 * x # flat
+np.nanmedian([-np.inf, 1.0, 3, -np.inf, np.nan]) + 0 * x # flat
 np.unique([3, 1, 3])[1] * x + np.unique(np.array([1, 2, 2]), False, True, True)[2][1] # flat
 np.unique(x > 0).sum() * x # flat
 np.isin([1, 2, 3, 4], [2, 3]) * x
@@ -505,6 +508,8 @@ jnp.sin(M).std() + M.var(axis=0).sum()
 jnp.sin(x).sort()
 jnp.cbrt(k)
 jnp.median(x) + jnp.median(k)
+jnp.median(jnp.append(k, jnp.inf)) + jnp.median(jnp.append(x[:1], jnp.inf))
+jax.scipy.special.logsumexp(jnp.append(x, jnp.inf), b=jnp.array([1.0, 2.0, 1.0, 1.0, 0.0]))
 jax.lax.stop_gradient(x) * x
 jax.lax.add(x, y) + jax.lax.sub(x, y) * jax.lax.mul(x, y) / jax.lax.div(x, y)
 jax.lax.max(x, y) + jax.lax.min(x, 0.0) + jax.lax.rem(x, p) + jax.lax.pow(p, x)
@@ -793,6 +798,22 @@ def test_a_tenth_of_numpy_is_refused_at_most():
 
 
 @pytest.mark.oracle
+@pytest.mark.parametrize(
+    ("text", "value", "words"),
+    [
+        ("jnp.maximum(x, 1.0).sum()", [np.nan, 2.0], "nan or infinite"),
+        ("jax.lax.cummax(x).sum()", [1.0, 1.0], "JAX shares the gradient of cummax"),
+        ("jnp.log(x).sum()", [0.0, 1.0], "nan or infinite"),
+        ("jnp.maximum(x, 1.0).sum() + jax.nn.softmax(x, where=x > 0).sum()", [1.0, -2.0], None),
+        ("np.maximum(x, 1.0).sum()", [np.nan, 2.0], None),
+    ],
+)
+def test_slopes_that_are_not_those_of_jax_are_named(text, value, words):
+    (found,) = gradcli.batch([{"expr": text, "values": {"x": value}, "want": ["grad", "notes"]}])
+    said = [note["message"] for note in found["notes"] if note["code"] == "not-in-jax"]
+    assert [words in message for message in said] == ([True] if words else [])
+
+
 def test_a_fifth_of_jax_is_refused_at_most():
     import jax
     import jax.scipy.special

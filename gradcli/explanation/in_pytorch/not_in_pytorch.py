@@ -7,16 +7,17 @@ from ...graphs import Node, walk
 from ...graphs.shapes import broadcast, text
 from ...language.problem import Problem
 from ..analysis import Analysis
+from .not_in_jax import not_in_jax
 
 CODE = "not-in-pytorch"
 
 
 def not_in_pytorch(a: Analysis) -> list[tuple[str, str]]:
     """Notes on inputs of operators with respect to which PyTorch has no derivative, and on
-    gradients that it does not differentiate.
+    gradients that it does not differentiate; in a program of JAX on slopes that are not JAX's.
     """
     names = (name for x in a.problem.wrt for name in a.refused_again(x))
-    return [*_fixed(a), *_not_again(names)]
+    return [*_fixed(a), *_not_again(names), *not_in_jax(a)]
 
 
 def hessian_not_in_pytorch(p: Problem) -> list[tuple[str, str]]:

@@ -230,7 +230,15 @@ def _hundredths(q: Any) -> Any:
 
 
 def _median(name: str) -> Callable:
-    return lambda a, axis=None, *, keepdims=False: _quantile(name)(a, 0.5, axis, keepdims=keepdims)
+    def median(a, axis=None, *, keepdims=False):
+        def quantile(method):
+            return _quantile(name)(a, 0.5, axis, method=method, keepdims=keepdims)
+
+        low, high = quantile("lower"), quantile("higher")
+        infinite = op.isinf(low) | op.isinf(high)  # where the quantile between them is nan
+        return op.otherwise(infinite, quantile("linear"), (low + high) / 2)
+
+    return median
 
 
 def _sort(a, axis=-1):
@@ -832,6 +840,7 @@ ARRAYS: dict[str, Any] = {
     **{"radians": "deg2rad", "conjugate": "conj", "invert": "bitwise_not"},
     **{"bitwise_invert": "bitwise_not", "cbrt": "cbrt", "real_if_close": "real"},
     "angle": angle_by("atan2"),
+    "imag": lambda val: op.zeros_like(val),  # of real numbers
     "around": _round,
     "round": _round,
     "clip": _clip,

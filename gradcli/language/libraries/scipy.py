@@ -122,7 +122,9 @@ def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
         return op.logsumexp(a, dim=over, keepdim=keepdims)
     highest = op.detach(op.amax(op.where(op.eq(b, 0), -math.inf, a), dim=over, keepdim=True))
     highest = op.where(op.isinf(highest), 0.0, highest)
-    total = op.sum(b * op.exp(a - highest), dim=over, keepdim=True)
+    left_out = op.eq(b, 0) & ~op.isfinite(a)
+    terms = b * op.exp(op.where(left_out, 0.0, a) - highest)
+    total = op.sum(terms, dim=over, keepdim=True)
     out = op.log(total) + highest
     return out if keepdims else op.sum(out, dim=over)
 
