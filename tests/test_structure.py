@@ -174,7 +174,7 @@ NAMED = [
         "kron(eye(x.shape[0]), ones(2, 1))",
         6,
     ),
-    ("(X @ w - y)**2", "X=4x3,w=3,y=4", "w", "dense", "2 * (X * (X @ w - y)[:, None])", 12),
+    ("(X @ w - y)**2", "X=4x3,w=3,y=4", "w", "dense", "2 * diag(X @ w - y) @ X", 12),
     ("x + y", "x=2x3,y=2x3", "x", "identity", "eye(x.numel())", 6),
     ("x.reshape(3, 2)", "x=2x3", "x", "identity", "eye(x.numel())", 6),
     ("2 * x + 1", "x=3", "x", "scaled identity", "2 * eye(x.shape[0])", 3),

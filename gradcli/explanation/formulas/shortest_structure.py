@@ -216,16 +216,17 @@ def _best(w: Wording, x: Input, tried: Jacobians) -> tuple[Structure | None, boo
     whether any closed form could be read off.
     """
     best: Structure | None = None
-    least, readable = TOO_LONG + 1, False
+    least, readable = (TOO_LONG + 1.0, 0), False
     for other in _readings(w, x):
         if other.formula is None:
             continue
         readable = True
-        if tree.size(other.formula) >= least:
+        length = tree.length_in_statements(other.formula), tree.size(other.formula)
+        if length >= least:
             continue
         if all(other.agrees(trial.computed, matrix) for trial, matrix in tried):
-            best, least = other, tree.size(other.formula)
-        if least <= SHORT:
+            best, least = other, length
+        if least[0] <= SHORT:
             break
     return best and _assuming(w, best, tried), readable
 

@@ -10,16 +10,16 @@ from ...graphs import OPS, Node, walk
 from ...graphs.substitution import substitute
 from .. import tree
 from ..formulas.rules.products import product_of
-from ..tree import Attribute, Call, Infix, Subscript, Tree, shortest
+from ..tree import Attribute, Call, Infix, Subscript, Tree, length_in_statements
 from .layouts import Layout
-from .matrix_products import added, multiplied, scaled
+from .matrix_products import added, is_multiple, multiplied, scaled
 
 Write = Callable[[Layout, bool], Tree | None]  # the matrix; True if its columns are the input's
 
 Term = tuple[str, Node]  # a sign, and a term
 
 MOST_SPLITS = 6  # that are tried
-LONG_PART = 16  # length of a formula that is composed further
+LONG_PART = 9  # length of a formula that is composed further
 LONGEST = 80  # names, numbers and symbols; longer formulas explain nothing
 SUMS = {"{0} + {1}": "+", "{0} - {1}": "-"}  # spellings of operators
 
@@ -43,15 +43,15 @@ class Composition:
             if formulas and len(formulas) == len(written):
                 times = _product_with_multiple if _is_multiple(after) else _product
                 products.append(reduce(times, formulas))
-        result = min(products, key=tree.size, default=None)
-        if result is None or (deep > 1 and tree.size(result) > LONG_PART):
-            result = shortest((result, self._sum(layout, to_input, deep)))
+        result = min(products, key=length_in_statements, default=None)
+        if result is None or (deep > 1 and length_in_statements(result) > LONG_PART):
+            result = _shorter(result, self._sum(layout, to_input, deep))
         return None if result is None or tree.size(result) > LONGEST else result
 
     def _part(self, layout: Layout, to_input: bool, deep: int) -> Tree | None:
         written = self.write(layout, to_input)
-        if deep and (written is None or tree.size(written) > LONG_PART):
-            written = shortest((written, self(layout, to_input, deep)))
+        if deep and (written is None or length_in_statements(written) > LONG_PART):
+            written = _shorter(written, self(layout, to_input, deep))
         return written
 
     def _sum(self, layout: Layout, to_input: bool, deep: int) -> Tree | None:
@@ -68,6 +68,12 @@ class Composition:
                 return None
             out = added(out, written, sign == "-")
         return out
+
+
+def _shorter(one: Tree | None, other: Tree | None) -> Tree | None:
+    if one is None or other is None:
+        return one or other
+    return min(one, other, key=length_in_statements)
 
 
 def _is_reshape(layout: Layout) -> bool:
@@ -98,6 +104,7 @@ def _product(left: Tree, right: Tree) -> Tree:
     number, rest = _split_number(left)
     if _is_call("eye", rest):
         return scaled(number, right)
+    left = scaled(number, rest)
     if isinstance(right, Infix) and right.symbol == "/" and _is_count(right.right):
         return Infix("/", _product(left, right.left), right.right)
     number, rest = _split_number(right)
@@ -112,12 +119,15 @@ def _product(left: Tree, right: Tree) -> Tree:
     return multiplied(left, right)
 
 
-def _split_number(written: Tree) -> tuple[tree.Number | None, Tree]:
-    """The number that multiplies a matrix, None for 1 or a tensor of weights, and the matrix."""
+def _split_number(written: Tree) -> tuple[Tree | None, Tree]:
+    """The scalar that multiplies a matrix, None for 1 or a tensor of weights, and the matrix."""
+    if isinstance(written, Call) and written.function == "diag" and len(written.args) == 1:
+        number, weights = _split_number(written.args[0])
+        return number, written if number is None else Call("diag", (weights,))
     if not isinstance(written, Infix) or written.symbol != "*":
         return None, written
-    number = written.left
-    return (number, written.right) if isinstance(number, tree.Number) else (None, written)
+    is_number = isinstance(written.left, tree.Number) or is_multiple(written)
+    return (written.left, written.right) if is_number else (None, written)
 
 
 def _is_count(written: Tree) -> bool:

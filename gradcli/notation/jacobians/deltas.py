@@ -298,7 +298,7 @@ class JacobianEntry:
             written = self.write.tensor(inverted(f) if divides(f) else f, [])
             if written is None:
                 return name, None
-            out = Infix("/", out, written) if divides(f) else Infix("*", written, out)
+            out = Infix("/", out, written) if divides(f) else Infix("*", written, out, (0, 2))
         return name, out
 
     def _expanded(self) -> Tree | None:

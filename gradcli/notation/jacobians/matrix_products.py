@@ -128,12 +128,16 @@ class Contraction:
     # ---- the parts -------------------------------------------------------------------------------
 
     def _along(self, path: list[str]) -> Tree:
-        """The product of the matrices on a path, with branches as diagonals between them."""
+        """The product of the matrices on a path, with branches as diagonals between them; a mask
+        multiplies the columns of the matrix before it.
+        """
         out: list[Tree] = []
         for place, letter in enumerate(path):
             neighbours = path[max(place - 1, 0) : place + 2]
             weight = self._vector(letter, neighbours)
-            if weight is not None:
+            if weight is not None and out and is_mask(weight):
+                out[-1] = Infix("*", out[-1], weight)
+            elif weight is not None:
                 out.append(Call("diag", (in_numbers(weight),)))
             if place + 1 < len(path):
                 out.append(self._edge(letter, path[place + 1]))
@@ -261,7 +265,7 @@ def multiplied(left: Tree, right: Tree) -> Tree:
     """left @ right, without brackets around products; scalar factors move to the front."""
     if isinstance(right, Infix) and right.symbol == "@":
         return Infix("@", multiplied(left, right.left), right.right)
-    if isinstance(right, Infix) and _is_multiple(right):
+    if isinstance(right, Infix) and is_multiple(right):
         return scaled(right.left, multiplied(left, right.right))
     return Infix("@", left, right)
 
@@ -270,12 +274,12 @@ def transposed(written: Tree) -> Tree:
     """A.T for A, A for A.T, and s * A for s * A.T with a scalar s."""
     if isinstance(written, Attribute) and written.name == "T":
         return written.base
-    if isinstance(written, Infix) and _is_multiple(written):
+    if isinstance(written, Infix) and is_multiple(written):
         return written._replace(right=transposed(written.right))
     return Attribute(written, "T")
 
 
-def _is_multiple(written: Infix) -> bool:
+def is_multiple(written: Infix) -> bool:
     """Whether a formula is a scalar times a matrix."""
     return written.symbol == "*" and written.ndims == (0, 2)
 
@@ -289,7 +293,7 @@ def scaled(number: Tree | None, written: Tree) -> Tree:
         return Infix("/", numerator, number.right)
     if isinstance(written, Infix) and written.symbol == "@":
         return written._replace(left=scaled(number, written.left))
-    return Infix("*", number, written)
+    return Infix("*", number, written, (0, 2))
 
 
 def added(out: Tree | None, written: Tree, minus: bool) -> Tree:

@@ -6,7 +6,7 @@ nothing is claimed that they contradict.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -135,7 +135,7 @@ def jacobian_structure(
         composed = _composed(entry_of, Layout(out, grad, seed_node), x, rows, key_parts, factors)
         banded = bands(entry.write, entry.e, entry.rows, entry.columns) if entry else None
         composed_formula = _composed_or_banded(composed, banded)
-        result = _with_formula(result, _clearly_shorter(composed_formula, result.formula))
+        result = _with_formula(result, _shorter(composed_formula, result.formula))
         if result.formula is None and entry:
             other = entry_of(Layout(out, grad, seed_node), x, like=rows, unit_vectors=True)
             result = _with_formula(result, None if other is None else other.formula())
@@ -187,11 +187,30 @@ def _composed(
     return Composition(write)(layout)
 
 
-def _clearly_shorter(composed: Tree | None, formula: Tree | None) -> Tree | None:
-    """The composed formula, if the other one is longer by more than a sign; else that."""
+def _shorter(composed: Tree | None, formula: Tree | None) -> Tree | None:
+    """The composed formula if it is shorter, else the other one."""
     if composed is None or formula is None:
         return composed or formula
-    return composed if tree.size(composed) + 1 < tree.size(formula) else formula
+    return min(formula, composed, key=_length)
+
+
+def _length(written: Tree) -> float:
+    """The length, in which a diagonal counts nothing, because diag(w) @ A reads better than
+    A * w[:, None], and what is in an index counts.
+    """
+    return tree.length_in_statements(written) + sum(map(_more, _parts(written)))
+
+
+def _more(part: Tree) -> int:
+    if isinstance(part, Subscript):
+        return sum(map(tree.size, part.items)) - 1
+    return -1 if isinstance(part, Call) and part.function == "diag" else 0
+
+
+def _parts(written: Tree) -> Iterator[Tree]:
+    yield written
+    for part in tree.children(written):
+        yield from _parts(part)
 
 
 def _may_be_composed(result: Structure) -> bool:

@@ -268,6 +268,7 @@ class Tensors:
             outer = self.outer(e.factors, letters[:1], letters[1:])
             if outer is not None:
                 return outer
+        scalar = True  # whether the factors before have no letters
         for factor in numbers_first(powers(e.factors)):
             is_divisor = divides(factor)
             written = self._tensor(inverted(factor) if is_divisor else factor, letters)
@@ -277,7 +278,9 @@ class Tensors:
                 out = written
             else:
                 left = tree.Number(1) if out is None else out
-                out = Infix("/" if is_divisor else "*", left, written)
+                ndims = (0, len(letters)) if scalar and not is_divisor else None
+                out = Infix("/" if is_divisor else "*", left, written, ndims)
+            scalar = scalar and not letters_of(factor) - {*self.fixed}
         return out
 
     def outer(self, factors: Sequence[Expr], rows: Letters, columns: Letters) -> Tree | None:

@@ -30,6 +30,7 @@ from .parts import (
     children,
     leaves,
     length,
+    length_in_statements,
     listed,
     product,
     shortest,
@@ -41,6 +42,7 @@ __all__ = [
     "ALL", "COMPARISONS", "LONG", "NEW_DIMENSION", "Attribute", "Between", "Block", "Bracketed",
     "Call", "Condition", "Derivative", "Indexed", "Infix", "LeftOut", "Listing", "Method",
     "Multiples", "Name", "Number", "Prefix", "Quotient", "Slice", "Subscript", "Sum", "Texts",
-    "Token", "Tree", "Verbatim", "beginning", "children", "leaves", "length", "listed", "number",
-    "product", "shortest", "size", "taken", "text", "tokens",
+    "Token", "Tree", "Verbatim", "beginning", "children", "leaves", "length",
+    "length_in_statements", "listed", "number", "product", "shortest", "size", "taken", "text",
+    "tokens",
 ]  # fmt: skip

@@ -4,7 +4,7 @@ A formula is never a string before it is shown: `as_text` and the writers of `ty
 Trees may share parts and be deep: nothing here recurses.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from functools import reduce
 from itertools import chain
 from typing import Any, NamedTuple, Union
@@ -291,15 +291,20 @@ def _opened(part: Tree) -> tuple[float, list[Tree]]:
     return _counts(part), children(part)
 
 
-def length(tree: Tree, opened: Callable[[Tree], tuple[float, list[Tree]]] = _opened) -> float:
+def length(
+    tree: Tree,
+    opened: Callable[[Tree], tuple[float, list[Tree]]] = _opened,
+    identity: Callable[[Tree], Hashable] = id,
+) -> float:
     """The same where what is repeated is written once, and has a name, if that is shorter; `opened`
-    says of a formula what it counts without those that it is made of, and which these are.
+    says of a formula what it counts without those that it is made of, and which these are. Parts of
+    the same `identity` are the same.
     """
-    times: dict[int, int] = {}
+    times: dict[Hashable, int] = {}
     total, stack = 0.0, [tree]
     while stack:
         part = stack.pop()
-        met = times[id(part)] = times.get(id(part), 0) + 1
+        met = times[identity(part)] = times.get(identity(part), 0) + 1
         if met > 1:
             total += _again(part, met)
             continue
@@ -307,6 +312,11 @@ def length(tree: Tree, opened: Callable[[Tree], tuple[float, list[Tree]]] = _ope
         total += own
         stack += inner
     return total
+
+
+def length_in_statements(tree: Tree) -> float:
+    """The length where parts that are equal are written once."""
+    return length(tree, identity=lambda part: part)
 
 
 def _again(part: Tree, times: int) -> int:

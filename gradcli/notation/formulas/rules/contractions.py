@@ -5,6 +5,7 @@ from itertools import permutations
 
 from ....graphs import OPS, Node, intern
 from ....graphs.shapes import Shape, axes
+from .chains import chain_of, product_node
 from .identities import condition, identities
 from .places import new_dimensions
 from .products import (
@@ -55,6 +56,20 @@ identities(CANDIDATES, """
     mean(A @ B, dim=0, keepdim=k) = mean(A, dim=0, keepdim=k) @ B
     mean(A @ B, dim=1, keepdim=k) = A @ mean(B, dim=1, keepdim=k)
 """)  # fmt: skip
+
+
+@candidate("trace")
+def trace_as_sum(node: Node) -> Iterator[Node]:
+    """trace(A @ B @ C.T) = (C * (A @ B)).sum(), for any factor that is transposed and no side of a
+    quadratic form, as in trace(X.T @ A @ X).
+    """
+    chain = chain_of(node.parents[0])
+    factors = () if chain is None else chain.factors
+    for k, f in enumerate(factors):
+        rest = [*factors[k + 1 :], *factors[:k]]
+        if f.transposed and f.node.ndim == 2 and all(f.node is not other.node for other in rest):
+            total = (f.node * product_node(rest, f.node.shape)).sum()
+            yield scaled(chain.scale, total)  # type: ignore[union-attr]
 
 
 @candidate("matmul")

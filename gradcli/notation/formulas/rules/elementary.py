@@ -69,6 +69,8 @@ identities(CANDIDATES, """
     softmax(log(x), dim=d) = x / sum(x, dim=d, keepdim=True)
     logsumexp(log(x), dim=d, keepdim=k) = log(sum(x, dim=d, keepdim=k))
     cos(x) ** 2 - sin(x) ** 2 = cos(2 * x)
+    sin(x) * cos(x) = sin(2 * x) / 2
+    exp(-logcumsumexp(x, dim=d)) = 1 / cumsum(exp(x), dim=d)
     (1 + tan(x) ** 2) / tan(x) = 2 / sin(2 * x)
     exp(x) * exp(y) = exp(x + y)
     exp(x) / exp(y) = exp(x - y)

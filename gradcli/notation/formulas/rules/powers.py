@@ -107,6 +107,23 @@ def common_powers(node: Node) -> Iterator[Node]:
             yield build(Product(ONE, factors), node.shape)
 
 
+@candidate("add", "sub")
+def powers_of_a_quotient(node: Node) -> Iterator[Node]:
+    """s ** 6 / r ** 7 - s ** 12 / r ** 13 = ((s / r) ** 6 - (s / r) ** 12) / r."""
+    terms = terms_of_sum(node)
+    if not 2 <= len(terms) <= MOST_TERMS:
+        return
+    for x, y in permutations((f for f in terms[0].factors if f.op.name != "size"), 2):
+        exponents = [(t.factors.get(x, 0), t.factors.get(y, 0)) for t in terms]
+        rest = {n + k for n, k in exponents}
+        if len(rest) == 1 and all(n > 1 and k < 0 for n, k in exponents):
+            inner = [
+                t.without(x, y).times({(x / y) ** number_node(n): 1})
+                for t, (n, _) in zip(terms, exponents, strict=True)
+            ]
+            yield build(Product(ONE, with_factors({sum_of(inner): 1}, {y: rest.pop()})), node.shape)
+
+
 def _exponent_in(t: Product, base: Node) -> Node | None:
     """The exponent of a base in a term; None if it does not occur."""
     result = [n for f, e in t.factors.items() if (n := _exponent_of(f, e, base)) is not None]

@@ -222,6 +222,25 @@ def sums_together(node: Node) -> Iterator[Node]:
             yield added([combined, *(t for t in terms if t is not p and t is not q)])
 
 
+@candidate("add", "sub")
+def counted_into_sum(node: Node) -> Iterator[Node]:
+    """x.sum(dim=0) + x.shape[0] * a = (x + a).sum(dim=0), common factors outside."""
+    terms = terms_of(node) or []
+    for p, q in permutations(terms[:MOST_SUMS], 2):
+        for f, count in product(p.once("sum"), q.once("size")):
+            if not _is_count_of(count, f):
+                continue
+            rest, other_rest = p.times({f: -1}), q.times({count: -1})
+            shared = common_factors(rest, other_rest)
+            first = _moved_into_sum(rest.without(*shared), f)
+            repeated = other_rest.without(*shared)
+            if first is None or not all(_may_leave(h, f) for h in repeated.factors):
+                continue
+            total = f.op(first + build(repeated, first.shape), **f.attrs)
+            combined = Product(ONE, with_factor(shared, total))
+            yield added([combined, *(t for t in terms if t is not p and t is not q)])
+
+
 def _same_reduction(f: Node, k: Node) -> bool:
     """Whether two different reductions are over the same dimensions of the same shape."""
     same = f.op is k.op and f.attrs == k.attrs
