@@ -1,4 +1,4 @@
-"""Those who read LaTeX: KaTeX in strict mode, and pdflatex, where they are installed."""
+"""Those who read LaTeX: KaTeX in strict mode, MathJax and pdflatex, where they are installed."""
 
 import atexit
 import json
@@ -8,15 +8,16 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
+import pytest
+
+# each line in is a list of formulas, and each line out what is wrong with some
 SCRIPT = """
-const katex = require("katex");
+%s
 require("readline").createInterface({input: process.stdin}).on("line", (line) => {
   const wrong = [];
   for (const formula of JSON.parse(line)) {
     try {
-      // KaTeX expands 1,000 macros by default, and a matrix with long entries has more
-      const options = {displayMode: true, strict: "error", throwOnError: true, maxExpand: 100000};
-      katex.renderToString(formula, options);
+      read(formula);
     } catch (error) {
       wrong.push([error.message, formula]);
     }
@@ -24,6 +25,26 @@ require("readline").createInterface({input: process.stdin}).on("line", (line) =>
   console.log(JSON.stringify(wrong));
 });
 """
+# macros are expanded 1,000 times by default, and a matrix with long entries has more
+READERS = {
+    "katex": """
+const katex = require("katex");
+const options = {displayMode: true, strict: "error", throwOnError: true, maxExpand: 100000};
+const read = (formula) => katex.renderToString(formula, options);
+""",
+    "mathjax-full": """
+const {mathjax} = require("mathjax-full/js/mathjax.js");
+const {TeX} = require("mathjax-full/js/input/tex.js");
+const {STATE} = require("mathjax-full/js/core/MathItem.js");
+const {liteAdaptor} = require("mathjax-full/js/adaptors/liteAdaptor.js");
+require("mathjax-full/js/handlers/html.js").RegisterHTMLHandler(liteAdaptor());
+require("mathjax-full/js/input/tex/ams/AmsConfiguration.js");
+const formatError = (jax, error) => { throw error; };
+const input = new TeX({packages: ["base", "ams"], maxMacros: 100000, formatError});
+const page = mathjax.document("", {InputJax: input});
+const read = (formula) => page.convert(formula, {display: true, end: STATE.COMPILE});
+""",
+}
 DISPLAYED = re.compile(r"\\begin\{align\*\}.*?\\end\{align\*\}|\\\[(.*?)\\\]", re.DOTALL)
 NO_MATHEMATICS = re.compile(r"\\begin\{verbatim\}.*?\\end\{verbatim\}|^%.*?$", re.DOTALL | re.M)
 PREAMBLE = r"""\documentclass{article}
@@ -56,15 +77,26 @@ def modules(package: str) -> str | None:
     return next((str(folder) for folder in found if (folder / package).is_dir()), None)
 
 
-KATEX = modules("katex")
+FOLDERS = {package: modules(package) for package in READERS}
+KATEX = FOLDERS["katex"]
+readers = pytest.mark.parametrize(
+    "reader",
+    [
+        pytest.param(
+            package,
+            marks=pytest.mark.skipif(not folder, reason=f"needs node and its package {package}"),
+        )
+        for package, folder in FOLDERS.items()
+    ],
+)
 
 
 @cache
-def _reader() -> subprocess.Popen[str]:
-    """A process that KaTeX runs in, a line of formulas in and a line out, until the tests end."""
+def _process(package: str) -> subprocess.Popen[str]:
+    """A process that a reader runs in, until the tests end."""
     process = subprocess.Popen(
-        ["node", "-e", SCRIPT],
-        env={"NODE_PATH": KATEX or "", "PATH": "/usr/local/bin:/usr/bin:/bin"},
+        ["node", "-e", SCRIPT % READERS[package]],
+        env={"NODE_PATH": FOLDERS[package] or "", "PATH": "/usr/local/bin:/usr/bin:/bin"},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -73,14 +105,14 @@ def _reader() -> subprocess.Popen[str]:
     return process
 
 
-def checked_by_katex(formulas: list[str]) -> list[list[str]]:
-    """What KaTeX says of formulas that it does not read, with each of these."""
-    reader = _reader()
-    assert reader.stdin
-    assert reader.stdout
-    reader.stdin.write(json.dumps(formulas) + "\n")
-    reader.stdin.flush()
-    return json.loads(reader.stdout.readline())
+def checked(reader: str, formulas: list[str]) -> list[list[str]]:
+    """What KaTeX or MathJax says of formulas that it does not read, with each of these."""
+    process = _process(reader)
+    assert process.stdin
+    assert process.stdout
+    process.stdin.write(json.dumps(formulas) + "\n")
+    process.stdin.flush()
+    return json.loads(process.stdout.readline())
 
 
 def formulas_in(page: str) -> list[str]:

@@ -10,7 +10,7 @@ import numpy as np
 import pyperclip
 import pytest
 from console import Input, Terminal, gradcli
-from latex_tools import modules
+from latex_tools import checked, modules, readers
 from markdown_it import MarkdownIt
 
 from gradcli.cli.main import run
@@ -87,6 +87,18 @@ def test_nothing_that_was_typed_is_markup(place, program):
 def test_text_within_mathematics_holds_no_commands(place, program):
     """MathJax shows them as they are typed."""
     assert not re.search(r"\\text(tt)?\{[^}]*[\\~$]", gradcli(*program, "--for", place).out)
+
+
+@readers
+def test_long_entries_of_a_jacobian_are_mathematics_too(reader):
+    """Where MathJax finds them: between $$."""
+    text = gradcli(
+        "jacobian", "softmax(x @ a, -1)", "-s", "x=2x3,a=3x4", "--for", "stackexchange"
+    ).out
+    found = re.findall(r"(?ms)^\$\$\n(.*?)\n\$\$$", text)
+    assert sum("J_1 &=" in each for each in found) == 2
+    assert text.count(r"\begin") == sum(each.count(r"\begin") for each in found)
+    assert checked(reader, found) == []
 
 
 def test_the_shape_of_a_vector_is_no_number():

@@ -10,7 +10,7 @@ from html import unescape
 import pytest
 from console import gradcli
 from corpus import ALL
-from latex_tools import KATEX, PDFLATEX, SLIDES, checked_by_katex, compiled, formulas_in
+from latex_tools import PDFLATEX, SLIDES, checked, compiled, formulas_in, readers
 from support import Example, explained, first_examples, one_in, swept
 
 from gradcli.explanation import replies
@@ -233,24 +233,24 @@ def forms(text: str) -> list[Tree]:
     return [read(ast.unparse(value)) for value in values]
 
 
-@pytest.mark.skipif(not KATEX, reason="needs node and its package katex")
+@readers
 @pytest.mark.parametrize("example", swept(12, others=16, firsts=6))
-def test_katex_reads_examples(example):
-    assert checked_by_katex(shown(example)) == []
+def test_formulas_of_examples_are_read(reader, example):
+    assert checked(reader, shown(example)) == []
 
 
-@pytest.mark.skipif(not KATEX, reason="needs node and its package katex")
-def test_katex_reads_a_picture_of_a_jacobian():
+@readers
+def test_a_picture_of_a_jacobian_is_read(reader):
     made = gradcli("jacobian", "x.flip(0)*x", "-s", "x=60", "-f", "latex").out
     assert "smallmatrix" in made
-    assert checked_by_katex(formulas_in(made)) == []
+    assert checked(reader, formulas_in(made)) == []
 
 
-@pytest.mark.skipif(not KATEX, reason="needs node and its package katex")
+@readers
 @pytest.mark.parametrize("part", one_in(8, range(8)))
-def test_katex_reads_identities(part):
+def test_identities_are_read(reader, part):
     written = [latex(form) for identity in ALL[part::8] for form in forms(identity.form)]
-    assert checked_by_katex(written) == []
+    assert checked(reader, written) == []
 
 
 def test_mathml_of_identities_is_xml():

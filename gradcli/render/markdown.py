@@ -57,10 +57,6 @@ class MathPage(Page):
         super().__init__(environment)
         self.signs, self.latex = signs, tex.Page(environment)
 
-    def displayed(self, made: str) -> str:
-        """Mathematics in a line of its own."""
-        return f"{self.signs.start}{made}{self.signs.end}"
-
     def table(self, block: Table) -> str:
         """Equations lined up, and items of a list for other rows."""
         return "\n\n".join(
@@ -70,14 +66,19 @@ class MathPage(Page):
 
     def equations(self, rows: Sequence[Row]) -> str:
         """Equations below each other."""
-        return self.displayed(self.latex.equations(rows).replace("{align*}", "{aligned}"))
+        return self.within_signs(self.latex.equations(rows))
+
+    def within_signs(self, made: str) -> str:
+        """LaTeX as a page has it, with the signs of this place around its mathematics."""
+        made = made.replace("\\begin{align*}", f"{self.signs.start}\\begin{{aligned}}")
+        made = made.replace("\\end{align*}", f"\\end{{aligned}}{self.signs.end}")
+        return made.replace("\\[\n", self.signs.start).replace("\n\\]", self.signs.end)
 
     def matrix(self, block: Matrix[Formula]) -> str:
         """A table, or mathematics."""
         if not self.signs.matrices:
             return super().matrix(block)
-        built = self.latex.matrix(block)
-        return built.replace("\\[\n", self.signs.start).replace("\n\\]", self.signs.end)
+        return self.within_signs(self.latex.matrix(block))
 
 
 ANSWER_LINES = 25  # of an answer that is read on a page of answers
