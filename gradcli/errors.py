@@ -74,10 +74,22 @@ class GradcliError(Exception):
         super().__init__(message)
         self.code, self.message, self.hint, self.span = code, message, hint, span
 
+    @property
+    def is_misfit(self) -> bool:
+        """Whether shapes do not fit together, which others may."""
+        return self.code in ("shape", "index", "seed-shape")
+
     def at(self, span: Span | None) -> "GradcliError":
         """This error, placed at `span` unless it already has a place."""
         self.span = self.span or span
         return self
+
+
+class Singular(GradcliError):
+    """A matrix has no inverse, where a computation needs one."""
+
+    def __init__(self, message: str, *, hint: str | None = None):
+        super().__init__("singular", message, hint=hint)
 
 
 # What Python raises for an argument of the wrong type that an operator does not check.

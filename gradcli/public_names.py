@@ -4,10 +4,10 @@
 tensors stand apart, below `path, functions:`.
 """
 
+import os
 from functools import cache
-from pathlib import Path
 
-FILE = Path(__file__).with_name("public_names.txt")
+FILE = os.path.join(os.path.dirname(__file__), "public_names.txt")
 FUNCTIONS = ", functions"  # behind a path
 
 # Functions whose arguments in torch differ from those in torch.nn.functional, where programs call
@@ -24,7 +24,9 @@ def _listed() -> dict[str, frozenset[str]]:
     """The names below each line that ends with a colon."""
     names: dict[str, frozenset[str]] = {}
     path, listed = "", list[str]()
-    for line in [*FILE.read_text(encoding="utf-8").splitlines(), "end:"]:
+    with open(FILE, encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    for line in [*lines, "end:"]:
         if line.endswith(":"):
             names[path] = frozenset(listed)
             path, listed = line[:-1], []

@@ -19,7 +19,7 @@ from .language.posing import pose
 from .language.problem import Problem
 from .limits import MOST_ORDER, Limits
 from .option_spelling import PYTHON, Spelling
-from .pasted.request import in_language
+from .pasted.marks import may_be_program
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 POSED = ("expr", "shapes", "values", "wrt", "assume", "limits", "random_seed")
@@ -109,7 +109,12 @@ class Request(NamedTuple):
     def _pose_arguments(self, **seed: Any) -> dict[str, Any]:
         """The arguments of `pose`, with `grad` where there may be a seed."""
         fields = {name: getattr(self, name) for name in POSED}
-        return in_language({**fields, "stdin": self._stdin(), **seed})
+        asked = {**fields, "stdin": self._stdin(), **seed}
+        if not may_be_program(self.expr):
+            return asked
+        from .pasted.request import in_language
+
+        return in_language(asked)
 
     def _stdin(self) -> Any:
         return self.stdin and self.stdin()

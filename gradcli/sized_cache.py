@@ -1,9 +1,9 @@
 """A cache of the latest results of a function, bounded by their total size."""
 
+from _thread import allocate_lock  # importing threading takes longer than many an answer
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from functools import wraps
-from threading import Lock
 from typing import Any, TypeVar, cast
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -18,7 +18,7 @@ def sized_cache(room: int, size: Callable[..., int]) -> Callable[[F], F]:
 
     def decorate(function: F) -> F:
         cached: OrderedDict[tuple[Hashable, ...], tuple[Any, int]] = OrderedDict()
-        lock, used = Lock(), 0
+        lock, used = allocate_lock(), 0
 
         @wraps(function)
         def latest(*key: Any) -> Any:

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+import scipy.special
 from support import Example, generator, pose, swept
 
 from gradcli.autodiff.reverse import backward
@@ -160,3 +161,21 @@ def test_error_functions_of_many_elements(name):
     p = pose(f"{name}(x)", values={"x": x})
     expected = [getattr(math, name)(value) for value in x]
     np.testing.assert_allclose(Evaluator(p.values)(p.out)[0], expected, rtol=1e-13)
+
+
+@pytest.mark.parametrize("name", ["softmax", "log_softmax", "logsumexp"])
+@pytest.mark.parametrize("length", [1, 2, 3, 64, 65])
+def test_many_rows(name, length):
+    """Rows with ties, both zeros, infinities and nan are as they are alone; SciPy's numbers."""
+    x = np.random.default_rng(0).normal(size=(5_000, length)).round(1)
+    x[1], x[2], x[3, 0], x[4, -1], x[5, 0] = 0.0, -0.0, np.inf, np.nan, -np.inf
+
+    def value(x):
+        p = pose(f"{name}(x, -1)", values={"x": x})
+        return Evaluator(p.values)(p.out)[0]
+
+    with np.errstate(invalid="ignore"):
+        expected = getattr(scipy.special, name)(x, axis=-1)
+    ours = value(x)
+    np.testing.assert_allclose(ours[6:], expected[6:], rtol=1e-13, atol=1e-15)
+    np.testing.assert_allclose(ours[:6], value(x[:6]), rtol=1e-13, atol=0)

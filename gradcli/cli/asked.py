@@ -1,7 +1,6 @@
 """Options of a command, understood, and its answer written: what commands have in common."""
 
 import re
-import shlex
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -107,6 +106,8 @@ def typed(streams: Streams) -> str:
     """The command as it was typed, but for the format of its answer and where that goes; what came
     through a pipe in its place, where that is a line.
     """
+    import shlex
+
     result, skip, piped = list[str](), False, streams.piped.strip()
     for word in streams.arguments:
         option, equals, _ = word.partition("=")

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Iterable
 from typing import Any
 
-COMPLETING = "_GRADCLI_COMPLETE"  # what shells set where they ask for completions
 Words = list[str] | list[tuple[str, str]]
 
 # As typer fills it in. One process for a key press, where typer's has two; files where there is

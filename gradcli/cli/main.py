@@ -2,7 +2,6 @@
 
 import os
 import sys
-import traceback
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +9,6 @@ from typing import Any
 from ..errors import GradcliError
 from ..fields import QUESTIONS, SEEDED
 from ..limits import NO_MEMORY, TOO_DEEP
-from ..render.errors import as_json, message, wrapped
 from .asked import (
     choices_of,
     emit,
@@ -21,11 +19,11 @@ from .asked import (
     typed,
     write,
 )
-from .completion import COMPLETING
 from .mistakes import meant
 from .options import (
     ALWAYS,
     ANSWER,
+    COMPLETING,
     LOOK,
     PAGE,
     SHOWN,
@@ -366,6 +364,7 @@ def examples(streams: Streams, given: Given) -> None:
 
     gradcli examples broadcast
     """
+    from ..render.errors import wrapped
     from ..worked_examples import EXAMPLES, find, listing
 
     width = environment_of(streams, given, full=True).width
@@ -468,7 +467,11 @@ def _called(arguments: list[str], streams: Streams) -> int:
 
 def _fail(error: GradcliError, streams: Streams, arguments: list[str]) -> int:
     if "--debug" in arguments:
+        import traceback
+
         streams.warn("".join(traceback.format_exception(error)).removesuffix("\n"))
+    from ..render.errors import as_json, message
+
     if is_json(arguments) and not isinstance(streams.stdout, Closed):
         streams.write(as_json(error))
     else:

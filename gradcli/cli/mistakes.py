@@ -4,7 +4,6 @@ the name of a file, a question; and values that end at a space.
 
 import os
 import re
-import shlex
 from collections.abc import Collection, Sequence
 
 from ..errors import GradcliError, Span
@@ -15,7 +14,7 @@ NOTEBOOKS = (".ipynb",)
 REQUESTS = (".jsonl", ".ndjson")
 ARRAYS = (".npy", ".npz", ".csv", ".tsv", ".json", ".txt")
 # An option behind an operand, with a value or, of a long name, without.
-INSIDE = re.compile(r"""(?<=[\w)\]'"])[ \t]+(--[a-z][a-z-]*(?=[ \t=]|$)|-[a-z](?=[ \t]+\S))""")
+INSIDE = r"""(?<=[\w)\]'"])[ \t]+(--[a-z][a-z-]*(?=[ \t=]|$)|-[a-z](?=[ \t]+\S))"""
 ASKED = (
     r"(what|why|how|when|which|who|is|are|can|could|does|do|did|should|explain|show|give|tell|find|"
     r"compute|calculate|please|i|my|the|gradient|derivative|jacobian|hessian)('?s)?\s+\w+\s+\w+"
@@ -33,7 +32,9 @@ WHY_NUMBERS = 'with your expression and its values: gradcli why "sqrt(x)" -v "x=
 def check_expression(text: str, command: str) -> None:
     """Refuse what is no expression, though it may be read as one. Raises GradcliError `option`."""
     _check_no_file(text)
-    for result in INSIDE.finditer(text):
+    if "--" not in text:
+        return
+    for result in re.finditer(INSIDE, text):
         if result[1].startswith("--") and result[1] in NAMES:
             raise _inside(text, result, command)
 
@@ -43,7 +44,7 @@ def meant(error: GradcliError, command: str) -> GradcliError:
     if error.code != "syntax" or error.span is None or error.span.origin != "the expression":
         return error
     text = error.span.text
-    inside = (result for result in INSIDE.finditer(text) if result[1] in NAMES)
+    inside = (result for result in re.finditer(INSIDE, text) if result[1] in NAMES)
     result = next(inside, None)
     if result:
         return _inside(text, result, command)
@@ -81,6 +82,8 @@ def _inside(text: str, result: re.Match[str], command: str) -> GradcliError:
 
 def quoted(text: str) -> str:
     """A text as a word of a shell, in the quotes that pages use where these will do."""
+    import shlex
+
     return shlex.quote(text) if re.search(r'["$`\\!]', text) else f'"{text}"'
 
 

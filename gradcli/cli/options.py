@@ -11,9 +11,9 @@ from ..explanation.choices import SECTIONS
 from ..fields import FIELDS, Field
 from ..limits import DEFAULTS, PRECISIONS, WIDTHS, Limits
 from ..render.names import FORMATS, PLACES
-from . import completion
 from .streams import Streams
 
+COMPLETING = "_GRADCLI_COMPLETE"  # what shells set where they ask for completions
 FORMAT_NAMES = (*FORMATS,)
 GRAPH_FORMATS = (*FORMAT_NAMES, "mermaid", "dot")
 LIBRARIES = ("torch", "jax", "numpy", "torch-function", "custom-vjp")
@@ -23,8 +23,8 @@ class Option(NamedTuple):
     """An option; without `names` an argument, which has its place.
 
     `type` is str, int, bool or, of an option that may be repeated, list[str]; `choices` are the
-    words out of which one is chosen, `within` the least and the largest number. `complete` lists
-    what shells complete it with.
+    words out of which one is chosen, `within` the least and the largest number. `complete` is the
+    function of `completion` that lists what shells complete it with.
     """
 
     type: Any
@@ -34,7 +34,7 @@ class Option(NamedTuple):
     help: str = ""
     choices: tuple[str, ...] = ()
     within: tuple[int | None, int | None] = (None, None)
-    complete: Callable[..., Any] | None = None
+    complete: str = ""
     required: bool = False
 
     @property
@@ -47,7 +47,7 @@ def _option(type: Any, default: Any, *names: str, **others: Any) -> Option:
     return Option(type, default, names, **others)
 
 
-def _argument(metavar: str, help: str, complete: Callable[..., Any] | None = None) -> Option:
+def _argument(metavar: str, help: str, complete: str = "") -> Option:
     """An argument, which may be left out where its `metavar` has brackets."""
     required = not metavar.startswith("[")
     return Option(str, None, (), metavar, help, complete=complete, required=required)
@@ -61,7 +61,7 @@ def _of_request(name: str, field: Field) -> Option:
     """The option of a field of a request."""
     return _option(
         field.type, field.default, *field.options, metavar=field.metavar, help=field.help,
-        within=field.within, complete=COMPLETED.get(name),
+        within=field.within, complete=COMPLETED.get(name, ""),
     )  # fmt: skip
 
 
@@ -75,11 +75,11 @@ EXECUTORS = ("processes", "dask")
 COLORS = ("auto", "always", "never")
 MOST_JOBS = 1_000
 FORMATTED = "as for a terminal, or plain in a pipe, if left out."
-COMPLETED: dict[str, Callable[..., Any]] = {
-    **dict.fromkeys(("shapes", "values", "tangents", "target"), completion.inputs_with_sign),
-    "wrt": completion.inputs,
-    "against": completion.frameworks,
-    "dtype": completion.dtypes,
+COMPLETED = {
+    **dict.fromkeys(("shapes", "values", "tangents", "target"), "inputs_with_sign"),
+    "wrt": "inputs",
+    "against": "frameworks",
+    "dtype": "dtypes",
 }
 OPTIONS = {
     **{name: _of_request(name, field) for name, field in FIELDS.items() if field.options},
@@ -92,9 +92,9 @@ OPTIONS = {
     "answer": _argument("FILE", "An answer that -f json printed; - reads standard input."),
     "operator": _argument(
         "[WORD]", "An operator; a family; or a word of a name or of a meaning.",
-        complete=completion.operators,
+        complete="operators",
     ),
-    "example": _argument("[NAME]", "An example.", complete=completion.examples),
+    "example": _argument("[NAME]", "An example.", complete="examples"),
     "format": _choice(
         FORMAT_NAMES, None, "-f", "--format", metavar="FORMAT",
         help=f"{_one_of(FORMAT_NAMES)}; {FORMATTED}",
@@ -145,7 +145,7 @@ OPTIONS = {
         help="The scheduler of the Dask cluster: tcp://HOST:8786.",
     ),
     "show": _option(
-        list[str], (), "--show", metavar="SECTION,...", complete=completion.sections,
+        list[str], (), "--show", metavar="SECTION,...", complete="sections",
         help=f"Only these: {', '.join(SECTIONS)}. Repeatable.",
     ),
     "step": _option(

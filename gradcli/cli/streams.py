@@ -11,7 +11,6 @@ from typing import IO
 from ..errors import GradcliError
 from ..limits import Limits
 from ..render.environment import Environment
-from ..render.errors import wrapped
 
 PIPE_WIDTH = 80
 NARROWEST = 40
@@ -180,6 +179,8 @@ class Streams:
 
     def warn(self, text: str) -> None:
         """Lines to standard error; long ones end between words, where somebody looks."""
+        from ..render.errors import wrapped
+
         text = wrapped(text, self.columns(self.stderr))
         text = self._shown(text, self.ascii or self.wants_ascii)
         try:

@@ -12,8 +12,8 @@ from typer.core import TyperCommand, TyperGroup
 
 from .. import __version__
 from ..errors import GradcliError
-from .completion import COMPLETING, with_own_scripts
-from .options import OPTIONS, Command, Option, in_full
+from . import completion
+from .options import COMPLETING, OPTIONS, Command, Option, in_full
 from .streams import ReaderGone, Streams
 from .usage import check_not_a_command, expression_last, is_extra, usage_error
 
@@ -104,7 +104,7 @@ def _app(arguments: list[str], commands: Mapping[str, Command]) -> typer.Typer:
         sys.modules["rich"] = None  # type: ignore[assignment]
         return app_of(commands)
     if arguments and arguments[0] in ("--install-completion", "--show-completion"):
-        with_own_scripts()
+        completion.with_own_scripts()
     if not arguments or arguments[0].startswith("--") or arguments[0] == "-h":
         return app_of(commands)
     wanted = arguments[0] if arguments[0] in commands else "explain"
@@ -148,7 +148,7 @@ def _option_parameter(name: str) -> Parameter:
     about: dict[str, Any] = {
         "metavar": option.metavar,
         "help": option.help,
-        "autocompletion": option.complete,
+        "autocompletion": getattr(completion, option.complete, None),
     }
     least, most = option.within
     if option.names:

@@ -197,9 +197,9 @@ class Analysis:
         do not depend on inputs without a value.
         """
         evaluator = self._without_seed()
-        for given in self.problem.directions:
-            if given.value is not None and not self._depends_on_unknown(given.value):
-                evaluator.values[given.node] = self._cast(evaluator(given.value)[0])
+        for direction in self.problem.directions:
+            if direction.value is not None and not self._depends_on_unknown(direction.value):
+                evaluator.values[direction.node] = self._cast(evaluator(direction.value)[0])
         return evaluator
 
     def with_seed(self, seed: Any) -> Evaluator:
@@ -209,15 +209,15 @@ class Analysis:
         return evaluator
 
     def _without_seed(self) -> Evaluator:
-        given = {node: self._cast(value) for node, value in self.problem.values.items()}
-        return Evaluator(given, dtype=self.dtype, limits=self.problem.limits)
+        values = {node: self._cast(value) for node, value in self.problem.values.items()}
+        return Evaluator(values, dtype=self.dtype, limits=self.problem.limits)
 
     def _cast(self, value: Any) -> Any:
         return value.astype(self.dtype, copy=False) if value.dtype.kind == "f" else value
 
-    def _depends_on_unknown(self, node: Node, *given: Node) -> bool:
-        """Whether a node depends on an input without a value, other than those `given`."""
-        known = {*self.problem.values, *given}
+    def _depends_on_unknown(self, node: Node, *values: Node) -> bool:
+        """Whether a node depends on an input without a value, other than those `values`."""
+        known = {*self.problem.values, *values}
         return any(n.op.name == "input" and n not in known for n in walk([node]))
 
     def has_numbers(self, node: Node) -> bool:
@@ -353,8 +353,8 @@ class Analysis:
 
         p, backend = self.problem, self._without_directions
         result = {d.node: backend(d.value)[0] for d in p.directions if d.value is not None}
-        given: dict[Node, Any] = {i.node: i.value for i in p.inputs.values()}
-        return Symbolic(given | result, limits=p.limits) if result else backend
+        values: dict[Node, Any] = {i.node: i.value for i in p.inputs.values()}
+        return Symbolic(values | result, limits=p.limits) if result else backend
 
     @cached_property
     def _without_directions(self) -> Any:

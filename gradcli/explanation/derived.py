@@ -197,6 +197,6 @@ def pose_scalar(**arguments: Any) -> Problem:
     try:
         return pose(out_shape=(), **arguments)
     except GradcliError as error:
-        if error.code not in ("shape", "index", "seed-shape"):
+        if not error.is_misfit:
             raise
         return pose(**arguments)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from ..autodiff.reverse import backward
 from ..backends.numeric import Evaluator, Schedule, Varying, sources
-from ..errors import GradcliError
+from ..errors import Singular
 from ..graphs import OPS, Node, downstream, walk
 from ..graphs.shapes import Shape, numel
 from ..lazy import np
@@ -82,9 +82,7 @@ def _by_form(vjp: VJP, evaluator: Evaluator) -> Any:
     try:
         evaluator.run_quietly(vjp.schedule)
         from_zeros = values[vjp.grad]
-    except GradcliError as error:
-        if error.code != "singular":
-            raise
+    except Singular:
         return None
     finally:
         for node in vjp.seed_dependent:

@@ -89,19 +89,19 @@ def uses_constants(program: Program) -> bool:
 
 
 @sized_cache(1_000_000, lambda _, program, *__: len(program.source.text))
-def free_names(program: Program, given: tuple[str, ...]) -> tuple[str, ...]:
+def free_names(program: Program, inputs: tuple[str, ...]) -> tuple[str, ...]:
     """The names that are used before they are assigned, in order of appearance.
 
-    `given` are the names with a given shape or value, which are inputs even if they name constants.
+    `inputs` are the names with a shape or a value, which are inputs even if they name constants.
     """
     result: dict[str, None] = {}
     bound: set[str] = set()
-    user_names = set(given)
+    user_names = set(inputs)
     for value, assigned in zip(program.values, program.assigned):
         names = _loaded(value, user_names)
         names.sort(key=lambda n: (n.lineno, n.col_offset))
         for n in names:
-            if n.id not in bound and (n.id not in BARE or n.id in given):
+            if n.id not in bound and (n.id not in BARE or n.id in inputs):
                 result[n.id] = None
                 user_names.add(n.id)
         bound.update(assigned)
@@ -136,11 +136,11 @@ def _loaded(root: ast.expr, user_names: Collection[str]) -> list[ast.Name]:
     return names
 
 
-def check_words(program: Program, inputs: Collection[str], given: Collection[str]) -> None:
+def check_words(program: Program, inputs: Collection[str], shaped: Collection[str]) -> None:
     """Raise GradcliError `unknown-name` for `keepdim=true`, unless an input of that name is
     given.
     """
-    words = {name for name in WORDS if name in inputs and name not in given}
+    words = {name for name in WORDS if name in inputs and name not in shaped}
     for e in program.syntax if words else ():
         if isinstance(e, ast.Name) and e.id in words:
             message = f"there is no {e.id}"
@@ -148,13 +148,15 @@ def check_words(program: Program, inputs: Collection[str], given: Collection[str
             raise GradcliError("unknown-name", message, span=program.source.span(e), hint=hint)
 
 
-def check_derivative(program: Program, inputs: Collection[str], given: Collection[str]) -> None:
-    """Raise GradcliError `syntax` for `y = x ** 2; dy/dx`, unless dy and dx are `given` inputs."""
+def check_derivative(program: Program, inputs: Collection[str], shaped: Collection[str]) -> None:
+    """Raise GradcliError `syntax` for `y = x ** 2; dy/dx`, unless dy and dx are `shaped` inputs."""
     e = program.result
     if not isinstance(e, ast.BinOp) or not isinstance(e.op, ast.Div):
         return
     sides = [side.id for side in (e.left, e.right) if isinstance(side, ast.Name)]
-    plain = [name.removeprefix("d") for name in sides if name not in given and name.startswith("d")]
+    plain = [
+        name.removeprefix("d") for name in sides if name not in shaped and name.startswith("d")
+    ]
     named = {name for names in program.assigned[:-1] for name in names}
     if len(plain) == 2 and plain[0] in named and plain[1] in {*inputs, *named}:
         hint = f"leave {'/'.join(sides)} out: what is differentiated stands last"

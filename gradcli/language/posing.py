@@ -77,8 +77,8 @@ def pose(
         raise of_floats(error, arrays) from None
 
 
-def _check_used(given: Collection[str], names: Collection[str]) -> None:
-    for name in given:
+def _check_used(given_names: Collection[str], names: Collection[str]) -> None:
+    for name in given_names:
         if name not in names:
             near = did_you_mean(name, names)
             listed = (

@@ -13,6 +13,7 @@ from .leaves import ones, zeros
 from .networks import linear
 from .padding import pad
 from .pointwise import F
+from .sums import largest
 
 INFINITE = -math.inf
 NOT_AGAIN = (
@@ -21,7 +22,7 @@ NOT_AGAIN = (
 
 
 def _softmax(x, *, dim):
-    top = np.max(x, axis=dim, keepdims=True, initial=-np.inf)
+    top = largest(x, shapes.axes(dim, np.ndim(x)))
     out = np.exp(x - np.where(top == -np.inf, 0.0, top))
     out /= np.where(top == -np.inf, 1.0, np.sum(out, axis=dim, keepdims=True))
     return out
@@ -64,9 +65,9 @@ def _causal(rows, columns):
 
 def _once(query, key, value, attn_mask=None, *, enable_gqa, **_):
     """PyTorch computes heads that are alike at once, unless the mask has a gradient of its own."""
-    given = query, key, value
-    alike = all(x.ndim == 4 and x.numel and x.shape[-1] == query.shape[-1] for x in given)
-    if not alike or len({x.shape[0] for x in given}) > 1 or key.shape[1] != value.shape[1]:
+    inputs = query, key, value
+    alike = all(x.ndim == 4 and x.numel and x.shape[-1] == query.shape[-1] for x in inputs)
+    if not alike or len({x.shape[0] for x in inputs}) > 1 or key.shape[1] != value.shape[1]:
         return None
     if query.shape[1] != key.shape[1] and not enable_gqa:
         return None
@@ -221,6 +222,20 @@ def _check_projections(size, *rows):
             shapes.require_equal(x.shape[:1], (3 * size,), message)
 
 
+def _check_flags(training, dropout_p, is_causal, attn_mask):
+    """Refuse dropout, and a hint about a mask that is missing."""
+    if training:
+        _refuse_dropout("multi_head_attention_forward", dropout_p)
+    if is_causal and attn_mask is None:
+        raise GradcliError("arguments", "is_causal is a hint about attn_mask, which is missing")
+
+
+def _check_one_kind(*tensors):
+    """Refuse tensors of several dtypes; None is left out."""
+    present = [x for x in tensors if x is not None]
+    check_kinds("multi_head_attention_forward", "floats of one kind", present)
+
+
 @shorthand()
 def multi_head_attention_forward(
     query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v,
@@ -230,19 +245,14 @@ def multi_head_attention_forward(
     average_attn_weights=True, is_causal=False,
 ):  # fmt: skip
     """Attention by several heads: the output, and the weights of the values."""
-    if training:
-        _refuse_dropout("multi_head_attention_forward", dropout_p)
-    if is_causal and attn_mask is None:
-        raise GradcliError("arguments", "is_causal is a hint about attn_mask, which is missing")
+    _check_flags(training, dropout_p, is_causal, attn_mask)
     single = query.ndim == 2
     if single:
         query, key, value = (x.unsqueeze(dim=1) for x in (query, key, value))
         key_padding_mask = key_padding_mask and key_padding_mask.unsqueeze(dim=0)
     length, batch, size = query.shape
     _check_heads(size, embed_dim_to_check, num_heads)
-    tensors = (query, key, value, in_proj_weight, in_proj_bias, out_proj_weight, out_proj_bias)
-    kinds = [x for x in tensors if x is not None]
-    check_kinds("multi_head_attention_forward", "floats of one kind", kinds)
+    _check_one_kind(query, key, value, in_proj_weight, in_proj_bias, out_proj_weight, out_proj_bias)
     _check_projections(size, None if use_separate_proj_weight else in_proj_weight, in_proj_bias)
     apart = (q_proj_weight, k_proj_weight, v_proj_weight)
     weights = apart if use_separate_proj_weight else in_proj_weight

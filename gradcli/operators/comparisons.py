@@ -150,11 +150,11 @@ minimum = _extremum("minimum", "Min", "The smaller of two.", smaller)
 
 
 def _bounded(x, *bounds):
-    given = [bound for bound in bounds if bound is not None]
-    if not given:
+    present = [bound for bound in bounds if bound is not None]
+    if not present:
         message = "clamp() needs min or max, or both"
         raise GradcliError("arguments", message, hint="as in x.clamp(min=0)")
-    return shapes.broadcast(x, *given)
+    return shapes.broadcast(x, *present)
 
 
 def _clip(x, low, high):

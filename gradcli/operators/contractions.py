@@ -60,9 +60,9 @@ def spelled_out(equation, ranks):
     return letters, right
 
 
-def _letter_sizes(equation, operands, given):
+def _letter_sizes(equation, operands, input_shapes):
     sizes: dict[str, int] = {}
-    for term, s in zip(operands, given, strict=True):
+    for term, s in zip(operands, input_shapes, strict=True):
         letters = term.replace("...", "")
         if len(letters) > len(s) or ("..." not in term and len(letters) != len(s)):
             raise GradcliError(
@@ -92,10 +92,12 @@ def _dots(term, s):
     return s[len(head) : len(s) - len(tail)] if result else ()
 
 
-def _einsum_shape(*given, equation):
-    operands, right = spelled_out(equation, [len(s) for s in given])
-    sizes = _letter_sizes(equation, operands, given)
-    middle = shapes.broadcast(*(_dots(term, s) for term, s in zip(operands, given, strict=True)))
+def _einsum_shape(*input_shapes, equation):
+    operands, right = spelled_out(equation, [len(s) for s in input_shapes])
+    sizes = _letter_sizes(equation, operands, input_shapes)
+    middle = shapes.broadcast(
+        *(_dots(term, s) for term, s in zip(operands, input_shapes, strict=True))
+    )
     head, result, tail = right.partition("...")
     return (*(sizes[k] for k in head), *(middle if result else ()), *(sizes[k] for k in tail))
 
@@ -105,40 +107,40 @@ def _einsum(*xs, equation):
     return contracted(*xs, equation=f"{','.join(operands)}->{right}")
 
 
-def _flops(out, *given, equation):
+def _flops(out, *input_shapes, equation):
     """FLOP: two at a time, in the order in which they are computed, each a product for every place
     of all letters of the two, and an addition where a letter is summed over.
     """
-    operands, right = _without_dots(equation, [len(s) for s in given])
-    sizes = _letter_sizes(equation, operands, given)
+    operands, right = _without_dots(equation, [len(s) for s in input_shapes])
+    sizes = _letter_sizes(equation, operands, input_shapes)
     total, left = 0, list(operands)
-    for group in _order(operands, right, given):
+    for group in _order(operands, right, input_shapes):
         met = [left.pop(k) for k in sorted(group, reverse=True)]
         letters = set("".join(met))
-        kept = letters & set("".join([*left, right]))
-        total += shapes.numel([sizes[k] for k in letters]) * (len(met) - 1 + (kept != letters))
-        left.append("".join(kept))
+        remaining = letters & set("".join([*left, right]))
+        total += shapes.numel([sizes[k] for k in letters]) * (len(met) - 1 + (remaining != letters))
+        left.append("".join(remaining))
     return total
 
 
-def _between(out, *given, equation):
+def _between(out, *input_shapes, equation):
     """Elements of the products on the way that are held together, the largest two."""
-    operands, right = _without_dots(equation, [len(s) for s in given])
-    sizes = _letter_sizes(equation, operands, given)
+    operands, right = _without_dots(equation, [len(s) for s in input_shapes])
+    sizes = _letter_sizes(equation, operands, input_shapes)
     built, left = [0, 0], list(operands)
-    for group in _order(operands, right, given)[:-1]:
+    for group in _order(operands, right, input_shapes)[:-1]:
         met = [left.pop(k) for k in sorted(group, reverse=True)]
-        kept = set("".join(met)) & set("".join([*left, right]))
-        built.append(shapes.numel([sizes[k] for k in kept]))
-        left.append("".join(kept))
+        remaining = set("".join(met)) & set("".join([*left, right]))
+        built.append(shapes.numel([sizes[k] for k in remaining]))
+        left.append("".join(remaining))
     return sum(sorted(built)[-2:])
 
 
-def _order(operands, right, given):
+def _order(operands, right, input_shapes):
     """Which operands are multiplied at a time; what comes out is put last."""
     if len(operands) < 3:
         return [tuple(range(len(operands)))]
-    stand_ins = [np.broadcast_to(np.False_, s) for s in given]
+    stand_ins = [np.broadcast_to(np.False_, s) for s in input_shapes]
     return path(f"{','.join(operands)}->{right}", stand_ins)[1:]
 
 
@@ -202,13 +204,13 @@ def _einsum_to(k, g, operands, terms, right, sizes):
     ]
     known = set(right).union(*(_in_full(t, o.shape, sizes) for t, o in others))
     lone = [letter for letter in dict.fromkeys(term) if letter not in known and letter != "."]
-    given = [(right, g), *others]
-    given += [(letter, ones(size=(sizes[letter],))) for letter in lone]
-    dots = "..." if any("..." in t for t, _ in given) else ""
+    factors = [(right, g), *others]
+    factors += [(letter, ones(size=(sizes[letter],))) for letter in lone]
+    dots = "..." if any("..." in t for t, _ in factors) else ""
     letters = _without_repeats(term.replace("...", ""))
     head = _without_repeats(term.partition("...")[0]) if "..." in term else ""
     target = head + dots + letters[len(head) :] if "..." in term else dots + letters
-    out = einsum(",".join(t for t, _ in given) + "->" + target, *(o for _, o in given))
+    out = einsum(",".join(t for t, _ in factors) + "->" + target, *(o for _, o in factors))
     if letters != term.replace("...", ""):
         out = _onto_diagonal(out, term, target, sizes)
     return out
@@ -216,8 +218,8 @@ def _einsum_to(k, g, operands, terms, right, sizes):
 
 def _in_full(term, s, sizes):
     """The letters of an operand, without those along which it is broadcast."""
-    own = _letter_sizes(term, [term], [s])
-    return {letter for letter, n in own.items() if n == sizes[letter]}
+    letter_sizes = _letter_sizes(term, [term], [s])
+    return {letter for letter, n in letter_sizes.items() if n == sizes[letter]}
 
 
 def _onto_diagonal(out, term, result, sizes):
@@ -276,12 +278,12 @@ def _adds_up(equation):
     return bool(letters - {*right}) if arrow else any(left.count(c) > 1 for c in letters)
 
 
-def _by_number(given):
+def _by_number(args):
     """The equation of einsum(a, [0, 1], b, [1, 2], [0, 2]), and its operands."""
-    operands, terms = given[: len(given) // 2 * 2 : 2], given[1::2]
+    operands, terms = args[: len(args) // 2 * 2 : 2], args[1::2]
     written = [_letters(term) for term in terms]
-    if len(given) % 2:
-        return f"{','.join(written)}->{_letters(given[-1])}", operands
+    if len(args) % 2:
+        return f"{','.join(written)}->{_letters(args[-1])}", operands
     numbers = [k for term in terms for k in term]
     once = sorted(k for k in {*numbers} - {...} if numbers.count(k) == 1)
     right = _letters([..., *once] if ... in numbers else once)

@@ -40,14 +40,14 @@ class _Grouped(Kernel):
         sizes = (self.groups, x.shape[dim] // self.groups)
         return x.reshape(shape=(*x.shape[:dim], *sizes, *x.shape[dim + 1 :]))
 
-    def check_output(self, given, input, weight):
+    def check_output(self, output_size, input, weight):
         """That a gradient of this shape is that of the output, for those of input and weight."""
         n = self.n
         padded = tuple(m + a + b for m, (a, b) in zip(input[-n:], self.edges))
         needed = (*input[: -n - 1], weight[0], *self.positions(padded))
-        have, want = shapes.text(given), shapes.text(needed)
+        have, want = shapes.text(output_size), shapes.text(needed)
         message = f"the gradient of conv{n}d()'s output has the shape {have}, not {want}"
-        shapes.require_equal(given, needed, message)
+        shapes.require_equal(output_size, needed, message)
 
     def merged(self, x, dim):
         """Groups of channels put together."""

@@ -129,15 +129,15 @@ def _of_parts(sp, x, parts):
 
 def _first_case(sp, pairs):
     """The choice between branches, each with its condition, as far as it is not decided."""
-    kept = []
+    cases = []
     for branch, condition in pairs:
         if condition is not sp.false:
-            kept.append(_pair(sp, branch, condition))
+            cases.append(_pair(sp, branch, condition))
         if condition is sp.true:
             break
-    while len(kept) > 1 and kept[-2].args[0] == kept[-1].args[0]:
-        kept.pop(-2)
-    return kept[0].args[0] if len(kept) == 1 else as_it_stands(sp, sp.Piecewise, *kept)
+    while len(cases) > 1 and cases[-2].args[0] == cases[-1].args[0]:
+        cases.pop(-2)
+    return cases[0].args[0] if len(cases) == 1 else as_it_stands(sp, sp.Piecewise, *cases)
 
 
 def cases(sp, x, function):
@@ -285,10 +285,10 @@ def _along(sp, function, kind, x, dim, keepdim):
 
 def reduce_over(function, x, axis):
     """`function(*elements)` along the axes, counted from the front, which the result lacks."""
-    kept = [d for d in range(x.ndim) if d not in axis]
-    shape = [x.shape[d] for d in kept]
+    unreduced = [d for d in range(x.ndim) if d not in axis]
+    shape = [x.shape[d] for d in unreduced]
     count = int(np.prod([x.shape[d] for d in axis], dtype=int))
-    rows = x.transpose(*kept, *axis).reshape(int(np.prod(shape, dtype=int)), count)
+    rows = x.transpose(*unreduced, *axis).reshape(int(np.prod(shape, dtype=int)), count)
     out = np.empty(len(rows), object)
     for k, row in enumerate(rows):
         out[k] = function(*row)

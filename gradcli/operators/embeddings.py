@@ -7,10 +7,10 @@ from ..lazy import np
 from .comparisons import where
 from .families import is_whole, none_at_all, operator, require, shorthand
 from .floats import isnan
+from .gathering import index_select
 from .indexing import in_range
 from .leaves import Array, eye, numbers, zeros
 from .pointwise import F
-from .selecting import index_select
 from .shaping import expand, reshape
 
 
@@ -113,19 +113,19 @@ def embedding_bag(
     from one of the offsets to the next.
     """
     _table(weight.shape, max_norm, padding_idx, "embedding_bag")
-    given = input.value if isinstance(input, Array) else np.asarray(input)
-    _check_bags(given, mode, scale_grad_by_freq, weight, per_sample_weights)
+    indices = input.value if isinstance(input, Array) else np.asarray(input)
+    _check_bags(indices, mode, scale_grad_by_freq, weight, per_sample_weights)
     index, bag, count = _bags(input, offsets, include_last_offset)
-    kept = np.ones(index.size, bool)
+    mask = np.ones(index.size, bool)
     if padding_idx is not None:
-        kept = index != padding_idx % weight.shape[0]
-    rows = index_select(weight, dim=0, index=numbers(index[kept]))
+        mask = index != padding_idx % weight.shape[0]
+    rows = index_select(weight, dim=0, index=numbers(index[mask]))
     if per_sample_weights is not None:
         factors = reshape(per_sample_weights, shape=(-1,))
-        if not kept.all():
-            factors = index_select(factors, dim=0, index=numbers(kept.nonzero()[0]))
+        if not mask.all():
+            factors = index_select(factors, dim=0, index=numbers(mask.nonzero()[0]))
         rows = rows * factors.unsqueeze(dim=1)
-    bag = bag[kept]
+    bag = bag[mask]
     if mode == "max":
         return _largest(rows, bag, count)
     total = zeros(size=(count, weight.shape[1])).index_add(dim=0, index=numbers(bag), source=rows)

@@ -28,9 +28,9 @@ def operator(**fields):
     return lambda rule: Operator(rule, **fields)
 
 
-def one_each(out, /, *given, **_):
+def one_each(out, /, *inputs, **_):
     """FLOP: one for each element of the largest tensor among inputs and output."""
-    return max(shapes.numel(s) for s in (out, *given) if s is not None)
+    return max(shapes.numel(s) for s in (out, *inputs) if s is not None)
 
 
 def none_at_all(*_, **__):
@@ -88,11 +88,11 @@ def require(condition, message):
         raise GradcliError("arguments", message)
 
 
-def given_once(call, what, *given):
+def given_once(call, what, *inputs):
     """What was given in one of several ways; a refusal, with a call that is taken, if it was in
     none or in two.
     """
-    result = [value for value in given if value is not None]
+    result = [value for value in inputs if value is not None]
     if len(result) != 1:
         name = call.partition("(")[0].rpartition(".")[2]
         text = f"takes {what} once" if result else f"needs {what}"
@@ -122,13 +122,15 @@ def _names(rule):
     return rule.__code__.co_varnames[: rule.__code__.co_argcount]
 
 
-def _broadcast(*given, **_):
-    return shapes.broadcast(*(s for s in given if s is not None) if None in given else given)
+def _broadcast(*input_shapes, **_):
+    return shapes.broadcast(
+        *(s for s in input_shapes if s is not None) if None in input_shapes else input_shapes
+    )
 
 
-def _aligned_rows(*given, **_):
-    whole = _broadcast(*given)
-    return tuple(s is not None and (len(s), s[:1]) == (len(whole), whole[:1]) for s in given)
+def _aligned_rows(*input_shapes, **_):
+    whole = _broadcast(*input_shapes)
+    return tuple(s is not None and (len(s), s[:1]) == (len(whole), whole[:1]) for s in input_shapes)
 
 
 def reduction(value: Callable | None = None, *, of_all: Callable | None = None, **fields):
@@ -382,8 +384,8 @@ class Shorthand:
     @property
     def defaults(self) -> dict[str, object]:
         """The default values of its parameters."""
-        given = self.function.__defaults__ or ()
-        by_place = dict(zip(reversed(self.places), reversed(given), strict=False))
+        values = self.function.__defaults__ or ()
+        by_place = dict(zip(reversed(self.places), reversed(values), strict=False))
         return by_place | (self.function.__kwdefaults__ or {})
 
 

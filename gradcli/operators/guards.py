@@ -2,7 +2,7 @@
 
 from math import nan
 
-from ..errors import GradcliError
+from ..errors import GradcliError, Singular
 from ..graphs import StaysZero, shapes
 from ..lazy import np
 from .arithmetic import sign
@@ -112,7 +112,7 @@ def through(g, y, way, value):
 
 def _refuse_where(value, odd, *, said, code):
     if np.any(odd):
-        raise GradcliError(code, said)
+        raise Singular(said) if code == "singular" else GradcliError(code, said)
     return value
 
 

@@ -64,8 +64,8 @@ def with_read(node):
 
 def advanced(full):
     """What remains to be picked by arrays, once whole numbers and slices have been taken."""
-    kept = [item for item in full if not isinstance(item, int)]
-    return tuple(_array(item) if is_array(item) else slice(None) for item in kept)
+    remaining = [item for item in full if not isinstance(item, int)]
+    return tuple(_array(item) if is_array(item) else slice(None) for item in remaining)
 
 
 def _array(item):
@@ -128,8 +128,8 @@ def _pick(x, index):
         is_mask = not isinstance(item, slice) and item.dtype == bool
         have = x.shape[place : place + item.ndim] if is_mask else ()
         if is_mask and item.shape != have:
-            whole, given = shapes.text(have), shapes.text(item.shape)
-            message = f"a mask of shape {given} does not fit dimensions of shape {whole}"
+            whole, mask_shape = shapes.text(have), shapes.text(item.shape)
+            message = f"a mask of shape {mask_shape} does not fit dimensions of shape {whole}"
             raise GradcliError("index", message, hint="a mask says True or False of each element")
         if isinstance(item, np.ndarray) and not is_mask:
             in_range(item, x.shape[place], -x.shape[place])
@@ -147,8 +147,8 @@ def _places(item):
 
 def _getitem(x, *, index):
     full = full_index(index, np.ndim(x))
-    taken = np.asarray(x)[basic(full)]
-    return _pick(taken, advanced(full)) if any(map(is_array, full)) else taken
+    result = np.asarray(x)[basic(full)]
+    return _pick(result, advanced(full)) if any(map(is_array, full)) else result
 
 
 def index_text(index, size=str, array=str) -> str:

@@ -21,7 +21,7 @@ from .lapack import (
     square,
 )
 from .matrix import outer_product
-from .ordering import permute
+from .permuting import permute
 from .shaping import reshape
 
 

@@ -16,13 +16,13 @@ def _counts(s):
     return s != (0,)
 
 
-def _joined(*given, dim):
-    if not given:
+def _joined(*inputs, dim):
+    if not inputs:
         raise GradcliError("arguments", "cat() needs at least one tensor")
-    given = tuple(filter(_counts, given)) or given
-    first = given[0]
+    inputs = tuple(filter(_counts, inputs)) or inputs
+    first = inputs[0]
     place = shapes.axis(dim, len(first))
-    for s in given[1:]:
+    for s in inputs[1:]:
         refusal = f"shapes {shapes.text(first)} and {shapes.text(s)} cannot be joined"
         if len(s) != len(first):
             text = f"{refusal}: they differ in their number of dimensions"
@@ -33,7 +33,7 @@ def _joined(*given, dim):
                 message = f"{refusal} along dimension {place}: dimension {d} is {a} and {b}"
                 hint = "sizes along all other dimensions must be equal"
                 raise shapes.Conflict(message, a, b, hint)
-    return (*first[:place], sum(s[place] for s in given), *first[place + 1 :])
+    return (*first[:place], sum(s[place] for s in inputs), *first[place + 1 :])
 
 
 @operator(
@@ -58,15 +58,15 @@ def cat(g, y, *tensors, dim=0):
     )
 
 
-def _stacked(*given, dim):
-    for s in given[1:]:
-        text = f"stack() needs equal shapes, not {shapes.text(given[0])} and {shapes.text(s)}"
+def _stacked(*inputs, dim):
+    for s in inputs[1:]:
+        text = f"stack() needs equal shapes, not {shapes.text(inputs[0])} and {shapes.text(s)}"
         hint = "cat joins tensors of unequal sizes, along a dimension that they have"
-        shapes.require_equal(given[0], s, text, hint)
-    if not given:
+        shapes.require_equal(inputs[0], s, text, hint)
+    if not inputs:
         raise GradcliError("arguments", "stack() needs at least one tensor")
-    place = shapes.axis(dim, len(given[0]) + 1)
-    return (*given[0][:place], len(given), *given[0][place:])
+    place = shapes.axis(dim, len(inputs[0]) + 1)
+    return (*inputs[0][:place], len(inputs), *inputs[0][place:])
 
 
 @operator(

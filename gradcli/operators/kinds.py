@@ -110,8 +110,8 @@ def searchsorted(sorted_sequence, input, *, right=False, side=None, out_int32=Fa
 # ---- how many ------------------------------------------------------------------------------------
 
 
-def _integers(given):
-    return given.value if isinstance(given, Array) else np.atleast_1d(given)
+def _integers(values):
+    return values.value if isinstance(values, Array) else np.atleast_1d(values)
 
 
 def _bins(input, weights=None, minlength=0):

@@ -1,6 +1,6 @@
 """NumPy's and LAPACK's functions on batches of matrices, their errors in our words."""
 
-from ..errors import GradcliError
+from ..errors import GradcliError, Singular
 from ..graphs import shapes
 from ..lazy import np, scipy_linalg
 
@@ -146,8 +146,7 @@ def eigvalsh(x, UPLO):
 
 
 def _singular():
-    return GradcliError(
-        "singular",
+    return Singular(
         "the matrix is singular: it has no inverse",
         hint="PyTorch: The diagonal element is zero, the solve could not be completed",
     )

@@ -36,8 +36,8 @@ def _in_logarithms(g, y, dim):
     """Positive and negative gradients apart, as PyTorch: for each log|g| - y, and the logarithm of
     the sum of the exponentials of that from here on.
     """
-    for given in (g, -g):
-        logs = np.where(given > 0, np.log(np.maximum(given, 0)), LOWEST) - y
+    for part in (g, -g):
+        logs = np.where(part > 0, np.log(np.maximum(part, 0)), LOWEST) - y
         yield logs, np.flip(_logcumsumexp(np.flip(logs, dim), dim), dim)
 
 
@@ -49,8 +49,8 @@ def _logcumsumexp_slope(g, x, y, *, dim):
 def _slope_to_y(h, g, x, y, *, dim):
     """From the slope as it was rounded, so that what cancels does, as in PyTorch."""
 
-    def up_to_here(*given):
-        flipped = (np.flip(n, dim) for n in given)
+    def up_to_here(*inputs):
+        flipped = (np.flip(n, dim) for n in inputs)
         return np.flip(_logcumsumexp_slope(*flipped, dim=dim), dim)
 
     above, below = (

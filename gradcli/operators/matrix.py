@@ -15,12 +15,12 @@ from .leaves import eye
 def _ranks(name, *ranks):
     """A check that the operands have these numbers of dimensions."""
 
-    def check(*given):
-        for s, rank in zip(given, ranks, strict=True):
+    def check(*input_shapes):
+        for s, rank in zip(input_shapes, ranks, strict=True):
             if len(s) != rank:
                 kinds = {1: "a vector", 2: "a matrix", 3: "a batch of matrices"}
                 needed = " and ".join(kinds[r] for r in ranks)
-                have = " and ".join(map(shapes.text, given))
+                have = " and ".join(map(shapes.text, input_shapes))
                 raise GradcliError("shape", f"{name}() needs {needed}, not shapes {have}")
 
     return check

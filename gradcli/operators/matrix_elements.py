@@ -2,7 +2,7 @@
 
 from itertools import islice
 
-from ..errors import GradcliError
+from ..errors import GradcliError, Singular
 from ..lazy import np
 from .elements import SMALL, choice, compare
 
@@ -81,7 +81,7 @@ def _cofactors(sp, m, check):
     """The matrix of cofactors, and the determinant."""
     whole = _determinant(sp, m)
     if check and _is_zero(sp, whole):
-        raise GradcliError("singular", "the matrix is singular: it has no inverse")
+        raise Singular("the matrix is singular: it has no inverse")
     out = np.empty(m.shape, object)
     for r, c in np.ndindex(m.shape):
         minor = np.delete(np.delete(m, r, 0), c, 1)
@@ -129,8 +129,10 @@ def cofactors_along(sp, x, y, t):
     """How the cofactors change as x moves along t: cofactor by cofactor, by its own cofactors."""
     out = np.empty(x.shape, object)
     for *where, r, c in np.ndindex(x.shape):
-        minor, moved = (np.delete(np.delete(a[*where], r, 0), c, 1) for a in (x, t))
-        out[*where, r, c] = (-1) ** (r + c) * (_cofactors(sp, minor, False)[0] * moved).sum()
+        minor, tangent_minor = (np.delete(np.delete(a[*where], r, 0), c, 1) for a in (x, t))
+        out[*where, r, c] = (-1) ** (r + c) * (
+            _cofactors(sp, minor, False)[0] * tangent_minor
+        ).sum()
     return out
 
 

@@ -6,15 +6,16 @@ from ..lazy import np
 from .bounds import PROBABILITY
 from .families import composite, operator, rows_apart, same_with_axis
 from .pointwise import F, exp
-from .sums import total
+from .sums import largest, total
 
 
 def _softmax(x, *, dim):
     if not np.ndim(x):
         return np.exp(x - x)
-    out = x - np.max(x, axis=dim, keepdims=True, initial=-np.inf)
+    axis = shapes.axes(dim, np.ndim(x))
+    out = x - largest(x, axis)
     np.exp(out, out=out)
-    out /= total(out, shapes.axes(dim, out.ndim), keepdims=True)
+    out /= total(out, axis, keepdims=True)
     return out
 
 
@@ -39,8 +40,9 @@ def softmax(g, y, x, *, dim):
 def _log_softmax(x, *, dim):
     if not np.ndim(x):
         return x - x
-    out = x - np.max(x, axis=dim, keepdims=True, initial=-np.inf)
-    out -= np.log(total(np.exp(out), shapes.axes(dim, out.ndim), keepdims=True))
+    axis = shapes.axes(dim, np.ndim(x))
+    out = x - largest(x, axis)
+    out -= np.log(total(np.exp(out), axis, keepdims=True))
     return out
 
 

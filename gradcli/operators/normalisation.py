@@ -86,14 +86,14 @@ def rms_norm(input, weight=None, *, normalized_shape, eps=None):
     return _scaled(scaled, weight, None)
 
 
-def _last(name, input, normalized_shape, *given):
-    """The dimensions of input that normalized_shape names, which `given` have too."""
+def _last(name, input, normalized_shape, *tensors):
+    """The dimensions of input that normalized_shape names, which `tensors` have too."""
     sizes = normalized_shape
     require(isinstance(sizes, tuple), f"normalized_shape of {name}() is written ({sizes},)")
     needed = f"{name}() over {shapes.text(sizes)} needs"
     tail, have = input.shape[-len(sizes) :], shapes.text(input.shape)
     shapes.require_equal(tail, sizes, f"{needed} an input that ends in these sizes, not {have}")
-    for tensor in given:
+    for tensor in tensors:
         if tensor is not None:
             have = shapes.text(tensor.shape)
             shapes.require_equal(
@@ -105,11 +105,11 @@ def _last(name, input, normalized_shape, *given):
 # ---- channel by channel --------------------------------------------------------------------------
 
 
-def _by_channel(name, input, *given):
+def _by_channel(name, input, *tensors):
     """What is given for each channel, in a shape to be multiplied with input."""
     return [
         None if x is None else along_channels(x, input, f"what {name}() scales with has")
-        for x in given
+        for x in tensors
     ]
 
 
@@ -330,9 +330,9 @@ def native_layer_norm(input, normalized_shape, weight, bias, eps):
 @shorthand(takes="floats of one kind")
 def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
     """group_norm, with mean and 1 / deviation, through which no gradient flows."""
-    given = as_node(input).shape
-    same = given[:2] == (N, C) and shapes.numel(given[2:]) == HxW
-    require(same, f"native_group_norm() of shape {shapes.text(given)} takes its own N, C and HxW")
+    shape = as_node(input).shape
+    same = shape[:2] == (N, C) and shapes.numel(shape[2:]) == HxW
+    require(same, f"native_group_norm() of shape {shapes.text(shape)} takes its own N, C and HxW")
     out = group_norm(input, group, weight, bias, eps)
     return Outputs((out, *_statistics(_groups(input, group), (2,), eps)))
 

@@ -10,7 +10,7 @@ from .arithmetic import abs, side
 from .bounds import NOT_NEGATIVE
 from .comparisons import same, where
 from .families import composite, is_whole, reduction, require, shorthand
-from .ordering import permuted
+from .permuting import permuted
 from .reductions import tied
 from .singular import svd_left, svd_right, svdvals
 from .ties import level, vanishing
@@ -246,6 +246,6 @@ def norm_except_dim(v, pow=2, dim=0):
     x = as_node(v)
     if dim == -1:
         return vector_norm(x, ord=pow)
-    kept = shapes.axis(dim, x.ndim)
-    others = tuple(d for d in range(x.ndim) if d != kept)
+    axis = shapes.axis(dim, x.ndim)
+    others = tuple(d for d in range(x.ndim) if d != axis)
     return vector_norm(x, ord=pow, dim=others, keepdim=True) if others else abs(x)

@@ -6,8 +6,8 @@ from ..lazy import np
 from .arithmetic import in_kind_of
 from .comparisons import where
 from .families import composite, none_at_all, operator, overwriting, shorthand
+from .gathering import check_view, owns_memory, select
 from .leaves import zeros
-from .selecting import check_view, owns_memory, select
 from .shaping import expand, reshape
 
 
@@ -55,8 +55,8 @@ def _over_slices(lower, i, x, src, *, dim, start, end, step):
     if not src.numel:
         return lower(x, i)
     gone = lower.over(src.shape[d], here)
-    kept = lower.total(lower.number(1), lower.product(lower.number(-1), gone))
-    return lower.total(lower.product(kept, lower(x, i)), lower.over(src.shape[d], written))
+    remaining = lower.total(lower.number(1), lower.product(lower.number(-1), gone))
+    return lower.total(lower.product(remaining, lower(x, i)), lower.over(src.shape[d], written))
 
 
 @overwriting(

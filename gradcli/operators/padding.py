@@ -61,9 +61,9 @@ def pad(input, *, pad, mode="constant", value=None):
 
 def _amounts(input, pad):
     """What comes before and after each dimension, from the pairs that begin with the last."""
-    given = pad if isinstance(pad, tuple) else (pad,)
-    pairs = list(zip(given[::2], given[1::2]))
-    if len(given) % 2 or len(pairs) > input.ndim or not all(isinstance(n, int) for n in given):
+    pads = pad if isinstance(pad, tuple) else (pad,)
+    pairs = list(zip(pads[::2], pads[1::2]))
+    if len(pads) % 2 or len(pairs) > input.ndim or not all(isinstance(n, int) for n in pads):
         raise GradcliError(
             "arguments",
             f"pad needs two whole numbers for each of at most {input.ndim} dimensions, not {pad}",

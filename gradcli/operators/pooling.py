@@ -72,8 +72,8 @@ def _slides(name, n, s, kernel_size, stride, padding, dilation=1, ceil_mode=Fals
     _check(name, n, s)
     kernel = several(kernel_size, n)
     stride = kernel if stride is None or stride == () else several(stride, n)
-    given = zip(s[-n:], kernel, stride, several(padding, n), several(dilation, n))
-    return [_Slide(*each, ceil_mode) for each in given]
+    windows = zip(s[-n:], kernel, stride, several(padding, n), several(dilation, n))
+    return [_Slide(*each, ceil_mode) for each in windows]
 
 
 # ---- averages ------------------------------------------------------------------------------------
@@ -294,10 +294,10 @@ def _sliding(n):
 def adaptive_sizes(name, n, s, output_size):
     """How many windows an adaptive pooling has in each dimension; None leaves a size as it is."""
     _check(name, n, s)
-    given = output_size if isinstance(output_size, tuple) else (output_size,) * n
-    if len(given) != n or not all(k is None or (isinstance(k, int) and k >= 0) for k in given):
+    sizes = output_size if isinstance(output_size, tuple) else (output_size,) * n
+    if len(sizes) != n or not all(k is None or (isinstance(k, int) and k >= 0) for k in sizes):
         raise GradcliError("arguments", f"output_size of {name}() is a whole number, or {n}")
-    return tuple(m if k is None else k for m, k in zip(s[-n:], given))
+    return tuple(m if k is None else k for m, k in zip(s[-n:], sizes))
 
 
 def adaptive_places(size, count):

@@ -69,9 +69,9 @@ def put_into_zeros(v, shape, index, full, picked):
     if len(written) > 1:
         return _written_within(v, shape, [i for i in full if i is not None])
     if around:
-        taken = [d for d, item in written if isinstance(item, int)]
-        kept = [d for d in range(len(shape)) if d not in taken]
-        v = v.zero_pad(amount=tuple(around.get(d, (0, 0)) for d in kept))
+        integer_dims = [d for d, item in written if isinstance(item, int)]
+        other_dims = [d for d in range(len(shape)) if d not in integer_dims]
+        v = v.zero_pad(amount=tuple(around.get(d, (0, 0)) for d in other_dims))
     return _written(v, shape, *written[0]) if written else v
 
 
@@ -137,8 +137,8 @@ def _as_array(item):
 
 
 def _new_dimensions(full):
-    kept = [item for item in full if not isinstance(item, int)]
-    return [d for d, item in enumerate(kept) if item is None]
+    items = [item for item in full if not isinstance(item, int)]
+    return [d for d, item in enumerate(items) if item is None]
 
 
 def _is_wide(item):

@@ -32,13 +32,13 @@ def fake_quantize_per_channel_affine(input, scale, zero_point, dim, quant_min, q
     place = shapes.axis(dim, node.ndim)
     along = tuple(n if d == place else 1 for d, n in enumerate(node.shape))
     message = f"scale and zero_point have {along[place]} numbers, as many as input along dim"
-    for given in (scale, zero_point):
-        shapes.require_equal(as_node(given).shape, (along[place],), message)
+    for parameter in (scale, zero_point):
+        shapes.require_equal(as_node(parameter).shape, (along[place],), message)
     inverse = reshape(_inverse(as_node(scale)), shape=along)
     scale, zero_point = (reshape(as_node(n), shape=along) for n in (scale, zero_point))
     outside = logical_or(zero_point < quant_min, zero_point > quant_max)
-    kept = refuse_where(zero_point, outside, said=OUTSIDE)
-    return _rounded(node, scale, inverse, kept, quant_min, quant_max)
+    checked = refuse_where(zero_point, outside, said=OUTSIDE)
+    return _rounded(node, scale, inverse, checked, quant_min, quant_max)
 
 
 def _rounded(x, scale, inverse, zero_point, low, high):
@@ -49,8 +49,8 @@ def _rounded(x, scale, inverse, zero_point, low, high):
     whole = as_node(zero_point).dtype == "int"
     stored = round(x * inverse) + zero_point if whole else round(x * inverse + zero_point)
     inside = logical_and(stored.ge(low), stored.le(high))
-    held = where(inside, stored, where(stored > high, high, low))  # nan is held as the lowest
-    result = (held - zero_point) * scale
+    clamped = where(inside, stored, where(stored > high, high, low))  # nan is held as the lowest
+    result = (clamped - zero_point) * scale
     return detach(result) + where(inside, x - detach(x), 0)
 
 

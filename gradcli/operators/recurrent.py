@@ -15,12 +15,12 @@ SWITCHES = ("has_biases", "train", "bidirectional", "batch_first")
 
 def _sums(input, hx, w_ih, w_hh, b_ih, b_hh):
     """What the input and the state add up to, before the two are joined."""
-    taken, state = as_node(input).shape, as_node(hx).shape
+    input_shape, state = as_node(input).shape, as_node(hx).shape
     message = "a cell takes as many rows of input as of state, not "
-    message += f"{shapes.text(taken)} and {shapes.text(state)}"
-    if (len(taken), len(state)) != (2, 2):
+    message += f"{shapes.text(input_shape)} and {shapes.text(state)}"
+    if (len(input_shape), len(state)) != (2, 2):
         raise GradcliError("shape", message)
-    shapes.require_equal(taken[:1], state[:1], message)
+    shapes.require_equal(input_shape[:1], state[:1], message)
     return linear(input, w_ih, b_ih), linear(hx, w_hh, b_hh)
 
 
@@ -67,9 +67,9 @@ def lstm_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
     state, memory = map(as_node, hx)
     shapes.require_equal(memory.shape, state.shape, "the memory of lstm_cell() is as its state")
     sums = _sums(as_node(input), state, w_ih, w_hh, b_ih, b_hh)
-    taken, kept, new, shown = chunk(sums[0] + sums[1], 4, 1)
-    memory = sigmoid(kept) * memory + sigmoid(taken) * tanh(new)
-    return Outputs((sigmoid(shown) * tanh(memory), memory))
+    input_gate, forget_gate, cell_gate, output_gate = chunk(sums[0] + sums[1], 4, 1)
+    memory = sigmoid(forget_gate) * memory + sigmoid(input_gate) * tanh(cell_gate)
+    return Outputs((sigmoid(output_gate) * tanh(memory), memory))
 
 
 # ---- sequences -----------------------------------------------------------------------------------

@@ -10,9 +10,9 @@ from .families import composite, named, one_each, operator, reduced, reduction, 
 from .guards import otherwise, unless
 from .joining import cat
 from .leaves import ones, size
-from .ordering import permuted
+from .permuting import permuted
 from .pointwise import exp
-from .sums import total
+from .sums import largest, total
 
 TIE = "ties share the gradient equally"
 FIRST = "of equal elements it is the place of the first"
@@ -89,12 +89,12 @@ def others(x, *, dim):
 def _exclusive_products(x, *, dim):
     """Products of all before times products of all after, so that no division meets a 0."""
     last = tuple(range(-len(dim), 0))
-    moved = np.moveaxis(x, dim, last)
-    flat = moved.reshape(*moved.shape[: x.ndim - len(dim)], -1)
+    transposed = np.moveaxis(x, dim, last)
+    flat = transposed.reshape(*transposed.shape[: x.ndim - len(dim)], -1)
     before, after = np.ones_like(flat), np.ones_like(flat)
     before[..., 1:] = np.cumprod(flat[..., :-1], axis=-1)
     after[..., :-1] = np.cumprod(flat[..., :0:-1], axis=-1)[..., ::-1]
-    return np.moveaxis((before * after).reshape(moved.shape), last, dim)
+    return np.moveaxis((before * after).reshape(transposed.shape), last, dim)
 
 
 def _product(x, dim):
@@ -103,8 +103,8 @@ def _product(x, dim):
 
 def _others_by_index(lower, i, x, *, dim):
     whole = x.prod() if len(dim) == x.ndim else x.prod(dim=dim[0])
-    kept = [place for d, place in enumerate(i) if d not in dim]
-    return lower.product(lower(whole, kept), lower(1 / x, i))
+    unreduced = [place for d, place in enumerate(i) if d not in dim]
+    return lower.product(lower(whole, unreduced), lower(1 / x, i))
 
 
 @composite(
@@ -128,9 +128,9 @@ def prod_others(x, *, dim):
 
 def without_each(x, dim):
     """Products of all before times products of all after, as PyTorch takes them beside zeros."""
-    kept = tuple(d for d in range(x.ndim) if d not in dim)
-    order = (*kept, *dim)
-    rows = permuted(x, order).reshape(shape=(*(x.shape[d] for d in kept), -1))
+    unreduced = tuple(d for d in range(x.ndim) if d not in dim)
+    order = (*unreduced, *dim)
+    rows = permuted(x, order).reshape(shape=(*(x.shape[d] for d in unreduced), -1))
     one = ones(size=(*rows.shape[:-1], 1))
     before = cat([one, rows[..., :-1]], dim=-1).cumprod(dim=-1)
     after = cat([one, rows[..., 1:].flip(dims=(-1,))], dim=-1).cumprod(dim=-1).flip(dims=(-1,))
@@ -146,8 +146,8 @@ def _shared(g, y, x, dim):
 def tied(y, x, *, dim, keepdim, **_):
     """Whether more than one element along dim is the extreme one."""
     over = shapes.axes(dim, x.ndim)
-    kept = tuple(1 if d in over else n for d, n in enumerate(x.shape))
-    return (x.eq(y.reshape(shape=kept)).sum(dim=dim, keepdim=keepdim)) > 1
+    shape = tuple(1 if d in over else n for d, n in enumerate(x.shape))
+    return (x.eq(y.reshape(shape=shape)).sum(dim=dim, keepdim=keepdim)) > 1
 
 
 def _shared_by_ties(name, symbol):
@@ -207,8 +207,8 @@ def _values(name, place, symbol):
     def meaning(x, *, dim, keepdim=False):
         if x.ndim == 0:
             return x * 1.0
-        taken = x.gather(dim=dim, index=place(x, dim=dim, keepdim=True))
-        return taken if keepdim else taken.squeeze(dim=dim)
+        selected = x.gather(dim=dim, index=place(x, dim=dim, keepdim=True))
+        return selected if keepdim else selected.squeeze(dim=dim)
 
     def kept(y, x, *, dim, keepdim):
         return (place(x, dim=dim, keepdim=True),) if x.ndim else ()
@@ -217,8 +217,8 @@ def _values(name, place, symbol):
         if x.ndim == 0:
             return x
         at = np.expand_dims(getattr(np, f"arg{name}")(x, axis=dim), dim)
-        taken = np.take_along_axis(x, at, axis=dim)  # of 0 and -0 the first, as PyTorch
-        return taken if keepdim else np.squeeze(taken, axis=dim)
+        selected = np.take_along_axis(x, at, axis=dim)  # of 0 and -0 the first, as PyTorch
+        return selected if keepdim else np.squeeze(selected, axis=dim)
 
     return composite(
         value=value,
@@ -317,7 +317,7 @@ def aminmax(input, *, dim=None, keepdim=False):
 
 
 def _logsumexp(x, axis, keepdims):
-    top = np.max(x, axis=axis, keepdims=True, initial=-np.inf)
+    top = largest(x, axis)
     top = np.where(np.isfinite(top), top, 0)
     out = np.log(np.sum(np.exp(x - top), axis=axis, keepdims=True)) + top
     return out if keepdims else np.squeeze(out, axis=axis)

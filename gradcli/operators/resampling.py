@@ -11,10 +11,10 @@ from ..errors import GradcliError
 from ..graphs import OPS, shapes
 from ..lazy import np
 from .families import composite, named, require, shorthand
+from .gathering import repeat_each
 from .leaves import Array, eye
 from .pointwise import F
 from .pooling import adaptive_places, adaptive_sizes
-from .selecting import repeat_each
 
 MODES = ("nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear", "area")
 FEW = 16  # elements of the input for a place of the output, which are added one after the other
@@ -334,16 +334,16 @@ def _sizes(input, size, scale_factor, recompute):
     n = input.ndim - 2
     if (size is None) == (scale_factor is None):
         raise GradcliError("arguments", "interpolate() needs either size or scale_factor")
-    given = size if scale_factor is None else scale_factor
-    given = given if isinstance(given, tuple) else (given,) * n
-    if len(given) != n or not all(isinstance(v, int | float) and v > 0 for v in given):
+    sizes = size if scale_factor is None else scale_factor
+    sizes = sizes if isinstance(sizes, tuple) else (sizes,) * n
+    if len(sizes) != n or not all(isinstance(v, int | float) and v > 0 for v in sizes):
         raise GradcliError("arguments", f"interpolate() needs {n} sizes or factors above 0")
     if scale_factor is None:
-        return tuple(map(int, given)), (None,) * n
-    counts = tuple(math.floor(m * float(f)) for m, f in zip(input.shape[2:], given))
+        return tuple(map(int, sizes)), (None,) * n
+    counts = tuple(math.floor(m * float(f)) for m, f in zip(input.shape[2:], sizes))
     if min(counts) < 1:
         raise GradcliError("shape", "interpolate() to a size of 0")
-    return counts, (None,) * n if recompute else tuple(map(float, given))
+    return counts, (None,) * n if recompute else tuple(map(float, sizes))
 
 
 def _kind(mode, align_corners, antialias, size, count, factor):

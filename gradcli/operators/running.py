@@ -11,8 +11,8 @@ from .families import composite, one_each, operator, require, same_with_axis, sh
 from .guards import otherwise
 from .joining import cat
 from .leaves import ones, zeros
-from .order import selected
 from .reductions import others
+from .sorting import selected
 
 FOLLOWED = 16  # elements whose running extreme is written out
 
@@ -84,8 +84,8 @@ def _sum_from_here(x, dim):
 
 def pairs(x, dim):
     """x with dim moved last, and its shape with that dimension twice."""
-    moved = moved_last(x, dim)
-    return moved, (*moved.shape, moved.shape[-1])
+    rows = moved_last(x, dim)
+    return rows, (*rows.shape, rows.shape[-1])
 
 
 def moved_last(x, dim):

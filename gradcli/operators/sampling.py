@@ -214,8 +214,8 @@ def _by_dimension(equation, x, grid, sizes, slopes, how):
     ]
     n = len(sizes)
     names = {"e": "abc"[:n], "p": "ijk"[:n]}
-    given = [f"uv{{{equation[0]}}}", *(f"u{{p}}{letter}" for letter in names["e"])]
-    whole = f"{','.join(given)}->uv{{{equation[1]}}}".format(**names)
+    terms = [f"uv{{{equation[0]}}}", *(f"u{{p}}{letter}" for letter in names["e"])]
+    whole = f"{','.join(terms)}->uv{{{equation[1]}}}".format(**names)
     return einsum(whole, x, *weights)
 
 

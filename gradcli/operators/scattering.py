@@ -7,9 +7,9 @@ from ..lazy import np
 from . import elements
 from .comparisons import where
 from .families import composite, none_at_all, operator, shorthand
+from .gathering import BY_INDEX, check_index, flat_places, wrapped
 from .leaves import arange, full, zeros
 from .reductions import TIE
-from .selecting import BY_INDEX, check_index, flat_places, wrapped
 from .shaping import expand, reshape
 
 

@@ -26,8 +26,8 @@ class _Alignments:
         self.labels = np.full((samples, 2 * longest + 1), blank)
         ends = np.cumsum(self.counts)
         for n, count in enumerate(target_lengths):
-            given = targets[n] if targets.ndim == 2 else targets[ends[n] - count : ends[n]]
-            self.labels[n, 1 : 2 * count : 2] = given[:count]
+            labels = targets[n] if targets.ndim == 2 else targets[ends[n] - count : ends[n]]
+            self.labels[n, 1 : 2 * count : 2] = labels[:count]
         last = log_probs.shape[2] - 1
         if (self.labels < 0).any() or (self.labels > last).any():
             raise GradcliError("arguments", f"labels of ctc_loss() are classes from 0 to {last}")
@@ -148,8 +148,8 @@ def _written(sp, log_probs, targets, input_lengths, target_lengths, blank):
         raise GradcliError("limit", "these are too many alignments to write out in symbols")
     end = 0
     for n, (times, count) in enumerate(zip(input_lengths, target_lengths, strict=True)):
-        given = targets[n, :count] if targets.ndim == 2 else targets[end : end + count]
-        end, wanted = end + count, [int(label) for label in given]
+        labels = targets[n, :count] if targets.ndim == 2 else targets[end : end + count]
+        end, wanted = end + count, [int(label) for label in labels]
         ways = [w for w in product(range(classes), repeat=times) if _heard(w, blank) == wanted]
         yield {w: sp.exp(sp.Add(*(log_probs[t, n, c] for t, c in enumerate(w)))) for w in ways}
 

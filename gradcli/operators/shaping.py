@@ -158,10 +158,10 @@ def broadcast_tensors(*tensors):
 
 def listed(tensors):
     """Tensors as nodes, whether they were given one by one or in a list."""
-    given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], tuple) else tensors
-    if not given:
+    inputs = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], tuple) else tensors
+    if not inputs:
         raise GradcliError("arguments", "at least one tensor is needed")
-    return tuple(map(as_node, given))
+    return tuple(map(as_node, inputs))
 
 
 def summed_axes(old, new):

@@ -5,10 +5,10 @@ from ..graphs import as_node, shapes
 from .arithmetic import in_kind_of
 from .comparisons import where
 from .families import composite, require
+from .gathering import along_dim, spread
 from .leaves import zeros
 from .reductions import TIE
 from .scattering import WINS, scatter_reduce, tied
-from .selecting import along_dim, spread
 from .shaping import expand, reshape
 
 

@@ -13,11 +13,11 @@ from .families import composite, one_each, reduced, reduction, require, shorthan
 from .floats import isnan
 from .guards import otherwise, refuse_where, unless
 from .leaves import size
-from .order import FIRST_FIRST, sorted_last
-from .ordering import permuted
 from .pairs import lerp
+from .permuting import permuted
 from .precision import unit
 from .reductions import average
+from .sorting import FIRST_FIRST, sorted_last
 from .sums import total
 from .ties import beside
 

@@ -114,14 +114,19 @@ IN_ONE_BLOCK = 32  # rows of a matrix whose columns LAPACK finds one after anoth
 def _cholesky(x, *, upper):
     if upper:
         return np.swapaxes(_cholesky(np.swapaxes(x, -1, -2), upper=False), -1, -2)
+    if np.isinf(np.tril(x, -1)).any():  # OpenBLAS takes inf / inf for 0
+        raise _not_positive()
     try:
         result = np.linalg.cholesky(x)
     except np.linalg.LinAlgError:
-        result = np.full_like(x, np.nan)
-    infinite = np.isinf(np.tril(x, -1)).any()  # OpenBLAS takes inf / inf for 0
-    if infinite or np.isnan(np.diagonal(result, axis1=-2, axis2=-1)).any():
-        raise GradcliError("arguments", NOT_POSITIVE, hint="x @ x.mT + eye(n) always is")
+        raise _not_positive() from None
+    if np.isnan(np.diagonal(result, axis1=-2, axis2=-1)).any():
+        raise _not_positive()
     return result
+
+
+def _not_positive():
+    return GradcliError("arguments", NOT_POSITIVE, hint="x @ x.mT + eye(n) always is")
 
 
 def _of_positive(value, **fields):

@@ -16,10 +16,10 @@ from .putting import in_a_row
 
 def several(value, n):
     """One number for each of n dimensions, from one for all or a tuple of them."""
-    given = value if isinstance(value, tuple) else (value,)
-    if len(given) not in (1, n) or not all(map(is_whole, given)):
+    values = value if isinstance(value, tuple) else (value,)
+    if len(values) not in (1, n) or not all(map(is_whole, values)):
         raise GradcliError("arguments", f"{value!r} is not a whole number, or {n} of them")
-    return given if len(given) == n else given * n
+    return values if len(values) == n else values * n
 
 
 def _count(size, kernel, stride, dilation):

@@ -25,7 +25,7 @@ def is_of_arrays(source: str) -> bool:
     return bool(modules & LIBRARIES) and OF_PYTORCH.isdisjoint(modules | names)
 
 
-def in_language(asked: dict[str, Any], source: str) -> dict[str, Any]:
+def in_language(request: dict[str, Any], source: str) -> dict[str, Any]:
     """The request with the arrays that the program writes out as values of its inputs; values that
     were given take their place.
     """
@@ -33,13 +33,13 @@ def in_language(asked: dict[str, Any], source: str) -> dict[str, Any]:
     stored = Counter(
         e.id for e in ast.walk(ast.Module(body, [])) if _is_stored(e) and isinstance(e, ast.Name)
     )
-    made = {s: _written(s) for s in body}
-    inputs = {s: m for s, m in made.items() if m is not None and stored[m[0]] == 1}
+    written = {s: _written(s) for s in body}
+    inputs = {s: m for s, m in written.items() if m is not None and stored[m[0]] == 1}
     if not inputs:
-        return asked
+        return request
     rest = [s for s in body if s not in inputs]
-    values = dict(inputs.values()) | dict(asked.get("values") or {})
-    return asked | {"expr": ast.unparse(ast.Module(rest, [])), "values": values}
+    values = dict(inputs.values()) | dict(request.get("values") or {})
+    return request | {"expr": ast.unparse(ast.Module(rest, [])), "values": values}
 
 
 def _is_stored(e: ast.AST) -> bool:
@@ -51,8 +51,10 @@ def _written(s: ast.stmt) -> tuple[str, Any] | None:
     if not isinstance(s, ast.Assign) or not isinstance(s.value, ast.Call):
         return None
     target, call = s.targets[0], s.value
-    made = isinstance(call.func, ast.Attribute) and call.func.attr in MAKERS and len(call.args) == 1
-    if not made or call.keywords or not isinstance(target, ast.Name) or len(s.targets) > 1:
+    is_maker = (
+        isinstance(call.func, ast.Attribute) and call.func.attr in MAKERS and len(call.args) == 1
+    )
+    if not is_maker or call.keywords or not isinstance(target, ast.Name) or len(s.targets) > 1:
         return None
     try:
         return target.id, ast.literal_eval(call.args[0])

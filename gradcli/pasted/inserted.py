@@ -35,21 +35,21 @@ class Inserted:
 
     def names(self) -> dict[str, Any]:
         """What the program knows besides its own names."""
-        given = {GIVEN + name: Builtin(name, partial(self._give, name)) for name in self.values}
+        builtins = {GIVEN + name: Builtin(name, partial(self._give, name)) for name in self.values}
         leaves = {name: _tensor(array) for name, array in self.values.items()}
         for name, tensor in leaves.items():
             tensor.requires_grad = tensor.dtype.is_floating and self.requires_grad(name)
-        return {**self.further, **leaves, **given}
+        return {**self.further, **leaves, **builtins}
 
-    def _give(self, name: str, m: Machine, made: Any) -> Any:
+    def _give(self, name: str, m: Machine, computed: Any) -> Any:
         """What the program made for a name, with the value that was given."""
-        if not isinstance(made, Tensor):
+        if not isinstance(computed, Tensor):
             array = self.values[name]
             return array.item() if array.shape == () else array.tolist()
-        if made.record is not None:
+        if computed.record is not None:
             self.computed.append(name)
-        made.data = self.values[name].astype(made.dtype.numpy)
-        return made
+        computed.data = self.values[name].astype(computed.dtype.numpy)
+        return computed
 
     def change(self, tree: ast.Module) -> ast.Module:
         """The syntax tree of the program, with what is put into it."""

@@ -426,8 +426,8 @@ class _Poser:
         return self._evaluated(self._output())
 
     def _evaluated(self, node: Node) -> Any:
-        given = {n: as_given(in_decimals(self._numbers(t))) for n, (_, t) in self.inputs.items()}
-        return Evaluator(given)(node)[0]
+        values = {n: as_given(in_decimals(self._numbers(t))) for n, (_, t) in self.inputs.items()}
+        return Evaluator(values)(node)[0]
 
     def _seed(self) -> Any:
         """The seed; None where it is 1 for a single number."""
@@ -439,25 +439,27 @@ class _Poser:
     def _check(self, out: Node, values: Mapping[str, Any], by: Sequence[str]) -> None:
         """Raise Unexplained where the graph does not come to the numbers of the program."""
         nodes = {name: node for node, (name, _) in self.inputs.items()}
-        given = {nodes[name]: as_given(array) for name, array in values.items()}
+        node_values = {nodes[name]: as_given(array) for name, array in values.items()}
         try:
-            evaluator = Evaluator(given)
+            evaluator = Evaluator(node_values)
             (value,) = evaluator(out)
         except GradcliError as error:
             raise Unexplained(error.message) from None
         scale = max(_size(v) for v in evaluator.values.values() if v is not None)
         (output, *others) = self.back.outputs
         if not others and not _close(value, self._numbers(output), scale):
-            raise Unexplained(self._otherwise(out, given))
+            raise Unexplained(self._otherwise(out, node_values))
         hooked = any(_has_hooks(r) for r in self._order()) or any(
             t.hooks for _, t in self.inputs.values()
         )
         if hooked:
-            self._check_gradients(out, given, [(nodes[n], self.inputs[nodes[n]][1]) for n in by])
+            self._check_gradients(
+                out, node_values, [(nodes[n], self.inputs[nodes[n]][1]) for n in by]
+            )
 
-    def _otherwise(self, out: Node, given: Mapping[Node, Any]) -> str:
+    def _otherwise(self, out: Node, values: Mapping[Node, Any]) -> str:
         """Why the graph does not come to the numbers of the program."""
-        narrow = {n: v.astype(np.float32) if v.dtype.kind == "f" else v for n, v in given.items()}
+        narrow = {n: v.astype(np.float32) if v.dtype.kind == "f" else v for n, v in values.items()}
         (value,) = Evaluator(narrow, dtype="float32")(out)
         if _close(value, self._numbers(self.back.outputs[0]), 1):
             return "float32 rounds here to other numbers than float64, in which it would be derived"
@@ -611,8 +613,8 @@ def _overwritten(node: Node, at: Any, new: Node) -> Node:
         (d, i), new = apart[0], _expanded(new, at.shape)
         if isinstance(i, int):
             return _operator("select_scatter")(node, new, dim=d, index=i)
-        given = {"start": i.start, "end": i.stop, "step": i.step or 1}
-        return _operator("slice_scatter")(node, new, dim=d, **given)
+        bounds = {"start": i.start, "end": i.stop, "step": i.step or 1}
+        return _operator("slice_scatter")(node, new, dim=d, **bounds)
     return _operator("put")(node, numbers(at), _expanded(new, at.shape))
 
 

@@ -18,14 +18,6 @@ if TYPE_CHECKING:
     from ..snippets.trace import Backward
     from .problems import Posed
 
-# What the language does not have, and programs do; a text without any is not looked at further.
-MARKS = re.compile(
-    r"""(^|[;>:\n])[ \t]*(
-        (import|from)\s+\w | (for|while|if|with|def|class|try)\b[^\n]*: | @\w | print\(
-    ) | requires_grad | \bbackward\( | \bautograd\b | \b(Parameter|Variable|manual_seed)\(
-    | \bnn\.[A-Z] | ^\s*(```|>>>|In\s?\[) | \.(?!ix_)\w+_\( | \]\s*=[^=] | [-+*/@]=[^=]""",
-    re.VERBOSE | re.MULTILINE,
-)
 MARKED = r"requires_grad|Parameter|nn\.[A-Z]"  # what makes tensors leaves
 DEVICE = r"\bdevice\s*=\s*([A-Za-z]\w*)|\.to\(\s*([A-Za-z]\w*)\s*\)"
 ZEROED = r"zero_grad\(|\.grad\.zero_\("
@@ -33,13 +25,11 @@ READ = "gradcli read shows all that the program does"
 
 
 def in_language(asked: dict[str, Any]) -> dict[str, Any]:
-    """What was asked, as `pose` takes it, with a program replaced by the problem that it poses.
+    """What was asked of a program, as `pose` takes it: of the problem that the program poses.
 
     Raises GradcliError `raises` where PyTorch raises an error, `unsupported` where the program
     uses what is not known here.
     """
-    if not MARKS.search(asked["expr"]):
-        return asked
     from ..limits import Limits
 
     limits = asked.get("limits") or Limits()

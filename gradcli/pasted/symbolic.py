@@ -87,13 +87,13 @@ def is_text(source: str) -> bool:
     return not any(isinstance(n, FOREIGN) or _changes(n) for s in body for n in ast.walk(s))
 
 
-def in_language(asked: dict[str, Any], source: str) -> dict[str, Any]:
+def in_language(request: dict[str, Any], source: str) -> dict[str, Any]:
     """What was asked, as `pose` takes it. Raises GradcliError."""
     reader = _Symbolic(source)
     reader.read()
     if not reader.leaves and reader.call is None:
-        return asked | {"expr": reader.whole()}
-    return reader.request(asked)
+        return request | {"expr": reader.whole()}
+    return reader.request(request)
 
 
 class _Symbolic:

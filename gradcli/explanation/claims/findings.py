@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from ...backends.numeric import Evaluator
-from ...errors import GradcliError
+from ...errors import GradcliError, Singular
 from ...graphs import Node
 from ...graphs.shapes import Shape, fits
 from ...language.program import Program
@@ -13,7 +13,6 @@ from .points import TOLERANCE, Point
 
 NOISE = 1e-14  # rounding error of a gradient that is 0
 ROWS = 400  # most rows of a Jacobian whose diagonal is computed
-MISFITS = ("shape", "index", "singular")  # errors of a formula that can be read, and is wrong
 
 
 class Finding(NamedTuple):
@@ -32,7 +31,8 @@ class Finding(NamedTuple):
     @property
     def unreadable(self) -> bool:
         """Whether the formula is invalid at any shapes and values."""
-        return self.error is not None and self.error.code not in MISFITS
+        error = self.error
+        return error is not None and not (error.is_misfit or isinstance(error, Singular))
 
     @property
     def comparable(self) -> bool:

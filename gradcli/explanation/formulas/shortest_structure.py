@@ -11,7 +11,7 @@ from typing import Any
 
 from ...backends.numeric import Evaluator
 from ...errors import if_applicable
-from ...graphs import Node, Operator, as_node, walk
+from ...graphs import OPS, Node, Operator, as_node, intern, walk
 from ...graphs.shapes import numel
 from ...graphs.substitution import substitute
 from ...language.problem import Input
@@ -30,7 +30,6 @@ from ..jacobian import jacobian_of
 from . import by_index
 from .contradictions import formula_value
 from .other_sizes import generic_problem
-from .row_by_row import row_by_row
 from .trial_values import random_values
 from .trials import Trial, Trials, node_of
 from .wording import Wording
@@ -40,6 +39,7 @@ Named = Callable[[bool], Structure]  # the flag: whether to compose a form if th
 
 CONFIRMED = 4_096  # entries up to which a structure is compared with the matrix
 ROUNDING = 1e-15  # of the largest entry
+CROSS = "cross_along"
 ELSEWHERE = 2  # further sizes at which a closed form is tested
 SHORT = 7  # length of a formula for which no shorter one is searched for
 # names that depend on the formula of a matrix, not on its entries
@@ -274,8 +274,33 @@ def _readings(w: Wording, x: Input) -> Iterator[Structure]:
 def _rows(w: Wording, x: Input) -> tree.Tree | None:
     """The gradients at all one-hot seeds as one formula; None if there is none."""
     grad = w.read_off(x)
-    rows = None if grad is None else row_by_row(w.shortened(grad), w.problem.seed.node)
+    rows = None if grad is None else _at_identity(w.shortened(grad), w.problem.seed.node)
     return None if rows is None else formula(rows, w.names, w.problem.generic_sizes)
+
+
+def _at_identity(grad: Node, seed: Node) -> Node | None:
+    """The gradients at all one-hot seeds at once, which are the rows of an identity:
+    `linalg.cross(eye(3), a[None])` for cross(a, x). None unless the gradient is a vector that the
+    seed reaches through cross products and elementwise operations, whose rows are independent.
+    """
+    if seed.ndim != 1 or grad.ndim != 1:
+        return None
+    rows: dict[Node, Node] = {seed: OPS["eye"](n=seed.shape[0])}
+    for n in walk([grad]):
+        if n in rows or not any(i in rows for i in n.parents):
+            continue
+        by_rows = n.op.family == "elementwise" or n.op.name == CROSS
+        if not by_rows or n.ndim != 1 or None in n.inputs:
+            return None
+        operands = [rows.get(i) or _beside_rows(i, n) for i in n.parents]
+        rows[n] = intern(n.op, tuple(operands), n.attrs)
+    crossed = any(n.op.name == CROSS for n in rows)
+    return rows.get(grad) if crossed else None
+
+
+def _beside_rows(x: Node, of: Node) -> Node:
+    """An operand without rows, with a dimension for them where the operator does not broadcast."""
+    return x[None] if of.op.name == CROSS else x
 
 
 def _column(w: Wording, x: Input) -> tree.Tree | None:

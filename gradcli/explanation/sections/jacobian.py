@@ -2,7 +2,7 @@
 below.
 """
 
-import math
+import re
 from collections.abc import Mapping
 from math import isqrt
 from types import MappingProxyType
@@ -303,13 +303,16 @@ def element_line(
     return (*line, EQUALS, Token(short(written.total), "number"))
 
 
+NUMERAL = re.compile(r"-?\d+(\.\d*)?(e[+-]?\d+)?")
+
+
 def _contradicts(numbers: tree.Tree | None, total: float | None) -> bool:
     """Whether a formula comes to one number that is not the element."""
-    try:
-        value = float(tree.text(numbers)) if numbers is not None else math.nan
-    except ValueError:
+    text = "" if numbers is None else tree.text(numbers)
+    if total is None or not NUMERAL.fullmatch(text):
         return False
-    return total is not None and abs(value - total) > 0.01 * max(abs(value), abs(total))
+    value = float(text)
+    return abs(value - total) > 0.01 * max(abs(value), abs(total))
 
 
 def _cost(a: Analysis, w: Wording, x: Input) -> Line:

@@ -68,7 +68,7 @@ class LocalStep:
             mask = np.zeros(self.node.shape, bool)
             mask[at] = True
             return mask
-        weights = [self._weights(place, given) for given in (self.here, *self._generic)]
+        weights = [self._weights(place, point) for point in (self.here, *self._generic)]
         if weights[0].any() and all(map(_selects, weights)):
             return weights[0] != 0  # by the values, as sort does
         return np.any([np.isfinite(w) & (w != 0) for w in weights], axis=0)
@@ -89,7 +89,7 @@ class LocalStep:
 
     @cached_property
     def _ones_sent(self) -> list[Any]:
-        return [self.send(given, np.ones(self.node.shape)) for given in self._generic]
+        return [self.send(point, np.ones(self.node.shape)) for point in self._generic]
 
     @cached_property
     def _generic(self) -> list[dict[Node, Any]]:

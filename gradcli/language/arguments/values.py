@@ -1,6 +1,5 @@
 """Values of inputs and seeds, typed or passed from Python, as arrays."""
 
-import json
 import re
 from collections.abc import Mapping
 from typing import IO, Any
@@ -145,6 +144,8 @@ def _input(name: str, array: Any) -> Node:
 
 def _plain_list(text: str) -> Any:
     """The array of a list in JSON, the most frequent spelling; None for other texts."""
+    import json
+
     try:
         array = np.array(json.loads(text))
     except (ValueError, RecursionError):

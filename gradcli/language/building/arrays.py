@@ -97,8 +97,8 @@ def _no_method(module: str, name: str) -> GradcliError:
     """The error for a method of tensors in a program of arrays, with the function to call."""
     prefixes = {"np": "numpy"} if module == "numpy" else {"jnp": module, "jax.nn": "jax.nn"}
     prefixes |= {"scipy.special": "scipy.special"}
-    found = (p for p, root in prefixes.items() if library_function(f"{root}.{name}"))
-    prefix = next(found, None)
+    matches = (p for p, root in prefixes.items() if library_function(f"{root}.{name}"))
+    prefix = next(matches, None)
     known = f"{name}(x, ...), a function of PyTorch" if lookup(name) else "what it computes"
     hint = f"write {prefix}.{name}(x, ...)" if prefix else f"write {known}"
     return GradcliError(

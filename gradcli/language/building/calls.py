@@ -96,10 +96,10 @@ def _dtype_argument(name: str, args: list) -> str | None:
     """The dtype among the arguments of `x.to(...)` or `x.type(...)`; None if there is none."""
     if name not in ("to", "type"):
         return None
-    asked = [_dtype_of_type(text) for text in args if isinstance(text, str)]
-    for text in asked:
+    dtypes = [_dtype_of_type(text) for text in args if isinstance(text, str)]
+    for text in dtypes:
         _check_kind(text)
-    return next((text for text in asked if text in DTYPES), None)
+    return next((text for text in dtypes if text in DTYPES), None)
 
 
 def _call_operator(

@@ -82,6 +82,6 @@ def _last(b: Scope, value: Node, picked: Node) -> Node:
     _, from_end = np.unique(places[::-1], return_index=True)
     if from_end.size == places.size:
         return value
-    kept = np.zeros(places.size, bool)
-    kept[places.size - 1 - from_end] = True
-    return op.where(numbers(kept.reshape(picked.shape)), value, 0.0)
+    mask = np.zeros(places.size, bool)
+    mask[places.size - 1 - from_end] = True
+    return op.where(numbers(mask.reshape(picked.shape)), value, 0.0)

@@ -79,32 +79,51 @@ def infer(
     """
     from .ranks import ranks_to_try
 
-    tries = 0
-
-    def counted(shapes: dict[str, Shape]) -> Outcome:
-        nonlocal tries
-        tries += 1
-        return attempt(shapes)
-
+    counted = Counted(attempt)
     first_error: GradcliError | None = None
     tried = islice(ranks_to_try(program, unknown, seed_rank, fixed, integer_inputs), ATTEMPTS)
     for numberings, ranks in _attempts(tried):
         chosen = dict(zip(unknown, ranks, strict=True))
         if numberings is not different and first_error and first_error.code == "arguments":
             raise first_error
-        try:
-            result = _solve(chosen, known, counted, numberings)
-        except GradcliError as error:
-            misfit = error.code in ("shape", "index", "seed-shape", "arguments")
-            if not misfit and not (first_error and error.code == "limit"):
-                raise
-            first_error = first_error or error
-            if tries > MOST_TRIES:
-                break
-            continue
-        return _refined(result, chosen, known, attempt, numberings, fixed)
+        result = _solved_or_misfit(chosen, known, counted, numberings, first_error is not None)
+        if isinstance(result, Inferred):
+            return _refined(result, chosen, known, attempt, numberings, fixed)
+        first_error = first_error or result
+        if counted.tries > MOST_TRIES:
+            break
     assert first_error is not None
     raise _without_stand_ins(first_error, unknown)
+
+
+class Counted:
+    """An attempt, and how often it was made."""
+
+    def __init__(self, attempt: Attempt):
+        self.attempt, self.tries = attempt, 0
+
+    def __call__(self, shapes: dict[str, Shape]) -> Outcome:
+        self.tries += 1
+        return self.attempt(shapes)
+
+
+def _solved_or_misfit(
+    ranks: dict[str, int],
+    known: dict[str, Shape],
+    attempt: Attempt,
+    numberings: Numberings,
+    after_misfit: bool,
+) -> Inferred | GradcliError:
+    """Shapes for inputs of these ranks, or the error of ranks that do not fit, where others may.
+    `after_misfit`: ranks that are more plausible did not fit; these may be too large.
+    """
+    try:
+        return _solve(ranks, known, attempt, numberings)
+    except GradcliError as error:
+        is_too_large = after_misfit and error.code == "limit"
+        if not (error.is_misfit or error.code == "arguments" or is_too_large):
+            raise
+        return error
 
 
 def _without_stand_ins(error: GradcliError, unknown: Sequence[str]) -> GradcliError:

@@ -92,8 +92,10 @@ class ArrayWriter(CodeWriter):
             raise self.refusal(node, " of a single number")
         for name, value in node.attrs.items():
             usual = f"{{{name}?}}" in template and value == node.op.attributes[name]
-            given = self._dims(node) if name == "dim" else value
-            holes[name] = None if usual or any(given is v for v in LEFT_OUT) else self.plain(given)
+            argument = self._dims(node) if name == "dim" else value
+            holes[name] = (
+                None if usual or any(argument is v for v in LEFT_OUT) else self.plain(argument)
+            )
         return spelled(re.sub(r"\?}", "}", template), holes)
 
     @staticmethod
@@ -286,8 +288,8 @@ def full(w: "ArrayWriter", node: Node) -> Tree:
 @in_other_words
 def eye(w: "ArrayWriter", node: Node) -> Tree:
     n, m = node.shape
-    own = node.span is not None
-    sizes = [Number(n) if own else w.size(n, -2), Number(m) if own else w.size(m, -1)]
+    typed = node.span is not None
+    sizes = [Number(n) if typed else w.size(n, -2), Number(m) if typed else w.size(m, -1)]
     return w.function_call("eye", *sizes[: 1 if n == m else 2])
 
 
@@ -296,8 +298,8 @@ def arange(w: "ArrayWriter", node: Node) -> Tree:
     start, end, step = node.attrs.values()
     if node.span is None and (start, step) == (0, 1):
         return w.function_call("arange", w.size(end, -1))
-    given = [end] if (start, step) == (0, 1) else [start, end, step][: 2 + (step != 1)]
-    return w.function_call("arange", *map(w.plain, given))
+    arguments = [end] if (start, step) == (0, 1) else [start, end, step][: 2 + (step != 1)]
+    return w.function_call("arange", *map(w.plain, arguments))
 
 
 @in_other_words
@@ -422,9 +424,9 @@ def pinv(w: "ArrayWriter", node: Node) -> Tree:
     _, atol, rtol = node.inputs
     if atol is not None:
         raise w.refusal(node, " with atol")
-    given = {} if rtol is None else {"rtol": w.operand(node, 2)}
-    given |= {"hermitian": Verbatim("True")} if node.attrs["hermitian"] else {}
-    return w.function_call("linalg.pinv", w.operand(node, 0), **given)
+    named = {} if rtol is None else {"rtol": w.operand(node, 2)}
+    named |= {"hermitian": Verbatim("True")} if node.attrs["hermitian"] else {}
+    return w.function_call("linalg.pinv", w.operand(node, 0), **named)
 
 
 @in_other_words

@@ -41,8 +41,10 @@ class TorchWriter(CodeWriter):
         if source not in self.numbers or infix or self.takes(node, place):
             return written
         value = number_of(source)
-        kept = isinstance(written, Number)
-        if kept and (isinstance(value, float) or (value is not None and node.dtype == "float")):
+        is_number = isinstance(written, Number)
+        if is_number and (
+            isinstance(value, float) or (value is not None and node.dtype == "float")
+        ):
             written = Verbatim(literal(float(value)))
         return Call("torch.tensor", (written,))
 
@@ -99,8 +101,8 @@ def _places(w: TorchWriter, node: Node) -> Tree:
 def _added(w: TorchWriter, node: Node, places: Tree) -> Tree:
     """The first input added into zeros, at places counted row by row."""
     zeros = f"torch.zeros({{n}}{w.kind('float')})"
-    put = zeros + ".index_put(({places},), {v}, accumulate=True).reshape({shape})"
-    return spelled(put, {**_sizes(w, node), "places": places, "v": w.operand(node, 0)})
+    template = zeros + ".index_put(({places},), {v}, accumulate=True).reshape({shape})"
+    return spelled(template, {**_sizes(w, node), "places": places, "v": w.operand(node, 0)})
 
 
 def _sizes(w: TorchWriter, node: Node) -> dict[str, Tree | None]:

@@ -594,18 +594,20 @@ def full(w: "Writer", node: Node) -> Tree:
 @idiom
 def eye(w: "Writer", node: Node) -> Tree:
     n, m = node.shape
-    own = node.span is not None and w.generic_sizes is None
-    sizes = map(Number, (n, m)) if own else (w.size(n, -2), w.size(m, -1))
+    typed = node.span is not None and w.generic_sizes is None
+    sizes = map(Number, (n, m)) if typed else (w.size(n, -2), w.size(m, -1))
     return Call(w.library("eye"), tuple(sizes)[: 1 if n == m else 2])
 
 
 @idiom
 def arange(w: "Writer", node: Node) -> Tree:
     start, end, step = node.attrs.values()
-    given = [end] if (start, step) == (0, 1) else [start, end, step] if step != 1 else [start, end]
-    if (node.span is None or w.generic_sizes is not None) and given == [end]:
+    arguments = (
+        [end] if (start, step) == (0, 1) else [start, end, step] if step != 1 else [start, end]
+    )
+    if (node.span is None or w.generic_sizes is not None) and arguments == [end]:
         return Call(w.library("arange"), (w.count(end),))
-    return Call(w.library("arange"), tuple(map(w.plain, given)))
+    return Call(w.library("arange"), tuple(map(w.plain, arguments)))
 
 
 @idiom
@@ -665,10 +667,10 @@ def matmul(w: "Writer", node: Node) -> Tree:
 @idiom
 def transpose(w: "Writer", node: Node) -> Tree:
     (x,) = node.parents
-    given = tuple(node.attrs.values())
+    dims = tuple(node.attrs.values())
     base = w.operand(node, 0)
-    if sorted(axis(d, x.ndim) for d in given) == [x.ndim - 2, x.ndim - 1]:
-        plain = x.ndim == 2 and (node.span is None or given == (0, 1))
+    if sorted(axis(d, x.ndim) for d in dims) == [x.ndim - 2, x.ndim - 1]:
+        plain = x.ndim == 2 and (node.span is None or dims == (0, 1))
         return Attribute(base, "T" if plain else "mT")
     return Method(base, "transpose", tuple(map(w.plain, node.attrs.values())))
 

@@ -301,4 +301,4 @@ def _numerators(definition: Product, result: Product) -> Mapping[Node, Coefficie
 def _divides_product(factors: Mapping[Node, Coefficient], part: Mapping[Node, Coefficient]) -> bool:
     """Whether a product of powers divides the product of factors."""
     have = ((factors.get(f, 0), e) for f, e in part.items())
-    return all(own * e > 0 and magnitude(own) >= magnitude(e) for own, e in have)
+    return all(exponent * e > 0 and magnitude(exponent) >= magnitude(e) for exponent, e in have)

@@ -139,18 +139,20 @@ class Length:
     def _penalty(self, n: Node) -> float:
         if n in self.penalties:
             return self.penalties[n]
-        own = 0.0
+        penalty = 0.0
         if n not in self.ends:
-            own += ROW * self._is_row(n)
+            penalty += ROW * self._is_row(n)
             if n.op.name == "matmul" and not n.shape:  # x @ A @ B @ y has no penalty
-                own -= ROW * self._rows_on_the_left(n)
-            own += BESIDE * self._has_transpose(n)
-            own += CONVERTED * any(self.writer.takes_no_mask(n, k) for k in range(len(n.inputs)))
+                penalty -= ROW * self._rows_on_the_left(n)
+            penalty += BESIDE * self._has_transpose(n)
+            penalty += CONVERTED * any(
+                self.writer.takes_no_mask(n, k) for k in range(len(n.inputs))
+            )
             foreign = self.writer.is_foreign(n)
             mixed = n.op.of_one_kind and len({i.dtype for i in n.parents}) > 1
-            own += FOREIGN if foreign or mixed or _compares_digits(n) else 0
-        self.penalties[n] = own
-        return own
+            penalty += FOREIGN if foreign or mixed or _compares_digits(n) else 0
+        self.penalties[n] = penalty
+        return penalty
 
     def _is_row(self, n: Node) -> bool:
         """Whether `n` is written as a row times a matrix."""

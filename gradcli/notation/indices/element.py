@@ -13,7 +13,7 @@ from itertools import islice
 from math import inf, isfinite, isnan, prod
 from typing import Any, NamedTuple
 
-from ...errors import GradcliError
+from ...errors import Singular
 from ...graphs import Node
 from ...lazy import np
 from .. import tree
@@ -152,11 +152,7 @@ class Terms:
         try:
             with np.errstate(all="ignore"):
                 return float(self.evaluate(e, {}))
-        except Unknown:
-            return None
-        except GradcliError as error:
-            if error.code != "singular":
-                raise
+        except (Unknown, Singular):
             return None
 
 

@@ -232,7 +232,7 @@ class Indices:
 
     def _similar_letters(self, e: Element) -> tuple[Place, ...]:
         """A letter for each dimension: that of its place if it has one, else the next free one."""
-        taken = set(self.reserved)
+        used = set(self.reserved)
         out: list[Place | None] = []
         for place, n in zip(e.places, e.node.shape, strict=True):
             result = (
@@ -240,10 +240,10 @@ class Indices:
                 if not isinstance(place, int)
                 else []
             )
-            letter = result[0] if len(result) == 1 and result[0] not in taken else None
+            letter = result[0] if len(result) == 1 and result[0] not in used else None
             out.append(0 if n == 1 else letter)
-            taken |= {letter} if letter else set()
-        supply = free_letters(taken | {p for p in out if isinstance(p, str)})
+            used |= {letter} if letter else set()
+        supply = free_letters(used | {p for p in out if isinstance(p, str)})
         return tuple(next(supply) if p is None else p for p in out)
 
     def places_of(self, x: Node) -> tuple[Place, ...]:

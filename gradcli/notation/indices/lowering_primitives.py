@@ -160,8 +160,8 @@ class LoweringPrimitives(ABC):
         """An element of x rolled by `shifts` along each dimension."""
         if not x.numel:
             return ZERO
-        moved = [places.plus(p, -shift % n) for p, shift, n in zip(at, shifts, x.shape)]
-        return self(x, [places.part(p, 1, n, self.sizes) for p, n in zip(moved, x.shape)])
+        shifted = [places.plus(p, -shift % n) for p, shift, n in zip(at, shifts, x.shape)]
+        return self(x, [places.part(p, 1, n, self.sizes) for p, n in zip(shifted, x.shape)])
 
     def repeated(self, at: Sequence[Place], x: Node) -> Expr:
         """An element of x.repeat(...)."""

@@ -140,9 +140,11 @@ class _Linear(Lowering):
         if self.depends(node) or node.op.name == "constant":
             return super()._lowered(node, at)
         if node.op.family == "movement":
-            moved = super()._lowered(node, at)
-            if isinstance(moved, Element) and all(isinstance(p, int | str) for p in moved.places):
-                return moved
+            lowered = super()._lowered(node, at)
+            if isinstance(lowered, Element) and all(
+                isinstance(p, int | str) for p in lowered.places
+            ):
+                return lowered
         return Element(node, at)
 
 

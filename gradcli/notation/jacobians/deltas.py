@@ -445,8 +445,8 @@ def along_diagonal(e: Expr, rows: Sequence[str], columns: Sequence[str]) -> Expr
         return e
     first = {k: k for f in deltas for k in (f.left, f.right)}  # of each class of equal letters
     for f in deltas:
-        kept, replaced = first[f.left], first[f.right]
-        first = {k: kept if to == replaced else to for k, to in first.items()}
+        remaining, replaced = first[f.left], first[f.right]
+        first = {k: remaining if to == replaced else to for k, to in first.items()}
     if any(r not in first or first[r] != first.get(c) for r, c in zip(rows, columns)):
         return e
     pairs = [delta(r, c) for r, c in zip(rows, columns)]

@@ -3,7 +3,6 @@ S, A, S). For what is no product of matrices, as Σ A[i,k,l] S[l,m] A[j,m,n] S[n
 """
 
 from collections.abc import Iterator, Sequence
-from string import ascii_lowercase
 
 from ..indices.expressions import (
     Element,
@@ -18,7 +17,7 @@ from ..tree import Call, Tree, Verbatim
 from .masks import has_relation
 from .matrices import Matrices
 
-LETTERS = ascii_lowercase[8:] + ascii_lowercase[:8]  # i, j, k first
+LETTERS = "ijklmnopqrstuvwxyzabcdefgh"
 FEWEST = 3  # letters of an operand; sums of products with fewer are products of matrices
 
 

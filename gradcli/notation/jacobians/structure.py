@@ -131,16 +131,23 @@ def jacobian_structure(
     )
     if composing and result is not None and _may_be_composed(result):
         key_parts = frozenset((parts or {}).items()), generic_sizes is not None
-        factors = {} if known is None else known
-        composed = _composed(entry_of, Layout(out, grad, seed_node), x, rows, key_parts, factors)
-        banded = bands(entry.write, entry.e, entry.rows, entry.columns) if entry else None
-        composed_formula = _composed_or_banded(composed, banded)
-        result = _with_formula(result, _shorter(composed_formula, result.formula))
+        layout = Layout(out, grad, seed_node)
+        composed = _composed(entry_of, layout, x, rows, key_parts, {} if known is None else known)
+        result = _shortened(result, composed, entry)
         if result.formula is None and entry:
-            other = entry_of(Layout(out, grad, seed_node), x, like=rows, unit_vectors=True)
+            other = entry_of(layout, x, like=rows, unit_vectors=True)
             result = _with_formula(result, None if other is None else other.formula())
     result = result or _structure_of_matrix(matrix, total)
     return result._replace(formula=result.formula and with_strides(result.formula, names))
+
+
+def _shortened(
+    structure: Structure, composed: Tree | None, entry: JacobianEntry | None
+) -> Structure:
+    """The structure with a product of Jacobians, or bands, as its formula if that is shorter."""
+    banded = bands(entry.write, entry.e, entry.rows, entry.columns) if entry else None
+    other = _composed_or_banded(composed, banded)
+    return _with_formula(structure, _shorter(other, structure.formula))
 
 
 def _best_of(

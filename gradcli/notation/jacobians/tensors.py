@@ -478,10 +478,10 @@ def index_in_delta(e: Relation, letters: Sequence[str]) -> Picked | None:
     return None
 
 
-def spread(written: Tree, own: Letters, letters: Letters) -> Tree:
-    """A tensor with the letters `own`, indexed with None for the others, so that it broadcasts."""
-    start = letters.index(own[0])
-    return indexed(written, ", ".join(":" if k in own else "None" for k in letters[start:]))
+def spread(written: Tree, inner: Letters, letters: Letters) -> Tree:
+    """A tensor with the letters `inner`, indexed with None for others, so that it broadcasts."""
+    start = letters.index(inner[0])
+    return indexed(written, ", ".join(":" if k in inner else "None" for k in letters[start:]))
 
 
 def _applied(op: Operator, args: Sequence[Tree | None]) -> Tree | None:

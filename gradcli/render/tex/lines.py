@@ -86,9 +86,9 @@ def _equation(pieces: Sequence[Any], room: float | None, edge: float) -> Iterato
         head = ""
 
 
-def length(made: str) -> int:
+def length(text: str) -> int:
     """About as many characters as are seen of LaTeX."""
-    return len(re.sub(r"\\[a-zA-Z]+|[{}_^&]| +", "x", re.sub(UNSEEN, "", made)))
+    return len(re.sub(r"\\[a-zA-Z]+|[{}_^&]| +", "x", re.sub(UNSEEN, "", text)))
 
 
 def line_width(pieces: Iterable[Any]) -> float:
@@ -231,9 +231,9 @@ def array_of(rows: Sequence[Sequence[str]], columns: str) -> str:
     return f"\\begin{{array}}{{{columns}}}\n{lines}\n\\end{{array}}"
 
 
-def displayed(made: str) -> str:
+def displayed(text: str) -> str:
     """Mathematics in a line of its own."""
-    return f"\\[\n{made}\n\\]"
+    return f"\\[\n{text}\n\\]"
 
 
 def verbatim(code: str) -> str:

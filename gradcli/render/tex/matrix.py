@@ -73,14 +73,14 @@ def _named(block: Matrix[Formula], room: float) -> tuple[Matrix[Formula], dict[F
 def _split(block: Matrix[Formula], shown: Cut, room: float) -> Iterator[Cut]:
     """The columns in parts that there is room for, each with all rows."""
     part: list[int | None] = []
-    taken = 0.0
+    total = 0.0
     for k in shown.columns:
         width = COLUMN_GAP + (1 if k is None else _column_width(block, k))
-        if part and taken + width > room:
+        if part and total + width > room:
             yield shown._replace(columns=part)
-            part, taken = [], 0.0
+            part, total = [], 0.0
         part.append(k)
-        taken += width
+        total += width
     yield shown._replace(columns=part)
 
 
@@ -146,5 +146,5 @@ def _picked(cells: Sequence[Formula], shown: Cut) -> list[str]:
 def _kept(row: list[str], edges: Sequence[bool]) -> list[str]:
     """The cells of a row for which there is room; a rule above it stays."""
     rule = "\\hline " if row[0].startswith("\\hline ") else ""
-    kept = [cell for cell, keep in zip([row[0].removeprefix(rule), *row[1:]], edges) if keep]
-    return [rule + kept[0], *kept[1:]]
+    cells = [cell for cell, keep in zip([row[0].removeprefix(rule), *row[1:]], edges) if keep]
+    return [rule + cells[0], *cells[1:]]

@@ -253,5 +253,5 @@ def _cut(rows: list[list[str]], room: float) -> list[list[str]]:
     if len(keep) == count:
         return rows
     gap = next(k for k in range(count) if k not in keep)
-    kept = [[row[k] for k in keep] for row in rows]
-    return [[*row[:gap], "⋮" if row[0] == "⋮" else "…", *row[gap:]] for row in kept]
+    shown = [[row[k] for k in keep] for row in rows]
+    return [[*row[:gap], "⋮" if row[0] == "⋮" else "…", *row[gap:]] for row in shown]

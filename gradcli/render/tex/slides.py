@@ -81,16 +81,16 @@ def in_parts(rows: Sequence[str]) -> list[Sequence[str]]:
 def slides(title: str, parts: Iterable[str]) -> Iterator[str]:
     """Frames with as many of the parts as there is room for."""
     frame: list[str] = []
-    taken = 0.0
+    height = 0.0
     for part in filter(None, parts):
         high = _height(part)
-        if frame and taken + high > HEIGHT:
+        if frame and height + high > HEIGHT:
             announcing = len(frame) > 1 and re.search(ANNOUNCING, frame[-1]) is not None
             yield _frame(title, frame[:-1] if announcing else frame)
-            frame, taken = (frame[-1:], AROUND) if announcing else ([], 0.0)
+            frame, height = (frame[-1:], AROUND) if announcing else ([], 0.0)
         small = high > HEIGHT and "verbatim" not in part
         frame.append(f"\\begingroup\\footnotesize\n{part}\n\\endgroup" if small else part)
-        taken += high * (SMALLER if small else 1)
+        height += high * (SMALLER if small else 1)
     if frame:
         yield _frame(title, frame)
 

@@ -183,11 +183,11 @@ def _unmatched(
     wrong = [n for n in named if n not in known[len(args) :]]
     if wrong:
         return f"keywords were incorrect: {', '.join(wrong)}"
-    found = [_marked(m, k, a) for k, a in zip(wanted, args)]
+    marked = [_marked(m, k, a) for k, a in zip(wanted, args)]
     rest = zip(wanted[len(args) :], named.items())
-    found += [_marked(m, k, v, f"{n}=") for k, (n, v) in rest]
+    marked += [_marked(m, k, v, f"{n}=") for k, (n, v) in rest]
     end = ", " if named and not args else ""
-    return f"arguments have invalid types: ({', '.join(found)}{end})"
+    return f"arguments have invalid types: ({', '.join(marked)}{end})"
 
 
 def _marked(m: Machine, wanted: str, value: Any, name: str = "") -> str:
@@ -195,9 +195,9 @@ def _marked(m: Machine, wanted: str, value: Any, name: str = "") -> str:
     what stands for several kinds is none to it.
     """
     kind = wanted.partition(" = ")[0].rpartition(" ")[0]
-    own = kind_of(m, value)
-    if own == kind or (kind == "float" and own == "int"):
-        return name + own
+    actual = kind_of(m, value)
+    if actual == kind or (kind == "float" and actual == "int"):
+        return name + actual
     return f"!{name}{_described(m, value)}!"
 
 

@@ -53,8 +53,8 @@ def all_single(*operands: Any) -> bool:
 def _check_kept(*operands: Any) -> None:
     """Refuse a tensor of inference mode that would be kept for the backward pass."""
     tensors = [t for t in operands if isinstance(t, Tensor)]
-    kept = MODE.recording and any(t.requires_grad for t in tensors)
-    if kept and any(t.inference for t in tensors):
+    saves = MODE.recording and any(t.requires_grad for t in tensors)
+    if saves and any(t.inference for t in tensors):
         raise error("RuntimeError", INFERENCE_SAVED)
 
 
@@ -317,8 +317,8 @@ def _two(name: str) -> None:
             raise Unsupported(f"torch.{name} of {m.class_of(other).name}")
         return result
 
-    for own in {"sub": ("sub", "subtract"), "mul": ("mul", "multiply")}.get(name, (name,)):
-        define("torch", "Tensor", name=own)(function)
+    for spelling in {"sub": ("sub", "subtract"), "mul": ("mul", "multiply")}.get(name, (name,)):
+        define("torch", "Tensor", name=spelling)(function)
 
 
 for _name in ("add", "sub", "mul"):

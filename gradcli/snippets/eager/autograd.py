@@ -62,11 +62,11 @@ def several(m: Machine, value: Any) -> list[Any]:
     return [value] if isinstance(value, Tensor) or _edge_in(value) else list(m.iterate(value))
 
 
-def _seeds(m: Machine, outputs: Sequence[Tensor], given: Any) -> list[Tensor | None]:
+def _seeds(m: Machine, outputs: Sequence[Tensor], grad_outputs: Any) -> list[Tensor | None]:
     """The gradients that are given for outputs."""
-    if given is None:
+    if grad_outputs is None:
         return [None] * len(outputs)
-    seeds = several(m, given)
+    seeds = several(m, grad_outputs)
     for seed in seeds:
         if seed is not None and not isinstance(seed, Tensor):
             kind = m.class_of(seed).name.rpartition(".")[2]
@@ -266,9 +266,9 @@ def _batched(
     rows = []
     for k in range(count):
         row = [None if s is None else indexing.get(s, k) for s in seeds]
-        kept = bool(keep) or k + 1 < count
+        keep_row = bool(keep) or k + 1 < count
         rows.append(
-            grad(m, list(outputs), list(wanted), row, kept, create_graph, True, allow_unused)
+            grad(m, list(outputs), list(wanted), row, keep_row, create_graph, True, allow_unused)
         )
     return tuple(None if column[0] is None else _stacked(column) for column in zip(*rows))
 
@@ -372,7 +372,7 @@ def _switch(name: str, settings: Any, *places: str) -> Class:
         return switch
 
     members: dict[str, Any] = {"__enter__": _enter, "__exit__": _exit, "__call__": _decorate}
-    table = {own: Builtin(own, f) for own, f in members.items()}
+    table = {key: Builtin(key, f) for key, f in members.items()}
     if name.startswith("set_"):
         table["__enter__"] = Builtin("__enter__", lambda m, self: None)
     cls = Class(name, members=table, module="torch.autograd.grad_mode", make=make)
@@ -463,8 +463,8 @@ def _saved_of_elementwise(record: Record, name: str) -> Saved | None:
     wanted = output if name == "result" else None
     if name in places and places[name] < len(inputs):
         wanted = inputs[places[name]]
-    kept = (s for s in record.saved if s.in_pytorch and s.tensor is wanted)
-    return next(kept, None)
+    saved = (s for s in record.saved if s.in_pytorch and s.tensor is wanted)
+    return next(saved, None)
 
 
 def _exponent(record: Record) -> Any:

@@ -62,7 +62,7 @@ def _return_type(name: str, names: Names) -> Class:
     label = name.replace(".", "_")
 
     def text(m: Machine, self: Instance) -> str:
-        parts = [f"{own}={m.repr(v)}" for own, v in zip(names, self.payload)]
+        parts = [f"{field}={m.repr(v)}" for field, v in zip(names, self.payload)]
         return f"torch.return_types.{label}(\n" + ",\n".join(parts) + ")"
 
     members: dict[str, Any] = {own: Builtin(own, text) for own in ("__repr__", "__str__")}
@@ -102,8 +102,8 @@ def call(name: str, args: Sequence[Any], named: Mapping[str, Any], *, method: bo
     called = (lookup(f"Tensor.{name}") if method else None) or lookup(name)
     if called is None:
         raise Unsupported(f"torch.{name}")
-    given = tensors_in([*args, *named.values()])
-    graph, values = _graph(name, called, args, named, given, method)
+    tensors = tensors_in([*args, *named.values()])
+    graph, values = _graph(name, called, args, named, tensors, method)
     result = _computed(name, graph, values)
     if name in KEPT and isinstance(result, Tensor):
         guard(result, KEPT[name], args, named)
@@ -127,13 +127,13 @@ KEPT = {  # places and names of tensors that PyTorch keeps, whatever the backwar
 
 
 def guard(
-    output: Tensor, kept: Mapping[int, str], args: Sequence[Any], named: Mapping[str, Any]
+    output: Tensor, saved: Mapping[int, str], args: Sequence[Any], named: Mapping[str, Any]
 ) -> None:
     """Let the backward pass from an output refuse changes of arguments that PyTorch keeps."""
     record = output.record
     if record is not None and not MODE.saved_hooks:
-        given = [args[place] if place < len(args) else named.get(n) for place, n in kept.items()]
-        record.guards += [Saved(t) for t in given if isinstance(t, Tensor)]
+        values = [args[place] if place < len(args) else named.get(n) for place, n in saved.items()]
+        record.guards += [Saved(t) for t in values if isinstance(t, Tensor)]
 
 
 BROADCAST = ("add", "sub", "mul", "div", "pow", "remainder", "maximum", "minimum")
@@ -146,7 +146,7 @@ def _graph(
     called: Callable[..., Any],
     args: Sequence[Any],
     named: Mapping[str, Any],
-    given: Sequence[Tensor],
+    tensors: Sequence[Tensor],
     method: bool,
 ) -> tuple[Any, dict[Node, Any]]:
     """The graph of a call, and the tensors that its leaves stand for."""
@@ -154,15 +154,15 @@ def _graph(
     key = None if reads_numbers else _key(name, args, named, method)
     entry = _graphs.get(key) if key is not None else None
     if entry is None:
-        places = {id(t): k for k, t in enumerate(given)}
-        leaves = [plans.leaf(k, t.shape, t.dtype.kind) for k, t in enumerate(given)]
+        places = {id(t): k for k, t in enumerate(tensors)}
+        leaves = [plans.leaf(k, t.shape, t.dtype.kind) for k, t in enumerate(tensors)]
         stand_in = _StandIns(called, places, leaves)
         try:
             graph = stand_in.call(args, named)
         except GradcliError as failure:
             elementwise = isinstance(called, Operator) and called.family == "elementwise"
             if elementwise or name in BROADCAST:
-                check_broadcast_all(given)
+                check_broadcast_all(tensors)
             _check_dimension(failure.message)
             raise Unsupported(f"{name}(): {failure.message}") from failure
         except MISUSES as failure:
@@ -172,7 +172,7 @@ def _graph(
             if len(_graphs) >= MOST_CALLS:
                 _graphs.clear()
             _graphs[key] = entry
-    return entry[0], dict(zip(entry[1], given))
+    return entry[0], dict(zip(entry[1], tensors))
 
 
 NO_DIMENSION = re.compile(r"dimension (-?\d+) is out of range for a tensor with (\d+)")
@@ -182,9 +182,9 @@ def _check_dimension(message: str) -> None:
     """Raise PyTorch's error of a dimension that a tensor does not have, where that is what a
     message says.
     """
-    found = NO_DIMENSION.match(message)
-    if found:
-        dimension(*map(int, found.groups()))
+    match = NO_DIMENSION.match(message)
+    if match:
+        dimension(*map(int, match.groups()))
 
 
 PLAIN_KEYS = frozenset({int, float, bool, str, type(None)})
@@ -227,11 +227,11 @@ class _StandIns:
     def call(self, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
         """The graph."""
         names = (*self.called.places, *(None,) * len(args))
-        given = [self.value(a, n) for a, n in zip(args, names)]
+        tensors = [self.value(a, n) for a, n in zip(args, names)]
         options = {k: self.value(v, k) for k, v in named.items()}
         if isinstance(self.called, Operator):
-            return self.called.call(given, options)
-        return self.called(*given, **options)
+            return self.called.call(tensors, options)
+        return self.called(*tensors, **options)
 
     def value(self, value: Any, name: str | None) -> Any:
         """One argument."""
@@ -296,12 +296,12 @@ def in_place(name: str, target: Tensor, args: Sequence[Any], named: Mapping[str,
     called = lookup(f"Tensor.{name}") or lookup(name)
     if called is None:
         raise Unsupported(f"Tensor.{name}_")
-    given = tensors_in([target, *args, *named.values()])
-    graph, values = _graph(name, called, [target, *args], named, given, True)
+    tensors = tensors_in([target, *args, *named.values()])
+    graph, values = _graph(name, called, [target, *args], named, tensors, True)
     if not isinstance(graph, Node):
         raise Unsupported(f"Tensor.{name}_")
     numbers = [a for a in (*args, *named.values()) if isinstance(a, bool | int | float)]
-    check_result(name, target, graph, [*given, *numbers])
+    check_result(name, target, graph, [*tensors, *numbers])
     inner = [i for i in graph.inputs if i is not None and i not in values]
     run_graph(inner, values)
     inputs = [None if i is None else values[i] for i in graph.inputs]
@@ -316,18 +316,18 @@ def _with_alpha(name: str, target: Tensor, args: Sequence[Any], alpha: Any) -> A
     """The numbers of `target.add_(other, alpha=...)`, where they are rounded once; else None."""
     if alpha == 1 or name not in ("add", "sub") or len(args) != 1:
         return None
-    given = (target, args[0])
-    if not all(isinstance(t, Tensor) and t.dtype.name == "float32" for t in given):
+    operands = (target, args[0])
+    if not all(isinstance(t, Tensor) and t.dtype.name == "float32" for t in operands):
         return None
     return fused_sum(name, target.data, args[0].data, alpha)
 
 
-def check_result(name: str, target: Tensor, graph: Node, given: Sequence[Any]) -> None:
+def check_result(name: str, target: Tensor, graph: Node, operands: Sequence[Any]) -> None:
     """Refuse a result in place that does not fit the tensor, in PyTorch's words."""
     from .dtypes import result_type
 
     check_output_shape(target, graph.shape)
-    result = result_type(list(given), MODE.default_dtype)
+    result = result_type(list(operands), MODE.default_dtype)
     if graph.dtype == "float" and not result.is_floating:
         result = MODE.default_dtype
     if graph.dtype == "float" or result.kind == graph.dtype:

@@ -109,10 +109,10 @@ def check_batches(a: Tensor, b: Tensor) -> None:
 
 
 def _check_batches(a: Tensor, b: Tensor, left: int, right: int) -> None:
-    expected, given = [left, a.shape[-1]], [right, b.shape[-2]]
-    if given != expected:
+    expected, actual = [left, a.shape[-1]], [right, b.shape[-2]]
+    if actual != expected:
         text = "Expected size for first two dimensions of batch2 tensor to be: "
-        raise error("RuntimeError", f"{text}{expected} but got: {given}.")
+        raise error("RuntimeError", f"{text}{expected} but got: {actual}.")
     if a.dtype is not b.dtype:
         text = f"expected scalar type {a.dtype.scalar_name} but found {b.dtype.scalar_name}"
         raise error("RuntimeError", text)

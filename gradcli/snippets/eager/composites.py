@@ -49,16 +49,16 @@ def linear(m: Machine, input: Tensor, weight: Tensor, bias: Tensor | None = None
         text = f"both arguments to linear need to be at least 1D, but they are {dims}"
         raise error("RuntimeError", text)
     input, weight, bias = autocast("linear", [input, weight, bias])
-    turned = _apply("transpose", [weight], "TBackward0", dim0=0, dim1=1)
+    transposed = _apply("transpose", [weight], "TBackward0", dim0=0, dim1=1)
     rows = input if input.ndim > 1 else call_operator("unsqueeze", input, dim=0)
     if bias is None or input.ndim != 2:
-        check_mm(rows, turned, added=bias is not None)
+        check_mm(rows, transposed, added=bias is not None)
     if bias is None:
-        return arithmetic.matmul(m, input, turned)
+        return arithmetic.matmul(m, input, transposed)
     if input.ndim == 2:
-        return addmm(m, bias, input, turned)
+        return addmm(m, bias, input, transposed)
     flat = call_operator("reshape", input, shape=(-1 if input.numel else 0, input.shape[-1]))
-    product = addmm(m, bias, flat, turned)
+    product = addmm(m, bias, flat, transposed)
     return _apply("reshape", [product], "ViewBackward0", shape=(*input.shape[:-1], weight.shape[0]))
 
 
@@ -261,8 +261,8 @@ def huber_loss(
     _compared(m, input, target)
     loss = calls.call("huber_loss", [input, target], {"reduction": reduction, "delta": delta})
     if input.dtype is not target.dtype and loss.requires_grad:
-        given, own = target.dtype.scalar_name, input.dtype.scalar_name
-        text = f"Found dtype {given} but expected {own}"
+        of_target, of_input = target.dtype.scalar_name, input.dtype.scalar_name
+        text = f"Found dtype {of_target} but expected {of_input}"
         underived(text, "HuberLossBackward0", [input, target], loss, m.line)
     return loss
 
@@ -368,8 +368,8 @@ def binary_cross_entropy(
     _check_dtype(input, target)
     if ((input.data < 0) | (input.data > 1)).any():
         raise error("RuntimeError", "all elements of input should be between 0 and 1")
-    given = {} if weight is None else {"weight": weight}
-    return calls.call("binary_cross_entropy", [input, target], given | {"reduction": reduction})
+    weights = {} if weight is None else {"weight": weight}
+    return calls.call("binary_cross_entropy", [input, target], weights | {"reduction": reduction})
 
 
 def _check_dtype(input: Tensor, target: Tensor) -> None:
@@ -394,16 +394,17 @@ def binary_cross_entropy_with_logits(
     _check_same("logits", input, target)
     if target.dtype.is_floating and target.dtype is not input.dtype:
         raise Unsupported("binary_cross_entropy_with_logits of two floating dtypes")
+    if pos_weight is not None:
+        check_broadcast(pos_weight, input)
     if not target.dtype.is_floating and input.dtype.is_floating:
         if target.dtype is BOOL:
             raise error("RuntimeError", SUBTRACTED_MASKS)
         kind = target.dtype.scalar_name
         text = f"result type {input.dtype.scalar_name} can't be cast to the desired output type "
         raise error("RuntimeError", text + kind)
-    given = {"weight": weight, "pos_weight": pos_weight}
-    for factor in (pos_weight, weight):
-        check_broadcast(*((factor, input) if factor is pos_weight else (input, factor)))
-    named = {k: v for k, v in given.items() if v is not None} | {"reduction": reduction}
+    weights = {"weight": weight, "pos_weight": pos_weight}
+    check_broadcast(input, weight)
+    named = {k: v for k, v in weights.items() if v is not None} | {"reduction": reduction}
     return calls.call("binary_cross_entropy_with_logits", [input, target], named)
 
 
@@ -539,8 +540,8 @@ def dropout(
         kind = input.dtype.scalar_name
         text = f"result type Float can't be cast to the desired output type {kind}"
         raise error("RuntimeError", text)
-    kept = drawn_over(input, lambda shape: generator().chances(shape, 1 - p))
-    scaled = np.where(kept, 1 / (1 - p) if p < 1 else 0.0, 0.0).astype(input.dtype.numpy)
+    mask = drawn_over(input, lambda shape: generator().chances(shape, 1 - p))
+    scaled = np.where(mask, 1 / (1 - p) if p < 1 else 0.0, 0.0).astype(input.dtype.numpy)
     noise = Tensor(scaled, input.dtype)
     if inplace:
         return calls.in_place("mul", input, [noise], {})
@@ -646,11 +647,11 @@ def set_printoptions(
         "full": Options(threshold=float("inf")),
     }
     base = profiles[profile] if profile else options()
-    given: dict[str, Any] = {
+    changes: dict[str, Any] = {
         "precision": precision,
         "threshold": threshold,
         "edgeitems": edgeitems,
         "linewidth": linewidth,
     }
-    chosen = base._replace(**{k: v for k, v in given.items() if v is not None})
+    chosen = base._replace(**{k: v for k, v in changes.items() if v is not None})
     MODE.print_options = chosen._replace(sci_mode=sci_mode)  # type: ignore[attr-defined]

@@ -213,10 +213,10 @@ def arange(m: Machine, *ends: Any, dtype: Any = None, **options: Any) -> Tensor:
     """Numbers from a start to before an end."""
     values = [e.data.item() if isinstance(e, Tensor) else e for e in ends]
     names = ("end",) if len(values) == 1 else ("start", "end", "step")
-    given = dict(zip(names, values)) | {
+    arguments = dict(zip(names, values)) | {
         k: options.pop(k) for k in ("start", "end", "step") if k in options
     }
-    start, end, step = given.get("start", 0), given["end"], given.get("step", 1)
+    start, end, step = arguments.get("start", 0), arguments["end"], arguments.get("step", 1)
     kind = dtype or promoted(of_number(v, MODE.default_dtype) for v in (start, end, step))
     assert kind is not None
     count = max(int(np.ceil((end - start) / step)), 0)
@@ -248,14 +248,14 @@ def linspace(
 # ---- random numbers ------------------------------------------------------------------------------
 
 
-def generator(given: Any = None) -> Any:
+def generator(chosen: Any = None) -> Any:
     """The generator of a call: the one given, or the program's."""
     from .draws import Generator
     from .transforms import refuse_random
 
     refuse_random()
-    if given is not None:
-        return given.generator
+    if chosen is not None:
+        return chosen.generator
     if MODE.generator is None:
         MODE.generator, MODE.unseeded = Generator(MODE.start), True
     return MODE.generator
@@ -337,14 +337,14 @@ def randint(
     m: Machine, *args: Any, dtype: Any = None, generator: Any = None, **options: Any
 ) -> Tensor:
     """Whole numbers from low to high - 1."""
-    given = dict(options)
+    arguments = dict(options)
     options = {k: v for k, v in options.items() if k not in ("low", "high", "size")}
     values = [*args]
-    size = given.get("size")
+    size = arguments.get("size")
     if size is None:
         size = values.pop()
-    high = given.get("high", values.pop() if values else None)
-    low = given.get("low", values.pop() if values else 0)
+    high = arguments.get("high", values.pop() if values else None)
+    low = arguments.get("low", values.pop() if values else 0)
     kind = dtype or INT64
     array = _generator(generator).integers(low, high, shape_of((size,)))
     return finished(Tensor(array.astype(kind.numpy), kind), **options)
@@ -492,8 +492,8 @@ def exponential_(m: Machine, self: Tensor, lambd: float = 1.0, *, generator: Any
     if lambd <= 0:
         text = f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}"
         raise error("RuntimeError", text)
-    given = _generator(generator)
-    drawn = drawn_over(self, lambda shape: given.exponential(shape, lambd))
+    rng = _generator(generator)
+    drawn = drawn_over(self, lambda shape: rng.exponential(shape, lambd))
     return overwritten(self, drawn, "ExponentialBackward0")
 
 
@@ -503,15 +503,15 @@ def random_(m: Machine, self: Tensor, *ends: int, generator: Any = None, **named
     from .views import check_writable, overwritten
 
     check_writable(self)
-    given = {**dict(zip(("from", "to") if len(ends) > 1 else ("to",), ends)), **named}
-    if "to" not in given or self.dtype is BOOL:
+    arguments = {**dict(zip(("from", "to") if len(ends) > 1 else ("to",), ends)), **named}
+    if "to" not in arguments or self.dtype is BOOL:
         raise Unsupported("random_ of all numbers of a dtype")
-    low, high, source = given.get("from", 0), given["to"], _generator(generator)
+    low, high, source = arguments.get("from", 0), arguments["to"], _generator(generator)
     if low >= high:
         text = f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
         raise error("RuntimeError", text)
     drawn = drawn_over(self, lambda shape: source.integers(low, high, shape))
-    return overwritten(self, drawn, f"RandomBackward{int('from' not in given)}")
+    return overwritten(self, drawn, f"RandomBackward{int('from' not in arguments)}")
 
 
 class Limits(Object):
@@ -540,7 +540,7 @@ def _limits(name: str, numbers: tuple[str, ...], of: Any) -> None:
         parts = [f"{n}={float(getattr(self.info, n)):g}" for n in shown.split()]
         return f"{name}({', '.join(parts)}, dtype={self.info.dtype})"
 
-    members |= {own: Builtin(own, text) for own in ("__repr__", "__str__")}
+    members |= {key: Builtin(key, text) for key in ("__repr__", "__str__")}
     members["bits"] = Property(Builtin("bits", lambda m, self: self.info.bits))
     TABLES["torch"][name] = Class(name, members=members, module="torch", make=make)  # type: ignore
 
@@ -628,11 +628,11 @@ IN_CPP = {
 }
 
 
-def _check_same_kind(wanted: DType | None, given: DType) -> None:
+def _check_same_kind(wanted: DType | None, actual: DType) -> None:
     """Refuse a tensor of another dtype than the maker's."""
-    if wanted in (None, given):
+    if wanted in (None, actual):
         return
-    expected, got = (OPTIONS.format(IN_CPP.get(d.name, d.name)) for d in (wanted, given) if d)
+    expected, got = (OPTIONS.format(IN_CPP.get(d.name, d.name)) for d in (wanted, actual) if d)
     raise error("TypeError", f"expected {expected} (got {got})")
 
 

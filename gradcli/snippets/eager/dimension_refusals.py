@@ -39,22 +39,22 @@ def _t(input: Tensor) -> None:
 
 def _listed(args: Sequence[Any]) -> tuple[Any, ...]:
     """The numbers of x.permute(1, 0), of x.permute((1, 0)), and of x.permute(shape)."""
-    given = args[0] if len(args) == 1 and not isinstance(args[0], int) else args
-    return tuple(getattr(given, "payload", given))
+    values = args[0] if len(args) == 1 and not isinstance(args[0], int) else args
+    return tuple(getattr(values, "payload", values))
 
 
 @check("permute")
 def _permute(input: Tensor, *dims: Any, **named: Any) -> None:
-    given = _listed(dims)
-    if not named and len(given) != input.ndim:
+    order = _listed(dims)
+    if not named and len(order) != input.ndim:
         raise error(
             "RuntimeError",
             "permute(sparse_coo): number of dimensions in the tensor input does not match the "
             f"length of the desired ordering of dimensions i.e. input.dim() = {input.ndim} is not "
-            f"equal to len(dims) = {len(given)}",
+            f"equal to len(dims) = {len(order)}",
         )
     if not named:
-        places = [dimension(d, input.ndim) for d in given]
+        places = [dimension(d, input.ndim) for d in order]
         text = "permute(): duplicate dims are not allowed."
         refuse_if(len(set(places)) < len(places), text)
 
@@ -124,25 +124,25 @@ for _own in ("triu", "tril"):
 @check("expand")
 def check_expand(input: Tensor, *sizes: Any, **_: Any) -> None:
     """Refuse sizes that a tensor cannot be expanded to."""
-    given = _listed(sizes)
+    to = _listed(sizes)
     kind = f"{input.dtype.type_name}{{{list(input.shape)}}}"
-    if len(given) < input.ndim:
+    if len(to) < input.ndim:
         raise error(
             "RuntimeError",
-            f"expand({kind}, size={list(given)}): the number of sizes provided ({len(given)}) must "
+            f"expand({kind}, size={list(to)}): the number of sizes provided ({len(to)}) must "
             f"be greater or equal to the number of dimensions in the tensor ({input.ndim})",
         )
     for back in range(1, input.ndim + 1):
-        want, have = given[-back], input.shape[-back]
+        want, have = to[-back], input.shape[-back]
         if have != 1 and want not in (-1, have):
             raise error(
                 "RuntimeError",
                 f"The expanded size of the tensor ({want}) must match the existing size ({have}) "
-                f"at non-singleton dimension {len(given) - back}.  Target sizes: {list(given)}.  "
+                f"at non-singleton dimension {len(to) - back}.  Target sizes: {list(to)}.  "
                 f"Tensor sizes: {list(input.shape)}",
             )
 
-    leading = [d for d, size in enumerate(given[: len(given) - input.ndim]) if size == -1]
+    leading = [d for d, size in enumerate(to[: len(to) - input.ndim]) if size == -1]
     if leading and not input.ndim:
         raise error("RuntimeError", "numel: integer multiplication overflow")
     if leading:
@@ -169,13 +169,13 @@ def _reshape_as(input: Tensor, other: Tensor) -> None:
 
 @check("unflatten")
 def _unflatten(input: Tensor, dim: int, sizes: Any) -> None:
-    given = [int(n) for n in getattr(sizes, "payload", sizes)]
+    parts = [int(n) for n in getattr(sizes, "payload", sizes)]
     place = dimension(dim, input.ndim)
     size, count = input.shape[place], 1
-    for n in given:
+    for n in parts:
         count *= n
-    if count != size and -1 not in given:
-        text = f"unflatten: Provided sizes {given} don't multiply up to the size of dim {place} "
+    if count != size and -1 not in parts:
+        text = f"unflatten: Provided sizes {parts} don't multiply up to the size of dim {place} "
         raise error("RuntimeError", f"{text}({size}) in the input tensor")
 
 
@@ -197,8 +197,8 @@ def _tensor_split(input: Tensor, sections: Any, *_: Any, **__: Any) -> None:
 
 @check("meshgrid")
 def _meshgrid(*tensors: Any, **_: Any) -> None:
-    given = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], list | tuple) else tensors
-    kinds = {t.dtype for t in given if isinstance(t, Tensor)}
+    inputs = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], list | tuple) else tensors
+    kinds = {t.dtype for t in inputs if isinstance(t, Tensor)}
     refuse_if(len(kinds) > 1, "meshgrid expects all tensors to have the same dtype")
 
 

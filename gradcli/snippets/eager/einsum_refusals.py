@@ -91,14 +91,14 @@ def _check_sizes(term: str, operand: Tensor, place: int, sizes: dict[str, int]) 
     """Refuse a letter that stands for two sizes, within an operand or between several."""
     head, _, tail = term.partition("...")
     ends = [*zip(head, operand.shape), *zip(reversed(tail), reversed(operand.shape))]
-    own: dict[str, int] = {}
+    letter_sizes: dict[str, int] = {}
     for letter, size in ends:
-        if own.setdefault(letter, size) != size:
+        if letter_sizes.setdefault(letter, size) != size:
             raise _refused(
                 f"subscript {letter} is repeated for operand {place} but the sizes don't match, "
-                f"{size} != {own[letter]}"
+                f"{size} != {letter_sizes[letter]}"
             )
-    for letter, size in own.items():
+    for letter, size in letter_sizes.items():
         seen = sizes.get(letter, 1)
         if 1 not in (seen, size) and seen != size:
             raise _refused(
@@ -112,8 +112,8 @@ def _check_masks(equation: str, count: int) -> None:
     """Refuse sums of products of masks; other sums of them are integers."""
     inputs, arrow, output = equation.replace(" ", "").partition("->")
     letters = set(inputs) - {",", "."}
-    kept = set(output) if arrow else {c for c in letters if inputs.count(c) == 1}
-    summed = letters - kept
+    output_letters = set(output) if arrow else {c for c in letters if inputs.count(c) == 1}
+    summed = letters - output_letters
     if not summed:
         return
     first, *others = map(set, inputs.split(","))

@@ -95,9 +95,9 @@ class Linearized(Object):
         with recording(True):
             ones = Tensor(np.ones(node.shape or (), record.metas[0].dtype.numpy))
             (others,) = record.backward(m, record, [ones])
-            moved = call("mul", [others, tangent], {})
+            products = call("mul", [others, tangent], {})
             dims, keepdim = node.attrs["dim"], node.attrs["keepdim"]
-            return call("sum", [moved, dims], {"keepdim": keepdim})
+            return call("sum", [products, dims], {"keepdim": keepdim})
 
     def _twice_back(self, m: Machine, record: Record, tangents: Tangents) -> Tangents:
         """The backward of the backward."""
@@ -131,7 +131,7 @@ class Linearized(Object):
 
 def _together(node: Node, operands: Sequence[Any], tangents: Tangents) -> Tensor:
     """An operation on tangents: 0 where there is none, and conditions as they are."""
-    given = [
+    inputs = [
         tangent
         if tangent is not None
         else zeros_like(operand)
@@ -142,19 +142,19 @@ def _together(node: Node, operands: Sequence[Any], tangents: Tangents) -> Tensor
         for operand, tangent in zip(operands, tangents, strict=False)
     ]
     with recording(True):
-        return apply(node.op, given, node.attrs)
+        return apply(node.op, inputs, node.attrs)
 
 
 def _quotient(a: Any, b: Any, da: Tensor | None, db: Tensor | None) -> Tensor:
     """The tangent of a / b."""
     with recording(True):
-        moved = None if db is None else call("mul", [db, call("div", [a, b], {})], {})
-        if moved is None:
+        scaled = None if db is None else call("mul", [db, call("div", [a, b], {})], {})
+        if scaled is None:
             rise = da
         elif da is None:
-            rise = call("neg", [moved], {})
+            rise = call("neg", [scaled], {})
         else:
-            rise = call("sub", [da, moved], {})
+            rise = call("sub", [da, scaled], {})
         return call("div", [rise, b], {})
 
 
@@ -258,6 +258,6 @@ def pushed(m: Machine, linearized: Linearized, tangents: Sequence[Tensor]) -> li
         if t is None:
             result.append(zeros_like(o))
         else:
-            own = settled(t, fresh)
-            result.append(as_recorded(own, o, linearized.is_linear(o), settled(o, fresh)))
+            tangent = settled(t, fresh)
+            result.append(as_recorded(tangent, o, linearized.is_linear(o), settled(o, fresh)))
     return result

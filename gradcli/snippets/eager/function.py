@@ -151,11 +151,11 @@ def _apply(m: Machine, cls: Class, *given: Any, **named: Any) -> Any:
         outputs = _forward(m, cls, context, given, named)
     several = isinstance(outputs, tuple)
     results = list(outputs) if several else [outputs]
-    for place, kept in enumerate(context.kept):
-        if kept is not None and not isinstance(kept, Tensor):
+    for place, saved in enumerate(context.kept):
+        if saved is not None and not isinstance(saved, Tensor):
             text = (
                 f"save_for_backward can only save variables, but argument {place} is of type "
-                f"{m.class_of(kept).name}"
+                f"{m.class_of(saved).name}"
             )
             raise error("TypeError", text)
     for tensor in context.dirty:
@@ -218,7 +218,7 @@ def _written_forward(cls: Class) -> PythonFunction | None:
     return function if isinstance(function, PythonFunction) else None
 
 
-def _check_named(cls: Class, given: Sequence[Any], named: dict[str, Any], own: bool) -> None:
+def _check_named(cls: Class, args: Sequence[Any], named: dict[str, Any], own: bool) -> None:
     """Refuse keywords that forward does not have; `own`: it leaves ctx to setup_context."""
     function = _written_forward(cls)
     if function is None or function.code.stars:
@@ -231,26 +231,26 @@ def _check_named(cls: Class, given: Sequence[Any], named: dict[str, Any], own: b
     required = code.names[start : len(code.names) - len(code.keyword_only)]
     required = required[: len(required) - len(function.defaults)]
     for place, name in enumerate(required):
-        if place >= len(given) and name not in named and not own:
+        if place >= len(args) and name not in named and not own:
             text = f"forward() missing required argument: '{name}' (position {place})"
             raise error("TypeError", text)
 
 
 def _bound(
-    cls: Class, given: tuple[Any, ...], named: dict[str, Any]
+    cls: Class, args: tuple[Any, ...], named: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments of a forward that has no ctx, by place, with its defaults."""
     function = _written_forward(cls)
     if function is None:
-        return given, named
+        return args, named
     code = function.code
     defaults = dict(zip(reversed(code.names), reversed(function.defaults)))
-    rest = [n for n in code.names[len(given) :] if n not in code.keyword_only]
+    rest = [n for n in code.names[len(args) :] if n not in code.keyword_only]
     for name in rest:
         if name not in named and name not in defaults:
             raise error("TypeError", f"missing a required argument: '{name}'")
     more = [named[n] if n in named else defaults[n] for n in rest]
-    return (*given, *more), {n: v for n, v in named.items() if n not in rest}
+    return (*args, *more), {n: v for n, v in named.items() if n not in rest}
 
 
 def _forward(
@@ -306,10 +306,10 @@ def _record(
         plain = any(result is t for t in context.plain) or not result.dtype.is_floating
         if not plain:
             result.set_record(record, place)
-    for kept in context.kept:
-        if kept is not None:
-            own = any(kept is r for r in shown)
-            record.saved.append(Saved(kept, record if own else None).pack())
+    for saved in context.kept:
+        if saved is not None:
+            is_output = any(saved is r for r in shown)
+            record.saved.append(Saved(saved, record if is_output else None).pack())
 
 
 NO_META = Meta((), FLOAT32)  # of an output that is no tensor
@@ -336,12 +336,12 @@ class _Backward:
 
     def _function(self) -> Any:
         functions = [self.cls.lookup(name) for name in ("backward", "vjp")]
-        own = [f for f in functions if f is not MISSING and f is not _NOT_WRITTEN]
-        if not own:
+        defined = [f for f in functions if f is not MISSING and f is not _NOT_WRITTEN]
+        if not defined:
             raise error("NotImplementedError", NO_BACKWARD)
-        if len(own) > 1:
+        if len(defined) > 1:
             raise error("RuntimeError", BOTH)
-        function = own[0]
+        function = defined[0]
         return function.function if isinstance(function, Static | ClassMethod) else function
 
     def _checked(self, m: Machine, record: Record, answers: list[Any]) -> Gradients:

@@ -59,9 +59,9 @@ define("torch", name="get_rng_state")(_generator_state)
 define("torch", name="set_rng_state")(lambda m, state: _generator_state(m, state) and None)
 
 
-def _random_seed(m: Machine, given: Any = None) -> int:
+def _random_seed(m: Machine, chosen: Any = None) -> int:
     """A whole number of 63 bits, as PyTorch draws it for a seed."""
-    high, low = generator(given).words(2).tolist()
+    high, low = generator(chosen).words(2).tolist()
     return (high << 32 | low) % 2**63
 
 

@@ -22,8 +22,10 @@ def after_tensor_hooks(m: Machine, record: Target, grads: Gradients) -> Gradient
     for place, tensor in retained.items():
         gradient = grads[place]
         if gradient is not None:
-            own = gradient if gradient.requires_grad else detached_copy(gradient)
-            tensor.grad = own if tensor.grad is None else call_operator("add", tensor.grad, own)
+            unaliased = gradient if gradient.requires_grad else detached_copy(gradient)
+            tensor.grad = (
+                unaliased if tensor.grad is None else call_operator("add", tensor.grad, unaliased)
+            )
     return grads
 
 

@@ -110,16 +110,16 @@ def _basic(tensor: Tensor, index: Any, written: bool = False) -> tuple[Tensor, l
     if isinstance(index, str) and len(index) > tensor.ndim:  # a sequence of texts
         raise error("IndexError", f"too many indices for tensor of dimension {tensor.ndim}")
     parts = [_plain(p) for p in _parts(index)]
-    taken = sum(_dimensions(p) for p in parts)
+    consumed = sum(_dimensions(p) for p in parts)
     if tensor.ndim == 0 and len(parts) == 1:
         _check_zero_dim(parts[0])
-    if taken > tensor.ndim:
+    if consumed > tensor.ndim:
         text = f"too many indices for tensor of dimension {tensor.ndim}"
         raise error("IndexError", text)
     expanded: list[Any] = []
     for part in parts:
         if part is Ellipsis:
-            expanded += [slice(None)] * (tensor.ndim - taken)
+            expanded += [slice(None)] * (tensor.ndim - consumed)
         else:
             expanded.append(part)
     plain = len(parts) == 1 and isinstance(parts[0], slice) and not written
@@ -396,8 +396,8 @@ class _Put:
         (gradient,) = grads
         if gradient is None:
             return [None, None]
-        kept = without(gradient, self.at)
-        return [kept, call_operator("sum_to_size", taken(gradient, self.at), shape=self.shape)]
+        outside = without(gradient, self.at)
+        return [outside, call_operator("sum_to_size", taken(gradient, self.at), shape=self.shape)]
 
 
 def _check_fits(target: Tensor, source: Tensor) -> None:

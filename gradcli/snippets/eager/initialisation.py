@@ -32,8 +32,8 @@ def _uniform_numbers(tensor: Tensor, a: float, b: float, options: Mapping[str, A
     if a > b:
         text = f"uniform_ expects to return a [from, to) range, but found from={a:g} > to={b:g}"
         raise error("RuntimeError", text)
-    given = generator(options.get("generator"))
-    return drawn_over(tensor, lambda shape: given.between(shape, a, b, tensor.dtype))
+    rng = generator(options.get("generator"))
+    return drawn_over(tensor, lambda shape: rng.between(shape, a, b, tensor.dtype))
 
 
 @define("init")
@@ -44,8 +44,8 @@ def normal_(m: Machine, tensor: Tensor, mean: float = 0.0, std: float = 1.0, **_
 
 def _normal_numbers(tensor: Tensor, mean: float, std: float, options: Mapping[str, Any]) -> Any:
     check_deviation(std)
-    given, in_order = generator(options.get("generator")), tensor.data.flags.c_contiguous
-    return drawn_over(tensor, lambda shape: given.normal(shape, tensor.dtype, mean, std, in_order))
+    rng, in_order = generator(options.get("generator")), tensor.data.flags.c_contiguous
+    return drawn_over(tensor, lambda shape: rng.normal(shape, tensor.dtype, mean, std, in_order))
 
 
 @define("init")

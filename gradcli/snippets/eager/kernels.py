@@ -89,10 +89,10 @@ FLOATS = {  # why anything but floats is refused, by operator
 
 def check_kinds(operator: str, operands: Sequence[Any]) -> None:
     """Refuse tensors of a dtype that PyTorch's operator of this name does not take."""
-    given = [o for o in operands if isinstance(o, Tensor | bool | int | float)]
-    if not given or any(isinstance(o, Tensor) and o.dtype.is_floating for o in given):
+    values = [o for o in operands if isinstance(o, Tensor | bool | int | float)]
+    if not values or any(isinstance(o, Tensor) and o.dtype.is_floating for o in values):
         return
-    dtype = result_type(given)
+    dtype = result_type(values)
     if dtype.is_floating:
         return
     kernel = ON_FLOATS_ONLY.get(operator)

@@ -17,9 +17,9 @@ from .tensor import Tensor
 def _check_options(n: int, **options: Any) -> None:
     """Refuse lists of another length than a convolution has dimensions, and impossible steps."""
     for name, value in options.items():
-        given = per_dimension(value, n)
+        sizes = per_dimension(value, n)
         text = f"expected {name} to be a single integer value or a list of {n} values to match the "
-        refuse_if(len(given) not in (1, n), f"{text}convolution dimensions, but got {name}={given}")
+        refuse_if(len(sizes) not in (1, n), f"{text}convolution dimensions, but got {name}={sizes}")
     stride = per_dimension(options["stride"], n)
     refuse_if(min(stride) < 1, "non-positive stride is not supported")
     refuse_if(min(per_dimension(options["padding"], n)) < 0, "negative padding is not supported")
@@ -238,13 +238,13 @@ def _interpolate(
     both, none = None not in (size, scale_factor), size is None and scale_factor is None
     refuse_if(both, "only one of size or scale_factor should be defined", "ValueError")
     dims = list(input.shape[2:])
-    given = getattr(size if scale_factor is None else scale_factor, "payload", None)
-    given = (size if scale_factor is None else scale_factor) if given is None else given
-    if isinstance(given, list | tuple) and len(given) != len(dims):
-        named = {"name": "output", "what": "output size", "given": tuple(given), "letter": "o"}
+    target = getattr(size if scale_factor is None else scale_factor, "payload", None)
+    target = (size if scale_factor is None else scale_factor) if target is None else target
+    if isinstance(target, list | tuple) and len(target) != len(dims):
+        named = {"name": "output", "what": "output size", "given": tuple(target), "letter": "o"}
         if scale_factor is not None:
             named = {"name": "scale_factor", "what": "scale_factor", "letter": "s"}
-            named["given"] = f"shape {tuple(given)}"
+            named["given"] = f"shape {tuple(target)}"
         raise error("ValueError", FORMAT.format(dims=dims, **named))
     refuse_if(none, "either size or scale_factor should be defined", "ValueError")
     known = mode in MODES.split(" | ") and 3 <= input.ndim <= 5
@@ -402,15 +402,15 @@ def _layer_norm(
 def _group_norm(
     input: Tensor, num_groups: int, weight: Any = None, bias: Any = None, *_: Any, **__: Any
 ) -> None:
-    given = f"input of shape {list(input.shape)}"
+    of = f"input of shape {list(input.shape)}"
     if input.ndim > 1 and num_groups > 0 and input.shape[1] % num_groups:
         text = "Expected number of channels in input to be divisible by num_groups, but got "
-        raise error("RuntimeError", f"{text}{given} and num_groups={num_groups}")
+        raise error("RuntimeError", f"{text}{of} and num_groups={num_groups}")
     for name, vector in (("weight", weight), ("bias", bias)):
         if isinstance(vector, Tensor) and vector.shape != input.shape[1:2]:
             text = f"Expected {name} to be a vector of size equal to the number of channels in "
             shape = list(vector.shape)
-            raise error("RuntimeError", f"{text}input, but got {name} of shape {shape} and {given}")
+            raise error("RuntimeError", f"{text}input, but got {name} of shape {shape} and {of}")
     _one_dtype(input, weight, bias)
 
 
@@ -478,11 +478,11 @@ def _attention(
     is_causal: Any = False,
     **more: Any,
 ) -> None:
-    given = {"query": query, "key": key, "value": value}
+    tensors = {"query": query, "key": key, "value": value}
     text = "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: "
     text += f"{query.ndim} key.dim: {key.ndim} and value.dim: {value.ndim} instead."
-    refuse_if(min(t.ndim for t in given.values()) < 2, text)
-    names = [LONG_NAMES[t.dtype.name] for t in given.values()]
+    refuse_if(min(t.ndim for t in tensors.values()) < 2, text)
+    names = [LONG_NAMES[t.dtype.name] for t in tensors.values()]
     text = "Expected query, key, and value to have the same dtype, but got query.dtype: {} "
     text += "key.dtype: {} and value.dtype: {} instead."
     refuse_if(len(set(names)) > 1, text.format(*names))

@@ -90,8 +90,8 @@ def _order(shape: tuple[int, ...], tensors: Sequence[Tensor]) -> list[int]:
 def _steps(shape: tuple[int, ...], tensor: Tensor) -> list[int]:
     """The step of each dimension of the result in an input, 0 where it is repeated along it."""
     added = len(shape) - tensor.ndim
-    own = zip(tensor.shape, shape[added:], tensor.strides, strict=True)
-    return [0] * added + [0 if n == 1 and wide != 1 else step for n, wide, step in own]
+    dims = zip(tensor.shape, shape[added:], tensor.strides, strict=True)
+    return [0] * added + [0 if n == 1 and wide != 1 else step for n, wide, step in dims]
 
 
 def _compared(shape: tuple[int, ...], steps: list[list[int]], a: int, b: int) -> int:

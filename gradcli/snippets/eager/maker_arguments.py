@@ -11,7 +11,7 @@ from ..python.operations import plain
 from ..python.values import Class, Machine, Unsupported, error
 from .arguments import kind_of, no_overload
 from .dtypes import DType
-from .positional import takes
+from .parameter_lists import takes
 from .tensor import Tensor
 
 OPTIONS = (
@@ -145,10 +145,10 @@ def _check_integers(m: Machine, name: str, sizes: Sequence[Any]) -> None:
 
 
 def _check_full(m: Machine, args: Sequence[Any], named: Mapping[str, Any]) -> None:
-    given = dict(zip(("size", "fill_value"), args)) | dict(named)
-    if "fill_value" not in given:
+    arguments = dict(zip(("size", "fill_value"), args)) | dict(named)
+    if "fill_value" not in arguments:
         raise error("TypeError", 'full() missing 1 required positional arguments: "fill_value"')
-    size, value = plain(given["size"]), given["fill_value"]
+    size, value = plain(arguments["size"]), arguments["fill_value"]
     if not isinstance(size, list | tuple):
         raise _no_size(m, "full", args, size)
     _check_integers(m, "full", size)
@@ -162,12 +162,12 @@ def _check_randint(m: Machine, args: Sequence[Any], named: Mapping[str, Any]) ->
     names = ("low", "high", "size") if len(args) == 3 else ("high", "size")
     if "high" in named or ("size" in named and len(args) == 2):
         names = ("low", "high", "size")
-    given = dict(zip(names, args)) | dict(named)
-    if "size" not in given or "high" not in given or len(args) > 3:
+    arguments = dict(zip(names, args)) | dict(named)
+    if "size" not in arguments or "high" not in arguments or len(args) > 3:
         raise wrong
-    size, low, high = plain(given["size"]), given.get("low", 0), given["high"]
+    size, low, high = plain(arguments["size"]), arguments.get("low", 0), arguments["high"]
     if not isinstance(size, list | tuple):
-        raise wrong if "low" in given else _no_size(m, "randint", args[1:], size, 2)
+        raise wrong if "low" in arguments else _no_size(m, "randint", args[1:], size, 2)
     if not (_is_integer(low) and _is_integer(high) and all(map(_is_integer, size))):
         raise wrong
     if isinstance(low, int) and isinstance(high, int) and low >= high:
@@ -176,25 +176,25 @@ def _check_randint(m: Machine, args: Sequence[Any], named: Mapping[str, Any]) ->
 
 
 def _check_eye(m: Machine, args: Sequence[Any], named: Mapping[str, Any]) -> None:
-    given = dict(zip(("n", "m"), args)) | dict(named)
-    if "n" not in given or ("m" in given and not _is_integer(given["m"])):
+    arguments = dict(zip(("n", "m"), args)) | dict(named)
+    if "n" not in arguments or ("m" in arguments and not _is_integer(arguments["m"])):
         raise _wrong(m, "eye", args, named)
-    if not _is_integer(given["n"]):
-        text = f"eye(): argument 'n' (position 1) must be int, not {kind_of(m, given['n'])}"
+    if not _is_integer(arguments["n"]):
+        text = f"eye(): argument 'n' (position 1) must be int, not {kind_of(m, arguments['n'])}"
         raise error("TypeError", text)
-    if isinstance(given["n"], int) and given["n"] < 0:
-        raise error("RuntimeError", f"n must be greater or equal to 0, got {given['n']}")
+    if isinstance(arguments["n"], int) and arguments["n"] < 0:
+        raise error("RuntimeError", f"n must be greater or equal to 0, got {arguments['n']}")
 
 
 def _check_randperm(m: Machine, args: Sequence[Any], named: Mapping[str, Any]) -> None:
-    given = [*args, *(named[k] for k in ("n",) if k in named)]
-    if len(given) != 1:
+    arguments = [*args, *(named[k] for k in ("n",) if k in named)]
+    if len(arguments) != 1:
         raise _wrong(m, "randperm", args, named)
-    if not _is_integer(given[0]):
-        text = f"randperm(): argument 'n' (position 1) must be int, not {kind_of(m, given[0])}"
+    if not _is_integer(arguments[0]):
+        text = f"randperm(): argument 'n' (position 1) must be int, not {kind_of(m, arguments[0])}"
         raise error("TypeError", text)
-    if isinstance(given[0], int) and given[0] < 0:
-        text = f"Trying to create tensor with negative dimension {given[0]}: [{given[0]}]"
+    if isinstance(arguments[0], int) and arguments[0] < 0:
+        text = f"Trying to create tensor with negative dimension {arguments[0]}: [{arguments[0]}]"
         raise error("RuntimeError", text)
 
 
@@ -205,17 +205,17 @@ def _is_number(value: Any) -> bool:
 
 def _check_arange(m: Machine, args: Sequence[Any], named: Mapping[str, Any]) -> None:
     names = ("end",) if len(args) == 1 and "end" not in named else ("start", "end", "step")
-    given = dict(zip(names, args)) | {k: named[k] for k in NAMED["arange"] if k in named}
-    if "end" not in given or len(args) > 3:
+    arguments = dict(zip(names, args)) | {k: named[k] for k in NAMED["arange"] if k in named}
+    if "end" not in arguments or len(args) > 3:
         raise _wrong(m, "arange", args, named)
-    if not all(map(_is_number, given.values())):
+    if not all(map(_is_number, arguments.values())):
         if len(args) != 1:
             raise _wrong(m, "arange", args, named)
         text = f"arange(): argument 'end' (position 1) must be Number, not {kind_of(m, args[0])}"
         raise error("TypeError", text)
     start, end, step = (
         v.data.item() if isinstance(v, Tensor) else v
-        for v in (given.get("start", 0), given["end"], given.get("step", 1))
+        for v in (arguments.get("start", 0), arguments["end"], arguments.get("step", 1))
     )
     if step == 0:
         raise error("RuntimeError", "step must be nonzero")
@@ -225,17 +225,17 @@ def _check_arange(m: Machine, args: Sequence[Any], named: Mapping[str, Any]) -> 
 
 
 def _check_linspace(m: Machine, args: Sequence[Any], named: Mapping[str, Any]) -> None:
-    given = dict(zip(NAMED["linspace"], args)) | dict(named)
-    if not all(k in given for k in NAMED["linspace"]) or not _is_integer(given["steps"]):
+    arguments = dict(zip(NAMED["linspace"], args)) | dict(named)
+    if not all(k in arguments for k in NAMED["linspace"]) or not _is_integer(arguments["steps"]):
         raise _wrong(m, "linspace", args, named)
-    if isinstance(given["steps"], int) and given["steps"] < 0:
+    if isinstance(arguments["steps"], int) and arguments["steps"] < 0:
         raise error("RuntimeError", "number of steps must be non-negative")
 
 
 def _check_normal(m: Machine, args: Sequence[Any], named: Mapping[str, Any]) -> None:
-    given = dict(zip(NAMED["normal"], args)) | dict(named)
-    moments = [given.get("mean"), given.get("std", 1.0)]
-    if "size" not in given and not any(isinstance(v, Tensor) for v in moments):
+    arguments = dict(zip(NAMED["normal"], args)) | dict(named)
+    moments = [arguments.get("mean"), arguments.get("std", 1.0)]
+    if "size" not in arguments and not any(isinstance(v, Tensor) for v in moments):
         raise _wrong(m, "normal", args, named)
     if isinstance(moments[1], int | float):
         check_deviation(moments[1])

@@ -29,7 +29,7 @@ from .dimension_refusals import check_split
 from .dtypes import ALL, BY_NAME, DType
 from .mode import MODE, recording
 from .no_backward import underived
-from .positional import places
+from .parameter_lists import places
 from .printing import tensor_text
 from .records import detached
 from .sizes import shape_value
@@ -859,8 +859,8 @@ NO_VIEW = (
 @define("Tensor", "torch")
 def reshape(m: Machine, input: Tensor, *shape: Any, **named: Any) -> Tensor:
     """The same elements in another shape: a view where that can be."""
-    given = shape or (named["shape"],)
-    return call_operator("reshape", input, shape=completed(input, shape_of_view(given)))
+    sizes = shape or (named["shape"],)
+    return call_operator("reshape", input, shape=completed(input, shape_of_view(sizes)))
 
 
 @define("Tensor", "torch")
@@ -1066,9 +1066,9 @@ def _in_places(name: str, function: Any) -> Any:
 
 def method_of(name: str) -> Any:
     """A method that is an operator: `x.exp()`, and `x.exp_()` in place; or MISSING."""
-    own = TABLES["Tensor"].get(name)
-    if own is not None:
-        return Builtin(own.name, of_numbers(_in_places(name, own.function), name))
+    builtin = TABLES["Tensor"].get(name)
+    if builtin is not None:
+        return Builtin(builtin.name, of_numbers(_in_places(name, builtin.function), name))
     if not has("torch.Tensor", name):
         if name in PRIVATE:
             raise Unsupported(f"Tensor.{name}")

@@ -76,14 +76,14 @@ def _untracked(
     record: Record,
 ) -> list[Tensor | None]:
     leaves = backward.plan.leaves
-    given = {leaves[k]: array_in(t, backward.compute) for k, t in tensors.items()}
-    given[backward.back.seed] = gradient.data
+    values = {leaves[k]: array_in(t, backward.compute) for k, t in tensors.items()}
+    values[backward.back.seed] = gradient.data
     if output is not None:
-        given[backward.plan.node] = output.data
+        values[backward.plan.node] = output.data
     precision = backward.compute.precision
-    arrays = backward.back.numbers(dict(given), precision)
+    arrays = backward.back.numbers(dict(values), precision)
     if backward.plan.node.op.name in LABELLED and backward.back.places[0] == 0:
-        target = given.get(leaves[1])
+        target = values.get(leaves[1])
         if target is not None:
             arrays = [of_labels(target, gradient.data, arrays[0]), *arrays[1:]]
     if record.name == "SoftmaxBackward0" and backward.plan.node.shape:
@@ -91,8 +91,8 @@ def _untracked(
     written = record.name in SCATTERED or record.name == "MaskedSelectBackward0"
     negative = negative_zeros(gradient.data) if written else None
     if negative is not None and negative.any():  # they are written, and not added to 0
-        given[backward.back.seed] = negative
-        arrays = [np.where(backward.back.numbers(given, precision)[0] > 0, -0.0, arrays[0])]
+        values[backward.back.seed] = negative
+        arrays = [np.where(backward.back.numbers(values, precision)[0] > 0, -0.0, arrays[0])]
     name = backward.plan.node.op.name
     answers = [_gradient(a, backward.compute, gradient, name) for a in arrays]
     if name == "einsum" and len(leaves) == 1 and answers[0] is not None:

@@ -63,30 +63,30 @@ class InputGradients:
         """How the gradients are computed from the arrays of what they read."""
         built = self._schedules.get(precision)
         if built is None:
-            given = dict.fromkeys((*self.plan.leaves, self.plan.node, self.seed))
-            nodes = Evaluator(given).missing([n for n in self.gradients if n is not None])
+            known = dict.fromkeys((*self.plan.leaves, self.plan.node, self.seed))
+            nodes = Evaluator(known).missing([n for n in self.gradients if n is not None])
             kernels = kernel_of if precision == "float32" else None
             built = self._schedules[precision] = Schedule(nodes, kernels)
         return built
 
-    def numbers(self, given: dict[Any, Any], precision: str) -> list[Any]:
+    def numbers(self, values: dict[Any, Any], precision: str) -> list[Any]:
         """The arrays of the gradients."""
-        evaluator = Evaluator(given, dtype=precision)
+        evaluator = Evaluator(values, dtype=precision)
         with np.errstate(all="ignore"):
-            own = self._by_kernel(given)
-            if own is not None and self.places == (0,):
-                return [own]
+            by_kernel = self._by_kernel(values)
+            if by_kernel is not None and self.places == (0,):
+                return [by_kernel]
             evaluator.run_quietly(self.schedule(precision))
         arrays = [None if n is None else np.asarray(evaluator.values[n]) for n in self.gradients]
-        return arrays if own is None else [own, *arrays[1:]]
+        return arrays if by_kernel is None else [by_kernel, *arrays[1:]]
 
-    def _by_kernel(self, given: dict[Any, Any]) -> Any:
+    def _by_kernel(self, values: dict[Any, Any]) -> Any:
         """The gradient of the first input as PyTorch's kernel computes it, where that is known."""
         if 0 not in self.places:
             return None
         node, plan = self.plan.node, self.plan
         nodes = (self.seed, *plan.leaves, node)
-        arrays = [None if n is None else given.get(n) for n in nodes]
+        arrays = [None if n is None else values.get(n) for n in nodes]
         kernel = backward_of(node.op.name, [a for a in arrays if a is not None])
         answer = None if kernel is None else kernel(*arrays, **node.attrs)
         return None if answer is None else np.asarray(answer)
@@ -102,12 +102,12 @@ class Plan:
     @cached_property
     def products(self) -> int:
         """About how many products of numbers a product of matrices or a convolution takes."""
-        name, given = self.node.op.name, [x for x in self.leaves if x is not None and x.ndim]
-        if name.startswith("conv") and len(given) > 1:
-            weight = given[1].shape
+        name, operands = self.node.op.name, [x for x in self.leaves if x is not None and x.ndim]
+        if name.startswith("conv") and len(operands) > 1:
+            weight = operands[1].shape
             return self.node.numel * math.prod(weight) // max(weight[0], 1)
-        if name in PRODUCTS and len(given) > 1:
-            return self.node.numel * given[-2].shape[-1]
+        if name in PRODUCTS and len(operands) > 1:
+            return self.node.numel * operands[-2].shape[-1]
         return 0
 
     def value(self, arrays: Sequence[Any], precision: str) -> Any:
@@ -116,14 +116,14 @@ class Plan:
         kernels = kernel_of if precision == "float32" else None
         with np.errstate(all="ignore"):
             if node.op.value is not None:
-                own = kernels and node.dtype == "float"
-                compute = kernel_of(node.op.name, node.op.value) if own else node.op.value
+                uses_kernel = kernels and node.dtype == "float"
+                compute = kernel_of(node.op.name, node.op.value) if uses_kernel else node.op.value
                 return np.asarray(compute(*arrays, **node.attrs))
             whole = composite(node.op.name, arrays) if kernels else None
             if whole is not None:
                 return np.asarray(whole(*arrays, **node.attrs))
-            given = {x: a for x, a in zip(self.leaves, arrays) if x is not None}
-            return Evaluator(given, dtype=precision, kernels=kernels)(node)[0]
+            values = {x: a for x, a in zip(self.leaves, arrays) if x is not None}
+            return Evaluator(values, dtype=precision, kernels=kernels)(node)[0]
 
     def gradients(self, places: tuple[int, ...]) -> InputGradients:
         """The gradients of the inputs at these places."""

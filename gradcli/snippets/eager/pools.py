@@ -39,8 +39,8 @@ def _pooled(
 def _check_room(n: int, shape: Sequence[int], sizes: Sequence[int]) -> None:
     if min(sizes) < 1:
         channels = shape[-n - 1]
-        given, left = ("x".join(map(str, [channels, *s])) for s in (shape[-n:], sizes))
-        text = f"Given input size: ({given}). Calculated output size: ({left}). "
+        in_text, out_text = ("x".join(map(str, [channels, *s])) for s in (shape[-n:], sizes))
+        text = f"Given input size: ({in_text}). Calculated output size: ({out_text}). "
         raise error("RuntimeError", text + "Output size is too small")
 
 

@@ -56,8 +56,8 @@ def output_dtype(node: Node, inputs: Sequence[Operand], compute: DType) -> DType
         return BOOL
     if node.op.family != "elementwise" and node.op.dtype not in ("promote", "first"):
         return INT64
-    given = [i for i in inputs if isinstance(i, Tensor) and i.dtype.kind == "int"]
-    return promoted(i.dtype for i in given) or INT64
+    integers = [i for i in inputs if isinstance(i, Tensor) and i.dtype.kind == "int"]
+    return promoted(i.dtype for i in integers) or INT64
 
 
 def arrays_of(node: Node, inputs: Sequence[Operand], compute: DType) -> list[Any]:

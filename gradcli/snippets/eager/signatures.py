@@ -15,7 +15,7 @@ from ..python.values import Class, Machine, error
 from .arguments import given_text, kind_of, no_overload
 from .devices import Device
 from .dtypes import DType
-from .positional import takes
+from .parameter_lists import takes
 from .tensor import Tensor
 
 ALIASES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x2": "other"}  # NumPy's names
@@ -218,10 +218,10 @@ class _Parser:
         if kind.startswith("tuple of ints") and parameter.sizes and self._integer(value):
             return
         position = f" (position {place})" if place else ""
-        found = f"not {kind_of(self.m, value)}"
+        actual = f"not {kind_of(self.m, value)}"
         if kind == "tuple of ints" and isinstance(value, list | tuple):
-            found = f"but found element of type {kind_of(self.m, value[0])} at pos 0"
-        text = f"{self.name}(): argument '{parameter.name}'{position} must be {kind}, {found}"
+            actual = f"but found element of type {kind_of(self.m, value[0])} at pos 0"
+        text = f"{self.name}(): argument '{parameter.name}'{position} must be {kind}, {actual}"
         raise Misfit(text)
 
     def _fits(self, kind: str, value: Any) -> bool:

@@ -37,15 +37,15 @@ def composite(name: str, arrays: Sequence[Any]) -> Kernel | None:
 
 def kernel_of(name: str, otherwise: Kernel) -> Kernel:
     """The function that computes an operator: that of this file, where all floats are single."""
-    own = KERNELS.get(name)
-    if own is None:
+    kernel = KERNELS.get(name)
+    if kernel is None:
         return otherwise
     takes = TAKES.get(name)
 
     def value(*arrays: Any, **attrs: Any) -> Any:
         if not _single(arrays) or (takes is not None and not takes(*arrays, **attrs)):
             return otherwise(*arrays, **attrs)
-        result = own(*arrays, **attrs)
+        result = kernel(*arrays, **attrs)
         return otherwise(*arrays, **attrs) if result is NotImplemented else result
 
     return value
@@ -148,14 +148,19 @@ def _along(x: Any, axis: tuple[int, ...]) -> Any:
     by_stride = sorted((d for d in axis if x.shape[d] > 1), key=lambda d: abs(x.strides[d]))
     others = [d for d in range(x.ndim) if d not in axis]
     groups = _joined(x, by_stride)
-    kept = sorted((d for d in others if x.shape[d] > 1), key=lambda d: abs(x.strides[d]))
-    steps = (x.strides[by_stride[0]] if by_stride else 4, x.strides[kept[0]] if kept else 0)
-    moved = x.transpose([*reversed(by_stride), *(d for d in axis if d not in by_stride), *others])
+    unreduced = sorted((d for d in others if x.shape[d] > 1), key=lambda d: abs(x.strides[d]))
+    steps = (
+        x.strides[by_stride[0]] if by_stride else 4,
+        x.strides[unreduced[0]] if unreduced else 0,
+    )
+    transposed = x.transpose(
+        [*reversed(by_stride), *(d for d in axis if d not in by_stride), *others]
+    )
     outer = [x.shape[d] for d in others]
     columns = int(np.prod(outer, dtype=int))
-    rows = moved.reshape((-1, columns))
+    rows = transposed.reshape((-1, columns))
     if len(groups) < 2:
-        return _rows(rows, x.shape[kept[0]] if kept else 1, steps).reshape(outer)
+        return _rows(rows, x.shape[unreduced[0]] if unreduced else 1, steps).reshape(outer)
     inner = rows.reshape((-1, groups[0], columns))
     parts = [_rows(part, groups[1], (steps[0], steps[0] + 1)) for part in inner]
     return _one_by_one(np.stack(parts)).reshape(outer)
@@ -511,20 +516,20 @@ def _moments(rows: Any) -> tuple[Any, Any]:
     whole = len(rows) // LANES
     mean = square = np.zeros(rows.shape[1:], np.float32)
     for count, row in enumerate(rows[whole * LANES :], 1):
-        moved = row - mean
-        mean = mean + moved / np.float32(count)
-        square = square + moved * (row - mean)
+        deviation = row - mean
+        mean = mean + deviation / np.float32(count)
+        square = square + deviation * (row - mean)
     lanes = rows[: whole * LANES].reshape((whole, LANES, *rows.shape[1:]))
     means = squares = np.zeros((LANES, *rows.shape[1:]), np.float32)
     for count, row in enumerate(lanes, 1):
-        moved = row - means
-        means = fused(moved, np.float32(1) / np.float32(count), means)
-        squares = fused(moved, row - means, squares)
+        deviation = row - means
+        means = fused(deviation, np.float32(1) / np.float32(count), means)
+        squares = fused(deviation, row - means, squares)
     count = len(rows) % LANES
     for lane in range(LANES if whole else 0):
-        share, moved = np.float32(whole) / np.float32(count + whole), means[lane] - mean
-        mean = fused(share, moved, mean)
-        square = square + fused(moved * moved * share, np.float32(count), squares[lane])
+        share, deviation = np.float32(whole) / np.float32(count + whole), means[lane] - mean
+        mean = fused(share, deviation, mean)
+        square = square + fused(deviation * deviation * share, np.float32(count), squares[lane])
         count += whole
     return mean, square / np.float32(len(rows))
 

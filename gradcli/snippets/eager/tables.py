@@ -12,12 +12,15 @@ from ...lazy import np
 from ...public_names import OTHER_IN_TORCH, has
 from ..python.calls import PASSING, argument_message
 from ..python.values import MISSING, Builtin, Class, Instance, Module, Unsupported, error
+from . import calls, duals
+from .arguments import check_tensors
 from .dtypes import BOOL, FLOAT64, INT64
-from .former_signatures import current
-from .keyword_arguments import check_keywords
+from .maker_arguments import check_maker
 from .mode import MODE
-from .positional import too_many
+from .parameter_lists import check_keywords, current, too_many
+from .signatures import refuse_arguments
 from .tensor import Tensor, tensors_in
+from .views import check_memory
 
 TABLES: dict[str, dict[str, Builtin]] = {}
 OF_PYTHON = {"float": FLOAT64, "int": INT64, "bool": BOOL}  # classes of Python as dtypes
@@ -32,9 +35,9 @@ def define(*places: str, name: str | None = None) -> Callable[[Any], Any]:
     """A function `(m, *args, **named)` of these modules: "torch", "Tensor", "F", "linalg", ..."""
 
     def put(function: Any) -> Any:
-        own = name or function.__name__.lstrip("_")
+        key = name or function.__name__.lstrip("_")
         for place in places:
-            TABLES.setdefault(place, {})[own] = Builtin(own, function)
+            TABLES.setdefault(place, {})[key] = Builtin(key, function)
         return function
 
     return put
@@ -76,8 +79,8 @@ def number(value: Any) -> Any:
         short = len(value) < MOST_SIZES
         holds = short and any(getattr(v, "array", None) is not None for v in value)
         return type(value)(map(number, value)) if holds else value
-    held = getattr(value, "array", None)
-    return value if held is None or not isinstance(held, np.generic) else held.item()
+    array = getattr(value, "array", None)
+    return value if array is None or not isinstance(array, np.generic) else array.item()
 
 
 def of_numbers(function: Callable[..., Any], name: str = "") -> Callable[..., Any]:
@@ -91,14 +94,14 @@ def of_numbers(function: Callable[..., Any], name: str = "") -> Callable[..., An
         if listed in named and not args:
             args = (named.pop(listed),)
         if name in EARLY and (named or not args or any(type(a) is not int for a in args)):
-            _refuse_arguments(m, f"Tensor.{name}", args, named)
+            refuse_arguments(m, f"Tensor.{name}", args, named)
         try:
             return function(m, self, *args, **named)
         except REFUSED as e:
             text = str(e)
             if name in PYTHON_METHODS and type(e) is TypeError and text.startswith(f"{name}() "):
                 raise error("TypeError", argument_message(f"Tensor.{name}", text)) from None
-            _refuse_arguments(m, f"Tensor.{name}", args, named)
+            refuse_arguments(m, f"Tensor.{name}", args, named)
             raise
 
     PASSING.add(call.__code__)
@@ -122,13 +125,6 @@ LISTED = {  # what methods call a list that may stand without its brackets
 REFUSED = (Unsupported, TypeError, AttributeError, IndexError, KeyError, ValueError)
 
 
-def _refuse_arguments(m: Any, path: str, args: Any, named: Any) -> None:
-    """Raise PyTorch's error for the arguments of a call, if they fit no overload."""
-    from .signatures import refuse_arguments
-
-    refuse_arguments(m, path, args, named)
-
-
 IN_PYTHON = "torch.autograd"  # Python itself looks at the arguments of its functions
 
 
@@ -148,18 +144,11 @@ def _checked(path: str, value: Any) -> Any:
         _check_arguments(m, path, value.name, args, named)
         if value.name not in OF_DATA:
             args, named = tuple(map(number, args)), {k: number(v) for k, v in named.items()}
-        if args and MODE.dual_level:
-            from .duals import ALIKE, alike, lives
-
-            if value.name in ALIKE and lives(args[0]):
-                return alike(function)(m, *args, **named)
+        if args and MODE.dual_level and _goes_through_alike(value.name, args[0]):
+            return duals.alike(function)(m, *args, **named)
         if args:
-            from .arguments import check_tensors
-
             check_tensors(m, path, value.name, args, named)
         if path == "torch":
-            from .maker_arguments import check_maker
-
             check_maker(m, value.name, args, named)
         out = named.pop("out", None)
         if "dtype" in named:
@@ -168,10 +157,15 @@ def _checked(path: str, value: Any) -> Any:
             operands = tensors_in([*args, *named.values()])
             return _written(value.name, out, function(m, *args, **named), operands)
         result = _result(m, path, value, args, named)
-        return _of_linalg(result) if path == "torch.linalg" else result
+        return calls.of_linalg(result) if path == "torch.linalg" else result
 
     checked = Builtin(value.name, call, path)
     return checked
+
+
+def _goes_through_alike(name: str, first: Any) -> bool:
+    """Whether a linear function is called of a dual tensor."""
+    return name in duals.ALIKE and duals.lives(first)
 
 
 def _result(m: Any, path: str, value: Builtin, args: Any, named: Any) -> Any:
@@ -179,7 +173,7 @@ def _result(m: Any, path: str, value: Builtin, args: Any, named: Any) -> Any:
     try:
         return value.function(m, *args, **named)
     except REFUSED:
-        _refuse_arguments(m, f"{path}.{value.name}", args, named)
+        refuse_arguments(m, f"{path}.{value.name}", args, named)
         raise
 
 
@@ -191,20 +185,14 @@ def _check_arguments(m: Any, path: str, name: str, args: Any, named: Any) -> Non
     check_places(path, name, len(args))
     check_keywords(path, name, len(args), named)
     if path == "torch" and name in EARLY_FUNCTIONS and (named or len(args) != 1):
-        _refuse_arguments(m, f"torch.{name}", args, named)
+        refuse_arguments(m, f"torch.{name}", args, named)
 
 
-def _of_linalg(result: Any) -> Any:
-    from .calls import of_linalg
-
-    return of_linalg(result)
-
-
-def check_places(path: str, name: str, given: int) -> None:
+def check_places(path: str, name: str, count: int) -> None:
     """Refuse more arguments without a keyword than a function of PyTorch takes."""
-    message = too_many(path, name, given)
+    message = too_many(path, name, count)
     if message == "":
-        raise Unsupported(f"{name}() with {given} arguments that have no keyword")
+        raise Unsupported(f"{name}() with {count} arguments that have no keyword")
     if message:
         raise error("TypeError", message)
 
@@ -230,8 +218,6 @@ SUMS_OF_PRODUCTS = ("mm", "matmul", "bmm", "mv", "addmm", "addmv", "baddbmm", "a
 
 def _check_memory(name: str, out: Tensor, operands: list[Tensor]) -> None:
     """Refuse an `out` whose memory is read, unless element by element."""
-    from .views import check_memory
-
     shared = any(np.may_share_memory(out.data, o.data) for o in operands)
     if shared and (name in SUMS_OF_PRODUCTS or all(o.ndim > out.ndim for o in operands)):
         raise Unsupported(f"{name}() whose out shares memory with what it reads")
@@ -240,8 +226,6 @@ def _check_memory(name: str, out: Tensor, operands: list[Tensor]) -> None:
 
 def operator(name: str, *places: str) -> Any:
     """An operator of gradcli as a function of the program; MISSING where there is none."""
-    from . import calls
-
     for place in (*places, ""):
         full = f"{place}.{name}" if place not in ("", "torch") else name
         if not name.startswith("_") and calls.known(full):
@@ -251,12 +235,8 @@ def operator(name: str, *places: str) -> Any:
 
 
 def _call_in_place(name: str, m: Any, input: Tensor, *args: Any, **named: Any) -> Any:
-    from . import calls
-
     return calls.in_place(name, input, args, named)
 
 
 def _call(name: str, m: Any, *args: Any, **named: Any) -> Any:
-    from . import calls
-
     return calls.call(name, args, named)

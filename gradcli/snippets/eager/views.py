@@ -291,8 +291,8 @@ def copy_slices(base: Tensor, view: Tensor, inner: Record) -> Record:
         if gradient is None:
             return [None] * len(edges)
         of_view = taken(gradient, at)
-        own, *others = [*inner.backward(m, inner, [of_view])] or [None]
-        return [_replaced(gradient, own, at), *others]
+        of_target, *others = [*inner.backward(m, inner, [of_view])] or [None]
+        return [_replaced(gradient, of_target, at), *others]
 
     call = None if inner.call is None else Overwritten(base, at, inner.call)
     metas = [Meta(base.shape, base.dtype)]
@@ -308,14 +308,18 @@ def without(gradient: Tensor, at: Any) -> Tensor:
     return call_operator("masked_fill", gradient, Tensor(mask.reshape(gradient.shape)), 0.0)
 
 
-def _replaced(gradient: Tensor, own: Tensor | None, at: Any) -> Tensor:
+def _replaced(gradient: Tensor, replacement: Tensor | None, at: Any) -> Tensor:
     """A gradient in which what went through the change has another one, or 0."""
-    if own is not None and not MODE.recording:  # written, and not added: -0 beside it stays
+    if replacement is not None and not MODE.recording:  # written, and not added: -0 beside it stays
         numbers = np.array(gradient.data, order="C")
-        numbers.reshape(-1)[at] = own.data
+        numbers.reshape(-1)[at] = replacement.data
         return Tensor(numbers, gradient.dtype)
-    kept = without(gradient, at)
-    return kept if own is None else call_operator("add", kept, put(own, at, gradient.shape))
+    outside = without(gradient, at)
+    return (
+        outside
+        if replacement is None
+        else call_operator("add", outside, put(replacement, at, gradient.shape))
+    )
 
 
 def overwritten(target: Tensor, numbers: Any, name: str, call: Any = None) -> Tensor:

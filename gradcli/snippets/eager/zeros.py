@@ -56,21 +56,21 @@ def _reduced(x: Any, attrs: Mapping[str, Any], value: Any) -> Any:
     dim = attrs["dim"]
     dims = range(x.ndim) if dim in (None, ()) else (dim,) if isinstance(dim, int) else dim
     along = sorted((d % x.ndim for d in dims), key=lambda d: -x.strides[d])  # as in memory
-    kept = [d for d in range(x.ndim) if d not in along]
-    rows = x.transpose(*kept, *along).reshape(*(x.shape[d] for d in kept), -1)
-    if max(rows.shape[-1], _side_by_side(x, kept)) * x.itemsize >= 2 * VECTOR:
+    unreduced = [d for d in range(x.ndim) if d not in along]
+    rows = x.transpose(*unreduced, *along).reshape(*(x.shape[d] for d in unreduced), -1)
+    if max(rows.shape[-1], _side_by_side(x, unreduced)) * x.itemsize >= 2 * VECTOR:
         raise Unsupported(UNKNOWN)
     first = np.take_along_axis(rows, np.argmax(rows == 0, axis=-1)[..., None], -1)
     signed = np.copysign(value, first.reshape(value.shape))
     return np.where(value == 0, signed, value).astype(value.dtype)
 
 
-def _side_by_side(x: Any, kept: Sequence[int]) -> int:
+def _side_by_side(x: Any, unreduced: Sequence[int]) -> int:
     """How many results the kernel may find at once, where those stand side by side in memory."""
     inner = min(
         (d for d in range(x.ndim) if x.shape[d] > 1), key=lambda d: x.strides[d], default=-1
     )
-    return int(np.prod([x.shape[d] for d in kept])) if inner in kept else 0
+    return int(np.prod([x.shape[d] for d in unreduced])) if inner in unreduced else 0
 
 
 def negative_zeros(x: Any) -> Any:

@@ -19,7 +19,7 @@ from ..eager import (
     removed,
     type_names,
 )
-from ..eager.dtypes import BFLOAT16, BY_NAME
+from ..eager.dtypes import BFLOAT16, BY_NAME, DType
 from ..eager.functional_transforms import transforms_module
 from ..eager.mode import MODE
 from ..eager.sizes import SIZE
@@ -36,6 +36,10 @@ FILLING = (  # tables
 )
 NOTHING = lambda name: MISSING  # noqa: E731
 CONSTANTS = {"pi": math.pi, "inf": math.inf, "nan": math.nan, "e": math.e}
+INNER = (  # modules that are there with torch itself
+    *("nn", "autograd", "linalg", "special", "optim", "func", "fft", "utils", "backends", "amp"),
+    "distributions",
+)
 LOW_LEVEL = {
     "torch.nn.functional": ("F", "functional", "torch"),
     "torch.linalg": ("linalg",),
@@ -103,21 +107,6 @@ def first(*sources: Callable[[str], Any]) -> Callable[[str], Any]:
 
 
 def _torch(library: Library) -> Module:
-    from ..eager.dtypes import DType
-
-    inner = (
-        "nn",
-        "autograd",
-        "linalg",
-        "special",
-        "optim",
-        "func",
-        "fft",
-        "utils",
-        "backends",
-        "amp",
-        "distributions",
-    )
     members = {
         **BY_NAME,
         **CONSTANTS,
@@ -139,7 +128,7 @@ def _torch(library: Library) -> Module:
 
     built = module("torch", "torch", members=members, more=more)
     built.members["cuda"] = library.find("torch.cuda")
-    for name in inner:
+    for name in INNER:
         result = library.find(f"torch.{name}")
         if result is not None:
             built.members[name] = result

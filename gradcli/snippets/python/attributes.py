@@ -68,17 +68,19 @@ class Attributes:
 
     def get(self, value: Any, name: str) -> Any:
         """value.name; raises the program's AttributeError where there is none."""
-        held = not isinstance(value, Class | Module)
+        bindable = not isinstance(value, Class | Module)
         try:
             result = self.find(value, name)
         except Raised as e:  # by a property, which __getattr__ then stands in for
             failed = e.value.cls.derives_from(EXCEPTIONS["AttributeError"])
-            if not (failed and held and self.class_of(value).lookup("__getattr__") is not MISSING):
+            if not (
+                failed and bindable and self.class_of(value).lookup("__getattr__") is not MISSING
+            ):
                 raise
             result = MISSING
         if result is not MISSING:
             return result
-        if held:
+        if bindable:
             function = self.class_of(value).lookup("__getattr__")
             if function is not MISSING:
                 return self.call(function, (value, name))
@@ -317,9 +319,11 @@ class Attributes:
     def slots_of(self, cls: Class) -> frozenset[str] | None:
         """The only attributes that instances of a class can have; None where it names none."""
         if "slots" not in cls.cache:
-            given = [c.own("__slots__") for c in cls.mro if c is not OBJECT]
-            names = [n for s in given if s is not MISSING for n in ((s,) if type(s) is str else s)]
-            free = MISSING in given or "__dict__" in names
+            declared = [c.own("__slots__") for c in cls.mro if c is not OBJECT]
+            names = [
+                n for s in declared if s is not MISSING for n in ((s,) if type(s) is str else s)
+            ]
+            free = MISSING in declared or "__dict__" in names
             cls.cache["slots"] = None if free else frozenset(names)
         return cls.cache["slots"]
 

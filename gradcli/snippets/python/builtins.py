@@ -191,15 +191,15 @@ def filtered(m: Any, function: Any, values: Any) -> Iterator[Any]:
 
 
 def reverse_order(m: Any, values: Any) -> Iterator[Any]:
-    held = plain(values)
-    if isinstance(held, View):
-        held = list(held.host)
-    if type(held) in (list, tuple, str, range, dict, bytes):
-        return reversed(held)
+    items = plain(values)
+    if isinstance(items, View):
+        items = list(items.host)
+    if type(items) in (list, tuple, str, range, dict, bytes):
+        return reversed(items)
     function = m.special(values, "__reversed__")
     if function is not MISSING:
         return iter(m.iterate(m.call(function, (values,))))
-    if m.special(values, "__getitem__") is MISSING or type(held) in PLAIN:
+    if m.special(values, "__getitem__") is MISSING or type(items) in PLAIN:
         raise error("TypeError", f"'{m.type_name(values)}' object is not reversible")
     size = m.length(values)
     return (m.get_item(values, i) for i in range(size - 1, -1, -1))
@@ -259,9 +259,9 @@ def extreme(name: str, comparison: str) -> Callable:
 
 
 def absolute(m: Any, value: Any) -> Any:
-    held = plain(value)
-    if type(held) in PLAIN:
-        return host_call(m, abs, (held,), {})
+    number = plain(value)
+    if type(number) in PLAIN:
+        return host_call(m, abs, (number,), {})
     function = m.special(value, "__abs__")
     if function is MISSING:
         raise error("TypeError", f"bad operand type for abs(): '{m.type_name(value)}'")
@@ -269,9 +269,9 @@ def absolute(m: Any, value: Any) -> Any:
 
 
 def rounded(m: Any, value: Any, digits: Any = None) -> Any:
-    held = plain(value)
-    if type(held) in PLAIN:
-        return host_call(m, round, (held,) if digits is None else (held, m.index(digits)), {})
+    number = plain(value)
+    if type(number) in PLAIN:
+        return host_call(m, round, (number,) if digits is None else (number, m.index(digits)), {})
     function = m.special(value, "__round__")
     if function is MISSING:
         text = f"type {m.type_name(value)} doesn't define __round__ method"

@@ -116,10 +116,10 @@ def check_order(fields: Iterable[Field]) -> None:
 
 def starter(cls: Class, fields: dict[str, Field]) -> Callable:
     """The `__init__` of a dataclass."""
-    taken = [f for f in fields.values() if f.init]
+    init_fields = [f for f in fields.values() if f.init]
 
     def start(m: Any, self: Any, *args: Any, **named: Any) -> None:
-        values = arguments(f"{cls.name}.__init__()", taken, args, named)
+        values = arguments(f"{cls.name}.__init__()", init_fields, args, named)
         for field in fields.values():
             value = values.get(field.name, field.default)
             if field.factory is not MISSING and field.name not in values:
@@ -207,8 +207,8 @@ def as_dict(m: Any, value: Any) -> Any:
 
 def replaced(m: Any, value: Any, **changes: Any) -> Any:
     """dataclasses.replace."""
-    held = {n: m.get(value, n) for n, f in fields_of(m, value).items() if f.init}
-    return m.call(m.class_of(value), (), {**held, **changes})
+    current = {n: m.get(value, n) for n, f in fields_of(m, value).items() if f.init}
+    return m.call(m.class_of(value), (), {**current, **changes})
 
 
 def field_objects(m: Any, value: Any) -> tuple:
@@ -327,8 +327,8 @@ def subclass_enum(m: Any, cls: Class, **named: Any) -> None:
         last = value if type(value) is int else last
         same = next((x for x in members.values() if m.equal(x.fields["value"], value)), None)
         if same is None:
-            held = value if cls.derives_from(INT) or cls.derives_from(STR) else None
-            same = Instance(cls, payload=held)
+            payload = value if cls.derives_from(INT) or cls.derives_from(STR) else None
+            same = Instance(cls, payload=payload)
             same.fields.update(name=name, value=value)
             members[name] = same
         cls.members[name] = Static(same)

@@ -232,8 +232,8 @@ class Interpreter(Operations, Texts, Attributes, Calls):
 
     def is_mapping(self, value: Any) -> bool:
         """Whether ** takes a value."""
-        held = plain(value)
-        return type(held) is dict or (type(held) not in PLAIN and self.has(held, "keys"))
+        host = plain(value)
+        return type(host) is dict or (type(host) not in PLAIN and self.has(host, "keys"))
 
     def update(self, target: dict, values: Any) -> None:
         """Add the items of a mapping to a dict."""

@@ -125,16 +125,16 @@ class Operations:
     ) -> Any:
         """What the operands' methods answer; NotImplemented where none does."""
         left, right = self.class_of(a), self.class_of(b)
-        own, other = left.lookup(method), right.lookup(reflected)
+        forward, reflected_method = left.lookup(method), right.lookup(reflected)
         first_other = (
             left is not right
             and right.derives_from(left)
-            and other is not MISSING
-            and other is not left.lookup(reflected)
+            and reflected_method is not MISSING
+            and reflected_method is not left.lookup(reflected)
         )
-        attempts = [(own, a, b)]
+        attempts = [(forward, a, b)]
         if compared or left is not right:
-            attempts.append((other, b, a))
+            attempts.append((reflected_method, b, a))
         for function, owner, operand in reversed(attempts) if first_other else attempts:
             if function is not MISSING and function is not None:
                 result = self.call(function, (owner, operand))

@@ -83,12 +83,12 @@ class Patterns(Expressions):
         count, m = len(tests), self.m
 
         def test(f: dict, subject: Any) -> bool:
-            held = plain(subject)
-            if type(held) not in (list, tuple, range):
+            host = plain(subject)
+            if type(host) not in (list, tuple, range):
                 return False
-            if len(held) < count - 1 or (starred is None and len(held) != count):
+            if len(host) < count - 1 or (starred is None and len(host) != count):
                 return False
-            items = m.unpack(held, count, starred)
+            items = m.unpack(host, count, starred)
             return all(t(f, item) for t, item in zip(tests, items))
 
         return test
@@ -111,14 +111,14 @@ class Patterns(Expressions):
         rest = self.store_name(node.rest) if node.rest else None
 
         def test(f: dict, subject: Any) -> bool:
-            held = plain(subject)
-            if type(held) is not dict:
+            host = plain(subject)
+            if type(host) is not dict:
                 return False
             keys = [k(f) for k, _ in pairs]
-            if not all(k in held and t(f, held[k]) for k, (_, t) in zip(keys, pairs)):
+            if not all(k in host and t(f, host[k]) for k, (_, t) in zip(keys, pairs)):
                 return False
             if rest is not None:
-                rest(f, {k: v for k, v in held.items() if k not in keys})
+                rest(f, {k: v for k, v in host.items() if k not in keys})
             return True
 
         return test

@@ -347,8 +347,8 @@ class Statements(Patterns, Expressions):
 
             def on_attribute(f: dict) -> None:
                 m.line = line
-                held = owner(f)
-                m.set(held, name, in_place(op, m.get(held, name), value(f)))
+                target = owner(f)
+                m.set(target, name, in_place(op, m.get(target, name), value(f)))
 
             return on_attribute
         if not isinstance(node.target, ast.Subscript):
@@ -357,8 +357,8 @@ class Statements(Patterns, Expressions):
 
         def on_item(f: dict) -> None:
             m.line = line
-            held, k = owner(f), key(f)
-            m.set_item(held, k, in_place(op, m.get_item(held, k), value(f)))
+            target, k = owner(f), key(f)
+            m.set_item(target, k, in_place(op, m.get_item(target, k), value(f)))
 
         return on_item
 
@@ -789,12 +789,12 @@ class Statements(Patterns, Expressions):
                     return last
                 m.line = line
                 raise
-            kept = f.get(RESULT)
+            result = f.get(RESULT)
             last = yield from final(f)
             if last is not None:
                 return last
             if end is RETURN:
-                f[RESULT] = kept
+                f[RESULT] = result
             return end
 
         return run

@@ -132,9 +132,9 @@ class Texts:
         cls = self.class_of(value)
         if cls.derives_from(EXCEPTIONS["BaseException"]):
             return f"{cls.name}({', '.join(self.repr(a) for a in value.payload or ())})"
-        held = plain(value)
-        if held is not value:
-            return self.repr(held)
+        host = plain(value)
+        if host is not value:
+            return self.repr(host)
         return f"<{cls.full_name} object at {self.address(value)}>"
 
     def method_name(self, function: Any) -> str:
@@ -180,9 +180,9 @@ class Texts:
                 return self.checked(self.call(function, (value, spec)), "__format__")
             if not spec:
                 return self.text(value)
-            held = plain(value)
-            if held is not value:
-                return self.format(held, spec)
+            host = plain(value)
+            if host is not value:
+                return self.format(host, spec)
         raise error(
             "TypeError", f"unsupported format string passed to {self.type_name(value)}.__format__"
         )
@@ -215,9 +215,9 @@ class Texts:
 
     def percent(self, template: str, values: Any) -> str:
         """template % values."""
-        held = plain(values)
-        pending = list(held) if type(held) is tuple else [values]
-        keyed = type(held) is dict
+        host = plain(values)
+        pending = list(host) if type(host) is tuple else [values]
+        keyed = type(host) is dict
         position = 0
 
         def following() -> Any:
@@ -240,7 +240,7 @@ class Texts:
             dotted = "." in match.group()
             if precision == "*":
                 precision = str(self.index(following()))
-            value = self.get_item(held, key) if key is not None else following()
+            value = self.get_item(host, key) if key is not None else following()
             self.check_width(*(w.lstrip("-") for w in (width, precision) if w))
             spec = f"%{flags}{width or ''}{'.' + (precision or '') if dotted else ''}{kind}"
             return self.percent_piece(spec, kind, value)

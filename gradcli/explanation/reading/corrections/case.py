@@ -257,9 +257,9 @@ class Proposal(NamedTuple):
 class Case(Program):
     """A program that raises; one that runs has a failure without a message."""
 
-    def __init__(self, reading: Reading, match: re.Match[str]):
+    def __init__(self, reading: Reading, match: re.Match[str], failure: Failure | None = None):
         self.reading, self.match = reading, match
-        self.failure = reading.outcome.exception or Failure("", "", 0)
+        self.failure = failure or reading.outcome.exception or Failure("", "", 0)
         self.message = self.failure.message
         super().__init__(reading.source, self.failure.line)
 
@@ -286,6 +286,8 @@ class Case(Program):
             return self.values.get(node.id)
         if isinstance(node, ast.Constant):
             return node.value
+        if isinstance(node, ast.Subscript):
+            return _item(self.value(node.value), value_of(node.slice))
         if isinstance(node, ast.Attribute):
             inner = self.value(node.value)
             if isinstance(inner, Instance):
@@ -516,6 +518,14 @@ class Case(Program):
         """`value.name` in the place of `value.attr`."""
         attribute = _attribute(node)
         return Edit(self.end(attribute) - len(attribute.attr), self.end(attribute), name)
+
+
+def _item(holder: Any, key: Any) -> Any:
+    """An item of a list, a tuple or a dict; None where there is none."""
+    if isinstance(holder, dict):
+        return holder.get(key) if isinstance(key, str | int) else None
+    known = isinstance(holder, list | tuple) and type(key) is int
+    return holder[key] if known and -len(holder) <= key < len(holder) else None
 
 
 def _attribute(node: ast.expr) -> ast.Attribute:

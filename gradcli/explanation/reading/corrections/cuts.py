@@ -288,6 +288,10 @@ def second_order(case: Case) -> Iterator[Proposal]:
     edits = [case.with_keyword(c, "create_graph", "True") for c in feeding]
     if len(feeding) > len(again):
         yield from case.change(*edits, why=CREATED)
+    helpers = [c for c in case.here if case.is_grad(c) and case.function_of(c) is not None]
+    lacking = [c for c in helpers if not keyword(c, "create_graph")]
+    edits = [case.with_keyword(c, "create_graph", "True") for c in lacking]
+    yield from case.change(*edits, why=CREATED)
 
 
 def constant_gradient(case: Case) -> Iterator[Proposal]:

@@ -7,7 +7,7 @@ from ....snippets.eager.tensor import Tensor
 from .case import Case, Proposal
 from .cut_steps import ROUNDING, chosen_from
 from .losses import last_loss, swapped
-from .nodes import dotted, elements, keyword, method, owner, target_of, within
+from .nodes import argument, dotted, elements, keyword, method, owner, target_of, within
 from .requiring import CREATORS
 
 INTEGERS = "Integers have no derivative: only floating tensors can require gradients."
@@ -59,7 +59,7 @@ def target_dtype(case: Case) -> Iterator[Proposal]:
     yield from swapped(case)
     yield from scores_for_classes(case)
     integer = any(w in case.message for w in ("Long", "index", "int64", "indices"))
-    integer &= "floating point type for target" not in case.message
+    integer &= not any(w in case.message for w in ("floating point type for", "expected Float"))
     result = "Found dtype" in case.message
     nodes = _targets(case) + (last_loss(case) if result else [])
     nodes = [n for n in dict.fromkeys(nodes) if not isinstance(n, ast.Constant)]
@@ -74,11 +74,23 @@ def target_dtype(case: Case) -> Iterator[Proposal]:
                 if tensor is not None and tensor.dtype.is_floating:
                     yield case.appended(part, ".long()", note=_cut_off(case, part))
     yield from chosen_classes(case, nodes)
+    if not integer:
+        yield from filled(case, nodes)
     for end in (".long()", ".float()") if integer else (".float()", ".long()"):
         others = [n for n in nodes if (t := case.tensor(n)) is None or _is_other(t, end)]
         for node in [*others, *(nodes if result else [])]:
             note = _cut_off(case, node) if end == ".long()" else ""
             yield case.appended(node, end, note=note)
+
+
+def filled(case: Case, nodes: list[ast.expr]) -> Iterator[Proposal]:
+    """torch.full((n,), 1.0) for a target of one integer everywhere."""
+    for node in nodes:
+        made = case.made(node)
+        fill = argument(made, 1, "fill_value") if isinstance(made, ast.Call) else None
+        if method(made) == "full" and isinstance(fill, ast.Constant | ast.Name):
+            new = f"{fill.value}.0" if isinstance(fill, ast.Constant) else f"float({fill.id})"
+            yield case.replaced(fill, new)
 
 
 def chosen_classes(case: Case, nodes: list[ast.expr]) -> Iterator[Proposal]:

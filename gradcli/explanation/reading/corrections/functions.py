@@ -90,6 +90,14 @@ def shape_of_gradient(case: Case) -> Iterator[Proposal]:
             yield case.appended(given[place], f".sum_to_size({sizes})")
 
 
+def gradient_of_constant(case: Case) -> Iterator[Proposal]:
+    """None in the place of a gradient of what is no tensor."""
+    place = int(case.match[2]) - 1
+    for _, _, given in returned(case):
+        if place < len(given):
+            yield case.replaced(given[place], "None")
+
+
 # ---- how a Function is called --------------------------------------------------------------------
 
 

@@ -162,10 +162,34 @@ def flattened_before(case: Case, layers: list[ast.Call]) -> Iterator[Proposal]:
 
 
 def normalised_features(case: Case) -> Iterator[Proposal]:
-    """The number of features where the layer is made."""
+    """The features put second; the number of features where the layer is made."""
+    for call in case.calls():
+        x = call.args[0] if call.args and "Norm" in case.called_class(call) else None
+        shape = case.shape(x) or ()
+        if x is not None and len(shape) == 3 and shape[-1] == int(case.match[2]):
+            new = f"{case.of(call.func)}({case.operand(x)}.transpose(1, 2)).transpose(1, 2)"
+            why = "The features stand last here; a batch norm takes them second."
+            yield case.replaced(call, new, why=why)
     for call in case.calls(*NORMS, everywhere=True):
         if call.args and number_of(call.args[0]) == int(case.match[2]):
             yield case.replaced(call.args[0], case.match[1], reprints=True)
+    for call in case.calls(*NORMS, everywhere=True):
+        text = _features_before(case, call)
+        if (
+            call.args
+            and number_of(call.args[0]) is None
+            and text not in ("", case.of(call.args[0]))
+        ):
+            why = "A norm has the features that the layer before it gives."
+            yield case.replaced(call.args[0], text, why=why, reprints=True)
+
+
+def _features_before(case: Case, norm: ast.Call) -> str:
+    """How many features the layer gives that is made before a norm, as the program says it."""
+    layers = case.calls("Linear", "Conv1d", "Conv2d", "Conv3d", everywhere=True)
+    before = [c for c in layers if case.start(c) < case.start(norm) and len(c.args) > 1]
+    near = [c for c in before if case.function_of(c) is case.function_of(norm)]
+    return case.of(near[-1].args[1]) if near else ""
 
 
 def norm_of_dimensions(case: Case) -> Iterator[Proposal]:
@@ -504,9 +528,12 @@ def pair_of_states(case: Case) -> Iterator[Proposal]:
 
 
 def step_of_sequence(case: Case) -> Iterator[Proposal]:
-    """A dimension for the one step where the layer has its sequences."""
+    """A dimension for the one feature, or for the one step, of a batch of sequences."""
     for call, module in case.calls_of_modules:
         for given in call.args[:1]:
+            shape = case.shape(given) or ()
+            if module.fields.get("input_size") == 1 != shape[-1]:
+                yield case.appended(given, ".unsqueeze(-1)", note="Each step has one feature.")
             place = 1 if module.fields.get("batch_first") else 0
             yield case.appended(given, f".unsqueeze({place})", note="A sequence of one step.")
 
@@ -555,12 +582,26 @@ def state_size(case: Case) -> Iterator[Proposal]:
             if not keyword(call, "batch_first"):
                 why = "The program takes the batch as the first dimension; this layer the second."
                 yield case.given(call, "batch_first", "True", why=why, reprints=True)
+    yield from _batch_first(case, given[1], wanted[1])
     edits = [case.replacing(a, str(n)) for a, n in places if case.number(a) is not None]
     yield from case.change(*edits if len(edits) == len(places) else ())
     for node, tensor in case.tensors:
         if tensor.shape == given and given[1] > wanted[1]:
             new = f"{case.of(node)}[:, :{_batch_of(case, wanted[1])}].contiguous()"
             yield case.replaced(node, new, weak=True)
+
+
+def _batch_first(case: Case, states: int, steps: int) -> Iterator[Proposal]:
+    """batch_first=True where the input has a row for each state, and the layer takes its steps
+    first.
+    """
+    for call, _ in case.calls_of_modules:
+        for made in [case.made(call.func)] if call.args else ():
+            sizes = case.shape(call.args[0]) or ()
+            fits = len(sizes) == 3 and sizes[:2] == (states, steps)
+            if fits and isinstance(made, ast.Call) and not keyword(made, "batch_first"):
+                why = "The input and the states have the batch first; this layer has the steps."
+                yield case.given(made, "batch_first", "True", why=why, reprints=True)
 
 
 def _batch_of(case: Case, number: int) -> str:

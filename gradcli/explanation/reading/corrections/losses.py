@@ -153,6 +153,21 @@ def class_weights(case: Case) -> Iterator[Proposal]:
                 yield case.replaced(given, count)
 
 
+def weights_of_labels(case: Case) -> Iterator[Proposal]:
+    """As many positive weights as a row has labels, where all weights are one number."""
+    a, b = (int(n) for n in case.match.groups())
+    for call in case.calls(
+        "BCEWithLogitsLoss", "binary_cross_entropy_with_logits", everywhere=True
+    ):
+        weights = keyword(call, "pos_weight")
+        for made in calls_in(case.made(weights.value), "ones", "full") if weights else ():
+            for given in made.args[:1]:
+                if case.number(given) in (a, b):
+                    other = b if case.number(given) == a else a
+                    why = f"There are {other} labels: each has a weight of its own."
+                    yield case.replaced(given, str(other), why=why)
+
+
 def probabilities(case: Case) -> Iterator[Proposal]:
     """The loss that takes scores."""
     for node in case.attributes("BCELoss", "binary_cross_entropy", everywhere=True):

@@ -16,12 +16,14 @@ from .nodes import (
     argument,
     calls_in,
     dotted,
+    elements,
     keyword,
     method,
     operands,
     target_of,
     targets,
     value_of,
+    within,
 )
 from .text import Edit
 
@@ -86,6 +88,7 @@ def shared_default(case: Case) -> Iterator[Proposal]:
 def undefined(case: Case) -> Iterator[Proposal]:
     """The import that is missing; the name that is nearly the same; the module before it."""
     name = case.match[1]
+    yield from context_for_self(case, name)
     yield from imported(case, name)
     yield from class_around(case, name)
     defined = case.of_type(ast.FunctionDef, ast.ClassDef, everywhere=True)
@@ -104,6 +107,16 @@ def undefined(case: Case) -> Iterator[Proposal]:
     for gone in case.of_type(ast.Delete, everywhere=True):
         if name in [dotted(t) for t in gone.targets]:
             yield case.proposal(case.removing(gone), why=f"del took {name} away.")
+
+
+def context_for_self(case: Case, name: str) -> Iterator[Proposal]:
+    """ctx for self in a static method whose first argument is called so."""
+    function = case.function_of(case.statement)
+    first = function.args.args[0].arg if function is not None and function.args.args else ""
+    if name == "self" and first in ("ctx", "context"):
+        read = [n for n in within(function, ast.Name) if n.id == name]
+        why = f"A static method has no self; what is kept for it is in {first}."
+        yield from case.change(*[case.replacing(n, first) for n in read], why=why)
 
 
 def class_around(case: Case, name: str) -> Iterator[Proposal]:
@@ -256,6 +269,7 @@ def attribute(case: Case) -> Iterator[Proposal]:
     if any(c.name == owner for c in classes(case)):
         yield from without_apply(case)
     yield from as_method(case, name)
+    yield from of_parameters(case, name)
     if (owner, name) == ("Tensor", "append"):
         yield from grown_by_cat(case)
     if owner.endswith("Backward"):
@@ -291,6 +305,20 @@ def of_items(case: Case, owner: str, name: str) -> Iterator[Proposal]:
         new = f"[p for m in {models} for p in m.parameters()]"
         if isinstance(call, ast.Call):
             yield case.replaced(call, new, why="The modules of a list have the parameters.")
+
+
+OF_TENSORS = ("grad", "register_hook", "data", "numel", "retain_grad", "grad_fn", "is_leaf")
+
+
+def of_parameters(case: Case, name: str) -> Iterator[Proposal]:
+    """for p in model.parameters() for a loop over the layers themselves."""
+    for node in case.attributes(name) if name in OF_TENSORS else ():
+        loop = case.loop(node)
+        if not isinstance(loop, ast.For) or dotted(node.value) != dotted(loop.target):
+            continue
+        if case.is_module(node.value) and case.is_module(loop.iter):
+            why = "A model is gone through layer by layer; its tensors are its parameters."
+            yield case.appended(loop.iter, ".parameters()", why=why)
 
 
 def of_some_layers(case: Case, node: ast.Attribute) -> Iterator[Proposal]:
@@ -358,11 +386,16 @@ def of_owner(case: Case, node: ast.Attribute) -> Iterator[Proposal]:
                 yield case.replaced(node.value, name, why=why)
 
 
+ONLY_IN_PLACE = ("zero", "fill", "copy", "normal", "uniform", "random", "exponential")
+
+
 def renamed(case: Case, owner: str, node: ast.Attribute) -> Iterator[Proposal]:
     """Another name, another module, or what holds the attribute as a tensor."""
     name, holder, call = node.attr, case.of(node.value), case.parents.get(node)
     if case.match[3]:
         yield case.renamed_to(node, case.match[3])
+    if owner == "Tensor" and name in ONLY_IN_PLACE:
+        yield case.renamed_to(node, f"{name}_", why=f"It is changed in place by {name}_().")
     yield from of_owner(case, node)
     yield from elsewhere(case, owner, node)
     if owner == "Tensor" and name in OLD:
@@ -380,6 +413,23 @@ def renamed(case: Case, owner: str, node: ast.Attribute) -> Iterator[Proposal]:
         yield case.replaced(node.value, f"torch.tensor({holder})")
     if owner in ("ndarray", "float", "int"):
         yield case.replaced(node.value, f"torch.as_tensor({holder})", weak=True)
+
+
+def batch_of_names(case: Case) -> Iterator[Proposal]:
+    """for batch in loader, x, y = batch["x"], batch["y"], where the items of a loader are dicts."""
+    loops = [n for n in case.around(case.statement) if isinstance(n, ast.For)]
+    for loop in [*loops, *case.of_type(ast.For)]:
+        parts = elements(loop.target)
+        keys = [case.value(p) for p in parts]
+        if not (keys and all(isinstance(k, str) for k in keys)) or method(loop.iter) == "items":
+            continue
+        if isinstance(case.value(loop.iter), Instance) and case.alone(loop.body[0]):
+            read = ", ".join(f"batch[{k!r}]" for k in keys)
+            yield case.proposal(
+                case.replacing(loop.target, "batch"),
+                case.before(loop.body[0], f"{', '.join(map(case.of, parts))} = {read}"),
+                uncovers=True,
+            )
 
 
 def length(case: Case) -> Iterator[Proposal]:

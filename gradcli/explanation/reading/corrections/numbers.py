@@ -120,6 +120,7 @@ def no_tensor(case: Case) -> Iterator[Proposal]:
     of a list; else a tensor of the same numbers.
     """
     yield from unpacked_sequence(case)
+    yield from single_gradients(case)
     for call in case.calls("sum") if "generator" in case.message else ():
         why = "torch.sum takes one tensor; Python's sum adds up what it is given."
         yield case.replaced(call.func, "sum", why=why)
@@ -141,6 +142,23 @@ def no_tensor(case: Case) -> Iterator[Proposal]:
             yield case.replaced(given, new)
 
 
+def single_gradients(case: Case) -> Iterator[Proposal]:
+    """torch.autograd.grad(u, x)[0] for the tuple of one gradient, everywhere it is taken whole."""
+    edits = []
+    for call in case.backwards if "tuple" in case.message else ():
+        outer = case.parents.get(call)
+        wanted = case.inputs_of(call)
+        whole = isinstance(outer, ast.Return) or target_of(outer, ast.Name) is not None
+        if not (case.is_grad(call) and whole and isinstance(wanted, ast.Name)):
+            continue
+        name = dotted(target_of(outer, ast.Name))
+        read = case.of_type(ast.Subscript, everywhere=True)
+        if not any(name and dotted(n.value) == name for n in read):
+            edits.append(case.appending(call, "[0]"))
+    why = "torch.autograd.grad gives a tuple, of one gradient for each input."
+    yield from case.change(*edits, why=why)
+
+
 def array_of_list(case: Case) -> Iterator[Proposal]:
     """torch.tensor for from_numpy of a list; a tensor as it is."""
     for call in case.calls("from_numpy"):
@@ -148,6 +166,14 @@ def array_of_list(case: Case) -> Iterator[Proposal]:
             if case.tensor(given) is not None:
                 yield case.replaced(call, case.of(given))
         yield case.replaced(call.func, "torch.tensor")
+
+
+def data_set_of_arrays(case: Case) -> Iterator[Proposal]:
+    """TensorDataset(torch.from_numpy(X), ...) for arrays."""
+    for call in case.calls("TensorDataset"):
+        arrays = [a for a in call.args if type(case.value(a)).__name__ == "Array"]
+        new = [case.replacing(a, f"torch.from_numpy({case.of(a)})") for a in arrays]
+        yield from case.change(*new)
 
 
 def count_of_tensor(case: Case) -> Iterator[Proposal]:
@@ -229,6 +255,8 @@ def _as_tensor(case: Case, node: ast.expr, value: object) -> Iterator[str]:
         yield f"torch.tensor({text}.0)" if text.lstrip("-").isdigit() else f"torch.tensor({text})"
     elif isinstance(value, list) or _are_numbers(value):
         yield f"torch.tensor({text})"
+        if isinstance(value, int | float):
+            yield f"torch.tensor([{text}])"
     elif value is not None and not isinstance(value, Tensor | Instance | str | tuple):
         yield f"torch.as_tensor({text}).float()"
         yield f"torch.as_tensor({text})"

@@ -269,6 +269,8 @@ def closure(case: Case) -> Iterator[Proposal]:
             body.insert(0, f"{optimiser}.zero_grad()")
         lines = ["def closure():", *[f"    {b}" for b in body], f"    return {loss}"]
         edits = [case.removing(s) for s in moved]
+        if loss.isidentifier() and isinstance(statement, ast.Expr):
+            edits.append(case.inserting(statement, f"{loss} = "))
         step = case.with_argument(call, "closure")
         yield case.proposal(*edits, case.before(statement, *lines), step)
 

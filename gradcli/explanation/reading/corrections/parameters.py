@@ -42,6 +42,17 @@ def flag_of_computed(case: Case) -> Iterator[Proposal]:
             yield case.appended(earlier.value, ".detach()")
 
 
+def cleared_gradient(case: Case) -> Iterator[Proposal]:
+    """w.grad.zero_() for w.grad = 0, everywhere."""
+    edits = []
+    for statement in case.of_type(ast.Assign, everywhere=True):
+        cleared = target_of(statement, ast.Attribute)
+        value = value_of(statement.value)
+        if cleared and cleared.attr == "grad" and type(value) in (int, float) and value == 0:
+            edits.append(case.replacing(statement, f"{case.of(cleared)}.zero_()"))
+    yield from case.change(*edits)
+
+
 def part_frozen(case: Case, statement: ast.stmt, part: ast.Subscript) -> Iterator[Proposal]:
     """w[0].requires_grad = False: a hook that lets no gradient through to that part."""
     whole, outer = case.of(part.value), case.tensor(part.value)

@@ -69,8 +69,9 @@ def correction(reading: Reading) -> Correction | None:
                 heapq.heappush(result, (price, next(serial), Correction(new, path)))
                 if not proposal.weak:
                     break
-            elif (
-                new.status == 1 and len(path) < DEPTH and advanced(current, new, proposal.uncovers)
+            elif len(path) < DEPTH and (
+                (new.status == 1 and advanced(current, new, proposal.uncovers))
+                or (new.status == 0 and broadcast_loss(reading, new))
             ):
                 heapq.heappush(waiting, (price, next(serial), new, path))
     return result[0][2] if result else None
@@ -78,7 +79,7 @@ def correction(reading: Reading) -> Correction | None:
 
 def proposals(reading: Reading) -> Iterator[tuple[Step, Proposal]]:
     """What may cure the error that a program ends with, the likeliest first."""
-    failure = reading.outcome.exception
+    failure = reading.outcome.exception or broadcast_loss(None, reading)
     if failure is None:
         return
     if failure.type in ("SyntaxError", "IndentationError"):
@@ -88,12 +89,23 @@ def proposals(reading: Reading) -> Iterator[tuple[Step, Proposal]]:
         return
     for kind, match in kinds(failure.message):
         try:
-            case = Case(reading, match)
+            case = Case(reading, match, failure)
         except SyntaxError:
             return
         for proposal in proposed(kind, case):
             if parses(proposal.source):
                 yield Step(failure.message, proposal.why or kind.why, proposal.note), proposal
+
+
+def broadcast_loss(before: Reading | None, after: Reading) -> Failure | None:
+    """The warning of a loss that compares each with each, as an error; none that was there before
+    the program was changed.
+    """
+    known = {w.message for w in before.outcome.warnings} if before else set()
+    for warning in after.outcome.warnings:
+        if warning.message.startswith("Using a target size") and warning.message not in known:
+            return Failure("UserWarning", warning.message, warning.line)
+    return None
 
 
 def proposed(kind: Kind, case: Case) -> Iterator[Proposal]:
@@ -158,6 +170,11 @@ def repairs(source: str, failure: Failure) -> Iterator[Repair]:
         end = {"(": ")", "[": "]", "{": "}"}[closed[1]]
         why = "A bracket is open to the end."
         yield Repair(_with(lines, place, f"{code}{end}{comment}"), why)
+    if "forgot a comma" in failure.message:
+        why = "The parts of a list or of a call are separated by commas."
+        for at in range(place, min(place + 3, len(lines))):
+            code, comment = _without_comment(lines[at])
+            yield Repair(_with(lines, at, f"{code},{comment}"), why)
     if failure.message.startswith("positional argument follows"):
         why = "In a call = names an argument; == compares."
         compared = re.sub(r"([(,]\s*\w+\s*)=(?!=)", r"\1==", lines[place], count=1)
@@ -287,6 +304,7 @@ def no_new_warnings(before: Reading, after: Reading) -> bool:
     """
     old = {w.message for w in before.outcome.warnings}
     new = [w.message for w in after.outcome.warnings if w.message not in old]
+    new = [m for m in new if "deprecated" not in m]
     return all("def closure" in after.source and m.startswith("Converting") for m in new)
 
 

@@ -8,7 +8,7 @@ from math import prod
 
 from .case import Case, Proposal, weight_of
 from .layers import arguments_called, given_for, resized_layer
-from .losses import numbers_of_classes
+from .losses import numbers_of_classes, weights_of_labels
 from .nodes import (
     argument,
     calls_in,
@@ -160,6 +160,7 @@ def broadcast(case: Case) -> Iterator[Proposal]:
         yield from as_column(case)
         return
     yield from numbers_of_classes(case)
+    yield from weights_of_labels(case)
     yield from for_each_sample(case)
     yield from transposed_matrices(case)
     yield from padding_mask(case)
@@ -176,6 +177,7 @@ def broadcast(case: Case) -> Iterator[Proposal]:
     for call in case.creations:
         yield from _other_size(case, call)
     yield from strided_shortcut(case)
+    yield from projected_shortcut(case)
     yield from same_sizes(case, parameters=True)
     nodes = list(dict.fromkeys([*case.operands, *case.sides]))
     for node in nodes:
@@ -317,13 +319,39 @@ def strided_shortcut(case: Case) -> Iterator[Proposal]:
             yield case.given(call, "stride", stride, why=why)
 
 
+def projected_shortcut(case: Case) -> Iterator[Proposal]:
+    """A convolution of one point on the way around others, where they change channels or sizes."""
+    for node in case.of_type(ast.BinOp):
+        function = case.function_of(node)
+        cls = case.parents.get(function) if function is not None else None
+        given = {a.arg for a in function.args.args} if function is not None else set()
+        sides = [s for s in (node.left, node.right) if isinstance(s, ast.Name) and s.id in given]
+        made = [s for s in within(cls, ast.Assign) if method(s.value).startswith("Conv")]
+        if not (isinstance(cls, ast.ClassDef) and len(sides) == 1 and made):
+            continue
+        first, last = made[0].value, made[-1].value
+        stride = argument(first, 3, "stride")  # type: ignore[arg-type]
+        sizes = [case.of(first.args[0]), case.of(last.args[1]), "1"]  # type: ignore[attr-defined]
+        sizes += [f"stride={case.of(stride)}"] if stride is not None else []
+        line = f"self.shortcut = {case.of(first.func)}({', '.join(sizes)})"  # type: ignore[attr-defined]
+        yield case.proposal(
+            case.after(made[-1], line),
+            case.replacing(sides[0], f"self.shortcut({sides[0].id})"),
+            why="The convolutions change channels or size: what goes around them must, too.",
+        )
+
+
 def padding_mask(case: Case) -> Iterator[Proposal]:
     """A mask of the keys of each sample, beside scores with more dimensions."""
     for call in case.calls("masked_fill", "masked_fill_"):
-        scores, mask = case.shape(owner(call)), call.args[0] if call.args else None
+        scores, given = case.shape(owner(call)), call.args[0] if call.args else None
+        mask = given.left if isinstance(given, ast.Compare) else given
         shape = case.shape(mask)
-        if scores is None or shape is None or mask is None or len(scores) < 3 or len(shape) != 2:
+        if scores is None or shape is None or mask is None or len(scores) < 3 or len(shape) < 2:
             continue
+        if len(scores) == 4 and shape == (scores[0], *scores[2:]):
+            note = "Each sample has one mask, for all of its heads."
+            yield case.appended(mask, ".unsqueeze(1)", note=note)
         if shape == (scores[0], scores[-1]):
             more = ", ".join(["None"] * (len(scores) - 2))
             note = "Each sample has one mask, for all of its heads and queries."
@@ -576,7 +604,13 @@ def _with_rows(case: Case, first: ast.expr, rows: int) -> Iterator[Proposal]:
 
 
 def dimension(case: Case) -> Iterator[Proposal]:
-    """The last dimension."""
+    """A new dimension, for vectors that are to stand side by side; the last dimension."""
+    for call in case.calls("cat", "concat"):
+        listed = elements(call.args[0]) if call.args else []
+        shapes = [case.shape(e) for e in listed]
+        if shapes and len(set(shapes)) == 1 and len(shapes[0] or ()) == 1 and case.match[3] == "1":
+            why = "cat joins vectors to a longer one; stack makes columns of them."
+            yield case.renamed_to(call, "stack", why=why)
     for call in case.calls():
         for given in [*call.args, *[k.value for k in call.keywords]]:
             if case.of(given) == case.match[3]:
@@ -765,6 +799,7 @@ def of_each_row(case: Case) -> Iterator[Proposal]:
 
 def stacked(case: Case) -> Iterator[Proposal]:
     """Whole windows alone; padded with zeros to one length; joined instead of stacked."""
+    yield from repeated_as_new(case)
     yield from whole_windows(case)
     for call in case.calls("stack"):
         shapes = [t.shape for t in case.listed(call.args[0])] if call.args else []
@@ -781,6 +816,18 @@ def stacked(case: Case) -> Iterator[Proposal]:
         if isinstance(node, ast.Call) and method(node) in ("stack", "cat") and node.args:
             yield from _dimensions(case, node)
             yield from other_dimension(case, node)
+
+
+def repeated_as_new(case: Case) -> Iterator[Proposal]:
+    """h.unsqueeze(1).repeat(1, T, 1), where h has no such dimension yet."""
+    for call in case.calls("cat"):
+        for name in elements(call.args[0]) if call.args else []:
+            made = case.made(name)
+            counts = [number_of(a) for a in made.args] if method(made) == "repeat" else []  # type: ignore[attr-defined]
+            places = [k for k, n in enumerate(counts) if n != 1]
+            if len(places) == 1 and len(counts) == 3:
+                why = "It has no such dimension yet: repeat puts a new one in front."
+                yield case.first(made, f".unsqueeze({places[0]})", why=why)
 
 
 def other_dimension(case: Case, call: ast.Call) -> Iterator[Proposal]:

@@ -237,10 +237,10 @@ class Verifier:
         floats = [n for n, x in self.p.inputs.items() if x.node.dtype == "float"]
         around = []
         for _ in range(12):
-            moved = {
+            shifted = {
                 n: self.values[n] + distance * rng.normal(size=self.values[n].shape) for n in floats
             }
-            around.append(self.original.out(self.values | moved)[hit])
+            around.append(self.original.out(self.values | shifted)[hit])
         rows = np.asarray([a for a in around if np.all(np.isfinite(a))])
         return rows if len(rows) > 1 else None
 

@@ -18,7 +18,7 @@ from .families import (
 )
 from .indexing import in_range
 from .leaves import Array, arange, numbers, zeros
-from .ordering import movedim
+from .permuting import movedim
 from .shaping import expand, flatten, reshape, unflatten
 
 

@@ -11,7 +11,7 @@ from ..lazy import np
 from .elements import Unwritten, places_in_order
 from .families import composite, named, operator, reduced, same_with_axis, shorthand
 from .reductions import TIE, share_all, tied
-from .selection import ascending, descending, first_of, inserted, quick_select
+from .tie_breaking import ascending, descending, first_of, inserted, quick_select
 from .ties import beside
 
 ONE_OF_EQUALS = "of equal elements the one that PyTorch selects takes the whole gradient"
@@ -37,10 +37,8 @@ def selected(
     attributes.
     """
     kink = kink or (tied if "keepdim" in fields else None)
-    common = {
-        "attributes": fields, "order": " ".join(("x", *fields)), "torch": f"torch.{name}",
-        "caveat": caveat,
-    }  # fmt: skip
+    common = {"attributes": fields, "order": " ".join(("x", *fields)), "caveat": caveat}
+    common["torch"] = f"torch.{name}"
 
     @operator(
         shape=shape,
@@ -82,8 +80,8 @@ def _values_at(places, name):
 
     @named(f"{name}_values", f"The values of {name}().")
     def values(x, **attrs):
-        taken = x.gather(dim=attrs["dim"], index=places(x, **_with_all_dims(attrs)))
-        return taken if attrs.get("keepdim", True) else taken.squeeze(dim=attrs["dim"])
+        gathered = x.gather(dim=attrs["dim"], index=places(x, **_with_all_dims(attrs)))
+        return gathered if attrs.get("keepdim", True) else gathered.squeeze(dim=attrs["dim"])
 
     return values
 

@@ -63,14 +63,15 @@ def permuted(x, dims):
 def movedim(input, source, destination):
     """Dimensions moved to other places; the rest keep their order."""
     input = as_node(input)
-    moved, to = (_places(dims, input.ndim) for dims in (source, destination))
-    if len(moved) != len(to):
+    sources, to = (_places(dims, input.ndim) for dims in (source, destination))
+    if len(sources) != len(to):
         raise GradcliError(
             "arguments",
-            f"movedim() moves {len(moved)} dimension{'s' * (len(moved) != 1)} to {len(to)} places",
+            f"movedim() moves {len(sources)} dimension{'s' * (len(sources) != 1)} to {len(to)} "
+            "places",
         )
-    rest = iter(d for d in range(input.ndim) if d not in moved)
-    places = dict(zip(to, moved, strict=True))
+    rest = iter(d for d in range(input.ndim) if d not in sources)
+    places = dict(zip(to, sources, strict=True))
     return permute(
         input, dims=tuple(places[d] if d in places else next(rest) for d in range(input.ndim))
     )
