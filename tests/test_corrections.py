@@ -482,6 +482,7 @@ SURPRISES = {
         "        self.layers = [torch.nn.Linear(1, 1)]\n        self.w = torch.nn.Linear(1, 1)\n"
         "net = Net()\nprint(len(list(net.parameters())))"
     ),
+    "last-digits": "x = torch.tensor([2.0, 3.0])\nprint(x.log().sum().item())",
     "old-advice": "from torch.autograd import Variable\nx = Variable(torch.ones(2))",
 }
 
@@ -499,6 +500,7 @@ def test_what_runs_and_surprises(kind: str) -> None:
         "x = torch.ones(2, requires_grad=True)\n(x * x).sum().backward()\nprint(x.grad)",
         "w = torch.ones(1, requires_grad=True)\nopt = torch.optim.SGD([w], lr=0.1)\n"
         "for i in range(2):\n    opt.zero_grad()\n    (w * w).sum().backward()\n    opt.step()",
+        "x = torch.tensor([2.0, 3.0])\nprint((x ** 2 / 7).sum().item())\nprint(x.log())",
         "w = torch.ones(1, requires_grad=True)\nfor i in range(2):\n    (w * w).sum().backward()\n"
         "    with torch.no_grad():\n        w -= 0.1 * w.grad\n        w.grad = None",
     ],

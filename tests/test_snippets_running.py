@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 import pytest
+from console import gradcli
 from random_programs import in_pytorch
 from support import one_in
 
@@ -125,6 +126,40 @@ if __name__ == "__main__":
         assert problem == [None] * 3, (name, answer)
         printed[name] = without_addresses(str(output))
     ANSWERS.write_text(json.dumps(printed, indent=0) + "\n", encoding="utf-8")
+
+
+MATRIX = "import torch\na = torch.tensor([[1., 2., 3.], [4., 5., 6.]], requires_grad=True)\n"
+MEANINGS = [  # a program, and what is said of a seed, of an index, of a second pass
+    (
+        "out = a * a\nout.backward(a)",
+        "With ones as the seed a.grad would be [[2, 4, 6], [8, 10, 12]].",
+    ),
+    ("out = a * a\nout.backward(torch.ones(2, 3))", "the gradient is that of out.sum()."),
+    (
+        "z = 2 * a\nv = torch.zeros(2, 3)\nv[0, 1] = 1\nz.backward(v)",
+        "it picks a row of the Jacobian, the gradient of z[0, 1].",
+    ),
+    ("(a[1, 2] ** 2).backward()", "a.grad[1, 2] = 2 * a[1, 2], and 0 elsewhere"),
+    ("a[:1].sum().backward()", "a.grad[:1] = ones(1, a.shape[1]), and 0 elsewhere"),
+    (
+        "z = 2 * a.sum()\nz.backward(retain_graph=True)\na.grad.zero_()\nz.backward()",
+        "a.grad was set to 0 before: else the two would be added up.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("lines", "sentence"), MEANINGS)
+def test_what_a_seed_and_an_index_mean(lines: str, sentence: str) -> None:
+    """Row by row of the table of the questions that the project began with."""
+    shown = gradcli("read", "-", stdin=MATRIX + lines).out
+    assert sentence in " ".join(shown.split())
+
+
+def test_a_leaf_of_another_pass_is_not_mentioned():
+    (one,) = answer(
+        MATRIX + "b = torch.ones(2, requires_grad=True)\na.sum().backward()\nb.sum().backward()"
+    )
+    assert "gets no gradient" not in str(one.document())
 
 
 def test_a_notebook_is_the_code_of_its_cells():

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from random_programs import compare, in_pytorch, programs, read
 
+from gradcli.snippets import reading as running
 from gradcli.snippets.eager.calls import _key
 from gradcli.snippets.eager.members import shape_value
 
@@ -55,6 +56,27 @@ def test_random_programs_do_not_contradict_pytorch():
     wrong, refused = compare(list(programs(240)), problems.append)
     assert not wrong, problems[0]
     assert refused <= 8
+
+
+REFUSED = {  # what PyTorch does in an order, or with numbers, that are not known
+    "a = torch.eye(2)\na.addmm_(a, a)": "addmm_() of a tensor that it also multiplies",
+    "b = torch.ones(2, 2)\nb[0].addmv_(b, b[1])": "addmv_() of a tensor that it also multiplies",
+    (
+        "f = lambda x, y: x.add_(1) + y\ntorch.vmap(f, in_dims=(None, 0))(torch.ones(2), torch.ones(3, 2))"
+    ): "a change in place, within a transform, of a tensor from outside",
+    "x = torch.ones(2, device='mps')": "a tensor of the device mps",
+    (
+        "x = torch.rand(1, 3, requires_grad=True)\ny = F.layer_norm(x, (3,))\nx.data[0] = 5.\n"
+        "y.sum().backward()"
+    ): "backward through layer_norm() after a change through .data of it",
+}
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_what_is_unknown_is_refused(text):
+    refusal = running.read(START + text).outcome.unsupported
+    assert refusal is not None
+    assert refusal.what == REFUSED[text]
 
 
 def test_graphs_of_calls_are_cached_by_the_sizes_they_are_given():

@@ -89,7 +89,7 @@ def read(
         trace.assigned(name, value, 0)
     with spending(m):
         outcome = run_on(m, source, echo, None if setting is None else setting.change)
-    trace.unseeded = MODE.unseeded
+    trace.unseeded, trace.unsure = MODE.unseeded, MODE.unsure
     return Reading(source, outcome, trace, echo, imports)
 
 

@@ -62,6 +62,7 @@ class Trace:
         self.modules: dict[str, Instance] = {}
         # the record, and what it saved, that a backward pass could not read
         self.refused: tuple[Record, Saved | None] | None = None
+        self.unsure: dict[int, dict[str, int]] = {}  # as in Mode
         self.unseeded = False  # whether it draws random numbers that nobody else gets
 
     def assigned(self, name: str, value: Any, line: int) -> None:

@@ -205,12 +205,13 @@ def _backwards(reading: Reading) -> list[Section]:
         first.setdefault(back.line, back)
         times[back.line] = times.get(back.line, 0) + 1
     lines = reading.source.split("\n")
+    reached = {leaf for back in reading.backwards for leaf in back.leaves}
     sections = []
     for line, back in list(first.items())[:MOST_BACKWARDS]:
         text = lines[line - 1].strip() if 0 < line <= len(lines) else ""
         remark = words(f"{times[line]} times; the first of them") if times[line] > 1 else ()
         title = words(f"Line {line}: {text}")
-        sections.append(Section("backward", title, remark, _explained(explained(back))))
+        sections.append(Section("backward", title, remark, _explained(explained(back, reached))))
     left = len(first) - MOST_BACKWARDS
     if left > 0:
         lines_run = "line runs" if left == 1 else "lines run"
@@ -235,8 +236,9 @@ def _explained(e: Explained) -> tuple[Block, ...]:
 
 def _written(e: Explained, x: Gradient) -> Line:
     """A gradient and its formula; where no gradient has one, a remark says why."""
-    name = f"{x.name}.grad"
-    return plain(name, " = ", x.formula or "(no formula)") if e.program else plain(name)
+    name = f"{x.name}.grad{x.place}"
+    elsewhere = (Token(", and 0 elsewhere", "word"),) if x.place else ()
+    return plain(name, " = ", x.formula or "(no formula)", *elsewhere) if e.program else plain(name)
 
 
 def _equation(text: str) -> Line:

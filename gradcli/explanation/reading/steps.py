@@ -1,11 +1,12 @@
 """One backward pass of a program in the short form of an explanation: seed, formulas, numbers."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ...errors import GradcliError
 from ...graphs.shapes import text
 from ...language.posing import pose
+from ...lazy import np
 from ...notation import tree
 from ...pasted.problems import Posed, Unexplained, posed
 from ...snippets.eager.tensor import Record, Tensor
@@ -21,11 +22,14 @@ MOST_RECORDS = 60  # what is longer is a loop that is better looked at in number
 
 
 class Gradient(NamedTuple):
-    """What one leaf is sent: a formula, if there is one, and the numbers."""
+    """What one leaf is sent: a formula, if there is one, and the numbers. With a `place`, "[1, 2]",
+    the formula is that of these elements, and all others are 0.
+    """
 
     name: str
     formula: str
     value: Any
+    place: str = ""
 
 
 class Explained(NamedTuple):
@@ -40,12 +44,14 @@ class Explained(NamedTuple):
     remarks: tuple[str, ...]
 
 
-def explained(back: Backward) -> Explained:
-    """A backward pass, explained as far as it is a problem of the language."""
+def explained(back: Backward, reached: Container[Tensor] = ()) -> Explained:
+    """A backward pass, explained as far as it is a problem of the language. Of leaves that another
+    pass has `reached` it is not said that this one does not.
+    """
     try:
         problem = posed(back, most=MOST_RECORDS)
         analysis = analysis_of(problem)
-        return _of_analysis(back, problem, analysis)
+        return _of_analysis(back, problem, analysis, reached)
     except (Unexplained, GradcliError) as reason:
         remark = f"No formula here: {reason}."
         return Explained("", _seed(back), (), tuple(_in_numbers(back)), (remark,))
@@ -73,7 +79,9 @@ def _is_one(seed: Any) -> bool:
     return seed.size == 1 and bool(seed.item() == 1)
 
 
-def _of_analysis(back: Backward, problem: Posed, analysis: Analysis) -> Explained:
+def _of_analysis(
+    back: Backward, problem: Posed, analysis: Analysis, reached: Container[Tensor]
+) -> Explained:
     result, values = Gradients(analysis, wording_of(analysis)), analysis.grad_values()
     gradients = []
     remarks = []
@@ -81,23 +89,50 @@ def _of_analysis(back: Backward, problem: Posed, analysis: Analysis) -> Explaine
         value = values[x.name]
         if value is None:
             sent = back.results.get(problem.leaves[x.name])
-            if sent is None:
+            if sent is None and problem.leaves[x.name] not in reached:
                 remarks.append(f"{x.name} gets no gradient: the output does not depend on it.")
-            else:  # PyTorch sends zeros back through a gradient that is piecewise linear
+            elif (
+                sent is not None
+            ):  # PyTorch sends zeros back through a gradient that is piecewise linear
                 gradients.append(Gradient(x.name, f"zeros_like({x.name})", sent))
             continue
         written = result.formula(x)
+        place, written = ("", None) if written is None else _placed(written)
         formula = "" if written is None else tree.text(result.w.in_statements(written))
-        gradients.append(Gradient(x.name, formula, value))
+        gradients.append(Gradient(x.name, formula, value, place))
         before = back.before.get(problem.leaves[x.name])
         if before is not None and back.kind == "backward":
-            remarks.append(f"{x.name}.grad held {_short(before)} already: the two are added up.")
+            held = f"held {_short(before)} already: the two are"
+            cleared = "was set to 0 before: else the two would be"
+            remarks.append(f"{x.name}.grad {held if before.any() else cleared} added up.")
     derived = _derived(result)
+    remarks += _with_ones(back, problem)
     remarks += _named_here(problem, result)
     remarks += [
         sentence(text) for _, text in contradicted(analysis, result.w, result.beside_numbers())
     ]
     return Explained(problem.text, _seed(back), derived, tuple(gradients), tuple(remarks))
+
+
+def _placed(written: tree.Tree) -> tuple[str, tree.Tree]:
+    """The place of the only elements that are not 0, "" for all, and the formula of these."""
+    is_method = isinstance(written, tree.Method) and isinstance(written.base, tree.Call)
+    if is_method and written.base.function.endswith("zeros_like") and written.args:
+        named = dict(written.named)
+        if written.name == "index_put" and not named:
+            index = [_number(item) for item in getattr(written.args[0], "items", ())]
+            if index and all(index):
+                return f"[{', '.join(index)}]", written.args[1]
+        if written.name == "slice_scatter" and not {*named} - {"start", "end"}:
+            ends = (tree.text(named[n]) if n in named else "" for n in ("start", "end"))
+            return f"[{':'.join(ends)}]", written.args[0]
+    return "", written
+
+
+def _number(item: tree.Tree) -> str:
+    """The number in `tensor(1)`, "" for what is none."""
+    literal = isinstance(item, tree.Call) and item.function.endswith("tensor") and item.args
+    return tree.text(item.args[0]) if literal and isinstance(item.args[0], tree.Number) else ""
 
 
 def _derived(result: Gradients) -> tuple[str, ...]:
@@ -147,7 +182,29 @@ def _seed(back: Backward) -> str:
     name = back.names.get(output, "the output")
     if _is_one(seed.data):
         return f"{name} is a single number: the seed is 1."
-    return f"The seed, of the shape of {name}, {text(seed.shape)}, is {_short(seed.data)}."
+    start = f"The seed, of the shape of {name}, {text(seed.shape)}, is {_short(seed.data)}"
+    if _are_ones(seed.data):
+        return f"{start}: the gradient is that of {name}.sum()."
+    at = np.argwhere(seed.data)
+    if len(at) == 1 and seed.data[tuple(at[0])] == 1:
+        place = ", ".join(map(str, at[0]))
+        return f"{start}: it picks a row of the Jacobian, the gradient of {name}[{place}]."
+    return f"{start}."
+
+
+def _are_ones(seed: Any) -> bool:
+    return bool((seed == 1).all())
+
+
+def _with_ones(back: Backward, problem: Posed) -> Iterator[str]:
+    """What the gradients would be with a seed of ones, where another was given."""
+    seed = problem.seed
+    if seed is None or back.kind != "backward" or np.count_nonzero(seed) < 2 or _are_ones(seed):
+        return
+    values = analysis_of(problem._replace(seed=np.ones_like(seed))).grad_values()
+    for x in problem.wrt:
+        if values[x] is not None and len(written := _nested(values[x].tolist())) < 60:
+            yield f"With ones as the seed {x}.grad would be {written}."
 
 
 MOST = 2000  # records that are looked at

@@ -18,6 +18,7 @@ from .changes import Finding, evidence, numbers
 from .corrections.in_place import base_of, in_place_calls, written
 from .corrections.nodes import dotted, keyword, method, owner
 from .corrections.text import Text
+from .digits import last_digits
 from .steps import analysis_of, operands, operation, readable, records, result
 
 GREW = "The numbers grow from turn to turn: a smaller learning rate, or clip_grad_norm_."
@@ -584,4 +585,5 @@ LOOKS: tuple[Callable[[Reading, Text], Iterator[Finding]], ...] = (
     softmax_twice,
     graph_of_gradient,
     old_advice,
+    last_digits,
 )

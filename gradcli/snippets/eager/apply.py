@@ -1,6 +1,5 @@
 """Operators on tensors: their numbers now, and a record for the backward pass."""
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,6 +9,7 @@ from ...lazy import np
 from ...operators import lookup
 from ..python.values import Machine, Unsupported
 from . import plans
+from .computing import computed
 from .dispatch import implements
 from .dtypes import DType, promoted, rounded
 from .grad_names import grad_name
@@ -26,9 +26,6 @@ from .tensor import DualTensor, Edge, Gradients, Meta, Origin, Record, Saved, Te
 from .views import as_view, rebase
 from .zeros import EXTREMES, with_signs
 
-STEPS = 20  # of the budget, for an operation
-PRODUCTS = 8_000  # of numbers, that take as long as a step
-BYTES = 16  # for an element, with what computing it takes
 DEEPEST_ORIGIN = 4  # deeper ones would keep all tensors of a loop alive
 
 
@@ -77,7 +74,7 @@ def apply(
     check_kinds(op.name, inputs)
     operation = Operation(prepare(op, inputs, attrs), inputs, name, into, line)
     if value is None:
-        value = operation.computed()
+        value = computed(operation.plan, operation.arrays, operation.compute)
     if op.name in EXTREMES:
         value = with_signs(op.name, operation.arrays, attrs, value)
     output = operation.fresh(np.asarray(value)) if into is None else into
@@ -104,15 +101,6 @@ class Operation:
         self.plan, self.inputs, self.name, self.into, self.line = plan, inputs, name, into, line
         self.compute = computing_dtype(plan.node, inputs)
         self.arrays = arrays_of(plan.node, inputs, self.compute)
-
-    def computed(self) -> Any:
-        """The value, which is counted against the budget."""
-        work = self.plan.products // PRODUCTS
-        MODE.spend(STEPS + work, BYTES * math.prod(self.plan.node.shape or ()))
-        try:
-            return self.plan.value(self.arrays, self.compute.precision)
-        except GradcliError as failure:
-            raise Unsupported(failure.message) from failure
 
     def fresh(self, value: Any) -> Tensor:
         """The output as a tensor of its own, or as a view of the first input."""

@@ -16,7 +16,7 @@ from .mode import MODE
 from .no_backward import underived
 from .single import fused_sum
 from .tables import define, of_numbers
-from .tensor import INFERENCE_SAVED, TENSOR, DualTensor, Tensor
+from .tensor import INFERENCE_SAVED, TENSOR, DualTensor, Tensor, scalar
 
 NUMBERS = bool | int | float
 ELEMENTWISE = {"add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "mod": "remainder"}
@@ -302,6 +302,7 @@ def _two(name: str) -> None:
     def function(m: Machine, input: Any, other: Any, *, alpha: Any = 1, **named: Any) -> Any:
         if named:
             raise Unsupported(f"{', '.join(named)} of torch.{name}")
+        alpha = scalar(alpha)
         check_alpha([o for o in (input, other) if _operand(o) is not NotImplemented], alpha)
         scaled = other
         if alpha != 1:

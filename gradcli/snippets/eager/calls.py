@@ -36,8 +36,8 @@ from .kernels import check_alpha, check_divisor, check_kinds, check_masks, not_i
 from .mode import MODE
 from .promotion import as_tensor
 from .refusals import refuse
-from .single import fused_sum
-from .tensor import Saved, Tensor, tensors_in
+from .single import IN_ONE_STEP, fused_sum
+from .tensor import Saved, Tensor, scalar, tensors_in
 from .views import check_writable, has_repeats, lacks_batch, warn_of_repeats
 
 MOST_CALLS = 4096
@@ -102,9 +102,14 @@ def call(name: str, args: Sequence[Any], named: Mapping[str, Any], *, method: bo
     called = (lookup(f"Tensor.{name}") if method else None) or lookup(name)
     if called is None:
         raise Unsupported(f"torch.{name}")
+    args, named = _with_scalars(called, args, named)
     tensors = tensors_in([*args, *named.values()])
     graph, values = _graph(name, called, args, named, tensors, method)
     result = _computed(name, graph, values)
+    if name in IN_ONE_STEP and all(t.dtype.name == "float32" for t in tensors) and result.numel:
+        arrays = [a.data if isinstance(a, Tensor) else a for a in args]
+        options = {k: v.data if isinstance(v, Tensor) else v for k, v in named.items()}
+        result.data[...] = IN_ONE_STEP[name](*arrays, **options)
     if name in KEPT and isinstance(result, Tensor):
         guard(result, KEPT[name], args, named)
     if isinstance(dtype, DType) and isinstance(result, Tensor) and dtype.kind == "int":
@@ -117,6 +122,18 @@ def _changes(name: str, args: Sequence[Any], named: dict[str, Any]) -> bool:
     if name in ("relu", "relu6", "selu") and len(args) == 2:
         return args[1] is True
     return bool(named.pop("inplace", False))
+
+
+def _with_scalars(
+    called: Callable[..., Any], args: Sequence[Any], named: Mapping[str, Any]
+) -> tuple[Sequence[Any], dict[str, Any]]:
+    """Arguments with numbers for the tensors that stand for one, as of `alpha` and attributes."""
+    names = ("alpha", *called.attributes) if isinstance(called, Operator) else ("alpha",)
+    places = called.places if isinstance(called, Operator) else ()
+    if any(isinstance(a, Tensor) and n in names for a, n in zip(args, places)):
+        first = [scalar(a) if n in names else a for a, n in zip(args, places)]
+        args = [*first, *args[len(first) :]]
+    return args, {k: scalar(v) if k in names else v for k, v in named.items()}
 
 
 KEPT = {  # places and names of tensors that PyTorch keeps, whatever the backward pass needs of them
@@ -268,6 +285,8 @@ def _computed(name: str, graph: Any, values: dict[Node, Any]) -> Any:
     return graph
 
 
+# what PyTorch writes while it still reads the operands, so that the order of its steps decides
+SUMS_OF_PRODUCTS = ("addmm", "addmv", "baddbmm", "addbmm")
 REPEAT = ("masked_fill", "index_fill", "index_put", "threshold")  # write to expanded tensors
 
 
@@ -280,6 +299,8 @@ def in_place(name: str, target: Tensor, args: Sequence[Any], named: Mapping[str,
         raise error("TypeError", text)
     repeats = name in REPEAT
     others = tensors_in(args[:1] if name == "masked_fill" else args)
+    if name in SUMS_OF_PRODUCTS and any(np.shares_memory(target.data, t.data) for t in others):
+        raise Unsupported(f"{name}_() of a tensor that it also multiplies")
     check_writable(target, others, repeats=repeats)
     if name == "index_put" and has_repeats(target):
         raise Unsupported("index_put_ of an expanded tensor")  # which number comes last
@@ -292,10 +313,11 @@ def in_place(name: str, target: Tensor, args: Sequence[Any], named: Mapping[str,
     if name in ("remainder", "fmod") and args:
         check_kinds(name, [target, *args])
         check_divisor(target, args[0])
-    check_alpha([target, *args], named.get("alpha"))
     called = lookup(f"Tensor.{name}") or lookup(name)
     if called is None:
         raise Unsupported(f"Tensor.{name}_")
+    args, named = _with_scalars(called, args, named)
+    check_alpha([target, *args], named.get("alpha"))
     tensors = tensors_in([target, *args, *named.values()])
     graph, values = _graph(name, called, [target, *args], named, tensors, True)
     if not isinstance(graph, Node):

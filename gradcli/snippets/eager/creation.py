@@ -54,10 +54,12 @@ def finished(
     *,
     maker: str = "",
     like: Tensor | None = None,
+    copies: bool = False,
     **layout: Any,
 ) -> Tensor:
     """A new tensor with the options that all makers take. `maker` is the one that refuses others in
     words that name only the option; within vmap a tensor that is made `like` a row is one, too.
+    `copies` says that its numbers were given, and are copied to the device.
     """
     for name in layout:
         if name not in LAYOUT and maker:
@@ -65,7 +67,7 @@ def finished(
             raise error("TypeError", text)
         if name not in LAYOUT:
             raise Unsupported(f"the argument {name} of a function that makes a tensor")
-    if check_device(device).type == "meta":
+    if check_device(device, copies=copies).type == "meta":
         tensor = MetaTensor(tensor)
     check_flag(maker, requires_grad)
     if requires_grad and not tensor.dtype.is_floating:
@@ -121,7 +123,7 @@ def tensor(m: Machine, data: Any, *, dtype: Any = None, **options: Any) -> Tenso
         m.warn(EXCEPTIONS["UserWarning"], COPIED)
     elif any(t.requires_grad for t in tensors_in([data])):
         m.warn(EXCEPTIONS["UserWarning"], TO_SCALAR)
-    return finished(made(data, dtype), maker="tensor", **options)
+    return finished(made(data, dtype), maker="tensor", copies=True, **options)
 
 
 @define("torch")
@@ -134,7 +136,7 @@ def as_tensor(m: Machine, data: Any, dtype: Any = None, device: Any = None) -> T
     array = getattr(data, "array", None)
     if array is not None and dtype in (None, BY_NUMPY.get(array.dtype.name)):
         return from_numpy(m, data)
-    return finished(made(data, dtype), device=device)
+    return finished(made(data, dtype), device=device, copies=True)
 
 
 @define("torch")
@@ -481,6 +483,38 @@ def multinomial(
     rows = weights.reshape(-1, input.shape[-1])
     drawn = _generator(generator).choices(rows, num_samples, replacement)
     return Tensor(drawn.reshape((*input.shape[:-1], num_samples)).astype("int64"), INT64)
+
+
+@define("torch", name="_standard_gamma")
+def standard_gamma(m: Machine, input: Tensor, generator: Any = None) -> Tensor:
+    """Numbers that have a gamma distribution of scale 1, with these shape parameters."""
+    if MODE.recording and input.requires_grad:
+        raise Unsupported("gradients through samples of Gamma")
+    drawn = _generator(generator).gamma(input.data)
+    least = np.finfo(input.data.dtype).tiny
+    return Tensor(np.maximum(drawn.astype(input.data.dtype), least), input.dtype)
+
+
+@define("torch", name="_sample_dirichlet")
+def sample_dirichlet(m: Machine, input: Tensor, generator: Any = None) -> Tensor:
+    """Rows of numbers that have a Dirichlet distribution."""
+    if MODE.recording and input.requires_grad:
+        raise Unsupported("gradients through samples of Dirichlet and Beta")
+    drawn, kind = _generator(generator).gamma(input.data), input.data.dtype
+    shares = (drawn / drawn.sum(-1, keepdims=True)).astype(kind)
+    return Tensor(np.clip(shares, np.finfo(kind).tiny, np.nextafter(kind.type(1), kind.type(0))))
+
+
+@define("torch")
+def poisson(m: Machine, input: Tensor, generator: Any = None) -> Tensor:
+    """Counts of events that have these rates."""
+    if not input.dtype.is_floating:
+        raise Unsupported("torch.poisson of integers")
+    if (input.data < 0).any():
+        raise error("RuntimeError", "invalid Poisson rate, expected rate to be non-negative")
+    drawn = _generator(generator).poisson(input.data)
+    output = Tensor(drawn.astype(input.data.dtype), input.dtype)
+    return with_zeros("PoissonBackward0", [input], output)
 
 
 @define("Tensor")

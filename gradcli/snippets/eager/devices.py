@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..python.values import Builtin, Class, Machine, Object, Property, error
+from ..python.values import Builtin, Class, Machine, Object, Property, Unsupported, error
 from .dtypes import unformatted
 
 TYPES = (
@@ -51,16 +51,16 @@ def device_of(value: Any) -> Device:
     return Device(name, int(index) if index else None)
 
 
-def check_device(value: Any) -> Device:
-    """The device of a call. Raises what PyTorch for a processor alone raises of others."""
+def check_device(value: Any, *, copies: bool = True) -> Device:
+    """The device of a call. Raises what PyTorch for a processor alone raises of others, unless it
+    lists all its backends, as for a tensor that is made there and does not copy numbers to it.
+    """
     if value is None:
         return CPU
     device = device_of(value)
     if device.type not in ("cpu", "meta"):
-        from ..python.values import Unsupported
-
-        if device.type not in MESSAGES:
-            raise Unsupported(f"the device {device}")
+        if device.type not in MESSAGES or (device.type == "mps" and not copies):
+            raise Unsupported(f"a tensor of the device {device}")
         raise error(*MESSAGES[device.type])
     return device
 

@@ -115,6 +115,65 @@ class Generator:
         rows = [np.searchsorted(row, self._doubles(count)) for row in sums]
         return np.array(rows)
 
+    def gamma(self, shapes: Any) -> Any:
+        """torch._standard_gamma, in double precision, for an array of shape parameters."""
+        return np.array([self._gamma(a) for a in shapes.ravel().tolist()]).reshape(shapes.shape)
+
+    def _gamma(self, alpha: float) -> float:
+        """Marsaglia and Tsang (2000): a cube of a normal number, accepted or drawn again."""
+        scale = 1.0
+        if alpha < 1:
+            if not alpha:
+                return 0.0
+            scale = (1 - self._double()) ** (1 / alpha)
+            alpha += 1
+        d = alpha - 1 / np.float32(3)
+        c = 1 / math.sqrt(9 * d)
+        while True:
+            y = 0.0
+            while y <= 0:
+                (x,) = self._pairs(1)
+                y = 1 + c * x
+            cube, u, square = y**3, 1 - self._double(), x * x
+            if u < 1 - float(np.float32(0.0331)) * square * square or math.log(u) < (
+                0.5 * square + d * (1 - cube + math.log(cube))
+            ):
+                return float(scale * d * cube)
+
+    def poisson(self, rates: Any) -> Any:
+        """torch.poisson, in double precision, for an array of rates."""
+        draw = lambda rate: self._poisson(rate) if rate < 10 else self._large_poisson(rate)  # noqa: E731
+        return np.array([draw(r) for r in rates.ravel().tolist()], float).reshape(rates.shape)
+
+    def _poisson(self, rate: float) -> int:
+        """How many uniform numbers have a product above exp(-rate)."""
+        count, least = 0, math.exp(-rate)
+        product = self._double() if rate else 0.0
+        while product > least:
+            product *= self._double()
+            count += 1
+        return count
+
+    def _large_poisson(self, rate: float) -> int:
+        """Hörmann (1993): transformed rejection."""
+        b = 0.931 + 2.53 * math.sqrt(rate)
+        a = -0.059 + 0.02483 * b
+        inverse, surely = 1.1239 + 1.1328 / (b - 3.4), 0.9277 - 3.6224 / (b - 2)
+        while True:
+            u, v = self._double() - 0.5, self._double()
+            side = 0.5 - abs(u)
+            k = math.floor((2 * a / side + b) * u + rate + 0.43)
+            if side >= 0.07 and v <= surely:
+                return k
+            if k < 0 or (side < 0.013 and v > side):
+                continue
+            chance = math.log(v) + math.log(inverse) - math.log(a / (side * side) + b)
+            if chance <= -rate + k * math.log(rate) - math.lgamma(k + 1):
+                return k
+
+    def _double(self) -> float:
+        return float(self._doubles(1)[0])
+
     def chances(self, shape: Sequence[int], probability: float) -> Any:
         """Tensor.bernoulli_(p): 1 where a number of double precision is below p."""
         return (self._doubles(math.prod(shape)) < probability).reshape(shape)

@@ -37,6 +37,11 @@ class DType(Object):
         return self.kind == "float"
 
     @property
+    def computed_in(self) -> str:
+        """The dtype of NumPy that operations on it compute in: of half precision, single."""
+        return "float32" if self.name == "float16" else self.numpy
+
+    @property
     def type_name(self) -> str:
         """What some errors call tensors of it: "torch.FloatTensor"."""
         if self.name in ("bool", "bfloat16"):

@@ -185,7 +185,7 @@ def new_tensor(m: Machine, self: Tensor, data: Any, *, dtype: Any = None, **opti
     """A new leaf, in the dtype of this tensor."""
     from .creation import finished, made
 
-    return finished(made(data, dtype or self.dtype), **options)
+    return finished(made(data, dtype or self.dtype), copies=True, **options)
 
 
 @define("Tensor")
@@ -472,6 +472,7 @@ def _set_data(m: Machine, self: Tensor, value: Any) -> None:
             "data set to a tensor that requires gradients must be floating point or complex dtype",
         )
     self.data, self.dtype = value.data, value.dtype
+    self.version.unseen += 1
 
 
 @attribute("data", _set_data)
@@ -479,7 +480,7 @@ def _data(m: Machine, self: Tensor) -> Tensor:
     if in_vmap():
         raise error("RuntimeError", "accessing `data` under vmap transform is not allowed")
     output = Tensor(self.data, self.dtype)
-    output.version = Version()
+    output.version = Version(beside=self.version)
     output.inference = self.inference
     if self.inference:
         output.fields["counts_changes"] = True  # a version of its own, though made of such a tensor
@@ -657,7 +658,7 @@ def _contains(m: Machine, self: Tensor, value: Any) -> bool:
     return bool((self.data == other).any())
 
 
-method("__hash__")(lambda m, self: self.address)
+method("__hash__")(lambda m, self: m.identity(self))
 method("__repr__")(lambda m, self: tensor_text(self))
 
 

@@ -33,6 +33,8 @@ class Mode:
         self.refused: tuple[Any, Any] | None = None  # the record, and what it saved, that the
         # last backward pass could not read
         self.start = 0  # the seed of random numbers before manual_seed
+        # by the bytes of a number, operations whose last digits may be others, and where they are
+        self.unsure: dict[int, dict[str, int]] = {}
         self.unseeded = False  # whether some were drawn before it
         self.generator: Any = None
         self.numpy_errors: dict[str, Any] = {  # of np.seterr

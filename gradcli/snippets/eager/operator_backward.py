@@ -1,12 +1,14 @@
 """The backward pass through one operator: in numbers, or with a record of every operation."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...autodiff.create_graph import with_graph
-from ...graphs import Node
+from ...graphs import AGAIN, Node
 from ...lazy import np
-from ..python.values import Machine
+from ..python.values import Machine, Unsupported
+from . import last_digits
+from .computing import computed
 from .dispatch import run_graph
 from .dtypes import DType
 from .grad_names import OWN_AGAIN, SCATTERED, SQUEEZES, ZEROS_AGAIN, camel_case, gradient_name
@@ -17,6 +19,7 @@ from .plans import InputGradients, Plan
 from .products import THROUGH_PRODUCTS
 from .promotion import array_in, as_tensor
 from .records import zeros_like
+from .saved import KEEP_COMPUTED
 from .tensor import Edge, Gradients, Meta, Record, Saved, Tensor, Version
 from .zeros import LABELLED, negative_zeros, of_labels, of_softmax
 
@@ -44,10 +47,13 @@ class OperatorBackward:
         if gradient is None:
             return [None] * len(record.edges)
         tensors: dict[int, Any] = self.fixed | dict(zip(self.places, unpacked))
+        last_digits.note(self.plan.node, self.compute, back=True)
         through = THROUGH_PRODUCTS.get(self.plan.node.op.name)
-        if through and (MODE.recording or MODE.transforms) and isinstance(tensors.get(0), Tensor):
+        if through and isinstance(tensors.get(0), Tensor):
             return [through(record, tensors[0], gradient)]
         output = unpacked[-1] if self.back.reads_output else None
+        if any(saved.changed_unseen for saved in (*record.saved, *record.guards)):
+            output = self._again(record, tensors, output)
         run = _tracked if MODE.recording else _untracked
         result: Gradients = [None] * len(record.edges)
         answers = run(self, tensors, output, gradient, record)
@@ -55,6 +61,23 @@ class OperatorBackward:
             result[place] = answer
         _lay_out(self.plan.node, record, gradient, result)
         return result
+
+    def _again(
+        self, record: Record, tensors: Mapping[int, Any], output: Tensor | None
+    ) -> Tensor | None:
+        """The output after a change through `.data` of what was kept: where PyTorch does not keep
+        it, it is computed anew. Raises Unsupported where PyTorch keeps what is computed from both.
+        """
+        op = self.plan.node.op
+        changed = {s.tensor for s in (*record.saved, *record.guards) if s.changed_unseen}
+        operands = zip(op.inputs, record.call[1] if record.call else (), strict=False)
+        saved = {t for name, t in operands if name in ("weight", "bias") and isinstance(t, Tensor)}
+        if op.name in KEEP_COMPUTED and not changed <= saved:
+            raise Unsupported(f"backward through {op.name}() after a change through .data of it")
+        if op.saved != (AGAIN,) or output is None:
+            return output
+        arrays = [array_in(tensors.get(k), self.compute) for k in range(len(op.inputs))]
+        return Tensor(computed(self.plan, arrays, self.compute), output.dtype)
 
 
 def _lay_out(node: Node, record: Record, received: Tensor, gradients: Gradients) -> None:

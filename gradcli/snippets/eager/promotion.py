@@ -5,8 +5,10 @@ from typing import Any
 
 from ...graphs import Node
 from ...lazy import np
+from .computing import narrowed
 from .dtypes import BOOL, INT64, DType, promoted, result_type
 from .mode import MODE
+from .single import WIDE_NUMBERS
 from .tensor import Tensor
 
 Operand = Tensor | bool | int | float | None
@@ -30,8 +32,8 @@ def array_in(value: Operand, compute: DType) -> Any:
     """The array of an input, floats in the dtype that is computed in."""
     if not isinstance(value, Tensor):
         return value
-    if value.dtype.is_floating and value.dtype is not compute:
-        return value.data.astype(compute.numpy)
+    if value.dtype.is_floating and value.data.dtype.name != compute.computed_in:
+        return value.data.astype(compute.computed_in)
     return value.data
 
 
@@ -41,7 +43,7 @@ def _as_floats(node: Node, arrays: Sequence[Any], compute: DType) -> list[Any]:
     """
     kinds = zip(node.op.inputs, arrays, strict=False)
     return [
-        a.astype(compute.numpy)
+        a.astype(compute.computed_in)
         if isinstance(a, np.ndarray) and a.dtype.kind in "bi" and name not in node.op.masks
         else a
         for name, a in kinds
@@ -63,6 +65,8 @@ def output_dtype(node: Node, inputs: Sequence[Operand], compute: DType) -> DType
 def arrays_of(node: Node, inputs: Sequence[Operand], compute: DType) -> list[Any]:
     """The inputs as an operator computes with them."""
     arrays = [array_in(i, compute) for i in inputs]
+    if compute.size == 2 and node.op.name not in WIDE_NUMBERS:
+        arrays = [float(narrowed(compute, a)) if type(a) is float else a for a in arrays]
     if node.dtype == "float" and node.op.family == "elementwise":
         return _as_floats(node, arrays, compute)
     return arrays

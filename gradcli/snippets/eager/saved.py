@@ -25,6 +25,16 @@ KEEP_PLACES = frozenset(
 KEEP_UNREAD = {  # places of inputs that PyTorch keeps, whether or not backward here reads them
     **{"PowBackward0": (0,), "PowBackward1": (0, 1), "PowBackward2": (1,)},
 }
+KEEP_COMPUTED = frozenset(  # in PyTorch something that is computed from the input on the way
+    (
+        *("batch_norm", "cdist", "corrcoef", "cosine_embedding_loss"),
+        *("cosine_similarity", "cov", "det", "dist", "erfinv", "gaussian_nll_loss", "group_norm"),
+        *("inv", "instance_norm", "layer_norm", "logsigmoid", "margin_ranking_loss", "max_pool1d"),
+        *("ndtr", "normalize", "pairwise_distance", "poisson_nll_loss", "qr_q", "qr_r"),
+        *("quantile", "rms_norm", "scaled_dot_product_attention", "softsign", "solve"),
+        *("standardize", "tanhshrink", "triplet_margin_loss"),
+    )
+)
 KEEP_NUMBERS = ("mul", "div")  # keep a number as the tensor that it is in PyTorch
 
 

@@ -426,6 +426,63 @@ def lerp(a: Any, b: Any, weight: Any) -> Any:
     return np.where(np.abs(weight) < 0.5, near, fused(weight - np.float32(1), b - a, b))
 
 
+@_kernel("addcmul")
+def addcmul(a: Any, b: Any, c: Any, *, value: float) -> Any:
+    """a + (value b) c, the last product and the sum rounded once."""
+    return fused(np.float32(value) * b, c, a)
+
+
+@_kernel("digamma")
+def digamma(x: Any) -> Any:
+    """By reflection below 0, by recurrence up to 10, then an asymptotic series, as in Cephes."""
+    reflected = x < 0
+    with np.errstate(all="ignore"):
+        fraction = np.modf(_double(x))[0]
+        turn = (np.pi / np.tan(np.pi * fraction)).astype(np.float32)
+    start = np.where(reflected, np.float32(1) - x, x)
+    result = np.where(reflected, _digamma_above_0(start) - turn, _digamma_above_0(start))
+    result = np.where(reflected & (x == np.trunc(x)), np.float32(np.nan), result)
+    return np.where(x == 0, np.copysign(np.float32(np.inf), -x), result)
+
+
+def _digamma_above_0(x: Any) -> Any:
+    result = np.zeros_like(x)
+    for _ in range(10):
+        below = x < 10
+        result = np.where(below, result - np.float32(1) / x, result)
+        x = np.where(below, x + np.float32(1), x)
+    square = np.float32(1) / (x * x)
+    series = np.full_like(x, DIGAMMA[0])
+    for coefficient in DIGAMMA[1:]:
+        series = fused(series, square, np.float32(coefficient))
+    log = np.log(_double(x)).astype(np.float32)
+    above = result + log - np.float32(0.5) / x - square * series
+    return np.where(x == 10, result + np.float32(2.25175258906672110764), above)
+
+
+DIGAMMA = (1 / 12, -691 / 32760, 1 / 132, -1 / 240, 1 / 252, -1 / 120, 1 / 12)
+
+
+@_kernel("polygamma")
+def polygamma(x: Any, *, n: int) -> Any:
+    """The first derivative of digamma, each step rounded; the others are not known."""
+    if n != 1:
+        return NotImplemented
+    reflected = x < 0.5
+    sine = np.sin(_double(np.float32(np.pi) * x)).astype(np.float32)
+    turn = np.float32(np.pi) * np.float32(np.pi) / (sine * sine)
+    x = np.where(reflected, np.float32(1) - x, x)
+    total = np.where(reflected, -turn, np.float32(0))
+    for _ in range(6):
+        total = total + np.float32(1) / (x * x)
+        x = x + np.float32(1)
+    square = np.float32(1) / (x * x)
+    sixth, thirtieth, rest = (np.float32(1) / np.float32(k) for k in (6, 30, 42))
+    series = square * (sixth - square * (thirtieth - square * rest))
+    total = total + (np.float32(1) + np.float32(1) / (np.float32(2) * x) + series) / x
+    return np.where(reflected, -total, total)
+
+
 @_kernel("pow")
 def power(a: Any, b: Any) -> Any:
     """In double precision, but for the exponents that are products and roots."""
@@ -538,6 +595,14 @@ def _moments(rows: Any) -> tuple[Any, Any]:
 def standardize(x: Any, *, dim: Any, eps: float) -> Any:
     """Batches: sums of squares of rounded differences, then one fused step."""
     axis = axes(dim, x.ndim)
+    mean, var = _moments_of_batches(x, axis)
+    scale = (1 / np.sqrt(_double(var) + eps)).astype(np.float32)
+    shape = [1 if d in axis else n for d, n in enumerate(x.shape)]
+    return fused(x, scale.reshape(shape), (-mean * scale).reshape(shape))
+
+
+def _moments_of_batches(x: Any, axis: Sequence[int]) -> tuple[Any, Any]:
+    """Mean and variance over these dimensions."""
     others = [d for d in range(x.ndim) if d not in axis]
     rows = x.transpose([*axis, *others]).reshape((-1, *(x.shape[d] for d in others)))
     count = np.float32(len(rows))
@@ -549,9 +614,32 @@ def standardize(x: Any, *, dim: Any, eps: float) -> Any:
     else:
         mean = _double(rows).mean(axis=0).astype(np.float32)
         total = _double((rows - mean) * (rows - mean)).sum(axis=0).astype(np.float32)
-    scale = (1 / np.sqrt(_double(total / count) + eps)).astype(np.float32)
-    shape = [1 if d in axis else n for d, n in enumerate(x.shape)]
-    return fused(x, scale.reshape(shape), (-mean * scale).reshape(shape))
+    return mean, total / count
+
+
+def batch_norm(
+    x: Any,
+    mean: Any,
+    var: Any,
+    weight: Any = None,
+    bias: Any = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Any:
+    """Each channel scaled and shifted in one fused step."""
+    if training:
+        mean, var = _moments_of_batches(x, [d for d in range(x.ndim) if d != 1])
+        scale = (1 / np.sqrt(_double(var) + eps)).astype(np.float32)
+    else:
+        scale = np.float32(1) / np.sqrt(var + np.float32(eps))
+    scale = scale if weight is None else scale * weight
+    shift = fused(-mean, scale, np.float32(0) if bias is None else bias)
+    shape = [n if d == 1 else 1 for d, n in enumerate(x.shape)]
+    return fused(x, scale.reshape(shape), shift.reshape(shape))
+
+
+IN_ONE_STEP: dict[str, Kernel] = {"batch_norm": batch_norm}  # what is no operator
 
 
 def _squares(rows: Any) -> Any:
@@ -704,3 +792,44 @@ def _small(x: Any, b: Any = None, *, left: bool = True, **_: Any) -> bool:
 
 KERNELS |= {"inv": inverse, "solve": solve, "det": det}
 TAKES |= dict.fromkeys(("inv", "solve", "det"), _small)
+
+
+# ---- half precision ------------------------------------------------------------------------------
+# what PyTorch computes in single precision and rounds within an operation, too
+
+
+def in_half(
+    name: str, dtype: str, narrow: Kernel, arrays: Sequence[Any], attrs: dict[str, Any]
+) -> Any:
+    """The result, in single precision, of an operator on halves; `narrow` rounds to `dtype`.
+    NotImplemented where nothing is rounded on the way.
+    """
+    own = IN_HALF.get(name) or (IN_BFLOAT16.get(name) if dtype == "bfloat16" else None)
+    return own(narrow, *arrays, **attrs) if own else NotImplemented
+
+
+def _log_softmax_in_half(narrow: Kernel, x: Any, *, dim: int) -> Any:
+    """Along the last dimension the sum of exponentials and its logarithm are narrow."""
+    if not x.ndim or dim not in (-1, x.ndim - 1):
+        return NotImplemented
+    below = x - np.max(x, axis=dim, keepdims=True, initial=-np.inf)
+    total = narrow(_in_row(_vector_exp(below), dim))
+    return below - narrow(np.log(_double(total)).astype(np.float32))
+
+
+def _power_in_half(narrow: Kernel, a: Any, b: Any) -> Any:
+    return narrow(a * a) * a if type(b) in (int, float) and b == 3 else NotImplemented
+
+
+def _quotient_in_half(narrow: Kernel, a: Any, b: Any) -> Any:
+    """A number is divided by multiplying it with the inverse."""
+    inverse = isinstance(a, int | float)
+    return narrow(np.float32(1) / b) * np.float32(a) if inverse else NotImplemented
+
+
+IN_HALF: dict[str, Kernel] = {
+    "log_softmax": _log_softmax_in_half,
+    "div": _quotient_in_half,
+}
+IN_BFLOAT16: dict[str, Kernel] = {"pow": _power_in_half}
+WIDE_NUMBERS = ("mul", "div")  # take a number in single precision; others round it to half

@@ -8,7 +8,6 @@ gradients back.
 
 import math
 from collections.abc import Callable, Sequence
-from itertools import count
 from typing import Any, NamedTuple
 
 from ...graphs import Operator
@@ -34,7 +33,6 @@ class TensorClass(Class):
 
 TENSOR = TensorClass("Tensor", module="torch")
 DUAL = TensorClass("Tensor", (TENSOR,), module="torch")  # of dual tensors
-_addresses = count(0x7F0000000000, 0x40)
 FREED = (
     "Trying to backward through the graph a second time (or directly access saved tensors after "
     "they have already been freed). Saved intermediate values of the graph are freed when you call "
@@ -73,14 +71,16 @@ INFERENCE = (
 
 class Version:
     """How often the numbers of a tensor, and of those that share its memory, were changed, and
-    the lines of the text that did it.
+    the lines of the text that did it. A change through `.data`, whose version is `beside` this one,
+    is `unseen`.
     """
 
-    __slots__ = ("lines", "number")
+    __slots__ = ("beside", "lines", "number", "unseen")
 
-    def __init__(self) -> None:
-        self.number = 0
+    def __init__(self, beside: "Version | None" = None) -> None:
+        self.number = self.unseen = 0
         self.lines: list[int] = []
+        self.beside = beside
 
 
 class ViewOf(NamedTuple):
@@ -124,7 +124,6 @@ class Tensor(Object):
         "_record",
         "_required",
         "accumulator",
-        "address",
         "cls",
         "data",
         "dtype",
@@ -166,7 +165,6 @@ class Tensor(Object):
         self.fields: dict[str, Any] = {}
         self.line: int | None = None  # of the text that made it
         self.origin: Origin | None = None
-        self.address = next(_addresses)
 
     # ---- sizes -----------------------------------------------------------------------------------
 
@@ -254,6 +252,8 @@ class Tensor(Object):
             raise error("RuntimeError", INFERENCE)
         self.version.number += 1
         self.version.lines.append(MODE.place())
+        if self.version.beside is not None:
+            self.version.beside.unseen += 1
 
 
 # ---- the graph of autograd ---------------------------------------------------------------------
@@ -298,8 +298,8 @@ class Saved:
     """A tensor that an operation keeps for the backward pass, and the version that it had."""
 
     __slots__ = (
-        *("hooks", "in_pytorch", "output", "owned", "packed", "record", "tensor", "version"),
-        "viewed_as",
+        *("hooks", "in_pytorch", "output", "owned", "packed", "record", "tensor", "unseen"),
+        *("version", "viewed_as"),
     )
 
     def __init__(self, tensor: Tensor, own_record: "Record | None" = None):
@@ -311,8 +311,13 @@ class Saved:
         self.viewed_as: tuple[int, ...] | None = None  # the shape of the view that PyTorch keeps
         self.record = own_record or tensor.record
         self.output = 0 if own_record else tensor.output
-        self.version = tensor.version.number
+        self.version, self.unseen = tensor.version.number, tensor.version.unseen
         self.hooks = MODE.saved_hooks[-1] if MODE.saved_hooks else None
+
+    @property
+    def changed_unseen(self) -> bool:
+        """Whether its numbers were changed through `.data`, which the backward pass never sees."""
+        return self.tensor.version.unseen != self.unseen
 
     def pack(self) -> "Saved":
         """Itself, after the hook that the program has for what is kept."""
@@ -586,6 +591,14 @@ class DualTensor(Numberless):
     @data.setter
     def data(self, value: Any) -> None:
         pass
+
+
+def scalar(value: Any) -> Any:
+    """A tensor that stands for a number as that number: one of no dimension that needs no gradient.
+    Any other value is returned as it is.
+    """
+    stands = isinstance(value, Tensor) and not value.ndim and not value.requires_grad
+    return value.data.item() if stands else value
 
 
 def tensors_in(values: Sequence[Any]) -> list[Tensor]:

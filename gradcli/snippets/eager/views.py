@@ -90,10 +90,18 @@ def as_view(output: Tensor, of: Tensor, creation: str = "") -> Tensor:
 
 
 def lacks_batch(target: Tensor, operands: Sequence[Any]) -> bool:
-    """Whether a tensor made within vmap, and not of its rows, would be changed by one of a row."""
+    """Whether a tensor that is not of vmap's rows would be changed by one of a row."""
     base = target.view.base if target.view else target
     rows = (isinstance(o, Tensor) and "batched" in o.fields for o in operands)
-    return "unbatched" in base.fields and any(rows)
+    return "batched" not in base.fields and any(rows)
+
+
+def _is_outside(target: Tensor) -> bool:
+    """Whether a tensor is neither a row of a vmap nor made within it: here each row runs alone, and
+    would change it again.
+    """
+    base = target.view.base if target.view else target
+    return not {"batched", "unbatched"} & {*base.fields, *target.fields}
 
 
 def check_batched(target: Tensor, value: Any, name: str = "inplace arithmetic") -> None:
@@ -104,7 +112,7 @@ def check_batched(target: Tensor, value: Any, name: str = "inplace arithmetic") 
 
 def check_writable(target: Tensor, operands: Sequence[Any] = (), *, repeats: bool = False) -> None:
     """Refuse a change in place that PyTorch refuses; `repeats` as in check_memory."""
-    if any(kind != "vmap" for kind, _ in MODE.transforms[target.level :]):
+    if any(kind != "vmap" or _is_outside(target) for kind, _ in MODE.transforms[target.level :]):
         raise Unsupported("a change in place, within a transform, of a tensor from outside")
     if MODE.transforms and lacks_batch(target, operands):
         raise Unsupported("a change in place, within vmap, of a tensor that has no rows")

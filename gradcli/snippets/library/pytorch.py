@@ -38,7 +38,7 @@ NOTHING = lambda name: MISSING  # noqa: E731
 CONSTANTS = {"pi": math.pi, "inf": math.inf, "nan": math.nan, "e": math.e}
 INNER = (  # modules that are there with torch itself
     *("nn", "autograd", "linalg", "special", "optim", "func", "fft", "utils", "backends", "amp"),
-    "distributions",
+    *("distributions", "random"),
 )
 LOW_LEVEL = {
     "torch.nn.functional": ("F", "functional", "torch"),
@@ -207,6 +207,7 @@ SOURCES = {
     "torch.nn.utils.parametrize": "parametrize",
     "torch.nn.utils.parametrizations": "parametrizations",
     "functorch": "functorch",
+    "torch.random": "random",
     "torch.autograd.gradcheck": "checks",
 }
 

@@ -305,6 +305,16 @@ def list_insert(m: Any, self: Any, index: Any, item: Any) -> None:
 
 
 def position(m: Any, self: Any, item: Any, *bounds: Any) -> int:
+    i = place_of(m, self, item, *bounds)
+    if i is not None:
+        return i
+    if type(plain(self)) is list:
+        raise error("ValueError", f"{m.repr(item)} is not in list")
+    raise error("ValueError", "tuple.index(x): x not in tuple")
+
+
+def place_of(m: Any, self: Any, item: Any, *bounds: Any) -> int | None:
+    """Where in a list or a tuple an item is first."""
     target = plain(self)
     start, stop, _ = (
         slice(*[m.index(b) for b in (*bounds, len(target))[:2]] or [0]).indices(len(target))
@@ -315,16 +325,13 @@ def position(m: Any, self: Any, item: Any, *bounds: Any) -> int:
         m.spend()
         if target[i] is item or m.equal(target[i], item):
             return i
-    if type(target) is list:
-        raise error("ValueError", f"{m.repr(item)} is not in list")
-    raise error("ValueError", "tuple.index(x): x not in tuple")
+    return None
 
 
 def list_remove(m: Any, self: Any, item: Any) -> None:
-    try:
-        i = position(m, self, item)
-    except Raised:
-        raise error("ValueError", "list.remove(x): x not in list") from None
+    i = place_of(m, self, item)
+    if i is None:
+        raise error("ValueError", "list.remove(x): x not in list")
     del plain(self)[i]
 
 

@@ -1,0 +1,54 @@
+"""What is said of printed digits that PyTorch may print otherwise."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from ...snippets.reading import Reading
+from .changes import Finding, evidence
+
+NUMBER = re.compile(r"(?<![\w.])-?\d*\.\d+(?:e[-+]?\d+)?")
+SURE = {2: 2, 4: 6, 8: 15}  # significant digits, by the bytes of a number
+ROUNDED_AWAY = "0" * 20
+MOST = 3  # operations that are named
+
+
+def last_digits(reading: Reading, _: Any) -> Iterator[Finding]:
+    """A number is printed to its last digits, after operations that may round otherwise."""
+    for size, lines in reading.trace.unsure.items():
+        first = min(lines.values())
+        shown = [n for n, text in reading.trace.prints if n >= first and _digits(text) > SURE[size]]
+        if shown:
+            names = [*lines][:MOST]
+            yield Finding(
+                "last-digits",
+                f"The last digits of line {shown[0]} are not sure",
+                f"PyTorch's {_listed(names)} may round to a neighbour of the number here, on one "
+                f"processor and not on another; the first {SURE[size]} digits agree unless "
+                "most of a number cancels.",
+                "",
+                shown[0],
+                evidence(reading, *_computed(lines, names)),
+            )
+            return
+
+
+def _computed(lines: dict[str, int], names: list[str]) -> Iterator[tuple[int, str]]:
+    """For each line, which of the operations it does."""
+    for line in dict.fromkeys(lines[n] for n in names):
+        yield line, f"computes {_listed([n for n in names if lines[n] == line])}"
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _digits(text: str) -> int:
+    """How many significant digits the longest number of a text has."""
+    return max((len(_significant(n)) for n in NUMBER.findall(text)), default=0)
+
+
+def _significant(number: str) -> str:
+    """Its digits; of a zero with a sign, `-0.000`, all, because something smaller was rounded."""
+    digits = number.partition("e")[0].replace(".", "").lstrip("-0")
+    return digits or (ROUNDED_AWAY if number.startswith("-") else "")
