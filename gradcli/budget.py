@@ -58,9 +58,9 @@ class Deadline:
 
 class Budget:
     """The CPU seconds of one request, of which searches have all but the last few tenths; they are
-    counted from `renew`, and other computations use them up too. `spent`: whether a search was ever cut short;
-    `computed`: seconds in which large values were computed, outside of searches; `operations`:
-    cached node counts of outputs.
+    counted from `renew`, and other computations use them up too. `spent`: whether a search was ever
+    cut short; `computed`: seconds in which large values were computed, outside of searches;
+    `operations`: cached node counts of outputs.
     """
 
     __slots__ = ("_presenting", "_searches", "_seconds", "computed", "operations", "spent")

@@ -293,14 +293,14 @@ def test_a_program_that_stops_after_it_went_back():
 
 def test_the_last_backward_pass_is_what_is_explained():
     program = A + "y = (x * x).sum(); y.backward(); z = (x ** 3).sum(); z.backward()"
-    with pytest.warns(UserWarning, match=r"goes back 2 times.*x.grad held"):
+    with pytest.warns(UserWarning, match=r"runs backward 2 times.*x.grad held"):
         assert gradcli.grad(program).tolist() == [3, 12]
     steps = "\nfor k in range(3):\n    loss = (x * x).sum()\n    loss.backward()\n    x.grad = None"
     assert "goes-back-again" in [n["code"] for n in gradcli.explain(A + steps).notes]
     by_name = (
         A + "w = torch.ones(2, requires_grad=True); (x * w).sum().backward(); w.sum().backward()"
     )
-    with pytest.warns(UserWarning, match="goes back 2 times"):
+    with pytest.warns(UserWarning, match="runs backward 2 times"):
         assert gradcli.grad(by_name, wrt="x").tolist() == [1, 1]
 
 

@@ -248,7 +248,7 @@ def _notes(read: "Read", back: "Backward", problem: "Posed") -> tuple[tuple[str,
     results = []
     had = [n for n, t in problem.leaves.items() if back.before.get(t) is not None]
     if len(backs) > 1:
-        text = f"the program goes back {len(backs)} times; this is what line {back.line} gives"
+        text = f"the program runs backward {len(backs)} times; this is what line {back.line} gives"
         added = f", which PyTorch adds to what {', '.join(f'{n}.grad' for n in had)} held"
         results.append(("goes-back-again", f"{text}{added if had else ''}. {READ}."))
     if back.kind == "backward" and back is backs[-1] and not re.search(ZEROED, source):

@@ -145,9 +145,9 @@ def _verdict(reading: Reading) -> Section:
         blocks = (Prose(words(failure.message)), *goes_on)
         return Section("verdict", words(title), (), blocks)
     count = len(reading.backwards)
-    ways = {0: "", 1: ", goes back once"}.get(count, f", goes back {count} times")
+    passes = {0: "", 1: ", with one backward pass"}.get(count, f", with {count} backward passes")
     return Section(
-        "verdict", words(f"Runs to its end{ways}."), (), (Prose(words(_warned(reading))),)
+        "verdict", words(f"Runs to its end{passes}."), (), (Prose(words(_warned(reading))),)
     )
 
 
@@ -214,8 +214,8 @@ def _backwards(reading: Reading) -> list[Section]:
         sections.append(Section("backward", title, remark, _explained(explained(back, reached))))
     left = len(first) - MOST_BACKWARDS
     if left > 0:
-        message = "1 further line goes back" if left == 1 else f"{left} further lines go back"
-        note = Prose(words(f"{message}, as these do."))
+        lines_run = "line runs" if left == 1 else "lines run"
+        note = Prose(words(f"{left} further {lines_run} backward, as these do."))
         sections.append(Section("backward", words("More"), (), (note,)))
     return sections
 

@@ -57,7 +57,7 @@ def _of_records(reading: Reading, message: str) -> str:
     if "second time" in message and record.freed_line:
         return (
             f"{name}, line {record.line}, let go of what it saved when line {record.freed_line} "
-            "went back; another backward pass through it finds nothing."
+            "ran backward; another backward pass through it finds nothing."
         )
     if saved is not None and "inplace" in message:
         what = "its result" if saved.owned else "its operand"
@@ -103,8 +103,8 @@ def _freed(record: Record, line: int) -> Iterator[tuple[int, str]]:
         yield line, f"frees it the first time; the next time {name} has nothing left"
         return
     yield record.line or 0, f"{name} saves what its backward needs"
-    yield record.freed_line, "goes back, and frees it"
-    yield line, f"goes back through {name} again"
+    yield record.freed_line, "runs backward, and frees it"
+    yield line, f"runs backward through {name} again"
 
 
 def _changed(record: Record, saved: Saved, line: int) -> Iterator[tuple[int, str]]:

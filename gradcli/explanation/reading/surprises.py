@@ -101,7 +101,7 @@ def _of_results(reading: Reading, back: Backward, kind: str, keep: str) -> Itera
                 f"{operation(record)} gives {given} of finite numbers, and backward meets it.",
                 keep,
                 back.line,
-                evidence(reading, (record.line, f"gives {given}"), (back.line, "goes back")),
+                evidence(reading, (record.line, f"gives {given}"), (back.line, "runs backward")),
             )
             return
 
@@ -301,7 +301,7 @@ def no_gradient(reading: Reading, text: Text) -> Iterator[Finding]:
             evidence(
                 reading,
                 *([(cut[0], "cuts the graph")] if cut else []),
-                (backwards[-1].line, f"goes back, and does not reach {name}"),
+                (backwards[-1].line, f"runs backward, and does not reach {name}"),
             ),
         )
         return
@@ -380,7 +380,7 @@ def loss_is_leaf(reading: Reading, text: Text) -> Iterator[Finding]:
                 + (f" {cut[1]}" if cut else ""),
                 "Take away what cuts the graph, and the flag with it.",
                 back.line,
-                evidence(reading, (back.line, "goes back to itself, and no further")),
+                evidence(reading, (back.line, "runs backward to itself, and no further")),
             )
             return
 

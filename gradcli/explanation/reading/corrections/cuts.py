@@ -7,7 +7,18 @@ from collections.abc import Iterator
 from .case import Case, Proposal
 from .cut_steps import uncut
 from .functions import classes, methods, results_of
-from .nodes import calls_in, dotted, elements, method, names_in, owner, targets, value_of, within
+from .nodes import (
+    calls_in,
+    dotted,
+    elements,
+    keyword,
+    method,
+    names_in,
+    owner,
+    targets,
+    value_of,
+    within,
+)
 from .requiring import (
     asked_for,
     flag_too_late,
