@@ -90,6 +90,7 @@ def read(
     with spending(m):
         outcome = run_on(m, source, echo, None if setting is None else setting.change)
     trace.unseeded, trace.unsure = MODE.unseeded, MODE.unsure
+    trace.near_ties = MODE.near_ties
     return Reading(source, outcome, trace, echo, imports)
 
 

@@ -63,6 +63,7 @@ class Trace:
         # the record, and what it saved, that a backward pass could not read
         self.refused: tuple[Record, Saved | None] | None = None
         self.unsure: dict[int, dict[str, int]] = {}  # as in Mode
+        self.near_ties: set[int] = set()  # as in Mode
         self.unseeded = False  # whether it draws random numbers that nobody else gets
 
     def assigned(self, name: str, value: Any, line: int) -> None:

@@ -17,7 +17,12 @@ def last_digits(reading: Reading, _: Any) -> Iterator[Finding]:
     """A number is printed to its last digits, after operations that may round otherwise."""
     for size, lines in reading.trace.unsure.items():
         first = min(lines.values())
-        shown = [n for n, text in reading.trace.prints if n >= first and _digits(text) > SURE[size]]
+        ties = reading.trace.near_ties
+        shown = [
+            n
+            for n, text in reading.trace.prints
+            if n >= first and (n in ties or _digits(text) > SURE[size])
+        ]
         if shown:
             names = [*lines][:MOST]
             yield Finding(

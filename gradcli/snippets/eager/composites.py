@@ -12,7 +12,7 @@ from .arguments import check_where
 from .autocast import autocast
 from .checks import check_broadcast, check_dims, check_floating, check_mm, check_same, dimension
 from .devices import device_of
-from .dtypes import BOOL, BY_NAME, INT64, UINT8, DType
+from .dtypes import BOOL, BY_NAME, FLOAT64, INT64, UINT8, DType
 from .kernels import SUBTRACTED_MASKS
 from .layouts import drawn_over
 from .mode import MODE
@@ -138,6 +138,18 @@ def gather(m: Machine, input: Tensor, dim: int, index: Tensor, **named: Any) -> 
     if index.dtype.kind != "int":
         raise error("RuntimeError", "gather(): Expected dtype int32/int64 for index")
     return calls.call("gather", [input, dim, index], named)
+
+
+@define("torch", "Tensor")
+def bincount(m: Machine, input: Tensor, weights: Any = None, minlength: int = 0) -> Tensor:
+    """How often each whole number occurs, or the sum of its weights."""
+    plain = isinstance(weights, Tensor) and weights.shape == input.shape and input.ndim == 1
+    if not plain or weights.requires_grad or (input.data < 0).any():
+        return calls.call("bincount", [input, weights, minlength], {})
+    kind = weights.dtype if weights.dtype.name == "float32" else FLOAT64
+    sums = np.zeros(max(int(input.data.max(initial=-1)) + 1, minlength), kind.numpy)
+    np.add.at(sums, input.data, weights.data.astype(kind.numpy))
+    return Tensor(sums, kind)
 
 
 @define("torch")

@@ -68,6 +68,7 @@ class Style:
             texts = [f"{v:.0f}." for v in values]
         else:
             texts = [f"{v:.{digits}f}" for v in values]
+            _note_ties(numbers, sizes, digits)
         self.width = max(self.width, *map(len, texts))
 
     def text(self, value: Any) -> str:
@@ -83,6 +84,19 @@ class Style:
     def padded(self, value: Any) -> str:
         """One number in its column."""
         return self.text(value).rjust(self.width)
+
+
+def _note_ties(numbers: Any, sizes: Any, digits: int) -> None:
+    """Note where a neighbour of a number is written otherwise, and operations before it may have
+    given that.
+    """
+    if not MODE.unsure:
+        return
+    scale = 10.0**digits
+    near = 2 * np.spacing(np.abs(numbers)).astype(np.float64) * scale
+    from_tie = np.abs(sizes * scale % 1 - 0.5)
+    if ((from_tie <= near) & (from_tie > 0)).any():
+        MODE.near_ties.add(MODE.place())
 
 
 def style_of(array: Any, floating: bool, chosen: Options) -> Style:

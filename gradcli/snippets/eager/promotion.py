@@ -32,8 +32,8 @@ def array_in(value: Operand, compute: DType) -> Any:
     """The array of an input, floats in the dtype that is computed in."""
     if not isinstance(value, Tensor):
         return value
-    if value.dtype.is_floating and value.data.dtype.name != compute.computed_in:
-        return value.data.astype(compute.computed_in)
+    if value.dtype.is_floating and (value.dtype is not compute or compute.size == 2):
+        return value.data.astype(compute.computed_in, copy=False)
     return value.data
 
 

@@ -206,12 +206,13 @@ SOURCES = {
     "torch.nn.utils.rnn": "utils",
     "torch.nn.utils.parametrize": "parametrize",
     "torch.nn.utils.parametrizations": "parametrizations",
+    "torch.nn.utils.prune": "prune",
     "functorch": "functorch",
     "torch.random": "random",
     "torch.autograd.gradcheck": "checks",
 }
 
-INNER_UTILS = ("rnn", "parametrize", "parametrizations")
+INNER_UTILS = ("rnn", "parametrize", "parametrizations", "prune")
 
 
 def _of_source(path: str, name: str, library: Library) -> Module:

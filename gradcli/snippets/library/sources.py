@@ -62,7 +62,11 @@ HOMES = {  # modules of torch.nn whose classes have their own names
     "pixelshuffle": "PixelShuffle PixelUnshuffle",
 }
 HOME = {name: f"torch.nn.modules.{home}" for home, names in HOMES.items() for name in names.split()}
-ONE_MODULE = {"lr_scheduler": "torch.optim.lr_scheduler", "checks": "torch.autograd.gradcheck"}
+ONE_MODULE = {
+    "lr_scheduler": "torch.optim.lr_scheduler",
+    "checks": "torch.autograd.gradcheck",
+    "prune": "torch.nn.utils.prune",
+}
 A_MODULE_EACH = {"optim": "torch.optim", "distributions": "torch.distributions"}
 
 
