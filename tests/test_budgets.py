@@ -390,6 +390,20 @@ def test_a_wide_sum_has_its_shapes_soon(monkeypatch):
     assert len(met) < 40 * 400
 
 
+def test_an_operation_is_written_with_the_names_that_it_may_have(monkeypatch):
+    """As many names are read in a chain as it has, a few times, and not their square."""
+    from gradcli.explanation.formulas import source_text
+
+    read = []
+    formula = source_text.formula
+    monkeypatch.setattr(
+        source_text, "formula", lambda n, names: read.extend(names) or formula(n, names)
+    )
+    chain = "; ".join(["a0 = x", *(f"a{k} = sin(a{k - 1})" for k in range(1, 400))])
+    explain(chain, shapes={"x": (2,)}).to("json")
+    assert 0 < len(read) < 20 * 400
+
+
 def test_gradients_by_nodes_on_the_way_stop_there():
     problem = pose("h = sin(x); out = h * x", values={"x": np.array([0.5])})
     h, x = problem.named["h"], problem.wrt[0].node
