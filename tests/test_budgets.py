@@ -55,6 +55,11 @@ LARGE = {
     "a sum": [SUM],
     "a sum, forward": ["jvp", SUM],
     "cat": [f"cat([{', '.join(MANY)}])", "-s", ",".join(f"{x}=2" for x in MANY)],
+    "many inputs, forward": ["jvp", " + ".join(f"sin({x})*x0" for x in MANY)],
+    "a Jacobian in symbols": ["(x[arange(199)] * x[1:]).cumsum(0)", "-s", "x=200", "-f", "json"],
+    "a product in symbols": [
+        *("hessian", "(linalg.cholesky(x @ x.T).sum())**2", "-s", "x=100x100", "--full"),
+    ],
     "order 6": ["det(x)", "-s", "x=3x3", "--order", "6"],
     "order 9": ["x/(1+exp(x)*x)", "--order", "9"],
     "many places": ["grad", "interpolate(x, size=10**6).sum()", "-v", "x=[[[1,2,3]]]"],
