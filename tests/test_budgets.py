@@ -55,7 +55,10 @@ LARGE = {
     "a sum": [SUM],
     "a sum, forward": ["jvp", SUM],
     "cat": [f"cat([{', '.join(MANY)}])", "-s", ",".join(f"{x}=2" for x in MANY)],
-    "many inputs, forward": ["jvp", " + ".join(f"sin({x})*x0" for x in MANY)],
+    "many inputs, forward": [
+        *("jvp", " + ".join(f"sin({x})*x0" for x in MANY)),
+        *("-s", ",".join(f"{x}=3" for x in MANY)),
+    ],
     "a Jacobian in symbols": ["(x[arange(199)] * x[1:]).cumsum(0)", "-s", "x=200", "-f", "json"],
     "a product in symbols": [
         *("hessian", "(linalg.cholesky(x @ x.T).sum())**2", "-s", "x=100x100", "--full"),
