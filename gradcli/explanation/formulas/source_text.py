@@ -73,7 +73,7 @@ class SourceText:
         """An operation as a formula, with `·` for those of `inner` that have no name. It is written
         with the names that it may have, so that it takes no longer in a long program.
         """
-        operands = [i for p in node.inputs if p is not None for i in (p, *p.inputs)]
+        operands = [i for p in node.parents for i in (p, *p.parents)]
         names = self._anywhere | {i: self.names[i] for i in operands if i in self.names}
         names |= {i: Name("·") for i in inner if i not in self.names}
         return formula(node, {n: m for n, m in names.items() if n is not node})
