@@ -164,7 +164,7 @@ def _type(name: str, option: Option) -> Any:
     kind = option.type
     if option.choices:
         words = {word.replace("-", "_"): word for word in option.choices}
-        kind = StrEnum(name, words)  # type: ignore[misc]
+        kind = StrEnum(name, words)  # type: ignore[misc, no-redef]
     return kind | None if option.default is None and not option.required else kind
 
 
