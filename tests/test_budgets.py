@@ -55,6 +55,14 @@ LARGE = {
     "a sum": [SUM],
     "a sum, forward": ["jvp", SUM],
     "cat": [f"cat([{', '.join(MANY)}])", "-s", ",".join(f"{x}=2" for x in MANY)],
+    "many inputs, forward": [
+        *("jvp", " + ".join(f"sin({x})*x0" for x in MANY)),
+        *("-s", ",".join(f"{x}=3" for x in MANY)),
+    ],
+    "a Jacobian in symbols": ["(x[arange(199)] * x[1:]).cumsum(0)", "-s", "x=200", "-f", "json"],
+    "a product in symbols": [
+        *("hessian", "(linalg.cholesky(x @ x.T).sum())**2", "-s", "x=100x100", "--full"),
+    ],
     "order 6": ["det(x)", "-s", "x=3x3", "--order", "6"],
     "order 9": ["x/(1+exp(x)*x)", "--order", "9"],
     "many places": ["grad", "interpolate(x, size=10**6).sum()", "-v", "x=[[[1,2,3]]]"],
@@ -391,6 +399,20 @@ def test_a_wide_sum_has_its_shapes_soon(monkeypatch):
     problem = pose("+".join(f"x{k % 7}" for k in range(400)))
     assert {i.shape for i in problem.inputs.values()} == {(2,)}
     assert len(met) < 40 * 400
+
+
+def test_an_operation_is_written_with_the_names_that_it_may_have(monkeypatch):
+    """As many names are read in a chain as it has, a few times, and not their square."""
+    from gradcli.explanation.formulas import source_text
+
+    read = []
+    formula = source_text.formula
+    monkeypatch.setattr(
+        source_text, "formula", lambda n, names: read.extend(names) or formula(n, names)
+    )
+    chain = "; ".join(["a0 = x", *(f"a{k} = sin(a{k - 1})" for k in range(1, 400))])
+    explain(chain, shapes={"x": (2,)}).to("json")
+    assert 0 < len(read) < 20 * 400
 
 
 def test_gradients_by_nodes_on_the_way_stop_there():

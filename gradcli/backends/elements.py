@@ -10,6 +10,7 @@ import re
 from fractions import Fraction
 from typing import Any
 
+from ..budget import tick
 from ..errors import GradcliError
 from ..lazy import np, sp
 from ..operators.elements import cases, choice, negated, replaced
@@ -144,6 +145,7 @@ def elements_text(array: Any) -> Any:
     texts = np.empty(array.shape, object)
     flat = texts.reshape(-1)
     for k, x in enumerate(array.reshape(-1)):
+        tick()
         flat[k] = write(x)
     return texts.tolist()
 

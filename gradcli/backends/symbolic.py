@@ -8,7 +8,7 @@ with numbers, and converted when they are combined with symbols.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..budget import tick
+from ..budget import EVERY, tick
 from ..errors import GradcliError
 from ..graphs import Node, walk
 from ..graphs.shapes import Shape, axes, numel
@@ -269,6 +269,7 @@ class _Sum:
     __radd__ = __add__
 
     def __mul__(self, other: Any) -> "_Sum":
+        tick()
         return _Sum([a * b for a in self.terms for b in other.terms])
 
 
@@ -280,6 +281,7 @@ def _map(function, array: Any) -> Any:
     out = np.empty(array.shape, object)
     flat = out.reshape(-1)
     for k, x in enumerate(array.reshape(-1).tolist()):
+        tick()
         flat[k] = function(x)
     return out
 
@@ -311,6 +313,7 @@ def jacobian_rows(grad: Node, seed: Node, elements: Symbolic) -> Callable[[int],
     has = [e.free_symbols for e in gradient]  # most seeds occur in few elements
 
     def row(k: int) -> Any:
+        tick(EVERY)
         slopes = [
             _slope(e, seeds[k]) if seeds[k] in symbols else sp.S.Zero
             for e, symbols in zip(gradient, has, strict=True)

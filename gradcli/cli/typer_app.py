@@ -27,7 +27,7 @@ OF_THE_GROUP = {"-h", "--help", "--version", "--install-completion", "--show-com
 class Group(TyperGroup):
     """All commands; `gradcli EXPR` is `gradcli explain EXPR`."""
 
-    all_names: Collection[str]
+    all_names: tuple[str, ...]
 
     def get_help(self, ctx: Any) -> str:
         """The commands by what they are for."""
@@ -75,7 +75,7 @@ def call(arguments: list[str], streams: Streams, commands: Mapping[str, Command]
     try:
         return _called(arguments, streams, commands)
     except UsageError as error:
-        raise usage_error(error, arguments, commands) from error
+        raise usage_error(error, arguments, [*commands]) from error
     except ClickException as error:
         raise GradcliError("option", error.format_message()) from error
     except typer.Abort:
@@ -161,9 +161,10 @@ def _option_parameter(name: str) -> Parameter:
 
 def _type(name: str, option: Option) -> Any:
     """The type by which typer reads an option: of a choice, an enumeration."""
-    kind: Any = option.type
+    kind = option.type
     if option.choices:
-        kind = StrEnum(name, {word.replace("-", "_"): word for word in option.choices})
+        words = {word.replace("-", "_"): word for word in option.choices}
+        kind = StrEnum(name, words)  # type: ignore[misc, no-redef]
     return kind | None if option.default is None and not option.required else kind
 
 

@@ -1,22 +1,33 @@
 """The user's program as text: operations as they were written."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping
+from functools import cached_property
 
 from ...graphs import Node, walk
+from ...graphs.shapes import Shape
 from ...language.problem import Input, Problem
+from ...language.vocabulary import CONSTANTS, MODULES
 from ...notation import tree
 from ...notation.formulas.formula import formula, is_large, too_long
 from ...notation.tree import Name, Token, Tree
+from ...operators import is_defined
 from ..analysis import within_budget
 from ..blocks import EQUALS, Formula, Line, Piece, text_of, tokens_of
 
+WORDS_OF_MODULES = {word for module in MODULES for word in module.split(".")}
 LONGEST = 72  # characters of an operation that is written out
 
 
 def role_of(x: Input) -> str:
     """The role of an input's name, by which renderers colour it."""
     return f"input:{x.name}"
+
+
+def is_known(word: str) -> bool:
+    """Whether a function, a module or a number is called so."""
+    return is_defined(word) or word in CONSTANTS or word in WORDS_OF_MODULES
 
 
 class SourceText:
@@ -47,8 +58,7 @@ class SourceText:
         """The operation of a node, with `·` for unnamed operands: `relu(·)`, `· + b`."""
         if node.span is None:
             inner = [i for i in node.parents if i.op.family != "leaf" and i.span is None]
-            names = {**self.names} | {i: Name("·") for i in inner if i not in self.names}
-            return (Formula(formula(node, {n: m for n, m in names.items() if n is not node})),)
+            return (Formula(self._formula(node, inner)),)
         return self._typed(self._alone(node), self._operation(node))
 
     def _typed(self, written: Tree | None, line: Line) -> Line:
@@ -57,9 +67,30 @@ class SourceText:
 
     def _alone(self, node: Node) -> Tree | None:
         """An operation as a formula, with `·` for unnamed operands."""
-        inner = [i for i in node.parents if i.op.family != "leaf" and i not in self.names]
-        named = {**self.names, **dict.fromkeys(inner, Name("·"))}
-        return formula(node, {n: m for n, m in named.items() if n is not node})
+        return self._formula(node, [i for i in node.parents if i.op.family != "leaf"])
+
+    def _formula(self, node: Node, inner: Collection[Node]) -> Tree:
+        """An operation as a formula, with `·` for those of `inner` that have no name. It is written
+        with the names that it may have, so that it takes no longer in a long program.
+        """
+        operands = [i for p in node.parents for i in (p, *p.parents)]
+        names = self._anywhere | {i: self.names[i] for i in operands if i in self.names}
+        names |= {i: Name("·") for i in inner if i not in self.names}
+        return formula(node, {n: m for n, m in names.items() if n is not node})
+
+    @cached_property
+    def _anywhere(self) -> dict[Node, Name]:
+        """The names that a formula of any node may have, in their order: the first two of each
+        shape and dtype, for the size of a node that may be the first one itself; and those that
+        shadow functions.
+        """
+        alike = Counter[tuple[Shape, str]]()
+        result = {}
+        for node, name in self.names.items():
+            alike[node.shape, node.dtype] += 1
+            if alike[node.shape, node.dtype] <= 2 or any(map(is_known, tree.taken([name]))):
+                result[node] = name
+        return result
 
     def _operation(self, node: Node) -> Line:
         """The source text of a node with `·` for its operands."""

@@ -7,12 +7,12 @@ from ...autodiff.forward import jvp, tangents_along
 from ...errors import if_applicable
 from ...graphs import Node
 from ...graphs.substitution import substitute
-from ...language.problem import Input, Tangent
+from ...language.problem import Input, Problem, Tangent
 from ...lazy import np
 from ...notation import tree
 from ...notation.indices.index import Notation
 from ...notation.tree import Attribute, Name, Tree
-from ..analysis import Analysis
+from ..analysis import Analysis, within_budget
 from ..derived import tangent_symbol
 from ..formulas import by_index
 from ..formulas.generic_steps import large_numbers
@@ -26,6 +26,11 @@ class Jvp:
 
     def __init__(self, a: Analysis):
         self.a, self.p, self.w = a, a.problem, wording_of(a)
+
+    @property
+    def problem(self) -> Problem:
+        """The problem, which `within_budget` reads."""
+        return self.p
 
     def tangent(self, x: Input) -> Tangent | None:
         """The tangent of an input."""
@@ -101,8 +106,13 @@ class Jvp:
         formula, other = (None if n is None else j.w.formula(n) for n in (node, vjp))
         if vjp is None or other is None or (formula and tree.size(formula) <= tree.size(other)):
             return j, node
-        at, text = (*self.w.trials.first, *self.w.trials.elsewhere), tree.text(other)
-        return j, node if not at or any(self._fails(text, trial) for trial in at) else vjp
+        return j, vjp if self._holds(tree.text(other)) else node
+
+    @within_budget(lambda *_: False, in_large=True)
+    def _holds(self, formula: str) -> bool:
+        """Whether a formula passes all trials, of which there are some."""
+        trials = (*self.w.trials.first, *self.w.trials.elsewhere)
+        return bool(trials) and not any(self._fails(formula, at) for at in trials)
 
     @property
     def _by_symmetry(self) -> Node | None:
@@ -129,6 +139,7 @@ class Jvp:
         return by_index.in_letters(self.w, written, lambda n: indices.element(n, left, at))
 
     @cached_property
+    @within_budget(in_large=True)
     def extent(self) -> str | None:
         """How far a formula holds that fails at other sizes: at "some" of them, or only "here";
         None if it fails at none.
