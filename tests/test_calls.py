@@ -360,7 +360,8 @@ def changed_values(values: Values) -> Iterator[Values]:
 
 # A blank as a label, complex numbers, limits out of order, divisions by 0, PyTorch's own order.
 UNDEFINED = re.compile(
-    r"ctc_loss|float_power\(-1|bucketize|1 / relu|2 / relu|logit\(x, 0|unless|otherwise|resample"
+    r"ctc_loss|float_power\(-1|bucketize|searchsorted|1 / relu|2 / relu|logit\(x, 0|isclose\(0"
+    r"|unless|otherwise|resample"
 )
 
 

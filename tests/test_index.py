@@ -80,10 +80,14 @@ def every_element_is_numpys(c):
                 np.testing.assert_allclose(found, c.value(node), rtol=1e-9, atol=1e-11)
 
 
-@pytest.mark.parametrize("example", one_in(64, calls_and_variations()))
+SMALL = [e for e in calls_and_variations() if sum(v.size for v in e.values.values()) <= 24]
+
+
+@pytest.mark.parametrize("example", one_in(64, SMALL))
 def test_calls(example):
     try:
         c = case(example)
+        c.value(c.p.out)
     except GradcliError:
         return  # there is no such call
     every_element_is_numpys(c)
