@@ -91,6 +91,26 @@ def test_what_labels_pick_sends_back_floats(text, t):
     assert_equal(found.numpy(force=True), tensors["x"].grad.numpy(), rtol=1e-12, atol=0)
 
 
+@pytest.mark.parametrize("shape", [(3,), (3, 2), (3, 2, 2)])
+@pytest.mark.parametrize(
+    "mask",
+    ["m", "y > 0", "~m", "m & (y > 0)", "tensor([True, False, True])", "[True, False, True]"],
+)
+@pytest.mark.parametrize("picked", ["x[{0}].sum()", "(x[{0}] ** 2).sum()", "x[{0}].exp().sum(0)"])
+def test_what_masks_pick_sends_back_zeros_elsewhere(picked, mask, shape):
+    text = picked.format(mask)
+    known = {"m": np.array([True, False, True]), "y": np.array([0.5, -1.0, 2.0])}
+    used = {n: v for n, v in known.items() if re.search(rf"\b{n}\b", text)}
+    values = {"x": generator(text).normal(size=shape), **used}
+    problem = {"values": values, "wrt": ["x"], "grad": "ones_like(out)"}
+    formula = gradcli.formula(text, **problem)
+    tensors = {name: torch.tensor(value) for name, value in values.items()}
+    out = run_torch(text, tensors | {"x": tensors["x"].requires_grad_()})
+    out.backward(torch.ones_like(out))
+    found = run_torch(formula, tensors | {"g": torch.ones_like(out)})
+    assert_equal(found.numpy(force=True), tensors["x"].grad.numpy(), rtol=1e-12, atol=0)
+
+
 BLOCK = """
 h = layer_norm(x, (6,)); q = h @ Wq; k = h @ Wk; v = h @ Wv
 a = softmax(q @ k.T / 6**0.5, -1) @ v; y = x + a @ Wo; z = layer_norm(y, (6,))
