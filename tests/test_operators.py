@@ -31,8 +31,9 @@ from gradcli import operators
 from gradcli.autodiff.forward import jvp
 from gradcli.autodiff.reverse import backward
 from gradcli.backends.numeric import Evaluator
-from gradcli.graphs import OPS, Node, Operator
+from gradcli.graphs import OPS, Node, Operator, walk
 
+KINDS = {"f": "float", "i": "int", "u": "int", "b": "bool"}  # by NumPy's codes
 EXAMPLES = examples()
 checks = Checks()
 each_operator = pytest.mark.parametrize("op", list(operators.everything().values()), ids=str)
@@ -87,6 +88,13 @@ def test_example(example):
 def gradient_against_differences(example, s):
     value = (s.seed * s.out).sum()
     assert s.along(value, [*s.inputs, s.seed]) == pytest.approx(s.slope(value), rel=1e-7, abs=1e-8)
+
+
+@checks
+def values_have_the_kind_that_is_declared(example, s):
+    nodes = walk([s.out])
+    for node, value in zip(nodes, s.at(0)(*nodes), strict=True):
+        assert KINDS[np.asarray(value).dtype.kind] == node.dtype, node.op.name
 
 
 @checks

@@ -228,6 +228,8 @@ VARIANTS = [  # attributes and mixtures that no example of the table has
     ("cummax(clamp(x, -0.5, 0.7), 0).values", "x=3x2"),
     ("max_pool2d(relu(x), 2)", "x=1x1x2x4"),
     ("minimum((elu(x) ** 2).sum(), w)", "x=3,w=()"),
+    ("ctc_loss(log_softmax(x, 2), tensor([[1, 1]]), (2,), (2,), 0, 'sum')", "x=2x1x3"),
+    ("ctc_loss(log_softmax(x, 2), tensor([[1, 1]]), (2,), (2,), 0, 'sum', True)", "x=2x1x3"),
 ]
 
 
