@@ -144,6 +144,8 @@ def test_what_a_mask_leaves_out_is_zero(side, copies):
         ("where(x > 0, 1.0, 0)", np.float64([1, 0] * 3000)),
         ("where(x > 0, x > 1, False)", np.array([True, False] * 3000)),
         ("where(x > 0, x.long(), 0)", np.int64([2, 0] * 3000)),
+        ("where(x > 0, x, 1.0)", np.float64([2, 1] * 3000)),
+        ("where(x > 0, 1.0, x)", np.float64([1, -2] * 3000)),
         ("where(x > 0, -0.0, x)", np.float64([-0.0, -2] * 3000)),
     ],
 )

@@ -309,7 +309,7 @@ def variations(call: Call) -> Iterator[tuple[str, Values]]:
     """A call with one argument changed or left out, or with all its values: most are calls that
     PyTorch takes.
     """
-    texts = (*changed_arguments(call.text), *shortened(call.text))
+    texts = (*changed_arguments(call.text), *shortened(call.text), *cut_off(call.text))
     yield from ((text, call.values) for text in dict.fromkeys(texts))
     yield from ((call.text, values) for values in changed_values(call.values))
 
@@ -340,6 +340,13 @@ def shortened(text: str) -> Iterator[str]:
             others = [ast.get_source_segment(text, a) for a in given if a is not left_out]
             called = f"{ast.get_source_segment(text, call.func)}({', '.join(map(str, others))})"
             yield text[: call.col_offset] + called + text[call.end_col_offset :]
+
+
+def cut_off(text: str) -> Iterator[str]:
+    """Programs with several arguments of a call left out: all after one of them."""
+    for call in (n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Call)):
+        for last in call.args[:-2]:
+            yield text[: last.end_col_offset] + ")" + text[call.end_col_offset :]
 
 
 def changed_values(values: Values) -> Iterator[Values]:

@@ -86,6 +86,11 @@ def test_three_operands_are_multiplied_in_the_better_order():
     assert chain == 2 * 10 * 20 * 30 + 2 * 10 * 30 * 40
 
 
+def test_two_products_on_the_way_are_held_together():
+    equation = "ij,jk,kl,lm,mn->in"  # three products of 3×3 before the last
+    assert OPS["einsum"].workspace((3, 3), *[(3, 3)] * 5, equation=equation) == 2 * 3 * 3
+
+
 SQUARE = {  # Golub & Van Loan: leading terms for a matrix of n×n
     "inv(x)": 2.0,
     "det(x)": 2 / 3,

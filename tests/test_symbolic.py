@@ -409,6 +409,9 @@ def test_refusals():
     deep = "; ".join(["h0 = x", *(f"h{k + 1} = tanh(h{k})" for k in range(1200))])
     assert refusal(deep, x=()) == "limit"
     assert refusal("det(x)", x=(7, 7)) == "limit"
+    assert refusal("sort(x).values", x=(5,)) == "limit"
+    labels = "tensor([[1, 2]]), (7,), (2,)"  # 3 classes in 7 places: 2,187 alignments
+    assert refusal(f"ctc_loss(log_softmax(x, 2), {labels})", x=(7, 1, 3)) == "limit"
     assert refusal("inv(outer(x, x))", x=(2,)) == "singular"
     assert refusal("x.amax()", x=(0,)) == "needs-value"
 

@@ -24,6 +24,9 @@ CASES = [
     ("x.sort().values.sum()", {"x": []}, None),
     ("x.topk(2).values", {"x": TIES}, [[1.0, 2.0], [3.0, 5.0]]),
     ("x.topk(3, largest=False).values", {"x": LONG}, [1.0, 2, 3]),
+    *(  # of several in more elements PyTorch selects in another way
+        ("x.topk(1).values", {"x": ([1.0, 3.0, 2.0, 3.0, 3.0] * n)[:n]}, None) for n in (63, 64, 65)
+    ),
     ("x.topk(5).values", {"x": LONG}, [1.0, 2, 3, 4, 5]),
     ("x.topk(5, sorted=False).values", {"x": LONG}, [1.0, 2, 3, 4, 5]),
     ("topk(x, 2, 1)[0]", {"x": ODD}, [[1.0, 2], [3, 4], [5, 6]]),
