@@ -23,8 +23,11 @@ from gradcli.explanation.choices import Choices
 from gradcli.explanation.document import document
 from gradcli.explanation.higher import checks as higher
 from gradcli.explanation.higher.hessian import Hessian
+from gradcli.explanation.reading import steps
+from gradcli.explanation.reading.answer import answer
 from gradcli.language.posing import pose
 from gradcli.limits import Limits
+from gradcli.notation.formulas.rules.products import product_of
 from gradcli.render.environment import Environment
 from gradcli.render.formats import render_documents
 from gradcli.render.trimmed import trimmed
@@ -563,3 +566,21 @@ def test_lines_in_ascii_keep_to_the_width():
     out = gradcli("explain", text, "-s", "x=2x3,W=3x4", "--show", "gradient,notes", "--ascii").out
     assert max(map(len, out.splitlines())) <= 80
     assert "sum_j" in out
+
+
+def test_squares_of_squares_are_no_product_that_is_written_out():
+    """Its 2 ** 60 factors would be counted."""
+    tower = "; ".join(["a0 = x * x", *(f"a{k} = a{k - 1} * a{k - 1}" for k in range(1, 60))])
+    assert product_of(pose(tower, shapes={"x": ()}).out) is None
+
+
+def test_all_backward_passes_of_a_text_share_one_budget(monkeypatch):
+    lines = [f"x{k} = torch.ones(2, requires_grad=True)\nx{k}.sum().backward()" for k in range(2)]
+    (page,) = answer("\n".join(["import torch", *lines]))
+    budgets = []
+    pose_it = steps.pose
+    monkeypatch.setattr(
+        steps, "pose", lambda *a, **b: budgets.append(b["limits"]) or pose_it(*a, **b)
+    )
+    page.document()
+    assert budgets == [page.limits, page.limits]

@@ -4,7 +4,7 @@ Derivatives after Abramowitz and Stegun, "Handbook of Mathematical Functions" (1
 and 9.6.26 to 9.6.28.
 """
 
-from ..graphs import OPS
+from ..graphs import OPS, Operator
 from ..lazy import scipy_special
 from .comparisons import where
 from .families import named
@@ -31,28 +31,30 @@ def _slope_of_j1(y, x):
 
 
 FIRST, SECOND, MODIFIED = "of the first kind", "of the second kind", "modified, of the second kind"
-scipy_j0 = _bessel(
+scipy_j0: Operator = _bessel(
     "j0", "bessel_j0", f"Bessel function {FIRST}, of order 0.", lambda y, x: -scipy_j1(x)
 )
-scipy_j1 = _bessel("j1", "bessel_j1", f"Bessel function {FIRST}, of order 1.", _slope_of_j1)
-scipy_y0 = _bessel(
+scipy_j1: Operator = _bessel(
+    "j1", "bessel_j1", f"Bessel function {FIRST}, of order 1.", _slope_of_j1
+)
+scipy_y0: Operator = _bessel(
     "y0", "bessel_y0", f"Bessel function {SECOND}, of order 0.", lambda y, x: -scipy_y1(x)
 )
-scipy_y1 = _bessel(
+scipy_y1: Operator = _bessel(
     "y1", "bessel_y1", f"Bessel function {SECOND}, of order 1.", lambda y, x: scipy_y0(x) - y / x
 )
-scipy_k0 = _bessel(
+scipy_k0: Operator = _bessel(
     *("k0", "modified_bessel_k0", f"Bessel function, {MODIFIED}, of order 0."),
     lambda y, x: -scipy_k1(x),
 )
-scipy_k1 = _bessel(
+scipy_k1: Operator = _bessel(
     *("k1", "modified_bessel_k1", f"Bessel function, {MODIFIED}, of order 1."),
     lambda y, x: -scipy_k0(x) - y / x,
 )
-scipy_k0e = _bessel(
+scipy_k0e: Operator = _bessel(
     *("k0e", "scaled_modified_bessel_k0", "exp(x) * k0(x)."), lambda y, x: y - scipy_k1e(x)
 )
-scipy_k1e = _bessel(
+scipy_k1e: Operator = _bessel(
     *("k1e", "scaled_modified_bessel_k1", "exp(x) * k1(x)."),
     lambda y, x: y - scipy_k0e(x) - y / x,
 )

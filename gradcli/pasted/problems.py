@@ -69,7 +69,7 @@ def posed(back: Backward, wrt: Collection[str] = (), most: int = MOST_RECORDS) -
     avoided: set[str] = set()
     while True:
         result = _Poser(back, avoided, most).posed(wrt)
-        called = {n for n in _names_in(result) if re.search(rf"(?<![\w.]){n}\(", result.text)}
+        called = _names_in(result).intersection(re.findall(r"(?<![\w.])(\w+)\(", result.text))
         if not called:
             return result
         avoided |= called  # a value may not have the name of a function that is called

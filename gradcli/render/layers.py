@@ -82,7 +82,9 @@ def _neighbours(
 
 def _ordered(spans: list[int], above: list[list[int]], below: list[list[int]]) -> list[list[int]]:
     """The places of each layer from left to right."""
-    rows = [[n for n, span in enumerate(spans) if span == k] for k in range(max(spans) + 1)]
+    rows: list[list[int]] = [[] for _ in range(max(spans) + 1)]
+    for n, span in enumerate(spans):
+        rows[span].append(n)
     for sweep in range(SWEEPS):
         down = sweep % 2 == 0
         for k in range(len(rows)) if down else reversed(range(len(rows))):
@@ -125,27 +127,35 @@ def _spread(
     """Put a layer where it wants to be, as far as there is room: runs that would overlap are moved
     to where their members want them, by weight.
     """
-    runs: list[tuple[list[int], float, float]] = []  # places, left edge, width
-    wish = {n: middle - widths[n] / 2 for n, middle in zip(row, wanted)}
-    for n in row:
-        run, left, width = [n], wish[n], widths[n]
-        while runs and runs[-1][1] + runs[-1][2] + GAP_ACROSS > left:
-            before, _, wide = runs.pop()
-            run, width = before + run, wide + GAP_ACROSS + width
-            left = _left_of(run, wish, widths, weights)
-        runs.append((run, left, width))
-    for run, left, _ in runs:
-        for n in run:
+    runs: list[_Run] = []
+    for n, middle in zip(row, wanted):
+        run = _Run([n], widths[n], weights[n] * (middle - widths[n] / 2), weights[n])
+        while runs and runs[-1].left + runs[-1].width + GAP_ACROSS > run.left:
+            run = runs.pop().joined(run)
+        runs.append(run)
+    for run in runs:
+        left = run.left
+        for n in run.places:
             x[n] = left + widths[n] / 2
             left += widths[n] + GAP_ACROSS
 
 
-def _left_of(
-    run: list[int], wish: dict[int, float], widths: list[float], weights: list[float]
-) -> float:
-    """Where a run begins, so that its members are as near as can be to what they wish."""
-    offset = total = 0.0
-    for n in run:
-        total += weights[n] * (wish[n] - offset)
-        offset += widths[n] + GAP_ACROSS
-    return total / sum(weights[n] for n in run)
+class _Run(NamedTuple):
+    """Places side by side; `wish`: where each would have the run begin, weighed and added up."""
+
+    places: list[int]
+    width: float
+    wish: float
+    weight: float
+
+    @property
+    def left(self) -> float:
+        """Where it begins, so that its members are as near as can be to what they wish."""
+        return self.wish / self.weight
+
+    def joined(self, other: "_Run") -> "_Run":
+        """This one with another to its right."""
+        self.places.extend(other.places)
+        offset = self.width + GAP_ACROSS
+        wish = self.wish + other.wish - other.weight * offset
+        return _Run(self.places, offset + other.width, wish, self.weight + other.weight)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from textwrap import wrap
 from typing import Any, NamedTuple
 
+from ...limits import Limits
 from ...notation.tree import Token
 from ...snippets.pages import read_all
 from ...snippets.python.machine import Failure
@@ -31,11 +32,14 @@ TRACEBACK = "Traceback (most recent call last)"
 
 
 class Answer(NamedTuple):
-    """One program of a text: where it begins, how it went, what was found."""
+    """One program of a text: where it begins, how it went, what was found. All programs of a text
+    have the same `limits`, and so one budget.
+    """
 
     first_line: int
     reading: Reading
     findings: list[Finding]
+    limits: Limits
 
     @property
     def corrected(self) -> str | None:
@@ -45,7 +49,7 @@ class Answer(NamedTuple):
 
     def document(self) -> Document:
         """The answer as blocks."""
-        return document(self.reading, self.findings)
+        return document(self.reading, self.findings, self.limits)
 
     def data(self) -> dict[str, Any]:
         """The keys of the JSON."""
@@ -90,9 +94,9 @@ def findings(reading: Reading) -> list[Finding]:
 
 def answer(text: str) -> list[Answer]:
     """The answers for the programs in a text."""
-    message = _message(text)
+    message, limits = _message(text), Limits()
     return [
-        Answer(r.program.first_line, r.reading, [*message, *findings(r.reading)])
+        Answer(r.program.first_line, r.reading, [*message, *findings(r.reading)], limits)
         for r in read_all(text)
     ]
 
@@ -125,9 +129,9 @@ MOST_ERRORS = 3  # of a session after its first
 MOST_PRINTED = 8  # lines that one line of the program prints
 
 
-def document(reading: Reading, findings: list[Finding]) -> Document:
+def document(reading: Reading, findings: list[Finding], limits: Limits) -> Document:
     """The answer to: what does this program do?"""
-    sections = [_verdict(reading), *_program(reading), *_backwards(reading)]
+    sections = [_verdict(reading), *_program(reading), *_backwards(reading, limits)]
     sections += [s for finding in findings for s in _finding(finding)]
     return Document((), tuple(sections))
 
@@ -197,7 +201,7 @@ def _program(reading: Reading) -> list[Section]:
     return [Section("program", words("Program"), (), tuple(blocks))]
 
 
-def _backwards(reading: Reading) -> list[Section]:
+def _backwards(reading: Reading, limits: Limits) -> list[Section]:
     """Each line with a reverse pass, when it is first executed."""
     first: dict[int, Backward] = {}
     times: dict[int, int] = {}
@@ -211,7 +215,8 @@ def _backwards(reading: Reading) -> list[Section]:
         text = lines[line - 1].strip() if 0 < line <= len(lines) else ""
         remark = words(f"{times[line]} times; the first of them") if times[line] > 1 else ()
         title = words(f"Line {line}: {text}")
-        sections.append(Section("backward", title, remark, _explained(explained(back, reached))))
+        blocks = _explained(explained(back, reached, limits))
+        sections.append(Section("backward", title, remark, blocks))
     left = len(first) - MOST_BACKWARDS
     if left > 0:
         lines_run = "line runs" if left == 1 else "lines run"

@@ -7,6 +7,7 @@ from ...errors import GradcliError
 from ...graphs.shapes import text
 from ...language.posing import pose
 from ...lazy import np
+from ...limits import Limits
 from ...notation import tree
 from ...pasted.problems import Posed, Unexplained, posed
 from ...snippets.eager.tensor import Record, Tensor
@@ -44,13 +45,15 @@ class Explained(NamedTuple):
     remarks: tuple[str, ...]
 
 
-def explained(back: Backward, reached: Container[Tensor] = ()) -> Explained:
+def explained(
+    back: Backward, reached: Container[Tensor] = (), limits: Limits | None = None
+) -> Explained:
     """A backward pass, explained as far as it is a problem of the language. Of leaves that another
     pass has `reached` it is not said that this one does not.
     """
     try:
         problem = posed(back, most=MOST_RECORDS)
-        analysis = analysis_of(problem)
+        analysis = analysis_of(problem, limits)
         return _of_analysis(back, problem, analysis, reached)
     except (Unexplained, GradcliError) as reason:
         remark = f"No formula here: {reason}."
@@ -65,14 +68,14 @@ def _in_numbers(back: Backward) -> Iterator[Gradient]:
             yield Gradient(name, "", value)
 
 
-def analysis_of(problem: Posed) -> Analysis:
+def analysis_of(problem: Posed, limits: Limits | None = None) -> Analysis:
     """What can be asked of a backward pass that is a problem of the language."""
     seed = problem.seed
     if seed is not None and _is_one(seed):  # formulas leave it out
         seed = None
     leaves = (*problem.leaves, *problem.wrt)  # those too that the output does not depend on
-    result = pose(problem.text, values=problem.values, grad=seed, wrt=problem.wrt, leaves=leaves)
-    return Analysis(result)
+    given = {"values": problem.values, "grad": seed, "wrt": problem.wrt, "leaves": leaves}
+    return Analysis(pose(problem.text, **given, limits=limits))
 
 
 def _is_one(seed: Any) -> bool:

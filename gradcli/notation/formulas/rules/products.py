@@ -18,6 +18,7 @@ FILLED = {"ones": ONE, "zeros": Fraction(0)}
 CLOSE = 1e-15  # relative
 MOST_PARTS = 12  # the largest denominator of a ratio of two floats
 MOST = 16  # factors; a longer product is left as it is
+MOST_STEPS = 4_000  # parts of a product that are looked at: of squares of squares there are 2 ** n
 REARRANGING = ("transpose", "permute", "reshape", "squeeze", "unsqueeze", "expand", "sum_to_size")
 LINEAR = (
     *REARRANGING, "sum", "mean", "getitem", "flip", "roll", "tril", "triu", "diag", "put_at",
@@ -99,7 +100,9 @@ def product_of(node: Node) -> Product | None:
     coefficient: Coefficient = ONE
     factors: dict[Node, Coefficient] = {}
     stack: list[tuple[Node, Coefficient]] = [(node, 1)]
-    while stack:
+    for _ in range(MOST_STEPS):
+        if not stack:
+            break
         part, e = stack.pop()
         value = constant_value(part)
         if value is not None and not (e < 0 and _divides_badly(value)):
@@ -119,6 +122,8 @@ def product_of(node: Node) -> Product | None:
             sign, parts = inner
             coefficient = coefficient if sign == 1 else -coefficient
             stack.extend(reversed(parts))
+    if stack:
+        return None
     if coefficient == 0 and any(e < 0 and _is_no_divisor(f) for f, e in factors.items()):
         return None
     if coefficient not in UNITS:
