@@ -157,6 +157,7 @@ def test_a_port_that_is_taken_is_an_error(playground):
 @pytest.mark.sweep
 def test_another_expression_leaves_the_example(playground, browser):
     """What the example gives besides goes; on a phone the error stands below the expression."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is missing")
     page = browser.new_page(viewport={"width": 390, "height": 844})
 
     def reply(route):
@@ -164,7 +165,7 @@ def test_another_expression_leaves_the_example(playground, browser):
         page = (
             {"ok": True, "page": "", "command": ""}
             if closed
-            else {"ok": False, "error": "( is open"}
+            else {"ok": False, "error": "( is open, " * 20}
         )
         route.fulfill(json=page)
 
@@ -178,6 +179,7 @@ def test_another_expression_leaves_the_example(playground, browser):
     error = page.locator("#error")
     error.wait_for()
     assert error.bounding_box()["y"] < page.locator("[name=shapes]").bounding_box()["y"]
+    assert axe.Axe().run(page).response["violations"] == []
     page.fill("[name=values]", "u=[1.]\nw=[2.]")
     page.fill("[name=expr]", "tanh(u * w)")
     error.wait_for(state="hidden")
