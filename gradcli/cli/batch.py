@@ -8,7 +8,6 @@ from itertools import count
 from time import monotonic
 from typing import IO, Any, Protocol
 
-from ..batches import identity_of
 from ..errors import GradcliError, unreadable
 from ..limits import Limits
 from .streams import Streams
@@ -169,6 +168,8 @@ def _passed_over(
     output: IO[bytes], file: str, lines: Iterator[str], limits: Limits
 ) -> tuple[int, bool, int]:
     """Answers, whether all are good, and the bytes of the whole lines."""
+    from ..batches import identity_of
+
     good, size = True, 0
     for number in count(1):
         line = output.readline()

@@ -1,10 +1,12 @@
-"""What a worker of `gradcli batch` does: lines in, texts of answers out."""
+"""What a worker of `gradcli batch` does: lines in, texts of answers out.
+
+What answers is imported by who answers: the process that hands out lines starts without it.
+"""
 
 import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ..batches import answer, failed
 from ..limits import Limits
 
 
@@ -17,6 +19,8 @@ class Answered(NamedTuple):
 
 def answered(line: str, limits: Limits) -> Answered:
     """The answer to a line."""
+    from ..batches import answer
+
     result = answer(line, limits)
     return Answered(result["ok"], json.dumps(result, ensure_ascii=False) + "\n")
 
@@ -28,6 +32,8 @@ def all_answered(lines: Sequence[str], limits: Limits) -> list[Answered]:
 
 def lost(line: str, limits: Limits) -> Answered:
     """The error for a line whose worker ended before it had an answer."""
+    from ..batches import failed
+
     text = "the process that worked on this line ended before it had an answer"
     hint = "it ran out of memory, or was killed; the other lines are answered"
     message = failed(line, limits, {"code": "limit", "message": text, "hint": hint})
