@@ -220,6 +220,11 @@ CASES = {
         "y * (sign(x - clamp(x, 0., 1.)) + 1 + ((x >= 0) & (x <= 1)).double())",
     ],
     "abs_from_two_bounds": ["(x >= -0.5) & (x <= 0.5)", "(x - y < 1) & (x - y > -1)"],
+    "sign_beside_an_extreme": [
+        "sign(x - y) * (minimum(x, y) - x)", "s * sign(2 * y - 2 * x) * (x - maximum(x, y)) / y",
+        "sign(s - A) * (A - minimum(A, s)) * B",
+    ],
+    "rest_of_a_mask": ["y - y * (abs(x) <= 1)", "x * s + y - x * s * (x > y)"],
     "sign_of_zero": ["sign(zeros(3))"],
     "transpose_into_operands": [
         "softmax(A @ B.T, 1).T", "log_softmax(A @ B.T / s, 0).T", "exp(A @ B.T).T",
@@ -863,6 +868,9 @@ def test_masks_that_hide_more_than_zeros_stay(case):
         ("redundant_clamp", "sigmoid(s).clamp(max=x + 2)"),
         ("outer_out_of_matmul", "(outer(x, y) * (S > 0)) @ y"),
         ("outer_out_of_matmul", "outer(x, y) @ y"),
+        ("sign_beside_an_extreme", "sign(x - 1) * (minimum(x, y) - x)"),
+        ("sign_beside_an_extreme", "sign(x - y) * (minimum(x, y) + x)"),
+        ("rest_of_a_mask", "y + y * (x > 1)"),
         ("trace_as_sum", "trace(x.outer(y) @ S.T @ sin(S) @ S)"),
         ("powers_of_a_quotient", "x ** 6 / y ** 7 - x ** 12 / y ** 12"),
         ("sign_out_of_sum", "x * (y - x)"),

@@ -205,4 +205,36 @@ IDENTITIES = together(
         kind="jacobian",
         X="(2 * pinv(X).T).reshape(1, -1)",
     ),
+    case(
+        "Huber's loss as a minimum",
+        "minimum(abs(r), d) * (abs(r) - minimum(abs(r), d) / 2)",
+        "r: n real, d:",
+        r="g * sign(r) * minimum(abs(r), d)",
+    ),
+    case(
+        "squared hinge",
+        "(maximum(1 - y * f, tensor(0.)) ** 2).sum()",
+        "y: n real, f: n real",
+        f="-2 * y * maximum(1 - y * f, tensor(0.))",
+    ),
+    case("what clipping takes away", "x - clamp(x, -1, 1)", "x: n real", x="g * (abs(x) > 1)"),
+    case(
+        "Gamma likelihood with counts",
+        "(lgamma(X + a) - lgamma(a)).sum()",
+        "X: m n, a: n",
+        a="(digamma(X + a) - digamma(a)).sum(0)",
+    ),
+    case(
+        "low-rank adapter",
+        "x @ W + s * x @ A @ B",
+        "x: m n, W: n k, s:, A: n 2, B: 2 k",
+        s="(g * (x @ A @ B)).sum()",
+    ),
+    case(
+        "modern Hopfield network with its inverse temperature",
+        "p = softmax(b * X @ q, 0); q @ q / 2 - logsumexp(b * X @ q, 0) / b",
+        "b:, X: m n real, q: n real",
+        kind="hessian",
+        q="eye(q.shape[0]) - b * X.T @ (diag(p) - outer(p, p)) @ X",
+    ),
 )

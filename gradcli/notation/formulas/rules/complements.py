@@ -3,7 +3,7 @@ condition.
 """
 
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import combinations, permutations
 
 from ....graphs import OPS, Node
 from .factoring import added, sum_of, terms_of
@@ -31,6 +31,8 @@ identities(NORMAL, """
     eq(x, y) + ne(x, y) = 1
     (x > y) - (x < y) = sign(x - y)
     (x >= y) - (x <= y) = sign(x - y)
+    maximum(x, y) + minimum(x, y) = x + y
+    maximum(x, y) - minimum(x, y) = abs(x - y)
 """)  # fmt: skip
 
 
@@ -48,6 +50,20 @@ def where_from_complements(node: Node) -> Iterator[Node]:
             chosen = OPS["where"](unconverted(f), *sides)
             combined = Product(ONE, with_factor(shared, chosen))
             yield sum_of([combined, *(t for t in terms if t is not p and t is not q)])
+
+
+@candidate("add", "sub")
+def rest_of_a_mask(node: Node) -> Iterator[Node]:
+    """a - a * (x > y) = a * (x <= y)."""
+    terms = terms_of(node) or []
+    for p, q in permutations(terms, 2):
+        for mask in q.once():
+            plain = unconverted(mask)
+            if plain.op.name in OPPOSITE and p.factors and -p == q.without(mask):
+                other = OPS[OPPOSITE[plain.op.name]](*plain.parents)
+                yield sum_of(
+                    [p.times({other: 1}), *(t for t in terms if t is not p and t is not q)]
+                )
 
 
 def _relu_as_mask(t: Product) -> Product:

@@ -9,6 +9,7 @@ from .factoring import multiple_of, terms_of, terms_of_sum
 from .guards import normalised_comparison
 from .products import (
     NOTHING,
+    SUMS,
     Coefficient,
     Product,
     build,
@@ -16,6 +17,7 @@ from .products import (
     is_zero_or_one,
     product_of,
     unconverted,
+    without_tensor,
 )
 from .registry import candidate, normal
 
@@ -41,6 +43,35 @@ def mask_within(node: Node) -> Node | None:
         if len(unknown) < len(result.factors):
             return build(Product(coefficient, unknown), node.shape)
     return None
+
+
+@normal("mul", "div")
+def sign_beside_an_extreme(node: Node) -> Node | None:
+    """sign(x - y) * (minimum(x, y) - x) = minimum(x, y) - x, where the difference is not 0, and
+    sign(x - y) * (maximum(x, y) - x) = x - maximum(x, y).
+    """
+    result = product_of(node) or NOTHING
+    for sign in result.once("sign"):
+        for total in result.once(*SUMS):
+            side = _side_of_extreme(total, sign.parents[0])
+            if side:
+                return build(result.times({sign: -1}, side), node.shape)
+    return None
+
+
+def _side_of_extreme(total: Node, d: Node) -> int:
+    """The sign of d wherever `total`, an extreme of two operands less one of them, is not 0; else
+    0.
+    """
+    terms = terms_of_sum(total)
+    for extreme in [f for t in terms for f in t.once("minimum", "maximum")]:
+        x, y = extreme.parents
+        for one, other in ((x, y), (y, x)):
+            if len(terms) == 2 and multiple_of(total, extreme - one):
+                times = multiple_of(d, one - other) or 0
+                above = times > 0 if extreme.op.name == "minimum" else times < 0
+                return 0 if times == 0 else 1 if above else -1
+    return 0
 
 
 @candidate("mul", "div")
@@ -187,7 +218,7 @@ def _relu_argument(f: Node) -> Node | None:
 
 
 def _is_zero(node: Node | None) -> bool:
-    return node is not None and constant_value(node) == 0
+    return node is not None and constant_value(without_tensor(node)) == 0
 
 
 def _where_positive(k: Node, x: Node) -> Coefficient | None:

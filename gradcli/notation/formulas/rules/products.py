@@ -201,6 +201,12 @@ def constant_value(node: Node) -> Coefficient | None:
     return FILLED.get(name)
 
 
+def without_tensor(x: Node) -> Node:
+    """2. for tensor(2.); any other node is unchanged."""
+    single = x.op.name == "tensor" and x.shape == () and x.dtype == "float"
+    return OPS["constant"](value=float(x.attrs["data"].value)) if single else x
+
+
 def _split(node: Node, e: Coefficient):
     """node ** e as a sign and powers of the operands; None if the node is a factor itself."""
     if e != int(e):

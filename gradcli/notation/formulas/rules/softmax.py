@@ -7,7 +7,16 @@ from ....graphs import OPS, Node
 from ....graphs.shapes import axes, axis
 from .atoms import defined
 from .factoring import added, terms_of, terms_of_sum
-from .products import NOTHING, SUMS, Product, build, number_node, product_of, with_factors
+from .products import (
+    NOTHING,
+    SUMS,
+    Product,
+    build,
+    number_node,
+    product_of,
+    with_factors,
+    without_tensor,
+)
 from .reductions import constant_along
 from .registry import normal
 
@@ -106,13 +115,8 @@ def scalar_tensor_as_number(node: Node) -> Node | None:
     """x * tensor(2.) = x * 2, if it is written with a symbol: PyTorch refuses maximum(x, 2)."""
     if not node.op.spelling:
         return None
-    new = [i if i is None else _as_number(i) for i in node.inputs]
+    new = [i if i is None else without_tensor(i) for i in node.inputs]
     return node.op(*new, **node.attrs) if new != [*node.inputs] else None
-
-
-def _as_number(x: Node) -> Node:
-    single = x.op.name == "tensor" and x.shape == () and x.dtype == "float"
-    return OPS["constant"](value=float(x.attrs["data"].value)) if single else x
 
 
 @normal("softmax", "log_softmax")
