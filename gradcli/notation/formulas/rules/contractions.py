@@ -122,9 +122,11 @@ def weighted_rows(node: Node) -> Node | None:
         return None
     scalars, others = result.split(is_scalar)
     weights = [f for f in others.factors if f.shape == (x.shape[0], 1)]
-    vectors = {without_dimension(f, x, 1): others.factors[f] for f in weights}
+    vectors = {
+        v: others.factors[f] for f in weights if (v := without_dimension(f, x, 1)) is not None
+    }
     rest = others.without(*weights)
-    if not weights or None in vectors or not rest.factors or is_mask([*vectors]):
+    if not weights or len(vectors) < len(weights) or not rest.factors or is_mask(vectors):
         return None
     matrix = build(rest, x.shape)
     if matrix.dtype != "float":
