@@ -5,6 +5,7 @@ it anew; read the difference before it is committed.
 """
 
 import json
+import math
 import re
 import shlex
 from collections.abc import Iterator
@@ -104,6 +105,23 @@ def test_jacobian():
     assert "out[1,1]" in out
     assert "kron" in out
     assert "Backward" not in out
+
+
+def test_a_row_that_is_too_wide_for_a_table_is_a_list_of_its_entries():
+    program = "log(x[0] * x[1] + exp(x[2] * x[3])) * sin(x[1])"
+    out = answered("jacobian", program, "-s", "x=4").out
+    assert "…" not in out
+    entries = re.findall(r"x\.grad\[\d\] = ((?:.|\n {16})*)\n", out)
+    x = (0.5, 1.2, 0.3, 0.7)
+    texts = [" ".join(e.replace("·", "*").split()) for e in entries]
+    numbers = [eval(text, {**vars(math), "x": x}) for text in texts]
+    u = math.exp(0.21)
+    below = 0.6 + u
+    slope = math.log(below) * math.cos(1.2)
+    over = math.sin(1.2) / below
+    assert numbers == pytest.approx(
+        [over * 1.2, slope + over * 0.5, over * u * 0.7, over * u * 0.3]
+    )
 
 
 def test_jacobian_as_json():

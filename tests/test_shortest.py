@@ -253,6 +253,10 @@ CASES = {
         "clamp(sigmoid(x), 0, 1)", "relu(A).clamp(min=0)",
         "c = cov(A.T); u = sqrt(c.diag()); (c / outer(u, u)).clamp(-1, 1)",
     ],
+    "weighted_rows": [
+        "(x.unsqueeze(1) * A).sum(0)", "(2 * s * x.unsqueeze(1) * (A - z)).sum(0)",
+        "(A.exp() / A.norm(dim=1, keepdim=True) ** 3 * y[:, None]).sum(dim=0)",
+    ],
     "trace_as_sum": [
         "trace(A @ B.T)", "trace(A @ K @ (A * B).T)", "trace(2 * S.T @ K @ T)",
     ],
@@ -871,6 +875,8 @@ def test_masks_that_hide_more_than_zeros_stay(case):
         ("sign_beside_an_extreme", "sign(x - 1) * (minimum(x, y) - x)"),
         ("sign_beside_an_extreme", "sign(x - y) * (minimum(x, y) + x)"),
         ("rest_of_a_mask", "y + y * (x > 1)"),
+        ("weighted_rows", "(x.unsqueeze(1) * S).sum(0, keepdim=True)"),
+        ("weighted_rows", "(x.unsqueeze(1) * (S > 0)).sum(0)"),
         ("trace_as_sum", "trace(x.outer(y) @ S.T @ sin(S) @ S)"),
         ("powers_of_a_quotient", "x ** 6 / y ** 7 - x ** 12 / y ** 12"),
         ("sign_out_of_sum", "x * (y - x)"),

@@ -47,6 +47,7 @@ LARGE = 1_000  # what a size is in "for real sizes"
 SHOWN = 12  # rows and columns of a matrix that is shown in full
 LONG, BRIEF = 100_000, 6  # elements of tensors whose rows take long; rows shown for these
 FEW = 5  # columns, if entries are formulas
+FIRST = 3  # columns for which seed times matrix is written out below it
 TOO_LONG = "Its entries are too long for a table: with values they are numbers; --full shows them."
 READABLE = 60  # characters of an entry that is shown
 TALL, WIDE = 12, 24  # cells of a sparsity pattern
@@ -71,11 +72,17 @@ def jacobian(a: Analysis, w: Wording, x: Input, full: bool, precision: int) -> S
             blocks += _by_index(w, x)
         if cut:
             blocks += picture_of(a, w, x, structure)
-        readable = full or _readable(a, w, x)
-        blocks.append(matrix(a, w, x, full, precision) if readable else Prose(words(TOO_LONG)))
-        blocks += _column_by_column(a, w, x)
+        in_list = () if full or rows > 1 or _fits(a, w, x) else _column_by_column(a, w, x, SHOWN)
+        blocks += in_list or _in_a_table(a, w, x, full, precision)
         blocks.append(Prose(_cost(a, w, x)))
     return Section("jacobian", title, remark, tuple(blocks))
+
+
+def _in_a_table(a: Analysis, w: Wording, x: Input, full: bool, precision: int) -> list[Block]:
+    """The matrix, and seed times matrix below it."""
+    readable = full or _readable(a, w, x)
+    block = matrix(a, w, x, full, precision) if readable else Prose(words(TOO_LONG))
+    return [block, *_column_by_column(a, w, x, FIRST)]
 
 
 SINGLE = Structure("a single number", None, None, 1)
@@ -197,6 +204,12 @@ def _readable(a: Analysis, w: Wording, x: Input) -> bool:
     return any(t is not UNWRITTEN and len(t.text) <= READABLE for t in tried)
 
 
+def _fits(a: Analysis, w: Wording, x: Input) -> bool:
+    """Whether the entries of the first row are numbers, or short enough to stand side by side."""
+    entry, columns = written.in_symbols(a, w, x), min(x.node.numel, SHOWN)
+    return entry is None or sum(len(entry(0, c).text) for c in range(columns)) <= READABLE
+
+
 def matrix(
     a: Analysis, w: Wording, x: Input, full: bool, precision: int, margin: bool = True, letter="J"
 ) -> Matrix[Formula]:
@@ -252,12 +265,14 @@ def _most(a: Analysis, rows: int, columns: int, full: bool) -> int:
     return max(isqrt(entries), SHOWN) if full else SHOWN
 
 
-def _column_by_column(a: Analysis, w: Wording, x: Input) -> tuple[Table, ...]:
-    """Seed times Jacobian written out for the first columns, if it has no numbers."""
+def _column_by_column(a: Analysis, w: Wording, x: Input, most: int) -> tuple[Table, ...]:
+    """Seed times Jacobian written out for the first columns, `most` of them, if it has no
+    numbers.
+    """
     grad = a.gradient(x)
     if grad is None or a.has_numbers(grad):
         return ()
-    shown = min(x.node.numel, 3)
+    shown = min(x.node.numel, most)
     rows = [
         Row((line,), 1)
         for line in (element_line(a, w, x, place_of(k, x.shape)) for k in range(shown))

@@ -275,5 +275,6 @@ def brief(value: Any) -> Line | Tensor:
     if is_short(value, SHORT):
         return Tensor(value, "answer")
     zeros = int(np.count_nonzero(value == 0))
-    summary = f", {zeros:,} of {value.size:,} are 0" if zeros else ""
+    verb = "is" if zeros == 1 else "are"
+    summary = f", {zeros:,} of {value.size:,} {verb} 0" if zeros else ""
     return words(f"norm {number_text(np.linalg.norm(value), 4)}{summary}")
