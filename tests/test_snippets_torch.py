@@ -62,7 +62,8 @@ REFUSED = {  # what PyTorch does in an order, or with numbers, that are not know
     "a = torch.eye(2)\na.addmm_(a, a)": "addmm_() of a tensor that it also multiplies",
     "b = torch.ones(2, 2)\nb[0].addmv_(b, b[1])": "addmv_() of a tensor that it also multiplies",
     (
-        "f = lambda x, y: x.add_(1) + y\ntorch.vmap(f, in_dims=(None, 0))(torch.ones(2), torch.ones(3, 2))"
+        "f = lambda x, y: x.add_(1) + y\n"
+        "torch.vmap(f, in_dims=(None, 0))(torch.ones(2), torch.ones(3, 2))"
     ): "a change in place, within a transform, of a tensor from outside",
     "x = torch.ones(2, device='mps')": "a tensor of the device mps",
     (

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from ..lazy import np
 from .eager.tensor import Accumulator, Record, Saved, Tensor
 from .python.values import Instance, Machine
 
@@ -128,7 +129,8 @@ class Trace:
             for leaf in back.leaves if kind == "backward" else ():
                 had = back.before[leaf]
                 if leaf.grad is not None:
-                    sent = leaf.grad.data.copy() if had is None else leaf.grad.data - had
+                    with np.errstate(all="ignore"):  # inf - inf
+                        sent = leaf.grad.data.copy() if had is None else leaf.grad.data - had
                     back.results[leaf] = sent
 
         return after

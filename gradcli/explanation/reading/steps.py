@@ -119,23 +119,26 @@ def _of_analysis(
 
 def _placed(written: tree.Tree) -> tuple[str, tree.Tree]:
     """The place of the only elements that are not 0, "" for all, and the formula of these."""
-    is_method = isinstance(written, tree.Method) and isinstance(written.base, tree.Call)
-    if is_method and written.base.function.endswith("zeros_like") and written.args:
-        named = dict(written.named)
-        if written.name == "index_put" and not named:
-            index = [_number(item) for item in getattr(written.args[0], "items", ())]
-            if index and all(index):
-                return f"[{', '.join(index)}]", written.args[1]
-        if written.name == "slice_scatter" and not {*named} - {"start", "end"}:
-            ends = (tree.text(named[n]) if n in named else "" for n in ("start", "end"))
-            return f"[{':'.join(ends)}]", written.args[0]
+    if not (isinstance(written, tree.Method) and isinstance(written.base, tree.Call)):
+        return "", written
+    named, args = dict(written.named), written.args
+    if not written.base.function.endswith("zeros_like"):
+        return "", written
+    if written.name == "index_put" and not named and isinstance(args[0], tree.Listing):
+        index = [_number(item) for item in args[0].items]
+        if index and all(index):
+            return f"[{', '.join(index)}]", args[1]
+    if written.name == "slice_scatter" and not {*named} - {"start", "end"}:
+        ends = (tree.text(named[n]) if n in named else "" for n in ("start", "end"))
+        return f"[{':'.join(ends)}]", args[0]
     return "", written
 
 
 def _number(item: tree.Tree) -> str:
     """The number in `tensor(1)`, "" for what is none."""
-    literal = isinstance(item, tree.Call) and item.function.endswith("tensor") and item.args
-    return tree.text(item.args[0]) if literal and isinstance(item.args[0], tree.Number) else ""
+    if not (isinstance(item, tree.Call) and item.function.endswith("tensor")):
+        return ""
+    return tree.text(item.args[0]) if isinstance(item.args[0], tree.Number) else ""
 
 
 def _derived(result: Gradients) -> tuple[str, ...]:

@@ -59,8 +59,9 @@ def note(node: Node, dtype: DType, *, back: bool = False) -> None:
 def _is_power(node: Node) -> bool:
     """Whether an operation is a power that is computed by multiplying."""
     exponent = node.inputs[-1]
-    constant = exponent is not None and exponent.op.name == "constant"
-    return node.op.name == "pow" and constant and exponent.attrs["value"] in WHOLE_POWERS
+    if exponent is None or exponent.op.name != "constant":
+        return False
+    return node.op.name == "pow" and exponent.attrs["value"] in WHOLE_POWERS
 
 
 def _is_long(node: Node, back: bool) -> bool:

@@ -35,9 +35,7 @@ class Mode:
         self.start = 0  # the seed of random numbers before manual_seed
         # by the bytes of a number, operations whose last digits may be others, and where they are
         self.unsure: dict[int, dict[str, int]] = {}
-        self.near_ties: set[int] = (
-            set()
-        )  # lines whose numbers have neighbours printed otherwise
+        self.near_ties: set[int] = set()  # lines whose numbers have neighbours printed otherwise
         self.unseeded = False  # whether some were drawn before it
         self.generator: Any = None
         self.numpy_errors: dict[str, Any] = {  # of np.seterr
