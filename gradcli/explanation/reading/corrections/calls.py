@@ -543,12 +543,27 @@ def share_of_elements(case: Case) -> Iterator[Proposal]:
 def unpacked_parts(case: Case) -> Iterator[Proposal]:
     """As many parts as there are names; the parts of a part; the pairs of a dict."""
     yield from with_indices(case)
+    yield from other_dimension(case)
     yield from grouped(case)
     yield from pairs(case)
     for call in case.calls("chunk"):
         place = 1 if dotted(owner(call)) == "torch" else 0
         if len(call.args) > place:
             yield case.replaced(call.args[place], case.match[1] or case.match[2])
+
+
+def other_dimension(case: Case) -> Iterator[Proposal]:
+    """dim=1 for a split that goes along a dimension that has not as many parts."""
+    wanted = int(case.match[1] or case.match[2] or 0)
+    for call in case.calls("split", "unbind"):
+        of_torch = dotted(owner(call)) == "torch"
+        shape = case.shape(call.args[0] if of_torch and call.args else owner(call)) or ()
+        size = argument(call, 1 if of_torch else 0, "split_size_or_sections")
+        part = case.number(size) if method(call) == "split" else 1
+        fitting = [k for k, n in enumerate(shape) if part and n == wanted * part]
+        if len(fitting) == 1:
+            why = f"Dimension {fitting[0]} has as many parts as there are names."
+            yield case.given(call, "dim", str(fitting[0]), why=why)
 
 
 def with_indices(case: Case) -> Iterator[Proposal]:

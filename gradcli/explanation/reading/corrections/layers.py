@@ -260,7 +260,7 @@ def convolution_groups(case: Case) -> Iterator[Proposal]:
             yield case.replaced(groups, str(near), why=why, reprints=True)
 
 
-TRANSFORMERS = ("TransformerEncoderLayer", "TransformerDecoderLayer")
+TRANSFORMERS = ("Transformer", "TransformerEncoderLayer", "TransformerDecoderLayer")
 
 
 def embedding_dimension(case: Case) -> Iterator[Proposal]:

@@ -550,6 +550,11 @@ def elsewhere(case: Case, owner: str, node: ast.Attribute) -> Iterator[Proposal]
     if owner in (functional, "torch.nn") and name in in_pytorch()["torch"]:
         yield case.replaced(node, f"torch.{name}")
     call = case.parents.get(node)
+    called = isinstance(call, ast.Call) and call.func is node
+    for module in ("torch", functional) if called and dotted(node.value) == "self" else ():
+        if name in in_pytorch()[module]:
+            why = f"Nothing gives self a {name}; PyTorch has a function of this name."
+            yield case.replaced(node, f"{module}.{name}", why=why)
     if owner == "Tensor" and isinstance(call, ast.Call) and call.func is node:
         arguments = ", ".join(case.of(a) for a in (node.value, *call.args))
         for module in ("torch", functional):

@@ -231,7 +231,8 @@ def holds_tensors(case: Case) -> Iterator[Proposal]:
             numbers = items if known else ()
             scalar = all(isinstance(i, Tensor) and i.numel == 1 for i in numbers)
             yield case.replaced(holder, f"sum({text if scalar else f'x.sum() for x in {text}'})")
-        yield case.replaced(holder, f"torch.stack({text})")
+        if not (known and len(items) == 1):
+            yield case.replaced(holder, f"torch.stack({text})")
         yield from _unpacked(case, holder)
         yield case.appended(holder, "[0]")
 
@@ -274,6 +275,8 @@ def named_pair(case: Case) -> Iterator[Proposal]:
                 why = "saved_tensors is a tuple, even of one tensor."
                 yield case.proposal(case.adding(built.targets[0], ","), why=why)
             value = case.value(name)
+            if isinstance(built.value, ast.Call) and case.called_class(built.value) in PAIRED:
+                yield from first_output(case, name)
             by_grad = isinstance(built.value, ast.Call) and case.is_grad(built.value)
             if by_grad and isinstance(value, tuple) and len(value) == 1:
                 why = "torch.autograd.grad gives a tuple, of one gradient for each input."

@@ -845,6 +845,12 @@ def other_dimension(case: Case, call: ast.Call) -> Iterator[Proposal]:
 def padded_batches(case: Case) -> Iterator[Proposal]:
     """Batches whose samples are padded with zeros to one length."""
     new = "lambda batch: torch.nn.utils.rnn.pad_sequence(batch, batch_first=True)"
+    pairs = (
+        "lambda batch: (torch.nn.utils.rnn.pad_sequence([x for x, _ in batch], batch_first=True), "
+        "torch.tensor([y for _, y in batch]))"
+    )
+    if any(len(elements(n.target)) == 2 for n in case.of_type(ast.For, everywhere=True)):
+        new = pairs
     why = "A batch is a tensor: its samples must have one length."
     for call in case.calls("DataLoader", everywhere=True):
         if not keyword(call, "collate_fn"):
