@@ -74,6 +74,11 @@ def exchanged_arguments(case: Case) -> Iterator[Proposal]:
             yield case.exchanged(a, b)
 
 
+def made_of_values(case: Case) -> Iterator[Proposal]:
+    """nn.ReLU()(x) for nn.ReLU(x), whose result is a layer in the place of a tensor."""
+    yield from layer_made_of_values(case, case.match[1])
+
+
 def instance_of_class(case: Case) -> Iterator[Proposal]:
     """Net() for Net, where a method is called of the class itself."""
     for node in case.attributes(case.match[1]):

@@ -242,7 +242,7 @@ def is_update(case: Case, statement: ast.stmt) -> bool:
 
 def _used_before(case: Case, statement: ast.stmt, name: str) -> bool:
     """Whether a leaf was computed with before it is changed."""
-    used = case.of_type(ast.BinOp, ast.Call, everywhere=True)
+    used = case.of_type(ast.BinOp, ast.Call, ast.Compare, everywhere=True)
     read = [n for s in used for n in within(s, ast.Name) if n.id == name]
     return any(n.lineno < statement.lineno for n in read)
 

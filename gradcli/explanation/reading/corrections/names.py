@@ -94,6 +94,7 @@ def undefined(case: Case) -> Iterator[Proposal]:
     defined = case.of_type(ast.FunctionDef, ast.ClassDef, everywhere=True)
     known = [n for n in case.reading.outcome.scope if isinstance(n, str)]
     known += [s.name for s in defined]
+    known += [n for n in case.failure.names if n not in known]
     for node in case.names(name, everywhere=False):
         for near in difflib.get_close_matches(name, known, 2, 0.6):
             yield case.replaced(node, near)
