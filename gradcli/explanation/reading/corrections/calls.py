@@ -74,6 +74,11 @@ def exchanged_arguments(case: Case) -> Iterator[Proposal]:
             yield case.exchanged(a, b)
 
 
+def made_of_values(case: Case) -> Iterator[Proposal]:
+    """nn.ReLU()(x) for nn.ReLU(x), whose result is a layer in the place of a tensor."""
+    yield from layer_made_of_values(case, case.match[1])
+
+
 def instance_of_class(case: Case) -> Iterator[Proposal]:
     """Net() for Net, where a method is called of the class itself."""
     for node in case.attributes(case.match[1]):
@@ -543,12 +548,27 @@ def share_of_elements(case: Case) -> Iterator[Proposal]:
 def unpacked_parts(case: Case) -> Iterator[Proposal]:
     """As many parts as there are names; the parts of a part; the pairs of a dict."""
     yield from with_indices(case)
+    yield from other_dimension(case)
     yield from grouped(case)
     yield from pairs(case)
     for call in case.calls("chunk"):
         place = 1 if dotted(owner(call)) == "torch" else 0
         if len(call.args) > place:
             yield case.replaced(call.args[place], case.match[1] or case.match[2])
+
+
+def other_dimension(case: Case) -> Iterator[Proposal]:
+    """dim=1 for a split that goes along a dimension that has not as many parts."""
+    wanted = int(case.match[1] or case.match[2] or 0)
+    for call in case.calls("split", "unbind"):
+        of_torch = dotted(owner(call)) == "torch"
+        shape = case.shape(call.args[0] if of_torch and call.args else owner(call)) or ()
+        size = argument(call, 1 if of_torch else 0, "split_size_or_sections")
+        part = case.number(size) if method(call) == "split" else 1
+        fitting = [k for k, n in enumerate(shape) if part and n == wanted * part]
+        if len(fitting) == 1:
+            why = f"Dimension {fitting[0]} has as many parts as there are names."
+            yield case.given(call, "dim", str(fitting[0]), why=why)
 
 
 def with_indices(case: Case) -> Iterator[Proposal]:

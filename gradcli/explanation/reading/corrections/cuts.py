@@ -209,6 +209,7 @@ def unused(case: Case) -> Iterator[Proposal]:
         if isinstance(wanted, ast.Subscript) and len(listed) == 1:
             yield from whole_instead(case, call, wanted)
         if isinstance(wanted, ast.Name):
+            yield from joined_columns(case, call, wanted)
             yield from used_instead(case, call, wanted)
         note = "The gradient of what the output does not depend on is then None."
         yield case.given(call, "allow_unused", "True", note=note, weak=True)
@@ -217,6 +218,51 @@ def unused(case: Case) -> Iterator[Proposal]:
             note="The gradient of what the output does not depend on is then 0.",
             weak=True,
         )
+
+
+def joined_columns(case: Case, call: ast.Call, wanted: ast.Name) -> Iterator[Proposal]:
+    """net(torch.cat([x, t], dim=1)) for net(xt), where x and t are columns of xt."""
+    made = _column(case, wanted.id)
+    root = case.root(call)
+    if made is None or root is None:
+        return
+    whole = dotted(made.value)
+    names = [a.name for a in case.reading.trace.assignments if a.line < call.lineno]
+    parts = [n for n in dict.fromkeys(names) if dotted(owner_of(_column(case, n))) == whole]
+    ends = [s.lineno for s in case.assignments(wanted.id, call.lineno)]
+    used = [n for s in case.slice_of(root, call.lineno) for c in calls_in(s) for n in c.args]
+    read = [n for n in used if dotted(n) == whole and n.lineno > max(ends)]
+    widths = [case.shape(ast.Name(n, ast.Load())) or () for n in parts]
+    if len(parts) < 2 or sum(w[-1] for w in widths if w) != (case.shape(made.value) or (0,))[-1]:
+        return
+    end = "dim=1" if all(len(w) == 2 for w in widths) else "dim=-1"
+    joined = f"torch.cat([{', '.join(parts)}], {end})"
+    why = (
+        f"{' and '.join(parts)} are cut out of {whole}: what is computed from {whole} itself does "
+    )
+    why += "not depend on them."
+    yield from case.change(*[case.replacing(n, joined) for n in read], why=why)
+
+
+def owner_of(node: ast.Subscript | None) -> ast.expr | None:
+    """The x of x[:, 0:1]."""
+    return None if node is None else node.value
+
+
+def _column(case: Case, name: str) -> ast.Subscript | None:
+    """The part of a tensor that a name is, alone or beside others: x, y = xy[:, :1], xy[:, 1:]."""
+    for built in case.makers(name)[:1]:
+        (target,), value = built.targets[:1], built.value
+        pairs = zip(elements(target), elements(value)) if elements(value) else [(target, value)]
+        for node, part in pairs:
+            if dotted(node) == name and isinstance(part, ast.Subscript):
+                return part
+            inner = (
+                owner(part) if method(part) in ("requires_grad_", "clone", "unsqueeze") else None
+            )
+            if dotted(node) == name and isinstance(inner, ast.Subscript):
+                return inner
+    return None
 
 
 def whole_instead(case: Case, call: ast.Call, part: ast.Subscript) -> Iterator[Proposal]:

@@ -89,8 +89,8 @@ def filled(case: Case, nodes: list[ast.expr]) -> Iterator[Proposal]:
         made = case.made(node)
         fill = argument(made, 1, "fill_value") if isinstance(made, ast.Call) else None
         if method(made) == "full" and isinstance(fill, ast.Constant | ast.Name):
-            new = f"{fill.value}.0" if isinstance(fill, ast.Constant) else f"float({fill.id})"
-            yield case.replaced(fill, new)
+            text = case.of(fill)
+            yield case.replaced(fill, f"{text}.0" if text.isdigit() else f"float({text})")
 
 
 def chosen_classes(case: Case, nodes: list[ast.expr]) -> Iterator[Proposal]:

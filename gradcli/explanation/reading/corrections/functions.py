@@ -303,6 +303,9 @@ def hook_count(case: Case) -> Iterator[Proposal]:
     got, expected = int(case.match[1]), int(case.match[2])
     for value in [v for f in hooks(case) for v in results_of(f)]:
         given = parts(value)
+        if given == [value] and expected == 1:
+            why = "It returns a tuple, of one gradient for each input."
+            yield case.replaced(value, f"({case.of(value)},)", why=why)
         if len(given) == got > expected:
             texts = [case.of(p) for p in given[:expected]]
             yield case.replaced(value, f"({', '.join(texts)}{',' * (expected == 1)})")

@@ -17,6 +17,7 @@ FILLS = "backward() gives nothing: it fills the .grad of the leaves."
 
 def no_gradient(case: Case) -> Iterator[Proposal]:
     """Update the leaf itself; ask whether a gradient is there; keep that of a computed tensor."""
+    yield from uncalled(case)
     yield from changed_itself(case)
     yield from of_backward(case)
     yield from begun_with_none(case)
@@ -31,6 +32,15 @@ def no_gradient(case: Case) -> Iterator[Proposal]:
     yield from guarded(case)
     yield from without_part(case)
     yield from before_backward(case)
+
+
+def uncalled(case: Case) -> Iterator[Proposal]:
+    """loss.backward() for a line that says loss.backward alone."""
+    for statement in case.of_type(ast.Expr, everywhere=True):
+        named = statement.value
+        if isinstance(named, ast.Attribute) and named.attr == "backward":
+            why = "Without () this is the method itself: nothing went back."
+            yield case.appended(named, "()", why=why)
 
 
 def read_grads(case: Case) -> list[str]:

@@ -242,7 +242,7 @@ def is_update(case: Case, statement: ast.stmt) -> bool:
 
 def _used_before(case: Case, statement: ast.stmt, name: str) -> bool:
     """Whether a leaf was computed with before it is changed."""
-    used = case.of_type(ast.BinOp, ast.Call, everywhere=True)
+    used = case.of_type(ast.BinOp, ast.Call, ast.Compare, everywhere=True)
     read = [n for s in used for n in within(s, ast.Name) if n.id == name]
     return any(n.lineno < statement.lineno for n in read)
 
@@ -313,6 +313,18 @@ def keeps_dtype(case: Case) -> Iterator[Proposal]:
         for built in reversed(case.makers(base)) if base else ():
             yield case.appended(built.value, ".float()")
         yield from out_of_place(case, statement)
+
+
+def reshaped(case: Case) -> Iterator[Proposal]:
+    """x = x.reshape(4) for x.resize_(4)."""
+    for call in case.methods("resize_", "resize"):
+        statement = case.statement_of(call)
+        renamed = case.renamed(call, "reshape")
+        text = case.of(owner(call))
+        alone = isinstance(statement, ast.Expr) and statement.value is call
+        yield from case.change(
+            renamed, *([case.inserting(statement, f"{text} = ")] if alone else [])
+        )
 
 
 def keeps_shape(case: Case) -> Iterator[Proposal]:

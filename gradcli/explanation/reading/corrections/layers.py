@@ -260,7 +260,7 @@ def convolution_groups(case: Case) -> Iterator[Proposal]:
             yield case.replaced(groups, str(near), why=why, reprints=True)
 
 
-TRANSFORMERS = ("TransformerEncoderLayer", "TransformerDecoderLayer")
+TRANSFORMERS = ("Transformer", "TransformerEncoderLayer", "TransformerDecoderLayer")
 
 
 def embedding_dimension(case: Case) -> Iterator[Proposal]:
@@ -361,9 +361,9 @@ def channels(case: Case) -> Iterator[Proposal]:
             yield case.replaced(call.args[0], str(got), reprints=True)
     for call in [c for c in built if method(c).startswith("Conv")]:
         why = f"The layer takes {expected} channels and is given {got}."
-        for given in given_for(case, call.args[0]):
-            if case.number(given) == expected:
-                yield case.replaced(given, str(got), why=why, reprints=True)
+        for number in given_for(case, call.args[0]):
+            if case.number(number) == expected:
+                yield case.replaced(number, str(got), why=why, reprints=True)
     for call in built:
         image = dotted(call.func).startswith("torch.") and len(call.args) == 4
         if image and number_of(call.args[1]) == got:
@@ -525,6 +525,28 @@ def pair_of_states(case: Case) -> Iterator[Proposal]:
                 h = case.of(given)
                 note = "The state of the cell begins with 0."
                 yield case.replaced(given, f"({h}, torch.zeros_like({h}))", note=note)
+
+
+def layers_of_state(case: Case) -> Iterator[Proposal]:
+    """A state of one layer."""
+    for call, _ in case.calls_of_modules:
+        states = [s for given in call.args[1:2] for s in parts(given)]
+        flat = [s for s in states if len(case.shape(s) or ()) == 2]
+        note = "One layer: its dimension comes first."
+        yield from case.change(*[case.appending(s, ".unsqueeze(0)") for s in flat], note=note)
+
+
+def padded_convolutions(case: Case) -> Iterator[Proposal]:
+    """padding=1 for a kernel of 3, in a class whose convolutions keep the size of the image."""
+    cls = next((n for n in case.around(case.statement) if isinstance(n, ast.ClassDef)), None)
+    edits = []
+    for call in calls_in(cls, "Conv1d", "Conv2d", "Conv3d"):
+        kernel = case.number(argument(call, 2, "kernel_size"))
+        moved = argument(call, 3, "stride") or argument(call, 4, "padding")
+        if kernel and kernel > 1 and kernel % 2 and moved is None:
+            edits.append(case.with_keyword(call, "padding", str(kernel // 2)))
+    why = "Without padding a convolution gives a smaller image than it takes."
+    yield from case.change(*edits, why=why, reprints=True)
 
 
 def step_of_sequence(case: Case) -> Iterator[Proposal]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from .case import Case, Proposal
 from .layers import RECURRENT, hidden_of_pair
-from .nodes import calls_in, dotted, keyword, method, number_of, size
+from .nodes import argument, calls_in, dotted, keyword, method, number_of, size
 
 
 def compared(case: Case) -> list[tuple[ast.expr, ast.expr]]:
@@ -20,6 +20,8 @@ def target_size(case: Case) -> Iterator[Proposal]:
     of_input = size(case.match[2] or case.match[4])
     if of_input[:-1] == of_target and of_input[-1:] > (1,):
         yield from of_classes(case)
+    if of_input[:-1] == of_target and of_input[-1:] > (1,) and "probab" not in case.message:
+        yield from single_score(case, of_input[-1])
     for first, second in compared(case):
         if of_input == (*of_target, 1):
             yield case.appended(second, f".unsqueeze({len(of_target)})")
@@ -27,8 +29,18 @@ def target_size(case: Case) -> Iterator[Proposal]:
             yield case.appended(second, f".squeeze({len(of_input)})")
         if isinstance(first, ast.Name | ast.Attribute):
             yield case.appended(second, f".view_as({case.of(first)})")
-            yield case.appended(second, f".expand_as({case.of(first)})")
+            yield case.appended(second, f".expand_as({case.of(first)})", weak=True)
         yield case.appended(second, f".reshape({of_input})")
+
+
+def single_score(case: Case, many: int) -> Iterator[Proposal]:
+    """A last layer of one output, where each sample has one number to compare with."""
+    for call in reversed(case.calls("Linear", everywhere=True)):
+        out = argument(call, 1, "out_features")
+        if out is not None and number_of(out) == many:
+            why = f"The layer gives {many} numbers a sample, and the target has one."
+            yield case.replaced(out, "1", why=why, reprints=True)
+            return
 
 
 def numbers_of_classes(case: Case) -> Iterator[Proposal]:

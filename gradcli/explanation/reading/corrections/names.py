@@ -94,6 +94,7 @@ def undefined(case: Case) -> Iterator[Proposal]:
     defined = case.of_type(ast.FunctionDef, ast.ClassDef, everywhere=True)
     known = [n for n in case.reading.outcome.scope if isinstance(n, str)]
     known += [s.name for s in defined]
+    known += [n for n in case.failure.names if n not in known]
     for node in case.names(name, everywhere=False):
         for near in difflib.get_close_matches(name, known, 2, 0.6):
             yield case.replaced(node, near)
@@ -550,6 +551,11 @@ def elsewhere(case: Case, owner: str, node: ast.Attribute) -> Iterator[Proposal]
     if owner in (functional, "torch.nn") and name in in_pytorch()["torch"]:
         yield case.replaced(node, f"torch.{name}")
     call = case.parents.get(node)
+    called = isinstance(call, ast.Call) and call.func is node
+    for module in ("torch", functional) if called and dotted(node.value) == "self" else ():
+        if name in in_pytorch()[module]:
+            why = f"Nothing gives self a {name}; PyTorch has a function of this name."
+            yield case.replaced(node, f"{module}.{name}", why=why)
     if owner == "Tensor" and isinstance(call, ast.Call) and call.func is node:
         arguments = ", ".join(case.of(a) for a in (node.value, *call.args))
         for module in ("torch", functional):

@@ -269,7 +269,11 @@ def _are_numbers(value: object) -> bool:
 
 
 def array_beside_tensor(case: Case) -> Iterator[Proposal]:
-    """The array as a tensor."""
+    """The tensor that an array is taken from; the array as a tensor."""
+    for call in case.calls("numpy"):
+        inner = owner(call)
+        cut = inner if method(inner) in ("detach", "cpu") else call
+        yield case.proposal(Edit(case.dot(cut), case.end(call), ""))
     for node in [*case.sides, *case.of_type(ast.Name)]:
         made = isinstance(node, ast.Call) and dotted(node.func).startswith(("np.", "numpy."))
         if made or hasattr(case.value(node), "array"):

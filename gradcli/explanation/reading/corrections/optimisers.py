@@ -103,6 +103,10 @@ def wrong_parameters(case: Case) -> Iterator[Proposal]:
     if "more than one" in case.message:
         yield from apart(case)
     for given in optimised(case):
+        if isinstance(given, ast.Dict):
+            listed = ", ".join(map(case.of, given.values))
+            why = "A dict is gone through by its names."
+            yield case.replaced(given, f"[{listed}]", why=why)
         written = method(given) == "dict" and " is str" in case.message
         if written or isinstance(case.value(given), dict):
             yield case.appended(given, ".values()", why="A dict is gone through by its names.")

@@ -231,16 +231,28 @@ def holds_tensors(case: Case) -> Iterator[Proposal]:
             numbers = items if known else ()
             scalar = all(isinstance(i, Tensor) and i.numel == 1 for i in numbers)
             yield case.replaced(holder, f"sum({text if scalar else f'x.sum() for x in {text}'})")
-        yield case.replaced(holder, f"torch.stack({text})")
+        if not (known and len(items) == 1):
+            yield case.replaced(holder, f"torch.stack({text})")
         yield from _unpacked(case, holder)
         yield case.appended(holder, "[0]")
+
+
+def item_of_dict(case: Case) -> Iterator[Proposal]:
+    """g[k] for g, in a line that goes through the names of dicts."""
+    inner = [*case.of_type(ast.comprehension), *case.around(case.statement)]
+    loops = [n for n in inner if isinstance(n, ast.For | ast.comprehension)]
+    keys = [t for n in loops for t in [n.target, *elements(n.target)] if isinstance(t, ast.Name)]
+    held = [n for n in case.sides if isinstance(n, ast.Name) and isinstance(case.value(n), dict)]
+    for key in keys[:1]:
+        yield from case.change(*[case.appending(n, f"[{key.id}]") for n in held])
 
 
 def values_of_dict(case: Case) -> Iterator[Proposal]:
     """sum(d.values()), and for p, g in zip(ps, d.values())."""
     inner = [*case.of_type(ast.comprehension), *case.around(case.statement)]
     iterated = [n.iter for n in inner if isinstance(n, ast.For | ast.comprehension)]
-    given = [a for n in iterated for a in (n.args if method(n) == "zip" else [n])]
+    zipped = [c for n in iterated for c in calls_in(n, "zip")]
+    given = [*iterated, *[a for c in zipped for a in c.args]]
     given += [a for c in case.calls("sum", "stack", "cat", "zip") for a in c.args]
     for node in given:
         if isinstance(case.value(node), dict):
@@ -274,6 +286,8 @@ def named_pair(case: Case) -> Iterator[Proposal]:
                 why = "saved_tensors is a tuple, even of one tensor."
                 yield case.proposal(case.adding(built.targets[0], ","), why=why)
             value = case.value(name)
+            if isinstance(built.value, ast.Call) and case.called_class(built.value) in PAIRED:
+                yield from first_output(case, name)
             by_grad = isinstance(built.value, ast.Call) and case.is_grad(built.value)
             if by_grad and isinstance(value, tuple) and len(value) == 1:
                 why = "torch.autograd.grad gives a tuple, of one gradient for each input."

@@ -7,7 +7,7 @@ from itertools import permutations
 from math import prod
 
 from .case import Case, Proposal, weight_of
-from .layers import arguments_called, given_for, resized_layer
+from .layers import arguments_called, given_for, padded_convolutions, resized_layer
 from .losses import numbers_of_classes, weights_of_labels
 from .nodes import (
     argument,
@@ -176,6 +176,7 @@ def broadcast(case: Case) -> Iterator[Proposal]:
     yield from resized_output(case)
     for call in case.creations:
         yield from _other_size(case, call)
+    yield from padded_convolutions(case)
     yield from strided_shortcut(case)
     yield from projected_shortcut(case)
     yield from same_sizes(case, parameters=True)
@@ -800,6 +801,7 @@ def of_each_row(case: Case) -> Iterator[Proposal]:
 def stacked(case: Case) -> Iterator[Proposal]:
     """Whole windows alone; padded with zeros to one length; joined instead of stacked."""
     yield from repeated_as_new(case)
+    yield from padded_convolutions(case)
     yield from whole_windows(case)
     for call in case.calls("stack"):
         shapes = [t.shape for t in case.listed(call.args[0])] if call.args else []
@@ -845,6 +847,12 @@ def other_dimension(case: Case, call: ast.Call) -> Iterator[Proposal]:
 def padded_batches(case: Case) -> Iterator[Proposal]:
     """Batches whose samples are padded with zeros to one length."""
     new = "lambda batch: torch.nn.utils.rnn.pad_sequence(batch, batch_first=True)"
+    pairs = (
+        "lambda batch: (torch.nn.utils.rnn.pad_sequence([x for x, _ in batch], batch_first=True), "
+        "torch.tensor([y for _, y in batch]))"
+    )
+    if any(len(elements(n.target)) == 2 for n in case.of_type(ast.For, everywhere=True)):
+        new = pairs
     why = "A batch is a tensor: its samples must have one length."
     for call in case.calls("DataLoader", everywhere=True):
         if not keyword(call, "collate_fn"):

@@ -57,6 +57,8 @@ def scalar_function(case: Case) -> Iterator[Proposal]:
 
 def function_gives(case: Case) -> Iterator[Proposal]:
     """The tensor itself."""
+    items = [c for f in case.functions.values() for c in calls_in(f, "item", "tolist")]
+    yield from case.change(*[case.without_method(c) for c in items])
     for value in results(case):
         for call in calls_in(value, "item", "tolist", "numpy", "float"):
             if method(call) != "float":
