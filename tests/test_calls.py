@@ -287,7 +287,7 @@ NOT_VARIED = re.compile(
 # Where infinities and equal numbers show in which order a kernel of PyTorch's computes.
 ORDERED = re.compile(
     r"svd|eig|qr|\blu|(?<!l)det\(|cond\(|householder|multi_dot|chain_matmul|attention|conv|bilinear"
-    r"|grid_sample|norm\(|prod\(|rnn_|logit\(|blackman|nan_to_num|nextafter|pinv|pixel_un|mse_loss\(.*none"
+    r"|grid_sample|norm\(|prod\(|rnn_|logit\(|\.int\(|blackman|nan_to_num|nextafter|pinv|pixel_un|mse_loss\(.*none"
 )
 # What PyTorch says, besides TAKEN, of calls that gradcli takes.
 TAKEN_TOO = (
