@@ -173,20 +173,6 @@ def _in_degrees(name: str) -> Any:
     return lambda x: op[name](op.deg2rad(x))
 
 
-def _of_order(name: str, first: str, second: str) -> Callable:
-    """A Bessel function of a whole order, 0 or 1."""
-
-    def bessel(order, x):
-        if order not in (0, 1):
-            raise refuse(
-                f"{name}() of other orders than 0 and 1", "its orders are joined by 2 n / x"
-            )
-        return op[second if order else first](x)
-
-    return bessel
-
-
-BESSEL = ("j0", "j1", "y0", "y1", "k0", "k1", "k0e", "k1e")
 # Operators of these names mean the same.
 ELEMENTWISE = """
     entr erf erfc erfcx erfinv exp2 expm1 gammainc gammaincc i0 i0e i1 i1e log1p log_ndtr ndtr
@@ -194,13 +180,6 @@ ELEMENTWISE = """
 """
 SPECIAL: dict[str, Any] = {
     **{name: name for name in ELEMENTWISE.split()},
-    **{name: f"scipy_{name}" for name in BESSEL},
-    **{name: _of_order(name, "scipy_j0", "scipy_j1") for name in ("jn", "jv")},
-    **{name: _of_order(name, "scipy_y0", "scipy_y1") for name in ("yn", "yv")},
-    **{name: _of_order(name, "scipy_k0", "scipy_k1") for name in ("kn", "kv")},
-    "kve": _of_order("kve", "scipy_k0e", "scipy_k1e"),
-    "iv": _of_order("iv", "i0", "i1"),
-    "ive": _of_order("ive", "i0e", "i1e"),
     "psi": "digamma",
     "expit": "sigmoid",
     "beta": _beta,
