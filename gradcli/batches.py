@@ -122,7 +122,7 @@ def _object_of(request: str | dict[str, Any], limits: Limits) -> dict[str, Any]:
 def _check_fields(fields: dict[str, Any]) -> None:
     for name in fields:
         if name not in FIELDS:
-            near = did_you_mean(OTHER_WORDS.get(name, name), FIELDS)
+            near = did_you_mean(OTHER_WORDS.get(name, str(name)), FIELDS)
             hint = near or f"its fields are {', '.join(FIELDS)}"
             raise GradcliError("request", f"a request has no field {name}", hint=hint)
     alone = next((name for name in ALONE if name in fields), None)

@@ -375,7 +375,14 @@ ELSEWISE = {
     *("lu_l", "lu_p", "lu_u", "lu_pivots", "lu_solution", "row_exchanges", "householder_product"),
     *("ormqr", "corrcoef", "cov", "nanmean", "quantile", "nanquantile", "powers", "renorm"),
     *("mse_loss", "huber_loss", "multilabel_margin_loss", "ctc_losses", "local_response_norm"),
-    *("einsum", "matmul", "getitem", "frexp_mantissa", "frexp_exponent"),  # copies, lists, int32
+    *(
+        "einsum",
+        "matmul",
+        "getitem",
+        "frexp_mantissa",
+        "frexp_exponent",
+        "int",
+    ),  # copies, lists, int32
     *("conv1d_input", "conv1d_weight", "conv2d_input", "conv2d_weight"),  # one number for a shape
     *("conv3d_input", "conv3d_weight"),
     *("angle", "div_floor", "div_trunc", "isfinite", "cloned_coefficient"),  # what sends back 0

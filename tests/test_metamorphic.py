@@ -77,8 +77,6 @@ PAIRS = [
         for how, value in {
             "sum": "x[:1] + v[:1]",
             "mean": "(x[:1] + v[:1]) / 2",
-            "prod": "x[:1] * v[:1]",
-            "amax": "maximum(x[:1], v[:1])",
         }.items()
     ),
     ("inv(x)", "solve(x, eye(3))", "x=3x3"),

@@ -312,7 +312,7 @@ def double(g, y, x):
 
 def _cut(name, bits):
     return elementwise(
-        lambda x: np.asarray(np.trunc(x), int),
+        lambda x: np.trunc(x).astype(f"int{bits}").astype(int),
         symbolic=lambda sp, x: sp.sign(x) * sp.floor(sp.Abs(x)),
         dtype="int",
         method=True,
