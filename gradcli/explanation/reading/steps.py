@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from ...errors import GradcliError
 from ...graphs.shapes import text
 from ...language.posing import pose
+from ...language.problem import Input
 from ...lazy import np
 from ...limits import Limits
 from ...notation import tree
@@ -87,27 +88,17 @@ def _of_analysis(
 ) -> Explained:
     result, values = Gradients(analysis, wording_of(analysis)), analysis.grad_values()
     gradients = []
-    remarks = []
+    remarks: list[str] = []
     for x in analysis.problem.wrt:
-        value = values[x.name]
-        if value is None:
-            sent = back.results.get(problem.leaves[x.name])
-            if sent is None and problem.leaves[x.name] not in reached:
-                remarks.append(f"{x.name} gets no gradient: the output does not depend on it.")
-            elif (
-                sent is not None
-            ):  # PyTorch sends zeros back through a gradient that is piecewise linear
-                gradients.append(Gradient(x.name, f"zeros_like({x.name})", sent))
-            continue
-        written = result.formula(x)
-        place, written = ("", None) if written is None else _placed(written)
-        formula = "" if written is None else tree.text(result.w.in_statements(written))
-        gradients.append(Gradient(x.name, formula, value, place))
-        before = back.before.get(problem.leaves[x.name])
-        if before is not None and back.kind == "backward":
-            held = f"held {_short(before)} already: the two are"
-            cleared = "was set to 0 before: else the two would be"
-            remarks.append(f"{x.name}.grad {held if before.any() else cleared} added up.")
+        value, leaf = values[x.name], problem.leaves[x.name]
+        sent = back.results.get(leaf)
+        if value is not None:
+            gradients.append(_gradient(result, x, value))
+            remarks += _added_up(back, leaf, x.name)
+        elif sent is not None:  # PyTorch sends zeros through a gradient that is piecewise linear
+            gradients.append(Gradient(x.name, f"zeros_like({x.name})", sent))
+        elif leaf not in reached:
+            remarks.append(f"{x.name} gets no gradient: the output does not depend on it.")
     derived = _derived(result)
     remarks += _with_ones(back, problem)
     remarks += _named_here(problem, result)
@@ -115,6 +106,23 @@ def _of_analysis(
         sentence(text) for _, text in contradicted(analysis, result.w, result.beside_numbers())
     ]
     return Explained(problem.text, _seed(back), derived, tuple(gradients), tuple(remarks))
+
+
+def _gradient(result: Gradients, x: Input, value: Any) -> Gradient:
+    written = result.formula(x)
+    if written is None:
+        return Gradient(x.name, "", value)
+    place, written = _placed(written)
+    return Gradient(x.name, tree.text(result.w.in_statements(written)), value, place)
+
+
+def _added_up(back: Backward, leaf: Tensor, name: str) -> Iterator[str]:
+    """That a gradient is added to what the leaf had before."""
+    before = back.before.get(leaf)
+    if before is not None and back.kind == "backward":
+        held = f"held {_short(before)} already: the two are"
+        cleared = "was set to 0 before: else the two would be"
+        yield f"{name}.grad {held if before.any() else cleared} added up."
 
 
 def _placed(written: tree.Tree) -> tuple[str, tree.Tree]:

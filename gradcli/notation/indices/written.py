@@ -37,12 +37,12 @@ from .places import Place
 LETTERS = "ijklmnpqrstuvw"
 
 
-def free_letters(used: Collection[str]):
+def free_letters(taken: Collection[str]):
     """Yield letters that are not taken, in order."""
-    yield from (letter for letter in LETTERS if letter not in used)
+    yield from (letter for letter in LETTERS if letter not in taken)
     number = 1
     while True:
-        yield from (f"{letter}{number}" for letter in LETTERS if f"{letter}{number}" not in used)
+        yield from (f"{letter}{number}" for letter in LETTERS if f"{letter}{number}" not in taken)
         number += 1
 
 
@@ -54,7 +54,7 @@ class Lettering:
     def __init__(self, wanted: Mapping[Node, Sequence[Place]], sizes: Mapping[str, int]):
         self.wanted, self.sizes = wanted, sizes
 
-    def __call__(self, e: Expr, used: Collection[str]) -> Expr:
+    def __call__(self, e: Expr, taken: Collection[str]) -> Expr:
         """The expression with bound letters renamed, all different from those taken."""
         wishes: dict[str, list[str]] = {}
         elements = [part for part in inner(e) if isinstance(part, Element)]
@@ -64,7 +64,7 @@ class Lettering:
                     for have, want in zip(element.places, letters, strict=True):
                         if isinstance(have, str) and isinstance(want, str):
                             wishes.setdefault(have, []).append(want)
-        return self._renamed(e, set(used), wishes)[0]
+        return self._renamed(e, set(taken), wishes)[0]
 
     def _renamed(self, e: Expr, taken: set[str], wanted_letters) -> tuple[Expr, set[str]]:
         if isinstance(e, Sum):

@@ -22,7 +22,7 @@ from .tensor import Accumulator, DualTensor, Edge, Record, Tensor
 TOGETHER = ("stack", "cat", "where")
 LINEAR = (
     *("add", "sub", "neg", "sum", "mean", "cumsum", "flip", "reshape", "expand", "permute"),
-    *("unsqueeze", "squeeze", "transpose", "getitem", "alias", "clone"),
+    *("unsqueeze", "squeeze", "transpose", "getitem"),
 )  # which go through tangents as through tensors
 # records whose tangents PyTorch records as they are recorded here
 SAME_NAMES = frozenset(

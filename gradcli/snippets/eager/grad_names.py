@@ -246,7 +246,7 @@ SQUEEZES = tuple(f"SqueezeBackward{n}" for n in range(3))  # of which the gradie
 # arrives, where no size was 1
 ZEROS_AGAIN = frozenset(  # operators whose gradients have zeros, and not None, as derivatives by
     # their input
-    ("relu", "relu6", "leaky_relu", "hardtanh", "softshrink", "hardshrink", "threshold", "nll_loss")
+    ("relu", "leaky_relu", "hardtanh", "softshrink", "hardshrink", "threshold", "nll_loss")
 ) | {f"{kind}_pool{n}d" for kind in ("max", "avg") for n in (1, 2)}
 
 

@@ -33,11 +33,11 @@ class Mode:
         self.refused: tuple[Any, Any] | None = None  # the record, and what it saved, that the
         # last backward pass could not read
         self.start = 0  # the seed of random numbers before manual_seed
+        self.unseeded = False  # whether some were drawn before it
+        self.generator: Any = None
         # by the bytes of a number, operations whose last digits may be others, and where they are
         self.unsure: dict[int, dict[str, int]] = {}
         self.near_ties: set[int] = set()  # lines whose numbers have neighbours printed otherwise
-        self.unseeded = False  # whether some were drawn before it
-        self.generator: Any = None
         self.numpy_errors: dict[str, Any] = {  # of np.seterr
             **dict.fromkeys(("divide", "over", "invalid"), "warn"),
             "under": "ignore",

@@ -111,11 +111,11 @@ def _untracked(
             arrays = [of_labels(target, gradient.data, arrays[0]), *arrays[1:]]
     if record.name == "SoftmaxBackward0" and backward.plan.node.shape:
         arrays = [of_softmax(gradient.data, arrays[0], backward.plan.node.attrs["dim"])]
-    written = record.name in SCATTERED or record.name == "MaskedSelectBackward0"
-    negative = negative_zeros(gradient.data) if written else None
-    if negative is not None and negative.any():  # they are written, and not added to 0
-        values[backward.back.seed] = negative
-        arrays = [np.where(backward.back.numbers(values, precision)[0] > 0, -0.0, arrays[0])]
+    if record.name in SCATTERED or record.name == "MaskedSelectBackward0":
+        negative = negative_zeros(gradient.data)
+        if negative.any():  # they are written, and not added to 0
+            values[backward.back.seed] = negative
+            arrays = [np.where(backward.back.numbers(values, precision)[0] > 0, -0.0, arrays[0])]
     name = backward.plan.node.op.name
     answers = [_gradient(a, backward.compute, gradient, name) for a in arrays]
     if name == "einsum" and len(leaves) == 1 and answers[0] is not None:

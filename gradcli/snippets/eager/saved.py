@@ -27,8 +27,8 @@ KEEP_UNREAD = {  # places of inputs that PyTorch keeps, whether or not backward 
 }
 KEEP_COMPUTED = frozenset(  # in PyTorch something that is computed from the input on the way
     (
-        *("batch_norm", "cdist", "corrcoef", "cosine_embedding_loss"),
-        *("cosine_similarity", "cov", "det", "dist", "erfinv", "gaussian_nll_loss", "group_norm"),
+        *("cdist", "corrcoef", "cosine_embedding_loss", "cosine_similarity"),
+        *("cov", "det", "erfinv", "gaussian_nll_loss", "group_norm"),
         *("inv", "instance_norm", "layer_norm", "logsigmoid", "margin_ranking_loss", "max_pool1d"),
         *("ndtr", "normalize", "pairwise_distance", "poisson_nll_loss", "qr_q", "qr_r"),
         *("quantile", "rms_norm", "scaled_dot_product_attention", "softsign", "solve"),

@@ -228,7 +228,8 @@ def joined_columns(case: Case, call: ast.Call, wanted: ast.Name) -> Iterator[Pro
         return
     whole = dotted(made.value)
     names = [a.name for a in case.reading.trace.assignments if a.line < call.lineno]
-    parts = [n for n in dict.fromkeys(names) if dotted(owner_of(_column(case, n))) == whole]
+    columns = {n: c for n in names if (c := _column(case, n)) is not None}
+    parts = [n for n, column in columns.items() if dotted(column.value) == whole]
     ends = [s.lineno for s in case.assignments(wanted.id, call.lineno)]
     used = [n for s in case.slice_of(root, call.lineno) for c in calls_in(s) for n in c.args]
     read = [n for n in used if dotted(n) == whole and n.lineno > max(ends)]
@@ -237,16 +238,9 @@ def joined_columns(case: Case, call: ast.Call, wanted: ast.Name) -> Iterator[Pro
         return
     end = "dim=1" if all(len(w) == 2 for w in widths) else "dim=-1"
     joined = f"torch.cat([{', '.join(parts)}], {end})"
-    why = (
-        f"{' and '.join(parts)} are cut out of {whole}: what is computed from {whole} itself does "
-    )
-    why += "not depend on them."
+    why = f"{' and '.join(parts)} are cut out of {whole}: what is computed from that does not "
+    why += "depend on them."
     yield from case.change(*[case.replacing(n, joined) for n in read], why=why)
-
-
-def owner_of(node: ast.Subscript | None) -> ast.expr | None:
-    """The x of x[:, 0:1]."""
-    return None if node is None else node.value
 
 
 def _column(case: Case, name: str) -> ast.Subscript | None:
@@ -255,13 +249,10 @@ def _column(case: Case, name: str) -> ast.Subscript | None:
         (target,), value = built.targets[:1], built.value
         pairs = zip(elements(target), elements(value)) if elements(value) else [(target, value)]
         for node, part in pairs:
+            if method(part) in ("requires_grad_", "clone", "unsqueeze"):
+                part = owner(part)
             if dotted(node) == name and isinstance(part, ast.Subscript):
                 return part
-            inner = (
-                owner(part) if method(part) in ("requires_grad_", "clone", "unsqueeze") else None
-            )
-            if dotted(node) == name and isinstance(inner, ast.Subscript):
-                return inner
     return None
 
 

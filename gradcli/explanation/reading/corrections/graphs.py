@@ -303,17 +303,13 @@ def carried_by_object(case: Case) -> Iterator[Proposal]:
     names = {dotted(f) for f in called} | {dotted(owner(f)) for f in called}
     for name in sorted(n for n in names if n and case.assignments(n, loop.lineno)):
         fields = getattr(case.scope.get(name), "fields", {})
-        held = [f"{name}.{field}" for field, value in fields.items() if _has_graph(value)]
-        lines = [f"{h} = {h}.detach()" for h in held if not isinstance(_field(fields, h), tuple)]
+        held = [f"{name}.{field}" for field, value in fields.items() if is_computed(value)]
+        lines = [f"{h} = {h}.detach()" for h in held]
         yield from case.change(
             case.before(loop.body[0], *lines) if lines else None,
             note=f"{name} keeps its numbers; the graph of the turn before is let go.",
             why=SECOND + f" {name} brings it along from the turn before.",
         )
-
-
-def _field(fields: dict[str, Any], path: str) -> Any:
-    return fields[path.rpartition(".")[2]]
 
 
 def carried_by_module(case: Case) -> Iterator[Proposal]:

@@ -163,6 +163,20 @@ def flattened_before(case: Case, layers: list[ast.Call]) -> Iterator[Proposal]:
 
 def normalised_features(case: Case) -> Iterator[Proposal]:
     """The features put second; the number of features where the layer is made."""
+    yield from _features_second(case)
+    norms = [c for c in case.calls(*NORMS, everywhere=True) if c.args]
+    for call in norms:
+        if number_of(call.args[0]) == int(case.match[2]):
+            yield case.replaced(call.args[0], case.match[1], reprints=True)
+    for call in norms:
+        text = _features_before(case, call)
+        if number_of(call.args[0]) is None and text not in ("", case.of(call.args[0])):
+            why = "A norm has the features that the layer before it gives."
+            yield case.replaced(call.args[0], text, why=why, reprints=True)
+
+
+def _features_second(case: Case) -> Iterator[Proposal]:
+    """norm(x.transpose(1, 2)).transpose(1, 2) for sequences whose features stand last."""
     for call in case.calls():
         x = call.args[0] if call.args and "Norm" in case.called_class(call) else None
         shape = case.shape(x) or ()
@@ -170,18 +184,6 @@ def normalised_features(case: Case) -> Iterator[Proposal]:
             new = f"{case.of(call.func)}({case.operand(x)}.transpose(1, 2)).transpose(1, 2)"
             why = "The features stand last here; a batch norm takes them second."
             yield case.replaced(call, new, why=why)
-    for call in case.calls(*NORMS, everywhere=True):
-        if call.args and number_of(call.args[0]) == int(case.match[2]):
-            yield case.replaced(call.args[0], case.match[1], reprints=True)
-    for call in case.calls(*NORMS, everywhere=True):
-        text = _features_before(case, call)
-        if (
-            call.args
-            and number_of(call.args[0]) is None
-            and text not in ("", case.of(call.args[0]))
-        ):
-            why = "A norm has the features that the layer before it gives."
-            yield case.replaced(call.args[0], text, why=why, reprints=True)
 
 
 def _features_before(case: Case, norm: ast.Call) -> str:
