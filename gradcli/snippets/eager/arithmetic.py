@@ -9,6 +9,7 @@ from ...operators import lookup
 from ..python.values import Builtin, Machine, Unsupported, error
 from .apply import apply, call_operator
 from .autocast import autocast
+from .calls import check_kind, in_place
 from .checks import check_batches, check_broadcast, check_dot, check_mm, check_mv
 from .dtypes import BOOL, result_type
 from .kernels import check_alpha, check_divisor, check_kinds, check_masks, not_implemented
@@ -17,6 +18,7 @@ from .no_backward import underived
 from .single import fused_sum
 from .tables import define, of_numbers
 from .tensor import INFERENCE_SAVED, TENSOR, DualTensor, Tensor, scalar
+from .views import check_writable
 
 NUMBERS = bool | int | float
 ELEMENTWISE = {"add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "mod": "remainder"}
@@ -190,9 +192,6 @@ def _written(function: Callable[..., Any]) -> Callable[..., Any]:
     """The result of a function of two operands written over the first, as by `//=` and `&=`."""
 
     def method(m: Machine, self: Tensor, other: Any) -> Any:
-        from .calls import check_kind
-        from .views import check_writable
-
         if _operand(other) is NotImplemented:
             return NotImplemented
         operands = [o for o in (self, other) if isinstance(o, Tensor)]
@@ -214,8 +213,6 @@ def _changed(name: str) -> Callable[..., Any]:
     """+= and the like: the tensor itself changes."""
 
     def method(m: Machine, self: Tensor, other: Any) -> Any:
-        from .calls import in_place
-
         if _operand(other) is NotImplemented:
             return NotImplemented
         return in_place(name, self, [other], {})

@@ -11,16 +11,19 @@ from ..python.values import (
     Class,
     Machine,
     Object,
+    Property,
     Unsupported,
     Wrapper,
     error,
 )
-from . import engine
+from . import calls, engine, indexing
+from .grad_names import OURS
 from .mode import MODE
 from .printing import size
 from .records import detached_copy, rename, shown, zeros_like
-from .tables import define
+from .tables import TABLES, define
 from .tensor import FREED, LABELS, RECORD, Accumulator, Edge, Record, Saved, Tensor, record_class
+from .transforms import refuse_inside
 
 CYCLE = (
     "Using backward() with create_graph=True will create a reference cycle between the parameter "
@@ -89,8 +92,6 @@ def backward(
     inputs: Any = None,
 ) -> None:
     """Add gradients to the .grad of leaves."""
-    from .transforms import refuse_inside
-
     refuse_inside("backward() called")
     if grad_variables is not None:
         if grad_tensors is not None:
@@ -256,8 +257,6 @@ def _batched(
     allow_unused: bool | None,
 ) -> tuple[Any, ...]:
     """Gradients for each row of the seeds, stacked."""
-    from . import indexing
-
     for place, (output, seed) in enumerate(zip(outputs, seeds)):
         if seed is not None and seed.shape[1:] != output.shape:
             shapes = size(seed.shape[2:]), size(output.shape)  # as PyTorch shows it
@@ -275,9 +274,6 @@ def _batched(
 
 def _stacked(column: Sequence[Tensor]) -> Tensor:
     """Gradients for all rows; PyTorch computes them at once, by a record of another name."""
-    from . import calls
-    from .grad_names import OURS
-
     stacked = calls.call("stack", [list(column)], {})
     OURS.add("Batched")
     rename(stacked, "Batched")
@@ -377,8 +373,6 @@ def _switch(name: str, settings: Any, *places: str) -> Class:
         table["__enter__"] = Builtin("__enter__", lambda m, self: None)
     cls = Class(name, members=table, module="torch.autograd.grad_mode", make=make)
     for place in places:
-        from .tables import TABLES
-
         TABLES.setdefault(place, {})[name] = cls  # type: ignore[assignment]
     return cls
 
@@ -509,8 +503,6 @@ def _register_before(m: Machine, self: Record, hook: Any) -> Handle:
 
 
 def _describe() -> None:
-    from ..python.values import Property
-
     RECORD.members.update(
         {
             "name": Builtin("name", lambda m, self: LABELS.get(shown(self), self.name)),

@@ -30,7 +30,7 @@ from .apply import apply, cast, run_graph
 from .autocast import autocast
 from .checks import LONG_NAMES, check_broadcast_all, check_output_shape, dimension
 from .dispatch import implements
-from .dtypes import BOOL, DType
+from .dtypes import BOOL, KINDS, DType, result_type
 from .grad_names import OUTPUTS, name_of_call
 from .kernels import check_alpha, check_divisor, check_kinds, check_masks, not_implemented
 from .mode import MODE
@@ -353,8 +353,6 @@ def _with_alpha(name: str, target: Tensor, args: Sequence[Any], alpha: Any) -> A
 
 def check_result(name: str, target: Tensor, graph: Node, operands: Sequence[Any]) -> None:
     """Refuse a result in place that does not fit the tensor, in PyTorch's words."""
-    from .dtypes import result_type
-
     check_output_shape(target, graph.shape)
     result = result_type(list(operands), MODE.default_dtype)
     if graph.dtype == "float" and not result.is_floating:
@@ -365,8 +363,6 @@ def check_result(name: str, target: Tensor, graph: Node, operands: Sequence[Any]
 
 def check_kind(target: Tensor, result: DType, name: str = "") -> None:
     """Refuse a result that a tensor cannot hold, of the function `name` in place."""
-    from .dtypes import KINDS
-
     if KINDS.index(result.kind) <= KINDS.index(target.dtype.kind):
         return
     kind = LONG_NAMES[target.dtype.name] if name.startswith("clamp") else target.dtype.scalar_name

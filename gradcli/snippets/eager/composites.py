@@ -11,6 +11,7 @@ from .apply import apply, call_operator
 from .arguments import check_where
 from .autocast import autocast
 from .checks import check_broadcast, check_dims, check_floating, check_mm, check_same, dimension
+from .creation import generator
 from .devices import device_of
 from .dtypes import BOOL, BY_NAME, FLOAT64, INT64, UINT8, DType
 from .kernels import SUBTRACTED_MASKS
@@ -546,8 +547,6 @@ def dropout(
         raise error("ValueError", f"dropout probability has to be between 0 and 1, but got {p}")
     if not training or p == 0:
         return input
-    from .creation import generator
-
     if not input.dtype.is_floating:
         kind = input.dtype.scalar_name
         text = f"result type Float can't be cast to the desired output type {kind}"

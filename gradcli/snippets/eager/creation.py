@@ -6,10 +6,22 @@ from typing import Any
 
 from ...lazy import np
 from ..python.operations import plain
-from ..python.values import Builtin, Class, Instance, Machine, Object, Property, Unsupported, error
+from ..python.values import (
+    EXCEPTIONS,
+    Builtin,
+    Class,
+    Instance,
+    Machine,
+    Object,
+    Property,
+    Unsupported,
+    error,
+)
 from . import nested
-from .checks import check_broadcast, check_fits
+from .apply import call_operator, cast
+from .checks import check_broadcast, check_broadcast_all, check_fits
 from .devices import check_device
+from .draws import Generator
 from .dtypes import (
     ALL,
     BFLOAT16,
@@ -25,11 +37,14 @@ from .dtypes import (
 from .kernels import not_implemented
 from .layouts import drawn_over
 from .mode import MODE
+from .no_backward import underived
 from .records import rename, with_zeros
 from .single import fused
 from .sizes import shape_value
 from .tables import TABLES, define
 from .tensor import TENSOR, MetaTensor, Tensor, tensors_in
+from .transforms import refuse_random
+from .views import check_writable, overwritten
 
 ONLY_FLOATS = "Only Tensors of floating point and complex dtype can require gradients"
 
@@ -117,8 +132,6 @@ TO_SCALAR = (
 @define("torch")
 def tensor(m: Machine, data: Any, *, dtype: Any = None, **options: Any) -> Tensor:
     """A new leaf with numbers that are copied."""
-    from ..python.values import EXCEPTIONS
-
     if isinstance(data, Tensor):
         m.warn(EXCEPTIONS["UserWarning"], COPIED)
     elif any(t.requires_grad for t in tensors_in([data])):
@@ -129,8 +142,6 @@ def tensor(m: Machine, data: Any, *, dtype: Any = None, **options: Any) -> Tenso
 @define("torch")
 def as_tensor(m: Machine, data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """A tensor as it is, or one with the memory of an array, or a new one."""
-    from .apply import cast
-
     if isinstance(data, Tensor):
         return data if dtype in (None, data.dtype) else cast(data, dtype)
     array = getattr(data, "array", None)
@@ -252,9 +263,6 @@ def linspace(
 
 def generator(chosen: Any = None) -> Any:
     """The generator of a call: the one given, or the program's."""
-    from .draws import Generator
-    from .transforms import refuse_random
-
     refuse_random()
     if chosen is not None:
         return chosen.generator
@@ -270,14 +278,10 @@ class GeneratorValue(Object):
     cls: Class
 
     def __init__(self) -> None:
-        from .draws import Generator
-
         self.generator = Generator(67280421310721)
 
 
 def _seed_generator(m: Machine, self: GeneratorValue, seed: int) -> GeneratorValue:
-    from .draws import Generator
-
     self.generator = Generator(int(seed))
     return self
 
@@ -297,8 +301,6 @@ TABLES.setdefault("torch", {})["Generator"] = GeneratorValue.cls  # type: ignore
 @define("torch")
 def manual_seed(m: Machine, seed: int) -> None:
     """Begin the random numbers anew."""
-    from .draws import Generator
-
     if isinstance(seed, str):
         text = f"invalid literal for int() with base 10: {seed!r}"
         raise error("ValueError", text)
@@ -431,8 +433,6 @@ def bernoulli(m: Machine, input: Tensor, p: Any = None, *, generator: Any = None
         drawn = low < chances
     else:
         drawn = _generator(generator).chances(input.shape, p)
-    from .no_backward import underived
-
     output = Tensor(np.asarray(drawn).astype(input.dtype.numpy), input.dtype)
     if p is not None and MODE.recording and input.requires_grad:
         underived("derivative for aten::bernoulli is not implemented", None, [input], output, None)
@@ -443,8 +443,6 @@ def bernoulli(m: Machine, input: Tensor, p: Any = None, *, generator: Any = None
 @define("Tensor")
 def bernoulli_(m: Machine, self: Tensor, p: float = 0.5, *, generator: Any = None) -> Tensor:
     """Write 1 with a probability, else 0, over all numbers."""
-    from .views import check_writable, overwritten
-
     check_writable(self)
     if isinstance(p, Tensor):
         raise Unsupported("bernoulli_ with a tensor")
@@ -520,8 +518,6 @@ def poisson(m: Machine, input: Tensor, generator: Any = None) -> Tensor:
 @define("Tensor")
 def exponential_(m: Machine, self: Tensor, lambd: float = 1.0, *, generator: Any = None) -> Tensor:
     """Write exponentially distributed numbers over all numbers."""
-    from .views import check_writable, overwritten
-
     check_writable(self)
     if lambd <= 0:
         text = f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}"
@@ -534,8 +530,6 @@ def exponential_(m: Machine, self: Tensor, lambd: float = 1.0, *, generator: Any
 @define("Tensor")
 def random_(m: Machine, self: Tensor, *ends: int, generator: Any = None, **named: Any) -> Tensor:
     """Write whole numbers from an end to the other, or from 0, over all numbers."""
-    from .views import check_writable, overwritten
-
     check_writable(self)
     arguments = {**dict(zip(("from", "to") if len(ends) > 1 else ("to",), ends)), **named}
     if "to" not in arguments or self.dtype is BOOL:
@@ -702,8 +696,6 @@ def _kind_of(m: Machine, value: Any) -> str:
 
 def _alias(tensor: Tensor) -> Tensor:
     """The same memory in another tensor."""
-    from .apply import call_operator
-
     output = call_operator("reshape", tensor, shape=tensor.shape)
     rename(output, "AliasBackward0")
     return output
@@ -763,8 +755,6 @@ def _result_type(m: Machine, tensor1: Any, tensor2: Any) -> DType:
 @define("torch")
 def broadcast_shapes(m: Machine, *shapes: Any) -> Any:
     """The shape that tensors of these shapes have together."""
-    from .checks import check_broadcast_all
-
     sizes = [shape_of([s]) for s in shapes]
     check_broadcast_all([Tensor(np.broadcast_to(0.0, s)) for s in sizes])
     return shape_value(np.broadcast_shapes(*sizes))

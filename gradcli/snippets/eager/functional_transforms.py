@@ -9,6 +9,7 @@ from ...public_names import has
 from ..python.objects import Function
 from ..python.values import Class, Instance, Machine, Module, Object, Unsupported, functions
 from .creation import generator
+from .forward import Linearized, applied, pushed, settled
 from .function import vmap_rule
 from .mode import MODE
 from .records import rename
@@ -72,8 +73,6 @@ def _unpack_dual(m: Machine, tensor: Tensor) -> tuple[Tensor, Tensor | None]:
 
 
 def _enter_level(m: Machine) -> None:
-    from .forward import applied
-
     MODE.dual_level, MODE.dual_machine = next(MODE.dual_levels), m
     MODE.apply_to_duals = applied
 
@@ -106,8 +105,6 @@ def _renamed(m: Machine, tensor: Tensor, name: str) -> Tensor:
 
 def _settled(m: Machine, tensor: Any, inputs: Sequence[Tensor]) -> Any:
     """A result of a transform, cut off where its gradient flows to the transform's inputs alone."""
-    from .forward import settled
-
     return settled(tensor, inputs) if isinstance(tensor, Tensor) else tensor
 
 
@@ -146,8 +143,6 @@ def _become(m: Machine, instance: Instance, cls: Class) -> None:
 
 def transforms_module() -> Module:
     """What the source of torch.func asks of the host."""
-    from .forward import Linearized, pushed
-
     table: dict[str, Any] = {
         "linearized": lambda m, outputs, inputs: Linearized(outputs, inputs),
         "pushed": pushed,

@@ -20,7 +20,7 @@ from .nested import NEGATIVE_STRIDE, NO_INDEX
 from .records import zeros_like
 from .tensor import Copied, Gradients, Meta, Overwritten, Record, Tensor
 from .transforms import in_vmap
-from .views import as_view, check_batched, check_writable, rebase, warn_of_repeats
+from .views import as_view, check_batched, check_writable, rebase, taken, warn_of_repeats, without
 
 ZERO_DIM = (
     "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ "
@@ -391,8 +391,6 @@ class _Put:
         self.at, self.shape = at, shape
 
     def __call__(self, m: Machine, record: Record, grads: Gradients) -> Gradients:
-        from .views import taken, without
-
         (gradient,) = grads
         if gradient is None:
             return [None, None]

@@ -23,7 +23,7 @@ from ..python.values import (
 from . import calls, indexing
 from .apply import apply, call_operator, cast, mark_rows
 from .checks import LONG_NAMES, check_broadcast, check_fits, dimension
-from .creation import TO_SCALAR, check_flag
+from .creation import TO_SCALAR, check_flag, finished, made, shape_of
 from .devices import CPU, MESSAGES, STRIDED, Device, check_device
 from .dimension_refusals import check_split
 from .dtypes import ALL, BY_NAME, DType
@@ -183,8 +183,6 @@ def unique(
 @define("Tensor")
 def new_tensor(m: Machine, self: Tensor, data: Any, *, dtype: Any = None, **options: Any) -> Tensor:
     """A new leaf, in the dtype of this tensor."""
-    from .creation import finished, made
-
     return finished(made(data, dtype or self.dtype), copies=True, **options)
 
 
@@ -193,8 +191,6 @@ def new_full(
     m: Machine, self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, **options: Any
 ) -> Tensor:
     """A tensor of one number, in the dtype of this one."""
-    from .creation import finished, shape_of
-
     kind = dtype or self.dtype
     array = np.full(shape_of((size,)), fill_value, kind.numpy)
     return finished(Tensor(array, kind), like=self, **options)

@@ -3,7 +3,18 @@
 from typing import Any
 
 from ...lazy import np
-from ..python.values import MISSING, Builtin, Class, Machine, Module, Property, error, functions
+from ..python.values import (
+    EXCEPTIONS,
+    MISSING,
+    Builtin,
+    Class,
+    Machine,
+    Module,
+    Property,
+    error,
+    functions,
+)
+from .creation import made
 from .mode import MODE
 from .printing import parameter_text
 from .records import detached
@@ -13,8 +24,6 @@ from .tensor import TENSOR, Tensor
 
 def _parameter(m: Machine, cls: Class, data: Any = None, requires_grad: bool = True) -> Tensor:
     if data is None:
-        from .creation import made
-
         data = made([], None)
     if not isinstance(data, Tensor):
         text = f"'{m.class_of(data).name}' object has no attribute 'detach'"
@@ -109,8 +118,6 @@ UNINITIALIZED_PARAMETER = UninitializedClass(
 def _buffer(m: Machine, cls: Class, data: Any = None, *, persistent: bool = True) -> Tensor:
     """A tensor that modules register among their buffers; its class stays that of tensors."""
     if data is None:
-        from .creation import made
-
         data = made([], None)
     output = detached(data)
     output.requires_grad = data.requires_grad
@@ -144,8 +151,6 @@ def _variable(
     **others: Any,
 ) -> Tensor:
     """A tensor; what it is given, with requires_grad as said."""
-    from ..python.values import EXCEPTIONS
-
     for name in others:
         text = f"'{name}' is an invalid keyword argument for this function"
         raise error("TypeError", text)
