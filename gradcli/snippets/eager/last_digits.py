@@ -40,7 +40,7 @@ HALF = _names(  # further ones in half precision
 SUMS = _names(  # whose order is that of vectors of floats, and not known of doubles
     "cumsum layer_norm log_softmax mean softmax standardize std sum var vector_norm"
 )
-PRODUCTS = ("matmul", "addmm", "bmm", "einsum", "mv", "linear")
+PRODUCTS = _names("matmul mm bmm mv addmm addmv addbmm baddbmm linear bilinear einsum tensordot")
 WHOLE_POWERS = (-2, -1, 0, 1, 2, 3)  # exponents of powers that are multiplied out
 LONG = 16  # terms of an element, from which on a product is added up in parts
 
