@@ -17,6 +17,7 @@ DEFAULTS = {
 MOST_ORDER = 9  # of a derivative
 PRECISIONS, WIDTHS = (1, 17), (40, 10_000)  # digits; columns
 UNITS = {"memory": "bytes of memory"}
+BYTES_OF_NUMBER = 32  # at most, in JSON, with what separates it from the next
 LINE = 20  # entries that a line of a list counts as
 NO_MEMORY = "there is not enough memory for this request"
 TOO_DEEP = "too many operations follow one another for this request"
@@ -72,6 +73,11 @@ class Limits:
     def bytes_of_text(self) -> int:
         """How many bytes of a text to read: more than the longest allowed text has in UTF-8."""
         return 4 * self.sizes["length"] + 4  # UTF-8 has at most 4 bytes for a character
+
+    @property
+    def bytes_of_answer(self) -> int:
+        """How many bytes an answer in JSON may have: its numbers, and as much text as was asked."""
+        return self.bytes_of_text + BYTES_OF_NUMBER * self.sizes["numbers"]
 
     def check_shape(self, elements: int, what: str, span: Span | None = None) -> None:
         """Refuse a tensor that is too large to be made, if it will be."""

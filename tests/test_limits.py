@@ -194,7 +194,14 @@ SIZES = [
 def test_no_more_is_read_than_may_be():
     assert shell("timeout 20 $GRADCLI grad - -v x=1 < /dev/zero").err.startswith("error[limit]")
     assert shell("timeout 20 $GRADCLI grad x*x -v x=@- < /dev/zero").err.startswith("error[limit]")
+    assert shell("timeout 20 $GRADCLI render - < /dev/zero").err.startswith("error[limit]")
+    assert shell("timeout 20 $GRADCLI render /dev/zero").err.startswith("error[limit]")
     assert shell("yes 'x +' | timeout 20 $GRADCLI grad - -v x=1").err.startswith("error[limit]")
+
+
+def test_a_tree_that_does_not_fit_into_memory_is_not_made():
+    for text in ("+".join(["x"] * 1_000_000), "y = x\n" * 300_000):
+        assert ends("grad", "-", "-v", "x=1", stdin=text) == "limit"
 
 
 def test_a_line_that_is_too_long_is_answered_and_passed_over():

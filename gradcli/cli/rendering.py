@@ -16,7 +16,7 @@ def render_file(streams: Streams, given: Given) -> None:
     """Write the answer of a file of JSON as the format that is asked for."""
     from ..render.formats import render
 
-    data = _read(given.answer, streams)
+    data = _read(given.answer, streams, Limits().bytes_of_answer)
     shown = restored(data)
     environment = environment_of(streams, given, shown.full)
     limits = Limits({"entries": shown.entries})
@@ -29,19 +29,21 @@ def render_file(streams: Streams, given: Given) -> None:
     write(streams, text, given)
 
 
-def _read(file: str, streams: Streams) -> Any:
-    """What JSON holds. Raises GradcliError."""
+def _read(file: str, streams: Streams, most: int) -> Any:
+    """What JSON of at most so many bytes holds. Raises GradcliError."""
+    name = "standard input" if file == "-" else file
     try:
         if file == "-":
-            text = streams.stdin_bytes().read()
+            text = streams.stdin_bytes().read(most + 1)
         else:
             with open(file, "rb") as source:
-                text = source.read()
+                text = source.read(most + 1)
+        if len(text) > most:
+            raise GradcliError("limit", f"{name} is longer than any answer, {most:,} bytes")
         return json.loads(text)
     except OSError as error:
         raise unreadable(file, error) from None
     except ValueError as error:
-        message = "standard input is" if file == "-" else f"{file} is"
-        raise GradcliError("value", f"{message} not JSON: {error}") from None
+        raise GradcliError("value", f"{name} is not JSON: {error}") from None
     except RecursionError:
         raise GradcliError("limit", TOO_DEEP) from None

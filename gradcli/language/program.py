@@ -22,6 +22,7 @@ from .source import Source
 # Brackets; also strings and comments, so that brackets within these are skipped.
 BRACKETS_AND_TEXTS = r"""[()\[\]{}]|"[^"\n]*"|'[^'\n]*'|#[^\n]*"""
 OVER_LINES = "within brackets an expression goes on over lines"
+BYTES_OF_WORD = 1_200  # of a syntax tree, for a name, a number or an opening bracket
 PARSED = 200  # brackets within brackets that Python's parser takes
 PARTS = "give parts of it names: h = ...; out = ... h ..."
 
@@ -139,6 +140,7 @@ def read_program(text: str, limits: Limits, origin: str = EXPRESSION) -> Program
             hint=EXAMPLE,
         )
     _check_brackets(source, limits)
+    _check_tree(text, limits, origin)
     body = _parse(text, source)
     if not body:
         raise GradcliError(
@@ -215,6 +217,14 @@ def _check_brackets(source: Source, limits: Limits) -> None:
     except GradcliError as error:
         error.hint = error.hint if deepest <= PARSED else PARTS
         raise
+
+
+def _check_tree(text: str, limits: Limits, origin: str) -> None:
+    """Refuse a program whose syntax tree would not fit into memory, before it is made."""
+    if BYTES_OF_WORD * len(text) > limits.sizes["memory"]:
+        words = sum(1 for _ in re.finditer(r"\w+|[\[({]", text))
+        what = f"the syntax tree of {_name_of(origin)}"
+        limits.check("memory", BYTES_OF_WORD * words, what)
 
 
 def _parse(text: str, source: Source) -> list[ast.stmt]:

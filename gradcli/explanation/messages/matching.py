@@ -41,6 +41,7 @@ CANDIDATES = 12
 CONTEXT, MOST_EXCERPT = 40, 2000  # letters of a text that are compared exactly
 LONGEST = 1500  # words of a text that are looked at
 MOST_LETTERS, MOST_PARTS = 50_000, 20  # of a log, of which the end is read
+LONGEST_PROGRAM = 500_000  # letters; what is longer is a log
 RAISED = re.compile(r"(?<![A-Za-z_.])[A-Za-z_.]*(Error|Exception|Warning)\b[\"'`\])]*\s*[:(\n]\s*")
 
 COMMENT = re.compile(r"#[# ]*(.*)")
@@ -128,7 +129,7 @@ def match(text: str) -> Match | None:
     In a traceback the last error comes first, then earlier ones, then warnings. A program is no
     message, but may have one in its comments.
     """
-    if _is_python(text):
+    if len(text) <= LONGEST_PROGRAM and _is_python(text):
         text = _commented(text)
     cleaned = clean(text[-MOST_LETTERS:])
     for part in _parts(cleaned):

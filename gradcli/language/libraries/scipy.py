@@ -52,26 +52,51 @@ def betaln(a, b):
     return op.where(is_pole(a) & is_pole(b), math.inf, out)
 
 
+def _reciprocal(x):
+    """1 / Γ(x) as a logarithm and a factor. At its zeros, the poles of Γ, the factor is one, and
+    its slope is the slope there: Γ(x) Γ(1 - x) = π / sin(π x).
+    """
+    pole, at = is_pole(x), op.detach(x)
+    inside, reflected = op.where(pole, 1.0, x), op.where(pole, 1 - x, 1.0)
+    zero = (1 - 2 * op.remainder(at, 2)) * op.sin(math.pi * (x - at)) / math.pi
+    logarithm = op.where(pole, op.lgamma(reflected), -op.lgamma(inside))
+    return logarithm, op.where(pole, zero, sign_of_gamma(x))
+
+
 def _beta(a, b):
     sign = sign_of_gamma(a) * sign_of_gamma(b) * sign_of_gamma(a + b)
     sign = op.where(is_pole(a) | is_pole(b), 1.0, sign)
-    return sign * op.exp(betaln(a, b))
+    at_zero = is_pole(a + b) & ~is_pole(a) & ~is_pole(b)
+    out = sign * op.exp(betaln(op.where(at_zero, 1.0, a), op.where(at_zero, 1.0, b)))
+    below, factor = _reciprocal(op.where(at_zero, a + b, 1.0))
+    c, d = op.where(at_zero, a, 1.0), op.where(at_zero, b, 1.0)
+    zero = sign_of_gamma(c) * sign_of_gamma(d) * factor
+    return op.where(at_zero, zero * op.exp(op.lgamma(c) + op.lgamma(d) + below), out)
+
+
+def _rgamma(x):
+    inside = op.where(op.isneginf(x), 1.0, x)
+    logarithm, factor = _reciprocal(inside)
+    return op.where(op.isneginf(x), 0.0, factor * op.exp(logarithm))
 
 
 def _binom(x, y):
-    inside = x + 1, y + 1, x - y + 1
-    sign = sign_of_gamma(inside[0]) * sign_of_gamma(inside[1]) * sign_of_gamma(inside[2])
-    logarithm = op.lgamma(inside[0]) - op.lgamma(inside[1]) - op.lgamma(inside[2])
-    return op.where(is_pole(inside[0]), math.nan, sign * op.exp(logarithm))
+    x, y = op.mul(x, 1.0), op.mul(y, 1.0)
+    (below, sign), (beside, other) = _reciprocal(y + 1), _reciprocal(x - y + 1)
+    out = sign * other * sign_of_gamma(x + 1) * op.exp(op.lgamma(x + 1) + below + beside)
+    return op.where(is_pole(x + 1), math.nan, out)
 
 
 def _poch(z, m):
-    sign = sign_of_gamma(z + m) * sign_of_gamma(z)
-    out = sign * op.exp(op.lgamma(z + m) - op.lgamma(z))
+    z, m = op.mul(z, 1.0), op.mul(m, 1.0)
     between_poles = is_pole(z) & is_pole(z + m)  # where Γ(u) / Γ(v) is ± Γ(1 - v) / Γ(1 - u)
+    above = op.where(between_poles, 1.0, z + m)
+    below, factor = _reciprocal(op.where(between_poles, 1.0, z))
+    out = sign_of_gamma(above) * factor * op.exp(op.lgamma(above) + below)
     u, v = op.where(between_poles, 1 - z, 1.0), op.where(between_poles, 1 - z - m, 1.0)
     reflected = (1 - 2 * op.remainder(m, 2)) * op.exp(op.lgamma(u) - op.lgamma(v))
-    return op.where(op.eq(m, 0), 1.0, op.where(between_poles, reflected, out))
+    out = op.where(between_poles, reflected, out)
+    return op.where(op.eq(m, 0) & ~op.isfinite(z), 1.0, out)
 
 
 def _comb(N, k):
@@ -145,21 +170,31 @@ def _is_several(axis: Any) -> bool:
 
 
 def _boxcox(x, lmbda):
+    x, lmbda = op.mul(x, 1.0), op.mul(lmbda, 1.0)
     power = op.where(op.eq(lmbda, 0), 1.0, lmbda)
-    return op.where(op.eq(lmbda, 0), op.log(x), op.expm1(power * op.log(x)) / power)
+    at_zero = op.log(x) * _exprel_near_zero(lmbda * op.log(x))
+    return op.where(op.eq(lmbda, 0), at_zero, op.expm1(power * op.log(x)) / power)
 
 
 def _inv_boxcox(y, lmbda):
-    power = op.where(op.eq(lmbda, 0), 1.0, lmbda)
-    return op.where(op.eq(lmbda, 0), op.exp(y), op.exp(op.log1p(power * y) / power))
+    y, lmbda = op.mul(y, 1.0), op.mul(lmbda, 1.0)
+    flat = op.eq(lmbda, 0)
+    power, inside = op.where(flat, 1.0, lmbda), op.where(flat, 0.0, y)
+    at_zero = op.exp(y - lmbda * op.square(y) / 2 + op.square(lmbda) * op.pow(y, 3) / 3)
+    return op.where(flat, at_zero, op.exp(op.log1p(power * inside) / power))
 
 
 LARGEST_EXPONENT = 717.0  # from which on SciPy has exprel(x) infinite
 
 
+def _exprel_near_zero(x):
+    """Its series, for the value and two derivatives at 0."""
+    return 1 + x / 2 + op.square(x) / 6
+
+
 def _exprel(x):
     inside = op.where(op.eq(x, 0), 1.0, x)
-    out = op.where(op.eq(x, 0), 1 + x / 2, op.expm1(inside) / inside)
+    out = op.where(op.eq(x, 0), _exprel_near_zero(x), op.expm1(inside) / inside)
     return op.where(x > LARGEST_EXPONENT, math.inf, out)
 
 
@@ -213,9 +248,7 @@ SPECIAL: dict[str, Any] = {
     "polygamma": polygamma,
     "pseudo_huber": lambda delta, r: _pseudo_huber(_as_array(delta), r),
     "rel_entr": rel_entr,
-    "rgamma": lambda x: op.where(
-        op.isneginf(x), 0.0, sign_of_gamma(x) * op.exp(-op.lgamma(x))
-    ),
+    "rgamma": _rgamma,
     "round": "round",
     "softmax": softmax,
     "softplus": lambda x: op.logaddexp(x, 0.0),

@@ -25,6 +25,7 @@ from .text import Text
 DEPTH = 5  # errors one after another
 READS = 50
 SECONDS = 1.2  # of the processor
+LONGEST = 100_000  # letters of a program that is changed: each change is parsed anew
 WEAK = 2.5  # changes that a weak one counts as
 
 
@@ -49,7 +50,9 @@ class Correction(NamedTuple):
 
 
 def correction(reading: Reading) -> Correction | None:
-    """The program with the smallest change that cures it, or None."""
+    """The program with the smallest change that cures it, or None; of a long one always None."""
+    if len(reading.source) > LONGEST:
+        return None
     seen, serial = {reading.source}, count()
     waiting: list[tuple[float, int, Reading, tuple[Step, ...]]] = [(0, next(serial), reading, ())]
     reads, deadline = READS, time.process_time() + SECONDS
@@ -59,7 +62,9 @@ def correction(reading: Reading) -> Correction | None:
         if result and cost + 1 >= result[0][0]:
             break
         for step, proposal in proposals(current):
-            if proposal.source in seen or not reads or time.process_time() > deadline:
+            if not reads or time.process_time() > deadline:
+                break
+            if proposal.source in seen:
                 continue
             seen.add(proposal.source)
             reads -= 1
