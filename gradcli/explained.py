@@ -5,6 +5,7 @@ from typing import Any
 
 from .errors import GradcliError, did_you_mean, short_repr
 from .explanation.analysis import Analysis
+from .explanation.blocks import notes_respelled
 from .keywords import check_number, check_text, in_keywords, in_python
 from .limits import PRECISIONS, WIDTHS
 
@@ -32,7 +33,7 @@ class Explanation:
         self._budget.renew()
         value = self._data(name)
         if name == "notes":
-            value = [note | {"message": in_python(note["message"])} for note in value]
+            value = notes_respelled(value, in_python)
         self.__dict__[name] = value
         return value
 

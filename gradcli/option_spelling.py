@@ -42,7 +42,7 @@ class Spelling(NamedTuple):
 
 
 NO_LIMITS = (  # where no limit can be raised
-    (r" \(--limit (seconds=N|entries=N shows more)\)", ""),
+    (r" \(--limit (seconds|entries)=N( shows more)?\)", ""),
     (r"; (or )?--limit seconds=N( gives more time)?", ""),
     (r"and no --limit raises that", "which no limit raises"),
 )
@@ -56,6 +56,7 @@ JSON = Spelling(
     (
         (r"gradcli jacobian -w (\w+)", r'"show": ["jacobian"], "wrt": ["\1"]'),
         (r"(?<![\w-])-w (\w+)", r'"wrt": ["\1"]'),
+        (r" \(--full shows all\)", ""),
     ),
     "an object",
     "request",
