@@ -161,6 +161,17 @@ def test_mathml_keeps_roles_and_escapes():
     assert roles == ["seed", "input:W1"]
 
 
+@pytest.mark.parametrize(("formula", "forms"), [
+    (Infix("*", Number(-2.5), x), [None]),
+    (Infix("+", Infix("*", x, Number(-2.5)), x), ["prefix"]),
+    (Infix("-", x, Number(2.5)), [None]),
+])  # fmt: skip
+def test_a_minus_after_a_sign_belongs_to_its_number(formula, forms):
+    """MathML takes a minus that is not the first of its row for a difference."""
+    element = ET.fromstring(mathml(formula))
+    assert [e.get("form") for e in element.iter() if e.text == "−"] == forms
+
+
 def test_deep_formulas_are_cut():
     chain, shared = x, x
     for _ in range(10_000):
