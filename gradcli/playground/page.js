@@ -104,7 +104,7 @@ async function show() {
 
 // The lines of an error: its sentences are wrapped, a caret stays below its place.
 function lines(text) {
-  const typed = text.split("\n");
+  const typed = text.trimEnd().split("\n");
   const caret = typed.findIndex((line) => /^ *\^+ *$/.test(line));
   return typed.map((line, k) => {
     const row = document.createElement("span");
