@@ -244,6 +244,13 @@ def forms(text: str) -> list[Tree]:
     return [read(ast.unparse(value)) for value in values]
 
 
+def test_no_display_is_longer_than_mathjax_takes():
+    """Its maxBuffer is 5 * 1024 characters, with what the commands stand for."""
+    given = ["group_norm(x, 2, w, b)", "-s", "x=1x4x2,w=4,b=4", "--full", "-f", "latex"]
+    shown = formulas_in(gradcli(*given).out)
+    assert sum(map(len, shown)) > 5120 > max(map(len, shown))
+
+
 @readers
 @pytest.mark.parametrize("example", swept(12, others=16, firsts=6))
 def test_formulas_of_examples_are_read(reader, example):
