@@ -3,7 +3,7 @@
 Values may be read from files, `values={"x": "@x.npy"}`, only with `allow_files=True`.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -36,7 +36,16 @@ def explain(
     """The explanation of the gradient of `expr`, or of its derivative of higher `order` with
     respect to one input. Raises GradcliError.
     """
-    explanation = Explanation(request_of("explain", _copied(locals())).one(suppose=True))
+    return explanation_of(locals())
+
+
+def explanation_of(
+    keywords: Mapping[str, Any], full: bool = False, say: Callable[[str], str] = in_python
+) -> Explanation:
+    """The explanation that the keywords of `explain` ask for; `full` and `say` are those of an
+    Explanation. Raises GradcliError, which speaks of options.
+    """
+    explanation = Explanation(request_of("explain", _copied(keywords)).one(suppose=True), full, say)
     explanation._analysis.gradients  # noqa: B018  (errors come now, not when it is printed)
     return explanation
 

@@ -1,10 +1,11 @@
 """An explanation as an object of Python."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any
 
 from .errors import GradcliError, did_you_mean, short_repr
 from .explanation.analysis import Analysis
+from .explanation.blocks import notes_respelled
 from .keywords import check_number, check_text, in_keywords, in_python
 from .limits import PRECISIONS, WIDTHS
 
@@ -14,13 +15,15 @@ class Explanation:
 
     Its attributes are the keys of the JSON (`grad`, `jacobian`, `inputs`, ...), with NumPy
     arrays; it prints itself in a terminal and shows itself in a notebook, on one screen or in
-    `full`; `to(format)` gives it as text.
+    `full`; `to(format)` gives it as text. `say` puts words about options as the caller has them.
     """
 
-    def __init__(self, analysis: Analysis, full: bool = False):
+    def __init__(
+        self, analysis: Analysis, full: bool = False, say: Callable[[str], str] = in_python
+    ):
         from .explanation.data import Data
 
-        self._analysis, self._data, self._full = analysis, Data(analysis), full
+        self._analysis, self._data, self._full, self._say = analysis, Data(analysis), full, say
         self._budget = analysis.problem.limits.budget
 
     @in_keywords
@@ -32,7 +35,7 @@ class Explanation:
         self._budget.renew()
         value = self._data(name)
         if name == "notes":
-            value = [note | {"message": in_python(note["message"])} for note in value]
+            value = notes_respelled(value, self._say)
         self.__dict__[name] = value
         return value
 
@@ -70,7 +73,7 @@ class Explanation:
             color=color,
             precision=precision,
             full=bool(full),
-            say=in_python,
+            say=self._say,
             place=place,
             limits=self._analysis.problem.limits,
         )
@@ -93,7 +96,7 @@ class Explanation:
         self._budget.renew()
         answer = replies.explanation(self._analysis, Choices(full=self._full))
         limits = self._analysis.problem.limits
-        environment = Environment(full=self._full, say=in_python, limits=limits)
+        environment = Environment(full=self._full, say=self._say, limits=limits)
         return {
             "text/html": fragment(answer, environment),
             "text/latex": self.to("latex", full=self._full),

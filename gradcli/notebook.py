@@ -9,11 +9,12 @@ from functools import partial
 from itertools import takewhile
 from typing import Any, NoReturn
 
-from .api import explain
+from .api import explanation_of
 from .errors import GradcliError, did_you_mean
 from .explained import Explanation
 from .fields import FIELDS, QUESTIONS
 from .language.arguments.options import read_names, read_shapes, read_values
+from .option_spelling import MAGIC, respell, respell_error
 from .render.errors import message
 
 NAME = "gradcli"
@@ -23,6 +24,7 @@ OPTIONS = (
 )
 
 
+in_magic = partial(respell, spelling=MAGIC)
 FUNCTIONS = ({*QUESTIONS} | {"read", "why", "ops"}) - {"explain"}
 
 
@@ -50,13 +52,21 @@ def _explained(shell: Any, line: str, cell: str | None = None) -> Explanation | 
             name: ",".join(getattr(arguments, name)) or None for name in ("wrt", "assume")
         }
         shapes, values = read_shapes(arguments.shapes), _values(arguments.values, shell.user_ns)
-        result = explain(
-            arguments.expr, shapes=shapes, values=values, grad=grad, grads=grads, **texts, **scalars
+        named = {
+            "shapes": shapes,
+            "values": values,
+            "grad": grad,
+            "grads": grads,
+            **texts,
+            **scalars,
+        }
+        return explanation_of(
+            {"expr": arguments.expr, "allow_files": False, **named}, arguments.full, in_magic
         )
     except GradcliError as error:
+        respell_error(error, MAGIC)
         print(message(error), end="", file=sys.stderr)
         return None
-    return Explanation(result._analysis, full=True) if arguments.full else result
 
 
 def _read(line: str, cell: str | None) -> Namespace:

@@ -1,5 +1,5 @@
 """How the fields of a request are spelled: options of a shell, fields of JSON, keywords of Python,
-labels of the playground.
+labels of the playground, options of a notebook's magic.
 
 Messages name options; if a request came otherwise, its messages are respelled.
 """
@@ -42,9 +42,21 @@ class Spelling(NamedTuple):
 
 
 NO_LIMITS = (  # where no limit can be raised
-    (r" \(--limit (seconds=N|entries=N shows more)\)", ""),
+    (r" \(--limit (seconds|entries)=N( shows more)?\)", ""),
     (r"; (or )?--limit seconds=N( gives more time)?", ""),
     (r"and no --limit raises that", "which no limit raises"),
+)
+FUNCTIONS = (  # of Python, where a shell has commands
+    (r"gradcli (\w+) -w (\w+)", r'gradcli.\1(..., wrt="\2")'),
+    (r'gradcli (\w+) "([^"]*)"', r'gradcli.\1("\2")'),
+    (r"gradcli ops (\w+) (lists|shows)", r'gradcli.ops("\1") \2'),
+    (r"gradcli read FILE", "gradcli.read(text)"),
+    (r"gradcli (explain|read|grad|formula|check|code|ops|examples)\b", r"gradcli.\1()"),
+    (r"gradcli why lists those that are", "paste its last line, as PyTorch prints it"),
+)
+FIXED_LIMITS = (
+    (r"--limit (\w+)=N raises it", r"this limit is fixed in Python: less is asked at a time"),
+    *NO_LIMITS,
 )
 JSON = Spelling(
     '"{}"',
@@ -56,6 +68,7 @@ JSON = Spelling(
     (
         (r"gradcli jacobian -w (\w+)", r'"show": ["jacobian"], "wrt": ["\1"]'),
         (r"(?<![\w-])-w (\w+)", r'"wrt": ["\1"]'),
+        (r" \(--full shows all\)", ""),
     ),
     "an object",
     "request",
@@ -68,23 +81,19 @@ PYTHON = Spelling(
     "({},)",
     set(NAMES.values()),
     (
-        (r"gradcli (\w+) -w (\w+)", r'gradcli.\1(..., wrt="\2")'),
-        (r'gradcli (\w+) "([^"]*)"', r'gradcli.\1("\2")'),
-        (r"gradcli ops (\w+) (lists|shows)", r'gradcli.ops("\1") \2'),
-        (r"gradcli read FILE", "gradcli.read(text)"),
-        (r"gradcli (explain|read|grad|formula|check|code|ops|examples)\b", r"gradcli.\1()"),
-        (r"gradcli why lists those that are", "paste its last line, as PyTorch prints it"),
+        *FUNCTIONS,
         (r"(?<![\w-])-w (\w+)", r'wrt="\1"'),
         (r"(?<![\w-])--full\b", "full=True"),
         (r"--grad is given (\d) times", r"\1 seeds are given"),
         (r"--order (\d)", r"order=\1"),
-        (r"--limit (\w+)=N raises it", r"this limit is fixed in Python: less is asked at a time"),
         (r'--target "(\w+)=([^"]*)"', r'target={"\1": \2}'),
         (r"--target (\w[\w-]*)", r'target="\1"'),
-        *NO_LIMITS,
+        *FIXED_LIMITS,
     ),
     "a dict",
 )
+VARIABLES = (r"--allow-files lets requests name files", "-v NAME takes a variable of the notebook")
+MAGIC = Spelling("", "", "", "", "", (), (*FUNCTIONS, *FIXED_LIMITS, VARIABLES), "texts")
 PAGE_LABELS = {
     "shapes": "Shapes", "values": "Values", "grad": "Seed", "wrt": "With respect to",
     "assume": "Assumptions", "order": "Order", "random_seed": "Seed of randn",

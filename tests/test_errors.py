@@ -880,6 +880,14 @@ OPTIONS = [
     ('as in --target "x=[1, 2]"', 'as in target={"x": [1, 2]}', None),
     ("--target torch and --target jax", 'target="torch" and target="jax"', None),
     ("--full shows all", "full=True shows all", "--full shows all"),
+    (
+        "8 rows left out (--full shows all)",
+        "8 rows left out (full=True shows all)",
+        "8 rows left out",
+    ),
+    ("8 rows left out (--limit seconds=N shows more)", "8 rows left out", None),
+    ("8 rows left out (--limit entries=N shows more)", "8 rows left out", None),
+    ("takes longer (--limit seconds=N).", "takes longer.", None),
     ("(gradcli jacobian -w a)", '(gradcli.jacobian(..., wrt="a"))', None),
     ("gradcli ops sof lists", 'gradcli.ops("sof") lists', "gradcli ops sof lists"),
     ("gradcli ops lists", "gradcli.ops() lists", "gradcli ops lists"),
@@ -927,7 +935,7 @@ ANSWERS = {
 @pytest.mark.parametrize("answer", one_in(3, ANSWERS))
 @pytest.mark.parametrize("full", [False, True])
 def test_an_explanation_in_python_speaks_of_keywords(answer, full):
-    for format in ("plain", "markdown"):
+    for format in ("plain", "markdown", "json"):
         shown = ANSWERS[answer](format=format, full=full, width=200)
         assert not OPTION_OF_A_SHELL.search(shown)
 
@@ -958,13 +966,21 @@ def test_an_error_in_python_speaks_of_keywords(name):
     assert not OPTION_OF_A_SHELL.search(f"{raised.value.message}\n{raised.value.hint}")
 
 
+def test_the_document_in_the_json_of_python_is_shown_as_python_shows_it(tmp_path):
+    result = library.explain("x@a", shapes={"a": (2, 1)})
+    path = tmp_path / "answer.json"
+    path.write_text(result.to("json"))
+    assert gradcli("render", str(path), "-f", "plain").out == result.to("plain")
+
+
 def test_notes_and_warnings_in_python_speak_of_keywords():
     text = "import torch; x = torch.ones(2, requires_grad=True); (x*x).sum().backward(); "
     text += "y = torch.ones(2, requires_grad=True); y.sum().backward()"
     with pytest.warns(UserWarning, match=r"gradcli.read\(\) shows all"):
         library.grad(text)
-    notes = library.explain(text).notes
-    assert any("gradcli.read() shows all" in note["message"] for note in notes)
+    explained = library.explain(text)
+    for notes in (explained.notes, json.loads(explained.to("json"))["notes"]):
+        assert any("gradcli.read() shows all" in note["message"] for note in notes)
 
 
 def test_batch_in_python_speaks_of_keywords():

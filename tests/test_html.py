@@ -385,6 +385,14 @@ def test_rows_left_out_are_left_out_of_sums():
     assert items[0] == "x.grad[0] = 5·3 + …"
 
 
+@pytest.mark.parametrize("more", [[], ["--full"]])
+def test_the_option_that_is_named_shows_more(more):
+    """Of 40 rows, an answer that is not in full shows 24 at most, whatever the limit."""
+    asked = ["jacobian", "x*x", "-v", "x=arange(40.)", "-f", "html", *more]
+    text = gradcli(*asked, "--limit", "entries=400").out
+    assert ("(--limit entries=N shows more)" if more else "(--full shows all)") in text
+
+
 def test_element_column_and_weight_are_tied_by_name():
     found = figure(page(*FLAGSHIP))
     column = [e for e in found.iter() if e.get("data-el") == "x.grad[1,2]"]

@@ -177,6 +177,15 @@ def test_a_large_product_gives_way_to_rows():
     np.testing.assert_allclose(found, n * (n + 1) / 2)
 
 
+def test_values_in_entries_have_the_digits_of_other_numbers():
+    from console import gradcli as run
+
+    given = ["jacobian", "x * exp(y)", "-w", "y", "-s", "y=2", "-v"]
+    assert "1.2346·exp(y[0])" in run(*given, "x=[1.23456789,2]").out
+    assert "1.2345679·exp(y[0])" in run(*given, "x=[1.23456789,2]", "--precision", "8").out
+    assert "0.123456789·exp(x[0])" in run("jacobian", "0.123456789 * exp(x)", "-s", "x=2").out
+
+
 def test_entries_that_are_not_finite_are_shown_without_a_seed():
     from console import gradcli as run
 

@@ -241,6 +241,28 @@ def test_what_is_wrong_is_printed(line, complaint, capsys):
     assert complaint in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("kind", ["text/plain", "text/markdown", "text/html"])
+@pytest.mark.parametrize("full", ["", " --full"])
+def test_a_magic_speaks_of_its_options(kind, full):
+    shown = Shell()(f"-s w=4x5{full}", "x @ w")._repr_mimebundle_()[kind]
+    shown = re.sub(r"<[^>]*>", "", shown)
+    assert "(choose with -s x=4x4)" in shown
+    assert "with --grad" in shown
+    assert "gradcli jacobian" not in shown
+
+
+@pytest.mark.parametrize(
+    ("line", "cure"),
+    [
+        ("a*b + c*d*e -v a=[1,2,3] -v c=[1,2]", "-s "),
+        ("'x * x' -v x=@x.npy", "-v NAME takes a variable of the notebook"),
+    ],
+)
+def test_what_a_magic_lacks_is_an_option_of_it(line, cure, capsys):
+    assert Shell()(line) is None
+    assert cure in capsys.readouterr().err
+
+
 # ---- a notebook that is run ----------------------------------------------------------------------
 
 CELLS = [

@@ -178,6 +178,7 @@ def test_another_expression_leaves_the_example(playground, browser):
     assert [page.input_value(f"[name={name}]") for name in ("values", "grad")] == ["", ""]
     error = page.locator("#error")
     error.wait_for()
+    assert error.evaluate("e => e.scrollWidth <= e.clientWidth")
     assert error.bounding_box()["y"] < page.locator("[name=shapes]").bounding_box()["y"]
     assert axe.Axe().run(page).response["violations"] == []
     page.fill("[name=values]", "u=[1.]\nw=[2.]")

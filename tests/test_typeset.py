@@ -161,6 +161,17 @@ def test_mathml_keeps_roles_and_escapes():
     assert roles == ["seed", "input:W1"]
 
 
+@pytest.mark.parametrize(("formula", "forms"), [
+    (Infix("*", Number(-2.5), x), [None]),
+    (Infix("+", Infix("*", x, Number(-2.5)), x), ["prefix"]),
+    (Infix("-", x, Number(2.5)), [None]),
+])  # fmt: skip
+def test_a_minus_after_a_sign_belongs_to_its_number(formula, forms):
+    """MathML takes a minus that is not the first of its row for a difference."""
+    element = ET.fromstring(mathml(formula))
+    assert [e.get("form") for e in element.iter() if e.text == "−"] == forms
+
+
 def test_deep_formulas_are_cut():
     chain, shared = x, x
     for _ in range(10_000):
@@ -231,6 +242,13 @@ def forms(text: str) -> list[Tree]:
     """The formulas of some statements."""
     values = (s.value for s in ast.parse(text).body if isinstance(s, ast.Assign | ast.Expr))
     return [read(ast.unparse(value)) for value in values]
+
+
+def test_no_display_is_longer_than_mathjax_takes():
+    """Its maxBuffer is 5 * 1024 characters, with what the commands stand for."""
+    given = ["group_norm(x, 2, w, b)", "-s", "x=1x4x2,w=4,b=4", "--full", "-f", "latex"]
+    shown = formulas_in(gradcli(*given).out)
+    assert sum(map(len, shown)) > 5120 > max(map(len, shown))
 
 
 @readers

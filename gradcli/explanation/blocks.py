@@ -237,6 +237,13 @@ def respelled(block: Any, respell: Callable[[str], str]) -> Any:
     return type(block)(*parts) if hasattr(block, "_fields") else tuple(parts)
 
 
+def notes_respelled(
+    notes: list[dict[str, str]], respell: Callable[[str], str]
+) -> list[dict[str, str]]:
+    """Notes, as data, with `respell` applied to their messages."""
+    return [note | {"message": respell(note["message"])} for note in notes]
+
+
 def plain(*pieces: str | Piece) -> Line:
     """A line of pieces; strings become tokens without a role."""
     return tuple(Token(p) if isinstance(p, str) else p for p in pieces)

@@ -12,7 +12,7 @@ from ..notation import tree
 from ..notation.formulas.spelling import read_element
 from ..notation.indices.collect import Simplifier
 from ..notation.indices.expressions import Expr, TooLong, resolved_values, substituted
-from ..notation.indices.written import Lettering, Writing
+from ..notation.indices.written import EXACT, Lettering, Writing
 from ..notation.tree import Token
 from .analysis import Analysis, is_large, none_if_unwritable, within_budget
 from .blocks import UNWRITTEN, ZERO, Formula, typed, verbatim
@@ -45,9 +45,9 @@ def of_rows(
     return tuple(tuple(entry(k, c) for c in columns) for k in at)
 
 
-def in_symbols(a: Analysis, w: Wording, x: Input) -> Entry | None:
+def in_symbols(a: Analysis, w: Wording, x: Input, precision: int = 5) -> Entry | None:
     """A function that returns the formula of an entry, UNWRITTEN in large programs; None if the
-    Jacobian is numeric, or zero.
+    Jacobian is numeric, or zero. Values of inputs are written with `precision` digits.
     """
     if a.jacobian(x).numeric:
         return None
@@ -56,7 +56,7 @@ def in_symbols(a: Analysis, w: Wording, x: Input) -> Entry | None:
     grad = by_index.shortest_way(w, x)
     if grad is None:
         return None
-    entry = _by_index(a, w, x, grad) or _by_elements(a.rows(grad), w)
+    entry = _by_index(a, w, x, grad, precision) or _by_elements(a.rows(grad), w)
     budget = a.problem.limits.budget
     return lambda k, c: budget.search(lambda: entry(k, c), lambda: UNWRITTEN)
 
@@ -109,7 +109,7 @@ class _ElementText:
 
 
 @within_budget()
-def _by_index(a: Analysis, w: Wording, x: Input, grad: Node) -> Entry | None:
+def _by_index(a: Analysis, w: Wording, x: Input, grad: Node, precision: int) -> Entry | None:
     """Entries read off the index notation of the Jacobian, in the user's names, with the values of
     inputs that have some; None if it has no index notation.
     """
@@ -120,7 +120,7 @@ def _by_index(a: Analysis, w: Wording, x: Input, grad: Node) -> Entry | None:
     if result is None:
         return None
     expression, places, sizes = result
-    write = Writing(w.names, "·")
+    write = Writing(w.names, "·", digits=precision if valued else EXACT)
 
     @lru_cache(maxsize=1)
     def row(k: int) -> tuple[Expr, Simplifier]:

@@ -98,8 +98,20 @@ async function show() {
     answer.srcdoc = found.page;
     answer.classList.remove("old");
   } else {
-    error.textContent = found.error;
+    error.replaceChildren(...lines(found.error));
   }
+}
+
+// The lines of an error: its sentences are wrapped, a caret stays below its place.
+function lines(text) {
+  const typed = text.trimEnd().split("\n");
+  const caret = typed.findIndex((line) => /^ *\^+ *$/.test(line));
+  return typed.map((line, k) => {
+    const row = document.createElement("span");
+    row.textContent = `${line}\n`;
+    row.classList.toggle("sentence", caret < 0 || k < caret - 1 || k > caret);
+    return row;
+  });
 }
 
 function later() {

@@ -34,8 +34,9 @@ class Environment(NamedTuple):
         """How many entries of a table or a tensor are shown in full."""
         return (DEFAULTS if self.limits is None else self.limits.sizes)["entries"]
 
-    def shows_more(self, whole: bool) -> str:
-        """The option that shows more of a table that is `whole`, or cut to the width."""
+    @property
+    def shows_more(self) -> str:
+        """The option that shows more of a table."""
         if self.hurried:
             return "--limit seconds=N shows more"
-        return "--limit entries=N shows more" if whole else "--full shows all"
+        return "--limit entries=N shows more" if self.full else "--full shows all"

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any, TypeVar
 
 from ..errors import GradcliError, did_you_mean
-from ..explanation.blocks import Document, Graph, Reply, respelled
+from ..explanation.blocks import Document, Graph, Reply, notes_respelled, respelled
 from .environment import Environment
 from .names import CHOOSING, FORMATS
 
@@ -37,6 +37,8 @@ def with_document(answer: Reply, environment: Environment) -> Any:
     # the document first: both look for what is shortest, and share their time
     documents = answer.documents(FORMATS["json"].use)
     data = answer.data()
+    if "notes" in data:
+        data |= {"notes": notes_respelled(data["notes"], environment.say)}
 
     def layout(documents: list[Document], e: Environment) -> dict[str, Any]:
         return serialized(ShownDocuments(documents, e.precision, e.full, e.entries), data)
@@ -49,11 +51,7 @@ def fragment(answer: Reply, environment: Environment) -> str:
     from .html import html_fragment
 
     (built,) = answer.documents("lines")
-    return in_time(
-        [built],
-        environment,
-        lambda ds, e: html_fragment(respelled(ds[0], e.say), e),
-    )
+    return in_time([built], environment, lambda documents, e: html_fragment(documents[0], e))
 
 
 def render_graph(answer: Reply, format: str, environment: Environment) -> str:
@@ -79,26 +77,30 @@ def in_time(
     environment: Environment,
     layout: Callable[[list[Document], Environment], R],
 ) -> R:
-    """Documents in the `layout` of an environment; with less in them where that takes too long."""
+    """Documents in the `layout` of an environment, in the words of who asked; with less in them
+    where that takes too long.
+    """
+
+    def said(documents: list[Document]) -> list[Document]:
+        say = environment.say
+        return documents if say is str else [respelled(built, say) for built in documents]
 
     def briefly() -> R:
         from .trimmed import trimmed
 
         return layout(
-            [trimmed(d, environment.full) for d in documents],
+            said([trimmed(d, environment.full) for d in documents]),
             environment._replace(full=False, hurried=True),
         )
 
     def whole() -> R:
-        return layout(documents, environment)
+        return layout(said(documents), environment)
 
     limits = environment.limits
     return whole() if limits is None else limits.budget.present(whole, briefly)
 
 
 def _rendered(format: str, documents: list[Document], environment: Environment) -> str:
-    if environment.say is not str:
-        documents = [respelled(built, environment.say) for built in documents]
     name, several, _ = FORMATS[format]
     renderer = getattr(import_module(f".{name}", __package__), f"render_{name}")
     if several:

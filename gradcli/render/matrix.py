@@ -76,9 +76,8 @@ def cut(
         for n, what in ((matrix.skipped_rows[1], "row"), (hidden_columns, "column"))
         if n
     ]
-    more = environment.shows_more(room is None)
-    left_out = environment.say(f"… {' and '.join(parts)} left out ({more})") if parts else ""
-    return Cut(columns, rows, left_out)
+    left_out = f"… {' and '.join(parts)} left out ({environment.shows_more})" if parts else ""
+    return Cut(columns, rows, environment.say(left_out))
 
 
 def _with_gap(keep: list[int], skipped: tuple[int, int]) -> list[int | None]:

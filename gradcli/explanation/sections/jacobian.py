@@ -185,7 +185,7 @@ def picture_of(a: Analysis, w: Wording, x: Input, s: Structure) -> list[Block]:
     meant = ", ".join(text for shade, text in enumerate(SHADES) if shade in shades)
     meant = meant if size > 1 else "· zero, █ not zero"
     drawn = (
-        "dark where none of them is zero, light where some are" if small > 1 else "dark if not 0"
+        "solid where none of them is zero, faint where some are" if small > 1 else "solid if not 0"
     )
     return [Picture(cells, fine, _legend(size, meant), _legend(small, drawn))]
 
@@ -220,7 +220,7 @@ def matrix(
     most = _most(a, out.numel, x.node.numel, full)
     rows, rows_before = places(out.numel, most)
     columns, columns_before = places(x.node.numel, most)
-    entry = written.in_symbols(a, w, x)
+    entry = written.in_symbols(a, w, x, precision)
     many = not full and len(columns) > FEW
     if entry and many and len(entry(rows[0], columns[0]).text) > written.WIDE:
         columns, columns_before = places(x.node.numel, FEW)

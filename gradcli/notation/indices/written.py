@@ -35,6 +35,7 @@ from .expressions import (
 from .places import Place
 
 LETTERS = "ijklmnpqrstuvw"
+EXACT = 15  # digits of a float that have no rounding error
 
 
 def free_letters(taken: Collection[str]):
@@ -104,14 +105,16 @@ def _without_offset(left: Place, right: Place) -> tuple[Place, Place]:
     return places.plus(left, -offset), places.plus(right, -offset)
 
 
-def _unrounded(value: float) -> float:
-    """A float without rounding error: 0.9 for 0.8999999999999999."""
-    return value if isinstance(value, int) else float(f"{value:.15g}")
+def _of_digits(value: float, digits: int) -> float:
+    """A float of so many digits, which has no rounding error: 0.9 for 0.8999999999999999. A whole
+    number has all of its digits.
+    """
+    return value if float(value).is_integer() else float(f"{value:.{digits}g}")
 
 
 class Writing:
     """Turns expressions into trees; `times` is the symbol of products: "·", "*" or a space.
-    `generic_sizes` is as in `formula`.
+    `generic_sizes` is as in `formula`; `digits` are those of numbers.
     """
 
     def __init__(
@@ -119,15 +122,17 @@ class Writing:
         names: Mapping[Node, Name],
         times: str = " ",
         generic_sizes: GenericSizes | None = None,
+        digits: int = EXACT,
     ):
         self.names, self.times, self.generic_sizes = names, times, generic_sizes
+        self.digits = digits
         self.formulas = Writer(names, generic_sizes)
         self.bases: dict[Node, Tree] = {}
 
     def __call__(self, e: Expr) -> Tree:
         """The tree of an expression."""
         if isinstance(e, Number):
-            return self.formulas.number(_unrounded(e.value))
+            return self.formulas.number(_of_digits(e.value, self.digits))
         if isinstance(e, Element):
             return self.element(e.node, [self.place(p) for p in e.places])
         if isinstance(e, Relation):
@@ -164,7 +169,7 @@ class Writing:
         return places.written(place, self._in_place, "*" if self.times == "*" else "")
 
     def _in_place(self, value: Expr, alone: bool) -> Tree:
-        written = Writing(self.names, self.times, self.generic_sizes)(value)
+        written = Writing(self.names, self.times, self.generic_sizes, self.digits)(value)
         needs_no_brackets = alone or not isinstance(written, Infix | Prefix | tree.Sum)
         return written if needs_no_brackets else tree.Bracketed(written)
 

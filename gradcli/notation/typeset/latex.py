@@ -29,6 +29,7 @@ from .pieces import (
     Piece,
     Sign,
     Words,
+    has_left_side,
 )  # fmt: skip
 
 LAYOUTS = {  # what a layout opens with, what stands between its parts, between rows, at its end
@@ -151,17 +152,9 @@ def _sign(result: Sequence[Piece], k: int, tall: bool) -> str:
         return f"\\right{sign}" if tall else sign
     if sign == TIMES.text:
         return _between(result[k - 1], result[k + 1])
-    if sign in ("−", "+") and not _has_left_side(result, k):
+    if sign in ("−", "+") and not has_left_side(result, k):
         return SIGNS[sign].strip()
     return SIGNS.get(sign, sign)
-
-
-def _has_left_side(result: Sequence[Piece], k: int) -> bool:
-    """Whether something stands to the left of a sign that it takes from."""
-    before = result[k - 1] if k else Mark("", "open")
-    if isinstance(before, Mark):
-        return before.place == "close"
-    return not isinstance(before, Sign) or before.text in (")", "]", "⊤", "∞", "𝟏", "𝟎", "⋯")
 
 
 def _between(left: Piece, right: Piece) -> str:

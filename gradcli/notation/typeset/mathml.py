@@ -25,6 +25,7 @@ from .pieces import (
     Mark,
     Piece,
     Sign,
+    has_left_side,
 )  # fmt: skip
 
 NAMESPACE = "http://www.w3.org/1998/Math/MathML"
@@ -47,6 +48,7 @@ LAYOUTS = {  # what a layout opens with, what stands between its parts, between 
     ),
 }  # fmt: skip
 PLACES = ("open", "next", "row", "close")
+PREFIX_MINUS = '<mo form="prefix">−</mo>'
 NO_OPERATORS = ("⊤", "∞", "𝟙", "𝟏", "𝟎")  # signs that are names of things
 
 
@@ -60,7 +62,16 @@ def mathml(tree: Tree) -> str:
 def written(result: Sequence[Piece]) -> str:
     """Pieces as elements of MathML."""
     tall = tall_brackets(result)
-    return "".join(_element(piece, k in tall) for k, piece in enumerate(result))
+    return "".join(
+        PREFIX_MINUS if _is_prefix(result, k) else _element(piece, k in tall)
+        for k, piece in enumerate(result)
+    )
+
+
+def _is_prefix(result: Sequence[Piece], k: int) -> bool:
+    """Whether it is a minus without a left side, after a sign; else MathML knows it itself."""
+    after_sign = k > 0 and isinstance(result[k - 1], Sign)
+    return after_sign and result[k] == Sign("−") and not has_left_side(result, k)
 
 
 def _element(piece: Piece, tall: bool) -> str:

@@ -3,7 +3,7 @@ things. The writers of LaTeX and MathML each say how they print these.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 
@@ -88,6 +88,14 @@ def in_rows(layout: str, rows: Iterable[Iterable[Iterable[Any]]]) -> Iterator[An
                 yield Mark(layout, "next")
             yield from part
     yield Mark(layout, "close")
+
+
+def has_left_side(result: Sequence[Piece], k: int) -> bool:
+    """Whether something stands to the left of a sign that it takes from."""
+    before = result[k - 1] if k else Mark("", "open")
+    if isinstance(before, Mark):
+        return before.place == "close"
+    return not isinstance(before, Sign) or before.text in (")", "]", "⊤", "∞", "𝟏", "𝟎", "⋯")
 
 
 LETTERS = {

@@ -18,6 +18,7 @@ ROOM = {"standalone": 62, "overlay": 48}  # characters of an equation on a page
 ITEM, DEPTH = 4.5, 2  # characters of indentation of a list's item, and of each level below it
 EQUALS_WIDTH = 2.4
 SHAPE = r"\s*\(?\d+(?:×\d+)*,?\)?\s*"
+LONGEST = 4_000  # characters in one display: MathJax takes 5,120, with what its commands stand for
 LONG_WORD, BREAKABLE = r"[\w\\]{24,}", "\\_\\allowbreak{}"
 UNSEEN = r"\\(left|right|math\w+|operatorname|text)"  # commands that print nothing
 
@@ -31,8 +32,22 @@ def aligned(lines: Iterable[Line], room: float | None = None) -> str:
 
 
 def align(rows: Iterable[str]) -> str:
-    """Rows of equations."""
-    return "\\begin{align*}\n" + " \\\\\n".join(rows) + "\n\\end{align*}"
+    """Rows of equations, in several parts where they are too long for MathJax."""
+    return "\n\n".join(
+        "\\begin{align*}\n" + " \\\\\n".join(part) + "\n\\end{align*}" for part in _in_parts(rows)
+    )
+
+
+def _in_parts(rows: Iterable[str]) -> list[list[str]]:
+    """The rows, as many together as are no longer than LONGEST; a longer one stands alone."""
+    parts, size = list[list[str]]([[]]), 0
+    for row in rows:
+        if parts[-1] and size + len(row) > LONGEST:
+            parts.append([])
+            size = 0
+        parts[-1].append(row)
+        size += len(row)
+    return parts
 
 
 def rows_of(lines: Iterable[tuple[Line, str]], room: float | None = None) -> list[str]:
