@@ -796,7 +796,6 @@ def test_a_tenth_of_numpy_is_refused_at_most():
     assert refused <= 0.1, names
 
 
-@pytest.mark.oracle
 @pytest.mark.parametrize(
     ("text", "value", "words"),
     [
@@ -813,6 +812,7 @@ def test_slopes_that_are_not_those_of_jax_are_named(text, value, words):
     assert [words in message for message in said] == ([True] if words else [])
 
 
+@pytest.mark.oracle
 def test_a_fifth_of_jax_is_refused_at_most():
     import jax
     import jax.scipy.special
