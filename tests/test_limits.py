@@ -204,6 +204,10 @@ def test_a_tree_that_does_not_fit_into_memory_is_not_made():
         assert ends("grad", "-", "-v", "x=1", stdin=text) == "limit"
 
 
+def test_a_text_of_very_many_lines_is_not_read():
+    assert ends("read", "-", stdin="x = 1\n" * 25_001) == "limit"
+
+
 def test_a_line_that_is_too_long_is_answered_and_passed_over():
     lines = ['{"expr": "x"}', "x" * 500, '{"expr": "y"}', "y" * 500]
     answers = gradcli("batch", "-", "--limit", "length=50", stdin="\n".join(lines)).lines

@@ -5,9 +5,13 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ..errors import GradcliError
 from .python.machine import Outcome
 from .reading import Reading, Setting, read
 from .source import Program, after, programs
+
+
+MOST_LINES = 25_000  # of a text, which take two to three seconds
 
 
 class Read(NamedTuple):
@@ -22,8 +26,11 @@ def read_all(text: str, setting: Setting | None = None) -> list[Read]:
     modules need no import. The cells of a notebook are one program.
 
     A fragment that needs names which nothing before it defines is left out of a page that has
-    whole programs too.
+    whole programs too. Raises GradcliError `limit`.
     """
+    if text.count("\n") > MOST_LINES:
+        message = f"a text of more than {MOST_LINES:,} lines is too long to be read"
+        raise GradcliError("limit", message, hint="read the part of it that goes wrong")
     result: list[Read] = []
     fragments: list[Read] = []
     for program in programs(code_of(text) or text):
