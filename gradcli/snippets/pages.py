@@ -10,7 +10,6 @@ from .python.machine import Outcome
 from .reading import Reading, Setting, read
 from .source import Program, after, programs
 
-
 MOST_LINES = 25_000  # of a text, which take two to three seconds
 
 
