@@ -1,5 +1,7 @@
 """Losses of classes: a label, a probability or a yes for each."""
 
+import math
+
 from ..errors import GradcliError
 from ..graphs import shapes
 from ..graphs.operator import FLOATS_FIRST, check_kinds
@@ -143,9 +145,7 @@ def _soft_cross_entropy(logp, target, weight, axis, reduction, label_smoothing):
     losses = -terms.sum(dim=axis)
     if reduction == "mean":
         count = size(losses, dim=tuple(range(losses.ndim)))
-        return losses.sum() / (
-            count if logp.shape[axis] else 0
-        )  # PyTorch's count is one of classes
+        return losses.sum() / (count if logp.shape[axis] else math.nan)  # as PyTorch's 0 / 0
     return reduced(losses, reduction)
 
 
