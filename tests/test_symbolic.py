@@ -132,7 +132,7 @@ def posed(example: Example) -> tuple[Problem, dict]:
 # ---- every operator ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("example", swept(16, others=2))
+@pytest.mark.parametrize("example", swept(16))
 def test_example(example):
     if unwritten(example):
         what_has_no_symbols_says_so(example)

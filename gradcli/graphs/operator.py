@@ -456,6 +456,9 @@ ONE_KIND = " of one kind"
 FLOATS_FIRST: Takes = "floats", slice(1)  # the others may be integers and masks
 
 
+OF_TWO_WIDTHS = "takes no integers of 32 bits beside those of 64"
+
+
 def check_kinds(name: str, takes: Takes, operands: Iterable[Any]) -> None:
     """Raise GradcliError for operands of dtypes that a function does not accept, according to the
     field `takes` of an operator.
@@ -470,8 +473,7 @@ def check_kinds(name: str, takes: Takes, operands: Iterable[Any]) -> None:
     text = _refused_kinds(takes, operands)
     if text is not None:
         masks = "bool" in dtypes(operands)
-        narrow = "32 bits" in text
-        hint = "as 64 bits: x.long()" if narrow else "as floats: x.double()"
+        hint = "as 64 bits: x.long()" if text == OF_TWO_WIDTHS else "as floats: x.double()"
         if masks:
             hint = "its numbers, 0 and 1, are mask.double(), and its opposite is ~mask"
         raise GradcliError("arguments", f"{name}() {text}", hint=hint)
@@ -488,7 +490,7 @@ def _refused_kinds(takes: str, operands: Sequence[Any]) -> str | None:
     if kind != takes and tensors and len(kinds) > 1:
         return f"takes no {' beside '.join(WORDS[k] for k in WORDS if k in kinds)}"
     if kind != takes and kinds == {"int"} and {"int", "long"} <= set(map(_width, operands)):
-        return "takes no integers of 32 bits beside those of 64"
+        return OF_TWO_WIDTHS
     return None
 
 

@@ -7,14 +7,14 @@ from .families import named, shorthand
 from .leaves import filled_as
 
 
-def _dropout(name, *names, training_by_default, sentence):
+def _dropout(name, *names, training_by_default, sentence, ranks=None):
     @named(name, sentence)
     def meaning(input, p=0.5, training=training_by_default, inplace=False, *, train=None):
         check_in_place(name, inplace)
         x = as_node(input)
-        if name == "dropout1d" and x.ndim not in (2, 3):
-            have = shapes.text(x.shape)
-            raise GradcliError("shape", f"dropout1d() takes 2 or 3 dimensions, not {have}")
+        if ranks and x.ndim not in ranks:
+            wanted, have = " or ".join(map(str, ranks)), shapes.text(x.shape)
+            raise GradcliError("shape", f"{name}() takes {wanted} dimensions, not {have}")
         return _dropped(name, x, p, training if train is None else train)
 
     return shorthand(*names, switches=("train",))(meaning)
@@ -41,7 +41,7 @@ dropout = _dropout(
     sentence="input as it is; while training PyTorch drops each element with probability p.",
 )
 CHANNELS = "input as it is; while training PyTorch drops each channel with probability p."
-dropout1d = _dropout("dropout1d", training_by_default=True, sentence=CHANNELS)
+dropout1d = _dropout("dropout1d", training_by_default=True, sentence=CHANNELS, ranks=(2, 3))
 dropout2d = _dropout(
     "dropout2d",
     *("dropout3d", "feature_dropout"),

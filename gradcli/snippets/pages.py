@@ -10,7 +10,7 @@ from .python.machine import Outcome
 from .reading import Reading, Setting, read
 from .source import Program, after, programs
 
-MOST_LINES = 25_000  # of a text, which take two to three seconds
+MOST_LINES = 20_000  # of a text, which take two to three seconds
 
 
 class Read(NamedTuple):

@@ -27,7 +27,7 @@ from .zeros import LABELLED, negative_zeros, of_labels, of_softmax
 class OperatorBackward:
     """The backward through an operator: from the gradient of its output to those of its inputs."""
 
-    __slots__ = ("back", "compute", "fixed", "places", "plan", "reads_output")
+    __slots__ = ("back", "compute", "fixed", "places", "plan")
 
     def __init__(
         self,
@@ -79,6 +79,14 @@ class OperatorBackward:
         arrays = [array_in(tensors.get(k), self.compute) for k in range(len(op.inputs))]
         return Tensor(computed(self.plan, arrays, self.compute), output.dtype)
 
+    def values_of_nodes(self, inputs: Mapping[int, Any], output: Any, gradient: Any) -> Any:
+        """What the rule reads, by node: inputs, the upstream gradient, and the output if any."""
+        values = {self.plan.leaves[k]: value for k, value in inputs.items()}
+        values[self.back.seed] = gradient
+        if output is not None:
+            values[self.plan.node] = output
+        return values
+
 
 def _lay_out(node: Node, record: Record, received: Tensor, gradients: Gradients) -> None:
     """Lay out the gradients that have memory of their own as PyTorch does."""
@@ -99,10 +107,8 @@ def _untracked(
     record: Record,
 ) -> list[Tensor | None]:
     leaves = backward.plan.leaves
-    values = {leaves[k]: array_in(t, backward.compute) for k, t in tensors.items()}
-    values[backward.back.seed] = gradient.data
-    if output is not None:
-        values[backward.plan.node] = output.data
+    inputs = {k: array_in(t, backward.compute) for k, t in tensors.items()}
+    values = backward.values_of_nodes(inputs, output and output.data, gradient.data)
     precision = backward.compute.precision
     arrays = backward.back.numbers(dict(values), precision)
     if backward.plan.node.op.name in LABELLED and backward.back.places[0] == 0:
@@ -184,10 +190,7 @@ def _recorded(
 ) -> list[Tensor | None]:
     """The gradients, each of whose operations has its record with PyTorch's name."""
     node = backward.plan.node
-    values: dict[Any, Any] = {backward.plan.leaves[k]: t for k, t in tensors.items()}
-    values[backward.back.seed] = gradient
-    if output is not None:
-        values[node] = output
+    values = backward.values_of_nodes(tensors, output, gradient)
     roots = [None if n is None else with_graph(n) for n in backward.back.gradients]
     names = {
         root: gradient_name(record, node, place, root)
