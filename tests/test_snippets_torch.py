@@ -70,6 +70,10 @@ REFUSED = {  # what PyTorch does in an order, or with numbers, that are not know
         "x = torch.rand(1, 3, requires_grad=True)\ny = F.layer_norm(x, (3,))\nx.data[0] = 5.\n"
         "y.sum().backward()"
     ): "backward through layer_norm() after a change through .data of it",
+    (
+        "x = torch.arange(4.).requires_grad_()\ny = x.cummax(0).values.sum()\nx.data.neg_()\n"
+        "y.backward()"
+    ): "backward through cummax_values() after a change through .data of it",
 }
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from ..autodiff.forward import transposed
 from ..autodiff.reverse import Step, backward
-from ..graphs import AGAIN, OPS, Node, intern, walk
+from ..graphs import AGAIN, INTERMEDIATE, OPS, Node, intern, walk
 from ..graphs.flops import total
 from ..language.problem import Input
 from .analysis import Analysis
@@ -144,7 +144,11 @@ def _as_written(nodes: Collection[Node]) -> dict[Node, Node]:
     """The nodes of the program by equivalent nodes: their expansions, and for one of several
     outputs the node with all outputs.
     """
-    parts = {intern(n.op, n.inputs, n.attrs): n for n in nodes if callable(n.op.saved) and n.span}
+    parts = {
+        intern(n.op, n.inputs, n.attrs): n
+        for n in nodes
+        if n.span and any(isinstance(part, Node) for part in n.op.saved_for(n))
+    }
     meanings = {n.expansion: n for n in nodes if n.expansion and n.expansion not in n.inputs}
     return parts | meanings
 
@@ -164,9 +168,9 @@ def _saved(step: Step, computed_nodes: Mapping[Node, int], written: Mapping[Node
 
 
 def _saved_nodes(step: Step, computed_nodes: Mapping[Node, int]) -> Iterator[Node | None]:
-    node, declared = step.node, step.node.op.saved
-    named = dict(zip(node.op.inputs, node.inputs)) | {"output": node}
-    for part in declared(node, *node.inputs, **node.attrs) if callable(declared) else declared:
+    node = step.node
+    named = dict(zip(node.op.inputs, node.inputs)) | {"output": node, INTERMEDIATE: None}
+    for part in node.op.saved_for(node):
         if part is ... and node.op.rule is None:
             for inner in reversed(_within(step)):
                 yield from _saved_nodes(inner, computed_nodes)

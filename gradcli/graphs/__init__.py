@@ -13,10 +13,11 @@ from .node import (
     walk,
     with_graph,
 )
-from .operator import AGAIN, NoRule, Operator, StaysZero
+from .operator import AGAIN, INTERMEDIATE, NoRule, Operator, StaysZero
 
 __all__ = [
     "AGAIN",
+    "INTERMEDIATE",
     "OPS",
     "NoRule",
     "Node",

@@ -19,7 +19,7 @@ from .node import OPS, Node, as_node, intern, walk
 from .shapes import Shape
 
 DTYPES = ("float", "int", "bool")
-AGAIN = "again"
+AGAIN, INTERMEDIATE = "again", "intermediate"
 PLAIN = frozenset(TENSORS)  # types of arguments that need no binding
 
 
@@ -185,9 +185,11 @@ class Operator:
     view: bool | Callable[..., bool] = False
     """(**attrs) -> whether PyTorch's result shares the memory of the first input; or that."""
     saved: Any = (...,)
-    """What PyTorch saves for backward, if that is not what the rule uses: names of inputs,
+    """What PyTorch saves for backward, if that is not what the rule uses: names of inputs, each of
+    which is saved if it is differentiated or if the rule uses it for an input that is,
     "output", ... for what the rule uses, AGAIN for that without the output, which PyTorch
-    recomputes, and nodes; or (output, *inputs, **attrs) -> the same.
+    recomputes, INTERMEDIATE for other results of PyTorch's computation, and nodes; or
+    (output, *inputs, **attrs) -> the same.
     """
     without_derivative: Names = ()
     """The inputs with respect to which PyTorch has no derivative, although there is one; or
@@ -374,6 +376,10 @@ class Operator:
             except MISUSES as error:
                 raise misused(self.name, self.usage()).at(node.span) from error
         return node.expansion
+
+    def saved_for(self, node: Node) -> Sequence[Any]:
+        """What PyTorch saves of `node` for backward, in the forms of the field `saved`."""
+        return self.saved(node, *node.inputs, **node.attrs) if callable(self.saved) else self.saved
 
     def shares_memory(self, node: Node) -> bool:
         """Whether `node` is a view of its first input in PyTorch."""

@@ -4,7 +4,7 @@ from math import isfinite, log, pi, sqrt
 from sys import float_info
 
 from ..errors import GradcliError
-from ..graphs import as_node, shapes
+from ..graphs import INTERMEDIATE, as_node, shapes
 from ..graphs.arguments import check_in_place
 from ..lazy import np
 from . import elements
@@ -365,6 +365,7 @@ def gelu(g, y, x, *, approximate="none"):
     kink=lambda y, input: y < y,  # it is smooth where abs is not
     examples=(("softsign(x)", "x=3"), ("softsign(x)", "x=2x3")),
     takes="numbers",
+    saved=(..., INTERMEDIATE),
 )
 def softsign(input):
     """x / (|x| + 1): as tanh, but slower on its way to -1 and 1."""
@@ -375,6 +376,7 @@ def softsign(input):
     torch=F + "tanhshrink",
     examples=(("tanhshrink(x)", "x=3"), ("tanhshrink(x)", "x=2x3")),
     takes="numbers",
+    saved=(..., INTERMEDIATE),
 )
 def tanhshrink(input):
     """x - tanh(x)."""

@@ -3,7 +3,7 @@
 from math import isfinite
 
 from ..errors import GradcliError
-from ..graphs import AGAIN, OPS, Node, NoRule, StaysZero
+from ..graphs import AGAIN, INTERMEDIATE, OPS, Node, NoRule, StaysZero
 from ..lazy import np
 from . import elements
 from .bounds import NOT_NEGATIVE, added, subtracted
@@ -32,7 +32,18 @@ def sub(g, y, a, b):
     return g, -g
 
 
-@elementwise(lambda a, b: a * b, spelling="{0} * {1}", aliases=("multiply",), finite=True)
+def _with_numbers(*read):
+    """What PyTorch saves of an operation that takes a number as a tensor."""
+    return lambda y, a, b: (*read, *[INTERMEDIATE] * (_is_constant(a) or _is_constant(b)))
+
+
+@elementwise(
+    lambda a, b: a * b,
+    spelling="{0} * {1}",
+    aliases=("multiply",),
+    finite=True,
+    saved=_with_numbers(...),
+)
 def mul(g, y, a, b):
     """Product, element by element."""
     return g * b, g * a
@@ -50,7 +61,7 @@ def _by_reciprocal(a, b):
     dtype="float",
     aliases=("divide", "true_divide"),
     with_graph=_by_reciprocal,
-    saved=(AGAIN,),
+    saved=_with_numbers(AGAIN),
 )
 def div(g, y, a, b):
     """Quotient, element by element."""
@@ -108,6 +119,12 @@ def _pow(a, b):
     return (np.float_power if np.any(np.equal(b, 0.5)) else np.power)(a, b)
 
 
+def _saved_of_power(y, a, b):
+    if _is_constant(b):
+        return ("a",)
+    return ("b", "output") if _is_constant(a) else ("a", "b", "output")
+
+
 @elementwise(
     _pow,
     symbolic=elements.power,
@@ -115,6 +132,7 @@ def _pow(a, b):
     domain=(0.2, 2.0),
     caveat="to the base 0 where the exponent is 0; to the exponent nan where the base is below 0",
     takes="numbers",
+    saved=_saved_of_power,
 )
 def pow(g, y, a, b):
     """a to the power of b."""

@@ -3,7 +3,7 @@
 import math
 
 from ..errors import GradcliError
-from ..graphs import Outputs, shapes, walk
+from ..graphs import INTERMEDIATE, Outputs, shapes, walk
 from ..graphs.operator import check_kinds
 from ..lazy import np
 from .comparisons import where
@@ -88,6 +88,7 @@ def _once(query, key, value, attn_mask=None, *, enable_gqa, **_):
         ("scaled_dot_product_attention(q, k, v, m)", "q=1x2x2,k=1x3x2,v=1x3x2,m=2x3"),
     ),
     takes="floats",
+    saved=(..., INTERMEDIATE),
 )
 def scaled_dot_product_attention(
     query, key, value, attn_mask=None, *, dropout_p=0.0, is_causal=False, scale=None,

@@ -6,7 +6,7 @@ differentiation" (2008), cited below as Giles with the section.
 
 import math
 
-from ..graphs import Outputs, as_node, shapes
+from ..graphs import INTERMEDIATE, Outputs, as_node, shapes
 from ..lazy import np
 from . import matrix_elements
 from .arithmetic import abs
@@ -255,6 +255,7 @@ def _of_square(value, **fields):
     examples=(("det(x)", "x=3x3"), ("x.det()", "x=2x2x2")),
     numpy="np.linalg.det",
     takes="floats",
+    saved=(..., INTERMEDIATE),
 )
 def det(g, y, x):
     """Determinant. Giles 2.2.4."""

@@ -4,7 +4,7 @@ from functools import cache
 from math import inf, nan
 
 from ..errors import GradcliError
-from ..graphs import shapes
+from ..graphs import INTERMEDIATE, shapes
 from ..lazy import np
 from .arithmetic import abs, sign
 from .bounds import NOT_NEGATIVE
@@ -128,7 +128,7 @@ def _corner(y, differences, p):
     caveat=COINCIDENT,
     kink=lambda y, x1, x2, *, p, **_: _corner(y, _differences(x1, x2), p),
     examples=(("cdist(a, b)", "a=2x3,b=4x3"), ("cdist(a, b, p=1.0)", "a=2x3,b=2x3")),
-    saved=("x1", "x2", "output"),
+    saved=("x1", "x2", "output", INTERMEDIATE),
     once_differentiable=_cdist_once,
     canonical_attributes=one_of(compute_mode=COMPUTE_MODES),
     bounds=NOT_NEGATIVE,
@@ -203,6 +203,7 @@ def dist(input, other, p=2):
     ),
     bounds=NOT_NEGATIVE,
     takes="no masks",
+    saved=(..., INTERMEDIATE),
 )
 def pairwise_distance(x1, x2, *, p=2.0, eps=1e-06, keepdim=False):
     """The length of x1 - x2 + eps along the last dimension."""
@@ -229,6 +230,7 @@ def _short(y, x1, x2, *, dim, eps):
     kink=_short,
     caveat="the gradient flows through a length below eps as if it were not held there",
     takes="floats",
+    saved=(..., INTERMEDIATE),
 )
 def cosine_similarity(x1, x2, *, dim=1, eps=1e-08):
     """The cosine of the angle between vectors along dim, whose lengths are held above eps."""
@@ -250,6 +252,7 @@ def cosine_similarity(x1, x2, *, dim=1, eps=1e-08):
         ("cosine_embedding_loss(a, b, tensor([1, -1]))", "a=2x3,b=2x3"),
         ("cosine_embedding_loss(a, b, tensor([-1, 1]), margin=-1.0)", "a=2x3,b=2x3"),
     ),
+    saved=(..., INTERMEDIATE),
 )
 def cosine_embedding_loss(input1, input2, target, *, margin=0.0, reduction="mean"):
     """1 - cosine where target is 1, cosine - margin or at least 0 where it is -1, reduced."""
@@ -274,6 +277,7 @@ def cosine_embedding_loss(input1, input2, target, *, margin=0.0, reduction="mean
         ("triplet_margin_loss(a, b, c, p=1, swap=True)", "a=2x3,b=2x3,c=2x3"),
     ),
     takes="no masks",
+    saved=(..., INTERMEDIATE),
 )
 def triplet_margin_loss(
     anchor, positive, negative, *, margin=1.0, p=2.0, eps=1e-06, swap=False, reduction="mean"

@@ -296,7 +296,7 @@ class Shorthand:
     number; only where `floats` may they be other than whole numbers. `of_numbers`: no parameter is
     a tensor; otherwise a number that comes first is taken for one. `deprecated_orders` and `takes`:
     as of an Operator. `switches`: parameters that are True or False, besides those whose defaults
-    are.
+    are. `saved`: parameters that PyTorch saves for backward, whatever its operators save.
     `makes`: from the arguments, how many elements the arrays have that it makes itself, where that
     may be more than its arguments have.
     """
@@ -306,16 +306,18 @@ class Shorthand:
         function: Callable,
         names: tuple[str, ...],
         alone: bool,
-        numbers: tuple[str, ...],
-        unless: str | None,
-        floats: bool,
-        of_numbers: bool,
-        deprecated_orders: tuple[str, ...],
-        takes: Takes,
-        makes: Callable[..., float] | None,
-        switches: tuple[str, ...],
+        *,
+        numbers: tuple[str, ...] = (),
+        unless: str | None = None,
+        floats: bool = False,
+        of_numbers: bool = False,
+        deprecated_orders: tuple[str, ...] = (),
+        takes: Takes = "any",
+        makes: Callable[..., float] | None = None,
+        switches: tuple[str, ...] = (),
+        saved: tuple[str, ...] = (),
     ):
-        self.makes = makes
+        self.makes, self.saved = makes, saved
         self.function, self.numbers, self.floats = function, numbers, floats
         self.unless, self.switches = unless, switches
         self.of_numbers, self.deprecated_orders = of_numbers, deprecated_orders
@@ -389,20 +391,6 @@ class Shorthand:
         return by_place | (self.function.__kwdefaults__ or {})
 
 
-def shorthand(
-    *names: str,
-    alone: bool = False,
-    numbers: tuple[str, ...] = (),
-    unless: str | None = None,
-    floats: bool = False,
-    of_numbers: bool = False,
-    deprecated_orders: tuple[str, ...] = (),
-    takes: Takes = "any",
-    makes: Callable[..., float] | None = None,
-    switches: tuple[str, ...] = (),
-):
+def shorthand(*names: str, alone: bool = False, **fields):
     """Declare a Shorthand by the name of the function and by `names`; if `alone`, only by these."""
-    return lambda function: Shorthand(
-        function, names, alone, numbers, unless, floats, of_numbers, deprecated_orders, takes,
-        makes, switches,
-    )  # fmt: skip
+    return lambda function: Shorthand(function, names, alone, **fields)

@@ -5,7 +5,7 @@ in PyTorch, and unlike NumPy, whole numbers are taken first and arrays afterward
 """
 
 from ..errors import GradcliError
-from ..graphs import shapes
+from ..graphs import INTERMEDIATE, shapes
 from ..lazy import np
 from .families import movement
 from .leaves import Array
@@ -179,6 +179,10 @@ def _one_a_row(s, *, index):
     return rows[:1] if len(picked) > 1 else []
 
 
+def _saved_of_getitem(y, x, *, index):
+    return [INTERMEDIATE] * any(is_array(i) for i in index)
+
+
 @movement(
     _getitem,
     shape=picked_shape,
@@ -193,6 +197,7 @@ def _one_a_row(s, *, index):
         ("x[-1]", "x=3"),
     ),
     torch="torch.Tensor.__getitem__",
+    saved=_saved_of_getitem,
     view=lambda *, index: all(i is None or isinstance(i, int | slice | type(...)) for i in index),
 )
 def getitem(g, y, x, *, index):

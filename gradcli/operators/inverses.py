@@ -5,7 +5,7 @@ differentiation" (2008), cited below as Giles with the section.
 """
 
 from ..errors import GradcliError
-from ..graphs import Outputs, as_node, shapes
+from ..graphs import INTERMEDIATE, Outputs, as_node, shapes
 from ..lazy import np
 from . import matrix_elements
 from .elements import Unwritten
@@ -56,6 +56,7 @@ def inverse_of(x):
     flops=of_each_matrix(lambda n, _: 2 * n**3),
     numpy="np.linalg.inv",
     takes="floats",
+    saved=(..., INTERMEDIATE),
 )
 def inv(g, y, x, *, check):
     """Inverse of a square matrix. Giles 2.2.3."""
@@ -137,6 +138,7 @@ def _solve_flops(out, a, b, **_):
     ),
     flops=_solve_flops,
     takes="floats of one kind",
+    saved=(..., INTERMEDIATE),
 )
 def solve(g, y, a, b, *, left, check):
     """x such that a @ x is b, or x @ a where left is False. Giles 2.3.1."""

@@ -3,7 +3,7 @@
 import math
 
 from ..errors import GradcliError
-from ..graphs import Node, shapes
+from ..graphs import INTERMEDIATE, Node, shapes
 from ..graphs.operator import FLOATS_FIRST, check_kinds
 from ..lazy import np
 from . import elements
@@ -235,6 +235,7 @@ def kl_div(input, target, *, reduction="mean", log_target=False):
         ("poisson_nll_loss(a, b, log_input=False, full=True)", "a=3,b=3"),
     ),
     takes="numbers",
+    saved=(..., INTERMEDIATE),
 )
 def poisson_nll_loss(input, target, *, log_input=True, full=False, eps=1e-08, reduction="mean"):
     """How unlikely counts are where input, or its exponential, is their average; reduced."""
@@ -287,6 +288,7 @@ def held_above(g, y, x, *, min, least=None):
     caveat="the gradient flows to a variance below eps as if it were not held there; PyTorch "
     "refuses one below 0",
     takes="floats, no masks",
+    saved=(..., INTERMEDIATE),
 )
 def gaussian_nll_loss(input, target, var, *, full=False, eps=1e-06, reduction="mean"):
     """How unlikely target is under normal distributions of mean input and variance var, reduced."""
@@ -381,6 +383,7 @@ def soft_margin_loss(input, target, *, reduction="mean"):
         ("margin_ranking_loss(a, b, sign(y), margin=0.5, reduction='none')", "a=3,b=3,y=3"),
     ),
     takes="no masks",
+    saved=(..., INTERMEDIATE),
 )
 def margin_ranking_loss(input1, input2, target, *, margin=0.0, reduction="mean"):
     """How far input1 is from being above input2, or below where target is -1, reduced."""

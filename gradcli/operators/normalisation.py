@@ -1,7 +1,7 @@
 """Normalisation: inputs scaled to a known mean, variance or length."""
 
 from ..errors import GradcliError
-from ..graphs import OPS, Outputs, as_node, shapes
+from ..graphs import INTERMEDIATE, OPS, Outputs, as_node, shapes
 from ..graphs.operator import FLOATS_FIRST
 from .activations import along_channels
 from .comparisons import where
@@ -77,6 +77,7 @@ def layer_norm(input, weight=None, bias=None, *, normalized_shape, eps=1e-05):
     examples=(("rms_norm(x, (3,))", "x=2x3"), ("rms_norm(x, (3,), w, 0.1)", "x=2x3,w=3")),
     order="input normalized_shape weight eps",
     takes=FLOATS_FIRST,
+    saved=(..., INTERMEDIATE),
 )
 def rms_norm(input, weight=None, *, normalized_shape, eps=None):
     """input divided by the root of its mean square over its last dimensions, then * weight."""
@@ -113,7 +114,7 @@ def _by_channel(name, input, *tensors):
     ]
 
 
-@shorthand(takes="floats of one kind")
+@shorthand(takes="floats of one kind", saved=("input", "running_mean", "running_var", "weight"))
 def batch_norm(
     input,
     running_mean,
@@ -270,6 +271,7 @@ def local_response_norm(input, *, size, alpha=1e-4, beta=0.75, k=1.0):
     examples=(("normalize(x)", "x=2x3"), ("normalize(x, p=1.0, dim=0)", "x=3")),
     order="input p dim eps",
     takes="floats",
+    saved=(..., INTERMEDIATE),
 )
 def normalize(input, *, p=2.0, dim=1, eps=1e-12):
     """input divided by its length along dim."""

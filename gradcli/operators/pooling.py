@@ -4,7 +4,7 @@ import math
 from itertools import product
 
 from ..errors import GradcliError
-from ..graphs import OPS, Outputs, shapes
+from ..graphs import INTERMEDIATE, OPS, Outputs, shapes
 from ..graphs.arguments import REQUIRED
 from ..lazy import np
 from . import elements
@@ -212,7 +212,7 @@ def _maximum(name, n, counts, places, attributes, sentence, examples):
         kink=_ties(name, n, places),
         caveat="of equal elements the first takes the whole gradient",
         examples=examples,
-        saved=(..., "input"),
+        saved=(..., "input", INTERMEDIATE),
         zero_second_derivative=True,
     )(meaning)
 

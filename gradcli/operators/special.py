@@ -2,6 +2,7 @@
 
 import math
 
+from ..graphs import INTERMEDIATE
 from ..lazy import np, scipy_special
 from . import elements
 from .arithmetic import abs
@@ -41,7 +42,11 @@ def erfc(g, y, x):
     return -2 / math.sqrt(math.pi) * exp(-(x * x)) * g
 
 
-@special(torch="torch.erfinv", domain=(-0.9, 0.9))
+@special(
+    torch="torch.erfinv",
+    domain=(-0.9, 0.9),
+    saved=(..., INTERMEDIATE),
+)
 def erfinv(g, y, x):
     """Inverse of the error function."""
     return 0.5 * math.sqrt(math.pi) * exp(y * y) * g
@@ -53,7 +58,11 @@ def erfcx(g, y, x):
     return (2 * x * y - 2 / math.sqrt(math.pi)) * g
 
 
-@composite(torch="torch.special.ndtr", examples=(("special.ndtr(x)", "x=2x3"),))
+@composite(
+    torch="torch.special.ndtr",
+    examples=(("special.ndtr(x)", "x=2x3"),),
+    saved=(..., INTERMEDIATE),
+)
 def ndtr(x):
     """The probability that a standard normal variable is below x."""
     return (1 + erf(x * math.sqrt(0.5))) * 0.5

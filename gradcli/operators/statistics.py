@@ -3,7 +3,7 @@
 import math
 
 from ..errors import GradcliError
-from ..graphs import Outputs, as_node, shapes
+from ..graphs import INTERMEDIATE, Outputs, as_node, shapes
 from ..lazy import np
 from . import elements
 from .arithmetic import ceil, floor, round
@@ -196,6 +196,7 @@ def _checked_weights(name, weights, x):
         ("cov(x, fweights=tensor([1, 3, 2]))", "x=2x3"),
     ),
     takes=("numbers", slice(1)),
+    saved=(..., INTERMEDIATE),
 )
 def cov(x, fweights=None, aweights=None, *, correction=1):
     """Covariances of variables, a row each; fweights counts observations, aweights weighs them."""
@@ -227,6 +228,7 @@ def cov(x, fweights=None, aweights=None, *, correction=1):
     index=lambda lower, i, x: None,
     examples=(("corrcoef(x)", "x=2x3"),),
     takes="numbers",
+    saved=(..., INTERMEDIATE),
 )
 def corrcoef(x):
     """Covariances divided by both standard deviations: from -1 to 1."""
@@ -271,7 +273,14 @@ def _quantile(ranks_of, **fields):
         meaning.__name__, meaning.__doc__ = named.__name__, named.__doc__
         caveat = f"{FIRST_FIRST}; where q meets an element, PyTorch takes 0 for it"
         order = "x q dim keepdim * interpolation"
-        return composite(kink=kink, caveat=caveat, order=order, numbers=("q",), **fields)(meaning)
+        return composite(
+            kink=kink,
+            caveat=caveat,
+            order=order,
+            numbers=("q",),
+            saved=(..., INTERMEDIATE),
+            **fields,
+        )(meaning)
 
     return declare
 

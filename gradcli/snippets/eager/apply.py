@@ -21,7 +21,7 @@ from .operator_backward import OperatorBackward
 from .plans import InputGradients, Plan
 from .promotion import Operand, arrays_of, computing_dtype, output_dtype
 from .records import rename
-from .saved import keeps_numbers, save_unread, saved_inputs
+from .saved import save_unread, saved_inputs
 from .tensor import DualTensor, Edge, Gradients, Meta, Origin, Record, Saved, Tensor
 from .views import as_view, rebase
 from .zeros import EXTREMES, with_signs
@@ -167,12 +167,12 @@ class Operation:
             self.line,
             call=(node, tuple(self.inputs), output),
         )
-        record.keeps_numbers = keeps_numbers(node, record, any(s is None for _, s, _ in saved))
+        record.saves_intermediate = back.saved.intermediate
         if self.into is None:
             output.set_record(record)
         else:
             rebase(self.into, record)
-        save_unread(self.plan, back, self.inputs, output, record)
+        save_unread(back, self.inputs, output, record)
 
 
 def _is_dual(value: Operand) -> bool:

@@ -12,6 +12,7 @@ from ...errors import MISUSES, GradcliError
 from ...graphs import OPS, Node, Operator, Outputs, walk
 from ...lazy import np
 from ...operators import lookup
+from ...operators.families import Shorthand
 from ...operators.leaves import Array
 from ..python.methods import TUPLE
 from ..python.operations import plain
@@ -110,8 +111,8 @@ def call(name: str, args: Sequence[Any], named: Mapping[str, Any], *, method: bo
         arrays = [a.data if isinstance(a, Tensor) else a for a in args]
         options = {k: v.data if isinstance(v, Tensor) else v for k, v in named.items()}
         result.data[...] = IN_ONE_STEP[name](*arrays, **options)
-    if name in KEPT and isinstance(result, Tensor):
-        guard(result, KEPT[name], args, named)
+    if isinstance(called, Shorthand) and isinstance(result, Tensor):
+        _guard(result, called, args, named)
     if isinstance(dtype, DType) and isinstance(result, Tensor) and dtype.kind == "int":
         return cast(result, dtype)
     return result
@@ -136,21 +137,15 @@ def _with_scalars(
     return args, {k: scalar(v) if k in names else v for k, v in named.items()}
 
 
-KEPT = {  # places and names of tensors that PyTorch keeps, whatever the backward pass needs of them
-    "batch_norm": {0: "input", 1: "running_mean", 2: "running_var", 3: "weight"},
-    "layer_norm": {3: "bias", 0: "input", 2: "weight"},
-    "group_norm": {0: "input", 2: "weight"},
-}
-
-
-def guard(
-    output: Tensor, saved: Mapping[int, str], args: Sequence[Any], named: Mapping[str, Any]
+def _guard(
+    output: Tensor, called: Shorthand, args: Sequence[Any], named: Mapping[str, Any]
 ) -> None:
-    """Let the backward pass from an output refuse changes of arguments that PyTorch keeps."""
+    """Let the backward pass from an output refuse changes of arguments that PyTorch saves."""
     record = output.record
     if record is not None and not MODE.saved_hooks:
-        values = [args[place] if place < len(args) else named.get(n) for place, n in saved.items()]
-        record.guards += [Saved(t) for t in values if isinstance(t, Tensor)]
+        values = {**dict(zip(called.places, args)), **named}
+        saved = (values.get(name) for name in called.saved)
+        record.guards += [Saved(t) for t in saved if isinstance(t, Tensor)]
 
 
 BROADCAST = ("add", "sub", "mul", "div", "pow", "remainder", "maximum", "minimum")

@@ -19,7 +19,6 @@ from .plans import InputGradients, Plan
 from .products import THROUGH_PRODUCTS
 from .promotion import array_in, as_tensor
 from .records import zeros_like
-from .saved import KEEP_COMPUTED
 from .tensor import Edge, Gradients, Meta, Record, Saved, Tensor, Version
 from .zeros import LABELLED, negative_zeros, of_labels, of_softmax
 
@@ -72,9 +71,9 @@ class OperatorBackward:
         changed = {s.tensor for s in (*record.saved, *record.guards) if s.changed_unseen}
         operands = zip(op.inputs, record.call[1] if record.call else (), strict=False)
         saved = {t for name, t in operands if name in ("weight", "bias") and isinstance(t, Tensor)}
-        if op.name in KEEP_COMPUTED and not changed <= saved:
+        if self.back.saved.intermediate and not changed <= saved:
             raise Unsupported(f"backward through {op.name}() after a change through .data of it")
-        if op.saved != (AGAIN,) or output is None:
+        if AGAIN not in op.saved_for(self.plan.node) or output is None:
             return output
         arrays = [array_in(tensors.get(k), self.compute) for k in range(len(op.inputs))]
         return Tensor(computed(self.plan, arrays, self.compute), output.dtype)

@@ -6,7 +6,7 @@ The backward is the gradient graph of gradcli's operators; what it reads is what
 import math
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...autodiff.reverse import backward
 from ...backends.numeric import Evaluator, Schedule
@@ -21,6 +21,16 @@ Signature = tuple[Any, ...]
 
 EXCHANGED = ("mse_loss", "smooth_l1_loss", "huber_loss")  # differentiated so by PyTorch: where
 # the inputs are equal, the sign of 0 depends on it
+
+
+class SavedInPyTorch(NamedTuple):
+    """What PyTorch saves for a backward pass: the places of inputs, and whether the output, and
+    intermediate results of its own.
+    """
+
+    places: tuple[int, ...]
+    output: bool
+    intermediate: bool
 
 
 class InputGradients:
@@ -44,7 +54,7 @@ class InputGradients:
             lambda n: () if n is plan.node else n.inputs,
         )
         used = set(self.order)
-        if plan.node in used and plan.node.op.saved == (AGAIN,):
+        if plan.node in used and AGAIN in plan.node.op.saved_for(plan.node):
             # PyTorch computes the output from them again
             used |= {x for x in plan.leaves if x is not None}
         self.reads = tuple(k for k, x in enumerate(plan.leaves) if x in used)
@@ -58,6 +68,27 @@ class InputGradients:
         assert second is not None
         node = intern(self.plan.node.op, (second, first, *others), self.plan.node.attrs)
         return backward(node, self.seed, [second]).of[second]
+
+    @cached_property
+    def saved(self) -> "SavedInPyTorch":
+        """What PyTorch saves when these gradients are needed."""
+        node, leaves = self.plan.node, self.plan.leaves
+        places, output, intermediate = set[int](), False, False
+        for part in node.op.saved_for(node):
+            if part is ... or part == AGAIN:
+                places |= set(self.reads)
+                output = output or (self.reads_output and part is ...)
+            elif part == "output" or part is node:
+                output = True
+            elif part in node.op.inputs:
+                place = node.op.inputs.index(part)
+                places |= {place} & {*self.reads, *self.places}
+            elif part in leaves:
+                places.add(leaves.index(part))
+            else:
+                intermediate = True
+        present = sorted(k for k in places if k < len(leaves))
+        return SavedInPyTorch(tuple(present), output, intermediate)
 
     def schedule(self, precision: str) -> Schedule:
         """How the gradients are computed from the arrays of what they read."""
@@ -130,24 +161,6 @@ class Plan:
         if places not in self._gradients:
             self._gradients[places] = InputGradients(self, places)
         return self._gradients[places]
-
-    def kept(self, back: InputGradients) -> tuple[set[int], bool]:
-        """The places of the inputs that PyTorch keeps, and whether it keeps the output."""
-        op = self.node.op
-        says = op.saved
-        parts = says(self.node, *self.node.inputs, **self.node.attrs) if callable(says) else says
-        places, output = set[int](), False
-        for part in parts:
-            if part is ... or part == AGAIN:
-                places |= set(back.reads)
-                output = output or (back.reads_output and part is ...)
-            elif part == "output" or part is self.node:
-                output = True
-            elif isinstance(part, str) and part in op.inputs:
-                places.add(op.inputs.index(part))
-            elif part in self.leaves:
-                places.add(self.leaves.index(part))
-        return {k for k in places if k < len(self.leaves)}, output
 
 
 _plans: dict[Any, Plan] = {}

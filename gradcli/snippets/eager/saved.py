@@ -14,29 +14,6 @@ from .plans import InputGradients, Plan
 from .promotion import Operand
 from .tensor import Record, Saved, Tensor
 
-# records that keep indices, or inputs that the backward pass here does not read
-KEEP_PLACES = frozenset(
-    f"{name}Backward0"
-    for name in (
-        *("Index", "Sort", "Max", "Min", "Topk", "Kthvalue", "Mode", "Cummax", "Cummin"),
-        *("AvgPool2D", "LinalgSvd"),
-    )
-)
-KEEP_UNREAD = {  # places of inputs that PyTorch keeps, whether or not backward here reads them
-    **{"PowBackward0": (0,), "PowBackward1": (0, 1), "PowBackward2": (1,)},
-}
-KEEP_COMPUTED = frozenset(  # in PyTorch something that is computed from the input on the way
-    (
-        *("cdist", "corrcoef", "cosine_embedding_loss", "cosine_similarity"),
-        *("cov", "det", "erfinv", "gaussian_nll_loss", "group_norm"),
-        *("inv", "instance_norm", "layer_norm", "logsigmoid", "margin_ranking_loss", "max_pool1d"),
-        *("ndtr", "normalize", "pairwise_distance", "poisson_nll_loss", "qr_q", "qr_r"),
-        *("quantile", "rms_norm", "scaled_dot_product_attention", "softsign", "solve"),
-        *("standardize", "tanhshrink", "triplet_margin_loss"),
-    )
-)
-KEEP_NUMBERS = ("mul", "div")  # keep a number as the tensor that it is in PyTorch
-
 
 def saved_inputs(
     plan: Plan,
@@ -49,7 +26,7 @@ def saved_inputs(
 
     What PyTorch does not keep, and what is about to be overwritten, is copied.
     """
-    in_pytorch, _ = plan.kept(back)
+    in_pytorch = back.saved.places
     result: list[tuple[int, Saved | None, Any]] = []
     for place in back.reads:
         tensor, array = inputs[place], arrays[place]
@@ -128,9 +105,9 @@ def _einsum_shape(node: Node, place: int) -> tuple[int, ...] | None:
     return (batch, inner, rows) if place else (batch, rows, inner)
 
 
-def saved_output(plan: Plan, back: InputGradients, output: Tensor, record: Record) -> Saved:
+def _saved_output(back: InputGradients, output: Tensor, record: Record) -> Saved:
     """The output that the backward pass reads; a copy where PyTorch does not keep it."""
-    if plan.kept(back)[1] and not pushes_forward():
+    if back.saved.output and not pushes_forward():
         return Saved(output, record).pack()
     saved = Saved(Tensor(output.data.copy(), output.dtype), record)
     saved.hooks, saved.in_pytorch = None, False
@@ -138,22 +115,16 @@ def saved_output(plan: Plan, back: InputGradients, output: Tensor, record: Recor
 
 
 def save_unread(
-    plan: Plan, back: InputGradients, inputs: Sequence[Operand], output: Tensor, record: Record
+    back: InputGradients, inputs: Sequence[Operand], output: Tensor, record: Record
 ) -> None:
-    """Save with a record what the backward pass does not read of the inputs, and the output.
+    """Save with a record the output, and what PyTorch saves of the inputs although the backward
+    pass here does not read it.
 
     An input that the operation writes over, which then is the output, is not saved.
     """
-    for place in KEEP_UNREAD.get(record.name, ()):
+    for place in back.saved.places:
         tensor = inputs[place]
         if place not in back.reads and isinstance(tensor, Tensor) and tensor is not output:
             record.saved.append(Saved(tensor).pack())
-    if back.reads_output:
-        record.saved.append(saved_output(plan, back, output, record))
-    elif record.name == "PowBackward1":  # keeps its output for the exponent in any case
-        record.saved.append(Saved(output, record).pack())
-
-
-def keeps_numbers(node: Node, record: Record, has_numbers: bool) -> bool:
-    """Whether PyTorch keeps numbers with a record that are no tensors here."""
-    return (node.op.name in KEEP_NUMBERS and has_numbers) or record.name in KEEP_PLACES
+    if back.reads_output or back.saved.output:
+        record.saved.append(_saved_output(back, output, record))

@@ -389,13 +389,13 @@ class Record(Object):
         "freed_line",
         "guards",
         "hooks",
-        "keeps_numbers",
         "line",
         "metas",
         "name",
         "pre_hooks",
         "retained",
         "saved",
+        "saves_intermediate",
         "sequence",
         "tensor_hooks",
     )
@@ -417,7 +417,7 @@ class Record(Object):
         self.sequence = next(MODE.sequence)
         # tensors that PyTorch keeps, and that the backward pass here does not read
         self.guards: list[Saved] = []
-        self.freed = self.keeps_numbers = False
+        self.freed = self.saves_intermediate = False
         self.freed_line = 0
         self.hooks: list[Any] = []
         self.pre_hooks: list[Any] = []
@@ -433,7 +433,7 @@ class Record(Object):
 
     def release(self) -> None:
         """Let go of what was kept for the backward pass."""
-        if self.keeps_numbers or any(s.in_pytorch for s in self.saved):
+        if self.saves_intermediate or any(s.in_pytorch for s in self.saved):
             self.freed, self.freed_line = True, MODE.place()
 
     def check_kept(self) -> None:

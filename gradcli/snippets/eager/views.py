@@ -305,7 +305,7 @@ def copy_slices(base: Tensor, view: Tensor, inner: Record) -> Record:
     call = None if inner.call is None else Overwritten(base, at, inner.call)
     metas = [Meta(base.shape, base.dtype)]
     record = Record("CopySlices", edges, metas, back, inner.saved, call=call)
-    record.keeps_numbers = True  # PyTorch's lets go of the change itself
+    record.saves_intermediate = True  # PyTorch's lets go of the change itself
     return record
 
 
