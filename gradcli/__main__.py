@@ -5,8 +5,7 @@ import signal
 import sys
 from contextlib import suppress
 
-from .gc_policy import collect_seldom
-from .threads import one_thread
+from .process import collect_seldom, one_thread
 
 INTERRUPTED = 130  # exit status, as of a shell
 

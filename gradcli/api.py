@@ -69,7 +69,7 @@ def grad(
     None where the output does not depend on an input. With `order` 2 and up the derivative of this
     order with respect to each input. Warns where PyTorch has no derivative. Raises GradcliError.
     """
-    from .explanation.in_pytorch.not_in_pytorch import not_in_pytorch
+    from .explanation.in_pytorch.not_differentiated import not_differentiated
 
     result: dict[str, Any] = {}
     analyses = request_of("grad", locals()).analyses()
@@ -77,7 +77,7 @@ def grad(
         analysis.require_numbers()
         arrays = [a for a in analysis.evaluator.values.values() if a is not None]
         result |= {name: _apart(value, arrays) for name, value in analysis.grad_values().items()}
-        warn(not_in_pytorch(analysis))
+        warn(not_differentiated(analysis))
     warn(analyses[0].problem.notes)
     return unwrap_single(result)
 
@@ -102,7 +102,7 @@ def jacobian(
     too many or too long. What PyTorch has no derivative of is warned of. Raises GradcliError.
     """
     from .explanation.data import Data
-    from .explanation.in_pytorch.not_in_pytorch import not_in_pytorch
+    from .explanation.in_pytorch.not_differentiated import not_differentiated
 
     analysis = request_of("jacobian", locals()).analysis()
     data, jacobians = Data(analysis), {}
@@ -110,7 +110,7 @@ def jacobian(
         entries = data.entries(x)
         shape = (*analysis.problem.out.shape, *x.shape)
         jacobians[x.name] = None if entries is None else entries.reshape(shape)
-    warn(not_in_pytorch(analysis))
+    warn(not_differentiated(analysis))
     return unwrap_single(jacobians)
 
 
@@ -129,11 +129,11 @@ def hessian(
     """
     from .explanation.higher.hessian import Hessian
     from .explanation.higher_data import hessian_arrays, product_arrays
-    from .explanation.in_pytorch.not_in_pytorch import hessian_not_in_pytorch
+    from .explanation.in_pytorch.not_differentiated import hessian_not_differentiated
 
     result = Hessian(request_of("hessian", locals()).moving(scalar=True))
     arrays = product_arrays(result) if tangents else hessian_arrays(result)
-    warn(hessian_not_in_pytorch(result.p))
+    warn(hessian_not_differentiated(result.p))
     result = unwrap_single(arrays)
     return result if tangents or len(arrays) > 1 else unwrap_single(result)
 
@@ -150,10 +150,10 @@ def jvp(
     """
     from .explanation.higher.jvp import Jvp
     from .explanation.higher_data import array_of
-    from .explanation.in_pytorch.not_in_pytorch import not_in_pytorch
+    from .explanation.in_pytorch.not_differentiated import not_differentiated
 
     result = Jvp(request_of("jvp", locals()).moving())
-    warn(not_in_pytorch(result.a))
+    warn(not_differentiated(result.a))
     return array_of(result.a, result.node, result.p.out.shape)
 
 

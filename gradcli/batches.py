@@ -265,7 +265,10 @@ def _notes(a: Analysis, data: "Data | None", wanted: Collection[str]) -> list[di
     derivatives that PyTorch does not compute, and closed forms. `collect` does not return the notes
     on assumed shapes and on the Hessian, so these are added in both cases.
     """
-    from .explanation.in_pytorch.not_in_pytorch import hessian_not_in_pytorch, not_in_pytorch
+    from .explanation.in_pytorch.not_differentiated import (
+        hessian_not_differentiated,
+        not_differentiated,
+    )
 
     result = []
     if data is not None:
@@ -273,9 +276,9 @@ def _notes(a: Analysis, data: "Data | None", wanted: Collection[str]) -> list[di
         matrices = data.a.problem.wrt if "jacobian" in wanted else ()
         result += [note for x in matrices for note in data.matrix_notes(x)]
     if "notes" not in wanted and not DERIVATIVES.isdisjoint(wanted):
-        result += not_in_pytorch(a)
+        result += not_differentiated(a)
     if "hessian" in wanted:
-        result += hessian_not_in_pytorch(a.problem)
+        result += hessian_not_differentiated(a.problem)
     return [
         {"code": code, "message": option_spelling.respell(message, option_spelling.JSON)}
         for code, message in result

@@ -66,7 +66,7 @@ class Request(NamedTuple):
         arguments = self._pose_arguments(grad=self.seeds[0] if self.seeds else None)
         problem = posing(**arguments, suppose=suppose)
         if self.expand:
-            from .autodiff.expansion import expanded
+            from .graphs.substitution import expanded
 
             problem = problem.rebuilt(expanded(problem.roots))
         return Analysis(problem, self.dtype, self.against, self.claim)

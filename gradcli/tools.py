@@ -117,7 +117,7 @@ def _formula(fields: dict[str, Any], limits: Limits) -> str:
     from .explanation.formulas.assumed_shapes import as_note
     from .explanation.notes import formulas, unused
     from .render.environment import Environment
-    from .render.formulas import render_formulas
+    from .render.formats import render_formulas
 
     request = of_values(fields, limits.for_shapes(), option_spelling.JSON)
     data = Data(request.analysis(suppose=True))

@@ -14,7 +14,7 @@ from gradcli.backends.numeric import Evaluator
 from gradcli.errors import GradcliError
 from gradcli.explanation.analysis import Analysis
 from gradcli.explanation.cost import cost, size_of
-from gradcli.explanation.quantities import amount, count_text, memory
+from gradcli.explanation.phrases import amount, count_text, memory
 from gradcli.graphs import OPS
 from gradcli.graphs.flops import flops
 from gradcli.language.posing import pose

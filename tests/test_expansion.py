@@ -4,8 +4,8 @@ import pytest
 from console import gradcli
 from support import Example, answer, assert_equal, examples, generator
 
-from gradcli.autodiff.expansion import expanded
 from gradcli.graphs import walk
+from gradcli.graphs.substitution import expanded
 
 COMPOSITES = [e for e in examples() if e.op.expand]
 

@@ -10,7 +10,7 @@ from second_derivatives import FORMS
 from support import assert_equal, examples, fixed, generator, run_formula, run_torch, torch_answer
 
 import gradcli
-from gradcli.autodiff.create_graph import refused_again
+from gradcli.autodiff.reverse import refused_again
 from gradcli.errors import GradcliError
 from gradcli.language.arguments.options import read_shapes
 from gradcli.language.posing import pose

@@ -10,8 +10,9 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from ..errors import MISUSES, GradcliError, misused
-from ..gc_policy import uncollected
 from ..graphs import OPS, Node, NoRule, StaysZero, shapes, walk
+from ..graphs.substitution import rebuilt
+from ..process import uncollected
 from ..sized_cache import sized_cache
 
 PLACES = ("first", "second", "third", "fourth")
@@ -215,3 +216,21 @@ def fit(local: Node, shape: shapes.Shape, node: Node) -> Node:
         if shapes.fits(local.shape, shape)
         else local.sum_to_size(shape=shape)
     )
+
+
+def with_graph(grad: Node) -> Node:
+    """A gradient with the values that its operators have with create_graph=True."""
+
+    def for_second_order(node: Node, inputs: Sequence[Node | None]) -> Node | None:
+        return node.op.with_graph and node.op.with_graph(*inputs, **node.attrs)
+
+    return rebuilt(grad, for_second_order)
+
+
+def refused_again(out: Node, x: Node) -> dict[str, str]:
+    """The operators between x and out whose gradients PyTorch does not differentiate, by their
+    names in PyTorch, with its error messages.
+    """
+    nodes = conducting(walk([out]), {x})
+    messages = ((n.op, n.op.refused_again(n)) for n in nodes)
+    return {op.part_of or op.name: text for op, text in messages if text is not None}

@@ -80,7 +80,7 @@ def grad(streams: Streams, given: Given) -> None:
     gradcli grad "a*a" -v "a=[1,2]" -g a
     """
     from ..explanation.arrays import rounded
-    from ..explanation.in_pytorch.not_in_pytorch import not_in_pytorch
+    from ..explanation.in_pytorch.not_differentiated import not_differentiated
     from ..render.json import render_json
 
     result: dict[str, Any] = {}
@@ -92,7 +92,7 @@ def grad(streams: Streams, given: Given) -> None:
         limits.check("numbers", written, "the gradients")
         values = analysis.grad_values().items()
         result |= {name: rounded(value, given.digits) for name, value in values}
-        notes |= dict.fromkeys(text for _, text in not_in_pytorch(analysis))
+        notes |= dict.fromkeys(text for _, text in not_differentiated(analysis))
         notes |= dict.fromkeys(text for _, text in analysis.problem.notes)
     answer = result if len(result) > 1 else next(iter(result.values()))
     streams.write(render_json(answer, limits) + "\n", given.output)
@@ -108,12 +108,12 @@ def jacobian(streams: Streams, given: Given) -> None:
 
     gradcli jacobian "softmax(x, dim=0)" -s x=3
     """
-    from ..explanation.in_pytorch.not_in_pytorch import not_in_pytorch
+    from ..explanation.in_pytorch.not_differentiated import not_differentiated
 
     given.show = ["jacobian"]
     analysis = request_of(streams, given).analysis()
     explained(streams, analysis, given)
-    for _, text in not_in_pytorch(analysis):
+    for _, text in not_differentiated(analysis):
         streams.warn(f"note: {text}")
 
 
@@ -161,7 +161,7 @@ def formula(streams: Streams, given: Given) -> None:
     from ..explanation.data import Data
     from ..explanation.formulas.assumed_shapes import assumed_shapes
     from ..explanation.notes import formulas_alone, unused
-    from ..render.formulas import render_formulas
+    from ..render.formats import render_formulas
 
     data = Data(request_of(streams, given, shapes_alone=True).analysis(suppose=True))
     environment = environment_of(streams, given, full=True)

@@ -15,9 +15,8 @@ from multiprocessing.util import Finalize
 from threading import Thread
 from typing import Any
 
-from ..gc_policy import collect_seldom
 from ..limits import Limits
-from ..threads import one_thread
+from ..process import collect_seldom, one_thread
 from .work import Answered, answered
 
 START = "spawn"  # as on every system; a fork of a process with threads may wait forever

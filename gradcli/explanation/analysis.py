@@ -4,8 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import cache, cached_property, wraps
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
-from ..autodiff.create_graph import refused_again
-from ..autodiff.reverse import Gradients, cached_backward, conducting
+from ..autodiff.reverse import Gradients, cached_backward, conducting, refused_again
 from ..backends.numeric import Evaluator, sources, written_for
 from ..errors import GradcliError
 from ..graphs import OPS, Node, shapes, walk

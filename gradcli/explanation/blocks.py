@@ -6,7 +6,7 @@ and code as tokens, and formulas as trees, which a renderer passes to a writer o
 can lay them out in its width.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from ..notation import tree
@@ -303,3 +303,22 @@ def is_words(line: Line) -> bool:
 def text_of(line: Line) -> str:
     """The text of a line."""
     return "".join(token.text for token in tokens_of(line))
+
+
+MOST_COLOURED = 4  # inputs that have colours of their own
+
+
+def input_roles(document: Any) -> list[str]:
+    """The roles of inputs, in order of appearance."""
+    return [*dict.fromkeys(role for role in _roles(document) if role.startswith("input:"))]
+
+
+def _roles(part: Any) -> Iterator[str]:
+    """The roles of all tokens in a document."""
+    if isinstance(part, Token | Matrix):
+        yield part.role if isinstance(part, Token) else part.input_role
+    elif isinstance(part, Formula):
+        yield from (token.role for token in part.tokens)
+    elif isinstance(part, tuple):
+        for field in part:
+            yield from _roles(field)

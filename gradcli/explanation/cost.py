@@ -9,7 +9,7 @@ from ..graphs import AGAIN, INTERMEDIATE, OPS, Node, intern, walk
 from ..graphs.flops import total
 from ..language.problem import Input
 from .analysis import Analysis
-from .quantities import item_size
+from .phrases import item_size
 
 
 class Passes(NamedTuple):

@@ -21,7 +21,7 @@ from .formulas.generic_steps import generic_step
 from .formulas.shortest_structure import structure_of, without_number
 from .formulas.wording import Wording, wording_of
 from .notes import as_data, collect, matrix_notes
-from .quantities import item_size
+from .phrases import item_size
 from .short.gradients import Gradients
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import chain, count
 from typing import Any, NoReturn
 
-from ..autodiff.create_graph import with_graph
+from ..autodiff.reverse import with_graph
 from ..errors import GradcliError, did_you_mean
 from ..graphs import OPS, Node
 from ..graphs.shapes import text

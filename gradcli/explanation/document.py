@@ -57,7 +57,7 @@ def document(a: Analysis, choices: Choices) -> Document:
         return short(a, choices)
     w = wording_of(a)
     names = choices.show or [name for name in SECTIONS if name not in ON_REQUEST]
-    from .sections.answer import answers
+    from .sections.gradient import answers
 
     present = a.problem.limits.budget.present
     sections = list[Section]()

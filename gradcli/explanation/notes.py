@@ -32,8 +32,12 @@ from .formulas.contradictions import (
 )
 from .formulas.trials import MOST
 from .formulas.wording import Wording
-from .in_pytorch.conventions import kinks_met, written_around
-from .in_pytorch.not_in_pytorch import broadcast_losses, hessian_not_in_pytorch, not_in_pytorch
+from .in_pytorch.kinks import kinks_met, written_around
+from .in_pytorch.not_differentiated import (
+    broadcast_losses,
+    hessian_not_differentiated,
+    not_differentiated,
+)
 from .phrases import listed, number_text
 
 if TYPE_CHECKING:
@@ -73,7 +77,7 @@ def hessian_notes(h: "Hessian") -> list[tuple[str, str]]:
         of_node(f"{z.name}.hvp", h.product(z), h.product_formula(z), *moving) for z in h.p.wrt
     ]
     differing = contradicted(h.a, h.wording, chain(*products)) if moving else []
-    return [*collect(h.a, h.wording), *differing, *hessian_not_in_pytorch(h.p)]
+    return [*collect(h.a, h.wording), *differing, *hessian_not_differentiated(h.p)]
 
 
 def jvp_notes(j: "Jvp") -> list[tuple[str, str]]:
@@ -110,7 +114,7 @@ def out_of_time(problem: Problem) -> list[tuple[str, str]]:
 
 def about_the_problem(a: Analysis, w: Wording) -> list[tuple[str, str]]:
     """All notes except those on the formulas of gradients."""
-    refused = not_in_pytorch(a)
+    refused = not_differentiated(a)
     return [
         *a.problem.notes,
         *_seed_notes(a),
@@ -324,7 +328,7 @@ def _exactly(x: Node, value: float, node: Node, hit: Any, w: Wording) -> str:
 
 def _subgradients(node: Node, value: float) -> str:
     """` (any value from 0 to 1 would be a subgradient)`; "" if the one-sided slopes are unknown."""
-    from .in_pytorch.answers import known
+    from .in_pytorch.kinks import known
 
     at = f"= {value:g}"
     kink = next((k for k in known().get(node.op.name, ()) if k.at.endswith(at)), None)

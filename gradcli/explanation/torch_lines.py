@@ -2,7 +2,7 @@
 
 from functools import cached_property
 
-from ..autodiff.create_graph import refused_again
+from ..autodiff.reverse import refused_again
 from ..graphs import Node, walk
 from ..graphs.shapes import Shape
 from ..language.problem import Input, Problem

@@ -5,8 +5,7 @@ computes it with one function whose derivative is 0, and multiplies that zero wi
 gradient, so that an infinite one gives nan. The field `flat` of operators says which do so.
 """
 
-from ..autodiff.create_graph import with_graph
-from ..autodiff.reverse import cached_backward
+from ..autodiff.reverse import cached_backward, with_graph
 from ..graphs import OPS, Node
 from ..graphs.substitution import substitute
 from ..language.problem import Problem

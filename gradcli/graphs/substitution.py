@@ -1,4 +1,4 @@
-"""Substitution of nodes in graphs."""
+"""Substitution of nodes in graphs: by others, and of operators by what they are made of."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import attrgetter
@@ -67,3 +67,28 @@ def rebuilt_all(
         built = make(n, inputs)
         done[n] = n.with_inputs(inputs) if built is None else built
     return [done[root] for root in roots]  # type: ignore[misc]
+
+
+def expanded(
+    roots: Iterable[Node], kept: Callable[[Node], bool] = lambda node: False
+) -> dict[Node, Node]:
+    """Map every node that `roots` depend on to an equal node, made of operators without expansion
+    and of nodes for which `kept` is True.
+    """
+    result: dict[Node, Node] = {}
+    for node in walk(roots):
+        result[node] = _expanded_node(node, result, kept)
+    return result
+
+
+def _expanded_node(node: Node, result: dict[Node, Node], kept: Callable[[Node], bool]) -> Node:
+    """`node` applied to its expanded inputs, expanded recursively."""
+    inputs = tuple(i and result[i] for i in node.inputs)
+    if node.op.expand is None or kept(node):
+        return node.with_inputs(inputs)
+    meaning = node.op.expand(*inputs, **node.attrs)
+    inner = {i: i for i in inputs if i is not None}  # already expanded
+    for part in walk([meaning], lambda n: () if n in inner else n.inputs):
+        if part not in inner:
+            inner[part] = _expanded_node(part, inner, kept)
+    return inner[meaning]

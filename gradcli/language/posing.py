@@ -6,12 +6,12 @@ from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 from ..errors import GradcliError, did_you_mean
-from ..gc_policy import uncollected
 from ..graphs import OPS, Node
 from ..graphs.operator import NeedsIntegers
 from ..graphs.shapes import Shape, numel, text
 from ..lazy import np
 from ..limits import Limits
+from ..process import uncollected
 from .arguments.assumptions import Assumed, check_shape, check_value
 from .arguments.directions import Direction, as_graph, read_direction
 from .arguments.integer_inputs import (

@@ -1,4 +1,6 @@
-"""A graph as a picture in SVG: in a page, whose styles it takes, or as a file."""
+"""Graphs for Mermaid and for Graphviz's dot; and as SVG: in a page, whose styles it takes, or as a
+file.
+"""
 
 from collections import Counter
 from html import escape
@@ -125,3 +127,45 @@ def _edge(i: int, n: int, points: list[Point]) -> str:
         path += f"C{before:.1f} {ys[k - 1] + half:.1f} {here:.1f} {ys[k] - half:.1f} "
         path += f"{here:.1f} {ys[k]:.1f}"
     return f'<path class="edge" data-from="{i}" data-to="{n}" d="{path}"/>'
+
+
+def mermaid(graph: Graph) -> str:
+    """A Mermaid flowchart, from the inputs down to the output."""
+    lines = ["flowchart TD"]
+    for k, node in enumerate(graph.nodes):
+        left, right = ("([", "])") if not node.inputs else ("[", "]")
+        lines.append(f'  n{k}{left}"{_entities(text_of(node.label))}"{right}')
+    return "\n".join(lines + [f"  n{i} --> n{k}" for k, i in _edges(graph)])
+
+
+def dot(graph: Graph) -> str:
+    """A Graphviz digraph, from the inputs down to the output."""
+    lines = ["digraph gradcli {"]
+    lines += [
+        f"  n{k} [label={_quoted(text_of(node.label))}, shape={_shape(node)}];"
+        for k, node in enumerate(graph.nodes)
+    ]
+    return "\n".join([*lines, *(f"  n{i} -> n{k};" for k, i in _edges(graph)), "}"])
+
+
+DRAWN = {"mermaid": mermaid, "dot": dot, "svg": picture}
+
+
+def _edges(graph: Graph) -> list[tuple[int, int]]:
+    return [(k, i) for k, node in enumerate(graph.nodes) for i in node.inputs]
+
+
+def _shape(node: GraphNode) -> str:
+    return "box" if node.inputs else "ellipse"
+
+
+def _entities(text: str) -> str:
+    """Text that Mermaid shows as it is: everything but letters, digits, spaces and full stops by
+    number.
+    """
+    return "".join(c if c.isalnum() or c in " ." else f"#{ord(c)};" for c in text)
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

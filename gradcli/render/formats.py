@@ -6,7 +6,18 @@ from importlib import import_module
 from typing import Any, TypeVar
 
 from ..errors import GradcliError, did_you_mean
-from ..explanation.blocks import Document, Graph, Reply, notes_respelled, respelled
+from ..explanation.blocks import (
+    Document,
+    Graph,
+    Line,
+    Reply,
+    Table,
+    Tensor,
+    notes_respelled,
+    respelled,
+    text_of,
+)
+from .ascii import in_ascii
 from .environment import Environment
 from .names import CHOOSING, FORMATS
 
@@ -58,7 +69,7 @@ def render_graph(answer: Reply, format: str, environment: Environment) -> str:
     """The graph alone: as "mermaid", as "dot", as a picture in "svg", or in a format of
     other answers.
     """
-    from .graphs import DRAWN
+    from .drawn_graph import DRAWN
 
     if format not in DRAWN:
         return render(answer, format, environment).strip("\n")
@@ -127,3 +138,28 @@ def render_program(text: str, environment: Environment) -> str:
     with console.capture() as captured:
         console.print(syntax.highlight(text), soft_wrap=True, end="")
     return captured.get()
+
+
+def render_formulas(answer: Reply, format: str, environment: Environment) -> str:
+    """Lines that are never wrapped, or aligned equations; other formats have a page of them."""
+    if format not in ("latex", "plain", "terminal"):
+        return render(answer, format, environment)
+    (page,) = answer.documents(FORMATS[format].use)
+    lines = _lines(page)
+    if format == "latex":
+        from .latex import as_page
+        from .tex.lines import ROOM, aligned
+
+        return as_page(aligned(lines, ROOM.get(environment.page)), environment, page.command)
+    if format == "terminal" and environment.color:
+        from .terminal import render_lines
+
+        return render_lines(lines, environment)
+    text = "\n".join(map(text_of, lines))
+    return in_ascii(text) if environment.ascii else text
+
+
+def _lines(page: Document) -> list[Line]:
+    tables = [b for section in page.sections for b in section.blocks if isinstance(b, Table)]
+    cells = [cell for table in tables for row in table.rows for cell in row.cells]
+    return [cell for cell in cells if not isinstance(cell, Tensor)]

@@ -27,8 +27,8 @@ from ..explanation.blocks import (
     text_of,
     tokens_of,
 )
+from .drawn_graph import mermaid
 from .environment import Environment
-from .graphs import mermaid
 from .matrix import Cut, column_width, cut, drawn, shortened, texts
 from .tensors import tensor_lines
 

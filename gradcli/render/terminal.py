@@ -31,6 +31,7 @@ from ..explanation.blocks import (
     Step,
     Table,
     Tensor,
+    input_roles,
     is_words,
     tokens_of,
 )
@@ -47,7 +48,6 @@ from .matrix import (
     shortened,
     texts,
 )
-from .roles import input_roles
 from .ruled import Column, Unwrapped, ruled
 from .tensors import tensor_lines
 from .wrapping import wrapped

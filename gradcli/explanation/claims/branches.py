@@ -18,7 +18,7 @@ from ...language.arguments.assumptions import with_properties
 from ...lazy import np
 from ...notation.formulas.rules.guards import TINY, is_negligible_bound
 from ..checking.finite_differences import symmetric_inputs, symmetrized
-from ..in_pytorch.conventions import kinks
+from ..in_pytorch.kinks import kinks
 from .claim import Claim, built
 from .findings import NOISE, close
 from .points import Point, Points, Values, Within, fixed_values

@@ -32,7 +32,7 @@ from ..checking.finite_differences import (
 from ..formulas.readings import resized
 from ..formulas.trial_values import Draw, combinations
 from ..formulas.wording import Wording
-from ..in_pytorch.conventions import kinks_met
+from ..in_pytorch.kinks import kinks_met
 from .claim import targets
 
 DRAWS = 40  # of values, until no two are the same

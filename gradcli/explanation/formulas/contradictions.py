@@ -21,7 +21,7 @@ from ...notation.tree import Tree
 from ..analysis import Analysis
 from ..checking.finite_differences import perturbed
 from ..checking.rounding import FEW, MUCH
-from ..in_pytorch.conventions import kinks_met
+from ..in_pytorch.kinks import kinks_met
 from .by_index import jacobian
 from .trials import MOST, reads_one_draw, value_of
 from .wording import Wording

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
-from ...autodiff.expansion import expanded
 from ...backends.numeric import Evaluator
 from ...errors import if_applicable
 from ...graphs import OPS, Node, downstream, walk
+from ...graphs.substitution import expanded
 from ...language.arguments.assumptions import with_properties
 from ...language.problem import Input, Problem
 from ...lazy import np

@@ -13,7 +13,7 @@ from ...notation.tree import Name
 from ...operators.indexing import with_read
 from ..analysis import Analysis, operations
 from ..checking.finite_differences import symmetric_inputs
-from ..in_pytorch.conventions import kinks_met
+from ..in_pytorch.kinks import kinks_met
 from .at_sizes import RESERVED, AtSizes, safe
 
 LARGE = 60  # numbers of an array that are written out

@@ -12,8 +12,7 @@ from ..cost import Cost, FullJacobian, cost, size_of
 from ..formulas.nonzero_count import bounded
 from ..formulas.source_text import role_of
 from ..formulas.wording import Wording
-from ..phrases import listed, middle, shape_text
-from ..quantities import amount, count_text, item_size, memory, size_words
+from ..phrases import amount, count_text, item_size, listed, memory, middle, shape_text, size_words
 from .jacobian import KINDS
 
 MOST_READERS = 3  # operations that are named as readers of a tensor

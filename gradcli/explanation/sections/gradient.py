@@ -6,7 +6,20 @@ from ...notation.indices.element import place_to_show
 from ...notation.indices.index import Notation
 from ...notation.tree import Indexed, Token
 from ..analysis import Analysis, within_budget
-from ..blocks import EQUALS, Line, Prose, Row, Section, Table, Tensor, equality, plain, words
+from ..blocks import (
+    EQUALS,
+    Answer,
+    Formula,
+    Line,
+    Prose,
+    Row,
+    Section,
+    Table,
+    Tensor,
+    equality,
+    plain,
+    words,
+)
 from ..formulas import by_index
 from ..formulas.source_text import role_of
 from ..formulas.wording import Wording
@@ -77,3 +90,33 @@ def _by_letters(w: Wording, x: Input, place: tuple[int, ...]) -> Notation | None
     if index is None or len(letters) != len(place) or not all(map(str.isalpha, letters)):
         return None
     return index.at(dict(zip(letters, map(str, place))))
+
+
+def answers(a: Analysis, w: Wording) -> tuple[Answer, ...]:
+    """A line for the gradient with respect to each input in `wrt`."""
+    return tuple(_answer(a, w, x) for x in a.problem.wrt)
+
+
+def _answer(a: Analysis, w: Wording, x) -> Answer:
+    name = (Formula(w.gradient_of(x)),)
+    grad = a.gradient(x)
+    if grad is None:
+        return Answer(
+            name,
+            None,
+            plain("None"),
+            plain(f"no gradient flows from {a.problem.out_name} to {x.name}"),
+        )
+    value = a.grad_value(x)
+    remark = _seed_remark(a, w) if value is not None else ()
+    number = None if value is None else Tensor(value, "answer", w.gradient_name(x))
+    written = w.gradient(x)
+    line = w.without_formula(x) if written is None else w.answer_line(written)
+    return Answer(name, number, line, remark)
+
+
+def _seed_remark(a: Analysis, w: Wording) -> Line:
+    seed = a.problem.seed
+    if seed.implicit or seed.text is None:
+        return ()
+    return (Token("with the seed "), w.seed, Token(" = "), *w.source.coloured(plain(seed.text)))

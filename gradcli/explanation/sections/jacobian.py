@@ -40,8 +40,7 @@ from ..formulas.shortest_structure import structure_of, without_number
 from ..formulas.source_text import role_of
 from ..formulas.wording import Wording
 from ..notes import matrix_notes, not_finite
-from ..phrases import listed, place_of, places, sentence, shape_text
-from ..quantities import item_size, size_words
+from ..phrases import item_size, listed, place_of, places, sentence, shape_text, size_words
 
 LARGE = 1_000  # what a size is in "for real sizes"
 SHOWN = 12  # rows and columns of a matrix that is shown in full

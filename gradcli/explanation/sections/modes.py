@@ -14,8 +14,7 @@ from ..derived import tangent_symbol
 from ..formulas.source_text import role_of
 from ..formulas.wording import Wording
 from ..higher.jvp import Jvp
-from ..phrases import shape_text
-from ..quantities import amount, count_text, memory
+from ..phrases import amount, count_text, memory, shape_text
 
 
 class Mode(NamedTuple):

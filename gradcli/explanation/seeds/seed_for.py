@@ -13,7 +13,7 @@ from ...lazy import np
 from ...notation.tree import Attribute, Indexed, Name, Number, Tree
 from ..analysis import Analysis
 from ..formulas.trial_values import random_values
-from ..in_pytorch.conventions import kinks_met
+from ..in_pytorch.kinks import kinks_met
 from ..phrases import label, listed, place_of
 from .least_norm import Equations, in_proportion
 

@@ -9,7 +9,7 @@ from ..blocks import Document, Row, Section, Table, words
 from ..checks import ROWS, Check, run_checks
 from ..choices import Choices
 from ..formulas.wording import wording_of
-from ..in_pytorch.not_in_pytorch import CODE, not_in_pytorch
+from ..in_pytorch.not_differentiated import NOT_IN_PYTORCH, not_differentiated
 from ..notes import about_the_problem, contradicted, ended, formulas, out_of_time
 from ..phrases import listed
 from ..question import with_question
@@ -22,7 +22,7 @@ BRIEFLY = ("claims", "backward", "gradient", "seed", "code")
 NAMES = {ROWS: "g·J equals backward"}
 RANDOM = "at random values"
 MARKS = {True: "✓", False: "✗", None: "–"}
-OVERTURNING = ("integer-values", CODE)
+OVERTURNING = ("integer-values", NOT_IN_PYTORCH)
 SHOWN_ELSEWHERE = ("implicit-seed", "seed-left-out", "unused", *OVERTURNING)  # on the page
 
 
@@ -93,7 +93,7 @@ def _check_text(c: Check) -> str:
 def first(a: Analysis) -> list[tuple[str, str]]:
     """The notes on what PyTorch refuses."""
     whole = [x.name for x in a.problem.wrt if x.was_integer]
-    refused = not_in_pytorch(a)
+    refused = not_differentiated(a)
     if whole:
         have = "hold whole numbers" if len(whole) > 1 else "holds whole numbers"
         text = f"{listed(whole)} {have}: in PyTorch write 1., not 1."

@@ -7,10 +7,18 @@ from itertools import groupby
 from typing import Any
 
 from ...budget import tick
-from ...explanation.blocks import EQUALS, Document, Formula, Line, Piece, tokens_of
+from ...explanation.blocks import (
+    EQUALS,
+    MOST_COLOURED,
+    Document,
+    Formula,
+    Line,
+    Piece,
+    input_roles,
+    tokens_of,
+)
 from ...explanation.phrases import number_text
 from ...notation.typeset.mathml import mathml
-from .. import roles
 from ..environment import Environment
 
 MARKS = {"✓": "ok", "✗": "bad"}
@@ -46,8 +54,8 @@ class Markup:
 
     def __init__(self, environment: Environment, document: Document):
         self.environment = environment
-        met = roles.input_roles(document)
-        few = len(met) <= roles.MOST
+        met = input_roles(document)
+        few = len(met) <= MOST_COLOURED
         self.classes = {role: f"in-{k}" if few else "in" for k, role in enumerate(met, 1)}
         self.classes |= {"seed": "seed", "answer": "answer", "number": "num"}
         self.inputs = _pattern(met)

@@ -9,7 +9,6 @@ from ...lazy import np
 from ...operators import lookup
 from ..python.values import Machine, Unsupported
 from . import plans
-from .computing import computed
 from .dispatch import implements
 from .dtypes import DType, promoted, rounded
 from .grad_names import grad_name
@@ -18,7 +17,7 @@ from .layouts import laid_out
 from .mode import MODE
 from .no_backward import QR, Underived, underived
 from .operator_backward import OperatorBackward
-from .plans import InputGradients, Plan
+from .plans import InputGradients, Plan, computed
 from .promotion import Operand, arrays_of, computing_dtype, output_dtype
 from .records import rename
 from .saved import save_unread, saved_inputs

@@ -3,19 +3,18 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...autodiff.create_graph import with_graph
+from ...autodiff.reverse import with_graph
 from ...graphs import AGAIN, Node
 from ...lazy import np
 from ..python.values import Machine, Unsupported
 from . import last_digits
-from .computing import computed
 from .dispatch import run_graph
 from .dtypes import DType
 from .grad_names import OWN_AGAIN, SCATTERED, SQUEEZES, ZEROS_AGAIN, camel_case, gradient_name
 from .layouts import laid_out_back
 from .mode import MODE, recording
 from .no_backward import underived
-from .plans import InputGradients, Plan
+from .plans import InputGradients, Plan, computed
 from .products import THROUGH_PRODUCTS
 from .promotion import array_in, as_tensor
 from .records import zeros_like

@@ -1,20 +1,29 @@
-"""An operator on inputs of known shapes, prepared once: its value, and backward through it.
+"""An operator on inputs of known shapes, prepared once: its value, which is counted against the
+budget of the program, and backward through it.
 
 The backward is the gradient graph of gradcli's operators; what it reads is what autograd keeps.
 """
 
 import math
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 from ...autodiff.reverse import backward
 from ...backends.numeric import Evaluator, Schedule
+from ...errors import GradcliError
 from ...graphs import AGAIN, OPS, Node, Operator, as_node, intern, walk
 from ...lazy import np
-from .single import backward_of, composite, kernel_of
+from ..python.values import Unsupported
+from . import last_digits
+from .dtypes import DType, rounded
+from .mode import MODE
+from .single import backward_of, composite, in_half, kernel_of
 
 MOST_PLANS = 4096
+STEPS = 20  # of the budget, for an operation
+PRODUCTS_IN_STEP = 8_000  # of numbers, that take as long as a step
+BYTES = 16  # for an element, with what computing it takes
 PRODUCTS = ("matmul", "mm", "bmm", "mv", "addmm", "linear")
 Signature = tuple[Any, ...]
 
@@ -205,3 +214,24 @@ def _plan(op: Operator, inputs: Sequence[Signature | float | None], attrs: Any) 
 def leaf(place: int, shape: tuple[int, ...], kind: str) -> Node:
     """The node that stands for the tensor at a place."""
     return OPS["input"](name=f"t{place}", shape=shape, dtype=kind)
+
+
+def computed(plan: Plan, arrays: list[Any], compute: DType) -> Any:
+    """The value of an operation from the arrays of its inputs, computed in a floating dtype."""
+    work = plan.products // PRODUCTS_IN_STEP
+    MODE.spend(STEPS + work, BYTES * math.prod(plan.node.shape or ()))
+    last_digits.note(plan.node, compute)
+    if compute.size == 2:
+        narrow = partial(narrowed, compute)
+        value = in_half(plan.node.op.name, compute.name, narrow, arrays, plan.node.attrs)
+        if value is not NotImplemented:
+            return value
+    try:
+        return plan.value(arrays, compute.precision)
+    except GradcliError as failure:
+        raise Unsupported(failure.message) from failure
+
+
+def narrowed(dtype: DType, x: Any) -> Any:
+    """Numbers in single precision, rounded to a dtype of half precision."""
+    return rounded(np.asarray(x, dtype.numpy), dtype).astype(np.float32)

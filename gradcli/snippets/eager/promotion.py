@@ -5,9 +5,9 @@ from typing import Any
 
 from ...graphs import Node
 from ...lazy import np
-from .computing import narrowed
 from .dtypes import BOOL, INT64, DType, promoted, result_type
 from .mode import MODE
+from .plans import narrowed
 from .single import WIDE_NUMBERS
 from .tensor import Tensor
 

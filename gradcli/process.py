@@ -1,10 +1,12 @@
-"""When Python's garbage collector runs."""
+"""Settings of a process: when garbage is collected, and how many threads linear algebra has."""
 
 import gc
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 OBJECTS_BEFORE_COLLECTION = 300_000  # in a process that gives one answer
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def collect_seldom() -> None:
@@ -24,3 +26,12 @@ def uncollected() -> Iterator[None]:
     finally:
         if was_on:
             gc.enable()
+
+
+def one_thread() -> None:
+    """Limit NumPy, which is not imported yet, to one thread, unless the environment sets a number.
+    Threads busily wait for each other, which for matrices of a few hundred rows takes several times
+    as long as the work; and the last digits would depend on how many there are.
+    """
+    for name in THREAD_VARIABLES:
+        os.environ.setdefault(name, "1")

@@ -1,33 +1,35 @@
-"""Derivatives that PyTorch does not compute, and operations that it warns of."""
+"""Derivatives that PyTorch does not compute or JAX computes otherwise, and warnings of PyTorch."""
 
 from collections.abc import Iterable
 
-from ...autodiff.create_graph import refused_again
+from ...autodiff.reverse import refused_again
 from ...graphs import Node, walk
 from ...graphs.shapes import broadcast, text
+from ...language.names import libraries_of
 from ...language.problem import Problem
+from ...lazy import np
 from ..analysis import Analysis
-from .not_in_jax import not_in_jax
+from .kinks import kinks_met
 
-CODE = "not-in-pytorch"
+NOT_IN_PYTORCH, NOT_IN_JAX = "not-in-pytorch", "not-in-jax"
 
 
-def not_in_pytorch(a: Analysis) -> list[tuple[str, str]]:
+def not_differentiated(a: Analysis) -> list[tuple[str, str]]:
     """Notes on inputs of operators with respect to which PyTorch has no derivative, and on
     gradients that it does not differentiate; in a program of JAX on slopes that are not JAX's.
     """
     names = (name for x in a.problem.wrt for name in a.refused_again(x))
-    return [*_fixed(a), *_not_again(names), *not_in_jax(a)]
+    return [*_fixed(a), *_not_again(names), *_not_in_jax(a)]
 
 
-def hessian_not_in_pytorch(p: Problem) -> list[tuple[str, str]]:
+def hessian_not_differentiated(p: Problem) -> list[tuple[str, str]]:
     """Notes on gradients that PyTorch does not differentiate, for a Hessian."""
     return _not_again(name for x in p.wrt for name in refused_again(p.out, x.node))
 
 
 def _not_again(names: Iterable[str]) -> list[tuple[str, str]]:
     text = "PyTorch does not differentiate the gradient of {}: it raises an error."
-    return [(CODE, text.format(name)) for name in dict.fromkeys(names)]
+    return [(NOT_IN_PYTORCH, text.format(name)) for name in dict.fromkeys(names)]
 
 
 def _fixed(a: Analysis) -> list[tuple[str, str]]:
@@ -39,7 +41,7 @@ def _fixed(a: Analysis) -> list[tuple[str, str]]:
             name = op.inputs[c.slot]
             if name in fixed:
                 text = f"PyTorch has no derivative by the {name} of {op.name}: it raises an error."
-                result.append((CODE, text))
+                result.append((NOT_IN_PYTORCH, text))
     return result
 
 
@@ -63,3 +65,25 @@ def _apart(node: Node) -> str | None:
         f"{node.op.name} compares an input of shape {text(x)} with a target of shape {text(t)}, "
         f"broadcast to {text(broadcast(x, t))}: PyTorch warns that this may not be meant."
     )
+
+
+ENDS = "Where a value is nan or infinite, slopes are those of PyTorch, and JAX's own may differ."
+TIES = "JAX shares the gradient of {} among equal elements, in the order in which it compares them."
+SHARED = {"cummax_values": "cummax", "cummin_values": "cummin"}
+
+
+def _not_in_jax(a: Analysis) -> list[tuple[str, str]]:
+    """Notes on slopes at nan, at infinity and at ties, in a program of JAX."""
+    if "jax" not in libraries_of(a.problem.program):
+        return []
+    met = dict.fromkeys(node.op.name for node, _ in kinks_met(a))
+    texts = [TIES.format(SHARED[name]) for name in met if name in SHARED]
+    return [(NOT_IN_JAX, text) for text in (*texts, *([ENDS] if _holds_ends(a) else []))]
+
+
+def _holds_ends(a: Analysis) -> bool:
+    """Whether an input, a result or a gradient has nan or infinity in it."""
+    nodes = [*a.problem.named.values(), a.problem.out, *(x.node for x in a.problem.inputs.values())]
+    values = [a.value(n) for n in nodes if n.dtype == "float" and a.has_numbers(n)]
+    values += [a.grad_value(x) for x in a.problem.wrt]
+    return any(value is not None and not np.all(np.isfinite(value)) for value in values)
