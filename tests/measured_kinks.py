@@ -17,7 +17,7 @@ from gradcli.graphs import OPS, Node, Operator, intern, walk
 from gradcli.language.arguments.options import read_shapes
 from gradcli.language.posing import pose
 from gradcli.notation import tree
-from gradcli.notation.formulas.formula import OwnWriter
+from gradcli.notation.formulas.formula import OperatorWriter
 from gradcli.notation.tree import Name
 from gradcli.operators import everything
 
@@ -160,4 +160,4 @@ def _text(value: Any) -> str:
 
 def _written(node: Node) -> str:
     names = {i: Name(i.attrs["name"]) for i in node.parents if i.op.name == "input"}
-    return tree.text(OwnWriter(names).tree(node))
+    return tree.text(OperatorWriter(names).tree(node))

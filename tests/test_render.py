@@ -13,7 +13,7 @@ from support import explained, first_examples, one_in
 from gradcli.explanation import replies
 from gradcli.explanation.blocks import Code, Formula, Graph, Note, Tensor
 from gradcli.explanation.choices import Choices
-from gradcli.explanation.serialized import ShownDocuments, restored, serialized
+from gradcli.explanation.serialized import SerializedDocuments, restored, serialized
 from gradcli.notation import tree
 from gradcli.notation.tree import Infix, Name, Number, Sum, Token, Verbatim
 from gradcli.render.environment import Environment
@@ -134,7 +134,7 @@ def test_json_of_json_is_the_same():
 def came_back(block, beside=None):
     """A block after a way through JSON."""
     beside = beside or {}
-    data = {**beside, "document": serialized(ShownDocuments([block], 5, False, 9), beside)}
+    data = {**beside, "document": serialized(SerializedDocuments([block], 5, False, 9), beside)}
     text = json.dumps(data, default=lambda array: array.tolist())
     return restored(json.loads(text)).documents[0]
 
@@ -182,7 +182,7 @@ def test_tensors_keep_their_elements(array):
 def test_a_tensor_is_written_once():
     array = np.random.default_rng(0).normal(size=(50, 50))
     beside = {"grad": {"x": {"value": array}}}
-    data = serialized(ShownDocuments([Tensor(array.copy())], 5, False, 9), beside)
+    data = serialized(SerializedDocuments([Tensor(array.copy())], 5, False, 9), beside)
     assert data["documents"] == [{"tensor": {"at": ["grad", "x", "value"]}}]
     np.testing.assert_array_equal(came_back(Tensor(array), beside).array, array)
 

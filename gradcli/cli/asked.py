@@ -9,7 +9,7 @@ from ..language.problem import Problem
 from ..limits import Limits
 from ..render.names import DISCOURSE_WITH_MATH
 from .mistakes import check_expression
-from .options import PAGE, Given
+from .options import PAGE, Options
 from .streams import LazyInput, Streams
 
 if TYPE_CHECKING:
@@ -21,85 +21,87 @@ ELSEWHERE = ("-f", "--format", "-o", "--output", "--for", "--math")
 NAMES = {"markdown": "Markdown", "latex": "LaTeX", "json": "JSON"}  # of formats
 
 
-def request_of(streams: Streams, given: Given, shapes_alone: bool = False) -> "Request":
+def request_of(streams: Streams, options: Options, shapes_alone: bool = False) -> "Request":
     """The request of a command; `shapes_alone`: no array of its shapes is made. Raises
     GradcliError.
     """
     from ..explanation.choices import SHAPES_ALONE
     from ..request import listed, of_texts
 
-    limits = given.limits
-    expr = streams.expression(given.expr, limits)
+    limits = options.limits
+    expr = streams.expression(options.expr, limits)
     check_expression(expr, streams.command)
-    request = of_texts(expr, vars(given), limits, partial(LazyInput, streams))
-    sections = {*listed(given.show)}
+    request = of_texts(expr, vars(options), limits, partial(LazyInput, streams))
+    sections = {*listed(options.show)}
     shapes_alone |= bool(sections) and sections <= {*SHAPES_ALONE}
     return request.for_shapes() if shapes_alone else request
 
 
-def choices_of(streams: Streams, given: Given, analysis: Any) -> Any:
+def choices_of(streams: Streams, options: Options, analysis: Any) -> Any:
     """What is shown of an analysis, and how much."""
     from ..explanation.choices import Choices
     from ..explanation.document import check_sections
     from ..request import listed
 
-    names = tuple(listed(given.show))
+    names = tuple(listed(options.show))
     check_sections(names)
-    element = read_element(given.element, analysis.problem) if given.element is not None else None
+    element = (
+        read_element(options.element, analysis.problem) if options.element is not None else None
+    )
     entries = analysis.problem.limits.sizes["entries"]
-    return Choices(names, element, given.full, given.precision, entries, typed(streams))
+    return Choices(names, element, options.full, options.precision, entries, typed(streams))
 
 
-def environment_of(streams: Streams, given: Given, full: bool) -> Any:
+def environment_of(streams: Streams, options: Options, full: bool) -> Any:
     """Where the answer is read; `full`: nothing is left out."""
     environment = streams.environment(
-        given.color, given.width, given.precision, full, given.output is not None
+        options.color, options.width, options.precision, full, options.output is not None
     )
-    return environment._replace(limits=given.limits, page=_page(given), place=_place(given))
+    return environment._replace(limits=options.limits, page=_page(options), place=_place(options))
 
 
-def _place(given: Given) -> str:
+def _place(options: Options) -> str:
     """The place where Markdown is pasted, if given."""
-    if given.math is None:
-        return given.place or ""
-    if given.place != "discourse":
+    if options.math is None:
+        return options.place or ""
+    if options.place != "discourse":
         raise GradcliError("option", "--math dollars is for --for discourse")
     return DISCOURSE_WITH_MATH
 
 
-def _page(given: Given) -> str:
+def _page(options: Options) -> str:
     """What LaTeX is made as."""
     for name in PAGE:
-        if getattr(given, name):
-            if given.format != "latex":
+        if getattr(options, name):
+            if options.format != "latex":
                 raise GradcliError("option", f"--{name} is for -f latex")
             return name
     return ""
 
 
-def format_of(streams: Streams, given: Given) -> str:
+def format_of(streams: Streams, options: Options) -> str:
     """What was asked for, or what suits the place where the answer goes."""
-    asked = given.format or given.graph_format
-    if given.place and asked not in (None, "markdown"):
-        raise GradcliError("option", f"--for {given.place} is Markdown, and -f {asked} is not")
-    if given.place or (given.copy and not asked):
+    asked = options.format or options.graph_format
+    if options.place and asked not in (None, "markdown"):
+        raise GradcliError("option", f"--for {options.place} is Markdown, and -f {asked} is not")
+    if options.place or (options.copy and not asked):
         return "markdown"
-    return asked or ("terminal" if streams.is_terminal and given.output is None else "plain")
+    return asked or ("terminal" if streams.is_terminal and options.output is None else "plain")
 
 
-def explained(streams: Streams, analysis: Any, given: Given) -> None:
+def explained(streams: Streams, analysis: Any, options: Options) -> None:
     """Render an explanation and write it."""
     from ..explanation import replies
 
-    emit(streams, replies.explanation(analysis, choices_of(streams, given, analysis)), given)
+    emit(streams, replies.explanation(analysis, choices_of(streams, options, analysis)), options)
 
 
-def emit(streams: Streams, answer: Any, given: Given) -> None:
+def emit(streams: Streams, answer: Any, options: Options) -> None:
     """Render an answer and write it."""
     from ..render.formats import render
 
-    environment = environment_of(streams, given, given.full)
-    write(streams, render(answer, format_of(streams, given), environment), given)
+    environment = environment_of(streams, options, options.full)
+    write(streams, render(answer, format_of(streams, options), environment), options)
 
 
 def typed(streams: Streams) -> str:
@@ -118,19 +120,19 @@ def typed(streams: Streams) -> str:
     return shlex.join(["gradcli", *result])
 
 
-def write(streams: Streams, text: str, given: Given) -> None:
+def write(streams: Streams, text: str, options: Options) -> None:
     """Write an answer, its last line ended, or copy it. Raises GradcliError where both are asked
     for.
     """
-    if given.copy and given.output is not None:
+    if options.copy and options.output is not None:
         raise GradcliError("option", "--copy and --output are two places for one answer")
     text = text if text.endswith("\n") else text + "\n"
-    if not given.copy:
-        streams.write(text, given.output)
+    if not options.copy:
+        streams.write(text, options.output)
         return
 
     copy_to_clipboard(text, streams)
-    format, lines = format_of(streams, given), text.count("\n")
+    format, lines = format_of(streams, options), text.count("\n")
     streams.warn(f"copied {lines:,} line{'s' * (lines != 1)} of {NAMES.get(format, 'text')}")
 
 

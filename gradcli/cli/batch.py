@@ -81,17 +81,17 @@ def _ends(source: IO[bytes]) -> bool:
     return any(len(part) < PART or part.endswith(b"\n") for part in parts)
 
 
-def answer_lines(requests: Requests, streams: Streams, given: Any, limits: Limits) -> bool:
+def answer_lines(requests: Requests, streams: Streams, options: Any, limits: Limits) -> bool:
     """Write an answer for each line as soon as it is there; whether all of them are answers."""
-    file = None if given.output == "-" else given.output
-    _check_options(given, file)
+    file = None if options.output == "-" else options.output
+    _check_options(options, file)
     _check_files(requests.file, file)
     with requests.opened() as lines:
-        count, good = written_before(file, lines, limits) if given.resume and file else (0, True)
+        count, good = written_before(file, lines, limits) if options.resume and file else (0, True)
         progress = Progress(streams, requests, shown=not (file is None and streams.is_terminal))
-        mode = "a" if given.resume else "w"
+        mode = "a" if options.resume else "w"
         with streams.writing(file), _target(file, mode, streams) as target, progress:
-            for ready in _answers(lines, limits, given):
+            for ready in _answers(lines, limits, options):
                 target.write("".join(answer.text for answer in ready))
                 progress.add(ready)
                 if not file:
@@ -109,31 +109,31 @@ def _check_files(requests: str, output: str | None) -> None:
         raise GradcliError("file", message, hint="write -o and the name of another file")
 
 
-def _check_options(given: Any, file: str | None) -> None:
+def _check_options(options: Any, file: str | None) -> None:
     """Refuse options that need another one. Raises GradcliError."""
-    if given.resume and file is None:
+    if options.resume and file is None:
         hint = "write -o and the file that was half written"
         raise GradcliError("option", "--resume needs the file to go on with", hint=hint)
-    if given.jobs > 1 and given.executor == "dask":
+    if options.jobs > 1 and options.executor == "dask":
         hint = "leave it out: the workers of the cluster answer"
         raise GradcliError("option", "--jobs is for processes of this machine", hint=hint)
-    if given.scheduler and given.executor != "dask":
+    if options.scheduler and options.executor != "dask":
         raise GradcliError("option", "--scheduler is for --executor dask", hint="write both")
-    if given.executor == "dask" and not given.scheduler:
+    if options.executor == "dask" and not options.scheduler:
         hint = "as in --executor dask --scheduler tcp://10.0.0.1:8786"
         raise GradcliError("option", "--executor dask needs the address of a scheduler", hint=hint)
 
 
-def _answers(lines: Iterable[str], limits: Limits, given: Any) -> Iterator[list[Answered]]:
+def _answers(lines: Iterable[str], limits: Limits, options: Any) -> Iterator[list[Answered]]:
     """The answers in order, those together that are there at the same time."""
-    if given.executor == "dask":
+    if options.executor == "dask":
         from .cluster import Cluster
 
-        return _in_parallel(lines, limits, Cluster(given.scheduler))
-    if given.jobs > 1:
+        return _in_parallel(lines, limits, Cluster(options.scheduler))
+    if options.jobs > 1:
         from .processes import Processes
 
-        return _in_parallel(lines, limits, Processes(given.jobs))
+        return _in_parallel(lines, limits, Processes(options.jobs))
     return ([answered(line, limits)] for line in lines)
 
 

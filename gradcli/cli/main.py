@@ -19,7 +19,7 @@ from .asked import (
     typed,
     write,
 )
-from .mistakes import meant
+from .mistakes import plainer
 from .options import (
     ALWAYS,
     ANSWER,
@@ -29,7 +29,7 @@ from .options import (
     SHOWN,
     WORKERS,
     Command,
-    Given,
+    Options,
     is_json,
     read_limits,
 )
@@ -39,7 +39,7 @@ from .well_formed import read as read_well_formed
 ANSWERED, NO, CANNOT, INTERRUPTED = 0, 1, 2, 130
 ALONE = (*ANSWER, *PAGE, "precision", "full", *LOOK, *ALWAYS)  # of what is printed alone
 COMMANDS: dict[str, Command] = {}
-Function = Callable[[Streams, Given], int | None]
+Function = Callable[[Streams, Options], int | None]
 
 
 def command(group: str, *names: str, name: str = "") -> Callable[[Function], Function]:
@@ -56,23 +56,23 @@ def command(group: str, *names: str, name: str = "") -> Callable[[Function], Fun
 
 
 @command("Explain", *QUESTIONS["explain"], "claim", *ANSWER, *PAGE, *SHOWN, *LOOK, *ALWAYS)
-def explain(streams: Streams, given: Given) -> None:
+def explain(streams: Streams, options: Options) -> None:
     """Explain a gradient on one screen, or in full.
 
     gradcli "x@a" --grad "[[1,2,3,4],[5,6,7,8]]"
     gradcli "a*a" -v "a=[1,2]" -g a --full
     """
-    result = request_of(streams, given).one(suppose=True)
-    if given.step:
+    result = request_of(streams, options).one(suppose=True)
+    if options.step:
         from .stepping import step_through
 
-        step_through(streams, result, environment_of(streams, given, given.full))
+        step_through(streams, result, environment_of(streams, options, options.full))
         return
-    explained(streams, result, given)
+    explained(streams, result, options)
 
 
 @command("For scripts", *QUESTIONS["grad"], "output", "digits", *ALWAYS)
-def grad(streams: Streams, given: Given) -> None:
+def grad(streams: Streams, options: Options) -> None:
     """Print the gradients alone, as JSON.
 
     On standard error stands which of them PyTorch lacks.
@@ -85,23 +85,23 @@ def grad(streams: Streams, given: Given) -> None:
 
     result: dict[str, Any] = {}
     notes: dict[str, None] = {}
-    for analysis in request_of(streams, given).analyses():
+    for analysis in request_of(streams, options).analyses():
         analysis.require_numbers()
         limits = analysis.problem.limits
         written = sum(x.node.numel for x in analysis.problem.wrt)
         limits.check("numbers", written, "the gradients")
         values = analysis.grad_values().items()
-        result |= {name: rounded(value, given.digits) for name, value in values}
+        result |= {name: rounded(value, options.digits) for name, value in values}
         notes |= dict.fromkeys(text for _, text in not_differentiated(analysis))
         notes |= dict.fromkeys(text for _, text in analysis.problem.notes)
     answer = result if len(result) > 1 else next(iter(result.values()))
-    streams.write(render_json(answer, limits) + "\n", given.output)
+    streams.write(render_json(answer, limits) + "\n", options.output)
     for text in notes:
         streams.warn(f"note: {text}")
 
 
 @command("Derive", *QUESTIONS["jacobian"], "grad", *ALONE)
-def jacobian(streams: Streams, given: Given) -> None:
+def jacobian(streams: Streams, options: Options) -> None:
     """Print the Jacobian alone, its structure named.
 
     On standard error stands what PyTorch has no derivative of.
@@ -110,15 +110,15 @@ def jacobian(streams: Streams, given: Given) -> None:
     """
     from ..explanation.in_pytorch.not_differentiated import not_differentiated
 
-    given.show = ["jacobian"]
-    analysis = request_of(streams, given).analysis()
-    explained(streams, analysis, given)
+    options.show = ["jacobian"]
+    analysis = request_of(streams, options).analysis()
+    explained(streams, analysis, options)
     for _, text in not_differentiated(analysis):
         streams.warn(f"note: {text}")
 
 
 @command("Derive", *QUESTIONS["hessian"], *ALONE)
-def hessian(streams: Streams, given: Given) -> None:
+def hessian(streams: Streams, options: Options) -> None:
     """Print the Hessian of a single number.
 
     With --tangent it is the Hessian times tangents.
@@ -128,12 +128,12 @@ def hessian(streams: Streams, given: Given) -> None:
     from ..explanation import replies
     from ..explanation.higher.hessian import Hessian
 
-    result = Hessian(request_of(streams, given).moving(scalar=True))
-    emit(streams, replies.hessian(result, choices_of(streams, given, result.a)), given)
+    result = Hessian(request_of(streams, options).moving(scalar=True))
+    emit(streams, replies.hessian(result, choices_of(streams, options, result.a)), options)
 
 
 @command("Derive", *QUESTIONS["jvp"], *ALONE)
-def jvp(streams: Streams, given: Given) -> None:
+def jvp(streams: Streams, options: Options) -> None:
     """Print how the output moves as inputs move along tangents.
 
     That is a Jacobian-vector product, what forward mode computes.
@@ -143,12 +143,12 @@ def jvp(streams: Streams, given: Given) -> None:
     from ..explanation import replies
     from ..explanation.higher.jvp import Jvp
 
-    result = Jvp(request_of(streams, given).moving())
-    emit(streams, replies.jvp(result, choices_of(streams, given, result.a)), given)
+    result = Jvp(request_of(streams, options).moving())
+    emit(streams, replies.jvp(result, choices_of(streams, options, result.a)), options)
 
 
 @command("Derive", *QUESTIONS["formula"], *ANSWER, "standalone", *LOOK, *ALWAYS)
-def formula(streams: Streams, given: Given) -> None:
+def formula(streams: Streams, options: Options) -> None:
     """Print the closed forms of the gradients: a line each, or a derivation.
 
     They hold for any sizes, and are valid here and in Python. g is the seed; a scalar output has
@@ -163,10 +163,10 @@ def formula(streams: Streams, given: Given) -> None:
     from ..explanation.notes import formulas_alone, unused
     from ..render.formats import render_formulas
 
-    data = Data(request_of(streams, given, shapes_alone=True).analysis(suppose=True))
-    environment = environment_of(streams, given, full=True)
+    data = Data(request_of(streams, options, shapes_alone=True).analysis(suppose=True))
+    environment = environment_of(streams, options, full=True)
     answer = replies.formulas(data, typed(streams))
-    write(streams, render_formulas(answer, format_of(streams, given), environment), given)
+    write(streams, render_formulas(answer, format_of(streams, options), environment), options)
     for _, remark in (*unused(data.w.analysis), *formulas_alone(data.w)):
         streams.warn(f"note: {remark}")
     assumed = assumed_shapes(data.w)
@@ -175,7 +175,7 @@ def formula(streams: Streams, given: Given) -> None:
 
 
 @command("Explain", *QUESTIONS["graph"], "grad", "graph_format", *ANSWER[1:], *LOOK, *ALWAYS)
-def graph(streams: Streams, given: Given) -> None:
+def graph(streams: Streams, options: Options) -> None:
     """Draw the graph as a tree, Mermaid, dot, or a picture.
 
     A picture (-f svg) has the values and the gradients at its edges, where there are numbers.
@@ -185,15 +185,15 @@ def graph(streams: Streams, given: Given) -> None:
     from ..explanation import replies
     from ..render.formats import render_graph
 
-    drawn = format_of(streams, given) == "svg" and bool(given.values)  # with its numbers
-    analysis = request_of(streams, given, shapes_alone=not drawn).analysis()
+    drawn = format_of(streams, options) == "svg" and bool(options.values)  # with its numbers
+    analysis = request_of(streams, options, shapes_alone=not drawn).analysis()
     answer = replies.graph(analysis, typed(streams))
-    environment = environment_of(streams, given, full=True)
-    write(streams, render_graph(answer, format_of(streams, given), environment), given)
+    environment = environment_of(streams, options, full=True)
+    write(streams, render_graph(answer, format_of(streams, options), environment), options)
 
 
 @command("For scripts", *QUESTIONS["code"], "library", "output", "color", *ALWAYS)
-def code(streams: Streams, given: Given) -> None:
+def code(streams: Streams, options: Options) -> None:
     """Write a program that computes the gradient and asserts it.
 
     It runs as it stands.
@@ -204,15 +204,15 @@ def code(streams: Streams, given: Given) -> None:
     from ..explanation.programs import program
     from ..render.formats import render_program
 
-    analysis = request_of(streams, given).analysis(suppose=True)
-    text = program(analysis, given.library)
-    streams.write(render_program(text, environment_of(streams, given, full=True)), given.output)
+    analysis = request_of(streams, options).analysis(suppose=True)
+    text = program(analysis, options.library)
+    streams.write(render_program(text, environment_of(streams, options, full=True)), options.output)
     for _, remark in out_of_time(analysis.problem):
         streams.warn(f"note: {remark}")
 
 
 @command("Check", *QUESTIONS["check"], "order", *ANSWER, *PAGE, *LOOK, *ALWAYS)
-def check(streams: Streams, given: Given) -> int:
+def check(streams: Streams, options: Options) -> int:
     """Check a gradient, or a formula that you derived by hand.
 
     A gradient is checked against seed times Jacobian, finite differences, and with --against
@@ -225,14 +225,14 @@ def check(streams: Streams, given: Given) -> int:
     from ..explanation.formulas.assumed_shapes import assumed_shapes
     from ..explanation.formulas.wording import wording_of
 
-    given.show = ["claims,checks" if given.claim else "answer,checks,notes"]
-    analysis = request_of(streams, given).one(suppose=bool(given.claim))
-    explained(streams, analysis, given)
-    assumed = None if given.claim else assumed_shapes(wording_of(analysis))
+    options.show = ["claims,checks" if options.claim else "answer,checks,notes"]
+    analysis = request_of(streams, options).one(suppose=bool(options.claim))
+    explained(streams, analysis, options)
+    assumed = None if options.claim else assumed_shapes(wording_of(analysis))
     if assumed is not None:
         streams.warn(assumed)
     outcomes = [check.ok for check in run_checks(analysis)]
-    if given.claim:
+    if options.claim:
         from ..explanation.claims.verdict import verdicts
 
         outcomes += [verdict.ok for verdict in verdicts(analysis)]
@@ -240,7 +240,7 @@ def check(streams: Streams, given: Given) -> int:
 
 
 @command("Derive", *QUESTIONS["seed_for"], *ALONE, name="seed-for")
-def seed_for(streams: Streams, given: Given) -> int:
+def seed_for(streams: Streams, options: Options) -> int:
     """Find the seed that gives a gradient, or why none does.
 
     Of all seeds that do, the one of least norm, and what else would do; or why there is none, with
@@ -251,13 +251,13 @@ def seed_for(streams: Streams, given: Given) -> int:
     from ..explanation import replies
     from ..explanation.seeds.seed_for import SeedFor
 
-    result = SeedFor(*request_of(streams, given).aiming())
-    emit(streams, replies.seed_for(result, choices_of(streams, given, result.a)), given)
+    result = SeedFor(*request_of(streams, options).aiming())
+    emit(streams, replies.seed_for(result, choices_of(streams, options, result.a)), options)
     return ANSWERED if result.possible else NO
 
 
 @command("For scripts", "file", "output", "resume", *WORKERS, "allow_files", "limit", "debug")
-def batch(streams: Streams, given: Given) -> int:
+def batch(streams: Streams, options: Options) -> int:
     """Answer JSON Lines with JSON Lines, in their order.
 
     Exit status 1 if a line failed. With --jobs several lines are worked on at once.
@@ -266,13 +266,13 @@ def batch(streams: Streams, given: Given) -> int:
     """
     from .batch import Requests, answer_lines
 
-    limits = read_limits(given.limit, files=given.allow_files)
-    requests = Requests(given.file, streams, limits)
-    return ANSWERED if answer_lines(requests, streams, given, limits) else NO
+    limits = read_limits(options.limit, files=options.allow_files)
+    requests = Requests(options.file, streams, limits)
+    return ANSWERED if answer_lines(requests, streams, options, limits) else NO
 
 
 @command("For scripts", "answer", *ANSWER, *PAGE, *LOOK, "debug")
-def render(streams: Streams, given: Given) -> None:
+def render(streams: Streams, options: Options) -> None:
     """Render an answer that was printed as JSON, in any format.
 
     Nothing is computed again. Digits, and whether all is shown, are those of the answer.
@@ -281,11 +281,11 @@ def render(streams: Streams, given: Given) -> None:
     """
     from .rendering import render_file
 
-    render_file(streams, given)
+    render_file(streams, options)
 
 
 @command("Learn", "port", "open", "debug")
-def serve(streams: Streams, given: Given) -> None:
+def serve(streams: Streams, options: Options) -> None:
     """Serve a page on this machine: type a question, see its answer.
 
     Its address has a secret, and nobody elsewhere reaches it. Ctrl+C ends it.
@@ -294,11 +294,11 @@ def serve(streams: Streams, given: Given) -> None:
     """
     from .serving import serve_page
 
-    serve_page(streams, given.port, given.open)
+    serve_page(streams, options.port, options.open)
 
 
 @command("For scripts", "limit", "debug")
-def mcp(streams: Streams, given: Given) -> None:
+def mcp(streams: Streams, options: Options) -> None:
     """Serve assistants: the Model Context Protocol on standard streams.
 
     An assistant starts it and calls its tools, which explain, derive and check gradients, and read
@@ -306,11 +306,11 @@ def mcp(streams: Streams, given: Given) -> None:
     """
     from .assistants import Server
 
-    Server(read_limits(given.limit, files=False)).serve(streams)
+    Server(read_limits(options.limit, files=False)).serve(streams)
 
 
 @command("Explain", "source", *ANSWER, *PAGE, "precision", "full", *LOOK, "limit", "debug")
-def read(streams: Streams, given: Given) -> int:
+def read(streams: Streams, options: Options) -> int:
     """Read a pasted program: what it prints, its gradients and errors.
 
     Each backward is explained, and the error that it raises, with its cure. Nothing is executed.
@@ -321,13 +321,13 @@ def read(streams: Streams, given: Given) -> int:
     from ..explanation import replies
     from .asked import read_source
 
-    answers = read_source(given.source, streams, given.limits)
-    emit(streams, replies.programs(answers, typed(streams)), given)
+    answers = read_source(options.source, streams, options.limits)
+    emit(streams, replies.programs(answers, typed(streams)), options)
     return max((a.reading.status for a in answers), default=ANSWERED)
 
 
 @command("Explain", "question", *SEEDED[1:], *ANSWER, *PAGE, "full", *LOOK, "dtype", *ALWAYS)
-def why(streams: Streams, given: Given) -> None:
+def why(streams: Streams, options: Options) -> None:
     """Explain an error message, or a gradient that is nan, inf or zero.
 
     A message of PyTorch is pasted as it is; without one, those that are known are listed.
@@ -338,15 +338,15 @@ def why(streams: Streams, given: Given) -> None:
     from ..explanation import replies
     from .why import why_of
 
-    if given.question is None:
-        emit(streams, replies.messages(given.full, typed(streams)), given)
+    if options.question is None:
+        emit(streams, replies.messages(options.full, typed(streams)), options)
         return
-    given.expr = streams.expression(given.question, given.limits)
-    emit(streams, why_of(streams, given), given)
+    options.expr = streams.expression(options.question, options.limits)
+    emit(streams, why_of(streams, options), options)
 
 
 @command("Learn", "operator", *ANSWER, *PAGE, "full", *LOOK, "debug")
-def ops(streams: Streams, given: Given) -> None:
+def ops(streams: Streams, options: Options) -> None:
     """List the operators, or show one: signature, rule, caveats.
 
     gradcli ops softmax
@@ -355,11 +355,11 @@ def ops(streams: Streams, given: Given) -> None:
     """
     from ..explanation import replies
 
-    emit(streams, replies.operators(given.operator, given.full, typed(streams)), given)
+    emit(streams, replies.operators(options.operator, options.full, typed(streams)), options)
 
 
 @command("Learn", "example", *ANSWER, *PAGE, *LOOK, "debug")
-def examples(streams: Streams, given: Given) -> None:
+def examples(streams: Streams, options: Options) -> None:
     """List worked examples, or explain one.
 
     gradcli examples broadcast
@@ -367,16 +367,16 @@ def examples(streams: Streams, given: Given) -> None:
     from ..render.errors import wrapped
     from ..worked_examples import EXAMPLES, find, listing
 
-    width = environment_of(streams, given, full=True).width
-    if given.example is None:
-        streams.write(listing(width), given.output)
+    width = environment_of(streams, options, full=True).width
+    if options.example is None:
+        streams.write(listing(width), options.output)
         return
-    example = EXAMPLES[find(given.example)]
-    given.expr, given.grad = example.expr, [] if example.grad is None else [example.grad]
-    given.shapes, given.values = example.shapes, example.values
-    if not (given.format or given.place or given.copy or given.output):
+    example = EXAMPLES[find(options.example)]
+    options.expr, options.grad = example.expr, [] if example.grad is None else [example.grad]
+    options.shapes, options.values = example.shapes, example.values
+    if not (options.format or options.place or options.copy or options.output):
         streams.write(f"{wrapped(example.question, width, '')}\n\n    {example.command}\n\n")
-    explained(streams, request_of(streams, given).analysis(), given)
+    explained(streams, request_of(streams, options).analysis(), options)
 
 
 # ---- the process ---------------------------------------------------------------------------------
@@ -437,7 +437,7 @@ def _answered(arguments: list[str], streams: Streams) -> int:
     except GradcliError as error:
         asked = _why_instead(error, arguments)
         if asked is None:
-            raise meant(error, streams.command) from None
+            raise plainer(error, streams.command) from None
         return _called(asked, streams)
 
 

@@ -39,7 +39,7 @@ def check_expression(text: str, command: str) -> None:
             raise _inside(text, result, command)
 
 
-def meant(error: GradcliError, command: str) -> GradcliError:
+def plainer(error: GradcliError, command: str) -> GradcliError:
     """The error itself, or a plainer one where what was typed is a mistake that is known."""
     if error.code != "syntax" or error.span is None or error.span.origin != "the expression":
         return error

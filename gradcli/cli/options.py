@@ -245,7 +245,7 @@ def read_limits(texts: list[str], files: bool = True) -> Limits:
     return Limits(raised, files=files)
 
 
-class Given(SimpleNamespace):
+class Options(SimpleNamespace):
     """What was typed for each of OPTIONS; for one that the command does not take, its default."""
 
     def __getattr__(self, name: str) -> Any:
@@ -266,8 +266,8 @@ class Command(NamedTuple):
 
     group: str
     names: tuple[str, ...]
-    function: Callable[[Streams, Given], int | None]
+    function: Callable[[Streams, Options], int | None]
 
     def __call__(self, streams: Streams, values: dict[str, Any]) -> int:
         """The exit status, for values of its options by name."""
-        return self.function(streams, Given(**values)) or 0
+        return self.function(streams, Options(**values)) or 0

@@ -8,25 +8,25 @@ from ..explanation.blocks import Reply
 from ..explanation.serialized import NOT_ONE, restored
 from ..limits import TOO_DEEP, Limits
 from .asked import environment_of, format_of, write
-from .options import Given
+from .options import Options
 from .streams import Streams
 
 
-def render_file(streams: Streams, given: Given) -> None:
+def render_file(streams: Streams, options: Options) -> None:
     """Write the answer of a file of JSON as the format that is asked for."""
     from ..render.formats import render
 
-    data = _read(given.answer, streams, Limits().bytes_of_answer)
+    data = _read(options.answer, streams, Limits().bytes_of_answer)
     shown = restored(data)
-    environment = environment_of(streams, given, shown.full)
+    environment = environment_of(streams, options, shown.full)
     limits = Limits({"entries": shown.entries})
     environment = environment._replace(precision=shown.precision, limits=limits)
-    answer = Reply(shown.made_for, lambda: data, keyed=False)
+    answer = Reply(shown.documents_for, lambda: data, keyed=False)
     try:
-        text = render(answer, format_of(streams, given), environment)
+        text = render(answer, format_of(streams, options), environment)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError):
         raise NOT_ONE from None  # blocks within blocks where they do not belong
-    write(streams, text, given)
+    write(streams, text, options)
 
 
 def _read(file: str, streams: Streams, most: int) -> Any:

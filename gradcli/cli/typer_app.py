@@ -130,9 +130,9 @@ def app_of(commands: Mapping[str, Command], names: Collection[str] = ()) -> type
 def _function(command: Command) -> Any:
     """The function of a command with the signature from which typer makes its options."""
 
-    def function(ctx: typer.Context, **given: Any) -> int:
+    def function(ctx: typer.Context, **options: Any) -> int:
         try:
-            return command(ctx.obj, given)
+            return command(ctx.obj, options)
         except BrokenPipeError:  # typer would make it exit status 1
             raise ReaderGone from None
 

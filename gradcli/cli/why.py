@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ..errors import GradcliError
 from .asked import request_of, typed
 from .mistakes import question
-from .options import Given
+from .options import Options
 from .streams import Streams
 
 if TYPE_CHECKING:
@@ -15,24 +15,24 @@ if TYPE_CHECKING:
     from ..explanation.blocks import Reply
 
 
-def why_of(streams: Streams, given: Given) -> "Reply":
+def why_of(streams: Streams, options: Options) -> "Reply":
     """The answer to a message, or to an expression where the text is none. Raises GradcliError:
     what is no expression is a message, and one that is not known.
     """
     from ..explanation import replies
     from ..explanation.messages import answer
 
-    message, command = answer.answer(given.expr), typed(streams)
+    message, command = answer.answer(options.expr), typed(streams)
     if message is not None:
         return replies.message(message, command)
     try:
-        return replies.why(_analysis(streams, given), command)
+        return replies.why(_analysis(streams, options), command)
     except GradcliError as error:
         if error.code != "syntax":
             raise
-        why = _of_other_errors(given.expr)
-        asked = None if why else question(given.expr)
-        raise asked or answer.unknown(given.expr, why) from None
+        why = _of_other_errors(options.expr)
+        asked = None if why else question(options.expr)
+        raise asked or answer.unknown(options.expr, why) from None
 
 
 def _of_other_errors(text: str) -> str:
@@ -44,16 +44,16 @@ def _of_other_errors(text: str) -> str:
     return next((kind.why for kind, _ in kinds(message)), "")
 
 
-def _analysis(streams: Streams, given: Given) -> "Analysis":
+def _analysis(streams: Streams, options: Options) -> "Analysis":
     """The analysis of an expression; of a mask or of integers, which no problem has as its output,
     that of the same numbers as floats.
     """
     try:
-        return request_of(streams, given).analysis()
+        return request_of(streams, options).analysis()
     except GradcliError as error:
         if error.code != "not-differentiable":
             raise
-        as_floats = Given(**vars(given) | {"expr": _as_floats(given.expr)})
+        as_floats = Options(**vars(options) | {"expr": _as_floats(options.expr)})
         try:
             return request_of(streams, as_floats).analysis()
         except GradcliError:

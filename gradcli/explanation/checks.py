@@ -321,9 +321,9 @@ def _excluded(names: list[str], why: str) -> str:
 
 def _at_kink(a: Analysis) -> bool:
     """Whether an operation is evaluated at a point where its derivative is a convention."""
-    from .in_pytorch.kinks import kinks_met
+    from .in_pytorch.kinks import kinks_hit
 
-    return a.problem.numeric and bool(kinks_met(a))
+    return a.problem.numeric and bool(kinks_hit(a))
 
 
 def _triangles(out: Node) -> dict[Node, Callable]:

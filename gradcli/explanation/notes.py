@@ -32,7 +32,7 @@ from .formulas.contradictions import (
 )
 from .formulas.trials import MOST
 from .formulas.wording import Wording
-from .in_pytorch.kinks import kinks_met, written_around
+from .in_pytorch.kinks import kinks_hit, written_around
 from .in_pytorch.not_differentiated import (
     broadcast_losses,
     hessian_not_differentiated,
@@ -279,7 +279,7 @@ def unused(a: Analysis) -> list[tuple[str, str]]:
 
 def _kinks(a: Analysis, w: Wording) -> list[tuple[str, str]]:
     """Notes on operations evaluated at a kink, where the derivative is a convention."""
-    texts = [f"{_where(node, hit, a, w)}: {node.op.caveat}." for node, hit in kinks_met(a)]
+    texts = [f"{_where(node, hit, a, w)}: {node.op.caveat}." for node, hit in kinks_hit(a)]
     return [("kink", text) for text in dict.fromkeys(texts)]
 
 

@@ -44,7 +44,7 @@ NOT_ONE = GradcliError(
 )
 
 
-class ShownDocuments(NamedTuple):
+class SerializedDocuments(NamedTuple):
     """Documents, and how their tensors are shown: digits, whether in full, most entries."""
 
     documents: list[Document]
@@ -52,24 +52,24 @@ class ShownDocuments(NamedTuple):
     full: bool
     entries: int
 
-    def made_for(self, use: Use) -> list[Document]:
+    def documents_for(self, use: Use) -> list[Document]:
         """The documents for a kind of format; only pages have all sections."""
         return self.documents if use == "page" else [*map(without_extras, self.documents)]
 
 
-def serialized(shown: ShownDocuments, data: dict[str, Any]) -> dict[str, Any]:
+def serialized(shown: SerializedDocuments, data: dict[str, Any]) -> dict[str, Any]:
     """Documents as data, part of a JSON object whose other values are `data`."""
     write = _Writer(data)
     blocks = [write(built) for built in shown.documents]
     return shown._asdict() | {"documents": blocks, "trees": write.trees}
 
 
-def restored(data: Any) -> ShownDocuments:
+def restored(data: Any) -> SerializedDocuments:
     """The documents of an object that JSON held. Raises GradcliError where it has none."""
     try:
         result = data["document"]
         read = _Reader(result["trees"], data)
-        return ShownDocuments(*(read(result[field]) for field in ShownDocuments._fields))
+        return SerializedDocuments(*(read(result[field]) for field in SerializedDocuments._fields))
     except (KeyError, IndexError, TypeError, ValueError, AttributeError):
         raise NOT_ONE from None
 

@@ -19,7 +19,7 @@ from ..errors import GradcliError, did_you_mean
 from ..graphs import OPS, Node, intern, walk
 from ..lazy import np
 from ..notation import tree
-from ..notation.formulas.formula import OwnWriter
+from ..notation.formulas.formula import OperatorWriter
 from ..notation.tree import Name
 from ..operators import lookup
 from ..operators.leaves import Array, numbers
@@ -409,7 +409,7 @@ class _Poser:
         names = {node: Name(name) for node, (name, _) in self.inputs.items()}
         lines = []
         for name, node in named:
-            formula = names[node] if node in names else OwnWriter(names).tree(node)
+            formula = names[node] if node in names else OperatorWriter(names).tree(node)
             lines.append(f"{name} = {tree.text(formula)}")
             names.setdefault(node, Name(name))
         return "\n".join(lines)
@@ -426,7 +426,9 @@ class _Poser:
         return self._evaluated(self._output())
 
     def _evaluated(self, node: Node) -> Any:
-        values = {n: as_given(in_decimals(self._numbers(t))) for n, (_, t) in self.inputs.items()}
+        values = {
+            n: as_evaluated(in_decimals(self._numbers(t))) for n, (_, t) in self.inputs.items()
+        }
         return Evaluator(values)(node)[0]
 
     def _seed(self) -> Any:
@@ -439,7 +441,7 @@ class _Poser:
     def _check(self, out: Node, values: Mapping[str, Any], by: Sequence[str]) -> None:
         """Raise Unexplained where the graph does not come to the numbers of the program."""
         nodes = {name: node for node, (name, _) in self.inputs.items()}
-        node_values = {nodes[name]: as_given(array) for name, array in values.items()}
+        node_values = {nodes[name]: as_evaluated(array) for name, array in values.items()}
         try:
             evaluator = Evaluator(node_values)
             (value,) = evaluator(out)
@@ -490,7 +492,7 @@ def in_decimals(array: Any) -> Any:
     return array.astype("U32").astype(np.float64)
 
 
-def as_given(array: Any) -> Any:
+def as_evaluated(array: Any) -> Any:
     """An array as the evaluation of graphs takes it."""
     return array.astype(np.float64) if array.dtype.kind == "f" else array
 

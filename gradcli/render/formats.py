@@ -43,7 +43,7 @@ def with_document(answer: Reply, environment: Environment) -> Any:
     """
     if not answer.keyed:
         return answer.data()
-    from ..explanation.serialized import ShownDocuments, serialized
+    from ..explanation.serialized import SerializedDocuments, serialized
 
     # the document first: both look for what is shortest, and share their time
     documents = answer.documents(FORMATS["json"].use)
@@ -52,7 +52,7 @@ def with_document(answer: Reply, environment: Environment) -> Any:
         data |= {"notes": notes_respelled(data["notes"], environment.say)}
 
     def layout(documents: list[Document], e: Environment) -> dict[str, Any]:
-        return serialized(ShownDocuments(documents, e.precision, e.full, e.entries), data)
+        return serialized(SerializedDocuments(documents, e.precision, e.full, e.entries), data)
 
     return data | {"document": in_time(documents, environment, layout)}
 

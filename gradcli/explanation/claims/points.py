@@ -32,7 +32,7 @@ from ..checking.finite_differences import (
 from ..formulas.readings import resized
 from ..formulas.trial_values import Draw, combinations
 from ..formulas.wording import Wording
-from ..in_pytorch.kinks import kinks_met
+from ..in_pytorch.kinks import kinks_hit
 from .claim import targets
 
 DRAWS = 40  # of values, until no two are the same
@@ -172,7 +172,7 @@ def points(problems: Sequence[Problem], names: Sequence[str]) -> Points:
     ]
     if len(problems) > 1 and None in random_points:
         random_points += _elsewhere(problems, names, rng, random_points.count(None))
-    given_point = None if kinks_met(Analysis(first)) else _given_point(first, names)
+    given_point = None if kinks_hit(Analysis(first)) else _given_point(first, names)
     tried = [p for p in (random_points[0], given_point, *random_points[1:]) if p is not None]
     if not tried:
         message = "no numbers were found at which the gradients are finite and more than rounding"
@@ -307,7 +307,7 @@ def is_graph_of(problem: Problem, values: Values) -> bool:
 
 def fixed_values(problem: Problem) -> dict[Node, Any]:
     """The given values that are the same at all points."""
-    smooth = not kinks_met(Analysis(problem))
+    smooth = not kinks_hit(Analysis(problem))
     return {x.node: x.value for x in problem.inputs.values() if _is_fixed(x, problem, smooth)}
 
 

@@ -15,7 +15,7 @@ from ...language.problem import Input
 from ...notation import tree
 from ...notation.formulas.simplify import simplify
 from ...notation.formulas.spelling import read
-from ...notation.indices.index import KeptReductions, Notation
+from ...notation.indices.index import Notation, WithReductions
 from ...notation.tree import Attribute, Call, Indexed, Method, Name, Tree, Verbatim
 from ..analysis import within_budget
 from ..blocks import Formula, Line, Prose, words
@@ -54,7 +54,7 @@ def with_reductions(w: Wording, x: Input, place: tuple[int, ...]) -> Notation | 
     grad = w.read_off(x)
     if grad is None or w.is_long(x):
         return None
-    return w.indices.element(w.shortened(grad), w.gradient_of(x), place, KeptReductions)
+    return w.indices.element(w.shortened(grad), w.gradient_of(x), place, WithReductions)
 
 
 @within_budget()
@@ -67,7 +67,7 @@ def _with_places(w: Wording, result: Notation | None) -> Notation | None:
     """The notation with names for the positions that masks and computed indices select."""
     if result is None or not ("nonzero(" in result.plain or "δ" in result.plain):
         return result
-    named, meanings = with_names(result, tree.taken(w.names.values()))
+    named, meanings = with_names(result, tree.words_in_use(w.names.values()))
     return named._replace(meanings=(*meanings,))
 
 

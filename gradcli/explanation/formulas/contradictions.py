@@ -21,7 +21,7 @@ from ...notation.tree import Tree
 from ..analysis import Analysis
 from ..checking.finite_differences import perturbed
 from ..checking.rounding import FEW, MUCH
-from ..in_pytorch.kinks import kinks_met
+from ..in_pytorch.kinks import kinks_hit
 from .by_index import jacobian
 from .trials import MOST, reads_one_draw, value_of
 from .wording import Wording
@@ -220,7 +220,7 @@ def _without_kinks(a: Analysis, c: Contradiction, both: Numbers) -> Contradictio
     for numbers, built in sides:
         alone &= _close(a, numbers, built)
         near = near & (np.abs(numbers - c.formula) <= within)
-    hit = c.hit & ~alone if kinks_met(a) else c.hit
+    hit = c.hit & ~alone if kinks_hit(a) else c.hit
     return c._replace(hit=hit, is_limit=bool(np.all((alone & near)[hit]))) if np.any(hit) else None
 
 

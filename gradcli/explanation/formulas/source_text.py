@@ -88,7 +88,7 @@ class SourceText:
         result = {}
         for node, name in self.names.items():
             alike[node.shape, node.dtype] += 1
-            if alike[node.shape, node.dtype] <= 2 or any(map(is_known, tree.taken([name]))):
+            if alike[node.shape, node.dtype] <= 2 or any(map(is_known, tree.words_in_use([name]))):
                 result[node] = name
         return result
 

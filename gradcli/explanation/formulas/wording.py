@@ -138,7 +138,7 @@ class Wording:
         return self._free("t", "tangent")
 
     def _free(self, *candidates: str) -> str:
-        used = tree.taken(self.names.values())
+        used = tree.words_in_use(self.names.values())
         return next((name for name in candidates if name not in used), candidates[-1] + "_")
 
     @property
@@ -401,7 +401,7 @@ class Wording:
 
     def in_statements(self, written: tree.Tree, worth: int = SAVED) -> tree.Tree:
         """A formula with statements before it that each save at least `worth` tokens."""
-        return shared(written, tree.taken(self.names.values()), worth)
+        return shared(written, tree.words_in_use(self.names.values()), worth)
 
     def line(self, written: tree.Tree | None) -> Line:
         """A formula as a line, in statements if it is long; `UNREAD` where it would be too long."""

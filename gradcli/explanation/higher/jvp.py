@@ -180,7 +180,7 @@ class Jvp:
     @cached_property
     def called(self) -> dict[Node, Name]:
         """The names of the tangents of operations: h.tangent, or t1, t2, ... for unnamed nodes."""
-        taken = tree.taken(self.w.names.values())
+        taken = tree.words_in_use(self.w.names.values())
         free = (f"t{k}" for k in count(1) if f"t{k}" not in taken)
         result = {}
         for node in self.along:

@@ -13,7 +13,7 @@ from ...lazy import np
 from ..analysis import Analysis
 
 
-def kinks_met(a: Analysis) -> list[tuple[Node, Any]]:
+def kinks_hit(a: Analysis) -> list[tuple[Node, Any]]:
     """The operations through which a gradient flows at a kink, and the masks of where."""
     result = []
     for node, mask in kinks(a.problem):

@@ -9,7 +9,7 @@ from ...language.names import libraries_of
 from ...language.problem import Problem
 from ...lazy import np
 from ..analysis import Analysis
-from .kinks import kinks_met
+from .kinks import kinks_hit
 
 NOT_IN_PYTORCH, NOT_IN_JAX = "not-in-pytorch", "not-in-jax"
 
@@ -76,7 +76,7 @@ def _not_in_jax(a: Analysis) -> list[tuple[str, str]]:
     """Notes on slopes at nan, at infinity and at ties, in a program of JAX."""
     if "jax" not in libraries_of(a.problem.program):
         return []
-    met = dict.fromkeys(node.op.name for node, _ in kinks_met(a))
+    met = dict.fromkeys(node.op.name for node, _ in kinks_hit(a))
     texts = [TIES.format(SHARED[name]) for name in met if name in SHARED]
     return [(NOT_IN_JAX, text) for text in (*texts, *([ENDS] if _holds_ends(a) else []))]
 

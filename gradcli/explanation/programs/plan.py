@@ -13,7 +13,7 @@ from ...notation.tree import Name
 from ...operators.indexing import with_read
 from ..analysis import Analysis, operations
 from ..checking.finite_differences import symmetric_inputs
-from ..in_pytorch.kinks import kinks_met
+from ..in_pytorch.kinks import kinks_hit
 from .at_sizes import RESERVED, AtSizes, safe
 
 LARGE = 60  # numbers of an array that are written out
@@ -126,7 +126,7 @@ class Plan:
         """
         sent = map(self.analysis.value, self.sent)
         all_finite = self._is_finite and all(np.all(np.isfinite(value)) for value in sent)
-        return all_finite and not kinks_met(self.analysis)
+        return all_finite and not kinks_hit(self.analysis)
 
     @property
     def sent(self) -> list[Node]:

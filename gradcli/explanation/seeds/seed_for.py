@@ -13,7 +13,7 @@ from ...lazy import np
 from ...notation.tree import Attribute, Indexed, Name, Number, Tree
 from ..analysis import Analysis
 from ..formulas.trial_values import random_values
-from ..in_pytorch.kinks import kinks_met
+from ..in_pytorch.kinks import kinks_hit
 from ..phrases import label, listed, place_of
 from .least_norm import Equations, in_proportion
 
@@ -196,7 +196,7 @@ class SeedFor:
 
     def is_at_kink(self, term: Term) -> bool:
         """Whether the output has a nonzero one-sided slope, and the gradient is 0 by convention."""
-        if not kinks_met(self.a):
+        if not kinks_hit(self.a):
             return False
         usual, changed = self._moving(term)
         here = float(np.ravel(self.p.values[term.x.node])[term.flat])

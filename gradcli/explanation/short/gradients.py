@@ -69,7 +69,9 @@ class Gradients:
     @property
     def taken(self) -> set[str]:
         """The names that are in use, which statements cannot have."""
-        taken = tree.taken(self.w.names.values()) | {name.text for name, _ in self.introduced}
+        taken = tree.words_in_use(self.w.names.values()) | {
+            name.text for name, _ in self.introduced
+        }
         return taken if self.derivation is None else taken | self.derivation.names
 
     @cached_property

@@ -41,7 +41,7 @@ class ArrayWriter(CodeWriter):
 
     def __init__(self, names: Mapping[Node, Name], generic_sizes: GenericSizes | None = None):
         super().__init__(names, generic_sizes)
-        self.called = tree.taken(names.values())
+        self.called = tree.words_in_use(names.values())
         self.helpers: dict[str, str] = {}  # source of helper functions that formulas call, by name
 
     def template(self, node: Node) -> str | None:

@@ -120,7 +120,7 @@ class Writer:
     @cached_property
     def taken(self) -> set[str]:
         """The names in use, which shadow functions."""
-        return tree.taken(self.named.values())
+        return tree.words_in_use(self.named.values())
 
     @cached_property
     def shapes(self) -> dict[Shape, Tree]:
@@ -434,7 +434,7 @@ def _last_required(op: Operator) -> int:
     return max(required, default=-1)
 
 
-class OwnWriter(Writer):
+class OperatorWriter(Writer):
     """Writes formulas with gradcli's own operators, whose equivalents have other gradients."""
 
     def torch_equivalent(self, node: Node) -> Node | None:

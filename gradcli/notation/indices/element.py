@@ -72,7 +72,7 @@ class Terms:
         self, node: Node, place: tuple[int, ...], names: Mapping[Node, Name], values: Values
     ):
         lower = Lowering({n: name.text for n, name in names.items()}, values)
-        self.sizes, self.reserved = lower.sizes, tree.taken(names.values())
+        self.sizes, self.reserved = lower.sizes, tree.words_in_use(names.values())
         self.simplify = Simplifier(lower.sizes, collect=False)
         self.expr = self.simplify(lower(node, place))
         self.evaluate, self.remaining = Evaluation(values), MOST_SUMMED

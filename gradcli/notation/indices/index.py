@@ -133,7 +133,7 @@ class NamedSizes(Lowering):
         return next((n for n in self.names if n in nodes and n.shape == x.shape), None)
 
 
-class KeptReductions(NamedSizes):
+class WithReductions(NamedSizes):
     """Lowers nodes so that reductions, and numbers computed from tensors, stay formulas:
     x.std(dim=0)[2], and x @ w of vectors.
     """
@@ -169,7 +169,7 @@ class Indices:
         self.out, self.seed, self.names, self.values = out, seed, names, values
         self.known = known
         self.called = names.get(out, Name(called))
-        self.reserved = tree.taken(names.values())
+        self.reserved = tree.words_in_use(names.values())
         supply = free_letters(self.reserved)
         self.out_places = tuple(0 if n == 1 else next(supply) for n in out.shape)
         self._jacobians: dict[Node, JacobianElement | None] = {}

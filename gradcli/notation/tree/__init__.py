@@ -35,7 +35,7 @@ from .parts import (
     product,
     shortest,
     size,
-    taken,
+    words_in_use,
 )  # fmt: skip
 
 __all__ = [
@@ -43,6 +43,6 @@ __all__ = [
     "Call", "Condition", "Derivative", "Indexed", "Infix", "LeftOut", "Listing", "Method",
     "Multiples", "Name", "Number", "Prefix", "Quotient", "Slice", "Subscript", "Sum", "Texts",
     "Token", "Tree", "Verbatim", "beginning", "children", "leaves", "length",
-    "length_in_statements", "listed", "number", "product", "shortest", "size", "taken", "text",
-    "tokens",
+    "length_in_statements", "listed", "number", "product", "shortest", "size", "text",
+    "tokens", "words_in_use",
 ]  # fmt: skip

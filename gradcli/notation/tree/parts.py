@@ -185,7 +185,7 @@ ALL = Slice()  # : in an index
 NEW_DIMENSION = Verbatim("None")
 
 
-def taken(names: Collection[Name]) -> set[str]:
+def words_in_use(names: Collection[Name]) -> set[str]:
     """The words that are in use because of these names."""
     return {word for name in names for word in (name.text, *name.also)}
 

@@ -20,7 +20,7 @@ LETTERS = ("J", "K", "E", "C", "M", "P", "Q", "R")
 Cells = tuple[Formula, ...]
 
 
-class Made(NamedTuple):
+class MatrixLines(NamedTuple):
     """Arrays, the names in them with the entries that they stand for, and what is left out."""
 
     arrays: list[str]
@@ -28,7 +28,7 @@ class Made(NamedTuple):
     left_out: str
 
 
-def render_matrix(block: Matrix[Formula], environment: Environment) -> Made:
+def render_matrix(block: Matrix[Formula], environment: Environment) -> MatrixLines:
     """The seed, labels, entries; seed times matrix below; a tangent above, the result right."""
     room = ROOM.get(environment.page, ROOM["standalone"])
     block, names = _named(block, room - _beside(block))
@@ -36,7 +36,7 @@ def render_matrix(block: Matrix[Formula], environment: Environment) -> Made:
     shown = cut(block, None if environment.full else left, environment, _column_width)
     arrays = [displayed(_array(block, part)) for part in _split(block, shown, left)]
     definitions: list[Line] = [(name, EQUALS, entry) for entry, name in names.items()]
-    return Made(arrays, definitions, plain(shown.left_out))
+    return MatrixLines(arrays, definitions, plain(shown.left_out))
 
 
 def set_cell(cell: Formula | None) -> str:

@@ -159,7 +159,7 @@ def no_overload(
     named: Mapping[str, Any] = MappingProxyType({}),
 ) -> Exception:
     """What is said of arguments that fit none of the ways to call a function."""
-    lines = [f"{given_text(m, name, args, named)}, but expected one of:"]
+    lines = [f"{mismatch_text(m, name, args, named)}, but expected one of:"]
     for wanted in signatures:
         lines.append(f" * {wanted}" if isinstance(wanted, str) else f" * ({', '.join(wanted)})")
         if not isinstance(wanted, str) and len(wanted) == len(args) + len(named):
@@ -168,7 +168,7 @@ def no_overload(
     return error("TypeError", "\n".join(lines) + "\n")
 
 
-def given_text(m: Machine, name: str, args: Sequence[Any], named: Mapping[str, Any]) -> str:
+def mismatch_text(m: Machine, name: str, args: Sequence[Any], named: Mapping[str, Any]) -> str:
     """How a message begins that lists the arguments that were given."""
     by_name = (f"{k}={kind_of(m, v)}" for k, v in named.items())
     kinds = ", ".join([*(kind_of(m, a) for a in args), *by_name])

@@ -35,7 +35,7 @@ def binary(name: str, left: Any, right: Any, record: str | None = None) -> Any:
     if _operand(left) is NotImplemented or _operand(right) is NotImplemented:
         return NotImplemented
     if name in ("mul", "div", "pow"):
-        _check_kept(left, right)
+        _check_may_be_saved(left, right)
     if name == "sub":
         check_masks(left, right)
     check_broadcast(left, right)
@@ -52,7 +52,7 @@ def all_single(*operands: Any) -> bool:
     return all(plain) and all(o.dtype.name == "float32" for o in operands)
 
 
-def _check_kept(*operands: Any) -> None:
+def _check_may_be_saved(*operands: Any) -> None:
     """Refuse a tensor of inference mode that would be kept for the backward pass."""
     tensors = [t for t in operands if isinstance(t, Tensor)]
     saves = MODE.recording and any(t.requires_grad for t in tensors)
@@ -100,7 +100,7 @@ def power(m: Machine, a: Any, b: Any) -> Any:
     """a ** b."""
     if _operand(a) is NotImplemented or _operand(b) is NotImplemented:
         return NotImplemented
-    _check_kept(a, b)
+    _check_may_be_saved(a, b)
     check_broadcast(a, b)
     if isinstance(a, Tensor) and a.dtype.kind == "int" and isinstance(b, int) and b < 0:
         raise error("RuntimeError", "Integers to negative integer powers are not allowed.")
@@ -118,7 +118,7 @@ def matmul(m: Machine, a: Any, b: Any) -> Any:
         raise error("RuntimeError", text)
     lookup("matmul")
     a, b = autocast("matmul", [a, b])
-    _check_kept(a, b)
+    _check_may_be_saved(a, b)
     if a.ndim == b.ndim == 1:
         check_dot(a, b)
         _check_product("dot", a)

@@ -189,7 +189,7 @@ def grad(
         gradients = [_materialized(t, g, create_graph) for t, g in zip(wanted, gradients)]
     elif not allow_unused and None in gradients:
         raise error("RuntimeError", UNUSED.format(place=gradients.index(None)))
-    return tuple(None if g is None else own(g) for g in gradients)
+    return tuple(None if g is None else unaliased(g) for g in gradients)
 
 
 def _captured(
@@ -242,7 +242,7 @@ ONLY_INPUTS = (
 )
 
 
-def own(gradient: Tensor) -> Tensor:
+def unaliased(gradient: Tensor) -> Tensor:
     """A gradient that the program may keep: no alias of what went through the graph."""
     return gradient if gradient.requires_grad else detached_copy(gradient)
 

@@ -111,7 +111,7 @@ def shape_of(sizes: Sequence[Any]) -> tuple[int, ...]:
     return shape
 
 
-def made(data: Any, dtype: DType | None) -> Tensor:
+def leaf_tensor(data: Any, dtype: DType | None) -> Tensor:
     """A new leaf with these numbers."""
     return Tensor(*nested.read(data, dtype))
 
@@ -136,7 +136,7 @@ def tensor(m: Machine, data: Any, *, dtype: Any = None, **options: Any) -> Tenso
         m.warn(EXCEPTIONS["UserWarning"], COPIED)
     elif any(t.requires_grad for t in tensors_in([data])):
         m.warn(EXCEPTIONS["UserWarning"], TO_SCALAR)
-    return finished(made(data, dtype), maker="tensor", copies=True, **options)
+    return finished(leaf_tensor(data, dtype), maker="tensor", copies=True, **options)
 
 
 @define("torch")
@@ -147,7 +147,7 @@ def as_tensor(m: Machine, data: Any, dtype: Any = None, device: Any = None) -> T
     array = getattr(data, "array", None)
     if array is not None and dtype in (None, BY_NUMPY.get(array.dtype.name)):
         return from_numpy(m, data)
-    return finished(made(data, dtype), device=device, copies=True)
+    return finished(leaf_tensor(data, dtype), device=device, copies=True)
 
 
 @define("torch")
@@ -634,7 +634,7 @@ def legacy(name: str, dtype: DType | None) -> Any:
             return Tensor(np.zeros(args, kind.numpy), kind)
         if not args:
             return Tensor(np.zeros(0, kind.numpy), kind)
-        return made(args[0], kind)
+        return leaf_tensor(args[0], kind)
 
     def is_instance(m: Machine, value: Any) -> bool:
         return isinstance(value, Tensor) and value.dtype is dtype

@@ -20,7 +20,15 @@ from .nested import NEGATIVE_STRIDE, NO_INDEX
 from .records import zeros_like
 from .tensor import Copied, Gradients, Meta, Overwritten, Record, Tensor
 from .transforms import in_vmap
-from .views import as_view, check_batched, check_writable, rebase, taken, warn_of_repeats, without
+from .views import (
+    as_view,
+    check_batched,
+    check_writable,
+    gathered,
+    rebase,
+    warn_of_repeats,
+    without,
+)
 
 ZERO_DIM = (
     "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ "
@@ -395,7 +403,10 @@ class _Put:
         if gradient is None:
             return [None, None]
         outside = without(gradient, self.at)
-        return [outside, call_operator("sum_to_size", taken(gradient, self.at), shape=self.shape)]
+        return [
+            outside,
+            call_operator("sum_to_size", gathered(gradient, self.at), shape=self.shape),
+        ]
 
 
 def _check_fits(target: Tensor, source: Tensor) -> None:

@@ -23,7 +23,7 @@ from ..python.values import (
 from . import calls, indexing
 from .apply import apply, call_operator, cast, mark_rows
 from .checks import LONG_NAMES, check_broadcast, check_fits, dimension
-from .creation import TO_SCALAR, check_flag, finished, made, shape_of
+from .creation import TO_SCALAR, check_flag, finished, leaf_tensor, shape_of
 from .devices import CPU, MESSAGES, STRIDED, Device, check_device
 from .dimension_refusals import check_split
 from .dtypes import ALL, BY_NAME, DType
@@ -183,7 +183,7 @@ def unique(
 @define("Tensor")
 def new_tensor(m: Machine, self: Tensor, data: Any, *, dtype: Any = None, **options: Any) -> Tensor:
     """A new leaf, in the dtype of this tensor."""
-    return finished(made(data, dtype or self.dtype), copies=True, **options)
+    return finished(leaf_tensor(data, dtype or self.dtype), copies=True, **options)
 
 
 @define("Tensor")

@@ -14,7 +14,7 @@ from ..python.values import (
     error,
     functions,
 )
-from .creation import made
+from .creation import leaf_tensor
 from .mode import MODE
 from .printing import parameter_text
 from .records import detached
@@ -24,7 +24,7 @@ from .tensor import TENSOR, Tensor
 
 def _parameter(m: Machine, cls: Class, data: Any = None, requires_grad: bool = True) -> Tensor:
     if data is None:
-        data = made([], None)
+        data = leaf_tensor([], None)
     if not isinstance(data, Tensor):
         text = f"'{m.class_of(data).name}' object has no attribute 'detach'"
         raise error("AttributeError", text)
@@ -118,7 +118,7 @@ UNINITIALIZED_PARAMETER = UninitializedClass(
 def _buffer(m: Machine, cls: Class, data: Any = None, *, persistent: bool = True) -> Tensor:
     """A tensor that modules register among their buffers; its class stays that of tensors."""
     if data is None:
-        data = made([], None)
+        data = leaf_tensor([], None)
     output = detached(data)
     output.requires_grad = data.requires_grad
     output.fields.update(_is_buffer=True, persistent=persistent)

@@ -14,12 +14,12 @@ CHECKS: dict[str, list[Check]] = {}  # of a function, in the order in which they
 def check(*names: str) -> Callable[[Check], Check]:
     """A check of the arguments of these functions."""
 
-    def put(function: Check) -> Check:
+    def register(function: Check) -> Check:
         for name in names:
             CHECKS.setdefault(name, []).append(function)
         return function
 
-    return put
+    return register
 
 
 def refuse(name: str, args: Sequence[Any], named: Mapping[str, Any]) -> None:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ..python.operations import plain
 from ..python.values import Class, Machine, error
-from .arguments import given_text, kind_of, no_overload
+from .arguments import kind_of, mismatch_text, no_overload
 from .devices import Device
 from .dtypes import DType
 from .parameter_lists import takes
@@ -136,7 +136,7 @@ def refuse_arguments(m: Machine, path: str, args: Sequence[Any], named: Mapping[
         except Misfit as misfit:
             raise error("TypeError", str(misfit)) from None
     if function.older:
-        text = f"{given_text(m, name, args, named)}, but expected {function.overloads[0].text}"
+        text = f"{mismatch_text(m, name, args, named)}, but expected {function.overloads[0].text}"
         raise error("TypeError", text)
     raise no_overload(m, name, args, [_typed(overload) for overload in function.overloads], named)
 

@@ -34,13 +34,13 @@ def dtype_of(value: Any) -> Any:
 def define(*places: str, name: str | None = None) -> Callable[[Any], Any]:
     """A function `(m, *args, **named)` of these modules: "torch", "Tensor", "F", "linalg", ..."""
 
-    def put(function: Any) -> Any:
+    def register(function: Any) -> Any:
         key = name or function.__name__.lstrip("_")
         for place in places:
             TABLES.setdefault(place, {})[key] = Builtin(key, function)
         return function
 
-    return put
+    return register
 
 
 def module(

@@ -436,7 +436,7 @@ class Record(Object):
         if self.saves_intermediate or any(s.in_pytorch for s in self.saved):
             self.freed, self.freed_line = True, MODE.place()
 
-    def check_kept(self) -> None:
+    def check_not_freed(self) -> None:
         """Refuse to go back again through what let go of what it kept."""
         if self.freed:
             MODE.refused = self, None
@@ -444,7 +444,7 @@ class Record(Object):
 
     def unpack(self) -> list[Tensor]:
         """All that was kept, in its order."""
-        self.check_kept()
+        self.check_not_freed()
         for saved in self.guards:
             saved.unpack(self)
         return [saved.unpack(self) for saved in self.saved]

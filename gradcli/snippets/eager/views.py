@@ -270,19 +270,19 @@ def regenerated(view: Tensor, base: Tensor) -> Record:
     shape = base.shape
 
     def back(m: Machine, record: Record, grads: Gradients) -> Gradients:
-        return [None if grads[0] is None else put(grads[0], at, shape)]
+        return [None if grads[0] is None else scattered(grads[0], at, shape)]
 
     return Record("AsStridedBackward0", [base.edge], [meta], back, call=Elements((at,)))
 
 
-def put(values: Tensor, at: Any, shape: tuple[int, ...]) -> Tensor:
+def scattered(values: Tensor, at: Any, shape: tuple[int, ...]) -> Tensor:
     """Zeros of a shape with values at these places of its elements, added up where they meet."""
     size = int(np.prod(shape, dtype=int))
     flat = call_operator("put_at", values, shape=(size,), index=(Array(at),))
     return call_operator("reshape", flat, shape=shape)
 
 
-def taken(tensor: Tensor, at: Any) -> Tensor:
+def gathered(tensor: Tensor, at: Any) -> Tensor:
     """The elements of a tensor at these places."""
     flat = call_operator("reshape", tensor, shape=(tensor.numel,))
     return call_operator("getitem", flat, index=(Array(at),))
@@ -294,11 +294,11 @@ def copy_slices(base: Tensor, view: Tensor, inner: Record) -> Record:
     edges: list[Edge | None] = [base.edge, *inner.edges[1:]]
 
     def back(m: Machine, record: Record, grads: Gradients) -> Gradients:
-        record.check_kept()
+        record.check_not_freed()
         gradient = grads[0]
         if gradient is None:
             return [None] * len(edges)
-        of_view = taken(gradient, at)
+        of_view = gathered(gradient, at)
         of_target, *others = [*inner.backward(m, inner, [of_view])] or [None]
         return [_replaced(gradient, of_target, at), *others]
 
@@ -326,7 +326,7 @@ def _replaced(gradient: Tensor, replacement: Tensor | None, at: Any) -> Tensor:
     return (
         outside
         if replacement is None
-        else call_operator("add", outside, put(replacement, at, gradient.shape))
+        else call_operator("add", outside, scattered(replacement, at, gradient.shape))
     )
 
 
