@@ -154,7 +154,7 @@ def jvp(
 
     result = Jvp(request_of("jvp", locals()).moving())
     warn(not_differentiated(result.a))
-    return array_of(result.a, result.node, result.p.out.shape)
+    return array_of(result.a, result.node, result.problem.out.shape)
 
 
 @in_keywords

@@ -202,7 +202,7 @@ def jvp_document(j: "Jvp", choices: Choices) -> Document:
     from .sections import jvp, outcome
 
     jacobians = _jacobians(j, choices)
-    note_list = [*jvp_notes(j), *_of_their_own(len(jacobians), len(j.p.tangents))]
+    note_list = [*jvp_notes(j), *_of_their_own(len(jacobians), len(j.problem.tangents))]
     sections = [
         jvp.tangents(j),
         jvp.forward(j, choices.most),
@@ -212,7 +212,7 @@ def jvp_document(j: "Jvp", choices: Choices) -> Document:
         outcome.notes(n for n in note_list if n[0] not in ("implicit-seed", "unused")),
     ]
     built = Document(jvp.answers(j), tuple(s for s in sections if s.blocks))
-    return with_question(built, j.p, choices.command, backward=False)
+    return with_question(built, j.problem, choices.command, backward=False)
 
 
 def _jacobians(j: "Jvp", c: Choices) -> list[Section]:
@@ -224,7 +224,7 @@ def _jacobians(j: "Jvp", c: Choices) -> list[Section]:
     def jacobian(x: Input) -> Section:
         return jvp.jacobian(j, x, c.full, c.precision)
 
-    moving, budget = [t.x for t in j.p.tangents], j.p.limits.budget
+    moving, budget = [t.x for t in j.problem.tangents], j.problem.limits.budget
     return [
         *_in_time(budget.present, jacobian, moving[:MOST_INPUTS]),
         *_in_time(budget.search, jacobian, moving[MOST_INPUTS:]),

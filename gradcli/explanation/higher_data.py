@@ -72,10 +72,12 @@ def jvp_data(j: Jvp) -> dict[str, Any]:
     data = Data(j.a)
     result, index = j.node, j.index
     built = (
-        _nothing(j.p.out.shape) if result is None else _product_data(data, result, j.formula, index)
+        _nothing(j.problem.out.shape)
+        if result is None
+        else _product_data(data, result, j.formula, index)
     )
     return {key: data(key) for key in ABOUT} | {
-        "tangents": {t.x.name: _tangent(data, t) for t in j.p.tangents},
+        "tangents": {t.x.name: _tangent(data, t) for t in j.problem.tangents},
         "jvp": built,
         "checks": [check_data(c) for c in jvp_checks(j)],
         "notes": as_data(jvp_notes(j)),

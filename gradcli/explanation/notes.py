@@ -82,15 +82,15 @@ def hessian_notes(h: "Hessian") -> list[tuple[str, str]]:
 
 def jvp_notes(j: "Jvp") -> list[tuple[str, str]]:
     """The notes on a JVP: on the problem, and on the formula of the tangent."""
-    name, notes = f"{j.p.out_name}.tangent", []
+    name, notes = f"{j.problem.out_name}.tangent", []
     written = None if j.node is None else j.formula
     if j.node is not None and written is None:
         notes.append(without_formula(name))
     if j.extent is not None:
         notes.append(at_these_sizes(j.w, [name], j.extent))
-    formula = of_node(name, j.node, written, *(t.x for t in j.p.tangents))
+    formula = of_node(name, j.node, written, *(t.x for t in j.problem.tangents))
     notes += contradicted(j.a, j.w, formula)
-    return [*about_the_problem(j.a, j.w), *notes, *ended(j.p)]
+    return [*about_the_problem(j.a, j.w), *notes, *ended(j.problem)]
 
 
 def ended(problem: Problem) -> list[tuple[str, str]]:

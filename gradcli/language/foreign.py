@@ -3,8 +3,7 @@
 import ast
 
 from ..errors import EXPRESSION, LONGEST_VALUE, GradcliError, Span
-from .source import Source
-from .syntax import dotted
+from .syntax import Source, dotted
 
 HINTS: dict[str, tuple[str, str | None]] = {
     "IfExp": ("a conditional expression", "a choice is written where(condition, a, b)"),

@@ -17,7 +17,7 @@ from ..limits import Limits
 from ..sized_cache import sized_cache
 from .foreign import assigned, augmented, foreign_statement
 from .refusals import CURES, ELSEWHERE, refusal
-from .source import Source
+from .syntax import Source
 
 # Brackets; also strings and comments, so that brackets within these are skipped.
 BRACKETS_AND_TEXTS = r"""[()\[\]{}]|"[^"\n]*"|'[^'\n]*'|#[^\n]*"""

@@ -1,8 +1,10 @@
-"""Helpers for Python's syntax trees: queries, and nodes that replace others."""
+"""Python's syntax trees: the places of nodes in a text, queries, and nodes that replace others."""
 
 import ast
 from copy import deepcopy
 from typing import TypeVar
+
+from ..errors import Span
 
 E = TypeVar("E", bound=ast.AST)
 
@@ -121,3 +123,32 @@ def placed_at(e: E, place: ast.AST) -> E:
 def has_new(e: ast.AST) -> bool:
     """Whether it contains nodes that were not typed."""
     return any(hasattr(n, "is_new") for n in ast.walk(e))
+
+
+class Source:
+    """A text that a user typed, and the conversion from nodes of its syntax tree to spans."""
+
+    def __init__(self, text: str, origin: str):
+        self.text, self.origin = text, origin
+        self._lines = [0]
+        for line in text.splitlines(keepends=True):
+            self._lines.append(self._lines[-1] + len(line))
+        self._ascii = text.isascii()
+
+    def span(self, node: ast.AST) -> Span:
+        """The characters that a syntax node was read from."""
+        start = self._offset(node.lineno, node.col_offset)  # type: ignore[attr-defined]
+        end = self._offset(node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
+        return Span(self.text, start, end, self.origin)
+
+    def segment(self, node: ast.AST) -> str:
+        """The text that a syntax node was read from."""
+        span = self.span(node)
+        return self.text[span.start : span.end]
+
+    def _offset(self, line: int, column: int) -> int:
+        start = self._lines[line - 1]
+        if not self._ascii:  # ast counts columns in bytes of UTF-8
+            end = self._lines[line] if line < len(self._lines) else len(self.text)
+            column = len(self.text[start:end].encode()[:column].decode(errors="ignore"))
+        return start + column

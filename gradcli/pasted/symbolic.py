@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ..errors import EXPRESSION, GradcliError
-from ..language.source import Source
+from ..language.syntax import Source
 from ..snippets.eager.tensor import Tensor
 from ..snippets.python.machine import executed
 from ..snippets.python.values import MISSING

@@ -18,7 +18,7 @@ from ...language.built import no_tensor
 from ...language.names import free_names
 from ...language.problem import Problem
 from ...language.program import Program, Statement, read_again, read_program
-from ...language.source import Source
+from ...language.syntax import Source
 from ...language.vocabulary import function
 from ..phrases import listed
 

@@ -75,7 +75,7 @@ def jvp_checks(j: Jvp) -> list[Check]:
     inputs without a value.
     """
     left_out = Check(ADJOINT, remark=TOO_LONG)
-    adjoint = j.p.limits.budget.present(lambda: _adjoint(j), lambda: left_out)
+    adjoint = j.problem.limits.budget.present(lambda: _adjoint(j), lambda: left_out)
     return [adjoint, differences(j.a)]
 
 
@@ -84,13 +84,13 @@ def _adjoint(j: Jvp) -> Check:
     if too_large(j.a):
         return Check(ADJOINT, remark=TOO_LARGE)
     at = Sample(j.a)
-    evaluator, draw = at.evaluator(j.p), Numbers(4)
-    for t in j.p.tangents:
+    evaluator, draw = at.evaluator(j.problem), Numbers(4)
+    for t in j.problem.tangents:
         value = None if t.value is None else evaluator(t.value)[0]
         evaluator.values[t.node] = draw.normal(size=t.x.shape) if value is None else value
     left = 0.0 if j.node is None else float(np.sum(at.seed * values_of(evaluator, [j.node])[0]))
     right = 0.0
-    for t in j.p.tangents:
+    for t in j.problem.tangents:
         grad = j.a.gradient(t.x)
         if grad is not None:
             moved, back = evaluator(t.node)[0], values_of(evaluator, [grad])[0]

@@ -7,7 +7,7 @@ from ...autodiff.forward import jvp, tangents_along
 from ...errors import if_applicable
 from ...graphs import Node
 from ...graphs.substitution import substitute
-from ...language.problem import Input, Problem, Tangent
+from ...language.problem import Input, Tangent
 from ...lazy import np
 from ...notation import tree
 from ...notation.indices.index import Notation
@@ -25,33 +25,28 @@ class Jvp:
     """The tangents of the output and of intermediates; nodes with zero tangents have none."""
 
     def __init__(self, a: Analysis):
-        self.a, self.p, self.w = a, a.problem, wording_of(a)
-
-    @property
-    def problem(self) -> Problem:
-        """The problem, which `within_budget` reads."""
-        return self.p
+        self.a, self.problem, self.w = a, a.problem, wording_of(a)
 
     def tangent(self, x: Input) -> Tangent | None:
         """The tangent of an input."""
-        return next((t for t in self.p.tangents if t.x.node is x.node), None)
+        return next((t for t in self.problem.tangents if t.x.node is x.node), None)
 
     @cached_property
     def along(self) -> dict[Node, Node]:
         """The tangent of every node that has one, as a graph."""
-        return tangents_along(self.p.out, {t.x.node: t.node for t in self.p.tangents})
+        return tangents_along(self.problem.out, {t.x.node: t.node for t in self.problem.tangents})
 
     @property
     def node(self) -> Node | None:
         """The tangent of the output as a graph; None if it is zero."""
-        return self.along.get(self.p.out)
+        return self.along.get(self.problem.out)
 
     def part(self, x: Input) -> Node | None:
         """The contribution of one input to the tangent of the output; None if zero."""
         t = self.tangent(x)
-        if t is None or len(self.p.tangents) == 1:
+        if t is None or len(self.problem.tangents) == 1:
             return t and self.node
-        return jvp(self.p.out, {x.node: t.node})
+        return jvp(self.problem.out, {x.node: t.node})
 
     # ---- for any sizes ---------------------------------------------------------------------------
 
@@ -61,7 +56,7 @@ class Jvp:
         w = self.w.generic
         if w is None:
             return None
-        inputs = {t.name: w.problem.inputs[t.x.name] for t in self.p.tangents}
+        inputs = {t.name: w.problem.inputs[t.x.name] for t in self.problem.tangents}
         tangents = tuple(Tangent(x, tangent_symbol(t, x), None, None) for t, x in inputs.items())
         return Jvp(Analysis(w.problem._replace(tangents=tangents)))
 
@@ -101,7 +96,7 @@ class Jvp:
         """The JVP, own or generic, and the form of its output tangent with the shorter formula;
         that may be the VJP at the tangent if the Jacobian is symmetric.
         """
-        j, out = self.worded(self.p.out)
+        j, out = self.worded(self.problem.out)
         node, vjp = j.along[out], None if j is self else j._by_symmetry
         formula, other = (None if n is None else j.w.formula(n) for n in (node, vjp))
         if vjp is None or other is None or (formula and tree.size(formula) <= tree.size(other)):
@@ -119,22 +114,22 @@ class Jvp:
         """The VJP at the tangent, if one input has a tangent and the Jacobian is square; else
         None.
         """
-        (t, *further), out = self.p.tangents, self.p.out
+        (t, *further), out = self.problem.tangents, self.problem.out
         grad = self.w.read_off(t.x)
         if grad is None or further or not out.shape or t.x.shape != out.shape:
             return None
-        return substitute(grad, {self.p.seed.node: t.node})
+        return substitute(grad, {self.problem.seed.node: t.node})
 
     @property
     def index(self) -> Notation | None:
         """`out.tangent[i] = Σ_j t[j] a[i,j]`; None if it has no index notation."""
         if self.node is None:
             return None
-        here, (other, written) = self._index_of(self.along[self.p.out]), self._written
+        here, (other, written) = self._index_of(self.along[self.problem.out]), self._written
         return here if other is self else by_index.for_any(here, other._index_of(written))
 
     def _index_of(self, written: Node) -> Notation | None:
-        left, indices = Attribute(Name(self.p.out_name), "tangent"), self.w.indices
+        left, indices = Attribute(Name(self.problem.out_name), "tangent"), self.w.indices
         at = indices.out_places
         return by_index.in_letters(self.w, written, lambda n: indices.element(n, left, at))
 
@@ -146,17 +141,17 @@ class Jvp:
         """
         if self.node is None or self.formula is None:
             return None
-        text, moving = tree.text(self.formula), [t.x.name for t in self.p.tangents]
+        text, moving = tree.text(self.formula), [t.x.name for t in self.problem.tangents]
         elsewhere = [at for at in self.w.trials.elsewhere if all(map(at.is_conclusive, moving))]
         failing = {at: self._fails(text, at) for at in elsewhere}
         if not any(failing.values()):
             return None
-        holds = any(not failing[at] for at in elsewhere if at.problem.shapes != self.p.shapes)
+        holds = any(not failing[at] for at in elsewhere if at.problem.shapes != self.problem.shapes)
         return "some" if holds else "here"
 
     def _fails(self, formula: str, at: Trial) -> bool:
         draw, inputs, out = Numbers(5), at.problem.inputs, at.problem.out
-        moving = {t.name: inputs[t.x.name] for t in self.p.tangents}
+        moving = {t.name: inputs[t.x.name] for t in self.problem.tangents}
         along = {name: tangent_symbol(name, x) for name, x in moving.items()}
         tangents = {name: draw.uniform(0.5, 1.5, x.shape) for name, x in moving.items()}
         node = tangents_along(out, {x.node: along[name] for name, x in moving.items()}).get(out)

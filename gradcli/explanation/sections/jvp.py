@@ -33,9 +33,9 @@ from .jacobian import matrix, remarks, shown_structure, structure_row
 
 def answers(j: Jvp) -> tuple[Answer, ...]:
     """The tangent of the output, in one line."""
-    name = plain(Formula(Attribute(Name(j.p.out_name), "tangent")))
+    name = plain(Formula(Attribute(Name(j.problem.out_name), "tangent")))
     if j.node is None:
-        return (Answer(name, Tensor(np.zeros(j.p.out.shape), "answer"), plain("0"), ()),)
+        return (Answer(name, Tensor(np.zeros(j.problem.out.shape), "answer"), plain("0"), ()),)
     value = j.a.value(j.node)
     number = None if value is None else Tensor(value, "answer")
     return (Answer(name, number, j.w.answer_line(j.formula), ()),)
@@ -43,15 +43,18 @@ def answers(j: Jvp) -> tuple[Answer, ...]:
 
 def tangents(j: Jvp) -> Section:
     """A row for every input: its tangent, or that it has none."""
-    rows = [Row(_tangent(j, x)) for x in j.p.inputs.values() if x.node.dtype == "float"]
+    out, directions = j.problem.out_name, j.problem.tangents
+    rows = [Row(_tangent(j, x)) for x in j.problem.inputs.values() if x.node.dtype == "float"]
     blocks: list[Block] = [Table(tuple(rows))]
     text = [
-        f"The tangent of {j.p.out_name} is the derivative of {j.p.out_name} along them: how fast "
-        "each element changes as the inputs move."
+        f"The tangent of {out} is the derivative of {out} along them: how fast each element changes "
+        "as the inputs move."
     ]
-    if all(t.value is None for t in j.p.tangents):
-        names, first = listed([t.name for t in j.p.tangents]), j.p.tangents[0].x.name
-        symbols, it = ("is a symbol", "it") if len(j.p.tangents) == 1 else ("are symbols", "them")
+    if all(t.value is None for t in j.problem.tangents):
+        names, first = listed([t.name for t in j.problem.tangents]), j.problem.tangents[0].x.name
+        symbols, it = (
+            ("is a symbol", "it") if len(j.problem.tangents) == 1 else ("are symbols", "them")
+        )
         text.append(f"{names} {symbols}: give {it} numbers with --tangent {first}=...")
     blocks.append(Prose(words(" ".join(text))))
     return Section("tangents", words("Tangents"), (), tuple(blocks))
@@ -85,7 +88,7 @@ def forward(j: Jvp, most: int) -> Section:
 
 def _operation(j: Jvp, node: Node) -> Row:
     value = j.a.value(j.along[node])
-    whole = node is j.p.out and not j.received(node)
+    whole = node is j.problem.out and not j.received(node)
     rule = j.w.line(j.formula) if whole else _rule(*j.worded(node))
     text = (Formula(j.called[node]), EQUALS, *rule)
     cells = (j.w.source.titled(node, whole=False), text)
@@ -111,8 +114,8 @@ def jacobian(j: Jvp, x: Input, full: bool, precision: int) -> Section:
     """The Jacobian for one input, its tangent above and the product at the right."""
     t = j.tangent(x)
     assert t is not None
-    out, a = j.p.out, j.a
-    title = words(f"Jacobian of {j.p.out_name} with respect to ", Token(x.name, role_of(x)))
+    out, a = j.problem.out, j.a
+    title = words(f"Jacobian of {j.problem.out_name} with respect to ", Token(x.name, role_of(x)))
     remark = plain(shape_text((*out.shape, *x.shape)))
     total = out.numel * x.node.numel
     structure = shown_structure(a, j.w, x)
@@ -150,10 +153,10 @@ def _shown(value: Any, skipped: tuple[int, int], count: int, precision: int) -> 
 
 def product(j: Jvp) -> Section:
     """The tangent of the output: formula, index notation, numbers."""
-    out = j.p.out_name
+    out = j.problem.out_name
     title = words(f"Tangent of {out}")
     if j.node is None:
-        names = listed([t.x.name for t in j.p.tangents])
+        names = listed([t.x.name for t in j.problem.tangents])
         text = f"{out} does not depend on {names}: its tangent is 0."
         return Section("gradient", title, (), (Prose(words(text)),))
     rows = [Row((words("formula"), j.w.line(j.formula)))]

@@ -17,7 +17,7 @@ from ...operators.families import is_whole
 from ..foreign import foreign
 from ..names import libraries_of
 from ..program import Program
-from ..source import Source
+from ..syntax import Source
 from .operands import in_words, is_number
 
 

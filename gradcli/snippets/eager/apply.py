@@ -15,11 +15,10 @@ from .grad_names import grad_name
 from .kernels import check_kinds
 from .layouts import laid_out
 from .mode import MODE
-from .no_backward import QR, Underived, underived
 from .operator_backward import OperatorBackward
 from .plans import InputGradients, Plan, computed
 from .promotion import Operand, arrays_of, computing_dtype, output_dtype
-from .records import rename
+from .records import QR, Underived, rename, underived
 from .saved import save_unread, saved_inputs
 from .tensor import DualTensor, Edge, Gradients, Meta, Origin, Record, Saved, Tensor
 from .views import as_view, rebase

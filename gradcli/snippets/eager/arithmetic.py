@@ -14,7 +14,7 @@ from .checks import check_batches, check_broadcast, check_dot, check_mm, check_m
 from .dtypes import BOOL, result_type
 from .kernels import check_alpha, check_divisor, check_kinds, check_masks, not_implemented
 from .mode import MODE
-from .no_backward import underived
+from .records import underived
 from .single import fused_sum
 from .tables import define, of_numbers
 from .tensor import INFERENCE_SAVED, TENSOR, DualTensor, Tensor, scalar

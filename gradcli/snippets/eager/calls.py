@@ -29,14 +29,13 @@ from . import (  # noqa: F401  (their checks)
 )
 from .apply import apply, cast, run_graph
 from .autocast import autocast
-from .checks import LONG_NAMES, check_broadcast_all, check_output_shape, dimension
+from .checks import LONG_NAMES, check_broadcast_all, check_output_shape, dimension, refuse
 from .dispatch import implements
 from .dtypes import BOOL, KINDS, DType, result_type
 from .grad_names import OUTPUTS, name_of_call
 from .kernels import check_alpha, check_divisor, check_kinds, check_masks, not_implemented
 from .mode import MODE
 from .promotion import as_tensor
-from .refusals import refuse
 from .single import IN_ONE_STEP, fused_sum
 from .tensor import Saved, Tensor, scalar, tensors_in
 from .views import check_writable, has_repeats, lacks_batch, warn_of_repeats

@@ -10,17 +10,23 @@ from . import arithmetic, calls
 from .apply import apply, call_operator
 from .arguments import check_where
 from .autocast import autocast
-from .checks import check_broadcast, check_dims, check_floating, check_mm, check_same, dimension
+from .checks import (
+    check_broadcast,
+    check_dims,
+    check_floating,
+    check_mm,
+    check_same,
+    dimension,
+    refuse,
+)
 from .creation import generator
 from .devices import device_of
 from .dtypes import BOOL, BY_NAME, FLOAT64, INT64, UINT8, DType
 from .kernels import SUBTRACTED_MASKS
 from .layouts import drawn_over
 from .mode import MODE
-from .no_backward import underived
 from .printing import size
-from .records import rename
-from .refusals import refuse
+from .records import rename, underived
 from .tables import TABLES, define, dtype_of
 from .tensor import Tensor
 

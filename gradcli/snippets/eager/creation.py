@@ -37,8 +37,7 @@ from .dtypes import (
 from .kernels import not_implemented
 from .layouts import drawn_over
 from .mode import MODE
-from .no_backward import underived
-from .records import rename, with_zeros
+from .records import rename, underived, with_zeros
 from .single import fused
 from .sizes import shape_value
 from .tables import TABLES, define

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..python.values import Unsupported, error
-from .checks import check_broadcast, check_dims, dimension
+from .checks import check, check_broadcast, check_dims, dimension, needs, refuse_if
 from .dtypes import BOOL
 from .kernels import not_implemented
-from .refusals import check, needs, refuse_if
 from .tensor import Tensor
 from .zeros import UNKNOWN, mixed_zeros
 

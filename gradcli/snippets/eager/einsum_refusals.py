@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..python.values import Unsupported, error
+from .checks import check
 from .dtypes import BOOL
 from .kernels import not_implemented
-from .refusals import check
 from .tensor import Tensor
 
 

@@ -3,10 +3,9 @@
 from typing import Any
 
 from ..python.values import Unsupported, error
-from .checks import LONG_NAMES, check_broadcast, check_fits, dimension
+from .checks import LONG_NAMES, check, check_broadcast, check_fits, dimension, refuse_if
 from .dtypes import INT64
 from .kernels import not_implemented
-from .refusals import check, refuse_if
 from .tensor import Tensor
 from .transforms import in_vmap
 

@@ -5,10 +5,19 @@ from typing import Any
 
 from ...lazy import np
 from ..python.values import Unsupported, error
-from .checks import LONG_NAMES, check_batches, check_broadcast, check_mm, check_same, per_dimension
+from .checks import (
+    LONG_NAMES,
+    Check,
+    check,
+    check_batches,
+    check_broadcast,
+    check_mm,
+    check_same,
+    per_dimension,
+    refuse_if,
+)
 from .dtypes import BFLOAT16, FLOAT32
 from .mode import MODE
-from .refusals import Check, check, refuse_if
 from .tensor import Tensor
 
 # ---- convolutions --------------------------------------------------------------------------------

@@ -4,9 +4,18 @@ from typing import Any
 
 from ...lazy import np
 from ..python.values import error
-from .checks import check_bmm, check_broadcast, check_mv, dimension
+from .checks import (
+    LINALG_ERROR,
+    Check,
+    check,
+    check_bmm,
+    check_broadcast,
+    check_mv,
+    dimension,
+    needs,
+    refuse_if,
+)
 from .dimension_refusals import check_expand
-from .refusals import LINALG_ERROR, Check, check, needs, refuse_if
 from .tensor import Tensor
 
 # ---- products ------------------------------------------------------------------------------------

@@ -28,10 +28,9 @@ from .devices import CPU, MESSAGES, STRIDED, Device, check_device
 from .dimension_refusals import check_split
 from .dtypes import ALL, BY_NAME, DType
 from .mode import MODE, recording
-from .no_backward import underived
 from .parameter_lists import places
 from .printing import tensor_text
-from .records import detached
+from .records import detached, underived
 from .sizes import shape_value
 from .tables import (
     OF_PYTHON,

@@ -13,11 +13,10 @@ from .dtypes import DType
 from .grad_names import OWN_AGAIN, SCATTERED, SQUEEZES, ZEROS_AGAIN, camel_case, gradient_name
 from .layouts import laid_out_back
 from .mode import MODE, recording
-from .no_backward import underived
 from .plans import InputGradients, Plan, computed
 from .products import THROUGH_PRODUCTS
 from .promotion import array_in, as_tensor
-from .records import zeros_like
+from .records import underived, zeros_like
 from .tensor import Edge, Gradients, Meta, Record, Saved, Tensor, Version
 from .zeros import LABELLED, negative_zeros, of_labels, of_softmax
 

@@ -5,8 +5,7 @@ from functools import partial
 from typing import Any
 
 from ..python.values import error
-from .checks import dimension, per_dimension
-from .refusals import check, refuse_if
+from .checks import check, dimension, per_dimension, refuse_if
 from .tensor import Tensor
 
 

@@ -4,8 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..python.values import error
-from .checks import LONG_NAMES
-from .refusals import check
+from .checks import LONG_NAMES, check
 from .tensor import Tensor
 
 Says = Callable[[list[str], list[str]], str]
