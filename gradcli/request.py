@@ -12,7 +12,7 @@ from .errors import GradcliError, short_repr
 from .explanation.analysis import Analysis
 from .fields import DTYPES, FIELDS
 from .graphs.shapes import Shape
-from .language.arguments import options
+from .language.arguments import option_texts
 from .language.arguments.assumptions import Assumed, read_assumptions
 from .language.arguments.values import Reader
 from .language.posing import pose
@@ -202,8 +202,8 @@ def _shapes(name: str, value: Any, spelling: Spelling) -> dict[str, Shape]:
     """Lists of sizes, or texts as after the option."""
     result = {}
     for input_name, entry in _by_name(name, value, spelling).items():
-        shape = options.read_shape(input_name, entry) if isinstance(entry, str) else entry
-        if not options.is_shape(shape):
+        shape = option_texts.read_shape(input_name, entry) if isinstance(entry, str) else entry
+        if not option_texts.is_shape(shape):
             text = f"the shape of {input_name} is a list of whole numbers, not {short_repr(shape)}"
             raise _wrong(name, text, spelling, f'{{"{input_name}": [2, 3]}}')
         result[input_name] = tuple(shape)
@@ -213,7 +213,7 @@ def _shapes(name: str, value: Any, spelling: Spelling) -> dict[str, Shape]:
 def _names(name: str, value: Any, spelling: Spelling) -> list[str]:
     """A list of names, or a text as after the option."""
     if isinstance(value, str):
-        return options.read_names(value)
+        return option_texts.read_names(value)
     listed = isinstance(value, Collection) and not isinstance(value, Mapping)
     if not listed or not all(isinstance(entry, str) for entry in value):
         text = f"{name} is the name of an input or a list of names, not {short_repr(value)}"
@@ -258,12 +258,12 @@ def _seeds(name: str, value: Any, spelling: Spelling) -> list[Any]:
 
 # readers of the fields of `of_texts`; other fields are not parsed
 TEXTS: dict[str, Callable[[Any], Any]] = {
-    "shapes": options.read_shapes,
-    "values": options.read_values,
-    "wrt": lambda texts: options.read_names(",".join(texts)),
+    "shapes": option_texts.read_shapes,
+    "values": option_texts.read_values,
+    "wrt": lambda texts: option_texts.read_names(",".join(texts)),
     "assume": lambda texts: read_assumptions(",".join(texts)),
-    "tangents": options.read_tangents,
-    "target": lambda texts: options.read_values(texts, "--target"),
+    "tangents": option_texts.read_tangents,
+    "target": lambda texts: option_texts.read_values(texts, "--target"),
     "against": listed,
 }
 # readers of the fields of `of_values`

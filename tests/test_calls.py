@@ -38,7 +38,7 @@ from gradcli.autodiff.reverse import backward
 from gradcli.backends.numeric import Evaluator
 from gradcli.errors import GradcliError
 from gradcli.graphs import OPS, Node
-from gradcli.language.arguments.options import read_shapes
+from gradcli.language.arguments.option_texts import read_shapes
 from gradcli.language.posing import pose
 from gradcli.language.problem import Problem
 from gradcli.operators import everything

@@ -15,7 +15,7 @@ from gradcli.explanation.formulas.trials import Trials, tried_out
 from gradcli.explanation.torch_lines import program_lines
 from gradcli.graphs import OPS, as_node, walk
 from gradcli.graphs.substitution import substitute
-from gradcli.language.arguments.options import read_shapes
+from gradcli.language.arguments.option_texts import read_shapes
 from gradcli.language.building.build import Builder
 from gradcli.language.posing import pose
 from gradcli.language.program import read_program

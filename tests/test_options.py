@@ -1,11 +1,11 @@
-"""language/arguments/options.py: texts after --shape, --value and --wrt, right and wrong."""
+"""language/arguments/option_texts.py: texts after --shape, --value and --wrt, right and wrong."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gradcli.errors import GradcliError
-from gradcli.language.arguments.options import read_names, read_shapes, read_values
+from gradcli.language.arguments.option_texts import read_names, read_shapes, read_values
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from support import one_in
 
 import gradcli
 from gradcli.errors import GradcliError
-from gradcli.language.arguments.options import read_shapes
+from gradcli.language.arguments.option_texts import read_shapes
 from gradcli.operators import everything
 
 KINDS = ("'a'", "(1, 2)", "None", "nan", "True", "x")

@@ -39,12 +39,16 @@ def sections(incomplete: str) -> Words:
 
 def frameworks(incomplete: str) -> Words:
     """What a gradient can be compared with."""
-    return _listed(incomplete, ("torch", "jax"))
+    from ..frameworks import TITLES
+
+    return _listed(incomplete, TITLES)
 
 
 def dtypes(incomplete: str) -> Words:
     """The precisions that are computed in."""
-    return _beginning(incomplete, ("float64", "float32"))
+    from ..fields import DTYPES
+
+    return _beginning(incomplete, DTYPES)
 
 
 def inputs(ctx: Any, incomplete: str) -> Words:

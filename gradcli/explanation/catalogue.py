@@ -9,7 +9,7 @@ from .. import public_names
 from ..autodiff.reverse import Step
 from ..errors import MISUSES, GradcliError, did_you_mean, if_applicable
 from ..graphs import OPS, Node, Operator
-from ..language.arguments.options import read_shapes
+from ..language.arguments.option_texts import read_shapes
 from ..language.arguments.seeds import seed_name
 from ..language.building.build import ATTRIBUTES
 from ..language.libraries import Function

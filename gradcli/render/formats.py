@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from ..errors import GradcliError, did_you_mean
 from ..explanation.blocks import Document, Graph, Reply, notes_respelled, respelled
 from .environment import Environment
-from .names import CHOOSING, FORMATS
+from .names import CHOOSING, FORMATS, GRAPH_FORMATS
 
 R = TypeVar("R")
 
@@ -58,13 +58,13 @@ def render_graph(answer: Reply, format: str, environment: Environment) -> str:
     """The graph alone: as "mermaid", as "dot", as a picture in "svg", or in a format of
     other answers.
     """
-    from .graphs import DRAWN
+    from . import graphs
 
-    if format not in DRAWN:
+    if format not in GRAPH_FORMATS:
         return render(answer, format, environment).strip("\n")
     (page,) = answer.documents("lines")
     (graph,) = (b for section in page.sections for b in section.blocks if isinstance(b, Graph))
-    return DRAWN[format](graph)
+    return getattr(graphs, GRAPH_FORMATS[format])(graph)
 
 
 def render_documents(documents: list[Document], format: str, environment: Environment) -> str:

@@ -1,7 +1,12 @@
-"""Graphs in the formats of programs that draw: for Mermaid, for Graphviz's dot, as SVG."""
+"""Graphs in the formats of programs that draw: for Mermaid, for Graphviz's dot, as SVG.
+
+GRAPH_FORMATS of names.py lists these functions.
+"""
 
 from ..explanation.blocks import Graph, GraphNode, text_of
 from .drawn_graph import picture
+
+__all__ = ["dot", "mermaid", "picture"]
 
 
 def mermaid(graph: Graph) -> str:
@@ -21,9 +26,6 @@ def dot(graph: Graph) -> str:
         for k, node in enumerate(graph.nodes)
     ]
     return "\n".join([*lines, *(f"  n{i} -> n{k};" for k, i in _edges(graph)), "}"])
-
-
-DRAWN = {"mermaid": mermaid, "dot": dot, "svg": picture}
 
 
 def _edges(graph: Graph) -> list[tuple[int, int]]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ...errors import GradcliError, Span, did_you_mean, if_applicable, short_repr
 from ...graphs import Node, as_node
-from ...language.arguments.options import values_apart
+from ...language.arguments.option_texts import values_apart
 from ...language.arguments.values import Reader
 from ...language.building.build import Builder
 from ...language.building.calls import FUNCTIONS
