@@ -307,7 +307,7 @@ def _of_a_matrix(shorthand: Shorthand) -> Node | None:
     result has no gradient.
     """
     needed = [name for name in shorthand.places if name not in shorthand.defaults]
-    if len(needed) != 1 or shorthand.numbers or shorthand.of_numbers:
+    if len(needed) != 1 or shorthand.concrete or shorthand.of_numbers:
         return None
     x = OPS["input"](name="x", shape=(2, 3))
     built = if_applicable(lambda: shorthand(x), UNFIT)

@@ -223,8 +223,8 @@ def _in_full(term, s, sizes):
 
 
 def _onto_diagonal(out, term, result, sizes):
-    """From the letters `found` to those of term. A letter twice in one operand reads its diagonal:
-    the gradient lies there, 0 elsewhere.
+    """`out` with subscripts `result` as a tensor with those of `term`. A subscript that an operand
+    repeats reads its diagonal: the gradient is there, and 0 elsewhere.
     """
     fresh = iter(k for k in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if k not in term)
     seen, renamed, links = set(), "", []

@@ -308,7 +308,7 @@ for _n in (1, 2, 3):
         _declare(_n)
 
 
-@shorthand(takes="numbers of one kind", switches=("transposed",))
+@shorthand(takes="numbers of one kind", booleans=("transposed",))
 def convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
     """conv1d, conv2d or conv3d, or their transposes, by the dimensions of input."""
     count = as_node(input).ndim - 2

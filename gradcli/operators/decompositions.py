@@ -201,7 +201,7 @@ def _check_pivoting(pivot):
         )
 
 
-@shorthand("linalg.lu", alone=True, takes="floats")
+@shorthand("linalg.lu", only_aliases=True, takes="floats")
 def lu_parts(A, *, pivot=True):
     """P, L and U such that P @ L @ U is A."""
     _check_pivoting(pivot)
@@ -358,7 +358,7 @@ def qr_r(g, y, x, *, mode="reduced"):
     return with_zeros(back, columns - rows, -1) + Q @ g
 
 
-@shorthand("linalg.qr", alone=True, takes="floats")
+@shorthand("linalg.qr", only_aliases=True, takes="floats")
 def qr_parts(A, mode="reduced"):
     """Q with orthogonal columns and R upper triangular such that Q @ R is A."""
     if mode not in ("reduced", "complete", "r"):

@@ -128,7 +128,7 @@ def diagonal(g, y, x, *, offset=0, dim1=0, dim2=1):
     return zeros(size=x.shape).diagonal_scatter(g, offset=offset, dim1=dim1, dim2=dim2)
 
 
-@shorthand("linalg.diagonal", alone=True)
+@shorthand("linalg.diagonal", only_aliases=True)
 def matrix_diagonal(A, *, offset=0, dim1=-2, dim2=-1):
     """A diagonal of the last two dimensions."""
     return diagonal(A, offset=offset, dim1=dim1, dim2=dim2)

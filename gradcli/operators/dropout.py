@@ -17,7 +17,7 @@ def _dropout(name, *names, training_by_default, sentence, ranks=None):
             raise GradcliError("shape", f"{name}() takes {wanted} dimensions, not {have}")
         return _dropped(name, x, p, training if train is None else train)
 
-    return shorthand(*names, switches=("train",))(meaning)
+    return shorthand(*names, booleans=("train",))(meaning)
 
 
 def _dropped(name, input, p, training):

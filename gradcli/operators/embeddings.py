@@ -95,7 +95,7 @@ def _frequencies(index, size):
     return zeros(size=(size,)).index_add(dim=0, index=index, source=ones).index_select(0, index)
 
 
-@shorthand(numbers=("input", "offsets"), takes=("floats", slice(1, 2)))
+@shorthand(concrete=("input", "offsets"), takes=("floats", slice(1, 2)))
 def embedding_bag(
     input,
     weight,
@@ -194,7 +194,7 @@ def _largest(rows, bag, count):
     return top if sizes.all() else where(numbers(sizes[:, None] > 0), top, 0)
 
 
-@shorthand(numbers=("input",), unless="num_classes")
+@shorthand(concrete=("input",), unless="num_classes")
 def one_hot(input, num_classes=-1):
     """Each whole number as a row with 1 at its place; no gradient."""
     require(is_whole(num_classes), "num_classes of one_hot() is a whole number, not a tensor")

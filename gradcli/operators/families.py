@@ -88,7 +88,7 @@ def require(condition, message):
         raise GradcliError("arguments", message)
 
 
-def given_once(call, what, *inputs):
+def exactly_one(call, what, *inputs):
     """What was given in one of several ways; a refusal, with a call that is taken, if it was in
     none or in two.
     """
@@ -292,37 +292,36 @@ def written_out(**fields):
 class Shorthand:
     """A function of PyTorch that calls operators: `x.view(2, 3)` is a reshape.
 
-    `numbers` are the parameters whose numbers decide a shape: they arrive as Arrays, or as a whole
-    number; only where `floats` may they be other than whole numbers. `of_numbers`: no parameter is
-    a tensor; otherwise a number that comes first is taken for one. `deprecated_orders` and `takes`:
-    as of an Operator. `switches`: parameters that are True or False, besides those whose defaults
-    are.
-    `makes`: from the arguments, how many elements the arrays have that it makes itself, where that
-    may be more than its arguments have.
+    `concrete` are the parameters whose numbers decide a shape: they arrive as Arrays, or as an
+    integer; with `floats` as other numbers too, but only if the parameter `unless` is not passed.
+    `of_numbers`: no parameter is a tensor; otherwise a number that comes first is taken for one.
+    `deprecated_orders` and `takes`: as of an Operator. `booleans`: parameters that are True or
+    False, besides those whose defaults are. `allocates`: from the arguments, the number of elements
+    of the arrays that it makes itself, where that may be more than its arguments have.
     """
 
     def __init__(
         self,
         function: Callable,
         names: tuple[str, ...],
-        alone: bool,
-        numbers: tuple[str, ...],
+        only_aliases: bool,
+        concrete: tuple[str, ...],
         unless: str | None,
         floats: bool,
         of_numbers: bool,
         deprecated_orders: tuple[str, ...],
         takes: Takes,
-        makes: Callable[..., float] | None,
-        switches: tuple[str, ...],
+        allocates: Callable[..., float] | None,
+        booleans: tuple[str, ...],
     ):
-        self.makes = makes
-        self.function, self.numbers, self.floats = function, numbers, floats
-        self.unless, self.switches = unless, switches
+        self.allocates = allocates
+        self.function, self.concrete, self.floats = function, concrete, floats
+        self.unless, self.booleans = unless, booleans
         self.of_numbers, self.deprecated_orders = of_numbers, deprecated_orders
         self.takes = takes
-        self.name = names[0] if alone else function.__name__.rstrip("_")
+        self.name = names[0] if only_aliases else function.__name__.rstrip("_")
         self.sentence = (function.__doc__ or "").strip()
-        for name in names if alone else (self.name, *names):
+        for name in names if only_aliases else (self.name, *names):
             SHORTHANDS[name] = self
 
     @property
@@ -335,7 +334,7 @@ class Shorthand:
         by_name = in_deprecated_order(args, self.deprecated_orders, self.places)
         if by_name:
             args, named = (), by_name | named
-        self._check_switches(args, named)
+        self._check_booleans(args, named)
         try:
             return self.function(*args, **named)
         except TypeError as error:
@@ -353,10 +352,10 @@ class Shorthand:
         """How many elements the arrays have that a call makes; 0 where it does not take these
         arguments, which it says itself.
         """
-        if self.makes is None:
+        if self.allocates is None:
             return 0
         try:
-            return int(self.makes(*args, **{self._meant(k): v for k, v in named.items()}))
+            return int(self.allocates(*args, **{self._meant(k): v for k, v in named.items()}))
         except MISUSES:
             return 0
 
@@ -374,9 +373,9 @@ class Shorthand:
         known = name in self.places or name in self.defaults or not self.places
         return self.places[0] if name in FIRST_INPUT and not known else name
 
-    def _check_switches(self, args, named):
+    def _check_booleans(self, args, named):
         for name, value in (*zip(self.places, args, strict=False), *named.items()):
-            either = name in self.switches or isinstance(self.defaults.get(name), bool)
+            either = name in self.booleans or isinstance(self.defaults.get(name), bool)
             if either and not isinstance(value, bool):
                 message = f"{name} of {self.name}() is True or False, not {value!r}"
                 raise GradcliError("arguments", message)
@@ -391,18 +390,20 @@ class Shorthand:
 
 def shorthand(
     *names: str,
-    alone: bool = False,
-    numbers: tuple[str, ...] = (),
+    only_aliases: bool = False,
+    concrete: tuple[str, ...] = (),
     unless: str | None = None,
     floats: bool = False,
     of_numbers: bool = False,
     deprecated_orders: tuple[str, ...] = (),
     takes: Takes = "any",
-    makes: Callable[..., float] | None = None,
-    switches: tuple[str, ...] = (),
+    allocates: Callable[..., float] | None = None,
+    booleans: tuple[str, ...] = (),
 ):
-    """Declare a Shorthand by the name of the function and by `names`; if `alone`, only by these."""
+    """Declare a Shorthand by the name of the function and by `names`; with `only_aliases`, by
+    `names` alone.
+    """
     return lambda function: Shorthand(
-        function, names, alone, numbers, unless, floats, of_numbers, deprecated_orders, takes,
-        makes, switches,
+        function, names, only_aliases, concrete, unless, floats, of_numbers, deprecated_orders,
+        takes, allocates, booleans,
     )  # fmt: skip

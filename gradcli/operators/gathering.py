@@ -170,7 +170,7 @@ def index_select(x, index, *, dim):
     return gather(x, dim=dim, index=spread(index, dim, _selected(x.shape, index.shape, dim=dim)))
 
 
-@shorthand(numbers=("index",))
+@shorthand(concrete=("index",))
 def select(input, dim, index):
     """The slice at index along dim, without that dimension."""
     place = shapes.axis(dim, input.ndim)
@@ -180,7 +180,7 @@ def select(input, dim, index):
     return input[(*(slice(None),) * place, index)]
 
 
-@shorthand("narrow_copy", numbers=("start",))
+@shorthand("narrow_copy", concrete=("start",))
 def narrow(input, dim, start, length):
     """The part of a length along dim, from start on."""
     place = shapes.axis(dim, input.ndim)
@@ -201,7 +201,7 @@ def copies(input, repeats, dim=None, *, output_size=None):
     return counts.sum() if counts.size > 1 else 0
 
 
-@shorthand(numbers=("repeats",), makes=copies)
+@shorthand(concrete=("repeats",), allocates=copies)
 def repeat_interleave(input, repeats, dim=None, *, output_size=None):
     """Each element, or each slice along dim, so many times."""
     if dim is None:
@@ -320,7 +320,7 @@ def owns_memory(x, name):
     return x
 
 
-@shorthand("as_strided", alone=True)
+@shorthand("as_strided", only_aliases=True)
 def as_strided_of_own(input, size, stride, storage_offset=None):
     """A view with steps of its own through all elements in a row."""
     whole = owns_memory(as_node(input), "as_strided")
@@ -383,7 +383,7 @@ def unfold(x, *, dimension, size, step):
 # ---- masks ---------------------------------------------------------------------------------------
 
 
-@shorthand(numbers=("mask",))
+@shorthand(concrete=("mask",))
 def masked_select(input, mask):
     """The elements where the mask holds, in a row."""
     if not isinstance(mask, Array) or mask.dtype != "bool":
@@ -395,7 +395,7 @@ def masked_select(input, mask):
     return whole[mask]
 
 
-@shorthand("argwhere", numbers=("input",), floats=True)
+@shorthand("argwhere", concrete=("input",), floats=True)
 def nonzero(input, *, as_tuple=False):
     """Where elements are not 0, a row for each of them; no gradient."""
     result = input.value if isinstance(input, Array) else np.asarray(input)

@@ -370,7 +370,7 @@ def grid_sample(input, grid, *, mode="bilinear", padding_mode="zeros", align_cor
     "grid_sampler_2d",
     "grid_sampler_3d",
     takes="floats of one kind",
-    switches=("align_corners",),
+    booleans=("align_corners",),
 )
 def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
     """grid_sample with modes by number."""

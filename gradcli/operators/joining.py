@@ -175,7 +175,7 @@ def _chosen(input, r=2, with_replacement=False):
     return r * _choices(input.numel, r, with_replacement)
 
 
-@shorthand(makes=_chosen)
+@shorthand(allocates=_chosen)
 def combinations(input, r=2, with_replacement=False):
     """Every choice of r elements of a vector, in their order, as rows."""
     if input.ndim != 1 or r < 0:

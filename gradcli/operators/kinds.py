@@ -118,7 +118,7 @@ def _bins(input, weights=None, minlength=0):
     return max(_integers(input).max(initial=-1) + 1, minlength)
 
 
-@shorthand(numbers=("input",), makes=_bins)
+@shorthand(concrete=("input",), allocates=_bins)
 def bincount(input, weights=None, minlength=0):
     """How many times each whole number from 0 on occurs; no gradient."""
     if weights is not None:
@@ -132,7 +132,7 @@ def bincount(input, weights=None, minlength=0):
     return numbers(np.bincount(result, minlength=minlength))
 
 
-@shorthand(numbers=("input",), floats=True)
+@shorthand(concrete=("input",), floats=True)
 def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
     """The whole numbers or truth values that occur, in order; of floats it has no derivative."""
     require(dim is None, "unique() compares elements here, no slices: leave dim out")
@@ -148,10 +148,10 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
 
 
 @shorthand(
-    numbers=("input",),
+    concrete=("input",),
     floats=True,
     takes="floats",
-    makes=lambda input, bins=100, min=0, max=0: bins,
+    allocates=lambda input, bins=100, min=0, max=0: bins,
 )
 def histc(input, bins=100, min=0, max=0):
     """How many elements are in each of `bins` equal parts of what lies between; no gradient."""

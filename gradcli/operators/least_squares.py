@@ -85,7 +85,7 @@ def pinv(g, y, x, atol=None, rtol=None, *, hermitian=False):
     return to_x, None, None
 
 
-@shorthand("linalg.pinv", alone=True, takes=FLOATS_FIRST)
+@shorthand("linalg.pinv", only_aliases=True, takes=FLOATS_FIRST)
 def pinv_named(A, rcond=None, hermitian=False, *, atol=None, rtol=None):
     """The pseudoinverse; singular values up to atol, or rtol times the largest, count as 0."""
     return pinv(A, rcond if rtol is None else rtol, hermitian, atol=atol)

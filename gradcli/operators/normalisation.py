@@ -337,7 +337,7 @@ def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
     return Outputs((out, *_statistics(_groups(input, group), (2,), eps)))
 
 
-@shorthand(takes="floats of one kind", switches=("training",))
+@shorthand(takes="floats of one kind", booleans=("training",))
 def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps):
     """batch_norm, with mean and 1 / deviation in training, through which no gradient flows."""
     out = batch_norm(input, running_mean, running_var, weight, bias, training=training, eps=eps)

@@ -209,13 +209,13 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None, *, ord=N
     return vector_norm(x, ord=2 if p in ("fro", None) else p, dim=dim, keepdim=keepdim)
 
 
-@shorthand("Tensor.norm", alone=True, takes="floats")
+@shorthand("Tensor.norm", only_aliases=True, takes="floats")
 def norm_of(input, p="fro", dim=None, keepdim=False, dtype=None):
     """norm as a method, which writes its answer nowhere else."""
     return norm(input, p, dim, keepdim)
 
 
-@shorthand("linalg.norm", alone=True, takes="floats")
+@shorthand("linalg.norm", only_aliases=True, takes="floats")
 def vector_or_matrix_norm(A, ord=None, dim=None, keepdim=False):
     """The norm of a vector or of a matrix, by the number of dimensions."""
     x = as_node(A)

@@ -93,7 +93,7 @@ def as_strided_scatter(g, y, x, src, *, size, stride, storage_offset=0):
     return zeros(size=x.shape).as_strided_scatter(seen, **view), seen
 
 
-@shorthand("as_strided_scatter", alone=True)
+@shorthand("as_strided_scatter", only_aliases=True)
 def as_strided_scatter_of_own(input, src, size, stride, storage_offset=None):
     """input with src in place of what as_strided sees."""
     whole = owns_memory(as_node(input), "as_strided_scatter")

@@ -98,7 +98,7 @@ def _at_most_a_matrix(x):
     return x
 
 
-@shorthand("T", alone=True)
+@shorthand("T", only_aliases=True)
 def turned(input):
     """Dimensions in reverse order; for a matrix, its transpose."""
     if input.ndim == 2:
@@ -227,7 +227,7 @@ def _halves(name, sentence, count):
         return roll(x, shifts=moves, dims=over)
 
     names = (name, f"fft.{name}", f"torch.fft.{name}")
-    return shorthand(*names, alone=True)(meaning)
+    return shorthand(*names, only_aliases=True)(meaning)
 
 
 fftshift = _halves(

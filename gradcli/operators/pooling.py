@@ -282,7 +282,7 @@ def _sliding(n):
 
     shorthand(takes="numbers")(pool)
 
-    @shorthand(f"{name}_with_indices", alone=True, takes="numbers")
+    @shorthand(f"{name}_with_indices", only_aliases=True, takes="numbers")
     def both(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
         """The largest element of each window and where it is."""
         return pool(input, kernel_size, stride, padding, dilation, ceil_mode, True)
@@ -333,7 +333,7 @@ def _adaptive(n):
     # of these PyTorch has one under `torch`, which always gives both
     names = (f"{name}_with_indices", *(("torch." + name,) if n == 1 else ()))
 
-    @shorthand(*names, alone=True, takes="floats")
+    @shorthand(*names, only_aliases=True, takes="floats")
     def both(input, output_size):
         """The largest element of each window and where it is."""
         return pool(input, output_size, True)
@@ -343,7 +343,7 @@ def _adaptive(n):
 
 
 def _power(n):
-    @shorthand(f"lp_pool{n}d", alone=True)
+    @shorthand(f"lp_pool{n}d", only_aliases=True)
     def lp_pool(input, norm_type, kernel_size, stride=None, ceil_mode=False):
         """The p-norm of each window."""
         how = {"kernel_size": kernel_size, "stride": stride, "ceil_mode": ceil_mode}

@@ -186,7 +186,7 @@ def cross_along(a, b, *, dim=-1):
     return stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], dim=place)
 
 
-@shorthand("linalg.cross", alone=True, takes="numbers of one kind")
+@shorthand("linalg.cross", only_aliases=True, takes="numbers of one kind")
 def cross_of_rows(input, other, *, dim=-1):
     """The vector orthogonal to two vectors of length 3, along the last dimension."""
     return cross_along(input, other, dim=dim)
@@ -231,7 +231,7 @@ def powers(x, *, N):
     return x.unsqueeze(dim=-1) ** arange(end=N)
 
 
-@shorthand("linalg.vander", alone=True, takes="numbers")
+@shorthand("linalg.vander", only_aliases=True, takes="numbers")
 def rows_of_powers(x, *, N=None):
     """The powers of each element from 0 on, as a row."""
     x = as_node(x)

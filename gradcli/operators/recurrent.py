@@ -10,7 +10,7 @@ from .splitting import chunk
 from .trigonometry import tanh
 
 CELL = "x=2x3,h=2x4,"
-SWITCHES = ("has_biases", "train", "bidirectional", "batch_first")
+BOOLEANS = ("has_biases", "train", "bidirectional", "batch_first")
 
 
 def _sums(input, hx, w_ih, w_hh, b_ih, b_hh):
@@ -141,7 +141,7 @@ def _sequence(name, cell, sentence, remembers=False):
         ends = [stack(*parts, dim=0) for parts in zip(*last)]
         return Outputs((stack(*outputs, dim=along), *ends))
 
-    return shorthand(takes="floats of one kind", switches=SWITCHES)(meaning)
+    return shorthand(takes="floats of one kind", booleans=BOOLEANS)(meaning)
 
 
 def _stepped(cell):

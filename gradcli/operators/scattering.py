@@ -408,7 +408,7 @@ def _in_a_row(x, index, source):
     return source.reshape(shape=(index.numel,)).scatter_to(**row).reshape(shape=x.shape)
 
 
-@shorthand(numbers=("indices",))
+@shorthand(concrete=("indices",))
 def index_put(input, indices, values, accumulate=False):
     """input with values written, or added, at an index."""
     if isinstance(values, Node):

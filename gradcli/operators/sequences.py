@@ -261,7 +261,7 @@ def ctc_slopes(
     return second, None, None
 
 
-@shorthand(numbers=("input_lengths", "target_lengths"))
+@shorthand(concrete=("input_lengths", "target_lengths"))
 def ctc_loss(
     log_probs,
     targets,

@@ -3,7 +3,7 @@
 from ..errors import GradcliError
 from ..graphs import Outputs, as_node, shapes
 from ..lazy import np
-from .families import given_once, movement, operator, shorthand
+from .families import exactly_one, movement, operator, shorthand
 
 
 @movement(
@@ -227,7 +227,7 @@ def repeat(g, y, x, *, repeats):
 def tile(input, *counts, dims=None):
     """As repeat; counts that are left out are 1."""
     listed = counts[0] if len(counts) == 1 else counts or None
-    dims = given_once("tile(x, (2, 3))", "dims", listed, dims)
+    dims = exactly_one("tile(x, (2, 3))", "dims", listed, dims)
     dims = dims if isinstance(dims, tuple) else (dims,)
     return repeat(input, repeats=(1,) * (input.ndim - len(dims)) + dims)
 

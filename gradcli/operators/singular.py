@@ -158,7 +158,7 @@ def _from_right(g, U, S, Vh):
     return U @ inner
 
 
-@shorthand("linalg.svd", alone=True, takes="floats")
+@shorthand("linalg.svd", only_aliases=True, takes="floats")
 def svd_parts(A, full_matrices=True, *, driver=None):
     """U, S and Vh such that U @ diag(S) @ Vh is A."""
     A = as_node(A)

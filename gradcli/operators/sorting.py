@@ -130,7 +130,7 @@ def _order(rows, is_descending=False):
 
 
 def _with_ties(result, rows, order, select):
-    """`found`, with what `select` finds in rows that have equal elements."""
+    """`result`, with that of `select` in rows that have equal elements."""
     ranked = np.take_along_axis(rows, order, axis=-1)
     low, high = ranked[..., :-1], ranked[..., 1:]
     equal = ((low == high) | ((low != low) & (high != high))).any(-1)

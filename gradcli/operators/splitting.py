@@ -4,7 +4,7 @@ from itertools import accumulate, pairwise
 
 from ..errors import GradcliError
 from ..graphs import Outputs, as_node, shapes
-from .families import given_once, is_whole, require, shorthand
+from .families import exactly_one, is_whole, require, shorthand
 from .leaves import Array
 
 MOST_PARTS = 10_000  # of a tensor that is taken apart
@@ -14,7 +14,7 @@ PARTS = "indices or sections"
 @shorthand("unsafe_split")
 def split(tensor, split_size_or_sections=None, dim=0, *, split_size=None):
     """Parts of one size, or of the sizes listed, along dim."""
-    size = given_once("x.split(2)", "split_size", split_size_or_sections, split_size)
+    size = exactly_one("x.split(2)", "split_size", split_size_or_sections, split_size)
     return Outputs(_parts_of(as_node(tensor), size, dim))
 
 
@@ -75,10 +75,10 @@ def unbind(input, dim=0):
     return Outputs(input[(*whole, k)] for k in range(input.shape[place]))
 
 
-@shorthand(numbers=("indices_or_sections", "indices"))
+@shorthand(concrete=("indices_or_sections", "indices"))
 def tensor_split(input, indices_or_sections=None, dim=0, *, indices=None, sections=None):
     """So many parts of nearly equal size along dim, or parts that end at the places listed."""
-    parts = given_once("tensor_split(x, 2)", PARTS, indices_or_sections, indices, sections)
+    parts = exactly_one("tensor_split(x, 2)", PARTS, indices_or_sections, indices, sections)
     return _divided(input, parts, shapes.axis(dim, input.ndim), "tensor_split")
 
 
@@ -118,7 +118,7 @@ def _as_method(function):
         return function(input, by_place, indices=indices, sections=sections)
 
     method.__doc__ = function.sentence
-    shorthand(f"Tensor.{function.name}", alone=True)(method)
+    shorthand(f"Tensor.{function.name}", only_aliases=True)(method)
     return function
 
 
@@ -126,7 +126,7 @@ def _as_method(function):
 @shorthand()
 def hsplit(input, indices_or_sections=None, *, indices=None, sections=None):
     """Parts side by side: along dimension 1, of a vector along its only one."""
-    parts = given_once("hsplit(x, 2)", PARTS, indices_or_sections, indices, sections)
+    parts = exactly_one("hsplit(x, 2)", PARTS, indices_or_sections, indices, sections)
     return _evenly(input, parts, 0 if input.ndim == 1 else 1, 1, "hsplit")
 
 
@@ -134,7 +134,7 @@ def hsplit(input, indices_or_sections=None, *, indices=None, sections=None):
 @shorthand()
 def vsplit(input, indices_or_sections=None, *, indices=None, sections=None):
     """Parts on top of each other, along dimension 0."""
-    parts = given_once("vsplit(x, 2)", PARTS, indices_or_sections, indices, sections)
+    parts = exactly_one("vsplit(x, 2)", PARTS, indices_or_sections, indices, sections)
     return _evenly(input, parts, 0, 2, "vsplit")
 
 
@@ -142,5 +142,5 @@ def vsplit(input, indices_or_sections=None, *, indices=None, sections=None):
 @shorthand()
 def dsplit(input, indices_or_sections=None, *, indices=None, sections=None):
     """Parts one behind the other, along dimension 2."""
-    parts = given_once("dsplit(x, 2)", PARTS, indices_or_sections, indices, sections)
+    parts = exactly_one("dsplit(x, 2)", PARTS, indices_or_sections, indices, sections)
     return _evenly(input, parts, 2, 3, "dsplit")

@@ -44,7 +44,7 @@ def _chosen_size(n, output_size, usual, stride):
 
 
 def _unpooling(n):
-    @shorthand(f"max_unpool{n}d", alone=True, takes="floats")
+    @shorthand(f"max_unpool{n}d", only_aliases=True, takes="floats")
     def max_unpool(input, indices, kernel_size, stride=None, padding=0, output_size=None):
         """The elements of max_pool put back where their indices say, zeros elsewhere."""
         kernel = several(kernel_size, n)

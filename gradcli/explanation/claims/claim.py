@@ -1,5 +1,5 @@
 """Claims as they are typed: `W = g.T @ x`, in terms of inputs, names of the program, and the seed.
-The gradient of W may also be written `dW`, `W.grad`, `grad_W`, `dL/dW`, `∂L/∂W` and `∇W`.
+The gradient of W may also be written dW, W.grad, grad_W, dL/dW, ∂L/∂W and ∇W.
 """
 
 import ast
@@ -238,7 +238,7 @@ def uses_seed(program: Program, problem: Problem) -> bool:
 
 
 def _seeds(program: Program, problem: Problem) -> list[str]:
-    """The names in a formula that mean the seed, as `dout` and `grad_output` do."""
+    """The names in a formula that mean the seed, as dout and grad_output do."""
     other_names = {problem.seed.name, *problem.constants, *targets(problem)}
     return [n for n in program.used - other_names if means_seed(n, problem.out_name)]
 

@@ -313,7 +313,7 @@ def _applied(b: Scope, called: Any, args: list, named: dict[str, Any], e: ast.ex
         named.setdefault("shape", b.seed_shape)
     if args and called.places and not called.of_numbers and is_number(args[0]):
         args = [as_node(args[0]), *args[1:]]
-    if called.numbers and isinstance(e, ast.Call):
+    if called.concrete and isinstance(e, ast.Call):
         args, named = _with_numbers(b, called, args, named, e)
     built = called.elements(args, named)
     b.limits.check("elements", built, f"what {called.name}() makes", b.source.span(e))
@@ -339,10 +339,10 @@ def _with_numbers(
     size = called.defaults.get(called.unless or "")
     free = bindings.get(called.unless, size) != size
     return [
-        _numbers_in(b, a, text, called, free) if name in called.numbers else a
+        _numbers_in(b, a, text, called, free) if name in called.concrete else a
         for name, a, text in zip(names, args, written)
     ], {
-        k: _numbers_in(b, v, texts[k], called, free) if k in called.numbers else v
+        k: _numbers_in(b, v, texts[k], called, free) if k in called.concrete else v
         for k, v in named.items()
     }
 

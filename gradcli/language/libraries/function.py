@@ -92,16 +92,16 @@ class Function(Shorthand):
             self.same = op[meaning]
             meaning = _as_function(self.same)
         entry = meaning if isinstance(meaning, WithKnownNumbers) else WithKnownNumbers((), meaning)
-        self.numbers, self.function, self.floats = entry
+        self.concrete, self.function, self.floats = entry
         self.name, self.sentence = name, (self.function.__doc__ or "").strip()
         self.unless, self.of_numbers = None, True
-        self.switches = ()
-        self.deprecated_orders, self.makes = (), None
+        self.booleans = ()
+        self.deprecated_orders, self.allocates = (), None
         self.takes = "any"
 
     def __call__(self, /, *args: Any, **named: Any) -> Any:
         arrays, parameters = (
-            set(ARRAYS.split()).difference(self.numbers),
+            set(ARRAYS.split()).difference(self.concrete),
             {*self.places, *self.defaults},
         )
         positional = [array(a) if n in arrays else a for n, a in zip(self.places, args)]
