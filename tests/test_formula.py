@@ -578,7 +578,7 @@ def test_numpy_is_not_imported_at_load():
     assert done.stdout.strip() == "False"
 
 
-# No whole numbers: beside arrays, NumPy takes them for arrays and PyTorch takes them first.
+# No integers: beside arrays, NumPy takes them for arrays and PyTorch takes them first.
 NESTED = "[[0, 1], [1, 0]]"  # alone PyTorch takes it for a tuple
 ITEMS = [":", "1:", "[0, 1]", NESTED, "[2]", "None", "[True, False, True]", "..."]
 INDICES = [

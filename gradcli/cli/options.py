@@ -239,7 +239,7 @@ def read_limits(texts: list[str], files: bool = True) -> Limits:
         digits = size.replace("_", "")
         if kind not in DEFAULTS or not (digits.isascii() and digits.isdigit() and len(digits) < 30):
             kinds = f"the kinds are {', '.join(DEFAULTS)}"
-            message = f"--limit {text} is not KIND=N with a whole number N that is not negative"
+            message = f"--limit must be KIND=N with an integer N of at least 0, got {text}"
             raise GradcliError("option", message, hint=kinds)
         raised[kind] = int(digits)
     return Limits(raised, files=files)

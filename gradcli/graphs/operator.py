@@ -343,8 +343,8 @@ class Operator:
             if i.dtype == "float":
                 free = i.attrs["name"] if i.op.name == "input" else None
                 what = free or f"{name} of {self.name}()"
-                text = f"{what} holds whole numbers or a mask"
-                has = "it has no such value" if free else "here it holds floating-point numbers"
+                text = f"{what} must hold integers or a mask"
+                has = "it has no such value" if free else "it holds floating-point numbers here"
                 how = f"-v {free}=[...]" if free else "--value"
                 hint = f"give its numbers with {how}, or write it out: tensor([0, 2])"
                 kind = "bool" if name in self.masks else "int"
@@ -352,13 +352,13 @@ class Operator:
             if name in self.masks and i.dtype == "int":
                 raise GradcliError(
                     "arguments",
-                    f"{name} of {self.name}() must hold a mask, not whole numbers",
+                    f"{name} of {self.name}() must hold a mask, got integers",
                     hint="of True and False, as a comparison gives it: x > 0, m != 0",
                 )
             if name not in self.masks and i.dtype == "bool":
                 raise GradcliError(
                     "arguments",
-                    f"{name} of {self.name}() must hold whole numbers, not a mask",
+                    f"{name} of {self.name}() must hold integers, got a mask",
                     hint="0 and 1 in its place are mask.long(); x[mask] picks what it holds for",
                 )
 

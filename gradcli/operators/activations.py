@@ -108,7 +108,7 @@ def hardshrink(input, *, lambd=0.5):
 
 
 def _not_negative(*, lambd):
-    require(0 <= lambd < float("inf"), f"lambd of softshrink() is 0 or above, not {lambd}")
+    require(0 <= lambd < float("inf"), f"lambd of softshrink() must be at least 0, got {lambd}")
     return {"lambd": lambd}
 
 
@@ -193,7 +193,7 @@ def prelu(input, weight):
     """x where it is above 0, otherwise weight * x; one weight for all, or one for each channel."""
     if weight.ndim > 1:
         have = shapes.text(weight.shape)
-        raise GradcliError("shape", f"prelu() takes a number or a vector of weights, not {have}")
+        raise GradcliError("shape", f"prelu() takes a number or a vector of weights, got {have}")
     if weight.numel == 1:
         return ramp(input, weight.reshape(shape=(1,) * min(input.ndim, 1)))
     return ramp(input, along_channels(weight, input, "prelu() needs one weight or"))
@@ -203,7 +203,7 @@ def along_channels(weight, input, needed):
     """A number for each channel of input, in a shape to be multiplied with it."""
     channels = input.shape[1:2]
     have, want = shapes.text(weight.shape), shapes.text(channels)
-    message = f"{needed} one for each channel, in shape {want}, not {have}"
+    message = f"{needed} one for each channel, in shape {want}, got {have}"
     shapes.require_equal(weight.shape, channels, message)
     return weight.reshape(shape=(*channels, *(1,) * (input.ndim - 2)))
 
@@ -213,11 +213,11 @@ def rrelu(input, lower=1 / 8, upper=1 / 3, training=False, inplace=False):
     """x where it is above 0, otherwise a slope between lower and upper times x."""
     check_in_place("rrelu", inplace)
     finite = isfinite(lower) and isfinite(upper)
-    require(finite and lower <= upper, f"rrelu() needs lower up to upper, not {lower} and {upper}")
+    require(finite and lower <= upper, f"rrelu() needs lower <= upper, got {lower} and {upper}")
     if training and lower != upper and input.numel:
         raise GradcliError(
             "unsupported",
-            "rrelu() draws random numbers while training, so it has no one gradient",
+            "rrelu() draws random numbers in training, so it has no single gradient",
             hint="training=False takes the average slope",
         )
     return leaky_relu(input, negative_slope=(lower + upper) / 2)

@@ -243,7 +243,7 @@ def side(g, y, x):
     takes="numbers",
 )
 def floor(x):
-    """The largest whole number not above x."""
+    """The largest integer not above x."""
 
 
 @steps(
@@ -255,7 +255,7 @@ def floor(x):
     takes="numbers",
 )
 def ceil(x):
-    """The smallest whole number not below x."""
+    """The smallest integer not below x."""
 
 
 @steps(
@@ -266,7 +266,7 @@ def ceil(x):
     numpy="np.round",
 )
 def round(x):
-    """The nearest whole number, the even one of two."""
+    """The nearest integer, the even one of two."""
 
 
 @elementwise(
@@ -320,7 +320,7 @@ def _cut(name, bits):
         index=lambda lower, i, x: lower.truncated(lower.of(x, i)),
         torch="torch.Tensor.{name}",
         numpy="{0}.astype(int)",
-    )(named(name, f"As whole numbers of {bits} bits, cut towards 0; no gradient.")(_no_slope))
+    )(named(name, f"As integers of {bits} bits, cut towards 0; no gradient.")(_no_slope))
 
 
 def _no_slope(g, y, x):

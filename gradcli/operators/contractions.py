@@ -68,7 +68,7 @@ def _letter_sizes(equation, operands, input_shapes):
             raise GradcliError(
                 "shape",
                 f"einsum term {term!r} of {equation!r} does not fit the shape {shapes.text(s)}",
-                hint=f"it needs a letter for each dimension, {len(s)} here; ... stands for several",
+                hint=f"it needs a subscript for each dimension, {len(s)} here; ... means several",
             )
         head, _, tail = term.partition("...")
         for letter, n in [
@@ -78,10 +78,11 @@ def _letter_sizes(equation, operands, input_shapes):
             have = sizes.get(letter, n)
             if have != n and 1 not in (have, n):
                 raise shapes.Conflict(
-                    f"einsum letter {letter!r} of {equation!r} is {have} here and {n} there",
+                    f"subscript {letter!r} of {equation!r} has size {have} in one operand and {n} "
+                    "in another",
                     have,
                     n,
-                    "a letter stands for one size: sizes that may differ have letters of their own",
+                    "a subscript has one size: sizes that may differ need different subscripts",
                 )
             sizes[letter] = have if n == 1 else n
     return sizes
@@ -295,14 +296,16 @@ def _letters(term):
     if not isinstance(term, tuple | list):
         raise GradcliError(
             "arguments",
-            "einsum() without an equation takes a list of numbers after each tensor",
+            "einsum() without an equation takes a sublist of subscripts after each tensor",
             hint="as in einsum(a, [0, 1], b, [1, 2], [0, 2])",
         )
     known: dict[Any, str] = {**dict(enumerate(ascii_letters)), ...: "..."}
     odd = [k for k in term if isinstance(k, bool) or k not in known]
     if odd:
         most = len(ascii_letters) - 1
-        raise GradcliError("arguments", f"einsum() takes numbers from 0 to {most}, not {odd[0]!r}")
+        raise GradcliError(
+            "arguments", f"subscripts of einsum() must be from 0 to {most}, got {odd[0]!r}"
+        )
     return "".join(known[k] for k in term)
 
 
@@ -318,7 +321,7 @@ def _contracted(a, b, dims):
         return tuple(range(a.ndim - dims, a.ndim)), tuple(range(dims))
     left, right = ((d,) if isinstance(d, int) else d for d in dims)
     if len(left) != len(right):
-        raise GradcliError("arguments", f"tensordot() needs as many dims of a as of b, not {dims}")
+        raise GradcliError("arguments", f"tensordot() needs as many dims of a as of b, got {dims}")
     for over, x in ((left, a), (right, b)):
         shapes.axes(over, x.ndim)  # none of them twice
     return (

@@ -97,7 +97,10 @@ def triu_indices(row, col, offset=0):
 
 def _check_matrix(name, row, col, offset):
     whole = is_whole(row) and is_whole(col) and is_whole(offset)
-    require(whole and min(row, col) >= 0, f"{name}() takes whole numbers, of rows and columns >= 0")
+    require(
+        whole and min(row, col) >= 0,
+        f"row, col and offset of {name}() must be integers, row and col at least 0",
+    )
 
 
 # ---- windows -------------------------------------------------------------------------------------

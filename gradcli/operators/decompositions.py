@@ -362,7 +362,7 @@ def qr_r(g, y, x, *, mode="reduced"):
 def qr_parts(A, mode="reduced"):
     """Q with orthogonal columns and R upper triangular such that Q @ R is A."""
     if mode not in ("reduced", "complete", "r"):
-        raise GradcliError("arguments", f"mode is 'reduced', 'complete' or 'r', not {mode!r}")
+        raise GradcliError("arguments", f"mode must be 'reduced', 'complete' or 'r', got {mode!r}")
     A = as_node(A)
     Q = zeros(size=(0,)) if mode == "r" else qr_q(A, mode=mode)
     return Outputs((Q, qr_r(A, mode=mode)), ("Q", "R"))

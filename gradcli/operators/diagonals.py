@@ -11,7 +11,7 @@ from .shaping import flatten
 def _is_matrix(s, *, diagonal):
     if len(s) < 2:
         raise GradcliError("shape", f"a triangle needs a matrix, and the shape is {shapes.text(s)}")
-    require(is_whole(diagonal), f"diagonal is a whole number, not {diagonal!r}")
+    require(is_whole(diagonal), f"diagonal must be an integer, got {diagonal!r}")
     return s
 
 

@@ -85,7 +85,7 @@ def _length(x, p, *, skip_nan=False):
     largest element is it, only pdist counts nan as the largest.
     """
     if not p >= 0:
-        raise GradcliError("arguments", f"a distance needs p of at least 0, not {p}")
+        raise GradcliError("arguments", f"p of a distance must be at least 0, got {p}")
     if p == 0:
         return abs(x).ceil().clamp(max=1).sum(dim=-1)
     if p == 1:
@@ -232,7 +232,7 @@ def _short(y, x1, x2, *, dim, eps):
 )
 def cosine_similarity(x1, x2, *, dim=1, eps=1e-08):
     """The cosine of the angle between vectors along dim, whose lengths are held above eps."""
-    require(eps >= 0, f"eps of cosine_similarity() is 0 or above, not {eps}")
+    require(eps >= 0, f"eps of cosine_similarity() must be at least 0, got {eps}")
     directions = []
     for x in _alike(x1, x2):
         length = held_above(vector_norm(x, dim=dim, keepdim=True), min=eps)
@@ -280,9 +280,11 @@ def triplet_margin_loss(
 ):
     """How far anchor is from being nearer to positive than to negative by margin, reduced."""
     if margin <= 0:
-        raise GradcliError("arguments", f"the margin must be above 0, not {margin}")
+        raise GradcliError("arguments", f"margin must be positive, got {margin}")
     if not anchor.ndim == positive.ndim == negative.ndim:
-        raise GradcliError("shape", "triplet_margin_loss() needs tensors of as many dimensions")
+        raise GradcliError(
+            "shape", "triplet_margin_loss() needs tensors with the same number of dimensions"
+        )
     near = pairwise_distance(anchor, positive, p=p, eps=eps)
     far = pairwise_distance(anchor, negative, p=p, eps=eps)
     if swap:

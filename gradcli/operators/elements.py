@@ -366,7 +366,7 @@ def power(sp, a, b):
 
 
 def nearest(sp, x):
-    """The nearest whole number, the even one of two."""
+    """The nearest integer, the even one of two."""
     return sp.Integer(round(float(x))) if x.is_number else sp.Function("round", real=True)(x)
 
 

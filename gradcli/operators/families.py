@@ -101,7 +101,7 @@ def exactly_one(call, what, *inputs):
 
 
 def is_whole(value):
-    """Whether an argument is a whole number."""
+    """Whether an argument is an integer."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
@@ -112,7 +112,7 @@ def one_of(**known):
         for name, values in known.items():
             if attrs[name] not in values:
                 text = " or ".join(map(repr, values))
-                raise GradcliError("arguments", f"{name} is {text}, not {attrs[name]!r}")
+                raise GradcliError("arguments", f"{name} must be {text}, got {attrs[name]!r}")
         return attrs
 
     return canonical
@@ -203,7 +203,7 @@ def reduced(s, *, dim, keepdim, **attrs):
     """The shape of an operator that leaves nothing, or 1, of `dim`; `attrs` are numbers."""
     for name, value in attrs.items():
         if not isinstance(value, int | float):
-            raise GradcliError("arguments", f"{name} must be a number, not {value!r}")
+            raise GradcliError("arguments", f"{name} must be a number, got {value!r}")
     return shapes.reduce(s, shapes.axes(dim, len(s)), keepdim)
 
 
@@ -244,7 +244,7 @@ def overwriting(view: Callable, **fields):
         def shape(s, src, **where):
             part = view(np.broadcast_to(np.False_, s), **where).shape
             message = f"src of {name}() must have the shape of what it replaces, "
-            message += f"{shapes.text(part)}, not {shapes.text(src)}"
+            message += f"{shapes.text(part)}, got {shapes.text(src)}"
             shapes.require_equal(src, part, message)
             return s
 
@@ -377,7 +377,7 @@ class Shorthand:
         for name, value in (*zip(self.places, args, strict=False), *named.items()):
             either = name in self.booleans or isinstance(self.defaults.get(name), bool)
             if either and not isinstance(value, bool):
-                message = f"{name} of {self.name}() is True or False, not {value!r}"
+                message = f"{name} of {self.name}() must be True or False, got {value!r}"
                 raise GradcliError("arguments", message)
 
     @property

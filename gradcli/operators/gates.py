@@ -38,6 +38,6 @@ def glu(input, *, dim=-1):
     """The first half along dim times the sigmoid of the second."""
     size = input.shape[shapes.axis(dim, input.ndim)] if input.ndim else 1
     if size % 2:
-        raise GradcliError("shape", f"glu() needs an even size along dimension {dim}, not {size}")
+        raise GradcliError("shape", f"glu() needs an even size along dimension {dim}, got {size}")
     first, second = chunk(input, 2, dim)
     return gated(first, second)

@@ -44,7 +44,7 @@ def check_index(s, index, dim, name):
     if max(len(index), 1) != max(len(s), 1):
         raise GradcliError(
             "shape",
-            f"{name}() needs an index with {len(s)} dimensions, as the input has, not {len(index)}",
+            f"{name}() needs an index with {len(s)} dimensions, as the input has, got {len(index)}",
         )
     for d, (n, k) in enumerate(zip(s, index, strict=False)):
         if d != place and k > n:
@@ -108,9 +108,9 @@ def take_along_dim(input, indices, dim=None):
     if dim is None:
         return gather(flatten(input), dim=0, index=flatten(indices))
     if input.ndim != indices.ndim:
-        text = f"take_along_dim() needs as many indices' dimensions as the input's {input.ndim}"
-        raise GradcliError("shape", f"{text}, not {indices.ndim}")
-    require(indices.dtype == "int", "take_along_dim() takes whole numbers as indices, no mask")
+        text = f"indices of take_along_dim() must have {input.ndim} dimensions, as input has"
+        raise GradcliError("shape", f"{text}, got {indices.ndim}")
+    require(indices.dtype == "int", "indices of take_along_dim() must be integers, got a mask")
     place = shapes.axis(dim, input.ndim)
     size = input.shape[place]
     if size:  # PyTorch counts on from the other end
@@ -176,7 +176,7 @@ def select(input, dim, index):
     place = shapes.axis(dim, input.ndim)
     if isinstance(index, Array) and index.value.size == 1:
         index = index.value.item()
-    require(is_whole(index), f"select() takes one whole number as index, not {index}")
+    require(is_whole(index), f"index of select() must be an integer, got {index}")
     return input[(*(slice(None),) * place, index)]
 
 
@@ -209,14 +209,14 @@ def repeat_interleave(input, repeats, dim=None, *, output_size=None):
     place = shapes.axis(dim, input.ndim)
     size = input.shape[place]
     counts = repeats.value if isinstance(repeats, Array) else np.asarray(repeats)
-    require(counts.dtype.kind != "b", "repeats of repeat_interleave() are counts, no mask")
+    require(counts.dtype.kind != "b", "repeats of repeat_interleave() must be integers, got a mask")
     if counts.size not in (1, size) or (counts < 0).any():
         raise GradcliError(
-            "arguments", f"repeat_interleave() needs one count, or {size}, each of at least 0"
+            "arguments", f"repeats must be one integer or {size} of them, each at least 0"
         )
     built = int(counts.sum()) * (size if counts.size == 1 else 1)
     if output_size not in (None, built):
-        raise GradcliError("arguments", f"output_size is {built}, not {output_size}")
+        raise GradcliError("arguments", f"output_size must be {built}, got {output_size}")
     if counts.size == 1 and input.ndim:
         return repeat_each(input, repeats=counts.item(), dim=place)
     places = np.repeat(np.arange(size), counts.reshape(-1))
@@ -283,11 +283,13 @@ def check_view(size, stride, offset, limit):
     """Raise where a view of this size and stride reaches over `limit` elements."""
     if len(size) != len(stride):
         raise GradcliError(
-            "arguments", f"a stride is needed for each size: {len(size)}, not {len(stride)}"
+            "arguments", f"stride must have {len(size)} numbers, as size has, got {len(stride)}"
         )
     last = offset + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
     if min((offset, *size, *stride)) < 0 or (last >= limit and 0 not in size):
-        raise GradcliError("index", f"such a view reaches element {last}, and there are {limit}")
+        raise GradcliError(
+            "index", f"such a view reaches element {last}, and the storage has {limit}"
+        )
 
 
 @composite(
@@ -310,12 +312,12 @@ def as_strided(x, *, size, stride, storage_offset=0):
 
 
 def owns_memory(x, name):
-    """x, if its elements lie in memory in their order; PyTorch counts through memory here."""
+    """x, if it is no view: PyTorch indexes the storage here, which a view shares with its base."""
     if any(n.op.shares_memory(n) for n in walk([x])):
         raise GradcliError(
             "unsupported",
-            f"{name}() counts through memory, and in PyTorch this tensor has that of another",
-            hint="take(x, index) names elements of x itself",
+            f"{name}() indexes the storage, and in PyTorch this tensor is a view of another",
+            hint="take(x, index) picks elements of x itself",
         )
     return x
 
@@ -333,7 +335,7 @@ def _window_shape(s, *, dimension, size, step):
     if not 0 <= size <= have or step < 1:
         raise GradcliError(
             "arguments",
-            f"unfold() needs a size up to {have} and a step above 0, not {size} and {step}",
+            f"unfold() needs a size up to {have} and a positive step, got {size} and {step}",
         )
     count = (have - size) // step + 1
     return (*s[:place], count, *s[place + 1 :], size) if s else (size,)

@@ -316,7 +316,7 @@ def _check(s, grid, mode, padding_mode):
         raise GradcliError(
             "shape",
             "grid_sample() needs shapes (batch, channels, rows, columns) and (batch, rows, "
-            f"columns, 2), or one more dimension and 3, not {shapes.text(s)} and "
+            f"columns, 2), or one more dimension and 3, got {shapes.text(s)} and "
             f"{shapes.text(grid)}",
         )
     if mode not in WEIGHTS or (mode == "bicubic" and n == 3):
@@ -324,17 +324,17 @@ def _check(s, grid, mode, padding_mode):
         raise GradcliError(
             "arguments",
             f"grid_sample() has no mode {mode!r} for {n} dimensions",
-            hint=f"modes are {', '.join(known)}",
+            hint=f"supported: {', '.join(known)}",
         )
     if padding_mode not in PADDINGS:
         raise GradcliError(
             "arguments",
             f"grid_sample() has no padding_mode {padding_mode!r}",
-            hint=f"there are {', '.join(PADDINGS)}",
+            hint=f"supported: {', '.join(PADDINGS)}",
         )
     if 0 in s[2:]:
         raise GradcliError("shape", "grid_sample() of a shape without elements")
-    message = f"grid_sample() needs one batch and {n} coordinates, not {shapes.text(s)} and "
+    message = f"grid_sample() needs equal batches and {n} coordinates, got {shapes.text(s)} and "
     shapes.require_equal((grid[0], grid[-1]), (s[0], n), message + shapes.text(grid))
 
 

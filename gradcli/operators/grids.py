@@ -26,9 +26,9 @@ def affine_grid(theta, *, size, align_corners=None):
         raise GradcliError(
             "shape",
             "affine_grid() needs matrices and a size of (batch, channels, rows, columns), or one "
-            f"more dimension, not {shapes.text(theta.shape)} and {size}",
+            f"more dimension, got {shapes.text(theta.shape)} and {size}",
         )
-    message = f"affine_grid() to {size} needs matrices {(size[0], n, n + 1)}, not {theta.shape}"
+    message = f"affine_grid() to {size} needs matrices {(size[0], n, n + 1)}, got {theta.shape}"
     shapes.require_equal(theta.shape, (size[0], n, n + 1), message)
     sizes = size[2:]
     lines = [

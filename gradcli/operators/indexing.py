@@ -1,7 +1,7 @@
 """Elements read and written by brackets, as in `x[1:, 0]`.
 
-An index is a tuple of whole numbers, slices, None, `...`, tuples of whole numbers, and Arrays. As
-in PyTorch, and unlike NumPy, whole numbers are taken first and arrays afterwards.
+An index is a tuple of integers, slices, None, `...`, tuples of integers, and Arrays. As
+in PyTorch, and unlike NumPy, integers are taken first and arrays afterwards.
 """
 
 from ..errors import GradcliError
@@ -63,7 +63,7 @@ def with_read(node):
 
 
 def advanced(full):
-    """What remains to be picked by arrays, once whole numbers and slices have been taken."""
+    """What remains to be picked by arrays, once integers and slices have been taken."""
     remaining = [item for item in full if not isinstance(item, int)]
     return tuple(_array(item) if is_array(item) else slice(None) for item in remaining)
 

@@ -60,7 +60,7 @@ def cat(g, y, *tensors, dim=0):
 
 def _stacked(*inputs, dim):
     for s in inputs[1:]:
-        text = f"stack() needs equal shapes, not {shapes.text(inputs[0])} and {shapes.text(s)}"
+        text = f"stack() needs equal shapes, got {shapes.text(inputs[0])} and {shapes.text(s)}"
         hint = "cat joins tensors of unequal sizes, along a dimension that they have"
         shapes.require_equal(inputs[0], s, text, hint)
     if not inputs:
@@ -131,7 +131,7 @@ def block_diag(*tensors):
 def meshgrid(*tensors, indexing="ij"):
     """Each vector spread over a grid of all; with "xy", rows and columns are exchanged."""
     if indexing not in ("ij", "xy"):
-        raise GradcliError("arguments", f"indexing is 'ij' or 'xy', not {indexing!r}")
+        raise GradcliError("arguments", f"indexing must be 'ij' or 'xy', got {indexing!r}")
     nodes = tuple(map(as_vector, listed(tensors)))
     if any(x.ndim > 1 for x in nodes):
         raise GradcliError("shape", "meshgrid() takes vectors and single numbers")

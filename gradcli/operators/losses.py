@@ -50,7 +50,7 @@ def _as_reduction(*, size_average=None, reduce=None, **attrs):
 
 def _check_same_shape(name, input, target):
     have, want = shapes.text(target.shape), shapes.text(input.shape)
-    message = f"the target of {name}() has the shape of its input, {want}, not {have}"
+    message = f"the target of {name}() must have the shape of its input, {want}, got {have}"
     shapes.require_equal(target.shape, input.shape, message)
 
 

@@ -242,7 +242,7 @@ def frobenius_norm(input, dim=None, keepdim=False):
 @shorthand()
 def norm_except_dim(v, pow=2, dim=0):
     """The norm over all dimensions but one; with dim=-1 over all, in the shape of a number."""
-    require(is_whole(pow), f"pow of norm_except_dim() is a whole number, not {pow!r}")
+    require(is_whole(pow), f"pow of norm_except_dim() must be an integer, got {pow!r}")
     x = as_node(v)
     if dim == -1:
         return vector_norm(x, ord=pow)

@@ -105,7 +105,7 @@ def as_strided_scatter_of_own(input, src, size, stride, storage_offset=None):
 def _strided_shape(s, src, size, stride, offset):
     check_view(size, stride, offset, shapes.numel(s))
     message = f"src of as_strided_scatter() must have shape {shapes.text(size)}"
-    shapes.require_equal(src, size, f"{message}, not {shapes.text(src)}")
+    shapes.require_equal(src, size, f"{message}, got {shapes.text(src)}")
     return s
 
 

@@ -243,8 +243,10 @@ def rot90(input, k=1, dims=(0, 1), *, axes=None):
     """Turned by 90 degrees k times, from the first of dims toward the second."""
     input, dims = as_node(input), dims if axes is None else axes
     if len(dims) != 2 or len(_places(dims, input.ndim)) != 2:
-        raise GradcliError("arguments", f"rot90() turns two different dimensions, not {dims}")
-    require(is_whole(k), f"rot90() turns a whole number of times, not {k!r}")
+        raise GradcliError(
+            "arguments", f"dims of rot90() must be two different dimensions, got {dims}"
+        )
+    require(is_whole(k), f"k of rot90() must be an integer, got {k!r}")
     first, second = dims
     if k % 4 == 0:
         return input

@@ -15,13 +15,14 @@ from .leaves import Array
 from .pointwise import F, relu
 from .windows import several, zeros_around
 
+LAYOUTS = {1: "L", 2: "H, W", 3: "D, H, W"}
+
 
 def _check(name, n, s):
     if len(s) not in (n + 1, n + 2):
         raise GradcliError(
             "shape",
-            f"{name}() needs a batch, channels and {n} more dimension{'s' * (n > 1)}, the batch "
-            f"may be missing, not shape {shapes.text(s)}",
+            f"{name}() needs shape (N, C, {LAYOUTS[n]}) or (C, {LAYOUTS[n]}), got {shapes.text(s)}",
         )
     if 0 in s[-n - 1 :]:
         raise GradcliError("shape", f"{name}() of a shape without elements: {shapes.text(s)}")
@@ -34,17 +35,19 @@ class _Slide:
         self.size, self.kernel, self.stride = size, kernel, stride
         self.padding, self.dilation = padding, dilation
         if min(kernel, stride, dilation) < 1 or padding < 0:
-            raise GradcliError("arguments", "kernel_size, stride and dilation must be above 0")
+            raise GradcliError("arguments", "kernel_size, stride and dilation must be positive")
         self.reach = dilation * (kernel - 1) + 1
         if padding > self.reach // 2:
-            raise GradcliError("arguments", "padding must be at most half of the kernel's reach")
+            raise GradcliError(
+                "arguments", "padding must be at most half of the effective kernel size"
+            )
         room = size + 2 * padding - self.reach
         self.count = (room + (stride - 1 if ceil_mode else 0)) // stride + 1
         if ceil_mode and (self.count - 1) * stride >= size + padding:
             self.count -= 1  # no window begins in the padding after the end
         if self.count < 1:
             raise GradcliError(
-                "shape", f"the kernel reaches over {self.reach} elements, and there are {size}"
+                "shape", f"the effective kernel size {self.reach} exceeds the input size {size}"
             )
 
     @property
@@ -296,7 +299,9 @@ def adaptive_sizes(name, n, s, output_size):
     _check(name, n, s)
     sizes = output_size if isinstance(output_size, tuple) else (output_size,) * n
     if len(sizes) != n or not all(k is None or (isinstance(k, int) and k >= 0) for k in sizes):
-        raise GradcliError("arguments", f"output_size of {name}() is a whole number, or {n}")
+        raise GradcliError(
+            "arguments", f"output_size of {name}() must be an integer or a tuple of {n} integers"
+        )
     return tuple(m if k is None else k for m, k in zip(s[-n:], sizes))
 
 

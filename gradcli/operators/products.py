@@ -41,7 +41,7 @@ def _unless_0(factor, x):
 
 def _added(beta, input, alpha, product, scaled=_unless_0):
     if float in map(type, (beta, alpha)) and input.dtype != "float" != product.dtype:
-        message = "beta and alpha of integers and masks are whole numbers"
+        message = "beta and alpha of integers and masks must be integers"
         raise GradcliError("arguments", message, hint="as floats: x.double()")
     if shapes.broadcast(input.shape, product.shape) != product.shape:
         have, want = shapes.text(input.shape), shapes.text(product.shape)
@@ -143,7 +143,7 @@ def matrix_power(A, n):
     A = as_node(A)
     square(A.shape)
     if not isinstance(n, int):
-        raise GradcliError("arguments", f"the power of a matrix is a whole number, not {n!r}")
+        raise GradcliError("arguments", f"the power of a matrix must be an integer, got {n!r}")
     if n < 0:
         inv.check_kinds((A,), "matrix_power")
     elif n > 1:
@@ -237,7 +237,7 @@ def rows_of_powers(x, *, N=None):
     x = as_node(x)
     x = x if x.ndim else x.unsqueeze(dim=0)
     N = x.shape[-1] if N is None else N
-    require(is_whole(N) and N > 1, f"N of linalg.vander() must be above 1, not {N!r}")
+    require(is_whole(N) and N > 1, f"N of linalg.vander() must be above 1, got {N!r}")
     return powers(x, N=N)
 
 
@@ -249,7 +249,7 @@ def rows_of_powers(x, *, N=None):
 )
 def vander(x, *, N=None, increasing=False):
     """The powers of each element, as a row, the highest first."""
-    require(N is None or (is_whole(N) and N >= 0), f"N of vander() is 0 or above, not {N!r}")
+    require(N is None or (is_whole(N) and N >= 0), f"N of vander() must be at least 0, got {N!r}")
     require(x.ndim == 1, f"vander() takes a vector, not a tensor of {x.ndim} dimensions")
     result = powers(x, N=x.shape[0] if N is None else N)
     return result if increasing else result.flip(dims=(-1,))
@@ -270,7 +270,7 @@ def bilinear(input1, input2, weight, bias=None):
     shapes.require_equal(input1.shape[:-1], input2.shape[:-1], message)
     if bias is not None:
         have, want = shapes.text(bias.shape), shapes.text(weight.shape[:1])
-        message = f"the bias of bilinear() has shape {want} here, not {have}"
+        message = f"the bias of bilinear() must have shape {want} here, got {have}"
         shapes.require_equal(bias.shape, weight.shape[:1], message)
     result = einsum("...i,oij,...j->...o", input1, weight, input2)
     return result if bias is None else result + bias

@@ -86,12 +86,12 @@ class _Layers:
             raise GradcliError("arguments", f"{name}() takes a list of weights, {wanted}")
         self.params = params
         number = isinstance(dropout, int | float)
-        require(number, f"dropout of {name}() is a number, not {dropout!r}")
+        require(number, f"dropout of {name}() must be a number, got {dropout!r}")
         if dropout and train and num_layers > 1:
             raise GradcliError(
                 "unsupported",
-                f"{name}() draws random numbers while training with dropout={dropout}, so it has "
-                "no one gradient",
+                f"{name}() draws random numbers in training with dropout={dropout}, so it has "
+                "no single gradient",
                 hint="train=False leaves the dropout out",
             )
 

@@ -22,7 +22,7 @@ def _reduced_by_weight(name, losses, input, target, weight, reduction):
 
 def _check_weight(name, input, weight):
     have, want = shapes.text(weight.shape), shapes.text(input.shape)
-    message = f"the weight of {name}() has the shape of its input, {want}, not {have}"
+    message = f"the weight of {name}() must have the shape of its input, {want}, got {have}"
     shapes.require_equal(weight.shape, input.shape, message)
 
 
@@ -118,7 +118,7 @@ def smooth_abs(g, y, x, *, beta):
 def smooth_l1_loss(input, target, *, reduction="mean", beta=1.0):
     """|input - target|, with a parabola up to beta in place of the corner, reduced."""
     if not beta >= 0:
-        raise GradcliError("arguments", f"beta of smooth_l1_loss() is 0 or above, not {beta}")
+        raise GradcliError("arguments", f"beta of smooth_l1_loss() must be at least 0, got {beta}")
     if beta == 0:
         return l1_loss(input, target, reduction=reduction)
     return reduced(smooth_abs(input - target, beta=beta), reduction)
@@ -163,7 +163,7 @@ def bounded_square(g, y, x, *, delta):
 def huber_loss(input, target, weight=None, *, reduction="mean", delta=1.0):
     """Half the squared difference, but a line where that is beyond delta, weighted, reduced."""
     if not delta > 0:
-        raise GradcliError("arguments", f"delta of huber_loss() must be above 0, not {delta}")
+        raise GradcliError("arguments", f"delta of huber_loss() must be positive, got {delta}")
     losses = bounded_square(input - target, delta=delta)
     if weight is None:
         return reduced(losses, reduction)

@@ -156,7 +156,7 @@ def _by_matrix(lower, i, x, *, dim, kind, transposed):
 def resample(x, *, dim, kind, transposed=False):
     """Weighted sums of elements along dim, which is counted from the last; or back again."""
     if x.shape[dim] != kind[2 if transposed else 1]:
-        raise GradcliError("shape", f"resample() by {kind} needs another size, not {x.shape[dim]}")
+        raise GradcliError("shape", f"resample() by {kind} needs another size, got {x.shape[dim]}")
     times, place = _repeated(_weights(kind)), x.ndim + dim
     if times and transposed:
         apart = x.reshape(shape=(*x.shape[:place], kind[1], times, *x.shape[place + 1 :]))
@@ -386,7 +386,7 @@ def interpolate(
     if input.ndim not in (3, 4, 5):
         raise GradcliError("shape", "interpolate() needs a batch, channels and 1 to 3 dimensions")
     flag = align_corners is None or isinstance(align_corners, bool)
-    require(flag, f"align_corners is True or False, not {align_corners!r}")
+    require(flag, f"align_corners must be True or False, got {align_corners!r}")
     if align_corners is not None and mode not in NDIM:
         raise GradcliError("arguments", f"align_corners is not for mode {mode!r}")
     if antialias and mode not in ("bilinear", "bicubic"):

@@ -91,7 +91,7 @@ def div_(input, other, *, rounding_mode=None):
     """Quotient, element by element; rounded, if asked."""
     if rounding_mode not in ROUNDED:
         raise GradcliError(
-            "arguments", f"rounding_mode is None, 'floor' or 'trunc', not {rounding_mode!r}"
+            "arguments", f"rounding_mode must be None, 'floor' or 'trunc', got {rounding_mode!r}"
         )
     return ROUNDED[rounding_mode](input, other)
 
@@ -102,8 +102,8 @@ def round_(input, *, decimals=None):
     if decimals is None:
         return round(input)
     check_kinds("with decimals, round", "floats", (input,))
-    require(is_whole(decimals), f"decimals of round() is a whole number, not {decimals!r}")
-    text = f"decimals of round() are from {-MOST_DECIMALS} to {MOST_DECIMALS}, not {decimals}"
+    require(is_whole(decimals), f"decimals of round() must be an integer, got {decimals!r}")
+    text = f"decimals of round() must be from {-MOST_DECIMALS} to {MOST_DECIMALS}, got {decimals}"
     require(abs(decimals) <= MOST_DECIMALS, text)
     if decimals < 0:
         return round(input / 10**-decimals) * 10**-decimals

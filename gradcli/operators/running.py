@@ -243,7 +243,7 @@ def diff(x, prepend=None, append=None, *, n=1, dim=-1):
     if not x.ndim:
         raise GradcliError("shape", "diff() needs at least one dimension")
     if not isinstance(n, int) or n < 0:
-        raise GradcliError("arguments", f"diff() is taken 0 or more times, not {n!r}")
+        raise GradcliError("arguments", f"n of diff() must be an integer of at least 0, got {n!r}")
     if n == 0:
         return copied(x)
     if prepend is not None or append is not None:
@@ -267,10 +267,10 @@ def gradient(input, *, spacing=1, dim=None, edge_order=1):
         spacing = 1
     steps = spacing if isinstance(spacing, tuple) else (spacing,) * len(over)
     if len(steps) != len(over):
-        message = f"gradient() needs a spacing for each of {len(over)} dimensions, not {len(steps)}"
+        message = f"gradient() needs a spacing for each of {len(over)} dimensions, got {len(steps)}"
         raise GradcliError("arguments", message)
     if edge_order not in (1, 2):
-        raise GradcliError("arguments", f"edge_order must be 1 or 2, not {edge_order!r}")
+        raise GradcliError("arguments", f"edge_order must be 1 or 2, got {edge_order!r}")
     for d in over:
         if x.shape[shapes.axis(d, x.ndim)] <= edge_order:
             message = f"gradient() needs at least {edge_order + 1} elements along dimension {d}"
@@ -332,10 +332,10 @@ def _along(x, dim, ndim):
 
 def _widths(y, x, dim):
     """The distances between places x, ready to multiply what lies between neighbours of y."""
-    require(x.ndim, "places x are a tensor of dimensions; their distance is passed as dx=0.5")
+    require(x.ndim, "x needs at least one dimension; constant spacing is passed as dx=0.5")
     if x.ndim == 1:
         along = y.shape[dim]
-        text = f"there are {along} numbers along dim, and {x.numel} places"
+        text = f"y has size {along} along dim, and x has {x.numel} elements"
         shapes.require_equal(x.shape, (along,), text)
     if x.ndim == 1 and y.ndim > 1:
         x = _along(x, dim, y.ndim)

@@ -1,4 +1,4 @@
-"""Elements written over others, and added to them, by whole numbers and masks."""
+"""Elements written over others, and added to them, by integers and masks."""
 
 from ..errors import GradcliError
 from ..graphs import Node, NoRule, as_node, shapes
@@ -243,7 +243,7 @@ def _reducible(name):
     def shape(s, index, src, *, dim, reduce, include_self):
         if reduce not in NEUTRAL:
             known = ", ".join(NEUTRAL)
-            raise GradcliError("arguments", f"{name}() reduces by {known}, not {reduce!r}")
+            raise GradcliError("arguments", f"reduce of {name}() must be {known}, got {reduce!r}")
         return _scattered(name)(s, index, src, dim=dim)
 
     return shape
@@ -343,7 +343,7 @@ def scatter_reduce(g, y, x, index, src, *, dim, reduce, include_self=True):
 def _put_shape(s, index, source, *, accumulate):
     count, places = shapes.numel(source), shapes.numel(index)
     if count != places:
-        message = f"put() needs as many elements as places, not {count} and {places}"
+        message = f"put() needs as many elements as indices, got {count} and {places}"
         if len(source) == len(index):
             raise shapes.Conflict(message, *next((n, k) for n, k in zip(source, index) if n != k))
         if 1 in (len(source), len(index)):

@@ -207,7 +207,7 @@ def _top_shape(s, *, k, dim, **_):
     place = shapes.axis(dim, len(s))
     size = s[place] if s else 1
     if not isinstance(k, int) or not 0 <= k <= size:
-        raise GradcliError("arguments", f"topk() takes up to {size} elements here, not {k!r}")
+        raise GradcliError("arguments", f"k of topk() must be at most {size} here, got {k!r}")
     return (*s[:place], k, *s[place + 1 :]) if s else s
 
 
@@ -248,7 +248,9 @@ def topk(input, k, dim=-1, largest=True, sorted=True):
 def _kth_shape(s, *, k, dim, keepdim):
     size = s[shapes.axis(dim, len(s))] if s else 1
     if not isinstance(k, int) or not 1 <= k <= size:
-        message = f"kthvalue() needs a k from 1 to {size}, the size of dimension {dim}, not {k!r}"
+        message = (
+            f"k of kthvalue() must be from 1 to {size}, the size of dimension {dim}, got {k!r}"
+        )
         raise GradcliError("arguments", message)
     return reduced(s, dim=dim, keepdim=keepdim)
 

@@ -29,7 +29,7 @@ def _parts_of(tensor, split_size, dim):
     size = tensor.shape[place]
     if isinstance(split_size, int):
         if split_size < min(1, size):
-            raise GradcliError("arguments", f"split() needs parts of at least 1, not {split_size}")
+            raise GradcliError("arguments", f"split() needs parts of at least 1, got {split_size}")
         step = max(1, split_size)
         _check_parts(-(-size // step))
         split_size = [min(step, size - k) for k in range(0, size, step)] or [0]  # one, if empty
@@ -56,7 +56,7 @@ def _check_parts(count):
 @shorthand("unsafe_chunk")
 def chunk(input, chunks, dim=0):
     """At most `chunks` parts of equal size along dim; the last may be smaller."""
-    require(is_whole(chunks) and chunks > 0, f"chunk() makes 1 part or more, not {chunks!r}")
+    require(is_whole(chunks) and chunks > 0, f"chunks must be at least 1, got {chunks!r}")
     size = input.shape[shapes.axis(dim, input.ndim)]
     if not size:
         _check_parts(chunks)
@@ -92,7 +92,7 @@ def _divided(input, parts, place, name):
         _check_parts(len(parts))
         return Outputs(_between(input, [0, *parts, size], place))
     if not isinstance(parts, int) or parts < 1:
-        raise GradcliError("arguments", f"{name}() needs at least 1 part, not {parts}")
+        raise GradcliError("arguments", f"{name}() needs at least 1 part, got {parts}")
     _check_parts(parts)
     ends = [k * (size // parts) + min(k, size % parts) for k in range(parts + 1)]
     return Outputs(_between(input, ends, place))

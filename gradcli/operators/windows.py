@@ -18,13 +18,13 @@ def several(value, n):
     """One number for each of n dimensions, from one for all or a tuple of them."""
     values = value if isinstance(value, tuple) else (value,)
     if len(values) not in (1, n) or not all(map(is_whole, values)):
-        raise GradcliError("arguments", f"{value!r} is not a whole number, or {n} of them")
+        raise GradcliError("arguments", f"{value!r} must be an integer or a tuple of {n} integers")
     return values if len(values) == n else values * n
 
 
 def _count(size, kernel, stride, dilation):
     if min(kernel, stride, dilation) < 1:
-        raise GradcliError("arguments", "kernel, stride and dilation must be above 0")
+        raise GradcliError("arguments", "kernel, stride and dilation must be positive")
     reach = dilation * (kernel - 1) + 1
     count = (size - reach) // stride + 1
     if count < 1:
@@ -96,7 +96,7 @@ def windows(g, y, x, *, kernel, stride, dilation):
 def _overlapped(s, *, shape, stride, dilation):
     kernel = s[-len(stride) :]
     met = _windows_shape(shape, kernel=kernel, stride=stride, dilation=dilation)
-    shapes.require_equal(s, met, f"a kernel over {shape} has windows of shape {met}, not {s}")
+    shapes.require_equal(s, met, f"a kernel over {shape} must have windows of shape {met}, got {s}")
     return shape
 
 
@@ -256,7 +256,7 @@ def fold(input, *, output_size, kernel_size, dilation=1, padding=0, stride=1):
         )
     head, channels = input.shape[:-2], input.shape[-2] // area
     want = (*input.shape[:-1], shapes.numel(counts))
-    message = f"fold() into {shapes.text(size)} needs {want[-1]} columns, not {input.shape[-1]}"
+    message = f"fold() into {shapes.text(size)} needs {want[-1]} columns, got {input.shape[-1]}"
     shapes.require_equal(input.shape, want, message)
     apart = input.reshape(shape=(*head, channels, *kernel.size, *counts))
     *first, k, m, h, w = range(apart.ndim)

@@ -165,7 +165,7 @@ def _used_after(k: int, program: Program) -> set[str]:
 
 def _claim(text: str, problem: Problem, name: str | None) -> Claim:
     if not isinstance(text, str):
-        raise GradcliError("syntax", f"a claim is a text, not {short_repr(text)}", hint=FORM)
+        raise GradcliError("syntax", f"a claim must be a text, got {short_repr(text)}", hint=FORM)
     program = _parsed(text, problem)
     source, start = program.source, program.start
     about = re.search(r"(\w+)\s*=[\s(]*$", source.text[:start])

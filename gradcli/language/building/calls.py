@@ -373,7 +373,7 @@ def _dtype_by_place(called: Any, args: list, dtype: Any) -> Any:
 
 def _as_dtype(b: Scope, value: Any, dtype: Any, e: ast.expr) -> Any:
     if dtype is not None and not (isinstance(dtype, str) and dtype in DTYPES):
-        message = f"dtype is a type of numbers, such as torch.float64, not {in_words(dtype)}"
+        message = f"dtype must be a type of numbers, such as torch.float64, got {in_words(dtype)}"
         raise GradcliError("arguments", message)
     if dtype in SHORT_FLOATS:
         raise GradcliError("unsupported", f"{dtype} {refusal(dtype)}", hint="leave it out")
