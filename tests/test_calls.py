@@ -375,7 +375,8 @@ UNDEFINED = re.compile(
     r"|1 / relu|2 / relu|logit\(x, 0|/ 0|float_power\(0|zeta\(0"  # divisions by 0
     r"|float_power\(-1"  # complex numbers
     r"|initial="  # choices within conditions, which symbols do not write
-    r"|unless|otherwise|resample|_slope|smooth_abs"  # what derivatives alone call, and never so
+    r"|unless|otherwise|resample|_slope|smooth_l1_terms"  # called by derivatives alone
+    r"|cumprod_(double_)?backward|logcumsumexp_(double_)?backward|prelu_backward_weight"
 )
 
 

@@ -1,6 +1,6 @@
 """What can stand where the cursor is: completed by shells, after `gradcli --install-completion`."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 Words = list[str] | list[tuple[str, str]]
@@ -65,14 +65,8 @@ def operators(incomplete: str) -> Words:
     """Names of operators, from the index that no operator is imported for."""
     from ..operators import names
 
-    known = names()
-    return _beginning(incomplete, (n for n in known if not _is_sent(n, known)))
-
-
-def _is_sent(name: str, known: Collection[str]) -> bool:
-    """Whether it is what another operator sends back, as `softplus_to_x`, which nobody calls."""
-    of, sent, _ = name.rpartition("_to_")
-    return bool(sent) and of in known
+    # softplus_backward and its like are called by rules alone
+    return _beginning(incomplete, (name for name in names() if "_backward" not in name))
 
 
 def examples(incomplete: str) -> Words:

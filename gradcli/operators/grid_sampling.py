@@ -273,7 +273,7 @@ def _laid_shape(s, grid, *, size, **_):
     torch_expand=_known_sample,
     dtype="float",
     rule=lambda g, y, input, grid, *, slopes, **how: (
-        grid_laid(g, grid, size=input.shape[2:], slopes=slopes, **how),
+        grid_sample_transpose(g, grid, size=input.shape[2:], slopes=slopes, **how),
         _slope(g, input, grid, slopes, how),
     ),
     examples=(("grid_sampled(x, tensor([[[[0.3, -0.2], [-0.9, 0.4]]]]), (0, 1))", "x=1x1x2x3"),),
@@ -297,11 +297,15 @@ def grid_sampled(
         grid_sampled(g, grid, slopes=slopes, **how),
         _slope(x, g, grid, slopes, how),
     ),
-    examples=(("grid_laid(x, tensor([[[[0.3, -0.2]]]]), (2, 3), (0, 0))", "x=1x2x1x1"),),
+    examples=(
+        ("grid_sample_transpose(x, tensor([[[[0.3, -0.2]]]]), (2, 3), (0, 0))", "x=1x2x1x1"),
+    ),
     torch=None,
     flops=_flops,
 )
-def grid_laid(x, grid, *, size, slopes, mode="bilinear", padding_mode="zeros", align_corners=False):
+def grid_sample_transpose(
+    x, grid, *, size, slopes, mode="bilinear", padding_mode="zeros", align_corners=False
+):
     """Samples laid back among the elements of size that they came from: the transpose."""
     how = {"mode": mode, "padding_mode": padding_mode, "align_corners": align_corners}
     return _by_dimension("pe", x, grid, size, slopes, how)

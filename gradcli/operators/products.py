@@ -213,7 +213,7 @@ def _powers_rule(g, y, x, *, N):
         return g[..., 1:].sum(dim=-1)
     last, rows = y[..., -1], x.unsqueeze(dim=-1).expand(shape=(*x.shape, count - 1))
     odd = (last.eq(0) | (last * 0).ne(0)).any()
-    by_running_products = g[..., 1:].cumprod_slope(rows, rows.cumprod(dim=-1), dim=-1)
+    by_running_products = g[..., 1:].cumprod_backward(rows, rows.cumprod(dim=-1), dim=-1)
     below = through(powers(otherwise(odd, x, 1), N=count)[..., :-1], y[..., :-1])
     by_powers = otherwise(odd, g[..., 1:], 1) * arange(start=1, end=count) * below
     return otherwise(odd, by_powers, by_running_products).sum(dim=-1)
