@@ -6,7 +6,7 @@ from ..errors import GradcliError
 from ..graphs import as_node, shapes
 from ..lazy import np
 from . import elements
-from .arithmetic import abs, side
+from .arithmetic import abs, sign_in_gradient
 from .bounds import NOT_NEGATIVE
 from .comparisons import same, where
 from .families import composite, is_whole, reduction, require, shorthand
@@ -88,16 +88,18 @@ def vector_norm(g, y, x, dim, *, ord=2):
     if ord == 0:
         return None
     if ord == 1:
-        return g * side(x)
+        return g * sign_in_gradient(x)
     if ord == 2:
         return g * where(y.eq(0), 0, x / y)
     if math.isinf(ord):
         hit = same(abs(x), y)
-        return side(x) * (g / hit.sum(dim=dim, keepdim=True) * hit)
+        return sign_in_gradient(x) * (g / hit.sum(dim=dim, keepdim=True) * hit)
     if ord < 1:
-        return side(x) * where(x.eq(0), 0, abs(x) ** (ord - 1)) * g * y ** (1 - ord)
+        return sign_in_gradient(x) * where(x.eq(0), 0, abs(x) ** (ord - 1)) * g * y ** (1 - ord)
     scale = where(y.eq(0), 0, g / y ** (ord - 1))
-    return (side(x) * abs(x) ** (ord - 1) if ord < 2 else x * abs(x) ** (ord - 2)) * scale
+    return (
+        sign_in_gradient(x) * abs(x) ** (ord - 1) if ord < 2 else x * abs(x) ** (ord - 2)
+    ) * scale
 
 
 # ---- matrices ------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from ..errors import GradcliError
 from ..graphs.operator import check_kinds
 from ..lazy import np
-from .arithmetic import BETWEEN_STEPS, div, floor, nonzero_divisor, round, steps
+from .arithmetic import BETWEEN_JUMPS, div, floor, nonzero_divisor, piecewise_constant, round
 from .families import composite, elementwise, is_whole, named, require, shorthand
 from .leaves import zeros
 
@@ -12,10 +12,10 @@ def _truncated(sp, x):
     return sp.sign(x) * sp.floor(sp.Abs(x))
 
 
-@steps(
+@piecewise_constant(
     lambda x: np.trunc(x),
     _truncated,
-    BETWEEN_STEPS,
+    BETWEEN_JUMPS,
     lambda y, x: x.eq(y),
     aliases=("fix",),
     numpy="np.trunc",
@@ -70,7 +70,7 @@ def _quotient(mode, numeric, whole, sentence):
         torch="torch.div",
         spelling=f"div({{0}}, {{1}}, rounding_mode='{mode}')",
         kink=lambda y, a, b: y.eq(a / b),
-        caveat=BETWEEN_STEPS,
+        caveat=BETWEEN_JUMPS,
         examples=((f"a * div(a, b, rounding_mode='{mode}')", "a=2x3,b=2x3"),),
     )(meaning)
 
