@@ -306,7 +306,7 @@ def _of_a_matrix(shorthand: Shorthand) -> Node | None:
     """The node that a shorthand returns for a matrix; None if it needs other arguments, or the
     result has no gradient.
     """
-    needed = [name for name in shorthand.places if name not in shorthand.defaults]
+    needed = [name for name in shorthand.positional if name not in shorthand.defaults]
     if len(needed) != 1 or shorthand.concrete or shorthand.of_numbers:
         return None
     x = OPS["input"](name="x", shape=(2, 3))

@@ -99,7 +99,7 @@ def _check_attributes(op: "Operator", attrs: dict[str, Any]) -> None:
 def _positional(op: "Operator", args: Sequence) -> dict[str, Any]:
     """Positional arguments, by the name of their parameter."""
     arguments: dict[str, Any] = {}
-    for position, name in enumerate(op.places):
+    for position, name in enumerate(op.positional):
         rest = args[position:]
         if not rest:
             break
@@ -113,8 +113,8 @@ def _positional(op: "Operator", args: Sequence) -> dict[str, Any]:
             arguments[name] = tuple(rest)
             return arguments
         arguments[name] = rest[0]
-    if len(args) > len(op.places):
-        most = "one argument" if len(op.places) == 1 else f"{len(op.places)} arguments"
+    if len(args) > len(op.positional):
+        most = "one argument" if len(op.positional) == 1 else f"{len(op.positional)} arguments"
         message = f"{op.name}() takes at most {most}, got {len(args)}"
         raise GradcliError("arguments", message, hint=op.usage())
     return arguments
@@ -126,11 +126,11 @@ def _parameter_name(op: "Operator", key: str) -> str:
     other = SYNONYMS.get(name, name)
     if other in op.attributes:
         return other
-    if name in op.attributes or name in op.inputs or name in (*op.places, *op.by_name):
+    if name in op.attributes or name in op.inputs or name in (*op.positional, *op.by_name):
         return name
-    for place, others in enumerate((FIRST_INPUT, SECOND_INPUT, THIRD_INPUT)):
-        if name in others and len(op.inputs) > place:
-            return op.inputs[place]
+    for position, others in enumerate((FIRST_INPUT, SECOND_INPUT, THIRD_INPUT)):
+        if name in others and len(op.inputs) > position:
+            return op.inputs[position]
     raise GradcliError("arguments", f"{op.name}() has no argument {key}", hint=op.usage())
 
 

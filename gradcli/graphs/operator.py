@@ -64,9 +64,9 @@ class Operator:
 
     Derived from the function: `name`; `module`, the file in gradcli/operators; `sentence`, the
     docstring; `inputs`, of which the `optional` ones may be omitted; `variadic`: the only input
-    takes any number of tensors; `places`: the names in `order` that may be passed by place, those
-    that are no parameters among them; `by_name`: those after its `*`; `sign`: the infix symbol of a
-    binary operator, as +, else "".
+    takes any number of tensors; `positional`: the names in `order` that may be passed by
+    position, those that are no parameters among them; `by_name`: those after its `*`; `sign`: the
+    infix symbol of a binary operator, as +, else "".
     """
 
     # ---- value and meaning -----------------------------------------------------------------------
@@ -94,7 +94,7 @@ class Operator:
     """Whether its value is finite wherever its inputs are, as that of a sum."""
     shape_only: bool = False
     """Whether its value depends on the shapes and the precision of its inputs only."""
-    finds_places: bool = False
+    finds_indices: bool = False
     """Whether its values are indices of elements, as those of argmax."""
 
     # ---- calls -----------------------------------------------------------------------------------
@@ -275,9 +275,9 @@ class Operator:
             self.attributes = named
         parameters = (*self.inputs, *self.attributes)
         by_place, _, by_name = (self.order or " ".join(parameters)).partition(" * ")
-        self.places = tuple(by_place.split())
+        self.positional = tuple(by_place.split())
         self.by_name = tuple(by_name.split())
-        self.order = tuple(n for n in (*self.places, *self.by_name) if n in parameters)
+        self.order = tuple(n for n in (*self.positional, *self.by_name) if n in parameters)
         self.torch = self.torch and self.torch.format(name=self.name)
         written = (self.spelling or "").split()
         self.sign = written[1] if written[::2] == ["{0}", "{1}"] else ""
@@ -362,9 +362,9 @@ class Operator:
                     hint="0 and 1 in its place are mask.long(); x[mask] picks what it holds for",
                 )
 
-    def is_integer_input(self, place: int) -> bool:
+    def is_integer_input(self, position: int) -> bool:
         """Whether the input at a position is one of `integer_inputs`."""
-        return place < len(self.inputs) and self.inputs[place] in self.integer_inputs
+        return position < len(self.inputs) and self.inputs[position] in self.integer_inputs
 
     def expanded(self, node: Node) -> Node:
         """The expansion of `node`; cached."""
@@ -412,7 +412,7 @@ class Operator:
         pairs = zip(self.inputs, node.inputs, strict=False) if names else ()
         return {name: i for name, i in pairs if i is not None and (names is True or name in names)}
 
-    def takes_number(self, place: int, is_number: Sequence[bool]) -> bool:
+    def takes_number(self, position: int, is_number: Sequence[bool]) -> bool:
         """Whether PyTorch's function accepts a number for an input, where `is_number` tells which
         inputs are numbers.
         """
@@ -420,7 +420,7 @@ class Operator:
             return all(is_number[1:])
         if isinstance(self.numbers, bool):
             return self.numbers
-        return self.inputs[place] in self.numbers
+        return self.inputs[position] in self.numbers
 
     def in_torch(self, node: Node) -> Node | None:
         """An equal node in operators of PyTorch; None if PyTorch has this one, or none is known."""

@@ -207,7 +207,7 @@ def _spread(kernel, weight, g, size):
     n = kernel.n
     outputs, kernels = kernel.grouped(g, -n - 1), kernel.grouped(weight, 0)
     parts = kernel.sums("ngoP,goiK->ngiPK", g.ndim == n + 2, outputs, kernels)
-    return kernel.laid_out(kernel.merged(parts, -2 * n - 2), size)
+    return kernel.transposed(kernel.merged(parts, -2 * n - 2), size)
 
 
 def _by_weight(n):

@@ -82,7 +82,7 @@ def row_exchanges(g, y, packed, pivots):
     return None, None
 
 
-def _of_lu(name, place, **fields):
+def _of_lu(name, k, **fields):
     """One of the three matrices of P @ L @ U."""
     return operator(
         symbolic=PIVOTS,
@@ -90,7 +90,7 @@ def _of_lu(name, place, **fields):
         torch=LINALG + "lu",
         spelling=f"linalg.lu({{0}}).{name}",
         flops=of_each_matrix(elimination),
-        numpy=f"scipy.linalg.lu({{0}})[{place}]",
+        numpy=f"scipy.linalg.lu({{0}})[{k}]",
         jax="",
         **fields,
     )
@@ -298,12 +298,12 @@ def _qr(y, x, **mode):
     return qr_q(x, **mode), qr_r(x, **mode)
 
 
-def _of_qr(name, place, **fields):
+def _of_qr(name, k, **fields):
     """One of the two matrices of Q @ R."""
 
     def value(x, *, mode):
         full = "complete" if mode == "complete" else "reduced"
-        return np.linalg.qr(x + 0.0, full)[place]  # the sign of -0.0 counts in OpenBLAS alone
+        return np.linalg.qr(x + 0.0, full)[k]  # the sign of -0.0 counts in OpenBLAS alone
 
     return operator(
         value=value,
@@ -313,7 +313,7 @@ def _of_qr(name, place, **fields):
         torch=LINALG + "qr",
         saved=_qr,
         spelling=f"linalg.qr({{0}}, mode={{mode}}).{name}",
-        numpy=f"np.linalg.qr({{0}}, {{mode?}})[{place}]",
+        numpy=f"np.linalg.qr({{0}}, {{mode?}})[{k}]",
         **fields,
     )
 

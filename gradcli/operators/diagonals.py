@@ -135,7 +135,7 @@ def matrix_diagonal(A, *, offset=0, dim1=-2, dim2=-1):
 
 
 def _met(lower, i, size, *, offset, dim1, dim2):
-    """Whether a place is on the diagonal, and the place in what stands there."""
+    """Whether an index is on the diagonal, and the index of that element of the diagonal."""
     first, second = _plane(i, dim1, dim2)
     row = lower.plus(i[first], -max(-offset, 0))
     on = lower.delta(row, lower.plus(i[second], -max(offset, 0)))
@@ -146,8 +146,8 @@ def _met(lower, i, size, *, offset, dim1, dim2):
 def _over_diagonal(lower, i, x, src, **where):
     if not src.numel:
         return lower(x, i)
-    on, place = _met(lower, i, src.shape[-1], **where)
-    return lower.choice(on, lower(src, place), lower(x, i))
+    on, index = _met(lower, i, src.shape[-1], **where)
+    return lower.choice(on, lower(src, index), lower(x, i))
 
 
 @overwriting(
@@ -175,8 +175,8 @@ def _embedded(x, *, offset, dim1, dim2):
 
 
 def _off_diagonal(lower, i, x, **where):
-    on, place = _met(lower, i, x.shape[-1], **where)
-    return lower.product(on, lower(x, place))
+    on, index = _met(lower, i, x.shape[-1], **where)
+    return lower.product(on, lower(x, index))
 
 
 @movement(

@@ -198,7 +198,7 @@ def _largest(rows, bag, count):
 
 @shorthand(concrete=("input",), unless="num_classes")
 def one_hot(input, num_classes=-1):
-    """Each integer as a row with 1 at its place; no gradient."""
+    """Each integer as a row with 1 at this index; no gradient."""
     require(is_whole(num_classes), "num_classes of one_hot() must be an integer, got a tensor")
     result = input.value if isinstance(input, Array) else np.asarray(input)
     size = int(result.max(initial=-1)) + 1 if num_classes == -1 else num_classes

@@ -325,13 +325,13 @@ class Shorthand:
             SHORTHANDS[name] = self
 
     @property
-    def places(self) -> tuple[str, ...]:
+    def positional(self) -> tuple[str, ...]:
         """The positional parameters."""
         return _names(self.function)
 
     def __call__(self, /, *args, **named):
         named = {self._meant(name): value for name, value in named.items()}
-        by_name = in_deprecated_order(args, self.deprecated_orders, self.places)
+        by_name = in_deprecated_order(args, self.deprecated_orders, self.positional)
         if by_name:
             args, named = (), by_name | named
         self._check_booleans(args, named)
@@ -370,11 +370,11 @@ class Shorthand:
     def _meant(self, name: str) -> str:
         """The parameter that a name means: its own, NumPy's, or that of the first tensor."""
         name = {"axis": "dim", "keepdims": "keepdim"}.get(name, name)
-        known = name in self.places or name in self.defaults or not self.places
-        return self.places[0] if name in FIRST_INPUT and not known else name
+        known = name in self.positional or name in self.defaults or not self.positional
+        return self.positional[0] if name in FIRST_INPUT and not known else name
 
     def _check_booleans(self, args, named):
-        for name, value in (*zip(self.places, args, strict=False), *named.items()):
+        for name, value in (*zip(self.positional, args, strict=False), *named.items()):
             either = name in self.booleans or isinstance(self.defaults.get(name), bool)
             if either and not isinstance(value, bool):
                 message = f"{name} of {self.name}() must be True or False, got {value!r}"
@@ -384,7 +384,7 @@ class Shorthand:
     def defaults(self) -> dict[str, object]:
         """The default values of its parameters."""
         values = self.function.__defaults__ or ()
-        by_place = dict(zip(reversed(self.places), reversed(values), strict=False))
+        by_place = dict(zip(reversed(self.positional), reversed(values), strict=False))
         return by_place | (self.function.__kwdefaults__ or {})
 
 

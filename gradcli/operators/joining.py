@@ -21,7 +21,7 @@ def _joined(*inputs, dim):
         raise GradcliError("arguments", "cat() needs at least one tensor")
     inputs = tuple(filter(_counts, inputs)) or inputs
     first = inputs[0]
-    place = shapes.axis(dim, len(first))
+    axis = shapes.axis(dim, len(first))
     for s in inputs[1:]:
         refusal = f"shapes {shapes.text(first)} and {shapes.text(s)} cannot be joined"
         if len(s) != len(first):
@@ -29,11 +29,11 @@ def _joined(*inputs, dim):
             hint = "unsqueeze gives a tensor one dimension more: x.unsqueeze(0)"
             raise GradcliError("shape", text, hint=hint)
         for d, (a, b) in enumerate(zip(first, s, strict=True)):
-            if d != place and a != b:
-                message = f"{refusal} along dimension {place}: dimension {d} is {a} and {b}"
+            if d != axis and a != b:
+                message = f"{refusal} along dimension {axis}: dimension {d} is {a} and {b}"
                 hint = "sizes along all other dimensions must be equal"
                 raise shapes.Conflict(message, a, b, hint)
-    return (*first[:place], sum(s[place] for s in inputs), *first[place + 1 :])
+    return (*first[:axis], sum(s[axis] for s in inputs), *first[axis + 1 :])
 
 
 @operator(
@@ -65,8 +65,8 @@ def _stacked(*inputs, dim):
         shapes.require_equal(inputs[0], s, text, hint)
     if not inputs:
         raise GradcliError("arguments", "stack() needs at least one tensor")
-    place = shapes.axis(dim, len(inputs[0]) + 1)
-    return (*inputs[0][:place], len(inputs), *inputs[0][place:])
+    axis = shapes.axis(dim, len(inputs[0]) + 1)
+    return (*inputs[0][:axis], len(inputs), *inputs[0][axis:])
 
 
 @operator(

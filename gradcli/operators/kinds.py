@@ -162,8 +162,8 @@ def histc(input, bins=100, min=0, max=0):
     inside = result[(result >= low) & (result <= high)]
     width = float(high) - float(low)
     require(np.isfinite(width * bins), "the ends of histc() are too far apart to be divided")
-    place = ((inside - low) * bins / width).astype(int)
-    return numbers(np.bincount(np.minimum(place, bins - 1), minlength=bins).astype(float))
+    bin_indices = ((inside - low) * bins / width).astype(int)
+    return numbers(np.bincount(np.minimum(bin_indices, bins - 1), minlength=bins).astype(float))
 
 
 def _ends(result, low, high):

@@ -19,9 +19,9 @@ def _slice(x, *, dim, index):
 
 
 def _over_slice(lower, i, x, src, *, dim, index):
-    place = shapes.axis(dim, x.ndim)
-    here = lower.delta(i[place], index % x.shape[place])
-    return lower.choice(here, lower(src, [*i[:place], *i[place + 1 :]]), lower(x, i))
+    axis = shapes.axis(dim, x.ndim)
+    here = lower.delta(i[axis], index % x.shape[axis])
+    return lower.choice(here, lower(src, [*i[:axis], *i[axis + 1 :]]), lower(x, i))
 
 
 @overwriting(

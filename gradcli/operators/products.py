@@ -176,14 +176,14 @@ def _cross_rule(g, y, a, b, *, dim):
 )
 def cross_along(a, b, *, dim=-1):
     """The vector orthogonal to two vectors of length 3 along dim."""
-    place = shapes.axis(dim, a.ndim)
-    if a.ndim != b.ndim or a.shape[place] != 3 or b.shape[place] != 3:
+    axis = shapes.axis(dim, a.ndim)
+    if a.ndim != b.ndim or a.shape[axis] != 3 or b.shape[axis] != 3:
         have = f"{shapes.text(a.shape)} and {shapes.text(b.shape)}"
         needed = f"cross() needs size 3 along dimension {dim}"
         raise GradcliError("shape", f"{needed}, not shapes {have}")
-    whole = (slice(None),) * place
+    whole = (slice(None),) * axis
     (a0, a1, a2), (b0, b1, b2) = ([x[(*whole, k)] for k in range(3)] for x in (a, b))
-    return stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], dim=place)
+    return stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], dim=axis)
 
 
 @shorthand("linalg.cross", only_aliases=True, takes="numbers of one kind")

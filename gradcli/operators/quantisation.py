@@ -29,11 +29,11 @@ def fake_quantize_per_tensor_affine(input, scale, zero_point, quant_min, quant_m
 def fake_quantize_per_channel_affine(input, scale, zero_point, dim, quant_min, quant_max):
     """As fake_quantize_per_tensor_affine, with a scale for each index along dim."""
     node = as_node(input)
-    place = shapes.axis(dim, node.ndim)
-    along = tuple(n if d == place else 1 for d, n in enumerate(node.shape))
-    message = f"scale and zero_point have {along[place]} numbers, as many as input along dim"
+    axis = shapes.axis(dim, node.ndim)
+    along = tuple(n if d == axis else 1 for d, n in enumerate(node.shape))
+    message = f"scale and zero_point have {along[axis]} numbers, as many as input along dim"
     for parameter in (scale, zero_point):
-        shapes.require_equal(as_node(parameter).shape, (along[place],), message)
+        shapes.require_equal(as_node(parameter).shape, (along[axis],), message)
     inverse = reshape(_inverse(as_node(scale)), shape=along)
     scale, zero_point = (reshape(as_node(n), shape=along) for n in (scale, zero_point))
     outside = logical_or(zero_point < quant_min, zero_point > quant_max)

@@ -95,9 +95,9 @@ class _Layers:
                 hint="train=False leaves the dropout out",
             )
 
-    def of(self, place):
+    def of(self, k):
         """The weights of a layer and direction, counted together."""
-        return self.params[place * self.size : (place + 1) * self.size]
+        return self.params[k * self.size : (k + 1) * self.size]
 
     def run(self, cell, inputs, states):
         """The outputs at each time, and the last states, of all layers.
@@ -108,10 +108,10 @@ class _Layers:
         for layer in range(self.count):
             outputs = []
             for way in range(self.ways):
-                place = layer * self.ways + way
-                state, built = states[place], []
+                k = layer * self.ways + way
+                state, built = states[k], []
                 for x in reversed(inputs) if way else inputs:
-                    state = cell(x, state, *self.of(place))
+                    state = cell(x, state, *self.of(k))
                     built.append(state[0])
                 outputs.append(built[::-1] if way else built)
                 last.append(state)

@@ -47,12 +47,12 @@ def flatten(input, start_dim=0, end_dim=-1):
 @shorthand()
 def unflatten(input, dim, sizes):
     """A dimension taken apart into several; one of their sizes may be -1."""
-    place = shapes.axis(dim, input.ndim)
+    axis = shapes.axis(dim, input.ndim)
     if not input.ndim:
         raise GradcliError("index", "unflatten() needs at least one dimension")
     sizes = sizes if isinstance(sizes, tuple) else (sizes,)
-    apart = shapes.reshape(input.shape[place : place + 1], sizes)
-    return reshape(input, shape=(*input.shape[:place], *apart, *input.shape[place + 1 :]))
+    apart = shapes.reshape(input.shape[axis : axis + 1], sizes)
+    return reshape(input, shape=(*input.shape[:axis], *apart, *input.shape[axis + 1 :]))
 
 
 @shorthand()
@@ -90,8 +90,8 @@ def squeeze(g, y, x, *, dim):
 
 
 def _unsqueezed(s, *, dim):
-    place = shapes.axis(dim, len(s) + 1)
-    return (*s[:place], 1, *s[place:])
+    axis = shapes.axis(dim, len(s) + 1)
+    return (*s[:axis], 1, *s[axis:])
 
 
 @movement(

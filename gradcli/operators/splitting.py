@@ -25,8 +25,8 @@ def split_with_sizes(input, split_sizes, dim=0):
 
 
 def _parts_of(tensor, split_size, dim):
-    place = shapes.axis(dim, tensor.ndim)
-    size = tensor.shape[place]
+    axis = shapes.axis(dim, tensor.ndim)
+    size = tensor.shape[axis]
     if isinstance(split_size, int):
         if split_size < min(1, size):
             raise GradcliError("arguments", f"split() needs parts of at least 1, got {split_size}")
@@ -39,12 +39,12 @@ def _parts_of(tensor, split_size, dim):
             f"split() into {list(split_size)} needs size {sum(split_size)} along dimension {dim}, "
             f"which is {size}",
         )
-    return _between(tensor, [0, *accumulate(split_size)], place)
+    return _between(tensor, [0, *accumulate(split_size)], axis)
 
 
-def _between(tensor, ends, place):
+def _between(tensor, ends, axis):
     """The parts from each end to the next."""
-    whole = (slice(None),) * place
+    whole = (slice(None),) * axis
     return [tensor[(*whole, slice(a, b))] for a, b in pairwise(ends)]
 
 
@@ -67,51 +67,51 @@ def chunk(input, chunks, dim=0):
 @shorthand()
 def unbind(input, dim=0):
     """The slices along dim."""
-    place = shapes.axis(dim, input.ndim)
+    axis = shapes.axis(dim, input.ndim)
     if not input.ndim:
         raise GradcliError("shape", "unbind() needs at least one dimension")
-    _check_parts(input.shape[place])
-    whole = (slice(None),) * place
-    return Outputs(input[(*whole, k)] for k in range(input.shape[place]))
+    _check_parts(input.shape[axis])
+    whole = (slice(None),) * axis
+    return Outputs(input[(*whole, k)] for k in range(input.shape[axis]))
 
 
 @shorthand(concrete=("indices_or_sections", "indices"))
 def tensor_split(input, indices_or_sections=None, dim=0, *, indices=None, sections=None):
-    """So many parts of nearly equal size along dim, or parts that end at the places listed."""
+    """So many parts of nearly equal size along dim, or parts that end at the indices listed."""
     parts = exactly_one("tensor_split(x, 2)", PARTS, indices_or_sections, indices, sections)
     return _divided(input, parts, shapes.axis(dim, input.ndim), "tensor_split")
 
 
-def _divided(input, parts, place, name):
+def _divided(input, parts, axis, name):
     if not input.ndim:
         raise GradcliError("shape", f"{name}() needs at least one dimension")
-    size = input.shape[place]
+    size = input.shape[axis]
     if isinstance(parts, Array):
         parts = tuple(parts.value.tolist())
     if isinstance(parts, tuple):
         _check_parts(len(parts))
-        return Outputs(_between(input, [0, *parts, size], place))
+        return Outputs(_between(input, [0, *parts, size], axis))
     if not isinstance(parts, int) or parts < 1:
         raise GradcliError("arguments", f"{name}() needs at least 1 part, got {parts}")
     _check_parts(parts)
     ends = [k * (size // parts) + min(k, size % parts) for k in range(parts + 1)]
-    return Outputs(_between(input, ends, place))
+    return Outputs(_between(input, ends, axis))
 
 
-def _evenly(input, parts, place, least, name):
+def _evenly(input, parts, axis, least, name):
     """As tensor_split; but `least` dimensions are needed, and parts of equal size."""
     if input.ndim < least:
         have, plural = shapes.text(input.shape), "s" * (least > 1)
         message = f"{name}() needs at least {least} dimension{plural}, and the shape is {have}"
         raise GradcliError("shape", message)
-    if isinstance(parts, int) and parts > 0 and input.shape[place] % parts:
-        size = input.shape[place]
+    if isinstance(parts, int) and parts > 0 and input.shape[axis] % parts:
+        size = input.shape[axis]
         raise GradcliError("shape", f"size {size} does not divide into {parts} equal parts")
-    return _divided(input, parts, place, name)
+    return _divided(input, parts, axis, name)
 
 
 def _as_method(function):
-    """Also as a method, which takes several numbers by place for a tuple of them."""
+    """Also as a method, which takes several positional numbers for a tuple of them."""
 
     def method(input, indices_or_sections=None, *more, indices=None, sections=None):
         by_place = (indices_or_sections, *more) if more else indices_or_sections

@@ -241,7 +241,7 @@ def _function_span(b: Scope, e: ast.Call) -> Span:
 def _check_list(called: Any, args: list, named: dict[str, Any]) -> None:
     """Raise GradcliError for single tensors if the first parameter, `tensors`, is a list."""
     tensors = args[0] if args else named.get("tensors")
-    if called.places[:1] == ("tensors",) and (isinstance(tensors, Node) or is_number(tensors)):
+    if called.positional[:1] == ("tensors",) and (isinstance(tensors, Node) or is_number(tensors)):
         message, hint = (
             f"{called.name}() takes its tensors in a list",
             f"write {called.name}([a, b])",
@@ -258,7 +258,7 @@ def _check_dtype(called: Operator, e: ast.Call) -> None:
 
 def _numbers_among(called: Any, args: list, named: dict[str, Any]) -> list[Any]:
     """The tensors and numbers that a call computes with, without indices, masks and attributes."""
-    places = called.places
+    places = called.positional
     bindings = [*zip((*places, *(None,) * len(args)), args), *_in_order(places, named)]
     integers = getattr(called, "integer_inputs", ())
     promotes = isinstance(called, Operator) and called.family == "elementwise"
@@ -289,7 +289,7 @@ def _with_whole_numbers(
         return int(b.numbers(value, "")) if name in DIMS and is_one and not value.ndim else value
 
     return (
-        [number(name, a) for name, a in zip((*called.places, *(None,) * len(args)), args)],
+        [number(name, a) for name, a in zip((*called.positional, *(None,) * len(args)), args)],
         {name: number(name, value) for name, value in named.items()},
     )
 
@@ -311,7 +311,7 @@ def _applied(b: Scope, called: Any, args: list, named: dict[str, Any], e: ast.ex
     assert isinstance(called, Shorthand)
     if called.name == "onehot" and b.seed_shape is not None:
         named.setdefault("shape", b.seed_shape)
-    if args and called.places and not called.of_numbers and is_number(args[0]):
+    if args and called.positional and not called.of_numbers and is_number(args[0]):
         args = [as_node(args[0]), *args[1:]]
     if called.concrete and isinstance(e, ast.Call):
         args, named = _with_numbers(b, called, args, named, e)
@@ -333,7 +333,7 @@ def _with_numbers(
         written.insert(0, getattr(e.func, "value", e))
     if len(args) != len(written):
         raise foreign(e.args[0], b.source.span(e))
-    names = (*called.places, *(None,) * len(args))
+    names = (*called.positional, *(None,) * len(args))
     texts = {k.arg: k.value for k in e.keywords}
     bindings = dict(zip(names, args)) | named
     size = called.defaults.get(called.unless or "")
@@ -363,8 +363,8 @@ def _numbers_in(b: Scope, value: Any, e: ast.expr, called: Shorthand, free: bool
 
 def _dtype_by_place(called: Any, args: list, dtype: Any) -> Any:
     """The positional dtype of a call, removed from `args`; otherwise the keyword `dtype`."""
-    place = called.places.index("dtype") if "dtype" in called.places else len(args)
-    if place >= len(args) or len(args) > len(called.places):  # too many: they are counted
+    place = called.positional.index("dtype") if "dtype" in called.positional else len(args)
+    if place >= len(args) or len(args) > len(called.positional):  # too many: they are counted
         return dtype
     if dtype is not None:
         raise GradcliError("arguments", f"{called.name}() got two values for dtype")
