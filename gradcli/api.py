@@ -334,7 +334,7 @@ def batch(
 
     if not isinstance(requests, Iterable) or isinstance(requests, str | bytes | Mapping):
         hint = 'as in batch([{"expr": "a * b"}])'
-        message = f"requests are a list of dicts or JSON texts, not {short_repr(requests)}"
+        message = f"requests must be a list of dicts or JSON texts, got {short_repr(requests)}"
         raise GradcliError("request", message, hint=hint)
     return map(_in_python, answers(requests, limits_of(allow_files)))
 

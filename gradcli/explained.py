@@ -61,7 +61,7 @@ class Explanation:
         check_number("precision", precision, *PRECISIONS)
         listed = isinstance(show, Collection) and not isinstance(show, str | bytes)
         if not listed or not all(isinstance(name, str) for name in show):
-            raise GradcliError("option", f"show is a list of sections, not {short_repr(show)}")
+            raise GradcliError("option", f"show must be a list of sections, got {short_repr(show)}")
         from .explanation import replies
         from .explanation.choices import Choices
         from .render.environment import Environment

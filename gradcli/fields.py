@@ -13,6 +13,12 @@ ANSWERS = (
     "notes", "claims", "cost",
 )  # fmt: skip
 
+ASSUMPTIONS = {  # the words of `assume`, each with what the help adds to it
+    **dict.fromkeys(("symmetric", "posdef", "orthogonal", "diagonal", "skew", "permutation"), ""),
+    **{"invertible": "", "lower": "", "upper": " (triangular)", "positive": "", "nonneg": ""},
+    **{"simplex": "", "onehot": " (rows)", "unit": ""},
+}
+
 
 class Field(NamedTuple):
     """A field of a request.
@@ -98,13 +104,10 @@ FIELDS = {  # in the order in which the help has options
         "without one. Repeatable.", example='{"x": [1.0, 0.0]}', code="value",
     ),
     "assume": Field(
-        'What an input is, which shortens formulas: {"A": "symmetric"}; symmetric, posdef, '
-        "orthogonal, diagonal, skew, permutation, invertible, lower, upper, positive, nonneg, "
-        "simplex, onehot or unit.",
+        'What an input is, which shortens formulas: {"A": "symmetric"}; '
+        f"{', '.join([*ASSUMPTIONS][:-1])} or {[*ASSUMPTIONS][-1]}.",
         ("--assume",), "NAME=WORD,...",
-        "What an input is: symmetric, posdef, orthogonal, diagonal, skew, permutation, "
-        "invertible, lower, upper (triangular), positive, nonneg, simplex, onehot (rows), unit. "
-        "Shortens formulas.",
+        f"What an input is: {', '.join(map(''.join, ASSUMPTIONS.items()))}. Shortens formulas.",
         {"type": ["object", "string"], "additionalProperties": TEXTS},
         '{"A": "symmetric"}', "assume",
     ),

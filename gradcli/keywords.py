@@ -84,7 +84,7 @@ def _fields(question: str, keywords: Iterable[str]) -> list[str]:
 def limits_of(allow_files: bool) -> Limits:
     """The limits of a request. Raises GradcliError unless `allow_files` is a bool."""
     if not isinstance(allow_files, bool):
-        message = f"allow_files is True or False, not {short_repr(allow_files)}"
+        message = f"allow_files must be True or False, got {short_repr(allow_files)}"
         raise GradcliError("option", message)
     return Limits(files=allow_files)
 
@@ -92,11 +92,11 @@ def limits_of(allow_files: bool) -> Limits:
 def check_text(what: str, value: Any) -> None:
     """Raise GradcliError unless `value` is a string; `what` describes it in the message."""
     if not isinstance(value, str):
-        raise GradcliError("option", f"{what} is a text, not {short_repr(value)}")
+        raise GradcliError("option", f"{what} must be a text, got {short_repr(value)}")
 
 
 def check_number(what: str, value: Any, least: int, most: int) -> None:
     """Raise GradcliError unless `value` is an integer from `least` to `most`."""
     if type(value) is not int or not least <= value <= most:
-        message = f"{what} is a whole number from {least} to {most}, not {short_repr(value)}"
+        message = f"{what} must be an integer from {least} to {most}, got {short_repr(value)}"
         raise GradcliError("option", message)

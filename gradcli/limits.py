@@ -8,7 +8,7 @@ DEFAULTS = {
     "nesting": 100,  # brackets within brackets, calls within calls
     "operations": 400_000,  # nodes of the graph
     "elements": 20_000_000,  # elements of one tensor
-    "digits": 1_000,  # digits of a whole number that is written out or computed from literals
+    "digits": 1_000,  # digits of an integer that is written out or computed from literals
     "seconds": 2,  # of CPU time, in the last of which nothing more is searched for
     "memory": 500_000_000,  # bytes of the arrays that are needed at the same time
     "numbers": 2_000_000,  # that are written out as JSON

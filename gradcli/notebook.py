@@ -13,7 +13,7 @@ from .api import explanation_of
 from .errors import GradcliError, did_you_mean
 from .explained import Explanation
 from .fields import FIELDS, QUESTIONS
-from .language.arguments.options import read_names, read_shapes, read_values
+from .language.arguments.option_texts import read_names, read_shapes, read_values
 from .option_spelling import MAGIC, respell, respell_error
 from .render.errors import message
 

@@ -12,7 +12,7 @@ from .errors import GradcliError, short_repr
 from .explanation.analysis import Analysis
 from .fields import DTYPES, FIELDS
 from .graphs.shapes import Shape
-from .language.arguments import options
+from .language.arguments import option_texts
 from .language.arguments.assumptions import Assumed, read_assumptions
 from .language.arguments.values import Reader
 from .language.posing import pose
@@ -126,10 +126,10 @@ class Request(NamedTuple):
     def _check(self) -> None:
         """Refuse invalid values, and fields that exclude each other."""
         if type(self.order) is not int or not 1 <= self.order <= MOST_ORDER:
-            message = f"the order is a whole number from 1 to {MOST_ORDER}"
-            raise GradcliError("option", f"{message}, not {short_repr(self.order)}")
+            message = f"the order must be an integer from 1 to {MOST_ORDER}"
+            raise GradcliError("option", f"{message}, got {short_repr(self.order)}")
         if self.dtype not in DTYPES:
-            message = f"--dtype {self.dtype} is not float64 or float32"
+            message = f"--dtype must be float64 or float32, got {self.dtype}"
             hint = "float32 is the shortest that is computed, and float64 what is computed without"
             raise GradcliError("option", message, hint=f"{hint} it")
         seeds = len(self.seeds)
@@ -180,14 +180,14 @@ def _wrong(name: str, message: str, spelling: Spelling, example: str = "") -> Gr
 
 def _text(name: str, value: Any, spelling: Spelling) -> str:
     if not isinstance(value, str):
-        raise _wrong(name, f"an expression is a text, not {short_repr(value)}", spelling)
+        raise _wrong(name, f"an expression must be a text, got {short_repr(value)}", spelling)
     return value
 
 
 def _by_name(name: str, value: Any, spelling: Spelling, also: str = "") -> Mapping[str, Any]:
-    text = f"{name} is {also}{spelling.mapping} by name of the input"
+    text = f"{name} must be {also}{spelling.mapping} by name of the input"
     if not isinstance(value, Mapping):
-        raise _wrong(name, f"{text}, not {short_repr(value)}", spelling)
+        raise _wrong(name, f"{text}, got {short_repr(value)}", spelling)
     for key in value:
         if not isinstance(key, str):
             raise _wrong(name, f"{text}, and {short_repr(key)} is no text", spelling)
@@ -202,9 +202,9 @@ def _shapes(name: str, value: Any, spelling: Spelling) -> dict[str, Shape]:
     """Lists of sizes, or texts as after the option."""
     result = {}
     for input_name, entry in _by_name(name, value, spelling).items():
-        shape = options.read_shape(input_name, entry) if isinstance(entry, str) else entry
-        if not options.is_shape(shape):
-            text = f"the shape of {input_name} is a list of whole numbers, not {short_repr(shape)}"
+        shape = option_texts.read_shape(input_name, entry) if isinstance(entry, str) else entry
+        if not option_texts.is_shape(shape):
+            text = f"the shape of {input_name} must be a list of integers, got {short_repr(shape)}"
             raise _wrong(name, text, spelling, f'{{"{input_name}": [2, 3]}}')
         result[input_name] = tuple(shape)
     return result
@@ -213,10 +213,10 @@ def _shapes(name: str, value: Any, spelling: Spelling) -> dict[str, Shape]:
 def _names(name: str, value: Any, spelling: Spelling) -> list[str]:
     """A list of names, or a text as after the option."""
     if isinstance(value, str):
-        return options.read_names(value)
+        return option_texts.read_names(value)
     listed = isinstance(value, Collection) and not isinstance(value, Mapping)
     if not listed or not all(isinstance(entry, str) for entry in value):
-        text = f"{name} is the name of an input or a list of names, not {short_repr(value)}"
+        text = f"{name} must be the name of an input or a list of names, got {short_repr(value)}"
         raise _wrong(name, text, spelling)
     return [*value]
 
@@ -229,19 +229,20 @@ def _claims(name: str, value: Any, spelling: Spelling) -> Any:
 def _flag(name: str, value: Any, spelling: Spelling) -> bool:
     if not isinstance(value, bool):
         true = "True" if spelling is PYTHON else "true"
-        raise _wrong(name, f"{name} is true or false, not {short_repr(value)}", spelling, true)
+        raise _wrong(name, f"{name} must be true or false, got {short_repr(value)}", spelling, true)
     return value
 
 
 def _integer(name: str, value: Any, spelling: Spelling) -> int:
     if type(value) is not int:
-        raise _wrong(name, f"{name} is a whole number, not {short_repr(value)}", spelling)
+        raise _wrong(name, f"{name} must be an integer, got {short_repr(value)}", spelling)
     return value
 
 
 def _dtype(name: str, value: Any, spelling: Spelling) -> str:
     if not isinstance(value, str) or value not in DTYPES:
-        raise _wrong(name, f"{name} is {' or '.join(DTYPES)}, not {short_repr(value)}", spelling)
+        text = f"{name} must be {' or '.join(DTYPES)}, got {short_repr(value)}"
+        raise _wrong(name, text, spelling)
     return value
 
 
@@ -252,18 +253,18 @@ def _frameworks(name: str, value: Any, spelling: Spelling) -> list[str]:
 def _seeds(name: str, value: Any, spelling: Spelling) -> list[Any]:
     """A list of seeds; a text is one."""
     if not isinstance(value, Sequence) or isinstance(value, bytes):
-        raise _wrong(name, f"{name} are a list of seeds, not {short_repr(value)}", spelling)
+        raise _wrong(name, f"{name} must be a list of seeds, got {short_repr(value)}", spelling)
     return [value] if isinstance(value, str) else [*value]
 
 
 # readers of the fields of `of_texts`; other fields are not parsed
 TEXTS: dict[str, Callable[[Any], Any]] = {
-    "shapes": options.read_shapes,
-    "values": options.read_values,
-    "wrt": lambda texts: options.read_names(",".join(texts)),
+    "shapes": option_texts.read_shapes,
+    "values": option_texts.read_values,
+    "wrt": lambda texts: option_texts.read_names(",".join(texts)),
     "assume": lambda texts: read_assumptions(",".join(texts)),
-    "tangents": options.read_tangents,
-    "target": lambda texts: options.read_values(texts, "--target"),
+    "tangents": option_texts.read_tangents,
+    "target": lambda texts: option_texts.read_values(texts, "--target"),
     "against": listed,
 }
 # readers of the fields of `of_values`

@@ -10,7 +10,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def sized_cache(room: int, size: Callable[..., int]) -> Callable[[F], F]:
-    """Like `lru_cache`, for results of different sizes.
+    """Like functools.lru_cache, for results of different sizes.
 
     Caches the results of the latest calls as long as their total size is at most `room`, and that
     of the last call in any case. `size` takes the result and the arguments, which are positional.

@@ -14,7 +14,7 @@ from gradcli.backends.numeric import Evaluator
 from gradcli.errors import if_applicable
 from gradcli.explanation.in_pytorch.kinks import FILE, Kink, known
 from gradcli.graphs import OPS, Node, Operator, intern, walk
-from gradcli.language.arguments.options import read_shapes
+from gradcli.language.arguments.option_texts import read_shapes
 from gradcli.language.posing import pose
 from gradcli.notation import tree
 from gradcli.notation.formulas.formula import OperatorWriter

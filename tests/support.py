@@ -21,7 +21,7 @@ from gradcli.errors import GradcliError
 from gradcli.explanation.analysis import Analysis
 from gradcli.explanation.formulas.trials import value_of
 from gradcli.graphs import OPS, Node, Operator, as_node, walk
-from gradcli.language.arguments.options import read_shapes
+from gradcli.language.arguments.option_texts import read_shapes
 from gradcli.language.posing import pose
 from gradcli.language.problem import Problem
 from gradcli.notation.tree import Name

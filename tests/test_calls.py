@@ -38,7 +38,7 @@ from gradcli.autodiff.reverse import backward
 from gradcli.backends.numeric import Evaluator
 from gradcli.errors import GradcliError
 from gradcli.graphs import OPS, Node
-from gradcli.language.arguments.options import read_shapes
+from gradcli.language.arguments.option_texts import read_shapes
 from gradcli.language.posing import pose
 from gradcli.language.problem import Problem
 from gradcli.operators import everything
@@ -375,7 +375,8 @@ UNDEFINED = re.compile(
     r"|1 / relu|2 / relu|logit\(x, 0|/ 0|float_power\(0|zeta\(0"  # divisions by 0
     r"|float_power\(-1"  # complex numbers
     r"|initial="  # choices within conditions, which symbols do not write
-    r"|unless|otherwise|resample|_slope|smooth_abs"  # what derivatives alone call, and never so
+    r"|unless|otherwise|resample|_slope|smooth_l1_terms"  # called by derivatives alone
+    r"|cumprod_(double_)?backward|logcumsumexp_(double_)?backward|prelu_backward_weight"
 )
 
 

@@ -22,7 +22,7 @@ from gradcli.explanation.claims.report import as_data, extent, reason, right_whe
 from gradcli.explanation.claims.syntax import expression
 from gradcli.explanation.claims.verdict import judge
 from gradcli.explanation.claims.words import typed_numbers
-from gradcli.language.arguments.options import read_shapes, read_values
+from gradcli.language.arguments.option_texts import read_shapes, read_values
 from gradcli.language.posing import pose
 from gradcli.language.program import read_program
 from gradcli.limits import Limits

@@ -14,7 +14,6 @@ from console import gradcli as command
 from support import Example, examples, first_examples, swept
 
 import gradcli
-from gradcli.cli.options import LIBRARIES
 from gradcli.errors import GradcliError
 from gradcli.explanation.analysis import Analysis
 from gradcli.explanation.programs import TARGETS, program
@@ -399,10 +398,6 @@ def test_large_values_are_drawn_instead():
 
 
 # ---- the command ---------------------------------------------------------------------------------
-
-
-def test_targets_of_the_command_are_those_of_python():
-    assert list(LIBRARIES) == list(TARGETS)
 
 
 def test_a_mistaken_target():

@@ -9,7 +9,7 @@ from support import assert_equal, generator, one_in, run_formula, run_torch
 
 from gradcli.explanation.analysis import Analysis
 from gradcli.explanation.derivation.derivation import derivation
-from gradcli.language.arguments.options import read_shapes
+from gradcli.language.arguments.option_texts import read_shapes
 from gradcli.language.posing import pose
 from gradcli.notation import tree
 

@@ -1,6 +1,8 @@
 """README.md and docs/: what they show is what happens."""
 
+import ast
 import importlib.util
+import json
 import re
 import subprocess
 import sys
@@ -15,6 +17,7 @@ from gradcli.errors import CODES
 from gradcli.graphs import Operator
 from gradcli.limits import DEFAULTS
 from gradcli.operators import INDEX, functions, lookup
+from gradcli.public_names import in_pytorch
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -98,7 +101,7 @@ def test_the_index_of_operators_leads_to_the_families():
         assert entries[name] in anchors(f"# {family[1]}"), name
     headings = re.findall(r"^#+ .*$", page, re.MULTILINE)
     assert len(anchors(page)) == len(headings)
-    assert "gelu_to_x" not in page
+    assert "gelu_backward" not in page
 
 
 def test_names_are_found_where_they_are_defined():
@@ -278,3 +281,40 @@ def test_a_name_with_its_module_has_a_page_of_its_own():
     refused = gradcli("ops", "torch.fft.rfft")
     assert (refused.status, refused.out) == (2, "")
     assert "complex" in refused.err
+
+
+# ---- docstrings ----------------------------------------------------------------------------------
+
+
+def _docstrings(tree):
+    nodes = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    texts = (ast.get_docstring(n, clean=False) for n in ast.walk(tree) if isinstance(n, nodes))
+    return [text for text in texts if text]
+
+
+def _known_names(trees):
+    """What a docstring may name beside the names of its file: files, what they define, operators,
+    fields of an operator, codes of errors, keys in JSON, and names of PyTorch.
+    """
+    known = {part for name in functions() for part in name.split(".")}
+    known |= {part for path in trees for part in path.with_suffix("").parts}
+    known |= {n.name for t in trees.values() for n in t.body if hasattr(n, "name")}
+    known |= {*Operator.__annotations__, *CODES}.union(*in_pytorch().values(), in_pytorch())
+    schema = json.loads((ROOT / "docs" / "schema.json").read_text("utf-8"))
+    return known.union(*(d.get("properties", ()) for d in (schema, *schema["$defs"].values())))
+
+
+def test_what_a_docstring_names_is_there():
+    """A name in backticks, of at least two letters; those that a rename leaves behind are not."""
+    paths = (ROOT / "gradcli").rglob("*.py")
+    texts = {path: path.read_text("utf-8") for path in paths if "__pycache__" not in path.parts}
+    trees = {path.relative_to(ROOT): ast.parse(text) for path, text in texts.items()}
+    known, missing = _known_names(trees), []
+    for (path, tree), code in zip(trees.items(), texts.values(), strict=True):
+        docstrings = _docstrings(tree)
+        for docstring in docstrings:
+            code = code.replace(docstring, "", 1)
+        here = known.union(re.findall(r"\w+", code))
+        named = re.findall(r"`([a-zA-Z]\w+)`", "".join(docstrings))
+        missing += [f"{path}: {name}" for name in named if name not in here]
+    assert missing == []

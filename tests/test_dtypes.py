@@ -11,7 +11,7 @@ from support import generator, run_torch
 import gradcli
 from gradcli.backends.numeric import Evaluator
 from gradcli.errors import GradcliError
-from gradcli.language.arguments.options import read_shapes
+from gradcli.language.arguments.option_texts import read_shapes
 from gradcli.language.posing import pose
 from gradcli.operators import everything
 

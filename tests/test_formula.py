@@ -15,7 +15,7 @@ from gradcli.explanation.formulas.trials import Trials, tried_out
 from gradcli.explanation.torch_lines import program_lines
 from gradcli.graphs import OPS, as_node, walk
 from gradcli.graphs.substitution import substitute
-from gradcli.language.arguments.options import read_shapes
+from gradcli.language.arguments.option_texts import read_shapes
 from gradcli.language.building.build import Builder
 from gradcli.language.posing import pose
 from gradcli.language.program import read_program
@@ -267,7 +267,7 @@ RULE_CASES = {
     ],
     "put_at_of_size_one": ["x.put_at((1, 3), (0,))", "A.put_at((1, 3, 3), (0,))"],
     "torch_equivalent": [
-        *("bent(x, y, 2.0, 0.5, 3.0)", "softplus_to_x(x, y)", "gated(x, y)"),
+        *("elu_backward(x, y, 2.0, 0.5, 3.0)", "softplus_backward(x, y)", "gated(x, y)"),
         *("inverse_turned(A + 3 * eye(3), s)", "cofactors_along(A, det(A), B)"),
     ],
     "opposite_comparison": ["(~(x < y)).double()", "where(~(x != y), x, 1.0)"],
@@ -578,7 +578,7 @@ def test_numpy_is_not_imported_at_load():
     assert done.stdout.strip() == "False"
 
 
-# No whole numbers: beside arrays, NumPy takes them for arrays and PyTorch takes them first.
+# No integers: beside arrays, NumPy takes them for arrays and PyTorch takes them first.
 NESTED = "[[0, 1], [1, 0]]"  # alone PyTorch takes it for a tuple
 ITEMS = [":", "1:", "[0, 1]", NESTED, "[2]", "None", "[True, False, True]", "..."]
 INDICES = [

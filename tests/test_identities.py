@@ -56,7 +56,7 @@ def test_formulas_do_not_depend_on_the_sizes(identity):
 
 
 def is_for_all_numbers(identity):
-    """Whether it holds for any floats; whole numbers are labels."""
+    """Whether it holds for any floats; integers are labels."""
     kinds = {kind.partition("=")[0] for _, _, kind in identity.inputs}
     return not identity.assume and kinds <= {"", "real", "index"}
 

@@ -385,7 +385,7 @@ LINES = [
 
 
 def posed(text, shapes, **more):
-    from gradcli.language.arguments.options import read_shapes
+    from gradcli.language.arguments.option_texts import read_shapes
 
     return Case(pose(text, shapes=read_shapes([shapes]) if shapes else None, **more), False)
 

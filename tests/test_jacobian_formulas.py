@@ -18,7 +18,7 @@ from gradcli.explanation.formulas.other_sizes import other_shapes
 from gradcli.explanation.formulas.shortest_structure import structure_of
 from gradcli.explanation.formulas.wording import Wording
 from gradcli.explanation.jacobian import jacobian_of
-from gradcli.language.arguments.options import read_shapes
+from gradcli.language.arguments.option_texts import read_shapes
 from gradcli.language.posing import pose
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")

@@ -477,7 +477,7 @@ def test_whole_numbers_that_are_no_floats(count, tmp_path, monkeypatch):
     (tmp_path / "a.json").write_text(f"[{digits}, 1]")
     (tmp_path / "a.txt").write_text(f"{digits} 1")
     for text in ("@a.json", "@a.txt", f"[-{digits}, 1]"):
-        assert refusal(text).message.startswith(f"a whole number of {count} digits does not fit")
+        assert refusal(text).message.startswith(f"an integer of {count} digits does not fit")
     for text in (f"[{digits}.0, 1]", "[1e999, 1]", "-1e999", "tensor([1e999])"):
         assert refusal(text).message.endswith("does not fit in a double")
     reader = Reader(Limits(), 0, None)

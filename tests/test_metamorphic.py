@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from support import generator, gradients
 
-from gradcli.language.arguments.options import read_shapes
+from gradcli.language.arguments.option_texts import read_shapes
 from gradcli.language.posing import pose
 
 # Two expressions, and the shapes of their inputs.

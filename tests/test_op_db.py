@@ -123,7 +123,7 @@ def test_second_order(name):
 def test_what_is_left_out_is_refused():
     """As PyTorch's, told apart from names that do not exist."""
     names = {op.name for op in op_db if left_out(op.name) and "torch.ops" not in op.name}
-    names -= {"float"}  # here it makes numbers of masks and whole numbers; nothing is rounded
+    names -= {"float"}  # here it makes numbers of masks and integers; nothing is rounded
     unknown = [n for n in names if not refusal(n) and not refusal(n.split(".")[-1])]
     assert len(names) > 80
     assert not unknown

@@ -1,11 +1,11 @@
-"""language/arguments/options.py: texts after --shape, --value and --wrt, right and wrong."""
+"""language/arguments/option_texts.py: texts after --shape, --value and --wrt, right and wrong."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gradcli.errors import GradcliError
-from gradcli.language.arguments.options import read_names, read_shapes, read_values
+from gradcli.language.arguments.option_texts import read_names, read_shapes, read_values
 
 
 @pytest.mark.parametrize(
@@ -70,8 +70,8 @@ def test_shapes_with_crosses_read_back(shapes):
         ("x=", "missing", ""),
         ("x=2x", "missing", "2x"),
         ("a=1, x=-1", "negative", "-1"),
-        ("x=2.5", "not a whole number", "2.5"),
-        ("x=n", "not a whole number", "n"),
+        ("x=2.5", "not an integer", "2.5"),
+        ("x=n", "not an integer", "n"),
         ("x=99999999999x9", "larger than", "99999999999x9"),
         ("x=" + "9" * 5000, "larger than", "9" * 5000),
         ("x=" + "x".join("1" * 65), "dimensions", "x".join("1" * 65)),

@@ -12,7 +12,7 @@ from support import assert_equal, examples, fixed, generator, run_formula, run_t
 import gradcli
 from gradcli.autodiff.reverse import refused_again
 from gradcli.errors import GradcliError
-from gradcli.language.arguments.options import read_shapes
+from gradcli.language.arguments.option_texts import read_shapes
 from gradcli.language.posing import pose
 
 pytest.importorskip("torch")

@@ -205,7 +205,7 @@ def test_a_seed_of_another_shape_is_refused(text, seed):
     assert str(theirs.value).split(" and output")[0].split("0]")[-1] in ours.value.hint
 
 
-# ---- whole numbers -------------------------------------------------------------------------------
+# ---- integers -------------------------------------------------------------------------------
 
 ORDERED = [
     "sort(x).values @ w",

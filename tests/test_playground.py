@@ -48,7 +48,7 @@ def test_nothing_is_read_from_files(fields):
         ({"expr": "a * a"}, "Give one with &quot;Seed&quot;;"),
         (SQUARE | {"values": "a=@a.npy"}, "give the numbers themselves"),
         (SQUARE | {"values": "a=ones(10**4, 10**4)"}, "ask for less, or in a terminal"),
-        (SQUARE | {"order": "x"}, '"Order" is a whole number'),
+        (SQUARE | {"order": "x"}, '"Order" must be an integer'),
     ],
 )
 def test_it_speaks_of_its_fields_and_not_of_options(fields, said):

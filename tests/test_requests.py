@@ -73,12 +73,12 @@ WRONG = [
     ("values", {1: 2.0}, "1 is no text"),
     ("assume", {1: "symmetric"}, "1 is no text"),
     ("claim", {1: "2 * x"}, "1 is no text"),
-    ("shapes", {"x": 2}, "the shape of x is a list of whole numbers, not 2"),
+    ("shapes", {"x": 2}, "the shape of x must be a list of integers, got 2"),
     ("shapes", [("x", 2)], "by name of the input"),
-    ("values", 3, "by name of the input, not 3"),
-    ("assume", 3, "by name of the input, not 3"),
+    ("values", 3, "by name of the input, got 3"),
+    ("assume", 3, "by name of the input, got 3"),
     ("claim", ["2 * x"], "a text, or"),
-    ("wrt", {"x": 1}, "wrt is the name of an input or a list of names"),
+    ("wrt", {"x": 1}, "wrt must be the name of an input or a list of names"),
     ("wrt", "x,,y", "a name is missing"),
 ]
 
@@ -150,7 +150,7 @@ def test_an_order_and_an_expansion_in_json():
     page = json.loads(answer(json.dumps({"expr": "x**3", "values": "x=2.0", "order": "2"})))
     assert page["ok"]
     wrong = json.loads(answer(json.dumps({"expr": "x**3", "order": "two"})))
-    assert '"Order" is a whole number, not two' in wrong["error"]
+    assert '"Order" must be an integer, got two' in wrong["error"]
     names = [node["op"] for node in library.graph("softmax(x, 0)", expand=True)]
     assert names == ["input", "exp", "sum", "div"]
     told = call("explain_gradient", {"expr": "softmax(x, 0)", "expand": True}, Limits())

@@ -240,7 +240,7 @@ def test_fractions_are_proved():
     solution = Equations(np.array([[3.0, 0.0], [0.0, 7.0]]), np.array([1.0, 2.0]))
     assert list(map(str, solution.exact)) == ["1/3", "2/7"]
     assert Equations(np.array([[1e5]]), np.array([1.0])).exact is None  # the denominator is large
-    assert Equations(np.array([[0.5]]), np.array([1.0])).exact is None  # no whole numbers
+    assert Equations(np.array([[0.5]]), np.array([1.0])).exact is None  # no integers
 
 
 # ---- the command ---------------------------------------------------------------------------------

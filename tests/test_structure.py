@@ -11,7 +11,7 @@ from gradcli.explanation.blocks import ZERO
 from gradcli.explanation.entries import in_symbols
 from gradcli.explanation.formulas.wording import Wording
 from gradcli.graphs import OPS
-from gradcli.language.arguments.options import read_shapes
+from gradcli.language.arguments.option_texts import read_shapes
 from gradcli.language.posing import pose
 from gradcli.notation import tree
 from gradcli.notation.formulas.spelling import read
@@ -386,6 +386,11 @@ def test_a_band_that_goes_round_is_filled(matrix, name):
 def test_numbers_confirm_a_band_that_leaves_out_diagonals(rows, columns, first, last, ok):
     matrix = np.tril(np.triu(np.ones((rows, columns)), first), last)
     assert is_confirmed("banded", matrix) is ok
+
+
+def test_a_structure_that_no_check_knows_is_not_confirmed():
+    with pytest.raises(KeyError):
+        is_confirmed("tridiagonal", np.eye(3))
 
 
 def test_a_zero_among_its_numbers_does_not_end_a_band_that_goes_round():

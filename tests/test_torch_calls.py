@@ -951,7 +951,7 @@ def test_arguments_that_pytorch_takes_by_keyword_alone():
     everything()
     wrong = {}
     for name, called in {**OPS, **{s.name: s for s in SHORTHANDS.values()}}.items():
-        both = by_name_alone(name) & {*called.places} - OTHERWISE_CALLED.get(name, set())
+        both = by_name_alone(name) & {*called.positional} - OTHERWISE_CALLED.get(name, set())
         wrong |= {name: both} if both else {}
     assert wrong == {}
 

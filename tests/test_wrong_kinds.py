@@ -10,7 +10,7 @@ from support import one_in
 
 import gradcli
 from gradcli.errors import GradcliError
-from gradcli.language.arguments.options import read_shapes
+from gradcli.language.arguments.option_texts import read_shapes
 from gradcli.operators import everything
 
 KINDS = ("'a'", "(1, 2)", "None", "nan", "True", "x")
@@ -57,14 +57,14 @@ def test_no_operator_fails_in_another_way(op):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("pow(x, 'a')", "b of pow.. must be a tensor or a number, not the text 'a'"),
+        ("pow(x, 'a')", "b of pow.. must be a tensor or a number, got the text 'a'"),
         ("pow(x, (1, 2))", "b of pow.. must be a tensor or a number"),
         ("bucketize(x, [0.0, 1.0]) * x", "the boundaries of bucketize.. must be a vector"),
         ("bucketize(x, 1.0) * x", "the boundaries of bucketize.. must be a vector"),
-        ("celu(x, 'a')", "alpha of celu.. is a number, not 'a'"),
-        ("pdist(x, None)", "p of pdist.. is a number, not None"),
-        ("x.diagonal(nan)", "offset of diagonal.. takes whole numbers"),
-        ("x * full(3, 1.0)", "a size is a whole number"),
+        ("celu(x, 'a')", "alpha of celu.. must be a number, got 'a'"),
+        ("pdist(x, None)", "p of pdist.. must be a number, got None"),
+        ("x.diagonal(nan)", "offset of diagonal.. must be an integer"),
+        ("x * full(3, 1.0)", "a size must be an integer"),
         ("x * full((2, 2), None)", "full.. does not take these arguments"),
         ("x * sort(None).indices", "sort.. does not take these arguments"),
         ("x.ones(2)", "no method ones"),

@@ -73,8 +73,8 @@ def from_several(
     Operations are visited in PyTorch's order, the latest first, and contributions to a node are
     added in that order. `made` are nodes in the order in which a program created them; inputs of
     `ends` are not visited, as they depend on no `wrt`. With `zeros`, contributions of operators
-    with the field `flat` depend, with a derivative of 0, on what PyTorch computes them from, and
-    zeros that stay 0 on what PyTorch multiplies them by.
+    with the field `zero_second_derivative` depend, with a derivative of 0, on what PyTorch computes
+    them from, and zeros that stay 0 on what PyTorch multiplies them by.
     """
     targets = set(wrt)
     boundary = {n for n in (*targets, *ends) if n.inputs}  # whose inputs are not visited

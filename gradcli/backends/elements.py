@@ -39,13 +39,13 @@ CONSTANTS = {
     "BooleanFalse": ("False", ATOM),
 }
 PLACE = re.compile(r"\d+")
-EXACT = 2**53  # whole floats below it are the whole numbers that they look like
+EXACT = 2**53  # whole floats below it are the integers that they look like
 LONG = 15  # characters of a float that nobody wrote
 PLAIN = 1_000  # the largest denominator of a fraction that a float is taken for
 
 
 def lift(value: bool | int | float) -> Any:
-    """A number as SymPy's: whole numbers exact, and what was rounded from a plain fraction that
+    """A number as SymPy's: integers exact, and what was rounded from a plain fraction that
     fraction (0.3333333333333333 is 1/3, 0.1 stays 0.1); any other is the float that it is."""
     if isinstance(value, bool):
         return sp.true if value else sp.false

@@ -32,7 +32,7 @@ class Generator:
             raise GradcliError(
                 "option",
                 f"{seed!r} is not a random seed",
-                hint="a whole number from 0 to 2**63 - 1",
+                hint="an integer from 0 to 2**63 - 1",
             )
         self._words = np.random.RandomState(seed % 2**32)  # PyTorch also uses the low 32 bits
         self._spare: float | None = None  # the second number of a pair, for the next call

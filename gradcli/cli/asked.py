@@ -158,7 +158,7 @@ def read_element(text: str, problem: Problem) -> tuple[str, tuple[int, ...]]:
         raise GradcliError(
             "index",
             f"--element {text}: {match[1]} has shape {shape}",
-            hint="a place is one whole number below the size for each dimension, as in x[0,1]",
+            hint="a place is one integer below the size for each dimension, as in x[0,1]",
         )
     return match[1], tuple(k % n for k, n in zip(place, shape, strict=True))
 

@@ -1,6 +1,6 @@
 """What can stand where the cursor is: completed by shells, after `gradcli --install-completion`."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 Words = list[str] | list[tuple[str, str]]
@@ -39,12 +39,16 @@ def sections(incomplete: str) -> Words:
 
 def frameworks(incomplete: str) -> Words:
     """What a gradient can be compared with."""
-    return _listed(incomplete, ("torch", "jax"))
+    from ..frameworks import TITLES
+
+    return _listed(incomplete, TITLES)
 
 
 def dtypes(incomplete: str) -> Words:
     """The precisions that are computed in."""
-    return _beginning(incomplete, ("float64", "float32"))
+    from ..fields import DTYPES
+
+    return _beginning(incomplete, DTYPES)
 
 
 def inputs(ctx: Any, incomplete: str) -> Words:
@@ -61,14 +65,8 @@ def operators(incomplete: str) -> Words:
     """Names of operators, from the index that no operator is imported for."""
     from ..operators import names
 
-    known = names()
-    return _beginning(incomplete, (n for n in known if not _is_sent(n, known)))
-
-
-def _is_sent(name: str, known: Collection[str]) -> bool:
-    """Whether it is what another operator sends back, as `softplus_to_x`, which nobody calls."""
-    of, sent, _ = name.rpartition("_to_")
-    return bool(sent) and of in known
+    # softplus_backward and its like are called by rules alone
+    return _beginning(incomplete, (name for name in names() if "_backward" not in name))
 
 
 def examples(incomplete: str) -> Words:

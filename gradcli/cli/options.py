@@ -7,16 +7,16 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from ..errors import GradcliError
-from ..explanation.choices import SECTIONS
+from ..explanation.choices import SECTIONS, TARGETS
 from ..fields import FIELDS, Field
 from ..limits import DEFAULTS, PRECISIONS, WIDTHS, Limits
-from ..render.names import FORMATS, PLACES
+from ..render.names import FORMATS, GRAPH_FORMATS, PLACES
 from .streams import Streams
 
 COMPLETING = "_GRADCLI_COMPLETE"  # what shells set where they ask for completions
 FORMAT_NAMES = (*FORMATS,)
-GRAPH_FORMATS = (*FORMAT_NAMES, "mermaid", "dot")
-LIBRARIES = ("torch", "jax", "numpy", "torch-function", "custom-vjp")
+GRAPH_FORMAT_NAMES = (*dict.fromkeys((*FORMATS, *GRAPH_FORMATS)),)
+TARGET_NAMES = (*TARGETS,)
 
 
 class Option(NamedTuple):
@@ -117,12 +117,12 @@ OPTIONS = {
         bool, False, "--overlay", help="LaTeX as slides (Beamer), an equation after the other.",
     ),
     "graph_format": _choice(
-        GRAPH_FORMATS, None, "-f", "--format", metavar="FORMAT",
-        help=f"{_one_of(GRAPH_FORMATS)}; {FORMATTED}",
+        GRAPH_FORMAT_NAMES, None, "-f", "--format", metavar="FORMAT",
+        help=f"{_one_of(GRAPH_FORMAT_NAMES)}; {FORMATTED}",
     ),
     "library": _choice(
-        LIBRARIES, "torch", "-t", "--target", metavar="NAME",
-        help=f"{_one_of(LIBRARIES)}: lines for a library, or a function with a backward of its "
+        TARGET_NAMES, "torch", "-t", "--target", metavar="NAME",
+        help=f"{_one_of(TARGET_NAMES)}: lines for a library, or a function with a backward of its "
         "own; torch, if left out.",
     ),
     "output": _option(
@@ -239,7 +239,7 @@ def read_limits(texts: list[str], files: bool = True) -> Limits:
         digits = size.replace("_", "")
         if kind not in DEFAULTS or not (digits.isascii() and digits.isdigit() and len(digits) < 30):
             kinds = f"the kinds are {', '.join(DEFAULTS)}"
-            message = f"--limit {text} is not KIND=N with a whole number N that is not negative"
+            message = f"--limit must be KIND=N with an integer N of at least 0, got {text}"
             raise GradcliError("option", message, hint=kinds)
         raised[kind] = int(digits)
     return Limits(raised, files=files)

@@ -132,15 +132,15 @@ def _extra(
 
 
 def _not_taken(option: Any, message: str) -> str | None:
-    """`--order takes a whole number from 1 to 9, not two`; None for options of other types."""
+    """`--order must be an integer from 1 to 9, got two`; None for options of other types."""
     kind, value = option.type, message.partition(" is not ")[0].strip("'")
     choices = [str(getattr(c, "value", c)) for c in getattr(kind, "choices", ())]
     if choices:
         takes = f"one of {', '.join(choices)}"
     elif getattr(kind, "min", None) is not None:
-        takes = f"a whole number from {kind.min} to {kind.max}"
+        takes = f"an integer from {kind.min} to {kind.max}"
     elif kind.name.startswith("int"):
-        takes = "a whole number"
+        takes = "an integer"
     else:
         return None
-    return f"{option.opts[-1]} takes {takes}, not {value or 'an empty text'}"
+    return f"{option.opts[-1]} must be {takes}, got {value or 'an empty text'}"

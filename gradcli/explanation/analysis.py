@@ -15,7 +15,7 @@ from ..lazy import np
 if TYPE_CHECKING:
     from .jacobian import Jacobian
 
-CUT = "detach(), comparisons, indices, whole numbers, underived functions let no gradient through\n"
+CUT = "detach(), comparisons, indices, integers, underived functions let no gradient through\n"
 FEW = 4  # rows that are computed one by one for each of more inputs, by one reverse pass for all
 LARGE = 1_000  # nodes of a program; in a larger one no formulas or structures are searched for
 SENDS_NOTHING = "PyTorch goes back and sends nothing: .grad stays None"

@@ -9,7 +9,7 @@ from .. import public_names
 from ..autodiff.reverse import Step
 from ..errors import MISUSES, GradcliError, did_you_mean, if_applicable
 from ..graphs import OPS, Node, Operator
-from ..language.arguments.options import read_shapes
+from ..language.arguments.option_texts import read_shapes
 from ..language.arguments.seeds import seed_name
 from ..language.building.build import ATTRIBUTES
 from ..language.libraries import Function
@@ -306,8 +306,8 @@ def _of_a_matrix(shorthand: Shorthand) -> Node | None:
     """The node that a shorthand returns for a matrix; None if it needs other arguments, or the
     result has no gradient.
     """
-    needed = [name for name in shorthand.places if name not in shorthand.defaults]
-    if len(needed) != 1 or shorthand.numbers or shorthand.of_numbers:
+    needed = [name for name in shorthand.positional if name not in shorthand.defaults]
+    if len(needed) != 1 or shorthand.concrete or shorthand.of_numbers:
         return None
     x = OPS["input"](name="x", shape=(2, 3))
     built = if_applicable(lambda: shorthand(x), UNFIT)

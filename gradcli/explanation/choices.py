@@ -1,4 +1,4 @@
-"""Which parts of an explanation to show, and the names of sections for --show."""
+"""Which parts of an explanation to show, the sections of --show, and the targets of `code`."""
 
 from typing import NamedTuple
 
@@ -21,6 +21,13 @@ SECTIONS = (
 )
 ON_REQUEST = ("cost", "modes")  # shown where they are named, and only there
 SHAPES_ALONE = ("cost", "modes")  # for these no array is made
+TARGETS = {  # of `code`, each with its file of programs/
+    "torch": "pytorch",
+    "jax": "in_jax",
+    "numpy": "in_numpy",
+    "torch-function": "torch_function",
+    "custom-vjp": "custom_vjp",
+}
 
 
 class Choices(NamedTuple):

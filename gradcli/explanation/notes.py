@@ -257,7 +257,7 @@ def _integers(a: Analysis) -> list[tuple[str, str]]:
     return [
         (
             "integer-values",
-            f"{listed(names)} {verb} whole numbers, taken as floats. In PyTorch write 1. and not "
+            f"{listed(names)} {verb} integers, taken as floats. In PyTorch write 1. and not "
             f"1: {NOT_FLOATING}.",
         )
     ]

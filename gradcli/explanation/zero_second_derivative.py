@@ -2,7 +2,8 @@
 
 The gradient of relu(x) is g or 0, chosen by a condition, through which no derivative flows. PyTorch
 computes it with one function whose derivative is 0, and multiplies that zero with the upstream
-gradient, so that an infinite one gives nan. The field `flat` of operators says which do so.
+gradient, so that an infinite one gives nan. The field `zero_second_derivative` of operators says
+which do so.
 """
 
 from ..autodiff.reverse import cached_backward, with_graph

@@ -80,26 +80,26 @@ def _check_attributes(op: "Operator", attrs: dict[str, Any]) -> None:
         if _holds_tensors(value):
             raise GradcliError(
                 "arguments",
-                f"{name} of {op.name}() must be written as a number, not a tensor",
+                f"{name} of {op.name}() must be written as a number, got a tensor",
                 hint=op.usage(),
             )
         if isinstance(op.attributes[name], bool) and not isinstance(value, bool):
             raise GradcliError(
-                "arguments", f"{name} of {op.name}() is True or False, not {value!r}"
+                "arguments", f"{name} of {op.name}() must be True or False, got {value!r}"
             )
         if isinstance(op.attributes[name], float) and not isinstance(value, int | float):
-            raise GradcliError("arguments", f"{name} of {op.name}() is a number, not {value!r}")
+            message = f"{name} of {op.name}() must be a number, got {value!r}"
+            raise GradcliError("arguments", message)
         omitted = value is None and op.attributes[name] is None
         if name in op.whole and not (omitted or _are_whole(value)):
-            raise GradcliError(
-                "arguments", f"{name} of {op.name}() takes whole numbers, not {value!r}"
-            )
+            what = "integers" if isinstance(value, tuple) else "an integer"
+            raise GradcliError("arguments", f"{name} of {op.name}() must be {what}, got {value!r}")
 
 
 def _positional(op: "Operator", args: Sequence) -> dict[str, Any]:
     """Positional arguments, by the name of their parameter."""
     arguments: dict[str, Any] = {}
-    for position, name in enumerate(op.places):
+    for position, name in enumerate(op.positional):
         rest = args[position:]
         if not rest:
             break
@@ -113,9 +113,9 @@ def _positional(op: "Operator", args: Sequence) -> dict[str, Any]:
             arguments[name] = tuple(rest)
             return arguments
         arguments[name] = rest[0]
-    if len(args) > len(op.places):
-        most = "one argument" if len(op.places) == 1 else f"{len(op.places)} arguments"
-        message = f"{op.name}() takes {most} at most, not {len(args)}"
+    if len(args) > len(op.positional):
+        most = "one argument" if len(op.positional) == 1 else f"{len(op.positional)} arguments"
+        message = f"{op.name}() takes at most {most}, got {len(args)}"
         raise GradcliError("arguments", message, hint=op.usage())
     return arguments
 
@@ -126,11 +126,11 @@ def _parameter_name(op: "Operator", key: str) -> str:
     other = SYNONYMS.get(name, name)
     if other in op.attributes:
         return other
-    if name in op.attributes or name in op.inputs or name in (*op.places, *op.by_name):
+    if name in op.attributes or name in op.inputs or name in (*op.positional, *op.by_name):
         return name
-    for place, others in enumerate((FIRST_INPUT, SECOND_INPUT, THIRD_INPUT)):
-        if name in others and len(op.inputs) > place:
-            return op.inputs[place]
+    for position, others in enumerate((FIRST_INPUT, SECOND_INPUT, THIRD_INPUT)):
+        if name in others and len(op.inputs) > position:
+            return op.inputs[position]
     raise GradcliError("arguments", f"{op.name}() has no argument {key}", hint=op.usage())
 
 
@@ -149,7 +149,7 @@ def _tensor(op: "Operator", value, name: str) -> Node:
         return as_node(value)
     joins = "stack([a, b], 0) joins them; " if _holds_tensors(value) else ""
     cure = f"{CHOOSE}; " if isinstance(value, Outputs) else joins
-    message = f"{name} of {op.name}() must be a tensor or a number, not {in_words(value)}"
+    message = f"{name} of {op.name}() must be a tensor or a number, got {in_words(value)}"
     raise GradcliError("arguments", message, hint=cure + op.usage())
 
 
@@ -192,7 +192,7 @@ def _are_whole(value: object) -> bool:
 def check_in_place(name: str, inplace: object) -> None:
     """Raise GradcliError for inplace=True, and for values that are no flag."""
     if inplace not in (True, False, 0, 1):
-        message = f"inplace of {name}() is True or False, not {in_words(inplace)}"
+        message = f"inplace of {name}() must be True or False, got {in_words(inplace)}"
         raise GradcliError("arguments", message, hint="leave it out")
     if inplace:
         message = f"{name}(inplace=True) {IN_PLACE}"

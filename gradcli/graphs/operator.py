@@ -64,9 +64,9 @@ class Operator:
 
     Derived from the function: `name`; `module`, the file in gradcli/operators; `sentence`, the
     docstring; `inputs`, of which the `optional` ones may be omitted; `variadic`: the only input
-    takes any number of tensors; `places`: the names in `order` that may be passed by place, those
-    that are no parameters among them; `by_name`: those after its `*`; `sign`: the infix symbol of a
-    binary operator, as +, else "".
+    takes any number of tensors; `positional`: the names in `order` that may be passed by
+    position, those that are no parameters among them; `by_name`: those after its `*`; `sign`: the
+    infix symbol of a binary operator, as +, else "".
     """
 
     # ---- value and meaning -----------------------------------------------------------------------
@@ -94,7 +94,7 @@ class Operator:
     """Whether its value is finite wherever its inputs are, as that of a sum."""
     shape_only: bool = False
     """Whether its value depends on the shapes and the precision of its inputs only."""
-    finds_places: bool = False
+    finds_indices: bool = False
     """Whether its values are indices of elements, as those of argmax."""
 
     # ---- calls -----------------------------------------------------------------------------------
@@ -277,9 +277,9 @@ class Operator:
             self.attributes = named
         parameters = (*self.inputs, *self.attributes)
         by_place, _, by_name = (self.order or " ".join(parameters)).partition(" * ")
-        self.places = tuple(by_place.split())
+        self.positional = tuple(by_place.split())
         self.by_name = tuple(by_name.split())
-        self.order = tuple(n for n in (*self.places, *self.by_name) if n in parameters)
+        self.order = tuple(n for n in (*self.positional, *self.by_name) if n in parameters)
         self.torch = self.torch and self.torch.format(name=self.name)
         written = (self.spelling or "").split()
         self.sign = written[1] if written[::2] == ["{0}", "{1}"] else ""
@@ -345,8 +345,8 @@ class Operator:
             if i.dtype == "float":
                 free = i.attrs["name"] if i.op.name == "input" else None
                 what = free or f"{name} of {self.name}()"
-                text = f"{what} holds whole numbers or a mask"
-                has = "it has no such value" if free else "here it holds floating-point numbers"
+                text = f"{what} must hold integers or a mask"
+                has = "it has no such value" if free else "it holds floating-point numbers here"
                 how = f"-v {free}=[...]" if free else "--value"
                 hint = f"give its numbers with {how}, or write it out: tensor([0, 2])"
                 kind = "bool" if name in self.masks else "int"
@@ -354,19 +354,19 @@ class Operator:
             if name in self.masks and i.dtype == "int":
                 raise GradcliError(
                     "arguments",
-                    f"{name} of {self.name}() must hold a mask, not whole numbers",
+                    f"{name} of {self.name}() must hold a mask, got integers",
                     hint="of True and False, as a comparison gives it: x > 0, m != 0",
                 )
             if name not in self.masks and i.dtype == "bool":
                 raise GradcliError(
                     "arguments",
-                    f"{name} of {self.name}() must hold whole numbers, not a mask",
+                    f"{name} of {self.name}() must hold integers, got a mask",
                     hint="0 and 1 in its place are mask.long(); x[mask] picks what it holds for",
                 )
 
-    def is_integer_input(self, place: int) -> bool:
+    def is_integer_input(self, position: int) -> bool:
         """Whether the input at a position is one of `integer_inputs`."""
-        return place < len(self.inputs) and self.inputs[place] in self.integer_inputs
+        return position < len(self.inputs) and self.inputs[position] in self.integer_inputs
 
     def expanded(self, node: Node) -> Node:
         """The expansion of `node`; cached."""
@@ -418,7 +418,7 @@ class Operator:
         pairs = zip(self.inputs, node.inputs, strict=False) if names else ()
         return {name: i for name, i in pairs if i is not None and (names is True or name in names)}
 
-    def takes_number(self, place: int, is_number: Sequence[bool]) -> bool:
+    def takes_number(self, position: int, is_number: Sequence[bool]) -> bool:
         """Whether PyTorch's function accepts a number for an input, where `is_number` tells which
         inputs are numbers.
         """
@@ -426,7 +426,7 @@ class Operator:
             return all(is_number[1:])
         if isinstance(self.numbers, bool):
             return self.numbers
-        return self.inputs[place] in self.numbers
+        return self.inputs[position] in self.numbers
 
     def in_torch(self, node: Node) -> Node | None:
         """An equal node in operators of PyTorch; None if PyTorch has this one, or none is known."""

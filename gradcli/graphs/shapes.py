@@ -68,7 +68,7 @@ def axis(dim: int, ndim: int) -> int:
     """`dim` counted from the front; a 0-d tensor counts as having one dimension, as in PyTorch."""
     room = max(ndim, 1)
     if not isinstance(dim, int) or isinstance(dim, bool):
-        raise GradcliError("arguments", f"dim must be an integer, not {dim!r}")
+        raise GradcliError("arguments", f"dim must be an integer, got {dim!r}")
     if not -room <= dim < room:
         raise GradcliError(
             "index",

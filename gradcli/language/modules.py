@@ -48,7 +48,7 @@ def _is_of_stats(path: str) -> bool:
 def _is_no_method(name: str, e: ast.Call, inputs: Collection[str]) -> bool:
     """Whether a method of this name takes one tensor, and is passed another input."""
     called = lookup(name)
-    one = isinstance(called, Operator) and len(called.places) == 1
+    one = isinstance(called, Operator) and len(called.positional) == 1
     along = getattr(called, "places", ())[1:2] == ("dim",)
     return (one or along) and bool(e.args) and getattr(e.args[0], "id", "") in inputs
 

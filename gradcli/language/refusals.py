@@ -27,7 +27,7 @@ SETTING = "asks or sets how PyTorch works, which changes no gradient: leave it o
 STORED = "is about how a tensor is kept in memory, which changes no gradient"
 TRANSFORM = "takes a function, not a tensor: write out what the function computes"
 LEAVES = "leaves PyTorch, and no gradient comes back: detach() says the same here"
-WHOLE = "is for whole numbers, which have no gradient"
+WHOLE = "is for integers, which have no gradient"
 TOLERANCE = (
     "starts from random vectors and stops at a tolerance, so its digits are not the same twice; "
     "linalg.eigh gives all eigenvalues"

@@ -54,7 +54,7 @@ def _reason(message: str) -> str:
     reason = message.split(" Maybe you meant")[0].split(". Perhaps you forgot")[0]
     reason = re.sub(r" \(detected at line \d+\)$", "", reason.removesuffix(" here."))
     if "Exceeds the limit" in reason:
-        return "this whole number has too many digits"
+        return "this integer has too many digits"
     return REASONS.get(reason, reason)
 
 

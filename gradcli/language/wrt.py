@@ -24,7 +24,7 @@ NO_WAY = "element 0 of tensors does not require grad and does not have a grad_fn
 def check_output(out: Node, program: Program) -> None:
     """Raise GradcliError for an output that has no gradient."""
     if out.dtype != "float":
-        kind = {"int": "whole numbers", "bool": "True and False"}[out.dtype]
+        kind = {"int": "integers", "bool": "True and False"}[out.dtype]
         raise GradcliError(
             "not-differentiable",
             f"the output holds {kind}, which have no gradient",

@@ -12,7 +12,7 @@ from .arithmetic import abs, in_kind_of
 from .comparisons import bounded_by, where
 from .families import composite, elementwise, one_of, require, shorthand, written_out
 from .guards import unless, without_slope
-from .pointwise import F, bent, erf, exp, leaky_relu, sigmoid, softplus
+from .pointwise import F, elu_backward, erf, exp, leaky_relu, sigmoid, softplus
 from .trigonometry import cosh, tanh
 
 SIXTH = 0.1666666716337204  # PyTorch has 1/6 in single precision here
@@ -108,7 +108,7 @@ def hardshrink(input, *, lambd=0.5):
 
 
 def _not_negative(*, lambd):
-    require(0 <= lambd < float("inf"), f"lambd of softshrink() is 0 or above, not {lambd}")
+    require(0 <= lambd < float("inf"), f"lambd of softshrink() must be at least 0, got {lambd}")
     return {"lambd": lambd}
 
 
@@ -144,43 +144,43 @@ def threshold(input, *, threshold, value):
     return where(input <= threshold, in_kind_of(as_node(value), input), input)
 
 
-ABOVE_AT_0 = "PyTorch takes 0 for a number above it where it differentiates the gradient"
+ABOVE_AT_0 = "at x = 0 PyTorch's second derivative is that for x > 0"
 
 
 @written_out(
-    rule=lambda g, y, sent, x, slope: (
+    rule=lambda g, y, grad_output, x, slope: (
         where(x >= 0, g, slope * g),
         None,
-        where(x >= 0, 0, sent * g),
+        where(x >= 0, 0, grad_output * g),
     ),
-    kink=lambda y, sent, x, slope: x.eq(0),
+    kink=lambda y, grad_output, x, slope: x.eq(0),
     caveat=ABOVE_AT_0,
 )
-def ramp_to_x(sent, x, slope):
-    """What ramp sends to x."""
-    return where(x > 0, sent, slope * sent)
+def prelu_backward_x(grad_output, x, slope):
+    """The gradient of prelu_kernel with respect to x."""
+    return where(x > 0, grad_output, slope * grad_output)
 
 
 @written_out(
-    rule=lambda g, y, sent, x: (where(x >= 0, 0, x * g), where(x >= 0, 0, sent * g)),
-    kink=lambda y, sent, x: x.eq(0),
+    rule=lambda g, y, grad_output, x: (where(x >= 0, 0, x * g), where(x >= 0, 0, grad_output * g)),
+    kink=lambda y, grad_output, x: x.eq(0),
     caveat=ABOVE_AT_0,
 )
-def ramp_to_slope(sent, x):
-    """What ramp sends to its slope."""
-    return where(x > 0, 0, x * sent)
+def prelu_backward_weight(grad_output, x):
+    """The gradient of prelu_kernel with respect to its slope."""
+    return where(x > 0, 0, x * grad_output)
 
 
 @elementwise(
     lambda x, slope: np.where(np.greater(x, 0), x, np.multiply(x, slope)),
-    kink=lambda y, x, slope: x.eq(0),
+    kink=lambda y, x, slope: x.eq(0) & slope.ne(1),
     caveat="no derivative at 0: PyTorch takes the slope",
     torch=None,
     expand=lambda x, slope: where(x > 0, x, x * slope),
 )
-def ramp(g, y, x, slope):
+def prelu_kernel(g, y, x, slope):
     """x where it is above 0, otherwise slope * x: a leaky_relu whose slope is a tensor."""
-    return ramp_to_x(g, x, slope), ramp_to_slope(g, x)
+    return prelu_backward_x(g, x, slope), prelu_backward_weight(g, x)
 
 
 @composite(
@@ -193,17 +193,17 @@ def prelu(input, weight):
     """x where it is above 0, otherwise weight * x; one weight for all, or one for each channel."""
     if weight.ndim > 1:
         have = shapes.text(weight.shape)
-        raise GradcliError("shape", f"prelu() takes a number or a vector of weights, not {have}")
+        raise GradcliError("shape", f"prelu() takes a number or a vector of weights, got {have}")
     if weight.numel == 1:
-        return ramp(input, weight.reshape(shape=(1,) * min(input.ndim, 1)))
-    return ramp(input, along_channels(weight, input, "prelu() needs one weight or"))
+        return prelu_kernel(input, weight.reshape(shape=(1,) * min(input.ndim, 1)))
+    return prelu_kernel(input, along_channels(weight, input, "prelu() needs one weight or"))
 
 
 def along_channels(weight, input, needed):
     """A number for each channel of input, in a shape to be multiplied with it."""
     channels = input.shape[1:2]
     have, want = shapes.text(weight.shape), shapes.text(channels)
-    message = f"{needed} one for each channel, in shape {want}, not {have}"
+    message = f"{needed} one for each channel, in shape {want}, got {have}"
     shapes.require_equal(weight.shape, channels, message)
     return weight.reshape(shape=(*channels, *(1,) * (input.ndim - 2)))
 
@@ -213,11 +213,11 @@ def rrelu(input, lower=1 / 8, upper=1 / 3, training=False, inplace=False):
     """x where it is above 0, otherwise a slope between lower and upper times x."""
     check_in_place("rrelu", inplace)
     finite = isfinite(lower) and isfinite(upper)
-    require(finite and lower <= upper, f"rrelu() needs lower up to upper, not {lower} and {upper}")
+    require(finite and lower <= upper, f"rrelu() needs lower <= upper, got {lower} and {upper}")
     if training and lower != upper and input.numel:
         raise GradcliError(
             "unsupported",
-            "rrelu() draws random numbers while training, so it has no one gradient",
+            "rrelu() draws random numbers in training, so it has no single gradient",
             hint="training=False takes the average slope",
         )
     return leaky_relu(input, negative_slope=(lower + upper) / 2)
@@ -250,7 +250,7 @@ def _not_zero(*, alpha):
 )
 def celu(g, y, x, *, alpha=1.0):
     """x where it is above 0, otherwise alpha * (exp(x / alpha) - 1)."""
-    return bent(g, x, below=alpha, steepness=1 / float(np.float32(alpha)))
+    return elu_backward(g, x, negcoef=alpha, negiptcoef=1 / float(np.float32(alpha)))
 
 
 @elementwise(
@@ -270,7 +270,7 @@ def celu(g, y, x, *, alpha=1.0):
 )
 def selu(g, y, x):
     """elu with constants that keep mean 0 and variance 1 from layer to layer."""
-    return bent(g, x, below=SELU_ALPHA * SELU_SCALE, above=SELU_SCALE)
+    return elu_backward(g, x, negcoef=SELU_ALPHA * SELU_SCALE, poscoef=SELU_SCALE)
 
 
 @elementwise(
@@ -332,18 +332,18 @@ def _curvature_of_gelu(x, approximate):
 
 
 @written_out(
-    rule=lambda g, y, sent, x, *, approximate: (
-        gelu_to_x(g, x, approximate=approximate),
-        g * sent * _curvature_of_gelu(x, approximate),
+    rule=lambda g, y, grad_output, x, *, approximate: (
+        gelu_backward(g, x, approximate=approximate),
+        g * grad_output * _curvature_of_gelu(x, approximate),
     ),
-    examples=(("gelu_to_x(a, x)", "a=3,x=3"), ("gelu_to_x(a, x, 'tanh')", "a=3,x=3")),
+    examples=(("gelu_backward(a, x)", "a=3,x=3"), ("gelu_backward(a, x, 'tanh')", "a=3,x=3")),
 )
-def gelu_to_x(sent, x, *, approximate="none"):
-    """What gelu sends to x."""
+def gelu_backward(grad_output, x, *, approximate="none"):
+    """The gradient of gelu."""
     if approximate == "tanh":
         t = tanh(_inside_tanh(x))
-        return sent * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * _slope_inside_tanh(x))
-    return sent * (0.5 * (1 + erf(x * sqrt(0.5))) + x * _density(x))
+        return grad_output * (0.5 * (1 + t) + 0.5 * x * (1 - t * t) * _slope_inside_tanh(x))
+    return grad_output * (0.5 * (1 + erf(x * sqrt(0.5))) + x * _density(x))
 
 
 @elementwise(
@@ -357,7 +357,7 @@ def gelu_to_x(sent, x, *, approximate="none"):
 )
 def gelu(g, y, x, *, approximate="none"):
     """x times the probability that a standard normal variable is below x."""
-    return gelu_to_x(g, x, approximate=approximate)
+    return gelu_backward(g, x, approximate=approximate)
 
 
 @composite(

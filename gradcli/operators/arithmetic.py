@@ -130,7 +130,8 @@ def _saved_of_power(y, a, b):
     symbolic=elements.power,
     spelling="{0} ** {1}",
     domain=(0.2, 2.0),
-    caveat="to the base 0 where the exponent is 0; to the exponent nan where the base is below 0",
+    caveat="the gradient with respect to the base is 0 where the exponent is 0; with respect to "
+    "the exponent it is nan where the base is negative",
     takes="numbers",
     saved=_saved_of_power,
 )
@@ -167,7 +168,7 @@ def _is_constant(x: Node) -> bool:
     takes="numbers",
 )
 def floor_divide(g, y, a, b):
-    """Quotient rounded down."""
+    """The quotient rounded down."""
     text = "derivative for aten::floor_divide is not implemented"
     return (NoRule(f"{text}; floor(a / b) has gradient 0"),) * 2
 
@@ -205,11 +206,11 @@ def remainder(g, y, a, b):
     takes="numbers",
 )
 def abs(g, y, x):
-    """Distance from 0."""
-    return g * side(x)
+    """Absolute value."""
+    return g * sign_in_gradient(x)
 
 
-def steps(numeric, symbolic, caveat, kink, **fields):
+def piecewise_constant(numeric, symbolic, caveat, kink, **fields):
     """An operator that is constant but for its jumps, declared by its name and sentence."""
 
     def declare(named):
@@ -226,10 +227,10 @@ def steps(numeric, symbolic, caveat, kink, **fields):
     return declare
 
 
-BETWEEN_STEPS = "it is constant between its steps, and its gradient is 0"
+BETWEEN_JUMPS = "it is piecewise constant, and its gradient is 0"
 
 
-@steps(
+@piecewise_constant(
     lambda x: np.sign(np.nan_to_num(x)),
     lambda sp, x: sp.sign(x),
     "constant but for its jump at 0: the gradient is 0 everywhere",
@@ -247,44 +248,44 @@ def sign(x):
     torch=None,
     expand=sign,
 )
-def side(g, y, x):
-    """The sign of x in a gradient: its own gradient of 0 stays 0 times infinity."""
+def sign_in_gradient(g, y, x):
+    """The sign of x in a gradient; its own gradient is 0, even if the upstream one is infinite."""
     return StaysZero()
 
 
-@steps(
+@piecewise_constant(
     lambda x: np.floor(x),
     lambda sp, x: sp.floor(x),
-    BETWEEN_STEPS,
+    BETWEEN_JUMPS,
     lambda y, x: x.eq(y),
     numpy="np.floor",
     takes="numbers",
 )
 def floor(x):
-    """The largest whole number not above x."""
+    """The largest integer not above x."""
 
 
-@steps(
+@piecewise_constant(
     lambda x: np.ceil(x),
     lambda sp, x: sp.ceiling(x),
-    BETWEEN_STEPS,
+    BETWEEN_JUMPS,
     lambda y, x: x.eq(y),
     numpy="np.ceil",
     takes="numbers",
 )
 def ceil(x):
-    """The smallest whole number not below x."""
+    """The smallest integer not below x."""
 
 
-@steps(
+@piecewise_constant(
     lambda x: np.rint(x),
     elements.nearest,
-    BETWEEN_STEPS,
+    BETWEEN_JUMPS,
     lambda y, x: (x - y).abs().eq(0.5),
     numpy="np.round",
 )
 def round(x):
-    """The nearest whole number, the even one of two."""
+    """The nearest integer, the even one of two."""
 
 
 @elementwise(
@@ -328,7 +329,7 @@ def double(g, y, x):
     return g
 
 
-def _cut(name, bits):
+def _to_int(name, bits):
     return elementwise(
         lambda x: np.trunc(x).astype(f"int{bits}").astype(int),
         symbolic=lambda sp, x: sp.sign(x) * sp.floor(sp.Abs(x)),
@@ -338,15 +339,15 @@ def _cut(name, bits):
         index=lambda lower, i, x: lower.truncated(lower.of(x, i)),
         torch="torch.Tensor.{name}",
         numpy="{0}.astype(int)",
-    )(named(name, f"As whole numbers of {bits} bits, cut towards 0; no gradient.")(_no_slope))
+    )(named(name, f"Converted to int{bits}, truncated; no gradient.")(_no_gradient))
 
 
-def _no_slope(g, y, x):
+def _no_gradient(g, y, x):
     return None
 
 
-long = _cut("long", 64)
-int_ = _cut("int", 32)
+long = _to_int("long", 64)
+int_ = _to_int("int", 32)
 
 
 def copied(x):

@@ -113,14 +113,14 @@ def _check(query, key, value):
     for name, x in (("query", query), ("key", key), ("value", value)):
         if x.ndim < 2:
             raise GradcliError(
-                "shape", f"{name} needs 2 dimensions at least, not {shapes.text(x.shape)}"
+                "shape", f"{name} needs 2 dimensions at least, got {shapes.text(x.shape)}"
             )
     for a, b, what in (
         (query.shape[-1], key.shape[-1], "query and key of one length"),
         (key.shape[-2], value.shape[-2], "as many keys as values"),
     ):
         if a != b:
-            raise shapes.Conflict(f"attention needs {what}, not {a} and {b}", a, b)
+            raise shapes.Conflict(f"attention needs {what}, got {a} and {b}", a, b)
 
 
 def _repeated(x, query):
@@ -211,7 +211,7 @@ def _check_mask(mask, heads, length, keys):
     """Refuse an attn_mask that is not for each query and key, or for these of each head."""
     if mask is not None and mask.shape not in ((length, keys), (heads, length, keys)):
         wide = f"{shapes.text((length, keys))} or {shapes.text((heads, length, keys))}"
-        message = f"attn_mask has shape {wide} here, not {shapes.text(mask.shape)}"
+        message = f"attn_mask must have shape {wide} here, got {shapes.text(mask.shape)}"
         raise GradcliError("shape", message)
 
 
@@ -219,7 +219,7 @@ def _check_projections(size, *rows):
     """Refuse weights and biases that do not make a query, a key and a value of `size`."""
     for x in rows:
         if x is not None:
-            message = f"{size} features need 3 * {size} rows of weights, not {shapes.text(x.shape)}"
+            message = f"{size} features need 3 * {size} rows of weights, got {shapes.text(x.shape)}"
             shapes.require_equal(x.shape[:1], (3 * size,), message)
 
 

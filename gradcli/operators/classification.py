@@ -21,13 +21,15 @@ def _check_classes(input, target):
     axis = _class_axis(input)
     wanted = input.shape[:axis] + input.shape[axis + 1 :]
     have, want = shapes.text(target.shape), shapes.text(wanted)
-    message = f"class labels for shape {shapes.text(input.shape)} have shape {want}, not {have}"
+    message = (
+        f"class labels for shape {shapes.text(input.shape)} must have shape {want}, got {have}"
+    )
     shapes.require_equal(target.shape, wanted, message)
 
 
 def _check_probabilities(input, target):
     have, want = shapes.text(target.shape), shapes.text(input.shape)
-    message = f"probabilities for classes of shape {want} have that shape, not {have}"
+    message = f"probabilities for classes of shape {want} must have that shape, got {have}"
     shapes.require_equal(target.shape, input.shape, message)
 
 
@@ -117,7 +119,7 @@ def cross_entropy(
 ):
     """nll_loss of log_softmax; target holds class labels, or a probability for each class."""
     within = 0 <= label_smoothing <= 1
-    require(within, f"label_smoothing must be from 0 to 1, not {label_smoothing}")
+    require(within, f"label_smoothing must be from 0 to 1, got {label_smoothing}")
     axis = _class_axis(input)
     logp = input.log_softmax(dim=axis)
     if target.dtype == "float" and target.ndim == input.ndim > 1:
@@ -195,7 +197,7 @@ def _rows(x):
     """The classes of each sample as a row."""
     if x.ndim > 2:
         have = shapes.text(x.shape)
-        raise GradcliError("shape", f"this loss needs shape (batch, classes), not {have}")
+        raise GradcliError("shape", f"this loss needs shape (batch, classes), got {have}")
     return x.reshape(shape=(1,) * (2 - x.ndim) + x.shape)
 
 
@@ -265,17 +267,17 @@ def margin_terms(x, label, counted, weight=None, *, p, margin):
 def multi_margin_loss(input, target, weight=None, *, p=1, margin=1.0, reduction="mean"):
     """How far other classes come within margin of the one in target, averaged, reduced."""
     if p not in (1, 2):
-        raise GradcliError("arguments", f"p of multi_margin_loss() is 1 or 2, not {p}")
+        raise GradcliError("arguments", f"p of multi_margin_loss() must be 1 or 2, got {p}")
     rows = _rows(input)
     samples, classes = rows.shape
     have = shapes.text(target.shape)
-    message = f"multi_margin_loss() needs a label for each of {samples} samples, not {have}"
+    message = f"multi_margin_loss() needs a label for each of {samples} samples, got {have}"
     shapes.require_equal(target.shape or (1,), (samples,), message)
     label = target.reshape(shape=(samples, 1))
     others = label.ne(arange(end=classes)).unsqueeze(dim=1)
     if weight is not None:
         have, want = shapes.text(weight.shape), shapes.text((classes,))
-        message = f"the weight of multi_margin_loss() has shape {want} here, not {have}"
+        message = f"the weight of multi_margin_loss() must have shape {want} here, got {have}"
         shapes.require_equal(weight.shape, (classes,), message)
         weight = _weight_of(label, weight).unsqueeze(dim=2)
     losses = margin_terms(rows, label, others, weight, p=p, margin=margin) / classes
@@ -297,7 +299,7 @@ def multi_margin_loss(input, target, weight=None, *, p=1, margin=1.0, reduction=
 def multilabel_margin_loss(input, target, *, reduction="mean"):
     """How far other classes come within 1 of those in target, which end at -1; reduced."""
     have, want = shapes.text(target.shape), shapes.text(input.shape)
-    message = f"multilabel_margin_loss() needs labels of shape {want}, not {have}"
+    message = f"multilabel_margin_loss() needs labels of shape {want}, got {have}"
     shapes.require_equal(target.shape, input.shape, message)
     rows, target = _rows(input), _rows(target)
     classes = rows.shape[1]

@@ -122,7 +122,7 @@ def where(g, y, condition, input, other):
     return None, where(condition, g, 0), where(condition, 0, g)
 
 
-@shorthand("Tensor.where", alone=True)
+@shorthand("Tensor.where", only_aliases=True)
 def where_method(self, condition, other):
     """self where the condition holds, otherwise other."""
     return where(condition, self, other)

@@ -68,7 +68,7 @@ def _letter_sizes(equation, operands, input_shapes):
             raise GradcliError(
                 "shape",
                 f"einsum term {term!r} of {equation!r} does not fit the shape {shapes.text(s)}",
-                hint=f"it needs a letter for each dimension, {len(s)} here; ... stands for several",
+                hint=f"it needs a subscript for each dimension, {len(s)} here; ... means several",
             )
         head, _, tail = term.partition("...")
         for letter, n in [
@@ -78,10 +78,11 @@ def _letter_sizes(equation, operands, input_shapes):
             have = sizes.get(letter, n)
             if have != n and 1 not in (have, n):
                 raise shapes.Conflict(
-                    f"einsum letter {letter!r} of {equation!r} is {have} here and {n} there",
+                    f"subscript {letter!r} of {equation!r} has size {have} in one operand and {n} "
+                    "in another",
                     have,
                     n,
-                    "a letter stands for one size: sizes that may differ have letters of their own",
+                    "a subscript has one size: sizes that may differ need different subscripts",
                 )
             sizes[letter] = have if n == 1 else n
     return sizes
@@ -108,8 +109,8 @@ def _einsum(*xs, equation):
 
 
 def _flops(out, *input_shapes, equation):
-    """FLOP: two at a time, in the order in which they are computed, each a product for every place
-    of all letters of the two, and an addition where a letter is summed over.
+    """FLOP: two at a time, in the order in which they are computed, each a product for every
+    combination of their subscripts, and an addition where a subscript is summed over.
     """
     operands, right = _without_dots(equation, [len(s) for s in input_shapes])
     sizes = _letter_sizes(equation, operands, input_shapes)
@@ -123,8 +124,8 @@ def _flops(out, *input_shapes, equation):
     return total
 
 
-def _between(out, *input_shapes, equation):
-    """Elements of the products on the way that are held together, the largest two."""
+def _workspace(out, *input_shapes, equation):
+    """Elements of the two largest intermediate products, which are in memory at the same time."""
     operands, right = _without_dots(equation, [len(s) for s in input_shapes])
     sizes = _letter_sizes(equation, operands, input_shapes)
     built, left = [0, 0], list(operands)
@@ -137,7 +138,7 @@ def _between(out, *input_shapes, equation):
 
 
 def _order(operands, right, input_shapes):
-    """Which operands are multiplied at a time; what comes out is put last."""
+    """The contraction path: which operands are multiplied at a time; their product comes last."""
     if len(operands) < 3:
         return [tuple(range(len(operands)))]
     stand_ins = [np.broadcast_to(np.False_, s) for s in input_shapes]
@@ -145,7 +146,7 @@ def _order(operands, right, input_shapes):
 
 
 def _without_dots(equation, ranks):
-    """The letters of each operand and of the output, with letters in the place of dots."""
+    """The subscripts of each operand and of the output, with letters for an ellipsis."""
     operands, right = spelled_out(equation, ranks)
     free = [k for k in ascii_letters if k not in equation]
     counts = [rank - len(t.replace("...", "")) for t, rank in zip(operands, ranks, strict=True)]
@@ -175,10 +176,10 @@ def _without_repeats(term):
         ("einsum('ij->', a)", "a=2x3"),
     ),
     flops=_flops,
-    workspace=_between,
+    workspace=_workspace,
 )
 def einsum(g, y, *operands, equation):
-    """Products summed over the letters that the output leaves out."""
+    """Products summed over the subscripts that the output lacks."""
     ranks = [x.ndim for x in operands]
     letters, right = spelled_out(equation, ranks)
     if _hidden(letters, ranks):
@@ -188,8 +189,8 @@ def einsum(g, y, *operands, equation):
 
 
 def _hidden(terms, ranks):
-    """Whether dots behind letters stand for fewer dimensions than other dots do: a gradient would
-    have the others among its own dimensions.
+    """Whether an ellipsis after subscripts has fewer dimensions than another one: the gradient of
+    its operand would have the further dimensions in its middle.
     """
     dotted = [(t, rank - len(t) + 3) for t, rank in zip(terms, ranks, strict=True) if "..." in t]
     most = max((count for _, count in dotted), default=0)
@@ -197,11 +198,9 @@ def _hidden(terms, ranks):
 
 
 def _einsum_to(k, g, operands, terms, right, sizes):
-    """The gradient of operand k: the same sum with g in its place, and what g lacks put back."""
+    """The gradient of operand k: the sum with g in its place, and with subscripts that g lacks."""
     term = terms[k]
-    others = [
-        (t, o) for place, (t, o) in enumerate(zip(terms, operands, strict=True)) if place != k
-    ]
+    others = [(t, o) for n, (t, o) in enumerate(zip(terms, operands, strict=True)) if n != k]
     known = set(right).union(*(_in_full(t, o.shape, sizes) for t, o in others))
     lone = [letter for letter in dict.fromkeys(term) if letter not in known and letter != "."]
     factors = [(right, g), *others]
@@ -217,14 +216,14 @@ def _einsum_to(k, g, operands, terms, right, sizes):
 
 
 def _in_full(term, s, sizes):
-    """The letters of an operand, without those along which it is broadcast."""
+    """The subscripts of an operand, without those along which it is broadcast."""
     letter_sizes = _letter_sizes(term, [term], [s])
     return {letter for letter, n in letter_sizes.items() if n == sizes[letter]}
 
 
 def _onto_diagonal(out, term, result, sizes):
-    """From the letters `found` to those of term. A letter twice in one operand reads its diagonal:
-    the gradient lies there, 0 elsewhere.
+    """`out` with subscripts `result` as a tensor with those of `term`. A subscript that an operand
+    repeats reads its diagonal: the gradient is there, and 0 elsewhere.
     """
     fresh = iter(k for k in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if k not in term)
     seen, renamed, links = set(), "", []
@@ -241,12 +240,12 @@ def _onto_diagonal(out, term, result, sizes):
 
 
 def _off_diagonal(term, rank, sizes):
-    """Where the places of a letter that stands twice differ, in a tensor of so many dimensions."""
-    places = dict(enumerate(term.partition("...")[0]))
-    places |= {rank - 1 - k: letter for k, letter in enumerate(reversed(term.partition("...")[2]))}
+    """The mask of indices off the diagonals of repeated subscripts, for a tensor of this rank."""
+    names = dict(enumerate(term.partition("...")[0]))
+    names |= {rank - 1 - k: letter for k, letter in enumerate(reversed(term.partition("...")[2]))}
     apart = []
-    for letter in dict.fromkeys(places.values()):
-        first, *others = sorted(place for place, name in places.items() if name == letter)
+    for letter in dict.fromkeys(names.values()):
+        first, *others = sorted(axis for axis, name in names.items() if name == letter)
         for other in others:
             shape = [sizes[letter] if d in (first, other) else 1 for d in range(rank)]
             apart.append(eye(n=sizes[letter]).eq(0).reshape(shape=tuple(shape)))
@@ -295,18 +294,20 @@ def _letters(term):
     if not isinstance(term, tuple | list):
         raise GradcliError(
             "arguments",
-            "einsum() without an equation takes a list of numbers after each tensor",
+            "einsum() without an equation takes a sublist of subscripts after each tensor",
             hint="as in einsum(a, [0, 1], b, [1, 2], [0, 2])",
         )
     known: dict[Any, str] = {**dict(enumerate(ascii_letters)), ...: "..."}
     odd = [k for k in term if isinstance(k, bool) or k not in known]
     if odd:
         most = len(ascii_letters) - 1
-        raise GradcliError("arguments", f"einsum() takes numbers from 0 to {most}, not {odd[0]!r}")
+        raise GradcliError(
+            "arguments", f"subscripts of einsum() must be from 0 to {most}, got {odd[0]!r}"
+        )
     return "".join(known[k] for k in term)
 
 
-# ---- sums over dimensions named by their place ---------------------------------------------------
+# ---- sums over dimensions named by axis ----------------------------------------------------------
 
 
 def _contracted(a, b, dims):
@@ -318,7 +319,7 @@ def _contracted(a, b, dims):
         return tuple(range(a.ndim - dims, a.ndim)), tuple(range(dims))
     left, right = ((d,) if isinstance(d, int) else d for d in dims)
     if len(left) != len(right):
-        raise GradcliError("arguments", f"tensordot() needs as many dims of a as of b, not {dims}")
+        raise GradcliError("arguments", f"tensordot() needs as many dims of a as of b, got {dims}")
     for over, x in ((left, a), (right, b)):
         shapes.axes(over, x.ndim)  # none of them twice
     return (

@@ -20,7 +20,7 @@ class _Grouped(Kernel):
         super().__init__(n, size, stride, padding, dilation)
         self.groups = groups
         if not isinstance(groups, int) or groups < 1:
-            raise GradcliError("arguments", f"groups must be above 0, not {groups!r}")
+            raise GradcliError("arguments", f"groups must be positive, got {groups!r}")
 
     def sums(self, pattern, batched, *operands):
         """einsum of parts, kernels and outputs.
@@ -46,7 +46,7 @@ class _Grouped(Kernel):
         padded = tuple(m + a + b for m, (a, b) in zip(input[-n:], self.edges))
         needed = (*input[: -n - 1], weight[0], *self.positions(padded))
         have, want = shapes.text(output_size), shapes.text(needed)
-        message = f"the gradient of conv{n}d()'s output has the shape {have}, not {want}"
+        message = f"the gradient of conv{n}d()'s output must have the shape {have}, got {want}"
         shapes.require_equal(output_size, needed, message)
 
     def merged(self, x, dim):
@@ -60,7 +60,7 @@ class _Grouped(Kernel):
 
 def _kernel(n, input, weight, stride, padding, dilation, groups):
     """The kernel of a convolution, for the shapes of input and weight, which are checked."""
-    require(all(map(is_whole, (*input, *weight))), "a size is a whole number")
+    require(all(map(is_whole, (*input, *weight))), "a size must be an integer")
     channels = weight[1] * groups if len(weight) > 1 else 0
     _check(f"conv{n}d", n, input, weight, groups, channels)
     return _Grouped(n, weight, stride, padding, dilation, groups)
@@ -207,7 +207,7 @@ def _spread(kernel, weight, g, size):
     n = kernel.n
     outputs, kernels = kernel.grouped(g, -n - 1), kernel.grouped(weight, 0)
     parts = kernel.sums("ngoP,goiK->ngiPK", g.ndim == n + 2, outputs, kernels)
-    return kernel.laid_out(kernel.merged(parts, -2 * n - 2), size)
+    return kernel.transposed(kernel.merged(parts, -2 * n - 2), size)
 
 
 def _by_weight(n):
@@ -308,16 +308,16 @@ for _n in (1, 2, 3):
         _declare(_n)
 
 
-@shorthand(takes="numbers of one kind", switches=("transposed",))
+@shorthand(takes="numbers of one kind", booleans=("transposed",))
 def convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
     """conv1d, conv2d or conv3d, or their transposes, by the dimensions of input."""
     count = as_node(input).ndim - 2
     if count not in (1, 2, 3):
-        raise GradcliError("shape", f"convolution() takes 3 to 5 dimensions, not {count + 2}")
+        raise GradcliError("shape", f"convolution() takes 3 to 5 dimensions, got {count + 2}")
     name = f"conv_transpose{count}d" if transposed else f"conv{count}d"
     padded = output_padding if isinstance(output_padding, tuple) else (output_padding,)
     fits = all(is_whole(p) and p >= 0 for p in padded)
-    require(fits, f"output_padding of convolution() is 0 or more, not {output_padding!r}")
+    require(fits, f"output_padding of convolution() must be at least 0, got {output_padding!r}")
     how = {"output_padding": output_padding} if transposed else {}
     how |= {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
     return OPS[name](input, weight, bias, **how)

@@ -3,7 +3,7 @@
 from ..errors import GradcliError
 from ..graphs import as_node
 from ..lazy import np
-from .families import given_once, is_whole, named, require, shorthand
+from .families import exactly_one, is_whole, named, require, shorthand
 from .leaves import filled_as, numbers, ones
 
 
@@ -15,7 +15,7 @@ def _call(name, *args, **named):
 def _sizes(name, sizes, size):
     """The sizes of new_zeros(2, 3), new_zeros((2, 3)) and new_zeros(size=(2, 3))."""
     listed = sizes[0] if len(sizes) == 1 and isinstance(sizes[0], tuple) else sizes or None
-    return given_once(f"x.{name}(2, 3)", "size", listed, size)
+    return exactly_one(f"x.{name}(2, 3)", "size", listed, size)
 
 
 @shorthand()
@@ -49,7 +49,7 @@ def scalar_tensor(s):
     return as_node(float(s))
 
 
-@shorthand(of_numbers=True, makes=lambda start, end, steps, base=10.0: 2 * steps)
+@shorthand(of_numbers=True, allocates=lambda start, end, steps, base=10.0: 2 * steps)
 def logspace(start, end, steps, base=10.0):
     """Powers of base, their exponents evenly spaced."""
     array = np.power(float(base), np.linspace(start, end, steps))
@@ -65,7 +65,7 @@ def _steps(*args, **named):
     return (last - first) / step + 1
 
 
-@shorthand("torch.range", alone=True, of_numbers=True, makes=_steps)
+@shorthand("torch.range", only_aliases=True, of_numbers=True, allocates=_steps)
 def range_with_its_end(start=0, end=None, step=1):
     """start, start + step, ... up to end, which is one of them."""
     first, last, step = _ends(start, end, step)
@@ -79,7 +79,7 @@ def _of_a_matrix(row, col, offset=0):
     return row * col
 
 
-@shorthand(of_numbers=True, makes=_of_a_matrix)
+@shorthand(of_numbers=True, allocates=_of_a_matrix)
 def tril_indices(row, col, offset=0):
     """Rows and columns of the elements on and below a diagonal."""
     _check_matrix("tril_indices", row, col, offset)
@@ -87,7 +87,7 @@ def tril_indices(row, col, offset=0):
     return numbers(indices, _call("tril_indices", row, col, offset))
 
 
-@shorthand(of_numbers=True, makes=_of_a_matrix)
+@shorthand(of_numbers=True, allocates=_of_a_matrix)
 def triu_indices(row, col, offset=0):
     """Rows and columns of the elements on and above a diagonal."""
     _check_matrix("triu_indices", row, col, offset)
@@ -97,7 +97,10 @@ def triu_indices(row, col, offset=0):
 
 def _check_matrix(name, row, col, offset):
     whole = is_whole(row) and is_whole(col) and is_whole(offset)
-    require(whole and min(row, col) >= 0, f"{name}() takes whole numbers, of rows and columns >= 0")
+    require(
+        whole and min(row, col) >= 0,
+        f"row, col and offset of {name}() must be integers, row and col at least 0",
+    )
 
 
 # ---- windows -------------------------------------------------------------------------------------
@@ -113,7 +116,7 @@ def _window(name, sentence, values):
         array = values(window_length + bool(periodic), *shape, **named)[:window_length]
         return numbers(array, _call(name, window_length, bool(periodic), *shape, **named))
 
-    return shorthand(of_numbers=True, makes=_with_temporaries)(meaning)
+    return shorthand(of_numbers=True, allocates=_with_temporaries)(meaning)
 
 
 def _with_temporaries(window_length, *_, **__):

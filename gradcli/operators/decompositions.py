@@ -82,7 +82,7 @@ def row_exchanges(g, y, packed, pivots):
     return None, None
 
 
-def _of_lu(name, place, **fields):
+def _of_lu(name, k, **fields):
     """One of the three matrices of P @ L @ U."""
     return operator(
         symbolic=PIVOTS,
@@ -90,7 +90,7 @@ def _of_lu(name, place, **fields):
         torch=LINALG + "lu",
         spelling=f"linalg.lu({{0}}).{name}",
         flops=of_each_matrix(elimination),
-        numpy=f"scipy.linalg.lu({{0}})[{place}]",
+        numpy=f"scipy.linalg.lu({{0}})[{k}]",
         jax="",
         **fields,
     )
@@ -201,7 +201,7 @@ def _check_pivoting(pivot):
         )
 
 
-@shorthand("linalg.lu", alone=True, takes="floats")
+@shorthand("linalg.lu", only_aliases=True, takes="floats")
 def lu_parts(A, *, pivot=True):
     """P, L and U such that P @ L @ U is A."""
     _check_pivoting(pivot)
@@ -298,12 +298,12 @@ def _qr(y, x, **mode):
     return qr_q(x, **mode), qr_r(x, **mode)
 
 
-def _of_qr(name, place, **fields):
+def _of_qr(name, k, **fields):
     """One of the two matrices of Q @ R."""
 
     def value(x, *, mode):
         full = "complete" if mode == "complete" else "reduced"
-        return np.linalg.qr(x + 0.0, full)[place]  # the sign of -0.0 counts in OpenBLAS alone
+        return np.linalg.qr(x + 0.0, full)[k]  # the sign of -0.0 counts in OpenBLAS alone
 
     return operator(
         value=value,
@@ -313,7 +313,7 @@ def _of_qr(name, place, **fields):
         torch=LINALG + "qr",
         saved=_qr,
         spelling=f"linalg.qr({{0}}, mode={{mode}}).{name}",
-        numpy=f"np.linalg.qr({{0}}, {{mode?}})[{place}]",
+        numpy=f"np.linalg.qr({{0}}, {{mode?}})[{k}]",
         **fields,
     )
 
@@ -358,11 +358,11 @@ def qr_r(g, y, x, *, mode="reduced"):
     return with_zeros(back, columns - rows, -1) + Q @ g
 
 
-@shorthand("linalg.qr", alone=True, takes="floats")
+@shorthand("linalg.qr", only_aliases=True, takes="floats")
 def qr_parts(A, mode="reduced"):
     """Q with orthogonal columns and R upper triangular such that Q @ R is A."""
     if mode not in ("reduced", "complete", "r"):
-        raise GradcliError("arguments", f"mode is 'reduced', 'complete' or 'r', not {mode!r}")
+        raise GradcliError("arguments", f"mode must be 'reduced', 'complete' or 'r', got {mode!r}")
     A = as_node(A)
     Q = zeros(size=(0,)) if mode == "r" else qr_q(A, mode=mode)
     return Outputs((Q, qr_r(A, mode=mode)), ("Q", "R"))

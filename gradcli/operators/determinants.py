@@ -103,7 +103,7 @@ def _det(x):
 def _matrix_shape(x, y, *_):
     """The shape of x, whose determinants y are."""
     batch = square(x)[:-2]
-    text = f"y is det(x), of shape {shapes.text(batch)}, not {shapes.text(y)}"
+    text = f"y must be det(x), of shape {shapes.text(batch)}, got {shapes.text(y)}"
     shapes.require_equal(y, batch, text)
     return x
 

@@ -11,7 +11,7 @@ from .shaping import flatten
 def _is_matrix(s, *, diagonal):
     if len(s) < 2:
         raise GradcliError("shape", f"a triangle needs a matrix, and the shape is {shapes.text(s)}")
-    require(is_whole(diagonal), f"diagonal is a whole number, not {diagonal!r}")
+    require(is_whole(diagonal), f"diagonal must be an integer, got {diagonal!r}")
     return s
 
 
@@ -128,14 +128,14 @@ def diagonal(g, y, x, *, offset=0, dim1=0, dim2=1):
     return zeros(size=x.shape).diagonal_scatter(g, offset=offset, dim1=dim1, dim2=dim2)
 
 
-@shorthand("linalg.diagonal", alone=True)
+@shorthand("linalg.diagonal", only_aliases=True)
 def matrix_diagonal(A, *, offset=0, dim1=-2, dim2=-1):
     """A diagonal of the last two dimensions."""
     return diagonal(A, offset=offset, dim1=dim1, dim2=dim2)
 
 
 def _met(lower, i, size, *, offset, dim1, dim2):
-    """Whether a place is on the diagonal, and the place in what stands there."""
+    """Whether an index is on the diagonal, and the index of that element of the diagonal."""
     first, second = _plane(i, dim1, dim2)
     row = lower.plus(i[first], -max(-offset, 0))
     on = lower.delta(row, lower.plus(i[second], -max(offset, 0)))
@@ -146,8 +146,8 @@ def _met(lower, i, size, *, offset, dim1, dim2):
 def _over_diagonal(lower, i, x, src, **where):
     if not src.numel:
         return lower(x, i)
-    on, place = _met(lower, i, src.shape[-1], **where)
-    return lower.choice(on, lower(src, place), lower(x, i))
+    on, index = _met(lower, i, src.shape[-1], **where)
+    return lower.choice(on, lower(src, index), lower(x, i))
 
 
 @overwriting(
@@ -175,8 +175,8 @@ def _embedded(x, *, offset, dim1, dim2):
 
 
 def _off_diagonal(lower, i, x, **where):
-    on, place = _met(lower, i, x.shape[-1], **where)
-    return lower.product(on, lower(x, place))
+    on, index = _met(lower, i, x.shape[-1], **where)
+    return lower.product(on, lower(x, index))
 
 
 @movement(

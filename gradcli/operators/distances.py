@@ -16,28 +16,28 @@ from .losses import SINGLE_EPS, held_above, loss, reduced
 from .norms import norm_by_powers, vector_norm
 from .pointwise import F
 
-# ---- length of a difference ----------------------------------------------------------------------
+# ---- norms of a difference -----------------------------------------------------------------------
 
 
 def _unless_nan(x, value):
     return unless(x.ne(x), value, instead=nan)
 
 
-def _largest_size(x, axis, keepdims, *, skip_nan):
+def _norm_inf(x, axis, keepdims, *, skip_nan):
     largest = np.fmax if skip_nan else np.maximum
     return largest.reduce(np.abs(x), axis=axis, keepdims=keepdims, initial=0)
 
 
 @reduction(
-    _largest_size,
+    _norm_inf,
     symbolic=lambda sp, *xs, skip_nan: vector_norm.symbolic(sp, *xs, ord=inf),
     expand=lambda x, *, dim, keepdim, skip_nan: abs(x).amax(dim=dim, keepdim=keepdim),
     torch=None,
-    examples=(("largest_size(x, dim=1)", "x=2x3"),),
+    examples=(("norm_inf(x, dim=1)", "x=2x3"),),
     method=False,
 )
-def largest_size(g, y, x, dim, *, skip_nan=False):
-    """The largest |x| along dim; where several are, each takes the whole gradient."""
+def norm_inf(g, y, x, dim, *, skip_nan=False):
+    """norm(x, inf) along dim; each of the elements that are tied takes the whole gradient."""
     return _unless_nan(y - abs(x), g * sign(x) * abs(x).eq(y))
 
 
@@ -46,16 +46,16 @@ def largest_size(g, y, x, dim, *, skip_nan=False):
     symbolic=lambda sp, *xs: vector_norm.symbolic(sp, *xs, ord=1),
     expand=lambda x, *, dim, keepdim: abs(x).sum(dim=dim, keepdim=keepdim),
     torch=None,
-    examples=(("total_size(x, dim=1)", "x=2x3"),),
+    examples=(("norm_1(x, dim=1)", "x=2x3"),),
     method=False,
 )
-def total_size(g, y, x, dim):
-    """The sum of |x| along dim, with a gradient of nan at nan, where abs has 0."""
+def norm_1(g, y, x, dim):
+    """norm(x, 1) along dim, with a gradient of nan at nan, where abs has 0."""
     return _unless_nan(x, g * sign(x))
 
 
-def _length_rule(g, y, x, *, p):
-    """In PyTorch's order, with 0 where nothing is far from nothing, whatever comes back to it."""
+def _norm_p_rule(g, y, x, *, p):
+    """In PyTorch's order of operations; 0 at distance 0, even if g is inf or nan."""
     y, g = y.unsqueeze(dim=-1), g.unsqueeze(dim=-1)
     none = y.eq(0) | x.eq(0) if p < 1 else y.eq(0)
     if p == 2:
@@ -66,31 +66,31 @@ def _length_rule(g, y, x, *, p):
 
 
 @composite(
-    rule=_length_rule,
+    rule=_norm_p_rule,
     shape=lambda s, *, p: s[:-1],
     rows=lambda s, *, p: (len(s) > 1,),
     dtype="float",
     value=lambda x, *, p: norm_by_powers(x, -1, False, ord=p),
     method=True,
-    examples=(("length(x)", "x=2x3"), ("length(x, p=3.0)", "x=2x3")),
+    examples=(("norm_p(x)", "x=2x3"), ("norm_p(x, p=3.0)", "x=2x3")),
     torch=None,
 )
-def length(x, *, p=2):
-    """norm(x, p, dim=-1), with a gradient of 0 at the zero vector whatever comes back to it."""
+def norm_p(x, *, p=2):
+    """norm(x, p, dim=-1), with a gradient of 0 at the zero vector, even if g is inf or nan."""
     return vector_norm(x, dim=-1, ord=p)
 
 
-def _length(x, p, *, skip_nan=False):
-    """The length of each vector in the last dimension, as cdist and pdist have it; where the
-    largest element is it, only pdist counts nan as the largest.
+def _norm(x, p, *, skip_nan=False):
+    """The p-norm of each vector in the last dimension, as of cdist and pdist; the maximum of cdist
+    ignores nan, that of pdist propagates it.
     """
     if not p >= 0:
-        raise GradcliError("arguments", f"a distance needs p of at least 0, not {p}")
+        raise GradcliError("arguments", f"p of a distance must be at least 0, got {p}")
     if p == 0:
         return abs(x).ceil().clamp(max=1).sum(dim=-1)
     if p == 1:
-        return total_size(x, dim=-1)
-    return largest_size(x, dim=-1, skip_nan=skip_nan) if p == inf else length(x, p=p)
+        return norm_1(x, dim=-1)
+    return norm_inf(x, dim=-1, skip_nan=skip_nan) if p == inf else norm_p(x, p=p)
 
 
 EUCLID = "use_mm_for_euclid_dist"
@@ -144,7 +144,7 @@ def cdist(x1, x2, *, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
     differences = _differences(x1, x2)
     if _multiplied(x1, x2, p, compute_mode):
         differences = _squared_as_products(differences, x1, x2)
-    return _length(differences, p, skip_nan=True)
+    return _norm(differences, p, skip_nan=True)
 
 
 def _squared_as_products(differences, x1, x2):
@@ -185,7 +185,7 @@ def _all_pairs(s, **_):
 )
 def pdist(input, *, p=2.0):
     """The distance of each row from each row after it."""
-    return _length(_of_pairs(input), p)
+    return _norm(_of_pairs(input), p)
 
 
 @shorthand(takes="floats, no masks")
@@ -234,7 +234,7 @@ def _short(y, x1, x2, *, dim, eps):
 )
 def cosine_similarity(x1, x2, *, dim=1, eps=1e-08):
     """The cosine of the angle between vectors along dim, whose lengths are held above eps."""
-    require(eps >= 0, f"eps of cosine_similarity() is 0 or above, not {eps}")
+    require(eps >= 0, f"eps of cosine_similarity() must be at least 0, got {eps}")
     directions = []
     for x in _alike(x1, x2):
         length = held_above(vector_norm(x, dim=dim, keepdim=True), min=eps)
@@ -284,9 +284,11 @@ def triplet_margin_loss(
 ):
     """How far anchor is from being nearer to positive than to negative by margin, reduced."""
     if margin <= 0:
-        raise GradcliError("arguments", f"the margin must be above 0, not {margin}")
+        raise GradcliError("arguments", f"margin must be positive, got {margin}")
     if not anchor.ndim == positive.ndim == negative.ndim:
-        raise GradcliError("shape", "triplet_margin_loss() needs tensors of as many dimensions")
+        raise GradcliError(
+            "shape", "triplet_margin_loss() needs tensors with the same number of dimensions"
+        )
     near = pairwise_distance(anchor, positive, p=p, eps=eps)
     far = pairwise_distance(anchor, negative, p=p, eps=eps)
     if swap:

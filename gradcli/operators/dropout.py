@@ -14,15 +14,15 @@ def _dropout(name, *names, training_by_default, sentence, ranks=None):
         x = as_node(input)
         if ranks and x.ndim not in ranks:
             wanted, have = " or ".join(map(str, ranks)), shapes.text(x.shape)
-            raise GradcliError("shape", f"{name}() takes {wanted} dimensions, not {have}")
+            raise GradcliError("shape", f"{name}() takes {wanted} dimensions, got {have}")
         return _dropped(name, x, p, training if train is None else train)
 
-    return shorthand(*names, switches=("train",))(meaning)
+    return shorthand(*names, booleans=("train",))(meaning)
 
 
 def _dropped(name, input, p, training):
     if not 0 <= p <= 1:
-        raise GradcliError("arguments", f"p of {name}() is a probability, from 0 to 1, not {p}")
+        raise GradcliError("arguments", f"p of {name}() must be from 0 to 1, got {p}")
     if not training or p == 0 or input.numel == 0:
         return input
     if p == 1:

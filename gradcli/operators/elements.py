@@ -20,7 +20,7 @@ IMPLIED = {  # what holds where a relation does, and what does not
     "Ne": ((), ("Eq",)),
 }
 SMALL = 12  # nodes of an expression that SymPy is asked to decide about
-COMPARED = 32  # elements among which the place of the extreme one is written out
+COMPARED = 32  # elements among which the index of the extreme one is written out
 JOINED = 256  # parts of a condition
 
 
@@ -101,7 +101,7 @@ def _assuming(sp, x, condition, holds: bool):
 
 
 def replaced(sp, x, known):
-    """x with expressions in the place of others, and nothing else changed."""
+    """x with expressions substituted for others, and nothing else changed."""
     result = known.get(x)
     if result is None:
         parts = [replaced(sp, part, known) for part in x.args]
@@ -256,9 +256,9 @@ def above_zero(sp, x, a, b):
     return choice(sp, compare(sp, "Gt", x, sp.S.Zero), a, b)
 
 
-def place(sp, kind, *elements):
+def argextreme(sp, kind, *elements):
     """Where the first of the largest ("Max") or smallest ("Min") elements stands."""
-    require_few(elements, COMPARED, "place of the extreme")
+    require_few(elements, COMPARED, "index of the extreme")
     out = sp.Integer(len(elements) - 1)
     for k in reversed(range(len(elements) - 1)):
         relation = "Ge" if kind == "Max" else "Le"
@@ -273,8 +273,8 @@ def extreme_along(kind):
 
 
 def place_along(kind):
-    """A `symbolic` field: the place of the extreme element along `dim`, or among all."""
-    return lambda sp, x, *, dim, keepdim: _along(sp, place, kind, x, dim, keepdim)
+    """A `symbolic` field: the index of the extreme element along `dim`, or among all."""
+    return lambda sp, x, *, dim, keepdim: _along(sp, argextreme, kind, x, dim, keepdim)
 
 
 def _along(sp, function, kind, x, dim, keepdim):
@@ -303,7 +303,7 @@ def at_place(sp, index, size, element):
         return cases(sp, index, lambda branch: at_place(sp, branch, size, element))
     if index.has(sp.Piecewise):
         message = (
-            "there are no symbols for this: the place of an element depends on many conditions"
+            "there are no symbols for this: the index of an element depends on many conditions"
         )
         raise GradcliError("needs-value", message, hint="give the inputs values with --value")
     out = element(size - 1)
@@ -338,8 +338,8 @@ def scattered(sp, by_number, v, index, shape, dim):
             there = list(where)
             there[dim] = k
 
-            def element(place, k=k, where=where):
-                return v[where] if place == k else sp.S.Zero
+            def element(index, k=k, where=where):
+                return v[where] if index == k else sp.S.Zero
 
             out[tuple(there)] += at_place(sp, index[where], shape[dim], element)
     return out
@@ -366,7 +366,7 @@ def power(sp, a, b):
 
 
 def nearest(sp, x):
-    """The nearest whole number, the even one of two."""
+    """The nearest integer, the even one of two."""
     return sp.Integer(round(float(x))) if x.is_number else sp.Function("round", real=True)(x)
 
 
@@ -397,7 +397,7 @@ SORTED = 4  # elements whose order is written out
 
 
 def places_in_order(sp, row, is_descending):
-    """The places of the elements in order."""
+    """The indices that sort the elements."""
     require_few(row, SORTED, "order")
 
     def before(i, j):

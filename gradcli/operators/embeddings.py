@@ -1,4 +1,4 @@
-"""Rows of a table, looked up by whole numbers."""
+"""Rows of a table, looked up by integers."""
 
 from ..errors import GradcliError
 from ..graphs import as_node, shapes
@@ -23,9 +23,11 @@ def _table(s, max_norm, padding_idx, name):
             hint="leave max_norm out",
         )
     if len(s) != 2:
-        raise GradcliError("shape", f"{name}() needs a matrix as weight, not {shapes.text(s)}")
+        raise GradcliError(
+            "shape", f"weight of {name}() must be a matrix, got shape {shapes.text(s)}"
+        )
     whole = padding_idx is None or is_whole(padding_idx)
-    require(whole, f"padding_idx of {name}() is a whole number, not {padding_idx!r}")
+    require(whole, f"padding_idx of {name}() must be an integer, got {padding_idx!r}")
     if padding_idx is not None and not -s[0] <= padding_idx < s[0]:
         raise GradcliError("index", f"padding_idx {padding_idx} is out of range for {s[0]} rows")
 
@@ -95,7 +97,7 @@ def _frequencies(index, size):
     return zeros(size=(size,)).index_add(dim=0, index=index, source=ones).index_select(0, index)
 
 
-@shorthand(numbers=("input", "offsets"), takes=("floats", slice(1, 2)))
+@shorthand(concrete=("input", "offsets"), takes=("floats", slice(1, 2)))
 def embedding_bag(
     input,
     weight,
@@ -137,7 +139,7 @@ def embedding_bag(
 
 def _check_bags(input, mode, scale_grad_by_freq, weight, per_sample_weights):
     if mode not in ("sum", "mean", "max"):
-        raise GradcliError("arguments", f"mode is 'sum', 'mean' or 'max', not {mode!r}")
+        raise GradcliError("arguments", f"mode must be 'sum', 'mean' or 'max', got {mode!r}")
     if scale_grad_by_freq:
         raise GradcliError(
             "unsupported",
@@ -148,14 +150,14 @@ def _check_bags(input, mode, scale_grad_by_freq, weight, per_sample_weights):
         if mode != "sum":
             raise GradcliError("arguments", "per_sample_weights are for mode='sum'")
         check_kinds("embedding_bag", "floats of one kind", (weight, per_sample_weights))
-        message = "per_sample_weights of embedding_bag() have the shape of its input"
+        message = "per_sample_weights of embedding_bag() must have the shape of its input"
         shapes.require_equal(as_node(per_sample_weights).shape, np.shape(input), message)
 
 
 def _bags(input, offsets, include_last_offset):
     """The rows looked up, the bag of each, and how many bags there are."""
     index = input.value if isinstance(input, Array) else np.asarray(input)
-    require(index.dtype.kind != "b", "input of embedding_bag() holds whole numbers, not a mask")
+    require(index.dtype.kind != "b", "input of embedding_bag() must hold integers, got a mask")
     if index.ndim == 2 and offsets is None:
         return index.reshape(-1), np.repeat(np.arange(len(index)), index.shape[1]), len(index)
     if index.ndim != 1 or not isinstance(offsets, Array) or offsets.value.ndim != 1:
@@ -194,10 +196,10 @@ def _largest(rows, bag, count):
     return top if sizes.all() else where(numbers(sizes[:, None] > 0), top, 0)
 
 
-@shorthand(numbers=("input",), unless="num_classes")
+@shorthand(concrete=("input",), unless="num_classes")
 def one_hot(input, num_classes=-1):
-    """Each whole number as a row with 1 at its place; no gradient."""
-    require(is_whole(num_classes), "num_classes of one_hot() is a whole number, not a tensor")
+    """Each integer as a row with 1 at this index; no gradient."""
+    require(is_whole(num_classes), "num_classes of one_hot() must be an integer, got a tensor")
     result = input.value if isinstance(input, Array) else np.asarray(input)
     size = int(result.max(initial=-1)) + 1 if num_classes == -1 else num_classes
     in_range(result, size)

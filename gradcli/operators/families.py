@@ -88,7 +88,7 @@ def require(condition, message):
         raise GradcliError("arguments", message)
 
 
-def given_once(call, what, *inputs):
+def exactly_one(call, what, *inputs):
     """What was given in one of several ways; a refusal, with a call that is taken, if it was in
     none or in two.
     """
@@ -101,7 +101,7 @@ def given_once(call, what, *inputs):
 
 
 def is_whole(value):
-    """Whether an argument is a whole number."""
+    """Whether an argument is an integer."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
@@ -112,7 +112,7 @@ def one_of(**known):
         for name, values in known.items():
             if attrs[name] not in values:
                 text = " or ".join(map(repr, values))
-                raise GradcliError("arguments", f"{name} is {text}, not {attrs[name]!r}")
+                raise GradcliError("arguments", f"{name} must be {text}, got {attrs[name]!r}")
         return attrs
 
     return canonical
@@ -203,7 +203,7 @@ def reduced(s, *, dim, keepdim, **attrs):
     """The shape of an operator that leaves nothing, or 1, of `dim`; `attrs` are numbers."""
     for name, value in attrs.items():
         if not isinstance(value, int | float):
-            raise GradcliError("arguments", f"{name} must be a number, not {value!r}")
+            raise GradcliError("arguments", f"{name} must be a number, got {value!r}")
     return shapes.reduce(s, shapes.axes(dim, len(s)), keepdim)
 
 
@@ -244,7 +244,7 @@ def overwriting(view: Callable, **fields):
         def shape(s, src, **where):
             part = view(np.broadcast_to(np.False_, s), **where).shape
             message = f"src of {name}() must have the shape of what it replaces, "
-            message += f"{shapes.text(part)}, not {shapes.text(src)}"
+            message += f"{shapes.text(part)}, got {shapes.text(src)}"
             shapes.require_equal(src, part, message)
             return s
 
@@ -292,52 +292,52 @@ def written_out(**fields):
 class Shorthand:
     """A function of PyTorch that calls operators: `x.view(2, 3)` is a reshape.
 
-    `numbers` are the parameters whose numbers decide a shape: they arrive as Arrays, or as a whole
-    number; only where `floats` may they be other than whole numbers. `of_numbers`: no parameter is
-    a tensor; otherwise a number that comes first is taken for one. `deprecated_orders` and `takes`:
-    as of an Operator. `switches`: parameters that are True or False, besides those whose defaults
-    are. `saved`: parameters that PyTorch saves for backward, whatever its operators save.
-    `makes`: from the arguments, how many elements the arrays have that it makes itself, where that
-    may be more than its arguments have.
+    `concrete` are the parameters whose numbers decide a shape: they arrive as Arrays, or as an
+    integer; with `floats` as other numbers too, but only if the parameter `unless` is not passed.
+    `of_numbers`: no parameter is a tensor; otherwise a number that comes first is taken for one.
+    `deprecated_orders` and `takes`: as of an Operator. `booleans`: parameters that are True or
+    False, besides those whose defaults are. `saved`: parameters that PyTorch saves for backward,
+    whatever its operators save. `allocates`: from the arguments, the number of elements of the
+    arrays that it makes itself, where that may be more than its arguments have.
     """
 
     def __init__(
         self,
         function: Callable,
         names: tuple[str, ...],
-        alone: bool,
+        only_aliases: bool,
         *,
-        numbers: tuple[str, ...] = (),
+        concrete: tuple[str, ...] = (),
         unless: str | None = None,
         floats: bool = False,
         of_numbers: bool = False,
         deprecated_orders: tuple[str, ...] = (),
         takes: Takes = "any",
-        makes: Callable[..., float] | None = None,
-        switches: tuple[str, ...] = (),
+        allocates: Callable[..., float] | None = None,
+        booleans: tuple[str, ...] = (),
         saved: tuple[str, ...] = (),
     ):
-        self.makes, self.saved = makes, saved
-        self.function, self.numbers, self.floats = function, numbers, floats
-        self.unless, self.switches = unless, switches
+        self.allocates, self.saved = allocates, saved
+        self.function, self.concrete, self.floats = function, concrete, floats
+        self.unless, self.booleans = unless, booleans
         self.of_numbers, self.deprecated_orders = of_numbers, deprecated_orders
         self.takes = takes
-        self.name = names[0] if alone else function.__name__.rstrip("_")
+        self.name = names[0] if only_aliases else function.__name__.rstrip("_")
         self.sentence = (function.__doc__ or "").strip()
-        for name in names if alone else (self.name, *names):
+        for name in names if only_aliases else (self.name, *names):
             SHORTHANDS[name] = self
 
     @property
-    def places(self) -> tuple[str, ...]:
+    def positional(self) -> tuple[str, ...]:
         """The positional parameters."""
         return _names(self.function)
 
     def __call__(self, /, *args, **named):
         named = {self._meant(name): value for name, value in named.items()}
-        by_name = in_deprecated_order(args, self.deprecated_orders, self.places)
+        by_name = in_deprecated_order(args, self.deprecated_orders, self.positional)
         if by_name:
             args, named = (), by_name | named
-        self._check_switches(args, named)
+        self._check_booleans(args, named)
         try:
             return self.function(*args, **named)
         except TypeError as error:
@@ -355,10 +355,10 @@ class Shorthand:
         """How many elements the arrays have that a call makes; 0 where it does not take these
         arguments, which it says itself.
         """
-        if self.makes is None:
+        if self.allocates is None:
             return 0
         try:
-            return int(self.makes(*args, **{self._meant(k): v for k, v in named.items()}))
+            return int(self.allocates(*args, **{self._meant(k): v for k, v in named.items()}))
         except MISUSES:
             return 0
 
@@ -373,24 +373,26 @@ class Shorthand:
     def _meant(self, name: str) -> str:
         """The parameter that a name means: its own, NumPy's, or that of the first tensor."""
         name = {"axis": "dim", "keepdims": "keepdim"}.get(name, name)
-        known = name in self.places or name in self.defaults or not self.places
-        return self.places[0] if name in FIRST_INPUT and not known else name
+        known = name in self.positional or name in self.defaults or not self.positional
+        return self.positional[0] if name in FIRST_INPUT and not known else name
 
-    def _check_switches(self, args, named):
-        for name, value in (*zip(self.places, args, strict=False), *named.items()):
-            either = name in self.switches or isinstance(self.defaults.get(name), bool)
+    def _check_booleans(self, args, named):
+        for name, value in (*zip(self.positional, args, strict=False), *named.items()):
+            either = name in self.booleans or isinstance(self.defaults.get(name), bool)
             if either and not isinstance(value, bool):
-                message = f"{name} of {self.name}() is True or False, not {value!r}"
+                message = f"{name} of {self.name}() must be True or False, got {value!r}"
                 raise GradcliError("arguments", message)
 
     @property
     def defaults(self) -> dict[str, object]:
         """The default values of its parameters."""
         values = self.function.__defaults__ or ()
-        by_place = dict(zip(reversed(self.places), reversed(values), strict=False))
+        by_place = dict(zip(reversed(self.positional), reversed(values), strict=False))
         return by_place | (self.function.__kwdefaults__ or {})
 
 
-def shorthand(*names: str, alone: bool = False, **fields):
-    """Declare a Shorthand by the name of the function and by `names`; if `alone`, only by these."""
-    return lambda function: Shorthand(function, names, alone, **fields)
+def shorthand(*names: str, only_aliases: bool = False, **fields):
+    """Declare a Shorthand by the name of the function and by `names`; with `only_aliases`, by
+    `names` alone.
+    """
+    return lambda function: Shorthand(function, names, only_aliases, **fields)

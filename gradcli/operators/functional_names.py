@@ -14,14 +14,14 @@ def _dim(x, dim):
     return dim if dim is not None else 0 if x.ndim in (0, 1, 3) else 1
 
 
-@shorthand("F.softmax", "functional.softmax", alone=True, takes="floats")
+@shorthand("F.softmax", "functional.softmax", only_aliases=True, takes="floats")
 def functional_softmax(input, dim=None, _stacklevel=3, dtype=None):
     """softmax along dim; without one along dimension 1, of one or three dimensions along 0."""
     x = as_node(input)
     return softmax(x, dim=_dim(x, dim))
 
 
-@shorthand("F.log_softmax", "functional.log_softmax", alone=True, takes="floats")
+@shorthand("F.log_softmax", "functional.log_softmax", only_aliases=True, takes="floats")
 def functional_log_softmax(input, dim=None, _stacklevel=3, dtype=None):
     """log_softmax along dim; without one along dimension 1, of one or three dimensions along 0."""
     x = as_node(input)

@@ -69,7 +69,7 @@ def _polygamma(x, *, n):
 
 
 def _derivative(*, n):
-    require(is_whole(n) and n >= 0, f"n of polygamma() is a whole number, 0 or above, not {n!r}")
+    require(is_whole(n) and n >= 0, f"n of polygamma() must be an integer of at least 0, got {n!r}")
     return {"n": n}
 
 
@@ -111,7 +111,7 @@ def _sum_of_digammas(g, y, x, *, p):
 )
 def mvlgamma(x, *, p):
     """Logarithm of the gamma function of matrices with p rows."""
-    require(is_whole(p) and p > 0, f"p of mvlgamma() is a whole number above 0, not {p!r}")
+    require(is_whole(p) and p > 0, f"p of mvlgamma() must be a positive integer, got {p!r}")
     if p > WRITTEN_OUT:
         total = lgamma(_arguments(x, p)).sum(dim=-1)
     else:

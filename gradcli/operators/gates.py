@@ -7,22 +7,22 @@ from .pointwise import F, sigmoid
 from .splitting import chunk
 
 
-def _second_derivatives(h, y, sent, x, gate):
+def _second_derivatives(h, y, grad_output, x, gate):
     """In PyTorch's order of operations, which decides where infinite values give nan."""
     s = sigmoid(gate)
     slope = s * (1 - s)
     curvature = slope * (1 - s) - s * slope
-    return (1 - s) * s * x * h, h * sent * slope, h * x * sent * curvature
+    return (1 - s) * s * x * h, h * grad_output * slope, h * x * grad_output * curvature
 
 
 @written_out(rule=_second_derivatives)
-def gated_to_gate(sent, x, gate):
+def gated_backward_gate(grad_output, x, gate):
     """The gradient of gated with respect to its gate."""
     s = sigmoid(gate)
-    return (1 - s) * s * x * sent
+    return (1 - s) * s * x * grad_output
 
 
-@written_out(rule=lambda g, y, x, gate: (g * sigmoid(gate), gated_to_gate(g, x, gate)))
+@written_out(rule=lambda g, y, x, gate: (g * sigmoid(gate), gated_backward_gate(g, x, gate)))
 def gated(x, gate):
     """x times the sigmoid of a gate."""
     return x * sigmoid(gate)
@@ -38,6 +38,6 @@ def glu(input, *, dim=-1):
     """The first half along dim times the sigmoid of the second."""
     size = input.shape[shapes.axis(dim, input.ndim)] if input.ndim else 1
     if size % 2:
-        raise GradcliError("shape", f"glu() needs an even size along dimension {dim}, not {size}")
+        raise GradcliError("shape", f"glu() needs an even size along dimension {dim}, got {size}")
     first, second = chunk(input, 2, dim)
     return gated(first, second)

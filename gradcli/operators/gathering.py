@@ -38,16 +38,16 @@ BY_INDEX = {
 
 def check_index(s, index, dim, name):
     """Raise where an index of `name` reaches over a tensor of shape s."""
-    place = shapes.axis(dim, len(s))
+    axis = shapes.axis(dim, len(s))
     if 0 in index:
         return
     if max(len(index), 1) != max(len(s), 1):
         raise GradcliError(
             "shape",
-            f"{name}() needs an index with {len(s)} dimensions, as the input has, not {len(index)}",
+            f"{name}() needs an index with {len(s)} dimensions, as the input has, got {len(index)}",
         )
     for d, (n, k) in enumerate(zip(s, index, strict=False)):
-        if d != place and k > n:
+        if d != axis and k > n:
             raise shapes.Conflict(
                 f"the index of {name}() has size {k} along dimension {d}, and the input only {n}",
                 k,
@@ -62,23 +62,23 @@ def _gathered(s, index, *, dim):
 
 def _one_a_row(s, index, *, dim):
     """The rows of x.gather(1, labels.unsqueeze(1)): as a rule there is a label for each."""
-    place = shapes.axis(dim, len(s))
-    return [*zip(s[:place], index[:place])] if index[place:] == (1,) and place else []
+    axis = shapes.axis(dim, len(s))
+    return [*zip(s[:axis], index[:axis])] if index[axis:] == (1,) and axis else []
 
 
-def flat_places(index, shape, dim):
-    """Where an index of gather and scatter points, in a tensor of this shape counted row by row."""
+def flat_indices(index, shape, dim):
+    """The row-major flat indices, in a tensor of this shape, of an index of gather or scatter."""
     if not index.size:
         return np.zeros(0, int)
     shape, index = shape or (1,), np.atleast_1d(index)
-    places = list(np.indices(index.shape, sparse=True))
-    places[dim] = in_range(index, shape[dim])
-    return np.ravel_multi_index(np.broadcast_arrays(*places), shape).reshape(-1)
+    grid = list(np.indices(index.shape, sparse=True))
+    grid[dim] = in_range(index, shape[dim])
+    return np.ravel_multi_index(np.broadcast_arrays(*grid), shape).reshape(-1)
 
 
 def _gather(x, index, *, dim):
     index = np.asarray(index)
-    return np.reshape(x, -1)[flat_places(index, np.shape(x), dim)].reshape(index.shape)
+    return np.reshape(x, -1)[flat_indices(index, np.shape(x), dim)].reshape(index.shape)
 
 
 @operator(
@@ -108,21 +108,21 @@ def take_along_dim(input, indices, dim=None):
     if dim is None:
         return gather(flatten(input), dim=0, index=flatten(indices))
     if input.ndim != indices.ndim:
-        text = f"take_along_dim() needs as many indices' dimensions as the input's {input.ndim}"
-        raise GradcliError("shape", f"{text}, not {indices.ndim}")
-    require(indices.dtype == "int", "take_along_dim() takes whole numbers as indices, no mask")
-    place = shapes.axis(dim, input.ndim)
-    size = input.shape[place]
+        text = f"indices of take_along_dim() must have {input.ndim} dimensions, as input has"
+        raise GradcliError("shape", f"{text}, got {indices.ndim}")
+    require(indices.dtype == "int", "indices of take_along_dim() must be integers, got a mask")
+    axis = shapes.axis(dim, input.ndim)
+    size = input.shape[axis]
     if size:  # PyTorch counts on from the other end
         wrapped = remainder(indices, size)
         indices = where(indices < 0, wrapped, where(indices >= size, wrapped, indices))
-    wide = shapes.broadcast(_without(input, place), _without(indices, place))
-    sizes = [(*wide[:place], x.shape[place], *wide[place + 1 :]) for x in (input, indices)]
+    wide = shapes.broadcast(_without(input, axis), _without(indices, axis))
+    sizes = [(*wide[:axis], x.shape[axis], *wide[axis + 1 :]) for x in (input, indices)]
     return gather(expand(input, shape=sizes[0]), dim=dim, index=expand(indices, shape=sizes[1]))
 
 
-def _without(x, place):
-    return tuple(1 if d == place else n for d, n in enumerate(x.shape))
+def _without(x, axis):
+    return tuple(1 if d == axis else n for d, n in enumerate(x.shape))
 
 
 # ---- a whole slice for each number ---------------------------------------------------------------
@@ -132,18 +132,18 @@ def spread(index, dim, shape):
     """An index of slices as one of elements: the index of gather for a result of this shape."""
     if not shape:
         return reshape(index, shape=())
-    place = shapes.axis(dim, len(shape))
-    along = tuple(index.numel if d == place else 1 for d in range(len(shape)))
+    axis = shapes.axis(dim, len(shape))
+    along = tuple(index.numel if d == axis else 1 for d in range(len(shape)))
     return expand(reshape(index, shape=along), shape=shape)
 
 
 def _selected(s, index, *, dim):
-    place = shapes.axis(dim, len(s))
+    axis = shapes.axis(dim, len(s))
     if len(index) > 1 or (not s and shapes.numel(index) != 1):
         raise GradcliError(
             "shape", f"index_select() needs a vector as index, not shape {shapes.text(index)}"
         )
-    return (*s[:place], shapes.numel(index), *s[place + 1 :]) if s else ()
+    return (*s[:axis], shapes.numel(index), *s[axis + 1 :]) if s else ()
 
 
 def _index_select(x, index, *, dim):
@@ -170,57 +170,57 @@ def index_select(x, index, *, dim):
     return gather(x, dim=dim, index=spread(index, dim, _selected(x.shape, index.shape, dim=dim)))
 
 
-@shorthand(numbers=("index",))
+@shorthand(concrete=("index",))
 def select(input, dim, index):
     """The slice at index along dim, without that dimension."""
-    place = shapes.axis(dim, input.ndim)
+    axis = shapes.axis(dim, input.ndim)
     if isinstance(index, Array) and index.value.size == 1:
         index = index.value.item()
-    require(is_whole(index), f"select() takes one whole number as index, not {index}")
-    return input[(*(slice(None),) * place, index)]
+    require(is_whole(index), f"index of select() must be an integer, got {index}")
+    return input[(*(slice(None),) * axis, index)]
 
 
-@shorthand("narrow_copy", numbers=("start",))
+@shorthand("narrow_copy", concrete=("start",))
 def narrow(input, dim, start, length):
     """The part of a length along dim, from start on."""
-    place = shapes.axis(dim, input.ndim)
+    axis = shapes.axis(dim, input.ndim)
     if not input.ndim:
         raise GradcliError("shape", "narrow() needs at least one dimension")
-    size = input.shape[place]
+    size = input.shape[axis]
     first = start + size if start < 0 else start
     if not 0 <= first <= first + length <= size:
         raise GradcliError(
             "index", f"there are no {length} elements from {start} on in a dimension of {size}"
         )
-    return input[(*(slice(None),) * place, slice(first, first + length))]
+    return input[(*(slice(None),) * axis, slice(first, first + length))]
 
 
 def copies(input, repeats, dim=None, *, output_size=None):
-    """How many places several counts make; one count makes none here."""
+    """The number of indices that several counts make; a single count makes none."""
     counts = repeats.value if isinstance(repeats, Array) else np.asarray(repeats)
     return counts.sum() if counts.size > 1 else 0
 
 
-@shorthand(numbers=("repeats",), makes=copies)
+@shorthand(concrete=("repeats",), allocates=copies)
 def repeat_interleave(input, repeats, dim=None, *, output_size=None):
     """Each element, or each slice along dim, so many times."""
     if dim is None:
         input, dim = flatten(input), 0
-    place = shapes.axis(dim, input.ndim)
-    size = input.shape[place]
+    axis = shapes.axis(dim, input.ndim)
+    size = input.shape[axis]
     counts = repeats.value if isinstance(repeats, Array) else np.asarray(repeats)
-    require(counts.dtype.kind != "b", "repeats of repeat_interleave() are counts, no mask")
+    require(counts.dtype.kind != "b", "repeats of repeat_interleave() must be integers, got a mask")
     if counts.size not in (1, size) or (counts < 0).any():
         raise GradcliError(
-            "arguments", f"repeat_interleave() needs one count, or {size}, each of at least 0"
+            "arguments", f"repeats must be one integer or {size} of them, each at least 0"
         )
     built = int(counts.sum()) * (size if counts.size == 1 else 1)
     if output_size not in (None, built):
-        raise GradcliError("arguments", f"output_size is {built}, not {output_size}")
+        raise GradcliError("arguments", f"output_size must be {built}, got {output_size}")
     if counts.size == 1 and input.ndim:
-        return repeat_each(input, repeats=counts.item(), dim=place)
-    places = np.repeat(np.arange(size), counts.reshape(-1))
-    return index_select(input, dim=dim, index=numbers(places))
+        return repeat_each(input, repeats=counts.item(), dim=axis)
+    repeated = np.repeat(np.arange(size), counts.reshape(-1))
+    return index_select(input, dim=dim, index=numbers(repeated))
 
 
 def _several(s, *, repeats, dim):
@@ -243,7 +243,7 @@ def repeat_each(g, y, x, *, repeats, dim):
     return g.reshape(shape=apart).sum(dim=dim + 1)
 
 
-# ---- places counted row by row -------------------------------------------------------------------
+# ---- row-major flat indices ----------------------------------------------------------------------
 
 
 def wrapped(index, size):
@@ -283,11 +283,13 @@ def check_view(size, stride, offset, limit):
     """Raise where a view of this size and stride reaches over `limit` elements."""
     if len(size) != len(stride):
         raise GradcliError(
-            "arguments", f"a stride is needed for each size: {len(size)}, not {len(stride)}"
+            "arguments", f"stride must have {len(size)} numbers, as size has, got {len(stride)}"
         )
     last = offset + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
     if min((offset, *size, *stride)) < 0 or (last >= limit and 0 not in size):
-        raise GradcliError("index", f"such a view reaches element {last}, and there are {limit}")
+        raise GradcliError(
+            "index", f"such a view reaches element {last}, and the storage has {limit}"
+        )
 
 
 @composite(
@@ -300,43 +302,43 @@ def check_view(size, stride, offset, limit):
     saved=(),
 )
 def as_strided(x, *, size, stride, storage_offset=0):
-    """A view with steps of its own through all elements in a row."""
+    """A view with these strides."""
     check_view(size, stride, storage_offset, x.numel)
-    places = as_node(storage_offset)
+    flat = as_node(storage_offset)
     for d, (n, step) in enumerate(zip(size, stride, strict=True)):
         along = reshape(arange(end=n), shape=(n, *(1,) * (len(size) - d - 1)))
-        places = places + along * step
-    return take(x, places)
+        flat = flat + along * step
+    return take(x, flat)
 
 
 def owns_memory(x, name):
-    """x, if its elements lie in memory in their order; PyTorch counts through memory here."""
+    """x, if it is no view: PyTorch indexes the storage here, which a view shares with its base."""
     if any(n.op.shares_memory(n) for n in walk([x])):
         raise GradcliError(
             "unsupported",
-            f"{name}() counts through memory, and in PyTorch this tensor has that of another",
-            hint="take(x, index) names elements of x itself",
+            f"{name}() indexes the storage, and in PyTorch this tensor is a view of another",
+            hint="take(x, index) picks elements of x itself",
         )
     return x
 
 
-@shorthand("as_strided", alone=True)
+@shorthand("as_strided", only_aliases=True)
 def as_strided_of_own(input, size, stride, storage_offset=None):
-    """A view with steps of its own through all elements in a row."""
+    """A view with these strides."""
     whole = owns_memory(as_node(input), "as_strided")
     return as_strided(whole, size=size, stride=stride, storage_offset=storage_offset or 0)
 
 
 def _window_shape(s, *, dimension, size, step):
-    place = shapes.axis(dimension, len(s))
-    have = s[place] if s else 1
+    axis = shapes.axis(dimension, len(s))
+    have = s[axis] if s else 1
     if not 0 <= size <= have or step < 1:
         raise GradcliError(
             "arguments",
-            f"unfold() needs a size up to {have} and a step above 0, not {size} and {step}",
+            f"unfold() needs a size up to {have} and a positive step, got {size} and {step}",
         )
     count = (have - size) // step + 1
-    return (*s[:place], count, *s[place + 1 :], size) if s else (size,)
+    return (*s[:axis], count, *s[axis + 1 :], size) if s else (size,)
 
 
 def _windows(x, *, dimension, size, step):
@@ -351,11 +353,11 @@ def _windows(x, *, dimension, size, step):
 def _laid_back(g, y, x, *, dimension, size, step):
     if not x.ndim or not size:
         return NotImplemented
-    place, last = shapes.axis(dimension, x.ndim), x.ndim - 1
-    parts = g if place == last else movedim(g, place, -2)
-    shape = (*parts.shape[:-2], x.shape[place])
+    axis, last = shapes.axis(dimension, x.ndim), x.ndim - 1
+    parts = g if axis == last else movedim(g, axis, -2)
+    shape = (*parts.shape[:-2], x.shape[axis])
     out = parts.overlap(shape=shape, stride=(step,), dilation=(1,))
-    return out if place == last else movedim(out, -1, place)
+    return out if axis == last else movedim(out, -1, axis)
 
 
 @composite(
@@ -373,17 +375,17 @@ def unfold(x, *, dimension, size, step):
     """The windows of a size along a dimension, a step apart, as a new last dimension."""
     if not x.ndim:
         return expand(x, shape=(size,))
-    place = shapes.axis(dimension, x.ndim)
-    count = _window_shape(x.shape, dimension=dimension, size=size, step=step)[place]
-    places = reshape(arange(end=count) * step, shape=(count, 1)) + arange(end=size)
-    parts = index_select(x, dim=place, index=flatten(places))
-    return movedim(unflatten(parts, place, (count, size)), place + 1, -1)
+    axis = shapes.axis(dimension, x.ndim)
+    count = _window_shape(x.shape, dimension=dimension, size=size, step=step)[axis]
+    indices = reshape(arange(end=count) * step, shape=(count, 1)) + arange(end=size)
+    parts = index_select(x, dim=axis, index=flatten(indices))
+    return movedim(unflatten(parts, axis, (count, size)), axis + 1, -1)
 
 
 # ---- masks ---------------------------------------------------------------------------------------
 
 
-@shorthand(numbers=("mask",))
+@shorthand(concrete=("mask",))
 def masked_select(input, mask):
     """The elements where the mask holds, in a row."""
     if not isinstance(mask, Array) or mask.dtype != "bool":
@@ -395,12 +397,12 @@ def masked_select(input, mask):
     return whole[mask]
 
 
-@shorthand("argwhere", numbers=("input",), floats=True)
+@shorthand("argwhere", concrete=("input",), floats=True)
 def nonzero(input, *, as_tuple=False):
     """Where elements are not 0, a row for each of them; no gradient."""
     result = input.value if isinstance(input, Array) else np.asarray(input)
-    places = np.argwhere(result)
+    indices = np.argwhere(result)
     if not as_tuple:
-        return numbers(places)
-    columns = places.T if result.ndim else [places[:, :0].sum(1)]
+        return numbers(indices)
+    columns = indices.T if result.ndim else [indices[:, :0].sum(1)]
     return Outputs(map(numbers, columns))

@@ -1,4 +1,4 @@
-"""Grids of places to sample at."""
+"""Grids of coordinates for grid_sample."""
 
 from ..errors import GradcliError
 from ..graphs import shapes
@@ -20,23 +20,23 @@ from .pointwise import F
     canonical_attributes=one_of(align_corners=(None, True, False)),
 )
 def affine_grid(theta, *, size, align_corners=None):
-    """The places at which grid_sample moves an image of a size by the matrices theta."""
+    """The coordinates at which grid_sample transforms an image by the matrices theta."""
     n = len(size) - 2
     if n not in (2, 3) or theta.ndim != 3 or not all(is_whole(s) and s > 0 for s in size):
         raise GradcliError(
             "shape",
             "affine_grid() needs matrices and a size of (batch, channels, rows, columns), or one "
-            f"more dimension, not {shapes.text(theta.shape)} and {size}",
+            f"more dimension, got {shapes.text(theta.shape)} and {size}",
         )
-    message = f"affine_grid() to {size} needs matrices {(size[0], n, n + 1)}, not {theta.shape}"
+    message = f"affine_grid() to {size} needs matrices {(size[0], n, n + 1)}, got {theta.shape}"
     shapes.require_equal(theta.shape, (size[0], n, n + 1), message)
     sizes = size[2:]
     lines = [
         _line(count, align_corners).reshape(shape=(count, *(1,) * (n - d - 1))).expand(shape=sizes)
         for d, count in enumerate(sizes)
     ]
-    places = stack([*reversed(lines), ones(size=sizes)], dim=-1)
-    flat = places.reshape(shape=(shapes.numel(sizes), n + 1))
+    coordinates = stack([*reversed(lines), ones(size=sizes)], dim=-1)
+    flat = coordinates.reshape(shape=(shapes.numel(sizes), n + 1))
     return (flat @ theta.mT).reshape(shape=(size[0], *sizes, n))
 
 

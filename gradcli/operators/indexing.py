@@ -1,7 +1,7 @@
 """Elements read and written by brackets, as in `x[1:, 0]`.
 
-An index is a tuple of whole numbers, slices, None, `...`, tuples of whole numbers, and Arrays. As
-in PyTorch, and unlike NumPy, whole numbers are taken first and arrays afterwards.
+An index is a tuple of integers, slices, None, `...`, tuples of integers, and Arrays. As
+in PyTorch, and unlike NumPy, integers are taken first and arrays afterwards.
 """
 
 from ..errors import GradcliError
@@ -31,11 +31,11 @@ def full_index(index, ndim):
             f"too many indices: {used} for a tensor with {ndim} dimension{'s' * (ndim != 1)}",
             hint="leave some out, or give the tensor a shape of more dimensions",
         )
-    dots = [place for place, item in enumerate(index) if item is Ellipsis]
+    dots = [k for k, item in enumerate(index) if item is Ellipsis]
     if len(dots) > 1:
         raise GradcliError("index", "an index can have only one ...")
-    place = dots[0] if dots else len(index)
-    return (*index[:place], *(slice(None),) * (ndim - used), *index[place + 1 :])
+    k = dots[0] if dots else len(index)
+    return (*index[:k], *(slice(None),) * (ndim - used), *index[k + 1 :])
 
 
 def _consumed(item):
@@ -45,7 +45,7 @@ def _consumed(item):
 
 
 def is_array(item):
-    """Whether an item of an index picks by a list of places or by a mask."""
+    """Whether an item of an index picks by a list of indices or by a mask."""
     return isinstance(item, Array | tuple)
 
 
@@ -63,7 +63,7 @@ def with_read(node):
 
 
 def advanced(full):
-    """What remains to be picked by arrays, once whole numbers and slices have been taken."""
+    """What remains to be picked by arrays, once integers and slices have been taken."""
     remaining = [item for item in full if not isinstance(item, int)]
     return tuple(_array(item) if is_array(item) else slice(None) for item in remaining)
 
@@ -123,23 +123,23 @@ def _shape_by_arrays(sizes, index):
 
 
 def _pick(x, index):
-    place = 0
+    axis = 0
     for item in index:
         is_mask = not isinstance(item, slice) and item.dtype == bool
-        have = x.shape[place : place + item.ndim] if is_mask else ()
+        have = x.shape[axis : axis + item.ndim] if is_mask else ()
         if is_mask and item.shape != have:
             whole, mask_shape = shapes.text(have), shapes.text(item.shape)
             message = f"a mask of shape {mask_shape} does not fit dimensions of shape {whole}"
             raise GradcliError("index", message, hint="a mask says True or False of each element")
         if isinstance(item, np.ndarray) and not is_mask:
-            in_range(item, x.shape[place], -x.shape[place])
-        place += item.ndim if is_mask else 1
+            in_range(item, x.shape[axis], -x.shape[axis])
+        axis += item.ndim if is_mask else 1
     shapes.broadcast(*map(_places, index))
     return x[index]
 
 
 def _places(item):
-    """The shape of the places that an item of an index picks together with the other arrays."""
+    """The shape of an item of an index that is broadcast with the other arrays."""
     if isinstance(item, slice):
         return ()
     return (int(item.sum()),) if item.dtype == bool else item.shape

@@ -70,12 +70,12 @@ def _solution_shape(a, b, *, left, check):
     if _is_vector(a, b):
         if b[-1] != a[-1]:
             raise shapes.Conflict(
-                f"solve() needs a right-hand side of length {a[-1]}, not {b[-1]}", a[-1], b[-1]
+                f"solve() needs a right-hand side of length {a[-1]}, got {b[-1]}", a[-1], b[-1]
             )
         return a[:-1]
     if b[-2] != a[-1]:
         raise shapes.Conflict(
-            f"solve() needs a right-hand side with {a[-1]} rows, not {b[-2]}", a[-1], b[-2]
+            f"solve() needs a right-hand side with {a[-1]} rows, got {b[-2]}", a[-1], b[-2]
         )
     return shapes.matmul(a, b)
 
@@ -183,7 +183,7 @@ def tensorinv(A, ind=2):
     A = as_node(A)
     head, tail = A.shape[:ind], A.shape[ind:]
     if ind < 1:
-        raise GradcliError("arguments", f"tensorinv() needs ind above 0, not {ind}")
+        raise GradcliError("arguments", f"ind of tensorinv() must be positive, got {ind}")
     matrix = reshape(A, shape=(shapes.numel(head), shapes.numel(tail)))
     return reshape(inv(matrix), shape=(*tail, *head))
 

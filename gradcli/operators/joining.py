@@ -21,7 +21,7 @@ def _joined(*inputs, dim):
         raise GradcliError("arguments", "cat() needs at least one tensor")
     inputs = tuple(filter(_counts, inputs)) or inputs
     first = inputs[0]
-    place = shapes.axis(dim, len(first))
+    axis = shapes.axis(dim, len(first))
     for s in inputs[1:]:
         refusal = f"shapes {shapes.text(first)} and {shapes.text(s)} cannot be joined"
         if len(s) != len(first):
@@ -29,11 +29,11 @@ def _joined(*inputs, dim):
             hint = "unsqueeze gives a tensor one dimension more: x.unsqueeze(0)"
             raise GradcliError("shape", text, hint=hint)
         for d, (a, b) in enumerate(zip(first, s, strict=True)):
-            if d != place and a != b:
-                message = f"{refusal} along dimension {place}: dimension {d} is {a} and {b}"
+            if d != axis and a != b:
+                message = f"{refusal} along dimension {axis}: dimension {d} is {a} and {b}"
                 hint = "sizes along all other dimensions must be equal"
                 raise shapes.Conflict(message, a, b, hint)
-    return (*first[:place], sum(s[place] for s in inputs), *first[place + 1 :])
+    return (*first[:axis], sum(s[axis] for s in inputs), *first[axis + 1 :])
 
 
 @operator(
@@ -60,13 +60,13 @@ def cat(g, y, *tensors, dim=0):
 
 def _stacked(*inputs, dim):
     for s in inputs[1:]:
-        text = f"stack() needs equal shapes, not {shapes.text(inputs[0])} and {shapes.text(s)}"
+        text = f"stack() needs equal shapes, got {shapes.text(inputs[0])} and {shapes.text(s)}"
         hint = "cat joins tensors of unequal sizes, along a dimension that they have"
         shapes.require_equal(inputs[0], s, text, hint)
     if not inputs:
         raise GradcliError("arguments", "stack() needs at least one tensor")
-    place = shapes.axis(dim, len(inputs[0]) + 1)
-    return (*inputs[0][:place], len(inputs), *inputs[0][place:])
+    axis = shapes.axis(dim, len(inputs[0]) + 1)
+    return (*inputs[0][:axis], len(inputs), *inputs[0][axis:])
 
 
 @operator(
@@ -131,7 +131,7 @@ def block_diag(*tensors):
 def meshgrid(*tensors, indexing="ij"):
     """Each vector spread over a grid of all; with "xy", rows and columns are exchanged."""
     if indexing not in ("ij", "xy"):
-        raise GradcliError("arguments", f"indexing is 'ij' or 'xy', not {indexing!r}")
+        raise GradcliError("arguments", f"indexing must be 'ij' or 'xy', got {indexing!r}")
     nodes = tuple(map(as_vector, listed(tensors)))
     if any(x.ndim > 1 for x in nodes):
         raise GradcliError("shape", "meshgrid() takes vectors and single numbers")
@@ -175,7 +175,7 @@ def _chosen(input, r=2, with_replacement=False):
     return r * _choices(input.numel, r, with_replacement)
 
 
-@shorthand(makes=_chosen)
+@shorthand(allocates=_chosen)
 def combinations(input, r=2, with_replacement=False):
     """Every choice of r elements of a vector, in their order, as rows."""
     if input.ndim != 1 or r < 0:

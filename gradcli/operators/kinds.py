@@ -1,4 +1,4 @@
-"""Masks and whole numbers from tensors, and a tensor in the kind of another."""
+"""Masks and integers from tensors, and a tensor in the kind of another."""
 
 from ..errors import GradcliError
 from ..graphs import Node, Outputs, as_node, shapes
@@ -24,7 +24,7 @@ def logical_xor(input, other):
 
 @shorthand()
 def type_as(input, other):
-    """input in the kind of other: as floats, whole numbers or a mask."""
+    """input in the kind of other: as floats, integers or a mask."""
     kinds = {"float": double, "int": long, "bool": bool_}
     return input if input.dtype == other.dtype else kinds[other.dtype](input)
 
@@ -95,7 +95,7 @@ def bucketize(input, boundaries, *, right=False, out_int32=False):
 @shorthand()
 def searchsorted(sorted_sequence, input, *, right=False, side=None, out_int32=False, sorter=None):
     """How many of a sorted sequence, row by row, are below each number; no gradient."""
-    require(side in (None, "left", "right"), f"side is 'left' or 'right', not {side!r}")
+    require(side in (None, "left", "right"), f"side must be 'left' or 'right', got {side!r}")
     require(not right or side != "left", "right=True of searchsorted() is no side='left'")
     if isinstance(input, Node):
         check_kinds("searchsorted", "numbers", (sorted_sequence, input))
@@ -118,23 +118,24 @@ def _bins(input, weights=None, minlength=0):
     return max(_integers(input).max(initial=-1) + 1, minlength)
 
 
-@shorthand(numbers=("input",), makes=_bins)
+@shorthand(concrete=("input",), allocates=_bins)
 def bincount(input, weights=None, minlength=0):
-    """How many times each whole number from 0 on occurs; no gradient."""
+    """How many times each integer from 0 on occurs; no gradient."""
     if weights is not None:
         message = "bincount() with weights has no derivative in PyTorch: it is not implemented"
         raise GradcliError("unsupported", message, hint="zeros(n).index_add(0, input, weights) has")
     result = _integers(input)
     require(
-        result.ndim == 1 and result.dtype.kind == "i", "bincount() counts a row of whole numbers"
+        result.ndim == 1 and result.dtype.kind == "i",
+        "input of bincount() must be a vector of integers",
     )
-    require(not result.size or result.min() >= 0, "bincount() counts whole numbers from 0 on")
+    require(not result.size or result.min() >= 0, "input of bincount() must be at least 0")
     return numbers(np.bincount(result, minlength=minlength))
 
 
-@shorthand(numbers=("input",), floats=True)
+@shorthand(concrete=("input",), floats=True)
 def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
-    """The whole numbers or truth values that occur, in order; of floats it has no derivative."""
+    """The integers or truth values that occur, in order; of floats it has no derivative."""
     require(dim is None, "unique() compares elements here, no slices: leave dim out")
     given = _integers(input)
     if given.dtype.kind == "f":
@@ -148,21 +149,21 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
 
 
 @shorthand(
-    numbers=("input",),
+    concrete=("input",),
     floats=True,
     takes="floats",
-    makes=lambda input, bins=100, min=0, max=0: bins,
+    allocates=lambda input, bins=100, min=0, max=0: bins,
 )
 def histc(input, bins=100, min=0, max=0):
     """How many elements are in each of `bins` equal parts of what lies between; no gradient."""
-    require(is_whole(bins) and bins > 0, "bins of histc() is a whole number above 0")
+    require(is_whole(bins) and bins > 0, "bins of histc() must be a positive integer")
     result = np.asarray(input.value if isinstance(input, Array) else input, float).ravel()
     low, high = _ends(result, min, max)
     inside = result[(result >= low) & (result <= high)]
     width = float(high) - float(low)
     require(np.isfinite(width * bins), "the ends of histc() are too far apart to be divided")
-    place = ((inside - low) * bins / width).astype(int)
-    return numbers(np.bincount(np.minimum(place, bins - 1), minlength=bins).astype(float))
+    bin_indices = ((inside - low) * bins / width).astype(int)
+    return numbers(np.bincount(np.minimum(bin_indices, bins - 1), minlength=bins).astype(float))
 
 
 def _ends(result, low, high):
@@ -200,7 +201,7 @@ bitwise_xor = _of_masks("bitwise_xor", "Where one of two holds and the other doe
 
 @shorthand()
 def bitwise_not(input):
-    """Where a mask does not hold, or the opposite bits of whole numbers; no gradient."""
+    """Where a mask does not hold, or the opposite bits of integers; no gradient."""
     x = as_node(input)
     return -1 - x if x.dtype == "int" else _masks("bitwise_not", x)[0].logical_not()
 

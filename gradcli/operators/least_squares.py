@@ -85,7 +85,7 @@ def pinv(g, y, x, atol=None, rtol=None, *, hermitian=False):
     return to_x, None, None
 
 
-@shorthand("linalg.pinv", alone=True, takes=FLOATS_FIRST)
+@shorthand("linalg.pinv", only_aliases=True, takes=FLOATS_FIRST)
 def pinv_named(A, rcond=None, hermitian=False, *, atol=None, rtol=None):
     """The pseudoinverse; singular values up to atol, or rtol times the largest, count as 0."""
     return pinv(A, rcond if rtol is None else rtol, hermitian, atol=atol)
@@ -129,14 +129,14 @@ def lstsq(A, b, rcond=None, *, driver=None):
     """x with the smallest sum of squares of A @ x - b, the residuals, rank and singular values."""
     A, B = (refuse_where(x, (x * 0).ne(0), said=NOT_FINITE) for x in map(as_node, (A, b)))
     number = rcond is None or isinstance(rcond, int | float)
-    require(number, f"rcond of lstsq() is a number, not {rcond!r}")
+    require(number, f"rcond of lstsq() must be a number, got {rcond!r}")
     driver = driver or "gelsy"
     if driver not in ("gels", "gelsy", "gelsd", "gelss"):
         raise GradcliError("arguments", f"there is no driver {driver!r}")
     rows, columns = matrix(A.shape)[-2:]
     if A.ndim - B.ndim not in (0, 1):
         have = f"shapes {shapes.text(A.shape)} and {shapes.text(B.shape)}"
-        message = f"lstsq() needs a B with as many dimensions as A, or one fewer, not {have}"
+        message = f"lstsq() needs a B with as many dimensions as A, or one fewer, got {have}"
         raise GradcliError("shape", message, hint="expand() the one with fewer")
     vector = B.ndim == 1 or (A.ndim - 1 == B.ndim and B.shape == A.shape[:-1])
     right = B.unsqueeze(dim=-1) if vector else _batched(A, B)

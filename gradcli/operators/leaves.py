@@ -255,7 +255,7 @@ def onehot(*index, shape):
     shape = tuple(shape)
     if len(index) != len(shape) or not all(map(is_whole, index)):
         are = f"are {len(shape)}" if len(shape) != 1 else "is 1"
-        message = f"onehot() takes a whole number for each dimension, of which there {are}"
+        message = f"onehot() takes an integer for each dimension, of which there {are}"
         raise GradcliError("index", message, hint=f"as in onehot({', '.join('0' for _ in shape)})")
     one: Node = OPS["constant"](value=1.0)
     return OPS["put_at"](one, shape=shape, index=index)

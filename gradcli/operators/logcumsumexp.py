@@ -7,7 +7,7 @@ from .comparisons import where
 from .families import composite, one_each, operator, same_with_axis
 from .leaves import ones
 from .pointwise import exp, log
-from .running import from_here, moved_last, pairs
+from .running import moved_last, pairs, reverse_cumsum
 
 LOWEST = -float_info.max  # PyTorch's logarithm where there is no gradient
 
@@ -29,7 +29,7 @@ def _logcumsumexp(x, dim):
 )
 def logcumsumexp(g, y, x, *, dim):
     """log of the running sum of exp(x) along dim, computed without overflow."""
-    return g.logcumsumexp_slope(x, y, dim=dim) if x.ndim else g
+    return g.logcumsumexp_backward(x, y, dim=dim) if x.ndim else g
 
 
 def _in_logarithms(g, y, dim):
@@ -41,17 +41,17 @@ def _in_logarithms(g, y, dim):
         yield logs, np.flip(_logcumsumexp(np.flip(logs, dim), dim), dim)
 
 
-def _logcumsumexp_slope(g, x, y, *, dim):
+def _logcumsumexp_backward(g, x, y, *, dim):
     above, below = (np.exp(onward + x) for _, onward in _in_logarithms(g, y, dim))
     return above - below
 
 
-def _slope_to_y(h, g, x, y, *, dim):
+def _double_backward_y(h, g, x, y, *, dim):
     """From the slope as it was rounded, so that what cancels does, as in PyTorch."""
 
     def up_to_here(*inputs):
         flipped = (np.flip(n, dim) for n in inputs)
-        return np.flip(_logcumsumexp_slope(*flipped, dim=dim), dim)
+        return np.flip(_logcumsumexp_backward(*flipped, dim=dim), dim)
 
     above, below = (
         up_to_here(h * np.exp(onward + x), logs, onward)
@@ -60,7 +60,7 @@ def _slope_to_y(h, g, x, y, *, dim):
     return below - above
 
 
-def _slope_to_x(h, g, x, y, *, dim):
+def _double_backward_x(h, g, x, y, *, dim):
     above, below = (h * np.exp(onward + x) for _, onward in _in_logarithms(g, y, dim))
     return above - below
 
@@ -68,53 +68,53 @@ def _slope_to_x(h, g, x, y, *, dim):
 TENSORS = "h=2x3,g=2x3,x=2x3"
 
 
-def _slope_again(value, **fields):
+def _part_of_double_backward(value, **fields):
     """What the slope sends back, where `h` flows into it."""
     return composite(
         shape=lambda h, g, s, t, *, dim: s, value=value, torch=None, flops=one_each, **fields
     )
 
 
-@_slope_again(
-    _slope_to_y,
+@_part_of_double_backward(
+    _double_backward_y,
     torch_expand=lambda h, g, x, y, *, dim: -g * exp(-y) * (h * exp(x)).cumsum(dim=dim),
-    examples=(("logcumsumexp_slope_to_y(h, g, x, logcumsumexp(x, 1), dim=1)", TENSORS),),
+    examples=(("logcumsumexp_double_backward_y(h, g, x, logcumsumexp(x, 1), dim=1)", TENSORS),),
 )
-def logcumsumexp_slope_to_y(h, g, x, y, *, dim):
+def logcumsumexp_double_backward_y(h, g, x, y, *, dim):
     """-g[k] times the sum over i up to k of h[i] exp(x[i] - y[k])."""
     h, x, y = (n.flip(dims=(dim,)) for n in (h, x, y))
-    return -g * h.logcumsumexp_slope(-y, -x, dim=dim).flip(dims=(dim,))
+    return -g * h.logcumsumexp_backward(-y, -x, dim=dim).flip(dims=(dim,))
 
 
-@_slope_again(
-    _slope_to_x,
-    torch_expand=lambda h, g, x, y, *, dim: h * exp(x) * from_here(g * exp(-y), dim),
-    examples=(("logcumsumexp_slope_to_x(h, g, x, logcumsumexp(x, 1), dim=1)", TENSORS),),
+@_part_of_double_backward(
+    _double_backward_x,
+    torch_expand=lambda h, g, x, y, *, dim: h * exp(x) * reverse_cumsum(g * exp(-y), dim),
+    examples=(("logcumsumexp_double_backward_x(h, g, x, logcumsumexp(x, 1), dim=1)", TENSORS),),
 )
-def logcumsumexp_slope_to_x(h, g, x, y, *, dim):
+def logcumsumexp_double_backward_x(h, g, x, y, *, dim):
     """h[i] times the sum over k from i on of g[k] exp(x[i] - y[k])."""
     return h * _sum_of_shares(g, x, y, dim)
 
 
-def _slope_of_slope(h, _, g, x, y, *, dim):
-    to_y = h.logcumsumexp_slope_to_y(g, x, y, dim=dim)
+def _double_backward(h, _, g, x, y, *, dim):
+    to_y = h.logcumsumexp_double_backward_y(g, x, y, dim=dim)
     to_g = to_y / -g  # PyTorch takes the logarithm of g
-    return to_g, h.logcumsumexp_slope_to_x(g, x, y, dim=dim), to_y
+    return to_g, h.logcumsumexp_double_backward_x(g, x, y, dim=dim), to_y
 
 
 @composite(
-    rule=_slope_of_slope,
+    rule=_double_backward,
     shape=lambda g, s, t, *, dim: s,
-    value=_logcumsumexp_slope,
-    torch_expand=lambda g, x, y, *, dim: exp(x) * from_here(g * exp(-y), dim),
+    value=_logcumsumexp_backward,
+    torch_expand=lambda g, x, y, *, dim: exp(x) * reverse_cumsum(g * exp(-y), dim),
     torch=None,
     kink=lambda slope, g, x, y, *, dim: (g.eq(0), None, None),
     caveat="where g is 0 PyTorch differentiates its logarithm: that is nan, which may be lost on "
     "the backward pass, and what comes out be wrong",
-    examples=(("logcumsumexp_slope(g, x, logcumsumexp(x, 1), dim=1)", "g=2x3,x=2x3"),),
+    examples=(("logcumsumexp_backward(g, x, logcumsumexp(x, 1), dim=1)", "g=2x3,x=2x3"),),
     flops=one_each,
 )
-def logcumsumexp_slope(g, x, y, *, dim):
+def logcumsumexp_backward(g, x, y, *, dim):
     """The sum over k from i on of g[k] exp(x[i] - y[k])."""
     return _sum_of_shares(g, x, y, dim)
 

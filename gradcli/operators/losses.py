@@ -50,7 +50,7 @@ def _as_reduction(*, size_average=None, reduce=None, **attrs):
 
 def _check_same_shape(name, input, target):
     have, want = shapes.text(target.shape), shapes.text(input.shape)
-    message = f"the target of {name}() has the shape of its input, {want}, not {have}"
+    message = f"the target of {name}() must have the shape of its input, {want}, got {have}"
     shapes.require_equal(target.shape, input.shape, message)
 
 
@@ -329,17 +329,17 @@ def hinge_embedding_loss(input, target, *, margin=1.0, reduction="mean"):
     return reduced(apart + where(target.ne(-1), input, 0), reduction)
 
 
-def _soft_hinge_second_derivative(g, y, sent, x):
+def _soft_hinge_double_backward(g, y, grad_output, x):
     """The second derivative with PyTorch's denominator, a square that may overflow."""
     z = exp(-x)
-    return soft_hinge_to_x(g, x), g * sent * (z / ((z + 1) * (z + 1)))
+    return soft_hinge_backward(g, x), g * grad_output * (z / ((z + 1) * (z + 1)))
 
 
-@written_out(rule=_soft_hinge_second_derivative)
-def soft_hinge_to_x(sent, x):
-    """What soft_hinge sends to x."""
+@written_out(rule=_soft_hinge_double_backward)
+def soft_hinge_backward(grad_output, x):
+    """The gradient of soft_hinge."""
     z = exp(-x)
-    return sent * (-z / (z + 1))
+    return grad_output * (-z / (z + 1))
 
 
 @elementwise(
@@ -351,7 +351,7 @@ def soft_hinge_to_x(sent, x):
 )
 def soft_hinge(g, y, x):
     """log(1 + exp(-x))."""
-    return soft_hinge_to_x(g, x)
+    return soft_hinge_backward(g, x)
 
 
 @loss(

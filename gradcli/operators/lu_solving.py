@@ -53,7 +53,7 @@ def lu_solution(LU, pivots, B, *, left=True, adjoint=False):
     return solve_triangular(LU, half, upper=True)
 
 
-@shorthand("linalg.lu_solve", alone=True)
+@shorthand("linalg.lu_solve", only_aliases=True)
 def lu_solve_(LU, pivots, B, *, left=True, adjoint=False):
     """x such that A @ x is B, from the LU decomposition of A."""
     check_kinds("linalg.lu_solve", "floats of one kind", (LU, B))

@@ -33,7 +33,7 @@ def _product_shape(name, *ranks):
         check(a, b)
         if name == "bmm" and a[0] != b[0]:
             raise shapes.Conflict(
-                f"bmm() needs batches of equal size, not {a[0]} and {b[0]}", a[0], b[0]
+                f"bmm() needs batches of equal size, got {a[0]} and {b[0]}", a[0], b[0]
             )
         return shapes.matmul(a, b)
 
@@ -125,7 +125,7 @@ def _dot_shape(a, b):
     _ranks("dot", 1, 1)(a, b)
     if a != b:
         raise shapes.Conflict(
-            f"dot() needs vectors of equal length, not {a[0]} and {b[0]}", a[0], b[0]
+            f"dot() needs vectors of equal length, got {a[0]} and {b[0]}", a[0], b[0]
         )
     return ()
 

@@ -95,7 +95,7 @@ def _is_zero(sp, e):
 
 
 def _at_random(sp, *expressions):
-    """Expressions at random whole numbers, again and again."""
+    """Expressions at random integers, again and again."""
     from random import Random  # 3 ms, and few programs come here
 
     draw = Random(0)
@@ -149,7 +149,7 @@ def _quotient(sp, top, bottom):
 
 
 def _are_coprime(sp, top, bottom):
-    """Whether whole numbers that two polynomials are somewhere tell that they have no factor in
+    """Whether integers that two polynomials are somewhere tell that they have no factor in
     common, which takes long to find out from themselves.
     """
     for values in islice(_at_random(sp, top, bottom), TRIED):

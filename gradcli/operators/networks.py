@@ -73,7 +73,7 @@ def linear(input, weight, bias=None):
     """input @ weight.T + bias."""
     if weight.ndim not in (1, 2):
         have = shapes.text(weight.shape)
-        raise GradcliError("shape", f"linear() needs a weight of shape (out, in), not {have}")
+        raise GradcliError("shape", f"linear() needs a weight of shape (out, in), got {have}")
     product = input @ (weight.mT if weight.ndim == 2 else weight)
     if bias is None:
         return product

@@ -93,12 +93,12 @@ def _last(name, input, normalized_shape, *tensors):
     require(isinstance(sizes, tuple), f"normalized_shape of {name}() is written ({sizes},)")
     needed = f"{name}() over {shapes.text(sizes)} needs"
     tail, have = input.shape[-len(sizes) :], shapes.text(input.shape)
-    shapes.require_equal(tail, sizes, f"{needed} an input that ends in these sizes, not {have}")
+    shapes.require_equal(tail, sizes, f"{needed} an input that ends in these sizes, got {have}")
     for tensor in tensors:
         if tensor is not None:
             have = shapes.text(tensor.shape)
             shapes.require_equal(
-                tensor.shape, sizes, f"{needed} weight and bias like it, not {have}"
+                tensor.shape, sizes, f"{needed} weight and bias like it, got {have}"
             )
     return tuple(range(input.ndim - len(sizes), input.ndim))
 
@@ -127,7 +127,7 @@ def batch_norm(
 ):
     """Each channel scaled to mean 0 and variance 1, its own in training, then * weight + bias."""
     number = isinstance(momentum, int | float)
-    require(number, f"momentum of batch_norm() is a number, not {momentum!r}")
+    require(number, f"momentum of batch_norm() must be a number, got {momentum!r}")
     if input.ndim == 1 and input.numel == 0:
         return input
     _check_channels("batch_norm", input)
@@ -135,18 +135,18 @@ def batch_norm(
         "batch_norm", input, running_mean, running_var, weight, bias
     )
     if training:
-        require(eps > 0, f"eps of batch_norm() must be above 0 in training, not {eps}")
+        require(eps > 0, f"eps of batch_norm() must be positive in training, got {eps}")
         _check_several("batch_norm", (input.shape[0], *input.shape[2:]))
         scaled = standardize(input, dim=_all_but(1, input), eps=eps)
         return _scaled(scaled, weight, bias)
-    require(eps >= 0, f"eps of batch_norm() is not below 0, as {eps} is")
+    require(eps >= 0, f"eps of batch_norm() must be at least 0, got {eps}")
     return _from_running("batch_norm", input, mean, var, weight, bias, eps)
 
 
 def _check_channels(name, input):
     if input.ndim < 2:
         have = shapes.text(input.shape)
-        raise GradcliError("shape", f"{name}() needs shape (batch, channels, ...), not {have}")
+        raise GradcliError("shape", f"{name}() needs shape (batch, channels, ...), got {have}")
 
 
 def _check_several(name, sizes):
@@ -252,7 +252,7 @@ def local_response_norm(input, *, size, alpha=1e-4, beta=0.75, k=1.0):
     if input.ndim < 3:
         have = shapes.text(input.shape)
         raise GradcliError(
-            "shape", f"local_response_norm() needs shape (batch, channels, ...), not {have}"
+            "shape", f"local_response_norm() needs shape (batch, channels, ...), got {have}"
         )
     if not input.numel:
         return input
@@ -334,12 +334,13 @@ def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
     """group_norm, with mean and 1 / deviation, through which no gradient flows."""
     shape = as_node(input).shape
     same = shape[:2] == (N, C) and shapes.numel(shape[2:]) == HxW
-    require(same, f"native_group_norm() of shape {shapes.text(shape)} takes its own N, C and HxW")
+    message = f"N, C and HxW of native_group_norm() must match the input, of {shapes.text(shape)}"
+    require(same, message)
     out = group_norm(input, group, weight, bias, eps)
     return Outputs((out, *_statistics(_groups(input, group), (2,), eps)))
 
 
-@shorthand(takes="floats of one kind", switches=("training",))
+@shorthand(takes="floats of one kind", booleans=("training",))
 def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps):
     """batch_norm, with mean and 1 / deviation in training, through which no gradient flows."""
     out = batch_norm(input, running_mean, running_var, weight, bias, training=training, eps=eps)

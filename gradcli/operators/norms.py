@@ -6,7 +6,7 @@ from ..errors import GradcliError
 from ..graphs import as_node, shapes
 from ..lazy import np
 from . import elements
-from .arithmetic import abs, side
+from .arithmetic import abs, sign_in_gradient
 from .bounds import NOT_NEGATIVE
 from .comparisons import same, where
 from .families import composite, is_whole, reduction, require, shorthand
@@ -88,16 +88,18 @@ def vector_norm(g, y, x, dim, *, ord=2):
     if ord == 0:
         return None
     if ord == 1:
-        return g * side(x)
+        return g * sign_in_gradient(x)
     if ord == 2:
         return g * where(y.eq(0), 0, x / y)
     if math.isinf(ord):
         hit = same(abs(x), y)
-        return side(x) * (g / hit.sum(dim=dim, keepdim=True) * hit)
+        return sign_in_gradient(x) * (g / hit.sum(dim=dim, keepdim=True) * hit)
     if ord < 1:
-        return side(x) * where(x.eq(0), 0, abs(x) ** (ord - 1)) * g * y ** (1 - ord)
+        return sign_in_gradient(x) * where(x.eq(0), 0, abs(x) ** (ord - 1)) * g * y ** (1 - ord)
     scale = where(y.eq(0), 0, g / y ** (ord - 1))
-    return (side(x) * abs(x) ** (ord - 1) if ord < 2 else x * abs(x) ** (ord - 2)) * scale
+    return (
+        sign_in_gradient(x) * abs(x) ** (ord - 1) if ord < 2 else x * abs(x) ** (ord - 2)
+    ) * scale
 
 
 # ---- matrices ------------------------------------------------------------------------------------
@@ -209,13 +211,13 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None, *, ord=N
     return vector_norm(x, ord=2 if p in ("fro", None) else p, dim=dim, keepdim=keepdim)
 
 
-@shorthand("Tensor.norm", alone=True, takes="floats")
+@shorthand("Tensor.norm", only_aliases=True, takes="floats")
 def norm_of(input, p="fro", dim=None, keepdim=False, dtype=None):
     """norm as a method, which writes its answer nowhere else."""
     return norm(input, p, dim, keepdim)
 
 
-@shorthand("linalg.norm", alone=True, takes="floats")
+@shorthand("linalg.norm", only_aliases=True, takes="floats")
 def vector_or_matrix_norm(A, ord=None, dim=None, keepdim=False):
     """The norm of a vector or of a matrix, by the number of dimensions."""
     x = as_node(A)
@@ -242,7 +244,7 @@ def frobenius_norm(input, dim=None, keepdim=False):
 @shorthand()
 def norm_except_dim(v, pow=2, dim=0):
     """The norm over all dimensions but one; with dim=-1 over all, in the shape of a number."""
-    require(is_whole(pow), f"pow of norm_except_dim() is a whole number, not {pow!r}")
+    require(is_whole(pow), f"pow of norm_except_dim() must be an integer, got {pow!r}")
     x = as_node(v)
     if dim == -1:
         return vector_norm(x, ord=pow)

@@ -19,9 +19,9 @@ def _slice(x, *, dim, index):
 
 
 def _over_slice(lower, i, x, src, *, dim, index):
-    place = shapes.axis(dim, x.ndim)
-    here = lower.delta(i[place], index % x.shape[place])
-    return lower.choice(here, lower(src, [*i[:place], *i[place + 1 :]]), lower(x, i))
+    axis = shapes.axis(dim, x.ndim)
+    here = lower.delta(i[axis], index % x.shape[axis])
+    return lower.choice(here, lower(src, [*i[:axis], *i[axis + 1 :]]), lower(x, i))
 
 
 @overwriting(
@@ -93,7 +93,7 @@ def as_strided_scatter(g, y, x, src, *, size, stride, storage_offset=0):
     return zeros(size=x.shape).as_strided_scatter(seen, **view), seen
 
 
-@shorthand("as_strided_scatter", alone=True)
+@shorthand("as_strided_scatter", only_aliases=True)
 def as_strided_scatter_of_own(input, src, size, stride, storage_offset=None):
     """input with src in place of what as_strided sees."""
     whole = owns_memory(as_node(input), "as_strided_scatter")
@@ -105,7 +105,7 @@ def as_strided_scatter_of_own(input, src, size, stride, storage_offset=None):
 def _strided_shape(s, src, size, stride, offset):
     check_view(size, stride, offset, shapes.numel(s))
     message = f"src of as_strided_scatter() must have shape {shapes.text(size)}"
-    shapes.require_equal(src, size, f"{message}, not {shapes.text(src)}")
+    shapes.require_equal(src, size, f"{message}, got {shapes.text(src)}")
     return s
 
 

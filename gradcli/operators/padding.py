@@ -66,12 +66,12 @@ def _amounts(input, pad):
     if len(pads) % 2 or len(pairs) > input.ndim or not all(isinstance(n, int) for n in pads):
         raise GradcliError(
             "arguments",
-            f"pad needs two whole numbers for each of at most {input.ndim} dimensions, not {pad}",
+            f"pad must be two integers for each of at most {input.ndim} dimensions, got {pad}",
         )
     amounts = ((0, 0),) * (input.ndim - len(pairs)) + tuple(reversed(pairs))
     for n, (before, after) in zip(input.shape, amounts):
         if n + before + after < 0 or n + min(before, 0) + min(after, 0) < 0:
-            raise GradcliError("shape", f"a dimension of size {n} has less than pad cuts off")
+            raise GradcliError("shape", f"pad cuts off more than a dimension of size {n} has")
     return amounts
 
 

@@ -75,7 +75,7 @@ def logaddexp2(g, y, a, b):
     symbolic=lambda sp, a, b: a * 2**b,
     dtype="float",
     kink=lambda y, a, b: (b < 0) | (b > 62) if b.dtype == "int" else b.ne(b),
-    caveat="PyTorch computes 2 ** b in whole numbers where b is whole: the gradient is 0 at b < 0 "
+    caveat="PyTorch computes 2 ** b in integers where b is whole: the gradient is 0 at b < 0 "
     "and at b > 63, and has the other sign at 63",
     numpy="{0} * 2.0 ** {1}",
 )

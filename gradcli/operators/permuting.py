@@ -98,7 +98,7 @@ def _at_most_a_matrix(x):
     return x
 
 
-@shorthand("T", alone=True)
+@shorthand("T", only_aliases=True)
 def turned(input):
     """Dimensions in reverse order; for a matrix, its transpose."""
     if input.ndim == 2:
@@ -227,7 +227,7 @@ def _halves(name, sentence, count):
         return roll(x, shifts=moves, dims=over)
 
     names = (name, f"fft.{name}", f"torch.fft.{name}")
-    return shorthand(*names, alone=True)(meaning)
+    return shorthand(*names, only_aliases=True)(meaning)
 
 
 fftshift = _halves(
@@ -243,8 +243,10 @@ def rot90(input, k=1, dims=(0, 1), *, axes=None):
     """Turned by 90 degrees k times, from the first of dims toward the second."""
     input, dims = as_node(input), dims if axes is None else axes
     if len(dims) != 2 or len(_places(dims, input.ndim)) != 2:
-        raise GradcliError("arguments", f"rot90() turns two different dimensions, not {dims}")
-    require(is_whole(k), f"rot90() turns a whole number of times, not {k!r}")
+        raise GradcliError(
+            "arguments", f"dims of rot90() must be two different dimensions, got {dims}"
+        )
+    require(is_whole(k), f"k of rot90() must be an integer, got {k!r}")
     first, second = dims
     if k % 4 == 0:
         return input

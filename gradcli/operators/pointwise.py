@@ -89,13 +89,15 @@ def _sigmoid(x):
 )
 def sigmoid(g, y, x):
     """1 / (1 + exp(-x))."""
-    return sigmoid_to_x(g, y)
+    return sigmoid_backward(g, y)
 
 
-@written_out(rule=lambda g, out, sent, y: (sigmoid_to_x(g, y), g * sent * (-2 * y + 1)))
-def sigmoid_to_x(sent, y):
-    """What sigmoid sends to x, by its value y."""
-    return sent * (1 - y) * y
+@written_out(
+    rule=lambda g, out, grad_output, y: (sigmoid_backward(g, y), g * grad_output * (-2 * y + 1))
+)
+def sigmoid_backward(grad_output, y):
+    """The gradient of sigmoid, from its value y."""
+    return grad_output * (1 - y) * y
 
 
 F = "torch.nn.functional."
@@ -153,35 +155,40 @@ def leaky_relu(g, y, x, *, negative_slope=0.01):
 )
 def elu(g, y, x, *, alpha=1.0):
     """x where it is above 0, otherwise alpha * (exp(x) - 1)."""
-    return bent(g, x, below=alpha)
+    return elu_backward(g, x, negcoef=alpha)
 
 
-def _bent_again(g, y, sent, x, *, below, above, steepness):
+def _elu_double_backward(g, y, grad_output, x, *, negcoef, poscoef, negiptcoef):
     """PyTorch multiplies by a mask: on the line its 0 is nan times infinity."""
-    both = _times(g * sent, steepness)
+    both = _times(g * grad_output, negiptcoef)
     z = unless((x < 0).logical_not(), x, instead=0.0)
-    on_curve = _curve(both, z, below, steepness)
-    to_sent = bent(g, x, below=below, above=above, steepness=steepness)
-    return to_sent, where(x < 0, on_curve, 0 * both)
+    on_curve = _curve(both, z, negcoef, negiptcoef)
+    to_grad_output = elu_backward(g, x, negcoef=negcoef, poscoef=poscoef, negiptcoef=negiptcoef)
+    return to_grad_output, where(x < 0, on_curve, 0 * both)
 
 
 @written_out(
-    rule=_bent_again,
-    kink=lambda y, sent, x, **_: x.eq(0),
+    rule=_elu_double_backward,
+    kink=lambda y, grad_output, x, **_: x.eq(0),
     caveat="at 0, where the curve ends, PyTorch takes 0",
-    examples=(("bent(a, x)", "a=3,x=3"), ("bent(a, x, 2.0, 0.5, 3.0)", "a=2x3,x=2x3")),
+    examples=(
+        ("elu_backward(a, x)", "a=3,x=3"),
+        ("elu_backward(a, x, 2.0, 0.5, 3.0)", "a=2x3,x=2x3"),
+    ),
 )
-def bent(sent, x, *, below=1.0, above=1.0, steepness=1.0):
-    """What an exponential curve that turns into a line at 0 sends to x: the curve is `below` times
-    exp(x * steepness), and the line has the slope `above`; PyTorch's derivative of it at 0 is 0.
+def elu_backward(grad_output, x, *, negcoef=1.0, poscoef=1.0, negiptcoef=1.0):
+    """The gradient of negcoef * (exp(x * negiptcoef) - 1) below 0 and poscoef * x above, as of elu,
+    celu and selu; PyTorch's derivative of it at 0 is 0.
     """
-    on_curve = x < 0 if steepness == 1 and below == above else x <= 0
-    return where(on_curve, _curve(sent, x, below, steepness), _times(sent, above))
+    on_curve = x < 0 if negiptcoef == 1 and negcoef == poscoef else x <= 0
+    return where(
+        on_curve, _curve(grad_output, x, negcoef, negiptcoef), _times(grad_output, poscoef)
+    )
 
 
-def _curve(sent, x, below, steepness):
-    """Numbers are multiplied with what is sent one after another, as in PyTorch."""
-    return _times(_times(sent, steepness), below) * exp(_times(x, steepness))
+def _curve(grad_output, x, negcoef, negiptcoef):
+    """Numbers are multiplied with the gradient one after another, as in PyTorch."""
+    return _times(_times(grad_output, negiptcoef), negcoef) * exp(_times(x, negiptcoef))
 
 
 def _times(x, number):
@@ -209,28 +216,28 @@ def _softplus(x, *, beta, threshold):
 )
 def softplus(g, y, x, *, beta=1.0, threshold=20.0):
     """log(1 + exp(beta * x)) / beta: relu without its corner."""
-    return softplus_to_x(g, x, beta=beta, threshold=threshold)
+    return softplus_backward(g, x, beta=beta, threshold=threshold)
 
 
-def _softplus_again(g, y, sent, x, *, beta, threshold):
-    """As _bent_again, with a mask that leaves out the threshold."""
-    scaled, both = _times(x, beta), g * sent
+def _softplus_double_backward(g, y, grad_output, x, *, beta, threshold):
+    """As _elu_double_backward, with a mask that leaves out the threshold."""
+    scaled, both = _times(x, beta), g * grad_output
     s = sigmoid(scaled)
     curved = where(scaled >= threshold, 0 * both, both * (1 - s) * s)
-    return softplus_to_x(g, x, beta=beta, threshold=threshold), _times(curved, beta)
+    return softplus_backward(g, x, beta=beta, threshold=threshold), _times(curved, beta)
 
 
 @written_out(
-    rule=_softplus_again,
-    kink=lambda y, sent, x, *, beta, threshold: (x * beta).eq(threshold),
+    rule=_softplus_double_backward,
+    kink=lambda y, grad_output, x, *, beta, threshold: (x * beta).eq(threshold),
     caveat="at the threshold, where it jumps, PyTorch takes 0",
-    examples=(("softplus_to_x(a, x)", "a=3,x=3"), ("softplus_to_x(a, x, 2.0)", "a=3,x=3")),
+    examples=(("softplus_backward(a, x)", "a=3,x=3"), ("softplus_backward(a, x, 2.0)", "a=3,x=3")),
 )
-def softplus_to_x(sent, x, *, beta=1.0, threshold=20.0):
-    """What softplus sends to x."""
+def softplus_backward(grad_output, x, *, beta=1.0, threshold=20.0):
+    """The gradient of softplus."""
     scaled = _times(x, beta)
     z = exp(scaled)
-    return where(scaled > threshold, sent, sent * z / (z + 1))
+    return where(scaled > threshold, grad_output, grad_output * z / (z + 1))
 
 
 @elementwise(

@@ -15,13 +15,14 @@ from .leaves import Array
 from .pointwise import F, relu
 from .windows import several, zeros_around
 
+LAYOUTS = {1: "L", 2: "H, W", 3: "D, H, W"}
+
 
 def _check(name, n, s):
     if len(s) not in (n + 1, n + 2):
         raise GradcliError(
             "shape",
-            f"{name}() needs a batch, channels and {n} more dimension{'s' * (n > 1)}, the batch "
-            f"may be missing, not shape {shapes.text(s)}",
+            f"{name}() needs shape (N, C, {LAYOUTS[n]}) or (C, {LAYOUTS[n]}), got {shapes.text(s)}",
         )
     if 0 in s[-n - 1 :]:
         raise GradcliError("shape", f"{name}() of a shape without elements: {shapes.text(s)}")
@@ -34,17 +35,19 @@ class _Slide:
         self.size, self.kernel, self.stride = size, kernel, stride
         self.padding, self.dilation = padding, dilation
         if min(kernel, stride, dilation) < 1 or padding < 0:
-            raise GradcliError("arguments", "kernel_size, stride and dilation must be above 0")
+            raise GradcliError("arguments", "kernel_size, stride and dilation must be positive")
         self.reach = dilation * (kernel - 1) + 1
         if padding > self.reach // 2:
-            raise GradcliError("arguments", "padding must be at most half of the kernel's reach")
+            raise GradcliError(
+                "arguments", "padding must be at most half of the effective kernel size"
+            )
         room = size + 2 * padding - self.reach
         self.count = (room + (stride - 1 if ceil_mode else 0)) // stride + 1
         if ceil_mode and (self.count - 1) * stride >= size + padding:
             self.count -= 1  # no window begins in the padding after the end
         if self.count < 1:
             raise GradcliError(
-                "shape", f"the kernel reaches over {self.reach} elements, and there are {size}"
+                "shape", f"the effective kernel size {self.reach} exceeds the input size {size}"
             )
 
     @property
@@ -60,7 +63,7 @@ class _Slide:
             return end - start
         return np.minimum(end, self.size) - np.maximum(start, 0)
 
-    def places(self):
+    def indices(self):
         """For each window, where its elements are; instead of padding, its nearest element."""
         start = (np.arange(self.count) * self.stride - self.padding)[:, None]
         first = np.where(start < 0, start % self.dilation, start)
@@ -133,15 +136,15 @@ def _average(n):
 # ---- largest elements ----------------------------------------------------------------------------
 
 
-def _largest(x, places):
+def _largest(x, indices):
     """Where the largest element of each window is, counted row by row; a nan is larger than all.
 
     Of equal elements the first, of several nan the last, as PyTorch.
     """
-    sizes = x.shape[-len(places) :]
+    sizes = x.shape[-len(indices) :]
     best = result = None
-    for k in product(*(range(p.shape[1]) for p in places)):
-        there = np.ix_(*(p[:, i] for p, i in zip(places, k)))
+    for k in product(*(range(p.shape[1]) for p in indices)):
+        there = np.ix_(*(p[:, i] for p, i in zip(indices, k)))
         here, flat = x[(..., *there)], np.ravel_multi_index(np.broadcast_arrays(*there), sizes)
         if best is None:
             best, result = here, np.broadcast_to(flat, here.shape)
@@ -151,37 +154,37 @@ def _largest(x, places):
     return result
 
 
-def _in_rows(places, sizes):
+def _in_rows(indices, sizes):
     """For each window, where its elements are, counted row by row."""
-    n = len(places)
+    n = len(indices)
     apart = [
         np.expand_dims(p, tuple(k for k in range(2 * n) if k not in (d, n + d)))
-        for d, p in enumerate(places)
+        for d, p in enumerate(indices)
     ]
     flat = np.ravel_multi_index(np.broadcast_arrays(*apart), sizes)
     return flat.reshape(*flat.shape[:n], -1)
 
 
-def _largest_in_symbols(sp, x, places):
+def _largest_in_symbols(sp, x, indices):
     """The same for SymPy elements: a choice between numbers."""
-    n, sizes = len(places), x.shape[-len(places) :]
-    counts = tuple(len(p) for p in places)
+    n, sizes = len(indices), x.shape[-len(indices) :]
+    counts = tuple(len(p) for p in indices)
     rows = x.reshape(*x.shape[:-n], -1)
     out = np.empty((*x.shape[:-n], *counts), object)
     for at in np.ndindex(out.shape):
-        window = product(*(p[i].tolist() for p, i in zip(places, at[-n:])))
+        window = product(*(p[i].tolist() for p, i in zip(indices, at[-n:])))
         flat = list(dict.fromkeys(int(np.ravel_multi_index(w, sizes)) for w in window))
-        result = elements.place(sp, "Max", *(rows[at[:-n]][k] for k in flat))
+        result = elements.argextreme(sp, "Max", *(rows[at[:-n]][k] for k in flat))
         out[at] = elements.at_place(sp, result, len(flat), lambda k, flat=flat: sp.Integer(flat[k]))
     return out
 
 
-def _ties(name, n, places):
-    """Whether an element of a window is as large as the one that is taken; arguments as below."""
+def _ties(name, n, indices):
+    """The mask of windows in which the maximum is tied; arguments as of _maximum."""
 
     def tied(y, input, **how):
         sizes = input.shape[-n:]
-        there = Array(_in_rows(places(input.shape, **how), sizes), "places")
+        there = Array(_in_rows(indices(input.shape, **how), sizes), "indices")
         first = OPS[f"{name}_indices"](input, **how).unsqueeze(dim=-1)
         rows = input.reshape(shape=(*input.shape[:-n], shapes.numel(sizes)))
         equal = rows[(..., there)].eq(y.unsqueeze(dim=-1))
@@ -190,13 +193,13 @@ def _ties(name, n, places):
     return tied
 
 
-def _maximum(name, n, counts, places, attributes, sentence, examples):
+def _maximum(name, n, counts, indices, attributes, sentence, examples):
     """The operators `name` and `name`_indices.
 
-    counts(shape, **attrs) is how many windows there are, places(shape, **attrs) where their
-    elements are, for each dimension.
+    For each dimension, counts(shape, **attrs) is the number of windows, and indices(shape, **attrs)
+    an array of the indices in each of them.
     """
-    _indices(name, n, counts, places, attributes, examples)
+    _indices(name, n, counts, indices, attributes, examples)
 
     @named(name, sentence)
     def meaning(input, **how):
@@ -209,7 +212,7 @@ def _maximum(name, n, counts, places, attributes, sentence, examples):
         takes="numbers",
         torch=F + name,
         attributes=attributes,
-        kink=_ties(name, n, places),
+        kink=_ties(name, n, indices),
         caveat="of equal elements the first takes the whole gradient",
         examples=examples,
         saved=(..., "input", INTERMEDIATE),
@@ -217,14 +220,14 @@ def _maximum(name, n, counts, places, attributes, sentence, examples):
     )(meaning)
 
 
-def _indices(name, n, counts, places, attributes, examples):
+def _indices(name, n, counts, indices, attributes, examples):
     """The operator `name`_indices, which is a call of `name` with return_indices=True."""
 
     @named(
         f"{name}_indices",
-        f"Where {name} finds the largest elements, counted row by row; no gradient.",
+        f"The row-major flat indices of the elements that {name} selects; no gradient.",
     )
-    def indices(g, y, input, **how):
+    def selected(g, y, input, **how):
         return None
 
     arguments = ", ".join(f"{key}={{{key}}}" for key in list(attributes)[1:])
@@ -232,17 +235,17 @@ def _indices(name, n, counts, places, attributes, examples):
     call = f"{name}({', '.join(filter(None, (first, arguments)))}, return_indices=True)"
     operator(
         shape=lambda s, **how: (*s[:-n], *counts(s, **how)),
-        value=lambda x, **how: _largest(x, places(x.shape, **how)),
-        symbolic=lambda sp, x, **how: _largest_in_symbols(sp, x, places(x.shape, **how)),
+        value=lambda x, **how: _largest(x, indices(x.shape, **how)),
+        symbolic=lambda sp, x, **how: _largest_in_symbols(sp, x, indices(x.shape, **how)),
         dtype="int",
-        finds_places=True,
+        finds_indices=True,
         attributes=attributes,
         spelling=f"{call}[1]",
         examples=(
             (f"x[..., :2] * {examples[0][0][:-1]}, return_indices=True)[1]", examples[0][1]),
         ),
         torch=F + name,
-    )(indices)
+    )(selected)
 
 
 def _with_indices(name, input, return_indices, **how):
@@ -261,7 +264,7 @@ def _sliding(n):
         name,
         n,
         lambda s, **how: tuple(each.count for each in slides(s, **how)),
-        lambda s, **how: [each.places() for each in slides(s, **how)],
+        lambda s, **how: [each.indices() for each in slides(s, **how)],
         {"kernel_size": REQUIRED, "stride": None, "padding": 0, "dilation": 1, "ceil_mode": False},
         "The largest element of each window.",
         (
@@ -282,7 +285,7 @@ def _sliding(n):
 
     shorthand(takes="numbers")(pool)
 
-    @shorthand(f"{name}_with_indices", alone=True, takes="numbers")
+    @shorthand(f"{name}_with_indices", only_aliases=True, takes="numbers")
     def both(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False):
         """The largest element of each window and where it is."""
         return pool(input, kernel_size, stride, padding, dilation, ceil_mode, True)
@@ -296,11 +299,13 @@ def adaptive_sizes(name, n, s, output_size):
     _check(name, n, s)
     sizes = output_size if isinstance(output_size, tuple) else (output_size,) * n
     if len(sizes) != n or not all(k is None or (isinstance(k, int) and k >= 0) for k in sizes):
-        raise GradcliError("arguments", f"output_size of {name}() is a whole number, or {n}")
+        raise GradcliError(
+            "arguments", f"output_size of {name}() must be an integer or a tuple of {n} integers"
+        )
     return tuple(m if k is None else k for m, k in zip(s[-n:], sizes))
 
 
-def adaptive_places(size, count):
+def adaptive_indices(size, count):
     """Where the elements of each of `count` windows are; a shorter one repeats its last."""
     start = np.arange(count) * size // max(count, 1)
     end = -(-(np.arange(count) + 1) * size // max(count, 1))
@@ -318,7 +323,7 @@ def _adaptive(n):
         name,
         n,
         counts,
-        lambda s, **how: list(map(adaptive_places, s[-n:], counts(s, **how))),
+        lambda s, **how: list(map(adaptive_indices, s[-n:], counts(s, **how))),
         {"output_size": REQUIRED},
         "The largest element of each of output_size windows.",
         ((f"{name}(x, ({'1, ' * (n - 1)}2,))", f"x=1x{'1x' * (n - 1)}2x3"),),
@@ -333,7 +338,7 @@ def _adaptive(n):
     # of these PyTorch has one under `torch`, which always gives both
     names = (f"{name}_with_indices", *(("torch." + name,) if n == 1 else ()))
 
-    @shorthand(*names, alone=True, takes="floats")
+    @shorthand(*names, only_aliases=True, takes="floats")
     def both(input, output_size):
         """The largest element of each window and where it is."""
         return pool(input, output_size, True)
@@ -343,7 +348,7 @@ def _adaptive(n):
 
 
 def _power(n):
-    @shorthand(f"lp_pool{n}d", alone=True)
+    @shorthand(f"lp_pool{n}d", only_aliases=True)
     def lp_pool(input, norm_type, kernel_size, stride=None, ceil_mode=False):
         """The p-norm of each window."""
         how = {"kernel_size": kernel_size, "stride": stride, "ceil_mode": ceil_mode}

@@ -11,7 +11,7 @@ SINGLE_UNIT, DOUBLE_UNIT = 2.0**-23, 2.0**-52  # `unit` of a precision
 
 
 def floats(x: Any) -> Any:
-    """An array of floats in the precision they have; whole numbers in double precision."""
+    """An array of floats in the precision they have; integers in double precision."""
     x = np.asarray(x)
     return x if x.dtype.kind == "f" else x.astype(float)
 

@@ -41,7 +41,7 @@ def _unless_0(factor, x):
 
 def _added(beta, input, alpha, product, scaled=_unless_0):
     if float in map(type, (beta, alpha)) and input.dtype != "float" != product.dtype:
-        message = "beta and alpha of integers and masks are whole numbers"
+        message = "beta and alpha of integers and masks must be integers"
         raise GradcliError("arguments", message, hint="as floats: x.double()")
     if shapes.broadcast(input.shape, product.shape) != product.shape:
         have, want = shapes.text(input.shape), shapes.text(product.shape)
@@ -143,7 +143,7 @@ def matrix_power(A, n):
     A = as_node(A)
     square(A.shape)
     if not isinstance(n, int):
-        raise GradcliError("arguments", f"the power of a matrix is a whole number, not {n!r}")
+        raise GradcliError("arguments", f"the power of a matrix must be an integer, got {n!r}")
     if n < 0:
         inv.check_kinds((A,), "matrix_power")
     elif n > 1:
@@ -176,17 +176,17 @@ def _cross_rule(g, y, a, b, *, dim):
 )
 def cross_along(a, b, *, dim=-1):
     """The vector orthogonal to two vectors of length 3 along dim."""
-    place = shapes.axis(dim, a.ndim)
-    if a.ndim != b.ndim or a.shape[place] != 3 or b.shape[place] != 3:
+    axis = shapes.axis(dim, a.ndim)
+    if a.ndim != b.ndim or a.shape[axis] != 3 or b.shape[axis] != 3:
         have = f"{shapes.text(a.shape)} and {shapes.text(b.shape)}"
         needed = f"cross() needs size 3 along dimension {dim}"
         raise GradcliError("shape", f"{needed}, not shapes {have}")
-    whole = (slice(None),) * place
+    whole = (slice(None),) * axis
     (a0, a1, a2), (b0, b1, b2) = ([x[(*whole, k)] for k in range(3)] for x in (a, b))
-    return stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], dim=place)
+    return stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], dim=axis)
 
 
-@shorthand("linalg.cross", alone=True, takes="numbers of one kind")
+@shorthand("linalg.cross", only_aliases=True, takes="numbers of one kind")
 def cross_of_rows(input, other, *, dim=-1):
     """The vector orthogonal to two vectors of length 3, along the last dimension."""
     return cross_along(input, other, dim=dim)
@@ -213,7 +213,7 @@ def _powers_rule(g, y, x, *, N):
         return g[..., 1:].sum(dim=-1)
     last, rows = y[..., -1], x.unsqueeze(dim=-1).expand(shape=(*x.shape, count - 1))
     odd = (last.eq(0) | (last * 0).ne(0)).any()
-    by_running_products = g[..., 1:].cumprod_slope(rows, rows.cumprod(dim=-1), dim=-1)
+    by_running_products = g[..., 1:].cumprod_backward(rows, rows.cumprod(dim=-1), dim=-1)
     below = through(powers(otherwise(odd, x, 1), N=count)[..., :-1], y[..., :-1])
     by_powers = otherwise(odd, g[..., 1:], 1) * arange(start=1, end=count) * below
     return otherwise(odd, by_powers, by_running_products).sum(dim=-1)
@@ -231,13 +231,13 @@ def powers(x, *, N):
     return x.unsqueeze(dim=-1) ** arange(end=N)
 
 
-@shorthand("linalg.vander", alone=True, takes="numbers")
+@shorthand("linalg.vander", only_aliases=True, takes="numbers")
 def rows_of_powers(x, *, N=None):
     """The powers of each element from 0 on, as a row."""
     x = as_node(x)
     x = x if x.ndim else x.unsqueeze(dim=0)
     N = x.shape[-1] if N is None else N
-    require(is_whole(N) and N > 1, f"N of linalg.vander() must be above 1, not {N!r}")
+    require(is_whole(N) and N > 1, f"N of linalg.vander() must be above 1, got {N!r}")
     return powers(x, N=N)
 
 
@@ -249,7 +249,7 @@ def rows_of_powers(x, *, N=None):
 )
 def vander(x, *, N=None, increasing=False):
     """The powers of each element, as a row, the highest first."""
-    require(N is None or (is_whole(N) and N >= 0), f"N of vander() is 0 or above, not {N!r}")
+    require(N is None or (is_whole(N) and N >= 0), f"N of vander() must be at least 0, got {N!r}")
     require(x.ndim == 1, f"vander() takes a vector, not a tensor of {x.ndim} dimensions")
     result = powers(x, N=x.shape[0] if N is None else N)
     return result if increasing else result.flip(dims=(-1,))
@@ -270,7 +270,7 @@ def bilinear(input1, input2, weight, bias=None):
     shapes.require_equal(input1.shape[:-1], input2.shape[:-1], message)
     if bias is not None:
         have, want = shapes.text(bias.shape), shapes.text(weight.shape[:1])
-        message = f"the bias of bilinear() has shape {want} here, not {have}"
+        message = f"the bias of bilinear() must have shape {want} here, got {have}"
         shapes.require_equal(bias.shape, weight.shape[:1], message)
     result = einsum("...i,oij,...j->...o", input1, weight, input2)
     return result if bias is None else result + bias

@@ -1,7 +1,7 @@
-"""Numbers rounded to those that few bits can store; the gradient passes straight through.
+"""Fake quantisation, whose gradient is a straight-through estimator.
 
-PyTorch multiplies by the inverse of a scale of 32 bits, and that decides between two neighbours:
-so has the inverse of a scale that is written out 32 bits here. All other numbers have 64.
+PyTorch computes 1 / scale in float32, which decides how ties are rounded: so is the inverse of a
+scale that is a literal in float32 here. All other numbers are in float64.
 """
 
 from ..graphs import Node, as_node, shapes
@@ -13,14 +13,14 @@ from .guards import refuse_where
 from .leaves import constant, detach, numbers, tensor
 from .shaping import reshape
 
-OUTSIDE = "zero_point is a whole number between quant_min and quant_max"
+OUTSIDE = "zero_point must be an integer between quant_min and quant_max"
 
 
 @shorthand()
 def fake_quantize_per_tensor_affine(input, scale, zero_point, quant_min, quant_max):
     """input, rounded to multiples of scale; the gradient passes where those can be stored."""
     for number in (scale, zero_point):
-        require(as_node(number).numel == 1, "scale and zero_point are one number each")
+        require(as_node(number).numel == 1, "scale and zero_point must each be one number")
     inverse = _inverse(as_node(scale))
     return _rounded(as_node(input), scale, inverse, zero_point, quant_min, quant_max)
 
@@ -29,11 +29,11 @@ def fake_quantize_per_tensor_affine(input, scale, zero_point, quant_min, quant_m
 def fake_quantize_per_channel_affine(input, scale, zero_point, dim, quant_min, quant_max):
     """As fake_quantize_per_tensor_affine, with a scale for each index along dim."""
     node = as_node(input)
-    place = shapes.axis(dim, node.ndim)
-    along = tuple(n if d == place else 1 for d, n in enumerate(node.shape))
-    message = f"scale and zero_point have {along[place]} numbers, as many as input along dim"
+    axis = shapes.axis(dim, node.ndim)
+    along = tuple(n if d == axis else 1 for d, n in enumerate(node.shape))
+    message = f"scale and zero_point have {along[axis]} numbers, as many as input along dim"
     for parameter in (scale, zero_point):
-        shapes.require_equal(as_node(parameter).shape, (along[place],), message)
+        shapes.require_equal(as_node(parameter).shape, (along[axis],), message)
     inverse = reshape(_inverse(as_node(scale)), shape=along)
     scale, zero_point = (reshape(as_node(n), shape=along) for n in (scale, zero_point))
     outside = logical_or(zero_point < quant_min, zero_point > quant_max)
@@ -42,14 +42,14 @@ def fake_quantize_per_channel_affine(input, scale, zero_point, dim, quant_min, q
 
 
 def _rounded(x, scale, inverse, zero_point, low, high):
-    require(is_whole(low) and is_whole(high), "quant_min and quant_max are whole numbers")
-    require(low <= high, f"quant_min is at most quant_max, not {low} beside {high}")
+    require(is_whole(low) and is_whole(high), "quant_min and quant_max must be integers")
+    require(low <= high, f"quant_min must be at most quant_max, got {low} and {high}")
     known = not isinstance(zero_point, Node)
     require(not known or (is_whole(zero_point) and low <= zero_point <= high), OUTSIDE)
     whole = as_node(zero_point).dtype == "int"
     stored = round(x * inverse) + zero_point if whole else round(x * inverse + zero_point)
     inside = logical_and(stored.ge(low), stored.le(high))
-    clamped = where(inside, stored, where(stored > high, high, low))  # nan is held as the lowest
+    clamped = where(inside, stored, where(stored > high, high, low))  # nan becomes quant_min
     result = (clamped - zero_point) * scale
     return detach(result) + where(inside, x - detach(x), 0)
 

@@ -10,7 +10,7 @@ from .splitting import chunk
 from .trigonometry import tanh
 
 CELL = "x=2x3,h=2x4,"
-SWITCHES = ("has_biases", "train", "bidirectional", "batch_first")
+BOOLEANS = ("has_biases", "train", "bidirectional", "batch_first")
 
 
 def _sums(input, hx, w_ih, w_hh, b_ih, b_hh):
@@ -86,18 +86,18 @@ class _Layers:
             raise GradcliError("arguments", f"{name}() takes a list of weights, {wanted}")
         self.params = params
         number = isinstance(dropout, int | float)
-        require(number, f"dropout of {name}() is a number, not {dropout!r}")
+        require(number, f"dropout of {name}() must be a number, got {dropout!r}")
         if dropout and train and num_layers > 1:
             raise GradcliError(
                 "unsupported",
-                f"{name}() draws random numbers while training with dropout={dropout}, so it has "
-                "no one gradient",
+                f"{name}() draws random numbers in training with dropout={dropout}, so it has "
+                "no single gradient",
                 hint="train=False leaves the dropout out",
             )
 
-    def of(self, place):
+    def of(self, k):
         """The weights of a layer and direction, counted together."""
-        return self.params[place * self.size : (place + 1) * self.size]
+        return self.params[k * self.size : (k + 1) * self.size]
 
     def run(self, cell, inputs, states):
         """The outputs at each time, and the last states, of all layers.
@@ -108,10 +108,10 @@ class _Layers:
         for layer in range(self.count):
             outputs = []
             for way in range(self.ways):
-                place = layer * self.ways + way
-                state, built = states[place], []
+                k = layer * self.ways + way
+                state, built = states[k], []
                 for x in reversed(inputs) if way else inputs:
-                    state = cell(x, state, *self.of(place))
+                    state = cell(x, state, *self.of(k))
                     built.append(state[0])
                 outputs.append(built[::-1] if way else built)
                 last.append(state)
@@ -141,7 +141,7 @@ def _sequence(name, cell, sentence, remembers=False):
         ends = [stack(*parts, dim=0) for parts in zip(*last)]
         return Outputs((stack(*outputs, dim=along), *ends))
 
-    return shorthand(takes="floats of one kind", switches=SWITCHES)(meaning)
+    return shorthand(takes="floats of one kind", booleans=BOOLEANS)(meaning)
 
 
 def _stepped(cell):

@@ -15,7 +15,7 @@ from .pointwise import exp
 from .sums import largest, total
 
 TIE = "ties share the gradient equally"
-FIRST = "of equal elements it is the place of the first"
+FIRST = "of equal elements it is the index of the first"
 
 
 def average(x, axis, keepdims):
@@ -103,7 +103,7 @@ def _product(x, dim):
 
 def _others_by_index(lower, i, x, *, dim):
     whole = x.prod() if len(dim) == x.ndim else x.prod(dim=dim[0])
-    unreduced = [place for d, place in enumerate(i) if d not in dim]
+    unreduced = [letter for d, letter in enumerate(i) if d not in dim]
     return lower.product(lower(whole, unreduced), lower(1 / x, i))
 
 
@@ -183,7 +183,7 @@ def _place_of(name, symbol, extreme):
         examples=((f"x * x.{name}(dim=1, keepdim=True)", "x=2x3"),),
         method=True,
         numpy=f"{{0}}.{name}(axis={{dim}}, keepdims={{keepdim}})",
-        finds_places=True,
+        finds_indices=True,
         kink=lambda y, x, **along: tied(extreme(x, **along), x, **along),
         caveat=FIRST,
         takes="numbers",
@@ -202,16 +202,16 @@ def argmin(g, y, x, *, dim=None, keepdim=False):
     return None
 
 
-def _values(name, place, symbol):
+def _values(name, argextreme, symbol):
     @named(f"{name}_values", f"The values of {name}(x, dim).")
     def meaning(x, *, dim, keepdim=False):
         if x.ndim == 0:
             return x * 1.0
-        selected = x.gather(dim=dim, index=place(x, dim=dim, keepdim=True))
+        selected = x.gather(dim=dim, index=argextreme(x, dim=dim, keepdim=True))
         return selected if keepdim else selected.squeeze(dim=dim)
 
     def kept(y, x, *, dim, keepdim):
-        return (place(x, dim=dim, keepdim=True),) if x.ndim else ()
+        return (argextreme(x, dim=dim, keepdim=True),) if x.ndim else ()
 
     def value(x, *, dim, keepdim):
         if x.ndim == 0:

@@ -92,7 +92,7 @@ def ormqr(input, tau, other, *, left=True, transpose=False):
     side = other.shape[-2 if left else -1]
     if len(count) != min(side, input.shape[-1]) or other.shape[:-2] != input.shape[:-2]:
         have = " and ".join(map(shapes.text, (input.shape, tau.shape, other.shape)))
-        raise GradcliError("shape", f"ormqr() takes as many reflections as matrices, not {have}")
+        raise GradcliError("shape", f"ormqr() takes as many reflections as matrices, got {have}")
     order = count if transpose == left else reversed(count)
     return (
         _one_after_the_other(other, input, tau, order)

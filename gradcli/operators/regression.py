@@ -22,7 +22,7 @@ def _reduced_by_weight(name, losses, input, target, weight, reduction):
 
 def _check_weight(name, input, weight):
     have, want = shapes.text(weight.shape), shapes.text(input.shape)
-    message = f"the weight of {name}() has the shape of its input, {want}, not {have}"
+    message = f"the weight of {name}() must have the shape of its input, {want}, got {have}"
     shapes.require_equal(weight.shape, input.shape, message)
 
 
@@ -77,21 +77,21 @@ def l1_loss(input, target, weight=None, *, reduction="mean"):
 # ---- a square near 0, a line far from it ---------------------------------------------------------
 
 
-def _held(g, sent, x, bound):
+def _held(g, grad_output, x, bound):
     """PyTorch multiplies by a mask that is 0 at nan: beyond it 0 is nan times infinity."""
-    both = g * sent
+    both = g * grad_output
     return where(abs(x) < bound, both, 0 * both)
 
 
 @written_out(
-    rule=lambda g, y, sent, x, *, beta: (
-        smooth_abs_to_x(g, x, beta=beta),
-        _held(g, sent, x, beta) / beta,
+    rule=lambda g, y, grad_output, x, *, beta: (
+        smooth_l1_terms_backward(g, x, beta=beta),
+        _held(g, grad_output, x, beta) / beta,
     )
 )
-def smooth_abs_to_x(sent, x, *, beta=1.0):
-    """What smooth_abs sends to x."""
-    return sent * where(abs(x) >= beta, sign(x), x / beta)
+def smooth_l1_terms_backward(grad_output, x, *, beta=1.0):
+    """The gradient of smooth_l1_terms."""
+    return grad_output * where(abs(x) >= beta, sign(x), x / beta)
 
 
 @elementwise(
@@ -99,11 +99,11 @@ def smooth_abs_to_x(sent, x, *, beta=1.0):
     expand=lambda x, *, beta: where(abs(x) < beta, 0.5 * x * x / beta, abs(x) - 0.5 * beta),
     dtype="float",
     torch=None,
-    examples=(("smooth_abs(x, beta=1.0)", "x=2x3"),),
+    examples=(("smooth_l1_terms(x, beta=1.0)", "x=2x3"),),
 )
-def smooth_abs(g, y, x, *, beta):
+def smooth_l1_terms(g, y, x, *, beta):
     """|x|, with a parabola in place of its corner."""
-    return smooth_abs_to_x(g, x, beta=beta)
+    return smooth_l1_terms_backward(g, x, beta=beta)
 
 
 @loss(
@@ -118,21 +118,21 @@ def smooth_abs(g, y, x, *, beta):
 def smooth_l1_loss(input, target, *, reduction="mean", beta=1.0):
     """|input - target|, with a parabola up to beta in place of the corner, reduced."""
     if not beta >= 0:
-        raise GradcliError("arguments", f"beta of smooth_l1_loss() is 0 or above, not {beta}")
+        raise GradcliError("arguments", f"beta of smooth_l1_loss() must be at least 0, got {beta}")
     if beta == 0:
         return l1_loss(input, target, reduction=reduction)
-    return reduced(smooth_abs(input - target, beta=beta), reduction)
+    return reduced(smooth_l1_terms(input - target, beta=beta), reduction)
 
 
 @written_out(
-    rule=lambda g, y, sent, x, *, delta: (
-        bounded_square_to_x(g, x, delta=delta),
-        _held(g, sent, x, delta),
+    rule=lambda g, y, grad_output, x, *, delta: (
+        huber_terms_backward(g, x, delta=delta),
+        _held(g, grad_output, x, delta),
     )
 )
-def bounded_square_to_x(sent, x, *, delta=1.0):
-    """What bounded_square sends to x."""
-    return sent * where(abs(x) >= delta, delta * sign(x), x)
+def huber_terms_backward(grad_output, x, *, delta=1.0):
+    """The gradient of huber_terms."""
+    return grad_output * where(abs(x) >= delta, delta * sign(x), x)
 
 
 @elementwise(
@@ -142,11 +142,11 @@ def bounded_square_to_x(sent, x, *, delta=1.0):
     expand=lambda x, *, delta: where(abs(x) <= delta, 0.5 * x * x, delta * (abs(x) - 0.5 * delta)),
     dtype="float",
     torch=None,
-    examples=(("bounded_square(x, delta=1.0)", "x=2x3"),),
+    examples=(("huber_terms(x, delta=1.0)", "x=2x3"),),
 )
-def bounded_square(g, y, x, *, delta):
+def huber_terms(g, y, x, *, delta):
     """x * x / 2, with lines in place of the slopes steeper than delta."""
-    return bounded_square_to_x(g, x, delta=delta)
+    return huber_terms_backward(g, x, delta=delta)
 
 
 @composite(
@@ -163,8 +163,8 @@ def bounded_square(g, y, x, *, delta):
 def huber_loss(input, target, weight=None, *, reduction="mean", delta=1.0):
     """Half the squared difference, but a line where that is beyond delta, weighted, reduced."""
     if not delta > 0:
-        raise GradcliError("arguments", f"delta of huber_loss() must be above 0, not {delta}")
-    losses = bounded_square(input - target, delta=delta)
+        raise GradcliError("arguments", f"delta of huber_loss() must be positive, got {delta}")
+    losses = huber_terms(input - target, delta=delta)
     if weight is None:
         return reduced(losses, reduction)
     _check_weight("huber_loss", input, weight)

@@ -14,10 +14,10 @@ from .families import composite, named, require, shorthand
 from .gathering import repeat_each
 from .leaves import Array, eye
 from .pointwise import F
-from .pooling import adaptive_places, adaptive_sizes
+from .pooling import adaptive_indices, adaptive_sizes
 
 MODES = ("nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear", "area")
-FEW = 16  # elements of the input for a place of the output, which are added one after the other
+FEW = 16  # elements of the input for one of the output, which are added one after the other
 LARGEST = 1 << 22  # elements of a matrix of weights in index notation
 BLOCK = 1 << 20  # elements of what is added in runs at a time
 NDIM = {"linear": 1, "bilinear": 2, "bicubic": 2, "trilinear": 3}
@@ -25,47 +25,47 @@ SHARPNESS = -0.75, -0.5  # of bicubic interpolation, and of it with antialiasing
 
 
 class _Weights:
-    """For every place of the output its elements of the input and their weights.
+    """For every index of the output, the indices in the input of its elements, and their weights.
 
-    A place below 0 stands for no element.
+    An index of -1 stands for no element.
     """
 
-    def __init__(self, places, weights, size):
-        self.places, self.weights, self.size = places, weights, size
+    def __init__(self, indices, weights, size):
+        self.indices, self.weights, self.size = indices, weights, size
 
     @property
     def entries(self):
-        """Places of the output, in their order, the place of the input of each and its weight."""
-        rows, columns = np.nonzero(self.places >= 0)
-        return rows, self.places[rows, columns], self.weights[rows, columns]
+        """The nonzero weights as (output index, input index, weight), sorted by output index."""
+        rows, columns = np.nonzero(self.indices >= 0)
+        return rows, self.indices[rows, columns], self.weights[rows, columns]
 
     @property
     def entries_back(self):
-        """The same from the output back to the input."""
+        """The same as (input index, output index, weight), sorted by input index."""
         rows, to, weights = self.entries
         order = np.argsort(to, kind="stable")
         return to[order], rows[order], weights[order]
 
     @property
     def most_back(self):
-        """In how many places of the output an element of the input has a part, at most."""
-        return np.bincount(self.places[self.places >= 0]).max(initial=0)
+        """The largest number of output elements that one input element contributes to."""
+        return np.bincount(self.indices[self.indices >= 0]).max(initial=0)
 
     @property
     def transposed(self):
-        """From the output back to the input."""
+        """The transpose, from the output back to the input."""
         to, rows, weights = self.entries_back
         counts = np.bincount(to, minlength=self.size)
         slot = np.arange(len(to)) - np.repeat(np.cumsum(counts) - counts, counts)
         shape = (self.size, max(1, counts.max(initial=0)))
-        places, values = np.full(shape, -1), np.zeros(shape)
-        places[to, slot], values[to, slot] = rows, weights
-        return _Weights(places, values, len(self.places))
+        indices, values = np.full(shape, -1), np.zeros(shape)
+        indices[to, slot], values[to, slot] = rows, weights
+        return _Weights(indices, values, len(self.indices))
 
     @property
     def matrix(self):
-        """The same with a row for each place of the output."""
-        shape = len(self.places), self.size
+        """The same as a matrix, a row for each index of the output."""
+        shape = len(self.indices), self.size
         rows, columns, weights = self.entries
         result = np.bincount(rows * self.size + columns, weights, minlength=shapes.numel(shape))
         return result.reshape(shape)
@@ -89,27 +89,27 @@ def _resampled(x, *, dim, kind, transposed):
     if not x.shape[dim]:
         return np.zeros(shape)
     weights = _weights(kind)
-    if (weights.most_back if transposed else weights.places.shape[1]) > FEW:
+    if (weights.most_back if transposed else weights.indices.shape[1]) > FEW:
         return _in_runs(x, dim, shape, *(weights.entries_back if transposed else weights.entries))
     weights = _weights(kind, transposed)
     out, along = 0.0, (-1, *(1,) * (-dim - 1))
-    for places, by in zip(weights.places.T, weights.weights.T):
-        term = np.take(x, np.maximum(places, 0), axis=dim) * by.reshape(along)
-        if (places < 0).any():  # 0 times inf would be nan
-            term = np.where((places < 0).reshape(along), 0.0, term)
+    for indices, by in zip(weights.indices.T, weights.weights.T):
+        term = np.take(x, np.maximum(indices, 0), axis=dim) * by.reshape(along)
+        if (indices < 0).any():  # 0 times inf would be nan
+            term = np.where((indices < 0).reshape(along), 0.0, term)
         out = out + term
     return out
 
 
-def _in_runs(x, dim, shape, to, places, weights):
-    """All that belongs to a place of the output is added in one run, a few rows at a time."""
+def _in_runs(x, dim, shape, to, indices, weights):
+    """The terms of each output element are added by np.add.reduceat, a few rows at a time."""
     rows = np.moveaxis(x, dim, -1)
     rows = rows.reshape(-1, rows.shape[-1])
     starts = np.flatnonzero(np.diff(to, prepend=-1))
     out = np.zeros((len(rows), shape[dim]))
     step = max(BLOCK // max(len(to), 1), 1)
     for k in range(0, len(rows) if len(to) else 0, step):
-        terms = rows[k : k + step, places] * weights
+        terms = rows[k : k + step, indices] * weights
         out[k : k + step, to[starts]] = np.add.reduceat(terms, starts, axis=1)
     rest = [n for d, n in enumerate(shape) if d != len(shape) + dim]
     return np.moveaxis(out.reshape(*rest, shape[dim]), -1, dim)
@@ -156,7 +156,7 @@ def _by_matrix(lower, i, x, *, dim, kind, transposed):
 def resample(x, *, dim, kind, transposed=False):
     """Weighted sums of elements along dim, which is counted from the last; or back again."""
     if x.shape[dim] != kind[2 if transposed else 1]:
-        raise GradcliError("shape", f"resample() by {kind} needs another size, not {x.shape[dim]}")
+        raise GradcliError("shape", f"resample() by {kind} needs another size, got {x.shape[dim]}")
     times, place = _repeated(_weights(kind)), x.ndim + dim
     if times and transposed:
         apart = x.reshape(shape=(*x.shape[:place], kind[1], times, *x.shape[place + 1 :]))
@@ -170,9 +170,9 @@ def resample(x, *, dim, kind, transposed=False):
 
 
 def _most(kind, transposed):
-    """How many elements are added for a place, at most."""
+    """The largest number of elements that are added for one."""
     weights = _weights(kind)
-    return max(weights.most_back, 1) if transposed else weights.places.shape[1]
+    return max(weights.most_back, 1) if transposed else weights.indices.shape[1]
 
 
 @lru_cache(maxsize=16)
@@ -190,16 +190,17 @@ def _on_the_way(out, s, *, dim, kind, transposed):
 
 def _repeated(weights):
     """How often each element is taken, all its times in a row; 0 where it is otherwise."""
-    times = len(weights.places) // max(weights.size, 1)
+    times = len(weights.indices) // max(weights.size, 1)
     in_a_row = np.repeat(np.arange(weights.size), times)[:, None]
-    return times if np.array_equal(weights.places, in_a_row) and (weights.weights == 1).all() else 0
+    is_repeated = np.array_equal(weights.indices, in_a_row) and (weights.weights == 1).all()
+    return times if is_repeated else 0
 
 
 # ---- weights -------------------------------------------------------------------------------------
 
 
 def _step(size, count, factor, align_corners=False):
-    """How far apart the places of the output are in the input."""
+    """The distance in the input between neighbours of the output."""
     if align_corners:
         return (size - 1) / (count - 1) if count > 1 else 0.0
     return 1.0 / factor if factor else size / count
@@ -215,8 +216,8 @@ def nearest(size, count, factor, exact):
     """The nearest element; PyTorch's own rounding without `exact`."""
     at = np.arange(count) + (0.5 if exact else 0.0)
     there = np.floor((at * _step(size, count, factor)).astype(np.float32)).astype(int)
-    places = np.minimum(there, size - 1)[:, None]
-    return _Weights(places, np.ones(places.shape), size)
+    indices = np.minimum(there, size - 1)[:, None]
+    return _Weights(indices, np.ones(indices.shape), size)
 
 
 def linear(size, count, factor, align_corners):
@@ -226,12 +227,12 @@ def linear(size, count, factor, align_corners):
         at = np.arange(count, dtype=float)
     low = np.minimum(at.astype(int), size - 1)
     part = np.clip(at - low, 0, 1)
-    places = np.stack((low, np.minimum(low + 1, size - 1)), 1)
-    return _Weights(places, np.stack((1 - part, part), 1), size)
+    indices = np.stack((low, np.minimum(low + 1, size - 1)), 1)
+    return _Weights(indices, np.stack((1 - part, part), 1), size)
 
 
 def cubic_weights(t, sharpness=SHARPNESS[0]):
-    """The weights of the two elements before and the two after a place, t after the second."""
+    """The weights of the two elements before and the two after a coordinate, t after the second."""
 
     def near(x):
         return ((sharpness + 2) * x - (sharpness + 3)) * x * x + 1
@@ -248,39 +249,39 @@ def cubic(size, count, factor, align_corners):
     if size == count:
         at = np.arange(count, dtype=float)
     low = np.floor(at).astype(int)
-    places = np.clip(low[:, None] + np.arange(-1, 3), 0, size - 1)
+    indices = np.clip(low[:, None] + np.arange(-1, 3), 0, size - 1)
     weights = np.stack(cubic_weights(at - low), 1)
-    return _Weights(places, weights, size)
+    return _Weights(indices, weights, size)
 
 
 def smooth(size, count, factor, align_corners, is_cubic):
-    """As linear or cubic, over as many elements as a place of the output stands for."""
+    """As linear or cubic, over as many elements as one of the output stands for."""
     step = _step(size, count, factor, align_corners)
     wide = max(step, 1.0)
     centre = step * (np.arange(count) + 0.5)
     reach = (2.0 if is_cubic else 1.0) * wide
     first = np.maximum((centre - reach + 0.5).astype(int), 0)
     last = np.minimum((centre + reach + 0.5).astype(int), size)
-    places = first[:, None] + np.arange(np.max(last - first))
-    distance = np.abs((places - centre[:, None] + 0.5) / wide)
+    indices = first[:, None] + np.arange(np.max(last - first))
+    distance = np.abs((indices - centre[:, None] + 0.5) / wide)
     if is_cubic:
         close = cubic_weights(distance, SHARPNESS[1])[1]
         far = cubic_weights(distance - 1, SHARPNESS[1])[0]
         weights = np.where(distance < 1, close, np.where(distance < 2, far, 0.0))
     else:
         weights = np.maximum(1 - distance, 0)
-    outside = places >= last[:, None]
+    outside = indices >= last[:, None]
     weights = np.where(outside, 0.0, weights)
     weights = weights / weights.sum(axis=1, keepdims=True)
-    return _Weights(np.where(outside, -1, places), weights, size)
+    return _Weights(np.where(outside, -1, indices), weights, size)
 
 
 def averages(size, count):
     """The average of one of `count` parts, which may overlap."""
-    places = adaptive_places(size, count)
-    again = np.diff(places, axis=1, prepend=-1) == 0
+    indices = adaptive_indices(size, count)
+    again = np.diff(indices, axis=1, prepend=-1) == 0
     weights = ~again / np.maximum((~again).sum(axis=1, keepdims=True), 1)
-    return _Weights(np.where(again, -1, places), weights, size)
+    return _Weights(np.where(again, -1, indices), weights, size)
 
 
 KINDS = {f.__name__: f for f in (nearest, linear, cubic, smooth, averages)}
@@ -330,7 +331,7 @@ def _along_each(x, kinds):
 
 
 def _sizes(input, size, scale_factor, recompute):
-    """The sizes of the output, and the factors that places are computed with."""
+    """The sizes of the output, and the scale factors that coordinates are computed with."""
     n = input.ndim - 2
     if (size is None) == (scale_factor is None):
         raise GradcliError("arguments", "interpolate() needs either size or scale_factor")
@@ -386,7 +387,7 @@ def interpolate(
     if input.ndim not in (3, 4, 5):
         raise GradcliError("shape", "interpolate() needs a batch, channels and 1 to 3 dimensions")
     flag = align_corners is None or isinstance(align_corners, bool)
-    require(flag, f"align_corners is True or False, not {align_corners!r}")
+    require(flag, f"align_corners must be True or False, got {align_corners!r}")
     if align_corners is not None and mode not in NDIM:
         raise GradcliError("arguments", f"align_corners is not for mode {mode!r}")
     if antialias and mode not in ("bilinear", "bicubic"):

@@ -3,7 +3,7 @@
 from ..errors import GradcliError
 from ..graphs.operator import check_kinds
 from ..lazy import np
-from .arithmetic import BETWEEN_STEPS, div, floor, nonzero_divisor, round, steps
+from .arithmetic import BETWEEN_JUMPS, div, floor, nonzero_divisor, piecewise_constant, round
 from .families import composite, elementwise, is_whole, named, require, shorthand
 from .leaves import zeros
 
@@ -12,10 +12,10 @@ def _truncated(sp, x):
     return sp.sign(x) * sp.floor(sp.Abs(x))
 
 
-@steps(
+@piecewise_constant(
     lambda x: np.trunc(x),
     _truncated,
-    BETWEEN_STEPS,
+    BETWEEN_JUMPS,
     lambda y, x: x.eq(y),
     aliases=("fix",),
     numpy="np.trunc",
@@ -70,7 +70,7 @@ def _quotient(mode, numeric, whole, sentence):
         torch="torch.div",
         spelling=f"div({{0}}, {{1}}, rounding_mode='{mode}')",
         kink=lambda y, a, b: y.eq(a / b),
-        caveat=BETWEEN_STEPS,
+        caveat=BETWEEN_JUMPS,
         examples=((f"a * div(a, b, rounding_mode='{mode}')", "a=2x3,b=2x3"),),
     )(meaning)
 
@@ -91,7 +91,7 @@ def div_(input, other, *, rounding_mode=None):
     """Quotient, element by element; rounded, if asked."""
     if rounding_mode not in ROUNDED:
         raise GradcliError(
-            "arguments", f"rounding_mode is None, 'floor' or 'trunc', not {rounding_mode!r}"
+            "arguments", f"rounding_mode must be None, 'floor' or 'trunc', got {rounding_mode!r}"
         )
     return ROUNDED[rounding_mode](input, other)
 
@@ -102,8 +102,8 @@ def round_(input, *, decimals=None):
     if decimals is None:
         return round(input)
     check_kinds("with decimals, round", "floats", (input,))
-    require(is_whole(decimals), f"decimals of round() is a whole number, not {decimals!r}")
-    text = f"decimals of round() are from {-MOST_DECIMALS} to {MOST_DECIMALS}, not {decimals}"
+    require(is_whole(decimals), f"decimals of round() must be an integer, got {decimals!r}")
+    text = f"decimals of round() must be from {-MOST_DECIMALS} to {MOST_DECIMALS}, got {decimals}"
     require(abs(decimals) <= MOST_DECIMALS, text)
     if decimals < 0:
         return round(input / 10**-decimals) * 10**-decimals

@@ -43,12 +43,12 @@ def running(function, **fields):
     numpy="np.cumsum({0}, axis={dim})",
 )
 def cumsum(g, y, x, *, dim):
-    """Running sum along dim."""
-    return from_here(g, dim)
+    """Cumulative sum along dim."""
+    return reverse_cumsum(g, dim)
 
 
-def from_here(g, dim):
-    """The sum of this element and all that follow along dim."""
+def reverse_cumsum(g, dim):
+    """The cumulative sum along dim from the end: of each element and those after it."""
     return g.flip(dims=(dim,)).cumsum(dim=dim).flip(dims=(dim,)) if g.ndim else g
 
 
@@ -59,16 +59,16 @@ def from_here(g, dim):
     numpy="np.cumprod({0}, axis={dim})",
 )
 def cumprod(g, y, x, *, dim):
-    """Running product along dim; its derivative is exact where factors are 0."""
+    """Cumulative product along dim; its derivative is exact where factors are 0."""
     alone = x.ndim == 0 or x.shape[dim] == 1
-    return g if alone else g.cumprod_slope(x, y, dim=dim)
+    return g if alone else g.cumprod_backward(x, y, dim=dim)
 
 
-def _cumprod_slope(g, x, y, *, dim):
-    """By division before the first 0, by leaving it out at its place, 0 after it: as PyTorch."""
+def _cumprod_backward(g, x, y, *, dim):
+    """As PyTorch: by division before the first 0, leaving it out at its index, and 0 after it."""
     zeros_met = np.cumsum(x == 0, axis=dim)
     before, between = zeros_met == 0, zeros_met == 1
-    here = _sum_from_here(np.where(before, g * y, 0), dim) / x
+    here = _reverse_cumsum(np.where(before, g * y, 0), dim) / x
     if before.all():
         return here
     first = between & (x == 0)
@@ -78,7 +78,7 @@ def _cumprod_slope(g, x, y, *, dim):
     return np.where(before, here, np.where(first, at_first, 0))
 
 
-def _sum_from_here(x, dim):
+def _reverse_cumsum(x, dim):
     return np.flip(np.cumsum(np.flip(x, dim), axis=dim), dim)
 
 
@@ -95,81 +95,81 @@ def moved_last(x, dim):
 
 @composite(
     shape=lambda g, s, t, *, dim: s,
-    value=_cumprod_slope,
-    torch_expand=lambda g, x, y, *, dim: from_here(g * y, dim) / x,
-    index=lambda lower, i, g, x, y, *, dim: lower(from_here(g * y, dim) / x, i),
+    value=_cumprod_backward,
+    torch_expand=lambda g, x, y, *, dim: reverse_cumsum(g * y, dim) / x,
+    index=lambda lower, i, g, x, y, *, dim: lower(reverse_cumsum(g * y, dim) / x, i),
     torch=None,
-    examples=(("cumprod_slope(g, x, cumprod(x, 1), dim=1)", "g=2x3,x=2x3"),),
+    examples=(("cumprod_backward(g, x, cumprod(x, 1), dim=1)", "g=2x3,x=2x3"),),
     flops=one_each,
 )
-def cumprod_slope(g, x, y, *, dim):
-    """The sum over k from i on of g[k] times all x up to k but x[i]; y is the running product."""
+def cumprod_backward(g, x, y, *, dim):
+    """sum_{k>=i} g[k] prod_{j<=k, j!=i} x[j], the gradient of y = cumprod(x)."""
     divided = x.ne(0).all()
     away, near = otherwise(~divided, x, 1), otherwise(divided, x, 1)
-    by_division = from_here(g * away.cumprod(dim=dim), dim) / away
+    by_division = reverse_cumsum(g * away.cumprod(dim=dim), dim) / away
     return otherwise(~divided, by_division, cumprod_by_leaving_out(g, near, dim=dim))
 
 
 def _without_one(x, dim):
-    """x in rows, each with another element left out, and a mask of the others."""
+    """Copies of x, the k-th with x[k] replaced by 1, and the mask of the elements that are kept."""
     rows, both = pairs(x, dim)
     off = ones(size=both[-2:]).tril(diagonal=-1) + ones(size=both[-2:]).triu(diagonal=1)
     return where(off > 0, rows.unsqueeze(dim=-2), 1), off
 
 
-def _leaving_out_again(h, y, g, x, *, dim):
+def _leaving_out_double_backward(h, y, g, x, *, dim):
     rows, _ = _without_one(x, dim)
     products = rows.cumprod(dim=-1).triu()
     to_g = moved_last((products * moved_last(h, dim).unsqueeze(dim=-1)).sum(dim=-2), dim)
-    return to_g, cumprod_without_two(h, g, x, dim=dim)
+    return to_g, cumprod_double_backward(h, g, x, dim=dim)
 
 
 @composite(
-    rule=_leaving_out_again,
+    rule=_leaving_out_double_backward,
     torch=None,
     examples=(("cumprod_by_leaving_out(a, x, dim=1)", "a=2x3,x=2x3"),),
 )
 def cumprod_by_leaving_out(g, x, *, dim):
-    """cumprod_slope, of products of all but one, as PyTorch has it beside zeros."""
+    """cumprod_backward by products that leave x[i] out, as PyTorch computes it if an x is 0."""
     rows, _ = _without_one(x, dim)
     products = rows.cumprod(dim=-1).triu()
     return moved_last((products * moved_last(g, dim).unsqueeze(dim=-2)).sum(dim=-1), dim)
 
 
-def _cumprod_without_two(h, g, x, *, dim):
-    """One element left out after the other, as PyTorch: it knows of zeros before and after it."""
+def _cumprod_double_backward(h, g, x, *, dim):
+    """The elements i one by one, as PyTorch: products before and after i may have zeros."""
     h, g, x = (np.swapaxes(n, dim, -1) for n in (h, g, x))
     result = np.zeros(np.shape(x))
     for k in range(x.shape[-1]):
-        sent, before, after = h[..., k : k + 1] * g[..., k:], x[..., :k], x[..., k + 1 :]
+        weighted, before, after = h[..., k : k + 1] * g[..., k:], x[..., :k], x[..., k + 1 :]
         until, onward = before.prod(-1, keepdims=True), after.cumprod(-1)
-        to_until = sent[..., :1] + (sent[..., 1:] * onward).sum(-1, keepdims=True)
+        to_until = weighted[..., :1] + (weighted[..., 1:] * onward).sum(-1, keepdims=True)
         result[..., :k] += to_until * others(before, dim=(-1,))
-        to_onward = sent[..., 1:] * until
+        to_onward = weighted[..., 1:] * until
         short = after.shape[-1] == 1
         result[..., k + 1 :] += (
-            to_onward if short else _cumprod_slope(to_onward, after, onward, dim=-1)
+            to_onward if short else _cumprod_backward(to_onward, after, onward, dim=-1)
         )
     return np.swapaxes(result, dim, -1)
 
 
 @composite(
     shape=lambda h, g, s, *, dim: s,
-    value=_cumprod_without_two,
+    value=_cumprod_double_backward,
     torch=None,
-    examples=(("cumprod_without_two(h, g, x, dim=1)", "h=2x3,g=2x3,x=2x3"),),
+    examples=(("cumprod_double_backward(h, g, x, dim=1)", "h=2x3,g=2x3,x=2x3"),),
     flops=one_each,
 )
-def cumprod_without_two(h, g, x, *, dim):
-    """The derivative of the sum of h times cumprod_slope by x."""
+def cumprod_double_backward(h, g, x, *, dim):
+    """The gradient of (h * cumprod_backward(g, x)).sum() with respect to x."""
     rows, off = _without_one(x, dim)
-    sent = moved_last(h, dim).unsqueeze(dim=-1) * moved_last(g, dim).unsqueeze(dim=-2)
-    slopes = sent.triu().cumprod_slope(rows, rows.cumprod(dim=-1), dim=-1)
+    weighted = moved_last(h, dim).unsqueeze(dim=-1) * moved_last(g, dim).unsqueeze(dim=-2)
+    slopes = weighted.triu().cumprod_backward(rows, rows.cumprod(dim=-1), dim=-1)
     return moved_last((slopes * off).sum(dim=-2), dim)
 
 
-def _met_before(y, x, *, dim):
-    """Which elements are equal to the extreme one of those before them."""
+def _ties_with_previous(y, x, *, dim):
+    """The mask of elements equal to the extreme of those before them."""
     if not x.ndim:
         return y < y
     first = part(x, dim, 0, 1)
@@ -200,7 +200,7 @@ def _running_extreme(name, extreme, relation):
         symbols,
         call=f"{name}({{0}}, dim={{dim}})",
         examples=((f"{name}(x, 1)", "x=2x3"),),
-        kink=_met_before,
+        kink=_ties_with_previous,
         caveat="of equal elements the latest takes the gradient",
         running=True,
         dim=REQUIRED,
@@ -243,7 +243,7 @@ def diff(x, prepend=None, append=None, *, n=1, dim=-1):
     if not x.ndim:
         raise GradcliError("shape", "diff() needs at least one dimension")
     if not isinstance(n, int) or n < 0:
-        raise GradcliError("arguments", f"diff() is taken 0 or more times, not {n!r}")
+        raise GradcliError("arguments", f"n of diff() must be an integer of at least 0, got {n!r}")
     if n == 0:
         return copied(x)
     if prepend is not None or append is not None:
@@ -259,7 +259,7 @@ def diff(x, prepend=None, append=None, *, n=1, dim=-1):
 
 @shorthand()
 def gradient(input, *, spacing=1, dim=None, edge_order=1):
-    """Slopes along each of the dimensions, by differences of neighbours; one-sided at the ends."""
+    """Derivatives along each dimension by central differences; one-sided at the ends."""
     x = as_node(input)
     over = range(x.ndim) if dim is None else dim if isinstance(dim, tuple) else (dim,)
     shapes.axes(tuple(over), x.ndim)  # refuses a dimension that is named twice
@@ -267,19 +267,19 @@ def gradient(input, *, spacing=1, dim=None, edge_order=1):
         spacing = 1
     steps = spacing if isinstance(spacing, tuple) else (spacing,) * len(over)
     if len(steps) != len(over):
-        message = f"gradient() needs a spacing for each of {len(over)} dimensions, not {len(steps)}"
+        message = f"gradient() needs a spacing for each of {len(over)} dimensions, got {len(steps)}"
         raise GradcliError("arguments", message)
     if edge_order not in (1, 2):
-        raise GradcliError("arguments", f"edge_order must be 1 or 2, not {edge_order!r}")
+        raise GradcliError("arguments", f"edge_order must be 1 or 2, got {edge_order!r}")
     for d in over:
         if x.shape[shapes.axis(d, x.ndim)] <= edge_order:
             message = f"gradient() needs at least {edge_order + 1} elements along dimension {d}"
             raise GradcliError("shape", message)
-    along = [_by_places if isinstance(s, Node) and s.ndim else _by_step for s in steps]
+    along = [_nonuniform if isinstance(s, Node) and s.ndim else _uniform for s in steps]
     return Outputs(f(x, s, d, edge_order) for f, s, d in zip(along, steps, over, strict=True))
 
 
-def _by_step(x, step, dim, edge_order):
+def _uniform(x, step, dim, edge_order):
     def end(*weights, start):
         parts = [part(x, dim, start + k, start + k + 1 or None) for k in range(len(weights))]
         return _weighted(weights, parts) / step
@@ -298,9 +298,9 @@ def _weighted(weights, parts):
     return total
 
 
-def _by_places(x, places, dim, edge_order):
-    """The slopes of parabolas through three neighbours, wherever these are."""
-    steps = _along(places[1:] - places[:-1], dim, x.ndim)
+def _nonuniform(x, coordinates, dim, edge_order):
+    """Derivatives for nonuniform spacing, of the parabolas through three neighbours."""
+    steps = _along(coordinates[1:] - coordinates[:-1], dim, x.ndim)
     a, b = part(steps, dim, None, -1), part(steps, dim, 1)
     weights = -b / (a * (a + b)), (b - a) / (a * b), a / (b * (a + b))
     middle = _weighted(
@@ -331,11 +331,11 @@ def _along(x, dim, ndim):
 
 
 def _widths(y, x, dim):
-    """The distances between places x, ready to multiply what lies between neighbours of y."""
-    require(x.ndim, "places x are a tensor of dimensions; their distance is passed as dx=0.5")
+    """The spacing of the coordinates x, in a shape that broadcasts with that of y along dim."""
+    require(x.ndim, "x needs at least one dimension; constant spacing is passed as dx=0.5")
     if x.ndim == 1:
         along = y.shape[dim]
-        text = f"there are {along} numbers along dim, and {x.numel} places"
+        text = f"y has size {along} along dim, and x has {x.numel} elements"
         shapes.require_equal(x.shape, (along,), text)
     if x.ndim == 1 and y.ndim > 1:
         x = _along(x, dim, y.ndim)

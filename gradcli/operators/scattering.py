@@ -1,4 +1,4 @@
-"""Elements written over others, and added to them, by whole numbers and masks."""
+"""Elements written over others, and added to them, by integers and masks."""
 
 from ..errors import GradcliError
 from ..graphs import Node, NoRule, as_node, shapes
@@ -7,7 +7,7 @@ from ..lazy import np
 from . import elements
 from .comparisons import where
 from .families import composite, none_at_all, operator, shorthand
-from .gathering import BY_INDEX, check_index, flat_places, wrapped
+from .gathering import BY_INDEX, check_index, flat_indices, wrapped
 from .leaves import arange, full, zeros
 from .reductions import TIE
 from .shaping import expand, reshape
@@ -15,7 +15,7 @@ from .shaping import expand, reshape
 
 def _scatter_to(v, index, *, shape, dim):
     out = np.zeros(shapes.numel(shape), dtype=np.asarray(v).dtype)
-    np.add.at(out, flat_places(np.asarray(index), shape, dim), np.reshape(v, -1))
+    np.add.at(out, flat_indices(np.asarray(index), shape, dim), np.reshape(v, -1))
     return out.reshape(shape)
 
 
@@ -69,7 +69,7 @@ def _scattered(name):
 def _sources(src, index):
     """The elements of src that an index, which may be smaller, sends away; in a row."""
     if np.ndim(src):
-        src = np.asarray(src)[_places(np.asarray(src), np.asarray(index))]
+        src = np.asarray(src)[_source_index(np.asarray(src), np.asarray(index))]
     return np.broadcast_to(src, np.shape(index) if np.ndim(index) else np.shape(src)).reshape(-1)
 
 
@@ -83,16 +83,16 @@ def _back(sent, src, index):
     """What goes back to src: zeros where index leaves elements out."""
     if src.numel == sent.numel:
         return sent.reshape(shape=src.shape)
-    places = _places(src, index)
-    return sent.reshape(shape=sent.shape or (1,)).put_at(shape=src.shape, index=places)
+    picked = _source_index(src, index)
+    return sent.reshape(shape=sent.shape or (1,)).put_at(shape=src.shape, index=picked)
 
 
-def _places(src, index):
-    """Those of src that an index sends away, which may be smaller: the first in each dimension."""
+def _source_index(src, index):
+    """The elements of src that an index uses, which may be smaller: the first in each dimension."""
     return tuple(map(slice, index.shape or (1,) * src.ndim))
 
 
-WINS = "of several written to one place the last is seen, and each has the whole gradient of it"
+WINS = "of several written to one index the last is seen, and each has the whole gradient of it"
 
 
 def _met_twice(y, x, index, src, *, dim):
@@ -101,8 +101,8 @@ def _met_twice(y, x, index, src, *, dim):
 
 
 def _overwritten(lower, x, counts, sent):
-    """In index notation what is sent, and x where nothing is; None where several are sent to one
-    place, or nobody knows.
+    """In index notation the elements written, and x elsewhere; None where several are written to
+    one index, or that is unknown.
     """
     known = None if lower.values is None else lower.values(counts)
     if known is None or np.any(np.asarray(known) > 1):
@@ -124,13 +124,13 @@ def _sent(src, index):
         return src
     if not src.ndim:
         return src.expand(shape=index.shape)
-    sent = src[_places(src, index)]
+    sent = src[_source_index(src, index)]
     return sent if index.ndim else sent.reshape(shape=())
 
 
 def _scatter(x, index, src, *, dim):
     out = np.array(x, order="C")
-    out.reshape(-1)[flat_places(np.asarray(index), out.shape, dim)] = _sources(src, index)
+    out.reshape(-1)[flat_indices(np.asarray(index), out.shape, dim)] = _sources(src, index)
     return out
 
 
@@ -174,8 +174,8 @@ def scatter(g, y, x, index, src, *, dim):
 
 def _scatter_add(x, index, src, *, dim):
     out = np.array(x, order="C")
-    places = flat_places(np.asarray(index), out.shape, dim)
-    np.add.at(out.reshape(-1), places, _sources(src, index))
+    flat = flat_indices(np.asarray(index), out.shape, dim)
+    np.add.at(out.reshape(-1), flat, _sources(src, index))
     return out
 
 
@@ -202,14 +202,14 @@ COMBINE = {"sum": "add", "mean": "add", "prod": "multiply", "amax": "maximum", "
 
 
 def _scatter_reduce(x, index, src, *, dim, reduce, include_self):
-    out, places = np.array(x, order="C"), flat_places(np.asarray(index), np.shape(x), dim)
+    out, indices = np.array(x, order="C"), flat_indices(np.asarray(index), np.shape(x), dim)
     flat = out.reshape(-1)
     if not include_self:
-        flat[places] = _neutral(reduce, out.dtype)
-    getattr(np, COMBINE[reduce]).at(flat, places, _sources(src, index))
+        flat[indices] = _neutral(reduce, out.dtype)
+    getattr(np, COMBINE[reduce]).at(flat, indices, _sources(src, index))
     if reduce != "mean":
         return out
-    counts = np.bincount(places, minlength=flat.size) + include_self
+    counts = np.bincount(indices, minlength=flat.size) + include_self
     divide = np.floor_divide if out.dtype.kind == "i" else np.divide
     return divide(out, np.maximum(counts, 1).reshape(out.shape))
 
@@ -222,9 +222,9 @@ def _neutral(reduce, dtype):
 
 
 def _symbols_reduced(sp, x, index, src, *, dim, reduce, include_self):
-    places = flat_places(np.asarray(index), x.shape, dim).tolist()
-    rows = [[e] if include_self or k not in places else [] for k, e in enumerate(x.reshape(-1))]
-    for k, e in zip(places, _sources(src, index), strict=True):
+    indices = flat_indices(np.asarray(index), x.shape, dim).tolist()
+    rows = [[e] if include_self or k not in indices else [] for k, e in enumerate(x.reshape(-1))]
+    for k, e in zip(indices, _sources(src, index), strict=True):
         rows[k].append(e)
     combine = {
         "sum": sp.Add,
@@ -243,7 +243,7 @@ def _reducible(name):
     def shape(s, index, src, *, dim, reduce, include_self):
         if reduce not in NEUTRAL:
             known = ", ".join(NEUTRAL)
-            raise GradcliError("arguments", f"{name}() reduces by {known}, not {reduce!r}")
+            raise GradcliError("arguments", f"reduce of {name}() must be {known}, got {reduce!r}")
         return _scattered(name)(s, index, src, dim=dim)
 
     return shape
@@ -337,27 +337,27 @@ def scatter_reduce(g, y, x, index, src, *, dim, reduce, include_self=True):
     return to_x, None, _back(to_src, src, index)
 
 
-# ---- places counted row by row -------------------------------------------------------------------
+# ---- row-major flat indices ----------------------------------------------------------------------
 
 
 def _put_shape(s, index, source, *, accumulate):
-    count, places = shapes.numel(source), shapes.numel(index)
-    if count != places:
-        message = f"put() needs as many elements as places, not {count} and {places}"
+    count, indices = shapes.numel(source), shapes.numel(index)
+    if count != indices:
+        message = f"put() needs as many elements as indices, got {count} and {indices}"
         if len(source) == len(index):
             raise shapes.Conflict(message, *next((n, k) for n, k in zip(source, index) if n != k))
         if 1 in (len(source), len(index)):
-            raise shapes.Conflict(message, count, places)
+            raise shapes.Conflict(message, count, indices)
         raise GradcliError("shape", message)  # what makes their products equal is too large to try
     return s
 
 
 def _put(x, index, source, *, accumulate):
-    out, places = np.array(x, order="C"), wrapped(index, np.size(x))
+    out, indices = np.array(x, order="C"), wrapped(index, np.size(x))
     if accumulate:
-        np.add.at(out.reshape(-1), places, np.reshape(source, -1))
+        np.add.at(out.reshape(-1), indices, np.reshape(source, -1))
     else:
-        out.reshape(-1)[places] = np.reshape(source, -1)
+        out.reshape(-1)[indices] = np.reshape(source, -1)
     return out
 
 
@@ -408,11 +408,11 @@ def _in_a_row(x, index, source):
     return source.reshape(shape=(index.numel,)).scatter_to(**row).reshape(shape=x.shape)
 
 
-@shorthand(numbers=("indices",))
+@shorthand(concrete=("indices",))
 def index_put(input, indices, values, accumulate=False):
     """input with values written, or added, at an index."""
     if isinstance(values, Node):
         check_kinds("index_put", "any of one kind", (input, values))
-    places = reshape(arange(end=input.numel), shape=input.shape)
-    picked = places[indices if isinstance(indices, tuple) else (indices,)]
+    indices_of = reshape(arange(end=input.numel), shape=input.shape)
+    picked = indices_of[indices if isinstance(indices, tuple) else (indices,)]
     return put(input, picked, expand(as_node(values), shape=picked.shape), accumulate=accumulate)

@@ -72,7 +72,7 @@ def segments(*tensors):
     return stack(tensors, dim=0)
 
 
-@shorthand(numbers=("lengths", "offsets"))
+@shorthand(concrete=("lengths", "offsets"))
 def segment_reduce(
     data, reduce, *, lengths=None, indices=None, offsets=None, dim=0, unsafe=False, initial=None
 ):

@@ -261,7 +261,7 @@ def ctc_slopes(
     return second, None, None
 
 
-@shorthand(numbers=("input_lengths", "target_lengths"))
+@shorthand(concrete=("input_lengths", "target_lengths"))
 def ctc_loss(
     log_probs,
     targets,
@@ -300,9 +300,11 @@ def _whole(name, given, samples, most):
         given = tuple(given.value.reshape(-1).tolist())
     lengths = given if isinstance(given, tuple) else (given,)
     if len(lengths) != samples:
-        raise GradcliError("shape", f"{name} has a length for each of {samples} samples")
+        raise GradcliError(
+            "shape", f"{name} must have a length for each of {samples} samples, got {len(lengths)}"
+        )
     if not all(isinstance(n, int) and 0 <= n <= most for n in lengths):
-        raise GradcliError("arguments", f"{name} must be whole numbers from 0 to {most}")
+        raise GradcliError("arguments", f"{name} must be integers from 0 to {most}")
     return lengths
 
 
@@ -310,5 +312,5 @@ def _check_targets(targets, samples, counts):
     needed: tuple[int, ...] = (sum(counts),)
     if targets.ndim == 2:
         needed = (samples, targets.shape[1])
-    message = f"ctc_loss() needs targets of shape {needed}, not {shapes.text(targets.shape)}"
+    message = f"ctc_loss() needs targets of shape {needed}, got {shapes.text(targets.shape)}"
     shapes.require_equal(targets.shape, needed, message)

@@ -3,7 +3,7 @@
 from ..errors import GradcliError
 from ..graphs import Outputs, as_node, shapes
 from ..lazy import np
-from .families import given_once, movement, operator, shorthand
+from .families import exactly_one, movement, operator, shorthand
 
 
 @movement(
@@ -47,12 +47,12 @@ def flatten(input, start_dim=0, end_dim=-1):
 @shorthand()
 def unflatten(input, dim, sizes):
     """A dimension taken apart into several; one of their sizes may be -1."""
-    place = shapes.axis(dim, input.ndim)
+    axis = shapes.axis(dim, input.ndim)
     if not input.ndim:
         raise GradcliError("index", "unflatten() needs at least one dimension")
     sizes = sizes if isinstance(sizes, tuple) else (sizes,)
-    apart = shapes.reshape(input.shape[place : place + 1], sizes)
-    return reshape(input, shape=(*input.shape[:place], *apart, *input.shape[place + 1 :]))
+    apart = shapes.reshape(input.shape[axis : axis + 1], sizes)
+    return reshape(input, shape=(*input.shape[:axis], *apart, *input.shape[axis + 1 :]))
 
 
 @shorthand()
@@ -90,8 +90,8 @@ def squeeze(g, y, x, *, dim):
 
 
 def _unsqueezed(s, *, dim):
-    place = shapes.axis(dim, len(s) + 1)
-    return (*s[:place], 1, *s[place:])
+    axis = shapes.axis(dim, len(s) + 1)
+    return (*s[:axis], 1, *s[axis:])
 
 
 @movement(
@@ -227,7 +227,7 @@ def repeat(g, y, x, *, repeats):
 def tile(input, *counts, dims=None):
     """As repeat; counts that are left out are 1."""
     listed = counts[0] if len(counts) == 1 else counts or None
-    dims = given_once("tile(x, (2, 3))", "dims", listed, dims)
+    dims = exactly_one("tile(x, (2, 3))", "dims", listed, dims)
     dims = dims if isinstance(dims, tuple) else (dims,)
     return repeat(input, repeats=(1,) * (input.ndim - len(dims)) + dims)
 

@@ -35,11 +35,11 @@ def _all_svd(y, x):
     return svd_left_all(x), svdvals(x), svd_right_all(x)
 
 
-def _vectors(name, place, *, full=False, **fields):
+def _vectors(name, k, *, full=False, **fields):
     """One of the two matrices of singular vectors, all of them or as many as singular values."""
     how = "" if full else ", full_matrices=False"
     return operator(
-        value=lambda x: lapack.svd(x, full=full)[place],
+        value=lambda x: lapack.svd(x, full=full)[k],
         symbolic=ROOTS,
         dtype="float",
         torch=LINALG + "svd",
@@ -47,7 +47,7 @@ def _vectors(name, place, *, full=False, **fields):
         caveat=FOUND,
         spelling=f"linalg.svd({{0}}{how}).{name}",
         flops=of_each_matrix(singular_vectors),
-        numpy=f"np.linalg.svd({{0}}{how})[{place}]",
+        numpy=f"np.linalg.svd({{0}}{how})[{k}]",
         **fields,
     )
 
@@ -158,7 +158,7 @@ def _from_right(g, U, S, Vh):
     return U @ inner
 
 
-@shorthand("linalg.svd", alone=True, takes="floats")
+@shorthand("linalg.svd", only_aliases=True, takes="floats")
 def svd_parts(A, full_matrices=True, *, driver=None):
     """U, S and Vh such that U @ diag(S) @ Vh is A."""
     A = as_node(A)

@@ -14,8 +14,8 @@ from .shaping import expand, reshape
 
 def _along(x, index, source, dim, name, *, any_shape=False):
     """The index of scatter that sends the slices of source along dim; checks their shapes."""
-    place, n = shapes.axis(dim, x.ndim), index.numel
-    want = (*x.shape[:place], n, *x.shape[place + 1 :]) if x.ndim else ()
+    axis, n = shapes.axis(dim, x.ndim), index.numel
+    want = (*x.shape[:axis], n, *x.shape[axis + 1 :]) if x.ndim else ()
     if index.ndim > 1 or not (any_shape or source.shape == want):
         message = (
             f"{name}() needs a vector as index and a source of shape {shapes.text(want)}, "
@@ -111,12 +111,12 @@ def _hit(x, index, dim):
 
 def _count(x, index, dim):
     """How often index, which may count from the end, points to each slice along dim."""
-    place = shapes.axis(dim, x.ndim)
+    axis = shapes.axis(dim, x.ndim)
     require(index.ndim <= 1, "an index along a dimension is a vector or a number")
-    size = x.shape[place] if x.ndim else 1
+    size = x.shape[axis] if x.ndim else 1
     ones = expand(as_node(1.0), shape=(index.numel,))
     count = zeros(size=(size,)).put(reshape(index, shape=(-1,)), ones, accumulate=True)
-    return reshape(count, shape=tuple(size if d == place else 1 for d in range(x.ndim)))
+    return reshape(count, shape=tuple(size if d == axis else 1 for d in range(x.ndim)))
 
 
 @composite(

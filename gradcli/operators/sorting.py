@@ -1,7 +1,7 @@
 """Elements by their order along a dimension: sort, topk, kthvalue, median, mode.
 
-Each is two operators, as PyTorch answers with two tensors: the places of the elements, which have
-no gradient, and the elements at these places. nan is larger than any number.
+Each is two operators, as PyTorch answers with two tensors: the indices of the elements, which have
+no gradient, and the elements at these indices. nan is larger than any number.
 """
 
 from ..errors import GradcliError
@@ -31,9 +31,9 @@ def selected(
 ):  # fmt: skip
     """The operators `{name}_values` and `{name}_indices`.
 
-    `numbers(rows, **attrs)` finds places along the last dimension, `symbols(sp, row, **attrs)` does
-    so in one row; `call` is how PyTorch's function is called; `kink` is that of the values, where
-    the places are one of several too; PyTorch keeps the input of a `running` one. `fields` are the
+    `numbers(rows, **attrs)` gives indices along the last dimension, `symbols(sp, row, **attrs)`
+    those of one row; `call` is how PyTorch's function is called; `kink` is that of the values, also
+    where their indices are ambiguous; PyTorch saves the input of a `running` one. `fields` are the
     attributes.
     """
     kink = kink or (tied if "keepdim" in fields else None)
@@ -45,7 +45,7 @@ def selected(
         value=_found_along(numbers),
         symbolic=_written_along(symbols),
         dtype="int",
-        finds_places=True,
+        finds_indices=True,
         kink=kink and (lambda y, x, **attrs: kink(OPS[f"{name}_values"](x, **attrs), x, **attrs)),
         spelling=call + ".indices",
         numpy=numpy,
@@ -53,41 +53,41 @@ def selected(
         **common,
     )
     @named(f"{name}_indices", f"The indices of {name}().")
-    def places(g, y, x, **_):
+    def indices(g, y, x, **_):
         return None
 
     values = composite(
-        saved=_kept(places, running),
+        saved=_kept(indices, running),
         kink=kink,
         spelling=call + ".values",
         examples=tuple((f"{text}.values", s) for text, s in examples),
         **common,
-    )(_values_at(places, name))
-    return values, places
+    )(_values_at(indices, name))
+    return values, indices
 
 
-def _kept(places, running):
-    """What PyTorch keeps for the values: their places, and the input of a running one."""
-    return lambda y, x, **attrs: (places(x, **_with_all_dims(attrs)), *([x] if running else []))
+def _kept(indices, running):
+    """What PyTorch saves for the values: their indices, and the input of a running one."""
+    return lambda y, x, **attrs: (indices(x, **_with_all_dims(attrs)), *([x] if running else []))
 
 
 def _with_all_dims(attrs):
     return attrs | {"keepdim": True} if "keepdim" in attrs else attrs
 
 
-def _values_at(places, name):
-    """What the values of `name` mean: the elements at the places that an operator finds."""
+def _values_at(indices, name):
+    """What the values of `name` mean: the elements at the indices that an operator finds."""
 
     @named(f"{name}_values", f"The values of {name}().")
     def values(x, **attrs):
-        gathered = x.gather(dim=attrs["dim"], index=places(x, **_with_all_dims(attrs)))
+        gathered = x.gather(dim=attrs["dim"], index=indices(x, **_with_all_dims(attrs)))
         return gathered if attrs.get("keepdim", True) else gathered.squeeze(dim=attrs["dim"])
 
     return values
 
 
 def _found_along(numbers):
-    """The places that `numbers` finds along a dimension."""
+    """The indices that `numbers` finds along a dimension."""
 
     def evaluate(x, *, dim, keepdim=True, **attrs):
         if not np.ndim(x):
@@ -99,7 +99,7 @@ def _found_along(numbers):
 
 
 def _written_along(symbols):
-    """The places that `symbols` writes along a dimension, if anything does."""
+    """The indices that `symbols` writes along a dimension, if anything does."""
 
     def write(sp, x, *, dim, keepdim=True, **attrs):
         if not x.ndim:
@@ -112,9 +112,9 @@ def _written_along(symbols):
     return write if symbols else Unwritten("which element is meant depends on the numbers")
 
 
-def kept(place, keepdim):
-    """NumPy's text for the place of an element, with its dimension where that is kept."""
-    return f"np.expand_dims({place}, {{dim}})" if keepdim else place
+def kept(index, keepdim):
+    """NumPy's text for the index of an element, with its dimension where that is kept."""
+    return f"np.expand_dims({index}, {{dim}})" if keepdim else index
 
 
 def _pair(selection, input, **attrs):
@@ -123,14 +123,14 @@ def _pair(selection, input, **attrs):
 
 
 def _order(rows, is_descending=False):
-    """The places in order; equal elements stay in theirs."""
+    """The indices in order; equal elements stay in theirs."""
     if is_descending:
         return rows.shape[-1] - 1 - np.flip(_order(np.flip(rows, -1)), -1)
     return np.argsort(rows, axis=-1, kind="stable")
 
 
 def _with_ties(result, rows, order, select):
-    """`found`, with what `select` finds in rows that have equal elements."""
+    """`result`, with that of `select` in rows that have equal elements."""
     ranked = np.take_along_axis(rows, order, axis=-1)
     low, high = ranked[..., :-1], ranked[..., 1:]
     equal = ((low == high) | ((low != low) & (high != high))).any(-1)
@@ -151,13 +151,13 @@ def _of_some(s, *, dim, keepdim, **_):
 
 def _tied_ranks(y, x, *, dim, descending=False, largest=False, **_):
     """Which of the first elements in order have an equal one beside them."""
-    place = shapes.axis(dim, x.ndim)
-    if not x.ndim or x.shape[place] < 2:
+    axis = shapes.axis(dim, x.ndim)
+    if not x.ndim or x.shape[axis] < 2:
         return y < y
-    ranked = sort_values(x, dim=place, descending=descending or largest)
-    before = (slice(None),) * place
+    ranked = sort_values(x, dim=axis, descending=descending or largest)
+    before = (slice(None),) * axis
     equal = ranked[(*before, slice(1, None))].eq(ranked[(*before, slice(-1))])
-    return beside(equal, place)[(*before, slice(y.shape[place]))]
+    return beside(equal, axis)[(*before, slice(y.shape[axis]))]
 
 
 sort_values, sort_indices = selected(
@@ -204,11 +204,11 @@ def msort(input):
 
 
 def _top_shape(s, *, k, dim, **_):
-    place = shapes.axis(dim, len(s))
-    size = s[place] if s else 1
+    axis = shapes.axis(dim, len(s))
+    size = s[axis] if s else 1
     if not isinstance(k, int) or not 0 <= k <= size:
-        raise GradcliError("arguments", f"topk() takes up to {size} elements here, not {k!r}")
-    return (*s[:place], k, *s[place + 1 :]) if s else s
+        raise GradcliError("arguments", f"k of topk() must be at most {size} here, got {k!r}")
+    return (*s[:axis], k, *s[axis + 1 :]) if s else s
 
 
 def _top(rows, *, k, largest, sorted):
@@ -248,7 +248,9 @@ def topk(input, k, dim=-1, largest=True, sorted=True):
 def _kth_shape(s, *, k, dim, keepdim):
     size = s[shapes.axis(dim, len(s))] if s else 1
     if not isinstance(k, int) or not 1 <= k <= size:
-        message = f"kthvalue() needs a k from 1 to {size}, the size of dimension {dim}, not {k!r}"
+        message = (
+            f"k of kthvalue() must be from 1 to {size}, the size of dimension {dim}, got {k!r}"
+        )
         raise GradcliError("arguments", message)
     return reduced(s, dim=dim, keepdim=keepdim)
 

@@ -21,7 +21,7 @@ def _eigh(y, x, *, UPLO):
 
 def _symmetric(s, UPLO):
     if UPLO not in ("L", "U", "l", "u"):
-        raise GradcliError("arguments", f"UPLO is 'L' or 'U', not {UPLO!r}")
+        raise GradcliError("arguments", f"UPLO must be 'L' or 'U', got {UPLO!r}")
     return square(s)
 
 

@@ -4,7 +4,7 @@ from itertools import accumulate, pairwise
 
 from ..errors import GradcliError
 from ..graphs import Outputs, as_node, shapes
-from .families import given_once, is_whole, require, shorthand
+from .families import exactly_one, is_whole, require, shorthand
 from .leaves import Array
 
 MOST_PARTS = 10_000  # of a tensor that is taken apart
@@ -14,7 +14,7 @@ PARTS = "indices or sections"
 @shorthand("unsafe_split")
 def split(tensor, split_size_or_sections=None, dim=0, *, split_size=None):
     """Parts of one size, or of the sizes listed, along dim."""
-    size = given_once("x.split(2)", "split_size", split_size_or_sections, split_size)
+    size = exactly_one("x.split(2)", "split_size", split_size_or_sections, split_size)
     return Outputs(_parts_of(as_node(tensor), size, dim))
 
 
@@ -25,11 +25,11 @@ def split_with_sizes(input, split_sizes, dim=0):
 
 
 def _parts_of(tensor, split_size, dim):
-    place = shapes.axis(dim, tensor.ndim)
-    size = tensor.shape[place]
+    axis = shapes.axis(dim, tensor.ndim)
+    size = tensor.shape[axis]
     if isinstance(split_size, int):
         if split_size < min(1, size):
-            raise GradcliError("arguments", f"split() needs parts of at least 1, not {split_size}")
+            raise GradcliError("arguments", f"split() needs parts of at least 1, got {split_size}")
         step = max(1, split_size)
         _check_parts(-(-size // step))
         split_size = [min(step, size - k) for k in range(0, size, step)] or [0]  # one, if empty
@@ -39,12 +39,12 @@ def _parts_of(tensor, split_size, dim):
             f"split() into {list(split_size)} needs size {sum(split_size)} along dimension {dim}, "
             f"which is {size}",
         )
-    return _between(tensor, [0, *accumulate(split_size)], place)
+    return _between(tensor, [0, *accumulate(split_size)], axis)
 
 
-def _between(tensor, ends, place):
+def _between(tensor, ends, axis):
     """The parts from each end to the next."""
-    whole = (slice(None),) * place
+    whole = (slice(None),) * axis
     return [tensor[(*whole, slice(a, b))] for a, b in pairwise(ends)]
 
 
@@ -56,7 +56,7 @@ def _check_parts(count):
 @shorthand("unsafe_chunk")
 def chunk(input, chunks, dim=0):
     """At most `chunks` parts of equal size along dim; the last may be smaller."""
-    require(is_whole(chunks) and chunks > 0, f"chunk() makes 1 part or more, not {chunks!r}")
+    require(is_whole(chunks) and chunks > 0, f"chunks must be at least 1, got {chunks!r}")
     size = input.shape[shapes.axis(dim, input.ndim)]
     if not size:
         _check_parts(chunks)
@@ -67,58 +67,58 @@ def chunk(input, chunks, dim=0):
 @shorthand()
 def unbind(input, dim=0):
     """The slices along dim."""
-    place = shapes.axis(dim, input.ndim)
+    axis = shapes.axis(dim, input.ndim)
     if not input.ndim:
         raise GradcliError("shape", "unbind() needs at least one dimension")
-    _check_parts(input.shape[place])
-    whole = (slice(None),) * place
-    return Outputs(input[(*whole, k)] for k in range(input.shape[place]))
+    _check_parts(input.shape[axis])
+    whole = (slice(None),) * axis
+    return Outputs(input[(*whole, k)] for k in range(input.shape[axis]))
 
 
-@shorthand(numbers=("indices_or_sections", "indices"))
+@shorthand(concrete=("indices_or_sections", "indices"))
 def tensor_split(input, indices_or_sections=None, dim=0, *, indices=None, sections=None):
-    """So many parts of nearly equal size along dim, or parts that end at the places listed."""
-    parts = given_once("tensor_split(x, 2)", PARTS, indices_or_sections, indices, sections)
+    """So many parts of nearly equal size along dim, or parts that end at the indices listed."""
+    parts = exactly_one("tensor_split(x, 2)", PARTS, indices_or_sections, indices, sections)
     return _divided(input, parts, shapes.axis(dim, input.ndim), "tensor_split")
 
 
-def _divided(input, parts, place, name):
+def _divided(input, parts, axis, name):
     if not input.ndim:
         raise GradcliError("shape", f"{name}() needs at least one dimension")
-    size = input.shape[place]
+    size = input.shape[axis]
     if isinstance(parts, Array):
         parts = tuple(parts.value.tolist())
     if isinstance(parts, tuple):
         _check_parts(len(parts))
-        return Outputs(_between(input, [0, *parts, size], place))
+        return Outputs(_between(input, [0, *parts, size], axis))
     if not isinstance(parts, int) or parts < 1:
-        raise GradcliError("arguments", f"{name}() needs at least 1 part, not {parts}")
+        raise GradcliError("arguments", f"{name}() needs at least 1 part, got {parts}")
     _check_parts(parts)
     ends = [k * (size // parts) + min(k, size % parts) for k in range(parts + 1)]
-    return Outputs(_between(input, ends, place))
+    return Outputs(_between(input, ends, axis))
 
 
-def _evenly(input, parts, place, least, name):
+def _evenly(input, parts, axis, least, name):
     """As tensor_split; but `least` dimensions are needed, and parts of equal size."""
     if input.ndim < least:
         have, plural = shapes.text(input.shape), "s" * (least > 1)
         message = f"{name}() needs at least {least} dimension{plural}, and the shape is {have}"
         raise GradcliError("shape", message)
-    if isinstance(parts, int) and parts > 0 and input.shape[place] % parts:
-        size = input.shape[place]
+    if isinstance(parts, int) and parts > 0 and input.shape[axis] % parts:
+        size = input.shape[axis]
         raise GradcliError("shape", f"size {size} does not divide into {parts} equal parts")
-    return _divided(input, parts, place, name)
+    return _divided(input, parts, axis, name)
 
 
 def _as_method(function):
-    """Also as a method, which takes several numbers by place for a tuple of them."""
+    """Also as a method, which takes several positional numbers for a tuple of them."""
 
     def method(input, indices_or_sections=None, *more, indices=None, sections=None):
         by_place = (indices_or_sections, *more) if more else indices_or_sections
         return function(input, by_place, indices=indices, sections=sections)
 
     method.__doc__ = function.sentence
-    shorthand(f"Tensor.{function.name}", alone=True)(method)
+    shorthand(f"Tensor.{function.name}", only_aliases=True)(method)
     return function
 
 
@@ -126,7 +126,7 @@ def _as_method(function):
 @shorthand()
 def hsplit(input, indices_or_sections=None, *, indices=None, sections=None):
     """Parts side by side: along dimension 1, of a vector along its only one."""
-    parts = given_once("hsplit(x, 2)", PARTS, indices_or_sections, indices, sections)
+    parts = exactly_one("hsplit(x, 2)", PARTS, indices_or_sections, indices, sections)
     return _evenly(input, parts, 0 if input.ndim == 1 else 1, 1, "hsplit")
 
 
@@ -134,7 +134,7 @@ def hsplit(input, indices_or_sections=None, *, indices=None, sections=None):
 @shorthand()
 def vsplit(input, indices_or_sections=None, *, indices=None, sections=None):
     """Parts on top of each other, along dimension 0."""
-    parts = given_once("vsplit(x, 2)", PARTS, indices_or_sections, indices, sections)
+    parts = exactly_one("vsplit(x, 2)", PARTS, indices_or_sections, indices, sections)
     return _evenly(input, parts, 0, 2, "vsplit")
 
 
@@ -142,5 +142,5 @@ def vsplit(input, indices_or_sections=None, *, indices=None, sections=None):
 @shorthand()
 def dsplit(input, indices_or_sections=None, *, indices=None, sections=None):
     """Parts one behind the other, along dimension 2."""
-    parts = given_once("dsplit(x, 2)", PARTS, indices_or_sections, indices, sections)
+    parts = exactly_one("dsplit(x, 2)", PARTS, indices_or_sections, indices, sections)
     return _evenly(input, parts, 2, 3, "dsplit")

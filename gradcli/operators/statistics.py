@@ -30,7 +30,7 @@ def _spread(x, axis):
 
 
 def _variance(x, axis, keepdims, *, correction):
-    """As in PyTorch exactly 0 where all are equal, unless there is only one mean."""
+    """As in PyTorch exactly 0 where all are equal, unless all dimensions are reduced."""
     count = shapes.numel([x.shape[d] for d in axis])
     freedom = count - correction
     spread, mean = _spread(x, axis)
@@ -51,7 +51,7 @@ def _settle(*, dim, correction, unbiased=None, **attrs):
         correction = unbiased
     if dim == ():
         message = (
-            "with dim=() PyTorch takes the variance of all, and a gradient that is not its own"
+            "with dim=() PyTorch takes the variance of all elements, and returns a wrong gradient"
         )
         raise GradcliError("arguments", message, hint="leave dim out, or name every dimension")
     return {"dim": dim, "correction": 1 if correction is None else +correction, **attrs}
@@ -60,7 +60,7 @@ def _settle(*, dim, correction, unbiased=None, **attrs):
 def _check_unbiased(unbiased):
     """Refuse a number by place: degrees of freedom are passed by keyword alone."""
     cure = f"as a keyword it is correction={unbiased!r}"
-    require(isinstance(unbiased, bool), f"unbiased is True or False, not {unbiased!r}: {cure}")
+    require(isinstance(unbiased, bool), f"unbiased must be True or False, got {unbiased!r}: {cure}")
 
 
 def _slope_of_variance(x, dim, correction):
@@ -179,7 +179,7 @@ def _through_deviations(g, y, x, fweights, aweights, *, correction):
 def _checked_weights(name, weights, x):
     """Weights, refused where they do not fit the observations or one is negative."""
     count = x.shape[-1] if x.ndim else 1
-    message = f"cov() takes {count} weights here, not shape {shapes.text(weights.shape)}"
+    message = f"cov() needs {count} weights here, got shape {shapes.text(weights.shape)}"
     shapes.require_equal(weights.shape or (1,), (count,), message)
     return refuse_where(weights, weights < 0, said=f"{name} of cov() cannot be negative")
 
@@ -202,11 +202,13 @@ def cov(x, fweights=None, aweights=None, *, correction=1):
     """Covariances of variables, a row each; fweights counts observations, aweights weighs them."""
     if x.ndim > 2:
         message = (
-            f"a matrix is needed, with a row for each variable, not shape {shapes.text(x.shape)}"
+            f"cov() needs a matrix with a row for each variable, got shape {shapes.text(x.shape)}"
         )
         raise GradcliError("shape", message)
     if aweights is not None:
-        require(aweights.dtype == "float", "aweights of cov() are no whole numbers: tensor([2.0])")
+        require(
+            aweights.dtype == "float", "aweights of cov() must be floating point, as tensor([2.0])"
+        )
         aweights = _checked_weights("aweights", aweights, x)
     if fweights is not None:
         fweights = _checked_weights("fweights", fweights.double(), x)
@@ -253,9 +255,8 @@ def _quantile(ranks_of, **fields):
     def declare(named):
         def meaning(x, q, *, dim=None, keepdim=False, interpolation="linear"):
             if interpolation not in INTERPOLATIONS:
-                message = (
-                    f"interpolation is one of {', '.join(INTERPOLATIONS)}, not {interpolation!r}"
-                )
+                names = ", ".join(INTERPOLATIONS)
+                message = f"interpolation must be one of {names}, got {interpolation!r}"
                 raise GradcliError("arguments", message)
             _check(x, q)
             if q.ndim:
@@ -271,7 +272,7 @@ def _quantile(ranks_of, **fields):
             return _among_equals(rows, ranks, interpolation).any(), ranks.eq(floor(ranks)).any()
 
         meaning.__name__, meaning.__doc__ = named.__name__, named.__doc__
-        caveat = f"{FIRST_FIRST}; where q meets an element, PyTorch takes 0 for it"
+        caveat = f"{FIRST_FIRST}; where q meets an element, PyTorch takes 0 as its gradient"
         order = "x q dim keepdim * interpolation"
         return composite(
             kink=kink,
@@ -305,7 +306,7 @@ def _check(x, q):
     if q.ndim > 1 or not 0 <= value <= 1:
         raise GradcliError("arguments", OUTSIDE)
     if not x.numel:
-        raise GradcliError("shape", "there is no quantile of nothing")
+        raise GradcliError("shape", "quantile() of an empty tensor")
 
 
 def _at_ranks(rows, ranks, interpolation):

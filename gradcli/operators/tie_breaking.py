@@ -1,4 +1,4 @@
-"""Which of equal elements PyTorch selects: its algorithms, step by step, on places in a row.
+"""Which of equal elements PyTorch selects: its algorithms, step by step, on indices in a row.
 
 kthvalue is a quick select of its own, topk the nth_element of libstdc++. Both exchange elements, so
 that of equal ones now this, now that is left where it is asked for. mode puts a row with nan in
@@ -19,18 +19,18 @@ def descending(a, b) -> bool:
 
 
 class Row:
-    """The places of a row, exchanged until what is wanted stands where it should."""
+    """The indices of a row, exchanged until what is wanted stands where it should."""
 
     def __init__(self, row, order):
-        self.row, self.places, self.order = row.tolist(), list(range(len(row))), order
+        self.row, self.indices, self.order = row.tolist(), list(range(len(row))), order
 
     def before(self, i, j) -> bool:
         """Whether what is now at i belongs before what is now at j."""
-        return self.order(self.row[self.places[i]], self.row[self.places[j]])
+        return self.order(self.row[self.indices[i]], self.row[self.indices[j]])
 
     def swap(self, i, j) -> None:
         """Exchange two."""
-        self.places[i], self.places[j] = self.places[j], self.places[i]
+        self.indices[i], self.indices[j] = self.indices[j], self.indices[i]
 
     def settle(self, i, j) -> None:
         """Exchange two that are out of order."""
@@ -44,23 +44,23 @@ class Row:
             a, b = self.row[i], self.row[j]
             return self.order(b, a) - self.order(a, b)
 
-        self.places[start:end] = sorted(self.places[start:end], key=cmp_to_key(compare))
+        self.indices[start:end] = sorted(self.indices[start:end], key=cmp_to_key(compare))
 
     def advance(self, i, pivot) -> int:
-        """The first place from i on that does not belong before the pivot."""
+        """The first index from i on that does not belong before the pivot."""
         while self.before(i, pivot):
             i += 1
         return i
 
     def retreat(self, j, pivot) -> int:
-        """The first place from j back that does not belong behind the pivot."""
+        """The first index from j back that does not belong behind the pivot."""
         while self.before(pivot, j):
             j -= 1
         return j
 
 
 def quick_select(row, k) -> int:
-    """The place of the element that is k-th, from 0, in ascending order."""
+    """The index of the element that is k-th, from 0, in ascending order."""
     r, left, right = Row(row, ascending), 0, len(row) - 1
     while right > left + 1:
         r.swap(left + (right - left) // 2, left + 1)
@@ -70,7 +70,7 @@ def quick_select(row, k) -> int:
         left, right = (behind if middle <= k else left), (middle - 1 if middle >= k else right)
     if right > left:
         r.settle(left, right)
-    return r.places[k]
+    return r.indices[k]
 
 
 def _around_first(r, left, right) -> tuple[int, int]:
@@ -84,29 +84,29 @@ def _around_first(r, left, right) -> tuple[int, int]:
 
 
 def inserted(row) -> list[int]:
-    """The places as an insertion sort by < puts them in order, which does not pass nan."""
+    """The indices as an insertion sort by < puts them in order, which does not pass nan."""
     order: list[int] = []
-    for place, x in enumerate(row):
+    for index, x in enumerate(row):
         at = len(order)
         while at and x < row[order[at - 1]]:
             at -= 1
-        order.insert(0 if order and x < row[order[0]] else at, place)
+        order.insert(0 if order and x < row[order[0]] else at, index)
     return order
 
 
 def first_of(row, k, order, ranked) -> list[int]:
-    """The places of the first k elements; those but the last in order, where that is asked for."""
+    """The indices of the first k elements; those but the last in order, where that is asked for."""
     r = Row(row, order)
     if k:
         _nth_element(r, k - 1)
     if ranked:
         r.sort(0, k - 1)
-    return r.places[:k]
+    return r.indices[:k]
 
 
 def _nth_element(r, k) -> None:
     """What belongs before the k-th moved before it, and the others behind."""
-    first, last = 0, len(r.places)
+    first, last = 0, len(r.indices)
     while last - first > 3:
         r.swap(first, _median(r, first + 1, first + (last - first) // 2, last - 1))
         cut = _cut(r, first, last)

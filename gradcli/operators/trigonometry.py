@@ -4,7 +4,7 @@ import math
 
 from ..lazy import np
 from . import elements
-from .arithmetic import steps
+from .arithmetic import piecewise_constant
 from .bounds import NOT_NEGATIVE, WAVE
 from .comparisons import where
 from .families import composite, elementwise
@@ -101,7 +101,7 @@ def atanh(g, y, x):
     return g / (1 - x * x)
 
 
-@steps(
+@piecewise_constant(
     lambda x: np.where(np.isnan(x), x, np.where(np.less(x, 0), np.pi, 0)),
     lambda sp, x: elements.choice(sp, elements.compare(sp, "Lt", x, sp.S.Zero), sp.pi, sp.S.Zero),
     "constant but for its jump at 0: the gradient is 0 everywhere",

@@ -33,7 +33,9 @@ def unpool(x, indices, *, size):
 def _chosen_size(n, output_size, usual, stride):
     """The size that is asked for, which is less than a stride away from the usual one."""
     if len(output_size) not in (n, n + 2):
-        message = f"output_size of max_unpool{n}d() has {n} or {n + 2} numbers, not {output_size}"
+        message = (
+            f"output_size of max_unpool{n}d() must have {n} or {n + 2} numbers, got {output_size}"
+        )
         raise GradcliError("arguments", message)
     chosen = tuple(output_size)[-n:]
     for size, near, most in zip(chosen, usual, stride):
@@ -44,7 +46,7 @@ def _chosen_size(n, output_size, usual, stride):
 
 
 def _unpooling(n):
-    @shorthand(f"max_unpool{n}d", alone=True, takes="floats")
+    @shorthand(f"max_unpool{n}d", only_aliases=True, takes="floats")
     def max_unpool(input, indices, kernel_size, stride=None, padding=0, output_size=None):
         """The elements of max_pool put back where their indices say, zeros elsewhere."""
         kernel = several(kernel_size, n)

@@ -18,13 +18,13 @@ def several(value, n):
     """One number for each of n dimensions, from one for all or a tuple of them."""
     values = value if isinstance(value, tuple) else (value,)
     if len(values) not in (1, n) or not all(map(is_whole, values)):
-        raise GradcliError("arguments", f"{value!r} is not a whole number, or {n} of them")
+        raise GradcliError("arguments", f"{value!r} must be an integer or a tuple of {n} integers")
     return values if len(values) == n else values * n
 
 
 def _count(size, kernel, stride, dilation):
     if min(kernel, stride, dilation) < 1:
-        raise GradcliError("arguments", "kernel, stride and dilation must be above 0")
+        raise GradcliError("arguments", "kernel, stride and dilation must be positive")
     reach = dilation * (kernel - 1) + 1
     count = (size - reach) // stride + 1
     if count < 1:
@@ -64,7 +64,7 @@ def _overlap(w, *, shape, stride, dilation):
 
 
 def _unfolded(x, *, kernel, stride, dilation):
-    """One dimension after the other; unfold has no dilation, so a step leaves places out."""
+    """One dimension after the other; unfold has no dilation, so a step leaves indices out."""
     for size, step, spread in zip(kernel, stride, dilation, strict=True):
         reach = spread * (size - 1) + 1
         x = x.unfold(dimension=-len(kernel), size=reach, step=step)
@@ -96,13 +96,13 @@ def windows(g, y, x, *, kernel, stride, dilation):
 def _overlapped(s, *, shape, stride, dilation):
     kernel = s[-len(stride) :]
     met = _windows_shape(shape, kernel=kernel, stride=stride, dilation=dilation)
-    shapes.require_equal(s, met, f"a kernel over {shape} has windows of shape {met}, not {s}")
+    shapes.require_equal(s, met, f"a kernel over {shape} must have windows of shape {met}, got {s}")
     return shape
 
 
 def _laid_in_a_row(w, *, shape, stride, dilation):
     how = {"kernel": w.shape[-len(stride) :], "stride": stride, "dilation": dilation}
-    return in_a_row(w, shape, lambda places: places.windows(**how))
+    return in_a_row(w, shape, lambda flat: flat.windows(**how))
 
 
 @operator(
@@ -116,7 +116,7 @@ def _laid_in_a_row(w, *, shape, stride, dilation):
     index=lambda lower, i, w, *, shape, stride, dilation: lower.folded(i, w, stride, dilation),
 )
 def overlap(g, y, w, *, shape, stride, dilation):
-    """Windows laid back where they came from and added up: the transpose of windows."""
+    """The transpose of windows: windows added to the elements that they came from."""
     return g.windows(kernel=w.shape[-len(stride) :], stride=stride, dilation=dilation)
 
 
@@ -182,14 +182,13 @@ class Kernel:
         return tuple(map(_count, size, self.size, self.stride, self.dilation))
 
     def parts(self, input):
-        """What the kernel meets of the padded input, at each of its positions."""
+        """The windows of the padded input at each position of the kernel."""
         padded = zeros_around(input, self.edges)
         return padded.windows(kernel=self.size, stride=self.stride, dilation=self.dilation)
 
-    def laid_out(self, parts, size):
-        """The transpose of `parts`: they are added up where they came from, in an input of `size`.
-
-        What no position of the kernel meets is 0.
+    def transposed(self, parts, size):
+        """The transpose of `parts`: an input of `size` with windows added to the elements that
+        they came from, and 0 elsewhere.
         """
         whole = tuple(m + a + b for m, (a, b) in zip(size, self.edges))
         met = parts.shape[-2 * self.n : -self.n]
@@ -256,8 +255,8 @@ def fold(input, *, output_size, kernel_size, dilation=1, padding=0, stride=1):
         )
     head, channels = input.shape[:-2], input.shape[-2] // area
     want = (*input.shape[:-1], shapes.numel(counts))
-    message = f"fold() into {shapes.text(size)} needs {want[-1]} columns, not {input.shape[-1]}"
+    message = f"fold() into {shapes.text(size)} needs {want[-1]} columns, got {input.shape[-1]}"
     shapes.require_equal(input.shape, want, message)
     apart = input.reshape(shape=(*head, channels, *kernel.size, *counts))
     *first, k, m, h, w = range(apart.ndim)
-    return kernel.laid_out(apart.permute(dims=(*first, h, w, k, m)), size)
+    return kernel.transposed(apart.permute(dims=(*first, h, w, k, m)), size)

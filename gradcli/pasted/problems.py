@@ -583,7 +583,7 @@ def _elements(node: Node, at: Any) -> Node:
 
 
 def _part(at: Any, shape: Sequence[int]) -> tuple[Any, ...] | None:
-    """An index of whole numbers and slices that picks these places; None where there is none."""
+    """An index of integers and slices that picks these places; None where there is none."""
     if not at.size:
         return None
     places = np.arange(int(np.prod(shape, dtype=int))).reshape(shape)

@@ -86,4 +86,4 @@ def _typed(name: str, texts: list[str]) -> Any:
     try:
         return int(text)
     except ValueError:
-        raise GradcliError("option", f"{OPTIONS[name]} is a whole number, not {text}") from None
+        raise GradcliError("option", f"{OPTIONS[name]} must be an integer, got {text}") from None

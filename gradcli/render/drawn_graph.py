@@ -1,5 +1,7 @@
 """Graphs for Mermaid and for Graphviz's dot; and as SVG: in a page, whose styles it takes, or as a
 file.
+
+GRAPH_FORMATS of names.py lists these functions.
 """
 
 from collections import Counter
@@ -146,9 +148,6 @@ def dot(graph: Graph) -> str:
         for k, node in enumerate(graph.nodes)
     ]
     return "\n".join([*lines, *(f"  n{i} -> n{k};" for k, i in _edges(graph)), "}"])
-
-
-DRAWN = {"mermaid": mermaid, "dot": dot, "svg": picture}
 
 
 def _edges(graph: Graph) -> list[tuple[int, int]]:

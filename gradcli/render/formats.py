@@ -19,7 +19,7 @@ from ..explanation.blocks import (
 )
 from .ascii import in_ascii
 from .environment import Environment
-from .names import CHOOSING, FORMATS
+from .names import CHOOSING, FORMATS, GRAPH_FORMATS
 
 R = TypeVar("R")
 
@@ -69,13 +69,13 @@ def render_graph(answer: Reply, format: str, environment: Environment) -> str:
     """The graph alone: as "mermaid", as "dot", as a picture in "svg", or in a format of
     other answers.
     """
-    from .drawn_graph import DRAWN
+    from . import drawn_graph
 
-    if format not in DRAWN:
+    if format not in GRAPH_FORMATS:
         return render(answer, format, environment).strip("\n")
     (page,) = answer.documents("lines")
     (graph,) = (b for section in page.sections for b in section.blocks if isinstance(b, Graph))
-    return DRAWN[format](graph)
+    return getattr(drawn_graph, GRAPH_FORMATS[format])(graph)
 
 
 def render_documents(documents: list[Document], format: str, environment: Environment) -> str:

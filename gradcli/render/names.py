@@ -1,4 +1,4 @@
-"""The formats of an answer, and the places where Markdown is pasted, by name."""
+"""The formats of an answer, those of a graph alone, and the places of Markdown, by name."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -25,6 +25,11 @@ FORMATS = {
     "svg": Format("svg", several=True),
     "json": Format("json", use="page"),
 }
+GRAPH_FORMATS = {
+    "mermaid": "mermaid",
+    "dot": "dot",
+    "svg": "picture",
+}  # functions of drawn_graph.py
 PLACES = (
     "github", "discourse", "stackoverflow", "stackexchange", "reddit", "slack", "discord",
 )  # fmt: skip

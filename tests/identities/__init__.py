@@ -9,7 +9,7 @@ scalar there is none. The names of the program's statements may be used.
 
 A shape may end in what the values are: `real` (of any sign; all others are positive), `regular`
 (far from singular), `posdef`, `symmetric`, `orthogonal`, `diagonal`, `mask`, `unit` (between 0 and
-1), `large`, `index=c` (whole numbers below c).
+1), `large`, `index=c` (integers below c).
 """
 
 from typing import NamedTuple

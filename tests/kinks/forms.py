@@ -21,7 +21,7 @@ CASES = [
             "None, None, 'mean', w",
         )
     ),
-    # a dim that is a tensor of one whole number
+    # a dim that is a tensor of one integer
     *(
         (f"x.{call}", X, None)
         for call in (

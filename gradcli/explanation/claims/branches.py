@@ -76,7 +76,7 @@ class _Branches:
         order = walk([*roots, *self.kinks, *_kink_masks(self.claimed, self.free)], sources)
         self.compared = _compared(order, self.free)
         self.lengths = [y for y, c in self.compared if c is not None and is_negligible_bound(c, y)]
-        self.ordered = any(node.op.finds_places for node in order)
+        self.ordered = any(node.op.finds_indices for node in order)
         self.with_nan = any(node.op.name in ASKS_FOR_NAN for node in order)
         self.tries = min(TRIES, ELEMENTS // max(1, sum(node.numel for node in order)))
 

@@ -1,5 +1,5 @@
 """Claims as they are typed: `W = g.T @ x`, in terms of inputs, names of the program, and the seed.
-The gradient of W may also be written `dW`, `W.grad`, `grad_W`, `dL/dW`, `∂L/∂W` and `∇W`.
+The gradient of W may also be written dW, W.grad, grad_W, dL/dW, ∂L/∂W and ∇W.
 """
 
 import ast
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ...errors import GradcliError, Span, did_you_mean, if_applicable, short_repr
 from ...graphs import Node, as_node
-from ...language.arguments.options import values_apart
+from ...language.arguments.option_texts import values_apart
 from ...language.arguments.values import Reader
 from ...language.building.build import Builder
 from ...language.building.calls import FUNCTIONS
@@ -165,7 +165,7 @@ def _used_after(k: int, program: Program) -> set[str]:
 
 def _claim(text: str, problem: Problem, name: str | None) -> Claim:
     if not isinstance(text, str):
-        raise GradcliError("syntax", f"a claim is a text, not {short_repr(text)}", hint=FORM)
+        raise GradcliError("syntax", f"a claim must be a text, got {short_repr(text)}", hint=FORM)
     program = _parsed(text, problem)
     source, start = program.source, program.start
     about = re.search(r"(\w+)\s*=[\s(]*$", source.text[:start])
@@ -238,7 +238,7 @@ def uses_seed(program: Program, problem: Problem) -> bool:
 
 
 def _seeds(program: Program, problem: Problem) -> list[str]:
-    """The names in a formula that mean the seed, as `dout` and `grad_output` do."""
+    """The names in a formula that mean the seed, as dout and grad_output do."""
     other_names = {problem.seed.name, *problem.constants, *targets(problem)}
     return [n for n in program.used - other_names if means_seed(n, problem.out_name)]
 

@@ -335,7 +335,7 @@ def along(e: ast.Call, old: ast.expr, new: ast.expr | None) -> ast.Call:
 def takes_keepdim(e: ast.Call) -> bool:
     """Whether a call takes keepdim=True."""
     op = called(e)
-    return op is not None and "keepdim" in op.places
+    return op is not None and "keepdim" in op.positional
 
 
 def may_keep(e: ast.Call) -> bool:

@@ -206,7 +206,7 @@ class NotBySizes(Exception):
 def at_original_sizes(
     node: Node, generic: Problem, original: Problem, expected: Node
 ) -> Node | None:
-    """A node of the `general` problem as a node of the `original` one; None if it cannot be
+    """A node of the `generic` problem as a node of the `original` one; None if it cannot be
     translated, or its value differs from that of `expected`.
     """
     errors = (NotBySizes, GradcliError)

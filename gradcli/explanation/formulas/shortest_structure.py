@@ -96,7 +96,7 @@ def _without_values(a: Analysis, w: Wording, x: Input, grad: Node) -> Structure:
         return bounded(_shortest(partial(_named, a, w, x, grad, None), w, x, None), p)
     chosen = deciding(p)
     if chosen:
-        picks = all(n.op.finds_places for n in chosen)
+        picks = all(n.op.finds_indices for n in chosen)
         numbers = _finite(in_numbers(a, x)) if picks else None
         return bounded(_shortest(partial(_named, a, w, x, grad, numbers), w, x, numbers), p)
     zeros = cancelled(p, x)

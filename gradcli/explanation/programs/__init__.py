@@ -4,14 +4,7 @@ from importlib import import_module
 
 from ...errors import GradcliError, did_you_mean
 from ..analysis import Analysis
-
-TARGETS = {
-    "torch": "pytorch",
-    "jax": "in_jax",
-    "numpy": "in_numpy",
-    "torch-function": "torch_function",
-    "custom-vjp": "custom_vjp",
-}
+from ..choices import TARGETS
 
 
 def program(analysis: Analysis, target: str) -> str:

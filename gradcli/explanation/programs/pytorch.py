@@ -66,7 +66,7 @@ class ProgramWriter(TorchWriter):
         return "".join(f", {name}={tree.text(value)}" for name, value in self._kind(dtype))
 
     def _kind(self, dtype: str) -> list[tuple[str, Tree]]:
-        """The options of a call that makes a tensor; whole numbers and conditions stay what they
+        """The options of a call that makes a tensor; integers and conditions stay what they
         are.
         """
         names = ("dtype", "device") if dtype == "float" else ("device",)

@@ -47,14 +47,12 @@ def tangents(j: Jvp) -> Section:
     rows = [Row(_tangent(j, x)) for x in j.problem.inputs.values() if x.node.dtype == "float"]
     blocks: list[Block] = [Table(tuple(rows))]
     text = [
-        f"The tangent of {out} is the derivative of {out} along them: how fast each element changes "
-        "as the inputs move."
+        f"The tangent of {out} is the derivative of {out} along them: how fast each element "
+        "changes as the inputs move."
     ]
-    if all(t.value is None for t in j.problem.tangents):
-        names, first = listed([t.name for t in j.problem.tangents]), j.problem.tangents[0].x.name
-        symbols, it = (
-            ("is a symbol", "it") if len(j.problem.tangents) == 1 else ("are symbols", "them")
-        )
+    if all(t.value is None for t in directions):
+        names, first = listed([t.name for t in directions]), directions[0].x.name
+        symbols, it = ("is a symbol", "it") if len(directions) == 1 else ("are symbols", "them")
         text.append(f"{names} {symbols}: give {it} numbers with --tangent {first}=...")
     blocks.append(Prose(words(" ".join(text))))
     return Section("tangents", words("Tangents"), (), tuple(blocks))

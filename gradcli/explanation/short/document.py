@@ -95,7 +95,7 @@ def first(a: Analysis) -> list[tuple[str, str]]:
     whole = [x.name for x in a.problem.wrt if x.was_integer]
     refused = not_differentiated(a)
     if whole:
-        have = "hold whole numbers" if len(whole) > 1 else "holds whole numbers"
+        have = "hold integers" if len(whole) > 1 else "holds integers"
         text = f"{listed(whole)} {have}: in PyTorch write 1., not 1."
         refused.insert(0, ("integer-values", text))
     return refused

@@ -1,9 +1,13 @@
-"""Assumptions on inputs: parsing, and checks against values and shapes."""
+"""Assumptions on inputs: parsing, checks against values and shapes, and arrays that have them.
+
+The words are ASSUMPTIONS in fields.py.
+"""
 
 from collections.abc import Collection, Mapping
 from typing import Any
 
 from ...errors import GradcliError, did_you_mean, short_repr
+from ...fields import ASSUMPTIONS
 from ...graphs.shapes import Conflict, Shape, text
 from ...lazy import np
 
@@ -14,8 +18,6 @@ OF_MATRICES = (
     *("invertible", "lower", "upper"),
 )
 IN_ROWS = ("simplex", "onehot")  # properties of each row
-OF_ELEMENTS = ("positive", "nonneg", *IN_ROWS, "unit")
-WORDS = (*OF_MATRICES, *OF_ELEMENTS)
 EXAMPLE = "as in A=symmetric,posdef"
 TOLERANCE = 1e-6  # relative, for values that were computed
 
@@ -51,15 +53,16 @@ def _words(words: Any) -> list[str]:
 def _settled(items: Any) -> Assumed:
     result: dict[str, tuple[str, ...]] = {}
     for name, word in items:
-        if word not in WORDS:
+        if word not in ASSUMPTIONS:
             message = f"{word or 'nothing'} cannot be assumed of {name}"
-            raise GradcliError("assume", message, hint=did_you_mean(word, WORDS) or _can())
+            raise GradcliError("assume", message, hint=did_you_mean(word, ASSUMPTIONS) or _can())
         result[name] = tuple(dict.fromkeys((*result.get(name, ()), word)))
     return result
 
 
 def _can() -> str:
-    return f"{', '.join(WORDS[:-1])} and {WORDS[-1]} can"
+    *most, last = ASSUMPTIONS
+    return f"{', '.join(most)} and {last} can"
 
 
 def check_shape(name: str, words: Collection[str], shape: Shape) -> None:

@@ -23,7 +23,7 @@ def name_to_suppose(error: NeedsIntegers, excluded: Collection[str]) -> str | No
 
 
 def of_floats(error: NeedsIntegers, arrays: Mapping[str, Any]) -> GradcliError:
-    """The error for floats given, or computed, where integers or a mask are needed; `error` itself
+    """The error for floats, given or computed, where integers or a mask are needed; `error` itself
     if there is no value.
     """
     if error.node.op.name != "input":
@@ -35,8 +35,8 @@ def of_floats(error: NeedsIntegers, arrays: Mapping[str, Any]) -> GradcliError:
     if error.kind == "bool":
         what, hint = "a mask", f"write True and False: {name}=[True, False]"
     else:
-        what, hint = "whole numbers", f"write them without a point: {name}=[0, 2]"
-    message = f"{name} holds {what} here, and floating-point numbers were given"
+        what, hint = "integers", f"write them without a point: {name}=[0, 2]"
+    message = f"{name} must hold {what} here, got floating-point numbers"
     return GradcliError("arguments", message, hint=hint, span=error.span)
 
 
@@ -46,10 +46,10 @@ def _computed(error: NeedsIntegers, arrays: Mapping[str, Any]) -> GradcliError:
     if any(name not in arrays for name in free):
         return error
     if error.kind == "bool":
-        what, hint = "a mask is", "a comparison makes one: x > 0"
+        what, hint = "this must be a mask", "a comparison makes one: x > 0"
     else:
-        what, hint = "whole numbers are", "write them without a point, or make them whole: .long()"
-    message = f"{what} needed here, and these are floating-point numbers"
+        what, hint = "these must be integers", "write them without a point, or convert: .long()"
+    message = f"{what}, got floating-point numbers"
     return GradcliError("arguments", message, hint=hint, span=error.span)
 
 

@@ -62,13 +62,13 @@ def numbers(words: list[str]) -> "np.ndarray":
     large = next((words[k] for k in beyond if re.search("[0-9]", words[k])), None)
     if large is not None:
         digits = large.strip("+-")
-        what = f"a whole number of {len(digits)} digits" if digits.isdigit() else short_repr(large)
+        what = f"an integer of {len(digits)} digits" if digits.isdigit() else short_repr(large)
         raise GradcliError("value", f"{what} does not fit in a double", hint=LARGEST)
     return array
 
 
 def cast(array: "np.ndarray", kind: str) -> "np.ndarray":
-    """`array` as a dtype of this kind; whole numbers that int64 cannot hold stay float64."""
+    """`array` as a dtype of this kind; integers that int64 cannot hold stay float64."""
     import numpy as np
 
     if kind == "int" and not (np.abs(array.astype(float)) < 2**63).all():
@@ -79,7 +79,7 @@ def cast(array: "np.ndarray", kind: str) -> "np.ndarray":
 
 
 def plain(array: "np.ndarray") -> "np.ndarray":
-    """`array`, of bool, int, uint or float, as bool, int64 or float64; whole numbers that int64
+    """`array`, of bool, int, uint or float, as bool, int64 or float64; integers that int64
     cannot hold become float64. Raises GradcliError `value` for a long double that is too large.
     """
     import numpy as np

@@ -105,13 +105,11 @@ class Builder(Scope):
 
     def _bounded(self, value: Any) -> Any:
         if type(value) is int and value.bit_length() > 63:
-            self.limits.check("digits", value.bit_length() * 3 // 10, "a whole number")
+            self.limits.check("digits", value.bit_length() * 3 // 10, "an integer")
             try:
                 return float(value)
             except OverflowError:
-                raise GradcliError(
-                    "arguments", "this whole number is too large", hint=LARGEST
-                ) from None
+                raise GradcliError("arguments", "this integer is too large", hint=LARGEST) from None
         return value
 
     def _Name(self, e: ast.Name) -> Any:
@@ -192,7 +190,7 @@ class Builder(Scope):
     def _fold(self, compute: Callable, left: Any, right: Any) -> Any:
         if compute is python.pow and isinstance(left, int) and isinstance(right, int) and right > 0:
             self.limits.check(
-                "digits", int(left.bit_length() * 0.30103 * right), "a power of whole numbers"
+                "digits", int(left.bit_length() * 0.30103 * right), "a power of integers"
             )
         if compute is python.pow and left < 0 and not float(right).is_integer():
             return float("nan")

@@ -241,7 +241,7 @@ def _function_span(b: Scope, e: ast.Call) -> Span:
 def _check_list(called: Any, args: list, named: dict[str, Any]) -> None:
     """Raise GradcliError for single tensors if the first parameter, `tensors`, is a list."""
     tensors = args[0] if args else named.get("tensors")
-    if called.places[:1] == ("tensors",) and (isinstance(tensors, Node) or is_number(tensors)):
+    if called.positional[:1] == ("tensors",) and (isinstance(tensors, Node) or is_number(tensors)):
         message, hint = (
             f"{called.name}() takes its tensors in a list",
             f"write {called.name}([a, b])",
@@ -258,7 +258,7 @@ def _check_dtype(called: Operator, e: ast.Call) -> None:
 
 def _numbers_among(called: Any, args: list, named: dict[str, Any]) -> list[Any]:
     """The tensors and numbers that a call computes with, without indices, masks and attributes."""
-    places = called.places
+    places = called.positional
     bindings = [*zip((*places, *(None,) * len(args)), args), *_in_order(places, named)]
     integers = getattr(called, "integer_inputs", ())
     promotes = isinstance(called, Operator) and called.family == "elementwise"
@@ -289,7 +289,7 @@ def _with_whole_numbers(
         return int(b.numbers(value, "")) if name in DIMS and is_one and not value.ndim else value
 
     return (
-        [number(name, a) for name, a in zip((*called.places, *(None,) * len(args)), args)],
+        [number(name, a) for name, a in zip((*called.positional, *(None,) * len(args)), args)],
         {name: number(name, value) for name, value in named.items()},
     )
 
@@ -311,9 +311,9 @@ def _applied(b: Scope, called: Any, args: list, named: dict[str, Any], e: ast.ex
     assert isinstance(called, Shorthand)
     if called.name == "onehot" and b.seed_shape is not None:
         named.setdefault("shape", b.seed_shape)
-    if args and called.places and not called.of_numbers and is_number(args[0]):
+    if args and called.positional and not called.of_numbers and is_number(args[0]):
         args = [as_node(args[0]), *args[1:]]
-    if called.numbers and isinstance(e, ast.Call):
+    if called.concrete and isinstance(e, ast.Call):
         args, named = _with_numbers(b, called, args, named, e)
     built = called.elements(args, named)
     b.limits.check("elements", built, f"what {called.name}() makes", b.source.span(e))
@@ -333,16 +333,16 @@ def _with_numbers(
         written.insert(0, getattr(e.func, "value", e))
     if len(args) != len(written):
         raise foreign(e.args[0], b.source.span(e))
-    names = (*called.places, *(None,) * len(args))
+    names = (*called.positional, *(None,) * len(args))
     texts = {k.arg: k.value for k in e.keywords}
     bindings = dict(zip(names, args)) | named
     size = called.defaults.get(called.unless or "")
     free = bindings.get(called.unless, size) != size
     return [
-        _numbers_in(b, a, text, called, free) if name in called.numbers else a
+        _numbers_in(b, a, text, called, free) if name in called.concrete else a
         for name, a, text in zip(names, args, written)
     ], {
-        k: _numbers_in(b, v, texts[k], called, free) if k in called.numbers else v
+        k: _numbers_in(b, v, texts[k], called, free) if k in called.concrete else v
         for k, v in named.items()
     }
 
@@ -363,8 +363,8 @@ def _numbers_in(b: Scope, value: Any, e: ast.expr, called: Shorthand, free: bool
 
 def _dtype_by_place(called: Any, args: list, dtype: Any) -> Any:
     """The positional dtype of a call, removed from `args`; otherwise the keyword `dtype`."""
-    place = called.places.index("dtype") if "dtype" in called.places else len(args)
-    if place >= len(args) or len(args) > len(called.places):  # too many: they are counted
+    place = called.positional.index("dtype") if "dtype" in called.positional else len(args)
+    if place >= len(args) or len(args) > len(called.positional):  # too many: they are counted
         return dtype
     if dtype is not None:
         raise GradcliError("arguments", f"{called.name}() got two values for dtype")
@@ -373,7 +373,7 @@ def _dtype_by_place(called: Any, args: list, dtype: Any) -> Any:
 
 def _as_dtype(b: Scope, value: Any, dtype: Any, e: ast.expr) -> Any:
     if dtype is not None and not (isinstance(dtype, str) and dtype in DTYPES):
-        message = f"dtype is a type of numbers, such as torch.float64, not {in_words(dtype)}"
+        message = f"dtype must be a type of numbers, such as torch.float64, got {in_words(dtype)}"
         raise GradcliError("arguments", message)
     if dtype in SHORT_FLOATS:
         raise GradcliError("unsupported", f"{dtype} {refusal(dtype)}", hint="leave it out")

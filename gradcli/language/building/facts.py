@@ -65,7 +65,7 @@ def _of_tensors(name: str, count: int, fact: Callable[..., Any]) -> Fact:
     def ask(b: Scope, e: ast.Call, args: list, named: dict) -> Any:
         foreign = [in_words(a) for a in args if not isinstance(a, Node)]
         if named or foreign or len(args) != count:
-            wrong = f", not {foreign[0]}" if foreign and len(args) == count else " and nothing else"
+            wrong = f", got {foreign[0]}" if foreign and len(args) == count else " and nothing else"
             message = f"{name}() takes {('one tensor', 'two tensors')[count - 1]}{wrong}"
             raise GradcliError("arguments", message)
         return fact(b, *args)

@@ -74,7 +74,7 @@ def _end(b: Scope, part: Any) -> int:
         raise GradcliError("index", message, hint=hint)
     if part.dtype == "float":
         message = "a slice is used, and what it picks depends on its numbers"
-        raise NeedsIntegers(message, part, "int", "give it a whole number with --value")
+        raise NeedsIntegers(message, part, "int", "give it an integer with --value")
     b.indices += [part] * (part.dtype == "int")
     return int(b.numbers(part, "what a slice picks depends on its numbers").item())
 
@@ -159,7 +159,7 @@ def _index_item(b: Scope, value: Any, e: ast.expr, text: str) -> Any:
 
 def _listed(b: Scope, value: tuple, e: ast.expr) -> Any:
     """The array of a list used as an index."""
-    message, hint = "a list index holds whole numbers or True and False", None
+    message, hint = "a list index holds integers or True and False", None
     try:
         array = np.asarray(value)
     except ValueError:
@@ -188,7 +188,7 @@ def check_not_supposed(b: Scope, node: Node, e: ast.expr) -> None:
 
 def _undecided(text: str) -> GradcliError:
     message = f"{text} decides on a shape, or on numbers that are written out"
-    return GradcliError("needs-value", message, hint="give it whole numbers with --value")
+    return GradcliError("needs-value", message, hint="give it integers with --value")
 
 
 def index_array(b: Scope, node: Node, e: ast.expr, text: str = "") -> Any:
@@ -196,7 +196,7 @@ def index_array(b: Scope, node: Node, e: ast.expr, text: str = "") -> Any:
     text = text or b.source.segment(e)
     if node.dtype == "float":
         message = f"{text} is used as an index, and what it picks depends on its numbers"
-        hint = "give it whole numbers or a mask with --value"
+        hint = "give it integers or a mask with --value"
         raise NeedsIntegers(message, node, "int", hint).at(b.source.span(e))
     value = b.numbers(node, f"what {text} picks depends on its numbers")
     b.indices += [node] * (node.dtype == "int")

@@ -76,7 +76,7 @@ def _draw(b: Scope, e: ast.Call, args: list, how: str) -> Node:
     shape = args[0] if len(args) == 1 and isinstance(args[0], tuple) else tuple(args)
     shape = tuple(b.whole(n, index=False) for n in shape)
     if any(size < 0 for size in shape):
-        raise GradcliError("arguments", f"{how}() needs sizes of at least 0, not {min(shape)}")
+        raise GradcliError("arguments", f"{how}() needs sizes of at least 0, got {min(shape)}")
     b.limits.check("elements", numel(shape), f"a tensor of shape {shape}")
     text = b.source.segment(e)
     drawn = b.drawn.get(text)
@@ -137,7 +137,9 @@ def _dtype(b: Scope, e: ast.Call, args: list, named: dict, kind: str) -> str:
     (argument,) = (*args, *named.values()) or ("float64",)
     written = b.source.segment(e.args[0]) if e.args else ""
     if not isinstance(argument, str) or DTYPES.get(argument) != kind:
-        message = f"a dtype of {kind}s is needed, such as torch.{kind}64, not {in_words(argument)}"
+        message = (
+            f"this must be a dtype of {kind}s, such as torch.{kind}64, got {in_words(argument)}"
+        )
         raise GradcliError("arguments", message)
     return OF_PYTHON.get(written) or FULL.get(argument, argument)
 

@@ -101,7 +101,7 @@ def _of_vector(name: str, b: Scope, e: ast.Call, x: Node) -> Any:
 
 def _several(name: str, value: Any) -> tuple:
     if not isinstance(value, tuple):
-        raise _unfit(name, f"needs several values, not {in_words(value)}", None)
+        raise _unfit(name, f"needs several values, got {in_words(value)}", None)
     return value
 
 

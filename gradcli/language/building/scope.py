@@ -86,10 +86,10 @@ class Scope(ABC):
             return int(value)
         shown = value if is_number(value) else in_words(value)
         if not index:
-            message = f"a whole number belongs here, not {shown}"
+            message = f"this must be an integer, got {shown}"
             raise GradcliError("arguments", message, hint="as in randn(2, 3) and range(4)")
         hint = "x[0] is the first element, x[-1] the last, x[1:3] two of them"
-        raise GradcliError("index", f"an index must be a whole number, not {shown}", hint=hint)
+        raise GradcliError("index", f"an index must be an integer, got {shown}", hint=hint)
 
     def shape(self, node: Node) -> tuple[int, ...]:
         """The sizes of a tensor."""
@@ -148,12 +148,14 @@ class Scope(ABC):
             if isinstance(node, Node):
                 shape = node.shape
                 if not (isinstance(shape, tuple) and all(map(is_whole, shape))):
-                    raise GradcliError("arguments", "a size is a whole number")
+                    raise GradcliError("arguments", "a size must be an integer")
                 if min(node.shape, default=0) < 0:
                     message = f"a tensor cannot have shape {node.shape}"
                     raise GradcliError("arguments", message, hint="sizes are 0 or more")
                 if node.ndim > MOST_DIMENSIONS:
-                    message = f"a tensor has at most {MOST_DIMENSIONS} dimensions, not {node.ndim}"
+                    message = (
+                        f"a tensor must have at most {MOST_DIMENSIONS} dimensions, got {node.ndim}"
+                    )
                     raise GradcliError("shape", message)
                 if node.numel > sizes["elements"]:
                     message = f"a tensor of shape {node.shape}"

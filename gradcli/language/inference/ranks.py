@@ -112,7 +112,7 @@ def along_a_dimension(e: ast.AST) -> ast.expr | None:
     moves = isinstance(op, Operator) and (op.family == "movement" or op.variadic)
     if op is None or not args or moves or isinstance(args[0], ast.List | ast.Tuple):
         return None
-    bindings = dict(zip(op.places, args, strict=False)) | {k.arg: k.value for k in e.keywords}
+    bindings = dict(zip(op.positional, args, strict=False)) | {k.arg: k.value for k in e.keywords}
     chosen = (bindings.get(name) for name in ("dim", "axis"))
     return args[0] if any(d is not None and is_whole_number(d) for d in chosen) else None
 

@@ -92,34 +92,34 @@ class Function(Shorthand):
             self.same = op[meaning]
             meaning = _as_function(self.same)
         entry = meaning if isinstance(meaning, WithKnownNumbers) else WithKnownNumbers((), meaning)
-        self.numbers, self.function, self.floats = entry
+        self.concrete, self.function, self.floats = entry
         self.name, self.sentence = name, (self.function.__doc__ or "").strip()
         self.unless, self.of_numbers = None, True
-        self.switches = ()
-        self.deprecated_orders, self.makes = (), None
+        self.booleans = ()
+        self.deprecated_orders, self.allocates = (), None
         self.takes = "any"
 
     def __call__(self, /, *args: Any, **named: Any) -> Any:
         arrays, parameters = (
-            set(ARRAYS.split()).difference(self.numbers),
-            {*self.places, *self.defaults},
+            set(ARRAYS.split()).difference(self.concrete),
+            {*self.positional, *self.defaults},
         )
-        positional = [array(a) if n in arrays else a for n, a in zip(self.places, args)]
+        positional = [array(a) if n in arrays else a for n, a in zip(self.positional, args)]
         for name in IGNORED & named.keys() - parameters:
             self._check_ignored(name, named.pop(name))
         named = {name: array(v) if name in arrays else v for name, v in named.items()}
         positional += args[len(positional) :]
-        axis = dict(zip(self.places, positional)).get("axis", named.get("axis"))
+        axis = dict(zip(self.positional, positional)).get("axis", named.get("axis"))
         takes_none = "keepdims" in parameters or self.name in ALONG_SEVERAL
         if axis == () and takes_none:
             if self.name in NEVER_ALONG_NONE:
                 raise GradcliError("arguments", f"{self.name}() takes no empty axis")
-            return self._along_none(dict(zip(self.places, positional)) | named)
+            return self._along_none(dict(zip(self.positional, positional)) | named)
         return super().__call__(*positional, **named)
 
     def _along_none(self, named: dict[str, Any]) -> Any:
         """The value for axis=(), which are all axes in PyTorch: that along a new axis of size 1."""
-        first = self.places[0]
+        first = self.positional[0]
         a = named[first]
         keepdims = named.pop("keepdims", None)
         out = super().__call__(**named | {first: op.unsqueeze(a, dim=0), "axis": 0})
@@ -145,5 +145,5 @@ def _as_function(called: Any) -> Callable:
     if isinstance(called, Operator):
         count = len(called.inputs)
     else:
-        count = len([place for place in called.places if place not in called.defaults])
+        count = len([place for place in called.positional if place not in called.defaults])
     return (lambda x: called(x)) if count == 1 else (lambda x1, x2: called(x1, x2))

@@ -37,7 +37,7 @@ def _hypot(x1, x2):
 
 
 def _float_power(x, y):
-    """The power of floats, also where an exponent is a whole number."""
+    """The power of floats, also where an exponent is an integer."""
     return power(x, op.double(y) if isinstance(y, Node) and y.dtype != "float" else y * 1.0)
 
 

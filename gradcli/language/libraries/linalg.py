@@ -126,7 +126,7 @@ def _cho_solve(c_and_lower, b):
 
 def _solve_triangular(a, b, trans=0, lower=False, unit_diagonal=False):
     if trans not in (0, 1, "N", "T"):
-        raise refuse(f"solve_triangular(trans={trans!r})", "0 and 1 are there")
+        raise refuse(f"solve_triangular(trans={trans!r})", "supported: 0 and 1")
     transposed = trans in (1, "T")
     a = op.matrix_transpose(a) if transposed else a
     columns = b[:, None] if b.ndim == 1 else b
@@ -157,7 +157,7 @@ def _lu(a, permute_l=False):
 def _qr_in_full(a, mode="full"):
     modes = {"full": "complete", "economic": "reduced", "r": "r"}
     if mode not in modes:
-        raise refuse(f"qr(mode={mode!r})", "full, economic and r are there")
+        raise refuse(f"qr(mode={mode!r})", "supported: full, economic and r")
     out = _qr(a, modes[mode])
     return Outputs((out,)) if mode == "r" else out
 

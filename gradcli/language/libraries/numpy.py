@@ -451,7 +451,7 @@ def _meshgrid(*xi, indexing="xy", sparse=False, copy=True):
     if sparse:
         raise refuse("meshgrid(sparse=True)", "write x[:, None] and y[None, :]")
     if indexing not in ("xy", "ij"):
-        raise GradcliError("arguments", f"indexing is 'xy' or 'ij', not {indexing!r}")
+        raise GradcliError("arguments", f"indexing must be 'xy' or 'ij', got {indexing!r}")
     grids = op.meshgrid(*given, indexing="ij")
     swapped = indexing == "xy" and len(given) > 1
     return Outputs(op.transpose(g, dim0=0, dim1=1) for g in grids) if swapped else grids
@@ -582,7 +582,7 @@ def _full(a: Node, v: Node) -> Node:
 
 def _of_full(full: Node, mode: str, long: int, short: int, start: int) -> Node:
     if mode not in ("full", "same", "valid"):
-        raise GradcliError("arguments", f"mode is 'full', 'same' or 'valid', not {mode!r}")
+        raise GradcliError("arguments", f"mode must be 'full', 'same' or 'valid', got {mode!r}")
     if mode == "full":
         return full
     first, count = (start, long) if mode == "same" else (short - 1, long - short + 1)

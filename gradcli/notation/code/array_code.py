@@ -469,7 +469,7 @@ def solve(w: "ArrayWriter", node: Node) -> Tree:
 
 @in_other_words
 def getitem(w: "ArrayWriter", node: Node) -> Tree:
-    """x[index]; in two steps where whole numbers meet arrays, which NumPy takes together."""
+    """x[index]; in two steps where integers meet arrays, which NumPy takes together."""
     shape, base = node.parents[0].shape, w.as_array(node, 0)
     index = w.trimmed(node.attrs["index"], shape)
     first, rest = _steps_of(index, len(shape))
@@ -481,7 +481,7 @@ def getitem(w: "ArrayWriter", node: Node) -> Tree:
 
 
 def _steps_of(index: tuple, ndim: int) -> tuple[tuple, tuple]:
-    """An index as whole numbers first and arrays then; with nothing first where one step does."""
+    """An index as integers first and arrays then; with nothing first where one step does."""
     if not any(map(is_array, index)) or not any(isinstance(i, int) for i in index):
         return (), index
     full, whole = full_index(index, ndim), slice(None)

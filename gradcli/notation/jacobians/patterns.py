@@ -104,43 +104,35 @@ def _may_be_banded(pattern: Any) -> bool:
 
 
 def is_confirmed(name: str, matrix: Any) -> bool:
-    """Whether the values of a matrix agree with the name of its structure."""
+    """Whether the values of a matrix agree with the name of its structure. KeyError for a name that
+    CONFIRMED_BY lacks.
+    """
+    return bool(CONFIRMED_BY[name](matrix))
+
+
+def _is_diagonal(matrix: Any) -> bool:
     rows, columns = matrix.shape
-    if name == "zero":
-        return not matrix.any()
-    if name in ("identity", "scaled identity", "diagonal"):
-        if rows != columns or matrix[~np.eye(rows, dtype=bool)].any():
-            return False
-        first = np.diag(matrix)[0]
-        return name == "diagonal" or bool(
-            np.allclose(np.diag(matrix), 1 if name == "identity" else first)
-        )
-    if name in ("permutation", "selection"):
-        ones = bool(np.isin(matrix, (0, 1)).all() and (matrix.sum(1) == 1).all())
-        return ones and (name == "selection" or bool((matrix.sum(0) == 1).all()))
-    if name == TRANSPOSED:
-        return bool(np.isin(matrix, (0, 1)).all() and (matrix.sum(0) == 1).all())
-    if name == "banded":
-        return not matrix.any() or _may_be_banded(matrix)
-    if name == CYCLIC:  # zeros may leave it unfilled
-        return not matrix.any() or _is_narrow_cyclic(matrix)
-    if name == WEIGHTED:
-        nonzero = matrix != 0
-        return rows == columns and bool((nonzero.sum(0) <= 1).all() and (nonzero.sum(1) <= 1).all())
-    if name == BLOCKS:
-        return not matrix.any() or _has_blocks(matrix != 0)
-    if name == "lower-triangular":
-        return not np.triu(matrix, 1).any()
-    if name == "upper-triangular":
-        return not np.tril(matrix, -1).any()
-    if name == KRONECKER:
-        return _is_kronecker(matrix)
-    if name == PERMUTED_KRONECKER:
-        permuted = (matrix.reshape(k, -1, columns).swapaxes(0, 1) for k in _divisors(rows))
-        return any(_is_kronecker(t.reshape(rows, columns)) for t in permuted)
-    return name != "symmetric low-rank update" or bool(
-        np.allclose(matrix, matrix.T, equal_nan=True)
-    )
+    return rows == columns and not matrix[~np.eye(rows, dtype=bool)].any()
+
+
+def _is_scaled_identity(matrix: Any) -> bool:
+    return _is_diagonal(matrix) and np.allclose(np.diag(matrix), matrix[0, 0])
+
+
+def _is_selection(matrix: Any) -> bool:
+    """Whether each row has a single entry, which is 1."""
+    return bool(np.isin(matrix, (0, 1)).all() and (matrix.sum(1) == 1).all())
+
+
+def _is_generalized_permutation(matrix: Any) -> bool:
+    nonzero, (rows, columns) = matrix != 0, matrix.shape
+    return rows == columns and bool((nonzero.sum(0) <= 1).all() and (nonzero.sum(1) <= 1).all())
+
+
+def _is_permuted_kronecker(matrix: Any) -> bool:
+    rows, columns = matrix.shape
+    permuted = (matrix.reshape(k, -1, columns).swapaxes(0, 1) for k in _divisors(rows))
+    return any(_is_kronecker(t.reshape(rows, columns)) for t in permuted)
 
 
 def _is_kronecker(matrix: Any) -> bool:
@@ -168,6 +160,27 @@ def _has_rank_one(matrix: Any) -> bool:
 
 def _divisors(n: int) -> list[int]:
     return [k for k in range(1, n + 1) if n % k == 0]
+
+
+CONFIRMED_BY = {  # every name of a structure, with what its values satisfy
+    **dict.fromkeys(("row", "dense", "low-rank update", PERMUTED_BLOCKS), lambda x: True),
+    "zero": lambda x: not x.any(),
+    "identity": lambda x: _is_diagonal(x) and np.allclose(np.diag(x), 1),
+    "scaled identity": _is_scaled_identity,
+    "diagonal": _is_diagonal,
+    "permutation": lambda x: _is_selection(x) and (x.sum(0) == 1).all(),
+    "selection": _is_selection,
+    TRANSPOSED: lambda x: _is_selection(x.T),
+    WEIGHTED: _is_generalized_permutation,
+    "banded": lambda x: not x.any() or _may_be_banded(x),
+    CYCLIC: lambda x: not x.any() or _is_narrow_cyclic(x),  # zeros may leave it unfilled
+    BLOCKS: lambda x: not x.any() or _has_blocks(x != 0),
+    "lower-triangular": lambda x: not np.triu(x, 1).any(),
+    "upper-triangular": lambda x: not np.tril(x, -1).any(),
+    KRONECKER: _is_kronecker,
+    PERMUTED_KRONECKER: _is_permuted_kronecker,
+    "symmetric low-rank update": lambda x: np.allclose(x, x.T, equal_nan=True),
+}
 
 
 def picture(pattern: Any, size: int) -> tuple[tuple[int, ...], ...]:

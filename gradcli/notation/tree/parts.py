@@ -40,9 +40,7 @@ class Number(NamedTuple):
 
 
 class Infix(NamedTuple):
-    """left symbol right; the symbols are those of `precedence`. `ndims` are how many
-    dimensions both sides have, where that is known.
-    """
+    """left symbol right. `ndims` are the numbers of dimensions of both sides, where known."""
 
     symbol: str
     left: Inner

@@ -116,7 +116,7 @@ def _of_elements(name: str) -> bool:
         isinstance(result, Operator)
         and result.family == "elementwise"
         and len(result.inputs) == 1
-        and result.places[0] == result.inputs[0]
+        and result.positional[0] == result.inputs[0]
         and result.name in OPS
     )
 

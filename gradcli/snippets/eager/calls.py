@@ -129,7 +129,7 @@ def _with_scalars(
 ) -> tuple[Sequence[Any], dict[str, Any]]:
     """Arguments with numbers for the tensors that stand for one, as of `alpha` and attributes."""
     names = ("alpha", *called.attributes) if isinstance(called, Operator) else ("alpha",)
-    places = called.places if isinstance(called, Operator) else ()
+    places = called.positional if isinstance(called, Operator) else ()
     if any(isinstance(a, Tensor) and n in names for a, n in zip(args, places)):
         first = [scalar(a) if n in names else a for a, n in zip(args, places)]
         args = [*first, *args[len(first) :]]
@@ -237,7 +237,7 @@ class _StandIns:
 
     def call(self, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
         """The graph."""
-        names = (*self.called.places, *(None,) * len(args))
+        names = (*self.called.positional, *(None,) * len(args))
         tensors = [self.value(a, n) for a, n in zip(args, names)]
         options = {k: self.value(v, k) for k, v in named.items()}
         if isinstance(self.called, Operator):

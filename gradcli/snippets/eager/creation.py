@@ -339,7 +339,7 @@ _drawn("randn", lambda g, shape, kind, in_order: g.normal(shape, kind, in_order=
 def randint(
     m: Machine, *args: Any, dtype: Any = None, generator: Any = None, **options: Any
 ) -> Tensor:
-    """Whole numbers from low to high - 1."""
+    """Integers from low to high - 1."""
     arguments = dict(options)
     options = {k: v for k, v in options.items() if k not in ("low", "high", "size")}
     values = [*args]
@@ -364,7 +364,7 @@ def randint_like(
     generator: Any = None,
     **options: Any,
 ) -> Tensor:
-    """Whole numbers from low, or from 0, to high - 1, in the shape of a tensor."""
+    """Integers from low, or from 0, to high - 1, in the shape of a tensor."""
     first, after = (0, low) if high is None else (low, high)
     kind, source = dtype or input.dtype, _generator(generator)
     drawn = drawn_over(input, lambda shape: source.integers(first, after, shape))
@@ -528,7 +528,7 @@ def exponential_(m: Machine, self: Tensor, lambd: float = 1.0, *, generator: Any
 
 @define("Tensor")
 def random_(m: Machine, self: Tensor, *ends: int, generator: Any = None, **named: Any) -> Tensor:
-    """Write whole numbers from an end to the other, or from 0, over all numbers."""
+    """Write integers from an end to the other, or from 0, over all numbers."""
     check_writable(self)
     arguments = {**dict(zip(("from", "to") if len(ends) > 1 else ("to",), ends)), **named}
     if "to" not in arguments or self.dtype is BOOL:

@@ -83,7 +83,7 @@ class Generator:
         return result
 
     def integers(self, low: int, high: int, shape: Sequence[int]) -> Any:
-        """torch.randint: whole numbers from low to high - 1."""
+        """torch.randint: integers from low to high - 1."""
         count, span = math.prod(shape), high - low
         if span < 2**32:
             numbers = self.words(count).astype(np.int64)

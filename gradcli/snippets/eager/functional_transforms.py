@@ -61,7 +61,7 @@ define("torch", name="set_rng_state")(lambda m, state: _generator_state(m, state
 
 
 def _random_seed(m: Machine, chosen: Any = None) -> int:
-    """A whole number of 63 bits, as PyTorch draws it for a seed."""
+    """An integer of 63 bits, as PyTorch draws it for a seed."""
     high, low = generator(chosen).words(2).tolist()
     return (high << 32 | low) % 2**63
 

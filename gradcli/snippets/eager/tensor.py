@@ -100,7 +100,7 @@ LARGE = 50_000  # bytes from which on the memory of a tensor is counted
 
 
 class Origin(NamedTuple):
-    """What made a mask or whole numbers, which have no record: a call of an operator; `depth` is
+    """What made a mask or integers, which have no record: a call of an operator; `depth` is
     the length of the longest chain of such tensors that leads to it.
     """
 

@@ -751,7 +751,7 @@ def number_of_indices(case: Case) -> Iterator[Proposal]:
 
 
 def index_of_list(case: Case) -> Iterator[Proposal]:
-    """The place of the largest in the place of the largest; a whole number as one; a list that is
+    """The place of the largest in the place of the largest; an integer as one; a list that is
     computed with as a tensor.
     """
     for side in case.sides:

@@ -36,7 +36,7 @@ from . import (  # noqa: F401
     scatter_add,
     shared_matrices,
     softmax,
-    square,
+    square_matrices,
     triangular,
     vectors,
 )

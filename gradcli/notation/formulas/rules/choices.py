@@ -56,7 +56,7 @@ def _halved_where_equal(choice: Node, operands: Collection[Node]) -> Coefficient
 @normal("prod_others")
 @rule("written out")
 def torch_equivalent(node: Node) -> Node | None:
-    """gated(x, a) = x * sigmoid(a); bent(g, x) = where(x < 0, g * exp(x), g); the product of all
-    other elements is x.prod() / x.
+    """gated(x, a) = x * sigmoid(a); elu_backward(g, x) = where(x < 0, g * exp(x), g); the product
+    of all other elements is x.prod() / x.
     """
     return node.op.in_torch(node)

@@ -15,7 +15,7 @@ identities(RULES, """
     exp(log(x)) = x
     exp(log_softmax(x, dim=d)) = softmax(x, dim=d)
     logsigmoid_slope(x) = sigmoid(-x)
-    side(x) = sign(x)
+    sign_in_gradient(x) = sign(x)
     log(1) = 0.0
     sqrt(1) = 1.0
     exp(0) = 1.0

@@ -79,7 +79,7 @@ def _expand_after_reshape(node: Node) -> Node | None:
 def _without_kept_dimensions(node: Node) -> Node | None:
     """x.sum(dim=1, keepdim=True).squeeze(1) = x.sum(dim=1), and so for x.argmin(dim=1)."""
     reduced = node.parents[0]
-    reduces = reduced.op.family == "reduction" or reduced.op.finds_places
+    reduces = reduced.op.family == "reduction" or reduced.op.finds_indices
     if not reduces or not reduced.attrs.get("keepdim"):
         return None
     new = with_attributes(reduced, keepdim=False)

@@ -184,7 +184,7 @@ def _size(name: str, part: str, span: Span) -> int:
     elif re.fullmatch("-[0-9]+", part):
         problem = "is negative"
     else:
-        problem = "is not a whole number"
+        problem = "is not an integer"
     raise GradcliError(
         "shape-option",
         f"a size of {name} is missing"

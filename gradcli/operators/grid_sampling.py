@@ -1,8 +1,8 @@
-"""Sampling: the elements of a tensor at places that are given as numbers too.
+"""grid_sample: the values of an image interpolated at coordinates, which have gradients too.
 
-A sample is a sum over the elements around its place, each with a product of one weight for each
-dimension. A weight is a polynomial of the place between two elements. So the derivative by a place
-is again a sample, with derivatives as weights: `slopes` counts how often, for each coordinate.
+A sample is a weighted sum of the elements next to its coordinates; a weight is a product of one
+polynomial for each coordinate. So the derivative with respect to a coordinate is a sample too, with
+derivatives as weights: `orders` are the orders of these derivatives, one for each coordinate.
 """
 
 from itertools import product
@@ -29,8 +29,8 @@ TENSORS = SimpleNamespace(**{f.name: f for f in (abs, floor, remainder, round, w
 # ---- one dimension -------------------------------------------------------------------------------
 
 _A = SHARPNESS[0]
-# For each element around a place its weight: a polynomial of how far the place is after the element
-# before it, the constant first.
+# The weight of each neighbour: the coefficients, the constant first, of a polynomial of the
+# distance between the coordinate and the element before it.
 WEIGHTS = {
     "bilinear": ((1, -1), (0, 1)),
     "nearest": ((1,),),
@@ -57,8 +57,8 @@ def _at(polynomial, x):
     return value
 
 
-def _reflected(m, at, low, high):
-    """A place reflected at both ends until it is between them, and its slope."""
+def _reflect_coordinates(m, at, low, high):
+    """A coordinate reflected at both ends until it is between them, and its derivative."""
     if low == high:
         return m.zeros_like(at), 0.0
     span, away = high - low, m.abs(at - low)
@@ -68,73 +68,73 @@ def _reflected(m, at, low, high):
     return m.where(back, span - over + low, over + low), m.where(back, -slope, slope)
 
 
-def _ends(size, align_corners):
-    """The places where a reflection turns around."""
+def _reflection_ends(size, align_corners):
+    """The coordinates at which a reflection happens."""
     return (0, size - 1) if align_corners else (-0.5, size - 0.5)
 
 
-def _within(m, at, size, padding_mode, align_corners):
-    """A place between the first and the last element, and its slope: 0 where it was moved there."""
+def _clip_coordinates(m, at, size, padding_mode, align_corners):
+    """A coordinate between the first and the last element, and its derivative: 0 where clipped."""
     if padding_mode == "zeros":
         return at, 1.0
     slope = 1.0
     if padding_mode == "reflection":
-        at, slope = _reflected(m, at, *_ends(size, align_corners))
+        at, slope = _reflect_coordinates(m, at, *_reflection_ends(size, align_corners))
     low, high = at <= 0, at >= size - 1
     return m.where(low, 0.0, m.where(high, size - 1.0, at)), m.where(low | high, 0.0, slope)
 
 
-def _counted(at, size, align_corners):
-    """Places from -1 to 1 counted in elements from 0, and how many of these 1 is long."""
-    low, high = _ends(size, align_corners)
+def _unnormalize(at, size, align_corners):
+    """Coordinates from -1 to 1 as indices of elements, and the factor between them."""
+    low, high = _reflection_ends(size, align_corners)
     scale = (high - low) / 2
     return (at + 1) * scale + low, scale
 
 
-def _meets(at, size, mode, padding_mode, align_corners):
-    """Whether weights have a kink at a place: at an element; for the nearest, between two."""
-    at, scale = _counted(at, size, align_corners)
-    if mode == "bicubic" or not scale:  # smooth, or one place for all numbers
+def _has_kink(at, size, mode, padding_mode, align_corners):
+    """Where weights have a kink: at an element; of mode nearest, halfway between two."""
+    at, scale = _unnormalize(at, size, align_corners)
+    if mode == "bicubic" or not scale:  # smooth, or constant
         return at < at
     if padding_mode == "reflection":
-        at, _ = _reflected(TENSORS, at, *_ends(size, align_corners))
+        at, _ = _reflect_coordinates(TENSORS, at, *_reflection_ends(size, align_corners))
     around, beside = int(padding_mode == "zeros"), at + 0.5 * (mode == "nearest")
     return (at >= -around) & (at <= size - 1 + around) & beside.eq(floor(beside))
 
 
-def _around(m, at, size, slopes, mode, padding_mode, align_corners):
-    """The elements around places from -1 to 1 and their weights.
+def _neighbours(m, at, size, orders, mode, padding_mode, align_corners):
+    """Indices and weights of the elements next to coordinates from -1 to 1.
 
-    `m` has the functions: NumPy, or TENSORS. There are no elements outside of the size.
+    `m` has the functions: NumPy, or TENSORS. Indices may be outside of the size.
     """
-    (at, scale), inside = _counted(at, size, align_corners), 1.0
+    (at, scale), inside = _unnormalize(at, size, align_corners), 1.0
     edges = size, padding_mode, align_corners
     if mode != "bicubic":
-        at, inside = _within(m, at, *edges)
+        at, inside = _clip_coordinates(m, at, *edges)
     before, polynomials = m.round(at) if mode == "nearest" else m.floor(at), WEIGHTS[mode]
     for k, polynomial in enumerate(polynomials):
-        place = before + (k - (len(polynomials) - 1) // 2)
+        index = before + (k - (len(polynomials) - 1) // 2)
         if mode == "bicubic":
-            place = _within(m, place, *edges)[0]
-        weight = _at(_derivative(polynomial, slopes), at - before)
-        yield place, weight * (scale * inside) ** slopes if slopes else weight
+            index = _clip_coordinates(m, index, *edges)[0]
+        weight = _at(_derivative(polynomial, orders), at - before)
+        yield index, weight * (scale * inside) ** orders if orders else weight
 
 
-def _weighted(at, *, size, slopes, **how):
+def _weights(at, *, size, orders, **how):
     whole, out = np.arange(size), 0.0
-    for place, weight in _around(np, at, size, slopes, **how):
+    for index, weight in _neighbours(np, at, size, orders, **how):
         weight = np.broadcast_to(weight, at.shape)
-        out = out + np.where(place[..., None] == whole, weight[..., None], 0.0)
+        out = out + np.where(index[..., None] == whole, weight[..., None], 0.0)
     return out
 
 
 @composite(
     shape=lambda s, *, size, **_: (*s, size),
-    value=_weighted,
-    symbolic=Unwritten("which elements are around a place depends on its numbers"),
+    value=_weights,
+    symbolic=Unwritten("which elements are next to a coordinate depends on its value"),
     index=lambda lower, i, at, **_: None,
     dtype="float",
-    rule=lambda g, y, at, *, slopes, **how: (g * grid_weights(at, slopes=slopes + 1, **how)).sum(
+    rule=lambda g, y, at, *, orders, **how: (g * grid_weights(at, orders=orders + 1, **how)).sum(
         dim=-1
     ),
     examples=(
@@ -143,11 +143,11 @@ def _weighted(at, *, size, slopes, **how):
     ),
     torch=None,
 )
-def grid_weights(at, *, size, slopes=0, mode="bilinear", padding_mode="zeros", align_corners=False):
-    """The weight of each of size elements at places from -1 to 1, or its derivative."""
+def grid_weights(at, *, size, orders=0, mode="bilinear", padding_mode="zeros", align_corners=False):
+    """The weights of all elements along one dimension, or their derivatives of this order."""
     out = 0
-    for place, weight in _around(TENSORS, at, size, slopes, mode, padding_mode, align_corners):
-        met = place.unsqueeze(dim=-1).eq(arange(start=0, end=size, step=1))
+    for index, weight in _neighbours(TENSORS, at, size, orders, mode, padding_mode, align_corners):
+        met = index.unsqueeze(dim=-1).eq(arange(start=0, end=size, step=1))
         out = where(met, as_node(weight).unsqueeze(dim=-1), 0.0) + out
     return out
 
@@ -155,61 +155,61 @@ def grid_weights(at, *, size, slopes=0, mode="bilinear", padding_mode="zeros", a
 # ---- all dimensions ------------------------------------------------------------------------------
 
 
-def _met(grid, sizes, slopes, **how):
-    """For each element around the places of an array: where it is, counted row by row; whether it
-    is there; its weight.
+def _corners(grid, sizes, orders, **how):
+    """For each of the elements next to coordinates: its row-major flat index; whether it is inside
+    of the image; its weight.
     """
-    places = grid.reshape(len(grid), -1, len(sizes))
+    coordinates = grid.reshape(len(grid), -1, len(sizes))
     along = [
-        list(_around(np, places[..., -d - 1], size, slopes[-d - 1], **how))
+        list(_neighbours(np, coordinates[..., -d - 1], size, orders[-d - 1], **how))
         for d, size in enumerate(sizes)
     ]
     for corner in product(*along):
         flat, there, weight = np.zeros((), int), np.True_, np.ones(())
-        for (place, by), size in zip(corner, sizes):
-            known = (place >= 0) & (place < size)
-            flat = flat * size + np.where(known, place, 0).astype(int)
+        for (index, by), size in zip(corner, sizes):
+            known = (index >= 0) & (index < size)
+            flat = flat * size + np.where(known, index, 0).astype(int)
             there, weight = there & known, weight * by
-        if len(sizes) == 3:  # nan is no place there
+        if len(sizes) == 3:  # of a coordinate of nan the weight is nan
             weight = np.where(there, weight, 0.0)
         yield flat, there, np.broadcast_to(weight, flat.shape)
 
 
-def _placed(grid, padding_mode):
-    """In three dimensions PyTorch takes a place that padding makes nan for the last element, where
-    no gradient flows.
+def _nan_at_last(grid, padding_mode):
+    """In three dimensions PyTorch takes a coordinate that padding makes nan for the last element,
+    without a gradient.
     """
     lost = ~np.isfinite(grid) if padding_mode == "reflection" else np.isnan(grid)
     return np.where(lost, 1.0, grid)
 
 
-def _sampled(input, grid, *, slopes, **how):
+def _sampled(input, grid, *, orders, **how):
     batch, channels, *sizes = input.shape
-    if len(sizes) == 3 and how["padding_mode"] != "zeros" and not any(slopes):
-        grid = _placed(grid, how["padding_mode"])
+    if len(sizes) == 3 and how["padding_mode"] != "zeros" and not any(orders):
+        grid = _nan_at_last(grid, how["padding_mode"])
     rows, out = input.reshape(batch, channels, -1), np.zeros(())
-    for flat, there, weight in _met(grid, sizes, slopes, **how):
+    for flat, there, weight in _corners(grid, sizes, orders, **how):
         result = np.take_along_axis(rows, flat[:, None], -1)
         out = out + np.where(there[:, None], result, 0.0) * weight[:, None]
     return out.reshape(batch, channels, *grid.shape[1:-1])
 
 
-def _laid(x, grid, *, size, slopes, **how):
+def _transposed(x, grid, *, size, orders, **how):
     batch, channels = x.shape[:2]
     many = shapes.numel(size)
     rows, out = x.reshape(batch, channels, -1), np.zeros(batch * channels * many)
     first = (np.arange(batch * channels) * many).reshape(batch, channels, 1)
-    for flat, there, weight in _met(grid, size, slopes, **how):
+    for flat, there, weight in _corners(grid, size, orders, **how):
         keep = np.broadcast_to(there[:, None], rows.shape)
         to, parts = (first + flat[:, None])[keep], (rows * weight[:, None])[keep]
         out += np.bincount(to, weights=parts, minlength=out.size)
     return out.reshape(batch, channels, *size)
 
 
-def _by_dimension(equation, x, grid, sizes, slopes, how):
+def _by_dimension(equation, x, grid, sizes, orders, how):
     """A sum over products of x and the weights of every dimension."""
     weights = [
-        grid_weights(grid[..., -d - 1], size=size, slopes=slopes[-d - 1], **how)
+        grid_weights(grid[..., -d - 1], size=size, orders=orders[-d - 1], **how)
         for d, size in enumerate(sizes)
     ]
     n = len(sizes)
@@ -219,92 +219,98 @@ def _by_dimension(equation, x, grid, sizes, slopes, how):
     return einsum(whole, x, *weights)
 
 
-def _slope(x, input, grid, slopes, how):
-    """The derivative of <x, samples of input> by the grid."""
+def _grid_gradient(x, input, grid, orders, how):
+    """The gradient of <x, samples of input> with respect to the grid."""
     most = len(WEIGHTS[how["mode"]][0]) - 1
     each = []
-    for d in range(len(slopes)):
-        if slopes[d] == most:
+    for d in range(len(orders)):
+        if orders[d] == most:
             each.append(zeros(size=grid.shape[:-1]))
             continue
-        steeper = (*slopes[:d], slopes[d] + 1, *slopes[d + 1 :])
-        each.append((x * grid_sampled(input, grid, slopes=steeper, **how)).sum(dim=1))
+        raised = (*orders[:d], orders[d] + 1, *orders[d + 1 :])
+        each.append((x * grid_sampled(input, grid, orders=raised, **how)).sum(dim=1))
     slope = stack(each, dim=-1)
     if how["mode"] != "bicubic":
         return slope
-    spread = (x - x).sum(dim=1).ne(0).unsqueeze(dim=-1)  # inf, times weights of both signs
-    return unless(spread, slope, instead=nan)
+    not_finite = (x - x).sum(dim=1).ne(0).unsqueeze(dim=-1)  # inf, times weights of both signs
+    return unless(not_finite, slope, instead=nan)
 
 
 def _flops(out, s, grid, *, mode="bilinear", **_):
-    """FLOP: each sample is a weighted sum of the elements around its place."""
+    """FLOP: each sample is a weighted sum of the elements next to it."""
     samples = shapes.numel(s[:2]) * shapes.numel(grid[1:-1])
     return 2 * samples * len(WEIGHTS[mode]) ** grid[-1]
 
 
-def _known_sample(input, grid, *, slopes, **how):
-    """PyTorch's name; it has none for derivatives by the grid."""
-    return None if any(slopes) else OPS["grid_sample"](input, grid, **how)
+def _as_grid_sample(input, grid, *, orders, **how):
+    """PyTorch's function; it has none for derivatives with respect to the grid."""
+    return None if any(orders) else OPS["grid_sample"](input, grid, **how)
 
 
-def _sampled_units(x, grid, *, size, slopes, **how):
+def _by_sampled_units(x, grid, *, size, orders, **how):
     """Each element of x times the samples of images with a single 1."""
     many, letters = shapes.numel(size), "ijk"[: len(size)]
     units = eye(n=many).reshape(shape=(1, many, *size)).expand(shape=(grid.shape[0], many, *size))
-    samples = _known_sample(units, grid, slopes=slopes, **how)
+    samples = _as_grid_sample(units, grid, orders=orders, **how)
     if samples is None:
         return None
     return einsum(f"np{letters},nc{letters}->ncp", samples, x).reshape(shape=(*x.shape[:2], *size))
 
 
 def _sampled_shape(s, grid, **_):
-    shapes.require_equal(s[:1], grid[:1], "a batch of images has a grid for each")
+    shapes.require_equal(s[:1], grid[:1], "a batch of images must have a grid for each")
     return (*s[:2], *grid[1:-1])
 
 
-def _laid_shape(s, grid, *, size, **_):
-    shapes.require_equal((s[0], *s[2:]), grid[:-1], "a batch of samples has a place for each")
+def _transposed_shape(s, grid, *, size, **_):
+    shapes.require_equal(
+        (s[0], *s[2:]), grid[:-1], "a batch of samples must have coordinates for each"
+    )
     return (*s[:2], *size)
 
 
 @composite(
     shape=_sampled_shape,
     value=_sampled,
-    torch_expand=_known_sample,
+    torch_expand=_as_grid_sample,
     dtype="float",
-    rule=lambda g, y, input, grid, *, slopes, **how: (
-        grid_laid(g, grid, size=input.shape[2:], slopes=slopes, **how),
-        _slope(g, input, grid, slopes, how),
+    rule=lambda g, y, input, grid, *, orders, **how: (
+        grid_sample_transpose(g, grid, size=input.shape[2:], orders=orders, **how),
+        _grid_gradient(g, input, grid, orders, how),
     ),
     examples=(("grid_sampled(x, tensor([[[[0.3, -0.2], [-0.9, 0.4]]]]), (0, 1))", "x=1x1x2x3"),),
     torch=None,
     flops=_flops,
 )
 def grid_sampled(
-    input, grid, *, slopes, mode="bilinear", padding_mode="zeros", align_corners=False
+    input, grid, *, orders, mode="bilinear", padding_mode="zeros", align_corners=False
 ):
-    """grid_sample, with weights differentiated slopes times by each coordinate."""
+    """grid_sample, or its derivative of these orders with respect to each coordinate."""
     how = {"mode": mode, "padding_mode": padding_mode, "align_corners": align_corners}
-    return _by_dimension("ep", input, grid, input.shape[2:], slopes, how)
+    return _by_dimension("ep", input, grid, input.shape[2:], orders, how)
 
 
 @composite(
-    shape=_laid_shape,
-    value=_laid,
-    torch_expand=_sampled_units,
+    shape=_transposed_shape,
+    value=_transposed,
+    torch_expand=_by_sampled_units,
     dtype="float",
-    rule=lambda g, y, x, grid, *, size, slopes, **how: (
-        grid_sampled(g, grid, slopes=slopes, **how),
-        _slope(x, g, grid, slopes, how),
+    rule=lambda g, y, x, grid, *, size, orders, **how: (
+        grid_sampled(g, grid, orders=orders, **how),
+        _grid_gradient(x, g, grid, orders, how),
     ),
-    examples=(("grid_laid(x, tensor([[[[0.3, -0.2]]]]), (2, 3), (0, 0))", "x=1x2x1x1"),),
+    examples=(
+        ("grid_sample_transpose(x, tensor([[[[0.3, -0.2]]]]), (2, 3), (0, 0))", "x=1x2x1x1"),
+    ),
     torch=None,
     flops=_flops,
 )
-def grid_laid(x, grid, *, size, slopes, mode="bilinear", padding_mode="zeros", align_corners=False):
+def grid_sample_transpose(
+    x, grid, *, size, orders, mode="bilinear", padding_mode="zeros", align_corners=False
+):
     """Samples laid back among the elements of size that they came from: the transpose."""
     how = {"mode": mode, "padding_mode": padding_mode, "align_corners": align_corners}
-    return _by_dimension("pe", x, grid, size, slopes, how)
+    return _by_dimension("pe", x, grid, size, orders, how)
 
 
 # ---- what PyTorch calls it -----------------------------------------------------------------------
@@ -316,7 +322,7 @@ def _check(s, grid, mode, padding_mode):
         raise GradcliError(
             "shape",
             "grid_sample() needs shapes (batch, channels, rows, columns) and (batch, rows, "
-            f"columns, 2), or one more dimension and 3, not {shapes.text(s)} and "
+            f"columns, 2), or one more dimension and 3, got {shapes.text(s)} and "
             f"{shapes.text(grid)}",
         )
     if mode not in WEIGHTS or (mode == "bicubic" and n == 3):
@@ -324,29 +330,29 @@ def _check(s, grid, mode, padding_mode):
         raise GradcliError(
             "arguments",
             f"grid_sample() has no mode {mode!r} for {n} dimensions",
-            hint=f"modes are {', '.join(known)}",
+            hint=f"supported: {', '.join(known)}",
         )
     if padding_mode not in PADDINGS:
         raise GradcliError(
             "arguments",
             f"grid_sample() has no padding_mode {padding_mode!r}",
-            hint=f"there are {', '.join(PADDINGS)}",
+            hint=f"supported: {', '.join(PADDINGS)}",
         )
     if 0 in s[2:]:
         raise GradcliError("shape", "grid_sample() of a shape without elements")
-    message = f"grid_sample() needs one batch and {n} coordinates, not {shapes.text(s)} and "
+    message = f"grid_sample() needs equal batches and {n} coordinates, got {shapes.text(s)} and "
     shapes.require_equal((grid[0], grid[-1]), (s[0], n), message + shapes.text(grid))
 
 
-def _at_elements(y, input, grid, **how):
-    hits = [_meets(grid[..., d], size, **how) for d, size in enumerate(input.shape[:1:-1])]
+def _grid_kinks(y, input, grid, **how):
+    hits = [_has_kink(grid[..., d], size, **how) for d, size in enumerate(input.shape[:1:-1])]
     return None, stack(hits, dim=0).any(dim=0)
 
 
 @composite(
     torch=F + "grid_sample",
     saved=("input", "grid"),
-    kink=_at_elements,
+    kink=_grid_kinks,
     order="input grid mode padding_mode align_corners",
     examples=(
         ("grid_sample(x, tensor([[[[0.3, -0.2]]]]), align_corners=False)", "x=1x1x2x3"),
@@ -354,23 +360,24 @@ def _at_elements(y, input, grid, **how):
         ("grid_sample(x, p, 'bicubic', 'reflection', False)", "x=1x1x2x3,p=1x1x2x2"),
         ("grid_sample(x, p, 'bilinear', 'border', False)", "x=1x1x2x1x2,p=1x1x1x2x3"),
     ),
-    caveat="at an element's own place the slope is that towards the next element; a place that is "
-    "inf or nan is beside all elements, though PyTorch's bicubic lays nan among them",
+    caveat="at the coordinate of an element the derivative is that towards the next one; "
+    "coordinates of inf and nan are outside of the image, though PyTorch's bicubic mode takes nan "
+    "as inside",
     takes="floats of one kind",
     canonical_attributes=one_of(align_corners=(None, True, False)),
 )
 def grid_sample(input, grid, *, mode="bilinear", padding_mode="zeros", align_corners=None):
-    """The elements of input at the places in grid, which go from -1 to 1, last dimension first."""
+    """The values of input at the coordinates in grid, from -1 to 1, last dimension first."""
     _check(input.shape, grid.shape, mode, padding_mode)
     how = {"mode": mode, "padding_mode": padding_mode, "align_corners": bool(align_corners)}
-    return grid_sampled(input, grid, slopes=(0,) * grid.shape[-1], **how)
+    return grid_sampled(input, grid, orders=(0,) * grid.shape[-1], **how)
 
 
 @shorthand(
     "grid_sampler_2d",
     "grid_sampler_3d",
     takes="floats of one kind",
-    switches=("align_corners",),
+    booleans=("align_corners",),
 )
 def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
     """grid_sample with modes by number."""
