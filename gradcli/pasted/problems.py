@@ -39,7 +39,8 @@ LONG_PART = 12  # operations of a part that is not written twice
 MOST_RECORDS = 200  # what is longer is a loop that is better looked at in numbers
 TAKEN = {"g", "out", "pi", "inf", "nan", "float", "int", "bool", "Ellipsis"}
 # records of what gives its inputs as they are
-COPIES = {"CloneBackward0", "ToCopyBackward0", "BackwardHookFunctionBackward"}
+COPIES = {"CloneBackward0", "ToCopyBackward0"}
+HOOKED = "BackwardHookFunctionBackward"  # what a module with hooks makes of its inputs or outputs
 TOLERANCE, ROUNDING = 1e-3, 1e-5  # of float32: of a result, and of what it is computed from
 
 
@@ -171,6 +172,8 @@ class _Poser:
         inputs = [self._of_edge(e) for e in record.edges]
         if record.name in COPIES:
             built: Sequence[Node | None] = inputs
+        elif record.name == HOOKED:
+            built = [node or self._operand(x) for node, x in zip(inputs, call[2])]
         elif isinstance(call, Elements) and inputs[0] is not None:
             built = [_elements(inputs[0], at) for at in call.at]
         elif call is None:
