@@ -76,6 +76,12 @@ def posed(back: Backward, wrt: Collection[str] = (), most: int = MOST_RECORDS) -
         avoided |= called  # a value may not have the name of a function that is called
 
 
+def _reached_leaves(order: Sequence[Record]) -> set[Tensor]:
+    """The leaves that gradients of these records flow to, which may be frozen by now."""
+    targets = [e.record for r in order for e in r.edges if e]
+    return {t.tensor for t in targets if isinstance(t, Accumulator)}
+
+
 def _names_in(result: Posed) -> set[str]:
     return {*result.values, *re.findall(r"^(\w+) = ", result.text, re.MULTILINE)}
 
@@ -105,9 +111,11 @@ class _Poser:
             if self._key(tensor) not in self.nodes:
                 message = f"no gradient flows to {name} at line {self.back.line}"
                 raise GradcliError("not-differentiable", message)
-        for tensor in (*(wanted or ()), *(self._unused() if wanted is None else ())):
+        alone = [*(wanted or ()), *(self._unused() if wanted is None else ())]
+        for tensor in alone:
             self._leaf(tensor)
-        leaves = {n: t for n, t in self.inputs.values() if t.requires_grad}
+        tracked = {*_reached_leaves(self._order()), *self.cut.values(), *self.back.outputs, *alone}
+        leaves = {n: t for n, t in self.inputs.values() if t in tracked}
         if wanted is None:
             by = tuple(leaves)
         else:
@@ -311,8 +319,7 @@ class _Poser:
         has it; those before are x_1, x_2 and so on.
         """
         back, reached = self.back, set(order)
-        targets = [e.record for r in order for e in r.edges if e]
-        reached_leaves = {t.tensor for t in targets if isinstance(t, Accumulator)}
+        reached_leaves = _reached_leaves(order)
         by_name: dict[str, list[Any]] = {}
         for tensor, name in back.names.items():
             key = self._key(tensor)
