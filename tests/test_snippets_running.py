@@ -162,6 +162,20 @@ def test_a_leaf_of_another_pass_is_not_mentioned():
     assert "gets no gradient" not in str(one.document())
 
 
+def test_leaves_are_those_of_the_time_of_the_backward_pass():
+    program = (
+        "import torch\nw = torch.tensor([1., 2.], requires_grad=True)\nv = torch.tensor([3., 4.])\n"
+        "(w * v).sum().backward()\nv.requires_grad_(True)\nw.requires_grad_(False)\n"
+        "(w * v * v).sum().backward()\n"
+    )
+    shown = gradcli("read", "-", stdin=program).out
+    first, second = shown.split("\nLine 7")
+    assert "w.grad = v" in first
+    assert "v.grad" not in first
+    assert "v.grad = 2 * w * v" in second
+    assert "w.grad" not in second
+
+
 def test_a_notebook_is_the_code_of_its_cells():
     cells = [
         {"cell_type": "markdown", "source": ["# squares"]},

@@ -39,7 +39,8 @@ LONG_PART = 12  # operations of a part that is not written twice
 MOST_RECORDS = 200  # what is longer is a loop that is better looked at in numbers
 TAKEN = {"g", "out", "pi", "inf", "nan", "float", "int", "bool", "Ellipsis"}
 # records of what gives its inputs as they are
-COPIES = {"CloneBackward0", "ToCopyBackward0", "BackwardHookFunctionBackward"}
+COPIES = {"CloneBackward0", "ToCopyBackward0"}
+HOOKED = "BackwardHookFunctionBackward"  # what a module with hooks makes of its inputs or outputs
 TOLERANCE, ROUNDING = 1e-3, 1e-5  # of float32: of a result, and of what it is computed from
 
 
@@ -75,6 +76,12 @@ def posed(back: Backward, wrt: Collection[str] = (), most: int = MOST_RECORDS) -
         avoided |= called  # a value may not have the name of a function that is called
 
 
+def _reached_leaves(order: Sequence[Record]) -> set[Tensor]:
+    """The leaves that gradients of these records flow to, which may be frozen by now."""
+    targets = [e.record for r in order for e in r.edges if e]
+    return {t.tensor for t in targets if isinstance(t, Accumulator)}
+
+
 def _names_in(result: Posed) -> set[str]:
     return {*result.values, *re.findall(r"^(\w+) = ", result.text, re.MULTILINE)}
 
@@ -104,9 +111,11 @@ class _Poser:
             if self._key(tensor) not in self.nodes:
                 message = f"no gradient flows to {name} at line {self.back.line}"
                 raise GradcliError("not-differentiable", message)
-        for tensor in (*(wanted or ()), *(self._unused() if wanted is None else ())):
+        alone = [*(wanted or ()), *(self._unused() if wanted is None else ())]
+        for tensor in alone:
             self._leaf(tensor)
-        leaves = {n: t for n, t in self.inputs.values() if t.requires_grad}
+        tracked = {*_reached_leaves(self._order()), *self.cut.values(), *self.back.outputs, *alone}
+        leaves = {n: t for n, t in self.inputs.values() if t in tracked}
         if wanted is None:
             by = tuple(leaves)
         else:
@@ -171,6 +180,8 @@ class _Poser:
         inputs = [self._of_edge(e) for e in record.edges]
         if record.name in COPIES:
             built: Sequence[Node | None] = inputs
+        elif record.name == HOOKED:
+            built = [node or self._operand(x) for node, x in zip(inputs, call[2])]
         elif isinstance(call, Elements) and inputs[0] is not None:
             built = [_elements(inputs[0], at) for at in call.at]
         elif call is None:
@@ -308,8 +319,7 @@ class _Poser:
         has it; those before are x_1, x_2 and so on.
         """
         back, reached = self.back, set(order)
-        targets = [e.record for r in order for e in r.edges if e]
-        reached_leaves = {t.tensor for t in targets if isinstance(t, Accumulator)}
+        reached_leaves = _reached_leaves(order)
         by_name: dict[str, list[Any]] = {}
         for tensor, name in back.names.items():
             key = self._key(tensor)

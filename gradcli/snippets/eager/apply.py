@@ -264,6 +264,9 @@ def _fresh(node: Node, inputs: Sequence[Operand], value: Any, compute: DType) ->
 # ---- the backward pass ---------------------------------------------------------------------------
 
 
+SEVERAL = ("rnn_tanh_cell", "rnn_relu_cell")  # operators here that are several in PyTorch
+
+
 @implements("graph")
 def run_graph(
     roots: Sequence[Node], values: dict[Node, Any], names: Mapping[Node, str | None] | None = None
@@ -279,6 +282,10 @@ def run_graph(
             values[node] = node.attrs["value"]
         elif node.op.name == "tensor":
             values[node] = _of_graph(np.asarray(node.attrs["data"].value), values)
+        elif node.op.name in SEVERAL:
+            meaning = node.op.expanded(node)
+            run_graph([meaning], values)
+            values[node] = values[meaning]
         else:
             inputs = [None if i is None else values[i] for i in node.inputs]
             if node.op.name == "sum_to_size" and isinstance(inputs[0], Tensor):

@@ -5,7 +5,7 @@ and kinds of these; what it computes is then run on the tensors, an operation at
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from ...errors import MISUSES, GradcliError
@@ -111,7 +111,10 @@ def call(name: str, args: Sequence[Any], named: Mapping[str, Any], *, method: bo
         options = {k: v.data if isinstance(v, Tensor) else v for k, v in named.items()}
         result.data[...] = IN_ONE_STEP[name](*arrays, **options)
     if isinstance(called, Shorthand) and isinstance(result, Tensor):
-        _guard(result, called, args, named)
+        values = {**dict(zip(called.positional, args)), **named}
+        _guard(result, [values.get(name) for name in called.saved])
+    if name == "lstm" and tensors[0].dtype.name == "float32":
+        _guard_lstm(result, *args[2:4])
     if isinstance(dtype, DType) and isinstance(result, Tensor) and dtype.kind == "int":
         return cast(result, dtype)
     return result
@@ -136,15 +139,21 @@ def _with_scalars(
     return args, {k: scalar(v) if k in names else v for k, v in named.items()}
 
 
-def _guard(
-    output: Tensor, called: Shorthand, args: Sequence[Any], named: Mapping[str, Any]
-) -> None:
-    """Let the backward pass from an output refuse changes of arguments that PyTorch saves."""
+def _guard(output: Tensor, saved: Sequence[Any]) -> None:
+    """Let the backward pass from an output refuse changes of values that PyTorch saves."""
     record = output.record
     if record is not None and not MODE.saved_hooks:
-        values = {**dict(zip(called.places, args)), **named}
-        saved = (values.get(name) for name in called.saved)
         record.guards += [Saved(t) for t in saved if isinstance(t, Tensor)]
+
+
+def _guard_lstm(outputs: Sequence[Tensor], weights: Sequence[Tensor], biases: bool) -> None:
+    """Let the backward pass refuse changes of weights, those of the last layer and direction first:
+    a direction of a layer is one operation of MKLDNN, which keeps its weights in their order.
+    """
+    size = 4 if biases else 2
+    order = [w for k in reversed(range(0, len(weights), size)) for w in weights[k : k + size]]
+    for output in outputs:
+        _guard(output, order)
 
 
 BROADCAST = ("add", "sub", "mul", "div", "pow", "remainder", "maximum", "minimum")
@@ -321,7 +330,7 @@ def _check_in_place(
     others = tensors_in(args[:1] if name == "masked_fill" else args)
     if name in SUMS_OF_PRODUCTS and any(np.shares_memory(target.data, t.data) for t in others):
         raise Unsupported(f"{name}_() of a tensor that it also multiplies")
-    check_writable(target, others, repeats=repeats)
+    check_writable(target, others, repeats=repeats, called=_overload(name, args or named))
     if name == "index_put" and has_repeats(target):
         raise Unsupported("index_put_ of an expanded tensor")  # which number comes last
     warn_of_repeats(target, f"{name}_")
@@ -333,6 +342,13 @@ def _check_in_place(
     if name in ("remainder", "fmod") and args:
         check_kinds(name, [target, *args])
         check_divisor(target, args[0])
+
+
+def _overload(name: str, arguments: Collection[Any]) -> str:
+    """What PyTorch calls an operation in place, with its overload; empty where that depends."""
+    if name in ("add", "sub", "mul", "div"):
+        return f"{name}_.Tensor"
+    return "" if arguments else f"{name}_"
 
 
 def _with_alpha(name: str, target: Tensor, args: Sequence[Any], alpha: Any) -> Any:

@@ -37,7 +37,7 @@ from .tensor import (
     tensors_in,
 )
 from .transforms import in_vmap, running
-from .views import as_view
+from .views import as_view, rebase
 
 INSTANCE = (
     "{} should not be instantiated. Methods on autograd functions are all static, so you should "
@@ -62,6 +62,11 @@ ONCE = "trying to differentiate twice a function that was marked with @once_diff
 NOT_RETURNED = (
     "Some elements marked as dirty during the forward method were not returned as output. The "
     "inputs that are modified inplace must all be outputs of the Function."
+)
+SAVED_AS_IS = (
+    "An input that has been returned as-is as output is being saved for backward. This is not "
+    "supported if you override setup_context. You should return and save a view of the input "
+    "instead, e.g. with x.view_as(x) or setup ctx inside the forward function itself."
 )
 
 
@@ -162,6 +167,10 @@ def _apply(m: Machine, cls: Class, *given: Any, **named: Any) -> Any:
         if not any(tensor is r for r in results):
             raise error("RuntimeError", NOT_RETURNED)
     _check_dirty(context)
+    if own_context:
+        _check_saved(context, args, results)
+    for tensor in context.dirty:
+        tensor.changed()
     results = [_output(r, args, context) for r in results]
     if recorded:
         _record(m, cls, context, args, results)
@@ -276,6 +285,14 @@ def _check_dirty(context: Context) -> None:
             raise error("RuntimeError", text)
 
 
+def _check_saved(context: Context, args: Sequence[Any], results: Sequence[Any]) -> None:
+    """Refuse to save, in setup_context, an input that forward returns as it is."""
+    as_is = [r for r in results if any(r is a for a in tensors_in(args))]
+    as_is = [r for r in as_is if not any(r is t for t in context.dirty)]
+    if any(saved is r for saved in context.kept if saved is not None for r in as_is):
+        raise error("RuntimeError", SAVED_AS_IS)
+
+
 def _output(result: Any, args: Sequence[Any], context: Context) -> Any:
     """An output; an input that is returned as it is becomes a view of itself."""
     if not isinstance(result, Tensor) or any(result is t for t in context.dirty):
@@ -304,8 +321,14 @@ def _record(
         if not isinstance(result, Tensor):
             continue
         plain = any(result is t for t in context.plain) or not result.dtype.is_floating
-        if not plain:
+        if plain:
+            continue
+        if result.view is None or not any(result is t for t in context.dirty):
             result.set_record(record, place)
+        elif len(results) == 1:
+            rebase(result, record)
+        else:
+            raise Unsupported("a Function with several outputs that changes a view in place")
     for saved in context.kept:
         if saved is not None:
             is_output = any(saved is r for r in shown)

@@ -8,6 +8,7 @@ from typing import Any
 from ...public_names import has
 from ..python.objects import Function
 from ..python.values import Class, Instance, Machine, Module, Object, Unsupported, functions
+from .apply import mark_rows
 from .creation import generator
 from .forward import Linearized, applied, pushed, settled
 from .function import vmap_rule
@@ -28,6 +29,7 @@ def _leave(m: Machine) -> None:
 def _leaf(m: Machine, x: Tensor) -> Tensor:
     output = Tensor(x.data, x.dtype, requires_grad=True)
     output.version = x.version
+    mark_rows(output, [x])
     return _inner(m, output)
 
 

@@ -358,7 +358,7 @@ def _check_pick(tensor: Tensor, dim: int, pick: Any, shown: int) -> None:
 
 def _put_picked(place: Tensor, picks: Sequence[Any], source: Tensor) -> None:
     """index_put_ of a tensor, or of a view of it."""
-    check_writable(place, [source], repeats=True)
+    check_writable(place, [source], repeats=True, called="index_put_")
     masks = [p for p in picks if isinstance(p, np.ndarray)]
     filled = source.numel == 1 and len(masks) == 1 and masks[0].dtype.kind == "b"
     warn_of_repeats(place, "masked_fill_" if filled else "index_put_")
@@ -420,7 +420,8 @@ def copy_into(target: Tensor, source: Tensor, name: str = "CopyBackwards") -> Te
     """target.copy_(source); `name` is what its record is called."""
     filled = name == "FillBackward3"  # with a number, which is read before anything is written
     alone = Tensor(source.data.copy(), source.dtype, requires_grad=source.requires_grad)
-    check_writable(target, [alone if filled else source])
+    called = "fill_.Tensor" if filled else "copy_"
+    check_writable(target, [alone if filled else source], called=called)
     check_output(target, source)
     tracked = MODE.recording and (target.requires_grad or source.requires_grad)
     edges = [target.edge, source.edge] if tracked else []

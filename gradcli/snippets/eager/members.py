@@ -476,7 +476,7 @@ def _data(m: Machine, self: Tensor) -> Tensor:
         raise error("RuntimeError", "accessing `data` under vmap transform is not allowed")
     output = Tensor(self.data, self.dtype)
     output.version = Version(beside=self.version)
-    output.inference = self.inference
+    output.inference, output.level = self.inference, self.level
     if self.inference:
         output.fields["counts_changes"] = True  # a version of its own, though made of such a tensor
     return output
@@ -756,7 +756,8 @@ def fill_(m: Machine, self: Tensor, value: Any) -> Tensor:
 
 
 def _constant(self: Tensor, value: Any, name: str) -> Tensor:
-    check_writable(self, repeats=True)
+    called = "zero_" if name == "ZeroBackward0" else "fill_.Scalar"
+    check_writable(self, repeats=True, called=called)
     check_fits(value, self.dtype)
     return overwritten(self, value, name, Copied(value))
 

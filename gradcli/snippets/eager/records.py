@@ -51,7 +51,7 @@ def rename(tensor: Tensor, name: str) -> None:
 def detached(tensor: Tensor) -> Tensor:
     """The same memory, cut off from the graph."""
     output = Tensor(tensor.data, tensor.dtype)
-    output.version = tensor.version
+    output.version, output.level = tensor.version, tensor.level
     output.inference = tensor.inference
     return output
 

@@ -67,6 +67,9 @@ def _factor_shape(node: Node, place: int) -> tuple[int, ...] | None:
     """The shape in which PyTorch's matmul keeps a factor, where that is a view of it: batches of
     rows are one matrix for mm and mv, and other batches one dimension for bmm.
     """
+    if node.op.name == "linear":
+        weight = node.inputs[1]
+        return None if place != 1 or weight is None else (weight.shape or ())[::-1]
     if node.op.name == "einsum":
         return _einsum_shape(node, place)
     if node.op.name != "matmul":

@@ -15,6 +15,7 @@ from .dispatch import call_operator
 from .mode import MODE
 from .records import zero_record
 from .tensor import Edge, Elements, Gradients, Meta, Overwritten, Record, Tensor, ViewOf
+from .transforms import in_vmap
 
 LEAF = "a leaf Variable that requires grad is being used in an in-place operation."
 VIEW_OF_LEAF = (
@@ -68,12 +69,19 @@ NOT_BATCHED = (
     "framework, please file a bug report instead."
 )
 
+CAPTURED = (
+    "During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to call "
+    "in-place operation (aten::{}) that would mutate a captured Tensor. This is not supported; "
+    "please rewrite the function being transformed to explicitly accept the mutated Tensor(s) as "
+    "inputs."
+)
+
 
 def as_view(output: Tensor, of: Tensor, creation: str = "") -> Tensor:
     """`output`, as a view of a tensor whose memory it has; `creation` as in ViewOf, where autograd
     records.
     """
-    output.inference = of.inference
+    output.inference, output.level = of.inference, of.level
     if of.inference:
         output.version = of.version
         return output
@@ -90,7 +98,11 @@ def as_view(output: Tensor, of: Tensor, creation: str = "") -> Tensor:
 
 
 def lacks_batch(target: Tensor, operands: Sequence[Any]) -> bool:
-    """Whether a tensor that is not of vmap's rows would be changed by one of a row."""
+    """Whether a tensor that is not of vmap's rows would be changed by one of a row; what a
+    transform within vmap refuses anyway is left to that.
+    """
+    if not in_vmap() or (MODE.transforms[-1][0] != "vmap" and target.level < len(MODE.transforms)):
+        return False
     base = target.view.base if target.view else target
     rows = (isinstance(o, Tensor) and "batched" in o.fields for o in operands)
     return "batched" not in base.fields and any(rows)
@@ -110,15 +122,31 @@ def check_batched(target: Tensor, value: Any, name: str = "inplace arithmetic") 
         raise error("RuntimeError", NOT_BATCHED.format(name))
 
 
-def check_writable(target: Tensor, operands: Sequence[Any] = (), *, repeats: bool = False) -> None:
-    """Refuse a change in place that PyTorch refuses; `repeats` as in check_memory."""
-    if any(kind != "vmap" or _is_outside(target) for kind, _ in MODE.transforms[target.level :]):
-        raise Unsupported("a change in place, within a transform, of a tensor from outside")
-    if MODE.transforms and lacks_batch(target, operands):
-        raise Unsupported("a change in place, within vmap, of a tensor that has no rows")
+def check_writable(
+    target: Tensor, operands: Sequence[Any] = (), *, repeats: bool = False, called: str = ""
+) -> None:
+    """Refuse a change in place that PyTorch refuses; `repeats` as in check_memory, `called` as in
+    _check_captured.
+    """
+    if MODE.transforms:
+        _check_captured(target, operands, called)
     if MODE.recording:
         _check_autograd(target, [o for o in operands if isinstance(o, Tensor)])
     check_memory(target, operands, repeats=repeats)
+
+
+def _check_captured(target: Tensor, operands: Sequence[Any], called: str) -> None:
+    """Refuse a change, within a transform, of a tensor from outside; `called` is the operator's
+    name in PyTorch, where it is known.
+    """
+    around = [kind for kind, _ in MODE.transforms[target.level :]]
+    batched = lacks_batch(target, operands)
+    if called and not batched and any(kind != "vmap" for kind in around):
+        raise error("RuntimeError", CAPTURED.format(called))
+    if any(kind != "vmap" or _is_outside(target) for kind in around):
+        raise Unsupported("a change in place, within a transform, of a tensor from outside")
+    if batched:
+        raise Unsupported("a change in place, within vmap, of a tensor that has no rows")
 
 
 def check_memory(target: Tensor, operands: Sequence[Any] = (), *, repeats: bool = False) -> None:

@@ -17,7 +17,7 @@ from ..python.classes import (
     make_named_tuple,
 )
 from ..python.methods import DICT, ITEMS, KEYS, VALUES, collected, host_call, update
-from ..python.objects import PLAIN, Function, Generator, Iterable, View
+from ..python.objects import FUNCTION, PLAIN, Function, Generator, Iterable, View
 from ..python.operations import BINARY, COMPARED, iterator_class, plain
 from ..python.values import (
     EXCEPTIONS,
@@ -1369,7 +1369,10 @@ MAKERS: dict[str, Callable[[], Module]] = {
     "sys": sys_module,
     "time": time_module,
     "traceback": traceback_module,
-    "types": lambda: Module("types", {"SimpleNamespace": NAMESPACE}),
+    "types": lambda: Module(
+        "types",
+        {"SimpleNamespace": NAMESPACE, "FunctionType": FUNCTION, "LambdaType": FUNCTION},
+    ),
     "typing": typing_module,
     "warnings": warnings_module,
 }

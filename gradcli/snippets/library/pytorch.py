@@ -38,7 +38,7 @@ NOTHING = lambda name: MISSING  # noqa: E731
 CONSTANTS = {"pi": math.pi, "inf": math.inf, "nan": math.nan, "e": math.e}
 INNER = (  # modules that are there with torch itself
     *("nn", "autograd", "linalg", "special", "optim", "func", "fft", "utils", "backends", "amp"),
-    *("distributions", "random"),
+    *("distributions", "random", "testing"),
 )
 LOW_LEVEL = {
     "torch.nn.functional": ("F", "functional", "torch"),
@@ -182,8 +182,17 @@ def _utils(library: Library) -> Module:
     return module("torch.utils", members=members, operators=False)
 
 
+def _distributions(library: Library) -> Module:
+    paths = {name: f"torch.distributions.{name}" for name in INNER_DISTRIBUTIONS}
+    members = {name: library.find(path) for name, path in paths.items()}
+    more = library.source("distributions")
+    return module("torch.distributions", members=members, more=more, operators=False)
+
+
 INNER_DISTRIBUTIONS = (
     *("transforms", "normal", "categorical", "bernoulli", "uniform", "kl", "beta", "gamma"),
+    *("distribution", "laplace", "log_normal", "mixture_same_family", "one_hot_categorical"),
+    "poisson",
     *("multivariate_normal", "independent", "dirichlet", "exponential", "transformed_distribution"),
 )
 SOURCES = {
@@ -201,7 +210,6 @@ SOURCES = {
     "torch.cuda.amp": "amp",
     "torch.utils.checkpoint": "checkpoint",
     "torch.utils.data": "data",
-    "torch.distributions": "distributions",
     **{f"torch.distributions.{n}": "distributions" for n in INNER_DISTRIBUTIONS},
     "torch.nn.utils.rnn": "utils",
     "torch.nn.utils.parametrize": "parametrize",
@@ -209,6 +217,7 @@ SOURCES = {
     "torch.nn.utils.prune": "prune",
     "functorch": "functorch",
     "torch.random": "random",
+    "torch.testing": "testing",
     "torch.autograd.gradcheck": "checks",
 }
 
@@ -261,6 +270,7 @@ MODULES: dict[str, Callable[[Library], Module]] = {
     ),
     "torch_transforms": lambda library: transforms_module(),
     "torch.optim": _optim,
+    "torch.distributions": _distributions,
     "torch.optim.optimizer": lambda library: module(
         "torch.optim.optimizer", more=library.source("optim"), operators=False
     ),
