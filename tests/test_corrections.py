@@ -414,6 +414,15 @@ CHANGES = {
     "backward named, not called": "line 10:  loss.backward()",
     "attention added to its input": "line 17:  h, _ = self.attn(x, x, x, attn_mask=mask)",
     "heads of a whole transformer": "line 7:  model = nn.Transformer(d_model=5, nhead=1, num_encoder_layers=1, num_decoder_layers=1, dim_feedforward=16, batch_first=True, dropout=0.0)",
+    "forward called with two but takes one": "line 17:  pred = model((x, y))",
+    "zero_grad set to none then read": "after line 5:  opt.zero_grad()\nwithout line 8",
+    "newton method 1d": "line 8:  x = (x - y / x.grad).detach().requires_grad_()",
+    "einsum operands first": "line 4:  c = torch.einsum('ij,jk->ik', a, b)",
+    "load state into instance attribute": "line 7:  net2.load_state_dict(state)",
+    "gan detach forgotten with two steps": "line 15:  lossD = criterion(D(real), ones) + criterion(D(fake.detach()), zeros)",
+    "regularization l1 over named": "line 8:  for p in net.parameters():",
+    "meta learning inner step": "line 8:  g = torch.autograd.grad(inner, w, create_graph=True)[0]",
+    "depthwise groups": "line 4:  dw = nn.Conv2d(6, 6, kernel_size=3, groups=6)",
 }
 
 

@@ -186,7 +186,7 @@ def computed(m: Machine, function: Callable[..., Any], *args: Any, **named: Any)
 
 def _of_tensors(m: Machine, function: Any, name: str, args: Sequence[Any], named: Any) -> Any:
     """What a function gives for tensors where the result is one; MISSING where it is an array."""
-    if isinstance(function, np.ufunc) and not named:
+    if (isinstance(function, np.ufunc) or name in REWRAPPED) and not named:
         return Tensor(np.asarray(computed(m, function, *map(host, args))))
     if name in REDUCTIONS and isinstance(args[0], Tensor):
         raise _of_tensor(name, named)
@@ -215,6 +215,8 @@ def called(function: Callable[..., Any], name: str) -> Builtin:
 
 
 OF_PAIRS = ("kron", "outer", "convolve", "correlate")  # compute with all pairs of elements
+# functions whose array a tensor takes back, as its own method does not take their arguments
+REWRAPPED = ("clip", "repeat", "take")
 REDUCTIONS = {  # functions that call the method of what they are given, and what PyTorch's says
     "mean": "mean() got an unexpected keyword argument 'axis'",
     "sum": "sum() got an unexpected keyword argument 'axis'",

@@ -11,7 +11,17 @@ from ....snippets.eager.tensor import Tensor
 from ....snippets.python.objects import Function
 from ....snippets.python.values import Builtin, Class, Instance, Module
 from .case import Case, Proposal, layers_of, weight_of
-from .nodes import argument, dotted, is_operation, keyword, method, owner, value_of, within
+from .nodes import (
+    argument,
+    dotted,
+    elements,
+    is_operation,
+    keyword,
+    method,
+    owner,
+    value_of,
+    within,
+)
 from .seeds import is_called_loss
 from .text import Edit
 
@@ -363,10 +373,7 @@ def _numbers_of_results(case: Case, node: ast.expr | None) -> Iterator[int]:
     """How many values a call gives that is one of a function, or a module, of the program."""
     if not isinstance(node, ast.Call):
         return
-    name = case.called_class(node) or method(node)
-    bodies: list[ast.AST] = [f for n, f in case.functions.items() if n == name]
-    for cls in [c for c in case.classes if c.name == name]:
-        bodies += [f for f in cls.body if getattr(f, "name", "") == "forward"]
+    bodies = _bodies(case, case.called_class(node) or method(node))
     for returned in [r.value for body in bodies for r in within(body, ast.Return)]:
         if isinstance(returned, ast.Tuple):
             yield len(returned.elts)
@@ -420,6 +427,7 @@ def too_many(case: Case) -> Iterator[Proposal]:
         yield from misspelled_init(case)
         yield from _called_class(case)
     yield from joined_inputs(case)
+    yield from packed_arguments(case)
     more = int(case.match[3]) - int(case.match[2])
     for call in case.methods("transpose"):
         places = [case.number(a) for a in call.args]
@@ -448,6 +456,28 @@ def joined_inputs(case: Case) -> Iterator[Proposal]:
             joined = f"torch.cat([{', '.join(map(case.of, call.args))}], dim=-1)"
             why = "The first layer takes the features of all of them, side by side."
             yield case.proposal(case.spanning(call.args, joined), why=why)
+
+
+def packed_arguments(case: Case) -> Iterator[Proposal]:
+    """net((x, y)) for net(x, y), where forward takes one argument apart into as many names."""
+    for call in case.calls():
+        name = case.called_class(call) or method(call)
+        for function in _bodies(case, name):
+            taken = function.args.args[-1].arg if function.args.args else ""
+            for built in within(function, ast.Assign):
+                names = elements(built.targets[0])
+                if taken == dotted(built.value) and len(names) == len(call.args) > 1:
+                    together = f"({', '.join(map(case.of, call.args))})"
+                    why = f"{function.name} takes {taken} alone, and takes it apart itself."
+                    yield case.proposal(case.spanning(call.args, together), why=why)
+
+
+def _bodies(case: Case, name: str) -> list[ast.FunctionDef]:
+    """The functions of a name, and the forward of a class of that name."""
+    bodies = [f for n, f in case.functions.items() if n == name]
+    for cls in [c for c in case.classes if c.name == name]:
+        bodies += [f for f in cls.body if isinstance(f, ast.FunctionDef) and f.name == "forward"]
+    return bodies
 
 
 def _has_parameters(value: object) -> bool:

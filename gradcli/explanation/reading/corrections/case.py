@@ -123,6 +123,12 @@ class Program(Text):
         *_, last = (n for n in (node, *self.around(node)) if isinstance(n, ast.stmt))
         return last
 
+    def outermost_in_loop(self, statement: ast.stmt) -> ast.stmt:
+        """The statement of the block of a backward pass, or of a loop, that a statement is in."""
+        backs = {id(self.blocks.get(self.statement_of(c))) for c in self.backwards}
+        outer = [s for s in (statement, *self.around(statement)) if isinstance(s, ast.stmt)]
+        return next((s for s in outer if id(self.blocks.get(s)) in backs), statement)
+
     def block_after(self, statement: ast.stmt) -> list[ast.stmt]:
         """The statements of the same block that come after a statement."""
         block = self.blocks.get(statement, [])

@@ -27,6 +27,7 @@ def freed(case: Case) -> Iterator[Proposal]:
     yield from detached_for_other(case)
     yield from detached_from_trained(case)
     yield from recomputed(case)
+    yield from stepped_leaf(case)
     yield from carried_over(case)
     yield from carried_by_object(case)
     yield from carried_by_module(case)
@@ -235,6 +236,17 @@ def _by_gradient(value: ast.expr) -> bool:
 
 
 TRANSFORMS = ("autograd", "torch.autograd", "func", "torch.func")  # modules with a function grad
+
+
+def stepped_leaf(case: Case) -> Iterator[Proposal]:
+    """x = x - f(x.grad) in a loop, whose result is what the next turn differentiates at."""
+    loop = next((lp for c in case.here if (lp := case.loop(c))), None)
+    for step in within(loop, ast.Assign):
+        (name, *others) = targets(step)
+        by_grad = [n for n in within(step.value, ast.Attribute) if n.attr == "grad"]
+        if name and not others and name in [dotted(n.value) for n in by_grad]:
+            why = f" Line {step.lineno} makes {name} a computed tensor: each turn needs a new leaf."
+            yield case.appended(step.value, ".detach().requires_grad_()", why=SECOND + why)
 
 
 def carried_over(case: Case, why: str = SECOND) -> Iterator[Proposal]:

@@ -142,8 +142,7 @@ def advanced(before: Reading, after: Reading, earlier: bool) -> bool:
 def line_of(reading: Reading) -> str:
     """The line that raises."""
     failure = reading.outcome.exception
-    lines = reading.source.split("\n")
-    return lines[failure.line - 1].strip() if failure and failure.line <= len(lines) else ""
+    return line_at(reading, failure.line).strip() if failure else ""
 
 
 def progress(reading: Reading) -> int:
@@ -305,12 +304,20 @@ def assigned(reading: Reading, name: str) -> int:
 def no_new_warnings(before: Reading, after: Reading) -> bool:
     """Whether a change brings no warning that the program did not have.
 
-    An optimiser that evaluates a closure warns of its own conversion of the loss.
+    One of a number that is read from a tensor is no matter: an optimiser that evaluates a closure
+    warns so of itself, and a line that the program had did not come to it.
     """
-    old = {w.message for w in before.outcome.warnings}
-    new = [w.message for w in after.outcome.warnings if w.message not in old]
-    new = [m for m in new if "deprecated" not in m]
-    return all("def closure" in after.source and m.startswith("Converting") for m in new)
+    old, lines = {w.message for w in before.outcome.warnings}, before.source.split("\n")
+    new = [w for w in after.outcome.warnings if w.message not in old]
+    new = [w for w in new if "deprecated" not in w.message]
+    read = ["def closure" in after.source or line_at(after, w.line) in lines for w in new]
+    return all(r and w.message.startswith("Converting") for r, w in zip(read, new))
+
+
+def line_at(reading: Reading, line: int) -> str:
+    """A line of a program."""
+    lines = reading.source.split("\n")
+    return lines[line - 1] if 0 < line <= len(lines) else ""
 
 
 FLAT = re.compile(r"(Round|Sign|Sgn|Floor|Ceil|Trunc|Heaviside)Backward")

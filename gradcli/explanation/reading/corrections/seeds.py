@@ -237,6 +237,24 @@ def holds_tensors(case: Case) -> Iterator[Proposal]:
         yield case.appended(holder, "[0]")
 
 
+def paired_items(case: Case) -> Iterator[Proposal]:
+    """What a loop is after that goes through pairs, and has one name for both of them."""
+    inner = [*case.of_type(ast.comprehension), *case.around(case.statement)]
+    for node in [n for n in inner if isinstance(n, ast.For | ast.comprehension)]:
+        pairs = method(node.iter)
+        if not isinstance(node.target, ast.Name):
+            continue
+        if pairs in ("named_parameters", "named_modules", "named_children", "named_buffers"):
+            why = f"{pairs}() gives pairs: a name, and what it is the name of."
+            yield case.renamed_to(node.iter, pairs.removeprefix("named_"), why=why)
+        if pairs == "items":
+            why = "items() gives pairs: a key, and its value."
+            yield case.renamed_to(node.iter, "values", why=why)
+        if pairs == "enumerate" and isinstance(node.iter, ast.Call):
+            why = "enumerate gives pairs: a number, and the item."
+            yield case.replaced(node.iter, case.of(node.iter.args[0]), why=why)
+
+
 def item_of_dict(case: Case) -> Iterator[Proposal]:
     """g[k] for g, in a line that goes through the names of dicts."""
     inner = [*case.of_type(ast.comprehension), *case.around(case.statement)]
@@ -290,8 +308,7 @@ def named_pair(case: Case) -> Iterator[Proposal]:
                 yield from first_output(case, name)
             by_grad = isinstance(built.value, ast.Call) and case.is_grad(built.value)
             if by_grad and isinstance(value, tuple) and len(value) == 1:
-                why = "torch.autograd.grad gives a tuple, of one gradient for each input."
-                yield case.appended(built.value, "[0]", why=why)
+                yield from _only_gradient(case, built.value)
     yield from meant_part(case)
     for call in case.calls("max", "min", "median", "mode", "topk", "sort", "kthvalue"):
         yield case.appended(call, ".values")
@@ -304,6 +321,15 @@ def named_pair(case: Case) -> Iterator[Proposal]:
             if isinstance(built.value, ast.Call):
                 yield case.appended(built.value, ".values")
         yield case.first(node, ".values")
+
+
+def _only_gradient(case: Case, call: ast.Call) -> Iterator[Proposal]:
+    """The one gradient of a tuple; with its graph, where a later backward pass comes from it."""
+    why = "torch.autograd.grad gives a tuple, of one gradient for each input."
+    if case.feeds_backward(call) and not keyword(call, "create_graph"):
+        edits = case.with_keyword(call, "create_graph", "True"), case.adding(call, "[0]")
+        yield case.proposal(*edits, why=why, note="The gradient is differentiated again.")
+    yield case.appended(call, "[0]", why=why)
 
 
 def meant_part(case: Case) -> Iterator[Proposal]:

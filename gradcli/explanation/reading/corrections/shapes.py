@@ -22,6 +22,7 @@ from .nodes import (
     owner,
     size,
     target_of,
+    value_of,
     within,
 )
 from .text import Edit
@@ -660,6 +661,17 @@ def _cropped(case: Case) -> str:
         return ""
     parts = [f":{places[d]}" if d in larger else ":" for d in range(larger[0] + 1)]
     return f"[{', '.join(parts)}]"
+
+
+def equation_first(case: Case) -> Iterator[Proposal]:
+    """einsum("ij,jk->ik", a, b) for einsum(a, b, "ij,jk->ik")."""
+    for call in case.calls("einsum"):
+        texts = [a for a in call.args if isinstance(value_of(a), str)]
+        if len(texts) == 1 and call.args[0] is not texts[0]:
+            others = [a for a in call.args if a is not texts[0]]
+            given = ", ".join(map(case.of, [*texts, *others]))
+            why = "einsum takes the equation first, and then the operands."
+            yield case.proposal(case.spanning(call.args, given), why=why)
 
 
 def letters(case: Case) -> Iterator[Proposal]:
