@@ -423,6 +423,19 @@ CHANGES = {
     "regularization l1 over named": "line 8:  for p in net.parameters():",
     "meta learning inner step": "line 8:  g = torch.autograd.grad(inner, w, create_graph=True)[0]",
     "depthwise groups": "line 4:  dw = nn.Conv2d(6, 6, kernel_size=3, groups=6)",
+    "gumbel hard onehot": "line 8:  z = (y @ codes)",
+    "vq vae straight through": "line 11:  q = codebook(idx.indices)",
+    "siamese forward twice": "line 31:  loss = crit(*out, label)",
+    "transformer positional encoding add": "line 17:  return x + self.pe[:, : x.shape[1]]",
+    "hook prints grad wrong signature": "line 6:  def hook(module, inputs, out):",
+    "linear regression lambda dims": "line 8:  pred = w @ X.T",
+    "plot decision function": "line 8:  Z = net(torch.FloatTensor(grid)).detach().numpy().reshape(xx.shape)",
+    "gradient penalty without create graph": "after line 9:  inter = inter.detach().requires_grad_()\nline 11:  grads = torch.autograd.grad(outputs=scores, inputs=inter, grad_outputs=torch.ones_like(scores), create_graph=True)[0]",
+    "ppo ratio reuse old log probs": "line 10:  old_logp = dist.log_prob(actions).detach()",
+    "batchnorm 1d on sequence": "line 7:  h = bn(fc(x).transpose(1, 2)).transpose(1, 2)",
+    "word2vec skipgram negative loss": "line 13:  negs = torch.bmm(self.o(neg), c.unsqueeze(-1)).squeeze()",
+    "seq2seq attention bmm": "line 8:  context = torch.bmm(attn.unsqueeze(1), enc_out).squeeze(1)",
+    "tbptt list of losses append loss twice": "after line 18:  h = h.detach()",
 }
 
 

@@ -309,6 +309,19 @@ def _get(m: Machine, self: Array, key: Any) -> Any:
         raise error("IndexError", str(failure)) from None
 
 
+def _joined(name: str) -> Instance:
+    """numpy.c_ or numpy.r_: arrays in brackets are joined as columns, or as rows."""
+    joins = getattr(np, name)
+
+    def get(m: Machine, self: Instance, key: Any) -> Any:
+        parts = [host(k) for k in (key if isinstance(key, tuple) else (key,))]
+        if any(isinstance(part, slice | str) for part in parts):
+            raise Unsupported(f"numpy.{name} of slices")
+        return program(computed(m, joins.__getitem__, tuple(parts)))
+
+    return Instance(Class(f"{name[0].upper()}Class", members={"__getitem__": Builtin(name, get)}))
+
+
 def _put(m: Machine, self: Array, key: Any, value: Any) -> None:
     try:
         self.array[host(key)] = host(value)
@@ -591,6 +604,7 @@ def module(name: str) -> Module | None:
     members |= functions({"errstate": lambda m, **named: Errors(named)})
     members |= functions({"ndindex": _places, "ndenumerate": _numbered})
     members |= {n: module(f"numpy.{n}") for n in ("random", "linalg", "testing")}
+    members |= {n: _joined(n) for n in ("c_", "r_")}
     members["generic"] = SCALAR
     return Module(name, members, partial(_unknown, name))
 

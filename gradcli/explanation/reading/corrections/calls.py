@@ -34,6 +34,9 @@ KEYWORDS = {
     **dict.fromkeys(("require_grad", "requires_grads", "requiresgrad", "grad"), "requires_grad"),
     **{"create_graphs": "create_graph", "retain_graphs": "retain_graph"},
 }
+ATTENDED = re.compile(
+    r"k|v|keys?|values?|mem(ory)?|context|enc\w*|x_?kv|kv"
+)  # may be the queries too
 USUAL = {"max_norm": "1.0", "step_size": "10", "gamma": "0.9", "T_max": "10"}
 
 
@@ -357,13 +360,16 @@ def arguments(case: Case) -> Iterator[Proposal]:
             yield case.proposal(Edit(at, at, "self, " if first else "self"))
     for call in case.calls():
         only = call.args[0] if len(call.args) == 1 and not call.keywords else None
-        held = case.value(only)
         for many in _numbers_of_results(case, only):
             why = f"{case.of(only)} gives a tuple of {many}: * gives them one by one."
             yield case.proposal(case.inserting(only, "*"), why=why)  # type: ignore[arg-type]
-        if only is not None and isinstance(held, tuple | list) and len(held) > 1:
-            why = f"{case.of(only)} is one argument, of {len(held)}: * gives them one by one."
-            yield case.proposal(case.inserting(only, "*"), why=why)
+        lacking = re.search(r"missing (\d+) required", case.message)
+        for given in call.args if lacking else ():
+            held = case.value(given)
+            many = len(held) if isinstance(held, tuple | list) else 0
+            if many > 1 and (given is only or many == int(lacking[1]) + 1):  # type: ignore[index]
+                why = f"{case.of(given)} is one argument, of {many}: * gives them one by one."
+                yield case.proposal(case.inserting(given, "*"), why=why)
     missing = re.search(r"missing 1 required positional argument: '(\w+)'$", case.message)
     if missing:
         yield from missing_argument(case, missing[1])
@@ -406,7 +412,8 @@ def missing_argument(case: Case, name: str) -> Iterator[Proposal]:
         if name in USUAL:
             note = f"{USUAL[name]} is a usual {name}; which one is yours to choose."
             yield case.given(call, name, USUAL[name], note=note, weak=True)
-        if call.args and case.tensor(call.args[-1]) is not None:
+        attended = ATTENDED.fullmatch(name)
+        if attended and call.args and case.tensor(call.args[-1]) is not None:
             last = case.of(call.args[-1])
             note = f"{name} is {last} too: self-attention; give another one where that is meant."
             yield case.given(call, name, last, note=note, weak=True)

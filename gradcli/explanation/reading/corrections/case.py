@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar, overload
 
@@ -22,6 +22,7 @@ from .nodes import (
     owner,
     value_of,
 )
+from .probing import KINDS, Place, place_of, probed
 from .text import Edit, Text
 
 N = TypeVar("N", bound=ast.AST)
@@ -285,7 +286,21 @@ class Case(Program):
         return _readable(self.reading.outcome.scope)
 
     def value(self, node: ast.AST | None) -> Any:
-        """The value of an expression that is a name, or an attribute of a module; else None."""
+        """The value of an expression: of a name, of an attribute of a module, and of any on the
+        lines that raise; else None.
+        """
+        value = self._held(node)
+        known = value is not None or not isinstance(node, KINDS)
+        return value if known else self._probed.get(place_of(node))
+
+    @cached_property
+    def _probed(self) -> Mapping[Place, Any]:
+        return {
+            n: v for n, v in probed(self.reading, self, self.line).items() if not _unreadable(v)
+        }
+
+    def _held(self, node: ast.AST | None) -> Any:
+        """The value of a name, or of an attribute of a module."""
         if isinstance(node, ast.Name) and node.id == "self":
             return self._self(node)
         if isinstance(node, ast.Name):
@@ -542,7 +557,11 @@ def _attribute(node: ast.expr) -> ast.Attribute:
 
 
 def _readable(values: dict[str, Any]) -> dict[str, Any]:
-    return {n: v for n, v in values.items() if not isinstance(v, Tensor) or readable(v)}
+    return {n: v for n, v in values.items() if not _unreadable(v)}
+
+
+def _unreadable(value: Any) -> bool:
+    return isinstance(value, Tensor) and not readable(value)
 
 
 def _members(module: Instance) -> Iterator[dict[str, Any]]:

@@ -61,9 +61,10 @@ def uncut(case: Case, node: ast.AST) -> Uncut | None:
             return _threshold(case, node, test)
     if isinstance(node, ast.Call):
         step = _loss_of_indices(case, node) or _of_module(case, node)
-        return step or _of_method(case, node) or _of_function(case, node)
+        step = step or _of_method(case, node) or _of_function(case, node)
+        return step or _chosen_row(case, node)
     if isinstance(node, ast.Subscript):
-        return _indices(case, node)
+        return _indices(case, node) or _chosen_row(case, node)
     if isinstance(node, ast.Name):
         return _second_of_pair(case, node)
     if isinstance(node, ast.Attribute) and node.attr == "indices":
@@ -249,6 +250,27 @@ def _smooth(case: Case, node: ast.Call) -> Uncut | None:
     if name == "sign":
         return _instead(case, node, f"torch.tanh({x})", why, SMOOTH)
     return _instead(case, node, f"({x} + ({x}.{name}() - {x}).detach())", why, STRAIGHT)
+
+
+def _chosen_row(case: Case, node: ast.Subscript | ast.Call) -> Uncut | None:
+    """rows[p.argmax(1)], and an embedding of it, as p @ rows: each row with its probability."""
+    if isinstance(node, ast.Subscript):
+        rows, where, table = node.value, node.slice, case.of(node.value)
+    else:
+        embeds = case.called_class(node) == "Embedding" and len(node.args) == 1
+        rows, where = node.func, node.args[0] if embeds else node.func
+        table = f"{case.of(rows)}.weight"
+    chosen = case.made(where, node.lineno)
+    if method(chosen) != "argmax" or not isinstance(chosen, ast.Call):
+        return None
+    scores = operands(chosen)[0]
+    if len(case.shape(scores) or ()) != 2 or isinstance(getattr(node, "ctx", None), ast.Store):
+        return None
+    known = is_probability(case, scores)
+    weights = case.of(scores) if known else f"torch.softmax({case.of(scores)}, -1)"
+    why = "the place that argmax gives is an integer, which has no gradient."
+    note = "Each row counts with its probability." if known else SMOOTH
+    return _instead(case, node, f"({weights} @ {table})", why, note)
 
 
 def _soft_classes(case: Case, node: ast.Call, chosen: ast.Call) -> Uncut | None:

@@ -170,7 +170,8 @@ def recomputed(case: Case) -> Iterator[Proposal]:
             if s.lineno < loop.lineno and case.loop(s) is case.loop(loop)
             if isinstance(value_of(s), ast.AST) and computes(case, s)
         ]
-        anew = [s for s in outside if _called_anew(case, s, root, loop)]
+        sources = {s: [s, *case.slice_of(value_of(s), s.lineno)] for s in outside}
+        anew = [s for s in outside if any(_called_anew(case, o, root, loop) for o in sources[s])]
         yield from case.change(
             *[case.appending(value_of(s), ".detach()") for s in anew],
             note="The numbers from before the loop stay; the loop calls the network anew.",
@@ -281,9 +282,13 @@ def _cut_at(case: Case, loop: ast.For | ast.While, names: list[str], why: str) -
     """States cut off where a turn of a loop begins; one that begins as a number is a tensor."""
     begun = [value_of(s) for n in names for s in case.assignments(n, loop.lineno)[-1:]]
     listed = " and ".join(names)
+    lines = [_cut(case, n) for n in names]
+    back = next((case.statement_of(c) for c in case.here), loop.body[0])
+    now_and_then = isinstance(case.parents[back], ast.If) and loop in case.around(back)
+    last = case.blocks[back][-1] if now_and_then else back
     return case.proposal(
         *case.numbers_as("torch.tensor({})", begun),
-        case.before(loop.body[0], *[_cut(case, n) for n in names]),
+        case.after(last, *lines) if now_and_then else case.before(loop.body[0], *lines),
         note=f"{listed}: the numbers are kept, the graph of the turn before is let go.",
         why=why + f" {listed}: from the turn before, with its graph.",
     )

@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from itertools import count
 from typing import NamedTuple
 
-from ....snippets.eager.tensor import Tensor
+from ....snippets.eager.tensor import Record, Tensor
 from ....snippets.python.machine import Failure
 from ....snippets.reading import Reading
 from ....snippets.trace import Backward
-from ..steps import records
+from ..steps import is_spread, operands, readable, records, records_behind
 from .case import Case, Proposal
 from .table import Kind, kinds
 from .text import Text
@@ -64,19 +64,20 @@ def correction(reading: Reading) -> Correction | None:
         for step, proposal in proposals(current):
             if not reads or time.process_time() > deadline:
                 break
-            if proposal.source in seen:
+            if proposal.source in seen or undone(current.source, proposal.source):
                 continue
             seen.add(proposal.source)
             reads -= 1
             new, path = reading.again(proposal.source), (*steps, step)
             price = cost + (WEAK if proposal.weak else 1)
+            spread = new.status == 0 and broadcast_loss(reading, new) is not None
             if new.status == 0 and keeps_meaning(reading, new, proposal.reprints):
-                heapq.heappush(result, (price, next(serial), Correction(new, path)))
-                if not proposal.weak:
+                worth = price + WEAK if spread else price
+                heapq.heappush(result, (worth, next(serial), Correction(new, path)))
+                if not (proposal.weak or spread):
                     break
-            elif len(path) < DEPTH and (
-                (new.status == 1 and advanced(current, new, proposal.uncovers))
-                or (new.status == 0 and broadcast_loss(reading, new))
+            if len(path) < DEPTH and (
+                spread or (new.status == 1 and advanced(current, new, proposal.uncovers))
             ):
                 heapq.heappush(waiting, (price, next(serial), new, path))
     return result[0][2] if result else None
@@ -102,15 +103,35 @@ def proposals(reading: Reading) -> Iterator[tuple[Step, Proposal]]:
                 yield Step(failure.message, proposal.why or kind.why, proposal.note), proposal
 
 
+UNDONE = re.compile(
+    r"\.squeeze\(\)\.(un)?squeeze\(|\.unsqueeze\((\d)\)\.(unsqueeze\(\2\)|squeeze\(|T\b)"
+    r"|\.T\.(T\b|(un)?squeeze\()|\.float\(\)\.long\(|\.long\(\)\.float\(|\.values\.long\("
+)
+
+
+def undone(before: str, after: str) -> bool:
+    """Whether a change undoes, or repeats, what an earlier one did to the same expression."""
+    return len(UNDONE.findall(after)) > len(UNDONE.findall(before))
+
+
 def broadcast_loss(before: Reading | None, after: Reading) -> Failure | None:
-    """The warning of a loss that compares each with each, as an error; none that was there before
-    the program was changed.
+    """A loss that compares each with each, as an error, with its warning where it has one; none
+    that was there before the program was changed.
     """
     known = {w.message for w in before.outcome.warnings} if before else set()
     for warning in after.outcome.warnings:
         if warning.message.startswith("Using a target size") and warning.message not in known:
             return Failure("UserWarning", warning.message, warning.line)
+    spread = [r for way in after.backwards for r in records(way) if is_spread(r)]
+    if spread and (before is None or not any(map(is_spread, computed_by(before)))):
+        sides = " against ".join(str(t.shape) for t in operands(spread[0]))
+        return Failure("UserWarning", f"{sides}: each is compared with each", spread[0].line)
     return None
+
+
+def computed_by(reading: Reading) -> Iterator[Record]:
+    """The records behind the tensors that a program gave names."""
+    return records_behind(a.tensor.record for a in reading.trace.assignments if readable(a.tensor))
 
 
 def proposed(kind: Kind, case: Case) -> Iterator[Proposal]:

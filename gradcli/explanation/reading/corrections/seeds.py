@@ -310,17 +310,18 @@ def named_pair(case: Case) -> Iterator[Proposal]:
             if by_grad and isinstance(value, tuple) and len(value) == 1:
                 yield from _only_gradient(case, built.value)
     yield from meant_part(case)
+    end = ".indices" if "argument 'ind" in case.message else ".values"
     for call in case.calls("max", "min", "median", "mode", "topk", "sort", "kthvalue"):
-        yield case.appended(call, ".values")
+        yield case.appended(call, end)
     for name in case.of_type(ast.Name):
         held = case.value(name)
         if isinstance(held, Instance) and held.cls.name.startswith("torch.return_types"):
-            yield case.appended(name, ".values")
+            yield case.appended(name, end)
     for node in case.attributes():
         for built in case.makers(node.value):
             if isinstance(built.value, ast.Call):
-                yield case.appended(built.value, ".values")
-        yield case.first(node, ".values")
+                yield case.appended(built.value, end)
+        yield case.first(node, end)
 
 
 def _only_gradient(case: Case, call: ast.Call) -> Iterator[Proposal]:

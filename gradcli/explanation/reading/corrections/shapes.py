@@ -144,6 +144,10 @@ def general_product(case: Case) -> Iterator[Proposal]:
         if len(matrices) == 3 and vectors == (matrices[0], matrices[2]):
             note = "Each matrix of the batch is multiplied with one row, as a column."
             yield case.appended(operands(call)[1], ".unsqueeze(-1)", note=note)
+        if len(vectors) == 3 and matrices == vectors[:2]:
+            note = "Each row is multiplied with the matrix of its own sample."
+            row = case.appending(operands(call)[0], ".unsqueeze(1)")
+            yield case.proposal(row, case.adding(call, ".squeeze(1)"), note=note)
     for call in case.calls("outer", "ger"):
         edits = [case.appending(a, ".flatten()") for a in call.args if len(case.shape(a) or ()) > 1]
         yield from case.change(*edits)
@@ -181,6 +185,7 @@ def broadcast(case: Case) -> Iterator[Proposal]:
     yield from strided_shortcut(case)
     yield from projected_shortcut(case)
     yield from same_sizes(case, parameters=True)
+    yield from part_of_buffer(case)
     nodes = list(dict.fromkeys([*case.operands, *case.sides]))
     for node in nodes:
         yield from _fitted(case, node)
@@ -253,6 +258,22 @@ def part_of_square(case: Case) -> Iterator[Proposal]:
             first = ":, " * (tensor.ndim - 2)
             note = f"The first {less} of {more} places: the sequence has no more."
             yield case.appended(node, f"[{first}:{k}, :{k}]", note=note)
+
+
+def part_of_buffer(case: Case) -> Iterator[Proposal]:
+    """self.pe[:, : x.shape[1]] for a tensor of a module that is made for longer sequences."""
+    for node in case.of_type(ast.BinOp):
+        for side, other in ((node.left, node.right), (node.right, node.left)):
+            held, beside = case.shape(side) or (), case.shape(other) or ()
+            pairs = [*zip(reversed(held), reversed(beside))]
+            longer = [k for k, (m, n) in enumerate(pairs, 1) if m > n > 1]
+            others = [k for k, (m, n) in enumerate(pairs, 1) if m != n and 1 not in (m, n)]
+            if not dotted(side).startswith("self.") or len(longer) != 1 or longer != others:
+                continue
+            first = ":, " * (len(held) - longer[0])
+            size = f"{case.operand(other)}.shape[{len(beside) - longer[0]}]"
+            note = "The first places: the sequence has no more."
+            yield case.appended(side, f"[{first}: {size}]", note=note)
 
 
 def padded_output(case: Case) -> Iterator[Proposal]:
