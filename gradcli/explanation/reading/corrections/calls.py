@@ -11,6 +11,7 @@ from ....snippets.eager.tensor import Tensor
 from ....snippets.python.objects import Function
 from ....snippets.python.values import Builtin, Class, Instance, Module
 from .case import Case, Proposal, layers_of, weight_of
+from .layers import states_together
 from .nodes import (
     argument,
     dotted,
@@ -400,6 +401,11 @@ def missing_argument(case: Case, name: str) -> Iterator[Proposal]:
     for call in case.calls():
         if name == "params":
             yield from parameters_first(case, call)
+        if name == "optimizer":
+            held = [n for n, v in case.scope.items() if "param_groups" in getattr(v, "fields", ())]
+            why = "A scheduler changes the rate of an optimiser, which it is given first."
+            for optimiser in held[-1:]:
+                yield case.given(call, name, optimiser, why=why)
         for value in difflib.get_close_matches(name, case.scope, 1, 0.6):
             of_log = value.startswith("log") and not name.startswith("log")
             yield case.given(call, name, f"{value}.exp()" if of_log else value)
@@ -435,6 +441,7 @@ def too_many(case: Case) -> Iterator[Proposal]:
         yield from _called_class(case)
     yield from joined_inputs(case)
     yield from packed_arguments(case)
+    yield from states_together(case)
     more = int(case.match[3]) - int(case.match[2])
     for call in case.methods("transpose"):
         places = [case.number(a) for a in call.args]

@@ -29,6 +29,7 @@ FLOATS = re.compile(r"\((dtype=)?[\"']?torch\.(Float|Double|float|double)\w*[\"'
 STRAIGHT = "Straight through: its gradient is taken to be 1."
 SMOOTH = "It is another function, which agrees with it where the numbers are clear."
 IN_TORCH = {"arctan": "atan", "power": "pow", "absolute": "abs", "fabs": "abs"}  # NumPy's names
+BOUNDS = {"maximum": "min", "minimum": "max", "fmax": "min", "fmin": "max"}  # of a number
 ROUNDING = ("round", "sign", "floor", "ceil")
 COMPARISONS: dict[str, ast.cmpop] = {
     **{"gt": ast.Gt(), "ge": ast.GtE(), "lt": ast.Lt(), "le": ast.LtE()},
@@ -103,6 +104,11 @@ def _of_module(case: Case, node: ast.Call) -> Uncut | None:
     if not (numpy or module == "math") or name in ("random", "pi"):
         return None
     why = _at(node, f"{module}.{name} gives numbers without a graph.")
+    bound = [a for a in node.args if isinstance(a, ast.Constant | ast.UnaryOp)]
+    if name in BOUNDS and len(node.args) == 2 and len(bound) == 1:
+        (x,) = [a for a in node.args if a is not bound[0]]
+        new = f"torch.clamp({case.of(x)}, {BOUNDS[name]}={case.of(bound[0])})"
+        return Uncut(case.replacing(node, new), why)
     return Uncut(case.replacing(node.func, f"torch.{IN_TORCH.get(name, name)}"), why)
 
 
@@ -361,7 +367,10 @@ def _accuracy(case: Case, node: ast.expr, test: ast.Compare) -> Uncut | None:
     """The share of right classes as a loss: one of classes in the place of 1 - accuracy."""
     sides = (test.left, test.comparators[0])
     for side, other in (sides, sides[::-1]):
+        scores = chosen_from(case, side)
         loss = _loss_of_classes(case, case.made(side, test.lineno), other)
+        if not loss and scores is not None:
+            loss = f"torch.nn.functional.cross_entropy({case.of(scores)}, {case.of(other)})"
         whole: ast.AST = node
         while isinstance(case.parents[whole], ast.expr):
             whole = case.parents[whole]

@@ -145,9 +145,10 @@ def _said_again(case: Case, call: ast.Call, first: ast.stmt) -> list[Edit]:
     statement = case.statement_of(call)
     ways = [(case.root(back), back.lineno) for back in case.backwards if back.lineno > first.lineno]
     losses = {s for root, line in ways if root is not None for s in case.slice_of(root, line)}
+    given = {n.id for n in within(statement, ast.Name) if isinstance(n.ctx, ast.Store)}
     if statement in case.blocks[first]:
         for later in case.block_after(first):
-            if later in losses and set(targets(statement)) & set(names_in(later)):
+            if later in losses and given & set(names_in(later)):
                 return [case.before(later, *case.lines_of(statement))]
     return []
 

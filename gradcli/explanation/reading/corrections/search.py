@@ -245,17 +245,40 @@ def keeps_meaning(before: Reading, after: Reading, reprints: bool) -> bool:
         (reprints or same_output(before.outcome.printed, after.outcome.stdout))
         and len(after.trace.backwards) >= len(before.trace.backwards)
         and all(b.leaves and not loss_is_leaf(b, after.source) for b in after.trace.backwards)
-        and len(reached(before)) <= len(reached(after))
+        and reaches(before, after)
         and gradients_arrive(before, after)
         and no_new_warnings(before, after)
         and not flat(after)
     )
 
 
-def reached(reading: Reading) -> set[str]:
-    """What the leaves are called that the backward passes of a program reach."""
-    ways = reading.backwards
-    return {w.paths.get(leaf) or w.names.get(leaf, "") for w in ways for leaf in w.leaves}
+def reaches(before: Reading, after: Reading) -> bool:
+    """Whether backward passes reach as many leaves as they did; where there are optimisers, of
+    those that they change, or whose gradient is read.
+    """
+    alone = all(next(optimised(r), None) is not None for r in (before, after))
+    return len(reached(before, alone)) <= len(reached(after, alone))
+
+
+def reached(reading: Reading, alone: bool) -> set[str]:
+    """What the leaves are called that the backward passes of a program reach; with `alone` those
+    that optimisers change, or whose gradient is read.
+    """
+    trained = {id(p) for p in optimised(reading)}
+    result = set()
+    for way in reading.backwards:
+        for leaf in way.leaves:
+            name = way.paths.get(leaf) or way.names.get(leaf, "")
+            if not alone or id(leaf) in trained or f"{name}.grad" in reading.source:
+                result.add(name)
+    return result
+
+
+def optimised(reading: Reading) -> Iterator[object]:
+    """The parameters that the optimisers of a program change."""
+    for value in reading.outcome.scope.values():
+        for group in getattr(value, "fields", {}).get("param_groups", ()):
+            yield from group["params"]
 
 
 def loss_is_leaf(way: Backward, source: str) -> bool:
@@ -291,9 +314,11 @@ def gradients_arrive(before: Reading, after: Reading) -> bool:
     """Whether the gradients that a program reads by name are there, unless it clears them."""
     if re.search(r"zero_grad\(|\.grad\s*=|del ", after.source):
         return True
+    frozen = re.search(r"requires_grad(_\(| *= *)False", after.source)
     lines = after.source.split("\n")
     printed = [lines[n - 1] for n, text in after.trace.prints if "None" in text.split()]
-    if any(".grad" in line for line in printed) and "None" not in before.outcome.printed.split():
+    read = any(".grad" in line for line in printed) and not frozen
+    if read and "None" not in before.outcome.printed.split():
         return False
     scope = after.outcome.scope
     for node in ast.walk(Text(after.source).tree):

@@ -242,6 +242,8 @@ def paired_items(case: Case) -> Iterator[Proposal]:
     inner = [*case.of_type(ast.comprehension), *case.around(case.statement)]
     for node in [n for n in inner if isinstance(n, ast.For | ast.comprehension)]:
         pairs = method(node.iter)
+        if isinstance(node.target, ast.Tuple):
+            yield from _counted(case, node)
         if not isinstance(node.target, ast.Name):
             continue
         if pairs in ("named_parameters", "named_modules", "named_children", "named_buffers"):
@@ -253,6 +255,17 @@ def paired_items(case: Case) -> Iterator[Proposal]:
         if pairs == "enumerate" and isinstance(node.iter, ast.Call):
             why = "enumerate gives pairs: a number, and the item."
             yield case.replaced(node.iter, case.of(node.iter.args[0]), why=why)
+
+
+def _counted(case: Case, loop: ast.For | ast.comprehension) -> Iterator[Proposal]:
+    """for x, y in loader, for the x, y in enumerate(loader) whose x is a number."""
+    names, counter = elements(loop.target), loop.iter
+    held = case.value(names[-1]) if len(names) == 2 else None
+    used = any(dotted(n) == dotted(names[0]) for n in case.of_type(ast.Name))
+    pair = isinstance(held, list | tuple) and len(held) == 2
+    if method(counter) == "enumerate" and isinstance(counter, ast.Call) and pair and used:
+        why = "enumerate gives pairs: a number, and the item, which is a pair itself."
+        yield case.replaced(counter, case.of(counter.args[0]), why=why)
 
 
 def item_of_dict(case: Case) -> Iterator[Proposal]:
@@ -275,6 +288,15 @@ def values_of_dict(case: Case) -> Iterator[Proposal]:
     for node in given:
         if isinstance(case.value(node), dict):
             yield case.appended(node, ".values()")
+    yield from _unpacked_dict(case)
+
+
+def _unpacked_dict(case: Case) -> Iterator[Proposal]:
+    """a, b = net(x).values() where net gives a dict: taken apart it gives its names."""
+    for name in case.of_type(ast.Name):
+        for built in case.makers(name)[:1] if isinstance(case.value(name), str) else ():
+            if isinstance(built.targets[0], ast.Tuple) and isinstance(built.value, ast.Call):
+                yield case.appended(built.value, ".values()")
 
 
 def _returned_pair(case: Case, node: ast.expr) -> bool:
