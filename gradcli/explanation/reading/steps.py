@@ -257,6 +257,33 @@ def operands(record: Record) -> list[Tensor]:
     return [t for t in given if isinstance(t, Tensor)] if isinstance(given, tuple) else []
 
 
+COMPARING = ("Sub", "MseLoss", "L1Loss", "SmoothL1", "Huber")
+
+
+def is_spread(record: Record) -> bool:
+    """Whether an operation compares a column with a row: each element with each."""
+    shapes = [t.shape for t in operands(record)]
+    pair = record.name.startswith(COMPARING) and len(shapes) == 2
+    return pair and _column_and_row(*shapes)
+
+
+def _column_and_row(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+    """Whether one is (n, 1) and the other (n,) or (1, n), with n above 1."""
+    for column, row in ((a, b), (b, a)):
+        if (
+            len(column) == 2
+            and column[1] == 1
+            and column[0] > 1
+            and row
+            in (
+                (column[0],),
+                (1, column[0]),
+            )
+        ):
+            return True
+    return False
+
+
 def result(record: Record) -> Tensor | None:
     """The tensor that an operation gave."""
     call = record.call

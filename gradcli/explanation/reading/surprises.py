@@ -19,7 +19,7 @@ from .corrections.in_place import base_of, in_place_calls, written
 from .corrections.nodes import dotted, keyword, method, owner
 from .corrections.text import Text
 from .digits import last_digits
-from .steps import analysis_of, operands, operation, readable, records, result
+from .steps import analysis_of, is_spread, operands, operation, readable, records, result
 
 GREW = "The numbers grow from turn to turn: a smaller learning rate, or clip_grad_norm_."
 KEEP = "Keep its operand away from there: clamp it, or compute the whole by one function."
@@ -169,10 +169,8 @@ def broadcast_loss(reading: Reading, text: Text) -> Iterator[Finding]:
     """A column compared with a row: every prediction with every target."""
     for back in reading.trace.backwards:
         for record in records(back):
-            if not record.name.startswith(("Sub", "MseLoss", "L1Loss", "SmoothL1", "Huber")):
-                continue
             shapes = [t.shape for t in operands(record)]
-            if len(shapes) == 2 and _column_and_row(*shapes):
+            if is_spread(record):
                 n = max(max(s) for s in shapes if s)
                 yield Finding(
                     "broadcast",
@@ -186,23 +184,6 @@ def broadcast_loss(reading: Reading, text: Text) -> Iterator[Finding]:
                     ),
                 )
                 return
-
-
-def _column_and_row(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
-    """Whether one is (n, 1) and the other (n,) or (1, n), with n above 1."""
-    for column, row in ((a, b), (b, a)):
-        if (
-            len(column) == 2
-            and column[1] == 1
-            and column[0] > 1
-            and row
-            in (
-                (column[0],),
-                (1, column[0]),
-            )
-        ):
-            return True
-    return False
 
 
 def _size(shape: tuple[int, ...]) -> str:

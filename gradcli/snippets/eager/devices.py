@@ -3,7 +3,7 @@
 from typing import Any
 
 from ..python.values import Builtin, Class, Machine, Object, Property, Unsupported, error
-from .dtypes import unformatted
+from .dtypes import ALL, unformatted
 
 TYPES = (
     "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, "
@@ -110,7 +110,28 @@ def _no_cuda(m: Machine, *_: Any, **__: Any) -> Any:
     raise error(*MESSAGES["cuda"])
 
 
+def _older(name: str) -> Class:
+    """torch.cuda.FloatTensor and its kin: a type that tensors can be asked for, and never are."""
+
+    def make(m: Machine, cls: Class, *_: Any, **__: Any) -> Any:
+        text = f"type torch.cuda.{name} not available. Torch not compiled with CUDA enabled."
+        raise error("TypeError", text)
+
+    return Class(name, module="torch.cuda", make=make)
+
+
+WITHOUT_LIBRARY = (
+    "Cannot initialize CUDA without ATen_cuda library. PyTorch splits its backend into two shared "
+    "libraries: a CPU library and a CUDA library; this error has occurred because you are trying "
+    "to use some CUDA functionality, but the CUDA library has not been loaded by the dynamic "
+    "linker for some reason.  The CUDA library MUST be loaded, EVEN IF you don't directly use any "
+    "symbols from the CUDA library! One common culprit is a lack of -Wl,--no-as-needed in your "
+    "link arguments; many dynamic linkers will delete dynamic library dependencies if you don't "
+    "depend on any of their symbols.  You can check if this has occurred by using ldd on your "
+    "binary to see if there is a dependency on *_cuda.so library."
+)
 CUDA = {
+    **{dtype.legacy: _older(dtype.legacy) for dtype in ALL if dtype.legacy},
     **{name: Builtin(name, lambda m, *_: False) for name in ("is_available", "is_initialized")},
     **{
         name: Builtin(name, lambda m, *_: 0)

@@ -71,6 +71,12 @@ def _narrow(input: Tensor, dim: int, start: Any, length: int) -> None:
     refuse_if(start + length > size, text)
 
 
+@check("logsumexp")
+def _dim_given(input: Tensor, dim: Any = None, *_: Any, **__: Any) -> None:
+    text = 'logsumexp() missing 1 required positional arguments: "dim"'
+    refuse_if(dim is None, text, "TypeError")
+
+
 @check("logsumexp", "cumprod", "sort", "argsort", "any")
 def _along(input: Tensor, dim: Any = None, *_: Any, **__: Any) -> None:
     if not isinstance(dim, Tensor):

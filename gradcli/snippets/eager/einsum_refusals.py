@@ -23,6 +23,8 @@ def _einsum(equation: Any, *operands: Any, **_: Any) -> None:
                 text = f"expected Tensor as element {place} in argument 1, but got {kind}"
                 raise error("TypeError", text)
         _check_equation(equation, parts)
+    if operands and isinstance(equation, Tensor) and isinstance(operands[0], Tensor):
+        _check_numbers(operands[0])
     kinds = [p.dtype for p in parts if isinstance(p, Tensor)]
     for kind in kinds[1:]:
         if kind is not kinds[0]:
@@ -30,6 +32,17 @@ def _einsum(equation: Any, *operands: Any, **_: Any) -> None:
             raise error("RuntimeError", text)
     if kinds and kinds[0].kind == "bool":
         _check_masks(str(equation), len(parts))
+
+
+def _check_numbers(term: Tensor) -> None:
+    """Refuse a tensor in the place of the list of numbers that follows an operand: each part of it
+    is compared with the numbers of the letters.
+    """
+    if term.ndim == 0:
+        raise error("TypeError", "iteration over a 0-d tensor")
+    if term.ndim > 1 and term.numel and term.numel != term.shape[0]:
+        raise error("RuntimeError", "Boolean value of Tensor with more than one value is ambiguous")
+    raise Unsupported("einsum() with a tensor in the place of a list of numbers")
 
 
 def _check_equation(equation: str, operands: Sequence[Tensor]) -> None:

@@ -24,7 +24,7 @@ from . import calls, indexing
 from .apply import apply, call_operator, cast, mark_rows
 from .checks import LONG_NAMES, check_broadcast, check_fits, dimension
 from .creation import TO_SCALAR, check_flag, finished, leaf_tensor, shape_of
-from .devices import CPU, MESSAGES, STRIDED, Device, check_device
+from .devices import CPU, MESSAGES, STRIDED, WITHOUT_LIBRARY, Device, check_device
 from .dimension_refusals import check_split
 from .dtypes import ALL, BY_NAME, DType
 from .mode import MODE, recording
@@ -552,6 +552,9 @@ def _type(m: Machine, self: Tensor, dtype: Any = None, **_: Any) -> Any:
     """Its legacy type, or itself in another dtype."""
     if dtype is None:
         return f"torch.{self.dtype.legacy}"
+    of_cuda = isinstance(dtype, Class) and dtype.module == "torch.cuda"
+    if of_cuda or (isinstance(dtype, str) and dtype.startswith("torch.cuda.")):
+        raise error("RuntimeError", WITHOUT_LIBRARY)
     if isinstance(dtype, str):
         name = dtype.removeprefix("torch.")
         dtype = next((d for d in ALL if d.legacy == name), None)

@@ -186,7 +186,7 @@ def computed(m: Machine, function: Callable[..., Any], *args: Any, **named: Any)
 
 def _of_tensors(m: Machine, function: Any, name: str, args: Sequence[Any], named: Any) -> Any:
     """What a function gives for tensors where the result is one; MISSING where it is an array."""
-    if isinstance(function, np.ufunc) and not named:
+    if (isinstance(function, np.ufunc) or name in REWRAPPED) and not named:
         return Tensor(np.asarray(computed(m, function, *map(host, args))))
     if name in REDUCTIONS and isinstance(args[0], Tensor):
         raise _of_tensor(name, named)
@@ -215,6 +215,8 @@ def called(function: Callable[..., Any], name: str) -> Builtin:
 
 
 OF_PAIRS = ("kron", "outer", "convolve", "correlate")  # compute with all pairs of elements
+# functions whose array a tensor takes back, as its own method does not take their arguments
+REWRAPPED = ("clip", "repeat", "take")
 REDUCTIONS = {  # functions that call the method of what they are given, and what PyTorch's says
     "mean": "mean() got an unexpected keyword argument 'axis'",
     "sum": "sum() got an unexpected keyword argument 'axis'",
@@ -305,6 +307,19 @@ def _get(m: Machine, self: Array, key: Any) -> Any:
         return program(self.array[host(key)])
     except IndexError as failure:
         raise error("IndexError", str(failure)) from None
+
+
+def _joined(name: str) -> Instance:
+    """numpy.c_ or numpy.r_: arrays in brackets are joined as columns, or as rows."""
+    joins = getattr(np, name)
+
+    def get(m: Machine, self: Instance, key: Any) -> Any:
+        parts = [host(k) for k in (key if isinstance(key, tuple) else (key,))]
+        if any(isinstance(part, slice | str) for part in parts):
+            raise Unsupported(f"numpy.{name} of slices")
+        return program(computed(m, joins.__getitem__, tuple(parts)))
+
+    return Instance(Class(f"{name[0].upper()}Class", members={"__getitem__": Builtin(name, get)}))
 
 
 def _put(m: Machine, self: Array, key: Any, value: Any) -> None:
@@ -589,6 +604,7 @@ def module(name: str) -> Module | None:
     members |= functions({"errstate": lambda m, **named: Errors(named)})
     members |= functions({"ndindex": _places, "ndenumerate": _numbered})
     members |= {n: module(f"numpy.{n}") for n in ("random", "linalg", "testing")}
+    members |= {n: _joined(n) for n in ("c_", "r_")}
     members["generic"] = SCALAR
     return Module(name, members, partial(_unknown, name))
 

@@ -11,7 +11,18 @@ from ....snippets.eager.tensor import Tensor
 from ....snippets.python.objects import Function
 from ....snippets.python.values import Builtin, Class, Instance, Module
 from .case import Case, Proposal, layers_of, weight_of
-from .nodes import argument, dotted, is_operation, keyword, method, owner, value_of, within
+from .layers import states_together
+from .nodes import (
+    argument,
+    dotted,
+    elements,
+    is_operation,
+    keyword,
+    method,
+    owner,
+    value_of,
+    within,
+)
 from .seeds import is_called_loss
 from .text import Edit
 
@@ -24,6 +35,9 @@ KEYWORDS = {
     **dict.fromkeys(("require_grad", "requires_grads", "requiresgrad", "grad"), "requires_grad"),
     **{"create_graphs": "create_graph", "retain_graphs": "retain_graph"},
 }
+ATTENDED = re.compile(
+    r"k|v|keys?|values?|mem(ory)?|context|enc\w*|x_?kv|kv"
+)  # may be the queries too
 USUAL = {"max_norm": "1.0", "step_size": "10", "gamma": "0.9", "T_max": "10"}
 
 
@@ -347,13 +361,16 @@ def arguments(case: Case) -> Iterator[Proposal]:
             yield case.proposal(Edit(at, at, "self, " if first else "self"))
     for call in case.calls():
         only = call.args[0] if len(call.args) == 1 and not call.keywords else None
-        held = case.value(only)
         for many in _numbers_of_results(case, only):
             why = f"{case.of(only)} gives a tuple of {many}: * gives them one by one."
             yield case.proposal(case.inserting(only, "*"), why=why)  # type: ignore[arg-type]
-        if only is not None and isinstance(held, tuple | list) and len(held) > 1:
-            why = f"{case.of(only)} is one argument, of {len(held)}: * gives them one by one."
-            yield case.proposal(case.inserting(only, "*"), why=why)
+        lacking = re.search(r"missing (\d+) required", case.message)
+        for given in call.args if lacking else ():
+            held = case.value(given)
+            many = len(held) if isinstance(held, tuple | list) else 0
+            if many > 1 and (given is only or many == int(lacking[1]) + 1):  # type: ignore[index]
+                why = f"{case.of(given)} is one argument, of {many}: * gives them one by one."
+                yield case.proposal(case.inserting(given, "*"), why=why)
     missing = re.search(r"missing 1 required positional argument: '(\w+)'$", case.message)
     if missing:
         yield from missing_argument(case, missing[1])
@@ -363,10 +380,7 @@ def _numbers_of_results(case: Case, node: ast.expr | None) -> Iterator[int]:
     """How many values a call gives that is one of a function, or a module, of the program."""
     if not isinstance(node, ast.Call):
         return
-    name = case.called_class(node) or method(node)
-    bodies: list[ast.AST] = [f for n, f in case.functions.items() if n == name]
-    for cls in [c for c in case.classes if c.name == name]:
-        bodies += [f for f in cls.body if getattr(f, "name", "") == "forward"]
+    bodies = _bodies(case, case.called_class(node) or method(node))
     for returned in [r.value for body in bodies for r in within(body, ast.Return)]:
         if isinstance(returned, ast.Tuple):
             yield len(returned.elts)
@@ -387,6 +401,11 @@ def missing_argument(case: Case, name: str) -> Iterator[Proposal]:
     for call in case.calls():
         if name == "params":
             yield from parameters_first(case, call)
+        if name == "optimizer":
+            held = [n for n, v in case.scope.items() if "param_groups" in getattr(v, "fields", ())]
+            why = "A scheduler changes the rate of an optimiser, which it is given first."
+            for optimiser in held[-1:]:
+                yield case.given(call, name, optimiser, why=why)
         for value in difflib.get_close_matches(name, case.scope, 1, 0.6):
             of_log = value.startswith("log") and not name.startswith("log")
             yield case.given(call, name, f"{value}.exp()" if of_log else value)
@@ -399,7 +418,8 @@ def missing_argument(case: Case, name: str) -> Iterator[Proposal]:
         if name in USUAL:
             note = f"{USUAL[name]} is a usual {name}; which one is yours to choose."
             yield case.given(call, name, USUAL[name], note=note, weak=True)
-        if call.args and case.tensor(call.args[-1]) is not None:
+        attended = ATTENDED.fullmatch(name)
+        if attended and call.args and case.tensor(call.args[-1]) is not None:
             last = case.of(call.args[-1])
             note = f"{name} is {last} too: self-attention; give another one where that is meant."
             yield case.given(call, name, last, note=note, weak=True)
@@ -420,6 +440,8 @@ def too_many(case: Case) -> Iterator[Proposal]:
         yield from misspelled_init(case)
         yield from _called_class(case)
     yield from joined_inputs(case)
+    yield from packed_arguments(case)
+    yield from states_together(case)
     more = int(case.match[3]) - int(case.match[2])
     for call in case.methods("transpose"):
         places = [case.number(a) for a in call.args]
@@ -448,6 +470,28 @@ def joined_inputs(case: Case) -> Iterator[Proposal]:
             joined = f"torch.cat([{', '.join(map(case.of, call.args))}], dim=-1)"
             why = "The first layer takes the features of all of them, side by side."
             yield case.proposal(case.spanning(call.args, joined), why=why)
+
+
+def packed_arguments(case: Case) -> Iterator[Proposal]:
+    """net((x, y)) for net(x, y), where forward takes one argument apart into as many names."""
+    for call in case.calls():
+        name = case.called_class(call) or method(call)
+        for function in _bodies(case, name):
+            taken = function.args.args[-1].arg if function.args.args else ""
+            for built in within(function, ast.Assign):
+                names = elements(built.targets[0])
+                if taken == dotted(built.value) and len(names) == len(call.args) > 1:
+                    together = f"({', '.join(map(case.of, call.args))})"
+                    why = f"{function.name} takes {taken} alone, and takes it apart itself."
+                    yield case.proposal(case.spanning(call.args, together), why=why)
+
+
+def _bodies(case: Case, name: str) -> list[ast.FunctionDef]:
+    """The functions of a name, and the forward of a class of that name."""
+    bodies = [f for n, f in case.functions.items() if n == name]
+    for cls in [c for c in case.classes if c.name == name]:
+        bodies += [f for f in cls.body if isinstance(f, ast.FunctionDef) and f.name == "forward"]
+    return bodies
 
 
 def _has_parameters(value: object) -> bool:

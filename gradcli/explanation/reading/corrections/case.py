@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar, overload
 
@@ -22,6 +22,7 @@ from .nodes import (
     owner,
     value_of,
 )
+from .probing import KINDS, Place, place_of, probed
 from .text import Edit, Text
 
 N = TypeVar("N", bound=ast.AST)
@@ -122,6 +123,12 @@ class Program(Text):
         """The statement of the program itself that a node stands in."""
         *_, last = (n for n in (node, *self.around(node)) if isinstance(n, ast.stmt))
         return last
+
+    def outermost_in_loop(self, statement: ast.stmt) -> ast.stmt:
+        """The statement of the block of a backward pass, or of a loop, that a statement is in."""
+        backs = {id(self.blocks.get(self.statement_of(c))) for c in self.backwards}
+        outer = [s for s in (statement, *self.around(statement)) if isinstance(s, ast.stmt)]
+        return next((s for s in outer if id(self.blocks.get(s)) in backs), statement)
 
     def block_after(self, statement: ast.stmt) -> list[ast.stmt]:
         """The statements of the same block that come after a statement."""
@@ -279,7 +286,21 @@ class Case(Program):
         return _readable(self.reading.outcome.scope)
 
     def value(self, node: ast.AST | None) -> Any:
-        """The value of an expression that is a name, or an attribute of a module; else None."""
+        """The value of an expression: of a name, of an attribute of a module, and of any on the
+        lines that raise; else None.
+        """
+        value = self._held(node)
+        known = value is not None or not isinstance(node, KINDS)
+        return value if known else self._probed.get(place_of(node))
+
+    @cached_property
+    def _probed(self) -> Mapping[Place, Any]:
+        return {
+            n: v for n, v in probed(self.reading, self, self.line).items() if not _unreadable(v)
+        }
+
+    def _held(self, node: ast.AST | None) -> Any:
+        """The value of a name, or of an attribute of a module."""
         if isinstance(node, ast.Name) and node.id == "self":
             return self._self(node)
         if isinstance(node, ast.Name):
@@ -335,6 +356,19 @@ class Case(Program):
         size = self._size(node)
         value = self.value(node) if size is None else size
         return value if type(value) is int else None
+
+    def number_given(self, node: ast.expr) -> int | None:
+        """The number that an argument of an __init__ has where the object is made, or its own."""
+        own = self.number(node)
+        function = self.function_of(node)
+        cls = self.parents.get(function) if function is not None else None
+        if own is not None or function is None or not isinstance(cls, ast.ClassDef):
+            return own
+        names = [a.arg for a in function.args.args]
+        for call in self.calls(cls.name, everywhere=True) if dotted(node) in names else ():
+            given = argument(call, names.index(dotted(node)) - 1, dotted(node))
+            own = self.number(given) if own is None else own
+        return own
 
     def _size(self, node: ast.AST | None) -> int | None:
         """The 3 of x.shape[1] and of x.size(1)."""
@@ -536,7 +570,11 @@ def _attribute(node: ast.expr) -> ast.Attribute:
 
 
 def _readable(values: dict[str, Any]) -> dict[str, Any]:
-    return {n: v for n, v in values.items() if not isinstance(v, Tensor) or readable(v)}
+    return {n: v for n, v in values.items() if not _unreadable(v)}
+
+
+def _unreadable(value: Any) -> bool:
+    return isinstance(value, Tensor) and not readable(value)
 
 
 def _members(module: Instance) -> Iterator[dict[str, Any]]:

@@ -29,6 +29,7 @@ FLOATS = re.compile(r"\((dtype=)?[\"']?torch\.(Float|Double|float|double)\w*[\"'
 STRAIGHT = "Straight through: its gradient is taken to be 1."
 SMOOTH = "It is another function, which agrees with it where the numbers are clear."
 IN_TORCH = {"arctan": "atan", "power": "pow", "absolute": "abs", "fabs": "abs"}  # NumPy's names
+BOUNDS = {"maximum": "min", "minimum": "max", "fmax": "min", "fmin": "max"}  # of a number
 ROUNDING = ("round", "sign", "floor", "ceil")
 COMPARISONS: dict[str, ast.cmpop] = {
     **{"gt": ast.Gt(), "ge": ast.GtE(), "lt": ast.Lt(), "le": ast.LtE()},
@@ -61,9 +62,10 @@ def uncut(case: Case, node: ast.AST) -> Uncut | None:
             return _threshold(case, node, test)
     if isinstance(node, ast.Call):
         step = _loss_of_indices(case, node) or _of_module(case, node)
-        return step or _of_method(case, node) or _of_function(case, node)
+        step = step or _of_method(case, node) or _of_function(case, node)
+        return step or _chosen_row(case, node)
     if isinstance(node, ast.Subscript):
-        return _indices(case, node)
+        return _indices(case, node) or _chosen_row(case, node)
     if isinstance(node, ast.Name):
         return _second_of_pair(case, node)
     if isinstance(node, ast.Attribute) and node.attr == "indices":
@@ -102,6 +104,11 @@ def _of_module(case: Case, node: ast.Call) -> Uncut | None:
     if not (numpy or module == "math") or name in ("random", "pi"):
         return None
     why = _at(node, f"{module}.{name} gives numbers without a graph.")
+    bound = [a for a in node.args if isinstance(a, ast.Constant | ast.UnaryOp)]
+    if name in BOUNDS and len(node.args) == 2 and len(bound) == 1:
+        (x,) = [a for a in node.args if a is not bound[0]]
+        new = f"torch.clamp({case.of(x)}, {BOUNDS[name]}={case.of(bound[0])})"
+        return Uncut(case.replacing(node, new), why)
     return Uncut(case.replacing(node.func, f"torch.{IN_TORCH.get(name, name)}"), why)
 
 
@@ -251,6 +258,27 @@ def _smooth(case: Case, node: ast.Call) -> Uncut | None:
     return _instead(case, node, f"({x} + ({x}.{name}() - {x}).detach())", why, STRAIGHT)
 
 
+def _chosen_row(case: Case, node: ast.Subscript | ast.Call) -> Uncut | None:
+    """rows[p.argmax(1)], and an embedding of it, as p @ rows: each row with its probability."""
+    if isinstance(node, ast.Subscript):
+        rows, where, table = node.value, node.slice, case.of(node.value)
+    else:
+        embeds = case.called_class(node) == "Embedding" and len(node.args) == 1
+        rows, where = node.func, node.args[0] if embeds else node.func
+        table = f"{case.of(rows)}.weight"
+    chosen = case.made(where, node.lineno)
+    if method(chosen) != "argmax" or not isinstance(chosen, ast.Call):
+        return None
+    scores = operands(chosen)[0]
+    if len(case.shape(scores) or ()) != 2 or isinstance(getattr(node, "ctx", None), ast.Store):
+        return None
+    known = is_probability(case, scores)
+    weights = case.of(scores) if known else f"torch.softmax({case.of(scores)}, -1)"
+    why = "the place that argmax gives is an integer, which has no gradient."
+    note = "Each row counts with its probability." if known else SMOOTH
+    return _instead(case, node, f"({weights} @ {table})", why, note)
+
+
 def _soft_classes(case: Case, node: ast.Call, chosen: ast.Call) -> Uncut | None:
     """one_hot(argmax(x)) as softmax(x)."""
     x = operands(chosen)[0]
@@ -339,7 +367,10 @@ def _accuracy(case: Case, node: ast.expr, test: ast.Compare) -> Uncut | None:
     """The share of right classes as a loss: one of classes in the place of 1 - accuracy."""
     sides = (test.left, test.comparators[0])
     for side, other in (sides, sides[::-1]):
+        scores = chosen_from(case, side)
         loss = _loss_of_classes(case, case.made(side, test.lineno), other)
+        if not loss and scores is not None:
+            loss = f"torch.nn.functional.cross_entropy({case.of(scores)}, {case.of(other)})"
         whole: ast.AST = node
         while isinstance(case.parents[whole], ast.expr):
             whole = case.parents[whole]

@@ -55,6 +55,10 @@ def input_without_grad(case: Case) -> Iterator[Proposal]:
     """requires_grad=True for that input."""
     names = [n for c in case.here for n in names_in(case.inputs_of(c)) if is_leaf(case, n)]
     edits = [e for n in names if (e := requiring(case, n))]
+    again = [c for c in case.here if case.feeds_backward(c) and not keyword(c, "create_graph")]
+    created = [case.with_keyword(c, "create_graph", "True") for c in again]
+    if edits and created:
+        yield from case.change(*edits, *created, why=f"{why_leaves(names)} {CREATED}")
     yield from case.change(*edits, why=why_leaves(names))
     yield from recording(case)
 

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from ....snippets.eager.tensor import Tensor
-from .case import Case, Proposal
+from .case import Case, Proposal, weight_of
 from .cut_steps import ROUNDING, chosen_from
 from .losses import last_loss, swapped
 from .nodes import argument, dotted, elements, keyword, method, owner, target_of, within
@@ -67,6 +67,8 @@ def target_dtype(case: Case) -> Iterator[Proposal]:
         for indexed in case.of_type(ast.Subscript):
             if _may_be_masked(case, indexed):
                 yield from _index(case, indexed.slice)
+            if method(indexed.slice) in ("float", "double") and owner(indexed.slice) is not None:
+                yield case.without(indexed.slice)  # type: ignore[arg-type]
             whole = [p for p in elements(indexed.slice) if method(p) in ROUNDING]
             yield from case.change(*[case.appending(p, ".long()") for p in whole])
             for part in elements(indexed.slice):
@@ -74,6 +76,7 @@ def target_dtype(case: Case) -> Iterator[Proposal]:
                 if tensor is not None and tensor.dtype.is_floating:
                     yield case.appended(part, ".long()", note=_cut_off(case, part))
     yield from chosen_classes(case, nodes)
+    yield from of_scores(case)
     if not integer:
         yield from filled(case, nodes)
     for end in (".long()", ".float()") if integer else (".float()", ".long()"):
@@ -103,6 +106,22 @@ def chosen_classes(case: Case, nodes: list[ast.expr]) -> Iterator[Proposal]:
         if (ones == 1).all() and ((tensor.data == 0) | (tensor.data == 1)).all():
             note = "Each row has one 1: its place is the number of the class."
             yield case.appended(node, ".argmax(-1)", note=note)
+
+
+def of_scores(case: Case) -> Iterator[Proposal]:
+    """The class of the largest score for an embedding that is given a score for each row."""
+    for call in case.calls() if "'indices'" in case.message else ():
+        given = call.args[0] if call.args else None
+        scores, weight = case.tensor(given), weight_of(case.value(call.func))
+        if given is None or scores is None or weight is None or not scores.requires_grad:
+            continue
+        if scores.shape[-1] == weight.shape[0]:
+            note = "Each row has a score for each class: the largest says which."
+            loop = case.loop(call)
+            made = [s for s in case.makers(given, len(case.lines) + 1) if loop in case.around(s)]
+            for built in made if loop else ():
+                yield case.appended(built.value, ".argmax(-1)", note=note)
+            yield case.appended(given, ".argmax(-1)", note=note)
 
 
 def _may_be_masked(case: Case, node: ast.Subscript) -> bool:

@@ -217,7 +217,17 @@ def hooks(case: Case) -> list[ast.Lambda | ast.FunctionDef]:
         result += [a for a in call.args if isinstance(a, ast.Lambda)]
         names = [a.id for a in call.args if isinstance(a, ast.Name)]
         result += [case.functions[n] for n in names if n in case.functions]
+        result += [f for a in call.args if isinstance(a, ast.Call) for f in _given_by(case, a)]
     return result
+
+
+def _given_by(case: Case, call: ast.Call) -> list[ast.Lambda | ast.FunctionDef]:
+    """The functions that a function of the program makes and returns."""
+    maker = case.functions.get(dotted(call.func))
+    values = [r.value for r in within(maker, ast.Return)]
+    result: list[ast.Lambda | ast.FunctionDef] = [v for v in values if isinstance(v, ast.Lambda)]
+    named = [dotted(v) for v in values if isinstance(v, ast.Name)]
+    return result + [f for f in within(maker, ast.FunctionDef) if f.name in named]
 
 
 def number_for_gradient(case: Case) -> Iterator[Proposal]:
@@ -284,6 +294,8 @@ def _registered(case: Case, function: ast.AST, *kinds: str) -> bool:
     """Whether a function is registered as a hook of one of these kinds."""
     for call in case.calls(*[f"register_{kind}" for kind in kinds], everywhere=True):
         if function in call.args or getattr(function, "name", "") in map(dotted, call.args):
+            return True
+        if any(function in _given_by(case, a) for a in call.args if isinstance(a, ast.Call)):
             return True
     return False
 

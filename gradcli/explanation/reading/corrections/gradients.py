@@ -28,6 +28,7 @@ def no_gradient(case: Case) -> Iterator[Proposal]:
     yield from without_flag(case)
     yield from leaf_again(case)
     yield from after_backward(case)
+    yield from cleared_too_early(case)
     yield from reconnected(case)
     yield from guarded(case)
     yield from without_part(case)
@@ -77,16 +78,29 @@ def of_backward(case: Case) -> Iterator[Proposal]:
                 yield case.proposal(cut, *uses, why=why)
 
 
-NOTHING = ("append", "extend", "insert", "sort", "reverse", "update", "add", "backward", "clear")
+NOTHING = (
+    *("append", "extend", "insert", "sort", "reverse", "update", "add", "backward", "clear"),
+    *("load_state_dict", "zero_grad", "step"),
+)
 
 
 def changed_itself(case: Case) -> Iterator[Proposal]:
-    """xs.append(x) for xs = xs.append(x): the method gives nothing, and changes xs."""
+    """xs.append(x) for xs = xs.append(x): the method gives nothing, and changes xs; net = Net() and
+    net.load_state_dict(s) for net = Net().load_state_dict(s).
+    """
     for built in case.of_type(ast.Assign, everywhere=True):
-        held = dotted(owner(built.value))
-        if method(built.value) in NOTHING and held and targets(built) == [held]:
-            why = f"{method(built.value)}() gives nothing: what it changes is {held} itself."
+        held = owner(built.value)
+        if method(built.value) not in NOTHING or len(built.targets) != 1 or held is None:
+            continue
+        name = case.of(built.targets[0])
+        if case.of(held) == name:
+            why = f"{method(built.value)}() does not give {name}: it changes {name} itself."
             yield case.proposal(Edit(case.start(built), case.start(built.value), ""), why=why)
+        elif isinstance(held, ast.Call) and method(built.value) == "load_state_dict":
+            why = "load_state_dict() does not give the module: it changes it."
+            rest = Edit(case.end(held), case.end(built), "")
+            called = f"{name}{case.source[rest.start : rest.end]}"
+            yield case.proposal(rest, case.after(built, called), why=why)
 
 
 def begun_with_none(case: Case) -> Iterator[Proposal]:
@@ -300,6 +314,19 @@ def after_backward(case: Case) -> Iterator[Proposal]:
                 case.removing(statement),
                 case.after(other, *case.lines_of(statement)),
                 why="The gradient is read before the backward pass that fills it.",
+            )
+
+
+def cleared_too_early(case: Case) -> Iterator[Proposal]:
+    """zero_grad() moved from between the backward pass and the line to before that pass."""
+    block = case.blocks.get(case.outermost_in_loop(case.statement), [])
+    before = [s for s in block if s.lineno < case.line]
+    for clearing in [s for s in before if isinstance(s, ast.Expr) and calls_in(s, "zero_grad")]:
+        for back in [s for s in before if case.goes_back(s) and s.lineno < clearing.lineno]:
+            yield case.proposal(
+                case.removing(clearing),
+                case.before(back, *case.lines_of(clearing)),
+                why=f"Line {clearing.lineno} clears the gradients before they are read.",
             )
 
 

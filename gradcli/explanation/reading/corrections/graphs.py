@@ -27,6 +27,7 @@ def freed(case: Case) -> Iterator[Proposal]:
     yield from detached_for_other(case)
     yield from detached_from_trained(case)
     yield from recomputed(case)
+    yield from stepped_leaf(case)
     yield from carried_over(case)
     yield from carried_by_object(case)
     yield from carried_by_module(case)
@@ -144,9 +145,10 @@ def _said_again(case: Case, call: ast.Call, first: ast.stmt) -> list[Edit]:
     statement = case.statement_of(call)
     ways = [(case.root(back), back.lineno) for back in case.backwards if back.lineno > first.lineno]
     losses = {s for root, line in ways if root is not None for s in case.slice_of(root, line)}
+    given = {n.id for n in within(statement, ast.Name) if isinstance(n.ctx, ast.Store)}
     if statement in case.blocks[first]:
         for later in case.block_after(first):
-            if later in losses and set(targets(statement)) & set(names_in(later)):
+            if later in losses and given & set(names_in(later)):
                 return [case.before(later, *case.lines_of(statement))]
     return []
 
@@ -169,7 +171,8 @@ def recomputed(case: Case) -> Iterator[Proposal]:
             if s.lineno < loop.lineno and case.loop(s) is case.loop(loop)
             if isinstance(value_of(s), ast.AST) and computes(case, s)
         ]
-        anew = [s for s in outside if _called_anew(case, s, root, loop)]
+        sources = {s: [s, *case.slice_of(value_of(s), s.lineno)] for s in outside}
+        anew = [s for s in outside if any(_called_anew(case, o, root, loop) for o in sources[s])]
         yield from case.change(
             *[case.appending(value_of(s), ".detach()") for s in anew],
             note="The numbers from before the loop stay; the loop calls the network anew.",
@@ -237,6 +240,17 @@ def _by_gradient(value: ast.expr) -> bool:
 TRANSFORMS = ("autograd", "torch.autograd", "func", "torch.func")  # modules with a function grad
 
 
+def stepped_leaf(case: Case) -> Iterator[Proposal]:
+    """x = x - f(x.grad) in a loop, whose result is what the next turn differentiates at."""
+    loop = next((lp for c in case.here if (lp := case.loop(c))), None)
+    for step in within(loop, ast.Assign):
+        (name, *others) = targets(step)
+        by_grad = [n for n in within(step.value, ast.Attribute) if n.attr == "grad"]
+        if name and not others and name in [dotted(n.value) for n in by_grad]:
+            why = f" Line {step.lineno} makes {name} a computed tensor: each turn needs a new leaf."
+            yield case.appended(step.value, ".detach().requires_grad_()", why=SECOND + why)
+
+
 def carried_over(case: Case, why: str = SECOND) -> Iterator[Proposal]:
     """A state that a turn of a loop takes from the one before: cut off from its graph."""
     loop = next((lp for c in case.here if (lp := case.loop(c))), None)
@@ -269,9 +283,13 @@ def _cut_at(case: Case, loop: ast.For | ast.While, names: list[str], why: str) -
     """States cut off where a turn of a loop begins; one that begins as a number is a tensor."""
     begun = [value_of(s) for n in names for s in case.assignments(n, loop.lineno)[-1:]]
     listed = " and ".join(names)
+    lines = [_cut(case, n) for n in names]
+    back = next((case.statement_of(c) for c in case.here), loop.body[0])
+    now_and_then = isinstance(case.parents[back], ast.If) and loop in case.around(back)
+    last = case.blocks[back][-1] if now_and_then else back
     return case.proposal(
         *case.numbers_as("torch.tensor({})", begun),
-        case.before(loop.body[0], *[_cut(case, n) for n in names]),
+        case.after(last, *lines) if now_and_then else case.before(loop.body[0], *lines),
         note=f"{listed}: the numbers are kept, the graph of the turn before is let go.",
         why=why + f" {listed}: from the turn before, with its graph.",
     )

@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterator
 from math import isqrt, prod
 
+from ....snippets.eager.tensor import Tensor
+from ..steps import records_behind
 from .case import Case, Proposal, weight_of
 from .nodes import (
     argument,
@@ -72,6 +74,11 @@ def resized_layer(case: Case, a: int, b: int, c: int, d: int) -> Iterator[Propos
                 why = f"The layer takes {c} features and is given {b}."
                 yield case.replaced(given, str(b), why=why, reprints=True)
     for node in layers:
+        first = node.args[0]
+        for text in sums_called(case, node, b - c) if case.number_given(first) == c else ():
+            why = f"The layer takes {c} features and is given {b}."
+            yield case.replaced(first, f"{case.of(first)} + {text}", why=why, reprints=True)
+    for node in layers:
         if isinstance(node.args[0], ast.Name):
             times = [f"{node.args[0].id} * {b // c}"] if b % c == 0 and b > c else []
             names = (*outputs_called(case, layers, b), *arguments_called(case, node, b))
@@ -80,11 +87,17 @@ def resized_layer(case: Case, a: int, b: int, c: int, d: int) -> Iterator[Propos
     yield from resized_input(case, b, c)
 
 
+def sums_called(case: Case, node: ast.Call, more: int) -> list[str]:
+    """The argument of an __init__ with the number of features that a layer is given besides."""
+    return arguments_called(case, node, more) if more > 0 else []
+
+
 def reduced_elsewhere(case: Case) -> Iterator[Proposal]:
     """mean(dim=1) for mean(dim=2) of what a layer is given: the features are kept."""
     given = [a for c in case.calls() for a in c.args[:1] if case.is_module(c.func)]
     for reduction in [c for a in given for c in calls_in(case.made(a), "mean", "sum", "amax")]:
         place = argument(reduction, 0 if dotted(owner(reduction)) != "torch" else 1, "dim")
+        place = argument(reduction, 9, "axis") if place is None else place
         if place is not None and case.of(place) in ("2", "-1"):
             why = "The last dimension has the features: the mean is over the places before it."
             yield case.replaced(place, "1", why=why)
@@ -212,6 +225,8 @@ def normalised_shape(case: Case) -> Iterator[Proposal]:
     wanted, shape = int(case.match[1]), size(case.match[2])
     for call in case.calls():
         for x in call.args[:1] if case.is_module(call.func) else ():
+            if _features_last(case.tensor(x)):
+                yield from _normalised_size(case, shape[-1])
             if case.shape(x) == shape and shape[1:].count(wanted) == 1 and len(shape) > 2:
                 turned = f".transpose({shape.index(wanted, 1)}, -1)"
                 note = (
@@ -219,10 +234,26 @@ def normalised_shape(case: Case) -> Iterator[Proposal]:
                 )
                 edits = (case.appending(x, turned), case.adding(call, turned))
                 yield case.proposal(*edits, note=note)
-    for call in case.calls("LayerNorm", everywhere=True):
-        if call.args:
-            yield case.replaced(call.args[0], str(size(case.match[2])[-1]), reprints=True)
+    yield from _normalised_size(case, shape[-1])
     yield from resized_input(case, shape[-1], wanted)
+
+
+def _normalised_size(case: Case, features: int) -> Iterator[Proposal]:
+    """The size where the layer is made: by the name that it has there, where it has one."""
+    for call in case.calls("LayerNorm", everywhere=True):
+        numbers = case.scope.items() if case.function_of(call) is None else ()
+        named = [n for n, v in numbers if type(v) is int and v == features]
+        names = arguments_called(case, call, features) or (named if len(named) == 1 else [])
+        for text in (*names, str(features)) if call.args else ():
+            yield case.replaced(call.args[0], text, reprints=True)
+
+
+def _features_last(x: Tensor | None) -> bool:
+    """Whether a tensor comes from layers whose features stand last: no convolutions."""
+    for record in records_behind([x.record]) if x is not None else ():
+        if record.name.startswith(("Convolution", "Addmm", "Mm", "Embedding")):
+            return not record.name.startswith("Convolution")
+    return False
 
 
 def head_count(case: Case) -> Iterator[Proposal]:
@@ -259,6 +290,11 @@ def convolution_groups(case: Case) -> Iterator[Proposal]:
         if any(n % many for n in sizes if n):
             near = max(k for k in range(1, many + 1) if not any(n % k for n in sizes if n))
             why = f"The channels, {sizes[0]} and {sizes[1]}, are not shared out evenly by {many}."
+            if many == sizes[0]:
+                each = max(1, round(sizes[1] / many))
+                note = f"As many groups as channels: {each} output channel(s) of each."
+                text = case.of(groups) if each == 1 else f"{each} * {case.of(groups)}"
+                yield case.replaced(call.args[1], text, why=why, note=note, reprints=True)
             yield case.replaced(groups, str(near), why=why, reprints=True)
 
 
@@ -527,6 +563,15 @@ def pair_of_states(case: Case) -> Iterator[Proposal]:
                 h = case.of(given)
                 note = "The state of the cell begins with 0."
                 yield case.replaced(given, f"({h}, torch.zeros_like({h}))", note=note)
+
+
+def states_together(case: Case) -> Iterator[Proposal]:
+    """lstm(x, (h, c)) for lstm(x, h, c)."""
+    for call, module in case.calls_of_modules:
+        if module.cls.name.startswith("LSTM") and len(call.args) == 3:
+            both = ", ".join(map(case.of, call.args[1:]))
+            why = "An LSTM takes its two states as one tuple."
+            yield case.proposal(case.spanning(call.args[1:], f"({both})"), why=why)
 
 
 def layers_of_state(case: Case) -> Iterator[Proposal]:

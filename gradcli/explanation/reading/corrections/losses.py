@@ -33,6 +33,17 @@ def target_size(case: Case) -> Iterator[Proposal]:
         yield case.appended(second, f".reshape({of_input})")
 
 
+def column_beside_row(case: Case) -> Iterator[Proposal]:
+    """pred.squeeze(1) - y for the pred - y of a column and a vector."""
+    for node in case.of_type(ast.BinOp, ast.Call):
+        binary = isinstance(node, ast.BinOp)
+        for side in (node.left, node.right) if binary else node.args:
+            shape = case.shape(side) or ()
+            if len(shape) == 2 and shape[1] == 1 and str(shape) in case.message:
+                note = "Each is compared with its own."
+                yield case.appended(side, ".squeeze(1)", note=note)
+
+
 def single_score(case: Case, many: int) -> Iterator[Proposal]:
     """A last layer of one output, where each sample has one number to compare with."""
     for call in reversed(case.calls("Linear", everywhere=True)):

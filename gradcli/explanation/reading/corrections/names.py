@@ -5,6 +5,7 @@ functions that this PyTorch does not have.
 import ast
 import difflib
 from collections.abc import Iterator
+from itertools import takewhile
 
 from ....public_names import in_pytorch
 from ....snippets.eager.tensor import Tensor
@@ -19,6 +20,7 @@ from .nodes import (
     elements,
     keyword,
     method,
+    names_in,
     operands,
     target_of,
     targets,
@@ -278,9 +280,13 @@ def attribute(case: Case) -> Iterator[Proposal]:
             yield case.renamed_to(node, "saved_tensors")
         yield from kept_in_context(case, name)
     yield from of_items(case, owner, name)
-    for node in case.attributes("lr") if name == "lr" else ():
-        new = f'{case.of(node.value)}.param_groups[0]["lr"]'
-        yield case.replaced(node, new, why="Each group of parameters has a rate of its own.")
+    rates = case.attributes("lr") if name == "lr" else []
+    edits = [
+        case.replacing(n, f'{case.of(n.value)}.param_groups[0]["lr"]')
+        for n in rates
+        if "param_groups" in getattr(case.value(n.value), "fields", ())
+    ]
+    yield from case.change(*edits, why="Each group of parameters has a rate of its own.")
     if owner in ("builtin_function_or_method", "method", "function"):
         yield from not_called(case, name)
     for node in case.attributes(name):
@@ -325,12 +331,20 @@ def of_parameters(case: Case, name: str) -> Iterator[Proposal]:
 def of_some_layers(case: Case, node: ast.Attribute) -> Iterator[Proposal]:
     """`if hasattr(m, "weight"):` in a loop over layers of which some have it."""
     loop, statement = case.loop(node), case.statement
-    if not isinstance(loop, ast.For) or dotted(node.value) != dotted(loop.target):
+    function, layer = case.function_of(node), case.of(node.value)
+    looped = isinstance(loop, ast.For) and layer in names_in(loop.target)
+    applied = [a.id for c in case.methods("apply", everywhere=True) for a in within(c, ast.Name)]
+    given = function is not None and [layer] == [a.arg for a in function.args.args]
+    if not looped and not (given and function and function.name in applied):
         return
     if case.is_module(node.value) and node.attr in ("weight", "bias"):
-        header = f"if hasattr({case.of(node.value)}, {node.attr!r}):"
+        header = f"if hasattr({layer}, {node.attr!r}):"
         why = f"Not each layer has a {node.attr}."
-        yield case.proposal(case.wrapping([statement], header), why=why)
+        parts = (f"{layer}.weight", f"{layer}.bias")
+        later = takewhile(
+            lambda s: any(p in case.of(s) for p in parts), case.block_after(statement)
+        )
+        yield case.proposal(case.wrapping([statement, *later], header), why=why)
 
 
 def grown_by_cat(case: Case) -> Iterator[Proposal]:
@@ -622,6 +636,11 @@ def on_cpu(case: Case) -> Iterator[Proposal]:
     for node in case.of_type(ast.Constant, everywhere=True):
         if isinstance(node.value, str) and node.value.partition(":")[0] in ("cuda", "mps", "xpu"):
             edits.append(case.replacing(node, repr("cpu")))
+        if isinstance(node.value, str) and node.value.startswith("torch.cuda."):
+            edits.append(case.replacing(node, repr(node.value.replace("cuda.", ""))))
+    for node in case.of_type(ast.Attribute, everywhere=True):
+        if dotted(node.value) == "torch.cuda" and node.attr.endswith("Tensor"):
+            edits.append(case.replacing(node, f"torch.{node.attr}"))
     if edits:
         yield case.proposal(*edits, note=NOTE)
 

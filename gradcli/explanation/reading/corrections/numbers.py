@@ -15,6 +15,7 @@ from .case import Case, Proposal
 from .cut_steps import SMOOTH
 from .layers import first_output
 from .nodes import (
+    calls_in,
     dotted,
     elements,
     is_operation,
@@ -515,6 +516,13 @@ def singular(case: Case) -> Iterator[Proposal]:
         if method(call) in ("det", "slogdet", "cholesky", "inv", "solve", "eigh"):
             note = "A little more on the diagonal: nearly the same matrix, which has an inverse."
             yield case.replaced(matrix, f"{a} + 1e-3 * torch.eye({a}.shape[-1])", note=note)
+            for node in within(matrix, ast.BinOp):
+                if is_operation(node, ast.Sub) and calls_in(node.right, "eye"):
+                    why = "What is added to the diagonal makes it positive definite."
+                    between = Edit(case.end(node.left), case.start(node.right), " + ")
+                    yield case.proposal(between, why=why)
+            if not isinstance(matrix, ast.Name | ast.Attribute):
+                continue
             note = "This changes what is computed: a matrix times its own transpose has one."
             new = f"{a} @ {a}.T + 1e-3 * torch.eye({a}.shape[0])"
             yield case.replaced(matrix, new, note=note)

@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from .case import Case, Proposal
+from .cut_steps import IN_TORCH
 from .cuts import all_connected, recording
 from .dtypes import floating_creation
 from .in_place import NO_GRAD
@@ -111,12 +112,16 @@ def no_flag(case: Case) -> Iterator[Proposal]:
 
 def to_numpy(case: Case) -> Iterator[Proposal]:
     """.detach() before it; torch's function where the gradient goes on."""
-    goes_on = any(c.lineno > case.line for c in case.backwards)
+    later = [c for c in case.backwards if c.lineno > case.line]
+    goes_on = bool(later) or (case.function_of(case.statement) is not None and case.backwards != [])
     for call in case.backwards:
         root = case.root(call)
         whole = case.calls("from_numpy", "tensor", "as_tensor")
         if root is not None and case.statement in case.slice_of(root, call.lineno) and whole:
             yield from all_connected(case, root)
+    calls = [c for c in case.calls() if dotted(owner(c)) in ("np", "numpy", "math") and c.args]
+    if goes_on and len(calls) > 1:
+        yield case.proposal(*[case.replacing(c.func, f"torch.{_name(c)}") for c in calls])
     for call in case.calls():
         if method(call) in ("numpy", "apply_", "map_") and owner(call) is not None:
             yield case.first(call, ".detach()")
@@ -126,10 +131,14 @@ def to_numpy(case: Case) -> Iterator[Proposal]:
             yield from (case.proposal(e) for a, e in cut.items() if _recorded(case, a))
         elif call.args:
             if goes_on:
-                new = {"arctan": "atan", "power": "pow", "absolute": "abs"}
-                yield case.replaced(call.func, f"torch.{new.get(method(call), method(call))}")
+                yield case.replaced(call.func, f"torch.{_name(call)}")
             yield from case.change(*cut.values())
             yield from (case.proposal(e) for e in cut.values())
+
+
+def _name(call: ast.Call) -> str:
+    """What PyTorch calls a function of NumPy."""
+    return IN_TORCH.get(method(call), method(call))
 
 
 def _recorded(case: Case, node: ast.expr) -> bool | None:

@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from itertools import count
 from typing import NamedTuple
 
-from ....snippets.eager.tensor import Tensor
+from ....snippets.eager.tensor import Record, Tensor
 from ....snippets.python.machine import Failure
 from ....snippets.reading import Reading
 from ....snippets.trace import Backward
-from ..steps import records
+from ..steps import is_spread, operands, readable, records, records_behind
 from .case import Case, Proposal
 from .table import Kind, kinds
 from .text import Text
@@ -64,19 +64,20 @@ def correction(reading: Reading) -> Correction | None:
         for step, proposal in proposals(current):
             if not reads or time.process_time() > deadline:
                 break
-            if proposal.source in seen:
+            if proposal.source in seen or undone(current.source, proposal.source):
                 continue
             seen.add(proposal.source)
             reads -= 1
             new, path = reading.again(proposal.source), (*steps, step)
             price = cost + (WEAK if proposal.weak else 1)
+            spread = new.status == 0 and broadcast_loss(reading, new) is not None
             if new.status == 0 and keeps_meaning(reading, new, proposal.reprints):
-                heapq.heappush(result, (price, next(serial), Correction(new, path)))
-                if not proposal.weak:
+                worth = price + WEAK if spread else price
+                heapq.heappush(result, (worth, next(serial), Correction(new, path)))
+                if not (proposal.weak or spread):
                     break
-            elif len(path) < DEPTH and (
-                (new.status == 1 and advanced(current, new, proposal.uncovers))
-                or (new.status == 0 and broadcast_loss(reading, new))
+            if len(path) < DEPTH and (
+                spread or (new.status == 1 and advanced(current, new, proposal.uncovers))
             ):
                 heapq.heappush(waiting, (price, next(serial), new, path))
     return result[0][2] if result else None
@@ -102,15 +103,35 @@ def proposals(reading: Reading) -> Iterator[tuple[Step, Proposal]]:
                 yield Step(failure.message, proposal.why or kind.why, proposal.note), proposal
 
 
+UNDONE = re.compile(
+    r"\.squeeze\(\)\.(un)?squeeze\(|\.unsqueeze\((\d)\)\.(unsqueeze\(\2\)|squeeze\(|T\b)"
+    r"|\.T\.(T\b|(un)?squeeze\()|\.float\(\)\.long\(|\.long\(\)\.float\(|\.values\.long\("
+)
+
+
+def undone(before: str, after: str) -> bool:
+    """Whether a change undoes, or repeats, what an earlier one did to the same expression."""
+    return len(UNDONE.findall(after)) > len(UNDONE.findall(before))
+
+
 def broadcast_loss(before: Reading | None, after: Reading) -> Failure | None:
-    """The warning of a loss that compares each with each, as an error; none that was there before
-    the program was changed.
+    """A loss that compares each with each, as an error, with its warning where it has one; none
+    that was there before the program was changed.
     """
     known = {w.message for w in before.outcome.warnings} if before else set()
     for warning in after.outcome.warnings:
         if warning.message.startswith("Using a target size") and warning.message not in known:
             return Failure("UserWarning", warning.message, warning.line)
+    spread = [r for way in after.backwards for r in records(way) if is_spread(r)]
+    if spread and (before is None or not any(map(is_spread, computed_by(before)))):
+        sides = " against ".join(str(t.shape) for t in operands(spread[0]))
+        return Failure("UserWarning", f"{sides}: each is compared with each", spread[0].line)
     return None
+
+
+def computed_by(reading: Reading) -> Iterator[Record]:
+    """The records behind the tensors that a program gave names."""
+    return records_behind(a.tensor.record for a in reading.trace.assignments if readable(a.tensor))
 
 
 def proposed(kind: Kind, case: Case) -> Iterator[Proposal]:
@@ -142,8 +163,7 @@ def advanced(before: Reading, after: Reading, earlier: bool) -> bool:
 def line_of(reading: Reading) -> str:
     """The line that raises."""
     failure = reading.outcome.exception
-    lines = reading.source.split("\n")
-    return lines[failure.line - 1].strip() if failure and failure.line <= len(lines) else ""
+    return line_at(reading, failure.line).strip() if failure else ""
 
 
 def progress(reading: Reading) -> int:
@@ -225,17 +245,40 @@ def keeps_meaning(before: Reading, after: Reading, reprints: bool) -> bool:
         (reprints or same_output(before.outcome.printed, after.outcome.stdout))
         and len(after.trace.backwards) >= len(before.trace.backwards)
         and all(b.leaves and not loss_is_leaf(b, after.source) for b in after.trace.backwards)
-        and len(reached(before)) <= len(reached(after))
+        and reaches(before, after)
         and gradients_arrive(before, after)
         and no_new_warnings(before, after)
         and not flat(after)
     )
 
 
-def reached(reading: Reading) -> set[str]:
-    """What the leaves are called that the backward passes of a program reach."""
-    ways = reading.backwards
-    return {w.paths.get(leaf) or w.names.get(leaf, "") for w in ways for leaf in w.leaves}
+def reaches(before: Reading, after: Reading) -> bool:
+    """Whether backward passes reach as many leaves as they did; where there are optimisers, of
+    those that they change, or whose gradient is read.
+    """
+    alone = all(next(optimised(r), None) is not None for r in (before, after))
+    return len(reached(before, alone)) <= len(reached(after, alone))
+
+
+def reached(reading: Reading, alone: bool) -> set[str]:
+    """What the leaves are called that the backward passes of a program reach; with `alone` those
+    that optimisers change, or whose gradient is read.
+    """
+    trained = {id(p) for p in optimised(reading)}
+    result = set()
+    for way in reading.backwards:
+        for leaf in way.leaves:
+            name = way.paths.get(leaf) or way.names.get(leaf, "")
+            if not alone or id(leaf) in trained or f"{name}.grad" in reading.source:
+                result.add(name)
+    return result
+
+
+def optimised(reading: Reading) -> Iterator[object]:
+    """The parameters that the optimisers of a program change."""
+    for value in reading.outcome.scope.values():
+        for group in getattr(value, "fields", {}).get("param_groups", ()):
+            yield from group["params"]
 
 
 def loss_is_leaf(way: Backward, source: str) -> bool:
@@ -271,9 +314,11 @@ def gradients_arrive(before: Reading, after: Reading) -> bool:
     """Whether the gradients that a program reads by name are there, unless it clears them."""
     if re.search(r"zero_grad\(|\.grad\s*=|del ", after.source):
         return True
+    frozen = re.search(r"requires_grad(_\(| *= *)False", after.source)
     lines = after.source.split("\n")
     printed = [lines[n - 1] for n, text in after.trace.prints if "None" in text.split()]
-    if any(".grad" in line for line in printed) and "None" not in before.outcome.printed.split():
+    read = any(".grad" in line for line in printed) and not frozen
+    if read and "None" not in before.outcome.printed.split():
         return False
     scope = after.outcome.scope
     for node in ast.walk(Text(after.source).tree):
@@ -305,12 +350,20 @@ def assigned(reading: Reading, name: str) -> int:
 def no_new_warnings(before: Reading, after: Reading) -> bool:
     """Whether a change brings no warning that the program did not have.
 
-    An optimiser that evaluates a closure warns of its own conversion of the loss.
+    One of a number that is read from a tensor is no matter: an optimiser that evaluates a closure
+    warns so of itself, and a line that the program had did not come to it.
     """
-    old = {w.message for w in before.outcome.warnings}
-    new = [w.message for w in after.outcome.warnings if w.message not in old]
-    new = [m for m in new if "deprecated" not in m]
-    return all("def closure" in after.source and m.startswith("Converting") for m in new)
+    old, lines = {w.message for w in before.outcome.warnings}, before.source.split("\n")
+    new = [w for w in after.outcome.warnings if w.message not in old]
+    new = [w for w in new if "deprecated" not in w.message]
+    read = ["def closure" in after.source or line_at(after, w.line) in lines for w in new]
+    return all(r and w.message.startswith("Converting") for r, w in zip(read, new))
+
+
+def line_at(reading: Reading, line: int) -> str:
+    """A line of a program."""
+    lines = reading.source.split("\n")
+    return lines[line - 1] if 0 < line <= len(lines) else ""
 
 
 FLAT = re.compile(r"(Round|Sign|Sgn|Floor|Ceil|Trunc|Heaviside)Backward")

@@ -237,6 +237,37 @@ def holds_tensors(case: Case) -> Iterator[Proposal]:
         yield case.appended(holder, "[0]")
 
 
+def paired_items(case: Case) -> Iterator[Proposal]:
+    """What a loop is after that goes through pairs, and has one name for both of them."""
+    inner = [*case.of_type(ast.comprehension), *case.around(case.statement)]
+    for node in [n for n in inner if isinstance(n, ast.For | ast.comprehension)]:
+        pairs = method(node.iter)
+        if isinstance(node.target, ast.Tuple):
+            yield from _counted(case, node)
+        if not isinstance(node.target, ast.Name):
+            continue
+        if pairs in ("named_parameters", "named_modules", "named_children", "named_buffers"):
+            why = f"{pairs}() gives pairs: a name, and what it is the name of."
+            yield case.renamed_to(node.iter, pairs.removeprefix("named_"), why=why)
+        if pairs == "items":
+            why = "items() gives pairs: a key, and its value."
+            yield case.renamed_to(node.iter, "values", why=why)
+        if pairs == "enumerate" and isinstance(node.iter, ast.Call):
+            why = "enumerate gives pairs: a number, and the item."
+            yield case.replaced(node.iter, case.of(node.iter.args[0]), why=why)
+
+
+def _counted(case: Case, loop: ast.For | ast.comprehension) -> Iterator[Proposal]:
+    """for x, y in loader, for the x, y in enumerate(loader) whose x is a number."""
+    names, counter = elements(loop.target), loop.iter
+    held = case.value(names[-1]) if len(names) == 2 else None
+    used = any(dotted(n) == dotted(names[0]) for n in case.of_type(ast.Name))
+    pair = isinstance(held, list | tuple) and len(held) == 2
+    if method(counter) == "enumerate" and isinstance(counter, ast.Call) and pair and used:
+        why = "enumerate gives pairs: a number, and the item, which is a pair itself."
+        yield case.replaced(counter, case.of(counter.args[0]), why=why)
+
+
 def item_of_dict(case: Case) -> Iterator[Proposal]:
     """g[k] for g, in a line that goes through the names of dicts."""
     inner = [*case.of_type(ast.comprehension), *case.around(case.statement)]
@@ -257,6 +288,15 @@ def values_of_dict(case: Case) -> Iterator[Proposal]:
     for node in given:
         if isinstance(case.value(node), dict):
             yield case.appended(node, ".values()")
+    yield from _unpacked_dict(case)
+
+
+def _unpacked_dict(case: Case) -> Iterator[Proposal]:
+    """a, b = net(x).values() where net gives a dict: taken apart it gives its names."""
+    for name in case.of_type(ast.Name):
+        for built in case.makers(name)[:1] if isinstance(case.value(name), str) else ():
+            if isinstance(built.targets[0], ast.Tuple) and isinstance(built.value, ast.Call):
+                yield case.appended(built.value, ".values()")
 
 
 def _returned_pair(case: Case, node: ast.expr) -> bool:
@@ -290,20 +330,29 @@ def named_pair(case: Case) -> Iterator[Proposal]:
                 yield from first_output(case, name)
             by_grad = isinstance(built.value, ast.Call) and case.is_grad(built.value)
             if by_grad and isinstance(value, tuple) and len(value) == 1:
-                why = "torch.autograd.grad gives a tuple, of one gradient for each input."
-                yield case.appended(built.value, "[0]", why=why)
+                yield from _only_gradient(case, built.value)
     yield from meant_part(case)
+    end = ".indices" if "argument 'ind" in case.message else ".values"
     for call in case.calls("max", "min", "median", "mode", "topk", "sort", "kthvalue"):
-        yield case.appended(call, ".values")
+        yield case.appended(call, end)
     for name in case.of_type(ast.Name):
         held = case.value(name)
         if isinstance(held, Instance) and held.cls.name.startswith("torch.return_types"):
-            yield case.appended(name, ".values")
+            yield case.appended(name, end)
     for node in case.attributes():
         for built in case.makers(node.value):
             if isinstance(built.value, ast.Call):
-                yield case.appended(built.value, ".values")
-        yield case.first(node, ".values")
+                yield case.appended(built.value, end)
+        yield case.first(node, end)
+
+
+def _only_gradient(case: Case, call: ast.Call) -> Iterator[Proposal]:
+    """The one gradient of a tuple; with its graph, where a later backward pass comes from it."""
+    why = "torch.autograd.grad gives a tuple, of one gradient for each input."
+    if case.feeds_backward(call) and not keyword(call, "create_graph"):
+        edits = case.with_keyword(call, "create_graph", "True"), case.adding(call, "[0]")
+        yield case.proposal(*edits, why=why, note="The gradient is differentiated again.")
+    yield case.appended(call, "[0]", why=why)
 
 
 def meant_part(case: Case) -> Iterator[Proposal]:

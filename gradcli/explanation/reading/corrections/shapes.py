@@ -22,6 +22,7 @@ from .nodes import (
     owner,
     size,
     target_of,
+    value_of,
     within,
 )
 from .text import Edit
@@ -60,8 +61,9 @@ def other_factors(case: Case, products: list[ast.BinOp]) -> Iterator[Proposal]:
         for factor in (node.right, node.left):
             if isinstance(factor, ast.Call):  # as a whole, not what is in it
                 yield case.appended(factor, ".T")
+    inputs = [case.of(a) for call, _ in case.calls_of_modules for a in call.args]
     for operand, tensor in case.tensors:
-        if tensor.ndim == 2:
+        if tensor.ndim == 2 and case.of(operand) not in inputs:
             yield case.appended(operand, ".T")
     for node in products:
         yield case.replaced(node.right, f"{case.operand(node.right)}.T")
@@ -84,6 +86,18 @@ def quadratic_form(case: Case, product: ast.BinOp) -> Iterator[Proposal]:
             rows = f"{case.of(x)} @ {case.of(inner.right)}"  # type: ignore[attr-defined]
             new = f"(({rows}) * {case.of(x)}).sum(-1)"
             yield case.replaced(product, new, note="The quadratic form of each row.")
+
+
+def column_of_vector(case: Case) -> Iterator[Proposal]:
+    """cholesky_solve(b.unsqueeze(1), L).squeeze(1) for a vector b."""
+    for call in case.calls("cholesky_solve", "solve_triangular", "lu_solve", "lstsq"):
+        for given in [a for a in call.args if len(case.shape(a) or ()) == 1]:
+            why = "It takes a matrix of right sides: a vector is one column."
+            outer = case.parents.get(call)
+            column = case.appending(given, ".unsqueeze(1)")
+            if not (isinstance(outer, ast.Attribute) and outer.attr == "squeeze"):
+                yield case.proposal(column, case.adding(call, ".squeeze(1)"), why=why)
+            yield case.proposal(column, why=why)
 
 
 def written_batch(case: Case) -> Iterator[Proposal]:
@@ -143,6 +157,10 @@ def general_product(case: Case) -> Iterator[Proposal]:
         if len(matrices) == 3 and vectors == (matrices[0], matrices[2]):
             note = "Each matrix of the batch is multiplied with one row, as a column."
             yield case.appended(operands(call)[1], ".unsqueeze(-1)", note=note)
+        if len(vectors) == 3 and matrices == vectors[:2]:
+            note = "Each row is multiplied with the matrix of its own sample."
+            row = case.appending(operands(call)[0], ".unsqueeze(1)")
+            yield case.proposal(row, case.adding(call, ".squeeze(1)"), note=note)
     for call in case.calls("outer", "ger"):
         edits = [case.appending(a, ".flatten()") for a in call.args if len(case.shape(a) or ()) > 1]
         yield from case.change(*edits)
@@ -164,10 +182,12 @@ def broadcast(case: Case) -> Iterator[Proposal]:
     yield from for_each_sample(case)
     yield from transposed_matrices(case)
     yield from padding_mask(case)
+    yield from noise_of_shape(case)
     yield from leading_sizes(case)
     yield from reduced_with_keepdim(case)
     yield from as_column(case)
     yield from each_with_each(case)
+    yield from compared_sets(case)
     yield from longer_default(case)
     yield from encoded_classes(case)
     yield from part_of_square(case)
@@ -180,6 +200,7 @@ def broadcast(case: Case) -> Iterator[Proposal]:
     yield from strided_shortcut(case)
     yield from projected_shortcut(case)
     yield from same_sizes(case, parameters=True)
+    yield from part_of_buffer(case)
     nodes = list(dict.fromkeys([*case.operands, *case.sides]))
     for node in nodes:
         yield from _fitted(case, node)
@@ -252,6 +273,35 @@ def part_of_square(case: Case) -> Iterator[Proposal]:
             first = ":, " * (tensor.ndim - 2)
             note = f"The first {less} of {more} places: the sequence has no more."
             yield case.appended(node, f"[{first}:{k}, :{k}]", note=note)
+
+
+def noise_of_shape(case: Case) -> Iterator[Proposal]:
+    """torch.randn(5, 8) for a torch.randn(5) that is added to a matrix of 5 rows."""
+    for node in case.of_type(ast.BinOp):
+        for side, other in ((node.left, node.right), (node.right, node.left)):
+            held, whole = case.shape(side) or (), case.shape(other) or ()
+            drawn = calls_in(case.made(side), "randn", "rand") if len(held) == 1 else []
+            if len(drawn) == 1 and whole[:1] == held and len(drawn[0].args) == 1:
+                sizes = ", ".join(map(str, whole[1:]))
+                note = f"Each element of {case.of(other)} has a random number of its own."
+                edit = case.adding(drawn[0].args[0], f", {sizes}")
+                yield case.proposal(edit, note=note, reprints=True)
+
+
+def part_of_buffer(case: Case) -> Iterator[Proposal]:
+    """self.pe[:, : x.shape[1]] for a tensor of a module that is made for longer sequences."""
+    for node in case.of_type(ast.BinOp):
+        for side, other in ((node.left, node.right), (node.right, node.left)):
+            held, beside = case.shape(side) or (), case.shape(other) or ()
+            pairs = [*zip(reversed(held), reversed(beside))]
+            longer = [k for k, (m, n) in enumerate(pairs, 1) if m > n > 1]
+            others = [k for k, (m, n) in enumerate(pairs, 1) if m != n and 1 not in (m, n)]
+            if not dotted(side).startswith("self.") or len(longer) != 1 or longer != others:
+                continue
+            first = ":, " * (len(held) - longer[0])
+            size = f"{case.operand(other)}.shape[{len(beside) - longer[0]}]"
+            note = "The first places: the sequence has no more."
+            yield case.appended(side, f"[{first}: {size}]", note=note)
 
 
 def padded_output(case: Case) -> Iterator[Proposal]:
@@ -414,6 +464,28 @@ def each_with_each(case: Case) -> Iterator[Proposal]:
                 edits.append(case.replacing(dims[0], "-1"))
         note = "Rows are those of the first, columns those of the second."
         yield case.proposal(*edits, note=note)
+
+
+def compared_sets(case: Case) -> Iterator[Proposal]:
+    """cosine_similarity(a.unsqueeze(1), b, dim=-1), cdist(a, b): each of the one with each of the
+    other, for two sets of several sizes.
+    """
+    for call in case.calls("cosine_similarity", "pairwise_distance"):
+        a, b = [case.shape(x) or () for x in (*call.args, None, None)][:2]
+        if not len(a) == len(b) == 2 or a[1] != b[1] or a[0] == b[0]:
+            continue
+        note = "Rows are those of the first, columns those of the second."
+        if method(call) == "pairwise_distance" and len(call.args) == 2 and not call.keywords:
+            yield case.replaced(call.func, "torch.cdist", note=note)
+        else:
+            edits = case.appending(call.args[0], ".unsqueeze(1)"), _dim(case, call)
+            yield from case.change(*edits, note=note)
+
+
+def _dim(case: Case, call: ast.Call) -> Edit:
+    """The last dimension for the one that a function of two tensors goes along."""
+    given = argument(call, 2, "dim")
+    return case.with_keyword(call, "dim", "-1") if given is None else case.replacing(given, "-1")
 
 
 def reduced_with_keepdim(case: Case) -> Iterator[Proposal]:
@@ -660,6 +732,17 @@ def _cropped(case: Case) -> str:
         return ""
     parts = [f":{places[d]}" if d in larger else ":" for d in range(larger[0] + 1)]
     return f"[{', '.join(parts)}]"
+
+
+def equation_first(case: Case) -> Iterator[Proposal]:
+    """einsum("ij,jk->ik", a, b) for einsum(a, b, "ij,jk->ik")."""
+    for call in case.calls("einsum"):
+        texts = [a for a in call.args if isinstance(value_of(a), str)]
+        if len(texts) == 1 and call.args[0] is not texts[0]:
+            others = [a for a in call.args if a is not texts[0]]
+            given = ", ".join(map(case.of, [*texts, *others]))
+            why = "einsum takes the equation first, and then the operands."
+            yield case.proposal(case.spanning(call.args, given), why=why)
 
 
 def letters(case: Case) -> Iterator[Proposal]:
