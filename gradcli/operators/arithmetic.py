@@ -13,7 +13,7 @@ from .leaves import zeros
 from .precision import floats
 
 
-@elementwise(lambda a, b: a + b, spelling="{0} + {1}", bounds=added, finite=True)
+@elementwise(lambda a, b: a + b, spelling="{0} + {1}", bounds=added, finite=True, exact="all")
 def add(g, y, a, b):
     """Sum of two tensors."""
     return g, g
@@ -26,13 +26,16 @@ def add(g, y, a, b):
     takes="no masks",
     bounds=subtracted,
     finite=True,
+    exact="all",
 )
 def sub(g, y, a, b):
     """Difference of two tensors."""
     return g, -g
 
 
-@elementwise(lambda a, b: a * b, spelling="{0} * {1}", aliases=("multiply",), finite=True)
+@elementwise(
+    lambda a, b: a * b, spelling="{0} * {1}", aliases=("multiply",), finite=True, exact="all"
+)
 def mul(g, y, a, b):
     """Product, element by element."""
     return g * b, g * a
@@ -51,6 +54,7 @@ def _by_reciprocal(a, b):
     aliases=("divide", "true_divide"),
     with_graph=_by_reciprocal,
     saved=(AGAIN,),
+    exact="all",
 )
 def div(g, y, a, b):
     """Quotient, element by element."""
@@ -60,7 +64,9 @@ def div(g, y, a, b):
     return g / b, -g * ((a / b) / b)
 
 
-@elementwise(lambda x: -x, spelling="-{0}", aliases=("negative",), takes="no masks", finite=True)
+@elementwise(
+    lambda x: -x, spelling="-{0}", aliases=("negative",), takes="no masks", finite=True, exact="all"
+)
 def neg(g, y, x):
     """Minus x."""
     return -g
@@ -74,6 +80,7 @@ def nonzero_divisor(a, b):
     return b
 
 
+WHOLE_POWERS = (-2, -1, 0, 1, 2, 3)  # exponents of powers that are multiplied out
 SHORT_POWERS = {
     3: lambda a: a * a * a,  # quicker
     -0.5: lambda a: 1 / np.sqrt(a),  # nan at -inf, as in PyTorch
@@ -108,6 +115,10 @@ def _pow(a, b):
     return (np.float_power if np.any(np.equal(b, 0.5)) else np.power)(a, b)
 
 
+def _multiplied_out(y, a, b):
+    return "all" if b.op.name == "constant" and b.attrs["value"] in WHOLE_POWERS else ""
+
+
 @elementwise(
     _pow,
     symbolic=elements.power,
@@ -115,6 +126,7 @@ def _pow(a, b):
     domain=(0.2, 2.0),
     caveat="to the base 0 where the exponent is 0; to the exponent nan where the base is below 0",
     takes="numbers",
+    exact=_multiplied_out,
 )
 def pow(g, y, a, b):
     """a to the power of b."""
@@ -147,6 +159,7 @@ def _is_constant(x: Node) -> bool:
     examples=(("x * (x.detach() // 2)", "x=2x3"),),
     caveat="PyTorch has no derivative for it",
     takes="numbers",
+    exact="all",
 )
 def floor_divide(g, y, a, b):
     """Quotient rounded down."""
@@ -169,6 +182,7 @@ def _remainder(a, b):
     without_derivative=lambda a, b: ("b",) if _is_constant(a) else (),
     zero_second_derivative=("b",),
     takes="numbers",
+    exact="all",
 )
 def remainder(g, y, a, b):
     """What is left of a after division by b, with the sign of b."""
@@ -185,6 +199,7 @@ def remainder(g, y, a, b):
     numpy="np.abs",
     bounds=NOT_NEGATIVE,
     takes="numbers",
+    exact="all",
 )
 def abs(g, y, x):
     """Distance from 0."""
@@ -203,7 +218,8 @@ def steps(numeric, symbolic, caveat, kink, **fields):
             named.__doc__,
             named.__module__,
         )
-        return elementwise(numeric, symbolic=symbolic, caveat=caveat, kink=kink, **fields)(rule)
+        known = {"symbolic": symbolic, "caveat": caveat, "kink": kink, "exact": "all"}
+        return elementwise(numeric, **known, **fields)(rule)
 
     return declare
 
@@ -228,6 +244,7 @@ def sign(x):
     symbolic=sign.symbolic,
     torch=None,
     expand=sign,
+    exact="all",
 )
 def side(g, y, x):
     """The sign of x in a gradient: its own gradient of 0 stays 0 times infinity."""
@@ -275,6 +292,7 @@ def round(x):
     index=lambda lower, i, x: x**2,
     numpy="np.square",
     bounds=NOT_NEGATIVE,
+    exact="all",
 )
 def square(g, y, x):
     """x times itself."""
@@ -288,6 +306,7 @@ def square(g, y, x):
     domain=(0.5, 2.0),
     index=lambda lower, i, x: 1 / x,
     numpy="1 / {0}",
+    exact="all",
 )
 def reciprocal(g, y, x):
     """1 / x."""
@@ -304,6 +323,7 @@ def reciprocal(g, y, x):
     examples=(("x.double()", "x=2x3"),),
     index=lambda lower, i, x: lower.of(x, i),
     numpy="{0}.astype(float)",
+    exact="all",
 )
 def double(g, y, x):
     """As floating-point numbers."""

@@ -31,6 +31,7 @@ def _softmax(x, *, dim):
     order="x dim dtype",
     bounds=PROBABILITY,
     takes="floats",
+    exact="all",
 )
 def softmax(g, y, x, *, dim):
     """exp(x), scaled to sum to 1 along dim."""
@@ -57,6 +58,7 @@ def _log_softmax(x, *, dim):
     numpy="scipy.special.log_softmax({0}, axis={dim})",
     order="x dim dtype",
     takes="floats",
+    exact="all",
 )
 def log_softmax(g, y, x, *, dim):
     """Logarithm of softmax, computed without overflow."""

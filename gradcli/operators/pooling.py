@@ -214,6 +214,7 @@ def _maximum(name, n, counts, places, attributes, sentence, examples):
         examples=examples,
         saved=(..., "input"),
         zero_second_derivative=True,
+        exact="all",
     )(meaning)
 
 
