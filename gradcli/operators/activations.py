@@ -127,7 +127,6 @@ def _not_negative(*, lambd):
     numpy="{0} - np.clip({0}, -{lambd}, {lambd})",
     canonical_attributes=_not_negative,
     takes="floats",
-    exact="all",
 )
 def softshrink(g, y, x, *, lambd=0.5):
     """x moved towards 0 by lambd, and 0 where it is nearer than that."""

@@ -105,9 +105,14 @@ def _vector_exp(x: Any) -> Any:
     return np.where(x < SMALLEST, np.float32(0), np.where(x > LARGEST, np.float32(np.inf), result))
 
 
+def _in_vectors(size: int) -> int:
+    """How many of so many elements fill pairs of vectors."""
+    return size // (4 * LANES) * 4 * LANES
+
+
 def _exp_by_vectors(x: Any) -> Any:
     """That exponential for what fills pairs of vectors, the other one for the rest."""
-    whole = np.size(x) // (4 * LANES) * 4 * LANES
+    whole = _in_vectors(np.size(x))
     if not whole:
         return _exp(x)
     flat = x.ravel()
@@ -140,6 +145,12 @@ def total(x: Any, axis: tuple[int, ...], keepdims: bool = False) -> Any:
 def sum_to_size(x: Any, *, shape: tuple[int, ...]) -> Any:
     """The sum along the dimensions that broadcasting has added or widened."""
     return total(x, summed_axes(x.shape, shape), keepdims=True).reshape(shape)
+
+
+@_kernel("nansum")
+def nansum(x: Any, *, dim: Any, keepdim: bool) -> Any:
+    """The sum along dimensions of what is a number."""
+    return total(np.where(np.isnan(x), np.float32(0), x), axes(dim, np.ndim(x)), keepdim)
 
 
 @_kernel("mean")
@@ -777,10 +788,12 @@ def _huber_loss_back(
 def _smooth_l1_loss_back(
     g: Any, x: Any, target: Any, y: Any, *, reduction: str, beta: float
 ) -> Any:
-    """What a mean divides by is multiplied in first."""
-    apart, limit = x - target, np.float32(beta)
-    slope = np.where(np.abs(apart) < limit, apart / limit, np.sign(apart))
-    return _share(x, reduction) * slope * g
+    """The same; what does not fill vectors is divided by beta last, in double precision."""
+    share, apart, limit = _share(x, reduction), x - target, np.float32(beta)
+    in_vectors = np.arange(x.size) < _in_vectors(x.size)
+    last = (_double(share * apart * g) / beta).astype(np.float32)
+    inside = np.where(in_vectors.reshape(x.shape), share * (apart / limit) * g, last)
+    return np.where(np.abs(apart) < limit, inside, share * np.sign(apart) * g)
 
 
 def _share(x: Any, reduction: str) -> Any:
