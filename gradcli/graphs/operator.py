@@ -52,6 +52,7 @@ Meaning = Callable[..., Any]  # from nodes to nodes
 Count = Callable[..., int]  # from shapes
 Names = Collection[str] | Callable[..., Collection[str]]  # of inputs
 Between = Literal["", "smooth", "sloped"]
+Exact = Literal["", "value", "all"]
 Words = str | Callable[..., str] | None  # the spelling in other libraries
 
 
@@ -218,6 +219,12 @@ class Operator:
     digits: Literal["", "vary", "single"] = ""
     """Which digits of PyTorch's results differ: "vary": those of the value depend on whether a
     gradient is requested; "single": a number in the gradient is rounded to single precision.
+    """
+
+    exact: Exact | Callable[..., Exact] = ""
+    """Which results in single precision are PyTorch's to the last digit: "value"; "all": the value
+    and the gradients; "": unknown; or (y, *inputs, **attrs) -> that. An operator that only moves
+    elements is exact.
     """
 
     # ---- typical shapes --------------------------------------------------------------------------
@@ -404,6 +411,15 @@ class Operator:
     def inputs_with_zero_second_derivative(self, node: Node) -> dict[str, Node]:
         """The inputs of `node`, by name, whose gradient has a derivative of 0 in PyTorch."""
         return self._inputs_named(self.zero_second_derivative, node)
+
+    def is_exact(self, node: Node, *, back: bool) -> bool:
+        """Whether the value of `node`, or its gradients, are PyTorch's to the last digit in single
+        precision.
+        """
+        exact = self.exact
+        if callable(exact):
+            exact = exact(node, *node.inputs, **node.attrs)
+        return exact == "all" or (exact == "value" and not back)
 
     def refused_again(self, node: Node) -> str | None:
         """PyTorch's error message when the gradient of `node` is differentiated, or None."""

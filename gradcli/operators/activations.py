@@ -38,6 +38,7 @@ SELU_ALPHA, SELU_SCALE = 1.6732632423543772, 1.0507009873554805
     jax="jax.nn.hard_sigmoid",
     order="x inplace",
     takes="floats",
+    exact="all",
 )
 def hardsigmoid(g, y, x):
     """(x + 3) / 6, held between 0 and 1: sigmoid made of lines."""
@@ -56,6 +57,7 @@ def hardsigmoid(g, y, x):
     jax="jax.nn.hard_swish",
     order="x inplace",
     takes="floats",
+    exact="all",
 )
 def hardswish(g, y, x):
     """x * hardsigmoid(x)."""
@@ -80,6 +82,7 @@ def _hardtanh(x, *, min_val, max_val):
     numpy="np.clip({0}, {min_val}, {max_val})",
     order="x min_val max_val inplace",
     takes="numbers",
+    exact="all",
 )
 def hardtanh(g, y, x, *, min_val=-1.0, max_val=1.0):
     """x, held between min_val and max_val."""
@@ -101,6 +104,7 @@ def relu6(input, inplace=False):
     examples=(("hardshrink(x)", "x=2x3"), ("hardshrink(x, 1.0)", "x=3")),
     saved=("input",),
     takes="floats",
+    exact="all",
 )
 def hardshrink(input, *, lambd=0.5):
     """x, but 0 between -lambd and lambd."""
@@ -138,6 +142,7 @@ def softshrink(g, y, x, *, lambd=0.5):
     saved=("input",),
     order="input threshold value inplace",
     takes="numbers",
+    exact="all",
 )
 def threshold(input, *, threshold, value):
     """x where it is above the threshold, otherwise value."""
@@ -188,6 +193,7 @@ def prelu_kernel(g, y, x, slope):
     zero_second_derivative=True,
     examples=(("prelu(x, a)", "x=2x3,a=3"), ("prelu(x, a)", "x=3,a=1")),
     takes="floats of one kind",
+    exact="all",
 )
 def prelu(input, weight):
     """x where it is above 0, otherwise weight * x; one weight for all, or one for each channel."""
@@ -366,6 +372,7 @@ def gelu(g, y, x, *, approximate="none"):
     examples=(("softsign(x)", "x=3"), ("softsign(x)", "x=2x3")),
     takes="numbers",
     saved=(..., INTERMEDIATE),
+    exact="all",
 )
 def softsign(input):
     """x / (|x| + 1): as tanh, but slower on its way to -1 and 1."""

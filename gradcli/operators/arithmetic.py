@@ -13,7 +13,7 @@ from .leaves import zeros
 from .precision import floats
 
 
-@elementwise(lambda a, b: a + b, spelling="{0} + {1}", bounds=added, finite=True)
+@elementwise(lambda a, b: a + b, spelling="{0} + {1}", bounds=added, finite=True, exact="all")
 def add(g, y, a, b):
     """Sum of two tensors."""
     return g, g
@@ -26,6 +26,7 @@ def add(g, y, a, b):
     takes="no masks",
     bounds=subtracted,
     finite=True,
+    exact="all",
 )
 def sub(g, y, a, b):
     """Difference of two tensors."""
@@ -43,6 +44,7 @@ def _with_numbers(*read):
     aliases=("multiply",),
     finite=True,
     saved=_with_numbers(...),
+    exact="all",
 )
 def mul(g, y, a, b):
     """Product, element by element."""
@@ -62,6 +64,7 @@ def _by_reciprocal(a, b):
     aliases=("divide", "true_divide"),
     with_graph=_by_reciprocal,
     saved=_with_numbers(AGAIN),
+    exact="all",
 )
 def div(g, y, a, b):
     """Quotient, element by element."""
@@ -71,7 +74,9 @@ def div(g, y, a, b):
     return g / b, -g * ((a / b) / b)
 
 
-@elementwise(lambda x: -x, spelling="-{0}", aliases=("negative",), takes="no masks", finite=True)
+@elementwise(
+    lambda x: -x, spelling="-{0}", aliases=("negative",), takes="no masks", finite=True, exact="all"
+)
 def neg(g, y, x):
     """Minus x."""
     return -g
@@ -85,6 +90,7 @@ def nonzero_divisor(a, b):
     return b
 
 
+WHOLE_POWERS = (-2, -1, 0, 1, 2, 3)  # exponents of powers that are multiplied out
 SHORT_POWERS = {
     3: lambda a: a * a * a,  # quicker
     -0.5: lambda a: 1 / np.sqrt(a),  # nan at -inf, as in PyTorch
@@ -125,6 +131,10 @@ def _saved_of_power(y, a, b):
     return ("b", "output") if _is_constant(a) else ("a", "b", "output")
 
 
+def _multiplied_out(y, a, b):
+    return "all" if b.op.name == "constant" and b.attrs["value"] in WHOLE_POWERS else ""
+
+
 @elementwise(
     _pow,
     symbolic=elements.power,
@@ -134,6 +144,7 @@ def _saved_of_power(y, a, b):
     "the exponent it is nan where the base is negative",
     takes="numbers",
     saved=_saved_of_power,
+    exact=_multiplied_out,
 )
 def pow(g, y, a, b):
     """a to the power of b."""
@@ -166,6 +177,7 @@ def _is_constant(x: Node) -> bool:
     examples=(("x * (x.detach() // 2)", "x=2x3"),),
     caveat="PyTorch has no derivative for it",
     takes="numbers",
+    exact="all",
 )
 def floor_divide(g, y, a, b):
     """The quotient rounded down."""
@@ -188,6 +200,7 @@ def _remainder(a, b):
     without_derivative=lambda a, b: ("b",) if _is_constant(a) else (),
     zero_second_derivative=("b",),
     takes="numbers",
+    exact="all",
 )
 def remainder(g, y, a, b):
     """What is left of a after division by b, with the sign of b."""
@@ -204,6 +217,7 @@ def remainder(g, y, a, b):
     numpy="np.abs",
     bounds=NOT_NEGATIVE,
     takes="numbers",
+    exact="all",
 )
 def abs(g, y, x):
     """Absolute value."""
@@ -222,7 +236,8 @@ def piecewise_constant(numeric, symbolic, caveat, kink, **fields):
             named.__doc__,
             named.__module__,
         )
-        return elementwise(numeric, symbolic=symbolic, caveat=caveat, kink=kink, **fields)(rule)
+        known = {"symbolic": symbolic, "caveat": caveat, "kink": kink, "exact": "all"}
+        return elementwise(numeric, **known, **fields)(rule)
 
     return declare
 
@@ -247,6 +262,7 @@ def sign(x):
     symbolic=sign.symbolic,
     torch=None,
     expand=sign,
+    exact="all",
 )
 def sign_in_gradient(g, y, x):
     """The sign of x in a gradient; its own gradient is 0, even if the upstream one is infinite."""
@@ -294,6 +310,7 @@ def round(x):
     index=lambda lower, i, x: x**2,
     numpy="np.square",
     bounds=NOT_NEGATIVE,
+    exact="all",
 )
 def square(g, y, x):
     """x times itself."""
@@ -307,6 +324,7 @@ def square(g, y, x):
     domain=(0.5, 2.0),
     index=lambda lower, i, x: 1 / x,
     numpy="1 / {0}",
+    exact="all",
 )
 def reciprocal(g, y, x):
     """1 / x."""
@@ -323,6 +341,7 @@ def reciprocal(g, y, x):
     examples=(("x.double()", "x=2x3"),),
     index=lambda lower, i, x: lower.of(x, i),
     numpy="{0}.astype(float)",
+    exact="all",
 )
 def double(g, y, x):
     """As floating-point numbers."""

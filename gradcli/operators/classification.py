@@ -58,6 +58,7 @@ def _kept_of_classes(y, input, target, weight, *, ignore_index, label_smoothing,
     saved=_kept_of_labels,
     zero_second_derivative=True,
     takes="floats of one kind",
+    exact="all",
 )
 def nll_loss(input, target, weight=None, *, ignore_index=-100, reduction="mean"):
     """Minus the entry of input that each label in target picks, weighted, reduced."""

@@ -116,6 +116,7 @@ def _kept(mask, x):
     ),
     numpy="np.where",
     bounds=either,
+    exact="all",
 )
 def where(g, y, condition, input, other):
     """input where the condition holds, otherwise other."""
@@ -142,6 +143,7 @@ def _extremum(name, symbol, sentence, bounds):
         kink=lambda y, a, b: a.eq(b),
         caveat="at a tie PyTorch gives each side half of the gradient",
         numpy=f"np.{name}",
+        exact="all",
     )(rule)
 
 
@@ -201,6 +203,7 @@ def _narrower(x, low=None, high=None):
     ),
     without_derivative=_narrower,
     bounds=clamped,
+    exact="all",
 )
 def clamp(g, y, x, min=None, max=None):
     """x, moved to the nearest bound where it lies outside."""

@@ -231,6 +231,7 @@ def _short(y, x1, x2, *, dim, eps):
     caveat="the gradient flows through a length below eps as if it were not held there",
     takes="floats",
     saved=(..., INTERMEDIATE),
+    exact="all",
 )
 def cosine_similarity(x1, x2, *, dim=1, eps=1e-08):
     """The cosine of the angle between vectors along dim, whose lengths are held above eps."""

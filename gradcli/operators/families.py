@@ -25,6 +25,8 @@ def operator(**fields):
     """An operator of no family."""
     if "expand" not in fields:
         fields.setdefault("flops", one_each)
+    if fields.get("flops") is none_at_all:
+        fields.setdefault("exact", "all")
     return lambda rule: Operator(rule, **fields)
 
 
@@ -231,7 +233,8 @@ def movement(value: Callable, *, shape: Callable, **fields):
     """Elements are moved, repeated or dropped: a linear map, whose rule is its transpose."""
     fields.setdefault("method", True)
     fields.setdefault("bounds", with_zero)
-    fields |= {"family": "movement", "dtype": "first", "flops": none_at_all, "finite": True}
+    fields |= {"family": "movement", "dtype": "first", "finite": True, "exact": "all"}
+    fields["flops"] = none_at_all
     return lambda rule: Operator(rule, shape=shape, value=value, **fields)
 
 
@@ -253,7 +256,7 @@ def overwriting(view: Callable, **fields):
             view(out, **where)[...] = src
             return out
 
-        own = {"shape": shape, "value": value, "dtype": "first", "method": True}
+        own = {"shape": shape, "value": value, "dtype": "first", "method": True, "exact": "all"}
         return Operator(rule, **own, flops=none_at_all, **fields)
 
     return declare

@@ -62,6 +62,7 @@ def _replaced(x, *, nan, posinf, neginf):
     caveat="what was replaced has gradient 0",
     examples=(("nan_to_num(1 / x)", "x=2x3"), ("x.nan_to_num(nan=1, posinf=2)", "x=3")),
     numpy="np.nan_to_num({0}, nan={nan}, posinf={posinf}, neginf={neginf})",
+    exact="all",
 )
 def nan_to_num(g, y, x, *, nan=None, posinf=None, neginf=None):
     """x with numbers for nan and infinities: 0 and the largest there are, or those given."""
@@ -77,6 +78,7 @@ def nan_to_num(g, y, x, *, nan=None, posinf=None, neginf=None):
     kink=lambda y, a, b: (a.eq(0), b.eq(0)),
     caveat="no derivative where a is 0, and a jump where b is: PyTorch takes 0",
     numpy="np.copysign",
+    exact="all",
 )
 def copysign(g, y, a, b):
     """a with the sign of b."""
@@ -92,6 +94,7 @@ def copysign(g, y, a, b):
     numpy="np.nextafter",
     jax="",
     takes="floats",
+    exact="all",
 )
 def nextafter(g, y, a, b):
     """The number beside a on the way to b."""
@@ -124,6 +127,7 @@ def frexp_exponent(x):
     "that power in single precision, so a derivative of 0 from 2**127 on, and inf below 2**-150",
     examples=(("frexp(x).mantissa", "x=2x3"), ("frexp(x)[0] * frexp(x)[1]", "x=3")),
     numpy="np.frexp({0})[0]",
+    exact="all",
 )
 def frexp_mantissa(x):
     """x over the power of 2 next above |x|."""

@@ -164,6 +164,7 @@ def _index_select(x, index, *, dim):
         ("x.index_select(0, tensor([2, 0, 2]))", "x=3x2"),
         ("index_select(x, -1, tensor([1]))", "x=2x3"),
     ),
+    exact="all",
 )
 def index_select(x, index, *, dim):
     """The slices along dim that index names."""
@@ -300,6 +301,7 @@ def check_view(size, stride, offset, limit):
         ("as_strided(x, (2, 2), (1, 1), 1)", "x=4"),
     ),
     saved=(),
+    exact="all",
 )
 def as_strided(x, *, size, stride, storage_offset=0):
     """A view with these strides."""
@@ -370,6 +372,7 @@ def _laid_back(g, y, x, *, dimension, size, step):
     examples=(("x.unfold(0, 2, 1)", "x=4"), ("x.unfold(1, 2, 2)", "x=2x5")),
     view=True,
     saved=(),
+    exact="all",
 )
 def unfold(x, *, dimension, size, step):
     """The windows of a size along a dimension, a step apart, as a new last dimension."""

@@ -25,6 +25,7 @@ def _as_wide(odd, value):
     masks=("odd",),
     torch=None,
     examples=(("unless(x > 5, x, 0.0)", "x=2x3"),),
+    exact="all",
 )
 def unless(g, y, odd, value, *, instead=nan, zero_slope=False):
     """value; `instead` where inf or nan would come out another way than in PyTorch, and with
@@ -42,6 +43,7 @@ def unless(g, y, odd, value, *, instead=nan, zero_slope=False):
     masks=("odd",),
     torch=None,
     examples=(("without_slope(x > 5, x)", "x=2x3"),),
+    exact="all",
 )
 def without_slope(g, y, odd, value):
     """value; where `odd` holds its slope is nan, as PyTorch's is that divides by 0 or by inf."""
@@ -58,6 +60,7 @@ def without_slope(g, y, odd, value):
     masks=("odd",),
     torch=None,
     examples=(("otherwise(x > 5, x, a)", "x=2x3,a=2x3"),),
+    exact="all",
 )
 def otherwise(g, y, odd, value, instead):
     """value; `instead` where PyTorch computes the same in another way, of other inf and nan."""
@@ -104,6 +107,7 @@ def still_zero(g, y, by):
     dtype="first",
     torch=None,
     examples=(("through(exp(x), exp(x))", "x=2x3"),),
+    exact="all",
 )
 def through(g, y, way, value):
     """value, differentiated as `way`, which is the same but where inf or nan would come out."""
@@ -127,6 +131,7 @@ def _refuse_where(value, odd, *, said, code):
     dtype="first",
     torch=None,
     examples=(("refuse_where(x, x > 5, said='too large')", "x=2x3"),),
+    exact="all",
 )
 def refuse_where(g, y, value, odd, *, said, code="arguments"):
     """value; an error that says `said` if odd holds anywhere, as PyTorch has one."""

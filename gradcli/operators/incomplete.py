@@ -89,6 +89,7 @@ UNDERIVED = NoRule("derivative for aten::heaviside is not implemented")
     "here; behind detach() it is a number",
     numpy="np.heaviside",
     takes="any of one kind",
+    exact="all",
 )
 def heaviside(g, y, x, values):
     """0 left of 0 and 1 right of it; at 0 the second number."""

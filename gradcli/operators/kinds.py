@@ -78,6 +78,7 @@ def _row_by_row(rows, x, **_):
     spelling="searchsorted({0}, {1}, right={right})",
     flops=lambda out, rows, x, **_: shapes.numel(x) * rows[-1].bit_length(),
     examples=(("x * searchsorted(tensor([0.0, 1.0]), x.detach())", "x=3"),),
+    exact="all",
 )
 def place_in_row(g, y, rows, x, *, right=False):
     """Where a number stands in a sorted row: how many are below it, or not above it, if right."""

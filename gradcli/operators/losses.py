@@ -267,6 +267,7 @@ def _held_above(x, *, min, least):
     domain=(0.2, 2.0),
     examples=(("held_above(x, min=0.1)", "x=2x3"),),
     bounds=lambda x, *, min, least: larger(x, (min, min)),
+    exact="all",
 )
 def held_above(g, y, x, *, min, least=None):
     """max(x, min), but with the gradient of x: what PyTorch clamps behind autograd's back; refused

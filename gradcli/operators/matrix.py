@@ -46,6 +46,17 @@ def _multiplied(a, b):
     return a * b if outer and a.dtype.kind == "f" else np.matmul(a, b)
 
 
+IN_ORDER = 4  # terms of a sum that a library of matrix products adds up one by one
+
+
+def added_in_order(*factors):
+    """How exact a product of matrices is: the lengths of its sums, in the backward pass too, are
+    the sizes of its factors.
+    """
+    short = all(len(x.shape) <= 2 and max(x.shape) <= IN_ORDER for x in factors)
+    return "all" if short else ""
+
+
 @operator(
     shape=shapes.matmul,
     value=_multiplied,
@@ -66,6 +77,7 @@ def _multiplied(a, b):
     flops=lambda out, a, b: 2 * shapes.numel(out) * a[-1],
     finite=True,
     numpy="{0} @ {1}",
+    exact=lambda y, a, b: added_in_order(a, b),
 )
 def matmul(g, y, a, b):
     """Matrix product over the last dimension of a and the last but one of b. Giles 2.2.2."""
@@ -99,6 +111,7 @@ def _product(name, ranks, sentence, examples):
         typical_inputs=("matrices",) if ranks == (2, 2) else (),
         takes="numbers of one kind",
         examples=examples,
+        exact=lambda y, a, b: added_in_order(a, b),
     )(meaning)
 
 
@@ -115,6 +128,7 @@ bmm = _product(
     aliases=("vdot",),
     takes="numbers of one kind",
     examples=(("dot(a, b)", "a=3,b=3"),),
+    exact=lambda y, a, b: added_in_order(a, b),
 )
 def dot(a, b):
     """Sum of the products of two vectors."""
@@ -138,6 +152,7 @@ def _dot_shape(a, b):
     examples=(("outer(a, b)", "a=2,b=3"),),
     flops=lambda out, a, b: shapes.numel(out),
     numpy="np.outer",
+    exact="all",
 )
 def outer(g, y, a, b):
     """Every product of an element of a and an element of b."""
@@ -155,6 +170,7 @@ def outer(g, y, a, b):
     flops=lambda out, s: min(s),
     numpy="np.trace",
     takes="numbers",
+    exact="all",
 )
 def trace(g, y, x):
     """Sum of the diagonal."""
@@ -165,6 +181,7 @@ def trace(g, y, x):
 @composite(
     examples=(("kron(a, b)", "a=2x3,b=2x2"), ("kron(a, b)", "a=2,b=3")),
     numpy="np.kron",
+    exact="value",
 )
 def kron(a, b):
     """Kronecker product: every element of a times the whole of b, laid side by side."""

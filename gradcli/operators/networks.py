@@ -19,6 +19,16 @@ def _softmax(x, *, dim):
     return out
 
 
+WIDE = 16  # numbers from which on PyTorch's sums of softmax depend on how many threads there are
+
+
+def _softmax_exact(y, x, *, dim):
+    axis = shapes.axis(dim, x.ndim)
+    if shapes.numel(x.shape[axis:]) <= WIDE:
+        return "all"
+    return "value" if axis == x.ndim - 1 else ""
+
+
 @operator(
     shape=same_with_axis,
     rows=rows_apart,
@@ -31,6 +41,7 @@ def _softmax(x, *, dim):
     order="x dim dtype",
     bounds=PROBABILITY,
     takes="floats",
+    exact=_softmax_exact,
 )
 def softmax(g, y, x, *, dim):
     """exp(x), scaled to sum to 1 along dim."""
@@ -57,6 +68,7 @@ def _log_softmax(x, *, dim):
     numpy="scipy.special.log_softmax({0}, axis={dim})",
     order="x dim dtype",
     takes="floats",
+    exact=lambda y, x, *, dim: "all" if shapes.axis(dim, x.ndim) == x.ndim - 1 else "",
 )
 def log_softmax(g, y, x, *, dim):
     """Logarithm of softmax, computed without overflow."""

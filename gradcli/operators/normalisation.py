@@ -64,6 +64,7 @@ def _kept_of_layers(y, x, weight, bias, *, normalized_shape, eps):
     order="input normalized_shape weight bias eps",
     whole=("normalized_shape",),
     takes="floats of one kind",
+    exact="value",
 )
 def layer_norm(input, weight=None, bias=None, *, normalized_shape, eps=1e-05):
     """input scaled to mean 0 and variance 1 over its last dimensions, then * weight + bias."""

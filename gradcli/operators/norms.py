@@ -82,6 +82,7 @@ def _corner(y, x, *, dim, keepdim, ord):
     saved=(..., "output"),
     bounds=NOT_NEGATIVE,
     takes="floats",
+    exact=lambda y, x, *, ord, **_: "all" if ord in (2, np.inf) else "",
 )
 def vector_norm(g, y, x, dim, *, ord=2):
     """(sum of |x|**ord) ** (1/ord); the Euclidean length for ord = 2."""

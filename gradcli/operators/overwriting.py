@@ -124,6 +124,7 @@ def _write_strided(out, src, size, stride, offset):
     method=True,
     numbers=True,
     examples=(("masked_fill(x, x > 0.5, v)", "x=2x3,v=()"), ("x.masked_fill(x < 0, 10)", "x=3")),
+    exact="all",
 )
 def masked_fill(input, mask, value):
     """input with one value where the mask holds."""
@@ -144,6 +145,7 @@ def masked_fill(input, mask, value):
     examples=(("x.masked_scatter(tensor([True, False, True]), v)", "x=2x3,v=4"),),
     saved=("mask",),
     takes="any of one kind",
+    exact="all",
 )
 def masked_scatter(input, mask, source):
     """input with the elements of source, in their order, where the mask holds."""

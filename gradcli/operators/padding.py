@@ -35,6 +35,7 @@ def _kept(y, input, *, mode, **_):
         ("pad(x, (1, -1), mode='replicate')", "x=2x3"),
         ("pad(x, (1, 2), mode='circular')", "x=2x3"),
     ),
+    exact="all",
 )
 def pad(input, *, pad, mode="constant", value=None):
     """Elements put before and after the last dimensions, last dimension first; below 0, cut off."""

@@ -110,6 +110,7 @@ def _first(name, symbol, relation, sentence):
         kink=lambda y, a, b: a.eq(b),
         caveat="at a tie PyTorch gives the first the whole gradient",
         numpy=f"np.{name}",
+        exact="all",
     )(rule)
 
 
@@ -176,6 +177,7 @@ def _lerp(a, b, weight):
     numpy="{0} + {2} * ({1} - {0})",
     numbers=("weight",),
     takes="floats of one kind",
+    exact="all",
 )
 def lerp(g, y, input, end, weight):
     """The point between input and end, at weight on a way from 0 to 1."""
@@ -198,6 +200,7 @@ def _addcmul(a, b, c, *, value):
     order="input tensor1 tensor2 * value",
     deprecated_orders=("input value tensor1 tensor2",),
     takes="numbers",
+    exact="all",
 )
 def addcmul(g, y, input, tensor1, tensor2, *, value=1):
     """input + value * tensor1 * tensor2."""
@@ -217,6 +220,7 @@ def addcmul(g, y, input, tensor1, tensor2, *, value=1):
     order="input tensor1 tensor2 * value",
     deprecated_orders=("input value tensor1 tensor2",),
     takes=("floats", slice(2, None)),
+    exact="all",
 )
 def addcdiv(g, y, input, tensor1, tensor2, *, value=1):
     """input + value * tensor1 / tensor2."""

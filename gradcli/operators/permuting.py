@@ -273,6 +273,7 @@ def _image(input, name, divisors):
     torch=F + "pixel_shuffle",
     rule=lambda g, y, input, *, upscale_factor: pixel_unshuffle(g, downscale_factor=upscale_factor),
     examples=(("pixel_shuffle(x, 2)", "x=1x4x1x2"), ("pixel_shuffle(x, 2)", "x=4x3x2")),
+    exact="all",
 )
 def pixel_shuffle(input, *, upscale_factor):
     """Channels laid out as squares of pixels: (C r², H, W) becomes (C, H r, W r)."""
@@ -289,6 +290,7 @@ def pixel_shuffle(input, *, upscale_factor):
     torch=F + "pixel_unshuffle",
     rule=lambda g, y, input, *, downscale_factor: pixel_shuffle(g, upscale_factor=downscale_factor),
     examples=(("pixel_unshuffle(x, 2)", "x=1x1x2x4"), ("pixel_unshuffle(x, 2)", "x=1x2x6")),
+    exact="all",
 )
 def pixel_unshuffle(input, *, downscale_factor):
     """Squares of pixels laid out as channels: the reverse of pixel_shuffle."""
@@ -301,7 +303,9 @@ def pixel_unshuffle(input, *, downscale_factor):
     return stacked.reshape(shape=(*head, channels * r * r, rows // r, columns // r))
 
 
-@composite(torch=F + "channel_shuffle", examples=(("channel_shuffle(x, 2)", "x=1x4x1x2"),))
+@composite(
+    torch=F + "channel_shuffle", examples=(("channel_shuffle(x, 2)", "x=1x4x1x2"),), exact="all"
+)
 def channel_shuffle(input, *, groups):
     """Channels of groups dealt out in turn."""
     if input.ndim < 3 or groups < 1 or input.shape[1] % groups:

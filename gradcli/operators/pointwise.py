@@ -68,6 +68,7 @@ def sqrt(g, y, x):
     numpy="1 / np.sqrt({0})",
     jax="jax.lax.rsqrt",
     of_numbers="{0} ** -0.5",
+    exact="all",
 )
 def rsqrt(g, y, x):
     """1 / sqrt(x)."""
@@ -86,6 +87,7 @@ def _sigmoid(x):
     numpy="1 / (1 + np.exp(-{0}))",
     jax="jax.nn.sigmoid",
     bounds=PROBABILITY,
+    exact="all",
 )
 def sigmoid(g, y, x):
     """1 / (1 + exp(-x))."""
@@ -114,6 +116,7 @@ F = "torch.nn.functional."
     order="x inplace",
     bounds=lambda x: larger(x, (0.0, 0.0)),
     takes="numbers",
+    exact="all",
 )
 def relu(g, y, x):
     """max(x, 0)."""
@@ -133,6 +136,7 @@ def relu(g, y, x):
     jax="jax.nn.leaky_relu({0}, {negative_slope})",
     order="x negative_slope inplace",
     takes="floats",
+    exact="all",
 )
 def leaky_relu(g, y, x, *, negative_slope=0.01):
     """x where it is above 0, otherwise negative_slope * x."""
@@ -260,6 +264,7 @@ def erf(g, y, x):
     jax="jax.nn.silu",
     order="x inplace",
     takes="floats",
+    exact="all",
 )
 def silu(g, y, x):
     """x * sigmoid(x)."""

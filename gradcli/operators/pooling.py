@@ -217,6 +217,7 @@ def _maximum(name, n, counts, indices, attributes, sentence, examples):
         examples=examples,
         saved=(..., "input", INTERMEDIATE),
         zero_second_derivative=True,
+        exact="all",
     )(meaning)
 
 

@@ -13,7 +13,7 @@ from .inverses import inv
 from .joining import stack
 from .lapack import square
 from .leaves import arange, eye
-from .matrix import bmm, matmul, mm, mv, outer
+from .matrix import added_in_order, bmm, matmul, mm, mv, outer
 
 # ---- a product added to something ----------------------------------------------------------------
 
@@ -25,6 +25,7 @@ from .matrix import bmm, matmul, mm, mv, outer
     dtype="float",
     torch=None,
     examples=(("addmm(x, a, b, beta=0)", "x=2x4,a=2x3,b=3x4"),),
+    exact="all",
 )
 def left_out(g, y, x):
     """0 times x as BLAS takes it: 0 where x is nan, too."""
@@ -64,6 +65,7 @@ def _orders(factors):
     examples=_examples("addmm", "x=2x4,a=2x3,b=3x4"),
     **_orders("mat1 mat2"),
     takes="numbers of one kind",
+    exact=lambda y, x, a, b, **_: added_in_order(a, b) if x.ndim < 2 else "",
 )
 def addmm(input, mat1, mat2, *, beta=1, alpha=1):
     """beta times input plus alpha times the product of two matrices."""

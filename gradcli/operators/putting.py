@@ -42,6 +42,7 @@ def _said(v, *, shape, index):
     index="put_at",
     examples=(("x.put_at((2, 3), (0,))", "x=3"),),
     torch=None,
+    exact="all",
 )
 def put_at(g, y, v, *, shape, index):
     """v put into zeros of `shape` at `index`; a place named twice receives the sum."""

@@ -32,6 +32,7 @@ def average(x, axis, keepdims):
     numpy="{0}.sum(axis={dim}, keepdims={keepdim})",
     bounds=summed,
     finite=True,
+    exact="all",
 )
 def sum(g, y, x, dim):
     """Sum along dim."""
@@ -48,6 +49,7 @@ def sum(g, y, x, dim):
     saved=(),
     bounds=kept,
     finite=True,
+    exact="all",
 )
 def mean(g, y, x, dim):
     """Average along dim."""
@@ -159,6 +161,7 @@ def _shared_by_ties(name, symbol):
         caveat=TIE,
         numpy=f"{{0}}.{name}(axis={{dim}}, keepdims={{keepdim}})",
         bounds=kept,
+        exact="all",
     )
 
 
@@ -230,6 +233,7 @@ def _values(name, argextreme, symbol):
         spelling=f"{name}({{0}}, dim={{dim}}, keepdim={{keepdim}}).values",
         examples=((f"{name}(x, dim=1).values", "x=2x3"), (f"x.{name}(0)[0]", "x=2x3")),
         torch=f"torch.{name}",
+        exact="all",
     )(meaning)
 
 
@@ -262,7 +266,7 @@ def _of_all(name, along, sentence):
     examples = ((f"{name}(x)", "x=2x3"), (f"x.{name}()", "x=3"))
     return composite(
         rule=share_all, spelling=f"{name}({{0}})", torch=f"torch.{name}", examples=examples,
-        kink=lambda y, x: x.eq(y).sum() > 1, caveat=TIE,
+        kink=lambda y, x: x.eq(y).sum() > 1, caveat=TIE, exact="all",
     )(meaning)  # fmt: skip
 
 

@@ -26,6 +26,7 @@ def _rule(g, y, x, v, tau):
     torch=None,
     index=lambda lower, i, x, v, tau: lower.element(reflected(x, v, tau), i),
     examples=(("reflected(x, v, tau)", "x=3x2,v=3x1,tau=1x1"),),
+    exact="all",
 )
 def reflected(x, v, tau):
     """x - tau * v @ v.mT @ x: a reflection along v where tau is 2 / |v|**2."""

@@ -46,6 +46,7 @@ def _difference_times_2(g, y, input, target, weight=None, *, reduction):
     ),
     saved=("input", "target"),
     takes="floats",
+    exact="all",
 )
 def mse_loss(input, target, weight=None, *, reduction="mean"):
     """(input - target) ** 2, weighted, reduced."""
@@ -63,6 +64,7 @@ def mse_loss(input, target, weight=None, *, reduction="mean"):
         ("l1_loss(a, b, weight=w)", "a=3,b=3,w=3"),
     ),
     takes="no masks",
+    exact="all",
 )
 def l1_loss(input, target, weight=None, *, reduction="mean"):
     """|input - target|, weighted, reduced."""
@@ -114,6 +116,7 @@ def smooth_l1_terms(g, y, x, *, beta):
     ),
     saved=("input", "target"),
     takes="floats",
+    exact="all",
 )
 def smooth_l1_loss(input, target, *, reduction="mean", beta=1.0):
     """|input - target|, with a parabola up to beta in place of the corner, reduced."""
@@ -159,6 +162,7 @@ def huber_terms(g, y, x, *, delta):
     ),
     saved=("input", "target"),
     takes="floats of one kind",
+    exact="all",
 )
 def huber_loss(input, target, weight=None, *, reduction="mean", delta=1.0):
     """Half the squared difference, but a line where that is beyond delta, weighted, reduced."""

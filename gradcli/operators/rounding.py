@@ -35,6 +35,7 @@ MOST_DECIMALS = 308  # 10 to a higher power is inf
     caveat="it jumps there: PyTorch takes 1, as beside the jump",
     numpy="{0} - np.trunc({0})",
     takes="floats",
+    exact="all",
 )
 def frac(g, y, x):
     """What stands after the point, with the sign of x."""
@@ -48,6 +49,7 @@ def frac(g, y, x):
     caveat="jumps where a is a multiple of b: PyTorch takes the derivative beside the jump",
     numpy="np.fmod",
     takes="numbers",
+    exact="all",
 )
 def fmod(g, y, a, b):
     """What is left of a after division by b, with the sign of a."""
@@ -72,6 +74,7 @@ def _quotient(mode, numeric, whole, sentence):
         kink=lambda y, a, b: y.eq(a / b),
         caveat=BETWEEN_JUMPS,
         examples=((f"a * div(a, b, rounding_mode='{mode}')", "a=2x3,b=2x3"),),
+        exact="all",
     )(meaning)
 
 

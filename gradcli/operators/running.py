@@ -41,6 +41,7 @@ def running(function, **fields):
     examples=(("x.cumsum(dim=1)", "x=2x3"), ("cumsum(x, 0)", "x=3")),
     index=lambda lower, i, x, *, dim: lower.cumulative_sum(i, x, dim),
     numpy="np.cumsum({0}, axis={dim})",
+    exact="all",
 )
 def cumsum(g, y, x, *, dim):
     """Cumulative sum along dim."""
@@ -57,6 +58,7 @@ def reverse_cumsum(g, dim):
     examples=(("x.cumprod(dim=1)", "x=2x3"), ("cumprod(x, 0)", "x=3")),
     saved=(..., "output"),
     numpy="np.cumprod({0}, axis={dim})",
+    exact="all",
 )
 def cumprod(g, y, x, *, dim):
     """Cumulative product along dim; its derivative is exact where factors are 0."""
@@ -237,6 +239,7 @@ def cummin(input, dim):
         ("x.diff(2, dim=0)", "x=3x2"),
         ("diff(x, prepend=a)", "x=2x3,a=2x1"),
     ),
+    exact="all",
 )
 def diff(x, prepend=None, append=None, *, n=1, dim=-1):
     """Differences of neighbours along dim, n times."""
@@ -359,7 +362,7 @@ AREAS = (
 def _area(**fields):
     def declare(meaning):
         examples = tuple((e.format(name=meaning.__name__), s) for e, s in AREAS)
-        return composite(examples=examples, order="y x * dx dim", **fields)(meaning)
+        return composite(examples=examples, order="y x * dx dim", exact="all", **fields)(meaning)
 
     return declare
 

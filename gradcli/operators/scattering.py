@@ -189,6 +189,7 @@ def _scatter_add(x, index, src, *, dim):
         ("scatter_add(x, 0, tensor([1, 1]), v)", "x=2,v=2"),
     ),
     **SCATTER,
+    exact="all",
 )
 def scatter_add(x, index, src, *, dim):
     """x with src added where index says along dim."""
@@ -322,6 +323,7 @@ def tied(y, x, index, src, *, dim, reduce, include_self):
     ),
     saved=("x", "index", "src", "output"),
     **SCATTER,
+    exact="all",
 )
 def scatter_reduce(g, y, x, index, src, *, dim, reduce, include_self=True):
     """x combined with src where index says along dim, by sum, mean, prod, amax or amin."""
@@ -395,6 +397,7 @@ def _put_twice(y, x, index, source, *, accumulate):
         )
     ),
     takes="any of one kind",
+    exact="all",
 )
 def put(g, y, x, index, source, *, accumulate=False):
     """x with source written, or added, where index says, all counted in a row."""

@@ -31,6 +31,7 @@ def _extreme(name, value, expansion, sentence):
         kink=tied,
         caveat="ties share the gradient equally where it is above 0; each takes all of any other",
         examples=((f"{name}(x, 0)", "x=3x2"), (f"{name}(x, 1)", "x=2x3")),
+        exact="all",
     )(rule)
 
 
@@ -66,6 +67,7 @@ def segment_prod(g, y, x, dim):
     once_differentiable=NOT_AGAIN,
     index=lambda lower, i, *tensors: lower.stacked(i, tensors, 0),
     examples=(("segment_reduce(x, 'sum', lengths=tensor([2, 1]))", "x=3"),),
+    exact="all",
 )
 def segments(*tensors):
     """What segments are reduced to, one after the other, as of segment_reduce."""

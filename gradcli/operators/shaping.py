@@ -187,6 +187,7 @@ def _summable(s, *, shape):
     index="sum_to_size",
     examples=(("x.sum_to_size(1, 3)", "x=2x3"), ("x.sum_to_size(3)", "x=2x3")),
     torch="torch.Tensor.{name}",
+    exact="all",
 )
 def sum_to_size(g, y, x, *, shape):
     """Summed over what was broadcast, to `shape`: the transpose of expand."""

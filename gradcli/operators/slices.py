@@ -44,6 +44,7 @@ SLICES = {"integer_inputs": ("index",), "method": True}
     check_indices=along_dim,
     **SLICES,
     takes="any of one kind",
+    exact="all",
 )
 def index_add(x, index, source, *, dim, alpha=1):
     """x with the slices of source added where index says along dim."""
@@ -69,6 +70,7 @@ def _times(x, alpha):
     check_indices=along_dim,
     **SLICES,
     takes="any of one kind",
+    exact="all",
 )
 def index_copy(x, index, source, *, dim):
     """x with the slices of source written where index says along dim."""
@@ -91,6 +93,7 @@ def index_copy(x, index, source, *, dim):
     ),
     saved=("index",),
     **SLICES,
+    exact="all",
 )
 def index_fill(x, index, value, *, dim):
     """x with one value in the slices that index names along dim."""
@@ -136,6 +139,7 @@ def _count(x, index, dim):
     check_indices=along_dim,
     takes="any of one kind",
     **SLICES,
+    exact="all",
 )
 def index_reduce(x, index, source, *, dim, reduce, include_self=True):
     """x combined with slices where index says along dim, by mean, prod, amax or amin."""

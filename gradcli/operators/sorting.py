@@ -61,6 +61,7 @@ def selected(
         kink=kink,
         spelling=call + ".values",
         examples=tuple((f"{text}.values", s) for text, s in examples),
+        exact="all",
         **common,
     )(_values_at(indices, name))
     return values, indices
@@ -321,6 +322,7 @@ def _middle_of_all(name, along, sentence):
     return composite(
         rule=share_all, spelling=f"{name}({{0}})", torch=f"torch.{name}",
         caveat=TIE, kink=lambda y, x: x.eq(y).sum() > 1, examples=((f"{name}(x)", "x=3"),),
+        exact="all",
     )(meaning)  # fmt: skip
 
 

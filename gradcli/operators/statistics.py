@@ -98,6 +98,7 @@ def _spread_flops(out, s, **_):
     of_all=lambda g, y, x, *, correction: g * _slope_of_all(x, correction),
     bounds=NOT_NEGATIVE,
     takes="floats",
+    exact="value",
 )
 def var(g, y, x, dim, *, correction=1):
     """Mean squared distance from the mean; divided by n - correction."""
@@ -122,6 +123,7 @@ def var(g, y, x, dim, *, correction=1):
     of_all=lambda g, y, x, *, correction: _to_variance(g, y) * _slope_of_all(x, correction),
     bounds=NOT_NEGATIVE,
     takes="floats",
+    exact="value",
 )
 def std(g, y, x, dim, *, correction=1):
     """Square root of the variance."""
@@ -359,6 +361,7 @@ def nanquantile():
     dtype="number",
     index=lambda lower, i, x, **attrs: where(isnan(x), 0, x).sum(**attrs),
     numpy="np.nansum({0}, axis={dim}, keepdims={keepdim})",
+    exact="all",
 )
 def nansum(g, y, x, dim):
     """Sum of the elements along dim that are not nan."""

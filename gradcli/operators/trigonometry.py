@@ -77,7 +77,7 @@ def cosh(g, y, x):
     return g * sinh(x)
 
 
-@elementwise(bounds=WAVE)
+@elementwise(bounds=WAVE, exact="all")
 def tanh(g, y, x):
     """Hyperbolic tangent."""
     return g * (1 - y * y)
@@ -114,13 +114,13 @@ def angle(x):
     """pi where x is below 0, otherwise 0."""
 
 
-@composite(examples=(("deg2rad(x)", "x=3"),))
+@composite(examples=(("deg2rad(x)", "x=3"),), exact="all")
 def deg2rad(x):
     """Degrees as radians."""
     return x * (math.pi / 180)
 
 
-@composite(examples=(("rad2deg(x)", "x=3"),))
+@composite(examples=(("rad2deg(x)", "x=3"),), exact="all")
 def rad2deg(x):
     """Radians as degrees."""
     return x * (180 / math.pi)

@@ -24,6 +24,7 @@ def _unpool(x, indices, *, size):
     examples=(("unpool(x, tensor([[1, 3], [0, 2]]), 4)", "x=2x2"),),
     torch=None,
     caveat="of elements put in one place the last one stays, and all of them get its gradient",
+    exact="all",
 )
 def unpool(x, indices, *, size):
     """Elements put where indices say along the last of `size`, zeros elsewhere."""

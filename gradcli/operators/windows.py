@@ -215,6 +215,7 @@ class Kernel:
         ("F.unfold(x, 2)", "x=1x2x3x3"),
         ("F.unfold(x, (2, 1), dilation=2, padding=1, stride=2)", "x=2x4x3"),
     ),
+    exact="all",
 )
 def im2col(input, *, kernel_size, dilation=1, padding=0, stride=1):
     """The part of an image under a kernel at each of its positions, as a column for each."""
@@ -239,6 +240,7 @@ def im2col(input, *, kernel_size, dilation=1, padding=0, stride=1):
         ("fold(x, (3, 3), 2)", "x=1x4x4"),
         ("fold(x, (4, 3), (2, 1), dilation=2, padding=1, stride=2)", "x=4x6"),
     ),
+    exact="all",
 )
 def fold(input, *, output_size, kernel_size, dilation=1, padding=0, stride=1):
     """The columns of unfold laid back where they came from and added up."""

@@ -160,8 +160,9 @@ class Plan:
                 compute = kernel_of(node.op.name, node.op.value) if uses_kernel else node.op.value
                 return np.asarray(compute(*arrays, **node.attrs))
             whole = composite(node.op.name, arrays) if kernels else None
-            if whole is not None:
-                return np.asarray(whole(*arrays, **node.attrs))
+            result = whole(*arrays, **node.attrs) if whole else NotImplemented
+            if result is not NotImplemented:
+                return np.asarray(result)
             values = {x: a for x, a in zip(self.leaves, arrays) if x is not None}
             return Evaluator(values, dtype=precision, kernels=kernels)(node)[0]
 

@@ -11,6 +11,7 @@ from ...graphs.shapes import axes
 from ...lazy import np
 from ...operators.arithmetic import SHORT_POWERS
 from ...operators.precision import by_python
+from ...operators.shaping import summed_axes
 
 _erf = by_python("erf")
 LANES = 8  # floats of a vector
@@ -62,7 +63,7 @@ def _kernel(*names: str) -> Callable[[Kernel], Kernel]:
 def _single(arrays: Sequence[Any]) -> bool:
     """Whether there are floats, and all of them in single precision."""
     dtypes = [a.dtype for a in arrays if isinstance(a, np.ndarray | np.generic)]
-    return bool(dtypes) and all(d == np.float32 for d in dtypes)
+    return np.float32 in dtypes and all(d == np.float32 or d.kind in "bi" for d in dtypes)
 
 
 def fused_sum(name: str, a: Any, b: Any, alpha: Any) -> Any:
@@ -104,9 +105,14 @@ def _vector_exp(x: Any) -> Any:
     return np.where(x < SMALLEST, np.float32(0), np.where(x > LARGEST, np.float32(np.inf), result))
 
 
+def _in_vectors(size: int) -> int:
+    """How many of so many elements fill pairs of vectors."""
+    return size // (4 * LANES) * 4 * LANES
+
+
 def _exp_by_vectors(x: Any) -> Any:
     """That exponential for what fills pairs of vectors, the other one for the rest."""
-    whole = np.size(x) // (4 * LANES) * 4 * LANES
+    whole = _in_vectors(np.size(x))
     if not whole:
         return _exp(x)
     flat = x.ravel()
@@ -133,6 +139,18 @@ def total(x: Any, axis: tuple[int, ...], keepdims: bool = False) -> Any:
     if all(x.shape[d] == 1 for d in axis):
         return x.reshape(shape) + np.float32(0)  # the sum begins at 0: -0 becomes 0
     return _along(x, axis).reshape(shape)
+
+
+@_kernel("sum_to_size")
+def sum_to_size(x: Any, *, shape: tuple[int, ...]) -> Any:
+    """The sum along the dimensions that broadcasting has added or widened."""
+    return total(x, summed_axes(x.shape, shape), keepdims=True).reshape(shape)
+
+
+@_kernel("nansum")
+def nansum(x: Any, *, dim: Any, keepdim: bool) -> Any:
+    """The sum along dimensions of what is a number."""
+    return total(np.where(np.isnan(x), np.float32(0), x), axes(dim, np.ndim(x)), keepdim)
 
 
 @_kernel("mean")
@@ -496,11 +514,20 @@ def power(a: Any, b: Any) -> Any:
 
 @_kernel("softmax")
 def softmax(x: Any, *, dim: int) -> Any:
-    """Exponentials of what is below the largest, times the inverse of their sum."""
+    """Exponentials of what is below the largest, times the inverse of their sum; along another
+    dimension than the last divided by it.
+    """
     if not np.ndim(x):
         return np.exp(x - x)
-    shares = _vector_exp(x - np.max(x, axis=dim, keepdims=True, initial=-np.inf))
-    return shares * (np.float32(1) / _in_row(shares, dim))
+    below = x - np.max(x, axis=dim, keepdims=True, initial=-np.inf)
+    if dim in (-1, x.ndim - 1):
+        shares = _vector_exp(below)
+        return shares * (np.float32(1) / _in_row(shares, dim))
+    after = x.shape[dim:][1:]
+    inside = math.prod(after)
+    in_vectors = np.arange(inside) < inside // (2 * LANES) * 2 * LANES
+    shares = np.where(in_vectors.reshape(after), _vector_exp(below), _exp(below))
+    return shares / np.expand_dims(_one_by_one(np.moveaxis(shares, dim, 0)), dim)
 
 
 @_kernel("log_softmax")
@@ -549,6 +576,31 @@ def _in_row(x: Any, dim: int, wide: int = 2 * LANES) -> Any:
             lanes = lanes[: len(lanes) // 2] + lanes[len(lanes) // 2 :]
         return np.expand_dims(lanes[0], dim)
     return np.expand_dims(_one_by_one(rows), dim)
+
+
+@_kernel("nll_loss")
+def nll_loss(x: Any, target: Any, weight: Any = None, *, ignore_index: int, reduction: str) -> Any:
+    """A batch added up in blocks, the first of its losses last."""
+    if x.ndim != 2 or reduction == "none":
+        return NotImplemented
+    counted = [k for k, label in enumerate(target.tolist()) if label != ignore_index]
+    labels = target[counted]
+    weights = np.ones(len(labels), np.float32) if weight is None else weight[labels]
+    total = _in_levels(counted, -x[counted, labels] * weights)
+    return total / _in_levels(counted, weights) if reduction == "mean" else total
+
+
+def _in_levels(places: Sequence[int], terms: Any) -> Any:
+    """The sum of terms at some places: BLOCK at a time, the sums of these BLOCK at a time."""
+    sums = [np.float32(0)] * (2 * LEVELS)
+    for place, term in zip(places, terms):
+        sums[0] += term
+        for level in range(1, len(sums)):
+            if place % BLOCK**level:
+                break
+            sums[level] += sums[level - 1]
+            sums[level - 1] = np.float32(0)
+    return _one_by_one(np.array(sums))
 
 
 # ---- normalisation -------------------------------------------------------------------------------
@@ -697,9 +749,64 @@ def _layer_norm_back(
     return (fused(slope, rows, inverse * sent * scale) + rest).reshape(x.shape)
 
 
+def _softmax_back(g: Any, x: Any, y: Any, *, dim: int) -> Any:
+    """y (g - the sum of g y), whose products are fused but in the first vectors."""
+    if not y.ndim:
+        return None
+    dim = dim % y.ndim
+    sent, shares = np.moveaxis(g, dim, 0), np.moveaxis(y, dim, 0)
+    wide = 2 * LANES if dim == y.ndim - 1 else 0
+    whole = len(shares) // wide * wide if wide else 0
+    if whole < len(shares) > 2 * wide > 0:
+        return None
+    total = np.zeros(shares.shape[1:], np.float32)
+    if whole:
+        lanes = _one_by_one((sent * shares)[:whole].reshape((-1, wide, *shares.shape[1:])))
+        rest = len(shares) - whole
+        lanes[:rest] = fused(sent[whole:], shares[whole:], lanes[:rest])
+        total = _halved(lanes, wide)
+    elif wide:
+        total = _one_by_one(sent * shares)
+    else:
+        for gradient, share in zip(sent, shares):
+            total = fused(gradient, share, total)
+    return y * (g - np.expand_dims(total, dim))
+
+
+def _huber_loss_back(
+    g: Any, x: Any, target: Any, weight: Any, y: Any, *, reduction: str, delta: float
+) -> Any:
+    """What a mean divides by is multiplied in first."""
+    if weight is not None:
+        return None
+    share = _share(x, reduction)
+    apart, limit = x - target, np.float32(delta)
+    outside = np.copysign(share * g * limit, apart * g)
+    return np.where(np.abs(apart) < limit, share * apart * g, outside)
+
+
+def _smooth_l1_loss_back(
+    g: Any, x: Any, target: Any, y: Any, *, reduction: str, beta: float
+) -> Any:
+    """The same; what does not fill vectors is divided by beta last, in double precision."""
+    share, apart, limit = _share(x, reduction), x - target, np.float32(beta)
+    in_vectors = np.arange(x.size) < _in_vectors(x.size)
+    last = (_double(share * apart * g) / beta).astype(np.float32)
+    inside = np.where(in_vectors.reshape(x.shape), share * (apart / limit) * g, last)
+    return np.where(np.abs(apart) < limit, inside, share * np.sign(apart) * g)
+
+
+def _share(x: Any, reduction: str) -> Any:
+    """The factor of each element in what is reduced."""
+    return np.float32(1 / x.size if reduction == "mean" and x.size else 1)
+
+
 DENSITY = 1 / math.sqrt(2 * math.pi)  # of a standard normal variable at 0
 BACKWARDS |= {
     "gelu": _gelu_back,
+    "huber_loss": _huber_loss_back,
+    "smooth_l1_loss": _smooth_l1_loss_back,
+    "softmax": _softmax_back,
     "layer_norm": _layer_norm_back,
     "tanh": lambda g, x, y: g * fused(-y, y, np.float32(1)),
     "silu": _silu_back,

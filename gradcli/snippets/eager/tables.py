@@ -226,8 +226,8 @@ def _check_memory(name: str, out: Tensor, operands: list[Tensor]) -> None:
 
 def operator(name: str, *places: str) -> Any:
     """An operator of gradcli as a function of the program; MISSING where there is none."""
-    for place in (*places, ""):
-        full = f"{place}.{name}" if place not in ("", "torch") else name
+    others = [f"{place}.{name}" for place in places[1:] if place != "torch"]
+    for full in (f"{places[0]}.{name}", *others, name):
         if not name.startswith("_") and calls.known(full):
             return Builtin(name, partial(_call, full))
     in_place = name.endswith("_") and calls.known(name[:-1])
