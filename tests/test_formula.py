@@ -377,6 +377,7 @@ def test_every_rule_has_cases():
     }
     elsewhere = {  # test_shortest.py
         *("transpose_second", "sign_before_products", "without_brackets", "numbers_first"),
+        "roots_below",
     }
     elsewhere |= {  # of what is assumed, test_formulas_torch.py
         *("compared_with_zero", "sqrt_of_square", "clamp_of_nonnegative", "sum_of_simplex"),
@@ -432,6 +433,8 @@ def test_kept_nodes_are_atoms():
         (1 / 3, "0.3333333333333333"),
         (8**0.5, "8 ** 0.5"),
         (-(3**-0.5), "-3 ** -0.5"),
+        (5**0.5 / 3, "5 ** 0.5 / 3"),
+        (-2 * 3**0.5 / 5, "-2 * 3 ** 0.5 / 5"),
     ],
 )
 def test_numbers_that_are_no_roots(number, text):

@@ -381,7 +381,7 @@ FORMS = [
         "x=5",
         "x",
         "low-rank update",
-        f"(eye({N}) - outer(out, ones({N}))) / x.sum()",
+        f"(eye({N}) - out[:, None]) / x.sum()",
     ),
     (
         "(X @ w - y) ** 2",

@@ -83,8 +83,8 @@ def test_a_name_of_more_dimensions_than_what_it_names(text, x, expected):
     ("text", "sizes", "expected"),
     [
         ("chunk(x, 2)[0]", [(6,), (9,)], "zeros_like(x).slice_scatter(g, end=out.shape[0])"),
-        ("chunk(x, 2)[1]", [(6,), (9,)], "eye(x.shape[0])[(x.shape[0] + 1) // 2:].T @ g"),
-        ("tensor_split(x, 2)[1]", [(6,), (9,)], "eye(x.shape[0])[(x.shape[0] + 1) // 2:].T @ g"),
+        ("chunk(x, 2)[1]", [(6,), (9,)], "g @ eye(x.shape[0])[(x.shape[0] + 1) // 2:]"),
+        ("tensor_split(x, 2)[1]", [(6,), (9,)], "g @ eye(x.shape[0])[(x.shape[0] + 1) // 2:]"),
         ("x.chunk(2, 1)[1]", [(2, 6), (3, 7)], "g @ eye(x.shape[1])[(x.shape[1] + 1) // 2:]"),
         (
             "chunk(x, 3)[1]",
@@ -266,6 +266,15 @@ CASES = {
     "sign_out_of_sum": ["x * (-y - sin(x))", "A @ (-z - exp(z))", "(-x - y).sum()", "z / (-z - s)"],
     "division_into_sum": [
         "(x - y) / (2 * x)", "s * (A ** 2 + B - 1) / A ** 2 / z", "(x ** 2 - y) / x",
+        "y / (1 - (x / s) ** 2) / s ** 2",
+    ],
+    "division_into_operand": [
+        "A @ (z / (1 - (z / s) ** 2)) / s ** 2", "((x / s - y) * y).sum() * s",
+    ],
+    "outer_of_opposites": ["outer(x - y, y - x)", "outer(A.T @ (x - y), A.T @ (y - x))"],
+    "outer_with_itself": ["outer(T @ z, A @ T @ z)", "outer(A @ T @ z, T @ z)"],
+    "roots_below": [
+        "0.3989422804014327 * x", "-0.7071067811865476 * A", "x / 1.4142135623730951 * y",
     ],
     "both_triangles": ["2 * S.tril() / s - K + 2 * S.triu(1) / s", "S.tril(-1) + S.triu()"],
     "triangle_beside_a_diagonal": ["(S - z.diag()).tril(-1)", "(S + eye(z.shape[0]) / s).triu()"],

@@ -15,11 +15,11 @@ from .rules.products import (
     Coefficient,
     Product,
     build,
-    common_factors,
     magnitude,
     multiplied_by,
     number_node,
     product_of,
+    rounded,
     with_factors,
 )
 from .rules.reductions import constant_along
@@ -32,12 +32,15 @@ Change = Callable[[Node], Node]
 class Names:
     """The names that a formula may use, each as an atom with a definition.
 
-    If they are `opened`, a search starts with the definitions in place of the atoms, and finds the
-    names again. Subexpressions of the `program` are written as in it.
+    A search starts with the definitions of those that are `opened` in place of their atoms, and
+    finds the names again. Subexpressions of the `program` are written as in it.
     """
 
     def __init__(
-        self, names: Mapping[Node, Name], opened: bool = False, program: Collection[Node] = ()
+        self,
+        names: Mapping[Node, Name],
+        opened: Collection[Node] = (),
+        program: Collection[Node] = (),
     ):
         self.opened, self.program = opened, program
         self.held = [n for n in names if n.op.name != "input"]
@@ -50,7 +53,11 @@ class Names:
 
     def start(self, node: Node) -> Node:
         """The node with which a search starts."""
-        return stripped(node, {}) if self.opened else self.hide(node)
+        return stripped(node, self._closed())
+
+    def _closed(self) -> dict[Node, Node]:
+        """The named nodes that are not opened, with their atoms."""
+        return {n: a for n, a in self.atoms.items() if n not in self.opened}
 
     def hide(self, node: Node) -> Node:
         """The node in terms of atoms, itself not replaced by one."""
@@ -65,8 +72,7 @@ class Names:
             return
         self.definitions = {}
         for n in (n for n in walk(self.held) if n in self.atoms):
-            others = {m: a for m, a in self.atoms.items() if m is not n}
-            others = {} if self.opened else others
+            others = {m: a for m, a in self._closed().items() if m is not n}
             atom = self.atoms[n]
             atom.expansion = self.definitions[atom] = definition = normal(stripped(n, others))
             self._add_definition(definition, atom, normal)
@@ -242,9 +248,11 @@ def _with_atom(result: Product, atom: Node, definition: Product, shape: Shape) -
     if fits(atom.shape, shape) and _divides_product(
         result.factors, _numerators(definition, result)
     ):
-        ratio = result.coefficient / definition.coefficient
-        inverse = {f: -e for f, e in definition.factors.items()}
-        yield Product(ratio, with_factors(result.factors, inverse | {atom: ONE}))
+        power = _times_held(result.factors, definition.factors)
+        for k in dict.fromkeys((power, 1)):
+            ratio = rounded(result.coefficient / definition.coefficient**k)
+            inverse = {f: -e * k for f, e in definition.factors.items()}
+            yield Product(ratio, with_factors(result.factors, inverse | {atom: k}))
     for total, e in result.factors.items():
         if total.op.name in ("sum", "mean") and e == 1:
             yield from _with_atom_in_sum(result, total, atom, definition)
@@ -260,11 +268,11 @@ def _with_atom_in_sum(
         return
     beside = with_factors(result.factors, {total: -ONE})
     inner, over = _without_roots(inner), axes(total.attrs["dim"], x.ndim)
-    inside = common_factors(definition, inner)
+    inside = {f: e for f, e in definition.factors.items() if _is_held(inner.factors, f, e, False)}
     rest = definition.without(*inside).factors
     reduced = {_reduced(f, over, total): k for f, k in rest.items()}
     outside = _without_roots(Product(ONE, reduced)).factors
-    if not inside or not outside or not _divides_product(beside, outside):
+    if not inside or not outside or not all(_is_held(beside, f, e) for f, e in outside.items()):
         return
     if not all(constant_along(f, x, over) for f in rest):
         return
@@ -273,7 +281,7 @@ def _with_atom_in_sum(
     body = with_factors(inner.factors, {f: -k for f, k in inside.items()} | {atom: ONE})
     new = total.op(build(Product(inner.coefficient, body), x.shape), **total.attrs)
     factors = with_factors(beside, {f: -k for f, k in outside.items()})
-    ratio = result.coefficient / definition.coefficient
+    ratio = rounded(result.coefficient / definition.coefficient)
     yield Product(ratio, with_factors(factors, {new: ONE}))
 
 
@@ -298,7 +306,23 @@ def _numerators(definition: Product, result: Product) -> Mapping[Node, Coefficie
     return definition.without(*missing).factors
 
 
+def _times_held(factors: Mapping[Node, Coefficient], part: Mapping[Node, Coefficient]) -> int:
+    """How many times a product of powers divides the product of factors, at least once."""
+    return max(1, int(min(factors.get(f, 0) / e for f, e in part.items())))
+
+
 def _divides_product(factors: Mapping[Node, Coefficient], part: Mapping[Node, Coefficient]) -> bool:
     """Whether a product of powers divides the product of factors."""
-    have = ((factors.get(f, 0), e) for f, e in part.items())
-    return all(exponent * e > 0 and magnitude(exponent) >= magnitude(e) for exponent, e in have)
+    has_tensors = any(f.shape for f in part)
+    return all(_is_held(factors, f, e, has_tensors) for f, e in part.items())
+
+
+def _is_held(
+    factors: Mapping[Node, Coefficient], f: Node, e: Coefficient, beside_tensors: bool = True
+) -> bool:
+    """Whether a power divides the product of factors; of a number beside tensors, a lower one is
+    enough: s * exp(-d ** 2) is K / s for K = s ** 2 * exp(-d ** 2).
+    """
+    exponent = factors.get(f, 0)
+    enough = magnitude(exponent) >= magnitude(e) or (beside_tensors and f.shape == ())
+    return exponent * e > 0 and enough

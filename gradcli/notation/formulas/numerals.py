@@ -1,11 +1,13 @@
 """Numbers as formulas: 8 ** 0.5 for 2.8284271247461903, 2 * pi for 6.283185307179586."""
 
+from fractions import Fraction
 from math import isclose, isfinite, isqrt, pi
 
-from ..tree import Infix, Number, Prefix, Tree
+from ..tree import Infix, Name, Number, Prefix, Tree
 
 CLOSE = 1e-15  # relative
 LARGEST = 1_000  # of roots that are recognised, and their reciprocals
+LARGEST_DIVISOR = 12  # of a root
 MULTIPLES = 64  # of pi, and parts of it, that are recognised
 HALF = Number(0.5)
 
@@ -17,7 +19,23 @@ def numeral(value: float, point: bool = False) -> Tree:
     result = _root(abs(value))
     if result is None:
         return Number(value, point)
-    return Prefix("-", result) if value < 0 else result
+    return _negated(result) if value < 0 else result
+
+
+def _negated(written: Tree) -> Tree:
+    """-5 ** 0.5 / 3 for 5 ** 0.5 / 3, and -2 * pi for 2 * pi."""
+    if isinstance(written, Infix) and written.symbol in ("*", "/"):
+        return written._replace(left=_negated(written.left))
+    if isinstance(written, Number):
+        return Number(-written.value)
+    return Prefix("-", written)
+
+
+def divisor_of_root(value: float) -> int:
+    """3 for a number that is written 5 ** 0.5 / 3; 1 for other numbers."""
+    written = numeral(abs(value))
+    divides = isinstance(written, Infix) and written.symbol == "/"
+    return written.right.value if divides else 1  # type: ignore[union-attr]
 
 
 def _root(value: float) -> Tree | None:
@@ -27,30 +45,57 @@ def _root(value: float) -> Tree | None:
     whole = round(value ** (1 / power))
     if isqrt(whole) ** 2 == whole:  # 1/3 is no root
         return None
-    close = abs(whole**power - value) <= CLOSE * value
-    return Infix("**", Number(whole), Number(power)) if close else None
+    if abs(whole**power - value) > CLOSE * value:
+        return _multiple_of_a_root(value)
+    return Infix("**", Number(whole), Number(power))
+
+
+def _multiple_of_a_root(value: float) -> Tree | None:
+    """5 ** 0.5 / 3, or 2 * 3 ** 0.5 / 5; None for other numbers."""
+    square = Fraction(value**2).limit_denominator(LARGEST_DIVISOR**2)
+    if not isclose(float(square) ** 0.5, value, rel_tol=CLOSE):
+        return None
+    whole = square.numerator * square.denominator
+    times = max(k for k in range(1, isqrt(whole) + 1) if whole % k**2 == 0)
+    if not 1 < whole // times**2 < LARGEST:
+        return None
+    ratio = Fraction(times, square.denominator)
+    result: Tree = Infix("**", Number(whole // times**2), HALF)
+    if ratio.numerator > 1:
+        result = Infix("*", Number(ratio.numerator), result)
+    return Infix("/", result, Number(ratio.denominator)) if ratio.denominator > 1 else result
 
 
 def by_pi(value: float, name: Tree) -> Tree | None:
     """A number as a formula in pi, called `name`: (2 * pi) ** -0.5; None for other numbers."""
     formulas = (f for number, f in _MADE_OF_PI if isclose(abs(value), number, rel_tol=CLOSE))
     result = next(formulas, None)
-    written = _multiple(abs(value) / pi, name) if result is None else result(name)
-    if written is None:
-        return None
-    if value < 0 and isinstance(written, Infix) and isinstance(written.left, Number):
-        return written._replace(left=Number(-written.left.value))  # -2 * pi
-    return Prefix("-", written) if value < 0 else written
+    written = _in_pi(abs(value), name) if result is None else result(name)
+    return _negated(written) if written is not None and value < 0 else written
 
 
-def _multiple(ratio: float, name: Tree) -> Tree | None:
-    """4 * pi, or pi / 3; None for other numbers."""
-    larger = ratio if ratio > 1 else 1 / ratio if ratio else 0.0
-    if not 1.5 < larger < MULTIPLES + 0.5 or not isclose(larger, round(larger), rel_tol=CLOSE):
+def _in_pi(value: float, name: Tree) -> Tree | None:
+    """4 * pi, pi / 3, or 2 / pi; None for other numbers."""
+    larger = max(value / pi, pi / value) if value else 0.0
+    if _is_multiple(larger):
+        whole = Number(round(larger))
+        return Infix("*", whole, name) if value > pi else Infix("/", name, whole)
+    return Infix("/", Number(round(value * pi)), name) if _is_multiple(value * pi) else None
+
+
+def _is_multiple(ratio: float) -> bool:
+    whole = round(ratio) if ratio < MULTIPLES + 0.5 else 0
+    return whole > 1 and isclose(ratio, whole, rel_tol=CLOSE)
+
+
+def root_below(value: float) -> float | None:
+    """The number that is written as a root where x is divided by it: (2 * pi) ** 0.5 for
+    (2 * pi) ** -0.5; None for other numbers.
+    """
+    written = by_pi(abs(value), Name("pi")) or numeral(abs(value))
+    if not isinstance(written, Infix) or not isinstance(written.right, Number):
         return None
-    if ratio > 1:
-        return Infix("*", Number(round(larger)), name)
-    return Infix("/", name, Number(round(larger)))
+    return 1 / abs(value) if written.symbol == "**" and written.right.value < 0 else None
 
 
 _MADE_OF_PI = (
@@ -59,6 +104,7 @@ _MADE_OF_PI = (
     (pi / 2, lambda p: Infix("/", p, Number(2))),
     (pi / 180, lambda p: Infix("/", p, Number(180))),
     (180 / pi, lambda p: Infix("/", Number(180), p)),
+    (1 / pi, lambda p: Infix("/", Number(1), p)),
     (pi**0.5, lambda p: Infix("**", p, HALF)),
     (2 / pi**0.5, lambda p: Infix("/", Number(2), Infix("**", p, HALF))),
     (pi**0.5 / 2, lambda p: Infix("/", Infix("**", p, HALF), Number(2))),

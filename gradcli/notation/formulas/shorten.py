@@ -19,6 +19,7 @@ from .formula import MOST, TOO_LONG, GenericSizes, Writer
 from .names import Names
 from .rules import CANDIDATES, IN_CODE, LAYOUT, NORMAL, RULES, apply_rules
 from .rules.atoms import definition
+from .rules.factoring import terms_of_sum
 from .rules.products import constant_value, product_of
 from .simplify import LARGE, Rewriter, merged, stripped
 
@@ -28,10 +29,10 @@ WIDE = 36  # nodes; in larger graphs a first search keeps one equal node for eac
 NARROW = 16  # nodes; in larger graphs a quick search keeps one equal node for each
 ROUNDS = 4
 SHORT = 12  # length of a formula that is not searched for repeated parts
-BEHIND = 9  # a search that starts with a formula longer by more than this is skipped
+BEHIND = 14  # a search that starts with a formula longer by more than this is skipped
 BUDGET = 1200  # equal nodes that are tried in one search
 # Weights of what is not a name, number, operator or call.
-ROW, TURNED, BESIDE, FOREIGN, CONVERTED = 1.25, 0.75, 0.625, 12.0, 0.25
+ROW, TURNED, BESIDE, FOREIGN, CONVERTED, UNFACTORED = 0.875, 0.75, 0.625, 12.0, 0.25, 0.125
 UNNAMED = 12.0  # a generic size as a number: the formula does not hold for other sizes
 
 NORMALISING = merged(RULES, NORMAL)
@@ -55,7 +56,8 @@ class Shortener:
     ):
         familiar = [stripped(n, {}) for n in program]
         self.counted = Counting(familiar)
-        ways = (False, True) if any(n.op.name != "input" for n in names) else (False,)
+        held = [n for n in names if n.op.name != "input"]
+        ways = dict.fromkeys(((), tuple(held[-1:]), tuple(held)))
         self.searches = [
             Search(Names(names, opened, familiar), familiar, generic_sizes, quick)
             for opened in ways
@@ -144,7 +146,7 @@ class Length:
             penalty += ROW * self._is_row(n)
             if n.op.name == "matmul" and not n.shape:  # x @ A @ B @ y has no penalty
                 penalty -= ROW * self._rows_on_the_left(n)
-            penalty += BESIDE * self._has_transpose(n)
+            penalty += BESIDE * self._has_transpose(n) + UNFACTORED * _has_common_factor(n)
             penalty += CONVERTED * any(
                 self.writer.takes_no_mask(n, k) for k in range(len(n.inputs))
             )
@@ -196,6 +198,16 @@ class Length:
             return 0
         named = isinstance(part, tree.Attribute) and isinstance(part.base, tree.Name)
         return TURNED if named else 1 + tree.listed(part)
+
+
+def _has_common_factor(n: Node) -> bool:
+    """Whether the terms of a sum share a factor or are all negative, as in -x - x ** 2."""
+    terms = terms_of_sum(n)
+    if not terms:
+        return False
+    first, *rest = (t.factors for t in terms)
+    negative = all(t.coefficient < 0 for t in terms)
+    return negative or any(f.shape and all(f in others for others in rest) for f in first)
 
 
 def _compares_digits(n: Node) -> bool:

@@ -105,7 +105,7 @@ def _without_offset(left: Place, right: Place) -> tuple[Place, Place]:
     return places.plus(left, -offset), places.plus(right, -offset)
 
 
-def _of_digits(value: float, digits: int) -> float:
+def of_digits(value: float, digits: int = EXACT) -> float:
     """A float of so many digits, which has no rounding error: 0.9 for 0.8999999999999999. A whole
     number has all of its digits.
     """
@@ -132,7 +132,7 @@ class Writing:
     def __call__(self, e: Expr) -> Tree:
         """The tree of an expression."""
         if isinstance(e, Number):
-            return self.formulas.number(_of_digits(e.value, self.digits))
+            return self.formulas.number(of_digits(e.value, self.digits))
         if isinstance(e, Element):
             return self.element(e.node, [self.place(p) for p in e.places])
         if isinstance(e, Relation):

@@ -29,6 +29,7 @@ from ..indices.expressions import (
 from ..indices.places import Place
 from ..indices.written import opposite
 from ..tree import (
+    ALL,
     NEW_DIMENSION,
     Call,
     Infix,
@@ -400,18 +401,25 @@ class JacobianEntry:
         if not all(letters_of(f) - fixed <= {*self.columns} for f in right):
             return None, False
         renamed = [substituted(f, dict(zip(self.columns, self.rows)), self.sizes) for f in right]
-        a = self._vector(left) if left else self._ones(self.rows)
-        b = self._vector(renamed) if right else self._ones(self.columns)
+        outer = self._beside_diagonal(left, renamed)
         scale = self.write.tensor(product_of(numbers), []) if numbers else None
-        is_complete = a is not None and b is not None and (scale is not None or not numbers)
-        outer = self.write.scaled(scale, Call("outer", (a, b))) if is_complete else None
+        is_complete = outer is not None and (scale is not None or not numbers)
+        outer = self.write.scaled(scale, outer) if is_complete else None
         return outer, frozenset(renamed) == {*left}
+
+    def _beside_diagonal(self, left: Sequence[Expr], right: Sequence[Expr]) -> Tree | None:
+        """outer(a, b); b if all rows are equal, and a[:, None] if all columns are, which the
+        diagonal matrix beside it broadcasts.
+        """
+        a, b = self._vector(left), self._vector(right)
+        if not left:
+            return b
+        if not right:
+            return None if a is None else Subscript(a, (ALL, NEW_DIMENSION))
+        return None if a is None or b is None else Call("outer", (a, b))
 
     def _vector(self, factors: Sequence[Expr]) -> Tree | None:
         return flat(self.write.tensor(product_of(factors), self.rows), self.rows)
-
-    def _ones(self, letters: Sequence[str]) -> Tree:
-        return Call("ones", (self.write.length(letters),))
 
 
 def kronecker_name(formula: Tree | None) -> str:

@@ -9,7 +9,7 @@ from typing import Self
 from ...graphs import Node, Operator, walk
 from ...lazy import np
 from .. import tree
-from ..formulas.formula import formula, word
+from ..formulas.formula import Writer, formula, word
 from ..formulas.rules.assumed import is_symmetric
 from ..formulas.sizes import LEAST, shapes_of, size_formula
 from ..formulas.spelling import indexed, spelled
@@ -34,7 +34,7 @@ from ..indices.expressions import (
     product_of,
 )
 from ..indices.places import Linear, Picked, Place, linear, plus, runs_over
-from ..indices.written import opposite
+from ..indices.written import of_digits, opposite
 from ..tree import (
     ALL,
     NEW_DIMENSION,
@@ -131,7 +131,12 @@ class Tensors:
     def constant(self, value: float) -> Tree:
         """A number, or the size that it equals with `generic_sizes`."""
         is_size = self.generic_sizes and isfinite(value) and value == int(value)
-        return (size_formula(int(value), self.shapes) if is_size else None) or tree.Number(value)
+        size = size_formula(int(value), self.shapes) if is_size else None
+        if size is not None or float(value).is_integer() or not isfinite(value):
+            return size or tree.Number(value)
+        names = {n: name for n, name in self.names.items() if isinstance(name, Name)}
+        written = Writer(names).numeral(value)
+        return tree.Number(of_digits(value)) if isinstance(written, tree.Number) else written
 
     def count(self, e: Expr) -> Tree:
         """The formula of a size node: x.shape[1]."""

@@ -34,8 +34,9 @@ def is_unexpanded(x: Node) -> bool:
 
 @condition
 def is_factor(x: Node) -> bool:
-    """Whether x is neither a product nor a power."""
-    return is_unexpanded(x) and product_of(x) == Product(ONE, {x: 1})
+    """Whether x is one factor, or a power of one, and no product of several."""
+    result = product_of(x) or NOTHING
+    return is_unexpanded(x) and result.coefficient == 1 == len(result.factors)
 
 
 identities(NORMAL, """
@@ -48,6 +49,8 @@ identities(CANDIDATES, """
     sum(outer(u, v) * A) = u @ A @ v where is_unexpanded(A)
     sum(u * v) = u @ v where is_factor(v) and v is not u
     sum(u ** 2) = u @ u where is_unexpanded(u)
+    s * sum(1 / x) = sum(s / x)
+    s * mean(1 / x) = mean(s / x)
     sum(v * A, dim=1, keepdim=True) = unsqueeze(A @ v, dim=1) where is_unexpanded(A)
     sum(A.mT * B) = trace(A @ B) where is_factor(B)
     sum(A * B) = trace(B) where is_unit(A) and is_factor(B)

@@ -85,6 +85,7 @@ identities(CANDIDATES, """
     2 * sigmoid(x) - 1 = tanh(x / 2)
     -sigmoid(-x) + sigmoid(x) = tanh(x / 2)
     maximum(x, 0) = relu(x)
+    abs(x - y) = abs(y - x)
 """)  # fmt: skip
 
 

@@ -262,16 +262,41 @@ def sign_into_difference(node: Node) -> Node | None:
 
 @candidate("mul", "div")
 def division_into_sum(node: Node) -> Iterator[Node]:
-    """(x - y) / (2 * x) = (1 - y / x) / 2 and x * (1 / x + y) = 1 + x * y: what cancels in a term
-    is multiplied into the sum.
+    """(x - y) / (2 * x) = (1 - y / x) / 2, x * (1 / x + y) = 1 + x * y and 1 / (x * (1 / x + y)) =
+    1 / (1 + x * y): what cancels in a term is multiplied into the sum.
     """
     result = product_of(node) or NOTHING
-    for total in result.once(*SUMS) if len(result.factors) > 1 else ():
-        terms = terms_of_sum(total)
-        for f, e in result.factors.items():
-            if any(t.factors.get(f, 0) * e < 0 for t in terms):
-                inner = [t.times({f: e}) for t in terms]
-                yield build(result.times({f: -e, total: -1, sum_of(inner): 1}), node.shape)
+    for f, e in result.factors.items() if len(result.factors) > 1 else ():
+        for new in multiplied_into_sums(result.without(f), f, e):
+            yield build(new, node.shape)
+
+
+@candidate("mul", "div")
+def division_into_operand(node: Node) -> Iterator[Node]:
+    """A @ (x / (1 - y / s)) / s = A @ (x / (s - y)): a number that cancels in a sum within a linear
+    function.
+    """
+    result = product_of(node) or NOTHING
+    numbers = {f: e for f, e in result.factors.items() if f.shape == ()}
+    for call in result.once("matmul", "outer", "sum", "mean") if numbers else ():
+        for k, operand in enumerate(call.parents):
+            for f, e in numbers.items():
+                for inner in multiplied_into_sums(product_of(operand) or NOTHING, f, e):
+                    parts = [*call.parents]
+                    parts[k] = build(inner, operand.shape)
+                    new = call.op(*parts, **call.attrs)
+                    yield build(result.times({f: -e, call: -1, new: 1}), node.shape)
+
+
+def multiplied_into_sums(p: Product, f: Node, e: Coefficient) -> Iterator[Product]:
+    """Yield f ** e * p with f multiplied into a sum in which it cancels: into one of p, or one that
+    p is divided by.
+    """
+    for total, k in p.factors.items():
+        terms = terms_of_sum(total) if k == 1 or (k == -1 and e < 0) else []
+        if any(t.factors.get(f, 0) * e * k < 0 for t in terms):
+            inner = sum_of([t.times({f: e * k}) for t in terms])
+            yield p.times({total: -k, inner: k})
 
 
 @candidate("mul", "div", "matmul", "outer", "sum", "mean", "unsqueeze")
@@ -309,12 +334,25 @@ def negative(node: Node) -> Node | None:
 
 
 def _negative_sum(node: Node) -> Node | None:
-    """b - a + c for a - b - c."""
+    """b - a + c for a - b - c, and (b - a) / c - 1 for (a - b) / c + 1."""
     terms = terms_of(node) or []
-    if not any(t.coefficient < 0 for t in terms) or len(terms) > MOST_TERMS:
+    if len(terms) > MOST_TERMS:
         return None
-    total = sum_of([-t for t in terms])
+    opposites = [_opposite(t) for t in terms]
+    if all(new is None for new in opposites):
+        return None
+    total = sum_of([-t if new is None else new for t, new in zip(terms, opposites, strict=True)])
     return total if total.shape == node.shape else None
+
+
+def _opposite(t: Product) -> Product | None:
+    """The opposite of a term, if that is no longer than the term."""
+    if t.coefficient < 0:
+        return -t
+    for f in t.once("sub"):
+        a, b = f.parents
+        return t.times({f: -1, b - a: 1})
+    return None
 
 
 @candidate("add", "sub")

@@ -9,7 +9,7 @@ from ....graphs.shapes import Shape, axes, axis
 from ....operators.indexing import full_index
 from .assumed import is_symmetric
 from .chains import Chain, Factor, cancel_inverses, chain_of, node_of, product_node
-from .factoring import MOST_TERMS, sum_of, terms_of_sum
+from .factoring import MOST_TERMS, negative, sum_of, terms_of_sum
 from .identities import condition, identities
 from .matrices import is_column, is_transposed, is_unit, last_two
 from .products import (
@@ -63,7 +63,37 @@ identities(NORMAL, """
 identities(CANDIDATES, """
     u @ u = vector_norm(u) ** 2 where u.inputs
     vector_norm(u) ** 2 = u @ u
+    trace(A @ A) = vector_norm(A) ** 2 where is_symmetric(A)
 """)  # fmt: skip
+
+
+@candidate("outer")
+def outer_of_opposites(node: Node) -> Node | None:
+    """outer(x - y, y - x) = -outer(x - y, x - y), in which one name stands for both."""
+    u, v = node.parents
+    return -node.op(u, u) if negative(u) is v else None
+
+
+@candidate("outer")
+def outer_with_itself(node: Node) -> Node | None:
+    """outer(A @ u, B @ A @ u) = outer(A @ u, A @ u) @ B.T, in which A @ u gets a name."""
+    u, v = node.parents
+    if u.op.name == "matmul":
+        rest = _before(v, u)
+        if rest is not None:
+            return node.op(u, u) @ node_of(rest.flip(), (u.shape[0], v.shape[0]))
+    rest = _before(u, v) if v.op.name == "matmul" else None
+    return None if rest is None else node_of(rest, (u.shape[0], v.shape[0])) @ node.op(v, v)
+
+
+def _before(longer: Node, vector: Node) -> Chain | None:
+    """The factors by which a vector is multiplied to give a longer chain; None if it does not."""
+    whole, part = chain_of(longer), chain_of(vector)
+    if whole is None or part is None or part.scale != NOTHING:
+        return None
+    count = len(part.factors)
+    is_longer = len(whole.factors) > count and whole.factors[-count:] == part.factors
+    return whole._replace(factors=whole.factors[:-count]) if is_longer else None
 
 
 @normal("matmul", "outer")

@@ -16,7 +16,7 @@ from .factoring import (
     terms_of_sum,
 )
 from .guards import is_not_negative
-from .identities import identities
+from .identities import condition, identities
 from .products import (
     NOTHING,
     ONE,
@@ -34,8 +34,17 @@ from .registry import CANDIDATES, candidate, normal
 identities(CANDIDATES, """
     (x + y) * (x - y) = x ** 2 - y ** 2
     x * pow(y, -z) = x / pow(y, z)
-    pow(x, y - 1) = pow(x, y) / x where known_positive(x)
+    pow(x, y - 1) = pow(x, y) / x where known_positive(x) or has_a_number(x)
+    pow(x, -y - 1) = pow(x, -y) / x where has_a_number(x)
+    pow(s, y - 1) = pow(s, y) / s
+    pow(s, -y) = pow(s, 1 - y) / s
 """)  # fmt: skip
+
+
+@condition
+def has_a_number(x: Node) -> bool:
+    """Whether x is a sum such as 1 + y, which is 0 at single points only."""
+    return any(not t.factors for t in terms_of_sum(x))
 
 
 @candidate("mul", "div")
@@ -167,17 +176,24 @@ def _with_canonical_sums(t: Product, canonical: Mapping[Node, tuple[int, Node]])
 
 @candidate("pow")
 def power_of_a_root(node: Node) -> Iterator[Node]:
-    """x ** (1 / p - 1) = (x ** (1 / p)) ** (1 - p) for an x that is never negative."""
+    """x ** (1 / p - 1) = (x ** (1 / p)) ** (1 - p) for an x that is never negative, or a sum of
+    powers of p, which have a root only where they are not.
+    """
     x, e = node.parents
-    if not is_not_negative(x):
-        return
     terms = terms_of_sum(e)
     for root in terms if len(terms) == 2 else ():
         below = [f for f, n in root.factors.items() if n == -1]
         if root.coefficient == 1 and len(root.factors) == len(below) == 1:
+            if not is_not_negative(x) and not _adds_powers(x, below[0]):
+                return
             (rest,) = (t for t in terms if t is not root)
             scaled_rest = build(rest.times({below[0]: 1}), e.shape)
             yield (x ** build(root, e.shape)) ** (1 + scaled_rest)
+
+
+def _adds_powers(x: Node, exponent: Node) -> bool:
+    (power,) = x.parents if x.op.name == "sum" else (x,)
+    return power.op.name == "pow" and power.parents[1] is exponent
 
 
 def _exponent_of(power: Node, e: Coefficient, base: Node | None) -> Node | None:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ....graphs import OPS, Node, as_node, intern
 from ....graphs.shapes import numel
+from ..numerals import divisor_of_root, root_below
 from .registry import layout, rule
 
 CACHE_SIZE = 4096  # entries of each cache
@@ -72,12 +73,16 @@ def as_number(value: float) -> Coefficient:
 
 def rounded(value: Coefficient, of: Coefficient = 0) -> Coefficient:
     """A float without the rounding error of arithmetic on numbers up to `of`, if it is close to a
-    number of six digits: 0.3 for 0.1 + 0.2.
+    number of six digits, or to a simple fraction: 0.3 for 0.1 + 0.2.
     """
     if not isinstance(value, float):
         return value
     short = float(f"{value:.6g}") if abs(value) > CLOSE * of else 0.0
-    return short if abs(short - value) <= CLOSE * max(abs(value), of) else value
+    close = CLOSE * max(abs(value), of)
+    if abs(short - value) <= close or not isfinite(value):
+        return short
+    simple = Fraction(value).limit_denominator(MOST_PARTS)
+    return simple if abs(simple - value) <= close else value
 
 
 def add_numbers(a: Coefficient, b: Coefficient) -> Coefficient:
@@ -249,8 +254,11 @@ def number_node(value: Coefficient) -> Node:
 
 
 def ratio(value: Coefficient) -> tuple[Coefficient, Coefficient]:
-    """Numerator and denominator; the denominator of a float is 1."""
-    return (value.numerator, value.denominator) if isinstance(value, Fraction) else (value, 1)
+    """Numerator and denominator; of a float 5 ** 0.5 and 3 for 5 ** 0.5 / 3, else itself and 1."""
+    if isinstance(value, Fraction):
+        return value.numerator, value.denominator
+    divisor = divisor_of_root(value)
+    return (value * divisor, divisor) if divisor > 1 else (value, 1)
 
 
 def with_factors(
@@ -397,6 +405,17 @@ def scaled(p: Product, node: Node) -> Node:
     """A product of scalars times a node."""
     inner = product_of(node) or Product(ONE, {node: 1})
     return build(multiplied_by(p, inner), node.shape)
+
+
+@layout("mul")
+def roots_below(node: Node) -> Node | None:
+    """(2 * pi) ** -0.5 * x * y = x * y / (2 * pi) ** 0.5."""
+    a, b = node.parents
+    if a.op.name == "div" and constant_value(a.parents[1]) is not None:
+        return a.parents[0] * b / a.parents[1]
+    value = constant_value(a)
+    root = root_below(value) if isinstance(value, float) else None
+    return None if root is None else (b if value > 0 else -b) / root  # type: ignore[operator]
 
 
 @layout("mul", "neg")
