@@ -111,8 +111,8 @@ def call(name: str, args: Sequence[Any], named: Mapping[str, Any], *, method: bo
         options = {k: v.data if isinstance(v, Tensor) else v for k, v in named.items()}
         result.data[...] = IN_ONE_STEP[name](*arrays, **options)
     if isinstance(called, Shorthand) and isinstance(result, Tensor):
-        values = {**dict(zip(called.positional, args)), **named}
-        _guard(result, [values.get(name) for name in called.saved])
+        by_name = {**dict(zip(called.positional, args)), **named}
+        _guard(result, [by_name.get(name) for name in called.saved])
     if name == "lstm" and tensors[0].dtype.name == "float32":
         _guard_lstm(result, *args[2:4])
     if isinstance(dtype, DType) and isinstance(result, Tensor) and dtype.kind == "int":
