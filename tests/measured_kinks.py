@@ -12,7 +12,7 @@ import numpy as np
 from gradcli import frameworks
 from gradcli.backends.numeric import Evaluator
 from gradcli.errors import if_applicable
-from gradcli.explanation.in_pytorch.kinks import FILE, Kink, known
+from gradcli.explanation.in_pytorch.stored_kinks import FILE, Kink, known
 from gradcli.graphs import OPS, Node, Operator, intern, walk
 from gradcli.language.arguments.option_texts import read_shapes
 from gradcli.language.posing import pose

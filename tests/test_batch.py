@@ -19,9 +19,10 @@ from console import Input, Terminal, gradcli, process, shell
 from gradcli.cli import parallel
 from gradcli.cli.batch import Progress
 from gradcli.cli.main import run
-from gradcli.cli.parallel import WINDOW, Answered, all_answered, in_parallel
+from gradcli.cli.parallel import WINDOW, in_parallel
 from gradcli.cli.processes import AT, Processes
 from gradcli.cli.streams import Streams
+from gradcli.cli.work import Answered, all_answered
 from gradcli.limits import Limits
 
 BAD = ['{"expr": "x @@ y", "id": "bad"}', "{", "[]", '{"id": NaN, "expr": "x"}']

@@ -11,7 +11,7 @@ pytest.importorskip("torch", reason="torch is the oracle of these tests")
 from measured_kinks import frameworks, measured, versions
 from support import compare, generator
 
-from gradcli.explanation.in_pytorch.kinks import known
+from gradcli.explanation.in_pytorch.stored_kinks import known
 from gradcli.language.posing import pose
 
 pytestmark = [

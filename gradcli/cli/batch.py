@@ -10,8 +10,8 @@ from typing import IO, Any, Protocol
 
 from ..errors import GradcliError, unreadable
 from ..limits import Limits
-from .parallel import Answered, answered
 from .streams import Streams
+from .work import Answered, answered
 
 PART, LONGEST = 1 << 20, 1 << 30
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import GradcliError
 from ..limits import Limits
-from .parallel import Answered, all_answered
+from .work import Answered, all_answered
 
 PATIENCE = 10  # seconds until a scheduler has to answer
 AHEAD = 2  # shares for each thread of the cluster: one is worked on while the other is sent

@@ -7,7 +7,6 @@ one before them, no further lines are handed out. A worker is sent the lines tha
 waits for more: whoever sends a line only after the answer to the one before has it at once.
 """
 
-import json
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
@@ -16,41 +15,11 @@ from threading import Semaphore, Thread
 from typing import Any, NamedTuple, Protocol
 
 from ..limits import Limits
+from .work import Answered, lost
 
 WINDOW = 256  # lines for each worker that are read and not yet written
 HELD = 100_000_000  # characters of answers that wait to be written
 SHARE = 64  # lines that a worker is sent at a time
-
-
-class Answered(NamedTuple):
-    """A line of the output, and whether it is an answer and no error."""
-
-    ok: bool
-    text: str
-
-
-def answered(line: str, limits: Limits) -> Answered:
-    """The answer to a line."""
-    # imported by who answers: the process that hands out lines starts without it
-    from ..batches import answer
-
-    result = answer(line, limits)
-    return Answered(result["ok"], json.dumps(result, ensure_ascii=False) + "\n")
-
-
-def all_answered(lines: Sequence[str], limits: Limits) -> list[Answered]:
-    """The answers to some lines, as a worker sends them back."""
-    return [answered(line, limits) for line in lines]
-
-
-def lost(line: str, limits: Limits) -> Answered:
-    """The error for a line whose worker ended before it had an answer."""
-    from ..batches import failed
-
-    text = "the process that worked on this line ended before it had an answer"
-    hint = "it ran out of memory, or was killed; the other lines are answered"
-    message = failed(line, limits, {"code": "limit", "message": text, "hint": hint})
-    return Answered(False, json.dumps(message, ensure_ascii=False) + "\n")
 
 
 class Slot(Protocol):

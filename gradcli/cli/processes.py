@@ -17,7 +17,7 @@ from typing import Any
 
 from ..limits import Limits
 from ..process import collect_seldom, one_thread
-from .parallel import Answered, answered
+from .work import Answered, answered
 
 START = "spawn"  # as on every system; a fork of a process with threads may wait forever
 QUIET = "ignore"  # the processes of Python's own, too: one warns of what Ctrl-C leaves behind

@@ -43,7 +43,7 @@ from .data import SCHEMA
 from .formulas import by_index
 from .formulas.shortest_structure import structure_of
 from .formulas.wording import Wording, wording_of
-from .in_pytorch.kinks import Kink, known
+from .in_pytorch.stored_kinks import Kink, known
 from .operator_groups import ELSEWHERE, GROUPS, Family, all_families
 
 UNFIT = (GradcliError, *MISUSES)  # what a function raises for arguments that do not fit

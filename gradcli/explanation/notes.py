@@ -328,7 +328,7 @@ def _exactly(x: Node, value: float, node: Node, hit: Any, w: Wording) -> str:
 
 def _subgradients(node: Node, value: float) -> str:
     """` (any value from 0 to 1 would be a subgradient)`; "" if the one-sided slopes are unknown."""
-    from .in_pytorch.kinks import known
+    from .in_pytorch.stored_kinks import known
 
     at = f"= {value:g}"
     kink = next((k for k in known().get(node.op.name, ()) if k.at.endswith(at)), None)

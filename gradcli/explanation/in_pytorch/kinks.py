@@ -1,10 +1,7 @@
 """Operations at points without a derivative, at which the gradient is a convention."""
 
-import json
 from collections.abc import Iterator
-from functools import cache
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...autodiff.reverse import conducting, conducts
 from ...graphs import Node, downstream, walk
@@ -50,31 +47,3 @@ def on_the_way(node: Node) -> tuple[Node | None, ...]:
         return ()
     speaks = node.op.rule is not None or node.op.kink is not None
     return node.inputs if speaks else (*node.inputs, node.expansion)
-
-
-FILE = Path(__file__).with_name("kinks.json")
-
-
-class Kink(NamedTuple):
-    """A point without a derivative: the expression, the values, the element that varies; the
-    one-sided slopes, and the gradients of PyTorch and JAX; None if JAX lacks the operator.
-    """
-
-    operator: str
-    expr: str
-    at: str
-    by: str
-    left: str
-    right: str
-    pytorch: str
-    jax: str | None
-
-
-@cache
-def known() -> dict[str, list[Kink]]:
-    """The stored kinks, by operator."""
-    result: dict[str, list[Kink]] = {}
-    for row in json.loads(FILE.read_text("utf-8"))["kinks"]:
-        kink = Kink(*row)
-        result.setdefault(kink.operator, []).append(kink)
-    return result

@@ -1,0 +1,40 @@
+"""What a worker of `gradcli batch` does: lines in, texts of answers out.
+
+What answers is imported by who answers: the process that hands out lines starts without it.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ..limits import Limits
+
+
+class Answered(NamedTuple):
+    """A line of the output, and whether it is an answer and no error."""
+
+    ok: bool
+    text: str
+
+
+def answered(line: str, limits: Limits) -> Answered:
+    """The answer to a line."""
+    from ..batches import answer
+
+    result = answer(line, limits)
+    return Answered(result["ok"], json.dumps(result, ensure_ascii=False) + "\n")
+
+
+def all_answered(lines: Sequence[str], limits: Limits) -> list[Answered]:
+    """The answers to some lines, as a worker sends them back."""
+    return [answered(line, limits) for line in lines]
+
+
+def lost(line: str, limits: Limits) -> Answered:
+    """The error for a line whose worker ended before it had an answer."""
+    from ..batches import failed
+
+    text = "the process that worked on this line ended before it had an answer"
+    hint = "it ran out of memory, or was killed; the other lines are answered"
+    message = failed(line, limits, {"code": "limit", "message": text, "hint": hint})
+    return Answered(False, json.dumps(message, ensure_ascii=False) + "\n")
