@@ -29,7 +29,7 @@ def stepped(keys: Iterable[str], *lines: str) -> str:
         Analysis(pose("relu(x @ a).sum()", values=values)),
         Environment(),
         key=iter(keys).__next__,
-        asked=lambda _: next(typed),
+        read_line=lambda _: next(typed),
     )
     return out.getvalue()
 

@@ -46,10 +46,14 @@ class Gradients(NamedTuple):
 
 
 def backward(
-    out: Node, seed: Node, wrt: Collection[Node], made: Collection[Node] = (), zeros: bool = False
+    out: Node,
+    seed: Node,
+    wrt: Collection[Node],
+    created: Collection[Node] = (),
+    zeros: bool = False,
 ) -> Gradients:
     """The gradient of <seed, out> with respect to every node of `wrt`, in its shape."""
-    return from_several({out: seed}, wrt, made, zeros)
+    return from_several({out: seed}, wrt, created, zeros)
 
 
 def _nodes(result: Gradients) -> int:
@@ -64,14 +68,14 @@ cached_backward = sized_cache(100_000, lambda result, *_: _nodes(result))(backwa
 def from_several(
     seeds: Mapping[Node, Node],
     wrt: Collection[Node],
-    made: Collection[Node] = (),
+    created: Collection[Node] = (),
     zeros: bool = False,
     ends: Collection[Node] = (),
 ) -> Gradients:
     """The same for several outputs, each with its seed, in one pass.
 
     Operations are visited in PyTorch's order, the latest first, and contributions to a node are
-    added in that order. `made` are nodes in the order in which a program created them; inputs of
+    added in that order. `created` are nodes in the order in which a program created them; inputs of
     `ends` are not visited, as they depend on no `wrt`. With `zeros`, contributions of operators
     with the field `zero_second_derivative` depend, with a derivative of 0, on what PyTorch computes
     them from, and zeros that stay 0 on what PyTorch multiplies them by.
@@ -79,7 +83,7 @@ def from_several(
     targets = set(wrt)
     boundary = {n for n in (*targets, *ends) if n.inputs}  # whose inputs are not visited
     inputs = (lambda n: () if n in boundary else n.inputs) if boundary else attrgetter("inputs")
-    active = conducting(walk([*made, *seeds], inputs), targets)
+    active = conducting(walk([*created, *seeds], inputs), targets)
     grads, stays_zero = dict(seeds), dict[Node, Node]()
     steps = []
     for node in reversed(active):

@@ -30,9 +30,9 @@ def step_through(
     analysis: Any,
     environment: Environment,
     key: Callable[[], str] = _pressed,
-    asked: Callable[[str], str] = input,
+    read_line: Callable[[str], str] = input,
 ) -> None:
-    """Show one operation after the other, as `key` says; `asked` reads what is typed in a line."""
+    """Show one operation after the other, as `key` says; `read_line` reads what is typed in a line."""
     stepping = Stepping(analysis)
 
     def show(document: Document) -> None:
@@ -57,7 +57,7 @@ def step_through(
             show(stepping.why(place))
         elif pressed.startswith("e"):
             typed = pressed[1:].lstrip()  # what is pasted comes with its key
-            text = typed if typed.endswith(("\r", "\n")) else typed + asked(f"{ASKED}{typed}")
+            text = typed if typed.endswith(("\r", "\n")) else typed + read_line(f"{ASKED}{typed}")
             show_element(streams, stepping, text, show)
         else:
             streams.write(f"{KEYS}\n")

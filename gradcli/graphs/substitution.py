@@ -70,25 +70,25 @@ def rebuilt_all(
 
 
 def expanded(
-    roots: Iterable[Node], kept: Callable[[Node], bool] = lambda node: False
+    roots: Iterable[Node], keep: Callable[[Node], bool] = lambda node: False
 ) -> dict[Node, Node]:
     """Map every node that `roots` depend on to an equal node, made of operators without expansion
-    and of nodes for which `kept` is True.
+    and of nodes for which `keep` is True.
     """
     result: dict[Node, Node] = {}
     for node in walk(roots):
-        result[node] = _expanded_node(node, result, kept)
+        result[node] = _expanded_node(node, result, keep)
     return result
 
 
-def _expanded_node(node: Node, result: dict[Node, Node], kept: Callable[[Node], bool]) -> Node:
+def _expanded_node(node: Node, result: dict[Node, Node], keep: Callable[[Node], bool]) -> Node:
     """`node` applied to its expanded inputs, expanded recursively."""
     inputs = tuple(i and result[i] for i in node.inputs)
-    if node.op.expand is None or kept(node):
+    if node.op.expand is None or keep(node):
         return node.with_inputs(inputs)
     meaning = node.op.expand(*inputs, **node.attrs)
     inner = {i: i for i in inputs if i is not None}  # already expanded
     for part in walk([meaning], lambda n: () if n in inner else n.inputs):
         if part not in inner:
-            inner[part] = _expanded_node(part, inner, kept)
+            inner[part] = _expanded_node(part, inner, keep)
     return inner[meaning]

@@ -24,7 +24,7 @@ ZEROED = r"zero_grad\(|\.grad\.zero_\("
 READ = "gradcli read shows all that the program does"
 
 
-def in_language(asked: dict[str, Any]) -> dict[str, Any]:
+def in_language(request: dict[str, Any]) -> dict[str, Any]:
     """What was asked of a program, as `pose` takes it: of the problem that the program poses.
 
     Raises GradcliError `raises` where PyTorch raises an error, `unsupported` where the program
@@ -32,16 +32,16 @@ def in_language(asked: dict[str, Any]) -> dict[str, Any]:
     """
     from ..limits import Limits
 
-    limits = asked.get("limits") or Limits()
-    limits.check("length", len(asked["expr"]), "the program")
-    return _Request(asked, limits).understood()
+    limits = request.get("limits") or Limits()
+    limits.check("length", len(request["expr"]), "the program")
+    return _Request(request, limits).understood()
 
 
 class _Request:
-    def __init__(self, asked: dict[str, Any], limits: Any):
-        self.asked, self.limits, self.text = asked, limits, asked["expr"]
-        self.values: dict[str, Any] = dict(asked.get("values") or {})
-        self.wrt: list[str] = list(asked.get("wrt") or ())
+    def __init__(self, request: dict[str, Any], limits: Any):
+        self.request, self.limits, self.text = request, limits, request["expr"]
+        self.values: dict[str, Any] = dict(request.get("values") or {})
+        self.wrt: list[str] = list(request.get("wrt") or ())
 
     def understood(self) -> dict[str, Any]:
         """The request in the language."""
@@ -50,17 +50,17 @@ class _Request:
         symbolic.refuse_transforms(self.text)
         program = symbolic.single_program(self.text)
         if program is None:  # no Python: the language has the error message
-            return self.asked
+            return self.request
         if arrays.is_of_arrays(program):
-            return arrays.in_language(self.asked, program)
+            return arrays.in_language(self.request, program)
         devices = {name for pair in re.findall(DEVICE, program) for name in pair}
         lacking = symbolic.undefined(program) - devices
         if lacking and (symbolic.is_text(program) or not lacking <= self.values.keys()):
-            return symbolic.in_language(self.asked, program)
+            return symbolic.in_language(self.request, program)
         read = self._run()
         failure = read.reading.outcome.exception
         if failure is not None and failure.type == "NameError" and not read.reading.backwards:
-            return symbolic.in_language(self.asked, program)
+            return symbolic.in_language(self.request, program)
         return self._of(read)
 
     # ---- running ---------------------------------------------------------------------------------
@@ -93,7 +93,7 @@ class _Request:
             return {}
         from ..language.arguments.values import Reader
 
-        reader = Reader(self.limits, self.asked.get("random_seed", 0), self.asked.get("stdin"))
+        reader = Reader(self.limits, self.request.get("random_seed", 0), self.request.get("stdin"))
         self.values = {name: reader.read(v, name) for name, v in self.values.items()}
         return self.values
 
@@ -118,7 +118,7 @@ class _Request:
             hint = "gradcli read FILE says why, and what to change"
             raise GradcliError("raises", message, hint=hint, span=self._span(failure.line))
         back, problem = self._posed(backs or [self._value(read)])
-        shapes = dict(self.asked.get("shapes") or {})
+        shapes = dict(self.request.get("shapes") or {})
         shapes |= self._random(read, problem)
         values = {n: self._exact(n, v) for n, v in problem.values.items() if n not in shapes}
         result = {
@@ -129,9 +129,9 @@ class _Request:
             "leaves": tuple({**problem.leaves, **dict.fromkeys(problem.wrt)}),
             "notes": _notes(read, back, problem) if backs else (),
         }
-        if problem.seed is not None and self.asked.get("grad", "") is None:
+        if problem.seed is not None and self.request.get("grad", "") is None:
             result["grad"] = problem.seed
-        return self.asked | result
+        return self.request | result
 
     def _random(self, read: "Read", problem: "Posed") -> dict[str, Any]:
         """The shapes of inputs with random numbers that nobody else gets: of those that are others

@@ -124,18 +124,18 @@ class _Symbolic:
         """All statements, as they are written."""
         return self._as_program([self._segment(s) for s in self.body])
 
-    def request(self, asked: dict[str, Any]) -> dict[str, Any]:
+    def request(self, request: dict[str, Any]) -> dict[str, Any]:
         """The request of the program."""
         text = self._text()
-        given, shapes = dict(asked.get("values") or {}), asked.get("shapes") or {}
+        chosen, shapes = dict(request.get("values") or {}), request.get("shapes") or {}
         known = _names(ast.parse(text)) | self.leaves.keys()
         values = {n: v for n, v in self.values.items() if n in known and n not in shapes}
-        result: dict[str, Any] = {"expr": text, "values": values | given}
+        result: dict[str, Any] = {"expr": text, "values": values | chosen}
         result["leaves"] = tuple(n for n in self.leaves if n in values)
-        result["wrt"] = asked.get("wrt") or self._wrt() or tuple(self.leaves)
-        if asked.get("grad", "") is None and self.call is not None and self.call.seed is not None:
+        result["wrt"] = request.get("wrt") or self._wrt() or tuple(self.leaves)
+        if request.get("grad", "") is None and self.call is not None and self.call.seed is not None:
             result["grad"] = self._seed(self.call.seed)
-        return asked | result
+        return request | result
 
     # ---- statements ------------------------------------------------------------------------------
 

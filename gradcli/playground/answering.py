@@ -32,11 +32,11 @@ def answer(question: str) -> str:
     false, "error": ...}`, lines with the place underlined.
     """
     try:
-        given = _fields(question)
-        analysis = _request(given).one(suppose=True)
-        explained = explanation(analysis, Choices(command=command(given)))
+        fields = _fields(question)
+        analysis = _request(fields).one(suppose=True)
+        explained = explanation(analysis, Choices(command=command(fields)))
         built = render(explained, "html", Environment(say=on_page))
-        return json.dumps({"ok": True, "command": command(given), "page": built})
+        return json.dumps({"ok": True, "command": command(fields), "page": built})
     except GradcliError as error:
         option_spelling.respell_error(error, option_spelling.PAGE)
         return json.dumps({"ok": False, "error": message(error)})
@@ -45,18 +45,18 @@ def answer(question: str) -> str:
         return json.dumps({"ok": False, "error": text})
 
 
-def command(given: dict[str, str]) -> str:
+def command(fields: dict[str, str]) -> str:
     """The command line that prints the same."""
-    words = ["gradcli", given["expr"]]
-    for name, texts in _texts(given).items():
+    words = ["gradcli", fields["expr"]]
+    for name, texts in _texts(fields).items():
         for text in texts:
             words += [OPTIONS[name]] if FIELDS[name].type is bool else [OPTIONS[name], text]
     return shlex.join(words)
 
 
-def _texts(given: dict[str, str]) -> dict[str, list[str]]:
+def _texts(fields: dict[str, str]) -> dict[str, list[str]]:
     """What would stand after each option; a value may stand in each line."""
-    typed = {name: given.get(name, "") for name in OPTIONS}
+    typed = {name: fields.get(name, "") for name in OPTIONS}
     lines = {n: text.splitlines() if n in REPEATED else [text] for n, text in typed.items()}
     return {name: [line for line in result if line.strip()] for name, result in lines.items()}
 
@@ -71,9 +71,9 @@ def _fields(question: str) -> dict[str, str]:
     return {name: asked.get(name, "") for name in ("expr", *OPTIONS)}
 
 
-def _request(given: dict[str, str]) -> Request:
-    typed = {name: _typed(name, texts) for name, texts in _texts(given).items() if texts}
-    return of_texts(given["expr"], typed, Limits({"seconds": SECONDS}, files=False))
+def _request(fields: dict[str, str]) -> Request:
+    typed = {name: _typed(name, texts) for name, texts in _texts(fields).items() if texts}
+    return of_texts(fields["expr"], typed, Limits({"seconds": SECONDS}, files=False))
 
 
 def _typed(name: str, texts: list[str]) -> Any:

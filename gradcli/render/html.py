@@ -98,20 +98,22 @@ class _Page:
         head = self.header(document) if alone else ""
         answers = [self.answer(a) for a in document.answers]
         parts = [tag("ul", "".join(answers), class_="answers")] * bool(answers)
-        asked = (document.question.strip() or _heading(document)) if alone else ""
-        parts += [self.section(section, asked) for section in document.sections]
+        question = (document.question.strip() or _heading(document)) if alone else ""
+        parts += [self.section(section, question) for section in document.sections]
         built = tag("code", escape(document.command))
         foot = f"\n<footer>Made by {built}</footer>" if document.command and alone else ""
         return f"<article>\n{head}" + "\n".join(parts) + f"{foot}\n</article>"
 
     def header(self, document: Document) -> str:
         """What was asked, or else what the first section says; and buttons."""
-        asked = _lines(document.question)
-        code = tag("code", self.markup.question("\n".join(asked)))
-        if not asked:
+        question = _lines(document.question)
+        code = tag("code", self.markup.question("\n".join(question)))
+        if not question:
             heading = "<h1>" + escape(_heading(document)) + "</h1>"
         else:
-            long = " long" if len(asked) > MOST_LINES or max(map(len, asked)) > LONG_LINE else ""
+            long = (
+                " long" if len(question) > MOST_LINES or max(map(len, question)) > LONG_LINE else ""
+            )
             heading = f'<h1 class="question{long} scroll">{code}</h1>'
         buttons = "".join(
             tag("button", f"Copy {what}", type="button", data_copy=text)
@@ -134,13 +136,13 @@ class _Page:
             ("PyTorch", next(programs, "")),
         ]
 
-    def section(self, section: Section, asked: str) -> str:
+    def section(self, section: Section, question: str) -> str:
         """A heading with its remark, and the blocks; a title that the page begins with is not
         said again.
         """
         self.coded = section.name in CODED
         title, remark = text_of(section.title), self.line(section.remark)
-        again = bool(title) and title in asked.split("\n")
+        again = bool(title) and title in question.split("\n")
         text = f' <span class="remark">{remark}</span>' if remark else ""
         head = f"<h2>{self.line(section.title)}{text}</h2>" if title and not again else ""
         if again and remark:

@@ -40,11 +40,11 @@ def _page(environment: Environment) -> Page:
     return Slides(environment)
 
 
-def as_page(made: str, environment: Environment, command: str) -> str:
+def as_page(body: str, environment: Environment, command: str) -> str:
     """Lines below a comment with the command that makes them again; within a document of their own
     where that is asked for.
     """
     comment = f"% {' '.join(command.split())} -f latex\n" if command else ""
     if environment.page == "overlay":
-        return f"{comment}{SLIDES}\n{made}\n{END}"
-    return f"{comment}{ARTICLE}\n{made}\n{END}" if environment.page else comment + made
+        return f"{comment}{SLIDES}\n{body}\n{END}"
+    return f"{comment}{ARTICLE}\n{body}\n{END}" if environment.page else comment + body

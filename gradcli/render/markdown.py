@@ -68,11 +68,11 @@ class MathPage(Page):
         """Equations below each other."""
         return self.within_signs(self.latex.equations(rows))
 
-    def within_signs(self, made: str) -> str:
+    def within_signs(self, text: str) -> str:
         """LaTeX as a page has it, with the signs of this place around its mathematics."""
-        made = made.replace("\\begin{align*}", f"{self.signs.start}\\begin{{aligned}}")
-        made = made.replace("\\end{align*}", f"\\end{{aligned}}{self.signs.end}")
-        return made.replace("\\[\n", self.signs.start).replace("\n\\]", self.signs.end)
+        text = text.replace("\\begin{align*}", f"{self.signs.start}\\begin{{aligned}}")
+        text = text.replace("\\end{align*}", f"\\end{{aligned}}{self.signs.end}")
+        return text.replace("\\[\n", self.signs.start).replace("\n\\]", self.signs.end)
 
     def matrix(self, block: Matrix[Formula]) -> str:
         """A table, or mathematics."""

@@ -13,9 +13,9 @@ WORTH = 4  # names, numbers and symbols that a statement must save
 CONSTANT_MATRICES = ("eye", "ones", "zeros")
 
 
-def shared(formula: Tree, taken: Collection[str], worth: int = WORTH) -> Tree:
+def shared(formula: Tree, used: Collection[str], worth: int = WORTH) -> Tree:
     """The formula preceded by statements, each of which saves at least `worth` names, numbers and
-    symbols; new names are not among those `taken`.
+    symbols; new names are not among those `used`.
     """
     first: dict[str, Name] = {}
     same: dict[Tree, Tree] = {n: first.setdefault(n.text, n) for n in reversed(_leaves(formula))}
@@ -32,7 +32,7 @@ def shared(formula: Tree, taken: Collection[str], worth: int = WORTH) -> Tree:
     if not statements:
         return formula
     block: Tree = Block(tuple(statements), formula)
-    names = (n for n in _names() if n not in taken)
+    names = (n for n in _names() if n not in used)
     for (numbered, _), name in zip(statements, names):  # in reading order
         block = _replaced(block, {numbered: Name(name)})
     return block

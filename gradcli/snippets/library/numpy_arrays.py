@@ -235,9 +235,9 @@ def _of_tensor(name: str, named: Mapping[str, Any]) -> Exception:
     return error("TypeError", text)
 
 
-def check_size(m: Machine, given: list[Any]) -> None:
+def check_size(m: Machine, arguments: list[Any]) -> None:
     """Refuse sizes, among arguments, that would fill the memory."""
-    for value in given:
+    for value in arguments:
         numbers = value if isinstance(value, tuple | list) else [value]
         if all(type(n) is int for n in numbers) and numbers:
             size = math.prod(abs(n) for n in numbers)
