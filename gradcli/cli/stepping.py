@@ -32,7 +32,7 @@ def step_through(
     key: Callable[[], str] = _pressed,
     read_line: Callable[[str], str] = input,
 ) -> None:
-    """Show one operation after the other, as `key` says; `read_line` reads what is typed in a line."""
+    """Show one operation after the other, as `key` says; `read_line` reads a line that is typed."""
     stepping = Stepping(analysis)
 
     def show(document: Document) -> None:

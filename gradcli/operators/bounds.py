@@ -13,7 +13,7 @@ PROBABILITY: Bounds = (0.0, 1.0)
 WAVE: Bounds = (-1.0, 1.0)
 
 
-def kept(x: Bounds, *_, **__) -> Bounds:
+def unchanged(x: Bounds, *_, **__) -> Bounds:
     """Of what is one of the numbers given, or their average."""
     return x
 

@@ -82,9 +82,9 @@ def chosen(condition, a, b):
     """np.where, and faster where one of the two is 0 and the other a large array of doubles."""
     if np.size(condition) >= MANY and condition.dtype == bool:
         if _is_plain_zero(a) and _is_double(b):
-            return _kept(np.logical_not(condition), b)
+            return _masked(np.logical_not(condition), b)
         if _is_plain_zero(b) and _is_double(a):
-            return _kept(condition, a)
+            return _masked(condition, a)
     return np.where(condition, a, b)
 
 
@@ -96,7 +96,7 @@ def _is_double(x):
     return getattr(x, "dtype", None) == np.float64
 
 
-def _kept(mask, x):
+def _masked(mask, x):
     """x where the mask holds, otherwise 0. Its bits times 0 or 1: without a branch, which costs
     several times as much where a mask has no pattern, and 0 for inf and nan too.
     """

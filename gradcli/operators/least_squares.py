@@ -16,7 +16,7 @@ from .singular import svdvals
 NOT_FINITE = "lstsq() has no answer for inf or nan: PyTorch's differ by driver"
 
 
-def _kept(sizes, atol, rtol, shape):
+def _nonzero(sizes, atol, rtol, shape):
     """Which singular values, the largest first, count as different from 0."""
     atol = 0.0 if atol is None else np.asarray(atol)
     if rtol is None:
@@ -34,10 +34,10 @@ def _pinv(x, atol=None, rtol=None, *, hermitian):
         return np.zeros((*x.shape[:-2], x.shape[-1], x.shape[-2]))
     if hermitian:
         values, vectors = lapack.eigh(x, "L")
-        inverted = _inverted(values, _kept(np.abs(values), atol, rtol, x.shape))
+        inverted = _inverted(values, _nonzero(np.abs(values), atol, rtol, x.shape))
         return (vectors * inverted[..., None, :]) @ np.swapaxes(vectors, -1, -2)
     u, s, vh = lapack.svd(x)
-    inverted = _inverted(s, _kept(s, atol, rtol, x.shape))
+    inverted = _inverted(s, _nonzero(s, atol, rtol, x.shape))
     return (np.swapaxes(vh, -1, -2) * inverted[..., None, :]) @ np.swapaxes(u, -1, -2)
 
 
@@ -99,7 +99,7 @@ def pinverse(input, rcond=1e-15):
 
 @operator(
     shape=lambda s, atol=None, rtol=None, *, hermitian: _batch(matrix(s), atol, rtol),
-    value=lambda x, atol=None, rtol=None, *, hermitian: _kept(
+    value=lambda x, atol=None, rtol=None, *, hermitian: _nonzero(
         lapack.svdvals(x), atol, rtol, x.shape
     ).sum(-1),
     symbolic=Unwritten("it is a count of singular values"),

@@ -52,14 +52,14 @@ def _scaled(x, weight, bias):
 # ---- over the last dimensions --------------------------------------------------------------------
 
 
-def _kept_of_layers(y, x, weight, bias, *, normalized_shape, eps):
+def _saved_by_layer_norm(y, x, weight, bias, *, normalized_shape, eps):
     dim = tuple(range(x.ndim - len(normalized_shape), x.ndim))
     return x, weight, bias, *_statistics(x, dim, eps, keepdim=True)
 
 
 @composite(
     torch=F + "layer_norm",
-    saved=_kept_of_layers,
+    saved=_saved_by_layer_norm,
     examples=(("layer_norm(x, (3,))", "x=2x3"), ("layer_norm(x, (3,), w, b)", "x=2x3,w=3,b=3")),
     order="input normalized_shape weight bias eps",
     whole=("normalized_shape",),
@@ -165,7 +165,7 @@ def _from_running(name, input, mean, var, weight, bias, eps):
     return _scaled((input - mean.detach()) / (var.detach() + eps).sqrt(), weight, bias)
 
 
-def _kept_of_instances(y, x, mean, var, weight, bias, *, use_input_stats, eps, **_):
+def _saved_by_instance_norm(y, x, mean, var, weight, bias, *, use_input_stats, eps, **_):
     if not use_input_stats:
         return (...,)
     each = weight and weight.repeat(x.shape[0])  # samples are channels to PyTorch
@@ -174,7 +174,7 @@ def _kept_of_instances(y, x, mean, var, weight, bias, *, use_input_stats, eps, *
 
 @composite(
     torch=F + "instance_norm",
-    saved=_kept_of_instances,
+    saved=_saved_by_instance_norm,
     order="input running_mean running_var weight bias use_input_stats momentum eps",
     examples=(
         ("instance_norm(x)", "x=1x2x3"),

@@ -15,7 +15,7 @@ from .pointwise import F
 MODES = ("constant", "reflect", "replicate", "circular")
 
 
-def _kept(y, input, *, mode, **_):
+def _saved(y, input, *, mode, **_):
     if mode == "circular":
         return (...,)
     return () if mode == "constant" else (input,)
@@ -23,7 +23,7 @@ def _kept(y, input, *, mode, **_):
 
 @composite(
     torch=F + "pad",
-    saved=_kept,
+    saved=_saved,
     zero_second_derivative=lambda input, *, mode, **_: (
         ("input",) if mode in ("reflect", "replicate") else ()
     ),

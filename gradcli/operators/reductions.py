@@ -4,7 +4,7 @@ from ..errors import GradcliError
 from ..graphs import Node, Outputs, as_node, shapes
 from ..lazy import np
 from . import elements
-from .bounds import kept, summed
+from .bounds import summed, unchanged
 from .comparisons import maximum, minimum, same, where
 from .families import composite, named, one_each, operator, reduced, reduction, shorthand
 from .guards import otherwise, unless
@@ -47,7 +47,7 @@ def sum(g, y, x, dim):
     takes="floats",
     numpy="{0}.mean(axis={dim}, keepdims={keepdim})",
     saved=(),
-    bounds=kept,
+    bounds=unchanged,
     finite=True,
     exact="all",
 )
@@ -160,7 +160,7 @@ def _shared_by_ties(name, symbol):
         kink=tied,
         caveat=TIE,
         numpy=f"{{0}}.{name}(axis={{dim}}, keepdims={{keepdim}})",
-        bounds=kept,
+        bounds=unchanged,
         exact="all",
     )
 
@@ -213,7 +213,7 @@ def _values(name, argextreme, symbol):
         selected = x.gather(dim=dim, index=argextreme(x, dim=dim, keepdim=True))
         return selected if keepdim else selected.squeeze(dim=dim)
 
-    def kept(y, x, *, dim, keepdim):
+    def saved(y, x, *, dim, keepdim):
         return (argextreme(x, dim=dim, keepdim=True),) if x.ndim else ()
 
     def value(x, *, dim, keepdim):
@@ -226,7 +226,7 @@ def _values(name, argextreme, symbol):
     return composite(
         value=value,
         shape=reduced,
-        saved=kept,
+        saved=saved,
         kink=tied,
         symbolic=elements.extreme_along(symbol),
         caveat="of equal elements the first takes the whole gradient",

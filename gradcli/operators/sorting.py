@@ -57,7 +57,7 @@ def selected(
         return None
 
     values = composite(
-        saved=_kept(indices, running),
+        saved=_saved(indices, running),
         kink=kink,
         spelling=call + ".values",
         examples=tuple((f"{text}.values", s) for text, s in examples),
@@ -67,7 +67,7 @@ def selected(
     return values, indices
 
 
-def _kept(indices, running):
+def _saved(indices, running):
     """What PyTorch saves for the values: their indices, and the input of a running one."""
     return lambda y, x, **attrs: (indices(x, **_with_all_dims(attrs)), *([x] if running else []))
 

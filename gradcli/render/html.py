@@ -106,14 +106,12 @@ class _Page:
 
     def header(self, document: Document) -> str:
         """What was asked, or else what the first section says; and buttons."""
-        question = _lines(document.question)
-        code = tag("code", self.markup.question("\n".join(question)))
-        if not question:
+        lines = _lines(document.question)
+        code = tag("code", self.markup.question("\n".join(lines)))
+        if not lines:
             heading = "<h1>" + escape(_heading(document)) + "</h1>"
         else:
-            long = (
-                " long" if len(question) > MOST_LINES or max(map(len, question)) > LONG_LINE else ""
-            )
+            long = " long" if len(lines) > MOST_LINES or max(map(len, lines)) > LONG_LINE else ""
             heading = f'<h1 class="question{long} scroll">{code}</h1>'
         buttons = "".join(
             tag("button", f"Copy {what}", type="button", data_copy=text)

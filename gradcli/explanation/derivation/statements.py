@@ -124,7 +124,7 @@ class _Naming:
         self.p, self.program = p, p.program
         spans = ((n.span, n) for n in named_nodes if n.span is not None)
         self.wanted = {(s.start, s.end): n for s, n in spans if s.text == p.program.source.text}
-        self.taken = {*p.inputs, *chain.from_iterable(p.program.assigned), p.seed.name}
+        self.used = {*p.inputs, *chain.from_iterable(p.program.assigned), p.seed.name}
         self.numbers = defaultdict[str, Iterator[int]](lambda: count(1))  # at the ends of new names
         self.renamed: dict[str, str] = {}  # current names by names of the program
         self.known: dict[Node, str] = {i.node: name for name, i in p.inputs.items()}
@@ -218,8 +218,8 @@ class _Naming:
     def _free(self, name_wanted: str, first: int = 0) -> str:
         further = (f"{name_wanted}_{k}" for k in self.numbers[name_wanted])
         names = further if first else chain([name_wanted], further)
-        name = next(n for n in names if n not in self.taken)
-        self.taken.add(name)
+        name = next(n for n in names if n not in self.used)
+        self.used.add(name)
         return name
 
 

@@ -170,7 +170,7 @@ class _Computed(NamedTuple):
 
 def _computed(plan: Plan, in_jax: bool) -> _Computed:
     grads = [plan.analysis.gradients.of[x.node] for x in plan.wrt]
-    nodes = [plan.problem.out, *grads, *(plan.sent if in_jax else ())]
+    nodes = [plan.problem.out, *grads, *(plan.contributions if in_jax else ())]
     needed = [n for n in nodes if n is not None]
     return _Computed(needed, Schedule(walk(needed, sources)))
 

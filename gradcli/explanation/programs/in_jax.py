@@ -40,7 +40,7 @@ class _Jax:
 
     def text(self) -> str:
         plan = self.plan
-        choice = Choice(None) if plan.given else finite(plan, in_jax=True)
+        choice = Choice(None) if plan.has_values else finite(plan, in_jax=True)
         wrt = [plan.safe(x.name) for x in plan.problem.wrt]
         f = function(self.f, wrt, forward(self.sized, self.writer, plan.fresh()))
         input_lines = values(plan, choice, plan.inputs, "jnp")

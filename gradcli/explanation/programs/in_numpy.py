@@ -86,10 +86,10 @@ class _NumPy:
 
     def _test(self) -> list[str]:
         plan, lines = self.plan, []
-        if plan.given and not self.choice.keeps_values and plan.holds:
+        if plan.has_values and not self.choice.keeps_values and plan.holds:
             lines += [*self._at(Choice(None)), *self._by_numbers(), ""]
             lines += ["# where differences on both sides agree"]
-        elif plan.given and not self.choice.keeps_values:
+        elif plan.has_values and not self.choice.keeps_values:
             lines += ["# not at the values that were given, where the formula does not hold"]
         lines += self._at(self.choice)
         lines += self._by_numbers() if self.choice.keeps_values else []

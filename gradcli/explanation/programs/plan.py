@@ -103,7 +103,7 @@ class Plan:
     # ---- numbers ---------------------------------------------------------------------------------
 
     @cached_property
-    def given(self) -> bool:
+    def has_values(self) -> bool:
         """Whether all inputs and the seed have values that can be written out."""
         seed = self.problem.seed
         return seed.value is not None and all(self.is_written(i) for i in self.inputs)
@@ -114,7 +114,7 @@ class Plan:
 
     def expected(self, x: Input):
         """The value of a gradient, to 7 digits; None if it is unknown or too large."""
-        value = self.analysis.grad_value(x) if self.given else None
+        value = self.analysis.grad_value(x) if self.has_values else None
         if value is None or value.size > LARGE:
             return None
         return np.array([float(f"{v:.7g}") for v in value.flat]).reshape(value.shape)
@@ -124,12 +124,12 @@ class Plan:
         """Whether the given values are at no kink, and all gradients are finite, also intermediate
         ones that masks remove.
         """
-        sent = map(self.analysis.value, self.sent)
+        sent = map(self.analysis.value, self.contributions)
         all_finite = self._is_finite and all(np.all(np.isfinite(value)) for value in sent)
         return all_finite and not kinks_hit(self.analysis)
 
     @property
-    def sent(self) -> list[Node]:
+    def contributions(self) -> list[Node]:
         """The gradients that operations send to their inputs."""
         return [c.sent for s in self.analysis.gradients.steps for c in s.contributions]
 

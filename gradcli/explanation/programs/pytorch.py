@@ -162,7 +162,7 @@ class _Torch:
 
     def text(self) -> str:
         plan, sized = self.plan, self.sized
-        choice = Choice(None) if plan.given else finite(plan)
+        choice = Choice(None) if plan.has_values else finite(plan)
         tracked = {plan.safe(x.name) for x in self.tracked}
         inputs = values(plan, choice, plan.inputs, tracked)
         forward = Statements(self.writers[0], [sized.out], sized.named_nodes, plan.fresh())

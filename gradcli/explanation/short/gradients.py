@@ -67,12 +67,10 @@ class Gradients:
         return sorted(self.problem.wrt, key=lambda x: met.get(x.name, len(met)))
 
     @property
-    def taken(self) -> set[str]:
+    def used(self) -> set[str]:
         """The names that are in use, which statements cannot have."""
-        taken = tree.words_in_use(self.w.names.values()) | {
-            name.text for name, _ in self.introduced
-        }
-        return taken if self.derivation is None else taken | self.derivation.names
+        used = tree.words_in_use(self.w.names.values()) | {name.text for name, _ in self.introduced}
+        return used if self.derivation is None else used | self.derivation.names
 
     @cached_property
     def widest(self) -> int:

@@ -242,7 +242,7 @@ def equation(
         return [_row(grads, (*name, EQUALS, *otherwise), of, summary)]
     formula = in_terms_of(formula, grads.introduced)
     long = tree.size(formula) > LONG
-    written = shared(formula, grads.taken, *[LITTLE] * long)
+    written = shared(formula, grads.used, *[LITTLE] * long)
     before = written.statements if isinstance(written, tree.Block) else ()
     grads.introduced += before
     rows = [Row((equality(n, f),)) for n, f in before]

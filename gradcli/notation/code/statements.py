@@ -27,18 +27,18 @@ class Statement(NamedTuple):
 class Names:
     """Generates unused names."""
 
-    def __init__(self, taken: Collection[str]):
-        self.taken = set(taken)
+    def __init__(self, used: Collection[str]):
+        self.used = set(used)
         self.counts: dict[str, int] = {}  # the number after the latest name of each kind
 
     def free(self, wanted: str) -> str:
         """`wanted`, or with a number after it."""
         name, count = wanted, self.counts.get(wanted, 1)
-        while name in self.taken:
+        while name in self.used:
             count += 1
             name = f"{wanted}{count}"
         self.counts[wanted] = count
-        self.taken.add(name)
+        self.used.add(name)
         return name
 
     def of(self, node: Node) -> str:
@@ -46,7 +46,7 @@ class Names:
         word = node.op.name.removesuffix("_values").removesuffix("_indices")
         several = node.op.family in ("elementwise", "movement") and len(node.inputs) != 1
         if several or node.op.family == "movement" or node.op.spelling or "_" in word:
-            letter = next((c for c in LETTERS if c not in self.taken), "t")
+            letter = next((c for c in LETTERS if c not in self.used), "t")
             return self.free(letter)
         return self.free(f"{word}_" if word in dir(builtins) or keyword.iskeyword(word) else word)
 

@@ -118,7 +118,7 @@ class Writer:
                 self.kinds.setdefault((node.shape, node.dtype), self.tree(node))
 
     @cached_property
-    def taken(self) -> set[str]:
+    def used(self) -> set[str]:
         """The names in use, which shadow functions."""
         return tree.words_in_use(self.named.values())
 
@@ -220,7 +220,7 @@ class Writer:
 
     def word_for(self, op: Operator, name: str) -> str:
         """The name of an operator; qualified if a variable of the program shadows it."""
-        return in_library(op) if name.partition(".")[0] in self.taken else name
+        return in_library(op) if name.partition(".")[0] in self.used else name
 
     def operand(self, node: Node, place: int) -> Tree:
         """The formula of an input; an integral float keeps its point if that decides the dtype."""
@@ -254,7 +254,7 @@ class Writer:
             return None
         written = self.tree(unit)
         assert isinstance(written, Call)
-        name = "F.one_hot" if "one_hot" in self.taken else "one_hot"
+        name = "F.one_hot" if "one_hot" in self.used else "one_hot"
         return Call(name, (Name(labels.text), written.args[0]))
 
     def _takes_numbers(self, node: Node, place: int) -> bool:
@@ -295,7 +295,7 @@ class Writer:
 
     def library(self, name: str) -> str:
         """The name by which a function that creates tensors is called."""
-        return f"torch.{name}" if name in self.taken else name
+        return f"torch.{name}" if name in self.used else name
 
     def indices(self, data: Array) -> str:
         """The text of an array in an index."""
