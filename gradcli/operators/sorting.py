@@ -113,7 +113,7 @@ def _written_along(symbols):
     return write if symbols else Unwritten("which element is meant depends on the numbers")
 
 
-def kept(index, keepdim):
+def keepdim_text(index, keepdim):
     """NumPy's text for the index of an element, with its dimension where that is kept."""
     return f"np.expand_dims({index}, {{dim}})" if keepdim else index
 
@@ -268,7 +268,7 @@ kthvalue_values, kthvalue_indices = selected(
     _kth,
     lambda sp, row, *, k: places_in_order(sp, row, False)[k - 1 : k],
     call="kthvalue({0}, {k}, dim={dim}, keepdim={keepdim})",
-    numpy=lambda *, keepdim, **_: kept(
+    numpy=lambda *, keepdim, **_: keepdim_text(
         "np.take(np.argsort({0}, axis={dim}), {k} - 1, axis={dim})", keepdim
     ),
     examples=(("x.kthvalue(2)", "x=2x3"), ("kthvalue(x, 1, 0, True)", "x=2x3")),
@@ -327,7 +327,9 @@ def _middle_of_all(name, along, sentence):
 
 
 LOWER_MIDDLE = "np.take(np.argsort({0}, axis={dim}), ({0}.shape[{dim}] - 1) // 2, axis={dim})"
-along_median = _middle("median", _median, lambda *, keepdim, **_: kept(LOWER_MIDDLE, keepdim))
+along_median = _middle(
+    "median", _median, lambda *, keepdim, **_: keepdim_text(LOWER_MIDDLE, keepdim)
+)
 along_nanmedian = _middle("nanmedian", _nanmedian)
 median_all = _middle_of_all(
     "median", along_median[0], "Middle of all elements in order; the lower of two; nan if one is."
