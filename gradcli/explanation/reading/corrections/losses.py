@@ -85,8 +85,10 @@ def class_target(case: Case) -> Iterator[Proposal]:
             note = "The last state of a recurrent layer has a dimension for its layers first."
             yield case.appended(scores, ".squeeze(0)", note=note)
     for target in [c.args[2] for c in case.calls() if case.is_loss(c) and len(c.args) == 3]:
-        column = method(target) in ("unsqueeze", "view", "reshape")
-        yield case.without(target) if column else case.appended(target, ".view(-1)")  # type: ignore[arg-type]
+        if isinstance(target, ast.Call) and method(target) in ("unsqueeze", "view", "reshape"):
+            yield case.without(target)
+        else:
+            yield case.appended(target, ".view(-1)")
     for scores, target in compared(case):
         shape = case.shape(target)
         if shape is None:

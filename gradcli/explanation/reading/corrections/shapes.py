@@ -377,16 +377,17 @@ def projected_shortcut(case: Case) -> Iterator[Proposal]:
         cls = case.parents.get(function) if function is not None else None
         given = {a.arg for a in function.args.args} if function is not None else set()
         sides = [s for s in (node.left, node.right) if isinstance(s, ast.Name) and s.id in given]
-        made = [s for s in within(cls, ast.Assign) if method(s.value).startswith("Conv")]
-        if not (isinstance(cls, ast.ClassDef) and len(sides) == 1 and made):
+        layers = [(s, s.value) for s in within(cls, ast.Assign) if isinstance(s.value, ast.Call)]
+        convolutions = [layer for layer in layers if method(layer[1]).startswith("Conv")]
+        if not (isinstance(cls, ast.ClassDef) and len(sides) == 1 and convolutions):
             continue
-        first, last = made[0].value, made[-1].value
-        stride = argument(first, 3, "stride")  # type: ignore[arg-type]
-        sizes = [case.of(first.args[0]), case.of(last.args[1]), "1"]  # type: ignore[attr-defined]
+        (_, first), (statement, last) = convolutions[0], convolutions[-1]
+        stride = argument(first, 3, "stride")
+        sizes = [case.of(first.args[0]), case.of(last.args[1]), "1"]
         sizes += [f"stride={case.of(stride)}"] if stride is not None else []
-        line = f"self.shortcut = {case.of(first.func)}({', '.join(sizes)})"  # type: ignore[attr-defined]
+        line = f"self.shortcut = {case.of(first.func)}({', '.join(sizes)})"
         yield case.proposal(
-            case.after(made[-1], line),
+            case.after(statement, line),
             case.replacing(sides[0], f"self.shortcut({sides[0].id})"),
             why="The convolutions change channels or size: what goes around them must, too.",
         )
