@@ -48,7 +48,7 @@ def _refuse_order(a: Analysis, order: int) -> NoReturn:
     """Raise the error that the graph of this order cannot be built within the budget."""
     message = f"a derivative of order {order} has too many operations to be made here"
     hint = "a lower --order is faster; --limit seconds=N gives more time"
-    raise GradcliError("limit", message, span=a.problem.program.place, hint=hint)
+    raise GradcliError("limit", message, span=a.problem.program.span, hint=hint)
 
 
 def _of_order(a: Analysis, x: Input, order: int, seeds: Sequence[Any], reader: Reader) -> Analysis:

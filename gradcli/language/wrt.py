@@ -28,7 +28,7 @@ def check_output(out: Node, program: Program) -> None:
         raise GradcliError(
             "not-differentiable",
             f"the output holds {kind}, which have no gradient",
-            span=program.place,
+            span=program.span,
             hint=f"{INSTEAD[out.dtype]}\nPyTorch: {NO_WAY}",
         )
 
@@ -60,9 +60,9 @@ def chosen(wrt: Collection[str] | None, inputs: dict[str, Input]) -> list[Input]
     return result
 
 
-def unused(place: int) -> str:
-    """PyTorch's message for the input at this position, which the output does not depend on."""
+def unused(k: int) -> str:
+    """PyTorch's message for input k, which the output does not depend on."""
     return (
-        f"The differentiated Tensor at index {place} appears to not have been used in the graph. "
+        f"The differentiated Tensor at index {k} appears to not have been used in the graph. "
         "Set allow_unused=True if this is the desired behavior."
     )
