@@ -16,7 +16,7 @@ from ..language.problem import Input, Problem, Tangent
 from .analysis import Analysis
 from .zero_second_derivative import with_seed_given
 
-NO_TANGENT = "tangents are for inputs that hold numbers to differentiate by"
+NO_TANGENT = "tangents are for floating-point inputs"
 
 
 def gradient_name(x: str, order: int = 1) -> str:
@@ -123,7 +123,7 @@ def check_tangents(p: Problem, names_given: Collection[str]) -> None:
             message = f"{name} picks elements or holds True and False: it cannot move"
             raise GradcliError("not-differentiable", message, hint=NO_TANGENT)
         if name not in names:
-            hint = f"the inputs that are differentiated by are {', '.join(names)}"
+            hint = f"the inputs in wrt are {', '.join(names)}"
             raise GradcliError("unused-option", f"{name} is held fixed", hint=hint)
 
 

@@ -39,7 +39,9 @@ def chosen(wrt: Collection[str] | None, inputs: dict[str, Input]) -> list[Input]
         if name not in inputs:
             near = did_you_mean(name, inputs) or f"the inputs are {', '.join(inputs)}"
             raise GradcliError(
-                "unused-option", f"there is no input {name} to differentiate by", hint=near
+                "unused-option",
+                f"there is no input {name} to differentiate with respect to",
+                hint=near,
             )
         if inputs[name].node.dtype != "float":
             raise GradcliError(
@@ -55,7 +57,7 @@ def chosen(wrt: Collection[str] | None, inputs: dict[str, Input]) -> list[Input]
     if not result:
         raise GradcliError(
             "not-differentiable",
-            "there is nothing to differentiate by: the expression has no floating-point input",
+            "there is nothing to differentiate: the expression has no floating-point input",
         )
     return result
 

@@ -80,7 +80,7 @@ def _bce_second_derivative(g, y, x, t):
     examples=(("bce_slope(a, b)", "a=2x3,b=2x3"),),
 )
 def bce_slope(x, t):
-    """The derivative of bce_terms by x, whose own PyTorch keeps finite in another way."""
+    """The derivative of bce_terms; its own derivative PyTorch clamps in another way."""
     x = refuse_where(x, (x < 0) | (x > 1), said="probabilities are from 0 to 1")
     return (x - t) / ((1 - x) * x).clamp(min=SINGLE_EPS)
 
