@@ -385,5 +385,7 @@ def soft_margin_loss(input, target, *, reduction="mean"):
 def margin_ranking_loss(input1, input2, target, *, margin=0.0, reduction="mean"):
     """How far input1 is from being above input2, or below where target is -1, reduced."""
     if not input1.ndim == input2.ndim == target.ndim:
-        raise GradcliError("shape", "margin_ranking_loss() needs tensors of as many dimensions")
+        raise GradcliError(
+            "shape", "margin_ranking_loss() needs tensors with the same number of dimensions"
+        )
     return reduced((-target * (input1 - input2) + margin).clamp(min=0), reduction)

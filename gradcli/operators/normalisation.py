@@ -87,18 +87,20 @@ def rms_norm(input, weight=None, *, normalized_shape, eps=None):
 
 
 def _last(name, input, normalized_shape, *tensors):
-    """The dimensions of input that normalized_shape names, which `tensors` have too."""
+    """The last dimensions of input, which have the sizes normalized_shape, as `tensors` have."""
     sizes = normalized_shape
     require(isinstance(sizes, tuple), f"normalized_shape of {name}() is written ({sizes},)")
-    needed = f"{name}() over {shapes.text(sizes)} needs"
     tail, have = input.shape[-len(sizes) :], shapes.text(input.shape)
-    shapes.require_equal(tail, sizes, f"{needed} an input that ends in these sizes, got {have}")
+    shapes.require_equal(
+        tail, sizes, f"input of {name}() must end in {shapes.text(sizes)}, got {have}"
+    )
     for tensor in tensors:
         if tensor is not None:
             have = shapes.text(tensor.shape)
-            shapes.require_equal(
-                tensor.shape, sizes, f"{needed} weight and bias like it, got {have}"
+            message = (
+                f"weight and bias of {name}() must have shape {shapes.text(sizes)}, got {have}"
             )
+            shapes.require_equal(tensor.shape, sizes, message)
     return tuple(range(input.ndim - len(sizes), input.ndim))
 
 
@@ -106,9 +108,9 @@ def _last(name, input, normalized_shape, *tensors):
 
 
 def _by_channel(name, input, *tensors):
-    """What is given for each channel, in a shape to be multiplied with input."""
+    """Parameters that have a number for each channel, in a shape that broadcasts with input."""
     return [
-        None if x is None else along_channels(x, input, f"what {name}() scales with has")
+        None if x is None else along_channels(x, input, f"parameters of {name}() must have")
         for x in tensors
     ]
 

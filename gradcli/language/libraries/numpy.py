@@ -426,7 +426,9 @@ def _pad(array, pad_width, mode="constant", *, constant_values=0, **named):
     amounts = np.broadcast_to(width, (a.ndim, 2)).tolist()
     if named or mode not in ("constant", "edge", "reflect", "symmetric", "wrap"):
         wrong = next(iter(named), f"mode={mode!r}")
-        raise refuse(f"pad() with {wrong}", "constant, edge, reflect, symmetric and wrap are there")
+        raise refuse(
+            f"pad() with {wrong}", "supported: constant, edge, reflect, symmetric and wrap"
+        )
     if mode == "constant" and isinstance(constant_values, int | float):
         ends = [n for pair in reversed(amounts) for n in pair]
         return op.constant_pad_nd(a, ends, constant_values) if a.ndim else a
