@@ -84,7 +84,7 @@ FIELDS = {  # in the order in which the help has options
     "wrt": Field(
         "The inputs to differentiate with respect to; all of them, if left out.",
         ("-w", "--wrt"), "NAME,...",
-        "The inputs to differentiate by; all of them, if left out. Repeatable.",
+        "The inputs to differentiate with respect to; all, if left out. Repeatable.",
         TEXTS, '["x", "W"]',
     ),
     "want": Field(

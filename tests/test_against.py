@@ -104,7 +104,7 @@ def test_where_pytorch_raises_it_is_said(text, value):
 
 def test_every_way_says_what_pytorch_has_no_derivative_of():
     text, values = "torch.remainder(7., x)", {"x": [2.0]}
-    said = "PyTorch has no derivative by the b of remainder: it raises an error."
+    said = "PyTorch has no derivative with respect to the b of remainder: it raises an error."
     for command in (("grad", "-g", "[1.]"), ("jacobian",)):
         assert gradcli(command[0], text, "-v", "x=[2.]", *command[1:]).err == f"note: {said}\n"
     for call in (api.grad, api.jacobian, api.jvp):

@@ -875,7 +875,7 @@ REFUSED = [
     ("np.array([x, y[:2]])", "shape", ""),
     ("jnp.linalg.eigh(A, symmetrize_input=False)[1]", "arguments", "eigh()"),
     ("jnp.exp(x).at[1].apply(jnp.sin)", "unsupported", "x.at[i].set(f(x[i]))"),
-    ("jnp.exp(x).at[jnp.array([1, 1])].mul(y[:2])", "unsupported", "one place twice"),
+    ("jnp.exp(x).at[jnp.array([1, 1])].mul(y[:2])", "unsupported", "one element twice"),
     ("scipy.special.zeta(x)", "unsupported", "zeta(x, 1)"),
     ("np.polyval(np.ones(10000), x)", "limit", "coefficients"),
     ("jax.lax.conv_general_dilated(M, M, (1,), 'SAME')", "unsupported", "dimension_numbers"),

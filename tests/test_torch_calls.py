@@ -210,7 +210,7 @@ def test_einsum_by_number_has_to_be_readable():
     said = refused("einsum(a, a)", a=[[1.0]]).message
     assert said.startswith("einsum()")
     said = refused("einsum(a, [0, 52])", a=[[1.0]]).message
-    assert said == "einsum() takes numbers from 0 to 51, not 52"
+    assert said == "subscripts of einsum() must be from 0 to 51, got 52"
 
 
 # ---- outputs that do not change -----------------------------------------------------------------

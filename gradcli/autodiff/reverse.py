@@ -182,7 +182,7 @@ def _with_zero_derivatives(node: Node, received: Node, results: Sequence[Any]) -
 def _checked(local: Any, slot: int, node: Node) -> Node | StaysZero:
     """The result of a rule. Raises GradcliError for a NoRule."""
     if isinstance(local, NoRule):
-        message = f"{node.op.name}() has no derivative by its {PLACES[slot]} input"
+        message = f"{node.op.name}() has no derivative with respect to its {PLACES[slot]} input"
         hint = f"PyTorch: {local.torch}"
         raise GradcliError("not-differentiable", message, hint=hint, span=node.span)
     return local

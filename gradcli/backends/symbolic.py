@@ -227,9 +227,9 @@ def _is_expanded(node: Node) -> bool:
 def _symbols(name: str, shape: Shape) -> Any:
     """The symbols of an input: `x[0,1]`, or `x` if it has no dimensions."""
     out = np.empty(shape, object)
-    for place in np.ndindex(shape):
-        index = f"[{','.join(map(str, place))}]" if place else ""
-        out[place] = sp.Symbol(name + index, real=True)
+    for position in np.ndindex(shape):
+        index = f"[{','.join(map(str, position))}]" if position else ""
+        out[position] = sp.Symbol(name + index, real=True)
     return out
 
 

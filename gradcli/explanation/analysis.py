@@ -128,7 +128,7 @@ class Analysis:
         raise GradcliError(
             "not-differentiable",
             f"no gradient flows from {p.out_name} to {names}",
-            span=p.program.place,
+            span=p.program.span,
             hint=hint,
         )
 
@@ -273,7 +273,7 @@ class Analysis:
             raise GradcliError(
                 "implicit-seed",
                 NOT_SCALAR,
-                span=p.program.place,
+                span=p.program.span,
                 hint=f"{p.out_name} has shape {shapes.text(p.out.shape)}: {_how_to_seed(p)}",
             )
         self.require_values()

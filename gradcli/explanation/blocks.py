@@ -264,9 +264,9 @@ def verbatim(text: str) -> Formula:
     return Formula(tree.Verbatim(text), "", (Token(text),))
 
 
-def element(base: Tree, place: tuple[int, ...]) -> Formula:
-    """`a[0,1]`: the element of `base` at `place`; `base` itself for a single number."""
-    return typed(tree.Indexed(base, tuple(map(tree.Number, place))) if place else base)
+def element(base: Tree, index: tuple[int, ...]) -> Formula:
+    """`a[0,1]`: the element of `base` at `index`; `base` itself for a single number."""
+    return typed(tree.Indexed(base, tuple(map(tree.Number, index))) if index else base)
 
 
 def mentioned(written: Tree, text: str = "") -> Formula:

@@ -16,7 +16,7 @@ from ..language.problem import Input, Problem, Tangent
 from .analysis import Analysis
 from .zero_second_derivative import with_seed_given
 
-NO_TANGENT = "tangents are for inputs that hold numbers to differentiate by"
+NO_TANGENT = "tangents are for floating-point inputs"
 
 
 def gradient_name(x: str, order: int = 1) -> str:
@@ -48,7 +48,7 @@ def _refuse_order(a: Analysis, order: int) -> NoReturn:
     """Raise the error that the graph of this order cannot be built within the budget."""
     message = f"a derivative of order {order} has too many operations to be made here"
     hint = "a lower --order is faster; --limit seconds=N gives more time"
-    raise GradcliError("limit", message, span=a.problem.program.place, hint=hint)
+    raise GradcliError("limit", message, span=a.problem.program.span, hint=hint)
 
 
 def _of_order(a: Analysis, x: Input, order: int, seeds: Sequence[Any], reader: Reader) -> Analysis:
@@ -123,7 +123,7 @@ def check_tangents(p: Problem, names_given: Collection[str]) -> None:
             message = f"{name} picks elements or holds True and False: it cannot move"
             raise GradcliError("not-differentiable", message, hint=NO_TANGENT)
         if name not in names:
-            hint = f"the inputs that are differentiated by are {', '.join(names)}"
+            hint = f"the inputs in wrt are {', '.join(names)}"
             raise GradcliError("unused-option", f"{name} is held fixed", hint=hint)
 
 

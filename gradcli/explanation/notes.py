@@ -346,7 +346,7 @@ def _places(name: str, hit: Any) -> str:
 
 
 def _all_places(name: str, hit: Any) -> list[str]:
-    return [f"{name}[{','.join(map(str, place))}]" for place in np.argwhere(hit)]
+    return [f"{name}[{','.join(map(str, index))}]" for index in np.argwhere(hit)]
 
 
 def _first(texts: list[str], what: str) -> str:

@@ -25,9 +25,9 @@ def label(name: str, shape: Shape, flat: int) -> str:
     return element_name(name, place_of(flat, shape))
 
 
-def element_name(name: str, place: tuple[int, ...]) -> str:
+def element_name(name: str, index: tuple[int, ...]) -> str:
     """`a[0,1]`; `a` for a single number."""
-    return f"{name}[{','.join(map(str, place))}]" if place else name
+    return f"{name}[{','.join(map(str, index))}]" if index else name
 
 
 def place_of(flat: int, shape: Shape) -> tuple[int, ...]:
@@ -68,14 +68,14 @@ def middle(
     """`show(item)` for all items, or for the first and last ones with `gap(omitted count)`
     between.
     """
-    at, head = places(len(items), most)
+    at, head = shown_indices(len(items), most)
     result = [show(items[k]) for k in at]
     if len(at) < len(items):
         result.insert(head, gap(len(items) - len(at)))
     return result
 
 
-def places(count: int, most: int) -> tuple[list[int], int]:
+def shown_indices(count: int, most: int) -> tuple[list[int], int]:
     """The positions to show of `count` many, and how many of them come before the gap."""
     if count <= most:
         return list(range(count)), count

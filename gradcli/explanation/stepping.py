@@ -32,9 +32,9 @@ class Stepping:
         node, _, _ = self._passes[k]
         return catalogue(node.op.name)
 
-    def element(self, name: str, place: tuple[int, ...]) -> Document:
+    def element(self, name: str, index: tuple[int, ...]) -> Document:
         """One element of a gradient, written out."""
         x = self.a.problem.inputs[name]
-        line = None if self.a.gradient(x) is None else element_row(self.a, self.w, x, place)
+        line = None if self.a.gradient(x) is None else element_row(self.a, self.w, x, index)
         text = Table((Row((line,)),)) if line else Prose(words("It cannot be written out."))
         return Document((), (Section("", (), (), (text,)),))

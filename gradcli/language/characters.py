@@ -39,10 +39,12 @@ def check_characters(text: str, called: str, origin: str) -> None:
     """Raise GradcliError `syntax` for invisible characters, those that change how others are shown,
     and those that have no meaning, or another one than they seem to have.
     """
-    for place, c in enumerate(text):
+    for position, c in enumerate(text):
         if c != "\n" and unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp"):
             message = f"there is an invisible character, U+{ord(c):04X}, in {called}"
-            raise GradcliError("syntax", message, span=_at(place, text, origin), hint="delete it")
+            raise GradcliError(
+                "syntax", message, span=_at(position, text, origin), hint="delete it"
+            )
     for result in re.finditer(FOREIGN, text):
         c = result[1]
         if c is not None and not _is_of_names(c):
@@ -51,8 +53,8 @@ def check_characters(text: str, called: str, origin: str) -> None:
             raise GradcliError("syntax", message, span=_at(result.start(), text, origin), hint=hint)
 
 
-def _at(place: int, text: str, origin: str) -> Span:
-    return Span(text, place, place + 1, origin)
+def _at(position: int, text: str, origin: str) -> Span:
+    return Span(text, position, position + 1, origin)
 
 
 def _is_of_names(c: str) -> bool:

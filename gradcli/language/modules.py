@@ -49,7 +49,7 @@ def _is_no_method(name: str, e: ast.Call, inputs: Collection[str]) -> bool:
     """Whether a method of this name takes one tensor, and is passed another input."""
     called = lookup(name)
     one = isinstance(called, Operator) and len(called.positional) == 1
-    along = getattr(called, "places", ())[1:2] == ("dim",)
+    along = getattr(called, "positional", ())[1:2] == ("dim",)
     return (one or along) and bool(e.args) and getattr(e.args[0], "id", "") in inputs
 
 
@@ -57,6 +57,6 @@ def _cure(name: str) -> str:
     """What to write instead of a function of this name."""
     if name in SPELLINGS:
         return SPELLINGS[name]
-    places = [m for m in MODULES if library_function(f"{m}.{name}")]
-    names = [f"{MODULES[m]}.{name}(x)" for m in places] + [f"{name}(x)"] * bool(lookup(name))
+    modules = [m for m in MODULES if library_function(f"{m}.{name}")]
+    names = [f"{MODULES[m]}.{name}(x)" for m in modules] + [f"{name}(x)"] * bool(lookup(name))
     return f"write {' or '.join(names)}" if names else "import it, or write out what it computes"

@@ -16,10 +16,10 @@ from .arguments.assumptions import Assumed, check_shape, check_value
 from .arguments.directions import Direction, as_graph, read_direction
 from .arguments.integer_inputs import (
     MOST,
-    check_reach,
+    assumable_input,
+    check_bounds,
+    floats_error,
     integer_nodes,
-    name_to_suppose,
-    of_floats,
     placeholder_values,
 )
 from .arguments.seeds import Seed, implied, seed_name, wrong_shape
@@ -74,7 +74,7 @@ def pose(
         suppose = suppose and not arrays
         return (posing.with_labels if suppose else posing.problem)(wrt)._replace(notes=notes)
     except NeedsIntegers as error:
-        raise of_floats(error, arrays) from None
+        raise floats_error(error, arrays) from None
 
 
 def _check_used(given_names: Collection[str], names: Collection[str]) -> None:
@@ -137,7 +137,7 @@ class Posing:
             try:
                 result = self.problem(wrt)
             except NeedsIntegers as error:
-                name = name_to_suppose(error, (*self.supposed, *(wrt or ())))
+                name = assumable_input(error, (*self.supposed, *(wrt or ())))
                 if name is None:
                     raise
                 first, self.supposed[name] = first or error, error.kind
@@ -181,7 +181,7 @@ class Posing:
         )
 
     def _check_integer_inputs(self, out: Node, nodes: dict[str, Node], limits: Limits) -> None:
-        check_reach(out, {nodes[name]: self._value(name) for name in self.arrays}, limits)
+        check_bounds(out, {nodes[name]: self._value(name) for name in self.arrays}, limits)
 
     def _inputs(
         self, nodes: dict[str, Node], assumed: Mapping[str, tuple[int, ...]]

@@ -90,33 +90,33 @@ class Program(NamedTuple):
     def needed(self) -> list[int]:
         """The indices of the statements that the output depends on, the last one included."""
         *before, last = range(len(self.statements))
-        places, used = [last], self.only([last]).used
+        positions, used = [last], self.only([last]).used
         for k in reversed(before):
             if not used.isdisjoint(self.statements[k].names):
-                places.append(k)
+                positions.append(k)
                 used |= self.only([k]).used
-        return places[::-1]
+        return positions[::-1]
 
-    def only(self, places: Iterable[int]) -> "Program":
+    def only(self, positions: Iterable[int]) -> "Program":
         """The program with only these statements."""
-        return self._replace(statements=tuple(self.statements[k] for k in places))
+        return self._replace(statements=tuple(self.statements[k] for k in positions))
 
-    def written(self, place: int, value: ast.expr) -> str:
+    def written(self, position: int, value: ast.expr) -> str:
         """The text of the program with another value for one of its statements."""
-        values = [value if k == place else v for k, v in enumerate(self.values)]
+        values = [value if k == position else v for k, v in enumerate(self.values)]
         *steps, last = map(ast.unparse, values)
         named = [f"{', '.join(names)} = {text}" for names, text in zip(self.assigned, steps)]
         return "; ".join([*named, last])
 
     @property
-    def place(self) -> Span:
+    def span(self) -> Span:
         """The span of `result`."""
         return self.source.span(self.result)
 
     @property
     def start(self) -> int:
         """The position where `result` begins, with the brackets around it."""
-        start = self.place.start
+        start = self.span.start
         while opening := re.search(r"\(\s*$", self.source.text[:start]):
             start = opening.start()
         return start
@@ -206,12 +206,12 @@ def _check_brackets(source: Source, limits: Limits) -> None:
     text = source.text
     if sum(map(text.count, "([{")) <= limits.sizes["nesting"]:
         return
-    depth = deepest = place = 0
+    depth = deepest = position = 0
     for result in re.finditer(BRACKETS_AND_TEXTS, text):
         depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(result[0], 0)
         if depth > deepest:
-            deepest, place = depth, result.start()
-    span = Span(text, place, place + 1, source.origin)
+            deepest, position = depth, result.start()
+    span = Span(text, position, position + 1, source.origin)
     try:
         limits.check("nesting", deepest, _name_of(source.origin), span)
     except GradcliError as error:

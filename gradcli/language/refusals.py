@@ -7,7 +7,7 @@ from ..graphs.arguments import IN_PLACE
 from ..public_names import OTHER_IN_TORCH, functions
 
 COMPLEX = "works on complex numbers, and numbers are real here"
-RANDOM = "draws random numbers, so it has no one gradient"
+RANDOM = "draws random numbers, so it has no single gradient"
 SPARSE = "is for sparse tensors, and tensors are dense here"
 MASKED = "is for masked tensors; where(mask, x, ...) says what the others are"
 AUTOGRAD = "is what gradcli does: leave it out, and give the seed with --grad"

@@ -146,11 +146,11 @@ def function(name: str, span: Span | None) -> Callable:
 
 def _module_call(name: str, inside: str) -> str:
     """The call of the function of a module: `F.linear(input, weight, bias)`."""
-    places = [p for p in getattr(lookup(inside), "places", ()) if p != "inplace"]
+    parameters = [p for p in getattr(lookup(inside), "positional", ()) if p != "inplace"]
     pad = re.fullmatch(PADS, name.lower())
     if pad and pad[1] in PAD_MODES:
-        places = [*places[: places.index("mode")], f"mode='{PAD_MODES[pad[1]]}'"]
-    return f"{'torch' if inside in OF_TORCH else 'F'}.{inside}({', '.join(places)})"
+        parameters = [*parameters[: parameters.index("mode")], f"mode='{PAD_MODES[pad[1]]}'"]
+    return f"{'torch' if inside in OF_TORCH else 'F'}.{inside}({', '.join(parameters)})"
 
 
 def _instead(name: str) -> str:

@@ -28,7 +28,7 @@ def check_output(out: Node, program: Program) -> None:
         raise GradcliError(
             "not-differentiable",
             f"the output holds {kind}, which have no gradient",
-            span=program.place,
+            span=program.span,
             hint=f"{INSTEAD[out.dtype]}\nPyTorch: {NO_WAY}",
         )
 
@@ -39,7 +39,9 @@ def chosen(wrt: Collection[str] | None, inputs: dict[str, Input]) -> list[Input]
         if name not in inputs:
             near = did_you_mean(name, inputs) or f"the inputs are {', '.join(inputs)}"
             raise GradcliError(
-                "unused-option", f"there is no input {name} to differentiate by", hint=near
+                "unused-option",
+                f"there is no input {name} to differentiate with respect to",
+                hint=near,
             )
         if inputs[name].node.dtype != "float":
             raise GradcliError(
@@ -55,14 +57,14 @@ def chosen(wrt: Collection[str] | None, inputs: dict[str, Input]) -> list[Input]
     if not result:
         raise GradcliError(
             "not-differentiable",
-            "there is nothing to differentiate by: the expression has no floating-point input",
+            "there is nothing to differentiate: the expression has no floating-point input",
         )
     return result
 
 
-def unused(place: int) -> str:
-    """PyTorch's message for the input at this position, which the output does not depend on."""
+def unused(k: int) -> str:
+    """PyTorch's message for input k, which the output does not depend on."""
     return (
-        f"The differentiated Tensor at index {place} appears to not have been used in the graph. "
+        f"The differentiated Tensor at index {k} appears to not have been used in the graph. "
         "Set allow_unused=True if this is the desired behavior."
     )

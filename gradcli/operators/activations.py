@@ -202,14 +202,18 @@ def prelu(input, weight):
         raise GradcliError("shape", f"prelu() takes a number or a vector of weights, got {have}")
     if weight.numel == 1:
         return prelu_kernel(input, weight.reshape(shape=(1,) * min(input.ndim, 1)))
-    return prelu_kernel(input, along_channels(weight, input, "prelu() needs one weight or"))
+    return prelu_kernel(
+        input, along_channels(weight, input, "weight of prelu() must have one element or")
+    )
 
 
-def along_channels(weight, input, needed):
-    """A number for each channel of input, in a shape to be multiplied with it."""
+def along_channels(weight, input, must_have):
+    """A number for each channel of input, in a shape that broadcasts with it; the message about
+    another shape begins with `must_have`.
+    """
     channels = input.shape[1:2]
     have, want = shapes.text(weight.shape), shapes.text(channels)
-    message = f"{needed} one for each channel, in shape {want}, got {have}"
+    message = f"{must_have} shape {want}, got {have}"
     shapes.require_equal(weight.shape, channels, message)
     return weight.reshape(shape=(*channels, *(1,) * (input.ndim - 2)))
 

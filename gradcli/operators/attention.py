@@ -46,7 +46,7 @@ def _refuse_dropout(name, p):
     if p:
         raise GradcliError(
             "unsupported",
-            f"{name}() with dropout_p={p} draws random numbers, so it has no one gradient",
+            f"{name}() with dropout_p={p} draws random numbers, so it has no single gradient",
             hint="write dropout_p=0.0",
         )
 

@@ -20,7 +20,7 @@ def contracted(*xs, equation):
 
 
 def _lone_summed(equation, arrays):
-    """The same with letters that one operand has alone summed over first, as PyTorch does."""
+    """The same with subscripts that only one operand has summed over first, as PyTorch does."""
     left, _, out = equation.replace(" ", "").partition("->")
     a, b = left.split(",")
     kept = [
@@ -43,7 +43,7 @@ def path(equation, arrays):
 
 
 def _terms(equation, arrays):
-    """The letters of two operands and of the output; None where matrices are of no use."""
+    """The subscripts of two operands and of the output; None if it is no product of matrices."""
     left, _, out = equation.replace(" ", "").partition("->")
     a, _, b = left.partition(",")
     plain = len(arrays) == 2 and "." not in equation and "->" in equation
@@ -58,8 +58,8 @@ def _terms(equation, arrays):
 
 def _product(x, y, a, b, out):
     """The innermost dimension of the larger one stays innermost, so that little is copied."""
-    larger, letters = (x, a) if x.size >= y.size else (y, b)
-    if _innermost(larger, letters) not in set(b) - set(a):
+    larger, subscripts = (x, a) if x.size >= y.size else (y, b)
+    if _innermost(larger, subscripts) not in set(b) - set(a):
         x, y, a, b = y, x, b, a
     shared = [k for k in a if k in b and k in out]
     summed = [k for k in a if k in b and k not in out]
@@ -70,20 +70,20 @@ def _product(x, y, a, b, out):
     return product.reshape([sizes[k] for k in have]).transpose([have.index(k) for k in out])
 
 
-def _innermost(x, letters):
-    """The letter of the dimension whose elements are next to each other."""
-    return min(zip(letters, x.strides, x.shape), key=lambda item: (item[1], -item[2]))[0]
+def _innermost(x, subscripts):
+    """The subscript of the dimension whose elements are next to each other."""
+    return min(zip(subscripts, x.strides, x.shape), key=lambda item: (item[1], -item[2]))[0]
 
 
-def _matrices(x, letters, shared, rows, columns):
-    """Matrices with these letters in their rows and columns, one for each place of the shared."""
-    if letters and _innermost(x, letters) in rows:
-        return _matrices_by_row(x, letters, shared, columns, rows).swapaxes(-1, -2)
-    return _matrices_by_row(x, letters, shared, rows, columns)
+def _matrices(x, subscripts, shared, rows, columns):
+    """A batch of matrices with these subscripts as rows and columns, over the shared ones."""
+    if subscripts and _innermost(x, subscripts) in rows:
+        return _matrices_by_row(x, subscripts, shared, columns, rows).swapaxes(-1, -2)
+    return _matrices_by_row(x, subscripts, shared, rows, columns)
 
 
-def _matrices_by_row(x, letters, shared, rows, columns):
-    sizes = dict(zip(letters, x.shape))
-    order = [letters.index(k) for k in (*shared, *rows, *columns)]
+def _matrices_by_row(x, subscripts, shared, rows, columns):
+    sizes = dict(zip(subscripts, x.shape))
+    order = [subscripts.index(k) for k in (*shared, *rows, *columns)]
     count = [int(np.prod([sizes[k] for k in group], dtype=int)) for group in (rows, columns)]
     return x.transpose(order).reshape([*(sizes[k] for k in shared), *count])

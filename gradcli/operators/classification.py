@@ -33,15 +33,15 @@ def _check_probabilities(input, target):
     shapes.require_equal(target.shape, input.shape, message)
 
 
-def _saved_by_nll_loss(y, input, target, weight, *, ignore_index, **_):
+def _saved_for_labels(y, input, target, weight, *, ignore_index, **_):
     return input, target, weight, _total_weight(target, weight, ignore_index)
 
 
-def _saved_by_cross_entropy(y, input, target, weight, *, ignore_index, label_smoothing, **_):
+def _saved_for_classes(y, input, target, weight, *, ignore_index, label_smoothing, **_):
     if label_smoothing or target.shape == input.shape:
         return (...,)
     logp = input.log_softmax(dim=_class_axis(input))
-    return _saved_by_nll_loss(y, logp, target, weight, ignore_index=ignore_index)
+    return _saved_for_labels(y, logp, target, weight, ignore_index=ignore_index)
 
 
 @loss(
@@ -55,7 +55,7 @@ def _saved_by_cross_entropy(y, input, target, weight, *, ignore_index, label_smo
         ("nll_loss(x, tensor([2, -100]))", "x=2x3"),
     ),
     without_derivative=("weight",),
-    saved=_saved_by_nll_loss,
+    saved=_saved_for_labels,
     zero_second_derivative=True,
     takes="floats of one kind",
     exact="all",
@@ -112,7 +112,7 @@ def _along_classes(weight, ndim, axis):
         ("cross_entropy(x, tensor([2, 0]), label_smoothing=0.1)", "x=2x3"),
     ),
     without_derivative=("weight",),
-    saved=_saved_by_cross_entropy,
+    saved=_saved_for_classes,
     takes=FLOATS_FIRST,
 )
 def cross_entropy(

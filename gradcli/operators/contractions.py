@@ -19,7 +19,7 @@ EXAMPLE = "as in einsum('ik,kj->ij', a, b)"
 
 
 def terms(equation, count):
-    """The letters of each operand and of the output."""
+    """The subscripts of each operand and of the output."""
     text = equation.replace(" ", "")
     left, arrow, right = text.partition("->")
     operands = left.split(",")
@@ -30,8 +30,10 @@ def terms(equation, count):
             hint=EXAMPLE,
         )
     if not arrow:
-        letters = sorted(set(left) - {",", "."})
-        right = ("..." if "..." in left else "") + "".join(k for k in letters if left.count(k) == 1)
+        subscripts = sorted(set(left) - {",", "."})
+        right = ("..." if "..." in left else "") + "".join(
+            k for k in subscripts if left.count(k) == 1
+        )
     odd = [
         k
         for k in left.replace("...", "") + right.replace("...", "")
@@ -48,43 +50,43 @@ def terms(equation, count):
 
 
 def spelled_out(equation, ranks):
-    """`terms`, with letters for the dots where the output leaves them out: they are summed over."""
+    """`terms`, with subscripts for an ellipsis that the output lacks: it is summed over."""
     operands, right = terms(equation, len(ranks))
     if "..." in right or not any("..." in term for term in operands):
         return operands, right
     free = [k for k in ascii_letters if k not in equation]
-    letters = []
+    subscripts = []
     for term, rank in zip(operands, ranks, strict=True):
         count = rank - len(term.replace("...", ""))
-        letters.append(term.replace("...", "".join(free[:count][::-1])))
-    return letters, right
+        subscripts.append(term.replace("...", "".join(free[:count][::-1])))
+    return subscripts, right
 
 
-def _letter_sizes(equation, operands, input_shapes):
+def _subscript_sizes(equation, operands, input_shapes):
     sizes: dict[str, int] = {}
     for term, s in zip(operands, input_shapes, strict=True):
-        letters = term.replace("...", "")
-        if len(letters) > len(s) or ("..." not in term and len(letters) != len(s)):
+        subscripts = term.replace("...", "")
+        if len(subscripts) > len(s) or ("..." not in term and len(subscripts) != len(s)):
             raise GradcliError(
                 "shape",
                 f"einsum term {term!r} of {equation!r} does not fit the shape {shapes.text(s)}",
                 hint=f"it needs a subscript for each dimension, {len(s)} here; ... means several",
             )
         head, _, tail = term.partition("...")
-        for letter, n in [
+        for subscript, n in [
             *zip(head, s, strict=False),
             *zip(reversed(tail), reversed(s), strict=False),
         ]:
-            have = sizes.get(letter, n)
+            have = sizes.get(subscript, n)
             if have != n and 1 not in (have, n):
                 raise shapes.Conflict(
-                    f"subscript {letter!r} of {equation!r} has size {have} in one operand and {n} "
-                    "in another",
+                    f"subscript {subscript!r} of {equation!r} has size {have} in one operand and "
+                    f"{n} in another",
                     have,
                     n,
                     "a subscript has one size: sizes that may differ need different subscripts",
                 )
-            sizes[letter] = have if n == 1 else n
+            sizes[subscript] = have if n == 1 else n
     return sizes
 
 
@@ -95,7 +97,7 @@ def _dots(term, s):
 
 def _einsum_shape(*input_shapes, equation):
     operands, right = spelled_out(equation, [len(s) for s in input_shapes])
-    sizes = _letter_sizes(equation, operands, input_shapes)
+    sizes = _subscript_sizes(equation, operands, input_shapes)
     middle = shapes.broadcast(
         *(_dots(term, s) for term, s in zip(operands, input_shapes, strict=True))
     )
@@ -113,13 +115,15 @@ def _flops(out, *input_shapes, equation):
     combination of their subscripts, and an addition where a subscript is summed over.
     """
     operands, right = _without_dots(equation, [len(s) for s in input_shapes])
-    sizes = _letter_sizes(equation, operands, input_shapes)
+    sizes = _subscript_sizes(equation, operands, input_shapes)
     total, left = 0, list(operands)
     for group in _order(operands, right, input_shapes):
         met = [left.pop(k) for k in sorted(group, reverse=True)]
-        letters = set("".join(met))
-        remaining = letters & set("".join([*left, right]))
-        total += shapes.numel([sizes[k] for k in letters]) * (len(met) - 1 + (remaining != letters))
+        subscripts = set("".join(met))
+        remaining = subscripts & set("".join([*left, right]))
+        total += shapes.numel([sizes[k] for k in subscripts]) * (
+            len(met) - 1 + (remaining != subscripts)
+        )
         left.append("".join(remaining))
     return total
 
@@ -127,7 +131,7 @@ def _flops(out, *input_shapes, equation):
 def _workspace(out, *input_shapes, equation):
     """Elements of the two largest intermediate products, which are in memory at the same time."""
     operands, right = _without_dots(equation, [len(s) for s in input_shapes])
-    sizes = _letter_sizes(equation, operands, input_shapes)
+    sizes = _subscript_sizes(equation, operands, input_shapes)
     built, left = [0, 0], list(operands)
     for group in _order(operands, right, input_shapes)[:-1]:
         met = [left.pop(k) for k in sorted(group, reverse=True)]
@@ -181,11 +185,11 @@ def _without_repeats(term):
 def einsum(g, y, *operands, equation):
     """Products summed over the subscripts that the output lacks."""
     ranks = [x.ndim for x in operands]
-    letters, right = spelled_out(equation, ranks)
-    if _hidden(letters, ranks):
-        letters, right = _without_dots(equation, ranks)
-    sizes = _letter_sizes(equation, letters, [x.shape for x in operands])
-    return tuple(_einsum_to(k, g, operands, letters, right, sizes) for k in range(len(operands)))
+    subscripts, right = spelled_out(equation, ranks)
+    if _hidden(subscripts, ranks):
+        subscripts, right = _without_dots(equation, ranks)
+    sizes = _subscript_sizes(equation, subscripts, [x.shape for x in operands])
+    return tuple(_einsum_to(k, g, operands, subscripts, right, sizes) for k in range(len(operands)))
 
 
 def _hidden(terms, ranks):
@@ -202,23 +206,27 @@ def _einsum_to(k, g, operands, terms, right, sizes):
     term = terms[k]
     others = [(t, o) for n, (t, o) in enumerate(zip(terms, operands, strict=True)) if n != k]
     known = set(right).union(*(_in_full(t, o.shape, sizes) for t, o in others))
-    lone = [letter for letter in dict.fromkeys(term) if letter not in known and letter != "."]
+    lone = [
+        subscript
+        for subscript in dict.fromkeys(term)
+        if subscript not in known and subscript != "."
+    ]
     factors = [(right, g), *others]
-    factors += [(letter, ones(size=(sizes[letter],))) for letter in lone]
+    factors += [(subscript, ones(size=(sizes[subscript],))) for subscript in lone]
     dots = "..." if any("..." in t for t, _ in factors) else ""
-    letters = _without_repeats(term.replace("...", ""))
+    subscripts = _without_repeats(term.replace("...", ""))
     head = _without_repeats(term.partition("...")[0]) if "..." in term else ""
-    target = head + dots + letters[len(head) :] if "..." in term else dots + letters
+    target = head + dots + subscripts[len(head) :] if "..." in term else dots + subscripts
     out = einsum(",".join(t for t, _ in factors) + "->" + target, *(o for _, o in factors))
-    if letters != term.replace("...", ""):
+    if subscripts != term.replace("...", ""):
         out = _onto_diagonal(out, term, target, sizes)
     return out
 
 
 def _in_full(term, s, sizes):
     """The subscripts of an operand, without those along which it is broadcast."""
-    letter_sizes = _letter_sizes(term, [term], [s])
-    return {letter for letter, n in letter_sizes.items() if n == sizes[letter]}
+    subscript_sizes = _subscript_sizes(term, [term], [s])
+    return {subscript for subscript, n in subscript_sizes.items() if n == sizes[subscript]}
 
 
 def _onto_diagonal(out, term, result, sizes):
@@ -227,13 +235,13 @@ def _onto_diagonal(out, term, result, sizes):
     """
     fresh = iter(k for k in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if k not in term)
     seen, renamed, links = set(), "", []
-    for letter in term:
-        if letter in seen and letter != ".":
+    for subscript in term:
+        if subscript in seen and subscript != ".":
             other = next(fresh)
-            links.append((letter + other, eye(n=sizes[letter])))
-            letter = other
-        seen.add(letter)
-        renamed += letter
+            links.append((subscript + other, eye(n=sizes[subscript])))
+            subscript = other
+        seen.add(subscript)
+        renamed += subscript
     equation = ",".join([result, *(t for t, _ in links)]) + "->" + renamed
     laid = einsum(equation, out, *(o for _, o in links))
     return unless(_off_diagonal(term, laid.ndim, sizes), laid, instead=0.0)
@@ -242,22 +250,23 @@ def _onto_diagonal(out, term, result, sizes):
 def _off_diagonal(term, rank, sizes):
     """The mask of indices off the diagonals of repeated subscripts, for a tensor of this rank."""
     names = dict(enumerate(term.partition("...")[0]))
-    names |= {rank - 1 - k: letter for k, letter in enumerate(reversed(term.partition("...")[2]))}
+    tail = reversed(term.partition("...")[2])
+    names |= {rank - 1 - k: subscript for k, subscript in enumerate(tail)}
     apart = []
-    for letter in dict.fromkeys(names.values()):
-        first, *others = sorted(axis for axis, name in names.items() if name == letter)
+    for subscript in dict.fromkeys(names.values()):
+        first, *others = sorted(axis for axis, name in names.items() if name == subscript)
         for other in others:
-            shape = [sizes[letter] if d in (first, other) else 1 for d in range(rank)]
-            apart.append(eye(n=sizes[letter]).eq(0).reshape(shape=tuple(shape)))
+            shape = [sizes[subscript] if d in (first, other) else 1 for d in range(rank)]
+            apart.append(eye(n=sizes[subscript]).eq(0).reshape(shape=tuple(shape)))
     return reduce(logical_or, apart)
 
 
-# ---- letters by number ---------------------------------------------------------------------------
+# ---- subscripts by number ------------------------------------------------------------------------
 
 
 @shorthand()
 def einsum_(*given, equation=None):
-    """Products summed over the letters that the output leaves out; or over numbers, a list of them
+    """Products summed over the subscripts that the output lacks; or over numbers, a list of them
     after each tensor.
     """
     if equation is None and given and isinstance(given[0], str):
@@ -271,26 +280,26 @@ def einsum_(*given, equation=None):
 
 
 def _adds_up(equation):
-    """Whether an equation leaves out letters, over which products are summed."""
+    """Whether products are summed over subscripts that the output lacks."""
     left, arrow, right = equation.partition("->")
-    letters = {c for c in left if c.isalpha()}
-    return bool(letters - {*right}) if arrow else any(left.count(c) > 1 for c in letters)
+    subscripts = {c for c in left if c.isalpha()}
+    return bool(subscripts - {*right}) if arrow else any(left.count(c) > 1 for c in subscripts)
 
 
 def _by_number(args):
     """The equation of einsum(a, [0, 1], b, [1, 2], [0, 2]), and its operands."""
     operands, terms = args[: len(args) // 2 * 2 : 2], args[1::2]
-    written = [_letters(term) for term in terms]
+    written = [_as_subscripts(term) for term in terms]
     if len(args) % 2:
-        return f"{','.join(written)}->{_letters(args[-1])}", operands
+        return f"{','.join(written)}->{_as_subscripts(args[-1])}", operands
     numbers = [k for term in terms for k in term]
     once = sorted(k for k in {*numbers} - {...} if numbers.count(k) == 1)
-    right = _letters([..., *once] if ... in numbers else once)
+    right = _as_subscripts([..., *once] if ... in numbers else once)
     return f"{','.join(written)}->{right}", operands
 
 
-def _letters(term):
-    """A letter for each number of a list, and dots for its dots."""
+def _as_subscripts(term):
+    """A letter for each number of a sublist, and dots for its ellipsis."""
     if not isinstance(term, tuple | list):
         raise GradcliError(
             "arguments",

@@ -189,7 +189,7 @@ def _by_input(n):
     )
     @named(
         name,
-        f"The gradient of conv{n}d by its input: each output laid back over the part it came from.",
+        f"The gradient of conv{n}d with respect to its input: a transposed convolution.",
     )
     def meaning(weight, grad_output, *, input_size, stride=1, padding=0, dilation=1, groups=1):
         kernel = _kernel(n, input_size, weight.shape, stride, padding, dilation, groups)
@@ -232,8 +232,8 @@ def _by_weight(n):
     )
     @named(
         name,
-        f"The gradient of conv{n}d by its weight: outputs times the parts that they came from, "
-        "summed.",
+        f"The gradient of conv{n}d with respect to its weight: outputs times the parts that they "
+        "came from, summed.",
     )
     def meaning(input, grad_output, *, weight_size, stride=1, padding=0, dilation=1, groups=1):
         kernel = _kernel(n, input.shape, weight_size, stride, padding, dilation, groups)

@@ -1,4 +1,4 @@
-"""Dropout, where it draws nothing: PyTorch's own draws have no one gradient."""
+"""Dropout where it draws no random numbers; with draws it has no single gradient."""
 
 from ..errors import GradcliError
 from ..graphs import as_node, shapes
@@ -29,7 +29,7 @@ def _dropped(name, input, p, training):
         return input * 0.0 if input.dtype == "float" else filled_as(input, input.shape, 0)
     raise GradcliError(
         "unsupported",
-        f"{name}() draws random numbers while training, so it has no one gradient",
+        f"{name}() draws random numbers in training, so it has no single gradient",
         hint="training=False, or eval() of a module, leaves its input as it is; a mask of your own "
         "is a product: x * m",
     )

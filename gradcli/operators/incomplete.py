@@ -10,7 +10,7 @@ from .special import special
 
 
 def _density(a, x):
-    """The derivative of gammainc by x: the density of a gamma distribution."""
+    """The derivative of gammainc with respect to x: the density of a gamma distribution."""
     return exp((a - 1) * log(x) - x - lgamma(a))
 
 

@@ -80,7 +80,7 @@ def _bce_second_derivative(g, y, x, t):
     examples=(("bce_slope(a, b)", "a=2x3,b=2x3"),),
 )
 def bce_slope(x, t):
-    """The derivative of bce_terms by x, whose own PyTorch keeps finite in another way."""
+    """The derivative of bce_terms; its own derivative PyTorch clamps in another way."""
     x = refuse_where(x, (x < 0) | (x > 1), said="probabilities are from 0 to 1")
     return (x - t) / ((1 - x) * x).clamp(min=SINGLE_EPS)
 
@@ -389,5 +389,7 @@ def soft_margin_loss(input, target, *, reduction="mean"):
 def margin_ranking_loss(input1, input2, target, *, margin=0.0, reduction="mean"):
     """How far input1 is from being above input2, or below where target is -1, reduced."""
     if not input1.ndim == input2.ndim == target.ndim:
-        raise GradcliError("shape", "margin_ranking_loss() needs tensors of as many dimensions")
+        raise GradcliError(
+            "shape", "margin_ranking_loss() needs tensors with the same number of dimensions"
+        )
     return reduced((-target * (input1 - input2) + margin).clamp(min=0), reduction)

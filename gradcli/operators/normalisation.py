@@ -52,14 +52,14 @@ def _scaled(x, weight, bias):
 # ---- over the last dimensions --------------------------------------------------------------------
 
 
-def _saved_by_layer_norm(y, x, weight, bias, *, normalized_shape, eps):
+def _saved_for_layer_norm(y, x, weight, bias, *, normalized_shape, eps):
     dim = tuple(range(x.ndim - len(normalized_shape), x.ndim))
     return x, weight, bias, *_statistics(x, dim, eps, keepdim=True)
 
 
 @composite(
     torch=F + "layer_norm",
-    saved=_saved_by_layer_norm,
+    saved=_saved_for_layer_norm,
     examples=(("layer_norm(x, (3,))", "x=2x3"), ("layer_norm(x, (3,), w, b)", "x=2x3,w=3,b=3")),
     order="input normalized_shape weight bias eps",
     whole=("normalized_shape",),
@@ -89,18 +89,20 @@ def rms_norm(input, weight=None, *, normalized_shape, eps=None):
 
 
 def _last(name, input, normalized_shape, *tensors):
-    """The dimensions of input that normalized_shape names, which `tensors` have too."""
+    """The last dimensions of input, which have the sizes normalized_shape, as `tensors` have."""
     sizes = normalized_shape
     require(isinstance(sizes, tuple), f"normalized_shape of {name}() is written ({sizes},)")
-    needed = f"{name}() over {shapes.text(sizes)} needs"
     tail, have = input.shape[-len(sizes) :], shapes.text(input.shape)
-    shapes.require_equal(tail, sizes, f"{needed} an input that ends in these sizes, got {have}")
+    shapes.require_equal(
+        tail, sizes, f"input of {name}() must end in {shapes.text(sizes)}, got {have}"
+    )
     for tensor in tensors:
         if tensor is not None:
             have = shapes.text(tensor.shape)
-            shapes.require_equal(
-                tensor.shape, sizes, f"{needed} weight and bias like it, got {have}"
+            message = (
+                f"weight and bias of {name}() must have shape {shapes.text(sizes)}, got {have}"
             )
+            shapes.require_equal(tensor.shape, sizes, message)
     return tuple(range(input.ndim - len(sizes), input.ndim))
 
 
@@ -108,9 +110,9 @@ def _last(name, input, normalized_shape, *tensors):
 
 
 def _by_channel(name, input, *tensors):
-    """What is given for each channel, in a shape to be multiplied with input."""
+    """Parameters that have a number for each channel, in a shape that broadcasts with input."""
     return [
-        None if x is None else along_channels(x, input, f"what {name}() scales with has")
+        None if x is None else along_channels(x, input, f"parameters of {name}() must have")
         for x in tensors
     ]
 
@@ -165,7 +167,7 @@ def _from_running(name, input, mean, var, weight, bias, eps):
     return _scaled((input - mean.detach()) / (var.detach() + eps).sqrt(), weight, bias)
 
 
-def _saved_by_instance_norm(y, x, mean, var, weight, bias, *, use_input_stats, eps, **_):
+def _saved_for_instance_norm(y, x, mean, var, weight, bias, *, use_input_stats, eps, **_):
     if not use_input_stats:
         return (...,)
     each = weight and weight.repeat(x.shape[0])  # samples are channels to PyTorch
@@ -174,7 +176,7 @@ def _saved_by_instance_norm(y, x, mean, var, weight, bias, *, use_input_stats, e
 
 @composite(
     torch=F + "instance_norm",
-    saved=_saved_by_instance_norm,
+    saved=_saved_for_instance_norm,
     order="input running_mean running_var weight bias use_input_stats momentum eps",
     examples=(
         ("instance_norm(x)", "x=1x2x3"),
@@ -264,7 +266,7 @@ def local_response_norm(input, *, size, alpha=1e-4, beta=0.75, k=1.0):
     return input / (near * alpha + k).reshape(shape=input.shape) ** beta
 
 
-# ---- length --------------------------------------------------------------------------------------
+# ---- norms ---------------------------------------------------------------------------------------
 
 
 @composite(
@@ -275,47 +277,47 @@ def local_response_norm(input, *, size, alpha=1e-4, beta=0.75, k=1.0):
     saved=(..., INTERMEDIATE),
 )
 def normalize(input, *, p=2.0, dim=1, eps=1e-12):
-    """input divided by its length along dim."""
+    """input divided by its p-norm along dim."""
     return input / vector_norm(input, ord=p, dim=dim, keepdim=True).clamp(min=eps)
 
 
 def _through_renorm(g, y, input, *, p, dim, maxnorm):
-    across, length = _lengths(input, p, dim)
+    across, length = _norms(input, p, dim)
     along = (g * input).sum(dim=across, keepdim=True)
     to_length = vector_norm.rule(along, length, input, dim=across, keepdim=True, ord=p)
     scale = 1 / (length + 1e-7)
     return where(length > maxnorm, maxnorm * scale * (g - scale * to_length), g)
 
 
-def _lengths(input, p, dim):
-    """The dimensions across dim, and the length of each slice."""
+def _norms(input, p, dim):
+    """The dimensions other than dim, and the norm of each slice."""
     across = _all_but(shapes.axis(dim, input.ndim), input)
     return across, vector_norm(input, ord=p, dim=across, keepdim=True)
 
 
-def _barely_longer(y, input, *, p, dim, maxnorm):
-    """Where a slice is as long as maxnorm, or where it is longer and its length has a kink."""
-    across, length = _lengths(input, p, dim)
+def _norm_has_kink(y, input, *, p, dim, maxnorm):
+    """Where the norm of a slice is maxnorm, or is greater and has a kink itself."""
+    across, length = _norms(input, p, dim)
     corner = vector_norm.kink(length, input, dim=across, keepdim=True, ord=p)
     return length.eq(maxnorm) | ((length > maxnorm) & corner)
 
 
 @composite(
     rule=_through_renorm,
-    kink=_barely_longer,
-    caveat="no derivative at a length of maxnorm, where PyTorch lets the gradient through, nor "
-    "where a greater length has none",
+    kink=_norm_has_kink,
+    caveat="no derivative where the norm is maxnorm: PyTorch passes the gradient on; nor where a "
+    "greater norm has none",
     examples=(("renorm(x, 2, 0, 1.5)", "x=3x2"), ("renorm(x, 1, 1, 2.0)", "x=2x3")),
     order="input p dim maxnorm",
     takes="floats",
 )
 def renorm(input, *, p, dim, maxnorm):
-    """Slices across dim that are longer than maxnorm made as short as it."""
+    """The slices along dim, those of a norm above maxnorm scaled down to it."""
     if input.ndim < 2:
         raise GradcliError("shape", "renorm() needs at least two dimensions")
     if p <= 0 or maxnorm < 0:
-        raise GradcliError("arguments", "renorm() needs p above 0 and maxnorm of at least 0")
-    _, length = _lengths(input, p, dim)
+        raise GradcliError("arguments", "renorm() needs a positive p and a maxnorm of at least 0")
+    _, length = _norms(input, p, dim)
     return input * where(length > maxnorm, maxnorm / (length + 1e-7), 1.0)
 
 

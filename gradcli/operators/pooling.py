@@ -28,8 +28,8 @@ def _check(name, n, s):
         raise GradcliError("shape", f"{name}() of a shape without elements: {shapes.text(s)}")
 
 
-class _Slide:
-    """How a window slides along one dimension."""
+class _Windows1d:
+    """The windows along one dimension."""
 
     def __init__(self, size, kernel, stride, padding, dilation, ceil_mode):
         self.size, self.kernel, self.stride = size, kernel, stride
@@ -52,11 +52,11 @@ class _Slide:
 
     @property
     def overhang(self):
-        """What the last window, which ceil_mode lets go on, needs after the end."""
+        """How far the last window reaches beyond the end, with ceil_mode."""
         return max(0, (self.count - 1) * self.stride + self.reach - self.size - self.padding)
 
-    def sizes(self, count_include_pad):
-        """By what each window's sum is divided."""
+    def divisors(self, count_include_pad):
+        """The divisor of each window's mean."""
         start = np.arange(self.count) * self.stride - self.padding
         end = np.minimum(start + self.kernel, self.size + self.padding)
         if count_include_pad:
@@ -64,7 +64,7 @@ class _Slide:
         return np.minimum(end, self.size) - np.maximum(start, 0)
 
     def indices(self):
-        """For each window, where its elements are; instead of padding, its nearest element."""
+        """The indices in each window; for padding the nearest element of the window."""
         start = (np.arange(self.count) * self.stride - self.padding)[:, None]
         first = np.where(start < 0, start % self.dilation, start)
         last = start + (self.size - 1 - start) // self.dilation * self.dilation
@@ -76,7 +76,7 @@ def _slides(name, n, s, kernel_size, stride, padding, dilation=1, ceil_mode=Fals
     kernel = several(kernel_size, n)
     stride = kernel if stride is None or stride == () else several(stride, n)
     windows = zip(s[-n:], kernel, stride, several(padding, n), several(dilation, n))
-    return [_Slide(*each, ceil_mode) for each in windows]
+    return [_Windows1d(*each, ceil_mode) for each in windows]
 
 
 # ---- averages ------------------------------------------------------------------------------------
@@ -86,7 +86,7 @@ def _divisor(slides, count_include_pad):
     """The number of elements of each window, as a number or a tensor of numbers."""
     out = 1
     for d, slide in enumerate(slides):
-        sizes = slide.sizes(count_include_pad)
+        sizes = slide.divisors(count_include_pad)
         if (sizes == sizes[0]).all():
             out = out * int(sizes[0])
             continue

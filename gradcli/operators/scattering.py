@@ -251,7 +251,7 @@ def _reducible(name):
 
 
 def _of_prod(g, y, x, index, src, options):
-    """To x and to src: results without the factor that is differentiated by."""
+    """The gradients of x and src: the products of the other factors."""
     dim = options["dim"]
     one = where(x.eq(0), 1, x)
     others = one.scatter_reduce(index=index, src=src, reduce="prod", **options)

@@ -135,7 +135,7 @@ def _times_log(x, y, logarithm):
     dtype="float",
     domain=(0.2, 3.0),
     kink=lambda y, a, b: a.eq(0) & (b <= 0),
-    caveat="where a is 0 and b is not above 0 PyTorch takes 0 as the derivative by a",
+    caveat="where a is 0 and b <= 0 PyTorch takes 0 as the derivative with respect to a",
     numbers=True,
     numpy="scipy.special.xlogy",
 )
@@ -151,7 +151,7 @@ def xlogy(g, y, a, b):
     dtype="float",
     domain=(-0.8, 3.0),
     kink=lambda y, a, b: a.eq(0) & (b <= -1),
-    caveat="where a is 0 and b is not above -1 PyTorch takes 0 as the derivative by a",
+    caveat="where a is 0 and b <= -1 PyTorch takes 0 as the derivative with respect to a",
     torch="torch.special.xlog1py",
     numbers=True,
     numpy="scipy.special.xlog1py",

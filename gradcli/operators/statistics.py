@@ -22,8 +22,8 @@ from .sums import total
 from .ties import beside
 
 
-def _spread(x, axis):
-    """The sum of squared distances from the mean, and the mean."""
+def _sum_of_squares(x, axis):
+    """The sum of squared deviations from the mean, and the mean."""
     mean = average(x, axis, True)
     distance = x - mean
     return total(np.square(distance, out=distance if distance.ndim else None), axis, True), mean
@@ -33,17 +33,17 @@ def _variance(x, axis, keepdims, *, correction):
     """As in PyTorch exactly 0 where all are equal, unless all dimensions are reduced."""
     count = shapes.numel([x.shape[d] for d in axis])
     freedom = count - correction
-    spread, mean = _spread(x, axis)
+    spread, mean = _sum_of_squares(x, axis)
     rounding = count * np.square(count * unit(x) * mean)  # at most, of equal elements
     if 0 < len(axis) < x.ndim and np.any(spread <= rounding):
         first = x[tuple(slice(0, 1) if d in axis else slice(None) for d in range(x.ndim))]
-        spread, _ = _spread(x - first, axis)
+        spread, _ = _sum_of_squares(x - first, axis)
     spread = np.divide(spread, np.float64(freedom if freedom > 0 else 0))
     return spread if keepdims else np.squeeze(spread, axis)
 
 
-def _settle(*, dim, correction, unbiased=None, **attrs):
-    """`unbiased`, which may stand in the place of dim, as the correction that it means."""
+def _canonical(*, dim, correction, unbiased=None, **attrs):
+    """The attributes with `unbiased`, which may be passed for dim, as a correction."""
     if isinstance(dim, bool):
         dim, unbiased = None, dim
     if unbiased is not None:
@@ -58,7 +58,7 @@ def _settle(*, dim, correction, unbiased=None, **attrs):
 
 
 def _check_unbiased(unbiased):
-    """Refuse a number by place: degrees of freedom are passed by keyword alone."""
+    """Refuse a positional number: degrees of freedom are passed by keyword alone."""
     cure = f"as a keyword it is correction={unbiased!r}"
     require(isinstance(unbiased, bool), f"unbiased must be True or False, got {unbiased!r}: {cure}")
 
@@ -90,7 +90,7 @@ def _spread_flops(out, s, **_):
     symbolic=elements.variance,
     dtype="float",
     order="x dim unbiased keepdim * correction",
-    canonical_attributes=_settle,
+    canonical_attributes=_canonical,
     examples=(("x.var()", "x=2x3"), ("x.var(dim=1, correction=0)", "x=2x3")),
     index=lambda lower, i, x, **attrs: lower.variance(x, **attrs),
     flops=_spread_flops,
@@ -112,7 +112,7 @@ def var(g, y, x, dim, *, correction=1):
     symbolic=lambda sp, *xs, correction: sp.sqrt(elements.variance(sp, *xs, correction=correction)),
     dtype="float",
     order="x dim unbiased keepdim * correction",
-    canonical_attributes=_settle,
+    canonical_attributes=_canonical,
     kink=lambda y, x, *, dim, keepdim, correction: y.eq(0),
     between_kinks="smooth",
     caveat="no derivative where all are equal: PyTorch takes 0",
@@ -159,8 +159,8 @@ def _deviations(x, weights=None):
     return rows - ((rows * weights).sum(dim=1) / weights.sum()).unsqueeze(dim=1)
 
 
-def _freedom(x, correction):
-    """How many observations, less the correction; None where that leaves none."""
+def _degrees_of_freedom(x, correction):
+    """The number of observations less the correction; None if that is not positive."""
     if (x.shape[-1] if x.ndim else 1) <= correction:
         return None
     count = size(x, dim=(-1,)) if x.ndim else 1
@@ -168,11 +168,11 @@ def _freedom(x, correction):
 
 
 def _through_deviations(g, y, x, fweights, aweights, *, correction):
-    if fweights is not None or aweights is not None or _freedom(x, correction) is None:
+    if fweights is not None or aweights is not None or _degrees_of_freedom(x, correction) is None:
         return NotImplemented
     away = _deviations(x)
     square = g.reshape(shape=(away.shape[0],) * 2)
-    to_x = (square + square.mT) @ away / _freedom(x, correction)
+    to_x = (square + square.mT) @ away / _degrees_of_freedom(x, correction)
     through_mean = to_x.sum(dim=1, keepdim=True)  # 0, but for inf and nan
     to_x = unless(through_mean.ne(through_mean), to_x, instead=math.nan)
     return to_x.reshape(shape=x.shape), None, None
@@ -216,7 +216,7 @@ def cov(x, fweights=None, aweights=None, *, correction=1):
         fweights = _checked_weights("fweights", fweights.double(), x)
     if fweights is None and aweights is None:
         away = _deviations(x)
-        freedom = _freedom(x, correction)
+        freedom = _degrees_of_freedom(x, correction)
         return (away @ away.mT / (0.0 if freedom is None else freedom)).squeeze()
     weights = aweights if fweights is None else fweights
     if aweights is not None and fweights is not None:
@@ -291,8 +291,8 @@ def _quantile(ranks_of, **fields):
 def _sorted_along(x, dim):
     """x in order along dim, which is moved last."""
     rows = x.reshape(shape=(-1,)) if x.ndim != 1 and (dim is None or not x.ndim) else x
-    place = 0 if dim is None else shapes.axis(dim, rows.ndim)
-    return sorted_last(permuted(rows, (*(d for d in range(rows.ndim) if d != place), place)))
+    axis = 0 if dim is None else shapes.axis(dim, rows.ndim)
+    return sorted_last(permuted(rows, (*(d for d in range(rows.ndim) if d != axis), axis)))
 
 
 def _among_equals(rows, ranks, interpolation):

@@ -100,7 +100,7 @@ def _in_batches(A, b):
     flops=none_at_all,
 )
 def cloned_coefficient(g, y, A, b):
-    """The matrix that triangular_solve has used; its gradient by the right side is 0."""
+    """The matrix that triangular_solve has used; its gradient with respect to B is 0."""
     return g, zeros(size=b.shape)
 
 

@@ -49,8 +49,8 @@ class Unexplained(Exception):
 
 
 class Posed(NamedTuple):
-    """A text in the language, the arrays of its inputs, its seed if it is not 1, and the inputs to
-    differentiate by; the leaves by name; names that the program does not have, with
+    """A text in the language, the arrays of its inputs, its seed if it is not 1, and the inputs in
+    `wrt`; the leaves by name; names that the program does not have, with
     the one that it used for the same before, or "".
     """
 
@@ -63,7 +63,7 @@ class Posed(NamedTuple):
 
 
 def posed(back: Backward, wrt: Collection[str] = (), most: int = MOST_RECORDS) -> Posed:
-    """The problem of a backward, differentiated by the names in `wrt` or by what the program says.
+    """The problem of a backward, with respect to `wrt`, or to what the program says.
 
     Raises Unexplained where there is none, GradcliError for a name that it does not have.
     """
@@ -135,7 +135,7 @@ class _Poser:
         return order
 
     def _cut(self, wanted: Sequence[Tensor]) -> None:
-        """Make inputs of computed tensors that are differentiated by."""
+        """Make inputs of the computed tensors in `wrt`."""
         for tensor in wanted:
             key = self._key(tensor)
             if isinstance(key, tuple):
@@ -341,14 +341,14 @@ class _Poser:
                 self.unnamed[numbered] = name
 
     def _called(self, name: str) -> Tensor:
-        """The tensor of a name, to differentiate by. Raises GradcliError where there is none."""
+        """The tensor of a name in `wrt`. Raises GradcliError where there is none."""
         name = name.replace(".", "_")
         tensors = {self.names.get(self._key(t)): t for t in self.back.names}
         tensors |= {path.replace(".", "_"): t for t, path in self.back.paths.items()}
         if name not in tensors:
             known = [n for n in tensors if n]
             near = did_you_mean(name, known) or f"the tensors are {', '.join(known)}"
-            message = f"there is no tensor {name} to differentiate by"
+            message = f"there is no tensor {name} to differentiate with respect to"
             raise GradcliError("unused-option", message, hint=near)
         return tensors[name]
 

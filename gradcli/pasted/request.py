@@ -1,7 +1,7 @@
 """Requests about programs of PyTorch, as requests in the language.
 
 A program is run. The last backward pass in it, or the last value, becomes the expression, with the
-arrays, the seed and the names to differentiate by that the program has. A program with inputs that
+arrays, the seed and the names in `wrt` that the program has. A program with inputs that
 nothing defines goes on as a text (`symbolic`). A request has the keywords of `pose`.
 """
 
@@ -160,7 +160,7 @@ class _Request:
         return given
 
     def _posed(self, backs: "list[Backward]") -> "tuple[Backward, Posed]":
-        """The last backward pass that has the names to differentiate by, and its problem."""
+        """The last backward pass that has the names in `wrt`, and its problem."""
         from .problems import Unexplained, posed
 
         errors: list[GradcliError] = []

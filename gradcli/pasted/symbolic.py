@@ -1,7 +1,7 @@
 """Programs with inputs that nothing defines, as texts in the language.
 
 Statements whose names are all defined run; those that need an input go on as they are written. What
-asks for a gradient, as `y.backward(v)`, says the output, the seed and what to differentiate by.
+asks for a gradient, as `y.backward(v)`, says the output, the seed and the inputs in wrt.
 """
 
 import ast
@@ -27,7 +27,7 @@ MARKS = ("requires_grad_", "requires_grad")
 
 
 class Call(NamedTuple):
-    """A statement that asks for a gradient: the output, the seed and what to differentiate by, each
+    """A statement that asks for a gradient: the output, the seed and the inputs in wrt, each
     as it is written, None where it is not.
     """
 
@@ -220,7 +220,7 @@ class _Symbolic:
         return in_decimals(value.data)
 
     def _wrt(self) -> tuple[str, ...]:
-        """The names that the call differentiates by."""
+        """The names of the inputs that the call differentiates with respect to."""
         wrt = None if self.call is None else self.call.wrt
         if wrt is None:
             return ()

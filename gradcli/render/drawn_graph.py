@@ -20,7 +20,7 @@ LINE, APART = 13.0, 14.0  # the height of such a line, and the room between two 
 FIRST, MIDDLE, LAST = 0.26, 0.5, 0.62  # where on an edge they stand
 DIGITS = Environment(precision=3)
 Point = tuple[float, float]
-STYLE = (  # of a picture of its own, on whatever paper
+STYLE = (  # of a file of its own, on any background
     "<style>svg { background: #fff; font: 13px ui-monospace, Menlo, Consolas, monospace } "
     ".node rect { fill: #fff; stroke: #596273 } .node.leaf rect { fill: #eef0f4; stroke: none } "
     ".node text { fill: #1b1f27; text-anchor: middle } "
@@ -38,7 +38,7 @@ def picture(graph: Graph) -> str:
 
 
 def drawn_graph(graph: Graph) -> str:
-    """The graph, from the inputs down to the output; nodes and edges say which they are."""
+    """The graph as SVG, from the inputs down to the output."""
     labels = [_short(text_of(node.label)) for node in graph.nodes]
     widths = [LETTER * len(label) + PAD for label in labels]
     taken = Counter(i for node in graph.nodes for i in {*node.inputs})
@@ -66,9 +66,7 @@ def drawn_graph(graph: Graph) -> str:
 
 
 def _flow(graph: Graph, edge: tuple[int, int], points: list[Point], taken: Counter[int]) -> str:
-    """The value that comes to a node, and the gradient that goes back: beside the node that has no
-    other edge there.
-    """
+    """The value and the gradient at an edge, written near the end that has no other edges."""
     i, n = edge
     texts = _flow_texts(graph.nodes[n], i)
     at = FIRST if taken[i] == 1 else LAST if len({*graph.nodes[n].inputs}) == 1 else MIDDLE

@@ -1,7 +1,7 @@
 """A layered drawing of a graph: inputs above what is made of them, few crossings, short edges.
 
-After Sugiyama, Tagawa and Toda (1981): layers, places for edges that go through several of them, an
-order within each layer by barycenters, then coordinates.
+After Sugiyama, Tagawa and Toda (1981): layers, dummy nodes where an edge crosses a layer, an order
+within each layer by barycenters, then coordinates.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 GAP_ACROSS, GAP_DOWN, HEIGHT, BEND = 22.0, 42.0, 34.0, 12.0
 SWEEPS = 8
-OPERATION, LEAF = 16.0, 1.0  # how much what a node wishes weighs
+OPERATION, LEAF = 16.0, 1.0  # the weights of nodes when a layer is placed
 
 
 class Layout(NamedTuple):
@@ -28,7 +28,7 @@ def layout(
     between.
     """
     layers = _layers(inputs)
-    chains, spans = _with_bends(inputs, layers)
+    chains, spans = _with_dummies(inputs, layers)
     all_widths = [*widths, *[BEND] * (len(spans) - len(widths))]
     above, below = _neighbours(chains, len(spans))
     rows = _ordered(spans, above, below)
@@ -42,7 +42,7 @@ def layout(
 
 
 def _layers(inputs: Sequence[Sequence[int]]) -> list[int]:
-    """The layer of each node: below all its inputs; a leaf just above the first that takes it."""
+    """The layer of each node: below all its inputs; that of a leaf just above its first use."""
     layers = [0] * len(inputs)
     for n, from_ in enumerate(inputs):
         layers[n] = max((layers[i] + 1 for i in from_), default=0)
@@ -53,24 +53,26 @@ def _layers(inputs: Sequence[Sequence[int]]) -> list[int]:
     return layers
 
 
-def _with_bends(
+def _with_dummies(
     inputs: Sequence[Sequence[int]], layers: list[int]
 ) -> tuple[dict[tuple[int, int], list[int]], list[int]]:
-    """The places that each edge goes through, one in each layer, and the layers of all places."""
+    """The path of each edge, through a dummy node in each layer between, and the layers of all
+    nodes.
+    """
     spans, chains = [*layers], {}
     for n, from_ in enumerate(inputs):
         for i in dict.fromkeys(from_):
             between = range(layers[i] + 1, layers[n])
-            bends = [*range(len(spans), len(spans) + len(between))]
+            dummies = [*range(len(spans), len(spans) + len(between))]
             spans += between
-            chains[i, n] = [i, *bends, n]
+            chains[i, n] = [i, *dummies, n]
     return chains, spans
 
 
 def _neighbours(
     chains: dict[tuple[int, int], list[int]], count: int
 ) -> tuple[list[list[int]], list[list[int]]]:
-    """What each place is joined with in the layers above and below."""
+    """The neighbours of each node in the layers above and below."""
     above: list[list[int]] = [[] for _ in range(count)]
     below: list[list[int]] = [[] for _ in range(count)]
     for chain in chains.values():
@@ -81,7 +83,7 @@ def _neighbours(
 
 
 def _ordered(spans: list[int], above: list[list[int]], below: list[list[int]]) -> list[list[int]]:
-    """The places of each layer from left to right."""
+    """The nodes of each layer from left to right."""
     rows: list[list[int]] = [[] for _ in range(max(spans) + 1)]
     for n, span in enumerate(spans):
         rows[span].append(n)
@@ -90,8 +92,8 @@ def _ordered(spans: list[int], above: list[list[int]], below: list[list[int]]) -
         for k in range(len(rows)) if down else reversed(range(len(rows))):
             joined = above if down else below
             other = rows[k - 1] if down else rows[(k + 1) % len(rows)]
-            at = {n: place for place, n in enumerate(other)}
-            here = {n: place for place, n in enumerate(rows[k])}
+            at = {n: k for k, n in enumerate(other)}
+            here = {n: k for k, n in enumerate(rows[k])}
             rows[k].sort(key=lambda n: _mean([at[m] for m in joined[n] if m in at], here[n]))
     return rows
 
@@ -124,8 +126,8 @@ def _across(
 def _spread(
     row: list[int], wanted: list[float], widths: list[float], weights: list[float], x: list[float]
 ) -> None:
-    """Put a layer where it wants to be, as far as there is room: runs that would overlap are moved
-    to where their members want them, by weight.
+    """Give the nodes of a layer the x nearest to `wanted` that leaves no overlap: nodes that would
+    overlap become a run, which is put at the weighted mean of what its members want.
     """
     runs: list[_Run] = []
     for n, middle in zip(row, wanted):
@@ -135,27 +137,27 @@ def _spread(
         runs.append(run)
     for run in runs:
         left = run.left
-        for n in run.places:
+        for n in run.nodes:
             x[n] = left + widths[n] / 2
             left += widths[n] + GAP_ACROSS
 
 
 class _Run(NamedTuple):
-    """Places side by side; `wish`: where each would have the run begin, weighed and added up."""
+    """Nodes side by side; `wish`: the weighted sum of the left ends that they want for the run."""
 
-    places: list[int]
+    nodes: list[int]
     width: float
     wish: float
     weight: float
 
     @property
     def left(self) -> float:
-        """Where it begins, so that its members are as near as can be to what they wish."""
+        """Its left end, the weighted mean of those that its members want."""
         return self.wish / self.weight
 
     def joined(self, other: "_Run") -> "_Run":
         """This one with another to its right."""
-        self.places.extend(other.places)
+        self.nodes.extend(other.nodes)
         offset = self.width + GAP_ACROSS
         wish = self.wish + other.wish - other.weight * offset
-        return _Run(self.places, offset + other.width, wish, self.weight + other.weight)
+        return _Run(self.nodes, offset + other.width, wish, self.weight + other.weight)

@@ -14,7 +14,7 @@ SHADES = "·▒█"
 
 
 class Cut(NamedTuple):
-    """What is shown: places of rows and columns, None where some are left out, and a sentence."""
+    """What is shown: indices of rows and columns, None where some are left out, and a sentence."""
 
     columns: list[int | None]
     rows: list[int | None]
@@ -81,12 +81,12 @@ def cut(
 
 
 def _with_gap(keep: list[int], skipped: tuple[int, int]) -> list[int | None]:
-    """`keep` with None where places are missing, here or in the matrix itself."""
+    """`keep` with None where indices are missing, here or in the matrix itself."""
     out: list[int | None] = []
-    for before, place in zip([-1, *keep], keep, strict=False):
-        if place != before + 1 or (skipped[1] and place == skipped[0]):
+    for before, k in zip([-1, *keep], keep, strict=False):
+        if k != before + 1 or (skipped[1] and k == skipped[0]):
             out.append(None)
-        out.append(place)
+        out.append(k)
     return out
 
 

@@ -89,8 +89,8 @@ def _one_line(nested: Any) -> str:
 def _wrapped(nested: list, width: int) -> list[str]:
     """A long vector over several lines."""
     lines, line = [], "["
-    for place, item in enumerate(nested):
-        piece = _one_line(item) + ("," if place < len(nested) - 1 else "]")
+    for k, item in enumerate(nested):
+        piece = _one_line(item) + ("," if k < len(nested) - 1 else "]")
         if len(line) + len(piece) + 1 > width and line.strip(" ["):
             lines.append(line.rstrip())
             line = " "

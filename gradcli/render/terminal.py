@@ -262,11 +262,11 @@ class Page:
         """The width of each column but the last of a row, none wider than half of the page."""
         widths: list[int] = []
         for row in rows:
-            for place, cell in enumerate(row.cells[:-1]):
+            for column, cell in enumerate(row.cells[:-1]):
                 wide = cell_len(self.cell(cell, self.width).plain.split("\n")[0])
-                widths += [0] * (place + 1 - len(widths))
+                widths += [0] * (column + 1 - len(widths))
                 if wide <= self.width // 2:
-                    widths[place] = max(widths[place], wide)
+                    widths[column] = max(widths[column], wide)
         return widths
 
     def cell(self, cell: Line | Tensor, width: int) -> Text:
@@ -281,16 +281,16 @@ class Page:
             return equation
         below: list[Text] = []
         head, offset = Text(" " * indent), indent
-        for place, cell in enumerate(row.cells):
-            last = place == len(row.cells) - 1
+        for column, cell in enumerate(row.cells):
+            last = column == len(row.cells) - 1
             room = self.width - offset
             text = self.cell(cell, room)
             wraps = not isinstance(cell, Tensor) and is_words(cell) and room >= ENOUGH
-            if below or (place and not wraps and not self.fits(text, room)):
+            if below or (column and not wraps and not self.fits(text, room)):
                 below.append(self.cell(cell, self.width - indent - 4))
                 continue
             if last or "\n" in text.plain or not self.fits(text, room):
-                rest = row.cells[place + 1 :]
+                rest = row.cells[column + 1 :]
                 below += [self.cell(c, self.width - indent - 4) for c in rest]
                 lines = [self.beside(head, text)]
                 return (
@@ -298,7 +298,9 @@ class Page:
                     if below
                     else lines[0]
                 )
-            pad = max(widths[place] - cell_len(text.plain), 0) + GAP if place < len(widths) else GAP
+            pad = (
+                max(widths[column] - cell_len(text.plain), 0) + GAP if column < len(widths) else GAP
+            )
             head = head + text + Text(" " * pad)
             offset = cell_len(head.plain)
         head.rstrip()
@@ -447,8 +449,8 @@ class Page:
     def entries(self, widths: Widths, row: tuple[str, ...], role: str) -> Text:
         """One row of entries, each at the right of its column, which has a width."""
         out = Text()
-        for place, (k, width) in enumerate(widths if row else []):
-            gap = "  " if place else ""
+        for column, (k, width) in enumerate(widths if row else []):
+            gap = "  " if column else ""
             if k is None:
                 out.append(gap + self.ellipsis, "dim")
                 continue

@@ -19,7 +19,7 @@ from ..explanation.blocks import (
     Table,
     words,
 )
-from ..explanation.phrases import middle, places
+from ..explanation.phrases import middle, shown_indices
 from ..notation.tree import Token
 
 FEW = 12  # rows, columns and items that are shown
@@ -90,8 +90,8 @@ def _omitted(count: int) -> str:
 
 def _matrix(block: Matrix[Any]) -> Matrix[Any]:
     """The first and last rows and columns; what was left out before is between them."""
-    rows, rows_before = places(len(block.row_labels), FEW)
-    columns, columns_before = places(len(block.column_labels), FEW)
+    rows, rows_before = shown_indices(len(block.row_labels), FEW)
+    columns, columns_before = shown_indices(len(block.column_labels), FEW)
     by_rows = ("seed", "row_labels", "row_places", "result")
     by_columns = ("product", "column_labels", "column_places", "tangent")
     kept = {name: _picked(getattr(block, name), rows) for name in by_rows}

@@ -128,9 +128,9 @@ class _Branches:
                 sign = np.sign(np.subtract(point(left), other, dtype=float))
                 signs.setdefault(sign.shape, []).append(np.ravel(sign))
         return {
-            (s, self.base.decided and place, met)
+            (s, self.base.decided and flat_index, met)
             for s, rows in signs.items()
-            for place, met in enumerate(zip(*(r.tolist() for r in rows)))
+            for flat_index, met in enumerate(zip(*(r.tolist() for r in rows)))
         }
 
     def candidates(self) -> Iterator[Values]:
@@ -161,10 +161,10 @@ class _Branches:
         """
         for x in self.free:
             size = np.max(np.abs(self.given[x]), initial=0.0)
-            for place, edge in product(range(min(x.numel, MOVED_ELEMENTS)), edges):
+            for flat_index, edge in product(range(min(x.numel, MOVED_ELEMENTS)), edges):
                 for sign in (1, -1):
                     array = np.array(self.given[x])
-                    array.flat[place] = edge + sign * OFFSET * (abs(edge) or size)
+                    array.flat[flat_index] = edge + sign * OFFSET * (abs(edge) or size)
                     yield self.given | {x: array}
 
     def _with_other_signs(self, rng: Any) -> Iterator[Values]:

@@ -107,12 +107,12 @@ def negligible(claim: Claim, points: list[Point]) -> list[float]:
 
 def _without(program: Program) -> Iterator[tuple[Edit, float]]:
     """The claim without one of its small numbers, and that number."""
-    for place, value in enumerate(program.values):
+    for position, value in enumerate(program.values):
         for e in filter(is_sum, parts(value)):
             for rest, term in ((e.left, e.right), (e.right, e.left)):
                 number = small_number(term)
                 if number is not None:
-                    yield Edit(program, place, e, rest, ""), number
+                    yield Edit(program, position, e, rest, ""), number
 
 
 def _holds(edit: Edit, name: str, points: list[Point]) -> bool:

@@ -169,7 +169,7 @@ def _claim(text: str, problem: Problem, name: str | None) -> Claim:
     program = _parsed(text, problem)
     source, start = program.source, program.start
     about = re.search(r"(\w+)\s*=[\s(]*$", source.text[:start])
-    span, names = program.place, program.assigned[-1]
+    span, names = program.span, program.assigned[-1]
     if name is None and (about is not None or names != ("out",)):
         name = names[0]
         span = span if about is None else Span(source.text, *about.span(1), ORIGIN)
@@ -291,7 +291,7 @@ def built(program: Program, problem: Problem, values: dict[Node, Any] | None = N
     builder = _builder(program, problem, problem.values if values is None else values)
     result = builder.run()
     if not isinstance(result, Node | int | float):
-        span = program.place
+        span = program.span
         hint = no_tensor(result, program).hint
         raise GradcliError("value", "the claim is not a tensor", span=span, hint=hint)
     return as_node(result)

@@ -43,7 +43,7 @@ class Mend(NamedTuple):
 
 
 class Edit:
-    """A formula in which `new` replaces a part of the statement at `place`; likelier edits have
+    """A formula in which `new` replaces a part of the statement at `position`; likelier edits have
     lower ranks. `widens`: it adds a dimension; `alone`: it is not combined with other edits,
     because it may fit by chance.
     """
@@ -51,7 +51,7 @@ class Edit:
     def __init__(
         self,
         program: Program,
-        place: int,
+        position: int,
         part: ast.expr,
         new: ast.expr,
         why: str | Callable[[], str],
@@ -59,14 +59,14 @@ class Edit:
         widens: bool = False,
         alone: bool = False,
     ):
-        self.program, self.place, self.part, self.new = program, place, part, new
+        self.program, self.position, self.part, self.new = program, position, part, new
         self._why, self.rank, self.widens, self.alone = why, rank, widens, alone
 
     @cached_property
     def text(self) -> str:
         """The changed formula."""
-        value = self.program.values[self.place]
-        return self.program.written(self.place, replaced(value, self.part, self.new))
+        value = self.program.values[self.position]
+        return self.program.written(self.position, replaced(value, self.part, self.new))
 
     @cached_property
     def why(self) -> str:
@@ -76,7 +76,7 @@ class Edit:
     def after(self, first: "Edit") -> "Edit":
         """This edit as the second of two."""
         both = partial("{0.why}, and {1.why}".format, first, self)
-        return Edit(self.program, self.place, self.part, self.new, both, self.rank)
+        return Edit(self.program, self.position, self.part, self.new, both, self.rank)
 
 
 def whole(program: Program, new: ast.expr, why: str, rank: int) -> Edit:

@@ -38,12 +38,12 @@ def other_numbers(program: Program, findings: list[Finding]) -> Iterator[Mend]:
     ratio = _same_ratio(findings)
     if ratio is None:
         return
-    above = ((place, n, n / ratio) for place, n in numbers(program))
-    below = ((place, n, n * ratio) for place, n in divisors(program))
-    for place, number, right in (*above, *below):
+    above = ((position, n, n / ratio) for position, n in numbers(program))
+    below = ((position, n, n * ratio) for position, n in divisors(program))
+    for position, number, right in (*above, *below):
         new = round(right)
         if abs(new - right) <= SAME * abs(right):
-            yield Mend(with_another(program, place, str(new)), f"{number} is to be {new}")
+            yield Mend(with_another(program, position, str(new)), f"{number} is to be {new}")
 
 
 def sizes_for_numbers(
@@ -57,9 +57,9 @@ def sizes_for_numbers(
         return
     for size in sizes:
         counts = [_count(size, t.point) for t in findings]
-        for place, number in divided_by if len(set(counts)) > 1 else ():
+        for position, number in divided_by if len(set(counts)) > 1 else ():
             if all(abs(number * r - n) <= SAME * n for r, n in zip(ratios, counts)):
-                yield Mend(with_another(program, place, size), f"{number} is to be {size}")
+                yield Mend(with_another(program, position, size), f"{number} is to be {size}")
 
 
 def by_a_size(program: Program, findings: list[Finding], size: str, known: bool) -> Iterator[Mend]:

@@ -371,10 +371,10 @@ def _other_slices(index: ast.expr) -> Iterator[ast.expr]:
         yield from (ast.Constant(n) for n in (0, 1) if ast.unparse(index) != str(n))
         yield from _opposite(index)
     elif isinstance(index, ast.Tuple):
-        for place, part in enumerate(index.elts):
+        for position, part in enumerate(index.elts):
             for new in _other_slices(part):
                 built = copy(index)
-                built.elts = [*index.elts[:place], new, *index.elts[place + 1 :]]
+                built.elts = [*index.elts[:position], new, *index.elts[position + 1 :]]
                 yield built
 
 
@@ -502,14 +502,14 @@ def edits(program: Program, words: Words) -> list[Edit]:
 
 def _edits(program: Program, words: Words) -> Iterator[Edit]:
     count = 0
-    for place, value in enumerate(program.values):
+    for position, value in enumerate(program.values):
         for part in parts(value):
             count += 1
             if count > MOST:
                 return
             it = "it" if part is program.result else excerpt(part)
             for m, new, why in mutated(TABLE, part, words, it):
-                yield Edit(program, place, part, new, why, m.rank, m.widens, m.alone)
+                yield Edit(program, position, part, new, why, m.rank, m.widens, m.alone)
     yield from _transposed_everywhere(program)
     yield from _other_dims_everywhere(program, words.dims)
     yield from _means_everywhere(program)
@@ -542,7 +542,7 @@ def _shape_edits(program: Program) -> list[Edit]:
 
 
 def _transposed_everywhere(program: Program) -> Iterator[Edit]:
-    """A part that occurs several times, transposed in all places."""
+    """A part that occurs several times, transposed everywhere."""
     value = program.result
     groups: dict[str, list[ast.expr]] = {}
     for part in parts(value):
@@ -601,21 +601,21 @@ def _resized(program: Program, sizes: tuple[str, ...]) -> Iterator[Edit]:
 
     Rank 0: a wrong size also scales a claim by a factor, which would be reported first.
     """
-    for place, value in enumerate(program.values):
+    for position, value in enumerate(program.values):
         calls = (e for e in ast.walk(value) if isinstance(e, ast.Subscript | ast.Call))
         for old in filter(is_size, calls):
             for size in sizes:
                 if size != ast.unparse(old):
                     why = f"{size} belongs where {ast.unparse(old)} stands"
-                    yield Edit(program, place, old, expression(size), why, alone=True)
+                    yield Edit(program, position, old, expression(size), why, alone=True)
 
 
 def _with_numbers(program: Program, numbers: tuple[str, ...]) -> Iterator[Edit]:
     """A number of the program in place of another."""
-    for place, value in enumerate(program.values):
+    for position, value in enumerate(program.values):
         for old in (e for e in typed_numbers(value) if isinstance(e, ast.Constant)):
             for new in map(expression, numbers):
-                yield Edit(program, place, old, new, _in_place(old, new, around(old, value)), 4)
+                yield Edit(program, position, old, new, _in_place(old, new, around(old, value)), 4)
 
 
 def _in_place(old: ast.expr, new: ast.expr, inside: ast.expr | None) -> str:
@@ -642,7 +642,7 @@ def _renamed(program: Program, names: tuple[str, ...]) -> Iterator[Edit]:
 
 
 def _some(places: Sequence[ast.Name]) -> Iterator[Sequence[ast.Name]]:
-    """All subsets of few places; of many, single ones and all."""
+    """All subsets of few names; of many, single ones and all."""
     counts = range(1, len(places) + 1) if len(places) <= FEW else (1, len(places))
     for n in counts:
         yield from combinations(places, n)

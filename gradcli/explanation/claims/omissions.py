@@ -104,23 +104,23 @@ def omissions_of(program: Program) -> list[Edit]:
 def with_a_mistake(program: Program) -> Iterator[Edit]:
     """`omissions_of`, and the formula with a wrong sign or dimension, or without an exponent."""
     yield from omissions_of(program)
-    for place, value in enumerate(program.values):
+    for position, value in enumerate(program.values):
         for e in parts(value):
             for m, new, why in mutated(MISTAKES, e, NO_WORDS, ""):
-                yield Edit(program, place, e, new, why, m.rank)
+                yield Edit(program, position, e, new, why, m.rank)
 
 
 def _omissions(program: Program) -> Iterator[Edit]:
-    for place, value in enumerate(program.values):
+    for position, value in enumerate(program.values):
         below = _divisors(value)
         for e in parts(value):
             for m, rest, missing in mutated(OPERANDS, e, NO_WORDS, ""):
                 text = missing().replace("the factor", "the divisor", id(e) in below)
-                yield Edit(program, place, e, rest, f"{text} is missing", m.rank)
+                yield Edit(program, position, e, rest, f"{text} is missing", m.rank)
             for m, rest, why in mutated(CALLS, e, NO_WORDS, "it" if e is value else ""):
-                yield Edit(program, place, e, rest, why, m.rank)
+                yield Edit(program, position, e, rest, why, m.rank)
         for rest, text in (*_without_name(value), *_without_method(value)):
-            yield Edit(program, place, value, rest, text, OTHER)
+            yield Edit(program, position, value, rest, text, OTHER)
 
 
 def _divisors(value: ast.expr) -> set[int]:
@@ -135,7 +135,7 @@ def _divisors(value: ast.expr) -> set[int]:
     return result
 
 
-# ---- what is missing in several places -----------------------------------------------------------
+# ---- what is missing several times ---------------------------------------------------------------
 
 
 def _without_name(value: ast.expr) -> Iterator[tuple[ast.expr, str]]:
@@ -206,26 +206,28 @@ def exchanges(
 def _exchanges(
     program: Program, replacements: list[ast.expr], ranks: Callable[[str], int]
 ) -> Iterator[Edit]:
-    for place, value in enumerate(program.values):
-        so_far = program.only(range(place + 1))
+    for position, value in enumerate(program.values):
+        so_far = program.only(range(position + 1))
         texts = [(ast.unparse(p), p) for p in parts(value) if p is not program.result]
         for old, part in sorted(texts[:MOST], key=lambda pair: len(pair[0])):
             for new in replacements:
                 text = ast.unparse(new)
-                if text != old and ranks(text) >= ranks(so_far.written(place, part)):
-                    yield from _exchange_edits(program, place, part, new)
+                if text != old and ranks(text) >= ranks(so_far.written(position, part)):
+                    yield from _exchange_edits(program, position, part, new)
 
 
-def _exchange_edits(program: Program, place: int, part: ast.expr, new: ast.expr) -> Iterator[Edit]:
-    """A part replaced in one place; and, for its first occurrence, in all places."""
-    value, distance = program.values[place], _distance(ast.unparse(part), ast.unparse(new))
-    yield Edit(program, place, part, new, lambda: _why(part, new, around(part, value)), distance)
+def _exchange_edits(
+    program: Program, position: int, part: ast.expr, new: ast.expr
+) -> Iterator[Edit]:
+    """A part replaced once; and, for its first occurrence, everywhere."""
+    value, distance = program.values[position], _distance(ast.unparse(part), ast.unparse(new))
+    yield Edit(program, position, part, new, lambda: _why(part, new, around(part, value)), distance)
     same = [e for e in parts(value) if ast.unparse(e) == ast.unparse(part)]
     if len(same) > 1 and same[0] is part:
         built = value
         for e in same:
             built = replaced(built, e, new)
-        yield Edit(program, place, value, built, _why(part, new, None), distance * len(same))
+        yield Edit(program, position, value, built, _why(part, new, None), distance * len(same))
 
 
 def _distance(old: str, new: str) -> int:
@@ -240,9 +242,9 @@ def _shared(a: str, b: str) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(a, b)))
 
 
-def _why(old: ast.expr, new: ast.expr, place: ast.expr | None) -> str:
+def _why(old: ast.expr, new: ast.expr, position: ast.expr | None) -> str:
     """`the term b is missing beside W @ x`, `x - y belongs where x stands in norm(x)`."""
-    old_text, inside = ast.unparse(old), f" in {ast.unparse(place)}" if place else ""
+    old_text, inside = ast.unparse(old), f" in {ast.unparse(position)}" if position else ""
     for _, rest, missing in mutated(OPERANDS, new, NO_WORDS, ""):
         if ast.unparse(rest) == old_text:
             return f"{missing()} is missing beside {old_text}{inside}"

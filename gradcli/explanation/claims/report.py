@@ -77,11 +77,11 @@ def _deviation(v: Verdict) -> str | None:
     if v.deviation is None:
         return None
     where, finding = v.deviation
-    place = finding.first_wrong()
-    if place is None:
+    index = finding.first_wrong()
+    if index is None:
         return f"at {where} its shape is another"
-    right, result = _distinct(float(finding.right[place]), float(finding.value[place]))
-    return f"at {where}, {_element(v, place)} is {right} in PyTorch, and here {result}"
+    right, result = _distinct(float(finding.right[index]), float(finding.value[index]))
+    return f"at {where}, {_element(v, index)} is {right} in PyTorch, and here {result}"
 
 
 # ---- wrong ---------------------------------------------------------------------------------------
@@ -127,9 +127,9 @@ def _off(v: Verdict) -> str:
     """`: x.grad[0] is off by 7e-09` for a nearly right claim; else ""."""
     if not all(t.gap < NEARLY for t in v.findings):
         return ""
-    finding, place = next((t, p) for t in v.findings if (p := t.first_wrong()) is not None)
-    gap = abs(float(finding.value[place] - finding.right[place]))
-    return f": {_element(v, place)} is off by {gap:.0e}"
+    finding, index = next((t, p) for t in v.findings if (p := t.first_wrong()) is not None)
+    gap = abs(float(finding.value[index] - finding.right[index]))
+    return f": {_element(v, index)} is off by {gap:.0e}"
 
 
 def failure(finding: Finding) -> str:
@@ -157,7 +157,7 @@ class Wrong(NamedTuple):
 
     name: str
     finding: Finding
-    place: tuple[int, ...]
+    at: tuple[int, ...]
     claimed: Written
     right: Written
 
@@ -165,24 +165,24 @@ class Wrong(NamedTuple):
 def first_wrong(v: Verdict) -> Wrong | None:
     """The first wrong element of a claim; None if no element can be compared."""
     for finding in v.findings:
-        place, grad = finding.first_wrong(), finding.point.gradient(v.claim.name)
-        if place is not None and finding.node is not None and grad is not None:
+        index, grad = finding.first_wrong(), finding.point.gradient(v.claim.name)
+        if index is not None and finding.node is not None and grad is not None:
             w = wording(finding)
             nodes = (w.without_implicit_seed(node) for node in (finding.node, grad))
-            claimed, right = (written_out(n, place, w.names, finding.point) for n in nodes)
-            return Wrong(_element(v, place), finding, place, claimed, right)
+            claimed, right = (written_out(n, index, w.names, finding.point) for n in nodes)
+            return Wrong(_element(v, index), finding, index, claimed, right)
     return None
 
 
-def _element(v: Verdict, place: tuple[int, ...]) -> str:
-    return element_name(f"{v.claim.name}.grad", place)
+def _element(v: Verdict, index: tuple[int, ...]) -> str:
+    return element_name(f"{v.claim.name}.grad", index)
 
 
 def equations(result: Wrong) -> tuple[list[Line], list[Line]]:
     """`2·g[0]·x[0]`, then `2·0.5·0.3 = 0.3`: the lines of the claimed element, and of the right
     one.
     """
-    values = [float(array[result.place]) for array in (result.finding.value, result.finding.right)]
+    values = [float(array[result.at]) for array in (result.finding.value, result.finding.right)]
     texts = _distinct(*values)
     distinguishable = texts != tuple(map(short, values))
     written = result.claimed, result.right
@@ -243,9 +243,9 @@ def _element_data(v: Verdict) -> dict[str, Any] | None:
     claimed, right = (" = ".join(map(text_of, lines)) for lines in equations(result))
     return {
         "name": result.name,
-        "place": list(result.place),
+        "place": list(result.at),
         "claimed": claimed,
         "is": right,
-        "claimed_value": jsonable(float(result.finding.value[result.place])),
-        "value": jsonable(float(result.finding.right[result.place])),
+        "claimed_value": jsonable(float(result.finding.value[result.at])),
+        "value": jsonable(float(result.finding.right[result.at])),
     }

@@ -102,7 +102,7 @@ def _computes_with(e: ast.AST, number: ast.expr) -> bool:
     op = called(e)
     computes = getattr(op, "family", "composite") in ("elementwise", "composite")
     whole = is_whole_number(number)
-    return not whole or (computes and "dim" not in getattr(op, "places", ()))
+    return not whole or (computes and "dim" not in getattr(op, "positional", ()))
 
 
 def _is_number(e: ast.AST) -> TypeGuard[ast.expr]:

@@ -87,9 +87,9 @@ def derivation(a: Analysis) -> "Derivation":
     if not repeated or len(whole.assigned) > TRIED:
         return whole
     without = Derivation(a, branching, cache)
-    changed = {s.place for s in whole.assigned if not repeated.isdisjoint(s.nodes)}
+    changed = {s.position for s in whole.assigned if not repeated.isdisjoint(s.nodes)}
     shorter = {k for k in changed if whole.length(k) < without.length(k)}
-    named = [n for s in whole.assigned if s.place in shorter for n in s.nodes]
+    named = [n for s in whole.assigned if s.position in shorter for n in s.nodes]
     return Derivation(a, branching | repeated.intersection(named), cache)
 
 
@@ -275,11 +275,11 @@ class Derivation:
             self._known[key] = p.seed.name, formulas
         return self._known[key]
 
-    def length(self, place: int) -> float:
+    def length(self, position: int) -> float:
         """The length of the formulas of a statement, with added assignments; inf if one is too
         long.
         """
-        statements = [s for s in self.assigned if s.place == place]
+        statements = [s for s in self.assigned if s.position == position]
         sent = [f for s in statements for f in self.sent(s).values()]
         if None in sent:
             return inf
@@ -370,7 +370,7 @@ SECONDARY = ("movement", "leaf")  # families whose results get no names
 
 
 class Needed(NamedTuple):
-    """The unnamed nodes whose gradient is used in more than one place; of nodes with the same
+    """The unnamed nodes whose gradient is used more than once; of nodes with the same
     gradient the latest. `branching`: it is used by the gradients of several nodes; `repeated`: it,
     or the value, is used several times in the gradient of one node.
     """

@@ -24,14 +24,15 @@ class Assignment(NamedTuple):
     """Statements of which the last assigns `nodes` to `names`; those before it compute no tensor,
     as `n = x.shape[0]`.
 
-    `place` is the index of the statement in the program; `is_added`: the program does not have the
-    name, or has it for another value. `again` are nodes of equal expressions, which share the name.
+    `position` is the index of the statement in the program; `is_added`: the program does not have
+    the name, or has it for another value. `again` are nodes of equal expressions, which share the
+    name.
     """
 
     names: tuple[str, ...]
     nodes: tuple[Node, ...]
     statements: tuple[Statement, ...]
-    place: int
+    position: int
     is_added: bool = False
     again: tuple[Node, ...] = ()
 
@@ -129,17 +130,17 @@ class _Naming:
         self.renamed: dict[str, str] = {}  # current names by names of the program
         self.known: dict[Node, str] = {i.node: name for name, i in p.inputs.items()}
         self.result: list[Assignment] = []
-        self.places: dict[str, int] = {}  # in the result, by the text of what is assigned
+        self.indices: dict[str, int] = {}  # in the result, by the text of what is assigned
         self.aside: list[Statement] = []  # what computes no tensor
-        self.place = 0  # of the statement that is read
+        self.position = 0  # of the statement that is read
 
     def assignments(self) -> list[Assignment]:
-        places = self.program.needed
-        last = {name: k for k in places for name in self.program.statements[k].names}
-        for k in places:
-            s, values, self.place = self.program.statements[k], self.p.statement_values[k], k
+        needed = self.program.needed
+        last = {name: k for k in needed for name in self.program.statements[k].names}
+        for k in needed:
+            s, values, self.position = self.program.statements[k], self.p.statement_values[k], k
             if any(isinstance(n, Node) for n in values):
-                self._assigned(s, values, {n for n in s.names if last[n] == k}, k == places[-1])
+                self._assigned(s, values, {n for n in s.names if last[n] == k}, k == needed[-1])
             else:
                 self.aside.append(s._replace(value=self._value(s.value)))
         return self.result
@@ -174,11 +175,11 @@ class _Naming:
         assigned = {name: n for name, n in zip(s.names, values) if isinstance(n, Node)}
         statements = (*before, s)
         assignment = Assignment(
-            tuple(assigned), (*assigned.values(),), statements, self.place, is_added
+            tuple(assigned), (*assigned.values(),), statements, self.position, is_added
         )
         text = _short_text(s.value) if self.wanted and len(s.names) == 1 else None
         if text is not None:
-            self.places.setdefault(text, len(self.result))
+            self.indices.setdefault(text, len(self.result))
         self.result.append(assignment)
         self.known |= {n: name for name, n in assigned.items()}
 
@@ -207,7 +208,7 @@ class _Naming:
 
     def _is_again(self, e: ast.expr, node: Node) -> bool:
         """Whether a part equals an already named value; it then gets that name."""
-        k = self.places.get(_short_text(e) or "")
+        k = self.indices.get(_short_text(e) or "")
         if k is None or without_spans(self.result[k].nodes[-1]) is not without_spans(node):
             return False
         result = self.result[k]

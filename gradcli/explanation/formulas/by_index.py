@@ -47,14 +47,14 @@ def gradient(w: Wording, x: Input) -> Notation | None:
 
 
 @within_budget()
-def with_reductions(w: Wording, x: Input, place: tuple[int, ...]) -> Notation | None:
+def with_reductions(w: Wording, x: Input, index: tuple[int, ...]) -> Notation | None:
     """`x.grad[0] = (g[0] - out[0] (g @ out)) / x.norm()`: one element, in which reductions
     are formulas; None if it has no index notation.
     """
     grad = w.read_off(x)
     if grad is None or w.is_long(x):
         return None
-    return w.indices.element(w.shortened(grad), w.gradient_of(x), place, WithReductions)
+    return w.indices.element(w.shortened(grad), w.gradient_of(x), index, WithReductions)
 
 
 @within_budget()
@@ -326,9 +326,9 @@ def _computed(part: Any) -> Iterator[Tree]:
     if not isinstance(part, tuple):
         return
     if isinstance(part, Indexed) and part.base == DELTA:
-        for place in part.places:
-            if isinstance(place, Indexed) and isinstance(place.base, COMPUTED):
-                yield place.base
+        for index in part.places:
+            if isinstance(index, Indexed) and isinstance(index.base, COMPUTED):
+                yield index.base
     for inner in part:
         yield from _computed(inner)
 

@@ -30,7 +30,7 @@ MOST_TIED = 8  # dimensions that are tried in pairs
 MOST_FOLLOWING = 3  # dimensions that are adapted to another
 T = TypeVar("T")
 Shapes = Mapping[str, Shape]
-Place = tuple[str, int]  # a dimension of an input
+Axis = tuple[str, int]  # a dimension of an input
 CLOSE = 1e-9  # relative
 LARGEST = 20_000  # elements of an array that is compared
 
@@ -76,7 +76,7 @@ def untied_shapes(
     if fit(squares):
         yield squares
     tied = []
-    for x, d in _places(shapes):
+    for x, d in _axes(shapes):
         other = _scaled(shapes, {(x, d): _longer(shapes, (x, d))})
         if fit(other):
             yield other
@@ -84,13 +84,13 @@ def untied_shapes(
             tied.append((x, d))
     doubled = {x: tuple(2 * n if n > 1 else n for n in shape) for x, shape in shapes.items()}
     pairs = permutations(tied[:MOST_TIED], 2)
-    for place, other_place in sorted(pairs, key=_is_far):
-        shapes_with_factor = _scaled(doubled, {place: (1, 2), other_place: (2, 1)})
+    for axis, other_axis in sorted(pairs, key=_is_far):
+        shapes_with_factor = _scaled(doubled, {axis: (1, 2), other_axis: (2, 1)})
         if fit(shapes_with_factor):
             yield shapes_with_factor
 
 
-def _is_far(pair: tuple[Place, Place]) -> tuple[bool, int, int]:
+def _is_far(pair: tuple[Axis, Axis]) -> tuple[bool, int, int]:
     """A sort key: pairs of dimensions of one input first, then nearby dimensions."""
     (x, d), (y, e) = pair
     return x != y, abs(d - e), d
@@ -102,15 +102,15 @@ def followed_shapes(
     """The results of `fit` with one dimension increased by 1, and others adapted to the Conflict
     that `fit` returns, as in a program that flattens.
     """
-    for place in _places(shapes)[:MOST_TIED]:
-        result = _followed(_scaled(shapes, {place: _longer(shapes, place)}), {place}, fit)
+    for axis in _axes(shapes)[:MOST_TIED]:
+        result = _followed(_scaled(shapes, {axis: _longer(shapes, axis)}), {axis}, fit)
         if result is not None:
             yield result
 
 
 def _followed(
     shapes: dict[str, Shape],
-    fixed: set[Place],
+    fixed: set[Axis],
     fit: Callable[[dict[str, Shape]], T | Exception],
 ) -> T | None:
     """The result of `fit`, with sizes that are not `fixed` adapted to conflicts; None if none
@@ -120,31 +120,31 @@ def _followed(
     if not isinstance(built, Conflict):
         return None if isinstance(built, Exception) else built
     sizes = built.left, built.right
-    for place in _places(shapes) if len(fixed) <= MOST_FOLLOWING else ():
-        x, d = place
-        if place not in fixed and shapes[x][d] in sizes:
+    for axis in _axes(shapes) if len(fixed) <= MOST_FOLLOWING else ():
+        x, d = axis
+        if axis not in fixed and shapes[x][d] in sizes:
             (other,) = {*sizes} - {shapes[x][d]}
-            changed = _scaled(shapes, {place: (other, shapes[x][d])})
-            result = _followed(changed, {*fixed, place}, fit)
+            changed = _scaled(shapes, {axis: (other, shapes[x][d])})
+            result = _followed(changed, {*fixed, axis}, fit)
             if result is not None:
                 return result
     return None
 
 
-def _longer(shapes: Shapes, place: Place) -> tuple[int, int]:
-    x, d = place
+def _longer(shapes: Shapes, axis: Axis) -> tuple[int, int]:
+    x, d = axis
     return shapes[x][d] + 1, shapes[x][d]
 
 
-def _places(shapes: Shapes) -> list[Place]:
+def _axes(shapes: Shapes) -> list[Axis]:
     return [(x, d) for x, shape in shapes.items() for d, n in enumerate(shape) if n > 1]
 
 
-def _scaled(shapes: Shapes, by: Mapping[Place, tuple[int, int]]) -> dict[str, Shape]:
+def _scaled(shapes: Shapes, by: Mapping[Axis, tuple[int, int]]) -> dict[str, Shape]:
     """The shapes with some sizes multiplied by a fraction."""
 
-    def size(place: Place, n: int) -> int:
-        over, under = by.get(place, (1, 1))
+    def size(axis: Axis, n: int) -> int:
+        over, under = by.get(axis, (1, 1))
         return n * over // under
 
     return {x: tuple(size((x, d), n) for d, n in enumerate(shape)) for x, shape in shapes.items()}

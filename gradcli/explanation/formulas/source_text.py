@@ -97,11 +97,11 @@ class SourceText:
         assert node.span is not None
         text, start, end, _ = node.span
         pieces: list[Token] = []
-        place = start
+        position = start
         for child in self._inside(node):
-            pieces += [Token(text[place : child.span.start]), Token("·")]  # type: ignore[union-attr]
-            place = child.span.end  # type: ignore[union-attr]
-        pieces.append(Token(text[place:end]))
+            pieces += [Token(text[position : child.span.start]), Token("·")]  # type: ignore[union-attr]
+            position = child.span.end  # type: ignore[union-attr]
+        pieces.append(Token(text[position:end]))
         return self.coloured(tuple(pieces))
 
     def _inside(self, node: Node) -> list[Node]:

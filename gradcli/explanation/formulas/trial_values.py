@@ -75,7 +75,7 @@ def random_values(problem: Problem, draw: int = 1) -> dict[Node, Any]:
         return not_finite[0]
     hints = refusals[0].hint, "random values were tried: give others with -v"
     refusals[0].hint = "; ".join(filter(None, hints))
-    raise refusals[0].at(problem.program.place)
+    raise refusals[0].at(problem.program.span)
 
 
 def in_ranges(free: Sequence[Input], draw: int, assumed: bool) -> Iterator[dict[Node, Any]]:

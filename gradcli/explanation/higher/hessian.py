@@ -24,7 +24,7 @@ def require_scalar(p: Problem) -> None:
         raise GradcliError(
             "not-scalar",
             f"{p.out_name} has shape {text(p.out.shape)}, and only a single number has a Hessian",
-            span=p.program.place,
+            span=p.program.span,
             hint=f"PyTorch: {SCALAR}\n"
             "Reduce it with .sum(), or weigh its elements, as a seed does: (weights * ...).sum()",
         )

@@ -40,7 +40,10 @@ def _fixed(a: Analysis) -> list[tuple[str, str]]:
         for c in step.contributions if fixed else ():
             name = op.inputs[c.slot]
             if name in fixed:
-                text = f"PyTorch has no derivative by the {name} of {op.name}: it raises an error."
+                text = (
+                    f"PyTorch has no derivative with respect to the {name} of {op.name}: it raises "
+                    "an error."
+                )
                 result.append((NOT_IN_PYTORCH, text))
     return result
 

@@ -88,9 +88,9 @@ class _Function:
         shared = [s for s in built.lines if s.needed.bit_count() > 1]
         lines = assigned(shared)
         lines.append(f"{' = '.join(r for r in results if r != 'None')} = None")
-        for place, x in enumerate(plan.wrt):
+        for k, x in enumerate(plan.wrt):
             lines.append(f"if ctx.needs_input_grad[{self.arguments.index(x)}]:")
-            branch = assigned([s for s in built.lines if s.needed == 1 << place])
+            branch = assigned([s for s in built.lines if s.needed == 1 << k])
             lines += indented([*branch, f"{self._result(x.name)} = {formulas[x.name]}"])
         return [*lines, _returned(results)]
 

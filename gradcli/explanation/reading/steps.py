@@ -112,8 +112,8 @@ def _gradient(result: Gradients, x: Input, value: Any) -> Gradient:
     written = result.formula(x)
     if written is None:
         return Gradient(x.name, "", value)
-    place, written = _placed(written)
-    return Gradient(x.name, tree.text(result.w.in_statements(written)), value, place)
+    index, written = _placed(written)
+    return Gradient(x.name, tree.text(result.w.in_statements(written)), value, index)
 
 
 def _added_up(back: Backward, leaf: Tensor, name: str) -> Iterator[str]:
@@ -201,8 +201,8 @@ def _seed(back: Backward) -> str:
         return f"{start}: the gradient is that of {name}.sum()."
     at = np.argwhere(seed.data)
     if len(at) == 1 and seed.data[tuple(at[0])] == 1:
-        place = ", ".join(map(str, at[0]))
-        return f"{start}: it picks a row of the Jacobian, the gradient of {name}[{place}]."
+        index = ", ".join(map(str, at[0]))
+        return f"{start}: it picks a row of the Jacobian, the gradient of {name}[{index}]."
     return f"{start}."
 
 

@@ -1,5 +1,5 @@
-"""What runs and surprises: gradients that add up, losses that broadcast, steps that cut or are
-flat, advice that is old.
+"""Findings on programs that run: gradients that accumulate, losses that broadcast, operations that
+cut the graph or have gradient 0, outdated advice.
 """
 
 import ast
@@ -41,14 +41,14 @@ def not_finite(reading: Reading, _: Any) -> Iterator[Finding]:
 
 
 def kind_of(array: Any) -> str:
-    """Which numbers an array has that are not finite: "nan", "inf", or "" for none."""
+    """The kind of numbers in an array that are not finite: "nan", "inf", or "" for none."""
     if array is None or np.isfinite(array).all():
         return ""
     return "nan" if np.isnan(array).any() else "inf"
 
 
 def _traced(back: Backward) -> Why | None:
-    """The elements that are not finite, traced back; None for what is no expression."""
+    """The elements that are not finite, traced back; None if the pass is not an expression."""
     why = if_applicable(lambda: Why(analysis_of(posed(back))), (Unexplained, GradcliError))
     bad = [] if why is None else if_applicable(lambda: _bad(why))
     return why if bad else None
@@ -82,7 +82,7 @@ def _of_elements(reading: Reading, back: Backward, why: Why, keep: str) -> Findi
 
 
 def _held(back: Backward) -> str:
-    """The leaf that holds such numbers itself, before the backward pass."""
+    """A leaf whose value is not finite itself; "" if there is none."""
     for leaf in back.leaves:
         if kind := kind_of(back.values[leaf]):
             return f"{back.paths.get(leaf) or back.names.get(leaf, 'a leaf')} holds {kind} itself"
@@ -111,7 +111,7 @@ FLAT = ("Round", "Floor", "Ceil", "Sign", "Trunc", "Heaviside")
 
 
 def surprises(reading: Reading) -> list[Finding]:
-    """What is worth saying of a program apart from its error, each kind once."""
+    """The findings on a program apart from its error, each kind once."""
     try:
         text = Text(reading.source)
     except SyntaxError:

@@ -30,7 +30,7 @@ from ..formulas.generic_steps import generic_step
 from ..formulas.wording import Wording
 from ..phrases import label, middle, number_text
 
-WORDS = {2: "twice", 3: "three times", 4: "four times"}
+TIMES = {2: "twice", 3: "three times", 4: "four times"}
 
 
 class Names(NamedTuple):
@@ -70,20 +70,20 @@ def steps(
     arrived: dict[Node, list[Contribution]] = {}
     out: list[tuple[Node, Callable[[], Step]]] = []
 
-    def meet(node: Node, total: Node) -> None:
+    def add_fan_out(node: Node, total: Node) -> None:
         if len(arrived.get(node, ())) > 1:
-            make = partial(_meeting, len(out) + 1, node, arrived[node], total, a, w, names)
+            make = partial(_fan_out, len(out) + 1, node, arrived[node], total, a, w, names)
             out.append((node, make))
 
     for k, step in enumerate(a.gradients.steps):
-        meet(step.node, step.received)
+        add_fan_out(step.node, step.received)
         out.append((step.node, partial(_operation, len(out) + 1, k, a, w, names)))
         for c in step.contributions:
             arrived.setdefault(c.to, []).append(c)
     for x in a.problem.wrt:
         grad = a.gradient(x)
         if grad is not None:
-            meet(x.node, grad)
+            add_fan_out(x.node, grad)
     return out
 
 
@@ -185,7 +185,7 @@ def _tensor(node: Node, a: Analysis) -> Tensor | None:
     return None if value is None else Tensor(value, "seed" if node is a.problem.seed.node else "")
 
 
-def _meeting(
+def _fan_out(
     number: int,
     node: Node,
     arrived: list[Contribution],
@@ -195,7 +195,7 @@ def _meeting(
     names: Names,
 ) -> Step:
     """The sum of the gradients from several uses, with one element of it written out."""
-    often = WORDS.get(len(arrived), f"{len(arrived)} times")
+    often = TIMES.get(len(arrived), f"{len(arrived)} times")
     title = words(*_short_text(node, w, names), f", used {often}")
     remark = "the two add up" if len(arrived) == 2 else f"the {len(arrived)} add up"
     return Step(number, title, words(remark, _sum(arrived, a)), _tensor(total, a), ())
@@ -206,15 +206,15 @@ def _sum(arrived: list[Contribution], a: Analysis) -> str:
     values = [a.value(c.sent) for c in arrived]
     if any(v is None or not v.size for v in values) or len(values) > 4:
         return ""
-    place = _meeting_place(values)
-    terms = " + ".join(number_text(v.flat[place]) for v in values).replace("+ -", "- ")
+    index = _index_to_show(values)
+    terms = " + ".join(number_text(v.flat[index]) for v in values).replace("+ -", "- ")
     return (
-        f" ({terms} at {label('', values[0].shape, place)})" if values[0].shape else f" ({terms})"
+        f" ({terms} at {label('', values[0].shape, index)})" if values[0].shape else f" ({terms})"
     )
 
 
-def _meeting_place(values: list[Any]) -> int:
-    """The first index at which all summands are nonzero."""
+def _index_to_show(values: list[Any]) -> int:
+    """The first flat index at which no summand is 0 or 1; 0 if there is none."""
     return next(
         (k for k in range(values[0].size) if all(v.flat[k] not in (0, 1) for v in values)), 0
     )

@@ -27,8 +27,8 @@ from ..phrases import number_text
 from .jacobian import element_line, unindexed
 
 
-def gradient(a: Analysis, w: Wording, x: Input, place: tuple[int, ...] | None) -> Section:
-    """Formula, index notation, one element written out, numbers; `place` chooses the element."""
+def gradient(a: Analysis, w: Wording, x: Input, at: tuple[int, ...] | None) -> Section:
+    """Formula, index notation, one element written out, numbers; `at` chooses the element."""
     title = words("Gradient of ", Token(x.name, role_of(x)))
     if a.problem.order > 1:
         title += plain(f", order {a.problem.order}")
@@ -43,9 +43,9 @@ def gradient(a: Analysis, w: Wording, x: Input, place: tuple[int, ...] | None) -
     index = by_index.gradient(w, x)
     if index is not None:
         rows.append(Row((words("index"), equality(index.left, index.right))))
-    element = element_row(a, w, x, place)
-    if element is None and place is not None:
-        element = unexpanded(a, w, x, place)
+    element = element_row(a, w, x, at)
+    if element is None and at is not None:
+        element = unexpanded(a, w, x, at)
     if element is not None:
         rows.append(Row((words("element"), element)))
     value = a.value(grad)
@@ -58,20 +58,20 @@ def gradient(a: Analysis, w: Wording, x: Input, place: tuple[int, ...] | None) -
 
 
 @within_budget()
-def element_row(a: Analysis, w: Wording, x: Input, place: tuple[int, ...] | None) -> Line | None:
-    """The element at `place`, or the first nonzero one, written out."""
+def element_row(a: Analysis, w: Wording, x: Input, index: tuple[int, ...] | None) -> Line | None:
+    """The element at `index`, or the first nonzero one, written out."""
     if not x.node.numel:
         return None
     grad = a.gradient(x)
     assert grad is not None
-    if place is None:
-        place = place_to_show(w.without_implicit_seed(grad), w.names, a.value)
-    return element_line(a, w, x, place)
+    if index is None:
+        index = place_to_show(w.without_implicit_seed(grad), w.names, a.value)
+    return element_line(a, w, x, index)
 
 
-def unexpanded(a: Analysis, w: Wording, x: Input, place: tuple[int, ...]) -> Line | None:
+def unexpanded(a: Analysis, w: Wording, x: Input, index: tuple[int, ...]) -> Line | None:
     """An element with sums not expanded."""
-    equations = by_index.with_reductions(w, x, place), _by_letters(w, x, place)
+    equations = by_index.with_reductions(w, x, index), _by_letters(w, x, index)
     shortest = min((e for e in equations if e is not None), key=lambda e: len(str(e)), default=None)
     if shortest is None:
         return None
@@ -79,17 +79,17 @@ def unexpanded(a: Analysis, w: Wording, x: Input, place: tuple[int, ...]) -> Lin
     value = a.grad_value(x)
     if value is None:
         return line
-    return (*line, EQUALS, Token(number_text(value[place]), "number"))
+    return (*line, EQUALS, Token(number_text(value[index]), "number"))
 
 
-def _by_letters(w: Wording, x: Input, place: tuple[int, ...]) -> Notation | None:
+def _by_letters(w: Wording, x: Input, at: tuple[int, ...]) -> Notation | None:
     """An element in index notation."""
     index = by_index.gradient(w, x)
-    at = index.left.places if index is not None and isinstance(index.left, Indexed) else ()
-    letters = [*map(tree.text, at)]
-    if index is None or len(letters) != len(place) or not all(map(str.isalpha, letters)):
+    left = index.left.places if index is not None and isinstance(index.left, Indexed) else ()
+    letters = [*map(tree.text, left)]
+    if index is None or len(letters) != len(at) or not all(map(str.isalpha, letters)):
         return None
-    return index.at(dict(zip(letters, map(str, place))))
+    return index.at(dict(zip(letters, map(str, at))))
 
 
 def answers(a: Analysis, w: Wording) -> tuple[Answer, ...]:

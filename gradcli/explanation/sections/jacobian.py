@@ -40,7 +40,15 @@ from ..formulas.shortest_structure import structure_of, without_number
 from ..formulas.source_text import role_of
 from ..formulas.wording import Wording
 from ..notes import matrix_notes, not_finite
-from ..phrases import item_size, listed, place_of, places, sentence, shape_text, size_words
+from ..phrases import (
+    item_size,
+    listed,
+    place_of,
+    sentence,
+    shape_text,
+    shown_indices,
+    size_words,
+)
 
 LARGE = 1_000  # what a size is in "for real sizes"
 SHOWN = 12  # rows and columns of a matrix that is shown in full
@@ -217,12 +225,12 @@ def matrix(
     """
     out, seed = a.problem.out, a.problem.seed
     most = _most(a, out.numel, x.node.numel, full)
-    rows, rows_before = places(out.numel, most)
-    columns, columns_before = places(x.node.numel, most)
+    rows, rows_before = shown_indices(out.numel, most)
+    columns, columns_before = shown_indices(x.node.numel, most)
     entry = written.in_symbols(a, w, x, precision)
     many = not full and len(columns) > FEW
     if entry and many and len(entry(rows[0], columns[0]).text) > written.WIDE:
-        columns, columns_before = places(x.node.numel, FEW)
+        columns, columns_before = shown_indices(x.node.numel, FEW)
     entries = written.of_rows(a, x, entry, rows, columns, precision)
     value, grad = (a.value(seed.node), a.grad_value(x)) if margin else (None, None)
     own, of_output = Name(seed.name, "seed"), Name(a.problem.out_name)
@@ -291,7 +299,7 @@ def element_line(
     a: Analysis,
     w: Wording,
     x: Input,
-    place: tuple[int, ...],
+    index: tuple[int, ...],
     further: Mapping[Node, Name] = MappingProxyType({}),
 ) -> Line | None:
     """`x.grad[0,0] = 1·1 + 2·1 + 3·1 + 4·1 = 10`, with `further` names of nodes; None if it cannot
@@ -301,10 +309,10 @@ def element_line(
     assert grad is not None
     names = {n: name for n, name in {**w.names, **further}.items() if n is not grad}
     asked = grad if further else w.without_implicit_seed(grad)
-    written = written_out(asked, place, names, a.value)
+    written = written_out(asked, index, names, a.value)
     if written.symbols is None and written.numbers is None and written.total is None:
         return None
-    at = tuple(map(tree.Number, place))
+    at = tuple(map(tree.Number, index))
     name = tree.Indexed(w.gradient_of(x), at) if at else w.gradient_of(x)
     line: Line = (Formula(name, role_of(x)),)
     if _contradicts(written.numbers, written.total):  # a note says so, with both numbers

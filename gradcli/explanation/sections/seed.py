@@ -78,11 +78,11 @@ def remarks(a: Analysis, w: Wording) -> list[Line]:
         return [words(f"A seed of ones asks for the gradient of {p.out_name}.sum().")]
     hot = np.argwhere(value != 0)
     if len(hot) == 1 and value[tuple(hot[0])] == 1:
-        place = ",".join(map(str, hot[0]))
+        index = ",".join(map(str, hot[0]))
         return [
             words(
                 "A one-hot seed picks one row of the Jacobian: the gradient of "
-                f"{p.out_name}[{place}] alone."
+                f"{p.out_name}[{index}] alone."
             )
         ]
     return []

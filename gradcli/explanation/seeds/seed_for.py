@@ -37,8 +37,8 @@ class Term(NamedTuple):
 
     def at(self, base: Tree) -> Tree:
         """The element of `base` at the same index."""
-        place = place_of(self.flat, self.x.shape)
-        return Indexed(base, tuple(map(Number, place))) if place else base
+        index = place_of(self.flat, self.x.shape)
+        return Indexed(base, tuple(map(Number, index))) if index else base
 
 
 class Obstacle(NamedTuple):

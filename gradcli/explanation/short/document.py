@@ -42,8 +42,8 @@ def more(a: Analysis) -> Iterator[str]:
     yield "--show backward,code"
     followed = next((x for x in p.wrt if x.node.numel > 1 and a.gradient(x) is not None), None)
     if followed is not None:
-        place = ",".join(str(n - 1) for n in followed.shape)
-        yield f'--element "{followed.name}[{place}]"'
+        index = ",".join(str(n - 1) for n in followed.shape)
+        yield f'--element "{followed.name}[{index}]"'
     if len(p.wrt) > 1:
         yield f"-w {p.wrt[-1].name}"
     yield "-f markdown"

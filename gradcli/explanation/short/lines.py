@@ -33,7 +33,7 @@ from ..derivation import derivation
 from ..derivation.statements import Assignment
 from ..formulas import by_index
 from ..formulas.wording import UNREAD
-from ..phrases import is_short, listed, middle, number_text, places, shape_text
+from ..phrases import is_short, listed, middle, number_text, shape_text, shown_indices
 from ..sections.gradient import element_row, unexpanded
 from ..sections.jacobian import element_line
 from .gradients import Gradients
@@ -54,7 +54,7 @@ def backward(grads: Gradients) -> Section:
     if grads.derivation is None:
         return Section("backward", (), (), ())
     lines = grads.derivation.back
-    shown, first = [lines[k] for k in places(len(lines), MOST)[0]], lines[0]
+    shown, first = [lines[k] for k in shown_indices(len(lines), MOST)[0]], lines[0]
     loss = grads.problem.out_name if grads.problem.seed.implicit else "loss"
     name = Name(first.name)
     text = words(
@@ -141,33 +141,33 @@ def _of_input(grads: Gradients, x: Input, choices: Choices) -> list[Row]:
     return [*rows, *_levels(grads, x, followed and followed[1], few and bool(x.shape))]
 
 
-def _levels(grads: Gradients, x: Input, place: tuple[int, ...] | None, few: bool) -> Iterator[Row]:
+def _levels(grads: Gradients, x: Input, at: tuple[int, ...] | None, few: bool) -> Iterator[Row]:
     """The index notation of a gradient, and one element written out."""
     index = by_index.gradient(grads.w, x) if few else None
     if index is not None and len(str(index)) <= READ:
         grads.meanings += index.meanings
         yield Row((equality(index.left, index.right),), 1)
-    if place and grads.derivation is not None:
+    if at and grads.derivation is not None:
         names = {line.grad: Name(line.gradient_name) for line in grads.derivation.back}
-        element = element_line(grads.a, grads.w, x, place, names)
+        element = element_line(grads.a, grads.w, x, at, names)
     else:
-        element = element_row(grads.a, grads.w, x, place) if few or place else None
-    if place is None and element is not None and len(text_of(element)) > READ:
+        element = element_row(grads.a, grads.w, x, at) if few or at else None
+    if at is None and element is not None and len(text_of(element)) > READ:
         element = None
-    if place is not None:
-        element = _readable(grads, x, place, element)
+    if at is not None:
+        element = _readable(grads, x, at, element)
     if element is not None:
         yield Row((element,), 1)
 
 
 def _readable(
-    grads: Gradients, x: Input, place: tuple[int, ...], element: Line | None
+    grads: Gradients, x: Input, index: tuple[int, ...], element: Line | None
 ) -> Line | None:
     """The element written out, if it is short; else with sums not expanded, if that is shorter."""
     longest = ONE_LINE if grads.a.grad_value(x) is None else READ
     if element is not None and len(text_of(element)) <= longest:
         return element
-    lines = (element, unexpanded(grads.a, grads.w, x, place))
+    lines = (element, unexpanded(grads.a, grads.w, x, index))
     return min(filter(None, lines), key=lambda line: len(text_of(line)), default=None)
 
 

@@ -69,8 +69,8 @@ class Why:
         value = np.asarray(value)
         at = (value == 0) | ~np.isfinite(value)
         result: list[Element] = []
-        for place, number in zip(np.argwhere(at), value[at]):
-            explained = partial(self._element, x, tuple(place.tolist()), _kind(number))
+        for index, number in zip(np.argwhere(at), value[at]):
+            explained = partial(self._element, x, tuple(index.tolist()), _kind(number))
             element = self._budget.search(explained, lambda: None)
             if element is None:
                 break
@@ -87,15 +87,15 @@ class Why:
         reason = self._reasons.cut(cut, self.a.problem.out_name)
         return Element(x.name, "none", operation, reason)
 
-    def _element(self, x: Input, place: tuple[int, ...], kind: str) -> Element:
+    def _element(self, x: Input, index: tuple[int, ...], kind: str) -> Element:
         tracer, reasons = self._tracer, self._reasons
         if kind == "zero":
-            origin = tracer.zero(x.node, place)
+            origin = tracer.zero(x.node, index)
             reason = reasons.zero(origin)
         else:
-            origin = tracer.not_finite(x.node, place)
+            origin = tracer.not_finite(x.node, index)
             reason = reasons.not_finite(kind, origin)
-        return Element(element_name(x.name, place), kind, self._operation(origin), reason)
+        return Element(element_name(x.name, index), kind, self._operation(origin), reason)
 
     def _operation(self, origin: Origin) -> str:
         if origin.step is None:

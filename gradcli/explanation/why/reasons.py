@@ -14,7 +14,7 @@ from ...notation import tree
 from ...notation.formulas.formula import formula
 from ...notation.tree import Name
 from ..analysis import Analysis
-from .tracing import LocalStep, Origin, Place, Tracer
+from .tracing import Index, LocalStep, Origin, Tracer
 
 LONGEST = 50  # characters of a rule or an operation that is written out
 SIGNS = {"div": "/", "mul": "·", "pow": "^", "add": " + ", "sub": " - "}
@@ -42,22 +42,22 @@ class Reasons:
         if origin.step is None:
             return self._added(kind, origin)
         name = operation_name(self.a, origin.node)
-        parts = [self._received(origin.step, origin.place)]
-        rule, sent = self._rule(origin.step), float(origin.step.sent[origin.place])
-        arithmetic = self._arithmetic(origin.step, origin.place)
+        parts = [self._received(origin.step, origin.at)]
+        rule, sent = self._rule(origin.step), float(origin.step.sent[origin.at])
+        arithmetic = self._arithmetic(origin.step, origin.at)
         rule = f"{name}'s rule sends {rule}" if rule else f"{name} sends {number(sent)}"
         parts.append(f"{rule}: {arithmetic}" if arithmetic else rule)
         if kind == "nan" and np.isinf(sent):
             maker, other = self._maker(origin), self.tracer.beside(origin)
             parts.append(f"{maker} makes nan of it" if maker else "")
             if other is not None and not maker:
-                also = number(float(other.sent[origin.place]))
+                also = number(float(other.sent[origin.at]))
                 parts.append(f"{operation_name(self.a, other.node)} adds {also}, which makes nan")
         return "; ".join(filter(None, parts))
 
     def _maker(self, origin: Origin) -> str:
         """The text about an operation that turns a received infinity into nan."""
-        nodes = [n for n, place in origin.path if np.isinf(self.tracer.arriving(n, place))]
+        nodes = [n for n, index in origin.path if np.isinf(self.tracer.arriving(n, index))]
         return operation_name(self.a, nodes[0]) if nodes else ""
 
     def _added(self, kind: str, origin: Origin) -> str:
@@ -66,9 +66,9 @@ class Reasons:
         terms = " + ".join(number(t) for t in origin.terms)
         return f"what arrives from {len(origin.terms)} sides adds up to {kind}: {terms}"
 
-    def _received(self, step: LocalStep, place: Place) -> str:
+    def _received(self, step: LocalStep, index: Index) -> str:
         """The text about the operation that sent a received zero."""
-        at = self._aligned(step, place)
+        at = self._aligned(step, index)
         if at is None or step.received[at] != 0:
             return ""
         zero = self.tracer.zero(step.node, at)
@@ -78,10 +78,10 @@ class Reasons:
         into = " into the branch not taken" if zero.node.op.name == "where" else ""
         return f"{name} sends 0{into}"
 
-    def _aligned(self, step: LocalStep, place: Place) -> Place | None:
+    def _aligned(self, step: LocalStep, index: Index) -> Index | None:
         """The received element from which a sent one is computed, if it is only one."""
         if step.node.shape == step.to.shape and step.node.op.family == "elementwise":
-            return place
+            return index
         return () if step.node.shape == () else None
 
     def _rule(self, step: LocalStep) -> str:
@@ -90,18 +90,18 @@ class Reasons:
         text = if_applicable(lambda: tree.text(formula(step.sent_node, names))) or ""
         return text if len(text) <= LONGEST else ""
 
-    def _arithmetic(self, step: LocalStep, place: Place) -> str:
+    def _arithmetic(self, step: LocalStep, index: Index) -> str:
         """`0/0 is nan`: the first operation of a rule whose result is not finite."""
         evaluator = Evaluator(step.here | {step.seed: step.received})
         known_nodes = set(evaluator.values)
         for node in walk([step.sent_node], lambda n: () if n in known_nodes else n.inputs):
             if node in known_nodes or node.op.family == "leaf" or node.dtype != "float":
                 continue
-            result = _at(evaluator(node)[0], place)
+            result = _at(evaluator(node)[0], index)
             if result is not None and not np.isfinite(result):
                 if node.op.family != "elementwise":
                     return _of_whole(node, [evaluator(i)[0] for i in node.parents])
-                operands = [_at(evaluator(i)[0], place) for i in node.parents]
+                operands = [_at(evaluator(i)[0], index) for i in node.parents]
                 return _written(node, operands, result)
         return ""
 
@@ -120,31 +120,31 @@ class Reasons:
         if node.op.name == "masked_fill":
             return f"{name} puts another value there, and sends 0 to the one it covers"
         if node.op.name in ("mul", "div") and len(node.parents) == 2:
-            return self._factor(step, origin.place, name)
-        if not step.reach(origin.place).any():
+            return self._factor(step, origin.at, name)
+        if not step.reach(origin.at).any():
             if node.op.family == "elementwise":
                 return f"{name} is constant between its steps: its slope is 0 everywhere"
             if node.span is None or not step.takes_some:
                 return f"{name} sends 0 there, whatever it receives"
             return f"no index of {self._text(node)} selects it, so nothing is sent there"
-        return self._no_slope(step, origin.place, name)
+        return self._no_slope(step, origin.at, name)
 
-    def _no_slope(self, step: LocalStep, place: Place, name: str) -> str:
-        node, value = step.node, _at(self.a.value(step.to), place)
+    def _no_slope(self, step: LocalStep, index: Index, name: str) -> str:
+        node, value = step.node, _at(self.a.value(step.to), index)
         if node.op.family == "elementwise" and value is not None:
-            return f"{name} {self._how_flat(step, place)} at {number(float(value))}: it sends g * 0"
+            return f"{name} {self._how_flat(step, index)} at {number(float(value))}: it sends g * 0"
         at = f": {node.op.caveat}" if node.op.caveat and self._at_kink(step) else ""
         return f"{name} sends 0 there{at or ': its derivative at these values is 0'}"
 
-    def _how_flat(self, step: LocalStep, place: Place) -> str:
-        if not self._flat_around(step, place):
+    def _how_flat(self, step: LocalStep, index: Index) -> str:
+        if not self._flat_around(step, index):
             return "has slope 0"
         return "is saturated" if step.node.op.kink is None else "is flat"
 
-    def _factor(self, step: LocalStep, place: Place, name: str) -> str:
+    def _factor(self, step: LocalStep, index: Index, name: str) -> str:
         a, b = step.node.parents
         other = b if step.to is a else a
-        factor = _at(self.a.value(other), place)
+        factor = _at(self.a.value(other), index)
         if factor is None:
             zero = step.node.op.name == "mul" and not np.any(self.a.value(other))
             added = "what {} sends adds up to 0 over the elements that it is broadcast to"
@@ -154,12 +154,12 @@ class Reasons:
             return f"{name} {how} {number(float(factor))}, which sends 0"
         return f"{name} multiplies by {number(float(factor))}, and the product underflows to 0"
 
-    def _flat_around(self, step: LocalStep, place: Place) -> bool:
+    def _flat_around(self, step: LocalStep, index: Index) -> bool:
         """Whether the slope of an operation is 0 at nearby values, too."""
         for move in (-1e-3, 1e-3):
             nearby = np.asarray(step.operands[step.to]) * (1 + move) + move * 1e-3
             sent = step.send(step.operands | {step.to: nearby}, np.ones(step.node.shape))
-            if sent[place] != 0:
+            if sent[index] != 0:
                 return False
         return True
 
@@ -207,12 +207,12 @@ def number(value: float) -> str:
     return f"{value:.6g}" if value else "0"
 
 
-def _at(array: Any, place: Place) -> Any:
-    """The element of an array that broadcasts to index `place`; None if it does not."""
+def _at(array: Any, index: Index) -> Any:
+    """The element of an array that broadcasts to index `index`; None if it does not."""
     array = np.asarray(array)
-    if array.ndim > len(place):
+    if array.ndim > len(index):
         return array.reshape(())[()] if array.size == 1 else None
-    tail = place[len(place) - array.ndim :]
+    tail = index[len(index) - array.ndim :]
     where = tuple(0 if n == 1 else i for n, i in zip(array.shape, tail))
     inside = all(i < n for i, n in zip(where, array.shape))
     return array[where] if inside else None

@@ -17,7 +17,7 @@ from ...language.problem import Input
 from ...lazy import np
 from ..analysis import Analysis
 
-Place = tuple[int, ...]
+Index = tuple[int, ...]
 DRAWS = 2  # values of the operands at which dependence is tried
 
 
@@ -59,16 +59,16 @@ class LocalStep:
         """The gradient that is sent for other operands and another upstream gradient."""
         return Evaluator(operands | {self.seed: received})(self.sent_node)[0]
 
-    def reach(self, place: Place) -> Any:
-        """A mask of the received elements that the one at `place` depends on, here or at any other
+    def reach(self, index: Index) -> Any:
+        """A mask of the received elements that the one at `index` depends on, here or at any other
         values.
         """
-        at = self._only(place)
-        if at is not None and any(sent[place] != 0 for sent in self._ones_sent):
+        at = self._only(index)
+        if at is not None and any(sent[index] != 0 for sent in self._ones_sent):
             mask = np.zeros(self.node.shape, bool)
             mask[at] = True
             return mask
-        weights = [self._weights(place, point) for point in (self.here, *self._generic)]
+        weights = [self._weights(index, point) for point in (self.here, *self._generic)]
         if weights[0].any() and all(map(_selects, weights)):
             return weights[0] != 0  # by the values, as sort does
         return np.any([np.isfinite(w) & (w != 0) for w in weights], axis=0)
@@ -80,12 +80,12 @@ class LocalStep:
         """
         return not self.node.numel or any(np.any(sent != 0) for sent in self._ones_sent)
 
-    def _only(self, place: Place) -> Place | None:
-        """The received element that the one at `place` depends on, if only one is possible."""
+    def _only(self, index: Index) -> Index | None:
+        """The received element that the one at `index` depends on, if only one is possible."""
         if self.node.numel == 1:
             return (0,) * self.node.ndim
         same = self.node.shape == self.to.shape
-        return place if same and self.node.op.family == "elementwise" else None
+        return index if same and self.node.op.family == "elementwise" else None
 
     @cached_property
     def _ones_sent(self) -> list[Any]:
@@ -111,10 +111,10 @@ class LocalStep:
         one = OPS["input"](name="e", shape=self.to.shape, is_direction=True)
         return one, backward(self.sent_node, one, [self.seed]).of[self.seed]
 
-    def _weights(self, place: Place, operands: dict[Node, Any]) -> Any:
+    def _weights(self, index: Index, operands: dict[Node, Any]) -> Any:
         """The coefficients of the received elements in a sent one."""
         ones, hot = np.ones(self.node.shape), np.zeros(self.to.shape)
-        hot[place] = 1
+        hot[index] = 1
 
         def weighed() -> Any:
             one, weights = self._transposed
@@ -133,10 +133,10 @@ class Origin(NamedTuple):
     """
 
     node: Node
-    place: Place
+    at: Index
     step: LocalStep | None = None
     terms: tuple[float, ...] = ()
-    path: tuple[tuple[Node, Place], ...] = ()  # elements that carry it, the nearest first
+    path: tuple[tuple[Node, Index], ...] = ()  # elements that carry it, the nearest first
 
     @property
     def cancels(self) -> bool:
@@ -146,7 +146,7 @@ class Origin(NamedTuple):
     @property
     def reaches(self) -> bool:
         """Whether the element depends on what the operation receives at other values."""
-        return self.step is None or bool(self.step.reach(self.place).any())
+        return self.step is None or bool(self.step.reach(self.at).any())
 
 
 # ---- the backward pass ---------------------------------------------------------------------------
@@ -159,42 +159,42 @@ class Tracer:
         self.a = a
         self.steps = a.gradients.steps
         self._locals: dict[tuple[Node, Node], LocalStep] = {}
-        self._cached: dict[tuple[Node, Place, bool], Origin] = {}
+        self._cached: dict[tuple[Node, Index, bool], Origin] = {}
         self._consumers: dict[Node, list[Step]] = {}
         for step in self.steps:
             for to in dict.fromkeys(c.to for c in step.contributions):
                 self._consumers.setdefault(to, []).append(step)
 
-    def not_finite(self, node: Node, place: Place) -> Origin:
+    def not_finite(self, node: Node, index: Index) -> Origin:
         """The origin of an element that is nan or infinite."""
-        return self._trace(node, place, zero=False)
+        return self._trace(node, index, zero=False)
 
-    def zero(self, node: Node, place: Place) -> Origin:
+    def zero(self, node: Node, index: Index) -> Origin:
         """The origin of an element that is zero."""
-        return self._trace(node, place, zero=True)
+        return self._trace(node, index, zero=True)
 
-    def _trace(self, node: Node, place: Place, zero: bool) -> Origin:
-        path: list[tuple[Node, Place]] = []
+    def _trace(self, node: Node, index: Index, zero: bool) -> Origin:
+        path: list[tuple[Node, Index]] = []
         while True:
-            known = self._cached.get((node, place, zero))
+            known = self._cached.get((node, index, zero))
             if known is not None:
                 return known._replace(path=(*path, *known.path))
-            result = (self._zero_at if zero else self._not_finite_at)(node, place)
+            result = (self._zero_at if zero else self._not_finite_at)(node, index)
             if not isinstance(result, tuple) or isinstance(result, Origin):
                 if not path:
-                    self._cached[node, place, zero] = result
+                    self._cached[node, index, zero] = result
                 return result._replace(path=(*path, *result.path))
             path.append(result)
-            node, place = result
+            node, index = result
 
-    def arriving(self, node: Node, place: Place) -> float:
+    def arriving(self, node: Node, index: Index) -> float:
         """The gradient of an element of an operation's output."""
         step = next(s for s in self.steps if s.node is node)
-        return float(np.broadcast_to(self.a.value(step.received), node.shape)[place])
+        return float(np.broadcast_to(self.a.value(step.received), node.shape)[index])
 
     def beside(self, origin: Origin) -> LocalStep | None:
         """Another step that sends what is not finite to the element that an origin makes so."""
-        first, at = origin.step, origin.place
+        first, at = origin.step, origin.at
         steps = self._arriving(first.to) if first is not None else []
         return next((s for s in steps if s is not first and not np.isfinite(s.sent[at])), None)
 
@@ -208,31 +208,31 @@ class Tracer:
         """The steps that send gradients to a node, in the order of the reverse pass."""
         return [self._local(step, node) for step in self._consumers.get(node, [])]
 
-    def _not_finite_at(self, node: Node, place: Place) -> Any:
+    def _not_finite_at(self, node: Node, index: Index) -> Any:
         steps = self._arriving(node)
-        culprits = [s for s in steps if not np.isfinite(s.sent[place])]
+        culprits = [s for s in steps if not np.isfinite(s.sent[index])]
         if not culprits:
-            terms = tuple(float(s.sent[place]) for s in steps)
-            return Origin(node, place, None, terms if len(terms) > 1 else ())
+            terms = tuple(float(s.sent[index]) for s in steps)
+            return Origin(node, index, None, terms if len(terms) > 1 else ())
         step = culprits[0]
         bad = ~np.isfinite(step.received)
         if not bad.any():
-            return Origin(step.node, place, step)
-        through = bad & step.reach(place)
+            return Origin(step.node, index, step)
+        through = bad & step.reach(index)
         if not through.any():
-            return Origin(step.node, place, step)
+            return Origin(step.node, index, step)
         return step.node, _first(through)
 
-    def _zero_at(self, node: Node, place: Place) -> Any:
+    def _zero_at(self, node: Node, index: Index) -> Any:
         steps = self._arriving(node)
-        terms = tuple(float(s.sent[place]) for s in steps)
+        terms = tuple(float(s.sent[index]) for s in steps)
         if any(terms):
-            return Origin(node, place, None, terms)
+            return Origin(node, index, None, terms)
         if not steps:
-            return Origin(node, place)
+            return Origin(node, index)
         if len(steps) == 1:
-            return self._zero_in(steps[0], place)
-        result = [self._followed(self._zero_in(s, place)) for s in steps]
+            return self._zero_in(steps[0], index)
+        result = [self._followed(self._zero_in(s, index)) for s in steps]
         built = [o for o in result if o.step is not None or o.cancels]
         return next((o for o in built if o.reaches), built[0] if built else result[0])
 
@@ -242,16 +242,16 @@ class Tracer:
         origin = self.zero(*result)
         return origin._replace(path=(result, *origin.path))
 
-    def _zero_in(self, step: LocalStep, place: Place) -> Any:
+    def _zero_in(self, step: LocalStep, index: Index) -> Any:
         """The origin of a zero that a step sends; or the node and index at which it was
         received.
         """
         zeros = step.received == 0
         if not zeros.any():
-            return Origin(step.node, place, step)
-        reach = step.reach(place)
+            return Origin(step.node, index, step)
+        reach = step.reach(index)
         if (reach & ~zeros).any() or not (reach & zeros).any():
-            return Origin(step.node, place, step)
+            return Origin(step.node, index, step)
         return step.node, _first(reach & zeros)
 
 
@@ -260,7 +260,7 @@ def _selects(weights: Any) -> bool:
     return bool(np.count_nonzero(weights) <= 1 and np.all((weights == 0) | (weights == 1)))
 
 
-def _first(mask: Any) -> Place:
+def _first(mask: Any) -> Index:
     return tuple(int(i) for i in np.argwhere(mask)[0])
 
 

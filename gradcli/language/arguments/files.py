@@ -121,9 +121,9 @@ def _without_text(error: GradcliError, path: str) -> GradcliError:
     if error.span is None:
         return error
     *before, last = error.span.text[: error.span.start].split("\n")
-    place = f"{path}, line {len(before) + 1}, character {len(last) + 1}"
+    where = f"{path}, line {len(before) + 1}, character {len(last) + 1}"
     message = re.sub("`.*`", "this", error.message, flags=re.DOTALL)
-    return GradcliError(error.code, f"{place}: {message}", hint=error.hint)
+    return GradcliError(error.code, f"{where}: {message}", hint=error.hint)
 
 
 def _read_rows(text: str, limits: Limits, path: str) -> "np.ndarray":

@@ -14,7 +14,7 @@ from ...limits import Limits
 MOST = 10_000  # elements that are checked while shapes are being inferred
 
 
-def name_to_suppose(error: NeedsIntegers, excluded: Collection[str]) -> str | None:
+def assumable_input(error: NeedsIntegers, excluded: Collection[str]) -> str | None:
     """The input for which the operation of this error needs integers, whose values can be made up;
     None if several inputs are involved, or it is `excluded`.
     """
@@ -22,7 +22,7 @@ def name_to_suppose(error: NeedsIntegers, excluded: Collection[str]) -> str | No
     return free[0] if len(free) == 1 and free[0] not in excluded else None
 
 
-def of_floats(error: NeedsIntegers, arrays: Mapping[str, Any]) -> GradcliError:
+def floats_error(error: NeedsIntegers, arrays: Mapping[str, Any]) -> GradcliError:
     """The error for floats, given or computed, where integers or a mask are needed; `error` itself
     if there is no value.
     """
@@ -75,7 +75,7 @@ def integer_nodes(roots: Collection[Node], indices: Collection[Node], out: Node)
     return set(direct) | (set(walk(integers)) - set(valued))
 
 
-def check_reach(out: Node, values: Mapping[Node, Any], limits: Limits) -> None:
+def check_bounds(out: Node, values: Mapping[Node, Any], limits: Limits) -> None:
     """Raise GradcliError `index`, with a span, for indices out of range.
 
     Checked in the forward graph, because a gradient may not contain the indexed tensor.

@@ -37,7 +37,7 @@ def _entry() -> re.Pattern[str]:
 def read_shapes(texts: Sequence[str]) -> dict[str, Shape]:
     """The shapes by name, from texts such as `x=2x3,a=(3,4)` or `x=3; b=()`.
 
-    GradcliError "shape-option" with the place, for anything that is not such a text and for a name
+    GradcliError "shape-option" with a span, for anything that is not such a text and for a name
     with two shapes.
     """
     shapes: dict[str, Shape] = {}
@@ -160,7 +160,7 @@ def _with_crosses(text: str, start: int) -> str | None:
 
 
 def _shape(name: str, span: Span) -> Shape:
-    """The sizes in `2x3`, `(2,3)`, `[2,3]`, `torch.Size([2, 3])` or `()`, which `span` places."""
+    """The sizes in `2x3`, `(2,3)`, `[2,3]`, `torch.Size([2, 3])` or `()`, at `span`."""
     dims = span.text[span.start : span.end]
     inner = dims.removeprefix("torch.Size").strip("()[]").strip()
     if dims[-1:] in (")", "]"):

@@ -282,9 +282,9 @@ class _Scanner:
             self._fail_several(0)
 
 
-def _row(place: list[int]) -> str:
+def _row(index: list[int]) -> str:
     """`row 1`, or `row [0, 1]` of a list in a list."""
-    return f"row {place[0] if len(place) == 1 else place}"
+    return f"row {index[0] if len(index) == 1 else index}"
 
 
 def holds(shape: Shape) -> str:

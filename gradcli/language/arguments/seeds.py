@@ -73,7 +73,7 @@ def wrong_shape(seed: Shape, out: Node, program: Program) -> GradcliError:
     return GradcliError(
         "seed-shape",
         f"the seed has shape {text(seed)} and {program.output_name} has shape {text(out.shape)}",
-        span=program.place,
+        span=program.span,
         hint=f"{mismatch(seed, out.shape)}\n{_cure(seed, out)}",
     )
 

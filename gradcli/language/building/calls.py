@@ -258,8 +258,8 @@ def _check_dtype(called: Operator, e: ast.Call) -> None:
 
 def _numbers_among(called: Any, args: list, named: dict[str, Any]) -> list[Any]:
     """The tensors and numbers that a call computes with, without indices, masks and attributes."""
-    places = called.positional
-    bindings = [*zip((*places, *(None,) * len(args)), args), *_in_order(places, named)]
+    positional = called.positional
+    bindings = [*zip((*positional, *(None,) * len(args)), args), *_in_order(positional, named)]
     integers = getattr(called, "integer_inputs", ())
     promotes = isinstance(called, Operator) and called.family == "elementwise"
     inputs = called.inputs if promotes and not called.of_one_kind else ()
@@ -274,9 +274,9 @@ def _numbers_among(called: Any, args: list, named: dict[str, Any]) -> list[Any]:
     return result
 
 
-def _in_order(places: Iterable[str], named: dict[str, Any]) -> list[tuple[str, Any]]:
+def _in_order(positional: Iterable[str], named: dict[str, Any]) -> list[tuple[str, Any]]:
     """The keyword arguments in the order of the parameters."""
-    return sorted(named.items(), key=lambda item: [*places, item[0]].index(item[0]))
+    return sorted(named.items(), key=lambda item: [*positional, item[0]].index(item[0]))
 
 
 def _with_whole_numbers(
@@ -363,12 +363,12 @@ def _numbers_in(b: Scope, value: Any, e: ast.expr, called: Shorthand, free: bool
 
 def _dtype_by_place(called: Any, args: list, dtype: Any) -> Any:
     """The positional dtype of a call, removed from `args`; otherwise the keyword `dtype`."""
-    place = called.positional.index("dtype") if "dtype" in called.positional else len(args)
-    if place >= len(args) or len(args) > len(called.positional):  # too many: they are counted
+    position = called.positional.index("dtype") if "dtype" in called.positional else len(args)
+    if position >= len(args) or len(args) > len(called.positional):  # too many: they are counted
         return dtype
     if dtype is not None:
         raise GradcliError("arguments", f"{called.name}() got two values for dtype")
-    return args.pop(place)
+    return args.pop(position)
 
 
 def _as_dtype(b: Scope, value: Any, dtype: Any, e: ast.expr) -> Any:

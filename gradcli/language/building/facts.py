@@ -16,8 +16,8 @@ Fact = Callable[[Scope, ast.Call, list, dict], Any]
 
 def _size(b: Scope, e: ast.Call, args: list, named: dict) -> Any:
     shape = b.shape(as_node(args[0]))
-    place = args[1] if len(args) > 1 else named.get("dim")
-    return shape if place is None else item(b, shape, place, e)
+    dim = args[1] if len(args) > 1 else named.get("dim")
+    return shape if dim is None else item(b, shape, dim, e)
 
 
 def _numel(b: Scope, e: ast.Call, args: list, named: dict) -> Any:

@@ -129,19 +129,19 @@ def several(b: Scope, value: Any, e: ast.expr) -> list:
     raise GradcliError("arguments", f"{in_words(value)} has no parts", span=b.source.span(e))
 
 
-def item(b: Scope, base: tuple, place: Any, e: ast.expr) -> Any:
+def item(b: Scope, base: tuple, index: Any, e: ast.expr) -> Any:
     """One of several values, or a slice of them."""
-    if not isinstance(place, int | slice):
+    if not isinstance(index, int | slice):
         raise GradcliError(
             "index", f"these {len(base)} values are numbered from 0 to {len(base) - 1}"
         )
     try:
-        result = base[place]
+        result = base[index]
     except IndexError:
         raise GradcliError("index", f"there are only {len(base)} values, numbered from 0") from None
     if isinstance(base, Outputs) and isinstance(result, Node):
         return result.at(b.source.span(e))
-    return List(result) if isinstance(base, List) and isinstance(place, slice) else result
+    return List(result) if isinstance(base, List) and isinstance(index, slice) else result
 
 
 def _index_item(b: Scope, value: Any, e: ast.expr, text: str) -> Any:
@@ -236,11 +236,11 @@ def _reversed_slice(s: slice, size: int) -> slice:
     """The equivalent slice of the flipped dimension; its ends are negative, so that they hold for
     any size.
     """
-    places = range(size)[s]
-    if not places:
+    picked = range(size)[s]
+    if not picked:
         return slice(0, 0)
-    start = None if s.start is None or places[0] == size - 1 else -places[0] - 1
-    stop = None if s.stop is None or not places[-1] else -places[-1]
+    start = None if s.start is None or picked[0] == size - 1 else -picked[0] - 1
+    stop = None if s.stop is None or not picked[-1] else -picked[-1]
     return slice(start, stop, -s.step)
 
 
@@ -250,8 +250,8 @@ def picked_first(node: Node, base: Node, index: Sequence[Any]) -> Node:
     """
     arrays = [k for k, item in enumerate(index) if is_array(item)]
     numbers = [k for k, item in enumerate(index) if isinstance(item, int)]
-    places = sorted(arrays + numbers)
-    if not arrays or places[-1] - places[0] == len(places) - 1:
+    taken = sorted(arrays + numbers)
+    if not arrays or taken[-1] - taken[0] == len(taken) - 1:
         return node
     items = [item for item in full_index(index, base.ndim) if not isinstance(item, int)]
     picked = [k for k, item in enumerate(items) if is_array(item)]

@@ -112,7 +112,7 @@ def _unfit(name: str, why: str, hint: str | None) -> GradcliError:
 def _check_places(name: str, named: dict) -> None:
     """Raise GradcliError for keywords, because these arguments are positional-only in Python."""
     if named:
-        raise _unfit(name, f"takes no {next(iter(named))}=", "give its arguments by their places")
+        raise _unfit(name, f"takes no {next(iter(named))}=", "give its arguments by position")
 
 
 def _slice(b: Scope, e: ast.Call, args: list, named: dict) -> Any:

@@ -45,19 +45,19 @@ def update(b: Scope, e: ast.Call) -> Node | None:
 
 
 def _combined(b: Scope, base: Node, place: ast.Subscript, name: str, value: Any) -> Node:
-    """What x[i] and a value give together. Raises GradcliError for a place that occurs twice."""
-    picked = indexed(b, _places(base), place)
+    """x[i] combined with a value. Raises GradcliError for an index that occurs twice."""
+    picked = indexed(b, _flat_indices(base), place)
     written = b.numbers(picked, "an index decides on what is written")
     if np.unique(written).size < written.size:
-        message = f"x.at[i].{name}() changes one place twice, and JAX has no gradient of that"
+        message = f"x.at[i].{name}() changes one element twice, and JAX has no gradient of that"
         raise GradcliError("unsupported", message, hint="change one after the other")
     combine = library_function(f"jax.numpy.{COMBINED[name]}")
     assert combine is not None
     return combine(indexed(b, base, place), as_node(value))
 
 
-def _places(base: Node) -> Node:
-    """The places of the elements of an array, counted in a row."""
+def _flat_indices(base: Node) -> Node:
+    """The row-major flat indices of the elements of an array."""
     return op.reshape(op.arange(end=base.numel), base.shape)
 
 
@@ -69,7 +69,7 @@ def _updated(b: Scope, base: Node, place: ast.Subscript, value: Any, name: str) 
         over = (*mask.shape, *(1,) * (base.ndim - mask.ndim))
         new = base + value if name == "add" else value
         return op.where(op.reshape(mask, over), new, base)
-    picked = indexed(b, _places(base), place)
+    picked = indexed(b, _flat_indices(base), place)
     value = op.expand(value, shape=picked.shape)
     if name == "set":
         value = _last(b, value, picked)
@@ -77,11 +77,11 @@ def _updated(b: Scope, base: Node, place: ast.Subscript, value: Any, name: str) 
 
 
 def _last(b: Scope, value: Node, picked: Node) -> Node:
-    """The value without a slope where a later element of it is written to the same place."""
-    places = b.numbers(picked, "an index decides on what is written").reshape(-1)
-    _, from_end = np.unique(places[::-1], return_index=True)
-    if from_end.size == places.size:
+    """The value, without a gradient where a later element of it is written to the same index."""
+    indices = b.numbers(picked, "an index decides on what is written").reshape(-1)
+    _, from_end = np.unique(indices[::-1], return_index=True)
+    if from_end.size == indices.size:
         return value
-    mask = np.zeros(places.size, bool)
-    mask[places.size - 1 - from_end] = True
+    mask = np.zeros(indices.size, bool)
+    mask[indices.size - 1 - from_end] = True
     return op.where(numbers(mask.reshape(picked.shape)), value, 0.0)

@@ -104,17 +104,17 @@ def function(name: str, path: str, span: Span | None) -> Function:
 
 def _tables(module: str) -> list[dict]:
     """The tables of a module, imported."""
-    places = MODULES.get(module, ())
+    tables = MODULES.get(module, ())
     of_stats = module.removeprefix("jax.")
     if of_stats.startswith(STATS):
         table = of_stats.removeprefix(STATS).upper()
-        places = (f"jax.{table}",) if module != of_stats else ()
-        places += (f"stats.{table}",)
-    result = (_table(place) for place in places)
+        tables = (f"jax.{table}",) if module != of_stats else ()
+        tables += (f"stats.{table}",)
+    result = (_table(path) for path in tables)
     return [table for table in result if isinstance(table, dict)]
 
 
-def _table(place: str) -> dict | None:
-    file, _, table = place.partition(".")
+def _table(path: str) -> dict | None:
+    file, _, table = path.partition(".")
     module: ModuleType = import_module(f"{__name__}.{file}")
     return getattr(module, table, None)

@@ -145,5 +145,5 @@ def _as_function(called: Any) -> Callable:
     if isinstance(called, Operator):
         count = len(called.inputs)
     else:
-        count = len([place for place in called.positional if place not in called.defaults])
+        count = len([name for name in called.positional if name not in called.defaults])
     return (lambda x: called(x)) if count == 1 else (lambda x1, x2: called(x1, x2))

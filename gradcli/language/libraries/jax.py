@@ -70,7 +70,7 @@ def _norm(x, ord=None, axis=None, keepdims=False):
     if ord not in (1, -1, math.inf, -math.inf):
         out = NUMPY["norm"](x, ord, axis, keepdims)
         return op.maximum(out, 0.0) if ord == 2 else out
-    rows, columns = (axis_of(place, x.ndim) for place in axis or (0, 1))
+    rows, columns = (axis_of(d, x.ndim) for d in axis or (0, 1))
     inner, outer = (rows, columns) if abs(ord) == 1 else (columns, rows)
     sums = op.sum(op.jax_abs(x), dim=inner, keepdim=True)
     out = _extreme(sums, ord, {"dim": outer, "keepdim": True})
@@ -225,8 +225,8 @@ def _standardize(x, axis=-1, mean=None, variance=None, epsilon=1e-5, where=None)
 
 
 def _one_hot(x, num_classes, *, axis=-1):
-    places = op.arange(end=num_classes)
-    return op.movedim(op.double(op.eq(x[..., None], places)), -1, axis)
+    classes = op.arange(end=num_classes)
+    return op.movedim(op.double(op.eq(x[..., None], classes)), -1, axis)
 
 
 def _sparse_plus(x):

@@ -23,8 +23,8 @@ def _reduce(name: str) -> Any:
 
 
 def _reduce_prod(operand, axes):
-    for place in sorted((axis_of(a, operand.ndim) for a in axes), reverse=True):
-        operand = op.prod(operand, dim=place)
+    for d in sorted((axis_of(a, operand.ndim) for a in axes), reverse=True):
+        operand = op.prod(operand, dim=d)
     return operand
 
 
@@ -52,8 +52,8 @@ def _top_k(operand, k, *, axis=-1):
 
 def _broadcast_in_dim(operand, shape, broadcast_dimensions):
     sizes = [1] * len(shape)
-    for place, size in zip(broadcast_dimensions, operand.shape, strict=True):
-        sizes[place] = size
+    for d, size in zip(broadcast_dimensions, operand.shape, strict=True):
+        sizes[d] = size
     return op.expand(op.reshape(operand, sizes), shape=tuple(shape))
 
 
@@ -63,8 +63,8 @@ def _reshape(operand, new_sizes, dimensions=None):
 
 
 def _expand_dims(array, dimensions):
-    for place in sorted(axes(tuple(dimensions), array.ndim + len(dimensions))):
-        array = op.unsqueeze(array, dim=place)
+    for d in sorted(axes(tuple(dimensions), array.ndim + len(dimensions))):
+        array = op.unsqueeze(array, dim=d)
     return array
 
 
@@ -88,9 +88,9 @@ def _padded(a: Node, value: Node, axis: int, low: int, high: int, between: int) 
     size = a.shape[axis]
     length = (size * (between + 1) - between if size else 0) + low + high
     bounded(max(length, 0))
-    places = np.arange(size) * (between + 1)
+    positions = np.arange(size) * (between + 1)
     source = np.full(max(length, 0) + 2 * size, size)
-    inside = places + low
+    inside = positions + low
     keep = (inside >= 0) & (inside < length)
     source[inside[keep]] = np.flatnonzero(keep)
     shape = (*a.shape[:axis], 1, *a.shape[axis + 1 :])
@@ -150,13 +150,13 @@ def _dynamic_index_in_dim(operand, index, axis=0, keepdims=True):
 
 def _dynamic_update_slice(operand, update, start_indices):
     starts = _starts(several(start_indices), update.shape, operand)
-    places = np.arange(operand.numel).reshape(operand.shape)
+    indices = np.arange(operand.numel).reshape(operand.shape)
     ends = [s + k for s, k in zip(starts, update.shape)]
-    places[tuple(map(slice, starts, ends))] = operand.numel + np.arange(update.numel).reshape(
+    indices[tuple(map(slice, starts, ends))] = operand.numel + np.arange(update.numel).reshape(
         update.shape
     )
     both = op.cat([op.flatten(operand), op.flatten(update)], dim=0)
-    return op.take(both, numbers(places))
+    return op.take(both, numbers(indices))
 
 
 def _dynamic_update_slice_in_dim(operand, update, start_index, axis):

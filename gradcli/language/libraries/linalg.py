@@ -167,13 +167,13 @@ def toeplitz(c, r=None):
     r = c if r is None else r
     bounded(c.shape[0], r.shape[0])
     both = op.cat([op.flip(c, dims=(0,)), r[1:]], dim=0)
-    places = np.arange(c.shape[0])[::-1, None] + np.arange(r.shape[0])
-    return op.take(both, numbers(places))
+    indices = np.arange(c.shape[0])[::-1, None] + np.arange(r.shape[0])
+    return op.take(both, numbers(indices))
 
 
 def _circulant(c):
-    places = np.arange(bounded(c.shape[0], c.shape[0])[0])
-    return op.take(c, numbers((places[:, None] - places) % len(places)))
+    indices = np.arange(bounded(c.shape[0], c.shape[0])[0])
+    return op.take(c, numbers((indices[:, None] - indices) % len(indices)))
 
 
 def _solve_sylvester(a, b, q):

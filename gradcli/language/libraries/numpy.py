@@ -78,9 +78,9 @@ def bounded(*sizes: int) -> tuple[int, ...]:
     return sizes
 
 
-def pick(a: Node, places: Any, axis: int) -> Node:
-    """The slices along an axis at some places."""
-    return op.index_select(a, dim=axis, index=numbers(np.asarray(places)))
+def pick(a: Node, indices: Any, axis: int) -> Node:
+    """The slices along an axis at some indices."""
+    return op.index_select(a, dim=axis, index=numbers(np.asarray(indices)))
 
 
 def part(a: Node, start: int, stop: int, axis: int) -> Node:
@@ -130,8 +130,8 @@ def _prod(a, axis=None, dtype=None, *, keepdims=False, where=None, initial=1):
     a = a if where is None else op.where(mask(where), a, 1.0)
     out = op.prod(a) if axis is None else a
     over = () if axis is None else axes(axis, a.ndim)
-    for place in reversed(over):
-        out = op.prod(out, dim=place)
+    for d in reversed(over):
+        out = op.prod(out, dim=d)
     if keepdims:
         gone = range(a.ndim) if axis is None else over
         out = op.reshape(out, tuple(1 if d in gone else n for d, n in enumerate(a.shape)))
@@ -165,7 +165,7 @@ def _variance_where(a, axis, freedom, keepdims, where):
 
 
 def without_nan(a: Node, fill: float) -> Node:
-    """The array with `fill` in the place of nan."""
+    """The array with `fill` instead of nan."""
     return op.where(op.isnan(a), fill, a)
 
 
@@ -211,7 +211,7 @@ def _quantile(name: str, ranks: Callable = lambda q: q) -> Callable:
         rank = ranks(array(q) if isinstance(q, tuple) else q)
         if isinstance(rank, Node) and rank.ndim and not (axis is None or isinstance(axis, int)):
             raise refuse("several quantiles along several axes", "ask for one after the other")
-        rows, place = flat(floats(a), axis) if isinstance(rank, Node) else (floats(a), axis)
+        rows, along = flat(floats(a), axis) if isinstance(rank, Node) else (floats(a), axis)
 
         def of_rows(rows, dim, keepdim=False):
             return op[name](rows, rank, dim=dim, keepdim=keepdim, interpolation=method)
@@ -219,7 +219,7 @@ def _quantile(name: str, ranks: Callable = lambda q: q) -> Callable:
         if isinstance(rank, Node) and rank.ndim:
             if keepdims and axis is None:
                 return op.reshape(of_rows(rows, 0), (-1, *(1,) * a.ndim))
-            return of_rows(rows, place, keepdims)
+            return of_rows(rows, along, keepdims)
         return gathered(of_rows, floats(a), axis, keepdims)
 
     return quantile
@@ -249,13 +249,13 @@ def _argsort(a, axis=-1):
     return op.argsort(*flat(a, axis), stable=True)
 
 
-def _places(name: str, fill: float | None = None) -> Callable:
-    def places(a, axis=None, *, keepdims=False):
+def _indices(name: str, fill: float | None = None) -> Callable:
+    def indices(a, axis=None, *, keepdims=False):
         a = a if fill is None else without_nan(a, fill)
         out = op[name](a, **along(a, axis, keepdims and axis is not None))
         return op.reshape(out, (1,) * a.ndim) if keepdims and axis is None else out
 
-    return places
+    return indices
 
 
 def _running(name: str, fill: float | None = None) -> Callable:
@@ -294,9 +294,8 @@ def _squeeze(a, axis=None):
 
 
 def _expand_dims(a, axis):
-    places = sorted(axes(axis, a.ndim + len(several(axis)))) if axis != () else ()
-    for place in places:
-        a = op.unsqueeze(a, dim=place)
+    for d in sorted(axes(axis, a.ndim + len(several(axis)))) if axis != () else ():
+        a = op.unsqueeze(a, dim=d)
     return a
 
 
@@ -328,15 +327,15 @@ def _append(arr, values, axis=None):
 
 
 def _split(ary, indices_or_sections, axis=0, *, evenly=True):
-    places, size = known(indices_or_sections), ary.shape[axis_of(axis, ary.ndim)]
-    if isinstance(places, int):
-        bounded(places)
-        if places < 1 or (evenly and size % places):
-            message = f"size {size} does not divide into {places} equal parts"
+    parts, size = known(indices_or_sections), ary.shape[axis_of(axis, ary.ndim)]
+    if isinstance(parts, int):
+        bounded(parts)
+        if parts < 1 or (evenly and size % parts):
+            message = f"size {size} does not divide into {parts} equal parts"
             raise GradcliError("shape", message, hint="array_split makes parts of unequal sizes")
-        small, more = divmod(size, places)
-        places = list(accumulate([small + 1] * more + [small] * (places - more)))[:-1]
-    limits = [0, *(min(p + size if p < 0 else p, size) for p in places), size]
+        small, more = divmod(size, parts)
+        parts = list(accumulate([small + 1] * more + [small] * (parts - more)))[:-1]
+    limits = [0, *(min(p + size if p < 0 else p, size) for p in parts), size]
     return Outputs(part(ary, low, high, axis) for low, high in pairwise(limits))
 
 
@@ -380,11 +379,11 @@ def _roll(a, shift, axis=None):
         return op.roll(a, shift)
     if axis == ():
         return a
-    places, shifts = several(axis), several(shift)
-    count = max(len(places), len(shifts))
-    places, shifts = (p * (count if len(p) == 1 else 1) for p in (places, shifts))
-    for place, by in zip(places, shifts, strict=True):
-        a = op.roll(a, by, dims=place)
+    over, shifts = several(axis), several(shift)
+    count = max(len(over), len(shifts))
+    over, shifts = (p * (count if len(p) == 1 else 1) for p in (over, shifts))
+    for d, by in zip(over, shifts, strict=True):
+        a = op.roll(a, by, dims=d)
     return a
 
 
@@ -394,8 +393,8 @@ def _flip(m, axis=None):
 
 def _resize(a, new_shape):
     shape = bounded(*several(new_shape))
-    places = np.arange(numel(shape)) % max(a.numel, 1)
-    return op.reshape(pick(op.flatten(a), places, 0), shape)
+    indices = np.arange(numel(shape)) % max(a.numel, 1)
+    return op.reshape(pick(op.flatten(a), indices, 0), shape)
 
 
 def _delete(arr, obj, axis=None):
@@ -409,15 +408,15 @@ def _insert(arr, obj, values, axis=None):
     arr, axis = flat(arr, axis)
     obj = known(obj)
     if not isinstance(obj, int):
-        raise refuse("insert() at several places", "insert one after the other")
+        raise refuse("insert() at several indices", "insert one after the other")
     axis = axis_of(axis, arr.ndim)
     size = arr.shape[axis]
     if values.ndim < arr.ndim and values.ndim:
         values = op.unsqueeze(values, axis) if arr.ndim > 1 else values
     thick = values.shape[axis] if values.ndim == arr.ndim else 1
     new = op.expand(values, shape=(*arr.shape[:axis], thick, *arr.shape[axis + 1 :]))
-    place = obj + size if obj < 0 else obj
-    return op.cat([part(arr, 0, place, axis), new, part(arr, place, size, axis)], dim=axis)
+    start = obj + size if obj < 0 else obj
+    return op.cat([part(arr, 0, start, axis), new, part(arr, start, size, axis)], dim=axis)
 
 
 def _pad(array, pad_width, mode="constant", *, constant_values=0, **named):
@@ -427,7 +426,9 @@ def _pad(array, pad_width, mode="constant", *, constant_values=0, **named):
     amounts = np.broadcast_to(width, (a.ndim, 2)).tolist()
     if named or mode not in ("constant", "edge", "reflect", "symmetric", "wrap"):
         wrong = next(iter(named), f"mode={mode!r}")
-        raise refuse(f"pad() with {wrong}", "constant, edge, reflect, symmetric and wrap are there")
+        raise refuse(
+            f"pad() with {wrong}", "supported: constant, edge, reflect, symmetric and wrap"
+        )
     if mode == "constant" and isinstance(constant_values, int | float):
         ends = [n for pair in reversed(amounts) for n in pair]
         return op.constant_pad_nd(a, ends, constant_values) if a.ndim else a
@@ -457,7 +458,7 @@ def _meshgrid(*xi, indexing="xy", sparse=False, copy=True):
     return Outputs(op.transpose(g, dim0=0, dim1=1) for g in grids) if swapped else grids
 
 
-# ---- elements by place ---------------------------------------------------------------------------
+# ---- elements by index ---------------------------------------------------------------------------
 
 
 def _take(a, indices, axis=None, *, mode=None):
@@ -485,10 +486,10 @@ def _compress(condition, a, axis=None):
 
 
 def _bincount(x, weights=None, minlength=0):
-    places = np.array(known(x), dtype=int)
-    size = max(int(places.max(initial=-1)) + 1, minlength)
-    each = op.ones(places.shape) if weights is None else weights
-    counts = op.index_add(op.zeros((size,)), 0, numbers(places), each)
+    indices = np.array(known(x), dtype=int)
+    size = max(int(indices.max(initial=-1)) + 1, minlength)
+    each = op.ones(indices.shape) if weights is None else weights
+    counts = op.index_add(op.zeros((size,)), 0, numbers(indices), each)
     return op.long(counts) if weights is None else counts
 
 
@@ -505,7 +506,7 @@ def _unique(ar, return_index=False, return_inverse=False, return_counts=False, a
 
 def _where(condition, x=None, y=None):
     if x is None or y is None:
-        raise refuse("where(condition) gives places", "write where(condition, x, y)")
+        raise refuse("where(condition) gives indices", "write where(condition, x, y)")
     return op.where(mask(condition), x, y)
 
 
@@ -657,12 +658,12 @@ def _end(value: Node, a: Node, axis: int) -> Node:
 
 
 def _gradient(f, *varargs, axis=None, edge_order=1):
-    places = range(f.ndim) if axis is None else axes(axis, f.ndim)
-    steps = varargs * (len(places) if len(varargs) == 1 else 1) or (1,) * len(places)
+    over = range(f.ndim) if axis is None else axes(axis, f.ndim)
+    steps = varargs * (len(over) if len(varargs) == 1 else 1) or (1,) * len(over)
     out = [
         op.gradient(f, spacing=s if isinstance(s, int | float) else (array(s),), dim=d,
                     edge_order=edge_order)[0]
-        for s, d in zip(steps, places, strict=True)
+        for s, d in zip(steps, over, strict=True)
     ]  # fmt: skip
     return out[0] if len(out) == 1 else Outputs(out)
 
@@ -671,9 +672,9 @@ def interp(x, xp, fp, left=None, right=None, period=None):
     """Straight lines between points whose xp increase; their ends go on at the same height."""
     if period is not None:
         raise refuse("interp() with a period", "take x % period, and points beyond both ends")
-    place = op.clamp(op.searchsorted(xp, x, right=True), 1, xp.shape[0] - 1)
-    x0, y0 = op.take(xp, place - 1), op.take(fp, place - 1)
-    slope = (op.take(fp, place) - y0) / (op.take(xp, place) - x0)
+    after = op.clamp(op.searchsorted(xp, x, right=True), 1, xp.shape[0] - 1)
+    x0, y0 = op.take(xp, after - 1), op.take(fp, after - 1)
+    slope = (op.take(fp, after) - y0) / (op.take(xp, after) - x0)
     out = op.where(x < xp[0], fp[0] if left is None else left, y0 + (x - x0) * slope)
     return op.where(x > xp[-1], fp[-1] if right is None else right, out)
 
@@ -715,8 +716,8 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
         return op.linspace(start, stop, num)
     start, stop = array(start), array(stop)
     shape = broadcast(start.shape, stop.shape)
-    places = op.reshape(op.arange(end=num), (num, *(1,) * len(shape)))
-    return start + (stop - start) * places / (max(num - 1, 1) if endpoint else num)
+    steps = op.reshape(op.arange(end=num), (num, *(1,) * len(shape)))
+    return start + (stop - start) * steps / (max(num - 1, 1) if endpoint else num)
 
 
 def _logspace(start, stop, num=50, endpoint=True, base=10.0):
@@ -905,10 +906,10 @@ ARRAYS: dict[str, Any] = {
     "nanpercentile": _quantile("nanquantile", _hundredths),
     "sort": _sort,
     "argsort": _argsort,
-    "argmax": _places("argmax"),
-    "argmin": _places("argmin"),
-    "nanargmax": _places("argmax", -math.inf),
-    "nanargmin": _places("argmin", math.inf),
+    "argmax": _indices("argmax"),
+    "argmin": _indices("argmin"),
+    "nanargmax": _indices("argmax", -math.inf),
+    "nanargmin": _indices("argmin", math.inf),
     "cumsum": _running("cumsum"),
     "cumprod": _running("cumprod"),
     "nancumsum": _running("cumsum", 0.0),
@@ -976,7 +977,7 @@ ARRAYS: dict[str, Any] = {
     "rot90": lambda m, k=1, axes=(0, 1): op.rot90(m, k, axes),
     "pad": WithKnownNumbers(("pad_width",), _pad),
     "meshgrid": _meshgrid,
-    # elements by place
+    # elements by index
     "take": _take,
     "take_along_axis": _take_along_axis,
     "compress": WithKnownNumbers(("condition",), _compress),
@@ -1058,8 +1059,8 @@ ARRAYS: dict[str, Any] = {
 def _item(a, *args):
     if not args:
         return op.reshape(a, ())
-    places = args[0] if len(args) == 1 and isinstance(args[0], tuple) else args
-    return (op.flatten(a) if len(places) == 1 else a)[places]
+    index = args[0] if len(args) == 1 and isinstance(args[0], tuple) else args
+    return (op.flatten(a) if len(index) == 1 else a)[index]
 
 
 METHODS: dict[str, Any] = {"item": _item}  # of arrays, which are no functions of numpy
@@ -1067,10 +1068,9 @@ METHODS: dict[str, Any] = {"item": _item}  # of arrays, which are no functions o
 
 def _rolled_by_half(sign: int) -> Callable:
     def shift(x, axes=None):
-        places = range(x.ndim) if axes is None else several(axes)
-        for place in places:
-            half = x.shape[place] // 2
-            x = op.roll(x, half if sign > 0 else -half, dims=place)
+        for d in range(x.ndim) if axes is None else several(axes):
+            half = x.shape[d] // 2
+            x = op.roll(x, half if sign > 0 else -half, dims=d)
         return x
 
     return shift

@@ -68,8 +68,8 @@ class MatrixFigure:
         if r is None:
             gap = ["<td>…</td>"] * len(columns)
             return self.row("<td>⋮</td>", "<td>…</td>", gap, "<td>⋮</td>")
-        place = block.row_places[r] if block.row_places else ()
-        seeded = element_name(block.seed_name or "", place) if self.names else None
+        index = block.row_places[r] if block.row_places else ()
+        seeded = element_name(block.seed_name or "", index) if self.names else None
         left = self.weight(block.seed[r], seeded) if block.seed else "<td></td>"
         name = tag("th", escape(block.row_labels[r]), scope="row")
         cells = [self.entry(self.formulas[r], c) for c in columns]
@@ -119,19 +119,19 @@ class MatrixFigure:
         places = block.column_places
         shaped = not block.skipped_columns[1] and len(places[0]) == 2
         cell = {
-            place: tag(
+            index: tag(
                 "td",
-                escape(block.product[c]) if block.product else escape(",".join(map(str, place))),
+                escape(block.product[c]) if block.product else escape(",".join(map(str, index))),
                 title=names[c],
                 data_el=names[c],
                 class_=None if block.product else "place",
             )
-            for c, place in enumerate(places)
+            for c, index in enumerate(places)
         }
         if not shaped:
             body = f"<tr>{''.join(cell.values())}</tr>"
         else:
-            rows = groupby(places, lambda place: place[0])
+            rows = groupby(places, lambda index: index[0])
             body = "".join(f"<tr>{''.join(cell[p] for p in row)}</tr>" for _, row in rows)
         label = f"{block.product_label}: arrow keys go from element to element"
         body = f"<tbody>{body}</tbody>"
@@ -170,7 +170,7 @@ def _element_names(formulas: Matrix[Formula], block: Matrix[str]) -> list[str]:
     unwritten = any(UNWRITTEN in row for row in formulas.entries)
     if not block.seed or not block.column_places or unwritten:
         return []
-    return [element_name(block.product_label, place) for place in block.column_places]
+    return [element_name(block.product_label, index) for index in block.column_places]
 
 
 def _brackets(text: str) -> str:

@@ -9,11 +9,11 @@ from ...lazy import np
 from ..tensors import EDGE, LONG, MANY
 from .markup import Markup, tag
 
-Place = tuple[int, ...]
+Index = tuple[int, ...]
 
 
 def tensor_tables(tensor: Tensor, markup: Markup, tied: Collection[str]) -> str:
-    """A tensor as tables of rows and columns, with their places as headers; the middle of a
+    """A tensor as tables of rows and columns, with their indices as headers; the middle of a
     large one is left out. Those `tied` are gradients whose elements have columns somewhere.
     """
     array = np.asarray(tensor.array)
@@ -37,12 +37,12 @@ def _how(tensor: Tensor, role: str, is_tied: bool) -> dict[str, str | None]:
 def _grids(
     array: Any,
     kept: list[list[int | None]],
-    at: Place,
+    at: Index,
     tensor: Tensor,
     markup: Markup,
     how: dict[str, str | None],
 ) -> Iterator[str]:
-    """A table for each place in the dimensions before the last two."""
+    """A table for each index in the dimensions before the last two."""
     if array.ndim > 2:
         for k in kept[0]:
             if k is None:
@@ -64,29 +64,29 @@ def _grids(
 
 
 def _cell(
-    array: Any, r: int | None, c: int | None, at: Place, tensor: Tensor, markup: Markup
+    array: Any, r: int | None, c: int | None, at: Index, tensor: Tensor, markup: Markup
 ) -> str:
     """One element, or that some are left out."""
     if r is None or c is None:
         return "<td>…</td>"
-    place = (r, c) if array.ndim == 2 else (c,)
+    index = (r, c) if array.ndim == 2 else (c,)
     return tag(
         "td",
-        markup.number(array[place]),
-        title=_unrounded(array[place], markup.environment.precision),
-        data_el=element_name(tensor.name, (*at, *place)) if tensor.name else None,
+        markup.number(array[index]),
+        title=_unrounded(array[index], markup.environment.precision),
+        data_el=element_name(tensor.name, (*at, *index)) if tensor.name else None,
     )
 
 
 def _kept(count: int, whole: bool) -> list[int | None]:
-    """The places of a dimension that are shown, None for those left out between."""
+    """The indices along a dimension that are shown, None for those left out between."""
     if whole or count <= LONG:
         return [*range(count)]
     return [*range(EDGE), None, *range(count - EDGE, count)]
 
 
-def _head(place: int, scope: str = "col") -> str:
-    return f'<th scope="{scope}">{place}</th>'
+def _head(index: int, scope: str = "col") -> str:
+    return f'<th scope="{scope}">{index}</th>'
 
 
 def _unrounded(value: Any, precision: int) -> str | None:

@@ -1,6 +1,4 @@
-"""Blocks as slides for Beamer: one equation comes after the other, and no slide has more of them
-than there is room for.
-"""
+"""Blocks as Beamer slides: equations appear one by one, no more on a slide than fit."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,11 +10,11 @@ from .matrix import render_matrix
 from .page import Page
 
 HEIGHT = 12.0  # lines that a slide has room for below its title
-SMALLER = 0.8  # the size of what is higher than that
+SMALLER = 0.8  # the scale of content that is higher than that
 ROW, AROUND = 1.7, 1.0  # the lines that a row of equations takes, and the space around all
 MOST_ROWS = 5  # of an equation on one slide
 MOST_CODE = 12  # lines of a program on one slide
-ANNOUNCING = r":\s*(\\end\{itemize\})?$"  # how a part ends that goes with the next
+ANNOUNCING = r":\s*(\\end\{itemize\})?$"  # the end of a piece that stays with the next
 LINE = 56  # characters of a line of text
 
 
@@ -34,7 +32,7 @@ class Slides(Page):
             yield from slides(title, [*self.parts(section)])
 
     def parts(self, section: Section) -> Iterator[str]:
-        """What a slide has room for, one after the other."""
+        """The content of a section, in pieces that fit on a slide."""
         for block in section.blocks:
             yield from self.parts_of(block)
 

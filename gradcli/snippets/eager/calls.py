@@ -170,7 +170,7 @@ def _graph(
     method: bool,
 ) -> tuple[Any, dict[Node, Any]]:
     """The graph of a call, and the tensors that its leaves stand for."""
-    reads_numbers = not isinstance(called, Operator) and bool(getattr(called, "numbers", False))
+    reads_numbers = not isinstance(called, Operator) and bool(getattr(called, "concrete", False))
     key = None if reads_numbers else _key(name, args, named, method)
     entry = _graphs.get(key) if key is not None else None
     if entry is None:
@@ -242,7 +242,7 @@ class _StandIns:
 
     def __init__(self, called: Any, places: Mapping[int, int], leaves: Sequence[Node]):
         self.called, self.places, self.leaves = called, places, leaves
-        self.numbers = getattr(called, "numbers", ()) if not isinstance(called, Operator) else ()
+        self.concrete = getattr(called, "concrete", ()) if not isinstance(called, Operator) else ()
 
     def call(self, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
         """The graph."""
@@ -257,7 +257,7 @@ class _StandIns:
         """One argument."""
         value = plain(value)
         if isinstance(value, Tensor):
-            if name in self.numbers:
+            if name in self.concrete:
                 return int(value.data) if value.ndim == 0 else Array(value.data)
             return self.leaves[self.places[id(value)]]
         if isinstance(value, list | tuple):

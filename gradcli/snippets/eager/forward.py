@@ -1,8 +1,8 @@
-"""Forward mode: tangents go through what was recorded, an operation after the other.
+"""Forward mode: Jacobian-vector products of recorded operations, one after the other.
 
-Through one operation they go as the backward of its backward; through those that put tensors
-together as these go themselves, as zeros that are added up on two backwards lose their signs; and
-through a quotient and a running product by PyTorch's own rules for them: (da - db * y) / b.
+The JVP of an operation is the backward of its backward. Exceptions: cat, stack and where are
+applied to the tangents themselves, as a double backward adds zeros and so loses the sign of -0; a
+quotient and a cumulative product have PyTorch's own rules, such as (da - db * y) / b.
 """
 
 from collections.abc import Sequence
@@ -19,12 +19,12 @@ from .mode import MODE, recording
 from .records import detached, inputs_first, rename, zeros_like
 from .tensor import Accumulator, DualTensor, Edge, Record, Tensor
 
-TOGETHER = ("stack", "cat", "where")
+JOINING = ("stack", "cat", "where")
 LINEAR = (
     *("add", "sub", "neg", "sum", "mean", "cumsum", "flip", "reshape", "expand", "permute"),
     *("unsqueeze", "squeeze", "transpose", "getitem"),
-)  # which go through tangents as through tensors
-# records whose tangents PyTorch records as they are recorded here
+)  # whose JVP is the operation itself
+# records whose tangents have the same grad_fn in PyTorch as here
 SAME_NAMES = frozenset(
     f"{name}Backward0"
     for name in (
@@ -33,13 +33,17 @@ SAME_NAMES = frozenset(
         *("Addmm", "Clamp", "Prod", "Flip", "Maximum", "Select", "Slice", "Expand"),
     )
 )
-ONE_RULE = ("TanhBackward0", "SigmoidBackward0", "ReluBackward0")  # forward as back
+SELF_ADJOINT = (
+    "TanhBackward0",
+    "SigmoidBackward0",
+    "ReluBackward0",
+)  # whose JVP and VJP have one rule
 PRODUCTS = frozenset(f"{name}Backward0" for name in ("Mul", "Mm", "Mv", "Dot", "Addmm", "Bmm"))
 Tangents = Sequence[Tensor | None]
 
 
 class Linearized(Object):
-    """What was recorded between inputs and outputs, to push tangents through."""
+    """The operations recorded between inputs and outputs, as a linear map of tangents."""
 
     __slots__ = ("gradients", "inputs", "outputs", "seeds")
     cls = Class("Linearized")
@@ -49,8 +53,8 @@ class Linearized(Object):
         self.gradients: dict[Record, tuple[list[Tensor], Tangents]] = {}
         self.seeds: list[Tensor] = []
 
-    def pushed(self, m: Machine, tangents: Sequence[Tensor]) -> list[Tensor | None]:
-        """The tangents of the outputs from those of the inputs; None where nothing arrives."""
+    def jvp(self, m: Machine, tangents: Sequence[Tensor]) -> list[Tensor | None]:
+        """The tangents of the outputs from those of the inputs; None for an output without one."""
         result: dict[Edge | None, Tensor] = {x.edge: t for x, t in zip(self.inputs, tangents)}
         starts = {edge.record for edge in result if edge}
         roots = [o.edge.record for o in self.outputs if o.edge]
@@ -59,28 +63,28 @@ class Linearized(Object):
                 continue
             arriving = [result.get(edge) if edge else None for edge in record.edges]
             if any(t is not None for t in arriving):
-                for place, tangent in enumerate(self._through(m, record, arriving)):
+                for k, tangent in enumerate(self._through(m, record, arriving)):
                     if tangent is not None:
-                        result[Edge(record, place)] = tangent
+                        result[Edge(record, k)] = tangent
         return [result.get(o.edge) if o.edge else None for o in self.outputs]
 
     def is_linear(self, output: Tensor) -> bool:
-        """Whether all that leads to an output is linear, without a factor that has no tangent."""
+        """Whether an output is computed from the inputs by linear operations alone."""
         starts = {x.edge.record for x in self.inputs if x.edge}
         result = inputs_first([output.edge.record], starts) if output.edge else []
         records = [r for r in result if isinstance(r, Record) and r not in starts]
         nodes = [r.call[0] if isinstance(r.call, tuple) else None for r in records]
-        return all(isinstance(n, Node) and n.op.name in LINEAR + TOGETHER for n in nodes)
+        return all(isinstance(n, Node) and n.op.name in LINEAR + JOINING for n in nodes)
 
     def _through(self, m: Machine, record: Record, tangents: Tangents) -> Tangents:
         """The tangents of an operation's outputs from those of its inputs."""
         node = record.call[0] if isinstance(record.call, tuple) else None
         if not isinstance(node, Node):
-            return self._twice_back(m, record, tangents)
+            return self._double_backward(m, record, tangents)
         name, operands = node.op.name, record.call[1]
         whole = all(t is not None for t in tangents)
-        if name in TOGETHER or (name in LINEAR and whole):
-            return [_together(node, operands, tangents)]
+        if name in JOINING or (name in LINEAR and whole):
+            return [_of_tangents(node, operands, tangents)]
         tangent = tangents[0]
         if name == "cumprod" and operands[0].ndim and tangent is not None:
             return [_running_product(operands[0], record.call[2], tangent, **node.attrs)]
@@ -88,10 +92,10 @@ class Linearized(Object):
             return [self._product(m, record, node, tangent)]
         if name == "div" and not any(node.attrs.values()):
             return [_quotient(*operands, *tangents)]
-        return self._twice_back(m, record, tangents)
+        return self._double_backward(m, record, tangents)
 
     def _product(self, m: Machine, record: Record, node: Node, tangent: Tensor) -> Tensor:
-        """The sum of the factors' tangents, each times the others."""
+        """The tangent of a product: each factor's tangent times the other factors, summed."""
         with recording(True):
             ones = Tensor(np.ones(node.shape or (), record.metas[0].dtype.numpy))
             (others,) = record.backward(m, record, [ones])
@@ -99,8 +103,8 @@ class Linearized(Object):
             dims, keepdim = node.attrs["dim"], node.attrs["keepdim"]
             return call("sum", [products, dims], {"keepdim": keepdim})
 
-    def _twice_back(self, m: Machine, record: Record, tangents: Tangents) -> Tangents:
-        """The backward of the backward."""
+    def _double_backward(self, m: Machine, record: Record, tangents: Tangents) -> Tangents:
+        """The tangents of an operation's outputs, as the backward of its backward."""
         seeds, back = self._seeds_and_gradients(m, record)
         pairs = [(g.edge, t) for g, t in zip(back, tangents) if g is not None and t is not None]
         roots = [(edge, tangent) for edge, tangent in pairs if edge is not None]
@@ -111,7 +115,7 @@ class Linearized(Object):
         return [answers[edge] for edge in wanted]
 
     def _seeds_and_gradients(self, m: Machine, record: Record) -> tuple[list[Tensor], Tangents]:
-        """Seeds for an operation's outputs, and what it sends back for them."""
+        """Seeds of zeros for an operation's outputs, and the gradients of its inputs for them."""
         if record not in self.gradients:
             seeds = [
                 Tensor(np.zeros(meta.shape, meta.dtype.numpy), meta.dtype, requires_grad=True)
@@ -119,18 +123,18 @@ class Linearized(Object):
             ]
             if not record.freed and any(s.version != s.tensor.version.number for s in record.saved):
                 raise Unsupported("forward mode through what was changed in place after its use")
-            sent = zip(record.edges, record.backward(m, record, [*seeds]))
+            grads = zip(record.edges, record.backward(m, record, [*seeds]))
             back = [
                 None if edge is None or g is None else fitted(g, edge, k, record)
-                for k, (edge, g) in enumerate(sent)
+                for k, (edge, g) in enumerate(grads)
             ]
             self.gradients[record] = seeds, back
             self.seeds += seeds
         return self.gradients[record]
 
 
-def _together(node: Node, operands: Sequence[Any], tangents: Tangents) -> Tensor:
-    """An operation on tangents: 0 where there is none, and conditions as they are."""
+def _of_tangents(node: Node, operands: Sequence[Any], tangents: Tangents) -> Tensor:
+    """An operation applied to tangents: 0 for a missing one, and conditions as they are."""
     inputs = [
         tangent
         if tangent is not None
@@ -150,17 +154,17 @@ def _quotient(a: Any, b: Any, da: Tensor | None, db: Tensor | None) -> Tensor:
     with recording(True):
         scaled = None if db is None else call("mul", [db, call("div", [a, b], {})], {})
         if scaled is None:
-            rise = da
+            difference = da
         elif da is None:
-            rise = call("neg", [scaled], {})
+            difference = call("neg", [scaled], {})
         else:
-            rise = call("sub", [da, scaled], {})
-        return call("div", [rise, b], {})
+            difference = call("sub", [da, scaled], {})
+        return call("div", [difference, b], {})
 
 
 def _running_product(x: Tensor, y: Tensor, dx: Tensor, *, dim: int) -> Tensor:
-    """The tangent of y, the running product of x: by division before the first 0 along dim, and
-    from there on with the tangent of that 0 in its place.
+    """The tangent of y = cumprod(x): by division before the first 0 along dim, and from there on
+    the product with the tangent of that 0 instead of the 0.
     """
     zeros = np.cumsum(x.data == 0, axis=dim)
     first = Tensor((x.data == 0) & (zeros == 1))
@@ -172,7 +176,7 @@ def _running_product(x: Tensor, y: Tensor, dx: Tensor, *, dim: int) -> Tensor:
 
 
 def applied(op: Operator, inputs: Sequence[Any], attrs: dict[str, Any], name: str | None) -> Tensor:
-    """An operator on dual tensors: its output, with its tangent where it is of floats."""
+    """An operator on dual tensors: its output, a dual tensor too if it is of floats."""
     duals = [i for i in inputs if isinstance(i, DualTensor)]
     plain = [i.primal if isinstance(i, DualTensor) else i for i in inputs]
     primal = apply(op, plain, attrs, name=name)
@@ -182,33 +186,33 @@ def applied(op: Operator, inputs: Sequence[Any], attrs: dict[str, Any], name: st
         tracked = {d: _tracked(d.primal) for d in duals}
         output = apply(op, [tracked.get(i, i) for i in inputs], attrs)
         linearized = Linearized([output], list(tracked.values()))
-        (tangent,) = linearized.pushed(MODE.dual_machine, [d.tangent for d in tracked])
+        (tangent,) = linearized.jvp(MODE.dual_machine, [d.tangent for d in tracked])
     if tangent is None:
         return primal
-    tangent = settled(tangent, [*tracked.values(), *linearized.seeds])
-    return DualTensor(primal, as_recorded(tangent, output, op.name in LINEAR + TOGETHER, primal))
+    tangent = detach_if_constant(tangent, [*tracked.values(), *linearized.seeds])
+    return DualTensor(primal, as_recorded(tangent, output, op.name in LINEAR + JOINING, primal))
 
 
 def _tracked(x: Tensor) -> Tensor:
-    """A tensor that what is computed from it can be followed back to: a leaf, or a view."""
+    """A tensor that the graph of a computation ends at: a leaf, or a view."""
     if x.requires_grad:
         return call("view_as", [x, x], {}, method=True)
     return Tensor(x.data, x.dtype, requires_grad=True)
 
 
 def as_recorded(tangent: Tensor, output: Tensor, linear: bool, primal: Tensor) -> Tensor:
-    """A tangent with the record that PyTorch's has, where its primal requires grad.
+    """The tangent with the grad_fn that it has in PyTorch, if its primal requires grad.
 
-    PyTorch's rules multiply tangents that are 0 with primals too, and record that. Raises
-    Unsupported where it is not known whether this one is recorded.
+    PyTorch's rules multiply tangents of 0 with primals too, and record that. Raises Unsupported
+    where it is unknown whether they do.
     """
     if not primal.requires_grad or output.record is None:
         return tangent
     name = output.record.name
     if tangent.requires_grad:
-        if _is_product(output):  # what all factors send is added up, zeros too
+        if _is_product(output):  # a sum over all factors, those without a tangent too
             rename(tangent, "AddBackward0")
-        elif name in ONE_RULE:
+        elif name in SELF_ADJOINT:
             rename(tangent, OWN_AGAIN[name])
         elif name not in SAME_NAMES:
             rename(tangent, UNNAMED)
@@ -216,7 +220,7 @@ def as_recorded(tangent: Tensor, output: Tensor, linear: bool, primal: Tensor) -
     if linear:
         return tangent
     if name != "AddmmBackward0":
-        raise Unsupported("what PyTorch records of this tangent")
+        raise Unsupported("the grad_fn of this tangent")
     with recording(True):
         return call("add", [tangent, call("mul", [primal, 0.0], {})], {})
 
@@ -230,8 +234,8 @@ def _is_product(output: Tensor) -> bool:
     return sum(isinstance(o, Tensor) for o in operands) > 1
 
 
-def settled(tensor: Tensor, inputs: Sequence[Tensor]) -> Tensor:
-    """A result, cut off where its gradient flows to these leaves alone."""
+def detach_if_constant(tensor: Tensor, inputs: Sequence[Tensor]) -> Tensor:
+    """The tensor, detached if its graph has no leaves but these."""
     if not tensor.requires_grad:
         return tensor
     fresh = [x for x in inputs if x.is_leaf]
@@ -248,16 +252,18 @@ def settled(tensor: Tensor, inputs: Sequence[Tensor]) -> Tensor:
     return detached(tensor)
 
 
-def pushed(m: Machine, linearized: Linearized, tangents: Sequence[Tensor]) -> list[Tensor]:
-    """The tangents of all outputs, cut off from the inputs; zeros where nothing arrives."""
+def jvp(m: Machine, linearized: Linearized, tangents: Sequence[Tensor]) -> list[Tensor]:
+    """The tangents of all outputs, detached from the inputs; zeros where an output has none."""
     with recording(True):
-        results = linearized.pushed(m, tangents)
+        results = linearized.jvp(m, tangents)
     fresh = [x for x in (*linearized.inputs, *linearized.seeds) if x.is_leaf]
     result = []
     for o, t in zip(linearized.outputs, results):
         if t is None:
             result.append(zeros_like(o))
         else:
-            tangent = settled(t, fresh)
-            result.append(as_recorded(tangent, o, linearized.is_linear(o), settled(o, fresh)))
+            tangent = detach_if_constant(t, fresh)
+            result.append(
+                as_recorded(tangent, o, linearized.is_linear(o), detach_if_constant(o, fresh))
+            )
     return result

@@ -10,7 +10,7 @@ from ..python.objects import Function
 from ..python.values import Class, Instance, Machine, Module, Object, Unsupported, functions
 from .apply import mark_rows
 from .creation import generator
-from .forward import Linearized, applied, pushed, settled
+from .forward import Linearized, applied, detach_if_constant, jvp
 from .function import vmap_rule
 from .mode import MODE
 from .records import rename
@@ -107,7 +107,7 @@ def _renamed(m: Machine, tensor: Tensor, name: str) -> Tensor:
 
 def _settled(m: Machine, tensor: Any, inputs: Sequence[Tensor]) -> Any:
     """A result of a transform, cut off where its gradient flows to the transform's inputs alone."""
-    return settled(tensor, inputs) if isinstance(tensor, Tensor) else tensor
+    return detach_if_constant(tensor, inputs) if isinstance(tensor, Tensor) else tensor
 
 
 def _random_place(m: Machine) -> Any:
@@ -147,7 +147,7 @@ def transforms_module() -> Module:
     """What the source of torch.func asks of the host."""
     table: dict[str, Any] = {
         "linearized": lambda m, outputs, inputs: Linearized(outputs, inputs),
-        "pushed": pushed,
+        "pushed": jvp,
         "enter": _enter,
         "leave": _leave,
         "leaf": _leaf,

@@ -1,5 +1,5 @@
-"""The numbers in nested lists, as torch.tensor reads them: first the sizes, from the first element
-of each list on; then the dtype; then each number.
+"""Nested lists as torch.tensor reads them: first the sizes, from the first element of each list;
+then the dtype; then each number.
 """
 
 from collections.abc import Iterable
@@ -27,7 +27,7 @@ SEQUENCES = (list, tuple, range, str)
 
 
 def read(data: Any, dtype: DType | None) -> tuple[Any, DType]:
-    """The array of what torch.tensor is given, and its dtype."""
+    """The array and the dtype of the argument of torch.tensor."""
     if isinstance(data, Tensor):
         kind = dtype or data.dtype
         return np.array(data.data.astype(kind.numpy)), kind
@@ -46,7 +46,7 @@ def read(data: Any, dtype: DType | None) -> tuple[Any, DType]:
 
 
 def check_array(array: Any) -> None:
-    """Refuse an array of NumPy that no tensor can have the numbers of."""
+    """Refuse a NumPy array that cannot be converted to a tensor."""
     name = array.dtype.type.__name__
     if array.dtype.kind in "UO":
         text = f"can't convert np.ndarray of type numpy.{name}. The only supported types are: "
@@ -58,7 +58,7 @@ def check_array(array: Any) -> None:
 
 
 def _listed(data: Any) -> Any:
-    """A sequence as one of Python's, an array as it is; None of what is no sequence."""
+    """A sequence as one of Python's, an array as it is; None for other values."""
     if isinstance(data, SEQUENCES):
         return data
     if isinstance(data, Instance):

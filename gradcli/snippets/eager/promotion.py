@@ -24,7 +24,7 @@ def computing_dtype(node: Node, inputs: Sequence[Operand]) -> DType:
 
 
 def _picks(node: Node, value: Operand) -> bool:
-    """Whether an input is a condition or an index, which has no say in the result's dtype."""
+    """Whether an input is a condition or an index, which does not affect the output dtype."""
     return isinstance(value, Tensor) and not value.dtype.is_floating and node.dtype == "float"
 
 

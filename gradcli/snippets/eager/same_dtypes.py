@@ -1,4 +1,4 @@
-"""Functions of several tensors that take one dtype alone, and what they say of others."""
+"""Functions whose tensors must have one dtype, and their error messages."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,8 +12,8 @@ FLOATS = "cdist only supports floating-point dtypes, X{} got: {}"
 
 
 def _one_dtype(*names: str, says: Says, of: int = 2) -> None:
-    """Refuse, of the first tensors of these functions, other dtypes than the first one's; what is
-    said has the dtypes' names, Float and float.
+    """Refuse calls whose first `of` tensors differ in dtype; `says` makes the message from the
+    names of the dtypes, as Float and as float.
     """
 
     def function(*args: Any, **_: Any) -> None:

@@ -1,4 +1,4 @@
-"""Changes in place, and what they mean for views: which are refused, and what is recorded of them.
+"""In-place operations on views: which are refused, and what autograd records of them.
 
 A view that is changed passes the change on to its base: the base's record becomes CopySlices, and
 the view's, made anew when it is asked for, AsStridedBackward0.
@@ -21,7 +21,7 @@ LEAF = "a leaf Variable that requires grad is being used in an in-place operatio
 VIEW_OF_LEAF = (
     "a view of a leaf Variable that requires grad is being used in an in-place operation."
 )
-SHARED_PLACES = (
+SHARED_MEMORY = (
     "unsupported operation: more than one element of the written-to tensor refers to a single "
     "memory location. Please clone() the tensor before performing the operation."
 )
@@ -78,7 +78,7 @@ CAPTURED = (
 
 
 def as_view(output: Tensor, of: Tensor, creation: str = "") -> Tensor:
-    """`output`, as a view of a tensor whose memory it has; `creation` as in ViewOf, where autograd
+    """`output` as a view of a tensor whose memory it shares; `creation` as in ViewOf, if autograd
     records.
     """
     output.inference, output.level = of.inference, of.level
@@ -98,7 +98,7 @@ def as_view(output: Tensor, of: Tensor, creation: str = "") -> Tensor:
 
 
 def lacks_batch(target: Tensor, operands: Sequence[Any]) -> bool:
-    """Whether a tensor that is not of vmap's rows would be changed by one of a row; what a
+    """Whether a tensor without a vmap dimension would be changed by one that has it; what a
     transform within vmap refuses anyway is left to that.
     """
     if not in_vmap() or (MODE.transforms[-1][0] != "vmap" and target.level < len(MODE.transforms)):
@@ -109,15 +109,15 @@ def lacks_batch(target: Tensor, operands: Sequence[Any]) -> bool:
 
 
 def _is_outside(target: Tensor) -> bool:
-    """Whether a tensor is neither a row of a vmap nor made within it: here each row runs alone, and
-    would change it again.
+    """Whether a tensor comes from outside of the vmap: here vmap runs its function once for each
+    row, and each run would change the tensor again.
     """
     base = target.view.base if target.view else target
     return not {"batched", "unbatched"} & {*base.fields, *target.fields}
 
 
 def check_batched(target: Tensor, value: Any, name: str = "inplace arithmetic") -> None:
-    """Refuse to write a row's numbers into such a tensor; `name` as PyTorch calls the change."""
+    """Refuse to write batched numbers into such a tensor; `name` as PyTorch calls the operation."""
     if MODE.transforms and lacks_batch(target, [value]):
         raise error("RuntimeError", NOT_BATCHED.format(name))
 
@@ -154,7 +154,7 @@ def check_memory(target: Tensor, operands: Sequence[Any] = (), *, repeats: bool 
     it writes; or to write over what is read from it.
     """
     if not repeats and has_repeats(target):
-        raise error("RuntimeError", SHARED_PLACES)
+        raise error("RuntimeError", SHARED_MEMORY)
     if not target.data.flags.writeable:
         raise Unsupported("a change in place of a gradient whose memory may hold several elements")
     for other in operands:

@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar, overload
 
@@ -602,3 +602,23 @@ def weight_of(value: Any) -> Tensor | None:
     weights = value.fields.get("_parameters", {}) if isinstance(value, Instance) else {}
     weight = weights.get("weight")
     return weight if isinstance(weight, Tensor) else None
+
+
+# ---- cures by a single change --------------------------------------------------------------------
+
+Cure = Callable[[Case], Iterator[Proposal]]
+
+
+def renaming(*names: str, to: str) -> Cure:
+    """Another attribute, or method, on the line that raises."""
+    return lambda case: (case.renamed_to(n, to) for n in case.attributes(*names))
+
+
+def giving(call: str, name: str, value: str) -> Cure:
+    """A keyword argument of the calls of a function."""
+    return lambda case: (case.given(c, name, value) for c in case.calls(call, everywhere=True))
+
+
+def appending(end: str, *names: str) -> Cure:
+    """Something called on the first argument of calls."""
+    return lambda case: (case.appended(c.args[0], end) for c in case.calls(*names) if c.args)

@@ -7,7 +7,7 @@ from typing import Any
 from ....snippets.eager.records import inputs_first
 from ....snippets.eager.tensor import Accumulator, Tensor
 from ....snippets.python.values import Instance
-from .case import Case, Proposal, is_computed, layers_of
+from .case import Case, Proposal, giving, is_computed, layers_of
 from .nodes import calls_in, dotted, is_operation, names_in, owner, targets, value_of, within
 from .optimisers import computes
 from .text import Edit
@@ -18,6 +18,8 @@ SECOND = (
 )
 BUT_LAST = "Keep the graph in every backward pass but the last."
 IN_LOOP = "In a loop each backward pass keeps the graph for the next one."
+
+reentrant = giving("checkpoint", "use_reentrant", "False")
 
 
 def freed(case: Case) -> Iterator[Proposal]:

@@ -4,14 +4,14 @@ points without a derivative, and of single words.
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
 from ....snippets.eager.arguments import SECOND
 from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
-from .case import Case, Proposal
+from .case import Case, Proposal, appending
 from .cut_steps import SMOOTH
 from .layers import first_output
 from .nodes import (
@@ -554,29 +554,7 @@ def _quotients(case: Case) -> Iterator[Proposal]:
             yield case.replaced(quotient.right, f"({case.operand(quotient.right)} + 1e-12)")
 
 
-Cure = Callable[[Case], Iterator[Proposal]]
-
-
-def renaming(*names: str, to: str) -> Cure:
-    """Another attribute, or method, on the line that raises."""
-    return lambda case: (case.renamed_to(n, to) for n in case.attributes(*names))
-
-
-def giving(call: str, name: str, value: str) -> Cure:
-    """A keyword argument of the calls of a function."""
-    return lambda case: (case.given(c, name, value) for c in case.calls(call, everywhere=True))
-
-
-def appending(end: str, *names: str) -> Cure:
-    """Something called on the first argument of calls."""
-    return lambda case: (case.appended(c.args[0], end) for c in case.calls(*names) if c.args)
-
-
-not_contiguous = renaming("view", to="reshape")
-joined_numbers = renaming("cat", "concat", to="stack")
 boolean_mask = appending(".bool()", "masked_fill", "masked_fill_")
-reentrant = giving("checkpoint", "use_reentrant", "False")
-vmap_random = giving("vmap", "randomness", '"different"')
 
 
 def sigmoid_for_step(case: Case) -> Iterator[Proposal]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import permutations
 from math import prod
 
-from .case import Case, Proposal, weight_of
+from .case import Case, Proposal, renaming, weight_of
 from .layers import arguments_called, given_for, padded_convolutions, resized_layer
 from .losses import numbers_of_classes, weights_of_labels
 from .nodes import (
@@ -26,6 +26,9 @@ from .nodes import (
     within,
 )
 from .text import Edit
+
+not_contiguous = renaming("view", to="reshape")
+joined_numbers = renaming("cat", "concat", to="stack")
 
 
 def matrix_product(case: Case) -> Iterator[Proposal]:

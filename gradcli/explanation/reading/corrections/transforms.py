@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from math import prod
 
-from .case import Case, Proposal
+from .case import Case, Proposal, giving
 from .cut_steps import uncut
 from .functions import results_of
 from .in_place import base_of, out_of_place, written
@@ -24,6 +24,8 @@ from .nodes import (
 from .numbers import where_of_branches, where_of_expressions
 from .requiring import requiring
 from .text import Edit
+
+vmap_random = giving("vmap", "randomness", '"different"')
 
 
 def results(case: Case) -> list[ast.expr]:

@@ -169,23 +169,23 @@ class Verifier:
     def _slopes_match(self, values: dict[str, Any], grads: list[Any]) -> bool:
         """Whether gradients are slopes of the output, where it has no gradient of its own."""
         for name, grad in zip(self.names, grads):
-            for place in np.ndindex(grad.shape):
-                slope = self._slope(values, name, place, 1e-5)
-                if slope is None or abs(slope - grad[place]) > AGREES * max(1, abs(slope)):
+            for index in np.ndindex(grad.shape):
+                slope = self._slope(values, name, index, 1e-5)
+                if slope is None or abs(slope - grad[index]) > AGREES * max(1, abs(slope)):
                     return False
         return True
 
-    def _slope(self, values: dict[str, Any], name: str, place: Any, step: float) -> float | None:
+    def _slope(self, values: dict[str, Any], name: str, index: Any, step: float) -> float | None:
         """A central difference."""
-        above, below = (self._seeded_output_at(values, name, place, s) for s in (step, -step))
+        above, below = (self._seeded_output_at(values, name, index, s) for s in (step, -step))
         return None if above is None or below is None else (above - below) / (2 * step)
 
     def _seeded_output_at(
-        self, values: dict[str, Any], name: str, place: Any, step: float
+        self, values: dict[str, Any], name: str, index: Any, step: float
     ) -> float | None:
         """<seed, out> after a step in one element; None if it is not finite."""
         shifted = np.array(values[name], dtype=float)
-        shifted[place] += step
+        shifted[index] += step
         out = if_applicable(lambda: self.original.out(values | {name: shifted}))
         if out is None:
             return None
@@ -212,9 +212,9 @@ class Verifier:
         if not slopes or (not defined and limit is None):
             return True
         return all(
-            self._is_slope(name, place, float(grad[place]), defined)
+            self._is_slope(name, index, float(grad[index]), defined)
             for name, grad, b in zip(self.names, grads, before_grads)
-            for place in map(tuple, np.argwhere(~np.isfinite(b)))
+            for index in map(tuple, np.argwhere(~np.isfinite(b)))
         )
 
     def _is_vertical(self) -> bool:
@@ -223,9 +223,9 @@ class Verifier:
             return False
         infinite = float("inf")
         return any(
-            all(self._one_sided(name, place, side, True) == infinite for side in (1, -1))
+            all(self._one_sided(name, index, side, True) == infinite for side in (1, -1))
             for name, grad in zip(self.names, self.here[1])
-            for place in map(tuple, np.argwhere(~np.isfinite(grad)))
+            for index in map(tuple, np.argwhere(~np.isfinite(grad)))
         )
 
     def _near(self, distance: float) -> Any:
@@ -244,11 +244,11 @@ class Verifier:
         rows = np.asarray([a for a in around if np.all(np.isfinite(a))])
         return rows if len(rows) > 1 else None
 
-    def _is_slope(self, name: str, place: Any, grad: float, defined: bool) -> bool:
+    def _is_slope(self, name: str, index: Any, grad: float, defined: bool) -> bool:
         """Whether a number may be the derivative with respect to an element: it lies between the
         slopes to both sides.
         """
-        sides = [self._one_sided(name, place, side, defined) for side in (1, -1)]
+        sides = [self._one_sided(name, index, side, defined) for side in (1, -1)]
         slopes = [s for s in sides if s is not None and np.isfinite(s)]
         room = 10 * AGREES * max([1.0, *map(abs, slopes)])
         if not defined:
@@ -259,16 +259,16 @@ class Verifier:
         between = [*slopes, 0.0] if None in sides else slopes
         return min(between) - room <= grad <= max(between) + room
 
-    def _one_sided(self, name: str, place: Any, side: int, defined: bool) -> float | None:
+    def _one_sided(self, name: str, index: Any, side: int, defined: bool) -> float | None:
         """The slope to one side; inf where it grows as the step is made smaller."""
-        scale = max(1.0, abs(float(self.values[name][place])))
+        scale = max(1.0, abs(float(self.values[name][index])))
         steps = [1e-4 * scale, 1e-6 * scale]
-        far, near = (self._seeded_output_at(self.values, name, place, side * s) for s in steps)
+        far, near = (self._seeded_output_at(self.values, name, index, side * s) for s in steps)
         if far is None or near is None:
             return None
         if not defined:  # the limit, from two steps
             return side * (far - near) / (steps[0] - steps[1])
-        start = self._seeded_output_at(self.values, name, place, 0.0)
+        start = self._seeded_output_at(self.values, name, index, 0.0)
         if start is None:
             return None
         far, near = (far - start) / (side * steps[0]), (near - start) / (side * steps[1])
