@@ -75,11 +75,21 @@ def is_large(problem: Problem) -> bool:
     return operations(problem) > LARGE
 
 
+def before_writing(problem: Problem) -> Callable[[Callable[[], Any], Callable[[], Any]], Any]:
+    """The search, of the budget of a problem, for what is written afterwards: the writing of a
+    large program takes long itself.
+    """
+    budget = problem.limits.budget
+    return budget.search if is_large(problem) else budget.present
+
+
 def operations(problem: Problem) -> int:
     """How many nodes the graph of the output has."""
     counted, out = problem.limits.budget.operations, problem.out
     if out not in counted:
         counted[out] = len(walk([out]))
+        if counted[out] > LARGE:
+            problem.limits.budget.reserve(counted[out])
     return counted[out]
 
 
@@ -102,6 +112,7 @@ class Analysis:
     ):
         self.problem, self.dtype, self.against, self.claims = problem, dtype, against, claims
         self.allow_no_gradient = allow_no_gradient
+        operations(problem)  # before anything is searched for
         self._known: dict[Node, bool] = {}
         self.results: dict[Callable[..., Any], Any] = {}  # of functions that are `once`
         self._jacobians: dict[Node, Jacobian] = {}
@@ -223,7 +234,8 @@ class Analysis:
     def has_numbers(self, node: Node) -> bool:
         """Whether a node depends only on nodes with values."""
         values, known = self.evaluator.values, self._known
-        for n in walk([node], lambda n: () if n in known else n.inputs):
+        missing = [] if node in known else walk([node], lambda n: () if n in known else n.inputs)
+        for n in missing:
             if n not in known:
                 known[n] = n in values or (
                     n.op.name != "input" and all(known[i] for i in n.parents)

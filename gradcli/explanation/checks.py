@@ -9,7 +9,7 @@ from ..errors import if_applicable
 from ..graphs import Node, walk
 from ..language.problem import Input, Problem
 from ..lazy import np
-from .analysis import Analysis, within_budget
+from .analysis import Analysis, once, within_budget
 from .checking.finite_differences import (
     CORNER,
     NOT_FINITE,
@@ -55,6 +55,7 @@ class Check(NamedTuple):
     remark: str = ""
 
 
+@once
 def run_checks(a: Analysis) -> list[Check]:
     """Seed times Jacobian, finite differences and comparisons with frameworks, at the given values,
     or at random ones for inputs without a value.

@@ -1,6 +1,7 @@
 """Spans of syntax nodes in the text that a user typed."""
 
 import ast
+from collections.abc import Sequence
 
 from ..errors import Span
 
@@ -14,6 +15,7 @@ class Source:
         for line in text.splitlines(keepends=True):
             self._lines.append(self._lines[-1] + len(line))
         self._ascii = text.isascii()
+        self._columns: dict[int, Sequence[int]] = {}
 
     def span(self, node: ast.AST) -> Span:
         """The characters that a syntax node was read from."""
@@ -27,8 +29,18 @@ class Source:
         return self.text[span.start : span.end]
 
     def _offset(self, line: int, column: int) -> int:
-        start = self._lines[line - 1]
         if not self._ascii:  # ast counts columns in bytes of UTF-8
-            end = self._lines[line] if line < len(self._lines) else len(self.text)
-            column = len(self.text[start:end].encode()[:column].decode(errors="ignore"))
-        return start + column
+            column = self._characters_before(line)[column]
+        return self._lines[line - 1] + column
+
+    def _characters_before(self, line: int) -> Sequence[int]:
+        """For each byte of a line, how many of its characters end before it."""
+        if line not in self._columns:
+            start, end = self._lines[line - 1], self._lines[line]
+            characters = self.text[start:end]
+            counts = (k for k, c in enumerate(characters) for _ in c.encode())
+            ascii = characters.isascii()
+            self._columns[line] = (
+                range(len(characters) + 1) if ascii else [*counts, len(characters)]
+            )
+        return self._columns[line]

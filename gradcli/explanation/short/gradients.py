@@ -69,8 +69,13 @@ class Gradients:
     @property
     def taken(self) -> set[str]:
         """The names that are in use, which statements cannot have."""
-        taken = tree.taken(self.w.names.values()) | {name.text for name, _ in self.introduced}
-        return taken if self.derivation is None else taken | self.derivation.names
+        return self._named | {name.text for name, _ in self.introduced}
+
+    @cached_property
+    def _named(self) -> set[str]:
+        """The names of the program and of the derivation."""
+        names = tree.taken(self.w.names.values())
+        return names if self.derivation is None else names | self.derivation.names
 
     @cached_property
     def widest(self) -> int:
