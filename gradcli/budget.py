@@ -66,6 +66,7 @@ class Budget:
     """
 
     __slots__ = (
+        "_end",
         "_presenting",
         "_reserved",
         "_searches",
@@ -87,15 +88,17 @@ class Budget:
         the results of searches that ended early may be cached.
         """
         now, self.computed = thread_time(), 0.0
-        self._presenting = Deadline(now + max(self._seconds, PRESENTING))
-        self._searches = Deadline(self._presenting.end - PRESENTING - self._reserved)
+        self._end = now + max(self._seconds, PRESENTING)
+        self._presenting, self._searches = Deadline(self._end), Deadline(self._end)
+        self.reserve(0)
 
     def reserve(self, operations: int) -> None:
-        """End searches early enough for so many operations to be written."""
-        seconds = WRITING * operations
-        if seconds > self._reserved:
-            self._searches.end -= seconds - self._reserved
-            self._reserved = seconds
+        """End searches early enough for so many operations to be written, and what is presented for
+        what is written besides.
+        """
+        self._reserved = max(self._reserved, WRITING * operations)
+        self._presenting.end = self._end - max(self._reserved / 2 - PRESENTING, 0)
+        self._searches.end = self._end - PRESENTING - self._reserved
 
     def search(self, compute: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
         """The result of `compute`, or of `otherwise` if the budget is spent first. A nested search

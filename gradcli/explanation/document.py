@@ -10,10 +10,9 @@ from ..errors import GradcliError, did_you_mean
 from ..graphs import walk
 from ..language.problem import Input
 from .analysis import Analysis
-from .blocks import Document, Prose, Section, words
+from .blocks import Document, Section
 from .choices import ON_REQUEST, SECTIONS, Choices
 from .formulas.wording import Wording, wording_of
-from .phrases import sentence
 from .question import with_question
 
 if TYPE_CHECKING:
@@ -114,8 +113,7 @@ def _left_out(name: str, a: Analysis) -> list[Section]:
 
     if name == "notes":
         return [outcome.notes(out_of_time(a.problem))]
-    text = "left out, as it takes longer (--limit seconds=N)"
-    return [Section(name, words(sentence(name)), (), (Prose(words(text)),))]
+    return [outcome.left_out(name)]
 
 
 def _of_input(name: str, a: Analysis, w: Wording, x: Input, c: Choices) -> Section:

@@ -11,6 +11,7 @@ from copy import copy
 from itertools import chain, count, islice
 from typing import Any, NamedTuple, cast
 
+from ...budget import tick
 from ...errors import EXPRESSION, GradcliError
 from ...graphs import Node
 from ...language.problem import Problem
@@ -138,6 +139,7 @@ class _Naming:
         places = self.program.needed
         last = {name: k for k in places for name in self.program.statements[k].names}
         for k in places:
+            tick()
             s, values, self.place = self.program.statements[k], self.p.statement_values[k], k
             if any(isinstance(n, Node) for n in values):
                 self._assigned(s, values, {n for n in s.names if last[n] == k}, k == places[-1])

@@ -42,7 +42,12 @@ class Gradients:
     @cached_property
     def _derived(self) -> Derivation | None:
         p = self.problem
-        return derivation(self.a) if p.before is None and p.statement_values else None
+        if p.before is not None or not p.statement_values:
+            return None
+        result: Derivation | None = p.limits.budget.present(
+            lambda: derivation(self.a), lambda: None
+        )
+        return result
 
     def _is_shorter(self, derived: Derivation) -> bool:
         operations = [n for n in walk([self.problem.out]) if n.op.family != "leaf"]
