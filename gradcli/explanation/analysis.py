@@ -75,6 +75,12 @@ def is_large(problem: Problem) -> bool:
     return operations(problem) > LARGE
 
 
+def reserve_writing(problem: Problem) -> None:
+    """End searches in time for all operations of a large program to be written."""
+    if is_large(problem):
+        problem.limits.budget.reserve(operations(problem))
+
+
 def before_writing(problem: Problem) -> Callable[[Callable[[], Any], Callable[[], Any]], Any]:
     """The search, of the budget of a problem, for what is written afterwards: the writing of a
     large program takes long itself.
@@ -88,8 +94,6 @@ def operations(problem: Problem) -> int:
     counted, out = problem.limits.budget.operations, problem.out
     if out not in counted:
         counted[out] = len(walk([out]))
-        if counted[out] > LARGE:
-            problem.limits.budget.reserve(counted[out])
     return counted[out]
 
 
@@ -112,7 +116,6 @@ class Analysis:
     ):
         self.problem, self.dtype, self.against, self.claims = problem, dtype, against, claims
         self.allow_no_gradient = allow_no_gradient
-        operations(problem)  # before anything is searched for
         self._known: dict[Node, bool] = {}
         self.results: dict[Callable[..., Any], Any] = {}  # of functions that are `once`
         self._jacobians: dict[Node, Jacobian] = {}

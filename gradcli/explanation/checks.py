@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from ..backends.numeric import Evaluator
 from ..errors import if_applicable
+from ..frameworks import version
 from ..graphs import Node, walk
 from ..language.problem import Input, Problem
 from ..lazy import np
@@ -62,7 +63,8 @@ def run_checks(a: Analysis) -> list[Check]:
     """
     at = _sampled(a)
     if isinstance(at, str):
-        return [Check(name, remark=at) for name in (ROWS, DIFFERENCES)]
+        names = (ROWS, DIFFERENCES, *map(version, a.against))
+        return [Check(name, remark=at) for name in names]
     comparisons = [_against(a, at, name) for name in a.against]
     return [_seed_times_jacobian(a, at), _finite_differences(a, at), *comparisons]
 
@@ -346,7 +348,7 @@ def _against(a: Analysis, at: Sample, framework: str) -> Check:
     """Compare value and gradients with those that a framework computes at the same values."""
     from .. import frameworks
 
-    name, p = frameworks.version(framework), a.problem
+    name, p = version(framework), a.problem
     pairs = list(_differentiated(a))
     out, earlier = p.orders[0].out, [q.seed.value or q.seed.node for q in p.orders[:-1]]
     used = set(walk([out, *earlier]))

@@ -9,7 +9,7 @@ from ..backends.numeric import array_bytes
 from ..errors import GradcliError, did_you_mean
 from ..graphs import walk
 from ..language.problem import Input
-from .analysis import Analysis
+from .analysis import Analysis, reserve_writing
 from .blocks import Document, Section
 from .choices import ON_REQUEST, SECTIONS, Choices
 from .formulas.wording import Wording, wording_of
@@ -50,6 +50,8 @@ def _check_memory(a: Analysis) -> None:
 def document(a: Analysis, choices: Choices) -> Document:
     """The explanation of a problem."""
     _check_memory(a)
+    if not choices.show:
+        reserve_writing(a.problem)
     if not choices.show and not choices.full and a.problem.as_written:
         from .short.document import document as short
 
@@ -199,6 +201,7 @@ def jvp_document(j: "Jvp", choices: Choices) -> Document:
     from .notes import jvp_notes
     from .sections import jvp, outcome
 
+    reserve_writing(j.p)
     jacobians = _jacobians(j, choices)
     note_list = [*jvp_notes(j), *_of_their_own(len(jacobians), len(j.p.tangents))]
     sections = [
