@@ -235,14 +235,14 @@ def keeps_meaning(before: Reading, after: Reading, reprints: bool) -> bool:
 def reached(reading: Reading) -> set[str]:
     """What the leaves are called that the backward passes of a program reach."""
     ways = reading.backwards
-    return {w.paths.get(leaf) or w.names.get(leaf, "") for w in ways for leaf in w.leaves}
+    return {w.paths.get(leaf) or w.called.get(leaf, "") for w in ways for leaf in w.leaves}
 
 
 def loss_is_leaf(way: Backward, source: str) -> bool:
     """Whether a backward reaches nothing but where it starts, and nobody asks for that gradient."""
     if not all(leaf in way.outputs for leaf in way.leaves):
         return False
-    return not any(f"{way.names.get(leaf, '')}.grad" in source for leaf in way.leaves)
+    return not any(f"{way.called.get(leaf, '')}.grad" in source for leaf in way.leaves)
 
 
 def same_output(before: str, after: str) -> bool:
