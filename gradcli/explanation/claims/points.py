@@ -21,7 +21,7 @@ from ...language.arguments.assumptions import with_properties
 from ...language.generic_sizes import decided_by_values, with_values
 from ...language.problem import Input, Problem
 from ...lazy import np
-from ..analysis import Analysis, is_large
+from ..analysis import Analysis, before_writing, is_large
 from ..checking.finite_differences import (
     is_symmetric,
     is_well_conditioned,
@@ -162,7 +162,8 @@ def points(problems: Sequence[Problem], names: Sequence[str]) -> Points:
     """Points at which the gradients of `names` are finite, for each of `problems`, which are one
     program at several sizes.
 
-    The first point has numbers of few digits. Raises GradcliError if there are no points.
+    The first point has numbers of few digits. Points are searched for within the budget. Raises
+    GradcliError if there are no points.
     """
     first = problems[0]
     if sum(n.numel for n in walk([first.out])) > ELEMENTS:
@@ -171,17 +172,21 @@ def points(problems: Sequence[Problem], names: Sequence[str]) -> Points:
     rng = np.random.default_rng(0)
     count = 0 if is_large(first) else POINTS - 1
     further = [*problems[1:], first] if len(problems) > 1 else [first] * count
-    random_points = [
-        _random_point(first, names, rng, short=True),
-        *(_random_point(p, names, rng) for p in further),
-    ]
+    search = before_writing(first)
+
+    def at_random(p: Problem, short: bool = False) -> Point | None:
+        result: Point | None = search(lambda: _random_point(p, names, rng, short), lambda: None)
+        return result
+
+    random_points = [at_random(first, short=True), *map(at_random, further)]
     if len(problems) > 1 and None in random_points:
         random_points += _elsewhere(problems, names, rng, random_points.count(None))
     given_point = None if kinks_met(Analysis(first)) else _given_point(first, names)
     tried = [p for p in (random_points[0], given_point, *random_points[1:]) if p is not None]
     if not tried:
         message = "no numbers were found at which the gradients are finite and more than rounding"
-        raise GradcliError("needs-value", message, hint="give values with -v")
+        more = ", or more time with --limit seconds=N" * first.limits.budget.spent
+        raise GradcliError("needs-value", message, hint=f"give values with -v{more}")
     return Points(tried, len({tuple(p.shapes.values()) for p in tried}) > 1)
 
 
