@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 
 EVERY = 16  # ticks between two readings of the clock
 PRESENTING = 0.4  # the last of the seconds, in which results are laid out and nothing is searched
+WRITING = 1e-4  # seconds in which what is shown of one operation is put together
 
 
 class OutOfTime(Exception):
@@ -57,18 +58,29 @@ class Deadline:
 
 
 class Budget:
-    """The CPU seconds of one request, of which searches have all but the last few tenths; they are
-    counted from `renew`, and other computations use them up too. `spent`: whether a search was ever
+    """The CPU seconds of one request, of which searches have all but the last few tenths, and fewer
+    where many operations are written, which nothing ends; they are counted from `renew`, and other
+    computations use them up too. `spent`: whether a search was ever
     cut short; `computed`: seconds in which large values were computed, outside of searches;
     `operations`: cached node counts of outputs.
     """
 
-    __slots__ = ("_presenting", "_searches", "_seconds", "computed", "operations", "spent")
+    __slots__ = (
+        "_end",
+        "_presenting",
+        "_reserved",
+        "_searches",
+        "_seconds",
+        "computed",
+        "operations",
+        "spent",
+    )
 
     operations: dict[Any, int]
 
     def __init__(self, seconds: float):
         self._seconds, self.spent, self.operations = seconds, False, {}
+        self._reserved = 0.0
         self.renew()
 
     def renew(self) -> None:
@@ -76,8 +88,17 @@ class Budget:
         the results of searches that ended early may be cached.
         """
         now, self.computed = thread_time(), 0.0
-        self._presenting = Deadline(now + max(self._seconds, PRESENTING))
-        self._searches = Deadline(self._presenting.end - PRESENTING)
+        self._end = now + max(self._seconds, PRESENTING)
+        self._presenting, self._searches = Deadline(self._end), Deadline(self._end)
+        self.reserve(0)
+
+    def reserve(self, operations: int) -> None:
+        """End searches early enough for so many operations to be written, and what is presented for
+        what is written besides.
+        """
+        self._reserved = max(self._reserved, WRITING * operations)
+        self._presenting.end = self._end - max(self._reserved / 2 - PRESENTING, 0)
+        self._searches.end = self._end - PRESENTING - self._reserved
 
     def search(self, compute: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
         """The result of `compute`, or of `otherwise` if the budget is spent first. A nested search

@@ -6,7 +6,7 @@ from .errors import GradcliError, Span
 DEFAULTS = {
     "length": 4_000_000,  # characters of an expression, a value or a file
     "nesting": 100,  # brackets within brackets, calls within calls
-    "operations": 400_000,  # nodes of the graph
+    "operations": 16_000,  # nodes of the graph
     "elements": 20_000_000,  # elements of one tensor
     "digits": 1_000,  # digits of an integer that is written out or computed from literals
     "seconds": 2,  # of CPU time, in the last of which nothing more is searched for

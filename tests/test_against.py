@@ -28,6 +28,7 @@ AGREEING = [
     "logsumexp(x, 1) * x.norm()",
     "conv1d(x, tensor([[[1.0, -1.0], [0.5, 2.0]]]), padding=1)",
     "cat((x[:, [0, 0]], x.gather(1, tensor([[1], [2]]))), 1).clamp(min=0)",
+    "; ".join(["h = x", *["h = tanh(h) * x + h / 2"] * 40]),  # written out, h stands 2 ** 40 times
 ]
 
 

@@ -45,6 +45,7 @@ MANY = [f"x{k}" for k in range(300)]
 NESTED = "; ".join(
     ["a0 = x; a1 = tanh(x)", *(f"a{k} = tanh(a{k - 1})*a{k - 1} + a{k - 2}" for k in range(2, 40))]
 )
+LONGER = "; ".join(["a0 = x", *(f"a{k} = tanh(a{k - 1})*x + a{k - 1}" for k in range(1, 4000))])
 SINES = "; ".join(["a0 = x", *(f"a{k} = sin(a{k - 1})" for k in range(1, 3000))])
 
 ONE = ["-v", "x=1.0"]
@@ -85,6 +86,13 @@ LARGE = {
     "statements": ["; ".join(["a = x", *["a = sin(a)*x"] * 4_000]), "-v", "x=[1,2,3]"],
     "names": ["formula", NAMED, "-v", "x=[1,2]"],
     "names as code": ["code", "; ".join(NAMED.split("; ")[:500]), "-v", "x=[1,2]"],
+    "names as data": [LONGER, "-s", "x=3", "-f", "json"],
+    "names differentiated twice": [LONGER, "-v", "x=[1,2,3]", "--order", "2", "-w", "x"],
+    "names forward": ["jvp", LONGER, "-v", "x=[1,2,3]", "--full"],
+    "a claim on what overflows": [
+        *("check", "; ".join(["a = x", *["a = cat([a[1:], a[:1]]) * 3"] * 2_000])),
+        *("-s", "x=3", "--claim", "x = x*2"),
+    ],
     "a claim on names": ["check", NAMED, "-v", "x=[1,2]", "--claim", "x = x*2"],
     "nested functions": ["hessian", NESTED],
     "products as code": ["code", " @ ".join(MANY[:70])],
@@ -160,6 +168,41 @@ def test_what_is_no_search_uses_up_the_seconds_too(monkeypatch):
     assert budget.present(compute, lambda: "less") == "all"
     now[0] = 5.1
     assert budget.present(compute, lambda: "less") == "less"
+
+
+def test_searches_end_in_time_to_write_a_long_program(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("gradcli.budget.thread_time", lambda: now[0])
+    monkeypatch.setattr("gradcli.budget.perf_counter", lambda: now[0])
+
+    def at(seconds, within):
+        now[0] = seconds
+        return within(lambda: [tick() for _ in range(100)] and "all", lambda: "less")
+
+    budget = Budget(2)
+    budget.reserve(10_000)  # operations, which take a second
+    assert at(0.5, budget.search) == "all"
+    assert at(0.7, budget.search) == "less"
+    assert at(1.8, budget.present) == "all"
+    assert at(1.95, budget.present) == "less"
+
+
+def test_checks_are_made_once(monkeypatch):
+    """For the document, and for the other keys of the JSON."""
+    made = []
+    sample = checks.Sample
+    monkeypatch.setattr(checks, "Sample", lambda a: made.append(a) or sample(a))
+    explain("sin(x) * x", shapes={"x": (3,)}).to("json")
+    assert len(made) == 1
+
+
+def test_a_derivative_has_a_limit_of_operations_too():
+    command = "sin(x) * x", "-s", "x=3", "--order", "2", "--limit"
+    assert gradcli(*command, "operations=99").status == 0
+    refused = gradcli(*command, "operations=2")
+    assert refused.status == 2
+    assert "order 2 has too many operations" in refused.err
+    assert "--limit operations=N" in refused.err
 
 
 def test_a_hessian_of_many_inputs_shows_its_first_blocks():
@@ -584,3 +627,17 @@ def test_all_backward_passes_of_a_text_share_one_budget(monkeypatch):
     )
     page.document()
     assert budgets == [page.limits, page.limits]
+
+
+def test_the_trace_of_what_is_not_finite_has_the_budget_of_the_text(monkeypatch):
+    budgets = []
+    pose_it = steps.pose
+    monkeypatch.setattr(
+        steps, "pose", lambda *a, **b: budgets.append(b["limits"]) or pose_it(*a, **b)
+    )
+    (page,) = answer(
+        "import torch\nx = torch.zeros(2, requires_grad=True)\ntorch.sqrt(x).sum().backward()"
+    )
+    assert [f.kind for f in page.findings] == ["not-finite"]
+    assert budgets == [page.limits]
+    assert budgets[0] is page.limits

@@ -112,7 +112,9 @@ class Evaluator:
 
     def __call__(self, *roots: Node) -> list[Any]:
         """The arrays of `roots`, in their order."""
-        self.run(Schedule(self.missing(roots), self.kernels))
+        missing = self.missing(roots)
+        if missing:
+            self.run(Schedule(missing, self.kernels))
         return [np.asarray(self.values[root]) for root in roots]
 
     def missing(self, roots: Iterable[Node]) -> list[Node]:

@@ -74,6 +74,20 @@ def is_large(problem: Problem) -> bool:
     return operations(problem) > LARGE
 
 
+def reserve_writing(problem: Problem) -> None:
+    """End searches in time for all operations of a large program to be written."""
+    if is_large(problem):
+        problem.limits.budget.reserve(operations(problem))
+
+
+def before_writing(problem: Problem) -> Callable[[Callable[[], Any], Callable[[], Any]], Any]:
+    """The search, of the budget of a problem, for what is written afterwards: the writing of a
+    large program takes long itself.
+    """
+    budget = problem.limits.budget
+    return budget.search if is_large(problem) else budget.present
+
+
 def operations(problem: Problem) -> int:
     """How many nodes the graph of the output has."""
     counted, out = problem.limits.budget.operations, problem.out
@@ -222,7 +236,8 @@ class Analysis:
     def has_numbers(self, node: Node) -> bool:
         """Whether a node depends only on nodes with values."""
         values, known = self.evaluator.values, self._known
-        for n in walk([node], lambda n: () if n in known else n.inputs):
+        missing = [] if node in known else walk([node], lambda n: () if n in known else n.inputs)
+        for n in missing:
             if n not in known:
                 known[n] = n in values or (
                     n.op.name != "input" and all(known[i] for i in n.parents)

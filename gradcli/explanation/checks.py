@@ -6,10 +6,11 @@ from typing import Any, NamedTuple
 
 from ..backends.numeric import Evaluator
 from ..errors import if_applicable
+from ..frameworks import version
 from ..graphs import Node, walk
 from ..language.problem import Input, Problem
 from ..lazy import np
-from .analysis import Analysis, within_budget
+from .analysis import Analysis, once, within_budget
 from .checking.finite_differences import (
     CORNER,
     NOT_FINITE,
@@ -55,13 +56,15 @@ class Check(NamedTuple):
     remark: str = ""
 
 
+@once
 def run_checks(a: Analysis) -> list[Check]:
     """Seed times Jacobian, finite differences and comparisons with frameworks, at the given values,
     or at random ones for inputs without a value.
     """
     at = _sampled(a)
     if isinstance(at, str):
-        return [Check(name, remark=at) for name in (ROWS, DIFFERENCES)]
+        names = (ROWS, DIFFERENCES, *map(version, a.against))
+        return [Check(name, remark=at) for name in names]
     comparisons = [_against(a, at, name) for name in a.against]
     return [_seed_times_jacobian(a, at), _finite_differences(a, at), *comparisons]
 
@@ -345,7 +348,7 @@ def _against(a: Analysis, at: Sample, framework: str) -> Check:
     """Compare value and gradients with those that a framework computes at the same values."""
     from .. import frameworks
 
-    name, p = frameworks.version(framework), a.problem
+    name, p = version(framework), a.problem
     pairs = list(_differentiated(a))
     out, earlier = p.orders[0].out, [q.seed.value or q.seed.node for q in p.orders[:-1]]
     used = set(walk([out, *earlier]))

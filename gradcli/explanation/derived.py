@@ -13,9 +13,12 @@ from ..language.arguments.seeds import Seed, implied, mismatch, torch_size
 from ..language.arguments.values import Reader
 from ..language.posing import pose
 from ..language.problem import Input, Problem, Tangent
-from .analysis import Analysis
+from ..limits import hint
+from .analysis import Analysis, operations
 from .zero_second_derivative import with_seed_given
 
+WITHOUT_TEXT = 1.5  # times as many operations may a derivative have, which no text is read for
+SLOW = "a lower --order is faster; --limit seconds=N gives more time"
 NO_TANGENT = "tangents are for floating-point inputs"
 
 
@@ -38,17 +41,19 @@ def each_of_order(a: Analysis, order: int, seeds: Sequence[Any], reader: Reader)
         result = [_of_order(a, x, order, seeds, reader) for x in a.problem.wrt]
         return result, [one for one in result if one.gradient(one.problem.wrt[0]) is None]
 
-    result, without = a.problem.limits.budget.search(compute, lambda: _refuse_order(a, order))
+    def refuse() -> NoReturn:
+        _refuse_order(a.problem, order, SLOW)
+
+    result, without = a.problem.limits.budget.present(compute, refuse)
     if len(without) == len(result):
         without[0].refuse(without[0].problem.wrt)
     return result
 
 
-def _refuse_order(a: Analysis, order: int) -> NoReturn:
-    """Raise the error that the graph of this order cannot be built within the budget."""
+def _refuse_order(p: Problem, order: int, hint: str) -> NoReturn:
+    """Raise the error that the graph of this order exceeds a limit."""
     message = f"a derivative of order {order} has too many operations to be made here"
-    hint = "a lower --order is faster; --limit seconds=N gives more time"
-    raise GradcliError("limit", message, span=a.problem.program.span, hint=hint)
+    raise GradcliError("limit", message, span=p.program.span, hint=hint)
 
 
 def _of_order(a: Analysis, x: Input, order: int, seeds: Sequence[Any], reader: Reader) -> Analysis:
@@ -75,7 +80,7 @@ def of_gradient(p: Problem, x: Input, grad: Node, seed: str, wrt: list[Input]) -
     if p.before is None and p.out.op.name != "input":
         named.setdefault(p.out_name, p.out)
     node = OPS["input"](name=_free(p, seed), shape=out.shape, is_direction=True)
-    return p._replace(
+    result = p._replace(
         inputs=inputs,
         out=out,
         out_name=gradient_name(x.name, p.order),
@@ -84,6 +89,9 @@ def of_gradient(p: Problem, x: Input, grad: Node, seed: str, wrt: list[Input]) -
         wrt=wrt,
         before=p._replace(wrt=[x]),
     )
+    if operations(result) > WITHOUT_TEXT * p.limits.sizes["operations"]:
+        _refuse_order(p, result.order, hint("operations"))
+    return result
 
 
 def _seeded(p: Problem, direction: Direction | None, reader: Reader) -> Problem:

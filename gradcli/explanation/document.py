@@ -9,11 +9,10 @@ from ..backends.numeric import array_bytes
 from ..errors import GradcliError, did_you_mean
 from ..graphs import walk
 from ..language.problem import Input
-from .analysis import Analysis
-from .blocks import Document, Prose, Section, words
+from .analysis import Analysis, reserve_writing
+from .blocks import Document, Section
 from .choices import ON_REQUEST, SECTIONS, Choices
 from .formulas.wording import Wording, wording_of
-from .phrases import sentence
 from .question import with_question
 
 if TYPE_CHECKING:
@@ -51,6 +50,8 @@ def _check_memory(a: Analysis) -> None:
 def document(a: Analysis, choices: Choices) -> Document:
     """The explanation of a problem."""
     _check_memory(a)
+    if not choices.show:
+        reserve_writing(a.problem)
     if not choices.show and not choices.full and a.problem.as_written:
         from .short.document import document as short
 
@@ -114,8 +115,7 @@ def _left_out(name: str, a: Analysis) -> list[Section]:
 
     if name == "notes":
         return [outcome.notes(out_of_time(a.problem))]
-    text = "left out, as it takes longer (--limit seconds=N)"
-    return [Section(name, words(sentence(name)), (), (Prose(words(text)),))]
+    return [outcome.left_out(name)]
 
 
 def _of_input(name: str, a: Analysis, w: Wording, x: Input, c: Choices) -> Section:
@@ -201,6 +201,7 @@ def jvp_document(j: "Jvp", choices: Choices) -> Document:
     from .notes import jvp_notes
     from .sections import jvp, outcome
 
+    reserve_writing(j.p)
     jacobians = _jacobians(j, choices)
     note_list = [*jvp_notes(j), *_of_their_own(len(jacobians), len(j.problem.tangents))]
     sections = [

@@ -17,7 +17,7 @@ from ..language.wrt import NOT_FLOATING, NOT_SCALAR
 from ..lazy import np
 from ..notation import tree
 from ..notation.jacobians.structure import Structure
-from .analysis import Analysis, is_large, operations, within_budget
+from .analysis import Analysis, is_large, once, operations, within_budget
 from .blocks import text_of
 from .checking.rounding import LONGER, rounded
 from .formulas.contradictions import (
@@ -114,15 +114,14 @@ def out_of_time(problem: Problem) -> list[tuple[str, str]]:
 
 def about_the_problem(a: Analysis, w: Wording) -> list[tuple[str, str]]:
     """All notes except those on the formulas of gradients."""
-    refused = not_differentiated(a)
     return [
         *a.problem.notes,
         *_seed_notes(a),
         *_integers(a),
         *unused(a),
-        *refused,
+        *not_differentiated(a),
         *_kinks(a, w),
-        *_not_finite(a, bool(refused)),
+        *_not_finite(a),
         *_rounding(a, w),
         *_sums(a),
         *broadcast_losses(a.problem),
@@ -357,11 +356,12 @@ def _first(texts: list[str], what: str) -> str:
     return f"{', '.join(texts[:3])} and {more} more {what}{'s' * (more > 1)}"
 
 
-def _not_finite(a: Analysis, refused: bool) -> list[tuple[str, str]]:
+@once
+def _not_finite(a: Analysis) -> list[tuple[str, str]]:
     """Notes on gradients with nan or infinity, and whether PyTorch's have them too, unless PyTorch
-    has `refused` to differentiate.
+    refuses to differentiate.
     """
-    notes, same = [], "" if refused else _in_pytorch(a)
+    notes, same = [], "" if not_differentiated(a) else _in_pytorch(a)
     for x in a.problem.wrt:
         value = a.grad_value(x)
         if value is not None and not _finite(value):

@@ -220,15 +220,17 @@ def _inner(part: Any) -> Iterator[Any]:
 
 def _tensors(part: Any, path: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], Any]]:
     """The arrays in nested data, with their paths."""
-    if isinstance(part, dict):
+    if isinstance(part, np.ndarray):
+        if part.size > FEW:
+            yield path, part
+    elif isinstance(part, dict):
         for key, value in part.items():
-            yield from _tensors(value, (*path, key))
-    elif isinstance(part, list | tuple):
+            if isinstance(value, dict | list | tuple | np.ndarray):
+                yield from _tensors(value, (*path, key))
+    else:
         for k, value in enumerate(part):
             if isinstance(value, dict):
                 yield from _tensors(value, (*path, k))
-    elif isinstance(part, np.ndarray) and part.size > FEW:
-        yield path, part
 
 
 def _equal(one: Any, other: Any) -> bool:

@@ -8,7 +8,9 @@ import torch.nn.functional as F
 
 from ..graphs import Node
 from ..lazy import np
-from ..notation.code.torch_code import expression
+from ..notation import tree
+from ..notation.code.statements import Names, Statements
+from ..notation.code.torch_code import TorchWriter
 from ..notation.tree import Name
 from . import Answer, Unsaid
 
@@ -27,9 +29,9 @@ def answer(
     torch.set_default_dtype(torch.float64)
     try:
         inputs = [tensors[n] for n in wrt]
-        result = eval(expression(out, names), scope)
+        result = _value(out, names, scope)
         for node in earlier:
-            sent = torch.as_tensor(eval(expression(node, names), scope))
+            sent = torch.as_tensor(_value(node, names, scope))
             (result,) = torch.autograd.grad(result, inputs, sent, create_graph=True)
         grads = torch.autograd.grad(result, inputs, torch.as_tensor(seed), allow_unused=True)
     except (RuntimeError, NotImplementedError, TypeError, AttributeError) as error:
@@ -39,3 +41,12 @@ def answer(
     return Answer(
         result.detach().numpy(), {n: None if g is None else g.numpy() for n, g in zip(wrt, grads)}
     )
+
+
+def _value(node: Node, names: Mapping[Node, Name], scope: Mapping[str, Any]) -> Any:
+    """The value of a node, computed statement by statement: what is used twice is computed once."""
+    written = Statements(TorchWriter(names), [node], {}, Names(scope))
+    values = dict(scope)
+    for line in written.lines:
+        values[line.name] = eval(line.text, values)
+    return eval(tree.text(written.formulas[0]), values)

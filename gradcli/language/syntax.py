@@ -1,6 +1,7 @@
 """Python's syntax trees: the places of nodes in a text, queries, and nodes that replace others."""
 
 import ast
+from collections.abc import Sequence
 from copy import deepcopy
 from typing import TypeVar
 
@@ -134,6 +135,7 @@ class Source:
         for line in text.splitlines(keepends=True):
             self._lines.append(self._lines[-1] + len(line))
         self._ascii = text.isascii()
+        self._columns: dict[int, Sequence[int]] = {}
 
     def span(self, node: ast.AST) -> Span:
         """The characters that a syntax node was read from."""
@@ -147,8 +149,16 @@ class Source:
         return self.text[span.start : span.end]
 
     def _offset(self, line: int, column: int) -> int:
-        start = self._lines[line - 1]
         if not self._ascii:  # ast counts columns in bytes of UTF-8
-            end = self._lines[line] if line < len(self._lines) else len(self.text)
-            column = len(self.text[start:end].encode()[:column].decode(errors="ignore"))
-        return start + column
+            column = self._characters_before(line)[column]
+        return self._lines[line - 1] + column
+
+    def _characters_before(self, line: int) -> Sequence[int]:
+        """For each byte of a line, how many of its characters end before it."""
+        if line not in self._columns:
+            characters = self.text[self._lines[line - 1] : self._lines[line]]
+            counts = (k for k, c in enumerate(characters) for _ in c.encode())
+            self._columns[line] = (
+                range(len(characters) + 1) if characters.isascii() else [*counts, len(characters)]
+            )
+        return self._columns[line]

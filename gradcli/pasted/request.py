@@ -185,7 +185,7 @@ class _Request:
             return
         if any(t in back.paths or back.bound.get(n) is t for n, t in leaves):
             return
-        lost = next((n for _, t in leaves if (n := back.names.get(t)) in back.bound), None)
+        lost = next((n for _, t in leaves if (n := back.called.get(t)) in back.bound), None)
         computed = (n for n, t in back.bound.items() if t.record is not None)
         name = lost or next(computed, problem.wrt[0])
         if lost:

@@ -1,6 +1,10 @@
 """What is seen of a program while it runs: names, prints, and each backward pass."""
 
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from ..lazy import np
@@ -20,8 +24,8 @@ class Backward(NamedTuple):
     """One backward pass: where it stands, from what, with which seeds, to which leaves.
 
     `before` has for each leaf its gradient before, as an array or None; `values` the numbers of
-    leaves and outputs then; `names` what tensors were called, `bound` which of them a name stands
-    for; `results` the gradients, by tensor, after it.
+    leaves and outputs then; `called` what tensors were called; `results` the gradients, by tensor,
+    after it.
     """
 
     line: int
@@ -32,8 +36,7 @@ class Backward(NamedTuple):
     leaves: list[Tensor]
     before: dict[Tensor, Any]
     values: dict[Tensor, Any]
-    names: dict[Tensor, str]
-    bound: dict[str, Tensor]
+    called: "Names"
     paths: dict[Tensor, str]  # of parameters: "net.weight"
     results: dict[Tensor, Any]
     outcome: list[bool]
@@ -43,11 +46,21 @@ class Backward(NamedTuple):
         """Whether it came to its end, and did not raise."""
         return bool(self.outcome)
 
+    @property
+    def names(self) -> dict[Tensor, str]:
+        """The names of all tensors, in the order in which they got them."""
+        return self.called.names
+
+    @property
+    def bound(self) -> dict[str, Tensor]:
+        """The tensor that each name stands for."""
+        return self.called.bound
+
     def data(self) -> dict[str, Any]:
         """The keys of the JSON."""
         return {
             "line": self.line,
-            "output": [self.names.get(t) for t in self.outputs],
+            "output": [self.called.get(t) for t in self.outputs],
             "seed": [t.data.tolist() for t in self.seeds],
         }
 
@@ -57,6 +70,9 @@ class Trace:
 
     def __init__(self) -> None:
         self.assignments: list[Assignment] = []
+        # the numbers of assignments: of a tensor to names, and of a name to tensors
+        self.by_tensor: defaultdict[Tensor, list[tuple[int, str]]] = defaultdict(list)
+        self.by_name: defaultdict[str, list[tuple[int, Tensor]]] = defaultdict(list)
         self.prints: list[tuple[int, str]] = []
         self.answers: list[tuple[int, str]] = []  # of a session, to all but its last expression
         self.backwards: list[Backward] = []
@@ -72,6 +88,10 @@ class Trace:
         if isinstance(value, Instance) and "_parameters" in value.fields:
             self.modules[name] = value
         if isinstance(value, Tensor) and name != "_":
+            number, given = len(self.assignments), self.by_tensor[value]
+            if not given or given[-1][1] != name:
+                given.append((number, name))
+            self.by_name[name].append((number, value))
             self.assignments.append(Assignment(name, value, line))
 
     def printed(self, line: int, text: str) -> None:
@@ -83,21 +103,9 @@ class Trace:
         self.answers.append((line, text))
 
     @property
-    def bound(self) -> dict[str, Tensor]:
-        """The tensor that each name stands for."""
-        return {a.name: a.tensor for a in self.assignments}
-
-    @property
-    def names(self) -> dict[Tensor, str]:
-        """A name for each tensor, in the order in which they got it: the first that still stands
-        for it, or else the last that did.
-        """
-        bound, result = self.bound, dict[Tensor, str]()
-        for a in self.assignments:
-            if bound.get(result.get(a.tensor, "")) is not a.tensor:
-                result.pop(a.tensor, None)
-                result[a.tensor] = a.name
-        return result
+    def called(self) -> "Names":
+        """The names of the tensors, as everything stands now."""
+        return Names(self, len(self.assignments))
 
     @property
     def paths(self) -> dict[Tensor, str]:
@@ -154,12 +162,53 @@ class Trace:
             leaves,
             {x: None if x.grad is None else x.grad.data.copy() for x in leaves},
             {x: x.data.copy() for x in (*leaves, *outputs)},
-            self.names,
-            self.bound,
+            self.called,
             self.paths,
             {},
             [],
         )
+
+
+class Names:
+    """The names of tensors after the first `count` assignments: the first that still stands for a
+    tensor, or else the last that did.
+    """
+
+    def __init__(self, trace: Trace, count: int):
+        self._trace, self._count = trace, count
+
+    def get(self, tensor: Tensor, otherwise: Any = None) -> Any:
+        """The name of a tensor."""
+        given = self._given(tensor)
+        return given[1] if given else otherwise
+
+    @cached_property
+    def names(self) -> dict[Tensor, str]:
+        """The names of all tensors, in the order in which they got them."""
+        given = {tensor: self._given(tensor) for tensor in self._trace.by_tensor}
+        named = sorted(((*g, t) for t, g in given.items() if g), key=itemgetter(0))
+        return {tensor: name for _, name, tensor in named}
+
+    @cached_property
+    def bound(self) -> dict[str, Tensor]:
+        """The tensor that each name stands for."""
+        given = ((name, first[0]) for name, (first, *_) in self._trace.by_name.items())
+        return {name: self._stands_for(name) for name, k in given if k < self._count}
+
+    def tensors(self, name: str) -> list[Tensor]:
+        """The tensors of a name, in the order in which they got it."""
+        given = dict.fromkeys(t for k, t in self._trace.by_name.get(name, ()) if k < self._count)
+        return [tensor for tensor in given if self.get(tensor) == name]
+
+    def _given(self, tensor: Tensor) -> tuple[int, str] | None:
+        """The assignment that named a tensor, by its number, and the name."""
+        given = [g for g in self._trace.by_tensor.get(tensor, ()) if g[0] < self._count]
+        standing = (g for g in given if self._stands_for(g[1]) is tensor)
+        return next(standing, given[-1] if given else None)
+
+    def _stands_for(self, name: str) -> Tensor:
+        given = self._trace.by_name[name]
+        return given[bisect_left(given, self._count, key=itemgetter(0)) - 1][1]
 
 
 def parameters_of(module: Instance, path: str) -> Iterator[tuple[str, Tensor]]:

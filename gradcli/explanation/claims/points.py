@@ -12,7 +12,7 @@ from itertools import islice, product
 from typing import Any, NamedTuple
 
 from ...autodiff.reverse import backward
-from ...backends.numeric import Evaluator
+from ...backends.numeric import Evaluator, Schedule, sources
 from ...errors import GradcliError, if_applicable
 from ...graphs import Node, walk
 from ...graphs.shapes import Shape, is_square
@@ -21,7 +21,7 @@ from ...language.arguments.assumptions import with_properties
 from ...language.generic_sizes import decided_by_values, with_values
 from ...language.problem import Input, Problem
 from ...lazy import np
-from ..analysis import Analysis, is_large
+from ..analysis import Analysis, before_writing, is_large
 from ..checking.finite_differences import (
     is_symmetric,
     is_well_conditioned,
@@ -61,12 +61,17 @@ class Point:
         seed_value = problem.seed.value
         self.seed = seed if seed_value is None else self.numbers(seed_value)[0].astype(float)
         self.numbers.values[problem.seed.node] = self.seed
+        self._schedules: dict[Node, Schedule] = {}
         self._gradients: dict[str, Node | None] = {}
         self._vanishing: dict[str, bool] = {}
 
     def __call__(self, node: Node) -> Any:
         """The array of a node."""
-        return self.numbers(node)[0]
+        if node not in self.numbers.values:
+            if node not in self._schedules:
+                self._schedules[node] = Schedule(walk([node], sources))
+            self.numbers.run(self._schedules[node])
+        return np.asarray(self.numbers.values[node])
 
     def gradient(self, name: str) -> Node | None:
         """The gradient of an input or an intermediate as a graph; None if there is none."""
@@ -126,7 +131,7 @@ class Point:
             raise GradcliError("value", "these values decide on another graph")
         other = Point(self.problem, values, self.seed if seed is None else seed)
         other._gradients, other.decided = self._gradients, self.decided
-        other._vanishing = self._vanishing
+        other._vanishing, other._schedules = self._vanishing, self._schedules
         return other
 
     def sound(self, names: Sequence[str], within: Within = dict) -> bool:
@@ -157,26 +162,31 @@ def points(problems: Sequence[Problem], names: Sequence[str]) -> Points:
     """Points at which the gradients of `names` are finite, for each of `problems`, which are one
     program at several sizes.
 
-    The first point has numbers of few digits. Raises GradcliError if there are no points.
+    The first point has numbers of few digits. Points are searched for within the budget. Raises
+    GradcliError if there are no points.
     """
     first = problems[0]
     if sum(n.numel for n in walk([first.out])) > ELEMENTS:
         hint = "leave -s out, or give smaller shapes: a claim is about all sizes"
         raise GradcliError("limit", "the tensors are too large to try a claim on", hint=hint)
     rng = np.random.default_rng(0)
-    count = 1 if is_large(first) else POINTS - 1
+    count = 0 if is_large(first) else POINTS - 1
     further = [*problems[1:], first] if len(problems) > 1 else [first] * count
-    random_points = [
-        _random_point(first, names, rng, short=True),
-        *(_random_point(p, names, rng) for p in further),
-    ]
+    search = before_writing(first)
+
+    def at_random(p: Problem, short: bool = False) -> Point | None:
+        result: Point | None = search(lambda: _random_point(p, names, rng, short), lambda: None)
+        return result
+
+    random_points = [at_random(first, short=True), *map(at_random, further)]
     if len(problems) > 1 and None in random_points:
         random_points += _elsewhere(problems, names, rng, random_points.count(None))
     given_point = None if kinks_hit(Analysis(first)) else _given_point(first, names)
     tried = [p for p in (random_points[0], given_point, *random_points[1:]) if p is not None]
     if not tried:
         message = "no numbers were found at which the gradients are finite and more than rounding"
-        raise GradcliError("needs-value", message, hint="give values with -v")
+        more = ", or more time with --limit seconds=N" * first.limits.budget.spent
+        raise GradcliError("needs-value", message, hint=f"give values with -v{more}")
     return Points(tried, len({tuple(p.shapes.values()) for p in tried}) > 1)
 
 

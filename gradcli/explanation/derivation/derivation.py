@@ -159,7 +159,7 @@ class Derivation:
         used = [n for n in s.order if n in self.nodes]
         return [n for n in used if not self.senders[self.nodes[n]].isdisjoint(s.nodes)]
 
-    @property
+    @cached_property
     def names(self) -> set[str]:
         """All names, those of gradients included."""
         return {*self.nodes, *map(grad_of, self.nodes), self.p.seed.name}

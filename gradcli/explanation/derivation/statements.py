@@ -3,13 +3,15 @@ used more than once.
 """
 
 import ast
+import operator as python
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from copy import copy
 from itertools import chain, count, islice
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
+from ...budget import tick
 from ...errors import EXPRESSION, GradcliError
 from ...graphs import Node
 from ...language.problem import Problem
@@ -138,6 +140,7 @@ class _Naming:
         needed = self.program.needed
         last = {name: k for k in needed for name in self.program.statements[k].names}
         for k in needed:
+            tick()
             s, values, self.position = self.program.statements[k], self.p.statement_values[k], k
             if any(isinstance(n, Node) for n in values):
                 self._assigned(s, values, {n for n in s.names if last[n] == k}, k == needed[-1])
@@ -189,14 +192,12 @@ class _Naming:
         """
         if not self.renamed and not self.wanted:
             return e
+        if not _is_deep(e):
+            return cast(ast.expr, _InNames(self, within).visit(e))
         result = _copied(e)
-        if _is_deep(e):
-            for name in [n for n in ast.walk(result) if isinstance(n, ast.Name)]:
-                name.id = self.renamed.get(name.id, name.id)
-            return result
-        changed = _InNames(self, within).visit(result)
-        assert isinstance(changed, ast.expr)
-        return changed
+        for name in [n for n in ast.walk(result) if isinstance(n, ast.Name)]:
+            name.id = self.renamed.get(name.id, name.id)
+        return result
 
     def part(self, e: ast.expr, node: Node, within: Statement) -> ast.expr:
         """The name of a part of a statement."""
@@ -224,22 +225,40 @@ class _Naming:
         return name
 
 
-class _InNames(ast.NodeTransformer):
-    """Replaces renamed variables, and named subexpressions."""
+class _InNames:
+    """Replaces renamed variables, and named subexpressions, in a tree that stays as it is."""
 
     def __init__(self, naming: _Naming, within: Statement | None):
         self.naming, self.within = naming, within
 
     def visit(self, e: ast.AST) -> ast.AST:
+        """A piece of syntax in the new names."""
         if isinstance(e, ast.Name):
-            return ast.Name(self.naming.renamed.get(e.id, e.id))
+            new = self.naming.renamed.get(e.id)
+            return e if new is None else ast.Name(new)
         within, node = self.within, None
         if within is not None and isinstance(e, ast.expr):
             node = self._wanted(e, within)
-        changed = super().visit(e)
+        changed = self._in_parts(e)
         if within is None or node is None:
             return changed
-        return self.naming.part(changed, node, within)
+        return self.naming.part(cast(ast.expr, changed), node, within)
+
+    def _in_parts(self, e: ast.AST) -> ast.AST:
+        """The same piece of syntax with its parts in the new names."""
+        changed = {field: self._field(value) for field, value in ast.iter_fields(e)}
+        if all(value is getattr(e, field) for field, value in changed.items()):
+            return e
+        result = copy(e)
+        for field, value in changed.items():
+            setattr(result, field, value)
+        return result
+
+    def _field(self, value: Any) -> Any:
+        if isinstance(value, list):
+            items = [self._field(item) for item in value]
+            return value if all(map(python.is_, items, value)) else items
+        return self.visit(value) if isinstance(value, ast.AST) else value
 
     def _wanted(self, e: ast.expr, within: Statement) -> Node | None:
         """The node of a part that gets a name; None for other parts, and for the whole."""

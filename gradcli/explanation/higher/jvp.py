@@ -187,8 +187,16 @@ class Jvp:
 
     def later(self, node: Node) -> set[Node]:
         """The nodes that are computed after `node`."""
-        order = self.w.source.operations()
-        return set(order[order.index(node) + 1 :])
+        return set(self._order[self._places[node] + 1 :])
+
+    @cached_property
+    def _order(self) -> list[Node]:
+        """The operations, in order."""
+        return self.w.source.operations()
+
+    @cached_property
+    def _places(self) -> dict[Node, int]:
+        return {node: k for k, node in enumerate(self._order)}
 
     def received(self, node: Node) -> dict[Node, Name]:
         """The tangents that an operation receives, with their names."""

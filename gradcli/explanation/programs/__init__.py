@@ -3,7 +3,7 @@
 from importlib import import_module
 
 from ...errors import GradcliError, did_you_mean
-from ..analysis import Analysis
+from ..analysis import Analysis, reserve_writing
 from ..choices import TARGETS
 
 
@@ -20,5 +20,6 @@ def program(analysis: Analysis, target: str) -> str:
     if target not in TARGETS:
         hint = did_you_mean(target, TARGETS) or f"the targets are {', '.join(TARGETS)}"
         raise GradcliError("option", f"there is no target {target}", hint=hint)
+    reserve_writing(analysis.problem)
     write = import_module(f".{TARGETS[target]}", __name__).program
     return broken(written(Plan(analysis), write))

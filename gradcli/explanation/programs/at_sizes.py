@@ -14,7 +14,7 @@ from ...notation.formulas.rules import IN_CODE
 from ...notation.formulas.simplify import simplify, stripped
 from ...notation.tree import Name
 from ...operators.indexing import with_read
-from ..analysis import Analysis, is_large
+from ..analysis import Analysis, before_writing
 from ..derivation.derivation import grad_of
 
 # Names that programs use: an input of such a name gets a trailing underscore.
@@ -165,8 +165,7 @@ class AtSizes:
     def _written(self, grad: Node) -> Node:
         """A gradient as it is written: shortened, while the budget lasts."""
         p, named = self.problem, self._named
-        search = p.limits.budget.search if is_large(p) else p.limits.budget.present
-        short = search(lambda: _shortened(grad, named), lambda: grad)
+        short = before_writing(p)(lambda: _shortened(grad, named), lambda: grad)
         return _in_floats(stripped(short, named, written=()), self._bare_named)
 
     @cached_property

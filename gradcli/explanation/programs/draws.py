@@ -10,6 +10,7 @@ from ...graphs import Node, walk
 from ...graphs.shapes import is_square
 from ...language.problem import Input
 from ...lazy import np
+from ..analysis import before_writing
 from .plan import Plan
 
 LARGEST = 1_000_000  # elements of all nodes together that are tried out
@@ -87,8 +88,8 @@ def suitable(plan: Plan) -> Choice:
     untried = Choice(DRAWS[1])
     if plan.is_wide or sum(n.numel for n in walk([plan.problem.out])) > LARGEST:
         return untried
-    present = plan.problem.limits.budget.present
-    return cast(Choice, present(lambda: _suitable(plan), lambda: untried))
+    search = before_writing(plan.problem)
+    return cast(Choice, search(lambda: _suitable(plan), lambda: untried))
 
 
 def _suitable(plan: Plan) -> Choice:
@@ -103,13 +104,20 @@ def _suitable(plan: Plan) -> Choice:
 
 @lru_cache(maxsize=1)
 def finite(plan: Plan, in_jax: bool = False) -> Choice:
-    """The first choice at which output and gradients are finite; given values are used. With
-    `in_jax` intermediate gradients must be finite, too, because JAX multiplies them with masks.
+    """The first choice at which output and gradients are finite, not tried where that takes long;
+    given values are used. With `in_jax` intermediate gradients must be finite, too, because JAX
+    multiplies them with masks.
 
     Raises GradcliError if there is none.
     """
+    untried = Choice(DRAWS[1])
     if sum(n.numel for n in walk([plan.problem.out])) > LARGEST:
-        return Choice(DRAWS[1])
+        return untried
+    search = before_writing(plan.problem)
+    return cast(Choice, search(lambda: _finite(plan, in_jax), lambda: untried))
+
+
+def _finite(plan: Plan, in_jax: bool) -> Choice:
     computed = _computed(plan, in_jax)
     for draw in DRAWS:
         if all(_is_finite(plan, Choice(draw), computed, *how) for how in TRIES):
@@ -201,12 +209,10 @@ def _slopes(
     plan: Plan, values: dict[Node, Any], weights: Any, grads: Evaluator, rng: Any
 ) -> Iterator[tuple[float, float]]:
     """Along a random direction of each input: the slope by gradient, and by two differences."""
-    out = plan.problem.out
-
-    def at(node: Node, by: Any) -> Any:
-        return Evaluator({**values, node: values[node] + by})(out)[0]
-
     for x in plan.wrt:
+        fixed = {node: value for node, value in values.items() if node is not x.node}
+        out = Evaluator(fixed, limits=plan.problem.limits).varying(plan.problem.out, x.node)
+        here = out(values[x.node])
         direction = rng.normal(size=x.shape)
         if x in plan.symmetric:
             direction = (direction + direction.swapaxes(-1, -2)) / 2
@@ -214,5 +220,5 @@ def _slopes(
         assert grad is not None
         result = float(np.sum(grads(grad)[0] * direction))
         for step in (1e-6, -1e-6):  # the sides differ at a corner
-            rise = at(x.node, step * direction) - at(x.node, 0.0)
+            rise = out(values[x.node] + step * direction) - here
             yield result, float(np.sum(weights * rise)) / step

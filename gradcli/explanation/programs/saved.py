@@ -30,7 +30,8 @@ class Saved:
     def forward(self, writer: CodeWriter, plan: Plan, saved_names: Collection[str]) -> Statements:
         """The forward, written with statements for the values of `saved_names`."""
         sized = self.sized
-        inner = {n: name for n, name in self.inner.items() if name in saved_names}
+        used = {*saved_names}
+        inner = {n: name for n, name in self.inner.items() if name in used}
         named = sized.intermediates | inner
         return Statements(writer, [sized.out, *inner], named, plan.fresh(*named.values()))
 

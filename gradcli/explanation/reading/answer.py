@@ -81,9 +81,11 @@ def data(answers: list[Answer]) -> dict[str, Any]:
     return {"programs": [{"first_line": a.first_line} | a.data() for a in answers]}
 
 
-def findings(reading: Reading) -> list[Finding]:
-    """What is worth saying of a program that was read."""
-    result = surprises(reading)
+def findings(reading: Reading, limits: Limits | None = None) -> list[Finding]:
+    """What is worth saying of a program that was read; searches end with the budget of the limits,
+    where there are any.
+    """
+    result = surprises(reading, limits)
     if reading.outcome.exception:
         from .errors import error_finding
 
@@ -96,7 +98,7 @@ def answer(text: str) -> list[Answer]:
     """The answers for the programs in a text."""
     message, limits = _message(text), Limits()
     return [
-        Answer(r.program.first_line, r.reading, [*message, *findings(r.reading)], limits)
+        Answer(r.program.first_line, r.reading, [*message, *findings(r.reading, limits)], limits)
         for r in read_all(text)
     ]
 

@@ -1,6 +1,7 @@
 """What a changed program differs in from the one it was, in words, and what it then gives."""
 
 import difflib
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ...snippets.eager.printing import tensor_text
@@ -17,7 +18,7 @@ def in_words(before: str, after: str) -> str:
     """Which lines are others: "line 6: h = h + 1"."""
     old, new = before.rstrip("\n").split("\n"), after.rstrip("\n").split("\n")
     parts: list[str] = []
-    for tag, a, b, c, d in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+    for tag, a, b, c, d in _edits(old, new):
         lines = [line.strip() for line in new[c:d] if line.strip()]
         if tag == "replace" and b - a == d - c:
             pairs = zip(range(a, b), new[c:d])
@@ -32,6 +33,23 @@ def in_words(before: str, after: str) -> str:
     if len(parts) > MOST:
         return f"{len(parts)} lines change; the whole program is below"
     return "\n".join(parts)
+
+
+def _edits(old: list[str], new: list[str]) -> Iterator[tuple[str, int, int, int, int]]:
+    """The edits that make `old` lines `new`, as difflib has them; it compares only what is between
+    the first and the last line that differ, as it takes long where many lines are the same.
+    """
+    start = _common(old, new)
+    end = _common(old[start:][::-1], new[start:][::-1])
+    between = (lines[start : len(lines) - end] for lines in (old, new))
+    for tag, *at in difflib.SequenceMatcher(None, *between, autojunk=False).get_opcodes():
+        a, b, c, d = (k + start for k in at)
+        yield tag, a, b, c, d
+
+
+def _common(old: list[str], new: list[str]) -> int:
+    """How many lines are the same from the beginning."""
+    return next((k for k, (a, b) in enumerate(zip(old, new)) if a != b), min(len(old), len(new)))
 
 
 def _on_one_line(lines: list[str]) -> str:

@@ -64,7 +64,7 @@ def explained(
 def _in_numbers(back: Backward) -> Iterator[Gradient]:
     """The gradients that the program computed, without formulas."""
     for tensor, value in back.results.items():
-        name = back.paths.get(tensor) or back.names.get(tensor)
+        name = back.paths.get(tensor) or back.called.get(tensor)
         if name and value is not None and value.dtype.kind == "f":
             yield Gradient(name, "", value)
 
@@ -193,7 +193,7 @@ def _nested(numbers: Any) -> str:
 
 def _seed(back: Backward) -> str:
     (output, *_), (seed, *_) = back.outputs, back.seeds
-    name = back.names.get(output, "the output")
+    name = back.called.get(output, "the output")
     if _is_one(seed.data):
         return f"{name} is a single number: the seed is 1."
     start = f"The seed, of the shape of {name}, {text(seed.shape)}, is {_short(seed.data)}"

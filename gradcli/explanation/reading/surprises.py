@@ -5,10 +5,12 @@ cut the graph or have gradient 0, outdated advice.
 import ast
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from ...errors import GradcliError, if_applicable
 from ...lazy import np
+from ...limits import Limits
 from ...pasted.problems import Unexplained, posed
 from ...snippets.eager.tensor import Record, Tensor
 from ...snippets.reading import Reading
@@ -25,12 +27,12 @@ GREW = "The numbers grow from turn to turn: a smaller learning rate, or clip_gra
 KEEP = "Keep its operand away from there: clamp it, or compute the whole by one function."
 
 
-def not_finite(reading: Reading, _: Any) -> Iterator[Finding]:
-    """The first backward pass whose gradients are nan or infinite."""
+def not_finite(reading: Reading, _: Any, limits: Limits | None) -> Iterator[Finding]:
+    """The first backward pass whose gradients are nan or infinite, traced within the limits."""
     for turn, back in enumerate(reading.backwards):
         kinds = [kind for g in back.results.values() if (kind := kind_of(g))]
         if kinds:
-            traced = _traced(back)
+            traced = _traced(back, limits)
             grew = any(b.line == back.line for b in reading.backwards[:turn])
             keep = GREW if grew else KEEP
             if traced is not None:
@@ -47,9 +49,9 @@ def kind_of(array: Any) -> str:
     return "nan" if np.isnan(array).any() else "inf"
 
 
-def _traced(back: Backward) -> Why | None:
+def _traced(back: Backward, limits: Limits | None) -> Why | None:
     """The elements that are not finite, traced back; None if the pass is not an expression."""
-    why = if_applicable(lambda: Why(analysis_of(posed(back))), (Unexplained, GradcliError))
+    why = if_applicable(lambda: Why(analysis_of(posed(back), limits)), (Unexplained, GradcliError))
     bad = [] if why is None else if_applicable(lambda: _bad(why))
     return why if bad else None
 
@@ -85,7 +87,7 @@ def _held(back: Backward) -> str:
     """A leaf whose value is not finite itself; "" if there is none."""
     for leaf in back.leaves:
         if kind := kind_of(back.values[leaf]):
-            return f"{back.paths.get(leaf) or back.names.get(leaf, 'a leaf')} holds {kind} itself"
+            return f"{back.paths.get(leaf) or back.called.get(leaf, 'a leaf')} holds {kind} itself"
     return ""
 
 
@@ -110,14 +112,16 @@ CLEARS = re.compile(r"zero_grad|\.grad\s*=[^=]|\.grad\.(data\.)?(zero_|fill_)|de
 FLAT = ("Round", "Floor", "Ceil", "Sign", "Trunc", "Heaviside")
 
 
-def surprises(reading: Reading) -> list[Finding]:
-    """The findings on a program apart from its error, each kind once."""
+def surprises(reading: Reading, limits: Limits | None = None) -> list[Finding]:
+    """The findings on a program apart from its error, each kind once; searches end with the budget
+    of the limits.
+    """
     try:
         text = Text(reading.source)
     except SyntaxError:
         return []
     result: dict[str, Finding] = {}
-    for look in LOOKS:
+    for look in (partial(not_finite, limits=limits), *LOOKS):
         for finding in look(reading, text):
             result.setdefault(finding.kind, finding)
     return list(result.values())
@@ -126,7 +130,7 @@ def surprises(reading: Reading) -> list[Finding]:
 def _name(reading: Reading, tensor: Tensor) -> str:
     """The name of a tensor in the program; "" where it has none."""
     trace = reading.trace
-    return trace.paths.get(tensor) or trace.names.get(tensor) or ""
+    return trace.paths.get(tensor) or trace.called.get(tensor) or ""
 
 
 # ---- gradients that add up -----------------------------------------------------------------------
@@ -262,7 +266,7 @@ def no_gradient(reading: Reading, text: Text) -> Iterator[Finding]:
     if not backwards or reading.outcome.exception:
         return
     reached = {x for b in backwards for x in b.leaves}
-    leaves = reading.trace.names | reading.trace.paths
+    leaves = reading.trace.called.names | reading.trace.paths
     for tensor, name in leaves.items():
         lost = (
             readable(tensor) and tensor.requires_grad and tensor.is_leaf and tensor not in reached
@@ -539,13 +543,14 @@ def _written_data(reading: Reading, text: Text, node: ast.Attribute) -> bool:
     """Whether an attribute is the .data of a tensor of the program, which is changed by it: one
     that is computed, or one that takes a step against its gradient.
     """
-    name = dotted(node.value)
-    tensors = [t for t, n in reading.trace.names.items() if n == name]
+    if node.attr != "data":
+        return False
+    tensors = reading.trace.called.tensors(dotted(node.value))
     steps = any(
         ".grad" in text.of(s) for s in text.around(node) if isinstance(s, ast.Expr | ast.AugAssign)
     ) or any(".grad" in text.of(s.value) for s in text.around(node) if isinstance(s, ast.Assign))
     computed = any(readable(t) and t.record is not None for t in tensors)
-    if node.attr != "data" or not tensors or not (computed or steps):
+    if not tensors or not (computed or steps):
         return False
     outer = text.parents.get(node)
     stored = isinstance(node.ctx, ast.Store) or isinstance(getattr(outer, "ctx", None), ast.Store)
@@ -553,7 +558,6 @@ def _written_data(reading: Reading, text: Text, node: ast.Attribute) -> bool:
 
 
 LOOKS: tuple[Callable[[Reading, Text], Iterator[Finding]], ...] = (
-    not_finite,
     accumulation,
     broadcast_loss,
     repeated_write,

@@ -2,14 +2,21 @@
 
 from collections.abc import Iterable
 
-from ..blocks import Note, Row, Section, Table, words
+from ..blocks import Note, Prose, Row, Section, Table, words
 from ..checks import Check
+from ..phrases import sentence
 
 
 def notes(result: Iterable[tuple[str, str]]) -> Section:
     """A line for every note; without notes the section is empty, and not shown."""
     blocks = tuple(Note(code, words(message)) for code, message in result)
     return Section("notes", words("Notes"), (), blocks)
+
+
+def left_out(name: str) -> Section:
+    """The section of one name, for which there is no time."""
+    text = "left out, as it takes longer (--limit seconds=N)"
+    return Section(name, words(sentence(name)), (), (Prose(words(text)),))
 
 
 def checks(result: Iterable[Check]) -> Section:

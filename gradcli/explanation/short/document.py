@@ -13,7 +13,7 @@ from ..in_pytorch.not_differentiated import NOT_IN_PYTORCH, not_differentiated
 from ..notes import about_the_problem, contradicted, ended, formulas, out_of_time
 from ..phrases import listed
 from ..question import with_question
-from ..sections.outcome import notes
+from ..sections.outcome import left_out, notes
 from . import head, jacobian, lines
 from .gradients import Gradients
 from .stuck import stuck
@@ -71,7 +71,9 @@ def _sections(grads: Gradients, choices: Choices) -> Iterator[Section]:
     if choices.extras:
         from ..sections import code
 
-        yield code.code(a, choices.precision)._replace(extra=True)
+        present = a.problem.limits.budget.present
+        program = present(lambda: code.code(a, choices.precision), lambda: left_out("code"))
+        yield program._replace(extra=True)
 
 
 def checked(grads: Gradients) -> Section:

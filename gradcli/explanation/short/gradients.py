@@ -42,7 +42,12 @@ class Gradients:
     @cached_property
     def _derived(self) -> Derivation | None:
         p = self.problem
-        return derivation(self.a) if p.before is None and p.statement_values else None
+        if p.before is not None or not p.statement_values:
+            return None
+        result: Derivation | None = p.limits.budget.present(
+            lambda: derivation(self.a), lambda: None
+        )
+        return result
 
     def _is_shorter(self, derived: Derivation) -> bool:
         operations = [n for n in walk([self.problem.out]) if n.op.family != "leaf"]
@@ -69,8 +74,13 @@ class Gradients:
     @property
     def used(self) -> set[str]:
         """The names that are in use, which statements cannot have."""
-        used = tree.words_in_use(self.w.names.values()) | {name.text for name, _ in self.introduced}
-        return used if self.derivation is None else used | self.derivation.names
+        return self._named | {name.text for name, _ in self.introduced}
+
+    @cached_property
+    def _named(self) -> set[str]:
+        """The names of the program and of the derivation."""
+        names = tree.words_in_use(self.w.names.values())
+        return names if self.derivation is None else names | self.derivation.names
 
     @cached_property
     def widest(self) -> int:

@@ -1,9 +1,11 @@
 """The gradients, a line each: those of intermediates, then those of inputs."""
 
+from collections import defaultdict
 from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
+from ...autodiff.reverse import Step
 from ...graphs import Node
 from ...graphs.shapes import Shape
 from ...language.problem import Input
@@ -11,7 +13,7 @@ from ...lazy import np
 from ...notation import tree
 from ...notation.formulas.sharing import in_terms_of, shared
 from ...notation.tree import Name, Token, Tree
-from ..analysis import Analysis
+from ..analysis import Analysis, once
 from ..blocks import (
     EQUALS,
     Block,
@@ -100,12 +102,22 @@ def _back(grads: Gradients, line: derivation.Line) -> list[Row]:
 
 def _let_through(a: Analysis, line: derivation.Line) -> Line:
     """`relu lets 10 of 16 through`, or ""."""
-    after = [step for step in a.gradients.steps if line.of in step.node.inputs]
+    after = _reading(a)[line.of]
     mask = let_through(a, after[0]) if len(after) == 1 else None
     if mask is None:
         return ()
     through = f"lets {np.count_nonzero(mask):,} of {mask.size:,} through"
     return words(f"{after[0].node.op.name} {through}")
+
+
+@once
+def _reading(a: Analysis) -> defaultdict[Node | None, list[Step]]:
+    """The steps of the reverse pass by the inputs of their operations."""
+    result = defaultdict[Node | None, list[Step]](list)
+    for step in a.gradients.steps:
+        for node in {*step.node.inputs}:
+            result[node].append(step)
+    return result
 
 
 def gradients(grads: Gradients, choices: Choices) -> Section:
@@ -211,7 +223,7 @@ def _broadcast(grads: Gradients) -> dict[str, list[str]]:
 
 def _summed(a: Analysis, x: Input) -> Iterator[Node]:
     """The dimensions over which the gradient of a broadcast input is summed."""
-    for step in a.gradients.steps:
+    for step in _reading(a)[x.node]:
         for c in step.contributions:
             if c.to is x.node and c.sent.op.name == "sum_to_size" and c.sent is not c.local:
                 yield c.sent

@@ -7,6 +7,7 @@ than a name is written by functions in IN_OTHER_WORDS.
 import ast
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from math import isfinite, isnan
 from typing import Any
 
@@ -96,7 +97,7 @@ class ArrayWriter(CodeWriter):
             holes[name] = (
                 None if usual or any(argument is v for v in LEFT_OUT) else self.plain(argument)
             )
-        return spelled(re.sub(r"\?}", "}", template), holes)
+        return spelled(template.replace("?}", "}"), holes)
 
     @staticmethod
     def _dims(node: Node) -> Any:
@@ -171,12 +172,18 @@ class JaxWriter(ArrayWriter):
         if node.op.jax is not None:
             return node.op.jax
         text = super().template(node)
-        return text and re.sub(r"\bnp\.", "jnp.", re.sub(r"\bscipy\.", "jax.scipy.", text))
+        return text and _in_jax(text)
 
     def index_item(self, item: Any) -> str:
         """One item of an index; JAX needs arrays where NumPy accepts lists."""
         text = super().index_item(item)
         return f"jnp.array({text})" if text.startswith("[") else text
+
+
+@lru_cache(maxsize=1_000)
+def _in_jax(text: str) -> str:
+    """A spelling of NumPy or SciPy with the modules of JAX."""
+    return re.sub(r"\bnp\.", "jnp.", re.sub(r"\bscipy\.", "jax.scipy.", text))
 
 
 # ---- numbers -------------------------------------------------------------------------------------

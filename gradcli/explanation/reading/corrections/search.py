@@ -268,7 +268,7 @@ def reached(reading: Reading, alone: bool) -> set[str]:
     result = set()
     for way in reading.backwards:
         for leaf in way.leaves:
-            name = way.paths.get(leaf) or way.names.get(leaf, "")
+            name = way.paths.get(leaf) or way.called.get(leaf, "")
             if not alone or id(leaf) in trained or f"{name}.grad" in reading.source:
                 result.add(name)
     return result
@@ -285,7 +285,7 @@ def loss_is_leaf(way: Backward, source: str) -> bool:
     """Whether a backward reaches nothing but where it starts, and nobody asks for that gradient."""
     if not all(leaf in way.outputs for leaf in way.leaves):
         return False
-    return not any(f"{way.names.get(leaf, '')}.grad" in source for leaf in way.leaves)
+    return not any(f"{way.called.get(leaf, '')}.grad" in source for leaf in way.leaves)
 
 
 def same_output(before: str, after: str) -> bool:
