@@ -118,7 +118,11 @@ def of_scores(case: Case) -> Iterator[Proposal]:
         if scores.shape[-1] == weight.shape[0]:
             note = "Each row has a score for each class: the largest says which."
             loop = case.loop(call)
-            made = [s for s in case.makers(given, len(case.lines) + 1) if loop in case.around(s)]
+            made = [
+                s
+                for s in case.makers(given, len(case.lines) + 1)
+                if any(n is loop for n in case.around(s))
+            ]
             for built in made if loop else ():
                 yield case.appended(built.value, ".argmax(-1)", note=note)
             yield case.appended(given, ".argmax(-1)", note=note)

@@ -283,12 +283,12 @@ def convolution_groups(case: Case) -> Iterator[Proposal]:
     """The nearest number of groups that divides the channels on both sides."""
     for call in case.calls("Conv1d", "Conv2d", "Conv3d", everywhere=True):
         groups = argument(call, 6, "groups")
-        sizes = [case.number(a) for a in call.args[:2]]
+        sizes = [n for a in call.args[:2] if (n := case.number(a))]
         many = case.number(groups)
-        if groups is None or not many or not all(sizes) or len(sizes) < 2:
+        if groups is None or not many or len(sizes) < 2:
             continue
-        if any(n % many for n in sizes if n):
-            near = max(k for k in range(1, many + 1) if not any(n % k for n in sizes if n))
+        if any(n % many for n in sizes):
+            near = max(k for k in range(1, many + 1) if not any(n % k for n in sizes))
             why = f"The channels, {sizes[0]} and {sizes[1]}, are not shared out evenly by {many}."
             if many == sizes[0]:
                 each = max(1, round(sizes[1] / many))

@@ -638,9 +638,9 @@ def on_cpu(case: Case) -> Iterator[Proposal]:
             edits.append(case.replacing(node, repr("cpu")))
         if isinstance(node.value, str) and node.value.startswith("torch.cuda."):
             edits.append(case.replacing(node, repr(node.value.replace("cuda.", ""))))
-    for node in case.of_type(ast.Attribute, everywhere=True):
-        if dotted(node.value) == "torch.cuda" and node.attr.endswith("Tensor"):
-            edits.append(case.replacing(node, f"torch.{node.attr}"))
+    for kind in case.of_type(ast.Attribute, everywhere=True):
+        if dotted(kind.value) == "torch.cuda" and kind.attr.endswith("Tensor"):
+            edits.append(case.replacing(kind, f"torch.{kind.attr}"))
     if edits:
         yield case.proposal(*edits, note=NOTE)
 

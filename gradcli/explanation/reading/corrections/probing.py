@@ -71,7 +71,8 @@ class _Kept(ast.NodeTransformer):
             return node
         else:
             self.generic_visit(node)
-        if number is None or not isinstance(getattr(node, "ctx", LOAD), ast.Load):
+        is_read = isinstance(getattr(node, "ctx", LOAD), ast.Load)
+        if number is None or not isinstance(node, ast.expr) or not is_read:
             return node
         return ast.copy_location(
             ast.Call(ast.Name(KEEP, LOAD), [ast.Constant(number), node], []), node
