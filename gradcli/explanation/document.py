@@ -201,7 +201,7 @@ def jvp_document(j: "Jvp", choices: Choices) -> Document:
     from .notes import jvp_notes
     from .sections import jvp, outcome
 
-    reserve_writing(j.p)
+    reserve_writing(j.problem)
     jacobians = _jacobians(j, choices)
     note_list = [*jvp_notes(j), *_of_their_own(len(jacobians), len(j.problem.tangents))]
     sections = [

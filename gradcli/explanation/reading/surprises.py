@@ -121,7 +121,11 @@ def surprises(reading: Reading, limits: Limits | None = None) -> list[Finding]:
     except SyntaxError:
         return []
     result: dict[str, Finding] = {}
-    for look in (partial(not_finite, limits=limits), *LOOKS):
+    looks: list[Callable[[Reading, Text], Iterator[Finding]]] = [
+        partial(not_finite, limits=limits),
+        *LOOKS,
+    ]
+    for look in looks:
         for finding in look(reading, text):
             result.setdefault(finding.kind, finding)
     return list(result.values())
