@@ -128,7 +128,7 @@ class _Poser:
 
     def _order(self) -> list[Record]:
         """The records that lead to the outputs, inputs first; nothing before what is cut."""
-        roots = [t.record for t in self.back.outputs if t.record is not None]
+        roots = [t._record for t in self.back.outputs if t._record is not None]
         order = [r for r in inputs_first(roots, self.cut) if isinstance(r, Record)]
         if len(order) > self.most:
             raise Unexplained(f"{len(order)} operations are too many to write out")
@@ -142,8 +142,8 @@ class _Poser:
                 self.cut[key[0]] = tensor
                 self.names |= {tensor: self.names[key]} if key in self.names else {}
         for tensor in wanted if len(wanted) > 1 else ():
-            before = {r for w in wanted if w is not tensor and w.record for r in _before(w)}
-            if (tensor.record or tensor) in before:
+            before = {r for w in wanted if w is not tensor and w._record for r in _before(w)}
+            if (tensor._record or tensor) in before:
                 name = self.names.get(self._key(tensor), "a tensor")
                 raise Unexplained(f"gradients by {name} and by what is computed from it, at once")
 
@@ -531,7 +531,7 @@ def _is_usable(name: str) -> bool:
 def _before(tensor: Tensor) -> set[Any]:
     """The records and leaves that a tensor is computed from."""
     seen: set[Any] = set()
-    stack: list[Any] = [tensor.record]
+    stack: list[Any] = [tensor._record]
     while stack:
         for edge in stack.pop().edges:
             if edge is None:

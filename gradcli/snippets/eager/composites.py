@@ -28,7 +28,7 @@ from .mode import MODE
 from .printing import size
 from .records import rename, underived
 from .tables import TABLES, define, dtype_of
-from .tensor import Tensor
+from .tensor import MetaTensor, Tensor
 
 DEFAULT_TENSOR_TYPE = (
     "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use "
@@ -55,6 +55,10 @@ def linear(m: Machine, input: Tensor, weight: Tensor, bias: Tensor | None = None
         dims = f"{input.ndim}D and {weight.ndim}D"
         text = f"both arguments to linear need to be at least 1D, but they are {dims}"
         raise error("RuntimeError", text)
+    if bias is not None and isinstance(input, MetaTensor) != isinstance(weight, MetaTensor):
+        devices = ("cpu", "meta") if isinstance(input, MetaTensor) else ("meta", "cpu")
+        text = "Tensor on device {} is not on the expected device {}!"
+        raise error("RuntimeError", text.format(*devices))
     input, weight, bias = autocast("linear", [input, weight, bias])
     transposed = _apply("transpose", [weight], "TBackward0", dim0=0, dim1=1)
     rows = input if input.ndim > 1 else call_operator("unsqueeze", input, dim=0)

@@ -1258,12 +1258,14 @@ def json_module() -> Module:
 
 def jsonable(m: Any, value: Any) -> Any:
     """A value without anything that JSON has no form for."""
-    if value is None or type(value) in (bool, int, float, str):
-        return value
-    if type(value) in (list, tuple):
-        return [jsonable(m, v) for v in value]
-    if type(value) is dict:
-        return {k: jsonable(m, v) for k, v in value.items()}
+    held = plain(value)
+    if m.class_of(value).derives_from(m.class_of(held)):  # a defaultdict is a dict, a deque no list
+        if held is None or type(held) in (bool, int, float, str):
+            return held
+        if type(held) in (list, tuple):
+            return [jsonable(m, v) for v in held]
+        if type(held) is dict:
+            return {k: jsonable(m, v) for k, v in held.items()}
     kind = m.class_of(value).name.rpartition(".")[2]
     raise error("TypeError", f"Object of type {kind} is not JSON serializable")
 
