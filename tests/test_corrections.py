@@ -459,6 +459,24 @@ CHANGES = {
     "lstmcell state missing": "line 10:  h, c = cell(x, (h, c))",
     "centre subtract class means": "line 6:  loss = ((feats - centers[labels]) ** 2).sum()",
     "apply init function": "lines 5 to 6:  if hasattr(m, 'weight'): nn.init.kaiming_normal_(m.weight); m.bias.data.fill_(0.01)",
+    "reconstruct with projection clamp": "line 12:  x.data = x.data.clamp(min=0)",
+    "epoch function forgets return": "after line 13:  return total",
+    "zip of tensors and numpy shape": "line 5:  loss = torch.nn.functional.mse_loss(a * 2, torch.as_tensor(target).float())",
+    "tensor plus list": "line 4:  y = (w + torch.tensor(offsets)) ** 2",
+    "transformer needs float embed ints": "line 7:  out = enc(emb(ids))",
+    "unsqueezed labels for one hot cat": "line 8:  inp = torch.cat([z, onehot], 1)",
+    "ppo value clipping shapes": "line 12:  loss = 0.5 * torch.max(l1, l2).mean()",
+    "gae in place list of numpy": "line 9:  adv = torch.zeros(5)\nline 14:  loss = (adv.float() ** 2).mean()",
+    "custom function non tensor output": "line 6:  return (x ** 2).sum()",
+already there sequential list
+    "memory augmented list of states": "after line 9:  memory = [item.detach() for item in memory]",
+    "round prediction before loss": "line 7:  pred = net(x)",
+    "matmul one-hot long": "line 6:  v = F.one_hot(ids, 5).float() @ E",
+    "bmm batch mismatch attention query": "line 7:  s = torch.bmm(q(x), k(x).transpose(-2, -1))",
+    "triplet loss missing negative": "line 7:  loss = crit(net(anchor), net(pos), net(neg))",
+    "sort descending weights": "line 5:  y = torch.sort(x).values * w",
+    "grad clip tuple sum norm": "line 6:  total = torch.cat([item.flatten() for item in grads]).norm()",
+    "dropout called like function": "line 6:  h = nn.Dropout(0.0)(fc(x))",
 }
 
 

@@ -322,7 +322,20 @@ def _joined(name: str) -> Instance:
     return Instance(Class(f"{name[0].upper()}Class", members={"__getitem__": Builtin(name, get)}))
 
 
+def program_item(array: Array, key: Any) -> Any:
+    """What stands at a place of an array."""
+    try:
+        return array.array[host(key)]
+    except (IndexError, ValueError) as failure:
+        raise raised(failure) from None
+
+
 def _put(m: Machine, self: Array, key: Any, value: Any) -> None:
+    if isinstance(value, Tensor) and value.requires_grad and np.ndim(program_item(self, key)) == 0:
+        if value.numel != 1:
+            text = "only one element tensors can be converted to Python scalars"
+            raise error("ValueError", text)
+        value = value.data.item()  # a place for one number asks for one
     try:
         self.array[host(key)] = host(value)
     except (IndexError, ValueError) as failure:

@@ -60,6 +60,13 @@ def made_first(case: Case) -> Iterator[Proposal]:
         layer = method(call)[:1].isupper() and method(call) != "Parameter"
         tensors = bool(call.args) and all(_is_tensor(case, a) for a in call.args)
         layer &= name.startswith(("nn.", "torch.nn.")) and call.lineno <= case.line
+        if layer and not tensors and len(call.args) > 1 and _is_tensor(case, call.args[0]):
+            first, second = call.args[:2]
+            options = [a for a in call.args[1:] if isinstance(case.value(a), int | float)]
+            if len(options) == len(call.args) - 1:
+                cut = Edit(case.start(first), case.start(second), "")
+                why = f"{name}(...) makes a layer; the tensor goes into its call."
+                yield case.proposal(cut, case.adding(call, f"({case.of(first)})"), why=why)
         if layer and tensors:
             why = f"{name}(...) makes a layer; the tensor goes into its call."
             if call.keywords:
@@ -111,6 +118,12 @@ def class_for_layer(case: Case) -> Iterator[Proposal]:
     for call in case.calls("Sequential", "ModuleList"):
         layers = [a for a in call.args if isinstance(a, ast.Attribute) and a.attr[:1].isupper()]
         yield from case.change(*[case.appending(a, "()") for a in layers])
+    held = [a for c in case.calls("append", everywhere=True) for a in c.args]
+    held += [e for n in case.of_type(ast.List, everywhere=True) for e in n.elts]
+    classes = [n for n in held if isinstance(n, ast.Attribute) and n.attr[:1].isupper()]
+    classes = [n for n in classes if dotted(n.value) in ("nn", "torch.nn")]
+    why = "A layer is made by calling its class."
+    yield from case.change(*[case.appending(n, "()") for n in classes], why=why)
 
 
 def _is_tensor(case: Case, node: ast.expr) -> bool:
@@ -366,6 +379,10 @@ def arguments(case: Case) -> Iterator[Proposal]:
             yield case.proposal(case.inserting(only, "*"), why=why)  # type: ignore[arg-type]
         lacking = re.search(r"missing (\d+) required", case.message)
         for given in call.args if lacking else ():
+            if isinstance(given, ast.Tuple) and len(given.elts) == int(lacking[1]) + 1:  # type: ignore[index]
+                why = "The arguments stand in brackets of their own: they are one argument."
+                each = ", ".join(map(case.of, given.elts))
+                yield case.replaced(given, each, why=why)
             held = case.value(given)
             many = len(held) if isinstance(held, tuple | list) else 0
             if many > 1 and (given is only or many == int(lacking[1]) + 1):  # type: ignore[index]

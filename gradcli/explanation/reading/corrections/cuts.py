@@ -311,9 +311,11 @@ def number_from_forward(case: Case, number: ast.expr) -> Iterator[Proposal]:
     made = {dotted(owner(case.made(number)))}
     for cls in [c for c in classes(case) if c.name in made]:
         for value in [v for f in methods(cls, "forward") for v in results_of(f)]:
+            why = "forward of a custom Function returns tensors: a number has no graph."
             if method(value) == "item" and isinstance(value, ast.Call):
-                why = "forward of a custom Function returns tensors: a number has no graph."
                 yield case.proposal(case.without_method(value), why=why)
+            if dotted(getattr(value, "func", None)) in ("float", "int") and value.args:  # type: ignore[attr-defined]
+                yield case.replaced(value, case.of(value.args[0]), why=why)  # type: ignore[attr-defined]
 
 
 def counted(case: Case, number: ast.expr) -> Iterator[Proposal]:

@@ -127,7 +127,7 @@ def nothing_returned(case: Case) -> Iterator[Proposal]:
             continue
         for call in calls_in(function, "backward"):
             loss = dotted(owner(call))
-            if loss and not names:
+            if loss and not names and not summed(function):
                 why = f"{function.name} has no return: what it gives is None."
                 yield case.proposal(case.after(last, f"return {loss}.item()"), why=why)
         computed = value_of(last) if isinstance(last, ast.Expr) else None

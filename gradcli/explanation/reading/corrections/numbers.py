@@ -39,6 +39,14 @@ def bound(case: Case) -> Iterator[Proposal]:
         yield case.replaced(call, _clamped(case, case.match[1], number, x))
 
 
+def of_two(case: Case) -> Iterator[Proposal]:
+    """torch.max(a, b) for torch.max(a, b, dim=1)."""
+    for call in case.calls("max", "min"):
+        for name in [k.arg for k in call.keywords if k.arg in ("dim", "axis", "keepdim")]:
+            why = "Of two tensors it is the larger, or smaller, of each pair: along no dimension."
+            yield from case.change(case.without_keyword(call, name), why=why)
+
+
 def _clamped(case: Case, name: str, number: ast.expr, x: ast.expr) -> str:
     """max or min of a number and a tensor."""
     side = "min" if name == "max" else "max"
@@ -175,6 +183,10 @@ def data_set_of_arrays(case: Case) -> Iterator[Proposal]:
         arrays = [a for a in call.args if type(case.value(a)).__name__ == "Array"]
         new = [case.replacing(a, f"torch.from_numpy({case.of(a)})") for a in arrays]
         yield from case.change(*new)
+    for call in [c for c in case.calls() if case.is_loss(c)]:
+        for given in [a for a in call.args if type(case.value(a)).__name__ == "Array"]:
+            new_text = f"torch.as_tensor({case.of(given)}).float()"
+            yield case.replaced(given, new_text, why="A loss compares tensors.")
 
 
 def count_of_tensor(case: Case) -> Iterator[Proposal]:
@@ -225,6 +237,10 @@ def list_as_tensor(case: Case) -> Iterator[Proposal]:
         if call.args and isinstance(case.value(call.args[0]), list):
             new = f"[torch.tensor(row) for row in {case.of(call.args[0])}]"
             yield case.replaced(call.args[0], new)
+    if "unsupported operand" in case.message:
+        held = [s for s in case.sides if _is_list(case, s)]
+        yield from case.change(*[case.replacing(g, f"torch.tensor({case.of(g)})") for g in held])
+        return
     for call in case.calls():
         given = [i for a in call.args for i in (a, *elements(a))]
         given += [k.value for k in call.keywords]
