@@ -188,6 +188,8 @@ def _of_tensors(m: Machine, function: Any, name: str, args: Sequence[Any], named
     """What a function gives for tensors where the result is one; MISSING where it is an array."""
     if (isinstance(function, np.ufunc) or name in REWRAPPED) and not named:
         return Tensor(np.asarray(computed(m, function, *map(host, args))))
+    if name == "concatenate" and isinstance(args[0], Tensor):
+        raise error("TypeError", "The first input argument needs to be a sequence")
     if name in REDUCTIONS and isinstance(args[0], Tensor):
         raise _of_tensor(name, named)
     return MISSING

@@ -606,7 +606,7 @@ def padded_convolutions(case: Case) -> Iterator[Proposal]:
     """padding=1 for a kernel of 3, in a class whose convolutions keep the size of the image."""
     cls = next((n for n in case.around(case.statement) if isinstance(n, ast.ClassDef)), None)
     edits = []
-    for call in calls_in(cls, "Conv1d", "Conv2d", "Conv3d"):
+    for call in calls_in(cls or case.tree, "Conv1d", "Conv2d", "Conv3d"):
         kernel = case.number(argument(call, 2, "kernel_size"))
         moved = argument(call, 3, "stride") or argument(call, 4, "padding")
         if kernel and kernel > 1 and kernel % 2 and moved is None:

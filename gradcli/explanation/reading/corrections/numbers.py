@@ -72,8 +72,18 @@ def pulled_by(case: Case, node: ast.expr) -> str:
     return ""
 
 
+def in_text(case: Case) -> Iterator[Proposal]:
+    """ "%s" % x for "%.3f" % x of several numbers."""
+    for node in case.of_type(ast.BinOp):
+        text = value_of(node.left)
+        if isinstance(text, str) and is_operation(node, ast.Mod):
+            shown = re.sub(r"%[-+0-9.]*[fdge]", "%s", case.of(node.left))
+            yield case.replaced(node.left, shown, why="This format is for one number.")
+
+
 def to_number(case: Case) -> Iterator[Proposal]:
     """Reduced first, or as a list."""
+    yield from in_text(case)
     for call in case.calls():
         name = dotted(call.func)
         if method(call) == "item":
@@ -446,8 +456,7 @@ def numbered(case: Case) -> Iterator[Proposal]:
             yield case.replaced(call, new)
         if given is None or not texts:
             continue
-        text = case.of(given)
-        name, form, all_of_them = _each(text, value)
+        name, form, all_of_them = _each(case.of(_gone_through(given)), value)
         kept = case.source[case.end(given) : case.end(call)] if method(call) == "tensor" else ")"
         whole = f"torch.tensor({form}{kept}"
         for read in _read_as_numbers(texts):
@@ -461,6 +470,15 @@ def numbered(case: Case) -> Iterator[Proposal]:
             edit = case.replacing(call, whole.format(f"{new}.index({name})"))
             note = f"{new} are the texts in order: the number of a class is its place there."
             yield case.proposal(built, edit, note=note)
+
+
+def _gone_through(given: ast.expr) -> ast.expr:
+    """The xs of [x for x in xs], which has the same items."""
+    if isinstance(given, ast.ListComp) and len(given.generators) == 1:
+        (loop,) = given.generators
+        if dotted(given.elt) and dotted(given.elt) == dotted(loop.target) and not loop.ifs:
+            return loop.iter
+    return given
 
 
 def _each(text: str, value: Any) -> tuple[str, str, str]:

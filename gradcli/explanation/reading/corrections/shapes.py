@@ -1164,6 +1164,15 @@ def permuted_batch(case: Case) -> Iterator[Proposal]:
             yield case.proposal(case.spanning(call.args, new), note="There is no batch.")
 
 
+def kernel_of_plane(case: Case) -> Iterator[Proposal]:
+    """kernel[None, None] for a kernel of one channel in and one out."""
+    for call in case.calls("conv1d", "conv2d", "conv3d"):
+        kernel, places = argument(call, 1, "weight"), int(method(call)[4])
+        if kernel is not None and len(case.shape(kernel) or ()) == places:
+            note = "One channel in, one channel out."
+            yield case.appended(kernel, "[None, None]", note=note)
+
+
 def image_of_plane(case: Case) -> Iterator[Proposal]:
     """A plane of numbers as an image of one channel."""
     for call in case.calls():
