@@ -228,5 +228,7 @@ def _no_tensor(m: Machine, name: str, argument: str, place: int, value: Any) -> 
 
 
 def _no_attribute(m: Machine, value: Any, attribute: str) -> Exception:
+    if attribute == "size" and m.class_of(value).name == "numpy.ndarray":
+        return error("TypeError", "'int' object is not callable")  # its size is a number
     text = f"'{m.class_of(value).name}' object has no attribute '{attribute}'"
     return error("AttributeError", text)

@@ -474,21 +474,23 @@ def _of_kind(target: Tensor) -> Exception:
 
 
 def _check_labels(input: Tensor, target: Tensor) -> None:
-    if input.ndim == 1 and target.ndim == 1 and target.numel != 1:
-        text = f"For 1D input, 1D target must have size 1, but got target size: {target.numel}"
-        raise error("ValueError", text)
     if input.ndim > 1 and input.shape[:1] != target.shape[:1]:
         raise error(
             "ValueError",
             f"Expected input batch_size ({input.shape[0]}) to match target batch_size "
             f"({target.shape[0] if target.ndim else 0}).",
         )
+    if input.ndim <= 2 and target.ndim > 1:
+        raise error("RuntimeError", "0D or 1D target tensor expected, multi-target not supported")
+    if input.ndim == 3:
+        _check_places(input, target)
     if target.dtype.kind != "int" or target.dtype not in (INT64, UINT8):
         text = f"expected target dtype to be Long or Byte, but got {target.dtype.scalar_name}"
         raise error("RuntimeError", text)
-    if input.ndim <= 2 and target.ndim > 1:
-        raise error("RuntimeError", "0D or 1D target tensor expected, multi-target not supported")
-    if input.ndim > 2:
+    if input.ndim == 1 and target.ndim == 1 and target.numel != 1:
+        text = f"For 1D input, 1D target must have size 1, but got target size: {target.numel}"
+        raise error("ValueError", text)
+    if input.ndim > 3:
         _check_places(input, target)
 
 

@@ -188,6 +188,8 @@ def _of_tensors(m: Machine, function: Any, name: str, args: Sequence[Any], named
     """What a function gives for tensors where the result is one; MISSING where it is an array."""
     if (isinstance(function, np.ufunc) or name in REWRAPPED) and not named:
         return Tensor(np.asarray(computed(m, function, *map(host, args))))
+    if name == "concatenate" and isinstance(args[0], Tensor):
+        raise error("TypeError", "The first input argument needs to be a sequence")
     if name in REDUCTIONS and isinstance(args[0], Tensor):
         raise _of_tensor(name, named)
     return MISSING
@@ -322,7 +324,20 @@ def _joined(name: str) -> Instance:
     return Instance(Class(f"{name[0].upper()}Class", members={"__getitem__": Builtin(name, get)}))
 
 
+def program_item(array: Array, key: Any) -> Any:
+    """What stands at a place of an array."""
+    try:
+        return array.array[host(key)]
+    except (IndexError, ValueError) as failure:
+        raise raised(failure) from None
+
+
 def _put(m: Machine, self: Array, key: Any, value: Any) -> None:
+    if isinstance(value, Tensor) and value.requires_grad and np.ndim(program_item(self, key)) == 0:
+        if value.numel != 1:
+            text = "only one element tensors can be converted to Python scalars"
+            raise error("ValueError", text)
+        value = value.data.item()  # a place for one number asks for one
     try:
         self.array[host(key)] = host(value)
     except (IndexError, ValueError) as failure:

@@ -149,9 +149,12 @@ class Operations:
             return error("TypeError", f'can only concatenate {left} (not "{right}") to {left}')
         if op.sign == "+" and type(getattr(a, "payload", None)) is tuple and "." in left:
             return error("TypeError", f"can only concatenate tuple (not {right}) to {left}")
-        for sequence, other in ((a, right), (b, left)):
+        for sequence, other, times in ((a, right, b), (b, left, a)):
             kind = type(getattr(sequence, "payload", sequence))
             if op.sign == "*" and kind in (str, list, tuple, bytes):
+                index = self.class_of(times).lookup("__index__")
+                if index is not MISSING:
+                    self.call(index, (times,))  # raises what it says of itself
                 return error("TypeError", f"can't multiply sequence by non-int of type '{other}'")
         shown = sign or op.sign
         return error(

@@ -60,6 +60,13 @@ def made_first(case: Case) -> Iterator[Proposal]:
         layer = method(call)[:1].isupper() and method(call) != "Parameter"
         tensors = bool(call.args) and all(_is_tensor(case, a) for a in call.args)
         layer &= name.startswith(("nn.", "torch.nn.")) and call.lineno <= case.line
+        if layer and not tensors and len(call.args) > 1 and _is_tensor(case, call.args[0]):
+            first, second = call.args[:2]
+            options = [a for a in call.args[1:] if isinstance(case.value(a), int | float)]
+            if len(options) == len(call.args) - 1:
+                cut = Edit(case.start(first), case.start(second), "")
+                why = f"{name}(...) makes a layer; the tensor goes into its call."
+                yield case.proposal(cut, case.adding(call, f"({case.of(first)})"), why=why)
         if layer and tensors:
             why = f"{name}(...) makes a layer; the tensor goes into its call."
             if call.keywords:
@@ -111,6 +118,12 @@ def class_for_layer(case: Case) -> Iterator[Proposal]:
     for call in case.calls("Sequential", "ModuleList"):
         layers = [a for a in call.args if isinstance(a, ast.Attribute) and a.attr[:1].isupper()]
         yield from case.change(*[case.appending(a, "()") for a in layers])
+    held = [a for c in case.calls("append", everywhere=True) for a in c.args]
+    held += [e for n in case.of_type(ast.List, everywhere=True) for e in n.elts]
+    classes = [n for n in held if isinstance(n, ast.Attribute) and n.attr[:1].isupper()]
+    classes = [n for n in classes if dotted(n.value) in ("nn", "torch.nn")]
+    why = "A layer is made by calling its class."
+    yield from case.change(*[case.appending(n, "()") for n in classes], why=why)
 
 
 def _is_tensor(case: Case, node: ast.expr) -> bool:
@@ -160,6 +173,9 @@ def called_value(case: Case) -> Iterator[Proposal]:
         value = case.value(call.func)
         if owner(call) is not None and method(call) in NO_METHODS and not call.args:
             yield case.replaced(call, case.of(call.func))
+        if owner(call) is not None and method(call) == "shape" and len(call.args) == 1:
+            text = f"{case.of(call.func)}[{case.of(call.args[0])}]"
+            yield case.replaced(call, text, why="shape is an attribute, size() is a method.")
         if isinstance(value, Tensor | list | tuple) and len(call.args) == 1:
             inner, brackets = case.of(call.args[0]), (case.end(call.func), case.end(call))
             yield case.proposal(Edit(*brackets, f"[{inner}]"))
@@ -366,14 +382,30 @@ def arguments(case: Case) -> Iterator[Proposal]:
             yield case.proposal(case.inserting(only, "*"), why=why)  # type: ignore[arg-type]
         lacking = re.search(r"missing (\d+) required", case.message)
         for given in call.args if lacking else ():
+            if isinstance(given, ast.Tuple) and len(given.elts) == int(lacking[1]) + 1:  # type: ignore[index]
+                why = "The arguments stand in brackets of their own: they are one argument."
+                each = ", ".join(map(case.of, given.elts))
+                yield case.replaced(given, each, why=why)
             held = case.value(given)
             many = len(held) if isinstance(held, tuple | list) else 0
             if many > 1 and (given is only or many == int(lacking[1]) + 1):  # type: ignore[index]
                 why = f"{case.of(given)} is one argument, of {many}: * gives them one by one."
                 yield case.proposal(case.inserting(given, "*"), why=why)
+    yield from given_to_super(case)
     missing = re.search(r"missing 1 required positional argument: '(\w+)'$", case.message)
     if missing:
         yield from missing_argument(case, missing[1])
+
+
+def given_to_super(case: Case) -> Iterator[Proposal]:
+    """super().__init__(d) with the arguments that the __init__ around it is given itself."""
+    missing = re.findall(r"'(\w+)'", case.message.partition("missing")[2])
+    for call in case.calls("__init__"):
+        function = case.function_of(call)
+        own = [a.arg for a in function.args.args[1:]] if function is not None else []
+        if missing and set(missing) <= set(own) and method(owner(call)) == "super":
+            why = f"The class above needs {', '.join(missing)} too."
+            yield case.proposal(case.with_argument(call, ", ".join(missing)), why=why)
 
 
 def _numbers_of_results(case: Case, node: ast.expr | None) -> Iterator[int]:
@@ -595,10 +627,21 @@ def unpacked_parts(case: Case) -> Iterator[Proposal]:
     yield from other_dimension(case)
     yield from grouped(case)
     yield from pairs(case)
+    yield from rest_of_results(case)
     for call in case.calls("chunk"):
         place = 1 if dotted(owner(call)) == "torch" else 0
         if len(call.args) > place:
             yield case.replaced(call.args[place], case.match[1] or case.match[2])
+
+
+def rest_of_results(case: Case) -> Iterator[Proposal]:
+    """a, b, *_ = f(x) where a function of the program gives more than two."""
+    for statement in case.of_type(ast.Assign) if "too many values" in case.message else ():
+        names = elements(statement.targets[0])
+        many = max(_numbers_of_results(case, statement.value), default=0)
+        if names and many > len(names):
+            why = f"{case.of(statement.value)} gives {many} values."
+            yield case.proposal(case.adding(names[-1], ", *_"), why=why)
 
 
 def other_dimension(case: Case) -> Iterator[Proposal]:

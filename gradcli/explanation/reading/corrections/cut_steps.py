@@ -7,7 +7,7 @@ import re
 from typing import Any, NamedTuple
 
 from ....snippets.python.values import Instance
-from .case import Case
+from .case import Case, layers_of
 from .nodes import (
     argument,
     dotted,
@@ -342,7 +342,13 @@ def is_probability(case: Case, node: ast.expr) -> bool:
     values = case.tensor(node)
     if values is not None and values.numel:
         return bool(values.data.min() >= 0 and values.data.max() <= 1)
-    return method(node) in ("sigmoid", "softmax", "Sigmoid")
+    return method(node) in ("sigmoid", "softmax", "Sigmoid") or _ends_in_sigmoid(case, node)
+
+
+def _ends_in_sigmoid(case: Case, node: ast.expr) -> bool:
+    """Whether an expression calls a module whose last layer gives probabilities."""
+    layers = [*layers_of(case.module(node.func))] if isinstance(node, ast.Call) else []
+    return bool(layers) and layers[-1].cls.name in ("Sigmoid", "Softmax")
 
 
 def _step(case: Case, node: ast.Call) -> Uncut | None:

@@ -63,6 +63,17 @@ def input_without_grad(case: Case) -> Iterator[Proposal]:
     yield from recording(case)
 
 
+def number_as_leaf(case: Case) -> Iterator[Proposal]:
+    """a = torch.tensor(2.0, requires_grad=True) for the a = 2.0 that a gradient is asked of."""
+    names = [n for c in case.here for n in names_in(case.inputs_of(c))]
+    edits = []
+    for name in [n for n in names if type(case.values.get(n)) in (int, float)]:
+        for built in case.makers(name)[:1]:
+            number = f"torch.tensor({float(case.values[name])}, requires_grad=True)"
+            edits.append(case.replacing(built.value, number))
+    yield from case.change(*edits, why="A gradient is with respect to tensors: it is a number.")
+
+
 # ---- steps that cut ------------------------------------------------------------------------------
 
 
@@ -311,9 +322,11 @@ def number_from_forward(case: Case, number: ast.expr) -> Iterator[Proposal]:
     made = {dotted(owner(case.made(number)))}
     for cls in [c for c in classes(case) if c.name in made]:
         for value in [v for f in methods(cls, "forward") for v in results_of(f)]:
+            why = "forward of a custom Function returns tensors: a number has no graph."
             if method(value) == "item" and isinstance(value, ast.Call):
-                why = "forward of a custom Function returns tensors: a number has no graph."
                 yield case.proposal(case.without_method(value), why=why)
+            if dotted(getattr(value, "func", None)) in ("float", "int") and value.args:  # type: ignore[attr-defined]
+                yield case.replaced(value, case.of(value.args[0]), why=why)  # type: ignore[attr-defined]
 
 
 def counted(case: Case, number: ast.expr) -> Iterator[Proposal]:

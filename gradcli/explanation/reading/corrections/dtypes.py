@@ -26,6 +26,10 @@ def same_dtype(case: Case) -> Iterator[Proposal]:
             yield from floating_creation(case, [named.value])
             for built in case.makers(named.value):
                 yield from floating_creation(case, [built.value])
+    for side in [s for s in case.sides if not isinstance(s, ast.Name)]:
+        tensor = case.tensor(side)
+        if tensor is not None and not tensor.dtype.is_floating:
+            yield case.appended(side, ".float()")
     if "ouble" in case.message:
         arrays = case.calls("from_numpy", everywhere=True)
         yield from case.change(*[case.appending(call, ".float()") for call in arrays])

@@ -1,6 +1,7 @@
 """Cures of a .grad that is None."""
 
 import ast
+import re
 from collections.abc import Iterator
 
 from ....snippets.python.values import Instance
@@ -22,6 +23,7 @@ def no_gradient(case: Case) -> Iterator[Proposal]:
     yield from of_backward(case)
     yield from begun_with_none(case)
     yield from nothing_returned(case)
+    yield from absent_state(case)
     yield from rebound(case)
     yield from not_a_leaf_at_birth(case)
     yield from kept_gradient(case)
@@ -127,7 +129,7 @@ def nothing_returned(case: Case) -> Iterator[Proposal]:
             continue
         for call in calls_in(function, "backward"):
             loss = dotted(owner(call))
-            if loss and not names:
+            if loss and not names and not summed(function):
                 why = f"{function.name} has no return: what it gives is None."
                 yield case.proposal(case.after(last, f"return {loss}.item()"), why=why)
         computed = value_of(last) if isinstance(last, ast.Expr) else None
@@ -154,6 +156,9 @@ def summed(function: ast.FunctionDef) -> list[str]:
 # ---- leaves that are none any more ---------------------------------------------------------------
 
 
+CLEARED = r"zero_|zero_grad|\.grad *= *None"
+
+
 def rebound(case: Case) -> Iterator[Proposal]:
     """w = w - lr * w.grad makes w another tensor: change the leaf in place, without recording."""
     for node in case.of_type(ast.Assign, everywhere=True):
@@ -166,6 +171,10 @@ def rebound(case: Case) -> Iterator[Proposal]:
             f"Line {node.lineno} makes {name} a new, computed tensor: the leaf is lost, and the "
             f".grad of what took its name stays None."
         )
+        loop = case.loop(node)
+        if loop is not None and case.goes_back(loop) and not re.search(CLEARED, case.source):
+            edits = [case.appending(s.value, ".detach().requires_grad_()") for s in group]
+            yield case.proposal(*edits, why=why, note="Each turn has leaves of its own.")
         if any(
             (isinstance(a, ast.With) and method(a.items[0].context_expr) == "no_grad")
             for a in case.around(node)
@@ -202,6 +211,22 @@ def _in_place(case: Case, s: ast.Assign, end: str = "") -> str:
 def _adjacent(block: list[ast.stmt], group: list[ast.Assign]) -> bool:
     places = [block.index(s) for s in group]
     return places == list(range(places[0], places[0] + len(places)))
+
+
+def absent_state(case: Case) -> Iterator[Proposal]:
+    """`if h is None: h = torch.zeros_like(x)` for an argument that is None by default."""
+    function = case.function_of(case.statement)
+    if function is None:
+        return
+    names = [a.arg for a in function.args.args]
+    begun = names[len(names) - len(function.args.defaults) :]
+    tensors = [n for n in names if case.tensor_of(n) is not None]
+    absent = [n for n in begun if n in case.failure.names and case.failure.names[n] is None]
+    read = {n.id for n in case.of_type(ast.Name)}
+    for name in [n for n in absent if n in read and tensors]:
+        line = f"if {name} is None: {name} = torch.zeros_like({tensors[0]})"
+        why = f"{name} is None where it is not given: the state begins with 0."
+        yield case.proposal(case.before(function.body[0], line), why=why)
 
 
 def kept_gradient(case: Case) -> Iterator[Proposal]:

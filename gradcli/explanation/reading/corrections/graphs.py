@@ -10,6 +10,7 @@ from ....snippets.python.values import Instance
 from .case import Case, Proposal, giving, is_computed, layers_of
 from .nodes import calls_in, dotted, is_operation, names_in, owner, targets, value_of, within
 from .optimisers import computes
+from .seeds import is_called_loss
 from .text import Edit
 
 SECOND = (
@@ -30,6 +31,7 @@ def freed(case: Case) -> Iterator[Proposal]:
     yield from detached_from_trained(case)
     yield from recomputed(case)
     yield from stepped_leaf(case)
+    yield from projected(case)
     yield from carried_over(case)
     yield from carried_by_object(case)
     yield from carried_by_module(case)
@@ -253,6 +255,20 @@ def stepped_leaf(case: Case) -> Iterator[Proposal]:
             yield case.appended(step.value, ".detach().requires_grad_()", why=SECOND + why)
 
 
+def projected(case: Case) -> Iterator[Proposal]:
+    """x.data = x.data.clamp(min=0) for the x = x.clamp(min=0) of a parameter in a loop."""
+    loop = next((lp for c in case.here if (lp := case.loop(c))), None)
+    optimisers = [c for c in case.calls(everywhere=True) if "optim" in dotted(c.func)]
+    trained = {n for c in optimisers for a in c.args for n in names_in(a)}
+    for step in within(loop, ast.Assign):
+        (name, *others) = targets(step)
+        read = [n for n in within(step.value, ast.Name) if n.id == name]
+        if name in trained and not others and read:
+            why = f" Line {step.lineno} makes {name} a computed tensor: the optimiser has the leaf."
+            edits = [case.adding(n, ".data") for n in (step.targets[0], *read)]
+            yield case.proposal(*edits, why=SECOND + why)
+
+
 def carried_over(case: Case, why: str = SECOND) -> Iterator[Proposal]:
     """A state that a turn of a loop takes from the one before: cut off from its graph."""
     loop = next((lp for c in case.here if (lp := case.loop(c))), None)
@@ -389,6 +405,8 @@ def emptied(case: Case) -> Iterator[Proposal]:
             if isinstance(value_of(s), ast.List) and not value_of(s).elts
             if any(c for c in calls_in(loop, "append", "extend") if dotted(owner(c)) == name)
         ]
+        held = [s for s in begun if _is_memory(case, targets(s)[0])]
+        yield from _kept_states(case, loop, [targets(s)[0] for s in held])
         listed = " and ".join(targets(s)[0] for s in begun)
         yield from case.change(
             *[case.removing(s) for s in begun],
@@ -396,6 +414,22 @@ def emptied(case: Case) -> Iterator[Proposal]:
             why=f"{listed}: what the turns before put there stays, and their graphs are freed.",
             note="Each turn begins with an empty list.",
         )
+
+
+def _is_memory(case: Case, name: str) -> bool:
+    """Whether a list is stacked or joined, and holds no losses: what it holds is used again."""
+    used = [n for c in case.calls("stack", "cat", everywhere=True) for n in names_in(c)]
+    return name in used and not is_called_loss(name)
+
+
+def _kept_states(case: Case, loop: ast.For | ast.While, names: list[str]) -> Iterator[Proposal]:
+    """The items of lists cut off from the graphs of the turns before."""
+    lines = [f"{name} = [item.detach() for item in {name}]" for name in names]
+    yield from case.change(
+        case.before(loop.body[0], *lines) if lines else None,
+        why=f"{' and '.join(names)}: what the turns before put there keeps their graphs.",
+        note="The numbers stay, the graphs of the turns before are let go.",
+    )
 
 
 def _term(statement: ast.stmt, name: str) -> ast.expr | None:

@@ -170,14 +170,23 @@ def of_leaf(case: Case) -> Iterator[Proposal]:
             yield from unrecorded(case, statement)
         elif isinstance(statement, ast.AugAssign) or calls_in(statement, *ARITHMETIC):
             yield from renamed(case, statement, name)
-            if not case.reads_grad(name):
+            if not case.reads_grad(name) and not _discarded(statement):
                 yield from out_of_place(case, statement)
             yield from unrecorded(case, statement)
         else:
             if case.reading.trace.backwards or _used_before(case, statement, name):
                 yield from renamed(case, statement, name)
             yield from unrecorded(case, statement)
-        yield from out_of_place(case, statement)
+        if not _discarded(statement):
+            yield from out_of_place(case, statement)
+
+
+def _discarded(statement: ast.stmt) -> bool:
+    """Whether a statement changes what several methods in a row are called on: its result, of a
+    new tensor, would be lost.
+    """
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    return isinstance(call, ast.Call) and isinstance(owner(call), ast.Call)
 
 
 def copied_view(case: Case, statement: ast.stmt) -> Iterator[Proposal]:

@@ -302,13 +302,32 @@ TRANSFORMERS = ("Transformer", "TransformerEncoderLayer", "TransformerDecoderLay
 
 
 def embedding_dimension(case: Case) -> Iterator[Proposal]:
-    """The number of features where the layer is made."""
+    """What an embedding gives for numbers of words; the number of features where the layer is
+    made.
+    """
+    for given in [a for call, _ in case.calls_of_modules for a in call.args]:
+        yield from embedded(case, given)
     for call in case.calls("MultiheadAttention", *TRANSFORMERS, everywhere=True):
         names = ("d_model", "embed_dim")
         first = next((a for n in names if (a := argument(call, 0, n)) is not None), None)
         if first is not None and case.number(first) == int(case.match[1]):
             yield case.replaced(first, case.match[2], reprints=True)
     yield from resized_input(case, int(case.match[2]), int(case.match[1]))
+
+
+def embedded(case: Case, item: ast.expr) -> Iterator[Proposal]:
+    """What an embedding gives for numbers of classes, where the program has one and does not use
+    it.
+    """
+    tensor = case.tensor(item)
+    if tensor is None or tensor.dtype.kind != "int":
+        return
+    called = {dotted(c.func) for c in case.calls(everywhere=True)}
+    for built in case.of_type(ast.Assign, everywhere=True):
+        name = dotted(built.targets[0])
+        if method(built.value) == "Embedding" and name and name not in called:
+            why = f"{case.of(item)} are numbers of classes; {name} is there for them, and not used."
+            yield case.replaced(item, f"{name}({case.of(item)})", why=why)
 
 
 def attention_mask(case: Case) -> Iterator[Proposal]:
@@ -587,7 +606,7 @@ def padded_convolutions(case: Case) -> Iterator[Proposal]:
     """padding=1 for a kernel of 3, in a class whose convolutions keep the size of the image."""
     cls = next((n for n in case.around(case.statement) if isinstance(n, ast.ClassDef)), None)
     edits = []
-    for call in calls_in(cls, "Conv1d", "Conv2d", "Conv3d"):
+    for call in calls_in(cls or case.tree, "Conv1d", "Conv2d", "Conv3d"):
         kernel = case.number(argument(call, 2, "kernel_size"))
         moved = argument(call, 3, "stride") or argument(call, 4, "padding")
         if kernel and kernel > 1 and kernel % 2 and moved is None:

@@ -84,6 +84,8 @@ def class_target(case: Case) -> Iterator[Proposal]:
         if "input batch_size (1)" in case.message and len(case.shape(scores) or (1,) * 3) == 3:
             note = "The last state of a recurrent layer has a dimension for its layers first."
             yield case.appended(scores, ".squeeze(0)", note=note)
+    for scores, _ in compared(case) if "batch_size" in case.message else ():
+        yield from reduced_batch(case, scores)
     for target in [c.args[2] for c in case.calls() if case.is_loss(c) and len(c.args) == 3]:
         if isinstance(target, ast.Call) and method(target) in ("unsqueeze", "view", "reshape"):
             yield case.without(target)
@@ -99,6 +101,16 @@ def class_target(case: Case) -> Iterator[Proposal]:
         yield case.appended(target, ".squeeze(1)")
         yield case.appended(target, ".view(-1)")
         yield case.appended(scores, ".unsqueeze(0)")
+
+
+def reduced_batch(case: Case, scores: ast.expr) -> Iterator[Proposal]:
+    """mean(1) for a mean(0) on the way to scores, which leaves no batch."""
+    for place in [scores, *case.slice_of(scores, case.line)]:
+        for call in calls_in(place, "mean", "sum", "amax"):
+            dim = argument(call, 0, "dim")
+            if dim is not None and number_of(dim) == 0:
+                why = "The first dimension is the batch, which stays: the next one is gone along."
+                yield case.replaced(dim, "1", why=why)
 
 
 def class_places(case: Case) -> Iterator[Proposal]:
@@ -230,6 +242,9 @@ def swapped(case: Case) -> Iterator[Proposal]:
         if a and b and not a.dtype.is_floating and b.dtype.is_floating:
             why = "A loss takes the scores first, and then the target."
             yield case.exchanged(*call.args, why=why)
+            first = case.of(call.args[0]) + ".float()"
+            edits = [case.replacing(call.args[0], case.of(call.args[1]))]
+            yield case.proposal(*edits, case.replacing(call.args[1], first), why=why)
 
 
 def last_loss(case: Case) -> list[ast.expr]:

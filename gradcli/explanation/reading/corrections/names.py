@@ -183,6 +183,9 @@ def unbound(case: Case) -> Iterator[Proposal]:
             return
 
 
+UNKNOWN = ("<unk>", "<UNK>", "[UNK]", "UNK", "unk", "<oov>", "<OOV>")  # of vocabularies
+
+
 def missing_key(case: Case) -> Iterator[Proposal]:
     """The key that is nearly the same."""
     if case.failure.type != "KeyError":
@@ -190,6 +193,11 @@ def missing_key(case: Case) -> Iterator[Proposal]:
     for node in case.of_type(ast.Subscript):
         held = case.value(node.value)
         key = node.slice.value if isinstance(node.slice, ast.Constant) else None
+        for other in UNKNOWN if isinstance(held, dict) and key is None else ():
+            if other in held:
+                text = case.of(node.value)
+                new = f"{text}.get({case.of(node.slice)}, {text}[{other!r}])"
+                yield case.replaced(node, new, why=f"{other} stands for what is not in {text}.")
         if isinstance(held, dict) and isinstance(key, str) and key not in held:
             known = [k for k in held if isinstance(k, str)]
             begun = [k for k in known if k.startswith(key)]
@@ -280,6 +288,11 @@ def attribute(case: Case) -> Iterator[Proposal]:
             yield case.renamed_to(node, "saved_tensors")
         yield from kept_in_context(case, name)
     yield from of_items(case, owner, name)
+    for node in case.attributes(name) if (owner, name) == ("dict", "parameters") else ():
+        for built in case.makers(node.value)[:1]:
+            why = "A dict holds modules, and is none: a ModuleDict has their parameters."
+            new = f"torch.nn.ModuleDict({case.of(built.value)})"
+            yield case.replaced(built.value, new, why=why)
     rates = case.attributes("lr") if name == "lr" else []
     edits = [
         case.replacing(n, f'{case.of(n.value)}.param_groups[0]["lr"]')
@@ -401,6 +414,11 @@ def of_owner(case: Case, node: ast.Attribute) -> Iterator[Proposal]:
                 yield case.replaced(node.value, name, why=why)
 
 
+OF_NUMPY = {
+    **{"expand_dims": "unsqueeze", "array": "tensor", "asarray": "as_tensor", "power": "pow"},
+    **{"repeat": "repeat_interleave", "absolute_value": "abs", "multiple": "mul", "amax": "amax"},
+    **{"matrix_multiply": "matmul", "dotproduct": "dot", "arange_like": "arange"},
+}  # names of other libraries, and what PyTorch calls the same
 ONLY_IN_PLACE = ("zero", "fill", "copy", "normal", "uniform", "random", "exponential")
 
 
@@ -411,8 +429,21 @@ def renamed(case: Case, owner: str, node: ast.Attribute) -> Iterator[Proposal]:
         yield case.renamed_to(node, case.match[3])
     if owner == "Tensor" and name in ONLY_IN_PLACE:
         yield case.renamed_to(node, f"{name}_", why=f"It is changed in place by {name}_().")
+    if name == "device" and dotted(node.value) == "self":
+        why = "A module has no device of its own; its parameters have."
+        yield case.replaced(node, "next(self.parameters()).device", why=why)
     yield from of_owner(case, node)
     yield from elsewhere(case, owner, node)
+    if owner == "Tensor" and name == "astype" and isinstance(call, ast.Call) and call.args:
+        dtype = case.of(call.args[0]).strip("'\"").removeprefix("np.").removeprefix("numpy.")
+        dtype = {"float": "float32", "int": "int64"}.get(dtype, dtype)
+        yield case.replaced(call, f"{holder}.to(torch.{dtype})", why="to() gives another dtype.")
+    if owner == "torch" and name in OF_NUMPY:
+        yield case.renamed_to(node, OF_NUMPY[name], why=f"{name} is NumPy's name.")
+    if owner == "torch" and name == "append" and isinstance(call, ast.Call):
+        joined = ", ".join(map(case.of, call.args[:2]))
+        rest = "".join(f", {case.of(a)}" for a in call.args[2:])
+        yield case.replaced(call, f"torch.cat([{joined}]{rest})", why="append is NumPy's name.")
     if owner == "Tensor" and name in OLD:
         yield case.renamed_to(node, OLD[name])
     for near in near_names(case, owner, node):
@@ -619,6 +650,8 @@ def near_names(case: Case, owner: str, node: ast.Attribute) -> list[str]:
     same = [n for n in known if n.lower() == node.attr.lower() and n != node.attr]
     layers = [*value.fields.get("_modules", {})] if isinstance(value, Instance) else []
     near = difflib.get_close_matches(node.attr, known, 2, 0.7)
+    if isinstance(value, Instance):
+        near += [n for n in value.cls.members if n.startswith(f"{node.attr}_")]
     return same + near + difflib.get_close_matches(node.attr, layers, 2, 0.6)
 
 

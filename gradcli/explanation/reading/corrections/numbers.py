@@ -39,6 +39,14 @@ def bound(case: Case) -> Iterator[Proposal]:
         yield case.replaced(call, _clamped(case, case.match[1], number, x))
 
 
+def of_two(case: Case) -> Iterator[Proposal]:
+    """torch.max(a, b) for torch.max(a, b, dim=1)."""
+    for call in case.calls("max", "min"):
+        for name in [k.arg for k in call.keywords if k.arg in ("dim", "axis", "keepdim")]:
+            why = "Of two tensors it is the larger, or smaller, of each pair: along no dimension."
+            yield from case.change(case.without_keyword(call, name), why=why)
+
+
 def _clamped(case: Case, name: str, number: ast.expr, x: ast.expr) -> str:
     """max or min of a number and a tensor."""
     side = "min" if name == "max" else "max"
@@ -64,8 +72,18 @@ def pulled_by(case: Case, node: ast.expr) -> str:
     return ""
 
 
+def in_text(case: Case) -> Iterator[Proposal]:
+    """ "%s" % x for "%.3f" % x of several numbers."""
+    for node in case.of_type(ast.BinOp):
+        text = value_of(node.left)
+        if isinstance(text, str) and is_operation(node, ast.Mod):
+            shown = re.sub(r"%[-+0-9.]*[fdge]", "%s", case.of(node.left))
+            yield case.replaced(node.left, shown, why="This format is for one number.")
+
+
 def to_number(case: Case) -> Iterator[Proposal]:
     """Reduced first, or as a list."""
+    yield from in_text(case)
     for call in case.calls():
         name = dotted(call.func)
         if method(call) == "item":
@@ -175,6 +193,10 @@ def data_set_of_arrays(case: Case) -> Iterator[Proposal]:
         arrays = [a for a in call.args if type(case.value(a)).__name__ == "Array"]
         new = [case.replacing(a, f"torch.from_numpy({case.of(a)})") for a in arrays]
         yield from case.change(*new)
+    for call in [c for c in case.calls() if case.is_loss(c)]:
+        for given in [a for a in call.args if type(case.value(a)).__name__ == "Array"]:
+            new_text = f"torch.as_tensor({case.of(given)}).float()"
+            yield case.replaced(given, new_text, why="A loss compares tensors.")
 
 
 def count_of_tensor(case: Case) -> Iterator[Proposal]:
@@ -225,6 +247,10 @@ def list_as_tensor(case: Case) -> Iterator[Proposal]:
         if call.args and isinstance(case.value(call.args[0]), list):
             new = f"[torch.tensor(row) for row in {case.of(call.args[0])}]"
             yield case.replaced(call.args[0], new)
+    if "unsupported operand" in case.message:
+        held = [s for s in case.sides if _is_list(case, s)]
+        yield from case.change(*[case.replacing(g, f"torch.tensor({case.of(g)})") for g in held])
+        return
     for call in case.calls():
         given = [i for a in call.args for i in (a, *elements(a))]
         given += [k.value for k in call.keywords]
@@ -430,8 +456,7 @@ def numbered(case: Case) -> Iterator[Proposal]:
             yield case.replaced(call, new)
         if given is None or not texts:
             continue
-        text = case.of(given)
-        name, form, all_of_them = _each(text, value)
+        name, form, all_of_them = _each(case.of(_gone_through(given)), value)
         kept = case.source[case.end(given) : case.end(call)] if method(call) == "tensor" else ")"
         whole = f"torch.tensor({form}{kept}"
         for read in _read_as_numbers(texts):
@@ -445,6 +470,15 @@ def numbered(case: Case) -> Iterator[Proposal]:
             edit = case.replacing(call, whole.format(f"{new}.index({name})"))
             note = f"{new} are the texts in order: the number of a class is its place there."
             yield case.proposal(built, edit, note=note)
+
+
+def _gone_through(given: ast.expr) -> ast.expr:
+    """The xs of [x for x in xs], which has the same items."""
+    if isinstance(given, ast.ListComp) and len(given.generators) == 1:
+        (loop,) = given.generators
+        if dotted(given.elt) and dotted(given.elt) == dotted(loop.target) and not loop.ifs:
+            return loop.iter
+    return given
 
 
 def _each(text: str, value: Any) -> tuple[str, str, str]:

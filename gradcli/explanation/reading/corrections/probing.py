@@ -10,7 +10,7 @@ from ....snippets.python.values import Builtin, Machine
 from ....snippets.reading import Reading, read
 from .text import Text
 
-KINDS = (ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript, ast.Attribute)
+KINDS = (ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript, ast.Attribute, ast.ListComp)
 KEEP = "keep()"  # the name of the function: no program can have it
 LOAD = ast.Load()
 Place = tuple[type, int, int, int, int]

@@ -206,6 +206,10 @@ def unfrozen(case: Case) -> Iterator[Proposal]:
     """Parameters that were told not to require grad: told nothing."""
     yield from frozen_too_late(case)
     yield from one_left_to_train(case)
+    for call in case.calls("from_pretrained", everywhere=True):
+        if not keyword(call, "freeze"):
+            why = "An embedding of given vectors is frozen, unless freeze=False."
+            yield case.given(call, "freeze", "False", why=why)
     for node in case.of_type(ast.Assign, ast.Call, everywhere=True):
         if isinstance(node, ast.Assign):
             flagged = target_of(node, ast.Attribute)

@@ -190,6 +190,9 @@ def repairs(source: str, failure: Failure) -> Iterator[Repair]:
     yield from indented(lines, place, failure)
     if failure.message == "expected ':'":
         yield Repair(_with(lines, place, f"{code}:{comment}"), "A block begins after a colon.")
+    if failure.message == "invalid decimal literal":
+        why = "A method of a number, or of what it ends, stands after a bracket."
+        yield Repair(_with(lines, place, re.sub(r"(\d)\.(?=[A-Za-z_])", r"\1).", code)), why)
     closed = re.match(r"'([(\[{])' was never closed", failure.message)
     if closed:
         end = {"(": ")", "[": "]", "{": "}"}[closed[1]]

@@ -233,6 +233,12 @@ def holds_tensors(case: Case) -> Iterator[Proposal]:
             yield case.replaced(holder, f"sum({text if scalar else f'x.sum() for x in {text}'})")
         if not (known and len(items) == 1):
             yield case.replaced(holder, f"torch.stack({text})")
+        shapes = {i.shape for i in items if isinstance(i, Tensor)} if known else set()
+        if name in ("norm", "sum", "mean", "max", "min", "abs") and len(shapes) > 1:
+            note = "Of all numbers in it."
+            yield case.replaced(
+                holder, f"torch.cat([item.flatten() for item in {text}])", note=note
+            )
         yield from _unpacked(case, holder)
         yield case.appended(holder, "[0]")
 

@@ -7,7 +7,7 @@ from itertools import permutations
 from math import prod
 
 from .case import Case, Proposal, renaming, weight_of
-from .layers import arguments_called, given_for, padded_convolutions, resized_layer
+from .layers import arguments_called, embedded, given_for, padded_convolutions, resized_layer
 from .losses import numbers_of_classes, weights_of_labels
 from .nodes import (
     argument,
@@ -17,6 +17,7 @@ from .nodes import (
     is_operation,
     keyword,
     method,
+    names_in,
     number_of,
     operands,
     owner,
@@ -47,6 +48,11 @@ def matrix_product(case: Case) -> Iterator[Proposal]:
         yield from flattened_samples(case, a, b, c)
         yield from written_batch(case)
         yield from resized_layer(case, a, b, c, d)
+    for call in case.calls("bmm", "baddbmm"):
+        first, second = [case.shape(a) or () for a in (*operands(call), None)][:2]
+        if len(first) == len(second) == 3 and first[2] == second[2]:
+            note = "The last two dimensions are the matrices; the first is the batch."
+            yield case.appended(operands(call)[1], ".transpose(-2, -1)", note=note)
     for node, tensor in reversed(case.tensors):
         if tensor.ndim > 2 and "batch2" in case.message:
             note = "The last two dimensions are the matrices; those before are the batch."
@@ -280,7 +286,7 @@ def part_of_square(case: Case) -> Iterator[Proposal]:
 
 def noise_of_shape(case: Case) -> Iterator[Proposal]:
     """torch.randn(5, 8) for a torch.randn(5) that is added to a matrix of 5 rows."""
-    for node in case.of_type(ast.BinOp):
+    for node in [n for n in case.of_type(ast.BinOp) if is_operation(n, ast.Add)]:
         for side, other in ((node.left, node.right), (node.right, node.left)):
             held, whole = case.shape(side) or (), case.shape(other) or ()
             drawn = calls_in(case.made(side), "randn", "rand") if len(held) == 1 else []
@@ -1082,25 +1088,22 @@ def joined_dimensions(case: Case) -> Iterator[Proposal]:
     for call in case.calls("cat", "concat", "concatenate", "hstack"):
         for item in elements(call.args[0]) if call.args else []:
             tensor = case.tensor(item)
+            yield from prepared(case, item, most)
             yield from embedded(case, item)
             if tensor is None or tensor.ndim < most:
                 yield case.appended(item, ".unsqueeze(1)")
                 yield case.appended(item, ".unsqueeze(0)")
 
 
-def embedded(case: Case, item: ast.expr) -> Iterator[Proposal]:
-    """What an embedding gives for numbers of classes, where the program has one and does not use
-    it.
-    """
-    tensor = case.tensor(item)
-    if tensor is None or tensor.dtype.kind != "int":
-        return
-    called = {dotted(c.func) for c in case.calls(everywhere=True)}
+def prepared(case: Case, item: ast.expr, dimensions: int) -> Iterator[Proposal]:
+    """What was computed from a tensor, and is read nowhere, in its place: one_hot(labels)."""
     for built in case.of_type(ast.Assign, everywhere=True):
         name = dotted(built.targets[0])
-        if method(built.value) == "Embedding" and name and name not in called:
-            why = f"{case.of(item)} are numbers of classes; {name} is there for them, and not used."
-            yield case.replaced(item, f"{name}({case.of(item)})", why=why)
+        unread = name and not case.reads_of(name) and name != dotted(item)
+        fits = len(case.shape(built.targets[0]) or ()) == dimensions
+        if unread and fits and dotted(item) in names_in(built.value):
+            why = f"Line {built.lineno} makes {name} of {dotted(item)}, and nothing reads it."
+            yield case.replaced(item, name, why=why)
 
 
 def stacked_numbers(case: Case) -> Iterator[Proposal]:
@@ -1163,6 +1166,15 @@ def permuted_batch(case: Case) -> Iterator[Proposal]:
         if many == given - 1 and places[0] == 0:
             new = ", ".join(str(int(p or 0) - 1) for p in places[1:])
             yield case.proposal(case.spanning(call.args, new), note="There is no batch.")
+
+
+def kernel_of_plane(case: Case) -> Iterator[Proposal]:
+    """kernel[None, None] for a kernel of one channel in and one out."""
+    for call in case.calls("conv1d", "conv2d", "conv3d"):
+        kernel, places = argument(call, 1, "weight"), int(method(call)[4])
+        if kernel is not None and len(case.shape(kernel) or ()) == places:
+            note = "One channel in, one channel out."
+            yield case.appended(kernel, "[None, None]", note=note)
 
 
 def image_of_plane(case: Case) -> Iterator[Proposal]:
