@@ -64,6 +64,7 @@ class Style:
         values = numbers.astype(np.float64).tolist()
         if self.scientific:
             texts = [f"{v:.{digits}e}" for v in values]
+            _note_ties(numbers, sizes, digits - np.floor(np.log10(sizes)))
         elif self.whole:
             texts = [f"{v:.0f}." for v in values]
         else:
@@ -86,9 +87,9 @@ class Style:
         return self.text(value).rjust(self.width)
 
 
-def _note_ties(numbers: Any, sizes: Any, digits: int) -> None:
-    """Note where a neighbour of a number is written otherwise, and operations before it may have
-    given that.
+def _note_ties(numbers: Any, sizes: Any, digits: Any) -> None:
+    """Note where a neighbour of a number is written otherwise, with so many digits after the point,
+    and operations before it may have given that.
     """
     if not MODE.unsure:
         return
