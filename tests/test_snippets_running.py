@@ -134,6 +134,7 @@ MEANINGS = [  # a program, and what is said of a seed, of an index, of a second 
         "out = a * a\nout.backward(a)",
         "With ones as the seed a.grad would be [[2, 4, 6], [8, 10, 12]].",
     ),
+    ("out = a * a\nout.backward(a)", "The seed is a, of the shape of out, (2, 3), [[1, 2, 3], "),
     ("out = a * a\nout.backward(torch.ones(2, 3))", "the gradient is that of out.sum()."),
     (
         "z = 2 * a\nv = torch.zeros(2, 3)\nv[0, 1] = 1\nz.backward(v)",
