@@ -49,8 +49,8 @@ def _meaning(a: Analysis, w: Wording) -> Line:
     return words(
         w.seed,
         f" is what the rest of a computation would send back: if {loss} = f({out}), it is the "
-        f"gradient of {'the ' if loss == 'loss' else ''}{loss} with respect to {out}. It has {out}'s shape, a weight for "
-        f"each element of {out}, and weighs the rows of the Jacobian; it is not multiplied with "
+        f"gradient of {loss} with respect to {out}. It has {out}'s shape, a weight for each "
+        f"element of {out}, and weighs the rows of the Jacobian; it is not multiplied with "
         f"{out} itself. {loss} = ({out} * ",
         w.seed,
         ").sum() has the same gradients.",
