@@ -89,14 +89,16 @@ class Style:
 
 def _note_ties(numbers: Any, sizes: Any, digits: Any) -> None:
     """Note where a neighbour of a number is written otherwise, with so many digits after the point,
-    and operations before it may have given that.
+    or it is no larger than what rounding leaves of a difference, and operations before it may have
+    given another.
     """
     if not MODE.unsure:
         return
     scale = 10.0**digits
     near = 2 * np.spacing(np.abs(numbers)).astype(np.float64) * scale
     from_tie = np.abs(sizes * scale % 1 - 0.5)
-    if ((from_tie <= near) & (from_tie > 0)).any():
+    left = sizes < np.finfo(numbers.dtype).eps
+    if (((from_tie <= near) & (from_tie > 0)) | left).any():
         MODE.near_ties.add(MODE.place())
 
 
