@@ -156,6 +156,21 @@ def test_what_a_seed_and_an_index_mean(lines: str, sentence: str) -> None:
     assert sentence in " ".join(shown.split())
 
 
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("f = torch.jit.script(lambda x: x)", "torch.jit is not known here. What it compiles"),
+        ("x = torch.eye(2).to_sparse()", "Tensor.to_sparse is not known here. A dense tensor"),
+        ("z = torch.tensor([1j])", "a complex number is not known here. The real and the"),
+        ("z = torch.complex(torch.ones(2), torch.ones(2))", "torch.complex is not known here. The"),
+    ],
+)
+def test_what_can_stand_in_place_of_what_is_not_read(line, sentence):
+    shown = gradcli("read", "-", stdin=f"import torch\n{line}\n")
+    assert shown.status == 2
+    assert sentence in " ".join(shown.out.split())
+
+
 def test_a_leaf_of_another_pass_is_not_mentioned():
     (one,) = answer(
         MATRIX + "b = torch.ones(2, requires_grad=True)\na.sum().backward()\nb.sum().backward()"
