@@ -723,6 +723,8 @@ def test_seeds():
     assert answered("grad", "2*x", *values, "-g", "onehot((-1, 0))").json == [[0, 0], [2, 0]]
     assert answered("grad", "2*x", *values, "-g", "ones_like(out)").json == [[2, 2], [2, 2]]
     assert answered("grad", "2*x", *values, "-g", "2*out").json == [[8, 16], [24, 32]]
+    assert "g is ∂loss/∂out" in answered("explain", "2*x", *values, "-g", "2*out").out
+    assert "g is ∂total/∂loss" in answered("explain", "loss = 2*x", *values, "-g", "x").out
 
 
 def test_formats():

@@ -652,6 +652,15 @@ def test_digits_that_are_not_sure(product: str) -> None:
     assert [f.kind for f in findings(read(program))] == ["last-digits"]
 
 
+def test_what_rounding_leaves_is_not_sure() -> None:
+    """A product with the inverse, less the identity."""
+    program = (
+        "import torch\nx = torch.tensor([[0.3, 0.7], [0.2, -0.9]])\n"
+        "print(x @ torch.linalg.inv(x) - torch.eye(2))"
+    )
+    assert [f.kind for f in findings(read(program))] == ["last-digits"]
+
+
 @pytest.mark.parametrize(
     "program",
     [

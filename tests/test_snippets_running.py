@@ -134,6 +134,7 @@ MEANINGS = [  # a program, and what is said of a seed, of an index, of a second 
         "out = a * a\nout.backward(a)",
         "With ones as the seed a.grad would be [[2, 4, 6], [8, 10, 12]].",
     ),
+    ("out = a * a\nout.backward(a)", "The seed is a, of the shape of out, (2, 3), [[1, 2, 3], "),
     ("out = a * a\nout.backward(torch.ones(2, 3))", "the gradient is that of out.sum()."),
     (
         "z = 2 * a\nv = torch.zeros(2, 3)\nv[0, 1] = 1\nz.backward(v)",
@@ -153,6 +154,21 @@ def test_what_a_seed_and_an_index_mean(lines: str, sentence: str) -> None:
     """Row by row of the table of the questions that the project began with."""
     shown = gradcli("read", "-", stdin=MATRIX + lines).out
     assert sentence in " ".join(shown.split())
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("f = torch.jit.script(lambda x: x)", "torch.jit is not known here. What it compiles"),
+        ("x = torch.eye(2).to_sparse()", "Tensor.to_sparse is not known here. A dense tensor"),
+        ("z = torch.tensor([1j])", "a complex number is not known here. The real and the"),
+        ("z = torch.complex(torch.ones(2), torch.ones(2))", "torch.complex is not known here. The"),
+    ],
+)
+def test_what_can_stand_in_place_of_what_is_not_read(line, sentence):
+    shown = gradcli("read", "-", stdin=f"import torch\n{line}\n")
+    assert shown.status == 2
+    assert sentence in " ".join(shown.out.split())
 
 
 def test_a_leaf_of_another_pass_is_not_mentioned():

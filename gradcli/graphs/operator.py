@@ -81,6 +81,8 @@ class Operator:
     "number": the same, with bool as int; "first", "last": that of the first or last input; or
     (**attrs) -> dtype.
     """
+    bits: int | None = None
+    """The bits of its integers, if it converts to these."""
     value: Any = None
     """(*arrays, **attrs) -> array, with NumPy."""
     symbolic: Any = None
@@ -511,17 +513,16 @@ def _refused_kinds(takes: str, operands: Sequence[Any]) -> str | None:
         return "takes floating-point numbers, no integers"
     if kind != takes and tensors and len(kinds) > 1:
         return f"takes no {' beside '.join(WORDS[k] for k in WORDS if k in kinds)}"
-    if kind != takes and kinds == {"int"} and {"int", "long"} <= set(map(_width, operands)):
+    if kind != takes and kinds == {"int"} and {32, 64} <= set(map(_bits, operands)):
         return OF_TWO_WIDTHS
     return None
 
 
-def _width(x: Any) -> str:
-    """Whether integers are those of int(), of 32 bits, or of long(), moved or not; else ""."""
+def _bits(x: Any) -> int | None:
+    """The bits of integers that are given, or were converted, moved or not; else None."""
     while isinstance(x, Node) and x.op.family == "movement":
         x = x.parents[0]
-    name = "long" if not isinstance(x, Node) or not x.inputs else x.op.name
-    return name if name in ("int", "long") else ""
+    return x.op.bits if isinstance(x, Node) and x.inputs else 64
 
 
 def _may_be_floats(x: Any) -> bool:

@@ -353,6 +353,7 @@ def _to_int(name, bits):
         lambda x: np.trunc(x).astype(f"int{bits}").astype(int),
         symbolic=lambda sp, x: sp.sign(x) * sp.floor(sp.Abs(x)),
         dtype="int",
+        bits=bits,
         method=True,
         examples=((f"x * x.{name}()", "x=2x3"),),
         index=lambda lower, i, x: lower.truncated(lower.of(x, i)),

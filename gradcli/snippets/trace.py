@@ -21,7 +21,8 @@ class Assignment(NamedTuple):
 
 
 class Backward(NamedTuple):
-    """One backward pass: where it stands, from what, with which seeds, to which leaves.
+    """One backward pass: where it stands, from what, with which seeds, to which leaves;
+    `seed_names` has the name of each seed, None where it has none.
 
     `before` has for each leaf its gradient before, as an array or None; `values` the numbers of
     leaves and outputs then; `called` what tensors were called; `results` the gradients, by tensor,
@@ -32,6 +33,7 @@ class Backward(NamedTuple):
     kind: str  # "backward" or "grad"
     outputs: list[Tensor]
     seeds: list[Tensor]
+    seed_names: list[str | None]
     wanted: list[Tensor] | None
     leaves: list[Tensor]
     before: dict[Tensor, Any]
@@ -152,17 +154,18 @@ class Trace:
         wanted: Sequence[Tensor] | None,
     ) -> Backward:
         """A backward pass from outputs, as everything stands now."""
-        leaves = leaves_of(outputs)
+        leaves, called = leaves_of(outputs), self.called
         return Backward(
             line,
             kind,
             list(outputs),
             [Tensor(t.data.copy(), t.dtype) for t in seeds],  # a backward may write over them
+            [called.get(t) for t in seeds],
             None if wanted is None else list(wanted),
             leaves,
             {x: None if x.grad is None else x.grad.data.copy() for x in leaves},
             {x: x.data.copy() for x in (*leaves, *outputs)},
-            self.called,
+            called,
             self.paths,
             {},
             [],

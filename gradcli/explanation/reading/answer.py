@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from ...limits import Limits
 from ...notation.tree import Token
 from ...snippets.pages import read_all
-from ...snippets.python.machine import Failure
+from ...snippets.python.machine import Failure, Refusal
 from ...snippets.reading import Reading
 from ...snippets.trace import Backward
 from ..blocks import (
@@ -25,6 +25,7 @@ from ..blocks import (
     words,
 )
 from .changes import READ_AGAIN, Finding
+from .instead import instead
 from .steps import Explained, Gradient, explained
 from .surprises import surprises
 
@@ -143,8 +144,10 @@ def _verdict(reading: Reading) -> Section:
     failure, refusal = outcome.exception, outcome.unsupported or outcome.exhausted
     if refusal is not None:
         title = f"Cannot say what happens from line {refusal.line} on"
-        line = f"{refusal.reason}. What comes before it is below."
-        return Section("verdict", words(title), (), (Prose(words(line)),))
+        cure = instead(refusal.what) if isinstance(refusal, Refusal) else ""
+        lines = [f"{refusal.reason}.", cure, "What comes before it is below."]
+        text = " ".join(filter(None, lines))
+        return Section("verdict", words(title), (), (Prose(words(text)),))
     if failure is not None:
         title = f"Raises at line {failure.line}: {failure.type}"
         goes_on = [Prose(words(_goes_on(outcome.later)))] if outcome.later else []

@@ -196,7 +196,10 @@ def _seed(back: Backward) -> str:
     name = back.called.get(output, "the output")
     if _is_one(seed.data):
         return f"{name} is a single number: the seed is 1."
-    start = f"The seed, of the shape of {name}, {text(seed.shape)}, is {_short(seed.data)}"
+    of_shape = f"of the shape of {name}, {text(seed.shape)}"
+    start = f"The seed, {of_shape}, is {_short(seed.data)}"
+    if back.seed_names[0]:
+        start = f"The seed is {back.seed_names[0]}, {of_shape}, {_short(seed.data)}"
     if _are_ones(seed.data):
         return f"{start}: the gradient is that of {name}.sum()."
     at = np.argwhere(seed.data)

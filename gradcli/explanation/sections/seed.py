@@ -45,15 +45,21 @@ def _meaning(a: Analysis, w: Wording) -> Line:
             f"{out} is a single number, so PyTorch puts in the seed 1: the gradient of {out} with "
             "respect to itself."
         )
+    loss = later(a.problem)
     return words(
         w.seed,
-        f" is what the rest of a computation would send back: if loss = f({out}), it is the "
-        f"gradient of the loss with respect to {out}. It has {out}'s shape, a weight for "
-        f"each element of {out}, and weighs the rows of the Jacobian; it is not multiplied with "
-        f"{out} itself. loss = ({out} * ",
+        f" is what the rest of a computation would send back: if {loss} = f({out}), it is the "
+        f"gradient of {loss} with respect to {out}. It has {out}'s shape, a weight for each "
+        f"element of {out}, and weighs the rows of the Jacobian; it is not multiplied with "
+        f"{out} itself. {loss} = ({out} * ",
         w.seed,
         ").sum() has the same gradients.",
     )
+
+
+def later(p: Problem) -> str:
+    """A name for the result of the rest of a computation: loss, unless the problem has that."""
+    return "total" if "loss" in (p.out_name, *p.inputs) else "loss"
 
 
 def remarks(a: Analysis, w: Wording) -> list[Line]:

@@ -157,6 +157,7 @@ NAMES: dict[str, Name] = {
     "prod": _reduced("Prod"),
     "clamp": _clamp,
     "matmul": _product,
+    "linear": lambda node, inputs: "ViewBackward0" if inputs[0].ndim > 2 else "AddmmBackward0",
     "reshape": _reshaped,
     "squeeze": _squeezed,
     "getitem": _element,

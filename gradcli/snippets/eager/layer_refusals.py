@@ -16,7 +16,7 @@ from .checks import (
     per_dimension,
     refuse_if,
 )
-from .dtypes import BFLOAT16, FLOAT32
+from .dtypes import BFLOAT16, FLOAT32, INT32, INT64, result_type
 from .mode import MODE
 from .tensor import Tensor
 
@@ -431,23 +431,27 @@ def _cell(input: Tensor, hx: Any, w_ih: Tensor, *_: Any, **__: Any) -> None:
 # ---- embeddings and attention --------------------------------------------------------------------
 
 
+def _check_indices(indices: Sequence[Tensor], name: str) -> None:
+    """Refuse indices of another dtype: that to which all of them are promoted."""
+    dtype = result_type(indices)
+    if dtype not in (INT32, INT64):
+        text = "Expected tensor for argument #1 'indices' to have one of the following scalar types"
+        text += f": Long, Int; but got {dtype.type_name} instead (while checking arguments for "
+        raise error("RuntimeError", f"{text}{name})")
+
+
 @check("embedding")
 def _embedding(input: Tensor, weight: Tensor, *_: Any, **__: Any) -> None:
     if weight.ndim != 2:
         raise error("RuntimeError", "'weight' must be 2-D")
-    if input.dtype.kind != "int":
-        raise error(
-            "RuntimeError",
-            "Expected tensor for argument #1 'indices' to have one of the following scalar types: "
-            f"Long, Int; but got {input.dtype.type_name} instead (while checking arguments for "
-            "embedding)",
-        )
+    _check_indices([input], "embedding")
     if ((input.data < 0) | (input.data >= weight.shape[0])).any():
         raise error("IndexError", "index out of range in self")
 
 
 @check("embedding_bag")
 def _embedding_bag(input: Tensor, weight: Tensor, offsets: Any = None, *_: Any, **__: Any) -> None:
+    _check_indices([t for t in (input, offsets) if t is not None], "embedding_bag")
     if input.ndim == 1:
         kind = "None" if offsets is None else ""
         text = f"offsets has to be a 1D Tensor but got {kind}"

@@ -97,7 +97,7 @@ def _inferred(data: Any) -> DType:
         return promoted(_inferred(d) for d in listed) or MODE.default_dtype
     if listed is None:
         if isinstance(data, complex):
-            raise Unsupported("complex numbers")
+            raise Unsupported("a complex number")
         raise error("RuntimeError", f"Could not infer dtype of {_kind(data)}")
     check_array(listed)
     return BY_NUMPY[listed.dtype.name]
@@ -138,7 +138,7 @@ def _number(value: Any, kind: DType) -> Any:
             raise error("TypeError", NO_INDEX)
         return value.data.reshape(())[()]
     if isinstance(value, complex):
-        raise Unsupported("complex numbers")
+        raise Unsupported("a complex number")
     if kind.is_floating:
         raise error("TypeError", f"must be real number, not {_kind(value)}")
     raise error("TypeError", f"'{_kind(value)}' object cannot be interpreted as an integer")

@@ -64,6 +64,7 @@ class Style:
         values = numbers.astype(np.float64).tolist()
         if self.scientific:
             texts = [f"{v:.{digits}e}" for v in values]
+            _note_ties(numbers, sizes, digits - np.floor(np.log10(sizes)))
         elif self.whole:
             texts = [f"{v:.0f}." for v in values]
         else:
@@ -86,16 +87,18 @@ class Style:
         return self.text(value).rjust(self.width)
 
 
-def _note_ties(numbers: Any, sizes: Any, digits: int) -> None:
-    """Note where a neighbour of a number is written otherwise, and operations before it may have
-    given that.
+def _note_ties(numbers: Any, sizes: Any, digits: Any) -> None:
+    """Note where a neighbour of a number is written otherwise, with so many digits after the point,
+    or it is no larger than what rounding leaves of a difference, and operations before it may have
+    given another.
     """
     if not MODE.unsure:
         return
     scale = 10.0**digits
     near = 2 * np.spacing(np.abs(numbers)).astype(np.float64) * scale
     from_tie = np.abs(sizes * scale % 1 - 0.5)
-    if ((from_tie <= near) & (from_tie > 0)).any():
+    left = sizes < np.finfo(numbers.dtype).eps
+    if (((from_tie <= near) & (from_tie > 0)) | left).any():
         MODE.near_ties.add(MODE.place())
 
 

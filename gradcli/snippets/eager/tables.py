@@ -159,8 +159,16 @@ def _checked(path: str, value: Any) -> Any:
         result = _result(m, path, value, args, named)
         return calls.of_linalg(result) if path == "torch.linalg" else result
 
-    checked = Builtin(value.name, call, path)
+    checked = Builtin(_own_name(path, value.name), call, path)
     return checked
+
+
+def _own_name(path: str, name: str) -> str:
+    """What a function calls itself: __name__."""
+    inner = path.removeprefix("torch.")
+    if inner in ("fft", "linalg", "special"):
+        return f"{inner}_{name}"
+    return "log_sigmoid" if name == "logsigmoid" else name
 
 
 def _goes_through_alike(name: str, first: Any) -> bool:

@@ -13,7 +13,7 @@ IN_C = (  # functions of torch.nn.functional that are torch's
     "pairwise_distance pdist pixel_shuffle pixel_unshuffle prelu relu_ rrelu_ selu_ threshold_"
 )
 OF_NETWORKS = (  # functions of torch.nn.functional that are compiled
-    "avg_pool2d avg_pool3d elu_ gelu hardtanh_ leaky_relu_ linear logsigmoid one_hot "
+    "avg_pool2d avg_pool3d elu_ gelu hardtanh_ leaky_relu_ linear log_sigmoid one_hot "
     "scaled_dot_product_attention softplus softshrink"
 )
 DISPATCHED = (
@@ -25,6 +25,9 @@ IN_PYTHON = (  # functions of torch that are written in Python
     "cdist chain_matmul einsum lu meshgrid norm pca_lowrank split stft svd_lowrank tensordot "
     "unique unique_consecutive unravel_index"
 )
+
+
+PREFIXED = ("torch.fft", "torch.linalg", "torch.special")  # modules whose functions are compiled
 
 
 @define("torch")
@@ -44,12 +47,14 @@ def typename(m: Machine, obj: Any) -> str:
 def _of_function(module: str, name: str) -> str:
     if module == "torch.nn.functional":
         if name in OF_NETWORKS.split():
-            return f"torch._C._nn.{'log_sigmoid' if name == 'logsigmoid' else name}"
+            return f"torch._C._nn.{name}"
         if name in DISPATCHED.split():
             return f"{module}.boolean_dispatch.<locals>.fn"
         if name not in IN_C.split():
             return f"{module}.{name}"
         module = "torch"
+    if module in PREFIXED:
+        return f"torch._C._{module.removeprefix('torch.')}.{name}"
     if module == "torch":
         home = "functional" if name in IN_PYTHON.split() else "_VariableFunctionsClass"
         return f"torch.{home}.{name}"
