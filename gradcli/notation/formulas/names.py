@@ -26,6 +26,7 @@ from .rules.reductions import constant_along
 from .simplify import LARGE, stripped
 
 CONSTANT = ("input", "constant", "zeros", "ones")  # not replaced by names
+OTHER_LEG = {"asin": "cos", "acos": "sin"}  # sqrt(1 - x ** 2) of the angle
 Change = Callable[[Node], Node]
 
 
@@ -93,6 +94,10 @@ class Names:
             if same.attrs.get("keepdim") is False:
                 column = with_attributes(same, keepdim=True)
                 self.meaning.setdefault(column, atom.unsqueeze(dim=same.attrs["dim"]))
+        if definition.op.name in OTHER_LEG and definition.parents[0].inputs:
+            leg, other = 1 - definition.parents[0] ** 2, OPS[OTHER_LEG[definition.op.name]](atom)
+            self.meaning.setdefault(normal(leg.sqrt()), other)
+            self.meaning.setdefault(normal(leg.rsqrt()), 1 / other)
         if definition.op.name == "getitem" and definition.ndim == 1:  # q = p[arange(n), y]
             self.meaning.setdefault(normal(definition.unsqueeze(dim=1)), atom.unsqueeze(dim=1))
         if definition.op.name in SUMS and any(i.op.name == "logsumexp" for i in definition.parents):
