@@ -23,6 +23,7 @@ from identities import (
     objectives,
     programs,
     statistics,
+    textbooks,
     today,
 )
 
@@ -57,6 +58,7 @@ MODULES = (
     fields,
     today,
     derived,
+    textbooks,
 )
 ALL = [i for module in MODULES for i in module.IDENTITIES]
 SETTINGS = (0, 1)

@@ -225,6 +225,13 @@ def test_formulas_of_several_inputs_share_their_statements():
     assert [line.partition(" = ")[0] for line in said[2:]] == ["x", "y"]
 
 
+def test_a_title_opens_operands_that_are_too_long():
+    loss = "binary_cross_entropy(xhat, x, reduction='sum')"
+    text = f"xhat = sigmoid(z); {loss} - 0.5 * (1 + logvar - mu ** 2 - exp(logvar)).sum()"
+    said = answered(text, "-s", "x=2x4,z=2x4,mu=2x3,logvar=2x3").lines
+    assert said[0].startswith(f"out = {loss} - 0.5 * ·")
+
+
 def test_steps_have_the_names_of_the_derivation():
     net = ("h = relu(x @ W + b); h @ V", "-s", "x=4x3,W=3x5,V=5x2", "--show", "backward")
     said = answered(*net).out

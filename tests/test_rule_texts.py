@@ -97,6 +97,9 @@ EXAMPLES = {  # what conditions and operators ask for, by identity
     "relu(x) = x where known_nonnegative(x)": "relu(P)",
     "sign(x) = ones(size=x.shape) where known_positive(x)": "sign(P)",
     "pow(x, y - 1) = pow(x, y) / x where known_positive(x) or has_a_number(x)": "pow(P, y - 1)",
+    'sum(outer(u, v) * A, dim=0) = v * (u @ double(A)) where A.dtype == "bool"': (
+        "sum(outer(u, v) * (A > 1), dim=0)"
+    ),
     "trace(A @ A) = vector_norm(A) ** 2 where is_symmetric(A)": "trace(K @ K)",
     "pow(x, -y - 1) = pow(x, -y) / x where has_a_number(x)": "pow(1 + P, -y - 1)",
     "A.mT = -A where is_skew(A)": "S.mT",

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ...autodiff.reverse import Contribution, Step
 from ...errors import if_applicable
-from ...graphs import Node, upstream
+from ...graphs import Node, upstream, walk
 from ...graphs.substitution import substitute_all
 from ...language.arguments.seeds import Seed
 from ...language.arguments.values import Reader
@@ -23,6 +23,7 @@ from ...language.problem import Problem
 from ...lazy import np
 from ...notation import tree
 from ...notation.formulas.formula import TOO_LONG, Writer, formula, too_long
+from ...notation.formulas.sharing import in_terms_of
 from ...notation.tree import Name, Tree
 from ..analysis import Analysis
 from ..formulas.contradictions import named_values
@@ -33,6 +34,7 @@ from .statements import Assignment, assignments
 
 TRIED = 60  # most assignments of a program for which further names are tried
 Known = dict[tuple, tuple[str, dict[str, Tree | None]]]
+LEAST_DEFINED = 3  # length of a value in whose place its name is written
 TERMS = 100  # most terms of a formula that is shown
 OF = "seed_of_"  # prefix of the seed of one of several values of a statement
 
@@ -73,7 +75,7 @@ class Line:
         terms = [self._derivation.sent(s).get(self.name) for s in self.sources]
         readable = [f for f in terms if f is not None]
         if readable and len(readable) == len(terms):
-            return reduce(_plus, readable)
+            return self._derivation.in_names(reduce(_plus, _broadcast(readable)))
         return self._derivation.as_computed(self)
 
 
@@ -186,9 +188,21 @@ class Derivation:
         writer.trees[node] = built if previous is None else previous
         return built
 
+    def in_names(self, written: Tree) -> Tree:
+        """A formula with the names of values in place of what they are computed by."""
+        return in_terms_of(written, self._definitions)
+
+    @cached_property
+    def _definitions(self) -> list[tuple[Name, Tree]]:
+        """The values of single statements that are more than a call of one name."""
+        single = [s for s in self.assigned if len(s.names) == 1 and s.nodes[0] is not self.p.out]
+        written = [(Name(s.names[0]), self.written(s.nodes[0])) for s in single]
+        return [(name, f) for name, f in written if tree.size(f) >= LEAST_DEFINED]
+
     @cached_property
     def _writer(self) -> Writer:
-        return Writer({n: Name(name) for name, n in self.nodes.items()})
+        roles = {name: role_of(x) for name, x in self.p.inputs.items()}
+        return Writer({n: Name(name, roles.get(name, "")) for name, n in self.nodes.items()})
 
     def arrays(self, a: Analysis) -> dict[str, Any]:
         """The gradients evaluated line by line, at the values of an analysis of the same nodes, by
@@ -335,6 +349,16 @@ def renamed(part: Any, change: Callable[[Name], Tree]) -> Any:
     return part
 
 
+def _broadcast(terms: list[Tree]) -> list[Tree]:
+    """The terms of a sum, without an expansion that the others broadcast."""
+    whole = [t for t in terms if not _is_expanded(t)]
+    return [t.base if whole and _is_expanded(t) else t for t in terms]  # type: ignore[union-attr]
+
+
+def _is_expanded(t: Tree) -> bool:
+    return isinstance(t, tree.Method) and t.name == "expand_as"
+
+
 def _plus(left: Tree, right: Tree) -> Tree:
     positive = _without_minus(right)
     return tree.Infix("+", left, right) if positive is None else tree.Infix("-", left, positive)
@@ -392,8 +416,8 @@ def needed_twice(a: Analysis) -> Needed:
     values = {step.node for step in steps if len(uses.users[step.node]) > 1}
     repeated = {latest[r] for r in received} | {n for n in values if not _is_short(n, named)}
     free = {n for n in branching | repeated if n not in named and n.op.family not in SECONDARY}
-    if p.seed.implicit:  # a gradient of ones gets no name, as that of z in z.sum()
-        free -= {latest[r] for r in latest if _is_spread(r, p.seed.node)}
+    if p.seed.implicit:  # a number in all places gets no name, as the gradient of z in z.sum()
+        free -= {latest[r] for r in latest if _is_a_number(r, p.seed.node)}
     return Needed(branching & free, (repeated - branching) & free)
 
 
@@ -427,11 +451,10 @@ def _up_to(ends: set[Node], last: Node, node: Node) -> tuple[Node | None, ...]:
     return () if node is last or node in ends else node.inputs
 
 
-def _is_spread(node: Node, seed: Node) -> bool:
-    """Whether a node is the seed, repeated."""
-    while node is not seed and node.op.family == "movement":
-        (node,) = node.parents
-    return node is seed
+def _is_a_number(node: Node, seed: Node) -> bool:
+    """Whether a node is computed from the seed and numbers alone, as -0.5 * ones_like(x) is."""
+    nodes = walk([node], lambda n: () if n.op.shape_only else n.inputs)
+    return all(n is seed or n.op.name != "input" for n in nodes)
 
 
 def _is_short(node: Node, named: Collection[Node]) -> bool:

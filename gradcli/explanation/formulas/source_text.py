@@ -92,17 +92,28 @@ class SourceText:
                 result[node] = name
         return result
 
-    def _operation(self, node: Node) -> Line:
-        """The source text of a node with `·` for its operands."""
+    def _operation(self, node: Node, opened: Collection[Node] = ()) -> Line:
+        """The source text of a node with `·` for its operands, or their operations if `opened`."""
         assert node.span is not None
         text, start, end, _ = node.span
-        pieces: list[Token] = []
+        pieces: list[Piece] = []
         position = start
         for child in self._inside(node):
-            pieces += [Token(text[position : child.span.start]), Token("·")]  # type: ignore[union-attr]
+            pieces.append(Token(text[position : child.span.start]))  # type: ignore[union-attr]
+            pieces += self._operation(child) if child in opened else (Token("·"),)
             position = child.span.end  # type: ignore[union-attr]
         pieces.append(Token(text[position:end]))
         return self.coloured(tuple(pieces))
+
+    def _opened(self, node: Node) -> Line:
+        """The operation of a node, with those of its operands in place of `· - ·`."""
+        operands = node.parents
+        if node.span is None or any(i.span is None or i in self.names for i in operands):
+            return self.operation(node)
+        if not node.op.spelling or any(i.op.family == "leaf" for i in operands):
+            return self.operation(node)
+        inner = [i for p in operands for i in p.parents if i.op.family != "leaf"]
+        return self._typed(self._formula(node, inner), self._operation(node, operands))
 
     def _inside(self, node: Node) -> list[Node]:
         """The operands written inside a node's text, from left to right, none inside another."""
@@ -144,7 +155,7 @@ class SourceText:
         operands are written out if the text is short enough.
         """
         text = self.of(node) if whole else ""
-        does = self.operation(node)
+        does = self._opened(node) if whole else self.operation(node)
         if whole and len(text) <= LONGEST:
             does = self._typed(self._whole(node), self.coloured((Token(text),)))
         p = self.problem

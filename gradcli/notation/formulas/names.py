@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from fractions import Fraction
+from math import isclose
 
 from ...graphs import OPS, Node, walk
 from ...graphs.shapes import Shape, axes, axis, fits
@@ -10,8 +11,12 @@ from ..tree import Name
 from .rules.atoms import atom_of
 from .rules.factoring import MOST_TERMS, expanded_terms, sum_of, terms_of_sum
 from .rules.products import (
+    CLOSE,
+    MOST_PARTS,
+    NOTHING,
     ONE,
     SUMS,
+    UNITS,
     Coefficient,
     Product,
     build,
@@ -26,6 +31,7 @@ from .rules.reductions import constant_along
 from .simplify import LARGE, stripped
 
 CONSTANT = ("input", "constant", "zeros", "ones")  # not replaced by names
+OTHER_LEG = {"asin": "cos", "acos": "sin"}  # sqrt(1 - x ** 2) of the angle
 Change = Callable[[Node], Node]
 
 
@@ -93,6 +99,12 @@ class Names:
             if same.attrs.get("keepdim") is False:
                 column = with_attributes(same, keepdim=True)
                 self.meaning.setdefault(column, atom.unsqueeze(dim=same.attrs["dim"]))
+        if definition.op.name in OTHER_LEG and definition.parents[0].inputs:
+            leg, other = 1 - definition.parents[0] ** 2, OPS[OTHER_LEG[definition.op.name]](atom)
+            self.meaning.setdefault(normal(leg.sqrt()), other)
+            self.meaning.setdefault(normal(leg.rsqrt()), 1 / other)
+        if definition.op.name == "log" and _adds_exponentials(definition.parents[0]):
+            self.meaning.setdefault(definition.parents[0], OPS["exp"](atom))
         if definition.op.name == "getitem" and definition.ndim == 1:  # q = p[arange(n), y]
             self.meaning.setdefault(normal(definition.unsqueeze(dim=1)), atom.unsqueeze(dim=1))
         if definition.op.name in SUMS and any(i.op.name == "logsumexp" for i in definition.parents):
@@ -106,8 +118,10 @@ class Names:
 
     def _add_products(self, definition: Node, atom: Node, normal: Change) -> None:
         result = product_of(definition)
-        if result is not None and result.coefficient and definition not in result.factors:
-            self.products.append((atom, _without_roots(result)))
+        opened = NOTHING if result is None else _without_roots(result)
+        is_product = len(opened.factors) > 1 or (result or NOTHING).factors != {definition: 1}
+        if result is not None and result.coefficient and opened.factors and is_product:
+            self.products.append((atom, opened))
             in_rows = _in_rows(result)
             if in_rows is not None:
                 dim, columns = in_rows
@@ -116,7 +130,7 @@ class Names:
         if beside is not None:
             rest, other = beside
             whole = _expanded_product(other, normal)
-            if whole is not None and len(whole.factors) > 1:
+            if whole is not None and any(f.inputs for f in whole.factors):
                 self.products.append((rest, _without_roots(whole)))
 
     def stand_for_the_same(self, other: "Names") -> bool:
@@ -177,11 +191,17 @@ def _regrouped(node: Node) -> Iterator[Node]:
         yield a.parents[0] @ (a.parents[1] @ c)
 
 
+def _adds_exponentials(x: Node) -> bool:
+    """Whether x is exp(a) + exp(b), of which out = log(x) is exp(out)."""
+    terms = terms_of_sum(x)
+    return bool(terms) and all(len(t.once("exp")) == 1 for t in terms)
+
+
 def _around_a_name(definition: Node, atom: Node) -> tuple[Node, Product] | None:
-    """1 - out and a / b for out = 1 - a / b; out - c and a * b for out = a * b + c; None for other
-    definitions.
+    """1 - out and a / b for out = 1 - a / b; out - c and a * b for out = a * b + c; out + c and
+    a * c for out = c * (a - 1); None for other definitions.
     """
-    terms = terms_of_sum(definition)
+    terms = terms_of_sum(definition) or expanded_terms(definition)
     names = [t for t in terms if not t.factors or _is_name(t)]
     if len(terms) != 2 or len(names) != 1:
         return None
@@ -194,7 +214,7 @@ def _around_a_name(definition: Node, atom: Node) -> tuple[Node, Product] | None:
 def _is_name(t: Product) -> bool:
     """Whether a term is an input."""
     ((f, e), *more) = t.factors.items()
-    return t.coefficient == e == 1 and f.op.name == "input" and not more
+    return t.coefficient in UNITS and e == 1 and f.op.name == "input" and not more
 
 
 def _in_rows(p: Product) -> tuple[int, Product] | None:
@@ -238,9 +258,18 @@ def _without_roots(result: Product) -> Product:
         return result
     factors: dict[Node, Coefficient] = {}
     for f, e in result.factors.items():
-        x, power = (f.parents[0], Fraction(e) / 2) if f.op.name == "sqrt" else (f, e)
-        factors[x] = factors.get(x, 0) + power
-    return result._replace(factors={f: e for f, e in factors.items() if e})
+        inner = {f: ONE} if f.op.name != "sqrt" else _under_the_root(f.parents[0])
+        factors = with_factors(factors, {x: e * power for x, power in inner.items()})
+    return result._replace(factors=factors)
+
+
+def _under_the_root(x: Node) -> dict[Node, Coefficient]:
+    """The factors of sqrt(x), a number among them: 2, E and 1 / m, each to the power 1/2."""
+    inner = product_of(x)
+    if inner is None or inner.coefficient <= 0:
+        return {x: Fraction(1, 2)}
+    number = {} if inner.coefficient == 1 else {number_node(inner.coefficient): ONE}
+    return {f: Fraction(e) / 2 for f, e in (number | inner.factors).items()}
 
 
 def _with_atom(result: Product, atom: Node, definition: Product, shape: Shape) -> Iterator[Product]:
@@ -250,7 +279,7 @@ def _with_atom(result: Product, atom: Node, definition: Product, shape: Shape) -
     ):
         power = _times_held(result.factors, definition.factors)
         for k in dict.fromkeys((power, 1)):
-            ratio = rounded(result.coefficient / definition.coefficient**k)
+            ratio = _quotient(result.coefficient, definition.coefficient**k)
             inverse = {f: -e * k for f, e in definition.factors.items()}
             yield Product(ratio, with_factors(result.factors, inverse | {atom: k}))
     for total, e in result.factors.items():
@@ -281,8 +310,15 @@ def _with_atom_in_sum(
     body = with_factors(inner.factors, {f: -k for f, k in inside.items()} | {atom: ONE})
     new = total.op(build(Product(inner.coefficient, body), x.shape), **total.attrs)
     factors = with_factors(beside, {f: -k for f, k in outside.items()})
-    ratio = rounded(result.coefficient / definition.coefficient)
+    ratio = _quotient(result.coefficient, definition.coefficient)
     yield Product(ratio, with_factors(factors, {new: ONE}))
+
+
+def _quotient(a: Coefficient, b: Coefficient) -> Coefficient:
+    """a / b, as a fraction if it is a simple one: 1 / 2 for pi / (2 * pi)."""
+    value = a / b
+    simple = Fraction(value).limit_denominator(MOST_PARTS)
+    return simple if isclose(simple, value, rel_tol=CLOSE) else rounded(value)
 
 
 def _reduced(f: Node, over: tuple[int, ...], total: Node) -> Node:
@@ -324,5 +360,8 @@ def _is_held(
     enough: s * exp(-d ** 2) is K / s for K = s ** 2 * exp(-d ** 2).
     """
     exponent = factors.get(f, 0)
+    is_inverse_root = magnitude(e) == Fraction(1, 2) and exponent * e < 0
+    if f.op.name == "constant" or (is_inverse_root and exponent != int(exponent)):
+        return True  # 1 / sqrt(x) is sqrt(x) / x
     enough = magnitude(exponent) >= magnitude(e) or (beside_tensors and f.shape == ())
     return exponent * e > 0 and enough

@@ -80,7 +80,14 @@ def _in_pi(value: float, name: Tree) -> Tree | None:
     if _is_multiple(larger):
         whole = Number(round(larger))
         return Infix("*", whole, name) if value > pi else Infix("/", name, whole)
-    return Infix("/", Number(round(value * pi)), name) if _is_multiple(value * pi) else None
+    if _is_multiple(value * pi):
+        return Infix("/", Number(round(value * pi)), name)
+    below = 1 / (value * pi) if value else 0.0
+    return (
+        Infix("/", Number(1), Infix("*", Number(round(below)), name))
+        if _is_multiple(below)
+        else None
+    )
 
 
 def _is_multiple(ratio: float) -> bool:

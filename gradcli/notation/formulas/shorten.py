@@ -19,7 +19,7 @@ from .formula import MOST, TOO_LONG, GenericSizes, Writer
 from .names import Names
 from .rules import CANDIDATES, IN_CODE, LAYOUT, NORMAL, RULES, apply_rules
 from .rules.atoms import definition
-from .rules.factoring import terms_of_sum
+from .rules.factoring import canonical_sums, terms_of_sum
 from .rules.products import constant_value, product_of
 from .simplify import LARGE, Rewriter, merged, stripped
 
@@ -264,8 +264,17 @@ class Search:
 
     def _in_statements(self, node: Node) -> Node:
         """The shortest node found from another, if repeated parts count once."""
-        self.length.in_statements, self.expanded_nodes, self.remaining = True, set(), BUDGET
-        return min(self._search(node, self._kept(node)), node, key=self.length)
+        self.length.in_statements, found = True, [node]
+        for start in dict.fromkeys((node, self._with_one_sign(node))):
+            self.expanded_nodes, self.remaining = set(), BUDGET
+            found.insert(0, self._search(start, self._kept(start)))
+        return min(found, key=self.length)
+
+    def _with_one_sign(self, node: Node) -> Node:
+        """The node with -(x - y) in place of y - x if it has both, so that one name is enough."""
+        sums = canonical_sums(walk([node]))
+        opposite = {n: -first for n, (sign, first) in sums.items() if sign < 0}
+        return self.normal(substitute(node, opposite)) if opposite else node
 
     def _kept(self, node: Node) -> int:
         return 1 if self.quick and len(walk([node])) > NARROW else KEPT

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from math import isfinite
-from typing import Self
+from typing import Self, TypeGuard
 
 from ...graphs import Node, Operator, walk
 from ...lazy import np
@@ -281,6 +281,8 @@ class Tensors:
                 return None
             if out is None and not is_divisor:
                 out = written
+            elif is_divisor and _is_reciprocal(out):
+                out = out._replace(right=Infix("*", out.right, written))
             else:
                 left = tree.Number(1) if out is None else out
                 ndims = (0, len(letters)) if scalar and not is_divisor else None
@@ -487,6 +489,12 @@ def spread(written: Tree, inner: Letters, letters: Letters) -> Tree:
     """A tensor with the letters `inner`, indexed with None for others, so that it broadcasts."""
     start = letters.index(inner[0])
     return indexed(written, ", ".join(":" if k in inner else "None" for k in letters[start:]))
+
+
+def _is_reciprocal(written: Tree | None) -> TypeGuard[Infix]:
+    """Whether a formula is a number over another: 1 / 32."""
+    quotient = isinstance(written, Infix) and written.symbol == "/"
+    return quotient and isinstance(written.left, tree.Number)  # type: ignore[union-attr]
 
 
 def _applied(op: Operator, args: Sequence[Tree | None]) -> Tree | None:

@@ -47,6 +47,8 @@ identities(NORMAL, """
 
 identities(CANDIDATES, """
     sum(outer(u, v) * A) = u @ A @ v where is_unexpanded(A)
+    sum(outer(u, v) * A, dim=0) = v * (u @ A) where is_unexpanded(A)
+    sum(outer(u, v) * A, dim=0) = v * (u @ double(A)) where A.dtype == "bool"
     sum(u * v) = u @ v where is_factor(v) and v is not u
     sum(u ** 2) = u @ u where is_unexpanded(u)
     s * sum(1 / x) = sum(s / x)

@@ -76,6 +76,7 @@ identities(CANDIDATES, """
     exp(x) / exp(y) = exp(x - y)
     1 / exp(x) / exp(y) = 1 / exp(x + y)
     exp(x) / (exp(x) + exp(y)) = sigmoid(x - y)
+    exp(-x) / (1 - exp(-x)) = 1 / (exp(x) - 1)
     log(x) + log(y) = log(x * y)
     log(x) - log(y) = log(x / y)
     sigmoid(-x) = 1 - sigmoid(x)

@@ -322,6 +322,9 @@ def negative(node: Node) -> Node | None:
         return node.op(parts[1], parts[0], **node.attrs)
     if name == "neg":
         return parts[0]
+    if name == "log" and parts[0].op.name == "div":
+        a, b = parts[0].parents
+        return node.op(b / a)
     if name in ("mul", "matmul", "outer"):
         for k, part in enumerate(parts):
             new = negative(part)

@@ -63,6 +63,7 @@ identities(NORMAL, """
 identities(CANDIDATES, """
     u @ u = vector_norm(u) ** 2 where u.inputs
     vector_norm(u) ** 2 = u @ u
+    sqrt(u @ u) = vector_norm(u)
     trace(A @ A) = vector_norm(A) ** 2 where is_symmetric(A)
 """)  # fmt: skip
 
