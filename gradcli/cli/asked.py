@@ -68,7 +68,7 @@ def _place(given: Given) -> str:
 
 
 def _page(given: Given) -> str:
-    """What LaTeX is made as."""
+    """The kind of LaTeX document: "standalone", "overlay" or ""."""
     for name in PAGE:
         if getattr(given, name):
             if given.format != "latex":
@@ -78,7 +78,7 @@ def _page(given: Given) -> str:
 
 
 def format_of(streams: Streams, given: Given) -> str:
-    """What was asked for, or what suits the place where the answer goes."""
+    """The format of the options, or else one that suits where the answer goes."""
     asked = given.format or given.graph_format
     if given.place and asked not in (None, "markdown"):
         raise GradcliError("option", f"--for {given.place} is Markdown, and -f {asked} is not")

@@ -82,7 +82,7 @@ def data(answers: list[Answer]) -> dict[str, Any]:
 
 
 def findings(reading: Reading) -> list[Finding]:
-    """What is worth saying of a program that was read."""
+    """The findings on a program that was read."""
     result = surprises(reading)
     if reading.outcome.exception:
         from .errors import error_finding
@@ -102,7 +102,7 @@ def answer(text: str) -> list[Answer]:
 
 
 def _message(text: str) -> list[Finding]:
-    """What an error message means that the text holds, beside what its program does."""
+    """The meaning of an error message in the text, besides the answer on its program."""
     if TRACEBACK not in text:
         return []
     from ..messages.matching import match
@@ -156,7 +156,7 @@ def _verdict(reading: Reading) -> Section:
 
 
 def _goes_on(later: Sequence[Failure]) -> str:
-    """What a session raises after its first error."""
+    """The errors of a session after its first."""
     raised = [f"line {f.line} raises {f.type}" for f in later[:MOST_ERRORS]]
     more = f", and {len(later) - MOST_ERRORS} more" if len(later) > MOST_ERRORS else ""
     return f"The session goes on after it: {', '.join(raised)}{more}."
