@@ -70,7 +70,7 @@ def _place(options: Options) -> str:
 
 
 def _page(options: Options) -> str:
-    """What LaTeX is made as."""
+    """The kind of LaTeX document: "standalone", "overlay" or ""."""
     for name in PAGE:
         if getattr(options, name):
             if options.format != "latex":
@@ -80,7 +80,7 @@ def _page(options: Options) -> str:
 
 
 def format_of(streams: Streams, options: Options) -> str:
-    """What was asked for, or what suits the place where the answer goes."""
+    """The format of the options, or else one that suits where the answer goes."""
     asked = options.format or options.graph_format
     if options.place and asked not in (None, "markdown"):
         raise GradcliError("option", f"--for {options.place} is Markdown, and -f {asked} is not")

@@ -1,4 +1,4 @@
-"""What can stand where the cursor is: completed by shells, after `gradcli --install-completion`."""
+"""Completions at the cursor, for shells after `gradcli --install-completion`."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -38,7 +38,7 @@ def sections(incomplete: str) -> Words:
 
 
 def frameworks(incomplete: str) -> Words:
-    """What a gradient can be compared with."""
+    """The frameworks that a gradient can be compared with."""
     from ..frameworks import TITLES
 
     return _listed(incomplete, TITLES)

@@ -45,7 +45,7 @@ def width_of_help(ctx: Any) -> int:
 
 
 def help_of_all(commands: Iterable[Any], options: Iterable[Any], width: int) -> str:
-    """What gradcli is called with; the commands, a line each."""
+    """The usage of gradcli; the commands, a line each."""
     commands = list(commands)
     lines = [f"{ABOUT}\n", "Usage: gradcli EXPR [OPTIONS]", "       gradcli COMMAND [OPTIONS]\n"]
     lines += [f"Examples:\n{EXAMPLES}"]
@@ -59,7 +59,7 @@ def help_of_all(commands: Iterable[Any], options: Iterable[Any], width: int) -> 
 
 
 def help_of(command: Any, ctx: Any) -> str:
-    """What a command does, how it is called, and its options."""
+    """The description, the usage and the options of a command."""
     width, arguments = width_of_help(ctx), [p for p in command.params if p.opts[0][:1] != "-"]
     usage = " ".join(["gradcli", command.name, *(p.metavar for p in arguments), "[OPTIONS]"])
     lines = [f"Usage: {usage}\n", *_description(command, width)]

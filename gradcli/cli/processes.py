@@ -116,7 +116,7 @@ def _interrupts_wait() -> Iterator[None]:
 
 
 def _begin(shared: Any) -> None:
-    """What a worker does first."""
+    """The initialisation of a worker."""
     global _shared
     _shared = shared
     one_thread()

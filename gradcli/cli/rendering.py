@@ -30,7 +30,7 @@ def render_file(streams: Streams, options: Options) -> None:
 
 
 def _read(file: str, streams: Streams, most: int) -> Any:
-    """What JSON of at most so many bytes holds. Raises GradcliError."""
+    """The value in JSON of at most so many bytes. Raises GradcliError."""
     name = "standard input" if file == "-" else file
     try:
         if file == "-":

@@ -21,7 +21,7 @@ class ReaderGone(Exception):
 
 
 class Closed(io.StringIO):
-    """What a process was started without, as in `gradcli ... >&-`."""
+    """A stream that the process was started without, as in `gradcli ... >&-`."""
 
     def write(self, text: str) -> int:
         """Raises OSError: nothing can be written."""
@@ -64,7 +64,7 @@ class Streams:
         full: bool,
         to_file: bool,
     ) -> Environment:
-        """What the output can show.
+        """The capabilities of the output.
 
         The flag decides, then NO_COLOR, then FORCE_COLOR, then the terminal.
         """

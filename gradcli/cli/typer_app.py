@@ -47,7 +47,7 @@ class OneCommand(TyperCommand):
     """A command, whose help groups its options."""
 
     def get_help(self, ctx: Any) -> str:
-        """What it does, how it is called, and its options."""
+        """Its description, usage and options."""
         from .help import help_of
 
         return help_of(self, ctx)

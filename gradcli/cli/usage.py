@@ -1,4 +1,4 @@
-"""What click finds wrong with a command line, in our words."""
+"""Errors of click about a command line, in our words."""
 
 import itertools
 import re

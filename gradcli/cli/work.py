@@ -1,4 +1,4 @@
-"""What a worker of `gradcli batch` does: lines in, texts of answers out.
+"""The work of a process of `gradcli batch`: lines in, texts of answers out.
 
 What answers is imported by who answers: the process that hands out lines starts without it.
 """

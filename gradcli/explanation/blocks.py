@@ -137,7 +137,7 @@ class GraphNode(NamedTuple):
 
 
 class Pass(NamedTuple):
-    """What happens at a node of a graph, in the forward or the reverse pass."""
+    """A step at a node of a graph, in the forward or the reverse pass."""
 
     node: int
     back: bool

@@ -14,7 +14,7 @@ class Family(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What data calls it: its first file."""
+        """Its name in JSON: that of its first file."""
         return self.modules[0]
 
 

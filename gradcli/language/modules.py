@@ -54,7 +54,7 @@ def _is_no_method(name: str, e: ast.Call, inputs: Collection[str]) -> bool:
 
 
 def _cure(name: str) -> str:
-    """What to write instead of a function of this name."""
+    """The spellings to write instead of a function of this name."""
     if name in SPELLINGS:
         return SPELLINGS[name]
     modules = [m for m in MODULES if library_function(f"{m}.{name}")]

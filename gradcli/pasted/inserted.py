@@ -34,7 +34,7 @@ class Inserted:
         self.computed: list[str] = []  # names with a value that stand for what is computed
 
     def names(self) -> dict[str, Any]:
-        """What the program knows besides its own names."""
+        """The names that are inserted into the program."""
         builtins = {GIVEN + name: Builtin(name, partial(self._give, name)) for name in self.values}
         leaves = {name: _tensor(array) for name, array in self.values.items()}
         for name, tensor in leaves.items():
@@ -42,7 +42,7 @@ class Inserted:
         return {**self.further, **leaves, **builtins}
 
     def _give(self, name: str, m: Machine, computed: Any) -> Any:
-        """What the program made for a name, with the value that was given."""
+        """The value of a name in the program, replaced by the value passed for it."""
         if not isinstance(computed, Tensor):
             array = self.values[name]
             return array.item() if array.shape == () else array.tolist()

@@ -198,7 +198,7 @@ class _Poser:
                 self.nodes[record, output] = node
 
     def _before_it(self, record: Record) -> Node | None:
-        """What was partly overwritten, where no gradient goes back to it: 0 at those places."""
+        """A partly overwritten tensor that gets no gradient: 0 where it was overwritten."""
         if not isinstance(record.call, Overwritten):
             return None
         tensor = record.call.tensor
@@ -211,7 +211,7 @@ class _Poser:
         return self._leaf(Tensor(array, tensor.dtype))
 
     def _called_on(self, call: Any, target: Node | None, inputs: Sequence[Node | None]) -> Node:
-        """What a call makes of its first input, which is `target`, and of the others."""
+        """The result of a call on `target`, its first input, and the others."""
         if isinstance(call, Overwritten):
             assert target is not None
             new = self._called_on(call.call, _elements(target, call.at), inputs)
@@ -249,7 +249,7 @@ class _Poser:
         return self._leaf(edge.record.tensor)
 
     def _operand(self, operand: Any) -> Node:
-        """What an operation took, and no gradient goes back to."""
+        """The inputs of an operation that get no gradient."""
         if not isinstance(operand, Tensor):
             return intern(OPS["constant"], (), {"value": operand})
         key = self._key(operand)
@@ -635,5 +635,5 @@ def _expanded(node: Node, shape: Sequence[int]) -> Node:
 
 
 def _operator(name: str) -> Any:
-    """What a name calls; its file is imported."""
+    """The function of a name; its file is imported."""
     return lookup(name)

@@ -88,7 +88,7 @@ def is_text(source: str) -> bool:
 
 
 def in_language(request: dict[str, Any], source: str) -> dict[str, Any]:
-    """What was asked, as `pose` takes it. Raises GradcliError."""
+    """The request, as arguments of `pose`. Raises GradcliError."""
     reader = _Symbolic(source)
     reader.read()
     if not reader.leaves and reader.call is None:

@@ -105,7 +105,7 @@ class _Page:
         return f"<article>\n{head}" + "\n".join(parts) + f"{foot}\n</article>"
 
     def header(self, document: Document) -> str:
-        """What was asked, or else what the first section says; and buttons."""
+        """The question, or else the first section; and buttons."""
         lines = _lines(document.question)
         code = tag("code", self.markup.question("\n".join(lines)))
         if not lines:
@@ -121,7 +121,7 @@ class _Page:
         return f'<header>\n{heading}\n<p class="copies" hidden>{buttons}</p>\n</header>\n'
 
     def copies(self, document: Document) -> list[tuple[str, str]]:
-        """What there is to copy: a name, and a text."""
+        """The texts to copy, each with a name."""
         from .latex import render_latex
         from .markdown import render_markdown
 
@@ -246,7 +246,7 @@ class _Page:
         return f'<figure class="walk">{drawing}{text}</figure>'
 
     def passed(self, p: Pass) -> str:
-        """What happens at a node: a step of the forward pass, or of the backward pass."""
+        """A step at a node, of the forward or of the backward pass."""
         way = "back" if p.back else "forward"
         text = f'<span class="way {way}">{way}</span>'
         return f'<li data-node="{p.node}" data-way="{way}">{text}{self.step_body(p.step)}</li>'

@@ -173,7 +173,7 @@ def _quoted_lines(argument: str, width: int) -> str:
 
 
 class Chat:
-    """What a terminal shows, in a fence a message."""
+    """The output of a terminal, in one fence for each message."""
 
     def __init__(self, environment: Environment, width: int, longest: int | None = None):
         self.environment = environment._replace(width=width, color=False, fixed=True)

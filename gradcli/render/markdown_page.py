@@ -84,7 +84,7 @@ class Page:
         return "\n".join(map(self.document, documents))
 
     def document(self, document: Document) -> str:
-        """What was asked, the answers, the sections, and the command that makes them again."""
+        """The question, the answers, the sections, and the command that reproduces them."""
         parts = [self.fenced(document.question, "python")] if document.question else []
         parts += [self.answers(document.answers)] if document.answers else []
         parts += map(self.section, document.sections)
@@ -145,7 +145,7 @@ class Page:
         return "".join(parts).strip("\n")
 
     def glue(self, before: Block | None, block: Block) -> str:
-        """What stands between a block, or the heading, and the next block."""
+        """The separator between a block, or the heading, and the next block."""
         return "\n" if isinstance(block, Step | Note) else "\n\n"
 
     def block(self, block: Block) -> str:

@@ -14,7 +14,7 @@ SHADES = "·▒█"
 
 
 class Cut(NamedTuple):
-    """What is shown: indices of rows and columns, None where some are left out, and a sentence."""
+    """The visible indices of rows and columns, None where some are left out, and a sentence."""
 
     columns: list[int | None]
     rows: list[int | None]

@@ -14,7 +14,7 @@ def fine_rows(picture: Picture) -> Sequence[str]:
 
 
 def fine_legend(picture: Picture) -> Line:
-    """What one of these cells means."""
+    """The legend of one kind of cell."""
     return picture.fine_legend if picture.fine else picture.legend
 
 

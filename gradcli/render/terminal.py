@@ -388,7 +388,7 @@ class Page:
         return Unwrapped([*lines, *self.left_out(shown.left_out), *self.left_out(cut_off)])
 
     def left_out(self, sentence: str) -> list[Text]:
-        """What is said of it, if there is anything."""
+        """Its remark, if there is one."""
         return [Text(sentence, "dim")] if sentence else []
 
     def matrix_lines(

@@ -70,7 +70,7 @@ class Edit:
 
     @cached_property
     def why(self) -> str:
-        """What was wrong."""
+        """The mistake, as a sentence."""
         return self._why if isinstance(self._why, str) else self._why()
 
     def after(self, first: "Edit") -> "Edit":

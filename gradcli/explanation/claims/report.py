@@ -88,7 +88,7 @@ def _deviation(v: Verdict) -> str | None:
 
 
 def reason(v: Verdict) -> str:
-    """What is wrong with a claim, in one line."""
+    """The mistake in a claim, in one line."""
     remarks = "; ".join(filter(None, (v.remark, v.claim.reading)))
     return _mistake(v) + f" ({remarks})" * bool(remarks)
 

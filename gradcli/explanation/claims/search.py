@@ -112,7 +112,7 @@ class Tries:
 
     @cached_property
     def words(self) -> Words:
-        """What may replace a part of the claim."""
+        """The candidates that may replace a part of the claim."""
         return words(self.claim, self.findings[0], self.named(), self.sizes())
 
     def named(self) -> dict[str, Node]:

@@ -1,4 +1,4 @@
-"""What programs over arrays share: functions, values and the modules they need."""
+"""The common parts of programs over arrays: functions, values and imports."""
 
 import ast
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What all programs share: inputs with their values, expected gradients, and safe names."""
+"""The common parts of programs: inputs with values, expected gradients, and safe names."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property

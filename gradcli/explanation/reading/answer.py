@@ -83,9 +83,7 @@ def data(answers: list[Answer]) -> dict[str, Any]:
 
 
 def findings(reading: Reading, limits: Limits | None = None) -> list[Finding]:
-    """What is worth saying of a program that was read; searches end with the budget of the limits,
-    where there are any.
-    """
+    """The findings on a program that was read; searches end with the budget of the limits, if any."""
     result = surprises(reading, limits)
     if reading.outcome.exception:
         from .errors import error_finding
@@ -105,7 +103,7 @@ def answer(text: str) -> list[Answer]:
 
 
 def _message(text: str) -> list[Finding]:
-    """What an error message means that the text holds, beside what its program does."""
+    """The meaning of an error message in the text, besides the answer on its program."""
     if TRACEBACK not in text:
         return []
     from ..messages.matching import match
@@ -161,7 +159,7 @@ def _verdict(reading: Reading) -> Section:
 
 
 def _goes_on(later: Sequence[Failure]) -> str:
-    """What a session raises after its first error."""
+    """The errors of a session after its first."""
     raised = [f"line {f.line} raises {f.type}" for f in later[:MOST_ERRORS]]
     more = f", and {len(later) - MOST_ERRORS} more" if len(later) > MOST_ERRORS else ""
     return f"The session goes on after it: {', '.join(raised)}{more}."

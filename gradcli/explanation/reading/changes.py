@@ -1,4 +1,4 @@
-"""What a changed program differs in from the one it was, in words, and what it then gives."""
+"""The differences between a program and its correction, in words, and the result of the latter."""
 
 import difflib
 from collections.abc import Iterator

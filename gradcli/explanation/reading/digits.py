@@ -1,4 +1,4 @@
-"""What is said of printed digits that PyTorch may print otherwise."""
+"""Remarks on printed digits that may differ from PyTorch's."""
 
 import re
 from collections.abc import Iterator

@@ -24,8 +24,8 @@ MOST_RECORDS = 60  # what is longer is a loop that is better looked at in number
 
 
 class Gradient(NamedTuple):
-    """What one leaf is sent: a formula, if there is one, and the numbers. With a `place`, "[1, 2]",
-    the formula is that of these elements, and all others are 0.
+    """The gradient of one leaf: a formula, if there is one, and the numbers. With a `place` such as
+    "[1, 2]" the formula is that of these elements, and all others are 0.
     """
 
     name: str
@@ -70,7 +70,7 @@ def _in_numbers(back: Backward) -> Iterator[Gradient]:
 
 
 def analysis_of(problem: Posed, limits: Limits | None = None) -> Analysis:
-    """What can be asked of a backward pass that is a problem of the language."""
+    """The analysis of a backward pass, posed as a problem of the language."""
     seed = problem.seed
     if seed is not None and _is_one(seed):  # formulas leave it out
         seed = None
@@ -150,7 +150,7 @@ def _number(item: tree.Tree) -> str:
 
 
 def _derived(result: Gradients) -> tuple[str, ...]:
-    """What has no name in the program and gets one, and the gradients on the way."""
+    """Names for unnamed values of the program, and for intermediate gradients."""
     derivation = result.derivation
     if derivation is None:
         return ()
@@ -214,7 +214,7 @@ def _are_ones(seed: Any) -> bool:
 
 
 def _with_ones(back: Backward, problem: Posed) -> Iterator[str]:
-    """What the gradients would be with a seed of ones, where another was given."""
+    """A note on the gradients for a seed of ones, if the seed is another."""
     seed = problem.seed
     if seed is None or back.kind != "backward" or np.count_nonzero(seed) < 2 or _are_ones(seed):
         return

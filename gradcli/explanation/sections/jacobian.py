@@ -338,7 +338,7 @@ def _contradicts(numbers: tree.Tree | None, total: float | None) -> bool:
 
 
 def _cost(a: Analysis, w: Wording, x: Input) -> Line:
-    """What the matrix would cost for real sizes, against one VJP."""
+    """The memory of the matrix at real sizes, compared with one VJP."""
     out = a.problem.out
     if not out.shape:
         return words(

@@ -85,7 +85,7 @@ def _grad_name(s: SeedFor, name: str) -> tuple[Line]:
 
 
 def _free(s: SeedFor, full: bool) -> Section:
-    """What may be added to the seed."""
+    """The directions that may be added to the seed."""
     seed, count = Token(s.p.seed.name, "seed"), s.freedom
     if not count:
         text = words("None: any other ", seed, " gives another gradient.")

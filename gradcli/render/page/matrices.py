@@ -174,6 +174,6 @@ def _element_names(formulas: Matrix[Formula], block: Matrix[str]) -> list[str]:
 
 
 def _brackets(text: str) -> str:
-    """What a text stands in as a factor: sums and negative numbers in brackets."""
+    """A text as a factor: sums and negative numbers in brackets."""
     bare = re.sub(r"\([^()]*\)|\[[^\[\]]*\]", "", text)
     return "({})" if text.startswith("-") or re.search(r" [-+] ", bare) else "{}"

@@ -74,7 +74,7 @@ def rows_of(lines: Iterable[tuple[Line, str]], room: float | None = None) -> lis
 
 
 def beside_of(built: str) -> str:
-    """What stands in the next column."""
+    """The content of the next column."""
     return f" && {built}" if built else ""
 
 
@@ -213,7 +213,7 @@ def _is_equation(cell: Line | Tensor) -> bool:
 
 
 def formula_in_math(line: Line) -> list[str]:
-    """What a formula is, where there is one."""
+    """A remark on a formula, if there is one."""
     return [] if not line else [text(line) if is_words(line) else mathematics(line)]
 
 

@@ -94,7 +94,7 @@ def _column_width(block: Matrix[Formula], k: int) -> float:
 
 
 def _beside(block: Matrix[Formula]) -> float:
-    """What stands left and right of the entries."""
+    """The labels left and right of the entries."""
     edges = (
         (block.seed_name, *(block.seed or ()), *[block.product_name] * bool(block.product)),
         (*block.row_labels, *[block.product_label] * bool(block.product)),

@@ -206,7 +206,7 @@ class Page:
         return f"{head}\n{self.items(block.sent)}" if block.sent else head
 
     def step_head(self, block: Step) -> str:
-        """What the operation is, and what it receives."""
+        """The operation, and the gradient that it receives."""
         cells: list[Line | Tensor] = [block.title, block.remark]
         cells += [block.value] if block.value is not None else []
         return self.cells(cells)

@@ -67,7 +67,7 @@ class Slides(Page):
 
 
 def uncovered(built: str) -> str:
-    """What comes when it is its turn."""
+    """LaTeX that appears when its turn comes."""
     return f"\\uncover<+->{{%\n{built}}}"
 
 

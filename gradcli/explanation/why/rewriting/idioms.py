@@ -190,7 +190,7 @@ def _whole(value: float) -> int | float:
 
 
 def _power(z: Node, degree: float) -> Node | None:
-    """What a node is a power of that is not negative."""
+    """The nonnegative base, if a node is a power of one."""
     if degree == 2:
         return squared(z)
     if not is_op(z, "pow") or constant(z.inputs[1]) != _whole(degree):
@@ -271,7 +271,7 @@ IDENTITIES = [
 
 
 def identity(n: Node) -> Node | None:
-    """What one of IDENTITIES makes of a node."""
+    """A node rewritten by one of IDENTITIES."""
     rules = (rule for rule in IDENTITIES if n.op.name in rule.heads)
     return next((new for rule in rules for new in rule(n) or ()), None)
 

@@ -52,7 +52,7 @@ def number_node(value: float) -> Node:
 
 
 def squared(node: Node | None) -> Node | None:
-    """What a node is the square of."""
+    """The operand, if a node is its square."""
     if node is None:
         return None
     if is_op(node, "square"):
@@ -65,7 +65,7 @@ def squared(node: Node | None) -> Node | None:
 
 
 def rooted(node: Node | None) -> tuple[Node, float] | None:
-    """What a node is a root of, and which one."""
+    """The radicand and the degree, if a node is a root."""
     if node is None:
         return None
     if is_op(node, "sqrt"):
