@@ -96,7 +96,8 @@ def call(name: str, args: Sequence[Any], named: Mapping[str, Any], *, method: bo
         args = [
             cast(a, dtype) if isinstance(a, Tensor) and a.dtype is not dtype else a for a in args
         ]
-    if _changes(name, args, named):
+    args, inplace = _without_inplace(name, args, named)
+    if inplace:
         return in_place(name, args[0], args[1:], named)
     refuse(name, args, named)
     called = (lookup(f"Tensor.{name}") if method else None) or lookup(name)
@@ -120,11 +121,29 @@ def call(name: str, args: Sequence[Any], named: Mapping[str, Any], *, method: bo
     return result
 
 
-def _changes(name: str, args: Sequence[Any], named: dict[str, Any]) -> bool:
-    """Whether a function is to write over its input: relu(x, inplace=True)."""
-    if name in ("relu", "relu6", "selu") and len(args) == 2:
-        return args[1] is True
-    return bool(named.pop("inplace", False))
+INPLACE_AT = {  # the place of `inplace` among the arguments of functions that have one
+    **dict.fromkeys(("relu", "relu6", "selu", "silu", "mish", "hardswish", "hardsigmoid"), 1),
+    **{"leaky_relu": 2, "elu": 2, "celu": 2, "hardtanh": 3, "threshold": 3},
+}
+
+
+def _without_inplace(
+    name: str, args: Sequence[Any], named: dict[str, Any]
+) -> tuple[Sequence[Any], bool]:
+    """The arguments but for `inplace`, and whether a function is to write over its input."""
+    inplace = named.pop("inplace", False)
+    place = INPLACE_AT.get(name, len(args))
+    if place < len(args):
+        args, inplace = args[:place], args[place]
+    return args, is_true(inplace)
+
+
+def is_true(value: Any) -> bool:
+    """Whether a flag is set, for which a program may have given a tensor."""
+    if isinstance(value, Tensor) and value.numel > 1:
+        text = "Boolean value of Tensor with more than one value is ambiguous"
+        raise error("RuntimeError", text)
+    return bool(value.data if isinstance(value, Tensor) else value)
 
 
 def _with_scalars(
@@ -313,8 +332,28 @@ def in_place(name: str, target: Tensor, args: Sequence[Any], named: Mapping[str,
     if graph in values or graph.op.family == "leaf":
         raise Unsupported(f"Tensor.{name}_")
     value = _with_alpha(name, target, args, named.get("alpha", 1))
-    apply(graph.op, inputs, graph.attrs, name=name_of_call(name, graph), into=target, value=value)
+    record_name = OF_RESULT.get(name) or name_of_call(name, graph)
+    apply(graph.op, inputs, graph.attrs, name=record_name, into=target, value=value)
+    if name in OF_RESULT and target.record is not None:
+        _keep_result(name, target, graph)
     return target
+
+
+OF_RESULT = {  # records of what PyTorch, in place, differentiates by its result
+    "leaky_relu": "LeakyReluBackward1",
+    "celu": "CeluBackward1",
+    "threshold": "ThresholdBackward1",
+    **dict.fromkeys(("elu", "selu"), "EluBackward1"),
+}
+
+
+def _keep_result(name: str, target: Tensor, graph: Node) -> None:
+    """Let the backward pass refuse changes of the result; refuse a slope that has no inverse."""
+    if name == "leaky_relu" and graph.attrs.get("negative_slope", 0) < 0:
+        raise Unsupported("leaky_relu_() with a negative slope of what requires a gradient")
+    record = target._record
+    if record is not None and target.view is None and not MODE.saved_hooks:
+        record.guards.append(Saved(target, record))
 
 
 def _check_in_place(

@@ -131,6 +131,9 @@ def _softmax_of_functional(name: str) -> None:
             )
             m.warn(EXCEPTIONS["UserWarning"], text)
             dim = 0 if input.ndim in (0, 1, 3) else 1
+        if isinstance(dim, float) or (isinstance(dim, Tensor) and dim.ndim):
+            text = f"{name}(): argument 'dim' (position 1) must be int, not "
+            raise error("TypeError", text + m.class_of(dim).name)
         named = {} if dtype is None else {"dtype": dtype}
         if name == "softmin":
             return calls.call(name, [input, dim], named)
@@ -557,6 +560,7 @@ def dropout(
     """Elements set to 0 at random, the others scaled up."""
     if not 0 <= p <= 1:
         raise error("ValueError", f"dropout probability has to be between 0 and 1, but got {p}")
+    inplace = calls.is_true(inplace)
     if not training or p == 0:
         return input
     if not input.dtype.is_floating:

@@ -506,6 +506,8 @@ def _attention(
         text = "Expected attn_mask dtype to be bool or float or to match query dtype, but got "
         text += f"attn_mask.dtype: {kind} and  query.dtype: {names[0]} instead."
         refuse_if(attn_mask.dtype.kind == "int", text)
+        if is_causal and query.ndim == 4 and not (dropout_p or attn_mask.requires_grad):
+            raise Unsupported("attn_mask together with is_causal=True")  # one kernel takes both
         text = "_scaled_dot_product_attention: Explicit attn_mask should not be set when "
         refuse_if(bool(is_causal), text + "is_causal=True")
     if query.shape[-1] != key.shape[-1] or query.ndim != key.ndim != 4:
