@@ -689,9 +689,9 @@ def on_cpu(case: Case) -> Iterator[Proposal]:
             edits.append(case.replacing(node, repr("cpu")))
         if isinstance(node.value, str) and node.value.startswith("torch.cuda."):
             edits.append(case.replacing(node, repr(node.value.replace("cuda.", ""))))
-    for node in case.of_type(ast.Attribute, everywhere=True):
-        if dotted(node.value) == "torch.cuda" and node.attr.endswith("Tensor"):
-            edits.append(case.replacing(node, f"torch.{node.attr}"))
+    for name in case.attributes(everywhere=True):
+        if dotted(name.value) == "torch.cuda" and name.attr.endswith("Tensor"):
+            edits.append(case.replacing(name, f"torch.{name.attr}"))
     if edits:
         yield case.proposal(*edits, note=NOTE)
 

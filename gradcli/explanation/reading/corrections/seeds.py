@@ -334,8 +334,8 @@ def named_pair(case: Case) -> Iterator[Proposal]:
             value = case.value(name)
             if isinstance(built.value, ast.Call) and case.called_class(built.value) in PAIRED:
                 yield from first_output(case, name)
-            by_grad = isinstance(built.value, ast.Call) and case.is_grad(built.value)
-            if by_grad and isinstance(value, tuple) and len(value) == 1:
+            single = isinstance(value, tuple) and len(value) == 1
+            if single and isinstance(built.value, ast.Call) and case.is_grad(built.value):
                 yield from _only_gradient(case, built.value)
     yield from meant_part(case)
     end = ".indices" if "argument 'ind" in case.message else ".values"

@@ -85,8 +85,8 @@ def quadratic_form(case: Case, product: ast.BinOp) -> Iterator[Proposal]:
     inner, x = product.left, product.right
     if not is_operation(inner, ast.MatMult):
         return
-    rows, others = case.shape(inner) or (), case.shape(x) or ()
-    if len(rows) == 2 and rows == others and rows[0] != rows[1]:
+    form, others = case.shape(inner) or (), case.shape(x) or ()
+    if len(form) == 2 and form == others and form[0] != form[1]:
         new = f"(({case.of(inner)}) * {case.of(x)}).sum(-1)"
         yield case.replaced(product, new, note="The form of each pair of rows.")
     first, turned = case.of(inner.left), f"{case.of(x)}.T"  # type: ignore[attr-defined]
