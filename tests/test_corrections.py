@@ -499,6 +499,13 @@ CHANGES = {
     "embedding sum bag dims": "line 7:  h = emb(docs).mean(1)",
     "unpack three from two": "line 17:  rec, mu, *_ = m(x)",
     "print format of grad": 'line 4:  print("grads: %s" % w.grad)',
+    "pairwise hinge matrix": "line 5:  loss = torch.relu(1 - pos + neg.unsqueeze(1)).mean()",
+    "ordinal cumulative link": "line 8:  p = torch.sigmoid(cut - net(x))",
+    "bilinear interaction": "line 6:  s = ((u @ W) * v).sum(-1)",
+    "criterion on list of outputs": "line 8:  loss = sum(nn.CrossEntropyLoss()(output, y) for output in outs)",
+    "counter in loop undefined name": "after line 5:  criterion = torch.nn.MSELoss()",
+    "index tensor of targets out of vocab": "line 4:  V = 6",
+    "grad accumulation loss divide list": "line 7:  loss = sum(losses) / len(losses)",
 }
 
 

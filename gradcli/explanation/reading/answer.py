@@ -83,7 +83,7 @@ def data(answers: list[Answer]) -> dict[str, Any]:
 
 
 def findings(reading: Reading, limits: Limits | None = None) -> list[Finding]:
-    """The findings on a program that was read; searches end with the budget of the limits, if any."""
+    """The findings on a program that was read; searches end with the budget of the limits."""
     result = surprises(reading, limits)
     if reading.outcome.exception:
         from .errors import error_finding

@@ -27,8 +27,8 @@ def same_dtype(case: Case) -> Iterator[Proposal]:
             for built in case.makers(named.value):
                 yield from floating_creation(case, [built.value])
     for side in [s for s in case.sides if not isinstance(s, ast.Name)]:
-        tensor = case.tensor(side)
-        if tensor is not None and not tensor.dtype.is_floating:
+        computed = case.tensor(side)
+        if computed is not None and not computed.dtype.is_floating:
             yield case.appended(side, ".float()")
     if "ouble" in case.message:
         arrays = case.calls("from_numpy", everywhere=True)
@@ -122,12 +122,8 @@ def of_scores(case: Case) -> Iterator[Proposal]:
         if scores.shape[-1] == weight.shape[0]:
             note = "Each row has a score for each class: the largest says which."
             loop = case.loop(call)
-            made = [
-                s
-                for s in case.makers(given, len(case.lines) + 1)
-                if any(n is loop for n in case.around(s))
-            ]
-            for built in made if loop else ():
+            made = case.makers(given, len(case.lines) + 1) if loop is not None else []
+            for built in [s for s in made if loop in [*case.around(s)]]:
                 yield case.appended(built.value, ".argmax(-1)", note=note)
             yield case.appended(given, ".argmax(-1)", note=note)
 

@@ -291,7 +291,7 @@ def convolution_groups(case: Case) -> Iterator[Proposal]:
             near = max(k for k in range(1, many + 1) if not any(n % k for n in sizes))
             why = f"The channels, {sizes[0]} and {sizes[1]}, are not shared out evenly by {many}."
             if many == sizes[0]:
-                each = max(1, round(sizes[1] / many))
+                each = max(1, round((sizes[1] or many) / many))
                 note = f"As many groups as channels: {each} output channel(s) of each."
                 text = case.of(groups) if each == 1 else f"{each} * {case.of(groups)}"
                 yield case.replaced(call.args[1], text, why=why, note=note, reprints=True)

@@ -143,10 +143,22 @@ def batch_of_one(case: Case) -> Iterator[Proposal]:
         yield case.appended(node, ".unsqueeze(0)")
 
 
+def larger_vocabulary(case: Case, many: int) -> Iterator[Proposal]:
+    """A larger V, where both an embedding and the scores have V words: targets are words too."""
+    embedded = {case.of(c.args[0]) for c in case.calls("Embedding", everywhere=True) if c.args}
+    layers = [c for c in case.calls("Linear", everywhere=True) if len(c.args) > 1]
+    for name in sorted(embedded & {case.of(c.args[1]) for c in layers if dotted(c.args[1])}):
+        for built in case.makers(name)[:1]:
+            if number_of(built.value) is not None:
+                why = f"Words are numbered up to {many - 1}: there are {many}."
+                yield case.replaced(built.value, str(many), why=why)
+
+
 def class_number(case: Case) -> Iterator[Proposal]:
     """Classes from 0; or as many scores as there are classes."""
     number = int(case.match[1])
     yield from ignored_class(case, number)
+    yield from larger_vocabulary(case, number + 1)
     for scores, target in compared(case):
         values = case.tensor(target)
         lowest = int(values.data.min()) if values is not None and values.numel else None

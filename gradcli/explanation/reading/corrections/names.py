@@ -87,6 +87,22 @@ def shared_default(case: Case) -> Iterator[Proposal]:
     yield from case.change(*edits)
 
 
+LOSS_NAMES = ("criterion", "loss_fn", "loss_func", "loss_function", "criteria")
+
+
+def loss_not_made(case: Case, name: str) -> Iterator[Proposal]:
+    """criterion = nn.MSELoss() before the program's loop; for classes nn.CrossEntropyLoss()."""
+    for call in case.calls(name) if name in LOSS_NAMES else ():
+        target = case.tensor(call.args[-1]) if call.args else None
+        classes = target is not None and not target.dtype.is_floating
+        made = "torch.nn.CrossEntropyLoss()" if classes else "torch.nn.MSELoss()"
+        note = (
+            f"Which loss is yours to choose: this one is for {'classes' if classes else 'numbers'}."
+        )
+        first = case.outermost(case.statement)
+        yield case.proposal(case.before(first, f"{name} = {made}"), note=note)
+
+
 def undefined(case: Case) -> Iterator[Proposal]:
     """The import that is missing; the name that is nearly the same; the module before it."""
     name = case.match[1]
@@ -97,6 +113,8 @@ def undefined(case: Case) -> Iterator[Proposal]:
     known = [n for n in case.reading.outcome.scope if isinstance(n, str)]
     known += [s.name for s in defined]
     known += [n for n in case.failure.names if n not in known]
+    if not difflib.get_close_matches(name, known, 1, 0.6):
+        yield from loss_not_made(case, name)
     for node in case.names(name, everywhere=False):
         for near in difflib.get_close_matches(name, known, 2, 0.6):
             yield case.replaced(node, near)
@@ -671,9 +689,9 @@ def on_cpu(case: Case) -> Iterator[Proposal]:
             edits.append(case.replacing(node, repr("cpu")))
         if isinstance(node.value, str) and node.value.startswith("torch.cuda."):
             edits.append(case.replacing(node, repr(node.value.replace("cuda.", ""))))
-    for kind in case.of_type(ast.Attribute, everywhere=True):
-        if dotted(kind.value) == "torch.cuda" and kind.attr.endswith("Tensor"):
-            edits.append(case.replacing(kind, f"torch.{kind.attr}"))
+    for name in case.attributes(everywhere=True):
+        if dotted(name.value) == "torch.cuda" and name.attr.endswith("Tensor"):
+            edits.append(case.replacing(name, f"torch.{name.attr}"))
     if edits:
         yield case.proposal(*edits, note=NOTE)
 

@@ -140,6 +140,7 @@ def no_tensor(case: Case) -> Iterator[Proposal]:
     """
     yield from unpacked_sequence(case)
     yield from single_gradients(case)
+    yield from loss_of_each(case)
     for call in case.calls("sum") if "generator" in case.message else ():
         why = "torch.sum takes one tensor; Python's sum adds up what it is given."
         yield case.replaced(call.func, "sum", why=why)
@@ -159,6 +160,16 @@ def no_tensor(case: Case) -> Iterator[Proposal]:
             yield case.appended(given, "[0]")
         for new in _as_tensor(case, given, value):
             yield case.replaced(given, new)
+
+
+def loss_of_each(case: Case) -> Iterator[Proposal]:
+    """sum(loss(out, y) for out in outs) for the loss(outs, y) of a list of outputs."""
+    for call in [c for c in case.calls() if len(c.args) == 2 and case.is_loss(c)]:
+        outputs, target = call.args
+        if isinstance(case.value(outputs), list) and case.listed(outputs):
+            each = f"{case.of(call.func)}(output, {case.of(target)})"
+            new = f"sum({each} for output in {case.of(outputs)})"
+            yield case.replaced(call, new, why="A loss takes one output; each of them has one.")
 
 
 def single_gradients(case: Case) -> Iterator[Proposal]:
@@ -248,6 +259,7 @@ def list_as_tensor(case: Case) -> Iterator[Proposal]:
             new = f"[torch.tensor(row) for row in {case.of(call.args[0])}]"
             yield case.replaced(call.args[0], new)
     if "unsupported operand" in case.message:
+        yield from added_up(case)
         held = [s for s in case.sides if _is_list(case, s)]
         yield from case.change(*[case.replacing(g, f"torch.tensor({case.of(g)})") for g in held])
         return
@@ -259,6 +271,17 @@ def list_as_tensor(case: Case) -> Iterator[Proposal]:
             yield from case.change(*case.numbers_as(form, [k.value for k in call.keywords]))
         held = [g for g in given if _is_list(case, g)]
         yield from case.change(*[case.replacing(g, f"torch.tensor({case.of(g)})") for g in held])
+
+
+def added_up(case: Case) -> Iterator[Proposal]:
+    """sum(losses) / n for losses / n of a list of numbers; a stack of other tensors."""
+    for side in case.sides:
+        held = case.listed(side) if isinstance(case.value(side), list | tuple) else []
+        if held and all(t.numel == 1 for t in held):
+            yield case.replaced(side, f"sum({case.of(side)})", why="A list has no arithmetic.")
+        elif held and len({t.shape for t in held}) == 1:
+            new = f"torch.stack({case.of(side)})"
+            yield case.replaced(side, new, why="A list, or a tuple, has no arithmetic.")
 
 
 def _is_list(case: Case, node: ast.expr) -> bool:

@@ -119,16 +119,7 @@ def to_numpy(case: Case) -> Iterator[Proposal]:
         whole = case.calls("from_numpy", "tensor", "as_tensor")
         if root is not None and case.statement in case.slice_of(root, call.lineno) and whole:
             yield from all_connected(case, root)
-    for call in case.calls("concatenate", "stack", "vstack", "hstack", "array"):
-        given = call.args[0] if call.args else None
-        numpy = dotted(owner(call)) in ("np", "numpy")
-        if given is None or not numpy or not case.listed(given):
-            continue
-        if goes_on and method(call) == "array":
-            yield case.replaced(call, f"torch.stack({case.of(given)})")
-        elif not goes_on:
-            new = f"[item.detach().numpy() for item in {case.of(given)}]"
-            yield case.replaced(given, new)
+    yield from arrays_of_items(case, goes_on)
     calls = [c for c in case.calls() if dotted(owner(c)) in ("np", "numpy", "math") and c.args]
     if goes_on and len(calls) > 1:
         yield case.proposal(*[case.replacing(c.func, f"torch.{_name(c)}") for c in calls])
@@ -144,6 +135,20 @@ def to_numpy(case: Case) -> Iterator[Proposal]:
                 yield case.replaced(call.func, f"torch.{_name(call)}")
             yield from case.change(*cut.values())
             yield from (case.proposal(e) for e in cut.values())
+
+
+def arrays_of_items(case: Case, goes_on: bool) -> Iterator[Proposal]:
+    """np.concatenate([x.detach().numpy() for x in xs]); torch.stack(xs) where a loss follows."""
+    for call in case.calls("concatenate", "stack", "vstack", "hstack", "array"):
+        given = call.args[0] if call.args else None
+        numpy = dotted(owner(call)) in ("np", "numpy")
+        if given is None or not numpy or not case.listed(given):
+            continue
+        if goes_on and method(call) == "array":
+            yield case.replaced(call, f"torch.stack({case.of(given)})")
+        elif not goes_on:
+            new = f"[item.detach().numpy() for item in {case.of(given)}]"
+            yield case.replaced(given, new)
 
 
 def _name(call: ast.Call) -> str:

@@ -63,6 +63,7 @@ class _Kept(ast.NodeTransformer):
     def visit(self, node: ast.AST) -> Any:
         """A node, after what is in it."""
         number = self.numbers.get(place_of(node)) if isinstance(node, KINDS) else None
+        kept: Any = node
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             node.func.value = self.visit(node.func.value)
             node.args = [self.visit(a) for a in node.args]
@@ -75,5 +76,5 @@ class _Kept(ast.NodeTransformer):
         if number is None or not isinstance(node, ast.expr) or not is_read:
             return node
         return ast.copy_location(
-            ast.Call(ast.Name(KEEP, LOAD), [ast.Constant(number), node], []), node
+            ast.Call(ast.Name(KEEP, LOAD), [ast.Constant(number), kept], []), node
         )

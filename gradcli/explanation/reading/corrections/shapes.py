@@ -88,6 +88,10 @@ def quadratic_form(case: Case, product: ast.BinOp) -> Iterator[Proposal]:
     inner, x = product.left, product.right
     if not is_operation(inner, ast.MatMult):
         return
+    form, others = case.shape(inner) or (), case.shape(x) or ()
+    if len(form) == 2 and form == others and form[0] != form[1]:
+        new = f"(({case.of(inner)}) * {case.of(x)}).sum(-1)"
+        yield case.replaced(product, new, note="The form of each pair of rows.")
     first, turned = case.of(inner.left), f"{case.of(x)}.T"  # type: ignore[attr-defined]
     if first in (case.of(x), turned):
         shape = case.shape(x)
@@ -191,6 +195,8 @@ def broadcast(case: Case) -> Iterator[Proposal]:
     yield from for_each_sample(case)
     yield from transposed_matrices(case)
     yield from padding_mask(case)
+    yield from kept_column(case)
+    yield from vectors_of_leaves(case)
     yield from noise_of_shape(case)
     yield from leading_sizes(case)
     yield from reduced_with_keepdim(case)
@@ -282,6 +288,22 @@ def part_of_square(case: Case) -> Iterator[Proposal]:
             first = ":, " * (tensor.ndim - 2)
             note = f"The first {less} of {more} places: the sequence has no more."
             yield case.appended(node, f"[{first}:{k}, :{k}]", note=note)
+
+
+def kept_column(case: Case) -> Iterator[Proposal]:
+    """a - net(x) for a - net(x).squeeze(), where the column fits to a row."""
+    for call in [s for s in case.sides if isinstance(s, ast.Call) and method(s) == "squeeze"]:
+        if (case.shape(owner(call)) or ())[1:] == (1,):
+            note = "Each of the column stands beside each of the row."
+            yield case.without(call, note=note)
+
+
+def vectors_of_leaves(case: Case) -> Iterator[Proposal]:
+    """a.unsqueeze(1) + b for two vectors of parameters, of several sizes: each with each."""
+    vectors = [n for n, t in case.tensors if t.ndim == 1 and t.is_leaf and t.requires_grad]
+    if len(vectors) == 2 and not case.calls("matmul", "dot"):
+        note = f"Rows are those of {case.of(vectors[0])}, columns of {case.of(vectors[1])}."
+        yield case.appended(vectors[0], ".unsqueeze(1)", note=note)
 
 
 def noise_of_shape(case: Case) -> Iterator[Proposal]:
