@@ -41,8 +41,8 @@ def _edits(old: list[str], new: list[str]) -> Iterator[tuple[str, int, int, int,
     """
     start = _common(old, new)
     end = _common(old[start:][::-1], new[start:][::-1])
-    between = (lines[start : len(lines) - end] for lines in (old, new))
-    for tag, *at in difflib.SequenceMatcher(None, *between, autojunk=False).get_opcodes():
+    before, after = (lines[start : len(lines) - end] for lines in (old, new))
+    for tag, *at in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         a, b, c, d = (k + start for k in at)
         yield tag, a, b, c, d
 
