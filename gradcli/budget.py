@@ -29,6 +29,10 @@ class Deadline:
     def __init__(self, end: float):
         self.end, self._asked_after, self._ticks, self.is_over = end, 0.0, 0, False
 
+    def move(self, end: float) -> None:
+        """Let it be at another time."""
+        self.end, self._asked_after = end, 0.0
+
     def tick(self, weight: int = 1) -> None:
         """Raise OutOfTime if it has passed. What may take long itself has the weight EVERY, so that
         the clock is read before it.
@@ -60,9 +64,9 @@ class Deadline:
 class Budget:
     """The CPU seconds of one request, of which searches have all but the last few tenths, and fewer
     where many operations are written, which nothing ends; they are counted from `renew`, and other
-    computations use them up too. `spent`: whether a search was ever
-    cut short; `computed`: seconds in which large values were computed, outside of searches;
-    `operations`: cached node counts of outputs.
+    computations use them up too. `spent`: whether a search was ever cut short; `computed`: seconds
+    in which large values were computed, outside of searches; `operations`: cached node counts of
+    outputs.
     """
 
     __slots__ = (
@@ -89,16 +93,17 @@ class Budget:
         """
         now, self.computed = thread_time(), 0.0
         self._end = now + max(self._seconds, PRESENTING)
-        self._presenting, self._searches = Deadline(self._end), Deadline(self._end)
-        self.reserve(0)
+        self._presenting, self._searches = Deadline(self._end), Deadline(self._end - PRESENTING)
+        if self._reserved:
+            self.reserve(0)
 
     def reserve(self, operations: int) -> None:
         """End searches early enough for so many operations to be written, and what is presented for
         what is written besides.
         """
         self._reserved = max(self._reserved, WRITING * operations)
-        self._presenting.end = self._end - max(self._reserved / 2 - PRESENTING, 0)
-        self._searches.end = self._end - PRESENTING - self._reserved
+        self._presenting.move(self._end - max(self._reserved / 2 - PRESENTING, 0))
+        self._searches.move(self._end - PRESENTING - self._reserved)
 
     def search(self, compute: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
         """The result of `compute`, or of `otherwise` if the budget is spent first. A nested search

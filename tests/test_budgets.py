@@ -180,6 +180,7 @@ def test_searches_end_in_time_to_write_a_long_program(monkeypatch):
         return within(lambda: [tick() for _ in range(100)] and "all", lambda: "less")
 
     budget = Budget(2)
+    assert at(0.1, budget.search) == "all"
     budget.reserve(10_000)  # operations, which take a second
     assert at(0.5, budget.search) == "all"
     assert at(0.7, budget.search) == "less"

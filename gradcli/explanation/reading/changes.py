@@ -41,10 +41,10 @@ def _edits(old: list[str], new: list[str]) -> Iterator[tuple[str, int, int, int,
     """
     start = _common(old, new)
     end = _common(old[start:][::-1], new[start:][::-1])
-    a, b = (lines[start : len(lines) - end] for lines in (old, new))
-    for tag, *at in difflib.SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
-        a0, a1, b0, b1 = (n + start for n in at)
-        yield tag, a0, a1, b0, b1
+    before, after = (lines[start : len(lines) - end] for lines in (old, new))
+    for tag, *at in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        a, b, c, d = (k + start for k in at)
+        yield tag, a, b, c, d
 
 
 def _common(old: list[str], new: list[str]) -> int:

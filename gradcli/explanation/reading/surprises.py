@@ -23,6 +23,8 @@ from .corrections.text import Text
 from .digits import last_digits
 from .steps import analysis_of, is_spread, operands, operation, readable, records, result
 
+Look = Callable[[Reading, Text], Iterator[Finding]]
+
 GREW = "The numbers grow from turn to turn: a smaller learning rate, or clip_grad_norm_."
 KEEP = "Keep its operand away from there: clamp it, or compute the whole by one function."
 
@@ -121,10 +123,7 @@ def surprises(reading: Reading, limits: Limits | None = None) -> list[Finding]:
     except SyntaxError:
         return []
     result: dict[str, Finding] = {}
-    looks: list[Callable[[Reading, Text], Iterator[Finding]]] = [
-        partial(not_finite, limits=limits),
-        *LOOKS,
-    ]
+    looks: list[Look] = [partial(not_finite, limits=limits), *LOOKS]
     for look in looks:
         for finding in look(reading, text):
             result.setdefault(finding.kind, finding)
@@ -561,7 +560,7 @@ def _written_data(reading: Reading, text: Text, node: ast.Attribute) -> bool:
     return stored or (isinstance(outer, ast.Attribute) and outer.attr.endswith("_"))
 
 
-LOOKS: tuple[Callable[[Reading, Text], Iterator[Finding]], ...] = (
+LOOKS: tuple[Look, ...] = (
     accumulation,
     broadcast_loss,
     repeated_write,
