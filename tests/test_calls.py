@@ -303,8 +303,9 @@ TAKEN_TOO = (
 # What gradcli says of calls that PyTorch takes.
 REFUSED = re.compile(
     "in place|draws random|no derivative|there is no input"
-    "|label_smoothing must|offsets begin|modes and padding modes|reduces by|padding must not"
-    "|factors above 0|rows of weights|do not name each|a matrix has two dim|softmax.. needs dim"
+    "|label_smoothing must|offsets begin|modes and padding modes|reduce of scatter_reduce"
+    "|padding must not|factors above 0|rows of weights|do not name each"
+    "|a matrix has two dim|softmax.. needs dim"
     "|out of range for a dimension of size 0"
 )
 

@@ -403,7 +403,7 @@ def test_large_values_are_drawn_instead():
 def test_a_mistaken_target():
     result = command("code", "x * x", "--target", "tensorflow")
     assert result.status == 2
-    assert "--target takes one of torch, jax, numpy, torch-function, custom-vjp" in result.err
+    assert "--target must be one of torch, jax, numpy, torch-function, custom-vjp" in result.err
     with pytest.raises(GradcliError, match="there is no target nunpy"):
         gradcli.code("x * x", "nunpy")
 

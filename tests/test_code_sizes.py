@@ -136,7 +136,7 @@ def test_runs_at_other_sizes(target, example):
 
 
 def test_few_programs_are_for_their_sizes_alone():
-    texts = [text_of(example, "torch-function") for example in FIRST[::9]]
+    texts = [text_of(example, "torch-function") for example in FIRST[::7]]
     alone = [text for text in texts if text is not None and text.startswith(ALONE)]
     assert len(alone) <= MOST_ALONE * len(texts)
 
@@ -144,7 +144,7 @@ def test_few_programs_are_for_their_sizes_alone():
 # What depends on sizes is written through them: by hand.
 WRITTEN = [
     ("scaled_dot_product_attention(q, k, v)", {"q": (2, 3), "k": (4, 3), "v": (4, 5)},
-     ["q.shape[1] ** -0.5"]),
+     ["q.shape[1] ** 0.5"]),
     ("cat([x, y])", {"x": (2,), "y": (3,)}, ["g[:", "shape[0]:]"]),
     ("cov(X)", {"X": (3, 4)}, ["(X.shape[1] - 1)"]),
     ("(logsumexp(X @ Y.T, 1) - diagonal(X @ Y.T)).mean()", {"X": (5, 3), "Y": (5, 3)},

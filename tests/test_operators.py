@@ -32,7 +32,7 @@ from gradcli.autodiff.forward import jvp
 from gradcli.autodiff.reverse import backward
 from gradcli.backends.numeric import Evaluator
 from gradcli.graphs import OPS, Node, Operator, walk
-from gradcli.snippets.eager import forward, grad_names, saved, single, zeros
+from gradcli.snippets.eager import forward, grad_names, single, zeros
 
 KINDS = {"f": "float", "i": "int", "u": "int", "b": "bool"}  # by NumPy's codes
 EXAMPLES = examples()
@@ -260,8 +260,14 @@ def test_operators_but_leaves_are_not_known_by_name(folder):
 
 def test_tables_of_eager_mode_name_operators():
     tables = (
-        *(saved.KEEP_COMPUTED, saved.KEEP_NUMBERS, grad_names.ZEROS_AGAIN),
-        *(forward.LINEAR, forward.TOGETHER, single.KERNELS, single.BACKWARDS, zeros.EXTREMES),
+        *(
+            grad_names.ZEROS_AGAIN,
+            forward.LINEAR,
+            forward.JOINING,
+            single.KERNELS,
+            single.BACKWARDS,
+            zeros.EXTREMES,
+        ),
     )
     assert {name for table in tables for name in table} - {*operators.everything()} == set()
 

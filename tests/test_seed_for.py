@@ -312,9 +312,9 @@ def test_mistakes(args, code, said):
 
 
 def test_targets_in_python_are_checked():
-    with pytest.raises(GradcliError, match="target is a dict"):
+    with pytest.raises(GradcliError, match="target must be a dict"):
         package.seed_for("x * 2", [1.0])
-    with pytest.raises(GradcliError, match="an expression is a text"):
+    with pytest.raises(GradcliError, match="an expression must be a text"):
         package.seed_for(3, {"x": [1.0]})
 
 

@@ -103,8 +103,8 @@ def test_formulas_of_tangents_are_the_jacobian_times_them(example):
     along = {t.x.name: torch.tensor(draw.normal(size=t.x.shape)) for t in problem.tangents}
     symbols = {t.name: along[t.x.name] for t in problem.tangents}
     whole = torch.autograd.functional.jacobian(function, tuple(tensors))
-    rows = (J.reshape(j.p.out.numel, -1) @ along[x].flatten() for x, J in zip(names, whole))
-    expected = sum(rows).reshape(j.p.out.shape).numpy()
+    rows = (J.reshape(j.problem.out.numel, -1) @ along[x].flatten() for x, J in zip(names, whole))
+    expected = sum(rows).reshape(j.problem.out.shape).numpy()
     shown = text_of(Data(j.a).w.line(j.formula))
     assert_equal(executed(shown, tensors_of(j.a) | symbols), expected, **CLOSE)
 

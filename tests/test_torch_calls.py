@@ -711,7 +711,7 @@ def test_what_is_no_dtype_is_refused(text):
         eval(text, {"torch": torch, "x": torch.ones(2)})
     error = refused(text, x=[1.0, 2.0])
     assert error.code == "arguments"
-    assert error.message.startswith("dtype is a type of numbers")
+    assert error.message.startswith("dtype must be a type of numbers")
 
 
 # ---- segments ------------------------------------------------------------------------------------

@@ -346,7 +346,11 @@ def _curvature_of_gelu(x, approximate):
         gelu_backward(g, x, approximate=approximate),
         g * grad_output * _curvature_of_gelu(x, approximate),
     ),
-    examples=(("gelu_backward(a, x)", "a=3,x=3"), ("gelu_backward(a, x, 'tanh')", "a=3,x=3")),
+    examples=(
+        ("gelu_backward(a, x)", "a=3,x=3"),
+        ("gelu_backward(a, x, approximate='tanh')", "a=3,x=3"),
+    ),
+    order="grad_output x * approximate",
 )
 def gelu_backward(grad_output, x, *, approximate="none"):
     """The gradient of gelu."""
