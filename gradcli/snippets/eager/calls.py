@@ -171,8 +171,11 @@ def _guard_lstm(outputs: Sequence[Tensor], weights: Sequence[Tensor], biases: bo
     """
     size = 4 if biases else 2
     order = [w for k in reversed(range(0, len(weights), size)) for w in weights[k : k + size]]
+    records = [o.record for o in outputs if o.record is not None]
     for output in outputs:
         _guard(output, order)
+    for record in records:
+        record.as_one = records
 
 
 BROADCAST = ("add", "sub", "mul", "div", "pow", "remainder", "maximum", "minimum")

@@ -380,6 +380,7 @@ class Record(Object):
     """
 
     __slots__ = (
+        "as_one",
         "backward",
         "call",
         "cls",
@@ -417,6 +418,7 @@ class Record(Object):
         self.sequence = next(MODE.sequence)
         # tensors that PyTorch keeps, and that the backward pass here does not read
         self.guards: list[Saved] = []
+        self.as_one: list[Record] = []  # those that are one operation with it in PyTorch
         self.freed = self.saves_intermediate = False
         self.freed_line = 0
         self.hooks: list[Any] = []
@@ -433,8 +435,9 @@ class Record(Object):
 
     def release(self) -> None:
         """Let go of what was kept for the backward pass."""
-        if self.saves_intermediate or any(s.in_pytorch for s in self.saved):
-            self.freed, self.freed_line = True, MODE.place()
+        if self.saves_intermediate or self.guards or any(s.in_pytorch for s in self.saved):
+            for record in (self, *self.as_one):
+                record.freed, record.freed_line = True, MODE.place()
 
     def check_not_freed(self) -> None:
         """Refuse to go back again through what let go of what it kept."""
