@@ -845,6 +845,7 @@ STATS = ("norm", "t", "gamma", "beta", "chi2", "dirichlet", "multivariate_normal
 # ---- what is refused, and what is not taken for PyTorch's ----------------------------------------
 
 REFUSED = [
+    ("jax.lax.sort((x, y))[1]", "unsupported", "several arrays"),
     ("np.unsqueeze(x, 0)", "unknown-function", "np.unsqueeze()"),
     ("jnp.log_softmax(x)", "unknown-function", "jnp.log_softmax()"),
     ("scipy.special.relu(x)", "unknown-function", "scipy.special.relu()"),

@@ -37,10 +37,10 @@ def _running(name: str, pick: Any = lambda out: out) -> Any:
     return run
 
 
-def _sort(operand, dimension=-1, num_keys=1):
-    if isinstance(operand, tuple):
-        raise refuse("sort() of several arrays", "sort by the first, and take the others there")
-    return op.sort(operand, dimension)[0]
+def _sort(operands, dimension=-1, num_keys=1):
+    if isinstance(operands, tuple):
+        raise refuse("sort() of several arrays", "argsort the first and index the others with it")
+    return op.sort(operands, dimension)[0]
 
 
 def _top_k(operand, k, *, axis=-1):
