@@ -6,7 +6,8 @@ from .errors import GradcliError, Span
 DEFAULTS = {
     "length": 4_000_000,  # characters of an expression, a value or a file
     "nesting": 100,  # brackets within brackets, calls within calls
-    "operations": 16_000,  # nodes of the graph
+    "operations": 32_000,  # nodes of the graph
+    "explained": 16_000,  # of these, in a program that is explained or written as code
     "elements": 20_000_000,  # elements of one tensor
     "digits": 1_000,  # digits of an integer that is written out or computed from literals
     "seconds": 2,  # of CPU time, in the last of which nothing more is searched for
@@ -16,7 +17,7 @@ DEFAULTS = {
 }
 MOST_ORDER = 9  # of a derivative
 PRECISIONS, WIDTHS = (1, 17), (40, 10_000)  # digits; columns
-UNITS = {"memory": "bytes of memory"}
+UNITS = {"memory": "bytes of memory", "explained": "operations that are explained"}
 BYTES_OF_NUMBER = 32  # at most, in JSON, with what separates it from the next
 LINE = 20  # entries that a line of a list counts as
 NO_MEMORY = "there is not enough memory for this request"

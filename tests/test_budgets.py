@@ -199,11 +199,11 @@ def test_checks_are_made_once(monkeypatch):
 
 def test_a_derivative_has_a_limit_of_operations_too():
     command = "sin(x) * x", "-s", "x=3", "--order", "2", "--limit"
-    assert gradcli(*command, "operations=99").status == 0
-    refused = gradcli(*command, "operations=2")
+    assert gradcli(*command, "explained=99").status == 0
+    refused = gradcli(*command, "explained=2")
     assert refused.status == 2
     assert "order 2 has too many operations" in refused.err
-    assert "--limit operations=N" in refused.err
+    assert "--limit explained=N" in refused.err
 
 
 def test_a_hessian_of_many_inputs_shows_its_first_blocks():

@@ -75,9 +75,13 @@ def is_large(problem: Problem) -> bool:
 
 
 def reserve_writing(problem: Problem) -> None:
-    """End searches in time for all operations of a large program to be written."""
+    """End searches in time for all operations of a large program to be written. Raises GradcliError
+    `limit` where they are too many.
+    """
     if is_large(problem):
-        problem.limits.budget.reserve(operations(problem))
+        count, limits = operations(problem), problem.limits
+        limits.check("explained", count, "the program", problem.program.span)
+        limits.budget.reserve(count)
 
 
 def before_writing(problem: Problem) -> Callable[[Callable[[], Any], Callable[[], Any]], Any]:

@@ -89,8 +89,8 @@ def of_gradient(p: Problem, x: Input, grad: Node, seed: str, wrt: list[Input]) -
         wrt=wrt,
         before=p._replace(wrt=[x]),
     )
-    if operations(result) > WITHOUT_TEXT * p.limits.sizes["operations"]:
-        _refuse_order(p, result.order, hint("operations"))
+    if operations(result) > WITHOUT_TEXT * p.limits.sizes["explained"]:
+        _refuse_order(p, result.order, hint("explained"))
     return result
 
 

@@ -405,7 +405,7 @@ def emptied(case: Case) -> Iterator[Proposal]:
             if isinstance(value_of(s), ast.List) and not value_of(s).elts
             if any(c for c in calls_in(loop, "append", "extend") if dotted(owner(c)) == name)
         ]
-        held = [s for s in begun if _is_memory(case, targets(s)[0])]
+        held = [s for s in begun if isinstance(s, ast.Assign) and _is_memory(case, s.targets[0])]
         yield from _kept_states(case, loop, [targets(s)[0] for s in held])
         listed = " and ".join(targets(s)[0] for s in begun)
         yield from case.change(
@@ -416,10 +416,14 @@ def emptied(case: Case) -> Iterator[Proposal]:
         )
 
 
-def _is_memory(case: Case, name: str) -> bool:
-    """Whether a list is stacked or joined, and holds no losses: what it holds is used again."""
+def _is_memory(case: Case, target: ast.expr) -> bool:
+    """Whether a list is stacked or joined, and holds neither losses nor single numbers: what it
+    holds is used again.
+    """
     used = [n for c in case.calls("stack", "cat", everywhere=True) for n in names_in(c)]
-    return name in used and not is_called_loss(name)
+    name, held = dotted(target), case.value(target)
+    single = isinstance(held, list) and all(isinstance(t, Tensor) and not t.ndim for t in held)
+    return name in used and not is_called_loss(name) and not single
 
 
 def _kept_states(case: Case, loop: ast.For | ast.While, names: list[str]) -> Iterator[Proposal]:

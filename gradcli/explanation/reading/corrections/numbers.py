@@ -72,18 +72,9 @@ def pulled_by(case: Case, node: ast.expr) -> str:
     return ""
 
 
-def in_text(case: Case) -> Iterator[Proposal]:
-    """ "%s" % x for "%.3f" % x of several numbers."""
-    for node in case.of_type(ast.BinOp):
-        text = value_of(node.left)
-        if isinstance(text, str) and is_operation(node, ast.Mod):
-            shown = re.sub(r"%[-+0-9.]*[fdge]", "%s", case.of(node.left))
-            yield case.replaced(node.left, shown, why="This format is for one number.")
-
-
 def to_number(case: Case) -> Iterator[Proposal]:
     """Reduced first, or as a list."""
-    yield from in_text(case)
+    yield from whole_in_text(case)
     for call in case.calls():
         name = dotted(call.func)
         if method(call) == "item":
@@ -103,7 +94,6 @@ def to_number(case: Case) -> Iterator[Proposal]:
             yield case.replaced(call, f"torch.cat({case.of(call.args[0])})")
         if name.startswith(("math.", "np.", "numpy.")):
             yield case.replaced(call.func, f"torch.{method(call)}")
-    yield from whole_in_text(case)
     for text in case.of_type(ast.BinOp):
         if is_operation(text, ast.Mod) and case.tensor(text.right) is not None:
             yield case.appended(text.right, reduction(case.of(text.right)))
@@ -116,7 +106,8 @@ def whole_in_text(case: Case) -> Iterator[Proposal]:
             continue
         places = [*re.finditer(r"%[-+ #0]*[\d.]*[a-z]", case.of(text.left))]
         at = case.start(text.left)
-        tensors = [case.tensor(item) for item in elements(text.right)]
+        items = elements(text.right) if isinstance(text.right, ast.Tuple) else [text.right]
+        tensors = [case.tensor(item) for item in items]
         edits = [
             Edit(at + p.start(), at + p.end(), "%s")
             for p, t in zip(places, tensors)
