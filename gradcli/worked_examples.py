@@ -48,7 +48,7 @@ EXAMPLES = {
         grad="ones_like(out)",
     ),
     "element": Example(
-        "What does one element alone send back?",
+        "What is the gradient of one element?",
         "out = a[0,1]*a[0,1]",
         values=("a=[[1,2,3],[4,5,6]]",),
     ),
@@ -89,7 +89,7 @@ EXAMPLES = {
         shapes=("x=2x3",),
     ),
     "cross-entropy": Example(
-        "What does cross entropy send back?",
+        "What is the gradient of cross entropy?",
         "loss = cross_entropy(x, y)",
         values=("x=[[1,2,3],[1,1,1]]", "y=[2,0]"),
     ),

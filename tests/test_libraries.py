@@ -879,7 +879,17 @@ REFUSED = [
     ("jnp.exp(x).at[jnp.array([1, 1])].mul(y[:2])", "unsupported", "one element twice"),
     ("scipy.special.zeta(x)", "unsupported", "zeta(x, 1)"),
     ("np.polyval(np.ones(10000), x)", "limit", "coefficients"),
-    ("jax.lax.conv_general_dilated(M, M, (1,), 'SAME')", "unsupported", "dimension_numbers"),
+    ("jax.lax.conv_general_dilated(M, M, (1,), 'SAME')", "unsupported", "2-dimensional"),
+    (
+        "jax.lax.conv_general_dilated(T, T, (1,), 'SAME', dimension_numbers=('NHC', 'OIH', 'NHC'))",
+        "unsupported",
+        "dimension_numbers",
+    ),
+    (
+        "jax.lax.conv_general_dilated(T, T, (1,), 'SAME', batch_group_count=2)",
+        "unsupported",
+        "batch_group_count",
+    ),
 ]
 
 

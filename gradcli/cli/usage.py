@@ -11,7 +11,7 @@ from .options import in_full
 
 MINUS = '; an expression that begins with - comes after --: gradcli -- "-x * y"'
 
-FIRST_INPUT = "an expression of one input alone is explained by gradcli explain {}"
+FIRST_INPUT = "to explain a single input, write gradcli explain {}"
 QUOTED = 'an expression with spaces stands in quotes, as "x * y", and a value after -v'
 
 
@@ -44,13 +44,13 @@ def usage_error(error: Any, arguments: Sequence[str], commands: Sequence[str]) -
 
 
 def _as_typed(option: str, arguments: Sequence[str]) -> str:
-    """The option as it was typed, for click has its long name."""
+    """The option as it was typed; click reports its long name."""
     names = (a.partition("=")[0] for a in arguments)
     return next((name for name in names if in_full([name]) == [option]), option)
 
 
 def _near(error: Any, hint: str) -> str:
-    """The option that may be meant."""
+    """The hint, after the option that may be meant."""
     known = [name[2:] for p in error.ctx.command.params for name in p.opts if name[:2] == "--"]
     near = did_you_mean(error.option_name[2:].lower(), [*known, "help", "version"])
     near = near and near.replace("mean ", "mean --")
@@ -62,7 +62,9 @@ def _after_it(option: str, hint: str) -> str:
 
 
 def _unfinished(error: Any, arguments: Sequence[str]) -> str | None:
-    """The option at the end that lacks its value, where what comes first was taken for one."""
+    """The last argument if it is an option without its value, and click instead reports an earlier
+    expression that begins with -.
+    """
     if type(error).__name__ != "NoSuchOption":
         return None
     taking = {name for p in error.ctx.command.params if not _is_flag(p) for name in p.opts}
@@ -79,8 +81,8 @@ def is_extra(error: Any) -> bool:
 
 
 def expression_last(error: Any, arguments: Sequence[str]) -> list[str] | None:
-    """The arguments with what was taken for an option after --, where it may be an expression that
-    begins with -; None where it may not, and for a single letter, which is an option mistaken.
+    """The arguments with an expression that begins with - moved behind --. None if no argument can
+    be one; a single letter such as -x cannot, as it is a mistyped option.
     """
     option = getattr(error, "option_name", "--")
     result = [a for a in arguments if a.startswith(option) and len(a) > len("-x")]
@@ -91,8 +93,8 @@ def expression_last(error: Any, arguments: Sequence[str]) -> list[str] | None:
 
 
 def check_not_a_command(arguments: Sequence[str], commands: Sequence[str]) -> None:
-    """Refuse a word alone, for it says nothing as an expression; a letter is an input, and so is
-    what has a shape or a value.
+    """Refuse a lone word as a mistyped command, unless it is a single letter or an input with a
+    shape or a value.
     """
     word, *others = arguments
     named = any(re.search(rf"\b{re.escape(word)}\b", other) for other in others)

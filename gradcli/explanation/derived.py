@@ -17,7 +17,7 @@ from ..limits import hint
 from .analysis import Analysis, operations
 from .zero_second_derivative import with_seed_given
 
-WITHOUT_TEXT = 1.5  # times as many operations may a derivative have, which no text is read for
+WITHOUT_TEXT = 1.5  # factor by which a derivative may exceed the limit on operations
 SLOW = "a lower --order is faster; --limit seconds=N gives more time"
 NO_TANGENT = "tangents are for floating-point inputs"
 
@@ -106,7 +106,7 @@ def _seeded(p: Problem, direction: Direction | None, reader: Reader) -> Problem:
             f"the seed of order {p.order} has shape {text(value.shape)} and {p.out_name} has shape "
             f"{text(p.out.shape)}",
             hint=f"{mismatch(value.shape, p.out.shape)}\n"
-            f"In this seed out is {p.out_name}: ones_like(out) fits",
+            f"in this seed, out means {p.out_name}: ones_like(out) fits",
         )
     return p._replace(seed=Seed(p.seed.node, value, direction.text))
 
@@ -126,9 +126,11 @@ def check_tangents(p: Problem, names_given: Collection[str]) -> None:
     for name in names_given:
         if name not in p.inputs:
             near = did_you_mean(name, names) or f"the inputs are {', '.join(names)}"
-            raise GradcliError("unused-option", f"there is no input {name} to move", hint=near)
+            raise GradcliError(
+                "unused-option", f"there is no input {name}, so it has no tangent", hint=near
+            )
         if p.inputs[name].node.dtype != "float":
-            message = f"{name} picks elements or holds True and False: it cannot move"
+            message = f"{name} has integers or booleans, so it has no tangent"
             raise GradcliError("not-differentiable", message, hint=NO_TANGENT)
         if name not in names:
             hint = f"the inputs in wrt are {', '.join(names)}"

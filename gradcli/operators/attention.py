@@ -13,7 +13,7 @@ from .leaves import ones, zeros
 from .networks import linear
 from .padding import pad
 from .pointwise import F
-from .sums import largest
+from .sum_kernels import largest
 
 INFINITE = -math.inf
 NOT_AGAIN = (

@@ -1,4 +1,4 @@
-"""The incomplete gamma functions and the Hurwitz zeta function, and steps with a height."""
+"""The incomplete gamma functions and the Hurwitz zeta function, and the Heaviside step."""
 
 from ..graphs import NoRule
 from ..lazy import np, scipy_special
@@ -19,7 +19,7 @@ def _examples(name):
 
 
 def _at_bounds(name, below):
-    """SciPy's function, with PyTorch's answer where one of the two is 0 or infinite."""
+    """SciPy's function, with PyTorch's values where a or x is 0 or infinite."""
 
     def value(a, x):
         result = getattr(scipy_special, name)(a, x)
@@ -40,7 +40,7 @@ def _at_bounds(name, below):
     takes="floats",
 )
 def gammainc(g, y, a, x):
-    """The part of the gamma function of a that lies below x: from 0 to 1."""
+    """The regularized lower incomplete gamma function P(a, x)."""
     return NoRule("the derivative for 'igamma: input' is not implemented."), g * _density(a, x)
 
 
@@ -53,7 +53,7 @@ def gammainc(g, y, a, x):
     takes="floats",
 )
 def gammaincc(g, y, a, x):
-    """The part of the gamma function of a that lies above x: 1 - gammainc(a, x)."""
+    """The regularized upper incomplete gamma function Q(a, x) = 1 - P(a, x)."""
     return NoRule("the derivative for 'igammac: input' is not implemented."), -g * _density(a, x)
 
 
@@ -86,7 +86,7 @@ UNDERIVED = NoRule("derivative for aten::heaviside is not implemented")
     symbolic=_symbolic_step,
     examples=(("x * heaviside(x.detach(), tensor(0.5))", "x=2x3"),),
     caveat="PyTorch has not implemented its derivative: backward through it is an error there, and "
-    "here; behind detach() it is a number",
+    "here; after detach() it is a constant",
     numpy="np.heaviside",
     takes="any of one kind",
     exact="all",

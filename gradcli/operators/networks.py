@@ -6,7 +6,7 @@ from ..lazy import np
 from .bounds import PROBABILITY
 from .families import composite, operator, rows_apart, same_with_axis
 from .pointwise import F, exp
-from .sums import largest, total
+from .sum_kernels import largest, total
 
 
 def _softmax(x, *, dim):

@@ -12,7 +12,7 @@ from .joining import cat
 from .leaves import ones, size
 from .permuting import permuted
 from .pointwise import exp
-from .sums import largest, total
+from .sum_kernels import largest, total
 
 TIE = "ties share the gradient equally"
 FIRST = "of equal elements it is the index of the first"

@@ -18,7 +18,7 @@ from .permuting import permuted
 from .precision import unit
 from .reductions import average
 from .sorting import FIRST_FIRST, sorted_last
-from .sums import total
+from .sum_kernels import total
 from .ties import beside
 
 

@@ -74,7 +74,7 @@ def _assigned(statement: ast.stmt) -> list[str]:
 
 
 def _given(name: str, place: ast.stmt) -> ast.stmt:
-    """A statement that gives a name its value."""
+    """A statement that assigns a value to a name."""
     call = ast.Call(ast.Name(GIVEN + name, ast.Load()), [ast.Name(name, ast.Load())], [])
     return ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], call), place)
 

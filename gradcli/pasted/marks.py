@@ -1,4 +1,4 @@
-"""How a program of PyTorch is told from an expression."""
+"""Tells a program of PyTorch from an expression."""
 
 import re
 
@@ -11,5 +11,5 @@ MARKS = r"""
 
 
 def may_be_program(text: str) -> bool:
-    """Whether a text has something that programs have, and expressions in the language have not."""
+    """Whether a text has syntax that occurs in programs, but not in expressions of the language."""
     return re.search(MARKS, text, re.VERBOSE | re.MULTILINE) is not None

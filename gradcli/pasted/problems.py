@@ -175,7 +175,7 @@ class _Poser:
         return self.nodes.get(self._key(tensor)) or self._leaf(tensor)
 
     def _make(self, record: Record) -> None:
-        """The nodes of what a record gives."""
+        """The nodes of the outputs of a record."""
         call = record.call
         inputs = [self._of_edge(e) for e in record.edges]
         if record.name in COPIES:

@@ -1,8 +1,8 @@
-"""Requests about programs of PyTorch, as requests in the language.
+"""PyTorch programs rewritten as requests with an expression.
 
 A program is run. The last backward pass in it, or the last value, becomes the expression, with the
-arrays, the seed and the names in `wrt` that the program has. A program with inputs that
-nothing defines goes on as a text (`symbolic`). A request has the keywords of `pose`.
+arrays, the seed and the names in `wrt` that the program has. A program that uses undefined names is
+not run but translated (`symbolic.py`). A request has the keywords of `pose`.
 """
 
 import re
@@ -25,7 +25,7 @@ READ = "gradcli read shows all that the program does"
 
 
 def in_language(request: dict[str, Any]) -> dict[str, Any]:
-    """What was asked of a program, as `pose` takes it: of the problem that the program poses.
+    """The request with the program replaced by its expression, as keywords of `pose`.
 
     Raises GradcliError `raises` where PyTorch raises an error, `unsupported` where the program
     uses what is not known here.
@@ -49,7 +49,7 @@ class _Request:
 
         symbolic.refuse_transforms(self.text)
         program = symbolic.single_program(self.text)
-        if program is None:  # no Python: the language has the error message
+        if program is None:  # not Python: the expression parser reports the error
             return self.request
         if arrays.is_of_arrays(program):
             return arrays.in_language(self.request, program)
@@ -66,7 +66,7 @@ class _Request:
     # ---- running ---------------------------------------------------------------------------------
 
     def _run(self, start: int = 0) -> "Read":
-        """The program that was run, with random numbers from a seed where it gives none."""
+        """Run the program; a fixed seed replaces a missing one."""
         from ..snippets.pages import read_all
         from .inserted import Inserted
 
@@ -97,7 +97,7 @@ class _Request:
         self.values = {name: reader.read(v, name) for name, v in self.values.items()}
         return self.values
 
-    # ---- what it comes to ------------------------------------------------------------------------
+    # ---- the result ------------------------------------------------------------------------------
 
     def _of(self, read: "Read") -> dict[str, Any]:
         reading = read.reading
@@ -134,8 +134,8 @@ class _Request:
         return self.request | result
 
     def _random(self, read: "Read", problem: "Posed") -> dict[str, Any]:
-        """The shapes of inputs with random numbers that nobody else gets: of those that are others
-        where the numbers begin with another seed.
+        """The shapes of inputs drawn without a seed, whose values are left out. A second run, with
+        another seed, shows which they are.
         """
         if not read.reading.trace.unseeded:
             return {}
@@ -153,7 +153,7 @@ class _Request:
         }
 
     def _exact(self, name: str, value: Any) -> Any:
-        """The value of an input; as it was given, where the program has it as float32."""
+        """The value as the user typed it, if the program only rounded it to float32."""
         given = self.values.get(name)
         if given is None or given.shape != value.shape or not np.allclose(given, value, 1e-6):
             return value
@@ -179,7 +179,7 @@ class _Request:
         raise errors[0]
 
     def _check_leaves(self, back: "Backward", problem: "Posed") -> None:
-        """Refuse a program in which no name leads to a leaf any more."""
+        """Refuse a program in which no variable is bound to a leaf any more."""
         leaves = problem.leaves.items()
         if back.wanted is not None or not leaves:
             return
@@ -202,7 +202,7 @@ class _Request:
         )
 
     def _value(self, read: "Read") -> "Backward":
-        """The last value of a program that does not go back, as if it did."""
+        """The last value of the program, as if backward() were called on it."""
         from ..snippets.eager.tensor import Tensor
         from .inserted import LAST
 
@@ -216,13 +216,13 @@ class _Request:
         return read.reading.trace.backward_from(line, "value", [value], [], None)
 
     def _refuse_without_leaf(self, line: int) -> NoReturn:
-        """Refuse an output that nothing which requires a gradient leads to."""
-        message = "nothing that requires a gradient leads to the output"
+        """Refuse an output that depends on no tensor that requires a gradient."""
+        message = "the output depends on no tensor that requires a gradient"
         hint = f"write requires_grad=True where an input is made\nPyTorch: {NO_WAY}"
         raise GradcliError("not-differentiable", message, hint=hint, span=self._span(line))
 
     def _span(self, line: int) -> Span | None:
-        """A line of the program; None where that is all of it."""
+        """The span of a line; None in a program of one line."""
         lines = self.text.splitlines(keepends=True)
         if len(lines) < 2 or not 0 < line <= len(lines):
             return None
@@ -233,7 +233,7 @@ class _Request:
 
 
 def _changed_later(back: "Backward", problem: "Posed") -> Iterator[str]:
-    """The names of leaves whose `.grad` is not the sum of what it was and what a backward adds."""
+    """The names of leaves whose final `.grad` is not the old one plus this gradient."""
     for name, tensor in problem.leaves.items():
         result, before = back.results.get(tensor), back.before.get(tensor)
         if result is not None:
@@ -257,7 +257,7 @@ def _notes(read: "Read", back: "Backward", problem: "Posed") -> tuple[tuple[str,
             results.append(("after-backward", text))
     retained = {n for t, n in back.names.items() if t.retains_grad}
     for name in sorted(retained):
-        text = f"{name}.grad is kept too, and is not shown: ask for it by -w {name}."
+        text = f"{name}.grad is retained too, and is not shown: ask for it by -w {name}."
         results.append(("retain-grad", text))
     if re.search(r"materialize_grads\s*=\s*True", source) and any(
         r is None for r in back.results.values()

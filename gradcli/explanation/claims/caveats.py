@@ -1,8 +1,8 @@
 """Caveats of a right claim: values at which it differs from PyTorch, and constants in it that are
 too small to make a difference.
 
-It may differ at the given values, and at kinks, which are at 0 and where inputs are equal. Inputs
-that keep their given values, as masks do, are not changed.
+It may differ at the given values, and at kinks, which are at 0 and where inputs are equal. Integer
+and boolean inputs, and inputs fixed at their given values, are not changed.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -94,7 +94,7 @@ def _moving(point: Point) -> Iterator[str]:
 
 
 def negligible(claim: Claim, points: list[Point]) -> list[float]:
-    """The small constants that can be dropped from the claim, without those of the program."""
+    """The small constants that can be dropped from the claim, except those in the program."""
     problem = points[0].problem
     program_numbers = _numbers([problem.out, points[0].gradient(claim.name)])
     result = (
@@ -135,8 +135,8 @@ Projection = Callable[[Any], Any]
 
 
 class Condition(NamedTuple):
-    """The condition in words; a projection of values onto it; and a predicate for the inputs that
-    it applies to, of the node and of whether the claim is about another input.
+    """The condition in words, and a projection of values onto it. `fits(node, other)` says whether
+    it can hold for an input; `other` is true if the claim is about the gradient of another input.
     """
 
     words: str

@@ -1,4 +1,4 @@
-"""The functions of `jax.lax`: element by element, along dimensions, shapes, parts, products."""
+"""The functions of `jax.lax`: elementwise functions, reductions, shapes, slices, products."""
 
 import math
 from collections.abc import Sequence
@@ -123,10 +123,10 @@ def _index_in_dim(operand, index, axis=0, keepdims=True):
 
 
 def _starts(start_indices: Sequence, sizes: Sequence[int], operand: Node) -> list[int]:
-    """Where a part begins: JAX moves one that would go over the end back inside."""
+    """The start indices of a slice, clamped as in JAX so that the slice fits."""
     starts = [known(s) for s in start_indices]
     if not all(isinstance(s, int) for s in starts):
-        raise GradcliError("arguments", "start_indices are integers that are written out")
+        raise GradcliError("arguments", "start_indices must be integer constants")
     starts = [s + n if s < 0 else s for s, n in zip(starts, operand.shape)]
     return [max(0, min(s, n - k)) for s, n, k in zip(starts, operand.shape, sizes, strict=True)]
 
@@ -208,9 +208,7 @@ def _conv_general(
     dimension_numbers=None, feature_group_count=1, batch_group_count=1,
 ):  # fmt: skip
     spatial = lhs.ndim - 2
-    orders = (None, ("NCHW", "OIHW", "NCHW"), ("NCH", "OIH", "NCH"))
-    if dimension_numbers not in orders or batch_group_count != 1 or spatial not in (1, 2, 3):
-        raise refuse("a convolution with dimension_numbers", "transpose to NCHW and OIHW before it")
+    _check_convolution(spatial, dimension_numbers, batch_group_count)
     dilation = tuple(rhs_dilation or (1,) * spatial)
     sizes = [(k - 1) * d + 1 for k, d in zip(rhs.shape[2:], dilation)]
     around = [(0, 0, 0)] * 2
@@ -220,6 +218,18 @@ def _conv_general(
         around.append((*_ends(padding, k, length, size, window_strides[k]), between))
     named = {"stride": tuple(window_strides), "dilation": dilation, "groups": feature_group_count}
     return op[f"conv{spatial}d"](_pad(lhs, 0.0, around), rhs, **named)
+
+
+def _check_convolution(spatial: int, dimension_numbers: Any, batch_group_count: int) -> None:
+    """Refuse convolutions that PyTorch's conv1d to conv3d do not have."""
+    if dimension_numbers not in (None, ("NCHW", "OIHW", "NCHW"), ("NCH", "OIH", "NCH")):
+        raise refuse("a convolution with dimension_numbers", "transpose to NCHW and OIHW before it")
+    if batch_group_count != 1:
+        cure = "convolve each part of lhs with its part of rhs, and concatenate along dimension 1"
+        raise refuse("a convolution with batch_group_count", cure)
+    if spatial not in (1, 2, 3):
+        cure = "lhs has a batch, channels, and 1, 2 or 3 spatial dimensions"
+        raise refuse(f"a convolution of {spatial + 2}-dimensional arrays", cure)
 
 
 def _ends(padding: Any, k: int, length: int, size: int, stride: int) -> tuple[int, int]:
@@ -233,7 +243,9 @@ def _ends(padding: Any, k: int, length: int, size: int, stride: int) -> tuple[in
 
 
 def power(x1, x2):
-    """x1 ** x2; with an exponent that is an integer or a number other than 0 as in PyTorch."""
+    """x1 ** x2: `pow` for integer exponents and nonzero constants, else `jax_power`, whose gradient
+    at 0 is JAX's.
+    """
     exponent = as_node(x2)
     number = exponent.attrs["value"] if exponent.op.name == "constant" else 0
     as_in_pytorch = number != 0 or exponent.dtype != "float"
@@ -241,7 +253,7 @@ def power(x1, x2):
 
 
 def ndtri(p):
-    """The quantiles of the normal distribution, whose slopes at 0 and 1 are 0."""
+    """The quantiles of the normal distribution; JAX's gradient is 0 at p = 0 and p = 1."""
     end = op.eq(p, 0) | op.eq(p, 1)
     return op.where(
         end, op.where(op.eq(p, 0), -math.inf, math.inf), op.ndtri(op.where(end, 0.5, p))

@@ -8,31 +8,31 @@ from .function import array, op
 from .scipy import betaln
 
 
-def _located(log_density: Callable, *shapes: str) -> Callable:
-    """A log density with loc and scale, from that with loc 0 and scale 1 and more parameters."""
-    if not shapes:
+def _located(log_density: Callable, *parameters: str) -> Callable:
+    """Add loc and scale to a standard log density that has these other parameters."""
+    if not parameters:
         return lambda x, loc=0, scale=1: log_density((x - loc) / scale) - op.log(scale)
-    if len(shapes) == 1:
+    if len(parameters) == 1:
         by_name = {
             "a": lambda x, a, loc=0, scale=1: log_density((x - loc) / scale, a) - op.log(scale),
             "df": lambda x, df, loc=0, scale=1: log_density((x - loc) / scale, df) - op.log(scale),
         }
-        return by_name[shapes[0]]
+        return by_name[parameters[0]]
     return lambda x, a, b, loc=0, scale=1: log_density((x - loc) / scale, a, b) - op.log(scale)
 
 
-def densities(log_density: Callable, *shapes: str) -> dict[str, Any]:
-    """The density and its logarithm, from the latter with loc 0 and scale 1."""
-    located = _located(log_density, *shapes)
-    return {"logpdf": located, "pdf": _exponential(located, *shapes)}
+def densities(log_density: Callable, *parameters: str) -> dict[str, Any]:
+    """`logpdf` and `pdf`, from the log density with loc 0 and scale 1."""
+    located = _located(log_density, *parameters)
+    return {"logpdf": located, "pdf": _exponential(located, *parameters)}
 
 
-def _exponential(f: Callable, *shapes: str) -> Callable:
-    if not shapes:
+def _exponential(f: Callable, *parameters: str) -> Callable:
+    if not parameters:
         return lambda x, loc=0, scale=1: op.exp(f(x, loc, scale))
-    if shapes == ("a",):
+    if parameters == ("a",):
         return lambda x, a, loc=0, scale=1: op.exp(f(x, a, loc, scale))
-    if shapes == ("df",):
+    if parameters == ("df",):
         return lambda x, df, loc=0, scale=1: op.exp(f(x, df, loc, scale))
     return lambda x, a, b, loc=0, scale=1: op.exp(f(x, a, b, loc, scale))
 

@@ -1,4 +1,4 @@
-"""What PyTorch refuses of the tensors in a call, in its words: shapes and dtypes."""
+"""PyTorch's checks of the shapes and dtypes of arguments, with its error messages."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -32,7 +32,7 @@ def check_broadcast(a: Any, b: Any) -> None:
 
 
 def check_output(target: Tensor, other: Tensor) -> None:
-    """Refuse to write what another tensor takes part in over a tensor that is too small for it."""
+    """Check an in-place operation: the broadcast result must have the shape of the target."""
     check_broadcast(target, other)
     check_output_shape(target, np.broadcast_shapes(target.shape, other.shape))
 
@@ -92,8 +92,9 @@ def check_bmm(a: Tensor, b: Tensor) -> None:
 
 
 def check_batches(a: Tensor, b: Tensor) -> None:
-    """Refuse batches of matrices that matmul cannot multiply. With one matrix or vector that
-    requires a gradient, they are one matrix in PyTorch, and transposed.
+    """Refuse batches of matrices that matmul cannot multiply. If the other operand is a matrix or
+    a vector that requires a gradient, PyTorch folds the batch into one matrix and transposes both;
+    its message shows those shapes.
     """
     if a.ndim < 3 and a.requires_grad and a.shape[-1] != b.shape[-2]:
         rows = (b.numel // (b.shape[-2] or 1), b.shape[-2])
@@ -165,7 +166,7 @@ def dimension(dim: int, ndim: int) -> int:
 
 
 def per_dimension(value: Any, n: int) -> list[int]:
-    """A number for each of n dimensions, of one for all of them or of a list."""
+    """One number for each of n dimensions; an int or a list of one is repeated."""
     if not isinstance(value, Sequence):
         return [value] * n
     return list(value) * (n if len(value) == 1 else 1)
@@ -189,7 +190,7 @@ def check_floating(name: str, tensor: Tensor) -> None:
 
 
 INF = float("inf")
-RANGES = {  # of what may be written over numbers of a dtype, but for inf and nan
+RANGES = {  # of finite values that may be stored in a tensor of this dtype
     **{"float16": (-65504.0, 65504.0), "float32": (-3.4028234663852886e38, 3.4028234663852886e38)},
     **{"uint8": (-255, 255), "int8": (-128, 127), "int16": (-(2**15), 2**15 - 1)},
     "int32": (-(2**31), 2**31 - 1),
@@ -213,7 +214,7 @@ CHECKS: dict[str, list[Check]] = {}  # of a function, in the order in which they
 
 
 def check(*names: str) -> Callable[[Check], Check]:
-    """A check of the arguments of these functions."""
+    """Register a check of the arguments of these functions."""
 
     def register(function: Check) -> Check:
         for name in names:
@@ -224,7 +225,7 @@ def check(*names: str) -> Callable[[Check], Check]:
 
 
 def refuse(name: str, args: Sequence[Any], named: Mapping[str, Any]) -> None:
-    """Raise what PyTorch raises of these arguments, where a check of this function knows it."""
+    """Run the checks that are registered for the function `name`."""
     first = args[0] if args else None
     if isinstance(first, list | tuple) and first:
         first = first[0]

@@ -1,4 +1,4 @@
-"""What PyTorch refuses of dimensions, shapes and ranges along a dimension, in its words."""
+"""Checks of dimensions, shapes and ranges along a dimension, with PyTorch's error messages."""
 
 from collections.abc import Sequence
 from typing import Any

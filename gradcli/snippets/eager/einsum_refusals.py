@@ -1,4 +1,4 @@
-"""What PyTorch refuses of the equations and operands of einsum, in its words."""
+"""Checks of the equations and operands of einsum, with PyTorch's error messages."""
 
 import re
 from collections.abc import Sequence

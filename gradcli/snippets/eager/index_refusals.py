@@ -1,4 +1,4 @@
-"""What PyTorch refuses of indices and masks, in its words."""
+"""Checks of indices and masks, with PyTorch's error messages."""
 
 from typing import Any
 

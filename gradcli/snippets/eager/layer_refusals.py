@@ -1,4 +1,4 @@
-"""What PyTorch refuses of the arguments of layers and losses, in its words."""
+"""Checks of the arguments of layers and losses, with PyTorch's error messages."""
 
 from collections.abc import Sequence
 from typing import Any

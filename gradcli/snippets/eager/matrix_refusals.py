@@ -1,4 +1,4 @@
-"""What PyTorch refuses of products of matrices, distances and linear algebra, in its words."""
+"""Checks of products of matrices, distances and linear algebra, with PyTorch's error messages."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What PyTorch refuses of pools: windows that do not fit into their input, and padding."""
+"""PyTorch's checks of pools: windows that do not fit into their input, and padding."""
 
 from collections.abc import Sequence
 from functools import partial

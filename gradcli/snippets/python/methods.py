@@ -1,4 +1,4 @@
-"""The classes of plain values: how one is made, and its methods, by name."""
+"""The built-in types of interpreted programs (int, str, list, ...): constructors and methods."""
 
 import operator
 from collections.abc import Callable, Iterable
@@ -22,7 +22,7 @@ SIZED = frozenset({str, bytes, list, tuple, dict, set, frozenset})
 
 
 def host_call(m: Any, function: Callable, args: Iterable[Any], named: dict[str, Any]) -> Any:
-    """A function of the host on plain values; its exceptions are the program's."""
+    """Call a function of the Python that runs gradcli; its exceptions are raised in the program."""
     values = [plain(a) for a in args]
     for value in values:
         if type(value) in SIZED and len(value) > 100:
@@ -36,7 +36,7 @@ def host_call(m: Any, function: Callable, args: Iterable[Any], named: dict[str, 
 
 
 def named_by_class(m: Any, e: TypeError, values: Iterable[Any]) -> BaseException:
-    """The TypeError of the host, with the program's classes for the host's."""
+    """The TypeError of the host, with its class names replaced by those of the program."""
     text = str(e)
     for value in values:
         if type(value) not in PLAIN:
@@ -45,7 +45,7 @@ def named_by_class(m: Any, e: TypeError, values: Iterable[Any]) -> BaseException
 
 
 def host_methods(kind: type, names: str) -> dict[str, Builtin]:
-    """Methods of a host's type that take and give plain values, no larger than their arguments."""
+    """Built-in methods whose results are no larger than their arguments."""
 
     def method(name: str) -> Builtin:
         function = getattr(kind, name)
@@ -135,7 +135,7 @@ def _comparison_method(name: str) -> Callable:
 
 
 def held(make: Callable[..., Any]) -> Callable[..., Any]:
-    """A `make` that gives the plain value itself, or an instance of a derived class with it."""
+    """A constructor; for a subclass it returns an instance that wraps the built-in value."""
 
     def derived(m: Any, cls: Class, *args: Any, **named: Any) -> Any:
         if "complete" in cls.cache:
@@ -314,7 +314,7 @@ def position(m: Any, self: Any, item: Any, *bounds: Any) -> int:
 
 
 def place_of(m: Any, self: Any, item: Any, *bounds: Any) -> int | None:
-    """Where in a list or a tuple an item is first."""
+    """The index of the first occurrence of an item in a list or a tuple; None if it is absent."""
     target = plain(self)
     start, stop, _ = (
         slice(*[m.index(b) for b in (*bounds, len(target))[:2]] or [0]).indices(len(target))

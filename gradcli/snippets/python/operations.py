@@ -64,7 +64,7 @@ UNARY = {
 
 
 def translated(e: BaseException) -> BaseException:
-    """An exception of the host, raised by an operation on plain values, as the program's."""
+    """Convert an exception of the Python that runs gradcli into one of the program."""
     if isinstance(e, PASSED):
         return e
     if isinstance(e, MemoryError):
@@ -123,7 +123,7 @@ class Operations:
     def dispatch(
         self, a: Any, b: Any, method: str, reflected: str, *, compared: bool = False
     ) -> Any:
-        """What the operands' methods answer; NotImplemented where none does."""
+        """The result of the operands' methods; NotImplemented if none of them returns one."""
         left, right = self.class_of(a), self.class_of(b)
         forward, reflected_method = left.lookup(method), right.lookup(reflected)
         first_other = (
@@ -143,7 +143,7 @@ class Operations:
         return NotImplemented
 
     def no_operator(self, op: Operator, a: Any, b: Any, sign: str | None) -> Raised:
-        """The TypeError of operands that do not know each other."""
+        """The TypeError for operands whose types an operator does not support."""
         left, right = self.type_name(a), self.type_name(b)
         if op.sign == "+" and type(a) in (str, list, tuple):
             return error("TypeError", f'can only concatenate {left} (not "{right}") to {left}')
@@ -201,7 +201,7 @@ class Operations:
             self.spend(len(a), 64 * len(a))
 
     def in_place(self, op: Operator, a: Any, b: Any) -> Any:
-        """What `a op= b` gives its target."""
+        """The value that `a op= b` assigns to its target."""
         sign = ("**" if op.method == "__pow__" else op.sign) + "="
         if type(a) in PLAIN:
             if type(a) is list and op.sign == "+":
@@ -342,7 +342,7 @@ class Operations:
         return any(item is x or self.equal(x, item) for x in self.iterate(container))
 
     def truth(self, value: Any) -> bool:
-        """What bool() gives."""
+        """The result of bool()."""
         if type(value) in PLAIN:
             return value is not NotImplemented and bool(value)
         function = self.special(value, "__bool__")
@@ -361,7 +361,7 @@ class Operations:
     # ---- sizes, hashes, keys ---------------------------------------------------------------------
 
     def length(self, value: Any) -> int:
-        """What len() gives."""
+        """The result of len()."""
         if isinstance(value, View):
             return len(value.host)
         if type(value) in CONTAINERS or type(value) in (str, bytes):
@@ -377,7 +377,7 @@ class Operations:
         return self.index(self.call(function, (value,)))
 
     def hash(self, value: Any) -> int:
-        """What hash() gives."""
+        """The result of hash()."""
         if type(value) in PLAIN:
             self.key(value)
             try:
@@ -434,7 +434,7 @@ class Operations:
         return result is not MISSING and result is not None
 
     def iterate(self, value: Any) -> HostIterable[Any]:
-        """What a for loop goes through."""
+        """The items that a for loop over a value goes through."""
         kind = type(value)
         if kind in (list, tuple, str, range, bytes):
             return value
@@ -473,7 +473,7 @@ class Operations:
             self.loops -= 1
 
     def stepped(self, iterator: Any) -> HostIterable[Any]:
-        """What an iterator of the program gives."""
+        """The items of an iterator of the program."""
         if isinstance(iterator, Iterable):
             return iterator.host
         function = MISSING if type(iterator) in PLAIN else self.special(iterator, "__next__")
@@ -483,7 +483,7 @@ class Operations:
         return self.calls(function, (iterator,), "StopIteration")
 
     def calls(self, function: Any, args: tuple, end: str) -> Iterator[Any]:
-        """What a function gives, call after call, until it raises `end`."""
+        """The results of calling a function again and again, until it raises `end`."""
         while True:
             self.spend()
             try:
@@ -509,7 +509,7 @@ class Operations:
             i += 1
 
     def iterator(self, value: Any) -> Any:
-        """What iter() gives."""
+        """The result of iter()."""
         if isinstance(value, Iterable):
             return value
         if type(value) not in PLAIN and not isinstance(value, View | Class):
@@ -520,7 +520,7 @@ class Operations:
         return Iterable(iterator_class(type(value)), iter(host))
 
     def next(self, iterator: Any) -> Any:
-        """What next() gives."""
+        """The result of next()."""
         if isinstance(iterator, Iterable):
             try:
                 return next(iterator.host)
