@@ -45,6 +45,7 @@ class Pass:
         self.waiting: dict[Target, int] = {}
         self.needed: set[Target] | None = None
         self.callbacks: list[Any] = []  # functions of the program to call at the end
+        self.as_one: set[Record] = set()  # records that let go with one that ran
         self.aims: set[Target] = set()  # records that are wanted, and run where .grad is added to
         self._prepare(wanted)
 
@@ -86,6 +87,8 @@ class Pass:
                 self.waiting[edge.record] -= 1
                 if not self.waiting[edge.record]:
                     heapq.heappush(ready, (-edge.record.sequence, next(serial), edge.record))
+        for record in self.as_one:
+            record.release()
         for callback in self.callbacks:
             self.m.call(callback)
 
@@ -113,6 +116,7 @@ class Pass:
                 self._send(target, gradient)
         if not self.keep:
             record.release()
+            self.as_one.update(record.as_one)
         return sent
 
     def _accumulate(self, record: Accumulator, grads: Gradients) -> None:

@@ -436,8 +436,7 @@ class Record(Object):
     def release(self) -> None:
         """Let go of what was kept for the backward pass."""
         if self.saves_intermediate or self.guards or any(s.in_pytorch for s in self.saved):
-            for record in (self, *self.as_one):
-                record.freed, record.freed_line = True, MODE.place()
+            self.freed, self.freed_line = True, MODE.place()
 
     def check_not_freed(self) -> None:
         """Refuse to go back again through what let go of what it kept."""
