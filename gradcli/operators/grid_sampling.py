@@ -263,6 +263,8 @@ def _sampled_shape(s, grid, **_):
 
 
 def _transposed_shape(s, grid, *, size, **_):
+    if 0 in size:
+        raise GradcliError("shape", "grid_sample() of a shape without elements")
     shapes.require_equal(
         (s[0], *s[2:]), grid[:-1], "a batch of samples must have coordinates for each"
     )
