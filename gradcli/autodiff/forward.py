@@ -12,22 +12,27 @@ from operator import add
 
 from ..graphs import OPS, Node, downstream, walk
 from ..graphs.substitution import substitute
-from .reverse import backward, from_several
+from .reverse import from_several
 
 
-def jvp(out: Node, tangents: Mapping[Node, Node]) -> Node | None:
-    """The derivative of `out` along the tangents of its inputs, each of the input's shape.
+def jvp(out: Node, tangents: Mapping[Node, Node], ends: Collection[Node] = ()) -> Node | None:
+    """The derivative of `out` along the tangents of its inputs, each of the input's shape; inputs
+    of `ends` are not visited, as they depend on none of these.
 
     Returns None if `out` depends on none of them.
     """
     seed = OPS["input"](name="\0seed", shape=out.shape, is_direction=True)
-    result = transposed(backward(out, seed, list(tangents)).of, seed, tangents)
-    kept = {n: n for n in (*tangents, *tangents.values())}
-    return result and substitute(result, kept | {seed: OPS["ones"](size=out.shape)})
+    grads = from_several({out: seed}, list(tangents), ends=ends).of
+    result = transposed(grads, seed, tangents, ends)
+    same = {n: n for n in (*tangents, *tangents.values(), *ends)}
+    return result and substitute(result, same | {seed: OPS["ones"](size=out.shape)})
 
 
 def transposed(
-    grads: Mapping[Node, Node | None], seed: Node, tangents: Mapping[Node, Node]
+    grads: Mapping[Node, Node | None],
+    seed: Node,
+    tangents: Mapping[Node, Node],
+    ends: Collection[Node] = (),
 ) -> Node | None:
     """The JVP, from the gradients for a symbolic seed; None if all gradients are None."""
     seeds: dict[Node, Node] = {}
@@ -35,11 +40,12 @@ def transposed(
         grad = grads[x]
         if grad is not None:
             seeds[grad] = seeds[grad] + tangent if grad in seeds else tangent
-    ends, arrived = _diagonal(seeds, seed, tangents), dict[Node, Node | None](seeds)
-    if arrived.keys() != set(ends):
-        arrived = from_several(seeds, ends, ends=tangents.keys()).of
-    kept = {n: n for n in (*tangents, *tangents.values())}
-    parts = [substitute(n, kept | {seed: t}) for n in ends if (t := arrived[n]) is not None]
+    fixed = (*tangents, *ends)
+    last, arrived = _diagonal(seeds, seed, fixed), dict[Node, Node | None](seeds)
+    if arrived.keys() != set(last):
+        arrived = from_several(seeds, last, ends=fixed).of
+    same = {n: n for n in (*fixed, *tangents.values())}
+    parts = [substitute(n, same | {seed: t}) for n in last if (t := arrived[n]) is not None]
     return reduce(add, parts) if parts else None
 
 
@@ -69,7 +75,7 @@ def tangents_along(out: Node, tangents: Mapping[Node, Node]) -> dict[Node, Node]
     for node in walk([out]):
         moving = {i: result[i] for i in node.parents if i in result}
         if moving and node not in result:
-            tangent = jvp(node, moving)
+            tangent = jvp(node, moving, ends=node.parents)
             if tangent is not None:
                 result[node] = tangent
     return result
