@@ -227,16 +227,20 @@ def check(streams: Streams, options: Options) -> int:
 
     options.show = ["claims,checks" if options.claim else "answer,checks,notes"]
     analysis = request_of(streams, options).one(suppose=bool(options.claim))
+    outcomes = _right(analysis) if options.claim else []  # nothing ends it
     explained(streams, analysis, options)
     assumed = None if options.claim else assumed_shapes(wording_of(analysis))
     if assumed is not None:
         streams.warn(assumed)
-    outcomes = [check.ok for check in run_checks(analysis)]
-    if options.claim:
-        from ..explanation.claims.verdict import verdicts
-
-        outcomes += [verdict.ok for verdict in verdicts(analysis)]
+    outcomes += [check.ok for check in run_checks(analysis)]
     return NO if False in outcomes else ANSWERED
+
+
+def _right(analysis: Any) -> list[bool]:
+    """Whether each claim is right."""
+    from ..explanation.claims.verdict import verdicts
+
+    return [verdict.ok for verdict in verdicts(analysis)]
 
 
 @command("Derive", *QUESTIONS["seed_for"], *ALONE, name="seed-for")

@@ -180,7 +180,8 @@ def points(problems: Sequence[Problem], names: Sequence[str]) -> Points:
 
     random_points = [at_random(first, short=True), *map(at_random, further)]
     if len(problems) > 1 and None in random_points:
-        random_points += _elsewhere(problems, names, rng, random_points.count(None))
+        missing = random_points.count(None)
+        random_points += search(lambda: [*_elsewhere(problems, names, rng, missing)], lambda: [])
     given_point = None if kinks_hit(Analysis(first)) else _given_point(first, names)
     tried = [p for p in (random_points[0], given_point, *random_points[1:]) if p is not None]
     if not tried:

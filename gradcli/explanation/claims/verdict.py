@@ -4,6 +4,7 @@ import ast
 import re
 from copy import copy
 from functools import cached_property, lru_cache, partial
+from itertools import islice
 
 from ...errors import if_applicable
 from ...graphs import Node, walk
@@ -234,7 +235,8 @@ def judge(texts: ClaimTexts, problem: Problem) -> list[Verdict]:
     that make the output a scalar are preferred.
     """
     claims = read_claims(texts, problem)
-    result = _judged(claims, [problem, *resized(problem)])
+    others = islice(resized(problem), 1 if is_large(problem) else None)
+    result = _judged(claims, [problem, *others])
     scalar = problem.seed.refused and not _seed_is_named(claims, problem)
     return problem.limits.budget.search(
         lambda: _in_other_shapes(claims, problem, result, scalar), lambda: result
