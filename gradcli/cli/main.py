@@ -227,7 +227,7 @@ def check(streams: Streams, options: Options) -> int:
 
     options.show = ["claims,checks" if options.claim else "answer,checks,notes"]
     analysis = request_of(streams, options).one(suppose=bool(options.claim))
-    outcomes = _right(analysis) if options.claim else []  # nothing ends it
+    outcomes: list[bool | None] = _right(analysis) if options.claim else []  # nothing ends it
     explained(streams, analysis, options)
     assumed = None if options.claim else assumed_shapes(wording_of(analysis))
     if assumed is not None:
@@ -236,7 +236,7 @@ def check(streams: Streams, options: Options) -> int:
     return NO if False in outcomes else ANSWERED
 
 
-def _right(analysis: Any) -> list[bool]:
+def _right(analysis: Any) -> list[bool | None]:
     """Whether each claim is right."""
     from ..explanation.claims.verdict import verdicts
 
