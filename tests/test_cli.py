@@ -1066,6 +1066,24 @@ def test_colour(args, terminal, variables, colored):
     assert ("\x1b[" in out) == colored
 
 
+@pytest.mark.parametrize(
+    ("args", "variables", "colored"),
+    [
+        ((), {}, False),
+        ((), {"FORCE_COLOR": "1"}, True),
+        ((), {"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
+        (("--color", "always"), {}, True),
+        (("--color=always",), {"NO_COLOR": "1"}, True),
+        (("--color", "never"), {"FORCE_COLOR": "1"}, False),
+    ],
+)
+def test_errors_have_colour(args, variables, colored):
+    err = gradcli("x@", *args, **variables).err
+    assert err.startswith(
+        "\x1b[1;38;5;131merror[syntax]:\x1b[0m " if colored else "error[syntax]: "
+    )
+
+
 @pytest.mark.sweep
 @pytest.mark.parametrize("width", [60, 80, 120])
 @pytest.mark.parametrize(

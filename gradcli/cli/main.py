@@ -30,6 +30,7 @@ from .options import (
     WORKERS,
     Command,
     Options,
+    color_of,
     is_json,
     read_limits,
 )
@@ -474,10 +475,10 @@ def _fail(error: GradcliError, streams: Streams, arguments: list[str]) -> int:
         import traceback
 
         streams.warn("".join(traceback.format_exception(error)).removesuffix("\n"))
-    from ..render.errors import as_json, message
+    from ..render.errors import as_json
 
     if is_json(arguments) and not isinstance(streams.stdout, Closed):
         streams.write(as_json(error))
     else:
-        streams.warn(message(error, streams.columns(streams.stderr)).removesuffix("\n"))
+        streams.fail(error, color_of(arguments))
     return CANNOT

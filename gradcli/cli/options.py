@@ -221,6 +221,13 @@ def is_json(arguments: list[str]) -> bool:
     return ("--format", "json") in pairs or not {"--format=json", "-fjson"}.isdisjoint(words)
 
 
+def color_of(arguments: list[str]) -> str:
+    """When colours are asked for, of a command line that may be wrong."""
+    words = in_full(arguments)
+    pairs = [word.partition("=")[::2] for word in words] + [*pairwise(words)]
+    return next((c for option, c in pairs if option == "--color" and c in COLORS), "auto")
+
+
 ANSWER = ("format", "place", "math", "copy", "output")
 PAGE = ("standalone", "overlay")  # what LaTeX is made as
 SHOWN = ("show", "element", "step", "precision", "full")

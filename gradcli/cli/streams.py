@@ -64,27 +64,26 @@ class Streams:
         full: bool,
         to_file: bool,
     ) -> Environment:
-        """The capabilities of the output.
-
-        The flag decides, then NO_COLOR, then FORCE_COLOR, then the terminal.
-        """
+        """The capabilities of the output."""
         shown = self.is_terminal and not to_file
-        if color == "auto":
-            v = self.variables
-            colored = (
-                False
-                if v.get("NO_COLOR")
-                else bool(v.get("FORCE_COLOR")) or (shown and v.get("TERM") != "dumb")
-            )
-        else:
-            colored = color == "always"
         return Environment(
             width=width or (shown and self.columns(self.stdout)) or PIPE_WIDTH,
-            color=colored,
+            color=self.in_color(color, shown),
             ascii=self.ascii or self.wants_ascii,
             precision=precision,
             full=full,
         )
+
+    def in_color(self, color: str, shown: bool) -> bool:
+        """Whether there are colours: the flag decides, then NO_COLOR, then FORCE_COLOR, then
+        whether it is `shown` in a terminal.
+        """
+        if color != "auto":
+            return color == "always"
+        v = self.variables
+        if v.get("NO_COLOR"):
+            return False
+        return bool(v.get("FORCE_COLOR")) or (shown and v.get("TERM") != "dumb")
 
     def columns(self, stream: IO[str]) -> int | None:
         """The columns of the terminal that a stream is shown in, but not fewer than NARROWEST; None
@@ -182,7 +181,19 @@ class Streams:
         from ..render.errors import wrapped
 
         text = wrapped(text, self.columns(self.stderr))
+        self._tell(self._shown(text, self.ascii or self.wants_ascii))
+
+    def fail(self, error: GradcliError, color: str) -> None:
+        """An error to standard error, its code in colour."""
+        from ..render.errors import head, message
+
+        text = message(error, self.columns(self.stderr)).removesuffix("\n")
         text = self._shown(text, self.ascii or self.wants_ascii)
+        if self.in_color(color, self.stderr.isatty()):
+            text = head(error, colored=True) + text.removeprefix(head(error))
+        self._tell(text)
+
+    def _tell(self, text: str) -> None:
         try:
             self.stderr.write(text + "\n")
             self.stderr.flush()

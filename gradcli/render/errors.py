@@ -13,12 +13,18 @@ LONGEST = 400  # characters of a line of a message: it may hold what was typed
 
 def message(error: GradcliError, columns: int | None = None) -> str:
     """The lines of an error, the place underlined; in the columns of a terminal, words whole."""
-    lines = _wrapped(f"error[{error.code}]: {error.message}", columns, "  ")
+    lines = _wrapped(f"{head(error)} {error.message}", columns, "  ")
     if error.span is not None and error.span.text:
         lines += _place(error.span, min(WIDTH, columns or WIDTH))
     for line in (error.hint or "").splitlines():
         lines += _wrapped(f"  {line}", columns, "    ")
     return "\n".join(map(visible, lines)) + "\n"
+
+
+def head(error: GradcliError, colored: bool = False) -> str:
+    """What an error begins with, its code; in a red that is read on white and on black."""
+    text = f"error[{error.code}]:"
+    return f"\x1b[1;38;5;131m{text}\x1b[0m" if colored else text
 
 
 def as_json(error: GradcliError) -> str:
