@@ -913,7 +913,7 @@ def test_errors_as_json():
 
 def test_errors_in_a_terminal_end_lines_between_words():
     err = Terminal(True)
-    streams = Streams(Input(b""), Terminal(), err, {"COLUMNS": "50"})
+    streams = Streams(Input(b""), Terminal(), err, {"COLUMNS": "50", "NO_COLOR": "1"})
     assert run(["sofmax(x, dim=-1) + aaaaaaaaaaaaaa * bbbbbbbbbbbbbbbbbbbbbbb"], streams) == 2
     assert max(map(len, err.getvalue().splitlines())) <= 50
     cure = gradcli("sofmax(x, dim=-1)").err.splitlines()[-1].split()
