@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ...autodiff.reverse import Contribution, Step
 from ...errors import if_applicable
-from ...graphs import Node, upstream, walk
+from ...graphs import Node, upstream
 from ...graphs.substitution import substitute_all
 from ...language.arguments.seeds import Seed
 from ...language.arguments.values import Reader
@@ -417,7 +417,7 @@ def needed_twice(a: Analysis) -> Needed:
     repeated = {latest[r] for r in received} | {n for n in values if not _is_short(n, named)}
     free = {n for n in branching | repeated if n not in named and n.op.family not in SECONDARY}
     if p.seed.implicit:  # a number in all places gets no name, as the gradient of z in z.sum()
-        free -= {latest[r] for r in latest if _is_a_number(r, p.seed.node)}
+        free -= {n for r, n in latest.items() if n in free and _is_a_number(r, p.seed.node)}
     return Needed(branching & free, (repeated - branching) & free)
 
 
@@ -453,7 +453,7 @@ def _up_to(ends: set[Node], last: Node, node: Node) -> tuple[Node | None, ...]:
 
 def _is_a_number(node: Node, seed: Node) -> bool:
     """Whether a node is computed from the seed and numbers alone, as -0.5 * ones_like(x) is."""
-    nodes = walk([node], lambda n: () if n.op.shape_only else n.inputs)
+    nodes = upstream(node, lambda n: () if n.op.shape_only else n.inputs)
     return all(n is seed or n.op.name != "input" for n in nodes)
 
 
