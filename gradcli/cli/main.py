@@ -228,7 +228,8 @@ def check(streams: Streams, options: Options) -> int:
 
     options.show = ["claims,checks" if options.claim else "answer,checks,notes"]
     analysis = request_of(streams, options).one(suppose=bool(options.claim))
-    outcomes: list[bool | None] = _right(analysis) if options.claim else []  # nothing ends it
+    # before the page, whose budget would end it
+    outcomes: list[bool | None] = _right(analysis) if options.claim else []
     explained(streams, analysis, options)
     assumed = None if options.claim else assumed_shapes(wording_of(analysis))
     if assumed is not None:

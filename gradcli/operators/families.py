@@ -7,7 +7,8 @@ repairs shapes.
 """
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from ..errors import MISUSES, GradcliError
 from ..graphs import OPS, Node, Operator, shapes
@@ -299,9 +300,11 @@ class Shorthand:
     integer; with `floats` as other numbers too, but only if the parameter `unless` is not passed.
     `of_numbers`: no parameter is a tensor; otherwise a number that comes first is taken for one.
     `deprecated_orders` and `takes`: as of an Operator. `booleans`: parameters that are True or
-    False, besides those whose defaults are. `saved`: parameters that PyTorch saves for backward,
-    whatever its operators save. `allocates`: from the arguments, the number of elements of the
-    arrays that it makes itself, where that may be more than its arguments have.
+    False, besides those whose defaults are. `saved`: parameters that PyTorch, to which it is one
+    operation, saves for backward, whatever the operators here save; or (*args, **named) -> what it
+    saves; with `saved_dtype` only for tensors of that dtype. `allocates`: from the arguments, the
+    number of elements of the arrays that it makes itself, where that may be more than its arguments
+    have.
     """
 
     def __init__(
@@ -318,9 +321,10 @@ class Shorthand:
         takes: Takes = "any",
         allocates: Callable[..., float] | None = None,
         booleans: tuple[str, ...] = (),
-        saved: tuple[str, ...] = (),
+        saved: tuple[str, ...] | Callable[..., Sequence[Any]] = (),
+        saved_dtype: str | None = None,
     ):
-        self.allocates, self.saved = allocates, saved
+        self.allocates, self.saved, self.saved_dtype = allocates, saved, saved_dtype
         self.function, self.concrete, self.floats = function, concrete, floats
         self.unless, self.booleans = unless, booleans
         self.of_numbers, self.deprecated_orders = of_numbers, deprecated_orders
@@ -334,6 +338,13 @@ class Shorthand:
     def positional(self) -> tuple[str, ...]:
         """The positional parameters."""
         return _names(self.function)
+
+    def saved_of(self, args: Sequence[Any], named: Mapping[str, Any]) -> Sequence[Any]:
+        """What PyTorch saves for backward of these arguments."""
+        if callable(self.saved):
+            return self.saved(*args, **named)
+        by_name = {**dict(zip(self.positional, args)), **named}
+        return [by_name.get(name) for name in self.saved]
 
     def __call__(self, /, *args, **named):
         named = {self._meant(name): value for name, value in named.items()}

@@ -119,7 +119,7 @@ class _Layers:
         return inputs, last
 
 
-def _sequence(name, cell, sentence, remembers=False):
+def _sequence(name, cell, sentence, remembers=False, **fields):
     """A recurrent layer: `remembers` says whether its state is a pair."""
 
     @named(name, sentence)
@@ -141,7 +141,7 @@ def _sequence(name, cell, sentence, remembers=False):
         ends = [stack(*parts, dim=0) for parts in zip(*last)]
         return Outputs((stack(*outputs, dim=along), *ends))
 
-    return shorthand(takes="floats of one kind", booleans=BOOLEANS)(meaning)
+    return shorthand(takes="floats of one kind", booleans=BOOLEANS, **fields)(meaning)
 
 
 def _stepped(cell):
@@ -155,9 +155,19 @@ rnn_relu = _sequence(
     "rnn_relu", _stepped(rnn_relu_cell), "rnn_relu_cell from time to time: outputs, last state."
 )
 gru = _sequence("gru", _stepped(gru_cell), "gru_cell from time to time: outputs, last state.")
+
+
+def _weights_backwards(input, hx, params, has_biases, *_, **__):
+    """All weights, those of the last layer and direction first, as MKLDNN needs them."""
+    size = 4 if has_biases else 2
+    return [w for k in reversed(range(0, len(params), size)) for w in params[k : k + size]]
+
+
 lstm = _sequence(
     "lstm",
     lstm_cell,
     "lstm_cell from time to time: outputs, last state, last memory.",
     remembers=True,
+    saved=_weights_backwards,
+    saved_dtype="float32",  # an operation of MKLDNN; of doubles it is as many as here
 )

@@ -90,9 +90,9 @@ class Trace:
         if isinstance(value, Instance) and "_parameters" in value.fields:
             self.modules[name] = value
         if isinstance(value, Tensor) and name != "_":
-            number, given = len(self.assignments), self.by_tensor[value]
-            if not given or given[-1][1] != name:
-                given.append((number, name))
+            number, names = len(self.assignments), self.by_tensor[value]
+            if not names or names[-1][1] != name:
+                names.append((number, name))
             self.by_name[name].append((number, value))
             self.assignments.append(Assignment(name, value, line))
 
@@ -182,36 +182,36 @@ class Names:
 
     def get(self, tensor: Tensor, otherwise: Any = None) -> Any:
         """The name of a tensor."""
-        given = self._given(tensor)
-        return given[1] if given else otherwise
+        naming = self._naming(tensor)
+        return naming[1] if naming else otherwise
 
     @cached_property
     def names(self) -> dict[Tensor, str]:
         """The names of all tensors, in the order in which they got them."""
-        given = {tensor: self._given(tensor) for tensor in self._trace.by_tensor}
-        named = sorted(((*g, t) for t, g in given.items() if g), key=itemgetter(0))
+        namings = ((self._naming(tensor), tensor) for tensor in self._trace.by_tensor)
+        named = sorted(((*naming, t) for naming, t in namings if naming), key=itemgetter(0))
         return {tensor: name for _, name, tensor in named}
 
     @cached_property
     def bound(self) -> dict[str, Tensor]:
         """The tensor that each name stands for."""
-        given = ((name, first[0]) for name, (first, *_) in self._trace.by_name.items())
-        return {name: self._stands_for(name) for name, k in given if k < self._count}
+        firsts = ((name, first[0]) for name, (first, *_) in self._trace.by_name.items())
+        return {name: self._stands_for(name) for name, k in firsts if k < self._count}
 
     def tensors(self, name: str) -> list[Tensor]:
         """The tensors of a name, in the order in which they got it."""
-        given = dict.fromkeys(t for k, t in self._trace.by_name.get(name, ()) if k < self._count)
-        return [tensor for tensor in given if self.get(tensor) == name]
+        bound = dict.fromkeys(t for k, t in self._trace.by_name.get(name, ()) if k < self._count)
+        return [tensor for tensor in bound if self.get(tensor) == name]
 
-    def _given(self, tensor: Tensor) -> tuple[int, str] | None:
+    def _naming(self, tensor: Tensor) -> tuple[int, str] | None:
         """The assignment that named a tensor, by its number, and the name."""
-        given = [g for g in self._trace.by_tensor.get(tensor, ()) if g[0] < self._count]
-        standing = (g for g in given if self._stands_for(g[1]) is tensor)
-        return next(standing, given[-1] if given else None)
+        namings = [n for n in self._trace.by_tensor.get(tensor, ()) if n[0] < self._count]
+        standing = (n for n in namings if self._stands_for(n[1]) is tensor)
+        return next(standing, namings[-1] if namings else None)
 
     def _stands_for(self, name: str) -> Tensor:
-        given = self._trace.by_name[name]
-        return given[bisect_left(given, self._count, key=itemgetter(0)) - 1][1]
+        bound = self._trace.by_name[name]
+        return bound[bisect_left(bound, self._count, key=itemgetter(0)) - 1][1]
 
 
 def parameters_of(module: Instance, path: str) -> Iterator[tuple[str, Tensor]]:

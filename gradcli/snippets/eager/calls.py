@@ -111,11 +111,8 @@ def call(name: str, args: Sequence[Any], named: Mapping[str, Any], *, method: bo
         arrays = [a.data if isinstance(a, Tensor) else a for a in args]
         options = {k: v.data if isinstance(v, Tensor) else v for k, v in named.items()}
         result.data[...] = IN_ONE_STEP[name](*arrays, **options)
-    if isinstance(called, Shorthand) and isinstance(result, Tensor):
-        by_name = {**dict(zip(called.positional, args)), **named}
-        _guard(result, [by_name.get(name) for name in called.saved])
-    if name == "lstm" and tensors[0].dtype.name == "float32":
-        _guard_lstm(result, *args[2:4])
+    if isinstance(called, Shorthand) and called.saved:
+        _guard([result] if isinstance(result, Tensor) else result, called, args, named)
     if isinstance(dtype, DType) and isinstance(result, Tensor) and dtype.kind == "int":
         return cast(result, dtype)
     return result
@@ -158,24 +155,19 @@ def _with_scalars(
     return args, {k: scalar(v) if k in names else v for k, v in named.items()}
 
 
-def _guard(output: Tensor, saved: Sequence[Any]) -> None:
-    """Let the backward pass from an output refuse changes of values that PyTorch saves."""
-    record = output.record
-    if record is not None and not MODE.saved_hooks:
-        record.guards += [Saved(t) for t in saved if isinstance(t, Tensor)]
-
-
-def _guard_lstm(outputs: Sequence[Tensor], weights: Sequence[Tensor], biases: bool) -> None:
-    """Let the backward pass refuse changes of weights, those of the last layer and direction first:
-    a direction of a layer is one operation of MKLDNN, which keeps its weights in their order.
+def _guard(
+    outputs: Sequence[Tensor], called: Shorthand, args: Sequence[Any], named: Mapping[str, Any]
+) -> None:
+    """Let the backward pass refuse changes of what PyTorch saves for an operation, and free that
+    after a pass from any of the outputs.
     """
-    size = 4 if biases else 2
-    order = [w for k in reversed(range(0, len(weights), size)) for w in weights[k : k + size]]
+    if called.saved_dtype not in (None, outputs[0].dtype.name):
+        return
+    tensors = [t for t in called.saved_of(args, named) if isinstance(t, Tensor)]
     records = [o.record for o in outputs if o.record is not None]
-    for output in outputs:
-        _guard(output, order)
     for record in records:
-        record.as_one = records
+        record.fused_with = records
+        record.guards += [] if MODE.saved_hooks else [Saved(t) for t in tensors]
 
 
 BROADCAST = ("add", "sub", "mul", "div", "pow", "remainder", "maximum", "minimum")

@@ -45,7 +45,7 @@ class Pass:
         self.waiting: dict[Target, int] = {}
         self.needed: set[Target] | None = None
         self.callbacks: list[Any] = []  # functions of the program to call at the end
-        self.as_one: set[Record] = set()  # records that let go with one that ran
+        self.fused: set[Record] = set()  # records that are one operation with one that ran
         self.aims: set[Target] = set()  # records that are wanted, and run where .grad is added to
         self._prepare(wanted)
 
@@ -87,7 +87,7 @@ class Pass:
                 self.waiting[edge.record] -= 1
                 if not self.waiting[edge.record]:
                     heapq.heappush(ready, (-edge.record.sequence, next(serial), edge.record))
-        for record in self.as_one:
+        for record in self.fused:
             record.release()
         for callback in self.callbacks:
             self.m.call(callback)
@@ -116,7 +116,7 @@ class Pass:
                 self._send(target, gradient)
         if not self.keep:
             record.release()
-            self.as_one.update(record.as_one)
+            self.fused.update(record.fused_with)
         return sent
 
     def _accumulate(self, record: Accumulator, grads: Gradients) -> None:

@@ -79,7 +79,7 @@ class InputGradients:
         return backward(node, self.seed, [second]).of[second]
 
     @cached_property
-    def saved(self) -> "SavedInPyTorch":
+    def saved(self) -> SavedInPyTorch:
         """What PyTorch saves when these gradients are needed."""
         node, leaves = self.plan.node, self.plan.leaves
         places, output, intermediate = set[int](), False, False

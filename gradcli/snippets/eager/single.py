@@ -750,27 +750,37 @@ def _layer_norm_back(
 
 
 def _softmax_back(g: Any, x: Any, y: Any, *, dim: int) -> Any:
-    """y (g - the sum of g y), whose products are fused but in the first vectors."""
+    """y (g - the sum of g y)."""
     if not y.ndim:
         return None
     dim = dim % y.ndim
     sent, shares = np.moveaxis(g, dim, 0), np.moveaxis(y, dim, 0)
-    wide = 2 * LANES if dim == y.ndim - 1 else 0
-    whole = len(shares) // wide * wide if wide else 0
-    if whole < len(shares) > 2 * wide > 0:
+    total = (_products_in_row if dim == y.ndim - 1 else _products_in_column)(sent, shares)
+    return None if total is None else y * (g - np.expand_dims(total, dim))
+
+
+def _products_in_row(a: Any, b: Any) -> Any:
+    """The sum of a * b along the first axis, which is contiguous: whole vectors, to which the rest
+    is added fused. None where more of them than two leave a rest.
+    """
+    wide = 2 * LANES
+    whole = len(b) // wide * wide
+    if not whole:
+        return _one_by_one(a * b)
+    rest = len(b) - whole
+    if rest and whole > wide:
         return None
-    total = np.zeros(shares.shape[1:], np.float32)
-    if whole:
-        lanes = _one_by_one((sent * shares)[:whole].reshape((-1, wide, *shares.shape[1:])))
-        rest = len(shares) - whole
-        lanes[:rest] = fused(sent[whole:], shares[whole:], lanes[:rest])
-        total = _halved(lanes, wide)
-    elif wide:
-        total = _one_by_one(sent * shares)
-    else:
-        for gradient, share in zip(sent, shares):
-            total = fused(gradient, share, total)
-    return y * (g - np.expand_dims(total, dim))
+    lanes = _one_by_one((a * b)[:whole].reshape((-1, wide, *b.shape[1:])))
+    lanes[:rest] = fused(a[whole:], b[whole:], lanes[:rest])
+    return _halved(lanes, wide)
+
+
+def _products_in_column(a: Any, b: Any) -> Any:
+    """The sum of a * b along the first axis, one fused product after the other."""
+    total = np.zeros(b.shape[1:], np.float32)
+    for left, right in zip(a, b):
+        total = fused(left, right, total)
+    return total
 
 
 def _huber_loss_back(

@@ -380,7 +380,6 @@ class Record(Object):
     """
 
     __slots__ = (
-        "as_one",
         "backward",
         "call",
         "cls",
@@ -388,6 +387,7 @@ class Record(Object):
         "fields",
         "freed",
         "freed_line",
+        "fused_with",
         "guards",
         "hooks",
         "line",
@@ -418,7 +418,7 @@ class Record(Object):
         self.sequence = next(MODE.sequence)
         # tensors that PyTorch keeps, and that the backward pass here does not read
         self.guards: list[Saved] = []
-        self.as_one: list[Record] = []  # those that are one operation with it in PyTorch
+        self.fused_with: list[Record] = []  # in PyTorch they are one operation, itself included
         self.freed = self.saves_intermediate = False
         self.freed_line = 0
         self.hooks: list[Any] = []
