@@ -89,6 +89,13 @@ LARGE = {
     "names as data": [LONGER, "-s", "x=3", "-f", "json"],
     "names differentiated twice": [LONGER, "-v", "x=[1,2,3]", "--order", "2", "-w", "x"],
     "names forward": ["jvp", LONGER, "-v", "x=[1,2,3]", "--full"],
+    "masks forward": [
+        *("jvp", "; ".join(["a = x", *["a = where(a > 0, a*0.9, -a)"] * 1_500])),
+        *("-v", "x=[1,-2,3]"),
+    ],
+    "a claim without shapes": [
+        *("check", "; ".join(["a = x", *["a = tanh(a@W)"] * 2_500]), "--claim", "x = x*2"),
+    ],
     "a claim on what overflows": [
         *("check", "; ".join(["a = x", *["a = cat([a[1:], a[:1]]) * 3"] * 2_000])),
         *("-s", "x=3", "--claim", "x = x*2"),

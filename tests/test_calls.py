@@ -377,7 +377,7 @@ UNDEFINED = re.compile(
     r"|float_power\(-1"  # complex numbers
     r"|initial="  # choices within conditions, which symbols do not write
     r"|unless|otherwise|resample|_slope|smooth_l1_terms"  # called by derivatives alone
-    r"|cumprod_(double_)?backward|logcumsumexp_(double_)?backward|prelu_backward_weight"
+    r"|cumprod_backward|logcumsumexp_(double_)?backward|prelu_backward_weight"
 )
 
 
