@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ...autodiff.reverse import Contribution, Step
 from ...errors import if_applicable
-from ...graphs import Node, upstream
+from ...graphs import Node, downstream, upstream, walk
 from ...graphs.substitution import substitute_all
 from ...language.arguments.seeds import Seed
 from ...language.arguments.values import Reader
@@ -190,14 +190,21 @@ class Derivation:
 
     def in_names(self, written: Tree) -> Tree:
         """A formula with the names of values in place of what they are computed by."""
-        return in_terms_of(written, self._definitions)
+        names = _words(written)
+        for name, value, used in self._definitions:
+            if used <= names:
+                written = in_terms_of(written, [(name, value)])
+                names.add(name.text)
+        return written
 
     @cached_property
-    def _definitions(self) -> list[tuple[Name, Tree]]:
-        """The values of single statements that are more than a call of one name."""
+    def _definitions(self) -> list[tuple[Name, Tree, set[str]]]:
+        """The values of single statements that are more than a call of one name, with the names in
+        them.
+        """
         single = [s for s in self.assigned if len(s.names) == 1 and s.nodes[0] is not self.p.out]
         written = [(Name(s.names[0]), self.written(s.nodes[0])) for s in single]
-        return [(name, f) for name, f in written if tree.size(f) >= LEAST_DEFINED]
+        return [(name, f, _words(f)) for name, f in written if tree.size(f) >= LEAST_DEFINED]
 
     @cached_property
     def _writer(self) -> Writer:
@@ -377,13 +384,14 @@ def _without_minus(f: Tree) -> Tree | None:
 
 
 def _words(formula: Tree) -> set[str]:
-    """The names in a formula."""
-    names, stack = set[str](), [formula]
+    """The names in a formula, those in indices included."""
+    names, stack = set[str](), list[Any]([formula])
     while stack:
         part = stack.pop()
         if isinstance(part, Name):
             names.add(part.text)
-        stack += tree.children(part)
+        elif isinstance(part, tuple):
+            stack += part
     return names
 
 
@@ -417,7 +425,8 @@ def needed_twice(a: Analysis) -> Needed:
     repeated = {latest[r] for r in received} | {n for n in values if not _is_short(n, named)}
     free = {n for n in branching | repeated if n not in named and n.op.family not in SECONDARY}
     if p.seed.implicit:  # a number in all places gets no name, as the gradient of z in z.sum()
-        free -= {n for r, n in latest.items() if n in free and _is_a_number(r, p.seed.node)}
+        candidates = [r for r, n in latest.items() if n in free]
+        free -= {latest[r] for r in _numbers(candidates, p.seed.node).intersection(candidates)}
     return Needed(branching & free, (repeated - branching) & free)
 
 
@@ -451,10 +460,17 @@ def _up_to(ends: set[Node], last: Node, node: Node) -> tuple[Node | None, ...]:
     return () if node is last or node in ends else node.inputs
 
 
-def _is_a_number(node: Node, seed: Node) -> bool:
-    """Whether a node is computed from the seed and numbers alone, as -0.5 * ones_like(x) is."""
-    nodes = upstream(node, lambda n: () if n.op.shape_only else n.inputs)
-    return all(n is seed or n.op.name != "input" for n in nodes)
+def _numbers(nodes: Collection[Node], seed: Node) -> set[Node]:
+    """The nodes that are computed from the seed and numbers alone, as -0.5 * ones_like(x) is, among
+    `nodes` and what these are computed from.
+    """
+    order = walk(nodes, _by_values)
+    inputs = [n for n in order if n.op.name == "input" and n is not seed]
+    return {*order} - downstream(order, inputs, _by_values)
+
+
+def _by_values(node: Node) -> tuple[Node | None, ...]:
+    return () if node.op.shape_only else node.inputs
 
 
 def _is_short(node: Node, named: Collection[Node]) -> bool:
