@@ -734,6 +734,14 @@ def test_seeds():
     assert "g is ∂total/∂loss" in answered("explain", "loss = 2*x", *values, "-g", "x").out
 
 
+def test_loss_is_no_value_of_the_program():
+    """The seed ∂total/∂out is the gradient of a result that the program does not have."""
+    text = "loss = tanh(x); y = exp(loss) * x + loss; z = sin(y) * y; z * loss + y"
+    page = answered("explain", text, "-v", "x=[1,2]", "-g", "[1,2]").out
+    assert "g is ∂total/∂out" in page
+    assert "z.grad is ∂total/∂z" in page
+
+
 def test_formats():
     assert answered(*SQUARE, "-f", "json").json["schema"] == "gradcli/1"
     assert answered(*SQUARE, "-f", "markdown").out.startswith(

@@ -45,7 +45,7 @@ def _meaning(a: Analysis, w: Wording) -> Line:
             f"{out} is a single number, so PyTorch puts in the seed 1: the gradient of {out} with "
             "respect to itself."
         )
-    loss = later(a.problem)
+    loss = loss_name(a.problem)
     return words(
         w.seed,
         f" is what the rest of a computation would send back: if {loss} = f({out}), it is the "
@@ -57,9 +57,9 @@ def _meaning(a: Analysis, w: Wording) -> Line:
     )
 
 
-def later(p: Problem) -> str:
-    """A name for the result of the rest of a computation: loss, unless the problem has that."""
-    return "total" if "loss" in (p.out_name, *p.inputs) else "loss"
+def loss_name(p: Problem) -> str:
+    """A name for the result of the rest of a computation: loss, unless the program has that."""
+    return "total" if "loss" in (p.out_name, *p.inputs, *p.named) else "loss"
 
 
 def remarks(a: Analysis, w: Wording) -> list[Line]:

@@ -22,7 +22,7 @@ from ..formulas.source_text import role_of
 from ..formulas.wording import Wording
 from ..phrases import is_short, listed, number_text, shape_text
 from ..sections.inputs import assumption, choice, free_sizes
-from ..sections.seed import call, later, remarks, row
+from ..sections.seed import call, loss_name, remarks, row
 
 FEW = 4  # inputs that are listed
 WIDE = 60  # characters of the numbers of an input that is shown
@@ -120,7 +120,7 @@ def seed(a: Analysis, w: Wording) -> Section:
     text = words(
         w.seed,
         " is ",
-        mentioned(Derivative(Name(later(p)), (Name(p.out_name),))),
+        mentioned(Derivative(Name(loss_name(p)), (Name(p.out_name),))),
         f": what the rest of a computation would send back, a weight for "
         f"each element of {p.out_name}.",
     )

@@ -38,6 +38,7 @@ from ..formulas.wording import UNREAD
 from ..phrases import is_short, listed, middle, number_text, shape_text, shown_indices
 from ..sections.gradient import element_row, unexpanded
 from ..sections.jacobian import element_line
+from ..sections.seed import loss_name
 from .gradients import Gradients
 from .stuck import let_through
 
@@ -57,7 +58,8 @@ def backward(grads: Gradients) -> Section:
         return Section("backward", (), (), ())
     lines = grads.derivation.back
     shown, first = [lines[k] for k in shown_indices(len(lines), MOST)[0]], lines[0]
-    loss = grads.problem.out_name if grads.problem.seed.implicit else "loss"
+    p = grads.problem
+    loss = p.out_name if p.seed.implicit else loss_name(p)
     name = Name(first.name)
     text = words(
         tree.Token(first.gradient_name),  # as code: typeset it would be the formula itself
