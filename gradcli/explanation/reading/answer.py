@@ -25,11 +25,18 @@ from ..blocks import (
     words,
 )
 from .changes import READ_AGAIN, Finding
-from .instead import instead
 from .steps import Explained, Gradient, explained
 from .surprises import surprises
 
 TRACEBACK = "Traceback (most recent call last)"
+INSTEAD = {  # what can replace something that is not read, by a part of its name
+    "torch.jit": "What it compiles gives the same numbers without it, if no branch of a trace is "
+    "fixed.",
+    "sparse": "A dense tensor has the same numbers and gradients.",
+    "complex": "The real and the imaginary parts can be two tensors.",
+    "subclass of torch.Tensor": "A function, or a module, of plain tensors can do the same.",
+    "orthogonal": "torch.matrix_exp(a - a.T) is orthogonal, and differentiable with respect to a.",
+}
 
 
 class Answer(NamedTuple):
@@ -142,7 +149,7 @@ def _verdict(reading: Reading) -> Section:
     failure, refusal = outcome.exception, outcome.unsupported or outcome.exhausted
     if refusal is not None:
         title = f"Cannot say what happens from line {refusal.line} on"
-        cure = instead(refusal.what) if isinstance(refusal, Refusal) else ""
+        cure = _instead(refusal.what) if isinstance(refusal, Refusal) else ""
         lines = [f"{refusal.reason}.", cure, "What comes before it is below."]
         text = " ".join(filter(None, lines))
         return Section("verdict", words(title), (), (Prose(words(text)),))
@@ -156,6 +163,11 @@ def _verdict(reading: Reading) -> Section:
     return Section(
         "verdict", words(f"Runs to its end{passes}."), (), (Prose(words(_warned(reading))),)
     )
+
+
+def _instead(what: str) -> str:
+    """A sentence on what can replace something that is not read; "" if there is none."""
+    return next((text for part, text in INSTEAD.items() if part in what), "")
 
 
 def _goes_on(later: Sequence[Failure]) -> str:

@@ -272,19 +272,10 @@ def is_spread(record: Record) -> bool:
 
 def _column_and_row(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
     """Whether one is (n, 1) and the other (n,) or (1, n), with n above 1."""
-    for column, row in ((a, b), (b, a)):
-        if (
-            len(column) == 2
-            and column[1] == 1
-            and column[0] > 1
-            and row
-            in (
-                (column[0],),
-                (1, column[0]),
-            )
-        ):
-            return True
-    return False
+    return any(
+        len(column) == 2 and column[0] > 1 == column[1] and row in ((column[0],), (1, column[0]))
+        for column, row in ((a, b), (b, a))
+    )
 
 
 def result(record: Record) -> Tensor | None:

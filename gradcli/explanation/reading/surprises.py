@@ -176,25 +176,20 @@ def broadcast_loss(reading: Reading, text: Text) -> Iterator[Finding]:
     """A column compared with a row: every prediction with every target."""
     for back in reading.trace.backwards:
         for record in records(back):
-            shapes = [t.shape for t in operands(record)]
             if is_spread(record):
-                n = max(max(s) for s in shapes if s)
+                shapes = [t.shape for t in operands(record)]
+                n = max(map(max, shapes))
+                sizes = f"{shapes[0]} against {shapes[1]}"
                 yield Finding(
                     "broadcast",
                     "The loss broadcasts: each prediction meets each target",
-                    f"{_size(shapes[0])} against {_size(shapes[1])} becomes {n}×{n}: the gradient "
-                    "pulls every prediction to the mean of the targets.",
+                    f"{sizes} becomes {n}×{n}: the gradient pulls every prediction to the mean of "
+                    "the targets.",
                     "Equal shapes: prediction.squeeze(1), or target.unsqueeze(1).",
                     record.line,
-                    evidence(
-                        reading, (record.line, f"{_size(shapes[0])} against {_size(shapes[1])}")
-                    ),
+                    evidence(reading, (record.line, sizes)),
                 )
                 return
-
-
-def _size(shape: tuple[int, ...]) -> str:
-    return str(shape).replace(",)", ",)")
 
 
 # ---- memory ------------------------------------------------------------------------------------
