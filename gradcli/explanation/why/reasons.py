@@ -57,8 +57,9 @@ class Reasons:
 
     def _maker(self, origin: Origin) -> str:
         """The text about an operation that turns a received infinity into nan."""
-        nodes = [n for n, index in origin.path if np.isinf(self.tracer.arriving(n, index))]
-        return operation_name(self.a, nodes[0]) if nodes else ""
+        infinite = (n for n, index in origin.path if np.isinf(self.tracer.arriving(n, index)))
+        node = next(infinite, None)
+        return "" if node is None else operation_name(self.a, node)
 
     def _added(self, kind: str, origin: Origin) -> str:
         if not origin.cancels:

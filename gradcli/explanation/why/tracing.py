@@ -157,11 +157,12 @@ class Tracer:
 
     def __init__(self, a: Analysis):
         self.a = a
-        self.steps = a.gradients.steps
+        steps = a.gradients.steps
         self._locals: dict[tuple[Node, Node], LocalStep] = {}
         self._cached: dict[tuple[Node, Index, bool], Origin] = {}
+        self._received = {step.node: step.received for step in steps}
         self._consumers: dict[Node, list[Step]] = {}
-        for step in self.steps:
+        for step in steps:
             for to in dict.fromkeys(c.to for c in step.contributions):
                 self._consumers.setdefault(to, []).append(step)
 
@@ -189,8 +190,7 @@ class Tracer:
 
     def arriving(self, node: Node, index: Index) -> float:
         """The gradient of an element of an operation's output."""
-        step = next(s for s in self.steps if s.node is node)
-        return float(np.broadcast_to(self.a.value(step.received), node.shape)[index])
+        return float(np.broadcast_to(self.a.value(self._received[node]), node.shape)[index])
 
     def beside(self, origin: Origin) -> LocalStep | None:
         """Another step that sends what is not finite to the element that an origin makes so."""
