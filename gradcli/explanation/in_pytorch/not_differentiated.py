@@ -8,12 +8,13 @@ from ...graphs.shapes import broadcast, text
 from ...language.names import libraries_of
 from ...language.problem import Problem
 from ...lazy import np
-from ..analysis import Analysis
+from ..analysis import Analysis, once
 from .kinks import kinks_hit
 
 NOT_IN_PYTORCH, NOT_IN_JAX = "not-in-pytorch", "not-in-jax"
 
 
+@once
 def not_differentiated(a: Analysis) -> list[tuple[str, str]]:
     """Notes on inputs of operators with respect to which PyTorch has no derivative, and on
     gradients that it does not differentiate; in a program of JAX on slopes that are not JAX's.

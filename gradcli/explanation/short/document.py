@@ -94,13 +94,12 @@ def _check_text(c: Check) -> str:
 
 def first(a: Analysis) -> list[tuple[str, str]]:
     """The notes on what PyTorch refuses."""
-    whole = [x.name for x in a.problem.wrt if x.was_integer]
-    refused = not_differentiated(a)
-    if whole:
-        have = "hold integers" if len(whole) > 1 else "holds integers"
-        text = f"{listed(whole)} {have}: in PyTorch write 1., not 1."
-        refused.insert(0, ("integer-values", text))
-    return refused
+    refused, whole = not_differentiated(a), [x.name for x in a.problem.wrt if x.was_integer]
+    if not whole:
+        return refused
+    have = "hold integers" if len(whole) > 1 else "holds integers"
+    text = f"{listed(whole)} {have}: in PyTorch write 1., not 1."
+    return [("integer-values", text), *refused]
 
 
 def further(grads: Gradients) -> list[tuple[str, str]]:
