@@ -388,7 +388,7 @@ def test_numbers_confirm_a_band_that_leaves_out_diagonals(rows, columns, first, 
     assert is_confirmed("banded", matrix) is ok
 
 
-def test_a_structure_that_no_check_knows_is_not_confirmed():
+def test_to_confirm_a_structure_without_a_check_is_an_error():
     with pytest.raises(KeyError):
         is_confirmed("tridiagonal", np.eye(3))
 

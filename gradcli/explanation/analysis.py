@@ -85,8 +85,8 @@ def reserve_writing(problem: Problem) -> None:
 
 
 def before_writing(problem: Problem) -> Callable[[Callable[[], Any], Callable[[], Any]], Any]:
-    """The search, of the budget of a problem, for what is written afterwards: the writing of a
-    large program takes long itself.
+    """How to search for something that is written out afterwards: until results are laid out, or,
+    as writing a large program takes long itself, only until its other searches end.
     """
     budget = problem.limits.budget
     return budget.search if is_large(problem) else budget.present

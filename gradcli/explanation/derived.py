@@ -17,7 +17,7 @@ from ..limits import hint
 from .analysis import Analysis, operations
 from .zero_second_derivative import with_seed_given
 
-WITHOUT_TEXT = 1.5  # factor by which a derivative may exceed the limit on operations
+DERIVATIVE = 1.5  # how many times as many operations a derivative may have as a program
 SLOW = "a lower --order is faster; --limit seconds=N gives more time"
 NO_TANGENT = "tangents are for floating-point inputs"
 
@@ -89,7 +89,7 @@ def of_gradient(p: Problem, x: Input, grad: Node, seed: str, wrt: list[Input]) -
         wrt=wrt,
         before=p._replace(wrt=[x]),
     )
-    if operations(result) > WITHOUT_TEXT * p.limits.sizes["explained"]:
+    if operations(result) > DERIVATIVE * p.limits.sizes["explained"]:
         _refuse_order(p, result.order, hint("explained"))
     return result
 

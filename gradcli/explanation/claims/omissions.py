@@ -242,9 +242,9 @@ def _shared(a: str, b: str) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(a, b)))
 
 
-def _why(old: ast.expr, new: ast.expr, position: ast.expr | None) -> str:
+def _why(old: ast.expr, new: ast.expr, around_it: ast.expr | None) -> str:
     """`the term b is missing beside W @ x`, `x - y belongs where x stands in norm(x)`."""
-    old_text, inside = ast.unparse(old), f" in {ast.unparse(position)}" if position else ""
+    old_text, inside = ast.unparse(old), f" in {ast.unparse(around_it)}" if around_it else ""
     for _, rest, missing in mutated(OPERANDS, new, NO_WORDS, ""):
         if ast.unparse(rest) == old_text:
             return f"{missing()} is missing beside {old_text}{inside}"

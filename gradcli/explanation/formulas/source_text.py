@@ -154,15 +154,19 @@ class SourceText:
         """`h = relu(·)`: the name of a node, if it has one, and its operation; with `whole`
         operands are written out if the text is short enough.
         """
-        text = self.of(node) if whole else ""
-        does = self._opened(node) if whole else self.operation(node)
-        if whole and len(text) <= LONGEST:
-            does = self._typed(self._whole(node), self.coloured((Token(text),)))
+        does = self._written_out(node) if whole else self.operation(node)
         p = self.problem
         name = Name(p.out_name) if node is p.out else self.names.get(node)
         if name is None or text_of(does) == name.text:
             return does
         return (Formula(name), EQUALS, *does)
+
+    def _written_out(self, node: Node) -> Line:
+        """A node with all its operands, or as `_opened` has it if that is too long."""
+        text = self.of(node)
+        if len(text) > LONGEST:
+            return self._opened(node)
+        return self._typed(self._whole(node), self.coloured((Token(text),)))
 
     def _whole(self, node: Node) -> Tree | None:
         """A node as a formula with all its operands; None if that is too large."""

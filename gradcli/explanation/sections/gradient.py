@@ -1,4 +1,6 @@
-"""The gradient of an input: its formula, index notation, one element written out, and numbers."""
+"""The gradient of an input: the answer in one line, and its section, with formula, index notation,
+one element written out, and numbers.
+"""
 
 from ...language.problem import Input
 from ...notation import tree
@@ -97,7 +99,7 @@ def answers(a: Analysis, w: Wording) -> tuple[Answer, ...]:
     return tuple(_answer(a, w, x) for x in a.problem.wrt)
 
 
-def _answer(a: Analysis, w: Wording, x) -> Answer:
+def _answer(a: Analysis, w: Wording, x: Input) -> Answer:
     name = (Formula(w.gradient_of(x)),)
     grad = a.gradient(x)
     if grad is None:

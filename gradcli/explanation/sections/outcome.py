@@ -1,4 +1,4 @@
-"""The sections on the results of checks, and the notes."""
+"""The sections on the results of checks, the notes, and sections that are left out."""
 
 from collections.abc import Iterable
 
