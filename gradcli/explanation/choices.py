@@ -49,3 +49,7 @@ class Choices(NamedTuple):
     def most(self) -> int:
         """Rows of a list before its middle is left out."""
         return max(self.entries // LINE, 24) if self.full else 24
+
+    def index_in(self, name: str) -> tuple[int, ...] | None:
+        """The index of the element to follow, if it is one of the input of this name."""
+        return self.element[1] if self.element is not None and self.element[0] == name else None

@@ -128,7 +128,7 @@ def _of_input(name: str, a: Analysis, w: Wording, x: Input, c: Choices) -> Secti
         return modes.section(a, w, x)
     if name == "jacobian":
         return jacobian.jacobian(a, w, x, c.full, c.precision)
-    return gradient.gradient(a, w, x, _place(c, x.name))
+    return gradient.gradient(a, w, x, c.index_in(x.name))
 
 
 def _notes(a: Analysis, w: Wording, c: Choices) -> list[tuple[str, str]]:
@@ -163,10 +163,6 @@ def _of_their_own(shown_count: int, count: int) -> list[tuple[str, str]]:
         f"{shown_count:,} of {count:,} inputs have sections of their own: -w NAME asks for another."
     )
     return [("inputs-left-out", text)] if shown_count < count else []
-
-
-def _place(c: Choices, name: str) -> tuple[int, ...] | None:
-    return c.element[1] if c.element is not None and c.element[0] == name else None
 
 
 def hessian_document(h: "Hessian", choices: Choices) -> Document:

@@ -22,7 +22,7 @@ def listed(words: Collection[str]) -> str:
 
 def label(name: str, shape: Shape, flat: int) -> str:
     """`a[0,1]`: the name of the element at a flat index, in C order."""
-    return element_name(name, place_of(flat, shape))
+    return element_name(name, multi_index(flat, shape))
 
 
 def element_name(name: str, index: tuple[int, ...]) -> str:
@@ -30,7 +30,7 @@ def element_name(name: str, index: tuple[int, ...]) -> str:
     return f"{name}[{','.join(map(str, index))}]" if index else name
 
 
-def place_of(flat: int, shape: Shape) -> tuple[int, ...]:
+def multi_index(flat: int, shape: Shape) -> tuple[int, ...]:
     """The multi-index of a flat index, in C order."""
     return tuple(map(int, np.unravel_index(flat, shape))) if shape else ()
 

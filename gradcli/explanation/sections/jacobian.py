@@ -43,7 +43,7 @@ from ..notes import matrix_notes, not_finite
 from ..phrases import (
     item_size,
     listed,
-    place_of,
+    multi_index,
     sentence,
     shape_text,
     shown_indices,
@@ -238,8 +238,8 @@ def matrix(
     return Matrix(
         seed_name=typed(own) if margin else None,
         seed=_margin(seed.node, value, rows, precision) if margin else None,
-        row_labels=tuple(element(of_output, place_of(k, out.shape)) for k in rows),
-        column_labels=tuple(element(of_input, place_of(k, x.shape)) for k in columns),
+        row_labels=tuple(element(of_output, multi_index(k, out.shape)) for k in rows),
+        column_labels=tuple(element(of_input, multi_index(k, x.shape)) for k in columns),
         entries=entries,
         product_label=typed(w.gradient_of(x)),
         product=None if grad is None else written.numbers(np.ravel(grad)[columns], precision),
@@ -247,8 +247,8 @@ def matrix(
         skipped_rows=(rows_before, out.numel - len(rows)),
         skipped_columns=(columns_before, x.node.numel - len(columns)),
         input_role=role_of(x),
-        row_places=tuple(place_of(k, out.shape) for k in rows),
-        column_places=tuple(place_of(k, x.shape) for k in columns),
+        row_places=tuple(multi_index(k, out.shape) for k in rows),
+        column_places=tuple(multi_index(k, x.shape) for k in columns),
     )
 
 
@@ -256,7 +256,7 @@ def _margin(seed: Node, value: Any, rows: list[int], precision: int) -> tuple[Fo
     """The elements of the seed for each row: numbers, or `g[0,1]` if the seed is a symbol."""
     if value is None:
         name = Name(seed.attrs["name"], "seed")
-        return tuple(element(name, place_of(k, seed.shape)) for k in rows)
+        return tuple(element(name, multi_index(k, seed.shape)) for k in rows)
     return written.numbers(np.ravel(value)[rows], precision)
 
 
@@ -282,7 +282,7 @@ def _column_by_column(a: Analysis, w: Wording, x: Input, most: int) -> tuple[Tab
     shown = min(x.node.numel, most)
     rows = [
         Row((line,), 1)
-        for line in (element_line(a, w, x, place_of(k, x.shape)) for k in range(shown))
+        for line in (element_line(a, w, x, multi_index(k, x.shape)) for k in range(shown))
         if line is not None
     ]
     if not rows:

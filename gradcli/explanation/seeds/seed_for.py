@@ -14,7 +14,7 @@ from ...notation.tree import Attribute, Indexed, Name, Number, Tree
 from ..analysis import Analysis
 from ..formulas.trial_values import random_values
 from ..in_pytorch.kinks import kinks_hit
-from ..phrases import label, listed, place_of
+from ..phrases import label, listed, multi_index
 from .least_norm import Equations, in_proportion
 
 SHOWN = 3  # free directions and obstacles that are shown
@@ -37,7 +37,7 @@ class Term(NamedTuple):
 
     def at(self, base: Tree) -> Tree:
         """The element of `base` at the same index."""
-        index = place_of(self.flat, self.x.shape)
+        index = multi_index(self.flat, self.x.shape)
         return Indexed(base, tuple(map(Number, index))) if index else base
 
 

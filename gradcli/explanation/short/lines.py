@@ -104,7 +104,7 @@ def _back(grads: Gradients, line: derivation.Line) -> list[Row]:
 
 def _let_through(a: Analysis, line: derivation.Line) -> Line:
     """`relu lets 10 of 16 through`, or ""."""
-    after = _reading(a)[line.of]
+    after = _steps_by_input(a)[line.of]
     mask = let_through(a, after[0]) if len(after) == 1 else None
     if mask is None:
         return ()
@@ -113,7 +113,7 @@ def _let_through(a: Analysis, line: derivation.Line) -> Line:
 
 
 @once
-def _reading(a: Analysis) -> defaultdict[Node | None, list[Step]]:
+def _steps_by_input(a: Analysis) -> defaultdict[Node | None, list[Step]]:
     """The steps of the reverse pass by the inputs of their operations."""
     result = defaultdict[Node | None, list[Step]](list)
     for step in a.gradients.steps:
@@ -151,8 +151,7 @@ def _of_input(grads: Gradients, x: Input, choices: Choices) -> list[Row]:
     formula = grads.formula(x)
     otherwise = w.without_formula(x) if formula is None else ()
     rows = equation(grads, left, formula, otherwise, x.node, summary)
-    followed = choices.element if choices.element and choices.element[0] == x.name else None
-    return [*rows, *_levels(grads, x, followed and followed[1], few and bool(x.shape))]
+    return [*rows, *_levels(grads, x, choices.index_in(x.name), few and bool(x.shape))]
 
 
 def _levels(grads: Gradients, x: Input, at: tuple[int, ...] | None, few: bool) -> Iterator[Row]:
@@ -225,7 +224,7 @@ def _broadcast(grads: Gradients) -> dict[str, list[str]]:
 
 def _summed(a: Analysis, x: Input) -> Iterator[Node]:
     """The dimensions over which the gradient of a broadcast input is summed."""
-    for step in _reading(a)[x.node]:
+    for step in _steps_by_input(a)[x.node]:
         for c in step.contributions:
             if c.to is x.node and c.sent.op.name == "sum_to_size" and c.sent is not c.local:
                 yield c.sent
