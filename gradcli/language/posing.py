@@ -72,7 +72,7 @@ def pose(
     posing = Posing(*arguments, grad=grad, out_shape=out_shape, ranks=ranks or {})
     try:
         suppose = suppose and not arrays
-        return (posing.with_labels if suppose else posing.problem)(wrt)._replace(notes=notes)
+        return (posing.with_placeholders if suppose else posing.problem)(wrt)._replace(notes=notes)
     except NeedsIntegers as error:
         raise floats_error(error, arrays) from None
 
@@ -130,7 +130,7 @@ class Posing:
 
     # ---- shapes and dtypes -----------------------------------------------------------------------
 
-    def with_labels(self, wrt: Collection[str] | None) -> Problem:
+    def with_placeholders(self, wrt: Collection[str] | None) -> Problem:
         """The problem, with made-up values for inputs that are used as indices or masks."""
         first: NeedsIntegers | None = None
         while True:

@@ -272,7 +272,7 @@ def extreme_along(kind):
     return lambda sp, x, *, dim, keepdim: _along(sp, extreme, kind, x, dim, keepdim)
 
 
-def place_along(kind):
+def argextreme_along(kind):
     """A `symbolic` field: the index of the extreme element along `dim`, or among all."""
     return lambda sp, x, *, dim, keepdim: _along(sp, argextreme, kind, x, dim, keepdim)
 
@@ -396,7 +396,7 @@ def norm(sp, *xs, ord):
 SORTED = 4  # elements whose order is written out
 
 
-def places_in_order(sp, row, is_descending):
+def symbolic_argsort(sp, row, is_descending):
     """The indices that sort the elements."""
     require_few(row, SORTED, "order")
 

@@ -23,7 +23,7 @@ SHORTHANDS: dict[str, "Shorthand"] = {}
 
 
 def operator(**fields):
-    """An operator of no family."""
+    """An operator, of no family unless one is passed; one that only moves elements is exact."""
     if "expand" not in fields:
         fields.setdefault("flops", one_each)
     if fields.get("flops") is none_at_all:
@@ -234,9 +234,8 @@ def movement(value: Callable, *, shape: Callable, **fields):
     """Elements are moved, repeated or dropped: a linear map, whose rule is its transpose."""
     fields.setdefault("method", True)
     fields.setdefault("bounds", with_zero)
-    fields |= {"family": "movement", "dtype": "first", "finite": True, "exact": "all"}
-    fields["flops"] = none_at_all
-    return lambda rule: Operator(rule, shape=shape, value=value, **fields)
+    fields |= {"family": "movement", "dtype": "first", "flops": none_at_all, "finite": True}
+    return operator(shape=shape, value=value, **fields)
 
 
 def overwriting(view: Callable, **fields):
@@ -257,8 +256,8 @@ def overwriting(view: Callable, **fields):
             view(out, **where)[...] = src
             return out
 
-        own = {"shape": shape, "value": value, "dtype": "first", "method": True, "exact": "all"}
-        return Operator(rule, **own, flops=none_at_all, **fields)
+        own = {"shape": shape, "value": value, "dtype": "first", "method": True}
+        return operator(**own, flops=none_at_all, **fields)(rule)
 
     return declare
 
@@ -296,8 +295,8 @@ def written_out(**fields):
 class Shorthand:
     """A function of PyTorch that calls operators: `x.view(2, 3)` is a reshape.
 
-    `concrete` are the parameters whose numbers decide a shape: they arrive as Arrays, or as an
-    integer; with `floats` as other numbers too, but only if the parameter `unless` is not passed.
+    `concrete` are the parameters whose values decide a shape, unless the parameter `unless` is
+    passed: they arrive as Arrays, or as an integer; with `floats` their values may be floats.
     `of_numbers`: no parameter is a tensor; otherwise a number that comes first is taken for one.
     `deprecated_orders` and `takes`: as of an Operator. `booleans`: parameters that are True or
     False, besides those whose defaults are. `saved`: parameters that PyTorch, to which it is one

@@ -71,7 +71,7 @@ class _Windows1d:
         return np.clip(start + np.arange(self.kernel) * self.dilation, first, last)
 
 
-def _slides(name, n, s, kernel_size, stride, padding, dilation=1, ceil_mode=False):
+def _windows(name, n, s, kernel_size, stride, padding, dilation=1, ceil_mode=False):
     _check(name, n, s)
     kernel = several(kernel_size, n)
     stride = kernel if stride is None or stride == () else several(stride, n)
@@ -82,16 +82,16 @@ def _slides(name, n, s, kernel_size, stride, padding, dilation=1, ceil_mode=Fals
 # ---- averages ------------------------------------------------------------------------------------
 
 
-def _divisor(slides, count_include_pad):
+def _divisor(windows, count_include_pad):
     """The number of elements of each window, as a number or a tensor of numbers."""
     out = 1
-    for d, slide in enumerate(slides):
-        sizes = slide.divisors(count_include_pad)
+    for d, window in enumerate(windows):
+        sizes = window.divisors(count_include_pad)
         if (sizes == sizes[0]).all():
             out = out * int(sizes[0])
             continue
         data = Array(sizes, f"tensor({sizes.tolist()})")
-        out = OPS["tensor"](data=data).reshape(shape=(-1, *(1,) * (len(slides) - d - 1))) * out
+        out = OPS["tensor"](data=data).reshape(shape=(-1, *(1,) * (len(windows) - d - 1))) * out
     return out
 
 
@@ -104,15 +104,15 @@ def _average(n):
 
     @named(name, "The average of each window.")
     def meaning(input, *, kernel_size, stride, padding, ceil_mode, count_include_pad, **more):
-        slides = _slides(name, n, input.shape, kernel_size, stride, padding, 1, ceil_mode)
-        around = tuple((s.padding, max(s.padding, s.overhang)) for s in slides)
-        how = {"stride": tuple(s.stride for s in slides), "dilation": (1,) * n}
+        windows = _windows(name, n, input.shape, kernel_size, stride, padding, 1, ceil_mode)
+        around = tuple((s.padding, max(s.padding, s.overhang)) for s in windows)
+        how = {"stride": tuple(s.stride for s in windows), "dilation": (1,) * n}
         parts = zeros_around(input, around).windows(kernel=several(kernel_size, n), **how)
         divisor = more.get("divisor_override")
         if divisor == 0:
             raise GradcliError("arguments", "divisor_override must not be 0")
         total = parts.sum(dim=tuple(range(-n, 0)))
-        return total / (_divisor(slides, count_include_pad) if divisor is None else divisor)
+        return total / (_divisor(windows, count_include_pad) if divisor is None else divisor)
 
     attributes = {
         "kernel_size": REQUIRED, "stride": None, "padding": 0, "ceil_mode": False,
@@ -258,14 +258,14 @@ def _sliding(n):
     name = f"max_pool{n}d"
     short, edge = f"({'1, ' * (n - 1)}2,)", f"({'0, ' * (n - 1)}1,)"
 
-    def slides(s, kernel_size, stride, padding, dilation, ceil_mode):
-        return _slides(name, n, s, kernel_size, stride, padding, dilation, ceil_mode)
+    def windows(s, kernel_size, stride, padding, dilation, ceil_mode):
+        return _windows(name, n, s, kernel_size, stride, padding, dilation, ceil_mode)
 
     _maximum(
         name,
         n,
-        lambda s, **how: tuple(each.count for each in slides(s, **how)),
-        lambda s, **how: [each.indices() for each in slides(s, **how)],
+        lambda s, **how: tuple(each.count for each in windows(s, **how)),
+        lambda s, **how: [each.indices() for each in windows(s, **how)],
         {"kernel_size": REQUIRED, "stride": None, "padding": 0, "dilation": 1, "ceil_mode": False},
         "The largest element of each window.",
         (

@@ -181,7 +181,7 @@ def _place_of(name, symbol, extreme):
     return operator(
         shape=reduced,
         value=lambda x, *, dim, keepdim: np.asarray(getattr(np, name)(x, dim, keepdims=keepdim)),
-        symbolic=elements.place_along(symbol),
+        symbolic=elements.argextreme_along(symbol),
         dtype="int",
         examples=((f"x * x.{name}(dim=1, keepdim=True)", "x=2x3"),),
         method=True,

@@ -8,7 +8,7 @@ from ..errors import GradcliError
 from ..graphs import OPS, Outputs, as_node, shapes
 from ..graphs.arguments import REQUIRED
 from ..lazy import np
-from .elements import Unwritten, places_in_order
+from .elements import Unwritten, symbolic_argsort
 from .families import composite, named, operator, reduced, same_with_axis, shorthand
 from .reductions import TIE, share_all, tied
 from .tie_breaking import ascending, descending, first_of, inserted, quick_select
@@ -165,7 +165,7 @@ sort_values, sort_indices = selected(
     "sort",
     lambda s, *, dim, descending: same_with_axis(s, dim=dim),
     lambda rows, *, descending: _order(rows, descending),
-    lambda sp, row, *, descending: places_in_order(sp, row, descending),
+    lambda sp, row, *, descending: symbolic_argsort(sp, row, descending),
     call="sort({0}, dim={dim}, descending={descending})",
     numpy=lambda *, dim, descending: (
         f"np.argsort({'-' * descending}{{0}}, axis={{dim}}, stable=True)"
@@ -224,7 +224,7 @@ topk_values, topk_indices = selected(
     "topk",
     _top_shape,
     _top,
-    lambda sp, row, *, k, largest, sorted: places_in_order(sp, row, largest)[:k],
+    lambda sp, row, *, k, largest, sorted: symbolic_argsort(sp, row, largest)[:k],
     call="topk({0}, {k}, dim={dim}, largest={largest}, sorted={sorted})",
     numpy=lambda *, largest, **_: (
         f"np.take(np.argsort({'-' * largest}{{0}}, axis={{dim}}), np.arange({{k}}), axis={{dim}})"
@@ -266,7 +266,7 @@ kthvalue_values, kthvalue_indices = selected(
     "kthvalue",
     _kth_shape,
     _kth,
-    lambda sp, row, *, k: places_in_order(sp, row, False)[k - 1 : k],
+    lambda sp, row, *, k: symbolic_argsort(sp, row, False)[k - 1 : k],
     call="kthvalue({0}, {k}, dim={dim}, keepdim={keepdim})",
     numpy=lambda *, keepdim, **_: keepdim_text(
         "np.take(np.argsort({0}, axis={dim}), {k} - 1, axis={dim})", keepdim
@@ -304,7 +304,7 @@ def _middle(name, numbers, in_numpy=None):
         name,
         _of_some,
         numbers,
-        lambda sp, row: [places_in_order(sp, row, False)[(len(row) - 1) // 2]],
+        lambda sp, row: [symbolic_argsort(sp, row, False)[(len(row) - 1) // 2]],
         call=f"{name}({{0}}, dim={{dim}}, keepdim={{keepdim}})",
         numpy=in_numpy,
         examples=((f"x.{name}(dim=1)", "x=2x3"), (f"{name}(x, 0, keepdim=True)", "x=3x2")),

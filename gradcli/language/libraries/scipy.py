@@ -81,14 +81,14 @@ def _rgamma(x):
 
 
 def _binom(x, y):
-    x, y = op.mul(x, 1.0), op.mul(y, 1.0)
+    x, y = _as_array(x), _as_array(y)
     (below, sign), (beside, other) = _reciprocal(y + 1), _reciprocal(x - y + 1)
     out = sign * other * sign_of_gamma(x + 1) * op.exp(op.lgamma(x + 1) + below + beside)
     return op.where(is_pole(x + 1), math.nan, out)
 
 
 def _poch(z, m):
-    z, m = op.mul(z, 1.0), op.mul(m, 1.0)
+    z, m = _as_array(z), _as_array(m)
     between_poles = is_pole(z) & is_pole(z + m)  # where Γ(u) / Γ(v) is ± Γ(1 - v) / Γ(1 - u)
     above = op.where(between_poles, 1.0, z + m)
     below, factor = _reciprocal(op.where(between_poles, 1.0, z))
@@ -100,7 +100,7 @@ def _poch(z, m):
 
 
 def _comb(N, k):
-    N, k = op.mul(N, 1.0), op.mul(k, 1.0)
+    N, k = _as_array(N), _as_array(k)
     inside = (k >= 0) & (k <= N)
     k, M = op.where(inside, k, 0.0), op.where(inside, N, 0.0)
     return op.where(inside, op.exp(op.lgamma(M + 1) - op.lgamma(k + 1) - op.lgamma(M - k + 1)), 0.0)
@@ -170,14 +170,14 @@ def _is_several(axis: Any) -> bool:
 
 
 def _boxcox(x, lmbda):
-    x, lmbda = op.mul(x, 1.0), op.mul(lmbda, 1.0)
+    x, lmbda = _as_array(x), _as_array(lmbda)
     power = op.where(op.eq(lmbda, 0), 1.0, lmbda)
     at_zero = op.log(x) * _exprel_near_zero(lmbda * op.log(x))
     return op.where(op.eq(lmbda, 0), at_zero, op.expm1(power * op.log(x)) / power)
 
 
 def _inv_boxcox(y, lmbda):
-    y, lmbda = op.mul(y, 1.0), op.mul(lmbda, 1.0)
+    y, lmbda = _as_array(y), _as_array(lmbda)
     flat = op.eq(lmbda, 0)
     power, inside = op.where(flat, 1.0, lmbda), op.where(flat, 0.0, y)
     at_zero = op.exp(y - lmbda * op.square(y) / 2 + op.square(lmbda) * op.pow(y, 3) / 3)

@@ -264,11 +264,11 @@ class Search:
 
     def _in_statements(self, node: Node) -> Node:
         """The shortest node found from another, if repeated parts count once."""
-        self.length.in_statements, found = True, [node]
+        self.length.in_statements, results = True, [node]
         for start in dict.fromkeys((node, self._with_one_sign(node))):
             self.expanded_nodes, self.remaining = set(), BUDGET
-            found.insert(0, self._search(start, self._kept(start)))
-        return min(found, key=self.length)
+            results.append(self._search(start, self._kept(start)))
+        return min(reversed(results), key=self.length)  # of equally short ones the last
 
     def _with_one_sign(self, node: Node) -> Node:
         """The node with -(x - y) in place of y - x if it has both, so that one name is enough."""
