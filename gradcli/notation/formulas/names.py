@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from fractions import Fraction
-from math import isclose
+from math import inf, isclose
 
 from ...graphs import OPS, Node, walk
 from ...graphs.shapes import Shape, axes, axis, fits
@@ -279,9 +279,10 @@ def _with_atom(result: Product, atom: Node, definition: Product, shape: Shape) -
     ):
         power = _times_held(result.factors, definition.factors)
         for k in dict.fromkeys((power, 1)):
-            ratio = _quotient(result.coefficient, definition.coefficient**k)
+            ratio = _quotient(result.coefficient, definition.coefficient, k)
             inverse = {f: -e * k for f, e in definition.factors.items()}
-            yield Product(ratio, with_factors(result.factors, inverse | {atom: k}))
+            if ratio is not None:
+                yield Product(ratio, with_factors(result.factors, inverse | {atom: k}))
     for total, e in result.factors.items():
         if total.op.name in ("sum", "mean") and e == 1:
             yield from _with_atom_in_sum(result, total, atom, definition)
@@ -311,12 +312,20 @@ def _with_atom_in_sum(
     new = total.op(build(Product(inner.coefficient, body), x.shape), **total.attrs)
     factors = with_factors(beside, {f: -k for f, k in outside.items()})
     ratio = _quotient(result.coefficient, definition.coefficient)
-    yield Product(ratio, with_factors(factors, {new: ONE}))
+    if ratio is not None:
+        yield Product(ratio, with_factors(factors, {new: ONE}))
 
 
-def _quotient(a: Coefficient, b: Coefficient) -> Coefficient:
-    """a / b, as a fraction if it is a simple one: 1 / 2 for pi / (2 * pi)."""
-    value = a / b
+def _quotient(a: Coefficient, b: Coefficient, power: int = 1) -> Coefficient | None:
+    """a / b ** power, as a fraction if it is a simple one: 1 / 2 for pi / (2 * pi). None if it
+    overflows or underflows.
+    """
+    try:
+        value = a / b**power
+        if not 0 < abs(float(value)) < inf:
+            return None
+    except (OverflowError, ZeroDivisionError):
+        return None
     simple = Fraction(value).limit_denominator(MOST_PARTS)
     return simple if isclose(simple, value, rel_tol=CLOSE) else rounded(value)
 
