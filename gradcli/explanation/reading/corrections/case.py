@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar, overload
 
@@ -22,7 +22,7 @@ from .nodes import (
     owner,
     value_of,
 )
-from .probing import KINDS, Place, place_of, probed
+from .probing import KINDS, Place, place_of, places_of, probed
 from .text import Edit, Text
 
 N = TypeVar("N", bound=ast.AST)
@@ -290,14 +290,19 @@ class Case(Program):
         lines that raise; else None.
         """
         value = self._held(node)
-        known = value is not None or not isinstance(node, KINDS)
-        return value if known else self._probed.get(place_of(node))
+        if value is not None or not isinstance(node, KINDS):
+            return value
+        place = place_of(node)
+        return self._probed.get(place) if place in self._places else None
+
+    @cached_property
+    def _places(self) -> Collection[Place]:
+        return places_of(self.nodes)
 
     @cached_property
     def _probed(self) -> Mapping[Place, Any]:
-        return {
-            n: v for n, v in probed(self.reading, self, self.line).items() if not _unreadable(v)
-        }
+        values = probed(self.reading, self._places)
+        return {place: value for place, value in values.items() if not _unreadable(value)}
 
     def _held(self, node: ast.AST | None) -> Any:
         """The value of a name, or of an attribute of a module."""

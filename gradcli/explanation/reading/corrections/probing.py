@@ -1,14 +1,14 @@
-"""The values of the expressions on the lines that raise: names alone keep theirs, so the program is
-run once more, with each other expression there handed to a function that keeps what it gave.
+"""The values of the expressions on the lines that raise: names alone keep theirs, so where a cure
+asks for another, the program is run once more, with each expression there handed to a function that
+keeps what it gave.
 """
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ....snippets.python.values import Builtin, Machine
 from ....snippets.reading import Reading, read
-from .text import Text
 
 KINDS = (ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript, ast.Attribute, ast.ListComp)
 KEEP = "keep()"  # the name of the function: no program can have it
@@ -21,10 +21,23 @@ def place_of(node: Any) -> Place:
     return type(node), node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
 
 
-def probed(reading: Reading, text: Text, line: int) -> Mapping[Place, Any]:
-    """The last value of each expression on a line."""
-    nodes = text.nodes_of(line) if 0 < line <= len(text.lines) else []
-    watch = _Watch({place_of(n) for n in nodes if isinstance(n, KINDS)})
+def places_of(nodes: Iterable[ast.AST]) -> set[Place]:
+    """The expressions among nodes whose values can be kept: those that are read, but not the x.f of
+    x.f(...), which is called as it stands.
+    """
+    expressions = [n for n in nodes if isinstance(n, KINDS)]
+    called = {n.func for n in expressions if isinstance(n, ast.Call)}
+    methods = {n for n in called if isinstance(n, ast.Attribute)}
+    return {place_of(n) for n in expressions if n not in methods and _is_read(n)}
+
+
+def _is_read(node: ast.expr) -> bool:
+    return isinstance(getattr(node, "ctx", LOAD), ast.Load)
+
+
+def probed(reading: Reading, places: Iterable[Place]) -> Mapping[Place, Any]:
+    """The last value of each expression at these places of a program."""
+    watch = _Watch(places)
     read(reading.source, echo=reading.echo, imports=reading.imports, setting=watch)
     return watch.values
 
@@ -34,8 +47,7 @@ class _Watch:
 
     start = 0
 
-    def __init__(self, places: set[Place]):
-        self.places = places
+    def __init__(self, places: Iterable[Place]):
         self.values: dict[Place, Any] = {}
         self.order = list(places)
 
@@ -55,26 +67,20 @@ class _Watch:
 
 
 class _Kept(ast.NodeTransformer):
-    """Expressions handed to the function; what is called, and the head of a function, is left."""
+    """Expressions handed to the function; those within f-strings, whose places are not
+    exact before Python 3.12, are left.
+    """
 
     def __init__(self, order: list[Place]):
         self.numbers = {place: number for number, place in enumerate(order)}
 
     def visit(self, node: ast.AST) -> Any:
         """A node, after what is in it."""
+        if isinstance(node, ast.FormattedValue):
+            return node
+        self.generic_visit(node)
         number = self.numbers.get(place_of(node)) if isinstance(node, KINDS) else None
-        kept: Any = node
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            node.func.value = self.visit(node.func.value)
-            node.args = [self.visit(a) for a in node.args]
-            node.keywords = [self.visit(k) for k in node.keywords]
-        elif isinstance(node, ast.FormattedValue):
+        if number is None or not isinstance(node, ast.expr):
             return node
-        else:
-            self.generic_visit(node)
-        is_read = isinstance(getattr(node, "ctx", LOAD), ast.Load)
-        if number is None or not isinstance(node, ast.expr) or not is_read:
-            return node
-        return ast.copy_location(
-            ast.Call(ast.Name(KEEP, LOAD), [ast.Constant(number), kept], []), node
-        )
+        kept = ast.Call(ast.Name(KEEP, LOAD), [ast.Constant(number), node], [])
+        return ast.copy_location(kept, node)
