@@ -201,6 +201,11 @@ class Program(Text):
             if root is not None:
                 yield call, root
 
+    @property
+    def loop_here(self) -> ast.For | ast.While | None:
+        """The innermost loop around a call that goes back on the line that raises."""
+        return next((loop for c in self.here if (loop := self.loop(c))), None)
+
     def feeds_backward(self, call: ast.Call) -> bool:
         """Whether a later backward pass comes from the gradients that a call of grad gives."""
         given = self.statement_of(call)
@@ -361,19 +366,6 @@ class Case(Program):
         size = self._size(node)
         value = self.value(node) if size is None else size
         return value if type(value) is int else None
-
-    def number_given(self, node: ast.expr) -> int | None:
-        """The number that an argument of an __init__ has where the object is made, or its own."""
-        own = self.number(node)
-        function = self.function_of(node)
-        cls = self.parents.get(function) if function is not None else None
-        if own is not None or function is None or not isinstance(cls, ast.ClassDef):
-            return own
-        names = [a.arg for a in function.args.args]
-        for call in self.calls(cls.name, everywhere=True) if dotted(node) in names else ():
-            given = argument(call, names.index(dotted(node)) - 1, dotted(node))
-            own = self.number(given) if own is None else own
-        return own
 
     def _size(self, node: ast.AST | None) -> int | None:
         """The 3 of x.shape[1] and of x.size(1)."""

@@ -243,7 +243,7 @@ def joined_columns(case: Case, call: ast.Call, wanted: ast.Name) -> Iterator[Pro
         return
     whole = dotted(made.value)
     names = [a.name for a in case.reading.trace.assignments if a.line < call.lineno]
-    columns = {n: c for n in names if (c := _column(case, n)) is not None}
+    columns = {n: c for n in dict.fromkeys(names) if (c := _column(case, n)) is not None}
     parts = [n for n, column in columns.items() if dotted(column.value) == whole]
     ends = [s.lineno for s in case.assignments(wanted.id, call.lineno)]
     used = [n for s in case.slice_of(root, call.lineno) for c in calls_in(s) for n in c.args]

@@ -246,7 +246,7 @@ TRANSFORMS = ("autograd", "torch.autograd", "func", "torch.func")  # modules wit
 
 def stepped_leaf(case: Case) -> Iterator[Proposal]:
     """x = x - f(x.grad) in a loop, whose result is what the next turn differentiates at."""
-    loop = next((lp for c in case.here if (lp := case.loop(c))), None)
+    loop = case.loop_here
     for step in within(loop, ast.Assign):
         (name, *others) = targets(step)
         by_grad = [n for n in within(step.value, ast.Attribute) if n.attr == "grad"]
@@ -257,7 +257,7 @@ def stepped_leaf(case: Case) -> Iterator[Proposal]:
 
 def projected(case: Case) -> Iterator[Proposal]:
     """x.data = x.data.clamp(min=0) for the x = x.clamp(min=0) of a parameter in a loop."""
-    loop = next((lp for c in case.here if (lp := case.loop(c))), None)
+    loop = case.loop_here
     optimisers = [c for c in case.calls(everywhere=True) if "optim" in dotted(c.func)]
     trained = {n for c in optimisers for a in c.args for n in names_in(a)}
     for step in within(loop, ast.Assign):
@@ -271,7 +271,7 @@ def projected(case: Case) -> Iterator[Proposal]:
 
 def carried_over(case: Case, why: str = SECOND) -> Iterator[Proposal]:
     """A state that a turn of a loop takes from the one before: cut off from its graph."""
-    loop = next((lp for c in case.here if (lp := case.loop(c))), None)
+    loop = case.loop_here
     if loop is None or not case.alone(loop.body[0]):
         return
     names = _states(case, loop)
@@ -331,7 +331,7 @@ def carried_by_object(case: Case) -> Iterator[Proposal]:
     """A state that an object keeps, several of whose steps a turn of a loop goes back through: cut
     off where the turn begins.
     """
-    loop = next((lp for c in case.here if (lp := case.loop(c))), None)
+    loop = case.loop_here
     inner = [n for n in within(loop, ast.For, ast.While) if n is not loop]
     if loop is None or not case.alone(loop.body[0]):
         return

@@ -75,9 +75,11 @@ def resized_layer(case: Case, a: int, b: int, c: int, d: int) -> Iterator[Propos
                 yield case.replaced(given, str(b), why=why, reprints=True)
     for node in layers:
         first = node.args[0]
-        for text in sums_called(case, node, b - c) if case.number_given(first) == c else ():
+        own = case.number(first)
+        taken = numbers_given(case, node).get(dotted(first)) if own is None else own
+        for name in arguments_called(case, node, b - c) if taken == c < b else ():
             why = f"The layer takes {c} features and is given {b}."
-            yield case.replaced(first, f"{case.of(first)} + {text}", why=why, reprints=True)
+            yield case.replaced(first, f"{case.of(first)} + {name}", why=why, reprints=True)
     for node in layers:
         if isinstance(node.args[0], ast.Name):
             times = [f"{node.args[0].id} * {b // c}"] if b % c == 0 and b > c else []
@@ -85,11 +87,6 @@ def resized_layer(case: Case, a: int, b: int, c: int, d: int) -> Iterator[Propos
             for text in (*times, *names, str(b)):
                 yield case.replaced(node.args[0], text, weak=True, reprints=True)
     yield from resized_input(case, b, c)
-
-
-def sums_called(case: Case, node: ast.Call, more: int) -> list[str]:
-    """The argument of an __init__ with the number of features that a layer is given besides."""
-    return arguments_called(case, node, more) if more > 0 else []
 
 
 def reduced_elsewhere(case: Case) -> Iterator[Proposal]:
@@ -146,9 +143,17 @@ def outputs_called(case: Case, layers: list[ast.Call], number: int) -> list[str]
 
 def arguments_called(case: Case, node: ast.AST, number: int) -> list[str]:
     """The argument of the function around a node that has this number, where it is one alone."""
+    fitting = [n for n, value in numbers_given(case, node).items() if value == number]
+    return fitting if len(fitting) == 1 else []
+
+
+def numbers_given(case: Case, node: ast.AST) -> dict[str, int | None]:
+    """The arguments of the function around a node, and the numbers that they are: by default, or,
+    in a class, where an object of it is made.
+    """
     function = case.function_of(node)
     if function is None:
-        return []
+        return {}
     names = [a.arg for a in function.args.args]
     numbers = dict(zip(reversed(names), map(case.number, reversed(function.args.defaults))))
     cls = case.parents.get(function)
@@ -156,8 +161,7 @@ def arguments_called(case: Case, node: ast.AST, number: int) -> list[str]:
         if isinstance(cls, ast.ClassDef) and method(call) == cls.name:
             numbers |= dict(zip(names[1:], map(case.number, call.args)))
             numbers |= {k.arg or "": case.number(k.value) for k in call.keywords}
-    fitting = [n for n, value in numbers.items() if value == number]
-    return fitting if len(fitting) == 1 else []
+    return numbers
 
 
 def flattened_before(case: Case, layers: list[ast.Call]) -> Iterator[Proposal]:

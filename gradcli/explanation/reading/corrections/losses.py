@@ -254,9 +254,8 @@ def swapped(case: Case) -> Iterator[Proposal]:
         if a and b and not a.dtype.is_floating and b.dtype.is_floating:
             why = "A loss takes the scores first, and then the target."
             yield case.exchanged(*call.args, why=why)
-            first = case.of(call.args[0]) + ".float()"
-            edits = [case.replacing(call.args[0], case.of(call.args[1]))]
-            yield case.proposal(*edits, case.replacing(call.args[1], first), why=why)
+            texts = case.of(call.args[1]), f"{case.of(call.args[0])}.float()"
+            yield case.proposal(*map(case.replacing, call.args, texts), why=why)
 
 
 def last_loss(case: Case) -> list[ast.expr]:
