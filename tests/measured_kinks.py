@@ -67,7 +67,7 @@ def _at(node: Node, values: dict[Node, Any]) -> Iterator[Kink]:
     seed = np.ones(node.shape)
     try:
         in_torch = frameworks.answer("torch", node, values, seed, inputs).grads
-    except frameworks.Unsaid:
+    except frameworks.NotSupported:
         return
     in_jax = _in_jax(node, values, seed, inputs)
     text = ", ".join(f"{i.attrs['name']} = {_text(values[i])}" for i in inputs)
@@ -86,7 +86,7 @@ def _at(node: Node, values: dict[Node, Any]) -> Iterator[Kink]:
 def _in_jax(node: Node, values: dict[Node, Any], seed: Any, inputs: list[Node]) -> Any:
     try:
         return frameworks.answer("jax", node, values, seed, inputs).grads
-    except frameworks.Unsaid:
+    except frameworks.NotSupported:
         return None
 
 

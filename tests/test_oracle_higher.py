@@ -10,7 +10,7 @@ from second_derivatives import FORMS
 from support import assert_equal, examples, fixed, generator, run_formula, run_torch, torch_answer
 
 import gradcli
-from gradcli.autodiff.reverse import refused_again
+from gradcli.autodiff.reverse import double_backward_errors
 from gradcli.errors import GradcliError
 from gradcli.language.arguments.option_texts import read_shapes
 from gradcli.language.posing import pose
@@ -383,7 +383,7 @@ def test_the_table_says_what_torch_differentiates_once(example):
                 torch.autograd.grad(first.sum(), x, allow_unused=True)
         except RuntimeError as error:
             said = str(error)
-        told = list(refused_again(problem.out, moved.node).values())
+        told = list(double_backward_errors(problem.out, moved.node).values())
         assert bool(told) == bool(said and re.search("_backward'? is not implemented", said))
         assert all(words in said for words in told)
 
@@ -425,7 +425,7 @@ def test_the_table_says_which_calls_torch_differentiates_once(text, shape):
     except RuntimeError as error:
         said = [str(error)]
     problem = pose(text, shapes={"x": shape})
-    assert [*refused_again(problem.out, problem.wrt[0].node).values()] == said
+    assert [*double_backward_errors(problem.out, problem.wrt[0].node).values()] == said
 
 
 @pytest.mark.parametrize("turned", [False, True])
@@ -439,7 +439,7 @@ def test_one_of_two_calls_that_torch_differentiates_once_is_told(turned):
     with pytest.raises(RuntimeError, match="_cdist_backward"):
         first.sum().backward()
     problem = pose(text, shapes={"x": (4, 2)})
-    assert "cdist" in refused_again(problem.out, problem.wrt[0].node)
+    assert "cdist" in double_backward_errors(problem.out, problem.wrt[0].node)
 
 
 def test_a_refusal_says_what_torch_differentiates_once():

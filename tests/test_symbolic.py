@@ -14,7 +14,7 @@ from test_calls import calls_and_variations
 from gradcli.autodiff.reverse import backward
 from gradcli.backends.elements import element_text, elements_text
 from gradcli.backends.numeric import Evaluator
-from gradcli.backends.symbolic import WRITABLE, Symbolic, lift, writable
+from gradcli.backends.symbolic import MOST_ELEMENTS, Symbolic, as_sympy_number, writable
 from gradcli.errors import GradcliError
 from gradcli.graphs import OPS, Operator, as_node, walk
 from gradcli.language.building.build import Builder
@@ -375,7 +375,7 @@ def test_all_numbers():
     ],
 )
 def test_numbers(value, text):
-    assert element_text(lift(value)) == text
+    assert element_text(as_sympy_number(value)) == text
 
 
 def test_text_of_what_operators_do_not_make():
@@ -418,8 +418,8 @@ def test_refusals():
 
 def test_writable():
     assert writable((2, 3), (3, 4), ())
-    assert writable((WRITABLE,))
-    assert not writable((WRITABLE,), ())
+    assert writable((MOST_ELEMENTS,))
+    assert not writable((MOST_ELEMENTS,), ())
 
 
 def test_no_elements():

@@ -1,9 +1,9 @@
-"""Forward mode, from the reverse pass alone.
+"""Forward mode, by two reverse passes.
 
-The VJP is linear in its seed, and the VJP of that linear map is the JVP. Elementwise operations on
-the seed are diagonal matrices, their own transposes, and are kept: a rule that replaces an infinite
-slope by 0 does so for tangents too. If a rule compares its seed with 0, as that of xlogy, the seed
-remains in the result; it stands for any nonzero seed, and is replaced by 1.
+The VJP is linear in its seed, and the VJP of this linear map is the JVP. Elementwise operations on
+the seed are diagonal matrices and equal their transposes, so they are reused: a rule that replaces
+an infinite derivative by 0 does so for tangents too. If a rule compares its seed with 0, as that of
+xlogy does, the JVP still contains the seed, which is then replaced by 1.
 """
 
 from collections.abc import Collection, Mapping
@@ -16,10 +16,9 @@ from .reverse import from_several
 
 
 def jvp(out: Node, tangents: Mapping[Node, Node], ends: Collection[Node] = ()) -> Node | None:
-    """The derivative of `out` along the tangents of its inputs, each of the input's shape; inputs
-    of `ends` are not visited, as they depend on none of these.
+    """The derivative of `out` along the tangents of its inputs; None if it depends on none of them.
 
-    Returns None if `out` depends on none of them.
+    Each tangent has the shape of its input. Nodes in `ends` are treated as constants.
     """
     seed = OPS["input"](name="\0seed", shape=out.shape, is_direction=True)
     grads = from_several({out: seed}, list(tangents), ends=ends).of
@@ -34,7 +33,7 @@ def transposed(
     tangents: Mapping[Node, Node],
     ends: Collection[Node] = (),
 ) -> Node | None:
-    """The JVP, from the gradients for a symbolic seed; None if all gradients are None."""
+    """The JVP, from the gradients of a VJP with a symbolic seed; None if all gradients are None."""
     seeds: dict[Node, Node] = {}
     for x, tangent in tangents.items():
         grad = grads[x]
@@ -50,7 +49,7 @@ def transposed(
 
 
 def _diagonal(grads: Collection[Node], seed: Node, inputs: Collection[Node]) -> Collection[Node]:
-    """The last nodes of gradients that are elementwise functions of the seed."""
+    """The last nodes on each path from the seed that are elementwise functions of the seed."""
     elementwise, ends = {seed}, set[Node]()
     order = walk(grads, lambda n: () if n in inputs else n.inputs)
     dependent = downstream(order, [seed])
@@ -68,8 +67,8 @@ def _diagonal(grads: Collection[Node], seed: Node, inputs: Collection[Node]) -> 
 
 
 def tangents_along(out: Node, tangents: Mapping[Node, Node]) -> dict[Node, Node]:
-    """The tangents of all nodes between those of `tangents` and `out`, in order, each computed from
-    the tangents of its inputs; constant nodes have none.
+    """The tangents of the nodes from those of `tangents` to `out`, in topological order; constants
+    have none.
     """
     result = dict(tangents)
     for node in walk([out]):

@@ -1,7 +1,7 @@
 """The reverse pass. It builds a graph and computes no values.
 
-Only this module handles broadcasting in gradients: the result of a rule is brought to the shape of
-the input by visible nodes, `expand` and `sum_to_size`.
+Only this module handles broadcasting in gradients: the result of a rule is reshaped to the input by
+the nodes `expand` and `sum_to_size`.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -36,13 +36,13 @@ class Step(NamedTuple):
 
 
 class Gradients(NamedTuple):
-    """The gradient of every `wrt`, None if the output does not depend on it; the steps of the pass;
-    and the nodes in `still`, which receive only zeros that stay 0.
+    """The gradient of each node of `wrt`, None if the output does not depend on it; the steps of
+    the pass; and `zero_only`, the nodes that receive only persistent zeros (StaysZero).
     """
 
     of: dict[Node, Node | None]
     steps: list[Step]
-    still: Collection[Node] = ()
+    zero_only: Collection[Node] = ()
 
 
 def backward(
@@ -52,7 +52,7 @@ def backward(
     created: Collection[Node] = (),
     zeros: bool = False,
 ) -> Gradients:
-    """The gradient of <seed, out> with respect to every node of `wrt`, in its shape."""
+    """The gradient of the inner product <seed, out> with respect to each node of `wrt`."""
     return from_several({out: seed}, wrt, created, zeros)
 
 
@@ -60,7 +60,7 @@ def _nodes(result: Gradients) -> int:
     return len(walk([node for node in result.of.values() if node is not None]))
 
 
-# The same program is often requested with other values.
+# Programs are often requested again with other values.
 cached_backward = sized_cache(100_000, lambda result, *_: _nodes(result))(backward)
 
 
@@ -72,16 +72,16 @@ def from_several(
     zeros: bool = False,
     ends: Collection[Node] = (),
 ) -> Gradients:
-    """The same for several outputs, each with its seed, in one pass.
+    """The same as `backward` for several outputs, each with its seed, in one pass.
 
     Operations are visited in PyTorch's order, the latest first, and contributions to a node are
-    added in that order. `created` are nodes in the order in which a program created them; inputs of
-    `ends` are not visited, as they depend on no `wrt`. With `zeros`, contributions of operators
-    with the field `zero_second_derivative` depend, with a derivative of 0, on what PyTorch computes
-    them from, and zeros that stay 0 on what PyTorch multiplies them by.
+    added in that order. `created` are nodes in the order in which a program created them. The
+    inputs of nodes in `ends` are not visited. With `zeros`, as for second derivatives, gradients of
+    operators with the field `zero_second_derivative` depend on the inputs or the output with a
+    derivative of 0, as in PyTorch, and persistent zeros (StaysZero) are added.
     """
     targets = set(wrt)
-    boundary = {n for n in (*targets, *ends) if n.inputs}  # whose inputs are not visited
+    boundary = {n for n in (*targets, *ends) if n.inputs}  # their inputs are not visited
     inputs = (lambda n: () if n in boundary else n.inputs) if boundary else attrgetter("inputs")
     active = conducting(walk([*created, *seeds], inputs), targets)
     grads, stays_zero = dict(seeds), dict[Node, Node]()
@@ -113,8 +113,10 @@ def _add(grads: dict[Node, Node], sent: Sequence[tuple[Node, Node]]) -> None:
 def _upstream_gradient(
     node: Node, grads: Mapping[Node, Node], stays_zero: Mapping[Node, Node], zeros: bool
 ) -> Node | None:
-    """The upstream gradient of a node; None if there is none. Zeros that stay 0 are added with
-    `zeros`; without, they only turn None into zeros.
+    """The upstream gradient of a node; None if there is none.
+
+    With `zeros`, persistent zeros are added to it; otherwise they only replace a missing gradient
+    by 0.
     """
     result, zero = grads.get(node), stays_zero.get(node)
     if zero is None:
@@ -141,7 +143,7 @@ def conducts(node: Node) -> bool:
 def _rule_results(
     node: Node, received: Node, active: Collection[Node | None], zeros: bool
 ) -> list[tuple[int, Node, Node | StaysZero]]:
-    """Slot, input and result of a node's rule for each input in `active`."""
+    """Input position, input and result of a node's rule, for each input in `active`."""
     results = _apply_rule(node, received, active, zeros)
     if zeros:
         results = _with_zero_derivatives(node, received, results)
@@ -163,9 +165,11 @@ def _contributions(
 
 
 def _with_zero_derivatives(node: Node, received: Node, results: Sequence[Any]) -> Sequence[Any]:
-    """The results of a rule; those for inputs in `zero_second_derivative` get a derivative of 0
-    with respect to what PyTorch computes them from: the output, if the rule uses it, otherwise the
-    inputs. The upstream gradient is not searched for the output.
+    """The results of a rule, with second derivatives of 0 where the field `zero_second_derivative`
+    asks for them.
+
+    These are derivatives with respect to what PyTorch computes the gradient from: the output if the
+    rule uses it, otherwise the inputs.
     """
     zero = node.op.inputs_with_zero_second_derivative(node).values()
     if not zero:
@@ -180,7 +184,7 @@ def _with_zero_derivatives(node: Node, received: Node, results: Sequence[Any]) -
 
 
 def _checked(local: Any, slot: int, node: Node) -> Node | StaysZero:
-    """The result of a rule. Raises GradcliError for a NoRule."""
+    """The result of a rule for one input. Raises GradcliError for a NoRule."""
     if isinstance(local, NoRule):
         message = f"{node.op.name}() has no derivative with respect to its {PLACES[slot]} input"
         hint = f"PyTorch: {local.torch}"
@@ -191,8 +195,8 @@ def _checked(local: Any, slot: int, node: Node) -> Node | StaysZero:
 def _apply_rule(
     node: Node, received: Node, active: Collection[Node | None], zeros: bool
 ) -> Sequence[Any]:
-    """The results of the rule of `node` for all inputs, or the gradients of its expansion, if there
-    is no rule or it returns NotImplemented.
+    """The results of the rule of `node` for all inputs; without a rule, or if it returns
+    NotImplemented, the gradients of its expansion.
     """
     rule, rule_result = node.op.rule, NotImplemented
     if rule is not None:
@@ -203,14 +207,16 @@ def _apply_rule(
     if rule_result is NotImplemented:
         inputs = dict.fromkeys(i for i in node.parents if i in active)
         result = backward(node.op.expanded(node), received, inputs, zeros=zeros)
-        still = result.still
-        of: dict[Node, Any] = {i: StaysZero(n) if i in still else n for i, n in result.of.items()}
+        zero_only = result.zero_only
+        of: dict[Node, Any] = {
+            i: StaysZero(n) if i in zero_only else n for i, n in result.of.items()
+        }
         return [None if i is None else of.pop(i, None) for i in node.inputs]
     return rule_result if isinstance(rule_result, tuple) else (rule_result,)
 
 
 def fit(local: Node, shape: shapes.Shape, node: Node) -> Node:
-    """`local`, a result of the rule of `node`, in the shape of an input: broadcasting is undone."""
+    """`local`, a result of the rule of `node`, expanded or summed to the shape of an input."""
     if node.op.family == "elementwise" and local.shape != node.shape:
         local = local.expand(shape=node.shape)
     if local.shape == shape:
@@ -223,7 +229,7 @@ def fit(local: Node, shape: shapes.Shape, node: Node) -> Node:
 
 
 def with_graph(grad: Node) -> Node:
-    """A gradient with the values that its operators have with create_graph=True."""
+    """A gradient in which operators are replaced as their field `with_graph` requires."""
 
     def for_second_order(node: Node, inputs: Sequence[Node | None]) -> Node | None:
         return node.op.with_graph and node.op.with_graph(*inputs, **node.attrs)
@@ -231,10 +237,8 @@ def with_graph(grad: Node) -> Node:
     return rebuilt(grad, for_second_order)
 
 
-def refused_again(out: Node, x: Node) -> dict[str, str]:
-    """The operators between x and out whose gradients PyTorch does not differentiate, by their
-    names in PyTorch, with its error messages.
-    """
+def double_backward_errors(out: Node, x: Node) -> dict[str, str]:
+    """PyTorch's error messages for a double backward from out to x, by operator."""
     nodes = conducting(walk([out]), {x})
-    messages = ((n.op, n.op.refused_again(n)) for n in nodes)
+    messages = ((n.op, n.op.double_backward_error(n)) for n in nodes)
     return {op.part_of or op.name: text for op, text in messages if text is not None}

@@ -1,9 +1,9 @@
-"""Values of large tensors, a few rows at a time.
+"""Values of large tensors, computed a few rows at a time.
 
 A run is a part of a graph whose rows, along the first dimension, are computed independently
 (`Operator.rows`). It is evaluated block by block, so that intermediate values stay in the
-processor's cache, and only values that are needed outside become whole arrays. Other nodes are
-evaluated as a whole; values are deleted after their last use.
+processor's cache; only values that are needed outside the run are assembled. Other nodes are
+evaluated as a whole. Values are deleted after their last use.
 """
 
 from collections import defaultdict
@@ -15,11 +15,11 @@ from ..graphs import Node
 from ..lazy import np
 from .numeric import LARGE, Evaluator, Schedule, array_bytes, sources, workspace
 
-BLOCK = 1 << 15  # elements of the widest tensor of a run, in a block
+BLOCK = 1 << 15  # elements per block of the widest tensor of a run
 
 
 class Source(NamedTuple):
-    """A source of a value: a node, and whether only its corresponding rows are needed."""
+    """An input of a node: the node, and whether row k depends on its row k only."""
 
     node: Any
     by_rows: bool
@@ -29,14 +29,14 @@ Plan = Mapping[Node, Sequence[Source]]
 
 
 class Run(NamedTuple):
-    """Nodes that are computed together, some of `length` rows at a time; one alone as a whole."""
+    """Nodes whose `length` rows are computed block by block; or one node, computed as a whole."""
 
     nodes: list[Node]
     length: int
 
 
 def values_of(evaluator: Evaluator, roots: Collection[Node]) -> list[Any]:
-    """The arrays of `roots`, in their order; if tensors are large, no other value is kept."""
+    """The arrays of `roots`, in their order. Other values are deleted if tensors are large."""
     schedule = Schedule(evaluator.missing(roots))
     if schedule.largest < LARGE:
         evaluator.run(schedule)
@@ -96,7 +96,7 @@ def _runs(plan: Plan) -> Iterable[Run]:
 
     A new level begins where a node needs all rows of a node that a run computes.
     """
-    # the first levels that may read the rows of a node, and all of it
+    # for each node: the first level that may read its rows, and the first that may read all of it
     ready: dict[Node | None, tuple[int, int]] = {}
     runs: dict[int, dict[int, list[Node]]] = defaultdict(lambda: defaultdict(list))
     single: dict[int, list[Node]] = defaultdict(list)

@@ -1,8 +1,9 @@
-"""SymPy elements: numbers as elements, tidied ones, and their text in the language.
+"""SymPy expressions of single elements: conversion of numbers, simplification, and text in the
+language of expressions.
 
-For example `2*a[0,0]*g[0,0]` and `where(x[0] > 0, g[0], 0)`.
-Names are written as they stand; nothing here looks at what they might mean. Terms and factors are
-ordered by the names and places of their symbols, so that x[2] comes before x[10].
+For example `2*a[0,0]*g[0,0]` and `where(x[0] > 0, g[0], 0)`. Symbols are printed by name, without
+interpretation. Terms and factors are ordered by the names and indices of their symbols, so that
+x[2] comes before x[10].
 """
 
 import math
@@ -15,7 +16,8 @@ from ..errors import GradcliError
 from ..lazy import np, sp
 from ..operators.elements import cases, choice, negated, replaced
 
-# How tightly a text holds together, as in Python: a weaker part needs brackets within a stronger.
+# Operator precedence, as in Python, weakest first: an operand of lower precedence needs
+# parentheses.
 COMPARISON, OR, AND, SUM, SIGN, PRODUCT, POWER, ATOM = range(8)
 
 NAMES = {"Abs": "abs", "ceiling": "ceil", "Max": "maximum", "Min": "minimum"}
@@ -38,15 +40,18 @@ CONSTANTS = {
     "BooleanTrue": ("True", ATOM),
     "BooleanFalse": ("False", ATOM),
 }
-PLACE = re.compile(r"\d+")
-EXACT = 2**53  # whole floats below it are the integers that they look like
-LONG = 15  # characters of a float that nobody wrote
-PLAIN = 1_000  # the largest denominator of a fraction that a float is taken for
+INDEX = re.compile(r"\d+")
+EXACT = 2**53  # floats below it without a fractional part are exact integers
+ROUNDED_LENGTH = 15  # characters of the repr of a float that is probably a rounded fraction
+MAX_DENOMINATOR = 1_000  # largest denominator of such a fraction
 
 
-def lift(value: bool | int | float) -> Any:
-    """A number as SymPy's: integers exact, and what was rounded from a plain fraction that
-    fraction (0.3333333333333333 is 1/3, 0.1 stays 0.1); any other is the float that it is."""
+def as_sympy_number(value: bool | int | float) -> Any:
+    """A Python number as a SymPy number.
+
+    Integers are exact. A float that is a rounded simple fraction becomes that fraction:
+    0.3333333333333333 is 1/3, while 0.1 stays 0.1. Other floats are unchanged.
+    """
     if isinstance(value, bool):
         return sp.true if value else sp.false
     if isinstance(value, int):
@@ -57,8 +62,8 @@ def lift(value: bool | int | float) -> Any:
         return sp.oo if value > 0 else -sp.oo
     if value.is_integer() and abs(value) < EXACT:
         return sp.Integer(int(value))
-    if len(repr(value)) > LONG:
-        near = Fraction(value).limit_denominator(PLAIN)
+    if len(repr(value)) > ROUNDED_LENGTH:
+        near = Fraction(value).limit_denominator(MAX_DENOMINATOR)
         if float(near) == value:
             return sp.Rational(near.numerator, near.denominator)
     return sp.Float(value)
@@ -68,11 +73,13 @@ def lift(value: bool | int | float) -> Any:
 
 
 def tidy(x: Any) -> Any:
-    """The expression with whole floats whole, common factors drawn out, choices together."""
+    """`x` with integer-valued floats as integers, common factors extracted, and `where` terms
+    merged.
+    """
     odd = x.atoms(sp.Float, sp.core.numbers.ImaginaryUnit, sp.core.numbers.ComplexInfinity)
-    if sp.I in odd:  # the square root or logarithm of a number below 0
+    if sp.I in odd:  # square root or logarithm of a negative number
         return sp.nan
-    changed = {f: lift(float(f)) for f in odd if f.is_Float and float(f).is_integer()}
+    changed = {f: as_sympy_number(float(f)) for f in odd if f.is_Float and float(f).is_integer()}
     if sp.zoo in odd:
         changed[sp.zoo] = sp.oo
     return _shorter(replaced(sp, x, changed) if changed else x)
@@ -80,14 +87,14 @@ def tidy(x: Any) -> Any:
 
 def _shorter(x: Any) -> Any:
     if x.is_Add:
-        return _one_choice([_shorter(term) for term in x.args])
+        return _with_merged_where([_shorter(term) for term in x.args])
     if isinstance(x, sp.Piecewise):
         return cases(sp, x, _shorter)
-    return _primitive(_into_choice(x)) if x.is_Mul else x
+    return _without_content(_multiplied_into_where(x)) if x.is_Mul else x
 
 
-def _into_choice(x: Any) -> Any:
-    """`g*where(c, 1, 0)` as `where(c, g, 0)`, where nothing is written twice."""
+def _multiplied_into_where(x: Any) -> Any:
+    """Rewrite `g*where(c, 1, 0)` as `where(c, g, 0)`, unless that would duplicate a factor."""
     choices = [f for f in x.args if isinstance(f, sp.Piecewise)]
     if len(choices) != 1:
         return x
@@ -97,8 +104,8 @@ def _into_choice(x: Any) -> Any:
     return cases(sp, choices[0], lambda branch: _shorter(rest * branch))
 
 
-def _one_choice(terms: list) -> Any:
-    """The sum of terms, where choices by the same condition are one: `where(c, a, b)`."""
+def _with_merged_where(terms: list) -> Any:
+    """The sum of terms; `where` terms with the same condition are merged into `where(c, a, b)`."""
     total: list = []
     by_condition: dict[Any, tuple[list, list]] = {}
     for term in terms:
@@ -115,8 +122,8 @@ def _one_choice(terms: list) -> Any:
     )
 
 
-def _primitive(x: Any) -> Any:
-    """`g*(2*a - 2*b)/6` as `g*(a - b)/3`."""
+def _without_content(x: Any) -> Any:
+    """Rewrite `g*(2*a - 2*b)/6` as `g*(a - b)/3`."""
     if not x.is_Mul:
         return x
     scale, factors = sp.S.One, []
@@ -134,12 +141,12 @@ def _primitive(x: Any) -> Any:
 
 
 def element_text(expression: Any) -> str:
-    """A SymPy element in the language, on one line."""
+    """The text of a SymPy expression, on one line."""
     return _Writer()(expression)
 
 
 def elements_text(array: Any) -> Any:
-    """The texts of an array of SymPy elements, nested in its shape; of a 0-d one, a str."""
+    """The texts of an array of SymPy expressions, as nested lists; for a 0-d array, a str."""
     write = _Writer()
     array = np.asarray(array, dtype=object)
     texts = np.empty(array.shape, object)
@@ -151,7 +158,7 @@ def elements_text(array: Any) -> Any:
 
 
 class _Writer:
-    """Texts of expressions; each expression that comes again is written once."""
+    """Writes SymPy expressions as text; the text of a repeated subexpression is cached."""
 
     def __init__(self):
         self.known: dict[Any, tuple[str, int]] = {}
@@ -164,16 +171,16 @@ class _Writer:
             raise GradcliError("limit", "an element is nested too deeply to be written") from None
 
     def text(self, x: Any) -> tuple[str, int]:
-        """The text of `x`, and how tightly it holds together."""
+        """The text of `x` and its precedence."""
         result = self.known.get(x)
         if result is None:
             result = self.known[x] = self.write(x)
         return result
 
-    def within(self, x: Any, strength: int) -> str:
-        """The text of `x`, in brackets where it is weaker than `strength`."""
+    def parens(self, x: Any, precedence: int) -> str:
+        """The text of `x`, in parentheses if its precedence is below `precedence`."""
         text, own = self.text(x)
-        return text if own >= strength else f"({text})"
+        return text if own >= precedence else f"({text})"
 
     def write(self, x: Any) -> tuple[str, int]:
         if x.is_Symbol:
@@ -182,7 +189,7 @@ class _Writer:
         if name in CONSTANTS:
             return CONSTANTS[name]
         if x.is_Relational:
-            return f"{self.within(x.lhs, SUM)} {x.rel_op} {self.within(x.rhs, SUM)}", COMPARISON
+            return f"{self.parens(x.lhs, SUM)} {x.rel_op} {self.parens(x.rhs, SUM)}", COMPARISON
         kinds = ("Number", "Add", "Mul", "Pow", "Piecewise")
         kind = next((k for k in kinds if getattr(x, f"is_{k}")), name)
         return getattr(self, f"_{kind}", self._call)(x)
@@ -211,8 +218,8 @@ class _Writer:
         return f"{'-' * negative}{head}{joined}", SUM
 
     def signed(self, term: Any) -> tuple[bool, str]:
-        """Whether a term begins with a minus, and the rest of it."""
-        text = self.within(term, SIGN)
+        """Whether the text of a term begins with a minus, and the text without it."""
+        text = self.parens(term, SIGN)
         return (True, text[1:]) if text.startswith("-") else (False, text)
 
     def _Mul(self, x: Any) -> tuple[str, int]:
@@ -233,14 +240,14 @@ class _Writer:
         return self._fraction(negative, top, bottom)
 
     def _fraction(self, negative: bool, top: list, bottom: list) -> tuple[str, int]:
-        text = "*".join(self.within(part, PRODUCT) for part in top) if len(top) > 1 else ""
+        text = "*".join(self.parens(part, PRODUCT) for part in top) if len(top) > 1 else ""
         if not text:
             whole = not bottom and not negative
-            text = "1" if not top else self.within(top[0], SUM if whole else PRODUCT)
+            text = "1" if not top else self.parens(top[0], SUM if whole else PRODUCT)
         if len(bottom) == 1:
-            text += f"/{self.within(bottom[0], POWER)}"
+            text += f"/{self.parens(bottom[0], POWER)}"
         elif bottom:
-            text += f"/({'*'.join(self.within(part, PRODUCT) for part in bottom)})"
+            text += f"/({'*'.join(self.parens(part, PRODUCT) for part in bottom)})"
         return (f"-{text}", SIGN) if negative else (text, PRODUCT)
 
     def _Pow(self, x: Any) -> tuple[str, int]:
@@ -251,7 +258,7 @@ class _Writer:
             return f"sqrt({self.text(base)[0]})", ATOM
         if power.is_Number and power.is_negative:
             return self._fraction(False, [], [sp.Pow(base, -power, evaluate=False)])
-        return f"{self.within(base, ATOM)}**{self.within(power, POWER)}", POWER
+        return f"{self.parens(base, ATOM)}**{self.parens(power, POWER)}", POWER
 
     # ---- functions, choices and conditions -------------------------------------------------------
 
@@ -284,22 +291,24 @@ class _Writer:
     def _Or(self, x: Any) -> tuple[str, int]:
         return self._combined(x, " | ", OR)
 
-    def _combined(self, x: Any, sign: str, strength: int) -> tuple[str, int]:
+    def _combined(self, x: Any, sign: str, precedence: int) -> tuple[str, int]:
         parts = sorted(x.args, key=self.order)
-        return sign.join(self.within(part, strength + 1) for part in parts), strength
+        return sign.join(self.parens(part, precedence + 1) for part in parts), precedence
 
     def _Not(self, x: Any) -> tuple[str, int]:
-        return f"~{self.within(x.args[0], ATOM)}", SIGN
+        return f"~{self.parens(x.args[0], ATOM)}", SIGN
 
     # ---- order -----------------------------------------------------------------------------------
 
     def term_order(self, term: Any) -> tuple:
-        """Terms by their symbols, then by their factors; numbers last."""
+        """Sort key of a term: its symbols, then its factors; numbers come last."""
         factors = sorted(self.order(f) for f in sp.Mul.make_args(term) if not f.is_Number)
         return (not self.depends(term), self.depends(term), not factors, factors)
 
     def order(self, x: Any) -> tuple:
-        """Symbols and their powers first, by name and place; then the rest, by its symbols."""
+        """Sort key of a factor: powers of symbols first, by name and index; other factors by their
+        symbols.
+        """
         base, power = x.as_base_exp() if x.is_Pow else (x, sp.S.One)
         plain = base.is_Symbol and power.is_Number
         return (
@@ -310,7 +319,7 @@ class _Writer:
         )
 
     def depends(self, x: Any) -> tuple:
-        """The symbols in an expression, sorted by name and then by place."""
+        """The symbols of an expression, sorted by name and then by index."""
         result = self.symbols.get(x)
         if result is None:
             names = sorted(map(_natural, {s.name for s in x.free_symbols}))
@@ -320,4 +329,4 @@ class _Writer:
 
 def _natural(name: str) -> tuple[str, tuple[int, ...]]:
     head, _, place = name.partition("[")
-    return head, tuple(map(int, PLACE.findall(place)))
+    return head, tuple(map(int, INDEX.findall(place)))

@@ -1,6 +1,6 @@
 """Numeric values of a graph, with NumPy.
 
-It knows no single operators: each has a NumPy function, or an expansion into others that do.
+No operator is special here: each has a NumPy function, or an expansion into operators that do.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,9 +23,9 @@ Kernels = Callable[[str, Callable[..., Any]], Callable[..., Any]]
 PYTHON_NUMBERS = (bool, int, float)
 PYTHON_TYPES = {"float": float, "int": int, "bool": bool}
 DTYPE_CODES = {float: "f", int: "i", bool: "b"}  # of NumPy's dtypes
-FLOPS = 32  # of matrix products and decompositions that take as long as one elementwise operation
-FLOPS_PER_SECOND = 15e9  # of a slow core, in products of large matrices and decompositions
-FASTER = 2  # times as fast is a usual core
+FLOPS = 32  # of a matrix product or decomposition in the time of one elementwise operation
+FLOPS_PER_SECOND = 15e9  # on a slow core, in products and decompositions of large matrices
+SPEEDUP = 2  # speed of a typical core relative to a slow one
 LARGE = 1 << 18  # elements of a tensor that is evaluated block by block: 2 MB
 
 
@@ -160,12 +160,14 @@ class Evaluator:
                 value = function(*arrays, **attrs)
             except (GradcliError, *MISUSES) as error:
                 refused = _refusal(node, error)
-                raise refused.at(written_for(node, schedule.nodes)) from refused.__cause__
+                raise refused.at(span_of_user(node, schedule.nodes)) from refused.__cause__
             values[node] = value if exact else self._rounded(node, value, arrays)
 
-    def varying(self, root: Node, by: Node) -> "Varying":
-        """`root` as a function of the value of `by`; what is independent of it is computed once."""
-        return Varying(self, root, by)
+    def varying(self, root: Node, by: Node) -> "Reevaluation":
+        """`root` as a function of the value of `by`; nodes that do not depend on `by` are evaluated
+        once.
+        """
+        return Reevaluation(self, root, by)
 
     def value(self, node: Node, arrays: Sequence[Any]) -> Any:
         """The value of a node from those of its sources."""
@@ -177,8 +179,8 @@ class Evaluator:
         return value if self.dtype == "float64" else self._rounded(node, value, arrays)
 
     def _rounded(self, node: Node, value: Any, arrays: Sequence[Any]) -> Any:
-        """A value in `dtype`. Numbers that are computed from numbers only stay Python's, in double
-        precision.
+        """A value converted to `dtype`; a number computed from Python numbers alone stays a Python
+        float.
         """
         if node.dtype != "float" or type(value) in PYTHON_NUMBERS:
             return value
@@ -198,7 +200,7 @@ class Evaluator:
         if schedule.largest >= LARGE:
             missing = [n for n in schedule.nodes if n not in self.values]
             seconds = sum(flops(n) for n in missing if n.op.flops) / FLOPS_PER_SECOND
-            usual = seconds / FASTER
+            usual = seconds / SPEEDUP
             longest = max(seconds, self.limits.budget.computed + usual)
             what = f"the values of {len(missing):,} operations"
             self.limits.check("seconds", int(longest), what)
@@ -237,13 +239,13 @@ def _refusal(node: Node, error: Exception) -> GradcliError:
     return refused
 
 
-def written_for(node: Node, order: Sequence[Node]) -> Span | None:
+def span_of_user(node: Node, order: Sequence[Node]) -> Span | None:
     """The span of the first node with one that depends on a node."""
     dependent = downstream(order, [node], sources)
     return next((n.span for n in order if n in dependent and n.span), None)
 
 
-class Varying:
+class Reevaluation:
     """A node as a function of the value of one input."""
 
     def __init__(self, evaluator: Evaluator, root: Node, by: Node):
@@ -255,18 +257,18 @@ class Varying:
 
     @property
     def work(self) -> int:
-        """The number of elements computed for one value of `by`, or as many as take as long."""
+        """The cost of one evaluation, in elementwise operations."""
         return sum(
             max(n.numel, flops(n) // FLOPS if n.op.flops else 0) for n in self.schedule.nodes
         )
 
     def check_time(self, count: int) -> None:
-        """Raise GradcliError "limit" if so many values take too long."""
-        seconds = ceil(count * self.work * FLOPS / FLOPS_PER_SECOND / FASTER)
+        """Raise GradcliError "limit" if `count` evaluations would take too long."""
+        seconds = ceil(count * self.work * FLOPS / FLOPS_PER_SECOND / SPEEDUP)
         self.evaluator.limits.check("seconds", seconds, f"{count:,} rows of a Jacobian")
 
     def __call__(self, value: Any) -> Any:
-        """The array of the root when `by` has this value."""
+        """The array of the root if `by` has this value."""
         values = self.evaluator.values
         values[self.by] = value
         try:

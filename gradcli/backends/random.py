@@ -14,7 +14,7 @@ from ..graphs.shapes import numel
 if TYPE_CHECKING:
     import numpy as np
 
-BLOCK = 16  # from this many elements on, torch.randn works in blocks of this size
+BLOCK = 16  # torch.randn works in blocks of this size, from one block on
 PART = 4096 * BLOCK  # elements that are converted to Python numbers at once
 
 

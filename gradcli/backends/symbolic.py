@@ -15,32 +15,32 @@ from ..graphs.shapes import Shape, axes, numel
 from ..lazy import np, sp
 from ..limits import Limits
 from ..operators.elements import cases, is_condition, number, reduce_over, truth
-from .elements import element_text, elements_text, lift, tidy
+from .elements import as_sympy_number, element_text, elements_text, tidy
 from .numeric import Evaluator
 
 __all__ = [
-    "WRITABLE",
+    "MOST_ELEMENTS",
     "Symbolic",
+    "as_sympy_number",
     "element_text",
     "elements_text",
     "jacobian_rows",
-    "lift",
     "writable",
 ]
 
-WRITABLE = 2_000  # elements that are written out
-LARGEST = 50_000  # nodes of the expressions of one tensor, with repetitions
-LONGEST = 2_500  # nodes of an argument, all of which SymPy examines for signs and zeros
-# What NumPy and SymPy raise for elements that they cannot work with; SymPy asserts, too.
+MOST_ELEMENTS = 2_000  # written out at most
+MOST_NODES = 50_000  # nodes of the expressions of one tensor, counted with repetitions
+MOST_PER_ARGUMENT = 2_500  # nodes of an argument: SymPy examines each
+# Exceptions of NumPy and SymPy for elements that a function does not support.
 UNWRITABLE = TypeError, AttributeError, ValueError, NotImplementedError, AssertionError
 
 
 def writable(*shapes: Shape) -> bool:
-    """Whether tensors of these shapes together have at most WRITABLE elements.
+    """Whether tensors of these shapes together have at most MOST_ELEMENTS elements.
 
     Callers check this for all inputs, outputs and gradients before they create a Symbolic.
     """
-    return sum(map(numel, shapes)) <= WRITABLE
+    return sum(map(numel, shapes)) <= MOST_ELEMENTS
 
 
 class Symbolic:
@@ -141,22 +141,28 @@ class Symbolic:
         """The array of an elementwise operator, with broadcasting."""
         op, operands = node.op, [self._operand(node, k) for k in range(len(node.inputs))]
         wide = [None if o is None else np.broadcast_to(o, node.shape).reshape(-1) for o in operands]
-        out, remaining = np.empty(numel(node.shape), object), LARGEST
+        out, remaining = np.empty(numel(node.shape), object), MOST_NODES
         for k in range(len(out)):
             tick()
             elements = [None if o is None else o[k] for o in wide]
-            if len(elements) == 1 and op.dtype == "float" and self._length(elements[0]) > LONGEST:
+            if (
+                len(elements) == 1
+                and op.dtype == "float"
+                and self._node_count(elements[0]) > MOST_PER_ARGUMENT
+            ):
                 raise self._too_long(f"the argument of {op.name}()")
             out[k] = op.symbolic(sp, *elements, **attrs)
             if all(x is None or x.is_Number for x in elements) and not out[k].is_extended_real:
                 out[k] = _numerically(op, elements, node)  # 1/0, log(0), sqrt(-1) as in NumPy
-            remaining -= self._length(out[k])
+            remaining -= self._node_count(out[k])
             if remaining < 0:
                 raise self._too_long(f"the elements of {op.name}()")
         return out.reshape(node.shape)
 
     def _operand(self, node: Node, slot: int) -> Any:
-        """The elements of an input; known indices stay plain numbers."""
+        """The elements of an input, as SymPy numbers; integer inputs with known values stay NumPy
+        integers.
+        """
         i, op = node.inputs[slot], node.op
         if i is None:
             return None
@@ -171,7 +177,7 @@ class Symbolic:
     def _elements(self, node: Node) -> Any:
         value = self.values[node]
         if value.dtype != object:
-            value = _map(lift, value)
+            value = _map(as_sympy_number, value)
         return value
 
     # ---- elements --------------------------------------------------------------------------------
@@ -187,18 +193,20 @@ class Symbolic:
         for k, x in enumerate(flat):
             tick()
             flat[k] = x = _as_element(x)
-            length += self._length(x)
-            if length > LARGEST:
+            length += self._node_count(x)
+            if length > MOST_NODES:
                 raise self._too_long(f"the elements of {node.op.name}()")
         if node.op.family == "movement" and any(map(is_condition, flat)):
             flat[:] = [truth(sp, x) for x in flat]  # zeros of a triangle become false
         return out
 
-    def _length(self, x: Any) -> int:
-        """The number of nodes of an expression, with repetitions; cached for its parts."""
+    def _node_count(self, x: Any) -> int:
+        """The number of nodes of an expression, repeated ones counted each time; cached by
+        subexpression.
+        """
         known = self._lengths.get(x)
         if known is None:
-            known = self._lengths[x] = 1 + sum(map(self._length, x.args))
+            known = self._lengths[x] = 1 + sum(map(self._node_count, x.args))
         return known
 
     def _too_long(self, what: str) -> GradcliError:
@@ -235,19 +243,19 @@ def _symbols(name: str, shape: Shape) -> Any:
 
 def _numerically(op, elements: list, node: Node) -> Any:
     with np.errstate(all="ignore"):
-        return lift(
+        return as_sympy_number(
             float(op.value(*(None if x is None else np.float64(x) for x in elements), **node.attrs))
         )
 
 
 def _by_value(op, operands: list, node: Node) -> Any:
-    """The value of NumPy's function for arrays of elements; sums of products are added at once."""
+    """The value of NumPy's function for arrays of elements; terms of sums are collected first."""
     if op.family not in ("elementwise", "movement", "reduction"):
         sums = [o if o is None or o.dtype != object else _map(_one_term, o) for o in operands]
         try:
             return op.value(*sums, **node.attrs)
         except (TypeError, AttributeError):
-            pass  # the function does more than add and multiply
+            pass  # the function needs more than addition and multiplication
     return op.value(*operands, **node.attrs)
 
 
@@ -287,7 +295,7 @@ def _map(function, array: Any) -> Any:
 
 
 def _exact(value: Any) -> Any:
-    return lift(value) if isinstance(value, float) else value
+    return as_sympy_number(value) if isinstance(value, float) else value
 
 
 def _as_element(x: Any) -> Any:
@@ -297,7 +305,7 @@ def _as_element(x: Any) -> Any:
     if isinstance(x, _Sum):
         x = sp.Add(*x.terms)
     if not isinstance(x, sp.Basic):
-        return lift(x.item() if isinstance(x, np.generic) else x)
+        return as_sympy_number(x.item() if isinstance(x, np.generic) else x)
     if x is sp.zoo:
         return sp.oo
     return sp.Mul(sp.oo, *x.args[1:]) if x.is_Mul and x.args[0] is sp.zoo else x
@@ -315,7 +323,7 @@ def jacobian_rows(grad: Node, seed: Node, elements: Symbolic) -> Callable[[int],
     def row(k: int) -> Any:
         tick(EVERY)
         slopes = [
-            _slope(e, seeds[k]) if seeds[k] in symbols else sp.S.Zero
+            _coefficient(e, seeds[k]) if seeds[k] in symbols else sp.S.Zero
             for e, symbols in zip(gradient, has, strict=True)
         ]
         return np.array(slopes, dtype=object)
@@ -323,16 +331,16 @@ def jacobian_rows(grad: Node, seed: Node, elements: Symbolic) -> Callable[[int],
     return row
 
 
-def _slope(e: Any, by: Any) -> Any:
-    """The derivative of an element that is linear in the symbol `by`, with respect to it."""
+def _coefficient(e: Any, by: Any) -> Any:
+    """The coefficient of the symbol `by` in an element that is linear in it."""
     if e == by:
         return sp.S.One
     if by not in e.free_symbols:
         return sp.S.Zero
     if isinstance(e, sp.Piecewise):
-        return cases(sp, e, lambda branch: _slope(branch, by))
+        return cases(sp, e, lambda branch: _coefficient(branch, by))
     if e.is_Add:
-        return sp.Add(*(_slope(term, by) for term in e.args))
+        return sp.Add(*(_coefficient(term, by) for term in e.args))
     if e.is_Mul:
-        return sp.Mul(*(_slope(f, by) if by in f.free_symbols else f for f in e.args))
+        return sp.Mul(*(_coefficient(f, by) if by in f.free_symbols else f for f in e.args))
     return e.diff(by)

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from functools import cache, cached_property, wraps
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
-from ..autodiff.reverse import Gradients, cached_backward, conducting, refused_again
-from ..backends.numeric import Evaluator, sources, written_for
+from ..autodiff.reverse import Gradients, cached_backward, conducting, double_backward_errors
+from ..backends.numeric import Evaluator, sources, span_of_user
 from ..errors import GradcliError
 from ..graphs import OPS, Node, shapes, walk
 from ..language.problem import Input, Problem
@@ -138,7 +138,9 @@ class Analysis:
         """Raise the error that no gradient flows to some inputs."""
         p, names = self.problem, " and ".join(x.name for x in wrt)
         message = unused(p.wrt.index(wrt[0])) if self._flows_elsewhere() else NO_WAY
-        message = next((text for x in wrt for text in self.refused_again(x).values()), message)
+        message = next(
+            (text for x in wrt for text in self.double_backward_errors(x).values()), message
+        )
         hint = SENDS_NOTHING if self._backward().steps else f"{CUT}PyTorch: {message}"
         if p.before is not None:
             same = f"{p.out_name} is the same for every {names}, so its derivative is zero"
@@ -150,12 +152,12 @@ class Analysis:
             hint=hint,
         )
 
-    def refused_again(self, x: Input) -> dict[str, str]:
+    def double_backward_errors(self, x: Input) -> dict[str, str]:
         """PyTorch's error messages by operator, for operators that it differentiates only once with
         respect to x; empty if this problem is not a higher derivative.
         """
         p = self.problem
-        return refused_again(p.orders[0].out, x.node) if p.before is not None else {}
+        return double_backward_errors(p.orders[0].out, x.node) if p.before is not None else {}
 
     def _flows_elsewhere(self) -> bool:
         """Whether a gradient flows to any input; seeds of lower orders do not count."""
@@ -255,7 +257,7 @@ class Analysis:
         try:
             return self.evaluator(node)[0]
         except GradcliError as error:
-            place = written_for(node, walk([self.problem.out], sources))
+            place = span_of_user(node, walk([self.problem.out], sources))
             raise error.at(place) from error.__cause__
 
     def grad_value(self, x: Input) -> Any:

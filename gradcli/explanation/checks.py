@@ -356,7 +356,7 @@ def _against(a: Analysis, at: Sample, framework: str) -> Check:
     wrt = [x.node for x, _ in pairs]
     try:
         theirs = frameworks.answer(framework, out, values, at.seed, wrt, earlier)
-    except frameworks.Unsaid as error:
+    except frameworks.NotSupported as error:
         return Check(name, remark=f"not compared: {error}")
     ours = at.evaluator(p)
     compared = [(p.out_name, p.out, theirs.value)]

@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from ..autodiff.reverse import backward
-from ..backends.numeric import Evaluator, Schedule, Varying, sources
+from ..backends.numeric import Evaluator, Reevaluation, Schedule, sources
 from ..errors import Singular
 from ..graphs import OPS, Node, downstream, walk
 from ..graphs.shapes import Shape, numel
@@ -113,7 +113,7 @@ class Jacobian:
         out: Shape,
         x: Shape,
         whole: Callable[[], Any] | None = None,
-        vjp: Callable[[], Varying] | None = None,
+        vjp: Callable[[], Reevaluation] | None = None,
         symbolic: Callable[[int], Any] | None = None,
     ):
         self.out, self.x, self._whole, self._vjp, self._symbolic = out, x, whole, vjp, symbolic

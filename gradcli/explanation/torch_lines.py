@@ -2,7 +2,7 @@
 
 from functools import cached_property
 
-from ..autodiff.reverse import refused_again
+from ..autodiff.reverse import double_backward_errors
 from ..graphs import Node, walk
 from ..graphs.shapes import Shape
 from ..language.problem import Input, Problem
@@ -31,7 +31,7 @@ def _gradients(programs: "list[_Program]") -> list[str]:
     lines = []
     for order, program in enumerate(programs, 1):
         if order == 2:
-            refused = refused_again(programs[0].problem.out, x.node).values()
+            refused = double_backward_errors(programs[0].problem.out, x.node).values()
             lines += [f"# here PyTorch raises an error: {text}" for text in refused]
         seeds = [] if program.problem.seed.implicit else [program.seed()]
         options = ["create_graph=True"] if order < len(programs) else []

@@ -1,4 +1,4 @@
-"""The same program in PyTorch and in JAX, where they are installed: to compare answers with."""
+"""The value and gradients of a graph in PyTorch or JAX, if installed, for `check --against`."""
 
 from collections.abc import Mapping, Sequence
 from importlib import import_module
@@ -11,14 +11,16 @@ TITLES = {"torch": "PyTorch", "jax": "JAX"}
 
 
 class Answer(NamedTuple):
-    """A value and the gradient of each node asked for; None where none flows."""
+    """The value of the output, and the gradient of each requested node; None if it does not depend
+    on it.
+    """
 
     value: Any
     grads: dict[Node, Any]
 
 
-class Unsaid(Exception):
-    """The framework has no words for an operation, or no derivative of it."""
+class NotSupported(Exception):
+    """The framework has no equivalent of an operation, or does not differentiate it."""
 
 
 def answer(
@@ -29,15 +31,19 @@ def answer(
     wrt: list[Node],
     earlier: Sequence[Node] = (),
 ) -> Answer:
-    """Value and gradients as a framework computes them; with `earlier` seeds, of the derivative of
-    `out` by the only node of `wrt` that they make, one after the other. Raises Unsaid.
+    """Value and gradients of `out`, computed by a framework.
+
+    With `earlier` seeds, which require that `wrt` has one node, `out` is first replaced by its
+    gradient for each seed in turn. Raises NotSupported.
     """
     in_framework = import_module(f".in_{framework}", __name__)
     return in_framework.answer(out, values, seed, wrt, earlier)
 
 
 def version(framework: str) -> str:
-    """`PyTorch 2.13.0`. Raises GradcliError `option` where it is not installed, or not known."""
+    """The title and version of a framework: `PyTorch 2.13.0`. Raises GradcliError `option` for an
+    unknown or missing one.
+    """
     if framework not in TITLES:
         hint = did_you_mean(framework, TITLES) or f"there are {' and '.join(TITLES)}"
         raise GradcliError("option", f"there is no framework {framework} here", hint=hint)

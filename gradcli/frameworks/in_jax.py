@@ -1,7 +1,7 @@
-"""A graph in JAX: each operation by JAX's function of its name, or by what it means.
+"""A graph as a JAX program: each operation is a JAX function of the same name, or is expanded.
 
-A function of the same name may mean something else there: it counts only where its value is the
-operator's own.
+Functions of the same name may differ in meaning; one is used only if its value equals NumPy's value
+of the operator.
 """
 
 import inspect
@@ -19,7 +19,7 @@ from ..lazy import np
 from ..notation.code.array_code import IN_OTHER_WORDS, expression
 from ..notation.tree import Name
 from ..operators.leaves import Array
-from . import Answer, Unsaid
+from . import Answer, NotSupported
 
 MODULES = (jax.nn, jnp, jnp.linalg, jax.scipy.special, jax.lax)
 RENAMED = {"dim": "axis", "keepdim": "keepdims", "correction": "ddof", "size": "shape"}
@@ -28,7 +28,7 @@ RENAMED = {"dim": "axis", "keepdim": "keepdims", "correction": "ddof", "size": "
 def answer(
     out: Node, values: Mapping[Node, Any], seed: Any, wrt: list[Node], earlier: Sequence[Node]
 ) -> Answer:
-    """Value and gradients. Raises Unsaid."""
+    """Value and gradients, as in `frameworks.answer`."""
     jax.config.update("jax_enable_x64", True)
     run = _function(out, values, wrt)
     for node in earlier:
@@ -37,23 +37,23 @@ def answer(
         value, vjp = jax.vjp(run, *(jnp.asarray(values[n], float) for n in wrt))
         grads = vjp(jnp.asarray(seed, float))
     except (NotImplementedError, TypeError, ValueError) as error:
-        raise Unsaid(str(error).splitlines()[0]) from None
+        raise NotSupported(str(error).splitlines()[0]) from None
     return Answer(np.asarray(value), dict(zip(wrt, map(np.asarray, grads))))
 
 
 def _function(out: Node, values: Mapping[Node, Any], wrt: list[Node]) -> Callable:
-    """A node as a function of others."""
+    """`out` as a function of the arrays of `wrt`."""
     program = _Program(out, values)
     return lambda *given: program(dict(zip(wrt, given, strict=True)))
 
 
 def _differentiated(function: Callable, seed: Callable) -> Callable:
-    """The gradient of a function of one array; its seed is one, too."""
+    """The gradient of a function of one array, whose seed is a function of the same array."""
     return lambda given: jax.vjp(function, given)[1](seed(given))[0]
 
 
 class _Program:
-    """A graph, with a function of JAX for each of its nodes."""
+    """A graph as a sequence of JAX functions, one for each node."""
 
     def __init__(self, out: Node, values: Mapping[Node, Any]):
         self.out, self.given = out, dict(values)
@@ -78,22 +78,22 @@ class _Program:
         for function in _candidates(node, inputs):
             try:
                 value = function(*inputs)
-            except Exception:  # whatever a function of another meaning makes of these arguments
+            except Exception:  # of another function with this name
                 continue
             if _same(value, expected):
                 values[node] = value
                 self.steps.append((node, function))
                 return
         if node.op.expand is None:
-            raise Unsaid(f"JAX has no function for {node.op.name}")
+            raise NotSupported(f"JAX has no function for {node.op.name}")
         meaning = node.op.expanded(node)
         self._plan([meaning], values)
         values[node] = values[meaning]
-        self.steps.append((node, _Same(meaning)))
+        self.steps.append((node, _SameAsMeaning(meaning)))
 
 
-class _Same:
-    """A node whose value is that of its meaning."""
+class _SameAsMeaning:
+    """Marks a node whose value is that of its expansion."""
 
     def __init__(self, meaning: Node):
         self.meaning = meaning
@@ -103,7 +103,7 @@ class _Same:
 
 
 def _sources(node: Node, function: Callable) -> list[Node]:
-    return [function.meaning] if isinstance(function, _Same) else node.parents
+    return [function.meaning] if isinstance(function, _SameAsMeaning) else node.parents
 
 
 def _by_numpy(node: Node, inputs: list[Any]) -> Any:
@@ -117,7 +117,9 @@ def _same(value: Any, expected: Any) -> bool:
 
 
 def _candidates(node: Node, inputs: list[Any]) -> Iterator[Callable]:
-    """Functions that may mean the operation, called with its inputs; the values of those here."""
+    """JAX functions that may compute the operation, applied to its inputs; `inputs` are their
+    values.
+    """
     op = node.op
     if op.family == "leaf":
         yield lambda: jnp.asarray(op.value(**node.attrs))
@@ -134,11 +136,11 @@ def _candidates(node: Node, inputs: list[Any]) -> Iterator[Callable]:
     if node.dtype != "float":  # no derivative flows through it
         yield lambda *_: jnp.asarray(_by_numpy(node, inputs))
     if op.family != "elementwise" and not op.kink:
-        yield _taken(node, inputs)
+        yield _selection(node, inputs)
 
 
 def _written(node: Node) -> Callable:
-    """An operation as programs write it."""
+    """The operation as `code --target jax` writes it."""
     names = {i: Name(f"x{k}") for k, i in enumerate(dict.fromkeys(node.parents))}
 
     def call(*xs: Any) -> Any:
@@ -149,38 +151,40 @@ def _written(node: Node) -> Callable:
     return call
 
 
-def _taken(node: Node, inputs: list[Any]) -> Callable:
-    """An operation whose elements are elements of its inputs and zeros, as JAX takes elements.
+def _selection(node: Node, inputs: list[Any]) -> Callable:
+    """An operation that only selects elements of its inputs or zeros, as indexing in JAX.
 
-    To find where they are taken from, the operation is asked about numbers that are all different,
-    and that no sum, product or sign of others makes. Raises Unsaid where it does more than take.
+    Evaluating it on random numbers, all different, shows which element each output is. Raises
+    NotSupported if an output is none of them.
     """
     floats = [k for k, i in enumerate(node.parents) if i.dtype == "float"]
     sizes = [inputs[k].size for k in floats]
     numbers = np.random.default_rng(0).uniform(1, 2, sum(sizes))
     numbers[::2] *= -1
-    asked = list(inputs)
+    probe = list(inputs)
     for k, part in zip(floats, np.split(numbers, np.cumsum(sizes)[:-1])):
-        asked[k] = part.reshape(inputs[k].shape)
+        probe[k] = part.reshape(inputs[k].shape)
 
-    def taken(*xs: Any) -> Any:
-        places = _places(_by_numpy(node, asked), np.concatenate([[0.0], numbers]))
-        return jnp.concatenate([jnp.zeros(1), *(xs[k].reshape(-1) for k in floats)])[places]
+    def selected(*xs: Any) -> Any:
+        flat_indices = _flat_indices(_by_numpy(node, probe), np.concatenate([[0.0], numbers]))
+        return jnp.concatenate([jnp.zeros(1), *(xs[k].reshape(-1) for k in floats)])[flat_indices]
 
-    return taken
+    return selected
 
 
-def _places(result: Any, elements: Any) -> Any:
-    """Where numbers stand among elements. Raises Unsaid where one is none of them."""
+def _flat_indices(result: Any, elements: Any) -> Any:
+    """The index in `elements` of each number of `result`. Raises NotSupported if one does not
+    occur.
+    """
     order = np.argsort(elements)
-    places = order[np.searchsorted(elements[order[:-1]], result)]
-    if not np.array_equal(elements[places], result):
-        raise Unsaid("it does not only take elements")
-    return places
+    flat_indices = order[np.searchsorted(elements[order[:-1]], result)]
+    if not np.array_equal(elements[flat_indices], result):
+        raise NotSupported("it does not only take elements")
+    return flat_indices
 
 
 def _called(node: Node, function: Callable) -> Callable:
-    """A function of JAX with the attributes of a node under their names there."""
+    """A JAX function called with the attributes of a node, under JAX's keywords."""
     known = inspect.signature(function).parameters
     named = {}
     for key, value in node.attrs.items():

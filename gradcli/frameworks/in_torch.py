@@ -1,4 +1,4 @@
-"""A graph in PyTorch: written as PyTorch code, from the graph alone, and run."""
+"""A graph as a PyTorch program, generated from the graph and executed."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,13 +12,13 @@ from ..notation import tree
 from ..notation.code.statements import Names, Statements
 from ..notation.code.torch_code import TorchWriter
 from ..notation.tree import Name
-from . import Answer, Unsaid
+from . import Answer, NotSupported
 
 
 def answer(
     out: Node, values: Mapping[Node, Any], seed: Any, wrt: list[Node], earlier: Sequence[Node]
 ) -> Answer:
-    """Value and gradients. Raises Unsaid."""
+    """Value and gradients, as in `frameworks.answer`."""
     names = {node: Name(f"x{k}") for k, node in enumerate(values)}
     tensors = {node: torch.tensor(np.asarray(value)) for node, value in values.items()}
     for node in wrt:
@@ -35,7 +35,7 @@ def answer(
             (result,) = torch.autograd.grad(result, inputs, sent, create_graph=True)
         grads = torch.autograd.grad(result, inputs, torch.as_tensor(seed), allow_unused=True)
     except (RuntimeError, NotImplementedError, TypeError, AttributeError) as error:
-        raise Unsaid(str(error).splitlines()[0]) from None
+        raise NotSupported(str(error).splitlines()[0]) from None
     finally:
         torch.set_default_dtype(before)
     return Answer(
@@ -44,7 +44,9 @@ def answer(
 
 
 def _value(node: Node, names: Mapping[Node, Name], scope: Mapping[str, Any]) -> Any:
-    """The value of a node, computed statement by statement: what is used twice is computed once."""
+    """The value of a node, computed by generated statements, so that a shared node is computed
+    once.
+    """
     written = Statements(TorchWriter(names), [node], {}, Names(scope))
     values = dict(scope)
     for line in written.lines:

@@ -1,4 +1,4 @@
-"""Nodes, operators and shapes, on which every other package is built."""
+"""Nodes, operators and shapes: the package that all others import."""
 
 from .node import (
     OPS,

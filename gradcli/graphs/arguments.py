@@ -1,4 +1,4 @@
-"""Parameters of operators, and the arguments of a call sorted into them."""
+"""Parameters of operators, and the assignment of the arguments of a call to them."""
 
 import inspect
 from collections.abc import Collection, Sequence
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from .operator import Operator
 
 REQUIRED = inspect.Parameter.empty
-TENSORS = (Node, int, float)  # accepted for a tensor argument
+TENSORS = (Node, int, float)  # types accepted for a tensor argument
 IN_PLACE = "changes its input in place, and values never change here"
 
-# PyTorch's and NumPy's names of operands and attributes that have other names here.
+# Names of operands and attributes in PyTorch and NumPy, where they differ from an operator's.
 FIRST_INPUT = ("input", "x", "a", "A", "tensors", "mat1", "logits")
 SECOND_INPUT = ("other", "input2", "mat2", "vec", "vec2", "tensor", "exponent", "B", "b", "x2", "y")
 THIRD_INPUT = ("src", "source", "value", "input3")
@@ -27,13 +27,15 @@ NUMPY = {
     "keepdims": "keepdim",
     "ddof": "correction",
 }
-SYNONYMS = {"dim": "dims", "size": "shape"}  # if the second is an attribute
+SYNONYMS = {"dim": "dims", "size": "shape"}  # if the operator has the second as an attribute
 
 
 def parameters_of(function: Any, skip: int) -> tuple[dict, bool, dict]:
-    """Tensors with their defaults, whether they are variadic, and attributes with their defaults.
+    """The parameters of a rule: tensors with defaults, whether they are variadic, attributes with
+    defaults.
 
-    Read from the code object, because `inspect.signature` would take a tenth of the start-up time.
+    They are read from the code object, because `inspect.signature` would take a tenth of the
+    start-up time.
     """
     code = function.__code__
     positional = code.co_varnames[: code.co_argcount][skip:]
@@ -50,7 +52,9 @@ def parameters_of(function: Any, skip: int) -> tuple[dict, bool, dict]:
 def bind(
     op: "Operator", args: Sequence, named: dict[str, Any]
 ) -> tuple[tuple[Node | None, ...], dict[str, Any]]:
-    """The tensors and the attributes of a call. Raises GradcliError if arguments do not fit."""
+    """Assign the arguments of a call: (tensors, attributes). Raises GradcliError if they do not
+    fit.
+    """
     arguments = in_deprecated_order(args, op.deprecated_orders, op.inputs) or _positional(op, args)
     for key, value in named.items():
         name = _parameter_name(op, key)
@@ -91,13 +95,13 @@ def _check_attributes(op: "Operator", attrs: dict[str, Any]) -> None:
             message = f"{name} of {op.name}() must be a number, got {value!r}"
             raise GradcliError("arguments", message)
         omitted = value is None and op.attributes[name] is None
-        if name in op.whole and not (omitted or _are_whole(value)):
+        if name in op.whole and not (omitted or _are_integers(value)):
             what = "integers" if isinstance(value, tuple) else "an integer"
             raise GradcliError("arguments", f"{name} of {op.name}() must be {what}, got {value!r}")
 
 
 def _positional(op: "Operator", args: Sequence) -> dict[str, Any]:
-    """Positional arguments, by the name of their parameter."""
+    """Positional arguments, by the names of their parameters."""
     arguments: dict[str, Any] = {}
     for position, name in enumerate(op.positional):
         rest = args[position:]
@@ -121,7 +125,7 @@ def _positional(op: "Operator", args: Sequence) -> dict[str, Any]:
 
 
 def _parameter_name(op: "Operator", key: str) -> str:
-    """The parameter for a keyword, which may be PyTorch's or NumPy's name of it."""
+    """The parameter for a keyword, which may be its name in PyTorch or NumPy."""
     name = NUMPY.get(key, key)
     other = SYNONYMS.get(name, name)
     if other in op.attributes:
@@ -174,7 +178,9 @@ def in_words(value: Any) -> str:
 def in_deprecated_order(
     args: Sequence, orders: Sequence[str], tensors: Collection[str]
 ) -> dict[str, Any]:
-    """Arguments by name, in the first of `orders` with tensors at the same positions, or {}."""
+    """Arguments by name, according to the first of `orders` that has tensors at the same positions;
+    {} if none has.
+    """
     is_tensor = [isinstance(a, Node) for a in args]
     for names in map(str.split, orders):
         if is_tensor == [name in tensors for name in names]:
@@ -182,15 +188,15 @@ def in_deprecated_order(
     return {}
 
 
-def _are_whole(value: object) -> bool:
+def _are_integers(value: object) -> bool:
     """Whether a value is an integer, or a tuple of integers."""
     if isinstance(value, tuple):
-        return all(map(_are_whole, value))
+        return all(map(_are_integers, value))
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def check_in_place(name: str, inplace: object) -> None:
-    """Raise GradcliError for inplace=True, and for values that are no flag."""
+    """Raise GradcliError for inplace=True, and for a value that is not a flag."""
     if inplace not in (True, False, 0, 1):
         message = f"inplace of {name}() must be True or False, got {in_words(inplace)}"
         raise GradcliError("arguments", message, hint="leave it out")
@@ -200,7 +206,9 @@ def check_in_place(name: str, inplace: object) -> None:
 
 
 def freeze(value):
-    """Lists as tuples, so that attributes are immutable; numbers without their graphs."""
+    """Convert lists to tuples, so that attributes are hashable, and sizes with a graph to plain
+    numbers.
+    """
     if isinstance(value, Size | Ratio):
         return int(value) if isinstance(value, Size) else float(value)
     return tuple(map(freeze, value)) if isinstance(value, list | tuple) else value

@@ -1,8 +1,9 @@
 """Floating-point operations, counted from shapes.
 
-Each output element of an elementwise function counts 1, whichever function it is, and so does each
-input element of a reduction; a product of m×n by n×k counts 2·m·n·k; moving elements counts 0. The
-field `flops` of an operator has its count; an operator without it counts as its expansion.
+An elementwise function counts 1 for each output element, whichever function it is; a reduction
+counts 1 for each input element; a product of m×n by n×k counts 2·m·n·k; moving elements counts 0.
+The field `flops` of an operator computes its count; without it, the operations of its expansion are
+counted.
 """
 
 from collections.abc import Iterable

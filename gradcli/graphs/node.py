@@ -1,8 +1,8 @@
-"""The graph: immutable nodes, built only by calling an operator.
+"""The graph: immutable nodes, created only by calling an operator.
 
 A node has its shape and dtype from the start. Nodes are compared by identity and interned: equal
 calls return the same object, so that rules share subexpressions. A node that the user wrote has the
-span of its text, which distinguishes two `exp(x)` that a user typed.
+span of its text; two `exp(x)` in one text are therefore two nodes.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 
 class Table(dict[str, "Operator"]):
-    """Operators by name. `find`, which gradcli/operators sets, loads them when first used."""
+    """Operators by name. A missing name is passed to `find`, set by gradcli/operators, which
+    imports its file.
+    """
 
     find: Callable[[str], None]
 
@@ -37,8 +39,8 @@ Binary = Callable[[Any, Any], "Node"]
 
 _interned: "dict[tuple, _Entry]" = {}
 _serials = count()
-CHOOSE = "choose one: [0]"  # a hint about several outputs
-_DONE = object()  # on the stack of a walk: all inputs of the node below it are in `order`
+CHOOSE = "choose one: [0]"  # the hint if several outputs are passed where one tensor is expected
+_DONE = object()  # marks on the stack of a walk that all inputs of the node below are in `order`
 
 
 def _both(name: str) -> tuple[Binary, Binary]:
@@ -49,7 +51,7 @@ def _both(name: str) -> tuple[Binary, Binary]:
 class Node:
     """One value: an operator applied to other nodes.
 
-    `inputs` are nodes, with None for an optional one left out; `attrs` are plain Python values.
+    `inputs` are nodes, or None for an omitted optional input; `attrs` are plain Python values.
     `dtype` is "float", "int" or "bool". `serial` is unique; because nodes are interned, it does not
     give their order in a program.
     """
@@ -75,7 +77,7 @@ class Node:
     expansion: "Node | None"
     serial: int
 
-    if TYPE_CHECKING:  # Python's operators are set by _arithmetic, below
+    if TYPE_CHECKING:  # Python's operators are assigned below, by _arithmetic
 
         def __add__(self, other: Any) -> "Node": ...
 
@@ -91,7 +93,7 @@ class Node:
 
     @property
     def parents(self) -> "list[Node]":
-        """The inputs without omitted ones."""
+        """The inputs, without omitted ones."""
         return [i for i in self.inputs if i is not None]
 
     @property
@@ -137,19 +139,19 @@ class Node:
         return f"<{self.op.name} {list(self.shape)}>"
 
     def at(self, span: Span) -> "Node":
-        """The same operation with another span; a node of an input is returned as it is."""
+        """The same operation with another span; a leaf is returned unchanged."""
         if self.op.name == "input":
             return self
         return intern(self.op, self.inputs, self.attrs, span)
 
     def with_inputs(self, inputs: "tuple[Node | None, ...]") -> "Node":
-        """The same operation on other inputs, at the same place of the text."""
+        """The same operation on other inputs, with the same span."""
         same = inputs == self.inputs
         return self if same else intern(self.op, inputs, self.attrs, self.span)
 
 
 class _Entry(ref):
-    """A weak reference to an interned node, with its key."""
+    """A weak reference to an interned node, which holds the node's key."""
 
     __slots__ = ("key",)
     key: tuple
@@ -179,20 +181,20 @@ def intern(
 
 
 def _key(value):
-    """A key of an attribute that distinguishes 1, 1.0 and True, and 0.0 and -0.0."""
+    """A hashable key for an attribute; it distinguishes 1, 1.0 and True, and 0.0 and -0.0."""
     kind = type(value)
     by_identity: Any = kind.__hash__
     return value if kind is str or by_identity is object.__hash__ else (kind, repr(value))
 
 
 class Size(int):
-    """An integer that a program computes from sizes, with the graph of this computation."""
+    """An integer computed from sizes by a program; `node` is the graph of the computation."""
 
     node: Node
 
 
 class Ratio(float):
-    """A float that a program computes from sizes or takes from a dtype, with the graph of this
+    """A float computed from sizes or taken from a dtype by a program; `node` is the graph of the
     computation.
     """
 
@@ -200,14 +202,16 @@ class Ratio(float):
 
 
 def with_graph(value: float, node: Node) -> Any:
-    """A number with the graph that computes it."""
+    """A Size or Ratio of this value and graph."""
     built: Size | Ratio = Size(value) if isinstance(value, int) else Ratio(value)
     built.node = node
     return built
 
 
 def as_node(value) -> Node:
-    """A node for a Python number; nodes are returned unchanged."""
+    """A constant node for a Python number; nodes are returned unchanged. Raises GradcliError for
+    several outputs.
+    """
     if isinstance(value, Node):
         return value
     if isinstance(value, Outputs):
@@ -221,7 +225,7 @@ def as_node(value) -> Node:
 
 
 def upstream(root: Node, sources: Callable[[Node], Iterable]) -> Iterator[Node]:
-    """Yield `root` and all nodes that it depends on, lazily, so that a search can stop early."""
+    """Yield `root` and the nodes it depends on, lazily, so that a search can stop early."""
     seen, waiting = {root}, [root]
     while waiting:
         node = waiting.pop()
@@ -232,8 +236,9 @@ def upstream(root: Node, sources: Callable[[Node], Iterable]) -> Iterator[Node]:
 
 
 def walk(roots: Iterable[Node], sources=attrgetter("inputs")) -> list[Node]:
-    """All nodes that `roots` depend on, in topological order, inputs first, as they would be
-    computed for one root after the other; without recursion.
+    """All nodes that `roots` depend on, in topological order, inputs first.
+
+    The order is that of evaluating one root after the other. The traversal does not recurse.
     """
     tick()
     order: dict[Any, None] = {None: None}
@@ -255,7 +260,7 @@ def walk(roots: Iterable[Node], sources=attrgetter("inputs")) -> list[Node]:
 def downstream(
     order: Iterable[Node], starts: Iterable[Node], sources=attrgetter("inputs")
 ) -> set[Node]:
-    """The nodes of `order`, inputs first, that depend on one of `starts`, including these."""
+    """The nodes of `order`, inputs first, that are among `starts` or depend on one of them."""
     result = set(starts)
     for node in order:
         if not result.isdisjoint(sources(node)):
@@ -264,8 +269,8 @@ def downstream(
 
 
 class Outputs(tuple["Node", ...]):
-    """The outputs of an operation with several: a tuple of nodes, as in PyTorch, with their names
-    if PyTorch has any.
+    """The outputs of an operation with several outputs: a tuple of nodes, named as in PyTorch where
+    PyTorch returns a named tuple.
     """
 
     names: tuple[str, ...]

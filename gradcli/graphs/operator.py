@@ -20,11 +20,11 @@ from .shapes import Shape
 
 DTYPES = ("float", "int", "bool")
 AGAIN, INTERMEDIATE = "again", "intermediate"
-PLAIN = frozenset(TENSORS)  # types of arguments that need no binding
+OPERAND_TYPES = frozenset(TENSORS)  # types of arguments that are passed to a node unchanged
 
 
 class NeedsIntegers(GradcliError):
-    """`node` is no integer tensor or mask where one is needed; `kind` is the dtype needed."""
+    """An integer tensor or mask is needed, and `node` is neither; `kind` is the dtype needed."""
 
     def __init__(self, message: str, node: Node, kind: str, hint: str):
         super().__init__("needs-value", message, hint=hint)
@@ -32,8 +32,10 @@ class NeedsIntegers(GradcliError):
 
 
 class StaysZero:
-    """The result of a rule for an input whose gradient in PyTorch is a 0 that stays 0 even times
-    inf; `node` is that 0, if PyTorch differentiates it.
+    """The result of a rule for an input whose gradient in PyTorch is a 0 that stays 0 even when
+    multiplied by inf.
+
+    `node` is this 0 as a graph, if PyTorch differentiates it again.
     """
 
     def __init__(self, node: Node | None = None):
@@ -41,16 +43,14 @@ class StaysZero:
 
 
 class NoRule(NamedTuple):
-    """The result of a rule for an input with respect to which there is no derivative; `torch` is
-    PyTorch's error message.
-    """
+    """The result of a rule for an input without derivative; `torch` is PyTorch's error message."""
 
     torch: str
 
 
-Meaning = Callable[..., Any]  # from nodes to nodes
-Count = Callable[..., int]  # from shapes
-Names = Collection[str] | Callable[..., Collection[str]]  # of inputs
+Meaning = Callable[..., Any]  # (nodes) -> nodes
+Count = Callable[..., int]  # (shapes) -> number
+Names = Collection[str] | Callable[..., Collection[str]]  # (attributes) -> names
 Between = Literal["", "smooth", "sloped"]
 Exact = Literal["", "value", "all"]
 Words = str | Callable[..., str] | None  # the spelling in other libraries
@@ -59,21 +59,21 @@ Words = str | Callable[..., str] | None  # the spelling in other libraries
 class Operator:
     """One operator; each field is documented below it.
 
-    The rule is (g, y, *inputs, **attrs) -> the gradient of every input: a node, None, a NoRule, or
+    The rule is (g, y, *inputs, **attrs) -> the gradient of each input: a node, None, a NoRule, or
     StaysZero. `defined_by` is the function with the name and the docstring, if a family wraps the
     rule; it is not stored.
 
-    Derived from the function: `name`; `module`, the file in gradcli/operators; `sentence`, the
-    docstring; `inputs`, of which the `optional` ones may be omitted; `variadic`: the only input
-    takes any number of tensors; `positional`: the names in `order` that may be passed by
-    position, those that are no parameters among them; `by_name`: those after its `*`; `sign`: the
-    infix symbol of a binary operator, as +, else "".
+    Derived from the function are: `name`; `module`, the file in gradcli/operators; `sentence`, the
+    docstring; `inputs`, of which the `optional` ones may be omitted; `variadic`, whether the only
+    input takes any number of tensors; `positional`, the names in `order` that may be passed by
+    position, including names that are no parameters; `by_name`, those after its `*`; `sign`, the
+    infix symbol of a binary operator, such as +, else "".
     """
 
     # ---- value and meaning -----------------------------------------------------------------------
 
     family: str = "operator"
-    """Its family, which backends and notation rely on: elementwise, reduction, ..."""
+    """The family, on which backends and notation rely: elementwise, reduction, ..."""
     shape: Callable[..., Shape] | None = None
     """(*shapes, **attrs) -> the shape of the output."""
     dtype: str | Callable[..., str] = "promote"
@@ -82,7 +82,7 @@ class Operator:
     (**attrs) -> dtype.
     """
     bits: int | None = None
-    """The bits of its integers, if it converts to these."""
+    """Bits of the integers it converts to, if it converts to integers."""
     value: Any = None
     """(*arrays, **attrs) -> array, with NumPy."""
     symbolic: Any = None
@@ -92,13 +92,14 @@ class Operator:
     index: Any = None
     """Its meaning in index notation; notation/indices/lower.py lists the forms."""
     bounds: Any = None
-    """Lowest and highest value; or (*bounds of inputs, **attrs) -> those; None: unknown."""
+    """Lowest and highest possible value; or (*bounds of inputs, **attrs) -> these; None: unknown.
+    """
     finite: bool = False
-    """Whether its value is finite wherever its inputs are, as that of a sum."""
+    """Whether the output is finite wherever the inputs are, as for a sum."""
     shape_only: bool = False
-    """Whether its value depends on the shapes and the precision of its inputs only."""
+    """Whether the output depends only on the shapes and the precision of the inputs."""
     finds_indices: bool = False
-    """Whether its values are indices of elements, as those of argmax."""
+    """Whether the output consists of indices of elements, as for argmax."""
 
     # ---- calls -----------------------------------------------------------------------------------
 
@@ -112,13 +113,13 @@ class Operator:
     `canonical_attributes`, or `inplace`.
     """
     deprecated_orders: Sequence[str] = ()
-    """Deprecated orders of arguments that PyTorch still accepts, with numbers before or between
-    tensors: "input alpha other".
+    """Deprecated signatures that PyTorch still accepts, with numbers before or between tensors, for
+    example "input alpha other".
     """
     collect: str | None = None
     """The attribute that takes all further positional numbers: reshape(x, 2, 3)."""
     whole: Collection[str] = ()
-    """The attributes that are integers, or tuples of integers; others may be any numbers."""
+    """The attributes that must be integers, or tuples of integers; others may be any numbers."""
     canonical_attributes: Callable[..., dict[str, Any]] | None = None
     """(**attrs) -> the attributes in one form, if there are several; it is also passed the
     alternative arguments in `order`.
@@ -126,10 +127,11 @@ class Operator:
     integer_inputs: Collection[str] = ()
     """The inputs that are integer tensors or masks, and are not differentiated."""
     masks: Collection[str] = ()
-    """Those of `integer_inputs` that are masks."""
+    """The inputs among `integer_inputs` that are masks."""
     check_indices: Callable[..., None] | None = None
-    """(*inputs, **attrs) -> raises an error `index` if indices are out of range;
-    `integer_inputs` are passed as arrays, other inputs as their shapes; None: `value` raises it.
+    """(*inputs, **attrs) -> None; raises an error `index` if indices are out of range. The inputs
+    in `integer_inputs` are passed as arrays, other inputs as their shapes. None: `value` raises the
+    error.
     """
     takes: "Takes" = "any"
     """The dtypes that PyTorch's function accepts: "any"; "numbers": not only masks; "floats": not
@@ -142,34 +144,36 @@ class Operator:
     which it does; "together": for all inputs after the first, or for none.
     """
     of_one: tuple[str, dict[str, Any]] | None = None
-    """The function, with its keywords, that PyTorch's name calls with only the first input."""
+    """The function that PyTorch's name calls if it is passed the first input only, with its
+    keywords.
+    """
     takes_dtype: bool = False
-    """Whether PyTorch's function takes a dtype, although others of its family do not."""
+    """Whether PyTorch's function takes a dtype, although other functions of the family do not."""
 
     # ---- kinks -----------------------------------------------------------------------------------
 
     kink: Callable[..., Any] | None = None
-    """(y, *inputs, **attrs) -> a mask of elements whose gradient is a convention; or a mask for
-    each input, for the gradient with respect to that input.
+    """(y, *inputs, **attrs) -> a mask of the elements whose gradient is a convention; or one mask
+    for each input, if the convention concerns only the gradient of some inputs.
     """
     caveat: str | None = None
-    """A description of that convention."""
+    """The convention, in words."""
     between_kinks: Between | Callable[..., Between] = ""
-    """What it is outside its kinks: "smooth": one smooth function; "sloped": piecewise, with a
-    nonzero derivative on all pieces; "": unknown; or (**attrs) -> that.
+    """The function outside its kinks: "smooth": one smooth function; "sloped": piecewise, with a
+    nonzero derivative on all pieces; "": unknown; or (**attrs) -> one of these.
     """
 
     # ---- spelling in formulas and code -----------------------------------------------------------
 
     spelling: Any = None
-    """Its spelling in formulas; None: a call."""
+    """Spelling in formulas; None: a call."""
     method: bool = False
-    """Whether a formula calls it as a method: x.sum(dim=1)."""
+    """Whether formulas call it as a method: x.sum(dim=1)."""
     of_numbers: str | None = None
-    """Its spelling for Python numbers, if PyTorch's function does not accept them."""
+    """Spelling for Python numbers, if PyTorch's function does not accept numbers."""
     torch_expand: Meaning | None = None
-    """(*inputs, **attrs) -> the same in operators that PyTorch has, for formulas, if PyTorch has no
-    such function; None: `expand`.
+    """(*inputs, **attrs) -> an equal expression of PyTorch's operators, for formulas, if PyTorch
+    has no such function; None: `expand`.
     """
     numpy: Words = None
     """Its spelling in NumPy or SciPy: a name, "np.exp"; or a text with {0}, {1} for the inputs,
@@ -184,71 +188,74 @@ class Operator:
     torch: Any = "torch.{name}"
     """Its name in PyTorch; None: PyTorch has no such function."""
     part_of: str = ""
-    """The function of PyTorch that it is a part of, if only that has a name there."""
+    """The function of PyTorch that computes it as one of several outputs, if it has no name of its
+    own.
+    """
     view: bool | Callable[..., bool] = False
-    """(**attrs) -> whether PyTorch's result shares the memory of the first input; or that."""
+    """(**attrs) -> whether PyTorch's result shares the memory of the first input; or a bool."""
     saved: Any = (...,)
-    """What PyTorch saves for backward, if that is not what the rule uses: names of inputs, each of
-    which is saved if it is differentiated or if the rule uses it for an input that is,
-    "output", ... for what the rule uses, AGAIN for that without the output, which PyTorch
-    recomputes, INTERMEDIATE for other results of PyTorch's computation, and nodes; or
-    (output, *inputs, **attrs) -> the same.
+    """What PyTorch saves for backward, if this differs from what the rule uses.
+
+    A tuple of: names of inputs, each saved if it is differentiated or if the rule uses it for a
+    differentiated input; "output"; ... for what the rule uses; AGAIN for the same without the
+    output, which PyTorch recomputes; INTERMEDIATE for other results of PyTorch's computation; and
+    nodes. Or (output, *inputs, **attrs) -> such a tuple.
     """
     without_derivative: Names = ()
-    """The inputs with respect to which PyTorch has no derivative, although there is one; or
-    (*inputs, **attrs) -> those.
+    """The inputs with respect to which PyTorch has no derivative, although one exists; or (*inputs,
+    **attrs) -> these.
     """
     symmetric: Collection[str] = ()
-    """The inputs of which only one triangle is used, while the gradient, as PyTorch's, assumes that
-    the matrix stays symmetric.
+    """The inputs of which only one triangle is read, while the gradient, as in PyTorch, is that for
+    a symmetric matrix.
     """
     triangular: Callable[..., tuple[str, str]] | None = None
-    """(**attrs) -> an input of which only one triangle is used, while the gradient, as PyTorch's,
-    is not 0 in the other; and "tril" or "triu".
+    """(**attrs) -> an input of which only one triangle is read, while the gradient in PyTorch is
+    not 0 in the other triangle; and "tril" or "triu".
     """
     with_graph: Meaning | None = None
     """(*inputs, **attrs) -> what PyTorch computes instead in a gradient with create_graph=True, if
     its values differ.
     """
     zero_second_derivative: Names | Literal[True] = ()
-    """The inputs with respect to which PyTorch's derivative of the gradient is a 0 that it
-    propagates, not None; True: all; or (*inputs, **attrs) -> those.
+    """The inputs whose gradient has, in PyTorch, a derivative of 0 that is propagated, instead of
+    None; True: all inputs; or (*inputs, **attrs) -> these.
     """
     once_differentiable: str | Callable[..., str | None] | None = None
-    """PyTorch's error message when the gradient is differentiated again, if that is not supported;
-    or (*inputs, **attrs) -> that, or None.
+    """PyTorch's error message if the gradient cannot be differentiated again; or (*inputs, **attrs)
+    -> the message or None.
     """
     digits: Literal["", "vary", "single"] = ""
-    """Which digits of PyTorch's results differ: "vary": those of the value depend on whether a
-    gradient is requested; "single": a number in the gradient is rounded to single precision.
+    """In which digits PyTorch's results may differ: "vary": the value depends on whether a gradient
+    is requested; "single": a number in the gradient is rounded to single precision.
     """
 
     exact: Exact | Callable[..., Exact] = ""
-    """Which results in single precision are PyTorch's to the last digit: "value"; "all": the value
-    and the gradients; "": unknown; or (y, *inputs, **attrs) -> that. An operator that only moves
-    elements is exact.
+    """Which results in single precision equal PyTorch's to the last digit: "value"; "all": the
+    value and the gradients; "": unknown; or (y, *inputs, **attrs) -> one of these. Operators that
+    only move elements are exact.
     """
 
     # ---- typical shapes --------------------------------------------------------------------------
 
     typical_inputs: Collection[Literal["matrices", "square", "batches"]] = ()
-    """Typical inputs, for inference of shapes: all "matrices"; a "square" matrix; the first input
-    in "batches", with as many dimensions as the second.
+    """Typical inputs, for the inference of shapes. "matrices": all are matrices; "square": a square
+    matrix; "batches": the first input has as many dimensions as the second.
     """
     typical_same_shape: Collection[str] = ()
-    """The inputs that typically have one shape, although they are broadcast."""
+    """The inputs that typically have the same shape, although they may be broadcast."""
     typical_equal_sizes: Callable[..., Iterable[tuple[int, int]]] | None = None
-    """(*shapes, **attrs) -> pairs of sizes of its inputs that are typically equal."""
+    """(*shapes, **attrs) -> pairs of input sizes that are typically equal."""
 
     # ---- cost ------------------------------------------------------------------------------------
 
     rows: Callable[..., Sequence[bool]] | None = None
     """(*shapes, **attrs) -> for each input, whether row k of the output, along the first dimension,
-    depends only on its row k; () if rows cannot be computed independently.
+    depends only on row k of the input; () if rows cannot be computed independently.
     """
     flops: Count | None = None
     """(out, *shapes, **attrs) -> floating-point operations, from the shapes of the output and the
-    inputs; None: those of its expansion.
+    inputs; None: those of the expansion.
     """
     workspace: Count | None = None
     """(out, *shapes, **attrs) -> elements of temporary arrays, from the shapes of the output and
@@ -260,7 +267,7 @@ class Operator:
     examples: Sequence[tuple[str, str]] = ()
     """Pairs (expression, shapes) for the documentation, run by the tests."""
     domain: tuple[float, float] = (-2.0, 2.0)
-    """The open interval from which values of examples are drawn."""
+    """The open interval that example values are drawn from."""
     samples: Sequence[float] = ()
     """Values at which the tests compare with PyTorch."""
 
@@ -300,16 +307,18 @@ class Operator:
         return self.call(args, named)
 
     def call(self, args: Sequence, named: dict[str, Any], span: Span | None = None) -> Node:
-        """The node of a call at `span`; keywords may have any names."""
+        """The node of a call at `span`; keywords may be PyTorch's or NumPy's."""
         plain = len(args) == len(self.inputs) and not self.attributes and not named
-        if plain and PLAIN.issuperset(map(type, args)):
+        if plain and OPERAND_TYPES.issuperset(map(type, args)):
             nodes = tuple([a if isinstance(a, Node) else as_node(a) for a in args])
             return intern(self, nodes, {}, span)
         inputs, attrs = bind(self, args, named)
         return intern(self, inputs, attrs, span)
 
     def kink_masks(self, node: Node, moving: Container[Node | None]) -> list[Node]:
-        """Masks of elements whose gradient is a convention, with respect to inputs in `moving`."""
+        """Masks of the elements whose gradient with respect to an input in `moving` is a
+        convention.
+        """
         if self.kink is None or not any(i in moving for i in node.inputs):
             return []
         result = self.kink(node, *node.inputs, **node.attrs)
@@ -319,15 +328,16 @@ class Operator:
         return [mask for mask, i in masks if mask is not None and i in moving]
 
     def check_kinds(self, operands: Iterable[Any], name: str = "") -> None:
-        """Raise GradcliError for dtypes that PyTorch's function does not accept; `name` is another
-        name of this operator.
+        """Raise GradcliError for dtypes that PyTorch's function does not accept.
+
+        `name` is an alias to show in the message.
         """
         if self.takes != "any":
             check_kinds(name or self.name, self.takes, operands)
 
     @property
     def of_one_kind(self) -> bool:
-        """Whether all its tensors must have one dtype."""
+        """Whether all tensors must have the same dtype."""
         kind = self.takes if isinstance(self.takes, str) else self.takes[0]
         return kind.endswith(ONE_KIND)
 
@@ -407,7 +417,7 @@ class Operator:
         return between(**node.attrs) if callable(between) else between
 
     def inputs_without_derivative(self, node: Node) -> dict[str, Node]:
-        """The inputs of `node`, by name, with respect to which PyTorch has no derivative."""
+        """The inputs of `node` without derivative in PyTorch, by name."""
         return self._inputs_named(self.without_derivative, node)
 
     def inputs_with_zero_second_derivative(self, node: Node) -> dict[str, Node]:
@@ -415,16 +425,16 @@ class Operator:
         return self._inputs_named(self.zero_second_derivative, node)
 
     def is_exact(self, node: Node, *, back: bool) -> bool:
-        """Whether the value of `node`, or its gradients, are PyTorch's to the last digit in single
-        precision.
+        """Whether the value of `node`, or with `back` its gradients, equal PyTorch's to the last
+        digit in single precision.
         """
         exact = self.exact
         if callable(exact):
             exact = exact(node, *node.inputs, **node.attrs)
         return exact == "all" or (exact == "value" and not back)
 
-    def refused_again(self, node: Node) -> str | None:
-        """PyTorch's error message when the gradient of `node` is differentiated, or None."""
+    def double_backward_error(self, node: Node) -> str | None:
+        """PyTorch's error message for differentiating the gradient of `node`, or None."""
         return (
             self.once_differentiable(*node.inputs, **node.attrs)
             if callable(self.once_differentiable)
@@ -437,8 +447,8 @@ class Operator:
         return {name: i for name, i in pairs if i is not None and (names is True or name in names)}
 
     def takes_number(self, position: int, is_number: Sequence[bool]) -> bool:
-        """Whether PyTorch's function accepts a number for an input, where `is_number` tells which
-        inputs are numbers.
+        """Whether PyTorch's function accepts a number for the input at `position`; `is_number` says
+        which inputs are numbers.
         """
         if self.numbers == "together":
             return all(is_number[1:])
@@ -447,7 +457,9 @@ class Operator:
         return self.inputs[position] in self.numbers
 
     def in_torch(self, node: Node) -> Node | None:
-        """An equal node in operators of PyTorch; None if PyTorch has this one, or none is known."""
+        """An equal node made of PyTorch's operators; None if PyTorch has this operator, or if none
+        is known.
+        """
         if self.torch is not None or self.spelling:
             return None
         if self.torch_expand is not None:
@@ -455,11 +467,11 @@ class Operator:
         return None if self.expand is None else self.expanded(node)
 
     def usage(self) -> str:
-        """A hint that shows its signature."""
+        """A hint with the signature."""
         return f"it is called as {self.signature()}"
 
     def signature(self) -> str:
-        """Its signature: `softmax(x, dim)`."""
+        """The signature: `softmax(x, dim)`."""
         parts = []
         for name in self.order:
             default = self.attributes.get(name, None if name in self.optional else REQUIRED)
@@ -477,15 +489,15 @@ WORDS = {"bool": "mask", "int": "integers", "float": "floats"}
 
 Takes = str | tuple[str, slice]
 ONE_KIND = " of one kind"
-FLOATS_FIRST: Takes = "floats", slice(1)  # the others may be integers and masks
+FLOATS_FIRST: Takes = "floats", slice(1)  # other operands may be integers or masks
 
 
 OF_TWO_WIDTHS = "takes no integers of 32 bits beside those of 64"
 
 
 def check_kinds(name: str, takes: Takes, operands: Iterable[Any]) -> None:
-    """Raise GradcliError for operands of dtypes that a function does not accept, according to the
-    field `takes` of an operator.
+    """Raise GradcliError for operands of dtypes that a function does not accept; `takes` as in
+    `Operator`.
     """
     operands = list(operands)
     if isinstance(takes, tuple):
@@ -519,14 +531,18 @@ def _refused_kinds(takes: str, operands: Sequence[Any]) -> str | None:
 
 
 def _bits(x: Any) -> int | None:
-    """The bits of integers that are given, or were converted, moved or not; else None."""
+    """The width in bits of an integer operand; None for integers that an operation other than a
+    conversion computes.
+    """
     while isinstance(x, Node) and x.op.family == "movement":
         x = x.parents[0]
     return x.op.bits if isinstance(x, Node) and x.inputs else 64
 
 
 def _may_be_floats(x: Any) -> bool:
-    """Whether integers come from an input, which may hold floats unless it is an index."""
+    """Whether integers are computed from values of an input whose dtype is not certain to be an
+    integer.
+    """
     if not isinstance(x, Node) or x.dtype != "int":
         return False
     valued = walk([x], lambda n: () if n.op.dtype in ("int", "bool") else n.inputs)
@@ -534,7 +550,7 @@ def _may_be_floats(x: Any) -> bool:
 
 
 def dtypes(operands: Iterable[Any]) -> set[str]:
-    """The dtypes of tensors and numbers."""
+    """The dtypes of tensors and Python numbers."""
     return {v.dtype if isinstance(v, Node) else type(v).__name__ for v in operands}
 
 

@@ -11,15 +11,15 @@ from ..errors import GradcliError
 
 Shape = tuple[int, ...]
 
-MOST_DIMENSIONS = 32  # an array has at most 64, and a Jacobian those of two tensors
+MOST_DIMENSIONS = 32  # NumPy has at most 64, and a Jacobian has the dimensions of two tensors
 
-# Generic sizes: all different, so that a number, also a sum of two or a product, identifies its
-# dimensions; far enough apart that what a kernel leaves of a dimension is no small number.
+# Generic sizes are all different, so that a number, or a sum or product of two, identifies its
+# dimensions. They are far apart, so that the output size of a convolution is not a small number.
 GENERIC_SIZES = (101, 163, 227, 293, 367, 439, 509, 577, 653, 743, 821, 907, 1021, 1201, 1399, 1481)
 
 
 class Conflict(GradcliError):
-    """Two sizes that must be equal, and differ."""
+    """Two sizes must be equal and are not; `left` and `right` are these sizes."""
 
     def __init__(self, message: str, left: int, right: int, hint: str | None = None):
         super().__init__("shape", message, hint=hint)
@@ -27,7 +27,7 @@ class Conflict(GradcliError):
 
 
 def text(shape: Sequence[int]) -> str:
-    """(2, 3), as Python and PyTorch print a shape."""
+    """A shape as Python and PyTorch print it: (2, 3)."""
     return repr(tuple(shape))
 
 
@@ -40,13 +40,13 @@ def numel(shape: Sequence[int]) -> int:
 
 
 def is_square(shape: Sequence[int]) -> bool:
-    """Whether a shape is that of a square matrix, or a batch of them."""
+    """Whether a shape is that of a square matrix, or of a batch of square matrices."""
     return len(shape) > 1 and shape[-1] == shape[-2]
 
 
 @lru_cache
 def broadcast(*shapes: Shape) -> Shape:
-    """The shape that NumPy and PyTorch broadcast `shapes` to."""
+    """The shape to which NumPy and PyTorch broadcast `shapes`. Raises Conflict."""
     ndim = max(map(len, shapes))
     out = []
     for axis, sizes in enumerate(zip(*((1,) * (ndim - len(s)) + s for s in shapes), strict=True)):
@@ -65,7 +65,9 @@ def broadcast(*shapes: Shape) -> Shape:
 
 
 def axis(dim: int, ndim: int) -> int:
-    """`dim` counted from the front; a 0-d tensor counts as having one dimension, as in PyTorch."""
+    """The non-negative index of dimension `dim`; a 0-d tensor has one dimension here, as in
+    PyTorch.
+    """
     room = max(ndim, 1)
     if not isinstance(dim, int) or isinstance(dim, bool):
         raise GradcliError("arguments", f"dim must be an integer, got {dim!r}")
@@ -80,8 +82,9 @@ def axis(dim: int, ndim: int) -> int:
 
 
 def out_of_range(index: int, size: int, first: int, of: str | None = None) -> GradcliError:
-    """The error for an index that is out of range for a dimension, or for what `of` describes,
-    whose first index is `first`.
+    """The error for an index out of range.
+
+    `of` describes what is indexed, a dimension by default; its first valid index is `first`.
     """
     message = f"index {index} is out of range for {of or f'a dimension of size {size}'}"
     hint = f"indices go from {first} to {size - 1}" if size else "it has no elements"
@@ -89,7 +92,7 @@ def out_of_range(index: int, size: int, first: int, of: str | None = None) -> Gr
 
 
 def axes(dim, ndim: int) -> tuple[int, ...]:
-    """A PyTorch `dim` argument (None, an int or several) as a sorted tuple from the front."""
+    """A `dim` argument (None, an int or several) as a sorted tuple of non-negative indices."""
     if dim is None or dim == ():
         return tuple(range(ndim))
     result = tuple(axis(d, ndim) for d in (dim if isinstance(dim, tuple) else (dim,)))
@@ -99,14 +102,14 @@ def axes(dim, ndim: int) -> tuple[int, ...]:
 
 
 def reduce(shape: Shape, over: Sequence[int], keepdim: bool) -> Shape:
-    """The shape after reducing over the axes `over`."""
+    """The shape after a reduction over the axes `over`."""
     if keepdim:
         return tuple(1 if i in over else n for i, n in enumerate(shape))
     return tuple(n for i, n in enumerate(shape) if i not in over)
 
 
 def require_equal(have: Shape, want: Shape, message: str, hint: str | None = None) -> None:
-    """Raise a Conflict about the first two sizes that differ, or a GradcliError if the numbers of
+    """Raise a Conflict for the first two sizes that differ, or a GradcliError if the numbers of
     dimensions do.
     """
     if have != want:
@@ -117,7 +120,7 @@ def require_equal(have: Shape, want: Shape, message: str, hint: str | None = Non
 
 
 def matmul(a: Shape, b: Shape) -> Shape:
-    """The shape of a @ b."""
+    """The shape of a @ b. Raises Conflict."""
     if not a or not b:
         raise GradcliError(
             "shape",
@@ -140,7 +143,7 @@ def matmul(a: Shape, b: Shape) -> Shape:
 
 
 def fits(small: Shape, big: Shape) -> bool:
-    """Whether `small` broadcasts to exactly `big`."""
+    """Whether `small` can be broadcast to `big`."""
     if len(small) > len(big):
         return False
     tail = big[len(big) - len(small) :]
@@ -148,7 +151,9 @@ def fits(small: Shape, big: Shape) -> bool:
 
 
 def reshape(old: Shape, new: Shape) -> Shape:
-    """`new` with its -1 replaced. Raises GradcliError unless it has as many elements as `old`."""
+    """`new` with -1 replaced by the missing size. Raises GradcliError if the numbers of elements
+    differ.
+    """
     total, known = numel(old), numel([n for n in new if n != -1])
     hint = f"the product of all sizes must be {total}; one may be -1, which is then worked out"
     if any(n < -1 for n in new) or new.count(-1) > 1:

@@ -1,4 +1,4 @@
-"""Signatures of nodes: texts that are the same in every process, for the same computation."""
+"""Signatures of nodes: texts that identify a computation, equal in every process."""
 
 from _blake2 import blake2b  # importing hashlib would load OpenSSL
 from collections.abc import MutableMapping
@@ -7,8 +7,8 @@ from weakref import WeakKeyDictionary
 
 from .node import Node, walk
 
-LENGTH = 8  # bytes
-APART = "\0"  # its suffix in an input's name is not part of the signature
+LENGTH = 8  # bytes of a digest
+SUFFIX = "\0"  # this and what follows it in the name of an input are not part of the signature
 
 _signatures: MutableMapping[Node | None, str] = WeakKeyDictionary()
 
@@ -18,23 +18,23 @@ def signature(node: Node) -> str:
     for n in walk([node], lambda n: () if n in _signatures else n.inputs):
         if n not in _signatures:
             name = n.attrs["name"] if n.op.name == "input" else None
-            _signatures[n] = _digest(n) if name is None else name.rsplit(APART, 1)[0]
+            _signatures[n] = _digest(n) if name is None else name.rsplit(SUFFIX, 1)[0]
     return _signatures[node]
 
 
 def _digest(n: Node) -> str:
     inputs = ["" if i is None else _signatures[i] for i in n.inputs]
-    attrs = ", ".join(f"{name!r}: {_written(value)}" for name, value in n.attrs.items())
+    attrs = ", ".join(f"{name!r}: {_attribute_text(value)}" for name, value in n.attrs.items())
     return digest("\n".join((n.op.name, f"{{{attrs}}}", *inputs)).encode())
 
 
-def _written(value: Any) -> str:
-    """An attribute as text, independent of the addresses of arrays."""
+def _attribute_text(value: Any) -> str:
+    """The text of an attribute, independent of the addresses of arrays."""
     if isinstance(value, tuple):
-        return f"({', '.join(map(_written, value))}{',' * (len(value) == 1)})"
+        return f"({', '.join(map(_attribute_text, value))}{',' * (len(value) == 1)})"
     return getattr(value, "signature", None) or repr(value)
 
 
 def digest(data: bytes) -> str:
-    """A short text for data of any length."""
+    """A digest of `data`, as hexadecimal digits."""
     return blake2b(data, digest_size=LENGTH).hexdigest()

@@ -1,4 +1,4 @@
-"""Substitution of nodes in graphs: by others, and of operators by what they are made of."""
+"""Substitution in graphs: of nodes by other nodes, and of operators by their expansions."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import attrgetter
@@ -13,7 +13,7 @@ SPAN = attrgetter("span")
 def substitute(
     node: Node, new: Mapping[Node, Node], span_of: Callable[[Node], Span | None] = SPAN
 ) -> Node:
-    """`node` with nodes replaced as in `new`; `span_of` gives the spans of rebuilt nodes."""
+    """`node`, with nodes replaced as in `new`; `span_of` gives the spans of rebuilt nodes."""
     (changed,) = substitute_all([node], new, span_of)
     return changed
 
@@ -21,7 +21,7 @@ def substitute(
 def substitute_all(
     nodes: Iterable[Node], new: Mapping[Node, Node], span_of: Callable[[Node], Span | None] = SPAN
 ) -> list[Node]:
-    """Several nodes with nodes replaced as in `new`."""
+    """`substitute` for several nodes."""
     done: dict[Node | None, Node | None] = {None: None}
     roots = list(nodes)
     for n in walk(roots, lambda n: () if n in new else n.inputs):
@@ -36,7 +36,7 @@ def substitute_all(
 
 
 def with_attributes(node: Node, /, **attributes: Any) -> Node:
-    """The same call with other values of some attributes, without a span."""
+    """The same call with some attributes changed, without a span."""
     return node.op(*node.inputs, **{**node.attrs, **attributes})
 
 
@@ -45,8 +45,10 @@ def rebuilt(
     make: Callable[[Node, tuple[Node | None, ...]], Node | None],
     same: Collection[Node] = (),
 ) -> Node:
-    """`root` rebuilt from its inputs: `make` returns the new node for a node and its new inputs, or
-    None for the same operation on these. Nodes in `same` are unchanged.
+    """`root`, rebuilt from its inputs.
+
+    `make` takes a node and its new inputs, and returns the new node, or None for the same operation
+    on these inputs. Nodes in `same` are unchanged.
     """
     (changed,) = rebuilt_all([root], make, same)
     return changed
@@ -57,7 +59,7 @@ def rebuilt_all(
     make: Callable[[Node, tuple[Node | None, ...]], Node | None],
     same: Collection[Node] = (),
 ) -> list[Node]:
-    """Several nodes, rebuilt together."""
+    """`rebuilt` for several nodes."""
     done: dict[Node | None, Node | None] = {None: None}
     for n in walk(roots, lambda n: () if n in same else n.inputs):
         if n in same:
@@ -72,8 +74,9 @@ def rebuilt_all(
 def expanded(
     roots: Iterable[Node], keep: Callable[[Node], bool] = lambda node: False
 ) -> dict[Node, Node]:
-    """Map every node that `roots` depend on to an equal node, made of operators without expansion
-    and of nodes for which `keep` is True.
+    """Map every node that `roots` depend on to an equal node without expansions.
+
+    Only operators that have no expansion remain, and nodes for which `keep` is True.
     """
     result: dict[Node, Node] = {}
     for node in walk(roots):

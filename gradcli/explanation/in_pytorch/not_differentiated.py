@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from ...autodiff.reverse import refused_again
+from ...autodiff.reverse import double_backward_errors
 from ...graphs import Node, walk
 from ...graphs.shapes import broadcast, text
 from ...language.names import libraries_of
@@ -19,13 +19,13 @@ def not_differentiated(a: Analysis) -> list[tuple[str, str]]:
     """Notes on inputs of operators with respect to which PyTorch has no derivative, and on
     gradients that it does not differentiate; in a program of JAX on slopes that are not JAX's.
     """
-    names = (name for x in a.problem.wrt for name in a.refused_again(x))
+    names = (name for x in a.problem.wrt for name in a.double_backward_errors(x))
     return [*_fixed(a), *_not_again(names), *_not_in_jax(a)]
 
 
 def hessian_not_differentiated(p: Problem) -> list[tuple[str, str]]:
     """Notes on gradients that PyTorch does not differentiate, for a Hessian."""
-    return _not_again(name for x in p.wrt for name in refused_again(p.out, x.node))
+    return _not_again(name for x in p.wrt for name in double_backward_errors(p.out, x.node))
 
 
 def _not_again(names: Iterable[str]) -> list[tuple[str, str]]:

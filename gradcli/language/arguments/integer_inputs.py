@@ -82,7 +82,7 @@ def check_bounds(out: Node, values: Mapping[Node, Any], limits: Limits) -> None:
     """
     if all(n.dtype != "int" for n in walk([out])):
         return
-    from ...backends.numeric import Evaluator, sources, written_for
+    from ...backends.numeric import Evaluator, sources, span_of_user
 
     order = walk([out], sources)
     free = [n for n in order if n.op.name == "input" and n not in values]
@@ -96,7 +96,7 @@ def check_bounds(out: Node, values: Mapping[Node, Any], limits: Limits) -> None:
             _check(node, dict(zip(integers, evaluator(*integers), strict=True)), limits)
         except GradcliError as error:  # others depend on the numbers
             if error.code == "index":
-                raise error.at(written_for(node, order)) from None
+                raise error.at(span_of_user(node, order)) from None
 
 
 def _check(node: Node, integers: dict[Node, Any], limits: Limits) -> None:

@@ -164,7 +164,7 @@ def _tracked(
     node, whole = backward.plan.node, backward.plan.leaves[0]
     if record.name in SQUEEZES and whole is not None and node.shape == whole.shape:
         return [gradient]
-    refusal = node.op.refused_again(node)
+    refusal = node.op.double_backward_error(node)
     if refusal is not None:
         with recording(False):
             answers = _untracked(backward, tensors, output, gradient, record)

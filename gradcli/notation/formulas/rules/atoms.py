@@ -1,12 +1,12 @@
 """Named nodes as atoms: inputs that keep rules from looking into them, with their definition."""
 
 from ....graphs import OPS, Node
-from ....graphs.signature import APART, signature
+from ....graphs.signature import SUFFIX, signature
 
 
 def atom_of(node: Node) -> Node:
     """The input that stands for a named node in a formula, always the same for the same node."""
-    name = f"{APART}{signature(node)}{APART}{node.serial}"
+    name = f"{SUFFIX}{signature(node)}{SUFFIX}{node.serial}"
     return OPS["input"](name=name, shape=node.shape, dtype=node.dtype)
 
 
