@@ -15,13 +15,13 @@ from .guards import unless, without_slope
 from .pointwise import F, elu_backward, erf, exp, leaky_relu, sigmoid, softplus
 from .trigonometry import cosh, tanh
 
-SIXTH = 0.1666666716337204  # PyTorch has 1/6 in single precision here
-LARGEST_EXPONENT = log(float_info.max)  # what exp() is finite up to
+SIXTH = 0.1666666716337204  # PyTorch's 1/6 in single precision
+LARGEST_EXPONENT = log(float_info.max)  # the largest x with a finite exp(x)
 SQRT_2_PI = sqrt(2 / pi)
 SELU_ALPHA, SELU_SCALE = 1.6732632423543772, 1.0507009873554805
 
 
-# ---- lines with corners --------------------------------------------------------------------------
+# ---- piecewise linear ----------------------------------------------------------------------------
 
 
 @elementwise(
@@ -208,8 +208,9 @@ def prelu(input, weight):
 
 
 def along_channels(weight, input, must_have):
-    """A number for each channel of input, in a shape that broadcasts with it; the message about
-    another shape begins with `must_have`.
+    """`weight`, one number per channel of input, in a shape that broadcasts with input.
+
+    The error message about another shape begins with `must_have`.
     """
     channels = input.shape[1:2]
     have, want = shapes.text(weight.shape), shapes.text(channels)
@@ -233,7 +234,7 @@ def rrelu(input, lower=1 / 8, upper=1 / 3, training=False, inplace=False):
     return leaky_relu(input, negative_slope=(lower + upper) / 2)
 
 
-# ---- smooth curves -------------------------------------------------------------------------------
+# ---- smooth --------------------------------------------------------------------------------------
 
 
 def _celu(x, *, alpha):
@@ -299,7 +300,7 @@ def mish(g, y, x):
 
 
 def _gelu_kind(*, approximate):
-    """PyTorch's two words; JAX says True or False."""
+    """Validate `approximate`: PyTorch's "none" or "tanh"; JAX passes True or False."""
     in_jax = {True: "tanh", False: "none"}
     known = one_of(approximate=tuple(in_jax.values()))
     return known(approximate=in_jax.get(approximate, approximate))
@@ -330,7 +331,9 @@ def _density(x):
 
 
 def _curvature_of_gelu(x, approximate):
-    """Its second derivative, as PyTorch writes it: other expressions are nan or 0 elsewhere."""
+    """The second derivative of gelu, in PyTorch's form: equivalent forms give nan or 0 at other
+    points.
+    """
     if approximate == "tanh":
         inner, slope = _inside_tanh(x), _slope_inside_tanh(x)
         t, sech, half = tanh(inner), 1 / cosh(inner), 0.5 * x
@@ -376,7 +379,7 @@ def gelu(g, y, x, *, approximate="none"):
 
 @composite(
     torch=F + "softsign",
-    kink=lambda y, input: y < y,  # it is smooth where abs is not
+    kink=lambda y, input: y < y,  # no kinks: softsign is smooth where abs is not
     examples=(("softsign(x)", "x=3"), ("softsign(x)", "x=2x3")),
     takes="numbers",
     saved=(..., INTERMEDIATE),

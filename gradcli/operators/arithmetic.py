@@ -1,4 +1,4 @@
-"""Arithmetic, element by element."""
+"""Elementwise arithmetic."""
 
 from math import isfinite
 
@@ -34,7 +34,9 @@ def sub(g, y, a, b):
 
 
 def _with_numbers(*read):
-    """What PyTorch saves of an operation that takes a number as a tensor."""
+    """What PyTorch saves for a binary operation: `read`, and a temporary tensor for each number
+    operand.
+    """
     return lambda y, a, b: (*read, *[INTERMEDIATE] * (_is_constant(a) or _is_constant(b)))
 
 
@@ -52,7 +54,7 @@ def mul(g, y, a, b):
 
 
 def _by_reciprocal(a, b):
-    """A number over b as PyTorch has it: the number times one node, the reciprocal of b."""
+    """a / b for a number a, computed as in PyTorch: a times the reciprocal of b."""
     return reciprocal(b) * a if _is_constant(a) else a / b
 
 
@@ -83,16 +85,18 @@ def neg(g, y, x):
 
 
 def nonzero_divisor(a, b):
-    """b; an error where an integer is divided by an integer 0, which has no inf."""
+    """`b`; raises GradcliError if an integer is divided by an integer 0, as integers have no
+    inf.
+    """
     if not np.all(b) and np.result_type(a, b).kind in "ib":
         hint = "that of floats is inf or nan: x.double()"
         raise GradcliError("arguments", "an integer is divided by 0", hint=hint)
     return b
 
 
-WHOLE_POWERS = (-2, -1, 0, 1, 2, 3)  # exponents of powers that are multiplied out
+WHOLE_POWERS = (-2, -1, 0, 1, 2, 3)  # exponents for which the power is expanded into products
 SHORT_POWERS = {
-    3: lambda a: a * a * a,  # quicker
+    3: lambda a: a * a * a,  # faster than np.power nan at -inf, as in PyTorch
     -0.5: lambda a: 1 / np.sqrt(a),  # nan at -inf, as in PyTorch
 }
 
@@ -105,7 +109,9 @@ def _holds_integers(x):
 
 
 def _integer_powers(a, b):
-    """Powers of integers, some of their exponents below 0."""
+    """Integer powers, some of which have negative exponents; these are nonzero only for bases 1 and
+    -1.
+    """
     if type(b) is int:
         message = "integers have no power with an exponent below 0"
         raise GradcliError("arguments", message, hint="make them floats: x.double()")
@@ -121,7 +127,7 @@ def _pow(a, b):
     if type(b) in (int, float):
         short = SHORT_POWERS.get(b)
         return short(a) if short else np.power(a, b)
-    # np.power takes the square root of a row whose exponents are all 0.5: not so at -0 and -inf
+    # if all exponents of a row are 0.5, np.power uses sqrt, which differs at -0 and -inf
     return (np.float_power if np.any(np.equal(b, 0.5)) else np.power)(a, b)
 
 
@@ -186,7 +192,7 @@ def floor_divide(g, y, a, b):
 
 
 def _remainder(a, b):
-    """As NumPy's, but a remainder of 0 has the sign of a."""
+    """NumPy's remainder, except that a remainder of 0 has the sign of a."""
     left = np.remainder(a, nonzero_divisor(a, b))
     return np.where(np.equal(left, 0), np.fmod(a, b), left)
 
@@ -225,7 +231,9 @@ def abs(g, y, x):
 
 
 def piecewise_constant(numeric, symbolic, caveat, kink, **fields):
-    """An operator that is constant but for its jumps, declared by its name and sentence."""
+    """A decorator that declares a piecewise constant operator, by a function with its name and
+    docstring.
+    """
 
     def declare(named):
         def rule(g, y, x):
@@ -371,13 +379,13 @@ int_ = _to_int("int", 32)
 
 
 def copied(x):
-    """The same values as a tensor of their own."""
+    """A copy of x, as a new node."""
     return x.expand(shape=x.shape) if x.dtype == "bool" else x * 1
 
 
 def in_kind_of(value, x):
-    """A number in the kind of a tensor that it is written into: cut to an integer, or whether it is
-    not 0.
+    """`value` converted to the dtype of x, into which it is written: truncated to an integer, or
+    compared with 0 for a mask.
     """
     if x.dtype in ("float", value.dtype):
         return value

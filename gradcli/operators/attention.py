@@ -1,4 +1,4 @@
-"""Attention: averages of values, weighted by how well their keys meet a query."""
+"""Attention: weighted averages of values; the weights measure how well keys match a query."""
 
 import math
 
@@ -52,19 +52,25 @@ def _refuse_dropout(name, p):
 
 
 def _as_added(mask):
-    """A mask as what is added to scores; a mask of bool holds where a key takes part."""
+    """A boolean or additive mask as a term added to the scores; True means that a key takes
+    part.
+    """
     if mask is None or mask.dtype == "float":
         return mask
     return where(mask, 0.0, INFINITE)
 
 
 def _causal(rows, columns):
-    """Whether a key stands no later than the query."""
+    """The causal mask: True where the key's position is not after the query's."""
     return ones(size=(rows, columns)).tril() > 0
 
 
 def _once(query, key, value, attn_mask=None, *, enable_gqa, **_):
-    """PyTorch computes heads that are alike at once, unless the mask has a gradient of its own."""
+    """PyTorch's double-backward error, if its fused kernel is used; None if it uses separate
+    operations.
+
+    The fused kernel needs equal batch sizes and head dimensions, and a mask without gradient.
+    """
     inputs = query, key, value
     alike = all(x.ndim == 4 and x.numel and x.shape[-1] == query.shape[-1] for x in inputs)
     if not alike or len({x.shape[0] for x in inputs}) > 1 or key.shape[1] != value.shape[1]:
@@ -124,7 +130,7 @@ def _check(query, key, value):
 
 
 def _repeated(x, query):
-    """The heads of x, each as often as there are heads of the query to it."""
+    """The heads of x, repeated so that there are as many as in query (grouped-query attention)."""
     if x.ndim < 3 or not x.shape[-3] or query.shape[-3] % x.shape[-3]:
         raise GradcliError("shape", "enable_gqa needs a multiple of the heads of key and value")
     heads, times = x.shape[-3], query.shape[-3] // x.shape[-3]
@@ -133,11 +139,13 @@ def _repeated(x, query):
     return wide.reshape(shape=(*x.shape[:-3], heads * times, *x.shape[-2:]))
 
 
-# ---- many heads ----------------------------------------------------------------------------------
+# ---- multi-head attention -----------------------------------------------------------------------
 
 
 def _projected(query, key, value, weights, bias):
-    """query, key and value, each times its weight; `weights` may be those of all three in one."""
+    """The projections of query, key and value. `weights` has a matrix for each, or is one stacked
+    matrix.
+    """
     if not isinstance(weights, tuple):
         weights = _thirds(weights, query.shape[-1])
     part = [None] * 3 if bias is None else _thirds(bias, weights[0].shape[0])
@@ -145,18 +153,18 @@ def _projected(query, key, value, weights, bias):
 
 
 def _thirds(x, size):
-    """The rows of x for query, key and value, `size` for each."""
+    """Split x into three blocks of `size` rows, for query, key and value."""
     return [x[k * size : (k + 1) * size] for k in range(3)]
 
 
 def _heads(x, count):
-    """(length, batch, features) as (batch * heads, length, features of a head)."""
+    """Reshape (length, batch, features) to (batch * heads, length, features of a head)."""
     size = (x.shape[0], x.shape[1] * count, x.shape[2] // count)
     return x.reshape(shape=size).transpose(dim0=0, dim1=1)
 
 
 def _merged_mask(attn_mask, padding, heads):
-    """Both masks as what is added to the scores of each head."""
+    """attn_mask and key_padding_mask as one term added to the scores of each head."""
     masks = []
     if attn_mask is not None:
         masks.append(attn_mask if attn_mask.ndim == 3 else attn_mask.unsqueeze(dim=0))
@@ -168,26 +176,30 @@ def _merged_mask(attn_mask, padding, heads):
 
 
 def _hidden(mask):
-    """A mask as what is added to scores; here a mask of bool holds where a key is left out."""
+    """A mask as a term added to the scores; True means that a key is ignored, as in
+    MultiheadAttention.
+    """
     if mask is None or mask.dtype == "float":
         return mask
     return where(mask, INFINITE, 0.0)
 
 
 def _extended(k, v, masks, more, *, dim):
-    """Keys and values with one more of each, which no mask hides."""
+    """Keys and values with an additional one, `more`, appended along dim; masks are padded so that
+    it is visible.
+    """
     k, v = (cat([x, another], dim=dim) for x, another in zip((k, v), more))
     return k, v, [m and pad(m, pad=(0, 1)) for m in masks]
 
 
 def _weights(q, k, mask):
-    """The weight of each value for each query."""
+    """The attention weights, of shape (batch * heads, queries, keys)."""
     scores = q * math.sqrt(1.0 / q.shape[-1]) @ k.mT
     return (scores if mask is None else scores + mask).softmax(dim=-1)
 
 
 def _averages(q, k, v, mask, heads):
-    """The values that each query gets, where the weights are not shown."""
+    """The attention output; used if the weights are not returned."""
     q, k, v = (_apart(x, heads) for x in (q, k, v))
     if mask is not None:
         mask = mask.unsqueeze(dim=0) if mask.shape[0] == 1 else _apart(mask, heads)
@@ -196,7 +208,7 @@ def _averages(q, k, v, mask, heads):
 
 
 def _apart(x, heads):
-    """(batch * heads, ...) as (batch, heads, ...)."""
+    """Reshape (batch * heads, ...) to (batch, heads, ...)."""
     return x.reshape(shape=(x.shape[0] // heads, heads, *x.shape[1:]))
 
 
@@ -208,7 +220,9 @@ def _check_heads(size, expected, heads):
 
 
 def _check_mask(mask, heads, length, keys):
-    """Refuse an attn_mask that is not for each query and key, or for these of each head."""
+    """Raise GradcliError unless attn_mask has shape (length, keys), or (batch * heads, length,
+    keys).
+    """
     if mask is not None and mask.shape not in ((length, keys), (heads, length, keys)):
         wide = f"{shapes.text((length, keys))} or {shapes.text((heads, length, keys))}"
         message = f"attn_mask must have shape {wide} here, got {shapes.text(mask.shape)}"
@@ -216,7 +230,9 @@ def _check_mask(mask, heads, length, keys):
 
 
 def _check_projections(size, *rows):
-    """Refuse weights and biases that do not make a query, a key and a value of `size`."""
+    """Raise GradcliError unless projections map to the shapes of a query, a key and a value of
+    `size`.
+    """
     for x in rows:
         if x is not None:
             message = f"{size} features need 3 * {size} rows of weights, got {shapes.text(x.shape)}"
@@ -224,7 +240,7 @@ def _check_projections(size, *rows):
 
 
 def _check_flags(training, dropout_p, is_causal, attn_mask):
-    """Refuse dropout, and a hint about a mask that is missing."""
+    """Raise GradcliError for dropout, and for is_causal without a mask."""
     if training:
         _refuse_dropout("multi_head_attention_forward", dropout_p)
     if is_causal and attn_mask is None:
@@ -232,13 +248,13 @@ def _check_flags(training, dropout_p, is_causal, attn_mask):
 
 
 def _check_one_kind(*tensors):
-    """Refuse tensors of several dtypes; None is left out."""
+    """Raise GradcliError if the tensors that are not None have different dtypes."""
     present = [x for x in tensors if x is not None]
     check_kinds("multi_head_attention_forward", "floats of one kind", present)
 
 
 def _with_biases(k, v, masks, bias_k, bias_v):
-    """Keys and values with one more row, and the masks with a place for it."""
+    """Keys and values with bias_k and bias_v appended, and the padded masks."""
     require((bias_k is None) == (bias_v is None), "bias_k and bias_v are given together")
     if bias_k is None or bias_v is None:
         return k, v, masks
@@ -288,7 +304,9 @@ def multi_head_attention_forward(
 
 
 def _shown(attention, heads, averaged, single):
-    """The weights as PyTorch returns them."""
+    """The attention weights as PyTorch returns them: averaged over heads or not, with or without a
+    batch.
+    """
     shown = _apart(attention, heads)
     shown = shown.mean(dim=1) if averaged else shown
     return shown.squeeze(dim=0) if single else shown

@@ -1,14 +1,14 @@
-"""Sums of products as NumPy's einsum gives them; of two large arrays by multiplying matrices."""
+"""einsum of NumPy arrays; a product of two large arrays is computed as a matrix product."""
 
 from ..lazy import np
 
-LARGE = 2**12  # elements from which on matrices are worth being made
-MOST_SEARCHED = 5  # operands of which all orders are compared
-BETWEEN = 1 << 24  # elements that a product of some of the operands may have
+LARGE = 2**12  # elements of an operand above which a matrix product is used
+MOST_SEARCHED = 5  # most operands for which all contraction orders are compared
+BETWEEN = 1 << 24  # most elements of an intermediate product
 
 
 def contracted(*xs, equation):
-    """einsum of arrays."""
+    """The einsum of arrays."""
     arrays = [np.asarray(x) for x in xs]
     if len(arrays) == 2 and all(x.dtype == float for x in arrays):
         equation, arrays = _lone_summed(equation, arrays)
@@ -20,7 +20,9 @@ def contracted(*xs, equation):
 
 
 def _lone_summed(equation, arrays):
-    """The same with subscripts that only one operand has summed over first, as PyTorch does."""
+    """The equation and arrays after summing over subscripts that occur in one operand only, as
+    PyTorch does first.
+    """
     left, _, out = equation.replace(" ", "").partition("->")
     a, b = left.split(",")
     kept = [
@@ -35,15 +37,15 @@ def _lone_summed(equation, arrays):
 
 
 def path(equation, arrays):
-    """Which operands are multiplied at a time, as np.einsum_path says it: the way of fewest
-    operations, where there are few operands to choose from.
-    """
+    """The contraction path of np.einsum_path; the optimal one if there are few operands."""
     search = "optimal" if len(arrays) <= MOST_SEARCHED else "greedy"
     return np.einsum_path(equation, *arrays, optimize=(search, BETWEEN))[0]
 
 
 def _terms(equation, arrays):
-    """The subscripts of two operands and of the output; None if it is no product of matrices."""
+    """The subscripts of two operands and of the output; None if they are no batched matrix
+    product.
+    """
     left, _, out = equation.replace(" ", "").partition("->")
     a, _, b = left.partition(",")
     plain = len(arrays) == 2 and "." not in equation and "->" in equation
@@ -57,7 +59,10 @@ def _terms(equation, arrays):
 
 
 def _product(x, y, a, b, out):
-    """The innermost dimension of the larger one stays innermost, so that little is copied."""
+    """The product of two arrays with subscripts a and b.
+
+    The innermost dimension of the larger array stays innermost, so that little is copied.
+    """
     larger, subscripts = (x, a) if x.size >= y.size else (y, b)
     if _innermost(larger, subscripts) not in set(b) - set(a):
         x, y, a, b = y, x, b, a
@@ -71,12 +76,14 @@ def _product(x, y, a, b, out):
 
 
 def _innermost(x, subscripts):
-    """The subscript of the dimension whose elements are next to each other."""
+    """The subscript of the dimension with the smallest stride."""
     return min(zip(subscripts, x.strides, x.shape), key=lambda item: (item[1], -item[2]))[0]
 
 
 def _matrices(x, subscripts, shared, rows, columns):
-    """A batch of matrices with these subscripts as rows and columns, over the shared ones."""
+    """x as a batch of matrices: the subscripts `shared` are the batch, `rows` and `columns` are
+    flattened.
+    """
     if subscripts and _innermost(x, subscripts) in rows:
         return _matrices_by_row(x, subscripts, shared, columns, rows).swapaxes(-1, -2)
     return _matrices_by_row(x, subscripts, shared, rows, columns)

@@ -1,4 +1,6 @@
-"""Losses of classes: a label, a probability or a yes for each."""
+"""Losses for classification: targets are class indices, class probabilities, or one binary label
+per class.
+"""
 
 import math
 
@@ -62,7 +64,7 @@ def _saved_for_classes(y, input, target, weight, *, ignore_index, label_smoothin
 )
 def nll_loss(input, target, weight=None, *, ignore_index=-100, reduction="mean"):
     """Minus the entry of input that each label in target picks, weighted, reduced."""
-    if input.shape == target.shape == (1,):  # of more classes PyTorch's backward refuses a vector
+    if input.shape == target.shape == (1,):  # else PyTorch's backward refuses a vector
         target = target.squeeze(dim=0)
     _check_classes(input, target)
     axis = _class_axis(input)
@@ -86,19 +88,21 @@ def _weight_of(label, weight):
 
 
 def _weights_of(target, weight, ignore_index):
-    """The weight of each label, 0 where it does not count."""
+    """The weight of each target, 0 for ignored ones."""
     counted = target.ne(ignore_index)
     return where(counted, _weight_of(where(counted, target, 0), weight), 0.0)
 
 
 def _total_weight(target, weight, ignore_index):
-    """The weights of all labels that count: what a mean is divided by."""
+    """The sum of the weights of all targets that are not ignored: the divisor of the mean."""
     counted = target.ne(ignore_index)
     return (counted if weight is None else _weights_of(target, weight, ignore_index)).sum()
 
 
 def _along_classes(weight, ndim, axis):
-    """The weights of the classes, to be multiplied with an input of so many dimensions."""
+    """Class weights, reshaped to broadcast with an input of `ndim` dimensions along its class
+    axis.
+    """
     return weight.reshape(shape=(-1, *(1,) * (ndim - axis - 1)))
 
 
@@ -148,7 +152,7 @@ def _soft_cross_entropy(logp, target, weight, axis, reduction, label_smoothing):
     losses = -terms.sum(dim=axis)
     if reduction == "mean":
         count = size(losses, dim=tuple(range(losses.ndim)))
-        return losses.sum() / (count if logp.shape[axis] else math.nan)  # as PyTorch's 0 / 0
+        return losses.sum() / (count if logp.shape[axis] else math.nan)  # nan, as PyTorch's 0 / 0
     return reduced(losses, reduction)
 
 
@@ -195,7 +199,7 @@ def linear_cross_entropy(
 
 
 def _rows(x):
-    """The classes of each sample as a row."""
+    """x as a matrix of shape (batch, classes). Raises GradcliError for more dimensions."""
     if x.ndim > 2:
         have = shapes.text(x.shape)
         raise GradcliError("shape", f"this loss needs shape (batch, classes), got {have}")
@@ -203,7 +207,9 @@ def _rows(x):
 
 
 def _apart(x, label, counted, margin):
-    """For each label, how far each class comes within margin of it; and where that counts."""
+    """For each target, margin - x[target] + x for all classes; and the mask of counted positive
+    ones.
+    """
     picked = x.gather(dim=1, index=label).unsqueeze(dim=2)
     apart = margin - picked + x.unsqueeze(dim=1)
     return apart, counted & (apart > 0)
@@ -221,7 +227,9 @@ def _weighted(terms, weight):
 
 
 def _margin_rule(g, y, x, label, counted, weight=None, *, p, margin):
-    """A class that comes too close goes up, the label down by as much: slopes, and then times g."""
+    """The gradients of margin_terms: that of a class within the margin is positive, that of the
+    target is minus their sum.
+    """
     apart, close = _apart(x, label, counted, margin)
     up = where(close, _weighted(2 * apart if p == 2 else 1.0, weight), 0.0)
     picked = label.unsqueeze(dim=2).eq(arange(end=x.shape[1]))
@@ -325,7 +333,7 @@ def multilabel_margin_loss(input, target, *, reduction="mean"):
 def multilabel_soft_margin_loss(input, target, weight=None, *, reduction="mean"):
     """binary_cross_entropy_with_logits, averaged over the classes, reduced."""
     check_kinds("multilabel_soft_margin_loss", "no masks", (target,))
-    classes = shapes.axis(-1, input.ndim)  # also where target or weight has more dimensions
+    classes = shapes.axis(-1, input.ndim)  # all dimensions, if target or weight has more than input
     losses = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
     losses = losses if weight is None else losses * weight
     return reduced(losses.sum(dim=classes) / input.shape[classes], reduction)

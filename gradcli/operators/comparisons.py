@@ -1,4 +1,4 @@
-"""Comparisons, element by element, and the choices that they make."""
+"""Elementwise comparisons, and selection by their masks."""
 
 from ..errors import GradcliError
 from ..graphs import shapes
@@ -7,7 +7,7 @@ from . import elements
 from .bounds import clamped, either, larger, smaller
 from .families import elementwise, named, shorthand
 
-MANY = 1 << 12  # elements of a mask from which on a choice without a branch pays
+MANY = 1 << 12  # elements above which a mask is multiplied instead of branched on
 
 
 def _comparison(name, symbol, ufunc, words):
@@ -79,7 +79,7 @@ def logical_not(g, y, x):
 
 
 def chosen(condition, a, b):
-    """np.where, and faster where one of the two is 0 and the other a large array of doubles."""
+    """np.where(condition, a, b); faster if one is 0 and the other a large array of doubles."""
     if np.size(condition) >= MANY and condition.dtype == bool:
         if _is_plain_zero(a) and _is_double(b):
             return _masked(np.logical_not(condition), b)
@@ -97,8 +97,10 @@ def _is_double(x):
 
 
 def _masked(mask, x):
-    """x where the mask holds, otherwise 0. Its bits times 0 or 1: without a branch, which costs
-    several times as much where a mask has no pattern, and 0 for inf and nan too.
+    """x where the mask holds, otherwise 0, by multiplying its bits with 0 or 1.
+
+    This has no branch, which would be several times as slow for irregular masks, and gives 0 for
+    inf and nan too.
     """
     return np.multiply(x.view(np.int64), mask).view(np.float64)
 
@@ -165,7 +167,7 @@ def _clip(x, low, high):
 
 
 def bounded_by(extreme, x, bound):
-    """np.maximum or np.minimum of the two, but x where they are equal: a -0 stays one."""
+    """np.maximum or np.minimum of x and a bound, but x if they are equal, so that -0 stays -0."""
     result = extreme(x, bound)
     return np.where(np.equal(x, bound), x, result) if np.any(np.equal(bound, 0)) else result
 
@@ -176,8 +178,9 @@ def _bound_hit(y, x, low, high):
 
 
 def _narrower(x, low=None, high=None):
-    """PyTorch raises an error where a mask of x and one bound is narrower than the output: it
-    writes what the other bound says into it.
+    """PyTorch's double-backward error: the masks of x and one bound are smaller than the output.
+
+    PyTorch combines them in place with the mask of the other bound.
     """
     if low is None or high is None:
         return ()
@@ -214,7 +217,7 @@ def clamp(g, y, x, min=None, max=None):
 
 
 def _sides(x, low, high):
-    """Masks: between the bounds; moved up to the lower one; moved down to the upper one."""
+    """Three masks: x is within the bounds, below the lower one, above the upper one."""
     if high is None:
         return x >= low, x < low, None
     if low is None:

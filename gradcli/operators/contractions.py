@@ -1,4 +1,4 @@
-"""Sums of products over named dimensions: einsum, tensordot, inner."""
+"""Sums of products over named dimensions: einsum, tensordot and inner."""
 
 from functools import reduce
 from itertools import chain
@@ -19,7 +19,7 @@ EXAMPLE = "as in einsum('ik,kj->ij', a, b)"
 
 
 def terms(equation, count):
-    """The subscripts of each operand and of the output."""
+    """Split an equation: the subscripts of each operand and of the output."""
     text = equation.replace(" ", "")
     left, arrow, right = text.partition("->")
     operands = left.split(",")
@@ -50,7 +50,9 @@ def terms(equation, count):
 
 
 def spelled_out(equation, ranks):
-    """`terms`, with subscripts for an ellipsis that the output lacks: it is summed over."""
+    """`terms`, with an ellipsis that the output lacks replaced by subscripts: its dimensions are
+    summed over.
+    """
     operands, right = terms(equation, len(ranks))
     if "..." in right or not any("..." in term for term in operands):
         return operands, right
@@ -111,8 +113,8 @@ def _einsum(*xs, equation):
 
 
 def _flops(out, *input_shapes, equation):
-    """FLOP: two at a time, in the order in which they are computed, each a product for every
-    combination of their subscripts, and an addition where a subscript is summed over.
+    """FLOP of the contraction path: for each pair, one multiplication per combination of
+    subscripts, and one addition if some are summed over.
     """
     operands, right = _without_dots(equation, [len(s) for s in input_shapes])
     sizes = _subscript_sizes(equation, operands, input_shapes)
@@ -129,7 +131,9 @@ def _flops(out, *input_shapes, equation):
 
 
 def _workspace(out, *input_shapes, equation):
-    """Elements of the two largest intermediate products, which are in memory at the same time."""
+    """Elements of the two largest intermediate products, which may be in memory at the same
+    time.
+    """
     operands, right = _without_dots(equation, [len(s) for s in input_shapes])
     sizes = _subscript_sizes(equation, operands, input_shapes)
     built, left = [0, 0], list(operands)
@@ -142,7 +146,9 @@ def _workspace(out, *input_shapes, equation):
 
 
 def _order(operands, right, input_shapes):
-    """The contraction path: which operands are multiplied at a time; their product comes last."""
+    """The contraction path: which operands are multiplied in each step; their product is
+    appended.
+    """
     if len(operands) < 3:
         return [tuple(range(len(operands)))]
     stand_ins = [np.broadcast_to(np.False_, s) for s in input_shapes]
@@ -150,7 +156,7 @@ def _order(operands, right, input_shapes):
 
 
 def _without_dots(equation, ranks):
-    """The subscripts of each operand and of the output, with letters for an ellipsis."""
+    """The subscripts of each operand and of the output, with an ellipsis replaced by subscripts."""
     operands, right = spelled_out(equation, ranks)
     free = [k for k in ascii_letters if k not in equation]
     counts = [rank - len(t.replace("...", "")) for t, rank in zip(operands, ranks, strict=True)]
@@ -193,8 +199,9 @@ def einsum(g, y, *operands, equation):
 
 
 def _hidden(terms, ranks):
-    """Whether an ellipsis after subscripts has fewer dimensions than another one: the gradient of
-    its operand would have the further dimensions in its middle.
+    """Whether an ellipsis after subscripts has fewer dimensions than another ellipsis.
+
+    The gradient of that operand would have the additional dimensions in its middle.
     """
     dotted = [(t, rank - len(t) + 3) for t, rank in zip(terms, ranks, strict=True) if "..." in t]
     most = max((count for _, count in dotted), default=0)
@@ -202,7 +209,9 @@ def _hidden(terms, ranks):
 
 
 def _einsum_to(k, g, operands, terms, right, sizes):
-    """The gradient of operand k: the sum with g in its place, and with subscripts that g lacks."""
+    """The gradient of operand k: the einsum with g in place of it, and ones for subscripts that
+    occur nowhere else.
+    """
     term = terms[k]
     others = [(t, o) for n, (t, o) in enumerate(zip(terms, operands, strict=True)) if n != k]
     known = set(right).union(*(_in_full(t, o.shape, sizes) for t, o in others))
@@ -230,8 +239,9 @@ def _in_full(term, s, sizes):
 
 
 def _onto_diagonal(out, term, result, sizes):
-    """`out` with subscripts `result` as a tensor with those of `term`. A subscript that an operand
-    repeats reads its diagonal: the gradient is there, and 0 elsewhere.
+    """The gradient `out`, with subscripts `result`, for an operand with repeated subscripts `term`.
+
+    A repeated subscript reads a diagonal, so the gradient is 0 off that diagonal.
     """
     fresh = iter(k for k in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if k not in term)
     seen, renamed, links = set(), "", []
@@ -248,7 +258,9 @@ def _onto_diagonal(out, term, result, sizes):
 
 
 def _off_diagonal(term, rank, sizes):
-    """The mask of indices off the diagonals of repeated subscripts, for a tensor of this rank."""
+    """The mask of indices that are off the diagonals of repeated subscripts, for a tensor of this
+    rank.
+    """
     names = dict(enumerate(term.partition("...")[0]))
     tail = reversed(term.partition("...")[2])
     names |= {rank - 1 - k: subscript for k, subscript in enumerate(tail)}
@@ -261,7 +273,7 @@ def _off_diagonal(term, rank, sizes):
     return reduce(logical_or, apart)
 
 
-# ---- subscripts by number ------------------------------------------------------------------------
+# ---- sublist format ------------------------------------------------------------------------------
 
 
 @shorthand()
@@ -280,14 +292,16 @@ def einsum_(*given, equation=None):
 
 
 def _adds_up(equation):
-    """Whether products are summed over subscripts that the output lacks."""
+    """Whether an equation sums over subscripts that the output lacks."""
     left, arrow, right = equation.partition("->")
     subscripts = {c for c in left if c.isalpha()}
     return bool(subscripts - {*right}) if arrow else any(left.count(c) > 1 for c in subscripts)
 
 
 def _by_number(args):
-    """The equation of einsum(a, [0, 1], b, [1, 2], [0, 2]), and its operands."""
+    """The equation and operands of einsum's sublist format, einsum(a, [0, 1], b, [1, 2], [0,
+    2]).
+    """
     operands, terms = args[: len(args) // 2 * 2 : 2], args[1::2]
     written = [_as_subscripts(term) for term in terms]
     if len(args) % 2:
@@ -299,7 +313,7 @@ def _by_number(args):
 
 
 def _as_subscripts(term):
-    """A letter for each number of a sublist, and dots for its ellipsis."""
+    """A sublist as subscripts: a letter for each number, dots for an ellipsis."""
     if not isinstance(term, tuple | list):
         raise GradcliError(
             "arguments",
@@ -316,11 +330,11 @@ def _as_subscripts(term):
     return "".join(known[k] for k in term)
 
 
-# ---- sums over dimensions named by axis ----------------------------------------------------------
+# ---- dimensions by number ------------------------------------------------------------------------
 
 
 def _contracted(a, b, dims):
-    """Which dimensions of a and of b are summed over, in pairs."""
+    """The dimensions of a and of b to sum over, non-negative and in pairs."""
     if isinstance(dims, int):
         if not 0 <= dims <= min(a.ndim, b.ndim):
             have = f"{shapes.text(a.shape)} and {shapes.text(b.shape)}"
@@ -330,7 +344,7 @@ def _contracted(a, b, dims):
     if len(left) != len(right):
         raise GradcliError("arguments", f"tensordot() needs as many dims of a as of b, got {dims}")
     for over, x in ((left, a), (right, b)):
-        shapes.axes(over, x.ndim)  # none of them twice
+        shapes.axes(over, x.ndim)  # raises an error for repeated dimensions
     return (
         tuple(shapes.axis(d, a.ndim) for d in left),
         tuple(shapes.axis(d, b.ndim) for d in right),
@@ -350,7 +364,7 @@ def tensordot(a, b, *, dims=2):
     """Sum of products over pairs of dimensions: the last of a, the first of b, or those named."""
     over_a, over_b = _contracted(a, b, dims)
     for m, n in zip(over_a, over_b, strict=True):
-        if a.shape[m] == 1:  # one element meets the sum of all
+        if a.shape[m] == 1:  # a size of 1 is broadcast
             b = b.sum(dim=n, keepdim=True)
         elif b.shape[n] == 1:
             a = a.sum(dim=m, keepdim=True)

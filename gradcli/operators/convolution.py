@@ -1,4 +1,4 @@
-"""Convolutions over one, two and three dimensions: one definition, of any number n of them.
+"""Convolutions over one, two and three dimensions, defined once for n dimensions.
 
 A transposed convolution is computed as the gradient of a convolution with respect to its input.
 """
@@ -14,7 +14,7 @@ SPACE = {1: "length", 2: "rows, columns", 3: "depth, rows, columns"}
 
 
 class _Grouped(Kernel):
-    """A kernel whose channels stay among themselves in groups."""
+    """A kernel of a grouped convolution."""
 
     def __init__(self, n, size, stride, padding, dilation, groups):
         super().__init__(n, size, stride, padding, dilation)
@@ -23,17 +23,17 @@ class _Grouped(Kernel):
             raise GradcliError("arguments", f"groups must be positive, got {groups!r}")
 
     def sums(self, pattern, batched, *operands):
-        """einsum of parts, kernels and outputs.
+        """The einsum of windows, kernels and outputs.
 
-        In the pattern P stands for positions, K for places in the kernel and c for channels: i of
-        the input and o of the output, each a group at a time.
+        In the pattern, P stands for output positions, K for kernel positions, n for the batch, g
+        for groups, i and o for the channels of input and output within a group.
         """
         batch, several = "n" if batched else "", "g" if self.groups > 1 else ""
         terms = {"n": batch, "g": several, "P": "xyz"[: self.n], "K": "klm"[: self.n]}
         return einsum("".join(terms.get(k, k) for k in pattern), *operands)
 
     def grouped(self, x, dim):
-        """Channels taken apart into groups."""
+        """Split the channel dimension into (groups, channels per group)."""
         if self.groups == 1:
             return x
         dim %= x.ndim
@@ -41,7 +41,9 @@ class _Grouped(Kernel):
         return x.reshape(shape=(*x.shape[:dim], *sizes, *x.shape[dim + 1 :]))
 
     def check_output(self, output_size, input, weight):
-        """That a gradient of this shape is that of the output, for those of input and weight."""
+        """Raise GradcliError unless `output_size` is the output's shape for these shapes of input
+        and weight.
+        """
         n = self.n
         padded = tuple(m + a + b for m, (a, b) in zip(input[-n:], self.edges))
         needed = (*input[: -n - 1], weight[0], *self.positions(padded))
@@ -50,7 +52,7 @@ class _Grouped(Kernel):
         shapes.require_equal(output_size, needed, message)
 
     def merged(self, x, dim):
-        """Groups of channels put together."""
+        """Merge the dimensions (groups, channels per group) into one channel dimension."""
         if self.groups == 1:
             return x
         dim %= x.ndim
@@ -59,7 +61,9 @@ class _Grouped(Kernel):
 
 
 def _kernel(n, input, weight, stride, padding, dilation, groups):
-    """The kernel of a convolution, for the shapes of input and weight, which are checked."""
+    """The kernel of a convolution. Raises GradcliError if the shapes of input and weight do not
+    fit.
+    """
     require(all(map(is_whole, (*input, *weight))), "a size must be an integer")
     channels = weight[1] * groups if len(weight) > 1 else 0
     _check(f"conv{n}d", n, input, weight, groups, channels)
@@ -67,7 +71,9 @@ def _kernel(n, input, weight, stride, padding, dilation, groups):
 
 
 def _check(name, n, input, weight, groups, channels):
-    """That input and weight have the dimensions that they need, and the channels of each other."""
+    """Raise GradcliError unless input and weight have n + 2 dimensions, or n + 1 for an unbatched
+    input, and fitting channels.
+    """
     if len(input) not in (n + 1, n + 2) or len(weight) != n + 2:
         order = "out, in" if "transpose" not in name else "in, out"
         raise GradcliError(
@@ -89,7 +95,9 @@ def _check(name, n, input, weight, groups, channels):
 
 
 def _of_input(weight, channels, groups):
-    """The shape that a weight has for an input of so many channels; None where there is none."""
+    """A hint with the weight's shape for an input with `channels` channels; None if groups do not
+    divide them.
+    """
     if not is_whole(groups) or groups < 1 or channels % groups:
         return None
     fitting = shapes.text((weight[0], channels // groups, *weight[2:]))
@@ -106,7 +114,7 @@ def _with_bias(out, bias, n):
 
 
 def _batched(rule, n):
-    """The rule of a convolution, which is for batches, of a single input too."""
+    """The rule of a convolution, for unbatched inputs too."""
 
     def any_rule(g, y, input, *others, **how):
         if input.ndim == n + 2:
@@ -130,7 +138,7 @@ def _convolution(n):
 
     def rule(g, y, input, weight, bias=None, *, stride, padding, dilation, groups):
         edges = _Grouped(n, weight.shape, stride, padding, dilation, groups).edges
-        if any(a != b for a, b in edges):  # PyTorch's conv2d_input knows only one number for both
+        if any(a != b for a, b in edges):  # PyTorch's conv2d_input accepts only one number for both
             return NotImplemented
         same = isinstance(padding, str)
         how = {"stride": stride, "padding": tuple(a for a, _ in edges) if same else padding}
@@ -198,12 +206,16 @@ def _by_input(n):
 
 
 def _products(g, weight):
-    """FLOP of laying back g, in the shape of the outputs: a product and a sum for each place."""
+    """FLOP of a transposed convolution of g: a multiplication and an addition for each kernel
+    element.
+    """
     return 2 * shapes.numel(g) * shapes.numel(weight[1:])
 
 
 def _spread(kernel, weight, g, size):
-    """Each element of g times the kernels, laid over an input of `size`."""
+    """The transposed convolution of g: each element times the kernel, added into an input of
+    `size`.
+    """
     n = kernel.n
     outputs, kernels = kernel.grouped(g, -n - 1), kernel.grouped(weight, 0)
     parts = kernel.sums("ngoP,goiK->ngiPK", g.ndim == n + 2, outputs, kernels)
@@ -245,7 +257,7 @@ def _by_weight(n):
 
 
 def _transposed_flops(out, x, weight, bias, **_):
-    """FLOP, with a sum for each element of the output where there is a bias."""
+    """FLOP, with an addition for each element of the output if there is a bias."""
     return _products(x, weight) + (0 if bias is None else shapes.numel(out))
 
 
@@ -254,7 +266,7 @@ def _transposed_rule(n):
         how = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
         to_input = OPS[f"conv{n}d"](g, weight, **how)
         to_bias = _to_bias(g, bias)
-        if to_input.shape != input.shape:  # output_padding made room where nothing is laid
+        if to_input.shape != input.shape:  # output_padding added elements that no window covers
             to_input = to_input[(..., *map(slice, input.shape[-n:]))]
             kernel = _Grouped(n, weight.shape, stride, padding, dilation, groups)
             laid = zip(input.shape[-n:], kernel.stride, kernel.spread)
@@ -267,7 +279,7 @@ def _transposed_rule(n):
 
 
 def _transposed_size(name, kernel, size, output_padding):
-    """The size of the output for an input of `size`. Raises GradcliError if nothing is left."""
+    """The size of the output for an input of `size`. Raises GradcliError if it is empty."""
     more = several(output_padding, kernel.n)
     if any(p >= max(s, d) for p, s, d in zip(more, kernel.stride, kernel.dilation)):
         raise GradcliError("arguments", "output_padding must be below stride or dilation")

@@ -1,4 +1,4 @@
-"""Tensors of numbers that follow from sizes alone, and from the kind of another tensor."""
+"""Tensors created from sizes, partly with the dtype of another tensor."""
 
 from ..errors import GradcliError
 from ..graphs import as_node
@@ -8,12 +8,12 @@ from .leaves import filled_as, numbers, ones
 
 
 def _call(name, *args, **named):
-    """A call as it is typed."""
+    """The text of a call, for hints."""
     return f"{name}({', '.join([*map(repr, args), *(f'{k}={v!r}' for k, v in named.items())])})"
 
 
 def _sizes(name, sizes, size):
-    """The sizes of new_zeros(2, 3), new_zeros((2, 3)) and new_zeros(size=(2, 3))."""
+    """The sizes, passed as new_zeros(2, 3), new_zeros((2, 3)) or new_zeros(size=(2, 3))."""
     listed = sizes[0] if len(sizes) == 1 and isinstance(sizes[0], tuple) else sizes or None
     return exactly_one(f"x.{name}(2, 3)", "size", listed, size)
 
@@ -120,7 +120,7 @@ def _window(name, sentence, values):
 
 
 def _with_temporaries(window_length, *_, **__):
-    """The elements of a window and of the temporary arrays that it is computed with."""
+    """Elements of the window and of the temporary arrays used to compute it."""
     return 5 * window_length
 
 

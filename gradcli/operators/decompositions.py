@@ -1,6 +1,6 @@
-"""Decompositions by elimination and by reflections: LU and QR.
+"""Matrix decompositions by elimination and by reflections: LU and QR.
 
-The outputs of a decomposition are operators of their own: the gradient is the sum of theirs.
+Each output of a decomposition is a separate operator; the gradient is the sum of their gradients.
 """
 
 from ..errors import GradcliError
@@ -29,7 +29,7 @@ PIVOTS = Unwritten("which rows are exchanged depends on their numbers")
 
 
 def with_zeros(x, count, dim):
-    """x, followed by so many rows (dim -2) or columns (-1) of zeros."""
+    """`x` with `count` rows (dim -2) or columns (-1) of zeros appended."""
     size = list(x.shape)
     size[dim] = count
     return cat([x, zeros(size=tuple(size))], dim=dim) if count else x
@@ -39,7 +39,7 @@ def with_zeros(x, count, dim):
 
 
 def _places(pivots, rows):
-    """The rows of a matrix in the order that its exchanges, counted from 1, bring about."""
+    """The row order that results from exchanges given as LAPACK pivots, counted from 1."""
     order = np.arange(rows)
     for k, other in enumerate(pivots):
         order[[k, other - 1]] = order[[other - 1, k]]
@@ -47,13 +47,13 @@ def _places(pivots, rows):
 
 
 def _permutation(exchanges, rows):
-    """P of P @ L @ U."""
+    """The matrix P of P @ L @ U, from the pivots."""
     pivots = np.asarray(exchanges)[..., None]
     return each_matrix(lambda p: np.eye(rows)[:, _places(p[:, 0], rows)], (rows, rows), pivots)
 
 
 def rows_named(s, pivots, *_, **attrs):
-    """The pivots of a matrix of shape s; raises GradcliError where one is none of its rows."""
+    """The pivots of a matrix of shape s. Raises GradcliError if one is not a row of it."""
     rows, pivots = s[-2], np.asarray(pivots)
     odd = pivots[(pivots < 1) | (pivots > rows)]
     if odd.size:
@@ -83,7 +83,7 @@ def row_exchanges(g, y, packed, pivots):
 
 
 def _of_lu(name, k, **fields):
-    """One of the three matrices of P @ L @ U."""
+    """A decorator for the operators lu_p, lu_l and lu_u, the factors of P @ L @ U."""
     return operator(
         symbolic=PIVOTS,
         dtype="float",
@@ -210,7 +210,9 @@ def lu_parts(A, *, pivot=True):
 
 
 def _packed_factors(A, pivot, check):
-    """L and U in one matrix, and the exchanges of rows; if `check`, refused where a pivot is 0."""
+    """L and U in one matrix, and the pivots. With `check`, raises GradcliError if a diagonal
+    element of U is 0.
+    """
     _check_pivoting(pivot)
     rows, columns = matrix(A.shape)[-2:]
     upper, lower = lu_u(A), triangle(lu_l(A), upper=False, strict=True)
@@ -287,7 +289,7 @@ def _check_rule(x, mode):
 
 
 def _mirrored(x):
-    """An upper triangular matrix with the same below the diagonal."""
+    """The symmetric matrix whose upper triangle is x."""
     return x + triangle(x, upper=True, strict=True).mT
 
 
@@ -299,11 +301,11 @@ def _qr(y, x, **mode):
 
 
 def _of_qr(name, k, **fields):
-    """One of the two matrices of Q @ R."""
+    """A decorator for the operators qr_q and qr_r, the factors of Q @ R."""
 
     def value(x, *, mode):
         full = "complete" if mode == "complete" else "reduced"
-        return np.linalg.qr(x + 0.0, full)[k]  # the sign of -0.0 counts in OpenBLAS alone
+        return np.linalg.qr(x + 0.0, full)[k]  # OpenBLAS takes -0.0 as negative
 
     return operator(
         value=value,

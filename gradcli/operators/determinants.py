@@ -26,11 +26,11 @@ from .lapack import (
 from .leaves import ones_like
 from .precision import unit
 
-NEARLY = 100  # rounding units: determinants below have second derivatives by singular values
+NEARLY = 100  # rounding units; smaller determinants are differentiated by singular values
 
 
 def _inverse_turned(x, scale):
-    """As LAPACK continues where a pivot is 0: with inf and nan."""
+    """scale * inv(x).mT; with a pivot of 0, inf and nan as LAPACK computes them."""
 
     def one(m, s):
         packed, exchanges, _ = packed_lu(m.T)
@@ -40,7 +40,7 @@ def _inverse_turned(x, scale):
 
 
 def _numbers(scale):
-    """A number for each matrix, as a matrix."""
+    """Numbers, one for each matrix, with two dimensions of size 1 appended."""
     return np.asarray(scale)[..., None, None]
 
 
@@ -50,7 +50,7 @@ def _solved(packed, exchanges, scale):
 
 
 def _for_each_matrix(scale, x):
-    """What belongs to a whole matrix, to be multiplied by its elements."""
+    """`scale`, one number for each matrix, reshaped to broadcast with the matrices x."""
     return scale.unsqueeze(dim=-1).unsqueeze(dim=-1) if x.ndim > 2 else scale
 
 
@@ -71,14 +71,14 @@ def inverse_turned(x, scale):
 
 
 def _pivots(packed, exchanges):
-    """Those of an LU decomposition; the last is negative after an odd number of exchanges."""
+    """The pivots of an LU decomposition; the last is negated if the number of exchanges is odd."""
     pivots = np.diagonal(packed).copy()
     pivots[-1:] *= (-1) ** np.count_nonzero(exchanges != np.arange(len(packed)))
     return pivots
 
 
 def _pivots_of_each(x):
-    """Of x.mT, as PyTorch has them."""
+    """The pivots of x.mT, which PyTorch factorises."""
 
     def one(m):
         packed, exchanges, _ = packed_lu(m.T)
@@ -94,14 +94,14 @@ def _det(x):
 
 
 # ---- the derivatives of det ----------------------------------------------------------------------
-# The gradient of det is the matrix of cofactors. A backward() that keeps no graph computes it from
-# the inverse, which gives 0 for a singular matrix. With create_graph=True PyTorch has the cofactors
-# themselves there, from singular values, and differentiates those: where two are equal their
-# vectors have no derivative, and nan comes out.
+# The gradient of det is the matrix of cofactors. Without create_graph, PyTorch computes it from the
+# inverse, and gives 0 for a singular matrix. With create_graph=True, PyTorch computes the cofactors
+# of a singular matrix from its singular values and differentiates these; for equal singular values,
+# whose vectors have no derivative, the result is nan.
 
 
 def _matrix_shape(x, y, *_):
-    """The shape of x, whose determinants y are."""
+    """Check that y has the shape of det(x); returns the shape of x."""
     batch = square(x)[:-2]
     text = f"y must be det(x), of shape {shapes.text(batch)}, got {shapes.text(y)}"
     shapes.require_equal(y, batch, text)
@@ -109,12 +109,14 @@ def _matrix_shape(x, y, *_):
 
 
 def _plain_gradient(x, _, g):
-    """With the pivots that the inverse is from: near a singular matrix others are too far off."""
+    """The gradient of det, from the pivots that the inverse uses: near a singular matrix, det(x) is
+    too inexact.
+    """
 
     def one(m, s):
         packed, exchanges, _ = packed_lu(m.T)
         scale = s[0, 0] * np.prod(_pivots(packed, exchanges))
-        # PyTorch lifts a pivot of 0 to this
+        # PyTorch replaces a pivot of 0 by the rounding unit
         lifted = packed + unit(m) * np.diag(np.diagonal(packed) == 0)
         return _solved(lifted, exchanges, scale)
 
@@ -122,7 +124,9 @@ def _plain_gradient(x, _, g):
 
 
 def _each(singular, regular, x, y, *more):
-    """`singular` of the matrices whose determinant is nearly 0, `regular` of the others."""
+    """Apply `singular` to the matrices whose determinant is nearly 0, and `regular` to the
+    others.
+    """
 
     def one(m, d, *rest):
         if not np.abs(d[0, 0]) < NEARLY * unit(m):
@@ -136,7 +140,7 @@ def _each(singular, regular, x, y, *more):
 
 
 def _products_of_others(values):
-    """Of n values: n×n products, each of all but the value of its row and that of its column."""
+    """An n×n matrix: element [i, j] is the product of all values except values[i] and values[j]."""
     rows = np.where(np.eye(len(values)) > 0, 1.0, values)
     before, after = np.ones_like(rows), np.ones_like(rows)
     np.cumprod(rows[:, :-1], axis=1, out=before[:, 1:])
@@ -145,8 +149,11 @@ def _products_of_others(values):
 
 
 def _singular_cofactors_along(u, values, v, t):
-    """The cofactors of a diagonal matrix change, along t, by Σ_k t[k,k] P[i,k] at [i,i] and by
-    -t[j,i] P[i,j] at [i,j], where P are the products of the other values.
+    """The derivative of the cofactors of a nearly singular matrix in the direction t, by its
+    singular values.
+
+    For a diagonal matrix it is Σ_k t[k,k] P[i,k] at [i,i] and -t[j,i] P[i,j] at [i,j], where P[i,j]
+    is the product of the other values.
     """
     if np.any(np.diff(values * values) == 0):
         return np.full(t.shape, np.nan)
@@ -157,7 +164,7 @@ def _singular_cofactors_along(u, values, v, t):
 
 
 def _along(t, scale, inverse_T):
-    """How scale * inverse_T changes along t, for the inverse of a matrix, inverse_T around."""
+    """The derivative of scale * inverse_T in the direction t, where scale is the determinant."""
     whole = _for_each_matrix((inverse_T * t).sum(dim=(-2, -1)), inverse_T)
     return scale * whole * inverse_T - scale * inverse_T @ t.mT @ inverse_T
 
@@ -167,7 +174,7 @@ def _parts(x, y):
 
 
 def _parts_away_from_0(x, y):
-    """As _parts, with nan near a singular matrix, where numbers are not found from an inverse."""
+    """`_parts`, but nan near a singular matrix, where the inverse is too inexact."""
     scale, inverse_T = _parts(x, y)
     return scale, unless(abs(scale) < NEARLY * rounding_unit(x), inverse_T)
 
@@ -235,7 +242,9 @@ def cofactors_along(x, y, t):
 
 
 def _of_square(value, **fields):
-    """A number for each square matrix, by elimination."""
+    """A decorator for operators that return one number for each square matrix, computed by
+    elimination.
+    """
     return operator(
         shape=lambda s: square(s)[:-2],
         value=value,
@@ -320,6 +329,6 @@ def _logdet(x):
 )
 def logdet(g, y, x):
     """Logarithm of the determinant; nan where that is negative."""
-    # in PyTorch a nan is a constant
+    # PyTorch's nan is a constant here
     scale = unless(y.ne(y), g, instead=0, zero_slope=True)
     return inverse_turned(x, scale)

@@ -1,4 +1,4 @@
-"""Diagonals and triangles of matrices: read, written, and set to zero outside."""
+"""Diagonals and triangles of matrices: extracted, overwritten, and zeroed."""
 
 from ..errors import GradcliError
 from ..graphs import shapes
@@ -82,7 +82,7 @@ def diagflat(input, offset=0):
 
 
 def _plane(s, dim1, dim2):
-    """Two different dimensions, counted from the front."""
+    """The two dimensions of a diagonal, non-negative. Raises GradcliError if they are equal."""
     first, second = shapes.axis(dim1, len(s)), shapes.axis(dim2, len(s))
     if len(s) < 2 or first == second:
         raise GradcliError(
@@ -100,7 +100,7 @@ def _diagonal_shape(s, *, offset, dim1, dim2):
 
 
 def _diagonal(x, *, offset, dim1, dim2):
-    """A view, into which a diagonal can be written."""
+    """The diagonal as a writable view."""
     view = np.diagonal(x, offset, dim1, dim2)
     view.flags.writeable = x.flags.writeable
     return view
@@ -135,7 +135,7 @@ def matrix_diagonal(A, *, offset=0, dim1=-2, dim2=-1):
 
 
 def _met(lower, i, size, *, offset, dim1, dim2):
-    """Whether an index is on the diagonal, and the index of that element of the diagonal."""
+    """Whether a multi-index is on the diagonal, and its index along the diagonal."""
     first, second = _plane(i, dim1, dim2)
     row = lower.plus(i[first], -max(-offset, 0))
     on = lower.delta(row, lower.plus(i[second], -max(offset, 0)))

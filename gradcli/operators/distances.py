@@ -1,4 +1,4 @@
-"""Distances between vectors, and losses that are made of them."""
+"""Distances between vectors, and losses based on them."""
 
 from functools import cache
 from math import inf, nan
@@ -55,7 +55,9 @@ def norm_1(g, y, x, dim):
 
 
 def _norm_p_rule(g, y, x, *, p):
-    """In PyTorch's order of operations; 0 at distance 0, even if g is inf or nan."""
+    """The gradient of norm_p, in PyTorch's order of operations; 0 at distance 0, even if g is inf
+    or nan.
+    """
     y, g = y.unsqueeze(dim=-1), g.unsqueeze(dim=-1)
     none = y.eq(0) | x.eq(0) if p < 1 else y.eq(0)
     if p == 2:
@@ -81,8 +83,8 @@ def norm_p(x, *, p=2):
 
 
 def _norm(x, p, *, skip_nan=False):
-    """The p-norm of each vector in the last dimension, as of cdist and pdist; the maximum of cdist
-    ignores nan, that of pdist propagates it.
+    """The p-norm along the last dimension, as in cdist and pdist; the maximum of cdist ignores nan,
+    that of pdist propagates it.
     """
     if not p >= 0:
         raise GradcliError("arguments", f"p of a distance must be at least 0, got {p}")
@@ -96,8 +98,8 @@ def _norm(x, p, *, skip_nan=False):
 EUCLID = "use_mm_for_euclid_dist"
 IF_LARGE, ALWAYS = (f"{EUCLID}_if_necessary", None, 0), (EUCLID, 1)
 COMPUTE_MODES = (*IF_LARGE, *ALWAYS, f"donot_{EUCLID}", 2)
-LARGE = 25  # rows above which PyTorch multiplies matrices
-MOST_ROWS = 6_000  # whose pairs are made: 18 million
+LARGE = 25  # rows above which PyTorch uses matrix products
+MOST_ROWS = 6_000  # most rows whose pairs are enumerated: 18 million pairs
 NOT_AGAIN = "the derivative for '{}' is not implemented."
 COINCIDENT = (
     "no derivative where points coincide, up to p=1 in one coordinate, nor for p=inf at ties: "
@@ -148,14 +150,14 @@ def cdist(x1, x2, *, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
 
 
 def _squared_as_products(differences, x1, x2):
-    """nan where x1 @ x1 + x2 @ x2 - 2 * x1 @ x2 is inf - inf."""
+    """nan where x1 @ x1 + x2 @ x2 - 2 * x1 @ x2 is inf - inf, as in PyTorch."""
     infinite = ~(x1 @ x2.mT).lt(inf)
     return unless(infinite.unsqueeze(dim=-1), differences, instead=nan)
 
 
 @cache
 def _pairs(count):
-    """The first and the second of all pairs of places below count."""
+    """The row indices (i, j) of all pairs i < j below `count`."""
     if count > MOST_ROWS:
         raise GradcliError("limit", f"pdist() of {count:,} rows has too many pairs")
     return [Array(place) for place in np.triu_indices(count, 1)]

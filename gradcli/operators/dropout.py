@@ -1,4 +1,6 @@
-"""Dropout where it draws no random numbers; with draws it has no single gradient."""
+"""Dropout that does nothing: in evaluation mode or with p=0. Random dropout has no single
+gradient.
+"""
 
 from ..errors import GradcliError
 from ..graphs import as_node, shapes

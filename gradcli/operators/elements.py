@@ -1,7 +1,8 @@
-"""What the `symbolic` fields of operators share: choices, comparisons, extremes of SymPy elements.
+"""Helpers for the `symbolic` fields of operators: selection, comparison and extremes of SymPy
+elements.
 
-SymPy's own constructors try to decide or to sort what they are given, which takes milliseconds an
-element; these decide only what is plain to see. Here nan compares as it does in NumPy.
+SymPy's constructors try to decide or sort their arguments, which takes milliseconds for each
+element; these functions decide only simple cases. nan compares as in NumPy.
 """
 
 from itertools import combinations, islice
@@ -11,7 +12,7 @@ from ..lazy import np
 
 FLIPPED = {"Gt": "Lt", "Ge": "Le", "Lt": "Gt", "Le": "Ge", "Eq": "Eq", "Ne": "Ne"}
 RELATIONS = {">": "Gt", ">=": "Ge", "<": "Lt", "<=": "Le", "==": "Eq", "!=": "Ne"}
-IMPLIED = {  # what holds where a relation does, and what does not
+IMPLIED = {  # relations that a relation implies, and relations that it excludes
     "Gt": (("Ge", "Ne"), ("Lt", "Le", "Eq")),
     "Lt": (("Le", "Ne"), ("Gt", "Ge", "Eq")),
     "Eq": (("Ge", "Le"), ("Gt", "Lt", "Ne")),
@@ -19,20 +20,22 @@ IMPLIED = {  # what holds where a relation does, and what does not
     "Le": ((), ("Gt",)),
     "Ne": ((), ("Eq",)),
 }
-SMALL = 12  # nodes of an expression that SymPy is asked to decide about
-COMPARED = 32  # elements among which the index of the extreme one is written out
-JOINED = 256  # parts of a condition
+SMALL = 12  # nodes of the largest expression that SymPy is asked to decide
+COMPARED = 32  # most elements of a symbolic argmax or argmin
+JOINED = 256  # most parts of a condition
 
 
 def require_few(elements, most, what):
-    """Refuse to write out what is said of more than `most` elements."""
+    """Raise GradcliError "limit" for more than `most` elements."""
     if len(elements) > most:
         message = f"the {what} of {len(elements)} elements is too long to write out in symbols"
         raise GradcliError("limit", message, hint="give the inputs values with --value")
 
 
 class Unwritten:
-    """A `symbolic` field of what has no elements to write out, and why."""
+    """A `symbolic` field that raises GradcliError, because there is no symbolic form; `why` gives
+    the reason.
+    """
 
     def __init__(self, why: str):
         self.why = why
@@ -48,12 +51,12 @@ def is_condition(x) -> bool:
 
 
 def number(sp, x):
-    """A condition as 1 or 0; anything else as it is."""
+    """A condition as 1 or 0; other expressions unchanged."""
     return choice(sp, x, sp.S.One, sp.S.Zero) if is_condition(x) else x
 
 
 def truth(sp, x):
-    """A number as the condition that it is not 0; a condition as it is."""
+    """The condition x != 0; a condition is returned unchanged."""
     if is_condition(x):
         return x
     if isinstance(x, sp.Piecewise):
@@ -62,7 +65,7 @@ def truth(sp, x):
 
 
 def choice(sp, condition, a, b):
-    """a where the condition holds, otherwise b."""
+    """Piecewise: a if the condition holds, otherwise b; simplified if it is known."""
     c = truth(sp, condition)
     if c is sp.true or a == b:
         return a
@@ -79,7 +82,9 @@ def choice(sp, condition, a, b):
 
 
 def as_it_stands(sp, kind, *parts):
-    """What SymPy's own constructor would multiply out first: choices by conditions with choices."""
+    """An unevaluated SymPy expression: SymPy's constructor would expand nested Piecewise
+    expressions.
+    """
     return sp.Basic.__new__(kind, *parts)
 
 
@@ -88,7 +93,7 @@ def _pair(sp, branch, condition):
 
 
 def _assuming(sp, x, condition, holds: bool):
-    """x, with the condition decided in the choices inside it."""
+    """`x` with the condition replaced by its truth value in nested Piecewise expressions."""
     fact, opposite = condition, negated(sp, condition)
     if not holds:
         fact, opposite = opposite, fact
@@ -101,7 +106,7 @@ def _assuming(sp, x, condition, holds: bool):
 
 
 def replaced(sp, x, known):
-    """x with expressions substituted for others, and nothing else changed."""
+    """`x` with subexpressions substituted as in `known`, and otherwise unchanged."""
     result = known.get(x)
     if result is None:
         parts = [replaced(sp, part, known) for part in x.args]
@@ -111,7 +116,7 @@ def replaced(sp, x, known):
 
 
 def _of_parts(sp, x, parts):
-    """What x is, of other parts."""
+    """The expression `x` with other arguments, simplified by the functions of this file."""
     if isinstance(x, sp.Piecewise):
         return _first_case(sp, parts)
     if isinstance(x, sp.And):
@@ -128,7 +133,7 @@ def _of_parts(sp, x, parts):
 
 
 def _first_case(sp, pairs):
-    """The choice between branches, each with its condition, as far as it is not decided."""
+    """A Piecewise of pairs (value, condition), up to the first condition that is true."""
     cases = []
     for branch, condition in pairs:
         if condition is not sp.false:
@@ -141,7 +146,7 @@ def _first_case(sp, pairs):
 
 
 def cases(sp, x, function):
-    """`function` of every branch of a Piecewise, chosen between by the conditions of x."""
+    """Apply `function` to every branch of a Piecewise."""
     *first, last = x.args
     out = function(last[0])
     for branch, condition in reversed(first):
@@ -170,12 +175,12 @@ def compare(sp, relation, a, b):
     plain = not (a.is_Number and b.is_Number) and a != b and not _may_be_decided(sp, a, b)
     try:
         return getattr(sp, relation)(a, b, evaluate=False) if plain else getattr(sp, relation)(a, b)
-    except TypeError:  # one of them is no real number
+    except TypeError:  # an element is not a real number
         return sp.true if relation == "Ne" else sp.false
 
 
 def _may_be_decided(sp, a, b) -> bool:
-    """Whether SymPy is asked how two elements compare: not of two symbols, nor at length."""
+    """Whether SymPy is asked to decide a comparison: not for two symbols or large expressions."""
     return not (a.is_Symbol and b.is_Symbol) and _small(sp, a) and _small(sp, b)
 
 
@@ -185,7 +190,9 @@ def _small(sp, x) -> bool:
 
 
 def _compare_extreme(sp, relation, extreme, b):
-    """How an extreme compares with b, said of each of its elements; None where that is longer."""
+    """A comparison of Max or Min with b, as comparisons of its arguments; None if that would be
+    longer.
+    """
     largest = isinstance(extreme, sp.Max)
     if relation in ("Eq", "Ne"):
         if b not in extreme.args:
@@ -198,12 +205,12 @@ def _compare_extreme(sp, relation, extreme, b):
 
 
 def negated(sp, condition):
-    """The opposite of a condition."""
+    """The negation of a condition."""
     return sp.Not(truth(sp, condition))
 
 
 def both(sp, *conditions):
-    """Whether all of them hold."""
+    """The conjunction of conditions."""
     return _joined(sp, sp.And, sp.true, sp.false, conditions)
 
 
@@ -227,7 +234,7 @@ def _joined(sp, kind, neutral, deciding, conditions):
 
 
 def extreme(sp, kind, *elements):
-    """`kind`, "Max" or "Min", of elements; nan where one of them is."""
+    """Max or Min of elements, according to `kind`; nan if an element is nan."""
     make, better = (sp.Max, max) if kind == "Max" else (sp.Min, min)
     parts: dict = {}
     for x in elements:
@@ -257,7 +264,7 @@ def above_zero(sp, x, a, b):
 
 
 def argextreme(sp, kind, *elements):
-    """Where the first of the largest ("Max") or smallest ("Min") elements stands."""
+    """The index of the first largest ("Max") or smallest ("Min") element."""
     require_few(elements, COMPARED, "index of the extreme")
     out = sp.Integer(len(elements) - 1)
     for k in reversed(range(len(elements) - 1)):
@@ -268,12 +275,12 @@ def argextreme(sp, kind, *elements):
 
 
 def extreme_along(kind):
-    """A `symbolic` field: the extreme element along `dim`, or of all where that is None."""
+    """A `symbolic` field: Max or Min along `dim`, or of all elements if it is None."""
     return lambda sp, x, *, dim, keepdim: _along(sp, extreme, kind, x, dim, keepdim)
 
 
 def argextreme_along(kind):
-    """A `symbolic` field: the index of the extreme element along `dim`, or among all."""
+    """A `symbolic` field: the index of the extreme element along `dim`, or of all if it is None."""
     return lambda sp, x, *, dim, keepdim: _along(sp, argextreme, kind, x, dim, keepdim)
 
 
@@ -284,7 +291,7 @@ def _along(sp, function, kind, x, dim, keepdim):
 
 
 def reduce_over(function, x, axis):
-    """`function(*elements)` along the axes, counted from the front, which the result lacks."""
+    """Apply `function(*elements)` along non-negative axes, which the result lacks."""
     unreduced = [d for d in range(x.ndim) if d not in axis]
     shape = [x.shape[d] for d in unreduced]
     count = int(np.prod([x.shape[d] for d in axis], dtype=int))
@@ -296,7 +303,7 @@ def reduce_over(function, x, axis):
 
 
 def at_place(sp, index, size, element):
-    """`element(k)` for the k that the expression `index` stands for, from 0 to size - 1."""
+    """`element(k)` for a symbolic index: a Piecewise over its values from 0 to size - 1."""
     if index.is_Integer:
         return element(int(index))
     if isinstance(index, sp.Piecewise):
@@ -313,7 +320,7 @@ def at_place(sp, index, size, element):
 
 
 def gathered(sp, by_number, x, index, dim):
-    """The elements of x that `index` names along dim; by_number does it where it holds numbers."""
+    """gather for symbolic elements; `by_number` computes it if the index has no symbols."""
     if index.dtype != object or not x.ndim:
         return by_number(x, index, dim=dim)
     out = np.empty(index.shape, object)
@@ -329,7 +336,7 @@ def gathered(sp, by_number, x, index, dim):
 
 
 def scattered(sp, by_number, v, index, shape, dim):
-    """Zeros of `shape`, and v added where `index` says along dim; `by_number` as in `gathered`."""
+    """scatter_add into zeros of `shape`, for symbolic elements; `by_number` as in `gathered`."""
     if index.dtype != object or not shape:
         return by_number(v, index, shape=shape, dim=dim)
     out = np.full(shape, sp.S.Zero, dtype=object)
@@ -349,7 +356,9 @@ def scattered(sp, by_number, v, index, shape, dim):
 
 
 def named(name):
-    """A `symbolic` field: the function by its name in the language; of numbers, what NumPy has."""
+    """A `symbolic` field: the function by its name in the expression language; of numbers, NumPy's
+    value.
+    """
 
     def element(sp, *xs):
         return sp.nan if all(x.is_Number for x in xs) else sp.Function(name, real=True)(*xs)
@@ -376,7 +385,9 @@ def mean(sp, *xs):
 
 
 def variance(sp, *xs, correction):
-    """Squared distances from the mean, divided by their number less `correction`."""
+    """The sum of squared deviations from the mean, divided by the number of elements minus
+    `correction`.
+    """
     middle, freedom = mean(sp, *xs), len(xs) - correction
     spread = sp.Add(*((x - middle) ** 2 for x in xs))
     return spread / sp.sympify(freedom) if freedom > 0 else spread * sp.oo
@@ -393,11 +404,11 @@ def norm(sp, *xs, ord):
     return power(sp, sp.Add(*(power(sp, x, p) for x in sizes)), 1 / p)
 
 
-SORTED = 4  # elements whose order is written out
+SORTED = 4  # most elements of a symbolic sort
 
 
 def symbolic_argsort(sp, row, is_descending):
-    """The indices that sort the elements."""
+    """The indices that sort the elements, as Piecewise expressions."""
     require_few(row, SORTED, "order")
 
     def before(i, j):
@@ -423,7 +434,7 @@ def symbolic_argsort(sp, row, is_descending):
 
 
 def _first_that_holds(sp, conditions):
-    """The number of the condition that holds."""
+    """The index of the first condition that holds, as a Piecewise."""
     out = sp.Integer(len(conditions) - 1)
     for k in reversed(range(len(conditions) - 1)):
         out = choice(sp, conditions[k], sp.Integer(k), out)

@@ -1,4 +1,4 @@
-"""Rows of a table, looked up by integers."""
+"""Embeddings: rows of a table, selected by indices."""
 
 from ..errors import GradcliError
 from ..graphs import as_node, shapes
@@ -15,7 +15,7 @@ from .shaping import expand, reshape
 
 
 def _table(s, max_norm, padding_idx, name):
-    """Checks what looking up has in common."""
+    """Check the arguments that embedding and embedding_bag share."""
     if max_norm is not None:
         raise GradcliError(
             "unsupported",
@@ -38,7 +38,9 @@ def _embedded(index, s, *, padding_idx, max_norm, **_):
 
 
 def _unlike_its_slope(y, input, weight, *, padding_idx, scale_grad_by_freq, **_):
-    """Rows of which PyTorch sends back nothing, or a part."""
+    """The rows whose gradient in PyTorch is not the derivative: padding_idx, and repeated rows with
+    scale_grad_by_freq.
+    """
     index = reshape(input, shape=(-1,))
     rows = index < 0
     if padding_idx is not None:
@@ -92,7 +94,7 @@ def embedding(
 
 
 def _frequencies(index, size):
-    """How often each of the numbers is there."""
+    """How often each index below `size` occurs."""
     ones = expand(as_node(1.0), shape=index.shape)
     return zeros(size=(size,)).index_add(dim=0, index=index, source=ones).index_select(0, index)
 
@@ -155,7 +157,7 @@ def _check_bags(input, mode, scale_grad_by_freq, weight, per_sample_weights):
 
 
 def _bags(input, offsets, include_last_offset):
-    """The rows looked up, the bag of each, and how many bags there are."""
+    """The indices of rows, the bag of each, and the number of bags."""
     index = input.value if isinstance(input, Array) else np.asarray(input)
     require(index.dtype.kind != "b", "input of embedding_bag() must hold integers, got a mask")
     if index.ndim == 2 and offsets is None:
@@ -174,8 +176,9 @@ def _bags(input, offsets, include_last_offset):
 
 
 def _largest(rows, bag, count):
-    """The largest of each bag, the first of equal ones; 0 for a bag without rows. As in PyTorch
-    nothing is larger than a first that is nan, and no later nan is larger than anything.
+    """The elementwise maximum of each bag, the first of equal ones; 0 for an empty bag.
+
+    As in PyTorch, a nan in the first row of a bag is kept, and later ones are ignored.
     """
     sizes = np.bincount(bag, minlength=count)
     longest = sizes.max(initial=0)

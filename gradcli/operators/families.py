@@ -1,9 +1,8 @@
-"""Families of operators: what their members have in common.
+"""Families of operators: the fields that their members share.
 
-Each family is a decorator; what a member adds is its rule and what the rule cannot say. Rules
-receive `g`, the gradient of the output, `y`, the output, then the inputs, and give the gradient of
-every input, written with these same operators. They never mention broadcasting: autodiff/reverse.py
-repairs shapes.
+Each family is a decorator of a rule, with the remaining fields as keywords. Rules receive `g`, the
+upstream gradient, `y`, the output, and the inputs; they return the gradient of every input, built
+with the same operators. Rules ignore broadcasting: autodiff/reverse.py repairs the shapes.
 """
 
 import inspect
@@ -23,7 +22,9 @@ SHORTHANDS: dict[str, "Shorthand"] = {}
 
 
 def operator(**fields):
-    """An operator, of no family unless one is passed; one that only moves elements is exact."""
+    """Declare an operator, without a family by default; movements and overwriting operators are
+    exact.
+    """
     if "expand" not in fields:
         fields.setdefault("flops", one_each)
     if fields.get("flops") is none_at_all:
@@ -37,7 +38,7 @@ def one_each(out, /, *inputs, **_):
 
 
 def none_at_all(*_, **__):
-    """FLOP of an operator that only moves, repeats or drops elements: none."""
+    """FLOP of an operator that only moves, repeats or drops elements: 0."""
     return 0
 
 
@@ -53,8 +54,10 @@ def named(name: str, sentence: str) -> Callable:
 
 
 def elementwise(value: Callable | None = None, **fields):
-    """Element by element, with broadcasting. `value` defaults to NumPy's function of that name,
-    and what NumPy calls it to that function or to its `spelling`.
+    """Declare an elementwise operator, with broadcasting.
+
+    `value` defaults to NumPy's function with the operator's name, and `numpy` to that name or to
+    `spelling`.
     """
 
     def declare(rule):
@@ -92,8 +95,8 @@ def require(condition, message):
 
 
 def exactly_one(call, what, *inputs):
-    """What was given in one of several ways; a refusal, with a call that is taken, if it was in
-    none or in two.
+    """The one input that is not None. Raises GradcliError, with the correct `call`, if it is none
+    or several.
     """
     result = [value for value in inputs if value is not None]
     if len(result) != 1:
@@ -104,12 +107,12 @@ def exactly_one(call, what, *inputs):
 
 
 def is_whole(value):
-    """Whether an argument is an integer."""
+    """Whether an argument is an integer, and not a bool."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def one_of(**known):
-    """A `canonical_attributes` that takes no other values of an attribute than these."""
+    """A `canonical_attributes` function that raises GradcliError for values other than these."""
 
     def canonical(**attrs):
         for name, values in known.items():
@@ -137,12 +140,11 @@ def _aligned_rows(*input_shapes, **_):
 
 
 def reduction(value: Callable | None = None, *, of_all: Callable | None = None, **fields):
-    """Along `dim`: None, one dimension or several.
+    """Declare a reduction along `dim`: None, one dimension or several.
 
-    `value(x, axis, keepdims, **attrs)` defaults to NumPy's function of that name. In the rule `dim`
-    is a tuple counted from the front, and g and y broadcast against x, whatever keepdim was.
-    `of_all(g, y, x)` is the rule where no dim was given, or x has none, if PyTorch has another one
-    there.
+    `value(x, axis, keepdims, **attrs)` defaults to NumPy's function with the operator's name. In
+    the rule, `dim` is a tuple of non-negative dimensions, and g and y broadcast against x for any
+    keepdim. `of_all(g, y, x)` is PyTorch's rule for no dim, or for a 0-d x, if it differs.
     """
 
     def declare(rule):
@@ -172,7 +174,7 @@ def reduction(value: Callable | None = None, *, of_all: Callable | None = None, 
 
 
 def _value_along(numeric: Callable):
-    """The value of a reduction: `numeric` with axes counted from the front."""
+    """The value of a reduction: `numeric` with `dim` as a tuple of non-negative axes."""
 
     def value(x, *, dim, keepdim, **attrs):
         return numeric(x, shapes.axes(dim, np.ndim(x)), keepdim, **attrs)
@@ -181,7 +183,9 @@ def _value_along(numeric: Callable):
 
 
 def _gradient_along(rule: Callable, of_all: Callable | None):
-    """The rule of a reduction: `rule` with axes, and with g and y that broadcast against x."""
+    """The rule of a reduction: `rule` with a tuple of axes, and with g and y that broadcast against
+    x.
+    """
 
     def gradient(g, y, x, *, dim, keepdim, **attrs):
         over = shapes.axes(dim, x.ndim)
@@ -203,7 +207,7 @@ def _reduced_examples(name: str):
 
 
 def reduced(s, *, dim, keepdim, **attrs):
-    """The shape of an operator that leaves nothing, or 1, of `dim`; `attrs` are numbers."""
+    """The shape after a reduction that removes `dim`, or leaves it with size 1."""
     for name, value in attrs.items():
         if not isinstance(value, int | float):
             raise GradcliError("arguments", f"{name} must be a number, got {value!r}")
@@ -211,18 +215,20 @@ def reduced(s, *, dim, keepdim, **attrs):
 
 
 def same_with_axis(s, *, dim):
-    """The shape of an operator that works along `dim` and leaves the shape as it is."""
+    """The shape s, unchanged, after checking `dim`."""
     shapes.axis(dim, len(s))
     return s
 
 
 def rows_apart(s, *, dim, **_):
-    """The rows of an operator that works along `dim`: independent, if that is not the first."""
+    """The field `rows` of an operator along `dim`: rows are independent unless that is the first
+    dimension.
+    """
     return (0 not in shapes.axes(dim, len(s)),)
 
 
 def aligned(x: Node, over: tuple[int, ...]) -> Node:
-    """The result of a reduction with its reduced dimensions as dimensions of size 1."""
+    """The result of a reduction, with the reduced dimensions as dimensions of size 1."""
     if over == tuple(range(len(over))):
         return x
     for axis in over:
@@ -231,7 +237,9 @@ def aligned(x: Node, over: tuple[int, ...]) -> Node:
 
 
 def movement(value: Callable, *, shape: Callable, **fields):
-    """Elements are moved, repeated or dropped: a linear map, whose rule is its transpose."""
+    """Declare a movement: elements are moved, repeated or dropped, a linear map whose rule is its
+    transpose.
+    """
     fields.setdefault("method", True)
     fields.setdefault("bounds", with_zero)
     fields |= {"family": "movement", "dtype": "first", "flops": none_at_all, "finite": True}
@@ -239,7 +247,9 @@ def movement(value: Callable, *, shape: Callable, **fields):
 
 
 def overwriting(view: Callable, **fields):
-    """x with a part of it replaced by `src`; `view(x, **where)` is that part of an array."""
+    """Declare an operator that replaces a part of x by `src`; `view(x, **attrs)` returns that part
+    of an array.
+    """
 
     def declare(rule):
         name = rule.__name__
@@ -263,9 +273,9 @@ def overwriting(view: Callable, **fields):
 
 
 def composite(**fields):
-    """An operator that is defined by other operators: its body returns the same value.
+    """Declare an operator that is defined by other operators: its body returns the same value.
 
-    With `rule` it has a better gradient than that of its body; a test compares the two.
+    With `rule` it has a better gradient than its body; a test compares the two.
     """
 
     def declare(meaning):
@@ -278,9 +288,9 @@ def composite(**fields):
 
 
 def written_out(**fields):
-    """A composite that PyTorch has no function for: formulas write out its body.
+    """Declare a composite that PyTorch has no function for; formulas show its body.
 
-    Its examples name its parameters, each of shape 3.
+    Its examples use its parameters as names, each of shape 3.
     """
 
     def declare(meaning):
@@ -295,15 +305,14 @@ def written_out(**fields):
 class Shorthand:
     """A function of PyTorch that calls operators: `x.view(2, 3)` is a reshape.
 
-    `concrete` are the parameters whose values decide a shape, unless the parameter `unless` is
-    passed: they arrive as Arrays, or as an integer; with `floats` their values may be floats.
-    `of_numbers`: no parameter is a tensor; otherwise a number that comes first is taken for one.
-    `deprecated_orders` and `takes`: as of an Operator. `booleans`: parameters that are True or
-    False, besides those whose defaults are. `saved`: parameters that PyTorch, to which it is one
-    operation, saves for backward, whatever the operators here save; or (*args, **named) -> what it
-    saves; with `saved_dtype` only for tensors of that dtype. `allocates`: from the arguments, the
-    number of elements of the arrays that it makes itself, where that may be more than its arguments
-    have.
+    `concrete`: parameters whose values decide a shape, unless the parameter `unless` is passed;
+    they are passed as Arrays, or as an integer. `floats`: their values may be floats. `of_numbers`:
+    no parameter is a tensor; otherwise a number passed first becomes a tensor. `deprecated_orders`
+    and `takes`: as for an Operator. `booleans`: parameters that must be True or False, besides
+    those with such defaults. `saved`: the parameters that PyTorch saves for backward, as it has one
+    operation; or (*args, **named) -> what it saves; with `saved_dtype` only for tensors of that
+    dtype. `allocates`: the number of elements of the arrays that a call creates, from its
+    arguments, if it may exceed theirs.
     """
 
     def __init__(
@@ -335,11 +344,11 @@ class Shorthand:
 
     @property
     def positional(self) -> tuple[str, ...]:
-        """The positional parameters."""
+        """The names of the positional parameters."""
         return _names(self.function)
 
     def saved_of(self, args: Sequence[Any], named: Mapping[str, Any]) -> Sequence[Any]:
-        """What PyTorch saves for backward of these arguments."""
+        """What PyTorch saves for backward in a call with these arguments."""
         if callable(self.saved):
             return self.saved(*args, **named)
         by_name = {**dict(zip(self.positional, args)), **named}
@@ -361,12 +370,12 @@ class Shorthand:
             raise
 
     def check_kinds(self, operands):
-        """Refuse masks and integers where PyTorch does not compute with them."""
+        """Raise GradcliError for integers and masks that PyTorch's function does not accept."""
         check_kinds(self.name, self.takes, operands)
 
     def elements(self, args, named) -> int:
-        """How many elements the arrays have that a call makes; 0 where it does not take these
-        arguments, which it says itself.
+        """The number of elements of the arrays that a call creates; 0 for invalid arguments, which
+        the call refuses.
         """
         if self.allocates is None:
             return 0
@@ -376,15 +385,17 @@ class Shorthand:
             return 0
 
     def usage(self) -> str:
-        """How it is called, as a hint."""
+        """A hint with the signature."""
         return f"it is called as {self.signature()}"
 
     def signature(self) -> str:
-        """`diag(input, diagonal=0)`, as a call is written."""
+        """The signature: `diag(input, diagonal=0)`."""
         return f"{self.name}{inspect.signature(self.function)}"
 
     def _meant(self, name: str) -> str:
-        """The parameter that a name means: its own, NumPy's, or that of the first tensor."""
+        """The parameter for a keyword: its name here, NumPy's, or PyTorch's name of the first
+        tensor.
+        """
         name = {"axis": "dim", "keepdims": "keepdim"}.get(name, name)
         known = name in self.positional or name in self.defaults or not self.positional
         return self.positional[0] if name in FIRST_INPUT and not known else name
@@ -398,14 +409,14 @@ class Shorthand:
 
     @property
     def defaults(self) -> dict[str, object]:
-        """The default values of its parameters."""
+        """The default values of the parameters."""
         values = self.function.__defaults__ or ()
         by_place = dict(zip(reversed(self.positional), reversed(values), strict=False))
         return by_place | (self.function.__kwdefaults__ or {})
 
 
 def shorthand(*names: str, only_aliases: bool = False, **fields):
-    """Declare a Shorthand by the name of the function and by `names`; with `only_aliases`, by
-    `names` alone.
+    """Declare a Shorthand under the name of the function and `names`; with `only_aliases`, only
+    under `names`.
     """
     return lambda function: Shorthand(function, names, only_aliases, **fields)
