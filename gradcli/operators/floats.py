@@ -1,4 +1,4 @@
-"""What floating-point numbers are made of: exponents, signs, neighbours, infinity and nan."""
+"""The parts of floating-point numbers: exponent, sign and neighbours; inf and nan."""
 
 from ..graphs import Outputs, as_node, shapes
 from ..lazy import np

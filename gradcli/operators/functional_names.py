@@ -1,6 +1,6 @@
-"""Functions of `F` whose `dim` may be left out, unlike that of those in `torch`.
+"""Functions of `F` whose `dim` may be omitted, unlike in `torch`.
 
-PyTorch warns of it; `_stacklevel` says where that warning points.
+PyTorch warns if it is; `_stacklevel` is the argument that says which caller the warning names.
 """
 
 from ..graphs import as_node
@@ -10,7 +10,7 @@ from .networks import log_softmax, softmax
 
 
 def _dim(x, dim):
-    """The dimension that PyTorch takes where none is given."""
+    """The dimension that PyTorch chooses if `dim` is None."""
     return dim if dim is not None else 0 if x.ndim in (0, 1, 3) else 1
 
 

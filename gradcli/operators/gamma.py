@@ -9,11 +9,11 @@ from .leaves import arange
 from .precision import floats
 
 POSITIVE = (0.5, 3.0)
-WRITTEN_OUT = 10  # rows, of which mvlgamma is written as so many terms
+WRITTEN_OUT = 10  # most terms of mvlgamma that are written as rows
 
 
 def _lgamma(x):
-    """SciPy's is inf at numbers so small that only their logarithm is left, and nan at -inf."""
+    """SciPy's gammaln, corrected: finite for the smallest numbers, and nan at -inf."""
     size = np.abs(x)
     result = np.where(np.isneginf(x), np.inf, scipy_special.gammaln(x))
     return np.where(size < 1e-300, -np.log(size), result)
@@ -46,7 +46,7 @@ def digamma(g, y, x):
 
 
 def _trigamma(x):
-    """As PyTorch computes it, which is right to nine digits."""
+    """polygamma(1, x) by PyTorch's algorithm, which has nine correct digits."""
     x = floats(x)
     left = x < 0.5
     reflected = np.where(left, np.pi**2 / np.sin(np.pi * x) ** 2, 0)
@@ -65,7 +65,7 @@ def _polygamma(x, *, n):
     if n < 2:
         return _trigamma(x) if n else scipy_special.digamma(x)
     sizes = math.gamma(n + 1.0) * scipy_special.zeta(n + 1.0, x)
-    return np.where(np.isposinf(x), np.nan, (-1.0) ** (n + 1) * sizes)  # nan as PyTorch
+    return np.where(np.isposinf(x), np.nan, (-1.0) ** (n + 1) * sizes)  # nan as in PyTorch
 
 
 def _derivative(*, n):
@@ -89,7 +89,7 @@ def polygamma(g, y, x, *, n):
 
 
 def _arguments(x, p):
-    """x - k / 2 for k below p, along a last dimension."""
+    """x - k / 2 for k in range(p), along an additional last dimension."""
     return x.unsqueeze(dim=-1) + arange(start=(1 - p) / 2, end=0.5, step=0.5)
 
 
@@ -98,7 +98,7 @@ def _sum_of_digammas(g, y, x, *, p):
         return g * digamma(_arguments(x, p)).sum(dim=-1)
     slope = digamma(x + (1 - p) / 2)
     for k in range(2, p + 1):
-        slope = slope + digamma(x + (k - p) / 2)  # x + 0 too: as in PyTorch, -0 becomes 0
+        slope = slope + digamma(x + (k - p) / 2)  # x + 0 as in PyTorch, so that -0 becomes 0
     return g * slope
 
 

@@ -8,7 +8,9 @@ from .splitting import chunk
 
 
 def _second_derivatives(h, y, grad_output, x, gate):
-    """In PyTorch's order of operations, which decides where infinite values give nan."""
+    """The gradients of gated_backward_gate, in PyTorch's order of operations, which decides where
+    infinite values give nan.
+    """
     s = sigmoid(gate)
     slope = s * (1 - s)
     curvature = slope * (1 - s) - s * slope

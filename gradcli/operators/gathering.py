@@ -23,21 +23,23 @@ from .shaping import expand, flatten, reshape, unflatten
 
 
 def along_dim(s, index, *_, dim, **attrs):
-    """Raise where an index reaches beyond a dimension of shape s."""
+    """Raise GradcliError if an index is out of range for dimension `dim` of a tensor of shape s."""
     in_range(index, s[dim] if s else 1)
 
 
-# ---- one element for each number -----------------------------------------------------------------
+# ---- an index for each element -------------------------------------------------------------------
 
 
-# fields of operators that take an index along a dimension
+# fields that operators with an index along a dimension share
 BY_INDEX = {
     "dtype": "first", "integer_inputs": ("index",), "check_indices": along_dim, "method": True,
 }  # fmt: skip
 
 
 def check_index(s, index, dim, name):
-    """Raise where an index of `name` reaches over a tensor of shape s."""
+    """Raise GradcliError unless the shape of an index, for operator `name`, fits a tensor of shape
+    s.
+    """
     axis = shapes.axis(dim, len(s))
     if 0 in index:
         return
@@ -61,13 +63,15 @@ def _gathered(s, index, *, dim):
 
 
 def _one_a_row(s, index, *, dim):
-    """The rows of x.gather(1, labels.unsqueeze(1)): as a rule there is a label for each."""
+    """Sizes that are equal in x.gather(1, labels.unsqueeze(1)), where each row has one label."""
     axis = shapes.axis(dim, len(s))
     return [*zip(s[:axis], index[:axis])] if index[axis:] == (1,) and axis else []
 
 
 def flat_indices(index, shape, dim):
-    """The row-major flat indices, in a tensor of this shape, of an index of gather or scatter."""
+    """The row-major flat indices, into a tensor of this shape, that an index of gather or scatter
+    selects.
+    """
     if not index.size:
         return np.zeros(0, int)
     shape, index = shape or (1,), np.atleast_1d(index)
@@ -113,7 +117,7 @@ def take_along_dim(input, indices, dim=None):
     require(indices.dtype == "int", "indices of take_along_dim() must be integers, got a mask")
     axis = shapes.axis(dim, input.ndim)
     size = input.shape[axis]
-    if size:  # PyTorch counts on from the other end
+    if size:  # PyTorch counts the argmin of the reversed row
         wrapped = remainder(indices, size)
         indices = where(indices < 0, wrapped, where(indices >= size, wrapped, indices))
     wide = shapes.broadcast(_without(input, axis), _without(indices, axis))
@@ -125,11 +129,11 @@ def _without(x, axis):
     return tuple(1 if d == axis else n for d, n in enumerate(x.shape))
 
 
-# ---- a whole slice for each number ---------------------------------------------------------------
+# ---- an index for each slice ---------------------------------------------------------------------
 
 
 def spread(index, dim, shape):
-    """An index of slices as one of elements: the index of gather for a result of this shape."""
+    """An index of index_select as an index of gather, for a result of this shape."""
     if not shape:
         return reshape(index, shape=())
     axis = shapes.axis(dim, len(shape))
@@ -197,7 +201,7 @@ def narrow(input, dim, start, length):
 
 
 def copies(input, repeats, dim=None, *, output_size=None):
-    """The number of indices that several counts make; a single count makes none."""
+    """The number of indices created for several repetition counts; 0 for a single count."""
     counts = repeats.value if isinstance(repeats, Array) else np.asarray(repeats)
     return counts.sum() if counts.size > 1 else 0
 
@@ -244,11 +248,13 @@ def repeat_each(g, y, x, *, repeats, dim):
     return g.reshape(shape=apart).sum(dim=dim + 1)
 
 
-# ---- row-major flat indices ----------------------------------------------------------------------
+# ---- flat indices --------------------------------------------------------------------------------
 
 
 def wrapped(index, size):
-    """An index of all elements in a row, which may count from the end."""
+    """Flat indices, with negative ones made non-negative. Raises GradcliError if one is out of
+    range.
+    """
     index = in_range(index, size, -size, f"{size} elements in a row").reshape(-1)
     return np.where(index < 0, index + size, index)
 
@@ -281,7 +287,7 @@ def _taken_in_a_row(x, index):
 
 
 def check_view(size, stride, offset, limit):
-    """Raise where a view of this size and stride reaches over `limit` elements."""
+    """Raise GradcliError unless a view of this size and stride stays within `limit` elements."""
     if len(size) != len(stride):
         raise GradcliError(
             "arguments", f"stride must have {len(size)} numbers, as size has, got {len(stride)}"
@@ -314,7 +320,9 @@ def as_strided(x, *, size, stride, storage_offset=0):
 
 
 def owns_memory(x, name):
-    """x, if it is no view: PyTorch indexes the storage here, which a view shares with its base."""
+    """`x`. Raises GradcliError if it is a view, as PyTorch's function `name` indexes the storage of
+    the base.
+    """
     if any(n.op.shares_memory(n) for n in walk([x])):
         raise GradcliError(
             "unsupported",

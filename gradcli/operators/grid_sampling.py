@@ -1,8 +1,8 @@
-"""grid_sample: the values of an image interpolated at coordinates, which have gradients too.
+"""grid_sample: an image interpolated at coordinates, differentiable with respect to both.
 
-A sample is a weighted sum of the elements next to its coordinates; a weight is a product of one
-polynomial for each coordinate. So the derivative with respect to a coordinate is a sample too, with
-derivatives as weights: `orders` are the orders of these derivatives, one for each coordinate.
+A sample is a weighted sum of the elements around its coordinates. A weight is a product of
+polynomials, one for each coordinate, so the derivative with respect to a coordinate is a sample
+with other weights: `orders` are the orders of these derivatives, one for each coordinate.
 """
 
 from itertools import product
@@ -29,8 +29,8 @@ TENSORS = SimpleNamespace(**{f.name: f for f in (abs, floor, remainder, round, w
 # ---- one dimension -------------------------------------------------------------------------------
 
 _A = SHARPNESS[0]
-# The weight of each neighbour: the coefficients, the constant first, of a polynomial of the
-# distance between the coordinate and the element before it.
+# For each neighbour: the coefficients, constant term first, of a polynomial in the distance between
+# the coordinate and the element before it.
 WEIGHTS = {
     "bilinear": ((1, -1), (0, 1)),
     "nearest": ((1,),),
@@ -50,7 +50,7 @@ def _derivative(polynomial, times):
 
 
 def _at(polynomial, x):
-    """The polynomial's value."""
+    """The value of a polynomial at x."""
     value, *others = reversed(polynomial or (0.0,))
     for c in others:
         value = value * x + c
@@ -58,7 +58,7 @@ def _at(polynomial, x):
 
 
 def _reflect_coordinates(m, at, low, high):
-    """A coordinate reflected at both ends until it is between them, and its derivative."""
+    """Coordinates reflected at both ends until they are within the range, and their derivative."""
     if low == high:
         return m.zeros_like(at), 0.0
     span, away = high - low, m.abs(at - low)
@@ -69,12 +69,14 @@ def _reflect_coordinates(m, at, low, high):
 
 
 def _reflection_ends(size, align_corners):
-    """The coordinates at which a reflection happens."""
+    """The coordinates at which padding_mode="reflection" reflects."""
     return (0, size - 1) if align_corners else (-0.5, size - 0.5)
 
 
 def _clip_coordinates(m, at, size, padding_mode, align_corners):
-    """A coordinate between the first and the last element, and its derivative: 0 where clipped."""
+    """Coordinates after padding, from the first to the last element, and their derivative: 0 where
+    clipped.
+    """
     if padding_mode == "zeros":
         return at, 1.0
     slope = 1.0
@@ -85,14 +87,16 @@ def _clip_coordinates(m, at, size, padding_mode, align_corners):
 
 
 def _unnormalize(at, size, align_corners):
-    """Coordinates from -1 to 1 as indices of elements, and the factor between them."""
+    """Coordinates from -1 to 1 as indices of elements, and the derivative of this map."""
     low, high = _reflection_ends(size, align_corners)
     scale = (high - low) / 2
     return (at + 1) * scale + low, scale
 
 
 def _has_kink(at, size, mode, padding_mode, align_corners):
-    """Where weights have a kink: at an element; of mode nearest, halfway between two."""
+    """Where the weights have a kink or jump: at elements, or for mode "nearest" halfway between
+    two.
+    """
     at, scale = _unnormalize(at, size, align_corners)
     if mode == "bicubic" or not scale:  # smooth, or constant
         return at < at
@@ -103,9 +107,10 @@ def _has_kink(at, size, mode, padding_mode, align_corners):
 
 
 def _neighbours(m, at, size, orders, mode, padding_mode, align_corners):
-    """Indices and weights of the elements next to coordinates from -1 to 1.
+    """Indices and weights of the elements around coordinates from -1 to 1, for one neighbour at a
+    time.
 
-    `m` has the functions: NumPy, or TENSORS. Indices may be outside of the size.
+    `m` provides the functions: NumPy, or TENSORS. Indices may be out of range.
     """
     (at, scale), inside = _unnormalize(at, size, align_corners), 1.0
     edges = size, padding_mode, align_corners
@@ -156,8 +161,8 @@ def grid_weights(at, *, size, orders=0, mode="bilinear", padding_mode="zeros", a
 
 
 def _corners(grid, sizes, orders, **how):
-    """For each of the elements next to coordinates: its row-major flat index; whether it is inside
-    of the image; its weight.
+    """For each corner around the coordinates: flat indices, whether they are within the image, and
+    weights.
     """
     coordinates = grid.reshape(len(grid), -1, len(sizes))
     along = [
@@ -170,14 +175,14 @@ def _corners(grid, sizes, orders, **how):
             known = (index >= 0) & (index < size)
             flat = flat * size + np.where(known, index, 0).astype(int)
             there, weight = there & known, weight * by
-        if len(sizes) == 3:  # of a coordinate of nan the weight is nan
+        if len(sizes) == 3:  # a coordinate of nan has weights of nan
             weight = np.where(there, weight, 0.0)
         yield flat, there, np.broadcast_to(weight, flat.shape)
 
 
 def _nan_at_last(grid, padding_mode):
-    """In three dimensions PyTorch takes a coordinate that padding makes nan for the last element,
-    without a gradient.
+    """`grid` with the last element in place of nan coordinates, as PyTorch does in three
+    dimensions.
     """
     lost = ~np.isfinite(grid) if padding_mode == "reflection" else np.isnan(grid)
     return np.where(lost, 1.0, grid)
@@ -207,7 +212,9 @@ def _transposed(x, grid, *, size, orders, **how):
 
 
 def _by_dimension(equation, x, grid, sizes, orders, how):
-    """A sum over products of x and the weights of every dimension."""
+    """An einsum of x and the weights of each dimension; `equation` has two parts: the dimensions of
+    x and of the result.
+    """
     weights = [
         grid_weights(grid[..., -d - 1], size=size, orders=orders[-d - 1], **how)
         for d, size in enumerate(sizes)
@@ -232,23 +239,25 @@ def _grid_gradient(x, input, grid, orders, how):
     slope = stack(each, dim=-1)
     if how["mode"] != "bicubic":
         return slope
-    not_finite = (x - x).sum(dim=1).ne(0).unsqueeze(dim=-1)  # inf, times weights of both signs
+    not_finite = (x - x).sum(dim=1).ne(0).unsqueeze(dim=-1)  # inf times weights of both signs
     return unless(not_finite, slope, instead=nan)
 
 
 def _flops(out, s, grid, *, mode="bilinear", **_):
-    """FLOP: each sample is a weighted sum of the elements next to it."""
+    """FLOP: each sample is a weighted sum of the elements around it."""
     samples = shapes.numel(s[:2]) * shapes.numel(grid[1:-1])
     return 2 * samples * len(WEIGHTS[mode]) ** grid[-1]
 
 
 def _as_grid_sample(input, grid, *, orders, **how):
-    """PyTorch's function; it has none for derivatives with respect to the grid."""
+    """An equal call of PyTorch's grid_sample; None for derivatives, which PyTorch cannot
+    express.
+    """
     return None if any(orders) else OPS["grid_sample"](input, grid, **how)
 
 
 def _by_sampled_units(x, grid, *, size, orders, **how):
-    """Each element of x times the samples of images with a single 1."""
+    """The transpose as a matrix product: x times the samples of all images with a single 1."""
     many, letters = shapes.numel(size), "ijk"[: len(size)]
     units = eye(n=many).reshape(shape=(1, many, *size)).expand(shape=(grid.shape[0], many, *size))
     samples = _as_grid_sample(units, grid, orders=orders, **how)
@@ -315,7 +324,7 @@ def grid_sample_transpose(
     return _by_dimension("pe", x, grid, size, orders, how)
 
 
-# ---- what PyTorch calls it -----------------------------------------------------------------------
+# ---- PyTorch's names -----------------------------------------------------------------------------
 
 
 def _check(s, grid, mode, padding_mode):

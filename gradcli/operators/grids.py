@@ -41,7 +41,9 @@ def affine_grid(theta, *, size, align_corners=None):
 
 
 def _line(count, align_corners):
-    """Places of count elements between -1 and 1: of their middles, or the ends included."""
+    """`count` coordinates from -1 to 1: of the centres of pixels, or with align_corners including
+    both ends.
+    """
     if count == 1:
         return zeros(size=(1,))
     line = linspace(start=-1, end=1, steps=count)

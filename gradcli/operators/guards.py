@@ -1,4 +1,8 @@
-"""Where PyTorch's own order of operations decides between numbers and nan, and what it refuses."""
+"""Operators for the points where PyTorch's order of operations gives inf, nan or an error.
+
+Elsewhere they are the identity in one argument, so formulas omit them; `odd` is the mask of these
+points.
+"""
 
 from math import nan
 
@@ -28,9 +32,7 @@ def _as_wide(odd, value):
     exact="all",
 )
 def unless(g, y, odd, value, *, instead=nan, zero_slope=False):
-    """value; `instead` where inf or nan would come out another way than in PyTorch, and with
-    `zero_slope` the slope there is 0.
-    """
+    """value, except `instead` where `odd` holds; with `zero_slope`, the gradient is 0 there."""
     return None, where(odd, 0, g) if zero_slope else g
 
 
@@ -46,7 +48,9 @@ def unless(g, y, odd, value, *, instead=nan, zero_slope=False):
     exact="all",
 )
 def without_slope(g, y, odd, value):
-    """value; where `odd` holds its slope is nan, as PyTorch's is that divides by 0 or by inf."""
+    """value, with a gradient of nan where `odd` holds, because PyTorch divides by 0 or inf
+    there.
+    """
     return None, unless(odd, g)
 
 
@@ -63,7 +67,9 @@ def without_slope(g, y, odd, value):
     exact="all",
 )
 def otherwise(g, y, odd, value, instead):
-    """value; `instead` where PyTorch computes the same in another way, of other inf and nan."""
+    """value, except `instead` where `odd` holds: an equal expression, with PyTorch's inf and
+    nan.
+    """
     return None, otherwise(odd, g, 0), otherwise(odd, 0 * g, g)
 
 
@@ -79,7 +85,9 @@ def otherwise(g, y, odd, value, instead):
     examples=(("zero_derivative_by(x, a)", "x=2x3,a=3"),),
 )
 def zero_derivative_by(g, y, value, by):
-    """value, whose derivative is 0 by what PyTorch has it from: a 0 that is nan times infinity."""
+    """value, with a derivative of 0 with respect to `by`, as PyTorch has it: 0 times an infinite
+    gradient is nan.
+    """
     return g, zeros(size=by.shape)
 
 
@@ -94,7 +102,7 @@ def zero_derivative_by(g, y, value, by):
     examples=(("still_zero(exp(x))", "x=2x3"),),
 )
 def still_zero(g, y, by):
-    """0, whatever PyTorch multiplies it by, whose derivative stays 0 too."""
+    """0, which stays 0 even if multiplied by inf; so does its derivative."""
     return StaysZero()
 
 
@@ -110,7 +118,7 @@ def still_zero(g, y, by):
     exact="all",
 )
 def through(g, y, way, value):
-    """value, differentiated as `way`, which is the same but where inf or nan would come out."""
+    """value, differentiated as if it were `way`, which is equal except where it is inf or nan."""
     return g, None
 
 
@@ -134,5 +142,5 @@ def _refuse_where(value, odd, *, said, code):
     exact="all",
 )
 def refuse_where(g, y, value, odd, *, said, code="arguments"):
-    """value; an error that says `said` if odd holds anywhere, as PyTorch has one."""
+    """value; raises an error with the message `said` if `odd` holds anywhere, as PyTorch does."""
     return g, None

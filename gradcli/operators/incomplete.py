@@ -10,7 +10,7 @@ from .special import special
 
 
 def _density(a, x):
-    """The derivative of gammainc with respect to x: the density of a gamma distribution."""
+    """The derivative of gammainc with respect to x: the density of the gamma distribution."""
     return exp((a - 1) * log(x) - x - lgamma(a))
 
 
@@ -19,7 +19,9 @@ def _examples(name):
 
 
 def _at_bounds(name, below):
-    """SciPy's function, with PyTorch's values where a or x is 0 or infinite."""
+    """SciPy's function, with PyTorch's values where a or x is 0 or infinite; `below` is the lower
+    integral.
+    """
 
     def value(a, x):
         result = getattr(scipy_special, name)(a, x)
@@ -59,7 +61,7 @@ def gammaincc(g, y, a, x):
 
 def _zeta(s, x):
     result = scipy_special.zeta(s, x)
-    return np.where(np.isposinf(x) & np.greater(s, 1), np.nan, result)  # nan as PyTorch
+    return np.where(np.isposinf(x) & np.greater(s, 1), np.nan, result)  # nan as in PyTorch
 
 
 @special(

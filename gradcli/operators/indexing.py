@@ -1,7 +1,7 @@
-"""Elements read and written by brackets, as in `x[1:, 0]`.
+"""Indexing, as in `x[1:, 0]`.
 
-An index is a tuple of integers, slices, None, `...`, tuples of integers, and Arrays. As
-in PyTorch, and unlike NumPy, integers are taken first and arrays afterwards.
+An index is a tuple of integers, slices, None, `...`, tuples of integers, and Arrays. As in PyTorch,
+and unlike NumPy, integers are applied first and arrays afterwards.
 """
 
 from ..errors import GradcliError
@@ -12,7 +12,9 @@ from .leaves import Array
 
 
 def in_range(index, size, first=0, of=None):
-    """An index as an array, whose numbers are from `first` to below size; `of` says of what."""
+    """An index as an array. Raises GradcliError unless its elements are at least `first` and below
+    size; `of` describes what is indexed.
+    """
     index = np.asarray(index)
     if index.dtype == object:
         raise GradcliError("needs-value", "what an index picks depends on its numbers")
@@ -23,7 +25,7 @@ def in_range(index, size, first=0, of=None):
 
 
 def full_index(index, ndim):
-    """`index` with `...` spelled out and one item for every dimension."""
+    """The index with `...` expanded, and with one item for each dimension."""
     used = sum(_consumed(item) for item in index)
     if used > ndim:
         raise GradcliError(
@@ -45,17 +47,17 @@ def _consumed(item):
 
 
 def is_array(item):
-    """Whether an item of an index picks by a list of indices or by a mask."""
+    """Whether an item of an index is a list of indices or an Array."""
     return isinstance(item, Array | tuple)
 
 
 def is_mask(item):
-    """Whether an item of an index picks by a mask."""
+    """Whether an item of an index is a boolean mask."""
     return isinstance(item, Array) and item.dtype == "bool"
 
 
 def with_read(node):
-    """The inputs of a node, and the nodes whose numbers its index holds."""
+    """The inputs of a node, and the nodes that compute Arrays in its index."""
     index = node.attrs.get("index", ())
     items = index if isinstance(index, tuple) else ()
     read = (i.node for i in items if isinstance(i, Array) and i.node is not None)
@@ -63,7 +65,7 @@ def with_read(node):
 
 
 def advanced(full):
-    """What remains to be picked by arrays, once integers and slices have been taken."""
+    """The index without integers, for the dimensions that are left after `basic` indexing."""
     remaining = [item for item in full if not isinstance(item, int)]
     return tuple(_array(item) if is_array(item) else slice(None) for item in remaining)
 
@@ -75,7 +77,7 @@ def _array(item):
 
 
 def basic(full):
-    """The index without its arrays; a mask over several dimensions leaves all of them whole."""
+    """The index with a full slice for each dimension of its arrays and masks."""
     return tuple(
         part
         for item in full
@@ -107,8 +109,10 @@ def picked_shape(s, *, index):
 
 
 def _shape_by_arrays(sizes, index):
-    """The shape of what arrays pick, as NumPy says it. Nothing of that size is made: dimensions
-    that are taken whole are those that differ where they are 1 and where they are 0.
+    """The shape of NumPy's advanced indexing, without allocating the result.
+
+    Indexing arrays whose sliced dimensions have size 1 and 0 shows which dimensions of the result
+    these are.
     """
     whole = []
     for item in index:
@@ -139,7 +143,7 @@ def _pick(x, index):
 
 
 def _places(item):
-    """The shape of an item of an index that is broadcast with the other arrays."""
+    """The shape of an array of an index, as it is broadcast with the other arrays."""
     if isinstance(item, slice):
         return ()
     return (int(item.sum()),) if item.dtype == bool else item.shape
@@ -152,7 +156,9 @@ def _getitem(x, *, index):
 
 
 def index_text(index, size=str, array=str) -> str:
-    """An index as Python writes it, between brackets; `size` writes the numbers, `array` Arrays."""
+    """An index in Python's syntax, for use between brackets; `size` formats integers, `array`
+    formats Arrays.
+    """
     return ", ".join(_item_text(item, size, array) for item in index)
 
 
@@ -170,7 +176,7 @@ def _item_text(item, size, array):
 
 
 def _one_a_row(s, *, index):
-    """The rows of x[arange(5), labels], which are all that there are as a rule."""
+    """Sizes that are equal in x[arange(5), labels], where each row has one label."""
     full = full_index(index, len(s))
     if len(full) != len(s) or not any(isinstance(i, Array) and i.dtype == "int" for i in full):
         return []

@@ -31,13 +31,13 @@ def _inverse(x, *, check):
 
 
 def _is_transposed(x):
-    """Whether a matrix is the transpose of another."""
+    """Whether a node is a transpose."""
     last = {x.ndim - 2, x.ndim - 1}
     return x.op.name == "transpose" and {d % x.ndim for d in x.attrs.values()} == last
 
 
 def inverse_of(x):
-    """The inverse in index notation: inv(A)[j,i] for inv(A.T)[i,j]."""
+    """The inverse in index notation, with inv(A)[j,i] in place of inv(A.T)[i,j]."""
     return x.parents[0].inv().mT if _is_transposed(x) else x.inv()
 
 
@@ -81,8 +81,8 @@ def _solution_shape(a, b, *, left, check):
 
 
 def _is_vector(a, b):
-    """PyTorch's rule: b is a vector for all matrices, or a batch of vectors where its shape is a's
-    without the last size.
+    """Whether b is a vector, or a batch of vectors: if its shape is that of a without the last
+    size.
     """
     return len(b) == 1 or (len(a) - 1 == len(b) and b == a[:-1])
 
@@ -116,7 +116,7 @@ def _by_inverse(lower, i, a, b, *, left, check):
 
 
 def _solve_flops(out, a, b, **_):
-    """FLOP of an elimination, and of two triangular systems for each right-hand side."""
+    """FLOP of a decomposition, and of two triangular systems for each right-hand side."""
     return of_each_matrix(elimination)(out, a) + 2 * shapes.numel(out) * a[-1]
 
 

@@ -1,5 +1,6 @@
-"""Functions whose derivatives JAX computes otherwise than PyTorch, at single points: their values
-are those of the function that the body names, and their rules JAX's.
+"""Functions whose gradient differs between JAX and PyTorch at single points.
+
+Each has the value of the function in its body, and JAX's rule.
 """
 
 import math
@@ -18,7 +19,7 @@ PAIR = "a=2x3,b=3"
 
 
 def _jax(rule, shapes=PAIR, **fields):
-    """A composite with JAX's rule."""
+    """A composite with JAX's rule for its gradient."""
 
     def declare(meaning):
         call = f"{meaning.__name__}({', '.join(meaning.__code__.co_varnames)})"

@@ -1,4 +1,4 @@
-"""Tensors put together."""
+"""Concatenation, stacking and combination of tensors."""
 
 import itertools
 from itertools import pairwise
@@ -12,7 +12,7 @@ from .shaping import as_box, as_matrix, as_vector, expand, flatten, listed, resh
 
 
 def _counts(s):
-    """Whether a tensor is more than an empty vector, which may be joined to any other."""
+    """Whether a shape is not (0,): such an empty vector is ignored by cat()."""
     return s != (0,)
 
 
@@ -157,11 +157,11 @@ def cartesian_prod(*tensors):
     return stack(tuple(map(flatten, meshgrid(*nodes))), dim=1)
 
 
-MOST_ROWS = 100_000  # of combinations
+MOST_ROWS = 100_000  # most rows of a result of combinations()
 
 
 def _choices(count, r, with_replacement):
-    """How many rows there are, or a number above MOST_ROWS where there are more."""
+    """The number of combinations; some number above MOST_ROWS if there are more."""
     count += r - 1 if with_replacement else 0
     rows, least = 1, min(r, count - r)
     for k in range(least):

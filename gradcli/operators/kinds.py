@@ -1,4 +1,4 @@
-"""Masks and integers from tensors, and a tensor in the kind of another."""
+"""Integer tensors and masks computed from tensors, and conversions of dtypes."""
 
 from ..errors import GradcliError
 from ..graphs import Node, Outputs, as_node, shapes
@@ -29,7 +29,7 @@ def type_as(input, other):
     return input if input.dtype == other.dtype else kinds[other.dtype](input)
 
 
-# ---- where numbers stand among others ------------------------------------------------------------
+# ---- search in sorted sequences ------------------------------------------------------------------
 
 
 @shorthand(takes="no masks")
@@ -42,7 +42,7 @@ def isin(elements, test_elements, *, assume_unique=False, invert=False):
 
 
 def _halved(rows, x, *, right):
-    """By halving, for among nan the order of the comparisons decides."""
+    """searchsorted by bisection; the order of comparisons matters if there are nan."""
     x, count = np.asarray(x), rows.shape[-1]
     low, high = np.zeros(x.shape, int), np.full(x.shape, count)
     while (low < high).any():
@@ -81,7 +81,9 @@ def _row_by_row(rows, x, **_):
     exact="all",
 )
 def place_in_row(g, y, rows, x, *, right=False):
-    """Where a number stands in a sorted row: how many are below it, or not above it, if right."""
+    """The index at which a number is inserted into a sorted row: the count of smaller elements, or
+    of those not greater if `right`.
+    """
     return None, None
 
 
@@ -108,7 +110,7 @@ def searchsorted(sorted_sequence, input, *, right=False, side=None, out_int32=Fa
     return place_in_row(sorted_sequence, input, right=right or side == "right")
 
 
-# ---- how many ------------------------------------------------------------------------------------
+# ---- counts --------------------------------------------------------------------------------------
 
 
 def _integers(values):
@@ -168,7 +170,7 @@ def histc(input, bins=100, min=0, max=0):
 
 
 def _ends(result, low, high):
-    """The ends of the histogram: those of the numbers, where none are given."""
+    """The ends of a histogram; those of the data if both are 0."""
     require(low <= high, "max of histc() is not below its min")
     if low == high and result.size:
         low, high = result.min(), result.max()
@@ -176,7 +178,7 @@ def _ends(result, low, high):
     return (low - 1, high + 1) if low == high else (low, high)
 
 
-# ---- bits, which masks have one of ---------------------------------------------------------------
+# ---- bitwise operators on masks ------------------------------------------------------------------
 
 
 def _of_masks(name, sentence, logical):
@@ -207,7 +209,7 @@ def bitwise_not(input):
     return -1 - x if x.dtype == "int" else _masks("bitwise_not", x)[0].logical_not()
 
 
-# ---- out of the graph ----------------------------------------------------------------------------
+# ---- without gradient ----------------------------------------------------------------------------
 
 
 @shorthand()

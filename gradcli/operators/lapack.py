@@ -1,4 +1,4 @@
-"""NumPy's and LAPACK's functions on batches of matrices, their errors in our words."""
+"""NumPy's and LAPACK's functions on batches of matrices, with gradcli's error messages."""
 
 from ..errors import GradcliError, Singular
 from ..graphs import shapes
@@ -12,14 +12,14 @@ FOUND = (
 
 
 def matrix(s):
-    """A shape, if it is one of matrices."""
+    """The shape s. Raises GradcliError unless it is that of matrices."""
     if len(s) < 2:
         raise GradcliError("shape", f"a matrix is needed, and the shape is {shapes.text(s)}")
     return s
 
 
 def square(s):
-    """A shape, if it is one of square matrices."""
+    """The shape s. Raises GradcliError unless it is that of square matrices."""
     rows, columns = matrix(s)[-2:]
     if rows != columns:
         raise shapes.Conflict(
@@ -29,7 +29,7 @@ def square(s):
 
 
 def each_matrix(function, shape, *arrays, dtype=float):
-    """`function` of the matrices in the last two dimensions; each answer has this shape."""
+    """`function` applied to the matrices in the last two dimensions; each result has this shape."""
     batch = np.broadcast_shapes(*(a.shape[:-2] for a in arrays))
     wide = [np.broadcast_to(a, batch + a.shape[-2:]) for a in arrays]
     out = np.empty((*batch, *shape), dtype)
@@ -43,7 +43,7 @@ def each_matrix(function, shape, *arrays, dtype=float):
 
 
 def of_each_matrix(count):
-    """FLOP: count(rows, columns) for each matrix of the first input."""
+    """The field `flops`: count(rows, columns) for each matrix of the first input."""
 
     def flops(out, s, /, *_, **__):
         return shapes.numel(s[:-2]) * round(count(*s[-2:]))
@@ -52,13 +52,13 @@ def of_each_matrix(count):
 
 
 def elimination(m, n):
-    """FLOP of an LU decomposition: 2/3 n**3 for a square matrix."""
+    """FLOP of an LU decomposition of an m×n matrix: 2/3 n**3 for a square matrix."""
     low, high = min(m, n), max(m, n)
     return high * low**2 - low**3 / 3
 
 
 def reflections(m, n):
-    """FLOP of R of a QR decomposition; Q takes as many again."""
+    """FLOP of R of a QR decomposition; computing Q takes the same again."""
     low, high = min(m, n), max(m, n)
     return 2 * high * low**2 - 2 / 3 * low**3
 
@@ -70,7 +70,7 @@ def singular_values(m, n):
 
 
 def singular_vectors(m, n):
-    """FLOP of singular values and vectors, by R of a QR decomposition first."""
+    """FLOP of singular values and vectors, after a QR decomposition."""
     low, high = min(m, n), max(m, n)
     return 6 * high * low**2 + 11 * low**3
 
@@ -79,16 +79,20 @@ def singular_vectors(m, n):
 
 
 def _finite(x):
-    """Of each matrix, whether LAPACK can iterate on it: with inf or nan it may never end."""
+    """For each matrix, whether all elements are finite; otherwise LAPACK's iterations may not
+    end.
+    """
     return np.isfinite(x).all(axis=(-2, -1))
 
 
 def _with_zeros(x, finite):
-    return np.where(finite[..., None, None], x + 0.0, 0.0)  # -0.0 is negative in OpenBLAS alone
+    return np.where(finite[..., None, None], x + 0.0, 0.0)  # OpenBLAS takes -0.0 as negative
 
 
 def svd(x, *, full=False):
-    """U, S and Vh; with inf, S is nan as in PyTorch. Raises GradcliError `arguments` for nan."""
+    """U, S and Vh; S is nan for matrices with inf, as in PyTorch. Raises GradcliError `arguments`
+    for nan.
+    """
     finite = _finite(x)
     _check_not_nan(x)
     u, s, vh = np.linalg.svd(_with_zeros(x, finite), full_matrices=full)
@@ -100,7 +104,7 @@ def svd(x, *, full=False):
 
 
 def svdvals(x):
-    """S alone."""
+    """The singular values."""
     finite = _finite(x)
     _check_not_nan(x)
     s = np.linalg.svd(_with_zeros(x, finite), compute_uv=False)
@@ -116,19 +120,19 @@ def _check_not_nan(x):
 
 
 def _finite_beside_diagonal(x):
-    """Of each matrix, whether it is square and finite but for its diagonal."""
+    """For each matrix, whether it is square and its off-diagonal elements are finite."""
     if x.shape[-2] != x.shape[-1]:
         return np.zeros(x.shape[:-2], bool)
     return _finite(np.where(np.eye(x.shape[-1]) > 0, 0.0, x))
 
 
 def _ends_exchanged(n):
-    """The identity with its first and last row exchanged."""
+    """The identity matrix with its first and last row exchanged."""
     return np.eye(n)[[*range(n - 1, n), *range(1, n - 1), *range(min(n - 1, 1))]]
 
 
 def eigh(x, UPLO):
-    """Eigenvalues and eigenvectors; of a matrix with inf what PyTorch answers, of nan nan."""
+    """Eigenvalues and eigenvectors; for matrices with inf, PyTorch's results; for nan, nan."""
     read = (np.tril if UPLO in "Ll" else np.triu)(x)
     finite = _finite(read)
     values, vectors = np.linalg.eigh(_with_zeros(read, finite), UPLO.upper())
@@ -140,7 +144,7 @@ def eigh(x, UPLO):
 
 
 def eigvalsh(x, UPLO):
-    """Eigenvalues alone."""
+    """The eigenvalues."""
     finite = _finite((np.tril if UPLO in "Ll" else np.triu)(x))
     return np.linalg.eigvalsh(x, UPLO) if finite.all() else eigh(x, UPLO)[0]
 
@@ -153,8 +157,9 @@ def _singular():
 
 
 def solved(a, b, *, check=True):
-    """x such that a @ x is b, for batches of matrices. Raises GradcliError `singular`; without
-    `check` a pivot of 0 answers inf and nan.
+    """The solution x of a @ x = b, for batches of matrices.
+
+    Raises GradcliError `singular`; without `check`, a pivot of 0 gives inf and nan.
     """
     if not (check and np.isfinite(a).all() and np.isfinite(b).all()):
         return each_matrix(lambda m, c: _solved(m, c, check), b.shape[-2:], a, b)
@@ -165,7 +170,9 @@ def solved(a, b, *, check=True):
 
 
 def _solved(a, b, check):
-    """By the LU decomposition that PyTorch has: for a transpose, that of the matrix itself."""
+    """The solution by PyTorch's LU decomposition: of the matrix, also if its transpose is
+    solved.
+    """
     transposed = not a.flags.c_contiguous
     factors, exchanges, zero = packed_lu(a.T if transposed else a)
     if zero and check:
@@ -190,7 +197,9 @@ def solved_by_lu(packed, exchanges, b, *, transposed):
 
 
 def packed_lu(x):
-    """L and U in one matrix, the rows exchanged, and the first pivot that is 0, from 1; 0: none."""
+    """L and U in one matrix, the pivots counted from 0, and the first zero pivot counted from 1, or
+    0.
+    """
     rows, columns = x.shape
     if not x.size:
         return np.zeros(x.shape), np.arange(min(rows, columns)), 0
@@ -198,7 +207,7 @@ def packed_lu(x):
 
 
 def _eliminated(x):
-    """As packed_lu, for inf and nan, with which LAPACK's libraries go on in different ways."""
+    """`packed_lu` for matrices with inf or nan, for which LAPACK libraries differ."""
     x, exchanges = np.array(x), []
     for k in range(min(x.shape)):
         pivot = k
@@ -214,7 +223,7 @@ def _eliminated(x):
 
 
 def triangular(a, b, *, upper, left, unitriangular):
-    """The solution of one triangular system; inf and nan where the diagonal has a 0, no error."""
+    """The solution of one triangular system; zeros on the diagonal give inf and nan, no error."""
     if not b.size:
         return b
     return scipy_linalg.blas.dtrsm(1.0, a, b, side=not left, lower=not upper, diag=unitriangular)

@@ -1,4 +1,4 @@
-"""The pseudoinverse, and the least squares that it solves."""
+"""The pseudoinverse, and least-squares solutions based on it."""
 
 from ..errors import GradcliError
 from ..graphs import Outputs, as_node, shapes
@@ -17,7 +17,7 @@ NOT_FINITE = "lstsq() has no answer for inf or nan: PyTorch's differ by driver"
 
 
 def _nonzero(sizes, atol, rtol, shape):
-    """Which singular values, the largest first, count as different from 0."""
+    """The mask of singular values, largest first, that are above the tolerances."""
     atol = 0.0 if atol is None else np.asarray(atol)
     if rtol is None:
         rtol = np.where(np.asarray(atol) > 0, 0.0, unit(sizes) * max(shape[-2:]))
@@ -42,7 +42,7 @@ def _pinv(x, atol=None, rtol=None, *, hermitian):
 
 
 def _pinv_flops(out, s, *_, **__):
-    """FLOP of a singular value decomposition, and of the product of its parts turned round."""
+    """FLOP of a singular value decomposition, and of the product of its factors."""
     return of_each_matrix(singular_vectors)(out, s) + 2 * shapes.numel(out) * min(s[-2:])
 
 
@@ -52,7 +52,7 @@ def _pinv_shape(s, atol=None, rtol=None, *, hermitian):
 
 
 def _batch(s, *tolerances):
-    """The dimensions before those of a matrix; tolerances may bring more."""
+    """The batch shape of a matrix, broadcast with those of the tolerances."""
     return shapes.broadcast(s[:-2], *(t for t in tolerances if t is not None))
 
 
@@ -116,8 +116,10 @@ def matrix_rank(g, y, x, atol=None, rtol=None, *, hermitian=False):
 
 
 def _batched(A, B):
-    """B for each matrix of A. Of a B with a dimension fewer PyTorch counts the rows as a batch too,
-    and repeats the answer for each.
+    """`B` with the batch dimensions of A.
+
+    If B has one dimension fewer, PyTorch uses its rows as a batch as well, and repeats the solution
+    for each.
     """
     if A.ndim == B.ndim:
         return B
@@ -142,7 +144,7 @@ def lstsq(A, b, rcond=None, *, driver=None):
     right = B.unsqueeze(dim=-1) if vector else _batched(A, B)
     x = pinv(A) @ right
     residuals = ((A @ x - right) ** 2).sum(dim=-2)
-    nothing = residuals.reshape(shape=(residuals.numel,))[:0]  # whose gradient is 0 in PyTorch
+    nothing = residuals.reshape(shape=(residuals.numel,))[:0]  # its gradient is 0 in PyTorch
     return Outputs(
         (
             x.squeeze(dim=-1) if vector else x,

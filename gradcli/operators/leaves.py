@@ -1,4 +1,4 @@
-"""What a graph begins with: inputs, numbers and arrays, and tensors made from a shape."""
+"""Leaves of graphs: inputs, numbers, arrays, and tensors created from a shape."""
 
 from collections.abc import Callable
 
@@ -10,12 +10,14 @@ from ..graphs.signature import digest
 from ..lazy import np
 from .families import is_whole, named, none_at_all, operator, shorthand
 
-WRITTEN_OUT = 100  # numbers of an array that formulas write out, where a call would do
+WRITTEN_OUT = 100  # most numbers of an array that formulas show as a list, if a call can create it
 
 
 class Array:
-    """An array as an attribute: compared by identity, shown as `text`, or as its numbers; `node` is
-    what they are the numbers of, where a program computes them.
+    """An array as an attribute of a node.
+
+    It is compared by identity, and displayed as `text`, or as its numbers. `node` computes the
+    numbers, if a program does.
     """
 
     __slots__ = ("_text", "node", "value")
@@ -27,7 +29,7 @@ class Array:
 
     @property
     def text(self) -> str:
-        """What it is shown as."""
+        """The text that is displayed for it."""
         if not isinstance(self._text, str):
             self._text = self._text() if self._text else str(self.value.tolist())
         return self._text
@@ -42,12 +44,12 @@ class Array:
 
     @property
     def signature(self) -> str:
-        """A text for its numbers."""
+        """A text that identifies its numbers."""
         return f"{self.value.dtype}{self.value.shape}{digest(self.value.tobytes())}"
 
 
 def leaf(**fields):
-    """An operator without inputs: what it makes depends on nothing, so it has no gradient."""
+    """Declare an operator without inputs; it has no gradient."""
     return operator(family="leaf", flops=none_at_all, **fields)
 
 
@@ -59,8 +61,8 @@ def leaf(**fields):
     finite=True,
 )
 def input_(g, y, *, name, shape, dtype="float", is_direction=False, known=()):
-    """A named input; so is a direction, a seed or a tangent. `known` are words for what a matrix
-    is.
+    """A named input, or with `is_direction` a seed or tangent. `known` are the assumptions on a
+    matrix.
     """
 
 
@@ -85,8 +87,8 @@ def tensor(g, y, *, data):
 
 
 def numbers(array, call: str | None = None) -> Node:
-    """An array as a tensor that formulas write out number by number; a long one as the `call` that
-    returns it, if there is one.
+    """A tensor of these numbers. Formulas show the numbers, or the `call` that creates a long
+    array.
     """
     short = call is None or array.size <= WRITTEN_OUT
     return tensor(data=Array(array, (lambda: f"tensor({array.tolist()})") if short else call))
@@ -193,12 +195,12 @@ def linspace(g, y, *, start, end, steps):
     shape_only=True,
 )
 def size(g, y, x, *, dim):
-    """How many elements there are along the dimensions `dim`; it depends on no element."""
+    """The number of elements along the dimensions `dim`, from the shape alone."""
     return None
 
 
 def size_of(shape: Shape, dim: tuple[int, ...]) -> Node:
-    """How many elements there are along some dimensions of a shape."""
+    """The number of elements along some dimensions of a shape."""
     return size(ones(size=shape), dim=dim)
 
 
@@ -241,7 +243,9 @@ def full_like(input, fill_value, *, dtype=None):
 
 
 def filled_as(x, shape, value, dtype=None) -> Node:
-    """One value in a shape, in the kind of x; as it is where the call names a dtype."""
+    """A tensor of this shape filled with `value`, which is converted to the dtype of x unless the
+    call has a dtype.
+    """
     if x.dtype == "float" or dtype is not None:
         whole = type(value) is int and value in (0, 1)
         return (zeros, ones)[value](size=shape) if whole else full(size=shape, fill_value=value)

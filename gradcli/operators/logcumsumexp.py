@@ -1,4 +1,4 @@
-"""The logarithm of a running sum of exponentials, with PyTorch's numbers in the backward pass."""
+"""logcumsumexp, with PyTorch's results in the backward pass."""
 
 from sys import float_info
 
@@ -9,7 +9,7 @@ from .leaves import ones
 from .pointwise import exp, log
 from .running import moved_last, pairs, reverse_cumsum
 
-LOWEST = -float_info.max  # PyTorch's logarithm where there is no gradient
+LOWEST = -float_info.max  # stands for the logarithm of 0 in PyTorch's backward
 
 
 def _logcumsumexp(x, dim):
@@ -33,8 +33,9 @@ def logcumsumexp(g, y, x, *, dim):
 
 
 def _in_logarithms(g, y, dim):
-    """Positive and negative gradients apart, as PyTorch: for each log|g| - y, and the logarithm of
-    the sum of the exponentials of that from here on.
+    """Logarithms of the positive and of the negative part of g, as in PyTorch.
+
+    Yields log|g| - y for each part, and its reverse logcumsumexp along dim.
     """
     for part in (g, -g):
         logs = np.where(part > 0, np.log(np.maximum(part, 0)), LOWEST) - y
@@ -47,7 +48,9 @@ def _logcumsumexp_backward(g, x, y, *, dim):
 
 
 def _double_backward_y(h, g, x, y, *, dim):
-    """From the slope as it was rounded, so that what cancels does, as in PyTorch."""
+    """The gradient with respect to y, from the rounded first derivative, so that cancellation is as
+    in PyTorch.
+    """
 
     def up_to_here(*inputs):
         flipped = (np.flip(n, dim) for n in inputs)
@@ -69,7 +72,7 @@ TENSORS = "h=2x3,g=2x3,x=2x3"
 
 
 def _part_of_double_backward(value, **fields):
-    """What the slope sends back, where `h` flows into it."""
+    """A decorator for the gradients of logcumsumexp_backward."""
     return composite(
         shape=lambda h, g, s, t, *, dim: s, value=value, torch=None, flops=one_each, **fields
     )
@@ -81,7 +84,7 @@ def _part_of_double_backward(value, **fields):
     examples=(("logcumsumexp_double_backward_y(h, g, x, logcumsumexp(x, 1), dim=1)", TENSORS),),
 )
 def logcumsumexp_double_backward_y(h, g, x, y, *, dim):
-    """-g[k] times the sum over i up to k of h[i] exp(x[i] - y[k])."""
+    """-g[k] sum_{i<=k} h[i] exp(x[i] - y[k])."""
     h, x, y = (n.flip(dims=(dim,)) for n in (h, x, y))
     return -g * h.logcumsumexp_backward(-y, -x, dim=dim).flip(dims=(dim,))
 
@@ -92,13 +95,13 @@ def logcumsumexp_double_backward_y(h, g, x, y, *, dim):
     examples=(("logcumsumexp_double_backward_x(h, g, x, logcumsumexp(x, 1), dim=1)", TENSORS),),
 )
 def logcumsumexp_double_backward_x(h, g, x, y, *, dim):
-    """h[i] times the sum over k from i on of g[k] exp(x[i] - y[k])."""
+    """h[i] sum_{k>=i} g[k] exp(x[i] - y[k])."""
     return h * _sum_of_shares(g, x, y, dim)
 
 
 def _double_backward(h, _, g, x, y, *, dim):
     to_y = h.logcumsumexp_double_backward_y(g, x, y, dim=dim)
-    to_g = to_y / -g  # PyTorch takes the logarithm of g
+    to_g = to_y / -g  # PyTorch differentiates log|g|
     return to_g, h.logcumsumexp_double_backward_x(g, x, y, dim=dim), to_y
 
 
@@ -115,7 +118,7 @@ def _double_backward(h, _, g, x, y, *, dim):
     flops=one_each,
 )
 def logcumsumexp_backward(g, x, y, *, dim):
-    """The sum over k from i on of g[k] exp(x[i] - y[k])."""
+    """sum_{k>=i} g[k] exp(x[i] - y[k]), the gradient of logcumsumexp."""
     return _sum_of_shares(g, x, y, dim)
 
 

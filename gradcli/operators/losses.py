@@ -1,4 +1,4 @@
-"""Losses of single elements: how far each prediction is from what it should be."""
+"""Elementwise losses of a prediction and a target."""
 
 import math
 
@@ -18,15 +18,16 @@ from .special import xlogy
 
 
 def reduced(losses: Node, reduction: str) -> Node:
-    """The losses of all elements, reduced to their mean or sum as `reduction` says."""
+    """Losses reduced to their mean or sum, or not, according to `reduction`."""
     if reduction not in ("mean", "sum", "none"):
         raise GradcliError("arguments", f"reduction {reduction!r} is not 'mean', 'sum' or 'none'")
     return losses if reduction == "none" else losses.sum() if reduction == "sum" else losses.mean()
 
 
 def loss(typical_same_shape=("input", "target"), **fields):
-    """A loss of torch.nn.functional with a reduction, which the deprecated `size_average` and
-    `reduce` may also give; these are named in `order`.
+    """Declare a loss of torch.nn.functional with a `reduction`.
+
+    The deprecated `size_average` and `reduce` may replace it, if `order` names them.
     """
     return composite(
         canonical_attributes=_as_reduction,
@@ -41,7 +42,7 @@ def _as_reduction(*, size_average=None, reduce=None, **attrs):
         return attrs
     reduction = "mean" if size_average is None or size_average else "sum"
     if reduction == "sum" and attrs.get("reduction") == "batchmean":
-        reduction = "batchmean"  # kl_div divides by the batch size even then
+        reduction = "batchmean"  # kl_div divides by the batch size in this case too
     return attrs | {"reduction": reduction if reduce is None or reduce else "none"}
 
 
@@ -54,8 +55,8 @@ def _check_same_shape(name, input, target):
     shapes.require_equal(target.shape, input.shape, message)
 
 
-# the 1e-12 that keeps PyTorch's denominators above 0
-SINGLE_EPS = 9.999999960041972e-13  # rounded to single precision: in first derivatives
+# the 1e-12 with which PyTorch bounds denominators from below
+SINGLE_EPS = 9.999999960041972e-13  # in first derivatives, rounded to single precision
 DOUBLE_EPS = 1e-12  # in second derivatives
 
 
@@ -80,7 +81,7 @@ def _bce_second_derivative(g, y, x, t):
     examples=(("bce_slope(a, b)", "a=2x3,b=2x3"),),
 )
 def bce_slope(x, t):
-    """The derivative of bce_terms; its own derivative PyTorch clamps in another way."""
+    """The derivative of bce_terms; its own derivative is clamped differently in PyTorch."""
     x = refuse_where(x, (x < 0) | (x > 1), said="probabilities are from 0 to 1")
     return (x - t) / ((1 - x) * x).clamp(min=SINGLE_EPS)
 
@@ -96,7 +97,7 @@ def bce_slope(x, t):
     numpy="-({1} * np.maximum(np.log({0}), -100) + (1 - {1}) * np.maximum(np.log1p(-{0}), -100))",
 )
 def bce_terms(g, y, x, t):
-    """-(t * log(x) + (1 - t) * log(1 - x)) of each element."""
+    """-(t * log(x) + (1 - t) * log(1 - x)), elementwise."""
     return g * bce_slope(x, t), g * ((1 - x).log() - x.log())
 
 
@@ -153,7 +154,7 @@ def _logsigmoid(x):
     numpy="(1 - {1}) * {0} + np.logaddexp(0, -{0})",
 )
 def logistic_terms(g, y, x, t):
-    """(1 - t) * x - logsigmoid(x) of each element."""
+    """(1 - t) * x - logsigmoid(x), elementwise."""
     return (x.sigmoid() - t) * g, -x * g
 
 
@@ -167,7 +168,7 @@ def logistic_terms(g, y, x, t):
     examples=(("weighted_logistic_terms(x, t, w)", "x=2x3,t=2x3,w=3"),),
 )
 def weighted_logistic_terms(g, y, x, t, weight):
-    """(1 - t) * x - (1 + (weight - 1) * t) * logsigmoid(x) of each element."""
+    """(1 - t) * x - (1 + (weight - 1) * t) * logsigmoid(x), elementwise."""
     p, positive = x.sigmoid(), weight * t
     to_x = g * ((positive + 1 - t) * p - positive)
     to_t = g * (logsigmoid(-x) - weight * logsigmoid(x))
@@ -198,7 +199,9 @@ def logsigmoid(g, y, x):
     torch=None,
 )
 def logsigmoid_slope(g, y, x):
-    """The derivative of logsigmoid; PyTorch has 0 for its own where sigmoid(x) is rounded to 1."""
+    """The derivative of logsigmoid; its own derivative in PyTorch is 0 where sigmoid(x) is rounded
+    to 1.
+    """
     z = x.sigmoid()
     return g * (z - 1) * z
 
@@ -270,8 +273,8 @@ def _held_above(x, *, min, least):
     exact="all",
 )
 def held_above(g, y, x, *, min, least=None):
-    """max(x, min), but with the gradient of x: what PyTorch clamps behind autograd's back; refused
-    below `least`.
+    """max(x, min) with the gradient of x, as PyTorch clamps with gradients disabled; raises an
+    error for x below `least`.
     """
     return g
 
@@ -301,7 +304,7 @@ def gaussian_nll_loss(input, target, var, *, full=False, eps=1e-06, reduction="m
 
 
 def _variance_of(input, var):
-    """The variance, in a shape that goes with input: one for each element, or for a row of them."""
+    """The variance in a shape that broadcasts with input: one for each element, or for each row."""
     if var.op.name == "constant" or var.shape == input.shape:
         return var
     if var.shape == input.shape[:-1]:
@@ -331,7 +334,9 @@ def hinge_embedding_loss(input, target, *, margin=1.0, reduction="mean"):
 
 
 def _soft_hinge_double_backward(g, y, grad_output, x):
-    """The second derivative with PyTorch's denominator, a square that may overflow."""
+    """The gradients of soft_hinge_backward, with PyTorch's denominator, a square that may
+    overflow.
+    """
     z = exp(-x)
     return soft_hinge_backward(g, x), g * grad_output * (z / ((z + 1) * (z + 1)))
 

@@ -1,4 +1,4 @@
-"""Systems of equations whose matrix is given by its LU decomposition."""
+"""Linear systems whose matrix is given by its LU decomposition."""
 
 from ..graphs import as_node, shapes
 from ..graphs.operator import check_kinds
@@ -40,7 +40,9 @@ def _rule(g, y, LU, pivots, B, *, left, adjoint):
     ),
 )
 def lu_solution(LU, pivots, B, *, left=True, adjoint=False):
-    """x such that A @ x is B, from the LU decomposition of A; adjoint, A.mT @ x."""
+    """The solution x of A @ x = B, from the LU decomposition of A; with `adjoint`, of A.mT @
+    x = B.
+    """
     message = f"lu_solve() needs a pivot for each row of {shapes.text(square(LU.shape))}, not "
     shapes.require_equal(pivots.shape, LU.shape[:-1], message + shapes.text(pivots.shape))
     if not left:

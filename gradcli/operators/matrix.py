@@ -13,7 +13,7 @@ from .leaves import eye
 
 
 def _ranks(name, *ranks):
-    """A check that the operands have these numbers of dimensions."""
+    """A function that checks the numbers of dimensions of the operands."""
 
     def check(*input_shapes):
         for s, rank in zip(input_shapes, ranks, strict=True):
@@ -41,17 +41,20 @@ def _product_shape(name, *ranks):
 
 
 def _multiplied(a, b):
-    """The product of matrices. A column times a row is no sum: -0 stays -0, as in PyTorch."""
+    """The matrix product.
+
+    A column times a row is computed elementwise, as in PyTorch, so that -0 stays -0.
+    """
     outer = np.ndim(a) == np.ndim(b) == 2 and a.shape[1] == 1 and min(len(a), b.shape[1]) > 1
     return a * b if outer and a.dtype.kind == "f" else np.matmul(a, b)
 
 
-IN_ORDER = 4  # terms of a sum that a library of matrix products adds up one by one
+IN_ORDER = 4  # most terms of a sum that BLAS libraries add in order
 
 
 def added_in_order(*factors):
-    """How exact a product of matrices is: the lengths of its sums, in the backward pass too, are
-    the sizes of its factors.
+    """The field `exact` of a matrix product: exact if all sizes, which are the lengths of sums, are
+    small.
     """
     short = all(len(x.shape) <= 2 and max(x.shape) <= IN_ORDER for x in factors)
     return "all" if short else ""
@@ -91,12 +94,12 @@ def matmul(g, y, a, b):
 
 
 def _on_vector(a, v):
-    """a @ v, where both may be batches."""
+    """a @ v, for batches of matrices and vectors too."""
     return a @ v if a.ndim == 2 else (a @ v.unsqueeze(dim=-1)).squeeze(dim=-1)
 
 
 def outer_product(a, b):
-    """Every product of an element of a row of a and an element of a row of b."""
+    """The outer product of the vectors in the last dimensions of a and b."""
     return outer(a, b) if a.ndim == b.ndim == 1 else a.unsqueeze(dim=-1) * b.unsqueeze(dim=-2)
 
 

@@ -1,4 +1,4 @@
-"""What the `symbolic` fields of linear algebra share: matrices of SymPy elements, written out."""
+"""The `symbolic` fields of linear algebra: functions of matrices of SymPy elements."""
 
 from itertools import islice
 
@@ -6,9 +6,9 @@ from ..errors import GradcliError, Singular
 from ..lazy import np
 from .elements import SMALL, choice, compare
 
-TRIED = 5  # places where polynomials are tried out: of random numbers 61 % are coprime
-LARGEST = 6  # rows of a matrix whose determinant or factor is written out: 720 products
-ORDERS = {  # of rows: the columns that a product takes one from each, and its sign
+TRIED = 5  # random points at which polynomials are evaluated; 61 % of pairs of random integers are coprime
+LARGEST = 6  # most rows of a matrix whose determinant or factor is written out: 720 products
+ORDERS = {  # for each number of rows: the column of each factor of the determinant's products, and the sign
     0: (((), 1),),
     1: (((0,), 1),),
     2: (((0, 1), 1), ((1, 0), -1)),
@@ -22,7 +22,7 @@ def determinant(sp, x):
 
 
 def log_determinant(sp, x):
-    """Its logarithm."""
+    """The logarithm of the determinant."""
     return _each_matrix(lambda m: sp.log(_determinant(sp, m)), x, ())
 
 
@@ -32,12 +32,14 @@ def sign_of_determinant(sp, x):
 
 
 def log_size_of_determinant(sp, x):
-    """The logarithm of the size of the determinant."""
+    """The logarithm of the absolute value of the determinant."""
     return _each_matrix(lambda m: sp.log(sp.Abs(_determinant(sp, m))), x, ())
 
 
 def inverse(sp, x, *, check):
-    """The inverse: cofactors over the determinant. Without check that of a singular one is inf."""
+    """The inverse: cofactors divided by the determinant. Without `check`, the inverse of a singular
+    matrix is inf.
+    """
 
     def invert(m):
         cofactors, whole = _cofactors(sp, m, check)
@@ -47,7 +49,7 @@ def inverse(sp, x, *, check):
 
 
 def solution(sp, a, b, is_vector):
-    """The solution of a @ x = b: cofactors times b, over the determinant."""
+    """The solution of a @ x = b: cofactors times b, divided by the determinant."""
     columns = b[..., None] if is_vector else b
     result = _each_matrix(lambda m: _cofactors(sp, m, True)[0].T, a, a.shape[-2:]) @ columns
     whole = np.asarray(determinant(sp, a))[..., None, None]
@@ -56,7 +58,7 @@ def solution(sp, a, b, is_vector):
 
 
 def _each_matrix(function, x, shape):
-    """`function` of each matrix in the last two dimensions, which answers with this shape."""
+    """`function` applied to the matrices in the last two dimensions; each result has this shape."""
     out = np.empty((*x.shape[:-2], *shape), object)
     for where in np.ndindex(x.shape[:-2]):
         out[where] = function(x[where])
@@ -64,7 +66,9 @@ def _each_matrix(function, x, shape):
 
 
 def _determinant(sp, m):
-    """Up to three rows as a sum of products; then by the first row."""
+    """The determinant: a sum of products for up to three rows, otherwise by expansion along the
+    first row.
+    """
     _check_rows("the determinant", len(m))
     if len(m) <= 3:
         return sp.Add(*(sign * sp.Mul(*m[range(len(m)), p]) for p, sign in ORDERS[len(m)]))
@@ -90,13 +94,15 @@ def _cofactors(sp, m, check):
 
 
 def _is_zero(sp, e):
-    """Whether an expression is 0 whatever its symbols are: most are not at random numbers."""
+    """Whether an expression is identically 0; most others are rejected by a value at random
+    integers.
+    """
     return next(_at_random(sp, e))[0] == 0 and sp.expand(e) == 0
 
 
 def _at_random(sp, *expressions):
-    """Expressions at random integers, again and again."""
-    from random import Random  # 3 ms, and few programs come here
+    """Yield the values of expressions at random integers, endlessly."""
+    from random import Random  # the import takes 3 ms
 
     draw = Random(0)
     symbols = sorted(set().union(*(e.free_symbols for e in expressions)), key=str)
@@ -111,8 +117,8 @@ def cofactors(sp, x, y):
 
 
 def plain_cofactors(sp, x, y, scale):
-    """scale * cofactors as a backward() has them that keeps no graph: 0 where the determinant y of
-    several elements is 0.
+    """scale * cofactors as without create_graph: 0 where the determinant y is 0, unless the matrix
+    is 1×1.
     """
     result = scale[..., None, None] * cofactors(sp, x, y)
     singular = np.broadcast_to(y[..., None, None], result.shape)
@@ -126,7 +132,7 @@ def plain_cofactors(sp, x, y, scale):
 
 
 def cofactors_along(sp, x, y, t):
-    """How the cofactors change as x moves along t: cofactor by cofactor, by its own cofactors."""
+    """The derivative of the cofactors in the direction t."""
     out = np.empty(x.shape, object)
     for *where, r, c in np.ndindex(x.shape):
         minor, tangent_minor = (np.delete(np.delete(a[*where], r, 0), c, 1) for a in (x, t))
@@ -137,7 +143,7 @@ def cofactors_along(sp, x, y, t):
 
 
 def _quotient(sp, top, bottom):
-    """top / bottom without what both have in common, where that is a short question."""
+    """The quotient, with common factors cancelled if that is fast."""
     if bottom == 0:
         return sp.oo
     if bottom.has(sp.Float, sp.Piecewise) or len(bottom.free_symbols) > SMALL:
@@ -149,8 +155,8 @@ def _quotient(sp, top, bottom):
 
 
 def _are_coprime(sp, top, bottom):
-    """Whether integers that two polynomials are somewhere tell that they have no factor in
-    common, which takes long to find out from themselves.
+    """Whether two polynomials are known to be coprime, because their values at some integers
+    are.
     """
     for values in islice(_at_random(sp, top, bottom), TRIED):
         if not all(v.is_Integer for v in values):
@@ -161,7 +167,7 @@ def _are_coprime(sp, top, bottom):
 
 
 def triangular_solution(sp, a, b, *, upper, left, unitriangular):
-    """The solution of a triangular system, row after row."""
+    """The solution of a triangular system, by substitution."""
     if not left:
         how = {"upper": not upper, "left": True, "unitriangular": unitriangular}
         return _transposed(triangular_solution(sp, _transposed(a), _transposed(b), **how))
@@ -182,7 +188,7 @@ def _transposed(x):
 
 
 def cholesky_factor(sp, x, *, upper):
-    """The triangular factor of a symmetric matrix, column after column."""
+    """The triangular factor of a symmetric matrix, computed column by column."""
     _check_rows("the Cholesky factor", x.shape[-1])
     out = np.full(x.shape, sp.S.Zero, dtype=object)
     x = _transposed(x) if upper else x
@@ -196,7 +202,7 @@ def cholesky_factor(sp, x, *, upper):
 
 
 def pseudoinverse(sp, x, *_, hermitian):
-    """That of a matrix of full rank, by the inverse of its product with its transpose."""
+    """The pseudoinverse of a matrix of full rank, by the inverse of its Gram matrix."""
     if x.shape[-2] < x.shape[-1]:
         return _transposed(x) @ inverse(sp, x @ _transposed(x), check=True)
     return inverse(sp, _transposed(x) @ x, check=True) @ _transposed(x)

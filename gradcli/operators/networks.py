@@ -19,7 +19,7 @@ def _softmax(x, *, dim):
     return out
 
 
-WIDE = 16  # numbers from which on PyTorch's sums of softmax depend on how many threads there are
+WIDE = 16  # elements above which PyTorch's softmax depends on the number of threads
 
 
 def _softmax_exact(y, x, *, dim):

@@ -1,4 +1,4 @@
-"""Normalisation: inputs scaled to a known mean, variance or length."""
+"""Normalisation: inputs scaled to a given mean, variance or norm."""
 
 from ..errors import GradcliError
 from ..graphs import INTERMEDIATE, OPS, Outputs, as_node, shapes
@@ -34,7 +34,7 @@ def _layer_norm(x, *, dim, eps):
     saved=lambda y, x, *, dim, eps: (x, *_statistics(x, dim, eps, keepdim=True)),
 )
 def standardize(g, y, x, *, dim, eps):
-    """x moved and scaled to mean 0 and variance 1 along dim."""
+    """x shifted and scaled to mean 0 and variance 1 along dim."""
     scale = _inverse_deviation(x, dim, eps)
     return scale * (g - g.mean(dim=dim, keepdim=True) - y * (g * y).mean(dim=dim, keepdim=True))
 
@@ -44,12 +44,12 @@ def _inverse_deviation(x, dim, eps):
 
 
 def _scaled(x, weight, bias):
-    """x * weight + bias, where they are given."""
+    """x * weight + bias, without those that are None."""
     x = x if weight is None else x * weight
     return x if bias is None else x + bias
 
 
-# ---- over the last dimensions --------------------------------------------------------------------
+# ---- layers over the last dimensions -------------------------------------------------------------
 
 
 def _saved_for_layer_norm(y, x, weight, bias, *, normalized_shape, eps):
@@ -89,7 +89,9 @@ def rms_norm(input, weight=None, *, normalized_shape, eps=None):
 
 
 def _last(name, input, normalized_shape, *tensors):
-    """The last dimensions of input, which have the sizes normalized_shape, as `tensors` have."""
+    """The last dimensions of input. Raises GradcliError unless these and `tensors` have shape
+    normalized_shape.
+    """
     sizes = normalized_shape
     require(isinstance(sizes, tuple), f"normalized_shape of {name}() is written ({sizes},)")
     tail, have = input.shape[-len(sizes) :], shapes.text(input.shape)
@@ -106,11 +108,11 @@ def _last(name, input, normalized_shape, *tensors):
     return tuple(range(input.ndim - len(sizes), input.ndim))
 
 
-# ---- channel by channel --------------------------------------------------------------------------
+# ---- layers over channels ------------------------------------------------------------------------
 
 
 def _by_channel(name, input, *tensors):
-    """Parameters that have a number for each channel, in a shape that broadcasts with input."""
+    """Parameters with one number per channel, in a shape that broadcasts with input."""
     return [
         None if x is None else along_channels(x, input, f"parameters of {name}() must have")
         for x in tensors
@@ -170,7 +172,7 @@ def _from_running(name, input, mean, var, weight, bias, eps):
 def _saved_for_instance_norm(y, x, mean, var, weight, bias, *, use_input_stats, eps, **_):
     if not use_input_stats:
         return (...,)
-    each = weight and weight.repeat(x.shape[0])  # samples are channels to PyTorch
+    each = weight and weight.repeat(x.shape[0])  # PyTorch treats samples as channels
     return x, each, *_statistics(x, tuple(range(2, x.ndim)), eps, keepdim=True)
 
 
@@ -208,7 +210,7 @@ def instance_norm(
 
 
 def _groups(input, num_groups):
-    """input with all elements of a group of channels in the last dimension."""
+    """`input` reshaped to (batch, groups, elements of a group)."""
     _check_channels("group_norm", input)
     batch, channels, *rest = input.shape
     if num_groups < 1 or channels % num_groups:
@@ -296,7 +298,7 @@ def _norms(input, p, dim):
 
 
 def _norm_has_kink(y, input, *, p, dim, maxnorm):
-    """Where the norm of a slice is maxnorm, or is greater and has a kink itself."""
+    """Where the norm of a slice equals maxnorm, or exceeds it and has a kink itself."""
     across, length = _norms(input, p, dim)
     corner = vector_norm.kink(length, input, dim=across, keepdim=True, ord=p)
     return length.eq(maxnorm) | ((length > maxnorm) & corner)
@@ -321,7 +323,7 @@ def renorm(input, *, p, dim, maxnorm):
     return input * where(length > maxnorm, maxnorm / (length + 1e-7), 1.0)
 
 
-# ---- as PyTorch has them beside torch.nn.functional ----------------------------------------------
+# ---- functions under `torch` ---------------------------------------------------------------------
 
 
 @shorthand(takes="floats of one kind")

@@ -1,4 +1,4 @@
-"""Lengths of vectors and matrices."""
+"""Norms of vectors and matrices."""
 
 import math
 
@@ -18,13 +18,13 @@ from .ties import level, vanishing
 
 def _norm(x, axis, keepdims, *, ord):
     alone = all(np.shape(x)[k] == 1 for k in shapes.axes(axis, np.ndim(x)))
-    if ord == 1 or (alone and ord != 0):  # nothing overflows
+    if ord == 1 or (alone and ord != 0):  # avoids overflow of the power
         return np.sum(np.abs(x), axis=axis, keepdims=keepdims)
     return norm_by_powers(x, axis, keepdims, ord=ord)
 
 
 def norm_by_powers(x, axis, keepdims, *, ord):
-    """The norm by its formula, of one element too: 0 or inf where that has no such power."""
+    """The norm by its formula, even for a single element, whose power may overflow or underflow."""
     if math.isinf(ord):
         return (
             np.max(np.abs(x), axis=axis, keepdims=keepdims)
@@ -51,7 +51,7 @@ def _norm_meaning(x, *, dim, keepdim, ord):
 
 
 def _corner(y, x, *, dim, keepdim, ord):
-    """At the zero vector; up to ord=1 where any element is 0; where several are the extreme one."""
+    """Kinks: the zero vector; for ord <= 1, any element of 0; for infinite ord, tied extremes."""
     if math.isinf(ord):
         return y.eq(0) | tied(y, abs(x), dim=dim, keepdim=keepdim)
     return x.eq(0).any(dim=dim, keepdim=keepdim) if ord <= 1 else y.eq(0)
@@ -111,7 +111,7 @@ def _extreme(result, ord, dim):
 
 
 def _of_matrix(m, ord):
-    """The norm over the last two dimensions."""
+    """The matrix norm over the last two dimensions."""
     if ord == "fro":
         return vector_norm(m, dim=(-2, -1))
     if ord == "nuc":
@@ -128,15 +128,17 @@ def _of_matrix(m, ord):
 
 
 def _places(x, dim):
-    """The order of dimensions with the two of the matrix last, and that which undoes it."""
+    """The permutation that moves the two dimensions of the matrix last, and its inverse."""
     rows, columns = (shapes.axis(d, x.ndim) for d in dim)
     order = (*(d for d in range(x.ndim) if d not in (rows, columns)), rows, columns)
     return order, tuple(order.index(d) for d in range(x.ndim))
 
 
 def _by_singular_values(g, y, x, *, ord, dim, keepdim):
-    """Those equal to the first or the last share the gradient: PyTorch has them from another call
-    than the norm, and their last digits may be others.
+    """The gradient for ord=2 and ord=-2, shared by equal singular values.
+
+    As in PyTorch, singular values are computed again, so their last digits may differ from the
+    norm's.
     """
     if ord not in (2, -2):
         return NotImplemented
@@ -150,7 +152,7 @@ def _by_singular_values(g, y, x, *, ord, dim, keepdim):
 
 
 def _corner_of_matrix(y, x, *, ord, dim, keepdim):
-    """Where the sums or singular values that count are equal, or hold something that is 0."""
+    """Kinks: tied extreme sums or singular values, or an extreme sum with an element of 0."""
     m = permuted(x, _places(x, dim)[0])
     if ord == "fro":
         return y.eq(0)
@@ -204,7 +206,7 @@ def matrix_norm(x, *, ord="fro", dim=(-2, -1), keepdim=False):
 def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None, *, ord=None):
     """The length of all elements as one vector, or along dim; with 'nuc' the nuclear norm."""
     x = as_node(input)
-    if ord is not None:  # a word of linalg.norm's alone
+    if ord is not None:  # only linalg.norm has this order
         return vector_or_matrix_norm(x, ord, dim, keepdim)
     if p == "nuc":
         both = tuple(range(x.ndim)) if dim is None else dim

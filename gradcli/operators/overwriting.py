@@ -1,4 +1,4 @@
-"""A part of a tensor is overwritten: a slice, a view, the elements under a mask."""
+"""Replacement of a part of a tensor: a slice, a view, or the elements under a mask."""
 
 from ..errors import GradcliError
 from ..graphs import as_node, shapes

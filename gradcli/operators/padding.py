@@ -1,4 +1,4 @@
-"""Tensors made larger at their edges, or smaller."""
+"""Padding and cropping."""
 
 import math
 
@@ -61,7 +61,9 @@ def pad(input, *, pad, mode="constant", value=None):
 
 
 def _amounts(input, pad):
-    """What comes before and after each dimension, from the pairs that begin with the last."""
+    """The padding (before, after) of each dimension; `pad` lists pairs from the last
+    dimension on.
+    """
     pads = pad if isinstance(pad, tuple) else (pad,)
     pairs = list(zip(pads[::2], pads[1::2]))
     if len(pads) % 2 or len(pairs) > input.ndim or not all(isinstance(n, int) for n in pads):
@@ -77,7 +79,7 @@ def _amounts(input, pad):
 
 
 def _cut(x, amounts):
-    """What is cut off where an amount is below 0."""
+    """x without the elements that negative amounts remove."""
     if all(n >= 0 for pair in amounts for n in pair):
         return x
     return x[
@@ -101,7 +103,7 @@ def _constant(input, amounts, value):
 
 
 def _lengthened(x, dim, before, after, mode):
-    """One dimension with what a mode puts before and after it."""
+    """x with one dimension padded by reflection, replication or wrapping."""
     n = x.shape[dim]
     if not before and not after:
         return x

@@ -1,4 +1,4 @@
-"""Functions of two or three numbers, element by element; sums and products with a factor."""
+"""Elementwise functions of two or three tensors; sums and products with a factor."""
 
 import math
 
@@ -134,7 +134,7 @@ def clamp_max(input, max):
 
 
 def _times_alpha(name, input, other, alpha):
-    """alpha * other, where alpha is in the kind that the sum has; a mask stays one."""
+    """alpha * other, with alpha converted to the dtype of the sum; alpha of masks is boolean."""
     kind = result_dtype("promote", [*dtypes((input, other))])
     if isinstance(alpha, bool):
         require(kind == "bool", f"alpha of {name}() is True or False only for masks")
@@ -185,7 +185,7 @@ def lerp(g, y, input, end, weight):
 
 
 def _addcmul(a, b, c, *, value):
-    whole = np.result_type(a, b, c).kind in "iub"  # PyTorch cuts the factor then
+    whole = np.result_type(a, b, c).kind in "iub"  # PyTorch truncates the factor then
     return a + (int(value) if whole else value) * b * c
 
 

@@ -1,4 +1,4 @@
-"""Elements in another order."""
+"""Permutations of dimensions and of elements."""
 
 from ..errors import GradcliError
 from ..graphs import as_node, shapes
@@ -9,7 +9,7 @@ from .pointwise import F
 
 def _swap(items, a, b):
     items = list(items)
-    if items or (a, b) != (-2, -1):  # of a single number mT is itself
+    if items or (a, b) != (-2, -1):  # mT of a 0-d tensor is the tensor
         a, b = shapes.axis(a, len(items)), shapes.axis(b, len(items))
     if items:
         items[a], items[b] = items[b], items[a]
@@ -55,7 +55,7 @@ def permute(g, y, x, *, dims):
 
 
 def permuted(x, dims):
-    """x with its dimensions in this order, as it is where they are."""
+    """x with its dimensions permuted; x itself for the identity."""
     return x if dims == tuple(range(x.ndim)) else permute(x, dims=dims)
 
 
@@ -78,7 +78,7 @@ def movedim(input, source, destination):
 
 
 def _places(dims, ndim):
-    """Different dimensions, counted from the front, in the order given."""
+    """The dimensions, non-negative, in the given order. Raises GradcliError for repeated ones."""
     result = tuple(shapes.axis(d, ndim) for d in (dims if isinstance(dims, tuple) else (dims,)))
     if len(set(result)) != len(result):
         raise GradcliError("arguments", f"dims {dims} name a dimension twice")
@@ -166,7 +166,7 @@ def _flipped(input, dim):
 
 
 def _rolls(s, shifts, dims):
-    """How far each dimension moves on."""
+    """The shift of each dimension."""
     shifts = shifts if isinstance(shifts, tuple) else (shifts,)
     over = dims if isinstance(dims, tuple) else (dims,)
     if len(shifts) != len(over):
@@ -259,7 +259,7 @@ def rot90(input, k=1, dims=(0, 1), *, axes=None):
 
 
 def _image(input, name, divisors):
-    """Checks that dimensions, counted from the last, divide evenly."""
+    """Raise GradcliError unless the sizes of the last dimensions are divisible by `divisors`."""
     for dim, n in divisors.items():
         if n < 1 or input.ndim < 3 or input.shape[dim] % n:
             have = shapes.text(input.shape)

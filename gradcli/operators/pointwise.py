@@ -1,4 +1,4 @@
-"""Elementwise functions of one tensor: exponentials, logarithms, roots, the basic activations."""
+"""Elementwise functions of one tensor: exponentials, logarithms, roots and basic activations."""
 
 import math
 
@@ -106,7 +106,7 @@ F = "torch.nn.functional."
 
 
 @elementwise(
-    lambda x: chosen(np.less(x, 0), 0, x),  # of -0 it is -0
+    lambda x: chosen(np.less(x, 0), 0, x),  # the maximum of -0 and 0 is -0
     symbolic=lambda sp, x: elements.extreme(sp, "Max", x, sp.S.Zero),
     zero_second_derivative=True,
     kink=lambda y, x: x.eq(0),
@@ -163,7 +163,9 @@ def elu(g, y, x, *, alpha=1.0):
 
 
 def _elu_double_backward(g, y, grad_output, x, *, negcoef, poscoef, negiptcoef):
-    """PyTorch multiplies by a mask: on the line its 0 is nan times infinity."""
+    """The gradients of elu_backward; PyTorch multiplies by a mask, so that infinite gradients
+    become nan where x >= 0.
+    """
     both = _times(g * grad_output, negiptcoef)
     z = unless((x < 0).logical_not(), x, instead=0.0)
     on_curve = _curve(both, z, negcoef, negiptcoef)
@@ -191,7 +193,7 @@ def elu_backward(grad_output, x, *, negcoef=1.0, poscoef=1.0, negiptcoef=1.0):
 
 
 def _curve(grad_output, x, negcoef, negiptcoef):
-    """Numbers are multiplied with the gradient one after another, as in PyTorch."""
+    """The gradient for x < 0, multiplied by one factor after another, as in PyTorch."""
     return _times(_times(grad_output, negiptcoef), negcoef) * exp(_times(x, negiptcoef))
 
 
@@ -224,7 +226,9 @@ def softplus(g, y, x, *, beta=1.0, threshold=20.0):
 
 
 def _softplus_double_backward(g, y, grad_output, x, *, beta, threshold):
-    """As _elu_double_backward, with a mask that leaves out the threshold."""
+    """The gradients of softplus_backward, with a mask as in _elu_double_backward; it is 0 at the
+    threshold.
+    """
     scaled, both = _times(x, beta), g * grad_output
     s = sigmoid(scaled)
     curved = where(scaled >= threshold, 0 * both, both * (1 - s) * s)

@@ -1,4 +1,4 @@
-"""Pooling over one, two and three dimensions: averages and largest elements of windows."""
+"""Average and maximum pooling over one, two and three dimensions."""
 
 import math
 from itertools import product
@@ -44,7 +44,7 @@ class _Windows1d:
         room = size + 2 * padding - self.reach
         self.count = (room + (stride - 1 if ceil_mode else 0)) // stride + 1
         if ceil_mode and (self.count - 1) * stride >= size + padding:
-            self.count -= 1  # no window begins in the padding after the end
+            self.count -= 1  # no window starts in the padding after the end
         if self.count < 1:
             raise GradcliError(
                 "shape", f"the effective kernel size {self.reach} exceeds the input size {size}"
@@ -52,7 +52,9 @@ class _Windows1d:
 
     @property
     def overhang(self):
-        """How far the last window reaches beyond the end, with ceil_mode."""
+        """The number of elements by which the last window exceeds the padded input, with
+        ceil_mode.
+        """
         return max(0, (self.count - 1) * self.stride + self.reach - self.size - self.padding)
 
     def divisors(self, count_include_pad):
@@ -64,7 +66,9 @@ class _Windows1d:
         return np.minimum(end, self.size) - np.maximum(start, 0)
 
     def indices(self):
-        """The indices in each window; for padding the nearest element of the window."""
+        """The indices of the elements in each window; padding is replaced by the nearest element of
+        the window.
+        """
         start = (np.arange(self.count) * self.stride - self.padding)[:, None]
         first = np.where(start < 0, start % self.dilation, start)
         last = start + (self.size - 1 - start) // self.dilation * self.dilation
@@ -83,7 +87,7 @@ def _windows(name, n, s, kernel_size, stride, padding, dilation=1, ceil_mode=Fal
 
 
 def _divisor(windows, count_include_pad):
-    """The number of elements of each window, as a number or a tensor of numbers."""
+    """The number of elements of each window: a number, or a tensor if they differ."""
     out = 1
     for d, window in enumerate(windows):
         sizes = window.divisors(count_include_pad)
@@ -133,13 +137,13 @@ def _average(n):
     )(meaning)
 
 
-# ---- largest elements ----------------------------------------------------------------------------
+# ---- maxima --------------------------------------------------------------------------------------
 
 
 def _largest(x, indices):
-    """Where the largest element of each window is, counted row by row; a nan is larger than all.
+    """The row-major flat index of the largest element of each window; nan counts as largest.
 
-    Of equal elements the first, of several nan the last, as PyTorch.
+    As in PyTorch, the first of equal elements is selected, but the last nan.
     """
     sizes = x.shape[-len(indices) :]
     best = result = None
@@ -155,7 +159,7 @@ def _largest(x, indices):
 
 
 def _in_rows(indices, sizes):
-    """For each window, where its elements are, counted row by row."""
+    """The row-major flat indices of the elements in each window."""
     n = len(indices)
     apart = [
         np.expand_dims(p, tuple(k for k in range(2 * n) if k not in (d, n + d)))
@@ -166,7 +170,7 @@ def _in_rows(indices, sizes):
 
 
 def _largest_in_symbols(sp, x, indices):
-    """The same for SymPy elements: a choice between numbers."""
+    """`_largest` for SymPy elements: Piecewise expressions of indices."""
     n, sizes = len(indices), x.shape[-len(indices) :]
     counts = tuple(len(p) for p in indices)
     rows = x.reshape(*x.shape[:-n], -1)
@@ -222,7 +226,7 @@ def _maximum(name, n, counts, indices, attributes, sentence, examples):
 
 
 def _indices(name, n, counts, indices, attributes, examples):
-    """The operator `name`_indices, which is a call of `name` with return_indices=True."""
+    """The operator `name`_indices: the indices that `name` returns with return_indices=True."""
 
     @named(
         f"{name}_indices",
@@ -292,11 +296,11 @@ def _sliding(n):
         return pool(input, kernel_size, stride, padding, dilation, ceil_mode, True)
 
 
-# ---- a number of windows -------------------------------------------------------------------------
+# ---- adaptive pooling ----------------------------------------------------------------------------
 
 
 def adaptive_sizes(name, n, s, output_size):
-    """How many windows an adaptive pooling has in each dimension; None leaves a size as it is."""
+    """The number of windows of an adaptive pooling in each dimension; None keeps the size."""
     _check(name, n, s)
     sizes = output_size if isinstance(output_size, tuple) else (output_size,) * n
     if len(sizes) != n or not all(k is None or (isinstance(k, int) and k >= 0) for k in sizes):
@@ -307,7 +311,9 @@ def adaptive_sizes(name, n, s, output_size):
 
 
 def adaptive_indices(size, count):
-    """Where the elements of each of `count` windows are; a shorter one repeats its last."""
+    """The indices of the elements in each of `count` windows; shorter windows repeat their last
+    index.
+    """
     start = np.arange(count) * size // max(count, 1)
     end = -(-(np.arange(count) + 1) * size // max(count, 1))
     width = np.arange(np.max(end - start, initial=1))
@@ -336,7 +342,7 @@ def _adaptive(n):
 
     shorthand(takes="floats")(pool)
 
-    # of these PyTorch has one under `torch`, which always gives both
+    # the name under `torch` always returns both
     names = (f"{name}_with_indices", *(("torch." + name,) if n == 1 else ()))
 
     @shorthand(*names, only_aliases=True, takes="floats")
@@ -354,7 +360,7 @@ def _power(n):
         """The p-norm of each window."""
         how = {"kernel_size": kernel_size, "stride": stride, "ceil_mode": ceil_mode}
         if math.isinf(norm_type):
-            direction = -1 if norm_type < 0 else 1  # of the smallest, or of the largest element
+            direction = -1 if norm_type < 0 else 1  # the sign selects minimum or maximum
             return direction * OPS[f"max_pool{n}d"](direction * input.abs(), **how)
         mean = OPS[f"avg_pool{n}d"](input**norm_type, **how)
         total = sign(mean) * relu(abs(mean)) * shapes.numel(several(kernel_size, n))

@@ -1,4 +1,4 @@
-"""In which precision NumPy computes a value."""
+"""The floating-point precision of NumPy computations."""
 
 import math
 from collections.abc import Callable
@@ -6,25 +6,26 @@ from typing import Any
 
 from ..lazy import np, scipy_special
 
-MANY = 1 << 14  # elements
+MANY = 1 << 14  # elements above which SciPy is used
 SINGLE_UNIT, DOUBLE_UNIT = 2.0**-23, 2.0**-52  # `unit` of a precision
 
 
 def floats(x: Any) -> Any:
-    """An array of floats in the precision they have; integers in double precision."""
+    """An array of floats, with its precision; integers become double precision."""
     x = np.asarray(x)
     return x if x.dtype.kind == "f" else x.astype(float)
 
 
 def unit(x: Any) -> float:
-    """The distance from 1 to the next float in the precision of an array."""
+    """The distance from 1 to the next float, in the precision of an array."""
     return float(np.finfo(floats(x).dtype).eps)
 
 
 def by_python(name: str) -> Callable:
-    """A function of Python's `math`, for each element; from MANY elements on SciPy's of that name:
-    it is 15 times as fast, takes longer to import than few elements take, and differs in the last
-    digits.
+    """The elementwise function `name` of Python's `math`, or of SciPy for large arrays.
+
+    SciPy's is 15 times as fast, but importing it takes longer than computing a few elements; the
+    last digits may differ.
     """
 
     def value(x: Any) -> Any:
@@ -39,8 +40,10 @@ def by_python(name: str) -> Callable:
 
 
 def named(name: str) -> Callable:
-    """NumPy's function. In single precision that is up to three units of the last place off, and
-    PyTorch's one: so it is computed in double, for the evaluator to round, where it is one step.
+    """NumPy's function, computed in double precision.
+
+    In single precision NumPy's results are off by up to three units in the last place, PyTorch's by
+    one; the evaluator rounds the result.
     """
 
     def value(*xs: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Products with something added, products of many, and products of vectors."""
+"""Products with an added term, products of several matrices, and products of vectors."""
 
 from functools import reduce
 
@@ -15,7 +15,7 @@ from .lapack import square
 from .leaves import arange, eye
 from .matrix import added_in_order, bmm, matmul, mm, mv, outer
 
-# ---- a product added to something ----------------------------------------------------------------
+# ---- a product and an added term -----------------------------------------------------------------
 
 
 @elementwise(
@@ -28,7 +28,7 @@ from .matrix import added_in_order, bmm, matmul, mm, mv, outer
     exact="all",
 )
 def left_out(g, y, x):
-    """0 times x as BLAS takes it: 0 where x is nan, too."""
+    """0 * x as in BLAS: 0, even where x is nan."""
     return g * 0
 
 
@@ -55,7 +55,9 @@ def _examples(name, sizes):
 
 
 def _orders(factors):
-    """The order of parameters: beta and alpha last, or, deprecated, before what they multiply."""
+    """The field `deprecated_orders` of functions with beta and alpha, and `order`: these come
+    last.
+    """
     starts = ("beta input alpha", "beta input", "input beta alpha", "input beta")
     former = tuple(f"{start} {factors}" for start in starts)
     return {"order": f"input {factors} * beta alpha", "deprecated_orders": former}
@@ -112,7 +114,7 @@ def addbmm(input, batch1, batch2, *, beta=1, alpha=1):
     return _added(beta, input, alpha, bmm(batch1, batch2).sum(dim=0))
 
 
-# ---- products of many ----------------------------------------------------------------------------
+# ---- products of several matrices ----------------------------------------------------------------
 
 
 @shorthand(takes="numbers of one kind")
@@ -211,7 +213,7 @@ def vecdot(x, y, *, dim=-1):
 
 def _powers_rule(g, y, x, *, N):
     count = y.shape[-1]
-    if count <= 2:  # a line
+    if count <= 2:  # a linear function
         return g[..., 1:].sum(dim=-1)
     last, rows = y[..., -1], x.unsqueeze(dim=-1).expand(shape=(*x.shape, count - 1))
     odd = (last.eq(0) | (last * 0).ne(0)).any()
@@ -245,7 +247,7 @@ def rows_of_powers(x, *, N=None):
 
 @composite(
     examples=(("x * vander(x.detach())", "x=3"),),
-    # it multiplies in place what it needs in the backward pass
+    # PyTorch overwrites in place what its backward pass needs
     without_derivative=lambda x, *, N, increasing: ("x",) if N is None or N > 1 else (),
     whole=("N",),
 )

@@ -1,4 +1,6 @@
-"""Elements put into zeros, and how formulas say it in operators that PyTorch has."""
+"""Elements written into zeros, the transpose of indexing, and equal expressions in PyTorch's
+operators.
+"""
 
 from ..errors import GradcliError
 from ..graphs import OPS, shapes
@@ -21,7 +23,7 @@ def _put_at(v, *, shape, index):
 
 def _put_shape(s, *, shape, index):
     picked = picked_shape(shape, index=index) if min(shape, default=0) >= 0 else s
-    extra = max(len(s) - len(picked), 0)  # dimensions of 1 in front may be too many
+    extra = max(len(s) - len(picked), 0)  # leading dimensions of size 1 are ignored
     if shapes.numel(s[:extra]) != 1 or not shapes.fits(s[extra:], picked):
         where = f"the places that are put into have shape {shapes.text(picked)}"
         raise GradcliError("shape", f"{where}, and the values {shapes.text(s)}")
@@ -45,15 +47,16 @@ def _said(v, *, shape, index):
     exact="all",
 )
 def put_at(g, y, v, *, shape, index):
-    """v put into zeros of `shape` at `index`; a place named twice receives the sum."""
+    """v added into zeros of `shape` at `index`; repeated indices add up."""
     return g[index]
 
 
 def put_into_zeros(v, shape, index, full, picked):
-    """v in zeros of `shape` at an index, which is also given in `full`; `picked` is the shape of
-    what the index picks.
+    """An expression for put_at in PyTorch's operators.
+
+    `full` is the index with one item for each dimension; `picked` is the shape of what it selects.
     """
-    if not shapes.numel(picked):  # padding is for what a slice picks, not for ends beyond x
+    if not shapes.numel(picked):  # zero_pad cannot express slices that select nothing
         return zeros(size=shape)
     mask = _mask_alone(index)
     if mask is not None:
@@ -77,13 +80,13 @@ def put_into_zeros(v, shape, index, full, picked):
 
 
 def _mask_alone(index):
-    """The mask that an index consists of."""
+    """The mask, if the index is a single mask; otherwise None."""
     (item,) = index if len(index) == 1 else (None,)
     return item if is_mask(item) else None
 
 
 def _where_it_holds(mask, v, shape, picked):
-    """The elements of v, in their order, in zeros of `shape` where a mask of rows holds."""
+    """The elements of v, in order, written into zeros where a mask of leading dimensions holds."""
     within = len(shape) - mask.value.ndim
     if within:
         rows = mask.value.reshape(mask.value.shape + (1,) * within)
@@ -99,20 +102,24 @@ def _where_it_holds(mask, v, shape, picked):
 
 
 def _number(v):
-    """What every element of v is, where that is seen at once."""
+    """The number that all elements of v equal, if its operator shows it; otherwise None."""
     if v.op is OPS["expand"]:
         v = v.parents[0]
     return v.attrs.get("value", v.attrs.get("fill_value", 1.0 if v.op is OPS["ones"] else None))
 
 
 def in_a_row(v, shape, pick, repeated=True):
-    """v in zeros of `shape`, at those of its places, counted row by row, that `pick` picks."""
+    """v written into zeros of `shape` at flat indices.
+
+    `pick` selects these from the tensor of all flat indices; `repeated` says whether one may occur
+    twice.
+    """
     places = pick(arange(end=shapes.numel(shape)).reshape(shape=shape))
     return zeros(size=shape).put(places, v, accumulate=repeated)
 
 
 def _spread(v, shape):
-    """v in the shape of what is picked; a number as a tensor."""
+    """v expanded to the shape of what is selected; a number becomes a tensor."""
     if v.op is OPS["constant"] and v.attrs["value"] == 1:
         return ones(size=shape)
     if v.shape == shape:
@@ -121,7 +128,7 @@ def _spread(v, shape):
 
 
 def _parts(full, shape):
-    """The dimensions that an index does not take whole, and what it takes of them."""
+    """Pairs of dimension and item, for the items of an index that are not full slices."""
     items = [item for item in full if item is not None]
     pairs = zip(items, shape, strict=False)
     return [(d, item) for d, (item, size) in enumerate(pairs) if not _is_whole(item, size)]
@@ -134,7 +141,7 @@ def _is_whole(item, size):
 def _as_array(item):
     if isinstance(item, Array):
         return item.value
-    return np.asarray(item, dtype=None if item else int)  # NumPy takes [] for floats
+    return np.asarray(item, dtype=None if item else int)  # NumPy takes [] as floats
 
 
 def _new_dimensions(full):
@@ -143,8 +150,8 @@ def _new_dimensions(full):
 
 
 def _is_wide(item):
-    """Whether an item of an index is a mask, or has places in more than one row, or from the end:
-    index_add takes none of them.
+    """Whether an item of an index is a mask, or has negative indices or several dimensions, which
+    index_add does not accept.
     """
     if not is_array(item):
         return False
@@ -153,13 +160,14 @@ def _is_wide(item):
 
 
 def _may_repeat(full):
-    """Whether a place can be named twice."""
+    """Whether an index may select an element twice."""
     return any(is_array(i) and _as_array(i).dtype.kind != "b" for i in full)
 
 
 def _is_nested(full):
-    """Whether what an index takes is written a dimension at a time: numbers and lists in front of
-    whole dimensions are the index of a single index_put.
+    """Whether an index is written one dimension at a time.
+
+    Otherwise integers and lists before full slices form the index of a single index_put.
     """
     items = list(full)
     while items and items[-1] == slice(None):
@@ -168,8 +176,8 @@ def _is_nested(full):
 
 
 def _written_within(v, shape, full):
-    """v in zeros, at what an index takes of one dimension, in other zeros at what it takes of the
-    rest: numbers last, before them slices.
+    """v written into zeros by one item of the index, and the result by the others: integers last,
+    slices before.
     """
     parts = _parts(full, shape)
     d, item = min(parts, key=lambda part: (not isinstance(part[1], int), is_array(part[1])))
@@ -180,7 +188,9 @@ def _written_within(v, shape, full):
 
 
 def _around(item):
-    """How much a slice leaves out before and after it, where that is the same for every size."""
+    """The numbers of elements before and after a slice, if these are the same for every size;
+    otherwise None.
+    """
     if not isinstance(item, slice) or item.step not in (None, 1):
         return None
     if (item.start or 0) < 0 or (item.stop is not None and item.stop >= 0):
@@ -189,7 +199,7 @@ def _around(item):
 
 
 def _written(v, shape, d, item):
-    """v in zeros of `shape`, at one item of an index along dimension d."""
+    """v written into zeros of `shape` at one item of an index, along dimension d."""
     whole = zeros(size=shape)
     if isinstance(item, int):
         return whole.select_scatter(v, dim=d, index=item)

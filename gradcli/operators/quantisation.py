@@ -1,7 +1,7 @@
-"""Fake quantisation, whose gradient is a straight-through estimator.
+"""Fake quantisation, with a straight-through gradient.
 
-PyTorch computes 1 / scale in float32, which decides how ties are rounded: so is the inverse of a
-scale that is a literal in float32 here. All other numbers are in float64.
+PyTorch computes 1 / scale in float32, which affects the rounding of ties; so does gradcli, for a
+scale given as numbers. Everything else is computed in float64.
 """
 
 from ..graphs import Node, as_node, shapes
@@ -55,7 +55,7 @@ def _rounded(x, scale, inverse, zero_point, low, high):
 
 
 def _inverse(scale):
-    """1 / scale, with 32 bits where its numbers are written out."""
+    """1 / scale, computed in float32 if the scale is given as numbers."""
     while scale.op is double:
         (scale,) = scale.inputs
     if scale.op not in (constant, tensor):

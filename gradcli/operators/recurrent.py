@@ -1,4 +1,4 @@
-"""Recurrent layers: cells, and what they make of a sequence."""
+"""Recurrent layers and their cells."""
 
 from ..errors import GradcliError
 from ..graphs import Outputs, as_node, shapes
@@ -14,7 +14,7 @@ BOOLEANS = ("has_biases", "train", "bidirectional", "batch_first")
 
 
 def _sums(input, hx, w_ih, w_hh, b_ih, b_hh):
-    """What the input and the state add up to, before the two are joined."""
+    """The linear functions of the input and of the state, which a cell adds."""
     input_shape, state = as_node(input).shape, as_node(hx).shape
     message = "a cell takes as many rows of input as of state, not "
     message += f"{shapes.text(input_shape)} and {shapes.text(state)}"
@@ -76,7 +76,7 @@ def lstm_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
 
 
 class _Layers:
-    """The parameters of a call, layer by layer and direction by direction."""
+    """The weights of a call, grouped by layer and direction."""
 
     def __init__(self, name, params, has_biases, num_layers, dropout, train, bidirectional):
         self.name, self.size = name, 4 if has_biases else 2
@@ -96,13 +96,14 @@ class _Layers:
             )
 
     def of(self, k):
-        """The weights of a layer and direction, counted together."""
+        """The weights of group k, which counts layers and, within these, directions."""
         return self.params[k * self.size : (k + 1) * self.size]
 
     def run(self, cell, inputs, states):
-        """The outputs at each time, and the last states, of all layers.
+        """The outputs at each time step, and the last states of all layers.
 
-        `cell(input, state, *weights)` gives the next state, a tuple whose first is the output.
+        `cell(input, state, *weights)` returns the next state: a tuple whose first element is the
+        output.
         """
         last = []
         for layer in range(self.count):
@@ -120,7 +121,7 @@ class _Layers:
 
 
 def _sequence(name, cell, sentence, remembers=False, **fields):
-    """A recurrent layer: `remembers` says whether its state is a pair."""
+    """Declare a recurrent layer; `remembers` says whether its state is a pair, as in an LSTM."""
 
     @named(name, sentence)
     def meaning(
@@ -158,7 +159,9 @@ gru = _sequence("gru", _stepped(gru_cell), "gru_cell from time to time: outputs,
 
 
 def _weights_backwards(input, hx, params, has_biases, *_, **__):
-    """All weights, those of the last layer and direction first, as MKLDNN needs them."""
+    """All weights, starting with the last layer and direction, in the order in which MKLDNN saves
+    them.
+    """
     size = 4 if has_biases else 2
     return [w for k in reversed(range(0, len(params), size)) for w in params[k : k + size]]
 
@@ -169,5 +172,5 @@ lstm = _sequence(
     "lstm_cell from time to time: outputs, last state, last memory.",
     remembers=True,
     saved=_weights_backwards,
-    saved_dtype="float32",  # an operation of MKLDNN; of doubles it is as many as here
+    saved_dtype="float32",  # float32 runs in MKLDNN as one operation; float64 as the operations here
 )

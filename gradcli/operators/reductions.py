@@ -1,4 +1,4 @@
-"""Reductions along dimensions, and running sums."""
+"""Reductions along dimensions."""
 
 from ..errors import GradcliError
 from ..graphs import Node, Outputs, as_node, shapes
@@ -19,7 +19,7 @@ FIRST = "of equal elements it is the index of the first"
 
 
 def average(x, axis, keepdims):
-    """Without NumPy's warning for a mean of nothing."""
+    """np.mean without NumPy's warning for empty slices."""
     count = np.float64(shapes.numel([np.shape(x)[d] for d in axis]))
     return total(x, axis, keepdims) / count
 
@@ -82,14 +82,18 @@ def prod(g, y, x, dim):
 
 
 def others(x, *, dim):
-    """By division where nothing is 0, as PyTorch: inf and nan come out the same."""
+    """The product of the other elements: by division if none is 0, so that inf and nan are as in
+    PyTorch.
+    """
     if np.count_nonzero(x == 0) == 0:
         return np.prod(x, axis=dim, keepdims=True) / x
     return _exclusive_products(x, dim=dim)
 
 
 def _exclusive_products(x, *, dim):
-    """Products of all before times products of all after, so that no division meets a 0."""
+    """The product of the other elements, as the product of those before times that of those
+    after.
+    """
     last = tuple(range(-len(dim), 0))
     transposed = np.moveaxis(x, dim, last)
     flat = transposed.reshape(*transposed.shape[: x.ndim - len(dim)], -1)
@@ -129,7 +133,9 @@ def prod_others(x, *, dim):
 
 
 def without_each(x, dim):
-    """Products of all before times products of all after, as PyTorch takes them beside zeros."""
+    """The product of the other elements without division, as PyTorch computes it if elements
+    are 0.
+    """
     unreduced = tuple(d for d in range(x.ndim) if d not in dim)
     order = (*unreduced, *dim)
     rows = permuted(x, order).reshape(shape=(*(x.shape[d] for d in unreduced), -1))
@@ -146,14 +152,14 @@ def _shared(g, y, x, dim):
 
 
 def tied(y, x, *, dim, keepdim, **_):
-    """Whether more than one element along dim is the extreme one."""
+    """The mask of results that more than one element along dim attains."""
     over = shapes.axes(dim, x.ndim)
     shape = tuple(1 if d in over else n for d, n in enumerate(x.shape))
     return (x.eq(y.reshape(shape=shape)).sum(dim=dim, keepdim=keepdim)) > 1
 
 
 def _shared_by_ties(name, symbol):
-    """The decorator of amax and amin, whose gradient equal elements share."""
+    """A decorator for amax and amin, whose gradient is shared by tied elements."""
     return reduction(
         lambda x, axis, keepdims: getattr(np, name)(x, axis=axis, keepdims=keepdims),
         symbolic=lambda sp, *xs: elements.extreme(sp, symbol, *xs),
@@ -220,7 +226,7 @@ def _values(name, argextreme, symbol):
         if x.ndim == 0:
             return x
         at = np.expand_dims(getattr(np, f"arg{name}")(x, axis=dim), dim)
-        selected = np.take_along_axis(x, at, axis=dim)  # of 0 and -0 the first, as PyTorch
+        selected = np.take_along_axis(x, at, axis=dim)  # the first of 0 and -0, as in PyTorch
         return selected if keepdim else np.squeeze(selected, axis=dim)
 
     return composite(
@@ -242,7 +248,7 @@ min_values = _values("min", argmin, "Min")
 
 
 def _extreme(operators, input, second, keepdim):
-    """max() or min(), from the operators of all elements, of two tensors, and along a dimension."""
+    """Dispatch max() or min(): over all elements, of two tensors, or along a dimension."""
     whole, between, *along = operators
     if second is None:
         return whole(input)
@@ -253,7 +259,9 @@ def _extreme(operators, input, second, keepdim):
 
 
 def share_all(g, y, x):
-    """A rule: elements equal to the output share the gradient; so do nan, if it is nan."""
+    """The rule of max and min over all elements: tied elements share the gradient; so do all nan if
+    the result is nan.
+    """
     hit = same(x, y)
     return where(hit, g / hit.sum(), 0)
 

@@ -1,4 +1,4 @@
-"""Products of reflections, as LAPACK's QR decomposition keeps its Q."""
+"""Products of Householder reflections, in which LAPACK's QR decomposition returns Q."""
 
 from ..errors import GradcliError
 from ..graphs import shapes
@@ -29,17 +29,19 @@ def _rule(g, y, x, v, tau):
     exact="all",
 )
 def reflected(x, v, tau):
-    """x - tau * v @ v.mT @ x: a reflection along v where tau is 2 / |v|**2."""
+    """x - tau * v @ v.mT @ x: the reflection along v if tau is 2 / |v|**2."""
     return x - tau * (v @ (v.mT @ x))
 
 
 def _columns(A):
-    """What is reflected along: the upper triangle of A stands for that of eye."""
+    """The vectors of the reflections: the columns of A below the diagonal, with 1 on the
+    diagonal.
+    """
     return triangle(A, upper=False, strict=True) + eye(n=A.shape[-2], m=A.shape[-1])
 
 
 def _one_after_the_other(x, A, tau, order):
-    """x, reflected along the columns of A."""
+    """The reflections along the columns of A, applied to x in this order."""
     columns = _columns(A)
     for k in order:
         x = reflected(x, columns[..., k : k + 1], tau[..., k, None, None])
@@ -53,7 +55,7 @@ SINGULAR = (
 
 
 def _is_singular(y, input, tau, *_, **__):
-    """Which reflections have no inverse."""
+    """The mask of reflections that are singular."""
     lengths = (_columns(input) ** 2).sum(-2)
     return (tau * lengths[..., : tau.shape[-1]]).eq(1)
 

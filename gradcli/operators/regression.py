@@ -1,4 +1,4 @@
-"""Losses of numbers: how far each is from what it should be, by the difference."""
+"""Losses of the difference between a prediction and a target."""
 
 from ..errors import GradcliError
 from ..graphs import shapes
@@ -13,7 +13,7 @@ from .pointwise import F
 
 
 def _reduced_by_weight(name, losses, input, target, weight, reduction):
-    """Losses times their weights; a mean is divided by the sum of the weights."""
+    """Losses times weights, reduced; a mean is divided by the sum of the weights."""
     _check_weight(name, input, weight)
     check_kinds(name, "no masks", (input, target))
     result = reduced(losses * weight, "sum" if reduction == "mean" else reduction)
@@ -27,7 +27,9 @@ def _check_weight(name, input, weight):
 
 
 def _difference_times_2(g, y, input, target, weight=None, *, reduction):
-    """In PyTorch's order, which does not overflow where the mean of squares does."""
+    """The gradient of mse_loss in PyTorch's order of operations, which avoids overflow of the
+    squares.
+    """
     if weight is not None:
         return NotImplemented
     apart = input - target
@@ -76,11 +78,13 @@ def l1_loss(input, target, weight=None, *, reduction="mean"):
     return _reduced_by_weight("l1_loss", losses, input, target, weight, reduction)
 
 
-# ---- a square near 0, a line far from it ---------------------------------------------------------
+# ---- quadratic near 0, linear elsewhere ----------------------------------------------------------
 
 
 def _held(g, grad_output, x, bound):
-    """PyTorch multiplies by a mask that is 0 at nan: beyond it 0 is nan times infinity."""
+    """g * grad_output where |x| < bound, otherwise 0 times it, which is nan for inf, as in
+    PyTorch.
+    """
     both = g * grad_output
     return where(abs(x) < bound, both, 0 * both)
 
@@ -104,7 +108,7 @@ def smooth_l1_terms_backward(grad_output, x, *, beta=1.0):
     examples=(("smooth_l1_terms(x, beta=1.0)", "x=2x3"),),
 )
 def smooth_l1_terms(g, y, x, *, beta):
-    """|x|, with a parabola in place of its corner."""
+    """|x|, with a parabola near 0."""
     return smooth_l1_terms_backward(g, x, beta=beta)
 
 
@@ -148,7 +152,7 @@ def huber_terms_backward(grad_output, x, *, delta=1.0):
     examples=(("huber_terms(x, delta=1.0)", "x=2x3"),),
 )
 def huber_terms(g, y, x, *, delta):
-    """x * x / 2, with lines in place of the slopes steeper than delta."""
+    """x * x / 2, continued linearly where |x| exceeds delta."""
     return huber_terms_backward(g, x, delta=delta)
 
 

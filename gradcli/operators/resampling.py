@@ -1,6 +1,6 @@
-"""Resampling: each element of the output is a weighted sum of a few elements of the input.
+"""Resampling: linear maps along one dimension after the other.
 
-It is linear, and one dimension after the other.
+Each element of the output is a weighted sum of a few elements of the input.
 """
 
 import math
@@ -17,17 +17,17 @@ from .pointwise import F
 from .pooling import adaptive_indices, adaptive_sizes
 
 MODES = ("nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear", "area")
-FEW = 16  # elements of the input for one of the output, which are added one after the other
-LARGEST = 1 << 22  # elements of a matrix of weights in index notation
-BLOCK = 1 << 20  # elements of what is added in runs at a time
+FEW = 16  # terms of a sum that are added one after another; more are added by np.add.reduceat
+LARGEST = 1 << 22  # elements of the largest weight matrix in index notation
+BLOCK = 1 << 20  # terms that np.add.reduceat adds at a time
 NDIM = {"linear": 1, "bilinear": 2, "bicubic": 2, "trilinear": 3}
-SHARPNESS = -0.75, -0.5  # of bicubic interpolation, and of it with antialiasing
+SHARPNESS = -0.75, -0.5  # the parameter of bicubic interpolation, without and with antialiasing
 
 
 class _Weights:
-    """For every index of the output, the indices in the input of its elements, and their weights.
+    """The weights of one dimension: for each output index, the input indices and their weights.
 
-    An index of -1 stands for no element.
+    An index of -1 marks an unused slot.
     """
 
     def __init__(self, indices, weights, size):
@@ -41,7 +41,7 @@ class _Weights:
 
     @property
     def entries_back(self):
-        """The same as (input index, output index, weight), sorted by input index."""
+        """The same as `entries`, as (input index, output index, weight), sorted by input index."""
         rows, to, weights = self.entries
         order = np.argsort(to, kind="stable")
         return to[order], rows[order], weights[order]
@@ -53,7 +53,7 @@ class _Weights:
 
     @property
     def transposed(self):
-        """The transpose, from the output back to the input."""
+        """The transposed map, from the output to the input."""
         to, rows, weights = self.entries_back
         counts = np.bincount(to, minlength=self.size)
         slot = np.arange(len(to)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -64,7 +64,7 @@ class _Weights:
 
     @property
     def matrix(self):
-        """The same as a matrix, a row for each index of the output."""
+        """The weights as a dense matrix of shape (output size, input size)."""
         shape = len(self.indices), self.size
         rows, columns, weights = self.entries
         result = np.bincount(rows * self.size + columns, weights, minlength=shapes.numel(shape))
@@ -73,7 +73,7 @@ class _Weights:
 
 @lru_cache(maxsize=256)
 def _weights(kind, transposed=False):
-    """The weights of a kind, which is the name of a function below and its arguments."""
+    """The weights of a kind: a tuple of the name of a function below and its arguments."""
     if transposed:
         return _weights(kind).transposed
     name, *arguments = kind
@@ -102,7 +102,7 @@ def _resampled(x, *, dim, kind, transposed):
 
 
 def _in_runs(x, dim, shape, to, indices, weights):
-    """The terms of each output element are added by np.add.reduceat, a few rows at a time."""
+    """The weighted sums by np.add.reduceat, for a few rows at a time."""
     rows = np.moveaxis(x, dim, -1)
     rows = rows.reshape(-1, rows.shape[-1])
     starts = np.flatnonzero(np.diff(to, prepend=-1))
@@ -116,7 +116,7 @@ def _in_runs(x, dim, shape, to, indices, weights):
 
 
 def _in_torch(x, *, dim, kind, transposed):
-    """A product with the unit matrix resampled."""
+    """A product with the resampled identity matrix, written with PyTorch's functions."""
     name, *arguments = kind
     matrix = UNITS[name](*arguments)
     if dim == -2:
@@ -128,7 +128,7 @@ def _in_torch(x, *, dim, kind, transposed):
 
 
 def _by_matrix(lower, i, x, *, dim, kind, transposed):
-    """An element as its meaning says it, unless the matrix of weights is too large to be made."""
+    """An element by the weight matrix; None if that is too large."""
     if kind[1] * kind[2] > LARGEST:
         return None
     return resample.expand(x, dim=dim, kind=kind, transposed=transposed)
@@ -170,26 +170,30 @@ def resample(x, *, dim, kind, transposed=False):
 
 
 def _most(kind, transposed):
-    """The largest number of elements that are added for one."""
+    """The largest number of terms in a sum."""
     weights = _weights(kind)
     return max(weights.most_back, 1) if transposed else weights.indices.shape[1]
 
 
 @lru_cache(maxsize=16)
 def _matrix(kind, transposed):
-    """The weights as an array, the same one each time, so that nodes with it are the same."""
+    """The weight matrix; cached, so that equal calls return the same Array and nodes can be
+    shared.
+    """
     matrix = _weights(kind).matrix
     return Array(matrix.T if transposed else matrix, f"{kind[0]}_weights")
 
 
 def _on_the_way(out, s, *, dim, kind, transposed):
-    """Places and weights, sorted, and what is added in runs."""
+    """Elements of the sorted weights, and of the terms that are added at a time."""
     most = {"cubic": 4, "linear": 2, "nearest": 1}.get(kind[0], 2)
     return 9 * most * max(kind[1], kind[2]) + BLOCK
 
 
 def _repeated(weights):
-    """How often each element is taken, all its times in a row; 0 where it is otherwise."""
+    """The number of repetitions, if every element is repeated equally often in a row;
+    otherwise 0.
+    """
     times = len(weights.indices) // max(weights.size, 1)
     in_a_row = np.repeat(np.arange(weights.size), times)[:, None]
     is_repeated = np.array_equal(weights.indices, in_a_row) and (weights.weights == 1).all()
@@ -200,7 +204,7 @@ def _repeated(weights):
 
 
 def _step(size, count, factor, align_corners=False):
-    """The distance in the input between neighbours of the output."""
+    """The distance between neighbouring output elements, in input elements."""
     if align_corners:
         return (size - 1) / (count - 1) if count > 1 else 0.0
     return 1.0 / factor if factor else size / count
@@ -213,7 +217,7 @@ def _centres(size, count, factor, align_corners):
 
 
 def nearest(size, count, factor, exact):
-    """The nearest element; PyTorch's own rounding without `exact`."""
+    """The nearest element; without `exact`, with the rounding of PyTorch's mode "nearest"."""
     at = np.arange(count) + (0.5 if exact else 0.0)
     there = np.floor((at * _step(size, count, factor)).astype(np.float32)).astype(int)
     indices = np.minimum(there, size - 1)[:, None]
@@ -221,7 +225,7 @@ def nearest(size, count, factor, exact):
 
 
 def linear(size, count, factor, align_corners):
-    """Between the two elements on both sides."""
+    """Linear interpolation between two neighbours."""
     at = np.maximum(_centres(size, count, factor, align_corners), 0)
     if size == count:
         at = np.arange(count, dtype=float)
@@ -232,7 +236,9 @@ def linear(size, count, factor, align_corners):
 
 
 def cubic_weights(t, sharpness=SHARPNESS[0]):
-    """The weights of the two elements before and the two after a coordinate, t after the second."""
+    """The weights of two elements before and two after a coordinate at distance t after the
+    second.
+    """
 
     def near(x):
         return ((sharpness + 2) * x - (sharpness + 3)) * x * x + 1
@@ -244,7 +250,7 @@ def cubic_weights(t, sharpness=SHARPNESS[0]):
 
 
 def cubic(size, count, factor, align_corners):
-    """Between two elements on each side."""
+    """Cubic interpolation between four neighbours."""
     at = _centres(size, count, factor, align_corners)
     if size == count:
         at = np.arange(count, dtype=float)
@@ -255,7 +261,9 @@ def cubic(size, count, factor, align_corners):
 
 
 def smooth(size, count, factor, align_corners, is_cubic):
-    """As linear or cubic, over as many elements as one of the output stands for."""
+    """Antialiased linear or cubic interpolation, over as many elements as one output element
+    covers.
+    """
     step = _step(size, count, factor, align_corners)
     wide = max(step, 1.0)
     centre = step * (np.arange(count) + 0.5)
@@ -277,7 +285,7 @@ def smooth(size, count, factor, align_corners, is_cubic):
 
 
 def averages(size, count):
-    """The average of one of `count` parts, which may overlap."""
+    """The averages of `count` parts, which may overlap."""
     indices = adaptive_indices(size, count)
     again = np.diff(indices, axis=1, prepend=-1) == 0
     weights = ~again / np.maximum((~again).sum(axis=1, keepdims=True), 1)
@@ -286,7 +294,7 @@ def averages(size, count):
 
 KINDS = {f.__name__: f for f in (nearest, linear, cubic, smooth, averages)}
 
-# ---- the same in PyTorch's words: a row of weights for each element of the input -----------------
+# ---- the same in PyTorch's functions: a row of weights for each element of the input -------------
 
 
 def _unit_line(size, count, factor, **how):
@@ -295,7 +303,7 @@ def _unit_line(size, count, factor, **how):
 
 
 def _unit_image(size, count, factor, **how):
-    """For modes that know images only: their first dimension stays as it is."""
+    """For modes that need images: one with a first dimension that is not resampled."""
     to = {"size": (size, count)} if factor is None else {"scale_factor": (1.0, factor)}
     image = eye(n=size).unsqueeze(dim=0).unsqueeze(dim=0)
     return interpolate(image, **to, **how)[0, 0]
@@ -320,18 +328,18 @@ UNITS: dict[str, Callable] = {
     "averages": lambda size, count: OPS["adaptive_avg_pool1d"](eye(n=size), output_size=count),
 }
 
-# ---- what PyTorch calls it -----------------------------------------------------------------------
+# ---- PyTorch's functions -------------------------------------------------------------------------
 
 
 def _along_each(x, kinds):
-    """x resampled over its last dimensions, the last first."""
+    """x resampled along its last dimensions, the last first."""
     for k, kind in enumerate(reversed(kinds)):
         x = x.resample(dim=-k - 1, kind=kind)
     return x
 
 
 def _sizes(input, size, scale_factor, recompute):
-    """The sizes of the output, and the scale factors that coordinates are computed with."""
+    """The sizes of the output, and the scale factors used for coordinates."""
     n = input.ndim - 2
     if (size is None) == (scale_factor is None):
         raise GradcliError("arguments", "interpolate() needs either size or scale_factor")
@@ -348,7 +356,7 @@ def _sizes(input, size, scale_factor, recompute):
 
 
 def _kind(mode, align_corners, antialias, size, count, factor):
-    """The weights of one dimension."""
+    """The kind of weights for one dimension."""
     if mode in ("nearest", "nearest-exact"):
         return "nearest", size, count, factor, mode == "nearest-exact"
     if antialias:
@@ -431,7 +439,7 @@ def _adaptive_average(n):
         counts = adaptive_sizes(name, n, input.shape, output_size)
         return _along_each(input, [("averages", *sizes) for sizes in zip(input.shape[-n:], counts)])
 
-    def unless_one_window(input, *, output_size):  # PyTorch takes a mean where there is one window
+    def unless_one_window(input, *, output_size):  # PyTorch uses mean() for a single window
         counts = adaptive_sizes(name, n, input.shape, output_size)
         return () if set(counts) == {1} else ("input",)
 

@@ -1,4 +1,4 @@
-"""Rounding, quotients that are rounded, and what rounding leaves."""
+"""Rounding functions, rounded quotients, and fractional parts."""
 
 from ..errors import GradcliError
 from ..graphs.operator import check_kinds

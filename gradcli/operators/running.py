@@ -1,4 +1,6 @@
-"""One value for each position along a dimension: running sums and extremes, slopes, areas."""
+"""Operators with one value for each element along a dimension: cumulative sums, differences,
+integrals.
+"""
 
 from ..errors import GradcliError
 from ..graphs import Node, Outputs, as_node, shapes
@@ -14,7 +16,7 @@ from .leaves import ones, zeros
 from .reductions import others
 from .sorting import selected
 
-FOLLOWED = 16  # elements whose running extreme is written out
+FOLLOWED = 16  # most elements of a symbolic running extreme
 
 
 def part(x: Node, dim: int, start=None, end=None, step=None) -> Node:
@@ -22,11 +24,11 @@ def part(x: Node, dim: int, start=None, end=None, step=None) -> Node:
     return x[(*(slice(None),) * shapes.axis(dim, x.ndim), slice(start, end, step))]
 
 
-# ---- sums, products and extremes up to here ------------------------------------------------------
+# ---- cumulative sums, products and extremes ------------------------------------------------------
 
 
 def running(function, **fields):
-    """An operator that NumPy has a function for, along `dim` of arrays."""
+    """Declare a cumulative operator; `function(x, dim)` computes it for arrays."""
     return operator(
         shape=same_with_axis,
         dtype="number",
@@ -37,7 +39,7 @@ def running(function, **fields):
 
 
 @running(
-    lambda x, dim: 0 + np.cumsum(x, axis=dim),  # what begins with -0 is 0
+    lambda x, dim: 0 + np.cumsum(x, axis=dim),  # cumsum starts from 0, so that -0 becomes 0
     examples=(("x.cumsum(dim=1)", "x=2x3"), ("cumsum(x, 0)", "x=3")),
     index=lambda lower, i, x, *, dim: lower.cumulative_sum(i, x, dim),
     numpy="np.cumsum({0}, axis={dim})",
@@ -49,7 +51,7 @@ def cumsum(g, y, x, *, dim):
 
 
 def reverse_cumsum(g, dim):
-    """The cumulative sum along dim from the end: of each element and those after it."""
+    """The cumulative sum along dim from the end."""
     return g.flip(dims=(dim,)).cumsum(dim=dim).flip(dims=(dim,)) if g.ndim else g
 
 
@@ -67,7 +69,9 @@ def cumprod(g, y, x, *, dim):
 
 
 def _cumprod_backward(g, x, y, *, dim):
-    """As PyTorch: by division before the first 0, leaving it out at its index, and 0 after it."""
+    """The gradient of cumprod as in PyTorch: by division before the first 0, without it at its
+    index, 0 after it.
+    """
     zeros_met = np.cumsum(x == 0, axis=dim)
     before, between = zeros_met == 0, zeros_met == 1
     here = _reverse_cumsum(np.where(before, g * y, 0), dim) / x
@@ -85,13 +89,13 @@ def _reverse_cumsum(x, dim):
 
 
 def pairs(x, dim):
-    """x with dim moved last, and its shape with that dimension twice."""
+    """`x` with dim moved last, and its shape with that dimension repeated."""
     rows = moved_last(x, dim)
     return rows, (*rows.shape, rows.shape[-1])
 
 
 def moved_last(x, dim):
-    """x with dim moved last, or moved back from there."""
+    """`x` with dim and the last dimension exchanged."""
     return x.transpose(dim0=dim, dim1=-1)
 
 
@@ -113,7 +117,7 @@ def cumprod_backward(g, x, y, *, dim):
 
 
 def _without_one(x, dim):
-    """Copies of x, the k-th with x[k] replaced by 1, and the mask of the elements that are kept."""
+    """Copies of x, the k-th with x[k] replaced by 1, and the mask of the other elements."""
     rows, both = pairs(x, dim)
     off = ones(size=both[-2:]).tril(diagonal=-1) + ones(size=both[-2:]).triu(diagonal=1)
     return where(off > 0, rows.unsqueeze(dim=-2), 1), off
@@ -139,7 +143,9 @@ def cumprod_by_leaving_out(g, x, *, dim):
 
 
 def _cumprod_double_backward(h, g, x, *, dim):
-    """The elements i one by one, as PyTorch: products before and after i may have zeros."""
+    """The gradient with respect to x, computed for one i at a time, as in PyTorch, to handle
+    zeros.
+    """
     h, g, x = (np.swapaxes(n, dim, -1) for n in (h, g, x))
     result = np.zeros(np.shape(x))
     for k in range(x.shape[-1]):
@@ -171,7 +177,7 @@ def cumprod_double_backward(h, g, x, *, dim):
 
 
 def _ties_with_previous(y, x, *, dim):
-    """The mask of elements equal to the extreme of those before them."""
+    """The mask of elements equal to the extreme of the elements before."""
     if not x.ndim:
         return y < y
     first = part(x, dim, 0, 1)
@@ -265,7 +271,7 @@ def gradient(input, *, spacing=1, dim=None, edge_order=1):
     """Derivatives along each dimension by central differences; one-sided at the ends."""
     x = as_node(input)
     over = range(x.ndim) if dim is None else dim if isinstance(dim, tuple) else (dim,)
-    shapes.axes(tuple(over), x.ndim)  # refuses a dimension that is named twice
+    shapes.axes(tuple(over), x.ndim)  # raises an error for repeated dimensions
     if spacing is None:
         spacing = 1
     steps = spacing if isinstance(spacing, tuple) else (spacing,) * len(over)
@@ -302,7 +308,7 @@ def _weighted(weights, parts):
 
 
 def _nonuniform(x, coordinates, dim, edge_order):
-    """Derivatives for nonuniform spacing, of the parabolas through three neighbours."""
+    """Derivatives for nonuniform spacing, by the parabola through three neighbours."""
     steps = _along(coordinates[1:] - coordinates[:-1], dim, x.ndim)
     a, b = part(steps, dim, None, -1), part(steps, dim, 1)
     weights = -b / (a * (a + b)), (b - a) / (a * b), a / (b * (a + b))
@@ -324,17 +330,17 @@ def _nonuniform(x, coordinates, dim, edge_order):
     return cat([first, middle, last], dim=dim)
 
 
-# ---- areas ---------------------------------------------------------------------------------------
+# ---- integrals -----------------------------------------------------------------------------------
 
 
 def _along(x, dim, ndim):
-    """A vector as a tensor of `ndim` dimensions, along dim."""
+    """A vector reshaped to broadcast with a tensor of `ndim` dimensions along dim."""
     axis = shapes.axis(dim, ndim)
     return x.reshape(shape=tuple(-1 if d == axis else 1 for d in range(ndim)))
 
 
 def _widths(y, x, dim):
-    """The spacing of the coordinates x, in a shape that broadcasts with that of y along dim."""
+    """The spacing of the coordinates x, in a shape that broadcasts with y along dim."""
     require(x.ndim, "x needs at least one dimension; constant spacing is passed as dx=0.5")
     if x.ndim == 1:
         along = y.shape[dim]
@@ -348,7 +354,7 @@ def _widths(y, x, dim):
 
 
 def _heights(y, dim):
-    """Neighbours of y added."""
+    """Sums of neighbouring elements."""
     return part(y, dim, None, -1) + part(y, dim, 1)
 
 
@@ -370,7 +376,7 @@ def _area(**fields):
 @_area(aliases=("trapz",), takes="no masks")
 def trapezoid(y, x=None, *, dx=1, dim=-1):
     """The area under y along dim, by trapezoids between places x, or dx apart."""
-    dim = shapes.axis(dim, y.ndim)  # of x too, which may have more dimensions
+    dim = shapes.axis(dim, y.ndim)  # x may have more dimensions than y
     if not y.shape[dim]:
         return zeros(size=shapes.reduce(y.shape, [dim], False))
     if x is not None:
@@ -382,7 +388,7 @@ def trapezoid(y, x=None, *, dx=1, dim=-1):
 @_area(takes="no masks")
 def cumulative_trapezoid(y, x=None, *, dx=1, dim=-1):
     """The area under y up to here along dim, by trapezoids between places x, or dx apart."""
-    dim = shapes.axis(dim, y.ndim)  # of x too, which may have more dimensions
+    dim = shapes.axis(dim, y.ndim)  # x may have more dimensions than y
     if x is not None:
         return (_heights(y, dim) * _widths(y, x, dim)).cumsum(dim=dim) / 2
     return (dx / 2) * _heights(y, dim).cumsum(dim=dim)

@@ -1,4 +1,4 @@
-"""Elements written over others, and added to them, by integers and masks."""
+"""Elements overwritten by or added to others, at integer indices and masks."""
 
 from ..errors import GradcliError
 from ..graphs import Node, NoRule, as_node, shapes
@@ -40,11 +40,11 @@ def _added_to_zeros(v, index, *, shape, dim):
     index=lambda lower, i, v, index, *, shape, dim: lower.scattered(i, v, index, dim, shape),
 )
 def scatter_to(g, y, v, index, *, shape, dim):
-    """v added into zeros of `shape` where index says along dim: the transpose of gather."""
+    """v added into zeros of `shape` at the indices along dim: the transpose of gather."""
     return g.gather(dim=dim, index=index), None
 
 
-# ---- one element for each number -----------------------------------------------------------------
+# ---- an index for each element -------------------------------------------------------------------
 
 
 def _scattered(name):
@@ -67,20 +67,22 @@ def _scattered(name):
 
 
 def _sources(src, index):
-    """The elements of src that an index, which may be smaller, sends away; in a row."""
+    """The elements of src that are used, if index is smaller, as a vector; for NumPy arrays."""
     if np.ndim(src):
         src = np.asarray(src)[_source_index(np.asarray(src), np.asarray(index))]
     return np.broadcast_to(src, np.shape(index) if np.ndim(index) else np.shape(src)).reshape(-1)
 
 
 def _received(g, src, dim, index):
-    """What goes back to src: zeros where index leaves elements out."""
+    """The gradient of src: g at the indices, and 0 for elements of src that index does not use."""
     back = g.gather(dim=dim, index=index)
     return back if back.shape == src.shape or not src.ndim else _back(back, src, index)
 
 
 def _back(sent, src, index):
-    """What goes back to src: zeros where index leaves elements out."""
+    """`sent`, of the shape of index, in the shape of src: 0 for elements that index does not
+    use.
+    """
     if src.numel == sent.numel:
         return sent.reshape(shape=src.shape)
     picked = _source_index(src, index)
@@ -88,7 +90,9 @@ def _back(sent, src, index):
 
 
 def _source_index(src, index):
-    """The elements of src that an index uses, which may be smaller: the first in each dimension."""
+    """The slices of src that index uses, if it is smaller: the first elements along each
+    dimension.
+    """
     return tuple(map(slice, index.shape or (1,) * src.ndim))
 
 
@@ -101,8 +105,9 @@ def _met_twice(y, x, index, src, *, dim):
 
 
 def _overwritten(lower, x, counts, sent):
-    """In index notation the elements written, and x elsewhere; None where several are written to
-    one index, or that is unknown.
+    """Overwriting in index notation: `sent` where elements are written, otherwise x.
+
+    None if indices repeat, or are not known.
     """
     known = None if lower.values is None else lower.values(counts)
     if known is None or np.any(np.asarray(known) > 1):
@@ -119,7 +124,7 @@ def _scatter_by_index(lower, i, x, index, src, *, dim):
 
 
 def _sent(src, index):
-    """The elements of src that an index, which may be smaller, sends away."""
+    """The elements of src that are used, if index is smaller."""
     if src.shape == index.shape:
         return src
     if not src.ndim:
@@ -135,9 +140,7 @@ def _scatter(x, index, src, *, dim):
 
 
 def _larger_source(x, index, src, *, reduce="sum", **_):
-    """PyTorch raises an error where src is larger than the index: it gives src a gradient of the
-    index's shape, and compares the two where it looks for factors or for extremes.
-    """
+    """The inputs for which PyTorch's backward raises an error, because src is larger than index."""
     if src.shape in ((), index.shape):
         return ()
     if reduce in ("sum", "mean"):
@@ -196,7 +199,7 @@ def scatter_add(x, index, src, *, dim):
     return x + scatter_to(_sent(src, index), shape=x.shape, dim=dim, index=index)
 
 
-# ---- several elements into one -------------------------------------------------------------------
+# ---- reductions ----------------------------------------------------------------------------------
 
 NEUTRAL = {"sum": 0, "mean": 0, "prod": 1, "amax": -float("inf"), "amin": float("inf")}
 COMBINE = {"sum": "add", "mean": "add", "prod": "multiply", "amax": "maximum", "amin": "minimum"}
@@ -216,7 +219,7 @@ def _scatter_reduce(x, index, src, *, dim, reduce, include_self):
 
 
 def _neutral(reduce, dtype):
-    """What changes nothing where numbers of a dtype are reduced."""
+    """The neutral element of a reduction, in a dtype."""
     if dtype.kind == "i" and reduce in ("amax", "amin"):
         return np.iinfo(dtype).min if reduce == "amax" else np.iinfo(dtype).max
     return reduce == "amin" if reduce == "amax" and dtype.kind == "b" else NEUTRAL[reduce]
@@ -251,7 +254,7 @@ def _reducible(name):
 
 
 def _of_prod(g, y, x, index, src, options):
-    """The gradients of x and src: the products of the other factors."""
+    """The gradients of x and src for "prod": g times the product of the other factors."""
     dim = options["dim"]
     one = where(x.eq(0), 1, x)
     others = one.scatter_reduce(index=index, src=src, reduce="prod", **options)
@@ -269,7 +272,7 @@ def _of_prod(g, y, x, index, src, options):
 
 
 def _of_mean(g, y, x, index, src, options):
-    """To x and to src: the gradient, divided by how many were averaged."""
+    """The gradients of x and src for "mean": g divided by the number of elements."""
     dim = options["dim"]
     base = zeros(size=x.shape) + (1 if options["include_self"] else 0)
     ones = expand(as_node(1.0), shape=index.shape)
@@ -279,7 +282,7 @@ def _of_mean(g, y, x, index, src, options):
 
 
 def _of_extreme(g, y, x, index, src, options):
-    """To x and to src: the gradient, shared equally among ties."""
+    """The gradients of x and src for "amax" and "amin": g, shared equally among ties."""
     dim = options["dim"]
     in_x, in_src = x.eq(y), src.eq(y.gather(dim=dim, index=index))
     count = in_x.double().scatter_add(dim=dim, index=index, src=in_src.double())
@@ -301,7 +304,7 @@ GRADIENTS = {
 
 
 def tied(y, x, index, src, *, dim, reduce, include_self):
-    """Where more than one is the largest, or the smallest."""
+    """The mask of results that more than one element attains."""
     if reduce not in ("amax", "amin"):
         return full(size=(), fill_value=False)
     in_x = x.eq(y).double() if include_self else zeros(size=x.shape)
@@ -339,7 +342,7 @@ def scatter_reduce(g, y, x, index, src, *, dim, reduce, include_self=True):
     return to_x, None, _back(to_src, src, index)
 
 
-# ---- row-major flat indices ----------------------------------------------------------------------
+# ---- flat indices --------------------------------------------------------------------------------
 
 
 def _put_shape(s, index, source, *, accumulate):
@@ -350,7 +353,7 @@ def _put_shape(s, index, source, *, accumulate):
             raise shapes.Conflict(message, *next((n, k) for n, k in zip(source, index) if n != k))
         if 1 in (len(source), len(index)):
             raise shapes.Conflict(message, count, indices)
-        raise GradcliError("shape", message)  # what makes their products equal is too large to try
+        raise GradcliError("shape", message)  # sizes that make the counts equal are too many to try
     return s
 
 
@@ -406,7 +409,7 @@ def put(g, y, x, index, source, *, accumulate=False):
 
 
 def _in_a_row(x, index, source):
-    """The source added into zeros of the shape of x, where index says, all counted in a row."""
+    """The source added into zeros of the shape of x at flat indices, by scatter_to."""
     row = {"index": index.reshape(shape=(index.numel,)), "dim": 0, "shape": (x.numel,)}
     return source.reshape(shape=(index.numel,)).scatter_to(**row).reshape(shape=x.shape)
 

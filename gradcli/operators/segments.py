@@ -1,4 +1,4 @@
-"""Segments: stretches of a dimension, each reduced to one element."""
+"""Segment reductions: consecutive slices along a dimension are reduced to one element each."""
 
 from ..errors import GradcliError
 from ..graphs import as_node, shapes
@@ -11,7 +11,7 @@ from .joining import stack
 from .leaves import Array, full
 from .reductions import amax, amin, prod, tied, without_each
 
-# the result for a segment without elements
+# the result for an empty segment
 EMPTY = {"sum": 0.0, "mean": float("nan"), "prod": 1.0, "max": float("-inf"), "min": float("inf")}
 NOT_AGAIN = "derivative for aten::_segment_reduce_backward is not implemented"
 OTHER_NAMES = {"amax": "max", "amin": "min"}
@@ -56,7 +56,9 @@ segment_min = _extreme(
     examples=(("segment_prod(x, 0)", "x=3x2"), ("segment_prod(x, 1)", "x=2x3")),
 )
 def segment_prod(g, y, x, dim):
-    """prod, which leaves out each element that is 0 or nan on its own, as segment_reduce."""
+    """prod, with a rule that avoids division only for elements that are 0 or nan, as
+    segment_reduce.
+    """
     excluded = x.eq(0) | isnan(x)
     return otherwise(excluded, g * y / otherwise(excluded, x, 1), g * without_each(x, dim))
 
@@ -70,7 +72,7 @@ def segment_prod(g, y, x, dim):
     exact="all",
 )
 def segments(*tensors):
-    """What segments are reduced to, one after the other, as of segment_reduce."""
+    """The reduced segments, stacked along the first dimension."""
     return stack(tensors, dim=0)
 
 

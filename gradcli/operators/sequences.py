@@ -1,8 +1,9 @@
-"""The loss of sequences whose alignment with their labels is not known: all alignments count.
+"""ctc_loss: the loss of a sequence of labels, summed over all alignments with the time steps.
 
-An alignment names a class at every time, with blanks between labels and labels repeated. Over
-labels with a blank around each, it stays, goes on by one, or goes on by two where the label there
-is another one. Probabilities are kept as logarithms, with the derivative along a direction.
+An alignment has a class at every time: blanks may stand between labels, and labels may be repeated.
+With blanks inserted around the labels, each step stays, moves to the next position, or skips a
+blank between different labels. Probabilities are logarithms, and are propagated together with their
+tangents.
 """
 
 from itertools import groupby, product
@@ -18,7 +19,7 @@ from .pointwise import F
 
 
 class _Alignments:
-    """The labels of each sample with blanks around them, and how long sample and labels are."""
+    """The labels of each sample with blanks inserted, and the lengths of samples and labels."""
 
     def __init__(self, log_probs, targets, input_lengths, target_lengths, blank):
         self.times, self.counts = np.array(input_lengths), np.array(target_lengths)
@@ -36,11 +37,13 @@ class _Alignments:
         self.inside = (self.time[:, None] < self.times)[..., None]
 
     def emitted(self, log_probs):
-        """What each time has for each label."""
+        """The log-probability of each label at each time, of shape (time, batch, 2 * labels +
+        1).
+        """
         return np.take_along_axis(log_probs, self.labels[None], axis=2)
 
     def backward(self, x):
-        """Times and labels of each sample in reverse."""
+        """`x` reversed in time and in labels, within each sample's lengths."""
         time = np.maximum(self.times - 1 - self.time[:, None], 0)[..., None]
         return x[time, self.sample[:, None], self._from_the_end()]
 
@@ -48,7 +51,9 @@ class _Alignments:
         return np.maximum(2 * self.counts[:, None] - np.arange(self.labels.shape[1]), 0)
 
     def reached(self, x, turn, reverse=False):
-        """The probability of all ways from the start to each label at each time, and its turn."""
+        """The log-probability of all alignments from the start to each label at each time, and its
+        tangent.
+        """
         labels = self.labels
         if reverse:
             labels = np.take_along_axis(labels, self._from_the_end(), axis=1)
@@ -66,7 +71,9 @@ class _Alignments:
         return out, turns
 
     def losses(self, out, turns):
-        """Minus the probability to be at the end of the labels at the last time, and its turn."""
+        """Minus the log-probability that alignments end at the last label or blank, and its
+        tangent.
+        """
         last, ends = np.maximum(self.times - 1, 0), np.stack([2 * self.counts, 2 * self.counts - 1])
         ways, moved = (x[last, self.sample, np.maximum(ends, 0)] for x in (out, turns))
         ways = np.where(ends < 0, -np.inf, ways)
@@ -75,16 +82,17 @@ class _Alignments:
         return -np.where(self.times == 0, never, total), -np.where(self.times == 0, 0, turn)
 
     def by_class(self, x, classes):
-        """What there is for each label, added up for each class."""
+        """Values of labels, added up by class: of shape (time, batch, classes)."""
         out = np.zeros((*x.shape[:2], classes))
         places = (self.time[:, None, None], self.sample[:, None], self.labels)
         np.add.at(out, places, np.where(self._counted(), x, 0))
         return out
 
     def _counted(self):
-        """Which labels are added up at each time: those inside, of the last time the last two.
-        Where the label at the end is a blank, PyTorch writes its share over that of the blank after
-        it.
+        """The mask of labels that are added up: within the lengths, and only the last two at the
+        last time.
+
+        If the last label is a blank, PyTorch overwrites the value of the blank after it.
         """
         last, end = self.times - 1, 2 * self.counts
         place = np.arange(self.labels.shape[1])
@@ -96,14 +104,14 @@ class _Alignments:
 
 
 def _later(x, by, fill):
-    """Each row moved on by some places."""
+    """Each row shifted by `by` elements."""
     out = np.full(x.shape, fill, float)
     out[:, by:] = x[:, : max(x.shape[1] - by, 0)]
     return out
 
 
 def _joined(ways, moved):
-    """The logarithm of the sum of exp(ways), nan for inf as in PyTorch, and its derivative."""
+    """The logsumexp over the first dimension, nan for inf as in PyTorch, and its tangent."""
     total = np.logaddexp.reduce(ways)
     total = np.where(np.isposinf(total), np.nan, total)
     shares = np.exp(ways - np.where(np.isneginf(total), 0, total))
@@ -118,7 +126,7 @@ def _losses(log_probs, targets, *, zero_infinity, **lengths):
 
 
 def _slopes(log_probs, targets, direction, *, zero_infinity, **lengths):
-    """The slopes; with a direction their derivative along it."""
+    """The gradient of the losses; with a direction, its derivative along it."""
     a = _Alignments(log_probs, targets, **lengths)
     x = a.emitted(log_probs)
     turn = np.zeros(x.shape) if direction is None else a.emitted(direction)
@@ -136,13 +144,13 @@ def _slopes(log_probs, targets, direction, *, zero_infinity, **lengths):
     return np.where(a.inside & ~(impossible & zero_infinity), slopes, 0)
 
 
-# ---- in symbols ----------------------------------------------------------------------------------
+# ---- symbolic elements ---------------------------------------------------------------------------
 
-MOST = 1_000  # ways to name a class at every time that are looked through
+MOST = 1_000  # most sequences of classes that are enumerated
 
 
 def _written(sp, log_probs, targets, input_lengths, target_lengths, blank):
-    """For each sample its alignments, each with its probability."""
+    """Yield the alignments of each sample, with their probabilities."""
     classes = log_probs.shape[2]
     if classes ** max(input_lengths, default=0) > MOST:
         raise GradcliError("limit", "these are too many alignments to write out in symbols")
@@ -155,7 +163,7 @@ def _written(sp, log_probs, targets, input_lengths, target_lengths, blank):
 
 
 def _heard(way, blank):
-    """The labels of an alignment: repetitions and blanks left out."""
+    """The labels of an alignment, without repetitions and blanks."""
     return [label for label, _ in groupby(way) if label != blank]
 
 
@@ -217,7 +225,9 @@ def ctc_losses(
 
 
 def _later_than(times, lengths):
-    """The times after the end of each sample, as a mask that goes with (time, batch, classes)."""
+    """The mask of times after the end of each sample, which broadcasts with (time, batch,
+    classes).
+    """
     ends = Array(np.array(lengths)[:, None], f"tensor({[[n] for n in lengths]})")
     return arange(end=times).reshape(shape=(-1, 1, 1)) >= tensor(data=ends)
 
@@ -295,7 +305,7 @@ def ctc_loss(
 
 
 def _whole(name, given, samples, most):
-    """The length of each sample."""
+    """The lengths of the samples. Raises GradcliError if one is invalid."""
     if isinstance(given, Array):
         given = tuple(given.value.reshape(-1).tolist())
     lengths = given if isinstance(given, tuple) else (given,)

@@ -1,4 +1,4 @@
-"""The same elements in another shape, and elements repeated."""
+"""Reshaping, expansion and repetition."""
 
 from ..errors import GradcliError
 from ..graphs import Outputs, as_node, shapes
@@ -157,7 +157,7 @@ def broadcast_tensors(*tensors):
 
 
 def listed(tensors):
-    """Tensors as nodes, whether they were given one by one or in a list."""
+    """Tensors as nodes, passed separately or as a list."""
     inputs = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], tuple) else tensors
     if not inputs:
         raise GradcliError("arguments", "at least one tensor is needed")
@@ -165,7 +165,7 @@ def listed(tensors):
 
 
 def summed_axes(old, new):
-    """The dimensions of `old` that are summed over to make `new`."""
+    """The dimensions of `old` that are summed over to obtain `new`."""
     lead = len(old) - len(new)
     return tuple(d for d, n in enumerate(old) if d < lead or (new[d - lead] == 1 != n))
 
@@ -233,7 +233,7 @@ def tile(input, *counts, dims=None):
     return repeat(input, repeats=(1,) * (input.ndim - len(dims)) + dims)
 
 
-# ---- at least so many dimensions -----------------------------------------------------------------
+# ---- at least n dimensions -----------------------------------------------------------------------
 
 
 def _each(function, tensors):
@@ -266,10 +266,10 @@ def as_vector(x):
 
 
 def as_matrix(x):
-    """x with at least two dimensions, a vector being a row."""
+    """x with at least two dimensions; a vector becomes a row."""
     return x if x.ndim > 1 else unsqueeze(as_vector(x), dim=0)
 
 
 def as_box(x):
-    """x with at least three dimensions: (rows, columns, 1)."""
+    """x with at least three dimensions: a matrix becomes (rows, columns, 1)."""
     return x if x.ndim > 2 else unsqueeze(as_matrix(x), dim=-1)

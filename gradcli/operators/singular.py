@@ -1,4 +1,4 @@
-"""The singular value decomposition, and what is said with it."""
+"""The singular value decomposition, and functions defined by it."""
 
 import math
 
@@ -36,7 +36,9 @@ def _all_svd(y, x):
 
 
 def _vectors(name, k, *, full=False, **fields):
-    """One of the two matrices of singular vectors, all of them or as many as singular values."""
+    """A decorator for the operators of singular vectors; with `full`, those of
+    full_matrices=True.
+    """
     how = "" if full else ", full_matrices=False"
     return operator(
         value=lambda x: lapack.svd(x, full=full)[k],
@@ -134,14 +136,16 @@ def _skew(x):
 
 
 def _gaps(S):
-    """The differences of squares that a change of vectors is divided by."""
+    """The differences of squared singular values by which the gradient of vectors is divided; 1 on
+    the diagonal.
+    """
     squares = S * S
     gaps = squares.unsqueeze(dim=-2) - squares.unsqueeze(dim=-1)
     return where(eye(n=S.shape[-1]) > 0, 1, gaps)
 
 
 def _from_left(g, U, S, Vh):
-    """What the gradient of the left vectors sends to the matrix."""
+    """The gradient of x from that of the left singular vectors."""
     inner = U @ (_skew(U.mT @ g) / _gaps(S) * S.unsqueeze(dim=-2))
     if U.shape[-2] > Vh.shape[-1]:
         outside = g / S.unsqueeze(dim=-2)
@@ -150,7 +154,7 @@ def _from_left(g, U, S, Vh):
 
 
 def _from_right(g, U, S, Vh):
-    """What the gradient of the right vectors sends to the matrix."""
+    """The gradient of x from that of the right singular vectors."""
     inner = (S.unsqueeze(dim=-1) * (_skew(Vh @ g.mT) / _gaps(S))) @ Vh
     if U.shape[-2] < Vh.shape[-1]:
         outside = g / S.unsqueeze(dim=-1)
@@ -189,7 +193,7 @@ def _norm(x, p):
 @composite(
     torch=LINALG + "cond",
     examples=(("linalg.cond(x)", "x=3x2"), ("linalg.cond(x, 'nuc')", "x=2x2")),
-    # it overwrites the inverse, which it needs in the backward pass
+    # PyTorch overwrites in place the inverse that its backward pass needs
     without_derivative=lambda A, *, p: () if p in (*BY_SINGULAR_VALUES, "nuc") else ("A",),
     takes="floats",
 )

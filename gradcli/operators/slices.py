@@ -1,4 +1,4 @@
-"""Slices that are added, written or combined at given indices."""
+"""Slices added, written or combined at indices along a dimension."""
 
 from ..errors import GradcliError
 from ..graphs import as_node, shapes
@@ -13,7 +13,7 @@ from .shaping import expand, reshape
 
 
 def _along(x, index, source, dim, name, *, any_shape=False):
-    """The index of scatter that sends the slices of source along dim; checks their shapes."""
+    """The index of slices as an index of scatter. Raises GradcliError unless the shapes fit."""
     axis, n = shapes.axis(dim, x.ndim), index.numel
     want = (*x.shape[:axis], n, *x.shape[axis + 1 :]) if x.ndim else ()
     if index.ndim > 1 or not (any_shape or source.shape == want):
@@ -74,7 +74,7 @@ def _times(x, alpha):
 )
 def index_copy(x, index, source, *, dim):
     """x with the slices of source written where index says along dim."""
-    single = source.numel == index.numel == x.numel == 1  # PyTorch then looks at no shape
+    single = source.numel == index.numel == x.numel == 1  # PyTorch does not check shapes then
     index = _along(x, index, source, dim, "index_copy", any_shape=single)
     return x.scatter(dim=dim, index=index, src=source)
 
@@ -104,8 +104,9 @@ def index_fill(x, index, value, *, dim):
 
 
 def _hit(x, index, dim):
-    """Where index points along dim, as a mask that broadcasts to x; PyTorch looks at no index where
-    slices have no elements.
+    """The mask of slices that index selects, which broadcasts to x.
+
+    PyTorch ignores the index if the slices are empty.
     """
     if not x.numel and x.shape[shapes.axis(dim, x.ndim)]:
         return x.ne(x)
@@ -113,7 +114,7 @@ def _hit(x, index, dim):
 
 
 def _count(x, index, dim):
-    """How often index, which may count from the end, points to each slice along dim."""
+    """How often index, which may be negative, selects each slice along dim."""
     axis = shapes.axis(dim, x.ndim)
     require(index.ndim <= 1, "an index along a dimension is a vector or a number")
     size = x.shape[axis] if x.ndim else 1

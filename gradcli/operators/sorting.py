@@ -1,7 +1,7 @@
-"""Elements by their order along a dimension: sort, topk, kthvalue, median, mode.
+"""Elements selected by their order along a dimension: sort, topk, kthvalue, median and mode.
 
-Each is two operators, as PyTorch answers with two tensors: the indices of the elements, which have
-no gradient, and the elements at these indices. nan is larger than any number.
+Each has two operators, as PyTorch returns two tensors: the indices, which have no gradient, and the
+values at these indices. nan is greater than any number.
 """
 
 from ..errors import GradcliError
@@ -29,12 +29,11 @@ def selected(
     name, shape, numbers, symbols=None, *,
     call, examples, kink=None, caveat=ONE_OF_EQUALS, numpy=None, running=False, **fields,
 ):  # fmt: skip
-    """The operators `{name}_values` and `{name}_indices`.
+    """Declare the operators `{name}_values` and `{name}_indices`; `fields` are their attributes.
 
-    `numbers(rows, **attrs)` gives indices along the last dimension, `symbols(sp, row, **attrs)`
-    those of one row; `call` is how PyTorch's function is called; `kink` is that of the values, also
-    where their indices are ambiguous; PyTorch saves the input of a `running` one. `fields` are the
-    attributes.
+    `numbers(rows, **attrs)` returns the indices along the last dimension, `symbols(sp, row,
+    **attrs)` those of one row. `call` is the call of PyTorch's function. `kink` applies to the
+    values and, for ties, to the indices. `running`: PyTorch saves the input too.
     """
     kink = kink or (tied if "keepdim" in fields else None)
     common = {"attributes": fields, "order": " ".join(("x", *fields)), "caveat": caveat}
@@ -68,7 +67,7 @@ def selected(
 
 
 def _saved(indices, running):
-    """What PyTorch saves for the values: their indices, and the input of a running one."""
+    """What PyTorch saves for the values: the indices and, if `running`, the input."""
     return lambda y, x, **attrs: (indices(x, **_with_all_dims(attrs)), *([x] if running else []))
 
 
@@ -77,7 +76,7 @@ def _with_all_dims(attrs):
 
 
 def _values_at(indices, name):
-    """What the values of `name` mean: the elements at the indices that an operator finds."""
+    """The meaning of the values: the elements at the indices."""
 
     @named(f"{name}_values", f"The values of {name}().")
     def values(x, **attrs):
@@ -88,7 +87,7 @@ def _values_at(indices, name):
 
 
 def _found_along(numbers):
-    """The indices that `numbers` finds along a dimension."""
+    """The field `value` of the indices, computed by `numbers` along the last dimension."""
 
     def evaluate(x, *, dim, keepdim=True, **attrs):
         if not np.ndim(x):
@@ -100,7 +99,9 @@ def _found_along(numbers):
 
 
 def _written_along(symbols):
-    """The indices that `symbols` writes along a dimension, if anything does."""
+    """The field `symbolic` of the indices, computed by `symbols` for each row; an error if it is
+    None.
+    """
 
     def write(sp, x, *, dim, keepdim=True, **attrs):
         if not x.ndim:
@@ -114,24 +115,24 @@ def _written_along(symbols):
 
 
 def keepdim_text(index, keepdim):
-    """NumPy's text for the index of an element, with its dimension where that is kept."""
+    """NumPy's expression for an index, with `dim` kept as a dimension of size 1 if `keepdim`."""
     return f"np.expand_dims({index}, {{dim}})" if keepdim else index
 
 
 def _pair(selection, input, **attrs):
-    """The values and the indices, as PyTorch gives them."""
+    """PyTorch's named tuple of values and indices."""
     return Outputs((one(as_node(input), **attrs) for one in selection), ("values", "indices"))
 
 
 def _order(rows, is_descending=False):
-    """The indices in order; equal elements stay in theirs."""
+    """The indices that sort rows, stably."""
     if is_descending:
         return rows.shape[-1] - 1 - np.flip(_order(np.flip(rows, -1)), -1)
     return np.argsort(rows, axis=-1, kind="stable")
 
 
 def _with_ties(result, rows, order, select):
-    """`result`, with that of `select` in rows that have equal elements."""
+    """`result`, with that of `select` in rows with tied elements."""
     ranked = np.take_along_axis(rows, order, axis=-1)
     low, high = ranked[..., :-1], ranked[..., 1:]
     equal = ((low == high) | ((low != low) & (high != high))).any(-1)
@@ -141,7 +142,7 @@ def _with_ties(result, rows, order, select):
 
 
 def _of_some(s, *, dim, keepdim, **_):
-    """The shape of one element for each row; there must be elements."""
+    """The shape after selecting one element of each row. Raises GradcliError if rows are empty."""
     if s and not s[shapes.axis(dim, len(s))]:
         raise GradcliError("shape", f"there is no element along dimension {dim}, of size 0")
     return reduced(s, dim=dim, keepdim=keepdim)
@@ -151,7 +152,7 @@ def _of_some(s, *, dim, keepdim, **_):
 
 
 def _tied_ranks(y, x, *, dim, descending=False, largest=False, **_):
-    """Which of the first elements in order have an equal one beside them."""
+    """The mask of the `largest` first ranks that are tied with a neighbour."""
     axis = shapes.axis(dim, x.ndim)
     if not x.ndim or x.shape[axis] < 2:
         return y < y
@@ -179,7 +180,7 @@ sort_values, sort_indices = selected(
 
 
 def sorted_last(x):
-    """The elements in order along the last dimension."""
+    """The elements sorted along the last dimension."""
     return x.gather(dim=-1, index=sort_indices(x)) if x.ndim else x
 
 
@@ -214,7 +215,7 @@ def _top_shape(s, *, k, dim, **_):
 
 def _top(rows, *, k, largest, sorted):
     order = _order(rows, largest)
-    if k * 64 <= rows.shape[-1]:  # PyTorch selects in another way, which is not followed here
+    if k * 64 <= rows.shape[-1]:  # PyTorch then uses another algorithm, which is not followed here
         return order[..., :k]
     toward = descending if largest else ascending
     return _with_ties(order[..., :k].copy(), rows, order, lambda r: first_of(r, k, toward, sorted))
@@ -288,7 +289,7 @@ def kthvalue(input, k, dim=-1, keepdim=False):
 
 
 def _median(rows):
-    """The lower of two in the middle; the first nan, where there is one."""
+    """The index of the lower median; of the first nan, if there is one."""
     nan = np.isnan(rows)
     middle = _order(rows)[..., (rows.shape[-1] - 1) // 2]
     return np.where(nan.any(-1), np.argmax(nan, axis=-1), middle)[..., None]
@@ -356,7 +357,7 @@ def nanmedian(input, dim=None, keepdim=False):
 
 
 def _mode(rows):
-    """The last of the longest run among elements in order."""
+    """The last index of the longest run of equal elements, in sorted rows."""
     order = _order(rows)
     for at in map(tuple, np.argwhere(np.isnan(rows).any(-1))):
         order[at] = inserted(rows[at])

@@ -1,4 +1,4 @@
-"""Special functions: of the error and Bessel families, and of entropies."""
+"""Special functions: error and Bessel functions, entropies and related logarithms."""
 
 import math
 
@@ -15,7 +15,7 @@ EPS = 2.220446049250313e-16
 
 
 def special(value=None, **fields):
-    """A function that SciPy has, and SymPy need not know; `value`, where PyTorch's differs."""
+    """Declare a function of scipy.special; `value` replaces SciPy's if PyTorch's differs."""
 
     def declare(rule):
         name = rule.__name__
@@ -84,7 +84,7 @@ def ndtri(g, y, x):
 
 
 def _bessel(name):
-    """SciPy's function, infinite where PyTorch's is: it has the exponential of x on the way."""
+    """SciPy's function, but inf where exp(|x|) overflows, as in PyTorch."""
 
     def value(x):
         result = getattr(scipy_special, name)(x)
@@ -168,7 +168,7 @@ def entr(g, y, x):
 
 
 def _slope_of_logit(g, y, x, *, eps):
-    slope = (x + 0) * (1 - x)  # where x is -0, PyTorch divides by 0
+    slope = (x + 0) * (1 - x)  # PyTorch divides by 0 at -0
     if eps is None or eps < 0:
         return where((x >= 0) & (x <= 1), g / slope, math.nan)
     return where((x < eps) | (x > 1 - eps), 0, g / slope)
@@ -189,5 +189,7 @@ def logit(x, *, eps=None):
 
 
 def _within(x, low, high):
-    """x between two bounds; where they have changed places, below the first it is the first."""
+    """`x` clamped to bounds; if low exceeds high, elements below low become low, and others
+    high.
+    """
     return clamp(x, low, high) if low <= high else where(x < low, low, clamp(x, max=high))

@@ -79,7 +79,7 @@ def eigh(A, UPLO="L"):
 
 def _exponential(x):
     x = np.asarray(x, float)
-    # a copy, for before SciPy 1.12 it takes no array that is not to be written
+    # a copy, because SciPy before 1.12 needs a writable array
     return scipy_linalg.expm(np.array(x)) if np.isfinite(x).all() else np.full_like(x, np.nan)
 
 

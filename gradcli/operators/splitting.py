@@ -1,4 +1,4 @@
-"""Tensors taken apart."""
+"""Tensors split into parts."""
 
 from itertools import accumulate, pairwise
 
@@ -7,7 +7,7 @@ from ..graphs import Outputs, as_node, shapes
 from .families import exactly_one, is_whole, require, shorthand
 from .leaves import Array
 
-MOST_PARTS = 10_000  # of a tensor that is taken apart
+MOST_PARTS = 10_000  # most parts of a tensor
 PARTS = "indices or sections"
 
 
@@ -32,7 +32,7 @@ def _parts_of(tensor, split_size, dim):
             raise GradcliError("arguments", f"split() needs parts of at least 1, got {split_size}")
         step = max(1, split_size)
         _check_parts(-(-size // step))
-        split_size = [min(step, size - k) for k in range(0, size, step)] or [0]  # one, if empty
+        split_size = [min(step, size - k) for k in range(0, size, step)] or [0]  # one part if empty
     elif sum(split_size) != size:
         raise GradcliError(
             "shape",
@@ -43,7 +43,7 @@ def _parts_of(tensor, split_size, dim):
 
 
 def _between(tensor, ends, axis):
-    """The parts from each end to the next."""
+    """The parts between consecutive ends."""
     whole = (slice(None),) * axis
     return [tensor[(*whole, slice(a, b))] for a, b in pairwise(ends)]
 
@@ -99,7 +99,9 @@ def _divided(input, parts, axis, name):
 
 
 def _evenly(input, parts, axis, least, name):
-    """As tensor_split; but `least` dimensions are needed, and parts of equal size."""
+    """As tensor_split; raises GradcliError for fewer than `least` dimensions or parts of different
+    sizes.
+    """
     if input.ndim < least:
         have, plural = shapes.text(input.shape), "s" * (least > 1)
         message = f"{name}() needs at least {least} dimension{plural}, and the shape is {have}"
@@ -111,7 +113,7 @@ def _evenly(input, parts, axis, least, name):
 
 
 def _as_method(function):
-    """Also as a method, which takes several positional numbers for a tuple of them."""
+    """Declare the method as well, which accepts several positional numbers in place of a tuple."""
 
     def method(input, indices_or_sections=None, *more, indices=None, sections=None):
         by_place = (indices_or_sections, *more) if more else indices_or_sections

@@ -1,4 +1,4 @@
-"""Spread, covariance and quantiles; sums and means that leave nan out."""
+"""Variance, covariance and quantiles; sums and means that ignore nan."""
 
 import math
 
@@ -30,11 +30,11 @@ def _sum_of_squares(x, axis):
 
 
 def _variance(x, axis, keepdims, *, correction):
-    """As in PyTorch exactly 0 where all are equal, unless all dimensions are reduced."""
+    """The variance; as in PyTorch, exactly 0 if elements are equal, unless all dims are reduced."""
     count = shapes.numel([x.shape[d] for d in axis])
     freedom = count - correction
     spread, mean = _sum_of_squares(x, axis)
-    rounding = count * np.square(count * unit(x) * mean)  # at most, of equal elements
+    rounding = count * np.square(count * unit(x) * mean)  # the largest rounding error for equal elements
     if 0 < len(axis) < x.ndim and np.any(spread <= rounding):
         first = x[tuple(slice(0, 1) if d in axis else slice(None) for d in range(x.ndim))]
         spread, _ = _sum_of_squares(x - first, axis)
@@ -43,7 +43,9 @@ def _variance(x, axis, keepdims, *, correction):
 
 
 def _canonical(*, dim, correction, unbiased=None, **attrs):
-    """The attributes with `unbiased`, which may be passed for dim, as a correction."""
+    """The attributes with `unbiased`, which may be passed in place of dim, converted to a
+    correction.
+    """
     if isinstance(dim, bool):
         dim, unbiased = None, dim
     if unbiased is not None:
@@ -58,7 +60,7 @@ def _canonical(*, dim, correction, unbiased=None, **attrs):
 
 
 def _check_unbiased(unbiased):
-    """Refuse a positional number: degrees of freedom are passed by keyword alone."""
+    """Raise GradcliError for a number: `correction` is keyword-only."""
     cure = f"as a keyword it is correction={unbiased!r}"
     require(isinstance(unbiased, bool), f"unbiased must be True or False, got {unbiased!r}: {cure}")
 
@@ -69,19 +71,19 @@ def _slope_of_variance(x, dim, correction):
 
 
 def _slope_of_all(x, correction):
-    """Where no dim is given, PyTorch takes an infinite slope for too few elements."""
+    """The derivative of the variance without dim; PyTorch's is infinite for too few elements."""
     if x.numel <= correction:
         return where(x.eq(x.mean()), math.nan, math.inf)
     return _slope_of_variance(x, tuple(range(x.ndim)), correction)
 
 
 def _to_variance(g, y):
-    """The gradient of the variance, from that of its root y."""
+    """The gradient of the variance, from the gradient g of its root y."""
     return where(y.eq(0), 0, g / (y * 2))
 
 
 def _spread_flops(out, s, **_):
-    """FLOP: a mean, and the squares of the distances from it, summed."""
+    """FLOP: the mean, and the sum of squared deviations."""
     return 4 * one_each(out, s)
 
 
@@ -152,7 +154,7 @@ def std_mean(input, dim=None, unbiased=None, keepdim=False, *, correction=1):
 
 
 def _deviations(x, weights=None):
-    """A row for each variable, less its mean."""
+    """The rows of x, one for each variable, minus their (weighted) mean."""
     rows = x if x.ndim == 2 else x.reshape(shape=(1, -1))
     if weights is None:
         return rows - (rows.sum(dim=1) / size(rows, dim=(1,))).unsqueeze(dim=1)
@@ -173,13 +175,13 @@ def _through_deviations(g, y, x, fweights, aweights, *, correction):
     away = _deviations(x)
     square = g.reshape(shape=(away.shape[0],) * 2)
     to_x = (square + square.mT) @ away / _degrees_of_freedom(x, correction)
-    through_mean = to_x.sum(dim=1, keepdim=True)  # 0, but for inf and nan
+    through_mean = to_x.sum(dim=1, keepdim=True)  # 0, unless there are inf or nan
     to_x = unless(through_mean.ne(through_mean), to_x, instead=math.nan)
     return to_x.reshape(shape=x.shape), None, None
 
 
 def _checked_weights(name, weights, x):
-    """Weights, refused where they do not fit the observations or one is negative."""
+    """The weights. Raises GradcliError if their number is wrong or one is negative."""
     count = x.shape[-1] if x.ndim else 1
     message = f"cov() needs {count} weights here, got shape {shapes.text(weights.shape)}"
     shapes.require_equal(weights.shape or (1,), (count,), message)
@@ -252,7 +254,9 @@ INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
 def _quantile(ranks_of, **fields):
-    """A composite: the elements at ranks, in order along dim, which `ranks_of` tells."""
+    """A decorator for quantile and nanquantile; `ranks_of(rows, q)` returns the ranks of the
+    elements.
+    """
 
     def declare(named):
         def meaning(x, q, *, dim=None, keepdim=False, interpolation="linear"):
@@ -289,14 +293,14 @@ def _quantile(ranks_of, **fields):
 
 
 def _sorted_along(x, dim):
-    """x in order along dim, which is moved last."""
+    """x sorted along dim, which is moved last."""
     rows = x.reshape(shape=(-1,)) if x.ndim != 1 and (dim is None or not x.ndim) else x
     axis = 0 if dim is None else shapes.axis(dim, rows.ndim)
     return sorted_last(permuted(rows, (*(d for d in range(rows.ndim) if d != axis), axis)))
 
 
 def _among_equals(rows, ranks, interpolation):
-    """Whether an element that counts is equal to another."""
+    """The mask of quantiles for which an element that they depend on is tied."""
     if rows.shape[-1] < 2:
         return rows < rows
     tied = beside(rows[..., 1:].eq(rows[..., :-1]), rows.ndim - 1)
@@ -312,7 +316,7 @@ def _check(x, q):
 
 
 def _at_ranks(rows, ranks, interpolation):
-    """The elements at ranks, which may lie between two."""
+    """The elements at ranks, interpolated between two if a rank is not an integer."""
     rounded = {"lower": floor, "higher": ceil, "nearest": round}.get(interpolation)
     ranks = rounded(ranks) if rounded else ranks
     below = ranks.long()
@@ -324,7 +328,7 @@ def _at_ranks(rows, ranks, interpolation):
 
 
 def _ranks(rows, q):
-    """Where nan is among the elements, the rank of nan, which is the last."""
+    """The ranks of quantiles; the last one, that of nan, if a row has nan."""
     last = size(rows, dim=(-1,)) - 1
     return otherwise(isnan(rows).sum(dim=-1, keepdim=True) > 0, q * last, last)
 

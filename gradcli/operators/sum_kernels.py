@@ -1,15 +1,15 @@
-"""Sums and maxima of arrays along dimensions."""
+"""Sums and maxima of arrays along dimensions, faster than np.sum and np.max for short rows."""
 
 from ..graphs.shapes import numel
 from ..lazy import np
 
-MANY = 1 << 12  # elements of an array whose rows are added up quicker by a product with ones
-SHORT = 1 << 9  # elements of a row that a product adds up as exactly as np.sum
-FEW = 1 << 6  # elements of a row that np.max compares one at a time
+MANY = 1 << 12  # elements of an array for which these are faster
+SHORT = 1 << 9  # elements of the longest row that a product with ones adds as accurately as np.sum
+FEW = 1 << 6  # elements of the longest row whose maximum is faster in the transpose
 
 
 def total(x, axis, keepdims=False):
-    """np.sum along the dimensions `axis`, counted from the front and in order."""
+    """np.sum along `axis`, a tuple of non-negative dimensions in order."""
     rows = _rows(x, axis, SHORT)
     if rows is None or x.dtype != np.float64:
         return np.sum(x, axis=axis, keepdims=keepdims)
@@ -19,8 +19,10 @@ def total(x, axis, keepdims=False):
 
 
 def largest(x, axis):
-    """np.max along the dimensions `axis`, counted from the front and in order, which are kept; -inf
-    of no elements. Short rows are compared in their transpose, many at a time.
+    """np.max along `axis`, a tuple of non-negative dimensions in order, with keepdims; -inf if
+    empty.
+
+    Short rows are transposed, so that many are compared at a time.
     """
     rows = _rows(x, axis, FEW)
     if rows is None:
@@ -30,8 +32,9 @@ def largest(x, axis):
 
 
 def _rows(x, axis, longest):
-    """A large array as a matrix, whose rows are the last dimensions `axis`; None where these are
-    not the last ones, have more elements than `longest`, or do not lie in memory one by one.
+    """A large array as a matrix whose rows are the dimensions `axis`.
+
+    None unless these are the last ones, contiguous, and have at most `longest` elements.
     """
     outer = np.ndim(x) - len(axis)
     if axis != tuple(range(outer, outer + len(axis))) or np.size(x) < MANY:

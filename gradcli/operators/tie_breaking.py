@@ -1,44 +1,45 @@
-"""Which of equal elements PyTorch selects: its algorithms, step by step, on indices in a row.
+"""The element that PyTorch selects among equal ones: its algorithms, step by step, on the indices
+of a row.
 
-kthvalue is a quick select of its own, topk the nth_element of libstdc++. Both exchange elements, so
-that of equal ones now this, now that is left where it is asked for. mode puts a row with nan in
-order by insertion. nan is larger than any number.
+kthvalue is a quickselect, topk is nth_element of libstdc++, and mode sorts a row with nan by
+insertion. They are not stable: which of several equal elements is selected depends on the
+exchanges. nan is greater than any number.
 """
 
 from functools import cmp_to_key
 
 
 def ascending(a, b) -> bool:
-    """Whether a stands before b."""
+    """Whether a comes before b in ascending order."""
     return a < b or (a == a and b != b)
 
 
 def descending(a, b) -> bool:
-    """Whether a stands before b, the largest first."""
+    """Whether a comes before b in descending order."""
     return ascending(b, a)
 
 
 class Row:
-    """The indices of a row, exchanged until what is wanted stands where it should."""
+    """The indices of a row, which the algorithms permute."""
 
     def __init__(self, row, order):
         self.row, self.indices, self.order = row.tolist(), list(range(len(row))), order
 
     def before(self, i, j) -> bool:
-        """Whether what is now at i belongs before what is now at j."""
+        """Whether the element at position i comes before the one at position j."""
         return self.order(self.row[self.indices[i]], self.row[self.indices[j]])
 
     def swap(self, i, j) -> None:
-        """Exchange two."""
+        """Exchange the elements at two positions."""
         self.indices[i], self.indices[j] = self.indices[j], self.indices[i]
 
     def settle(self, i, j) -> None:
-        """Exchange two that are out of order."""
+        """Exchange the elements at two positions if they are out of order."""
         if self.before(j, i):
             self.swap(i, j)
 
     def sort(self, start, end) -> None:
-        """Put a part in order, equal ones as they are."""
+        """Sort the positions from start to end, stably."""
 
         def compare(i, j):
             a, b = self.row[i], self.row[j]
@@ -47,20 +48,20 @@ class Row:
         self.indices[start:end] = sorted(self.indices[start:end], key=cmp_to_key(compare))
 
     def advance(self, i, pivot) -> int:
-        """The first index from i on that does not belong before the pivot."""
+        """The first position from i on that does not come before the pivot."""
         while self.before(i, pivot):
             i += 1
         return i
 
     def retreat(self, j, pivot) -> int:
-        """The first index from j back that does not belong behind the pivot."""
+        """The first position from j backwards that does not come after the pivot."""
         while self.before(pivot, j):
             j -= 1
         return j
 
 
 def quick_select(row, k) -> int:
-    """The index of the element that is k-th, from 0, in ascending order."""
+    """The index of the k-th smallest element, counted from 0."""
     r, left, right = Row(row, ascending), 0, len(row) - 1
     while right > left + 1:
         r.swap(left + (right - left) // 2, left + 1)
@@ -74,7 +75,9 @@ def quick_select(row, k) -> int:
 
 
 def _around_first(r, left, right) -> tuple[int, int]:
-    """The element at left moved between those before it and those behind it; where both are."""
+    """Partition around the element at position left; returns where it ends up, and where the
+    greater ones start.
+    """
     i, j = r.advance(left + 2, left), r.retreat(right - 1, left)
     while i <= j:
         r.swap(i, j)
@@ -84,7 +87,7 @@ def _around_first(r, left, right) -> tuple[int, int]:
 
 
 def inserted(row) -> list[int]:
-    """The indices as an insertion sort by < puts them in order, which does not pass nan."""
+    """The indices that sort a row by insertion with <, which never moves an element past nan."""
     order: list[int] = []
     for index, x in enumerate(row):
         at = len(order)
@@ -95,7 +98,7 @@ def inserted(row) -> list[int]:
 
 
 def first_of(row, k, order, ranked) -> list[int]:
-    """The indices of the first k elements; those but the last in order, where that is asked for."""
+    """The indices of the first k elements; if `ranked`, in order except for the last."""
     r = Row(row, order)
     if k:
         _nth_element(r, k - 1)
@@ -105,7 +108,7 @@ def first_of(row, k, order, ranked) -> list[int]:
 
 
 def _nth_element(r, k) -> None:
-    """What belongs before the k-th moved before it, and the others behind."""
+    """Partition around the k-th element."""
     first, last = 0, len(r.indices)
     while last - first > 3:
         r.swap(first, _median(r, first + 1, first + (last - first) // 2, last - 1))
@@ -121,7 +124,7 @@ def _median(r, a, b, c) -> int:
 
 
 def _cut(r, first, last) -> int:
-    """Two parts, split by the element at first; where the second begins."""
+    """Partition around the element at first; returns where the second part starts."""
     i, j = r.advance(first + 1, first), r.retreat(last - 1, first)
     while i < j:
         r.swap(i, j)

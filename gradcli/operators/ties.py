@@ -1,4 +1,4 @@
-"""Masks of values that are equal, or 0, but for rounding: a decomposition has no exact ones."""
+"""Masks of values that are equal, or 0, up to rounding, as decompositions are never exact."""
 
 from .arithmetic import abs
 from .floats import rounding_unit
@@ -6,8 +6,8 @@ from .joining import cat
 
 
 def beside(equal, dim):
-    """Which of the values along dim belong to an equal pair; `equal` tells of every pair of
-    neighbours.
+    """The mask of values along dim that are equal to a neighbour; `equal` is the mask of equal
+    pairs.
     """
     end = equal[(*(slice(None),) * dim, slice(1))]
     none = end & ~end
@@ -15,7 +15,7 @@ def beside(equal, dim):
 
 
 def level(values, size):
-    """Which of the values of a matrix, in order along the last dimension, are equal to another."""
+    """The mask of values, sorted along the last dimension, that are nearly equal to a neighbour."""
     if values.shape[-1] < 2:
         return values < values
     apart = abs(values[..., 1:] - values[..., :-1])
@@ -23,10 +23,10 @@ def level(values, size):
 
 
 def vanishing(values, size):
-    """Which of the values of a matrix are 0."""
+    """The mask of values that are nearly 0."""
     return abs(values) <= _rounding(values, size) if values.numel else values < values
 
 
 def _rounding(values, size):
-    """How far from exact the values of a matrix of this size may be."""
+    """The rounding error of singular values or eigenvalues of a matrix of this size."""
     return abs(values).amax(dim=-1, keepdim=True) * (rounding_unit(values) * max(size))

@@ -15,7 +15,7 @@ from .leaves import eye, zeros
 
 
 def triangle(x, *, upper, strict=False):
-    """The part of x on one side of the diagonal; `strict`, without the diagonal."""
+    """The upper or lower triangle of x; with `strict`, without the diagonal."""
     return x.triu(diagonal=int(strict)) if upper else x.tril(diagonal=-int(strict))
 
 
@@ -108,13 +108,13 @@ def cloned_coefficient(g, y, A, b):
 
 WHETHER_POSITIVE = Unwritten("whether a matrix is positive definite depends on its numbers")
 NOT_POSITIVE = "the matrix is not positive definite, and has no Cholesky decomposition"
-IN_ONE_BLOCK = 32  # rows of a matrix whose columns LAPACK finds one after another
+IN_ONE_BLOCK = 32  # rows of a matrix that LAPACK factorises without blocking
 
 
 def _cholesky(x, *, upper):
     if upper:
         return np.swapaxes(_cholesky(np.swapaxes(x, -1, -2), upper=False), -1, -2)
-    if np.isinf(np.tril(x, -1)).any():  # OpenBLAS takes inf / inf for 0
+    if np.isinf(np.tril(x, -1)).any():  # OpenBLAS computes inf / inf as 0
         raise _not_positive()
     try:
         result = np.linalg.cholesky(x)
@@ -130,7 +130,7 @@ def _not_positive():
 
 
 def _of_positive(value, **fields):
-    """The Cholesky factor of each matrix."""
+    """Declare an operator that computes a Cholesky factor."""
     return operator(
         shape=lambda s, *, upper: square(s),
         value=value,
@@ -142,7 +142,7 @@ def _of_positive(value, **fields):
 
 
 def _through_factor(g, y, upper):
-    """What is sent to the matrix of which y is the Cholesky factor."""
+    """The gradient of x from the gradient g of its Cholesky factor y."""
     lower, to_lower = (y.mT, g.mT) if upper else (y, g)
     inner = (lower.mT @ to_lower).tril()
     return _between_inverses(lower, 0.5 * (inner + inner.tril(diagonal=-1).mT))
@@ -213,8 +213,10 @@ def failed_minor(g, y, x):
 
 
 def _left_by_lapack(x):
-    """The factor; if x is not positive definite, what there is of it where LAPACK stops: columns,
-    the pivot that is not positive, and after it the numbers of x.
+    """The Cholesky factor of x; if x is not positive definite, the partial result of LAPACK.
+
+    It consists of the columns up to the first failing pivot, this pivot, and unchanged elements of
+    x.
     """
     if not _failed_minor(x):
         return np.linalg.cholesky(x)

@@ -12,7 +12,7 @@ from .pointwise import rsqrt
 
 
 def _inverse(**fields):
-    """Element by element; NumPy calls asin np.arcsin, and so on."""
+    """Declare an inverse function; NumPy's names begin with arc."""
 
     def declare(rule):
         name = rule.__name__
@@ -130,5 +130,5 @@ def rad2deg(x):
 def sinc(g, y, x):
     """sin(pi * x) / (pi * x), and 1 at 0."""
     z, square = x * math.pi, x * x * math.pi
-    difference = -sin(z) + z * cos(z)  # PyTorch makes the sine first, and so adds its slope last
+    difference = -sin(z) + z * cos(z)  # PyTorch computes sin first, so its gradient is added last
     return where(square.eq(0), 0, g * (difference / square))

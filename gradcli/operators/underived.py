@@ -1,5 +1,7 @@
-"""Functions that PyTorch computes and goes back through as if they were numbers: Bessel functions
-beside i0 and i1, Airy's, and orthogonal polynomials. Their answers have no grad_fn.
+"""Functions without derivative in PyTorch: some Bessel and Airy functions, and orthogonal
+polynomials.
+
+PyTorch detaches their inputs, so the results have no grad_fn.
 """
 
 from collections.abc import Callable
@@ -24,7 +26,7 @@ def _detached(
     caveat: str = NOTE,
     jax: str | None = None,
 ):
-    """A function whose inputs are cut off from the graph, under its PyTorch name."""
+    """Declare a function whose inputs are detached, under its PyTorch name."""
     count = value.__code__.co_argcount
     rule: Callable = (lambda g, y, x: None) if count == 1 else (lambda g, y, x, n: (None, None))
     rule.__name__ = rule.__qualname__ = name
@@ -103,13 +105,14 @@ airy_ai = _detached(
 
 # ---- orthogonal polynomials ----------------------------------------------------------------------
 
-MOST = 10_000  # degrees of which a value takes less than a second
-HERMITE = 512  # PyTorch's last degree of Hermite polynomials, whose values are infinite before
+MOST = 10_000  # degree of a polynomial that takes less than a second
+HERMITE = 512  # the highest degree of PyTorch's Hermite polynomials; values are inf before it
 
 
 def _polynomials(first: Callable, following: Callable, defined: int | None = None) -> Callable:
-    """Values of polynomials of degree n, 0 below degree 0, each from the two before it; nan above
-    the degree up to which PyTorch has them `defined`.
+    """A function of x and the degree n, by a recurrence from the two previous degrees.
+
+    It is 0 for negative n, and nan above `defined`, the highest degree in PyTorch.
     """
 
     def value(x, n):

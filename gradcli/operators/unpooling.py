@@ -1,4 +1,4 @@
-"""The backward pass from pooling: elements put where the largest of each window stood."""
+"""Unpooling: elements written to the indices that max pooling returned."""
 
 from ..errors import GradcliError
 from ..graphs import shapes
@@ -32,7 +32,9 @@ def unpool(x, indices, *, size):
 
 
 def _chosen_size(n, output_size, usual, stride):
-    """The size that is asked for, which is less than a stride away from the usual one."""
+    """The requested size. Raises GradcliError unless it differs from the usual one by less than a
+    stride.
+    """
     if len(output_size) not in (n, n + 2):
         message = (
             f"output_size of max_unpool{n}d() must have {n} or {n + 2} numbers, got {output_size}"

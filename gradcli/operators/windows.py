@@ -1,6 +1,6 @@
 """Sliding windows: the elements under a kernel at each of its positions.
 
-`kernel`, `stride` and `dilation` have a number for each of the last dimensions, over which the
+`kernel`, `stride` and `dilation` have one number for each of the last dimensions, along which the
 kernel moves.
 """
 
@@ -15,7 +15,7 @@ from .putting import in_a_row
 
 
 def several(value, n):
-    """One number for each of n dimensions, from one for all or a tuple of them."""
+    """A tuple of n numbers, from one number or a tuple."""
     values = value if isinstance(value, tuple) else (value,)
     if len(values) not in (1, n) or not all(map(is_whole, values)):
         raise GradcliError("arguments", f"{value!r} must be an integer or a tuple of {n} integers")
@@ -42,7 +42,7 @@ def _windows_shape(s, *, kernel, stride, dilation):
 
 
 def _windows(x, *, kernel, stride, dilation):
-    """A view of x: nothing is copied."""
+    """The windows as a view of x."""
     n = len(kernel)
     step, lead = x.strides[-n:], x.strides[:-n]
     moves = tuple(a * b for a, b in zip(step, stride)), tuple(a * b for a, b in zip(step, dilation))
@@ -64,7 +64,9 @@ def _overlap(w, *, shape, stride, dilation):
 
 
 def _unfolded(x, *, kernel, stride, dilation):
-    """One dimension after the other; unfold has no dilation, so a step leaves indices out."""
+    """The windows by unfold, one dimension after the other; a step in the slices gives the
+    dilation.
+    """
     for size, step, spread in zip(kernel, stride, dilation, strict=True):
         reach = spread * (size - 1) + 1
         x = x.unfold(dimension=-len(kernel), size=reach, step=step)
@@ -121,7 +123,7 @@ def overlap(g, y, w, *, shape, stride, dilation):
 
 
 def _padded(x, *, amount):
-    """PyTorch's pad begins with the last dimension."""
+    """The padding by PyTorch's pad, whose pairs start with the last dimension."""
     around = list(amount)
     while len(around) > 1 and around[0] == (0, 0):
         around.pop(0)
@@ -146,13 +148,15 @@ def zero_pad(g, y, x, *, amount):
 
 
 def zeros_around(x, amount):
-    """x with zeros before and after its last dimensions; x itself where there are none."""
+    """x with its last dimensions padded with zeros; x itself if there is no padding."""
     whole = ((0, 0),) * (x.ndim - len(amount)) + tuple(amount)
     return x.zero_pad(amount=whole) if any(map(any, amount)) else x
 
 
 class Kernel:
-    """How a kernel moves: over n dimensions, `edges` being the zeros before and after each."""
+    """The geometry of a kernel over n dimensions; `edges` is the padding (before, after) of
+    each.
+    """
 
     def __init__(self, n, size, stride, padding, dilation):
         self.n, self.size = n, tuple(size[-n:])
@@ -174,22 +178,22 @@ class Kernel:
 
     @property
     def spread(self):
-        """The size of what n positions meet, less n times the stride."""
+        """The size that n positions cover, minus n times the stride, in each dimension."""
         return tuple(d * (k - 1) + 1 - s for d, k, s in zip(self.dilation, self.size, self.stride))
 
     def positions(self, size):
-        """How many positions the kernel has over an input of `size`, zeros included."""
+        """The number of positions of the kernel over a padded input of `size`, in each
+        dimension.
+        """
         return tuple(map(_count, size, self.size, self.stride, self.dilation))
 
     def parts(self, input):
-        """The windows of the padded input at each position of the kernel."""
+        """The windows of the padded input, one for each position of the kernel."""
         padded = zeros_around(input, self.edges)
         return padded.windows(kernel=self.size, stride=self.stride, dilation=self.dilation)
 
     def transposed(self, parts, size):
-        """The transpose of `parts`: an input of `size` with windows added to the elements that
-        they came from, and 0 elsewhere.
-        """
+        """The transpose of `parts`: windows added into an input of `size`."""
         whole = tuple(m + a + b for m, (a, b) in zip(size, self.edges))
         met = parts.shape[-2 * self.n : -self.n]
         most = (p * s + more + s - 1 for p, s, more in zip(met, self.stride, self.spread))
