@@ -24,7 +24,7 @@ from gradcli.language.program import read_program
 from gradcli.limits import Limits
 from gradcli.notation.indices.polynomials import Polynomials
 from gradcli.operators import everything
-from gradcli.operators.elements import Unwritten
+from gradcli.operators.elements import NotWritable
 
 
 def meaning(node):
@@ -36,7 +36,7 @@ def meaning(node):
 def unwritten(example: Example) -> bool:
     """Whether something in an example has no symbols: eigenvalues, pivots."""
     nodes = walk([example.problem.out], lambda n: (*n.inputs, meaning(n)))
-    hard = [node for node in nodes if isinstance(node.op.symbolic, Unwritten)]
+    hard = [node for node in nodes if isinstance(node.op.symbolic, NotWritable)]
     return any(n.op.name == "input" for n in walk(hard))
 
 
@@ -477,7 +477,7 @@ POINTS |= {2: (-2.5, -0.6, 0.4, 1.5, 3.3), 3: (-1.6, 0.3, 2.2), 4: (0.4, 1.7)}
 def elementwise():
     """Each elementwise operator with each set of attributes that its examples have."""
     for op in everything().values():
-        written = not isinstance(op.symbolic, Unwritten | None)
+        written = not isinstance(op.symbolic, NotWritable | None)
         if op.family == "elementwise" and written and not op.masks:
             nodes = (n for e in examples() if e.op is op for n in walk([e.problem.out]))
             attrs = {str(n.attrs): n.attrs for n in nodes if n.op is op}

@@ -7,7 +7,7 @@ from ..graphs import INTERMEDIATE, Outputs, shapes, walk
 from ..graphs.operator import check_kinds
 from ..lazy import np
 from .comparisons import where
-from .families import composite, operator, require, rows_apart, same_with_axis, shorthand
+from .families import composite, independent_rows, operator, require, same_with_axis, shorthand
 from .joining import cat
 from .leaves import ones, zeros
 from .networks import linear
@@ -30,7 +30,7 @@ def _softmax(x, *, dim):
 
 @operator(
     shape=same_with_axis,
-    rows=rows_apart,
+    rows=independent_rows,
     value=_softmax,
     dtype="float",
     expand=lambda x, *, dim: x.softmax(dim=dim),
@@ -51,7 +51,7 @@ def _refuse_dropout(name, p):
         )
 
 
-def _as_added(mask):
+def _additive(mask):
     """A boolean or additive mask as a term added to the scores; True means that a key takes
     part.
     """
@@ -65,7 +65,7 @@ def _causal(rows, columns):
     return ones(size=(rows, columns)).tril() > 0
 
 
-def _once(query, key, value, attn_mask=None, *, enable_gqa, **_):
+def _double_backward_error(query, key, value, attn_mask=None, *, enable_gqa, **_):
     """PyTorch's double-backward error, if its fused kernel is used; None if it uses separate
     operations.
 
@@ -87,7 +87,7 @@ def _once(query, key, value, attn_mask=None, *, enable_gqa, **_):
 @composite(
     torch=F + "scaled_dot_product_attention",
     order="query key value attn_mask dropout_p is_causal * scale enable_gqa",
-    once_differentiable=_once,
+    once_differentiable=_double_backward_error,
     examples=(
         ("scaled_dot_product_attention(q, k, v)", "q=2x2,k=3x2,v=3x2"),
         ("scaled_dot_product_attention(q, k, v, is_causal=True, scale=0.5)", "q=2x2,k=2x2,v=2x3"),
@@ -111,7 +111,7 @@ def scaled_dot_product_attention(
     factor = 1 / math.sqrt(query.shape[-1] or 1) if scale is None else scale
     mask = _causal(query.shape[-2], key.shape[-2]) if is_causal else attn_mask
     scores = query @ key.mT * float(factor)
-    scores = scores if mask is None else scores + _as_added(mask)
+    scores = scores if mask is None else scores + _additive(mask)
     return masked_softmax(scores, dim=-1) @ value
 
 
@@ -157,7 +157,7 @@ def _thirds(x, size):
     return [x[k * size : (k + 1) * size] for k in range(3)]
 
 
-def _heads(x, count):
+def _split_heads(x, count):
     """Reshape (length, batch, features) to (batch * heads, length, features of a head)."""
     size = (x.shape[0], x.shape[1] * count, x.shape[2] // count)
     return x.reshape(shape=size).transpose(dim0=0, dim1=1)
@@ -175,7 +175,7 @@ def _merged_mask(attn_mask, padding, heads):
     return masks[0] + masks[1] if len(masks) == 2 else masks[0] if masks else None
 
 
-def _hidden(mask):
+def _additive_of_ignored(mask):
     """A mask as a term added to the scores; True means that a key is ignored, as in
     MultiheadAttention.
     """
@@ -184,7 +184,7 @@ def _hidden(mask):
     return where(mask, INFINITE, 0.0)
 
 
-def _extended(k, v, masks, more, *, dim):
+def _appended(k, v, masks, more, *, dim):
     """Keys and values with an additional one, `more`, appended along dim; masks are padded so that
     it is visible.
     """
@@ -198,16 +198,16 @@ def _weights(q, k, mask):
     return (scores if mask is None else scores + mask).softmax(dim=-1)
 
 
-def _averages(q, k, v, mask, heads):
+def _attended(q, k, v, mask, heads):
     """The attention output; used if the weights are not returned."""
-    q, k, v = (_apart(x, heads) for x in (q, k, v))
+    q, k, v = (_split_batch_and_heads(x, heads) for x in (q, k, v))
     if mask is not None:
-        mask = mask.unsqueeze(dim=0) if mask.shape[0] == 1 else _apart(mask, heads)
+        mask = mask.unsqueeze(dim=0) if mask.shape[0] == 1 else _split_batch_and_heads(mask, heads)
     result = scaled_dot_product_attention(q, k, v, mask)
     return result.reshape(shape=(-1, *result.shape[2:]))
 
 
-def _apart(x, heads):
+def _split_batch_and_heads(x, heads):
     """Reshape (batch * heads, ...) to (batch, heads, ...)."""
     return x.reshape(shape=(x.shape[0] // heads, heads, *x.shape[1:]))
 
@@ -259,7 +259,7 @@ def _with_biases(k, v, masks, bias_k, bias_v):
     if bias_k is None or bias_v is None:
         return k, v, masks
     rows = (bias.repeat(repeats=(1, k.shape[1], 1)) for bias in (bias_k, bias_v))
-    return _extended(k, v, masks, rows, dim=0)
+    return _appended(k, v, masks, rows, dim=0)
 
 
 @shorthand()
@@ -284,29 +284,29 @@ def multi_head_attention_forward(
     weights = apart if use_separate_proj_weight else in_proj_weight
     q, k, v = _projected(query, key, value, weights, in_proj_bias)
     _check_mask(attn_mask, batch * num_heads, length, key.shape[0])
-    masks = [_hidden(attn_mask), _hidden(key_padding_mask)]
+    masks = [_additive_of_ignored(attn_mask), _additive_of_ignored(key_padding_mask)]
     k, v, masks = _with_biases(k, v, masks, bias_k, bias_v)
-    q = _heads(q, num_heads)
-    k = _heads(k, num_heads) if static_k is None else static_k
-    v = _heads(v, num_heads) if static_v is None else static_v
+    q = _split_heads(q, num_heads)
+    k = _split_heads(k, num_heads) if static_k is None else static_k
+    v = _split_heads(v, num_heads) if static_v is None else static_v
     if add_zero_attn:
         nothing = zeros(size=(k.shape[0], 1, k.shape[2]))
-        k, v, masks = _extended(k, v, masks, (nothing, nothing), dim=1)
+        k, v, masks = _appended(k, v, masks, (nothing, nothing), dim=1)
     mask = _merged_mask(masks[0], masks[1], num_heads)
     attention = _weights(q, k, mask) if need_weights else None
-    result = _averages(q, k, v, mask, num_heads) if attention is None else attention @ v
+    result = _attended(q, k, v, mask, num_heads) if attention is None else attention @ v
     together = result.transpose(dim0=0, dim1=1).reshape(shape=(length, batch, size))
     out = linear(together, out_proj_weight, out_proj_bias)
     out = out.squeeze(dim=1) if single else out
     if attention is None:
         return Outputs((out,))
-    return Outputs((out, _shown(attention, num_heads, average_attn_weights, single)))
+    return Outputs((out, _returned_weights(attention, num_heads, average_attn_weights, single)))
 
 
-def _shown(attention, heads, averaged, single):
+def _returned_weights(attention, heads, averaged, single):
     """The attention weights as PyTorch returns them: averaged over heads or not, with or without a
     batch.
     """
-    shown = _apart(attention, heads)
+    shown = _split_batch_and_heads(attention, heads)
     shown = shown.mean(dim=1) if averaged else shown
     return shown.squeeze(dim=0) if single else shown

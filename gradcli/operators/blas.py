@@ -11,7 +11,7 @@ def contracted(*xs, equation):
     """The einsum of arrays."""
     arrays = [np.asarray(x) for x in xs]
     if len(arrays) == 2 and all(x.dtype == float for x in arrays):
-        equation, arrays = _lone_summed(equation, arrays)
+        equation, arrays = _without_lone_subscripts(equation, arrays)
     terms = _terms(equation, arrays)
     if terms is not None:
         return _product(*arrays, *terms)
@@ -19,7 +19,7 @@ def contracted(*xs, equation):
     return np.einsum(equation, *arrays, optimize=path(equation, arrays) if several else False)
 
 
-def _lone_summed(equation, arrays):
+def _without_lone_subscripts(equation, arrays):
     """The equation and arrays after summing over subscripts that occur in one operand only, as
     PyTorch does first.
     """

@@ -206,7 +206,7 @@ def _rows(x):
     return x.reshape(shape=(1,) * (2 - x.ndim) + x.shape)
 
 
-def _apart(x, label, counted, margin):
+def _margins(x, label, counted, margin):
     """For each target, margin - x[target] + x for all classes; and the mask of counted positive
     ones.
     """
@@ -218,7 +218,7 @@ def _apart(x, label, counted, margin):
 def _at_margin(y, x, label, counted, weight, *, p, margin):
     if p == 2:
         return y < y
-    apart, _ = _apart(x, label, counted, margin)
+    apart, _ = _margins(x, label, counted, margin)
     return (counted & apart.eq(0)).any(dim=2).any(dim=1)
 
 
@@ -230,7 +230,7 @@ def _margin_rule(g, y, x, label, counted, weight=None, *, p, margin):
     """The gradients of margin_terms: that of a class within the margin is positive, that of the
     target is minus their sum.
     """
-    apart, close = _apart(x, label, counted, margin)
+    apart, close = _margins(x, label, counted, margin)
     up = where(close, _weighted(2 * apart if p == 2 else 1.0, weight), 0.0)
     picked = label.unsqueeze(dim=2).eq(arange(end=x.shape[1]))
     down = where(picked, up.sum(dim=2, keepdim=True), 0.0)
@@ -256,7 +256,7 @@ def margin_terms(x, label, counted, weight=None, *, p, margin):
     """How far classes come within margin of those in label, to the power p, added up in each row;
     counted says which, for each label.
     """
-    apart, close = _apart(x, label, counted, margin)
+    apart, close = _margins(x, label, counted, margin)
     return where(close, _weighted(apart**p, weight), 0.0).sum(dim=(1, 2))
 
 

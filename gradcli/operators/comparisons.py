@@ -177,7 +177,7 @@ def _bound_hit(y, x, low, high):
     return hits[0] if len(hits) == 1 else hits[0] | hits[1]
 
 
-def _narrower(x, low=None, high=None):
+def _double_backward_error(x, low=None, high=None):
     """PyTorch's double-backward error: the masks of x and one bound are smaller than the output.
 
     PyTorch combines them in place with the mask of the other bound.
@@ -204,19 +204,19 @@ def _narrower(x, low=None, high=None):
         ("x.clamp(min=0)", "x=2x3"),
         ("clamp(x, a, b)", "x=2x3,a=3,b=3"),
     ),
-    without_derivative=_narrower,
+    without_derivative=_double_backward_error,
     bounds=clamped,
     exact="all",
 )
 def clamp(g, y, x, min=None, max=None):
     """x, moved to the nearest bound where it lies outside."""
-    inside, below, above = _sides(x, min, max)
+    inside, below, above = _clamp_masks(x, min, max)
     to_min = None if min is None else where(below, g, 0)
     to_max = None if max is None else where(above, g, 0)
     return where(inside, g, 0), to_min, to_max
 
 
-def _sides(x, low, high):
+def _clamp_masks(x, low, high):
     """Three masks: x is within the bounds, below the lower one, above the upper one."""
     if high is None:
         return x >= low, x < low, None

@@ -192,13 +192,13 @@ def einsum(g, y, *operands, equation):
     """Products summed over the subscripts that the output lacks."""
     ranks = [x.ndim for x in operands]
     subscripts, right = spelled_out(equation, ranks)
-    if _hidden(subscripts, ranks):
+    if _has_narrow_ellipsis(subscripts, ranks):
         subscripts, right = _without_dots(equation, ranks)
     sizes = _subscript_sizes(equation, subscripts, [x.shape for x in operands])
     return tuple(_einsum_to(k, g, operands, subscripts, right, sizes) for k in range(len(operands)))
 
 
-def _hidden(terms, ranks):
+def _has_narrow_ellipsis(terms, ranks):
     """Whether an ellipsis after subscripts has fewer dimensions than another ellipsis.
 
     The gradient of that operand would have the additional dimensions in its middle.
@@ -214,7 +214,7 @@ def _einsum_to(k, g, operands, terms, right, sizes):
     """
     term = terms[k]
     others = [(t, o) for n, (t, o) in enumerate(zip(terms, operands, strict=True)) if n != k]
-    known = set(right).union(*(_in_full(t, o.shape, sizes) for t, o in others))
+    known = set(right).union(*(_not_broadcast(t, o.shape, sizes) for t, o in others))
     lone = [
         subscript
         for subscript in dict.fromkeys(term)
@@ -232,7 +232,7 @@ def _einsum_to(k, g, operands, terms, right, sizes):
     return out
 
 
-def _in_full(term, s, sizes):
+def _not_broadcast(term, s, sizes):
     """The subscripts of an operand, without those along which it is broadcast."""
     subscript_sizes = _subscript_sizes(term, [term], [s])
     return {subscript for subscript, n in subscript_sizes.items() if n == sizes[subscript]}
@@ -284,21 +284,21 @@ def einsum_(*given, equation=None):
     if equation is None and given and isinstance(given[0], str):
         equation, given = given[0], given[1:]
     elif equation is None:
-        equation, given = _by_number(given)
-    if _adds_up(equation):
+        equation, given = _from_sublists(given)
+    if _has_sum(equation):
         operands = chain.from_iterable(x if isinstance(x, tuple) else (x,) for x in given)
         einsum.check_kinds([x for x in operands if isinstance(x, Node)])
     return einsum(equation, *given)
 
 
-def _adds_up(equation):
+def _has_sum(equation):
     """Whether an equation sums over subscripts that the output lacks."""
     left, arrow, right = equation.partition("->")
     subscripts = {c for c in left if c.isalpha()}
     return bool(subscripts - {*right}) if arrow else any(left.count(c) > 1 for c in subscripts)
 
 
-def _by_number(args):
+def _from_sublists(args):
     """The equation and operands of einsum's sublist format, einsum(a, [0, 1], b, [1, 2], [0,
     2]).
     """

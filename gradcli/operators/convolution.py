@@ -6,7 +6,7 @@ A transposed convolution is computed as the gradient of a convolution with respe
 from ..errors import GradcliError
 from ..graphs import OPS, as_node, shapes
 from .contractions import einsum
-from .families import composite, is_whole, named, require, shorthand
+from .families import composite, is_integer, named, require, shorthand
 from .pointwise import F
 from .windows import Kernel, several, zeros_around
 
@@ -64,7 +64,7 @@ def _kernel(n, input, weight, stride, padding, dilation, groups):
     """The kernel of a convolution. Raises GradcliError if the shapes of input and weight do not
     fit.
     """
-    require(all(map(is_whole, (*input, *weight))), "a size must be an integer")
+    require(all(map(is_integer, (*input, *weight))), "a size must be an integer")
     channels = weight[1] * groups if len(weight) > 1 else 0
     _check(f"conv{n}d", n, input, weight, groups, channels)
     return _Grouped(n, weight, stride, padding, dilation, groups)
@@ -98,7 +98,7 @@ def _of_input(weight, channels, groups):
     """A hint with the weight's shape for an input with `channels` channels; None if groups do not
     divide them.
     """
-    if not is_whole(groups) or groups < 1 or channels % groups:
+    if not is_integer(groups) or groups < 1 or channels % groups:
         return None
     fitting = shapes.text((weight[0], channels // groups, *weight[2:]))
     return f"a weight for this input{f' in {groups} groups' * (groups > 1)} has shape {fitting}"
@@ -202,7 +202,7 @@ def _by_input(n):
     def meaning(weight, grad_output, *, input_size, stride=1, padding=0, dilation=1, groups=1):
         kernel = _kernel(n, input_size, weight.shape, stride, padding, dilation, groups)
         kernel.check_output(grad_output.shape, input_size, weight.shape)
-        return _spread(kernel, weight, grad_output, input_size[-n:])
+        return _transposed_convolution(kernel, weight, grad_output, input_size[-n:])
 
 
 def _products(g, weight):
@@ -212,7 +212,7 @@ def _products(g, weight):
     return 2 * shapes.numel(g) * shapes.numel(weight[1:])
 
 
-def _spread(kernel, weight, g, size):
+def _transposed_convolution(kernel, weight, g, size):
     """The transposed convolution of g: each element times the kernel, added into an input of
     `size`.
     """
@@ -312,7 +312,7 @@ def _transposed(n):
         _check(name, n, input.shape, weight.shape, groups, channels)
         kernel = _Grouped(n, weight.shape, stride, padding, dilation, groups)
         size = _transposed_size(name, kernel, input.shape[-n:], output_padding)
-        return _with_bias(_spread(kernel, weight, input, size), bias, n)
+        return _with_bias(_transposed_convolution(kernel, weight, input, size), bias, n)
 
 
 for _n in (1, 2, 3):
@@ -328,7 +328,7 @@ def convolution(input, weight, bias, stride, padding, dilation, transposed, outp
         raise GradcliError("shape", f"convolution() takes 3 to 5 dimensions, got {count + 2}")
     name = f"conv_transpose{count}d" if transposed else f"conv{count}d"
     padded = output_padding if isinstance(output_padding, tuple) else (output_padding,)
-    fits = all(is_whole(p) and p >= 0 for p in padded)
+    fits = all(is_integer(p) and p >= 0 for p in padded)
     require(fits, f"output_padding of convolution() must be at least 0, got {output_padding!r}")
     how = {"output_padding": output_padding} if transposed else {}
     how |= {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}

@@ -3,7 +3,7 @@
 from ..errors import GradcliError
 from ..graphs import as_node
 from ..lazy import np
-from .families import exactly_one, is_whole, named, require, shorthand
+from .families import exactly_one, is_integer, named, require, shorthand
 from .leaves import filled_as, numbers, ones
 
 
@@ -96,7 +96,7 @@ def triu_indices(row, col, offset=0):
 
 
 def _check_matrix(name, row, col, offset):
-    whole = is_whole(row) and is_whole(col) and is_whole(offset)
+    whole = is_integer(row) and is_integer(col) and is_integer(offset)
     require(
         whole and min(row, col) >= 0,
         f"row, col and offset of {name}() must be integers, row and col at least 0",

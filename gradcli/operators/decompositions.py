@@ -7,8 +7,8 @@ from ..errors import GradcliError
 from ..graphs import Outputs, as_node
 from ..lazy import np
 from .diagonals import diagonal
-from .elements import Unwritten
-from .families import none_at_all, operator, shorthand
+from .elements import NotWritable
+from .families import no_flops, operator, shorthand
 from .guards import refuse_where
 from .inverses import zero_pivot
 from .joining import cat
@@ -25,7 +25,7 @@ from .lapack import (
 from .leaves import eye, zeros
 from .triangular import solve_triangular, triangle
 
-PIVOTS = Unwritten("which rows are exchanged depends on their numbers")
+PIVOTS = NotWritable("which rows are exchanged depends on their numbers")
 
 
 def with_zeros(x, count, dim):
@@ -38,7 +38,7 @@ def with_zeros(x, count, dim):
 # ---- LU ------------------------------------------------------------------------------------------
 
 
-def _places(pivots, rows):
+def _row_order(pivots, rows):
     """The row order that results from exchanges given as LAPACK pivots, counted from 1."""
     order = np.arange(rows)
     for k, other in enumerate(pivots):
@@ -49,10 +49,10 @@ def _places(pivots, rows):
 def _permutation(exchanges, rows):
     """The matrix P of P @ L @ U, from the pivots."""
     pivots = np.asarray(exchanges)[..., None]
-    return each_matrix(lambda p: np.eye(rows)[:, _places(p[:, 0], rows)], (rows, rows), pivots)
+    return each_matrix(lambda p: np.eye(rows)[:, _row_order(p[:, 0], rows)], (rows, rows), pivots)
 
 
-def rows_named(s, pivots, *_, **attrs):
+def checked_pivots(s, pivots, *_, **attrs):
     """The pivots of a matrix of shape s. Raises GradcliError if one is not a row of it."""
     rows, pivots = s[-2], np.asarray(pivots)
     odd = pivots[(pivots < 1) | (pivots > rows)]
@@ -67,22 +67,22 @@ def rows_named(s, pivots, *_, **attrs):
 
 @operator(
     shape=lambda s, pivots: (*matrix(s)[:-1], s[-2]),
-    value=lambda x, pivots: _permutation(rows_named(x.shape, pivots), x.shape[-2]),
+    value=lambda x, pivots: _permutation(checked_pivots(x.shape, pivots), x.shape[-2]),
     symbolic=PIVOTS,
     dtype="float",
     integer_inputs=("pivots",),
-    check_indices=rows_named,
+    check_indices=checked_pivots,
     torch="torch.lu_unpack",
     spelling="lu_unpack({0}, {1}).P",
     examples=(("lu_unpack(x, lu_factor(x).pivots).P @ x", "x=2x2"),),
-    flops=none_at_all,
+    flops=no_flops,
 )
 def row_exchanges(g, y, packed, pivots):
     """P of a decomposition P @ L @ U, from its exchanges of rows; no gradient."""
     return None, None
 
 
-def _of_lu(name, k, **fields):
+def _lu_operator(name, k, **fields):
     """A decorator for the operators lu_p, lu_l and lu_u, the factors of P @ L @ U."""
     return operator(
         symbolic=PIVOTS,
@@ -96,7 +96,7 @@ def _of_lu(name, k, **fields):
     )
 
 
-@_of_lu(
+@_lu_operator(
     "P",
     0,
     shape=lambda s: (*matrix(s)[:-1], s[-2]),
@@ -138,7 +138,7 @@ def _lower(packed):
     return np.tril(packed[..., :k], -1) + np.eye(packed.shape[-2], k)
 
 
-@_of_lu(
+@_lu_operator(
     "L",
     1,
     shape=lambda s: (*matrix(s)[:-1], min(s[-2:])),
@@ -165,7 +165,7 @@ def lu_l(g, y, x):
     return lu_p(x) @ solve_triangular(U.mT, inner, upper=False, left=False)
 
 
-@_of_lu(
+@_lu_operator(
     "U",
     2,
     shape=lambda s: (*matrix(s)[:-2], min(s[-2:]), s[-1]),
@@ -288,19 +288,19 @@ def _check_rule(x, mode):
         )
 
 
-def _mirrored(x):
+def _symmetrized(x):
     """The symmetric matrix whose upper triangle is x."""
     return x + triangle(x, upper=True, strict=True).mT
 
 
-REFLECTED = Unwritten("the signs of Q depend on the numbers of x")
+REFLECTED = NotWritable("the signs of Q depend on the numbers of x")
 
 
 def _qr(y, x, **mode):
     return qr_q(x, **mode), qr_r(x, **mode)
 
 
-def _of_qr(name, k, **fields):
+def _qr_operator(name, k, **fields):
     """A decorator for the operators qr_q and qr_r, the factors of Q @ R."""
 
     def value(x, *, mode):
@@ -320,7 +320,7 @@ def _of_qr(name, k, **fields):
     )
 
 
-@_of_qr(
+@_qr_operator(
     "Q",
     0,
     shape=lambda s, *, mode: (*matrix(s)[:-1], _size(s, mode)),
@@ -333,14 +333,14 @@ def qr_q(g, y, x, *, mode="reduced"):
     rows, columns = x.shape[-2:]
     R, inner = qr_r(x, mode=mode), y.mT @ g
     if rows >= columns:
-        back = y @ _mirrored(triangle(-inner, upper=True)) + g
+        back = y @ _symmetrized(triangle(-inner, upper=True)) + g
         return solve_triangular(R.mT, back, upper=False, left=False)
     back = y @ triangle(inner - inner.mT, upper=False)
     back = solve_triangular(R[..., :rows].mT, back, upper=False, left=False)
     return with_zeros(back, columns - rows, -1)
 
 
-@_of_qr(
+@_qr_operator(
     "R",
     1,
     shape=lambda s, *, mode: (*matrix(s)[:-2], _size(s, mode), s[-1]),
@@ -353,7 +353,7 @@ def qr_r(g, y, x, *, mode="reduced"):
     rows, columns = x.shape[-2:]
     Q, inner = qr_q(x, mode=mode), g @ y.mT
     if rows >= columns:
-        back = Q @ _mirrored(triangle(inner, upper=True))
+        back = Q @ _symmetrized(triangle(inner, upper=True))
         return solve_triangular(y.mT, back, upper=False, left=False)
     back = Q @ triangle(inner.mT - inner, upper=False)
     back = solve_triangular(y[..., :rows].mT, back, upper=False, left=False)

@@ -3,7 +3,7 @@
 from ..errors import GradcliError
 from ..graphs import shapes
 from ..lazy import np
-from .families import is_whole, movement, overwriting, require, shorthand
+from .families import is_integer, movement, overwriting, require, shorthand
 from .leaves import zeros
 from .shaping import flatten
 
@@ -11,7 +11,7 @@ from .shaping import flatten
 def _is_matrix(s, *, diagonal):
     if len(s) < 2:
         raise GradcliError("shape", f"a triangle needs a matrix, and the shape is {shapes.text(s)}")
-    require(is_whole(diagonal), f"diagonal must be an integer, got {diagonal!r}")
+    require(is_integer(diagonal), f"diagonal must be an integer, got {diagonal!r}")
     return s
 
 

@@ -217,7 +217,7 @@ def _alike(x1, x2):
     return x1.expand(shape=shape), x2.expand(shape=shape)
 
 
-def _short(y, x1, x2, *, dim, eps):
+def _has_clamped_norm(y, x1, x2, *, dim, eps):
     return tuple(vector_norm(x, dim=dim) <= eps for x in _alike(x1, x2))
 
 
@@ -229,7 +229,7 @@ def _short(y, x1, x2, *, dim, eps):
         ("cosine_similarity(a, b)", "a=2x3,b=2x3"),
         ("cosine_similarity(a, b, dim=0)", "a=3,b=3"),
     ),
-    kink=_short,
+    kink=_has_clamped_norm,
     caveat="the gradient flows through a length below eps as if it were not held there",
     takes="floats",
     saved=(..., INTERMEDIATE),

@@ -32,7 +32,7 @@ def require_few(elements, most, what):
         raise GradcliError("limit", message, hint="give the inputs values with --value")
 
 
-class Unwritten:
+class NotWritable:
     """A `symbolic` field that raises GradcliError, because there is no symbolic form; `why` gives
     the reason.
     """
@@ -78,10 +78,10 @@ def choice(sp, condition, a, b):
     if a == b:
         return a
     rest = b.args if isinstance(b, sp.Piecewise) else (_pair(sp, b, sp.true),)
-    return as_it_stands(sp, sp.Piecewise, _pair(sp, a, c), *rest)
+    return unevaluated(sp, sp.Piecewise, _pair(sp, a, c), *rest)
 
 
-def as_it_stands(sp, kind, *parts):
+def unevaluated(sp, kind, *parts):
     """An unevaluated SymPy expression: SymPy's constructor would expand nested Piecewise
     expressions.
     """
@@ -89,7 +89,7 @@ def as_it_stands(sp, kind, *parts):
 
 
 def _pair(sp, branch, condition):
-    return as_it_stands(sp, sp.functions.elementary.piecewise.ExprCondPair, branch, condition)
+    return unevaluated(sp, sp.functions.elementary.piecewise.ExprCondPair, branch, condition)
 
 
 def _assuming(sp, x, condition, holds: bool):
@@ -101,7 +101,7 @@ def _assuming(sp, x, condition, holds: bool):
     if fact.is_Relational:
         true, false = IMPLIED[RELATIONS[fact.rel_op]]
         for names, value in ((true, sp.true), (false, sp.false)):
-            known |= {as_it_stands(sp, getattr(sp, name), *fact.args): value for name in names}
+            known |= {unevaluated(sp, getattr(sp, name), *fact.args): value for name in names}
     return replaced(sp, x, known)
 
 
@@ -111,11 +111,11 @@ def replaced(sp, x, known):
     if result is None:
         parts = [replaced(sp, part, known) for part in x.args]
         same = all(a is b for a, b in zip(parts, x.args, strict=True))
-        result = known[x] = x if same else _of_parts(sp, x, parts)
+        result = known[x] = x if same else _rebuilt(sp, x, parts)
     return result
 
 
-def _of_parts(sp, x, parts):
+def _rebuilt(sp, x, parts):
     """The expression `x` with other arguments, simplified by the functions of this file."""
     if isinstance(x, sp.Piecewise):
         return _first_case(sp, parts)
@@ -142,7 +142,7 @@ def _first_case(sp, pairs):
             break
     while len(cases) > 1 and cases[-2].args[0] == cases[-1].args[0]:
         cases.pop(-2)
-    return cases[0].args[0] if len(cases) == 1 else as_it_stands(sp, sp.Piecewise, *cases)
+    return cases[0].args[0] if len(cases) == 1 else unevaluated(sp, sp.Piecewise, *cases)
 
 
 def cases(sp, x, function):
@@ -302,12 +302,12 @@ def reduce_over(function, x, axis):
     return out.reshape(shape)
 
 
-def at_place(sp, index, size, element):
+def at_index(sp, index, size, element):
     """`element(k)` for a symbolic index: a Piecewise over its values from 0 to size - 1."""
     if index.is_Integer:
         return element(int(index))
     if isinstance(index, sp.Piecewise):
-        return cases(sp, index, lambda branch: at_place(sp, branch, size, element))
+        return cases(sp, index, lambda branch: at_index(sp, branch, size, element))
     if index.has(sp.Piecewise):
         message = (
             "there are no symbols for this: the index of an element depends on many conditions"
@@ -331,7 +331,7 @@ def gathered(sp, by_number, x, index, dim):
             there[dim] = k
             return x[tuple(there)]
 
-        out[where] = at_place(sp, index[where], x.shape[dim], element)
+        out[where] = at_index(sp, index[where], x.shape[dim], element)
     return out
 
 
@@ -348,7 +348,7 @@ def scattered(sp, by_number, v, index, shape, dim):
             def element(index, k=k, where=where):
                 return v[where] if index == k else sp.S.Zero
 
-            out[tuple(there)] += at_place(sp, index[where], shape[dim], element)
+            out[tuple(there)] += at_index(sp, index[where], shape[dim], element)
     return out
 
 
@@ -428,12 +428,11 @@ def symbolic_argsort(sp, row, is_descending):
         )  # fmt: skip
 
     return [
-        _first_that_holds(sp, [stands_at(rank, i) for i in range(len(row))])
-        for rank in range(len(row))
+        _first_true(sp, [stands_at(rank, i) for i in range(len(row))]) for rank in range(len(row))
     ]
 
 
-def _first_that_holds(sp, conditions):
+def _first_true(sp, conditions):
     """The index of the first condition that holds, as a Piecewise."""
     out = sp.Integer(len(conditions) - 1)
     for k in reversed(range(len(conditions) - 1)):

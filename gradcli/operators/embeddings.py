@@ -5,7 +5,7 @@ from ..graphs import as_node, shapes
 from ..graphs.operator import check_kinds
 from ..lazy import np
 from .comparisons import where
-from .families import is_whole, none_at_all, operator, require, shorthand
+from .families import is_integer, no_flops, operator, require, shorthand
 from .floats import isnan
 from .gathering import index_select
 from .indexing import in_range
@@ -26,7 +26,7 @@ def _table(s, max_norm, padding_idx, name):
         raise GradcliError(
             "shape", f"weight of {name}() must be a matrix, got shape {shapes.text(s)}"
         )
-    whole = padding_idx is None or is_whole(padding_idx)
+    whole = padding_idx is None or is_integer(padding_idx)
     require(whole, f"padding_idx of {name}() must be an integer, got {padding_idx!r}")
     if padding_idx is not None and not -s[0] <= padding_idx < s[0]:
         raise GradcliError("index", f"padding_idx {padding_idx} is out of range for {s[0]} rows")
@@ -37,7 +37,7 @@ def _embedded(index, s, *, padding_idx, max_norm, **_):
     return (*index, s[1])
 
 
-def _unlike_its_slope(y, input, weight, *, padding_idx, scale_grad_by_freq, **_):
+def _without_true_gradient(y, input, weight, *, padding_idx, scale_grad_by_freq, **_):
     """The rows whose gradient in PyTorch is not the derivative: padding_idx, and repeated rows with
     scale_grad_by_freq.
     """
@@ -58,7 +58,7 @@ def _unlike_its_slope(y, input, weight, *, padding_idx, scale_grad_by_freq, **_)
     integer_inputs=("input",),
     check_indices=lambda input, s, **_: in_range(input, s[0]),
     torch=F + "embedding",
-    kink=_unlike_its_slope,
+    kink=_without_true_gradient,
     caveat="the row padding_idx has no gradient; scale_grad_by_freq divides that of a row by how "
     "often it is there",
     index=lambda lower, i, input, weight, **_: lower(
@@ -68,7 +68,7 @@ def _unlike_its_slope(y, input, weight, *, padding_idx, scale_grad_by_freq, **_)
         ("embedding(tensor([0, 2, 2]), w)", "w=3x2"),
         ("embedding(tensor([[1], [0]]), w)", "w=3x2"),
     ),
-    flops=none_at_all,
+    flops=no_flops,
     numpy="{1}[{0}]",
 )
 def embedding(
@@ -202,7 +202,7 @@ def _largest(rows, bag, count):
 @shorthand(concrete=("input",), unless="num_classes")
 def one_hot(input, num_classes=-1):
     """Each integer as a row with 1 at this index; no gradient."""
-    require(is_whole(num_classes), "num_classes of one_hot() must be an integer, got a tensor")
+    require(is_integer(num_classes), "num_classes of one_hot() must be an integer, got a tensor")
     result = input.value if isinstance(input, Array) else np.asarray(input)
     size = int(result.max(initial=-1)) + 1 if num_classes == -1 else num_classes
     in_range(result, size)

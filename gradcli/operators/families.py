@@ -26,18 +26,18 @@ def operator(**fields):
     exact.
     """
     if "expand" not in fields:
-        fields.setdefault("flops", one_each)
-    if fields.get("flops") is none_at_all:
+        fields.setdefault("flops", flops_per_element)
+    if fields.get("flops") is no_flops:
         fields.setdefault("exact", "all")
     return lambda rule: Operator(rule, **fields)
 
 
-def one_each(out, /, *inputs, **_):
+def flops_per_element(out, /, *inputs, **_):
     """FLOP: one for each element of the largest tensor among inputs and output."""
     return max(shapes.numel(s) for s in (out, *inputs) if s is not None)
 
 
-def none_at_all(*_, **__):
+def no_flops(*_, **__):
     """FLOP of an operator that only moves, repeats or drops elements: 0."""
     return 0
 
@@ -106,7 +106,7 @@ def exactly_one(call, what, *inputs):
     return result[0]
 
 
-def is_whole(value):
+def is_integer(value):
     """Whether an argument is an integer, and not a bool."""
     return isinstance(value, int) and not isinstance(value, bool)
 
@@ -156,14 +156,14 @@ def reduction(value: Callable | None = None, *, of_all: Callable | None = None, 
         fields.setdefault("examples", _reduced_examples(name))
         fields.setdefault("method", True)
         if "expand" not in fields:
-            fields.setdefault("flops", one_each)
+            fields.setdefault("flops", flops_per_element)
         if value is None:
             fields.setdefault("numpy", f"{{0}}.{name}(axis={{dim}}, keepdims={{keepdim}})")
         return Operator(
             _gradient_along(rule, of_all),
             family="reduction",
             shape=reduced,
-            rows=rows_apart,
+            rows=independent_rows,
             value=_value_along(numeric),
             defined_by=rule,
             attributes=fields.pop("attributes", {"dim": None, "keepdim": False} | own),
@@ -220,7 +220,7 @@ def same_with_axis(s, *, dim):
     return s
 
 
-def rows_apart(s, *, dim, **_):
+def independent_rows(s, *, dim, **_):
     """The field `rows` of an operator along `dim`: rows are independent unless that is the first
     dimension.
     """
@@ -242,7 +242,7 @@ def movement(value: Callable, *, shape: Callable, **fields):
     """
     fields.setdefault("method", True)
     fields.setdefault("bounds", with_zero)
-    fields |= {"family": "movement", "dtype": "first", "flops": none_at_all, "finite": True}
+    fields |= {"family": "movement", "dtype": "first", "flops": no_flops, "finite": True}
     return operator(shape=shape, value=value, **fields)
 
 
@@ -267,7 +267,7 @@ def overwriting(view: Callable, **fields):
             return out
 
         own = {"shape": shape, "value": value, "dtype": "first", "method": True}
-        return operator(**own, flops=none_at_all, **fields)(rule)
+        return operator(**own, flops=no_flops, **fields)(rule)
 
     return declare
 
@@ -355,7 +355,7 @@ class Shorthand:
         return [by_name.get(name) for name in self.saved]
 
     def __call__(self, /, *args, **named):
-        named = {self._meant(name): value for name, value in named.items()}
+        named = {self._parameter(name): value for name, value in named.items()}
         by_name = in_deprecated_order(args, self.deprecated_orders, self.positional)
         if by_name:
             args, named = (), by_name | named
@@ -380,7 +380,7 @@ class Shorthand:
         if self.allocates is None:
             return 0
         try:
-            return int(self.allocates(*args, **{self._meant(k): v for k, v in named.items()}))
+            return int(self.allocates(*args, **{self._parameter(k): v for k, v in named.items()}))
         except MISUSES:
             return 0
 
@@ -392,7 +392,7 @@ class Shorthand:
         """The signature: `diag(input, diagonal=0)`."""
         return f"{self.name}{inspect.signature(self.function)}"
 
-    def _meant(self, name: str) -> str:
+    def _parameter(self, name: str) -> str:
         """The parameter for a keyword: its name here, NumPy's, or PyTorch's name of the first
         tensor.
         """

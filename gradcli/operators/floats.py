@@ -5,7 +5,7 @@ from ..lazy import np
 from . import elements, precision
 from .arithmetic import abs, floor
 from .comparisons import where
-from .families import composite, elementwise, named, none_at_all, operator, require, shorthand
+from .families import composite, elementwise, named, no_flops, operator, require, shorthand
 from .leaves import zeros
 from .reductions import all
 
@@ -41,7 +41,7 @@ isfinite = _is(
     spelling="finfo({0}.dtype).eps",
     torch="torch.finfo",
     numpy="np.finfo({0}.dtype).eps",
-    flops=none_at_all,
+    flops=no_flops,
     shape_only=True,
     bounds=(precision.DOUBLE_UNIT, precision.SINGLE_UNIT),
     examples=(("rms_norm(x, (3,))", "x=2x3"),),

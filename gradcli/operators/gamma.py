@@ -4,7 +4,7 @@ import math
 
 from ..lazy import np, scipy_special
 from . import elements
-from .families import composite, elementwise, is_whole, require
+from .families import composite, elementwise, is_integer, require
 from .leaves import arange
 from .precision import floats
 
@@ -69,7 +69,9 @@ def _polygamma(x, *, n):
 
 
 def _derivative(*, n):
-    require(is_whole(n) and n >= 0, f"n of polygamma() must be an integer of at least 0, got {n!r}")
+    require(
+        is_integer(n) and n >= 0, f"n of polygamma() must be an integer of at least 0, got {n!r}"
+    )
     return {"n": n}
 
 
@@ -111,7 +113,7 @@ def _sum_of_digammas(g, y, x, *, p):
 )
 def mvlgamma(x, *, p):
     """Logarithm of the gamma function of matrices with p rows."""
-    require(is_whole(p) and p > 0, f"p of mvlgamma() must be a positive integer, got {p!r}")
+    require(is_integer(p) and p > 0, f"p of mvlgamma() must be a positive integer, got {p!r}")
     if p > WRITTEN_OUT:
         total = lgamma(_arguments(x, p)).sum(dim=-1)
     else:

@@ -9,9 +9,9 @@ from .arithmetic import remainder
 from .comparisons import where
 from .families import (
     composite,
-    is_whole,
+    is_integer,
     movement,
-    none_at_all,
+    no_flops,
     operator,
     require,
     shorthand,
@@ -62,7 +62,7 @@ def _gathered(s, index, *, dim):
     return index
 
 
-def _one_a_row(s, index, *, dim):
+def _equal_sizes(s, index, *, dim):
     """Sizes that are equal in x.gather(1, labels.unsqueeze(1)), where each row has one label."""
     axis = shapes.axis(dim, len(s))
     return [*zip(s[:axis], index[:axis])] if index[axis:] == (1,) and axis else []
@@ -91,14 +91,14 @@ def _gather(x, index, *, dim):
     symbolic=lambda sp, x, index, *, dim: elements.gathered(sp, _gather, x, index, dim),
     order="x dim index * sparse_grad",
     canonical_attributes=lambda *, dim, sparse_grad=False: {"dim": dim},
-    typical_equal_sizes=_one_a_row,
+    typical_equal_sizes=_equal_sizes,
     **BY_INDEX,
     examples=(
         ("x.gather(1, tensor([[0, 0], [2, 1]]))", "x=2x3"),
         ("gather(x, 0, tensor([[1, 0, 1]]))", "x=2x3"),
     ),
     index=lambda lower, i, x, index, *, dim: lower.gathered(i, x, index, dim),
-    flops=none_at_all,
+    flops=no_flops,
     saved=(..., "x"),
 )
 def gather(g, y, x, index, *, dim):
@@ -181,7 +181,7 @@ def select(input, dim, index):
     axis = shapes.axis(dim, input.ndim)
     if isinstance(index, Array) and index.value.size == 1:
         index = index.value.item()
-    require(is_whole(index), f"index of select() must be an integer, got {index}")
+    require(is_integer(index), f"index of select() must be an integer, got {index}")
     return input[(*(slice(None),) * axis, index)]
 
 
@@ -271,7 +271,7 @@ def _take(x, index, *, dim=0):
     integer_inputs=("index",),
     method=True,
     examples=(("x.take(tensor([0, 2, 2]))", "x=2x3"), ("take(x, tensor([[5, -2]]))", "x=2x3")),
-    flops=none_at_all,
+    flops=no_flops,
     saved=(..., "x"),
     numpy="np.take",
     index=lambda lower, i, x, index: lower(_taken_in_a_row(x, index), i),
@@ -360,7 +360,7 @@ def _windows(x, *, dimension, size, step):
     return seen[(*(slice(None),) * (dimension % x.ndim), slice(None, None, step))]
 
 
-def _laid_back(g, y, x, *, dimension, size, step):
+def _folded(g, y, x, *, dimension, size, step):
     if not x.ndim or not size:
         return NotImplemented
     axis, last = shapes.axis(dimension, x.ndim), x.ndim - 1
@@ -371,7 +371,7 @@ def _laid_back(g, y, x, *, dimension, size, step):
 
 
 @composite(
-    rule=_laid_back,
+    rule=_folded,
     shape=_window_shape,
     value=_windows,
     torch="torch.Tensor.unfold",

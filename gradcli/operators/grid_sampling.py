@@ -15,20 +15,20 @@ from ..lazy import np
 from .arithmetic import abs, floor, remainder, round
 from .comparisons import where
 from .contractions import einsum
-from .elements import Unwritten
+from .elements import NotWritable
 from .families import composite, one_of, shorthand
 from .guards import unless
 from .joining import stack
 from .leaves import arange, eye, zeros, zeros_like
 from .pointwise import F
-from .resampling import SHARPNESS
+from .resampling import CUBIC_PARAMETERS
 
 PADDINGS = ("zeros", "border", "reflection")
 TENSORS = SimpleNamespace(**{f.name: f for f in (abs, floor, remainder, round, where, zeros_like)})
 
 # ---- one dimension -------------------------------------------------------------------------------
 
-_A = SHARPNESS[0]
+_A = CUBIC_PARAMETERS[0]
 # For each neighbour: the coefficients, constant term first, of a polynomial in the distance between
 # the coordinate and the element before it.
 WEIGHTS = {
@@ -49,7 +49,7 @@ def _derivative(polynomial, times):
     return polynomial
 
 
-def _at(polynomial, x):
+def _polynomial_value(polynomial, x):
     """The value of a polynomial at x."""
     value, *others = reversed(polynomial or (0.0,))
     for c in others:
@@ -121,7 +121,7 @@ def _neighbours(m, at, size, orders, mode, padding_mode, align_corners):
         index = before + (k - (len(polynomials) - 1) // 2)
         if mode == "bicubic":
             index = _clip_coordinates(m, index, *edges)[0]
-        weight = _at(_derivative(polynomial, orders), at - before)
+        weight = _polynomial_value(_derivative(polynomial, orders), at - before)
         yield index, weight * (scale * inside) ** orders if orders else weight
 
 
@@ -136,7 +136,7 @@ def _weights(at, *, size, orders, **how):
 @composite(
     shape=lambda s, *, size, **_: (*s, size),
     value=_weights,
-    symbolic=Unwritten("which elements are next to a coordinate depends on its value"),
+    symbolic=NotWritable("which elements are next to a coordinate depends on its value"),
     index=lambda lower, i, at, **_: None,
     dtype="float",
     rule=lambda g, y, at, *, orders, **how: (g * grid_weights(at, orders=orders + 1, **how)).sum(

@@ -2,7 +2,7 @@
 
 from ..errors import GradcliError
 from ..graphs import shapes
-from .families import composite, is_whole, one_of
+from .families import composite, is_integer, one_of
 from .joining import stack
 from .leaves import linspace, ones, zeros
 from .pointwise import F
@@ -22,7 +22,7 @@ from .pointwise import F
 def affine_grid(theta, *, size, align_corners=None):
     """The coordinates at which grid_sample transforms an image by the matrices theta."""
     n = len(size) - 2
-    if n not in (2, 3) or theta.ndim != 3 or not all(is_whole(s) and s > 0 for s in size):
+    if n not in (2, 3) or theta.ndim != 3 or not all(is_integer(s) and s > 0 for s in size):
         raise GradcliError(
             "shape",
             "affine_grid() needs matrices and a size of (batch, channels, rows, columns), or one "

@@ -11,7 +11,7 @@ from ..graphs import StaysZero, shapes
 from ..lazy import np
 from .arithmetic import sign
 from .comparisons import where
-from .families import elementwise, none_at_all, operator
+from .families import elementwise, no_flops, operator
 from .leaves import zeros
 
 
@@ -81,7 +81,7 @@ def otherwise(g, y, odd, value, instead):
     index=lambda lower, i, value, by: lower.of(value, i),
     dtype="first",
     torch=None,
-    flops=none_at_all,
+    flops=no_flops,
     examples=(("zero_derivative_by(x, a)", "x=2x3,a=3"),),
 )
 def zero_derivative_by(g, y, value, by):
@@ -98,7 +98,7 @@ def zero_derivative_by(g, y, value, by):
     index=lambda lower, i, by: lower.number(0),
     dtype="float",
     torch=None,
-    flops=none_at_all,
+    flops=no_flops,
     examples=(("still_zero(exp(x))", "x=2x3"),),
 )
 def still_zero(g, y, by):

@@ -56,7 +56,7 @@ def is_mask(item):
     return isinstance(item, Array) and item.dtype == "bool"
 
 
-def with_read(node):
+def inputs_and_indices(node):
     """The inputs of a node, and the nodes that compute Arrays in its index."""
     index = node.attrs.get("index", ())
     items = index if isinstance(index, tuple) else ()
@@ -138,11 +138,11 @@ def _pick(x, index):
         if isinstance(item, np.ndarray) and not is_mask:
             in_range(item, x.shape[axis], -x.shape[axis])
         axis += item.ndim if is_mask else 1
-    shapes.broadcast(*map(_places, index))
+    shapes.broadcast(*map(_array_shape, index))
     return x[index]
 
 
-def _places(item):
+def _array_shape(item):
     """The shape of an array of an index, as it is broadcast with the other arrays."""
     if isinstance(item, slice):
         return ()
@@ -175,7 +175,7 @@ def _item_text(item, size, array):
     return array(item) if isinstance(item, Array) else str(item)
 
 
-def _one_a_row(s, *, index):
+def _equal_sizes(s, *, index):
     """Sizes that are equal in x[arange(5), labels], where each row has one label."""
     full = full_index(index, len(s))
     if len(full) != len(s) or not any(isinstance(i, Array) and i.dtype == "int" for i in full):
@@ -192,7 +192,7 @@ def _saved_of_getitem(y, x, *, index):
 @movement(
     _getitem,
     shape=picked_shape,
-    typical_equal_sizes=_one_a_row,
+    typical_equal_sizes=_equal_sizes,
     index=lambda lower, i, x, *, index: lower.getitem(i, x, index),
     method=False,
     examples=(

@@ -8,7 +8,7 @@ from ..errors import GradcliError
 from ..graphs import INTERMEDIATE, Outputs, as_node, shapes
 from ..lazy import np
 from . import matrix_elements
-from .elements import Unwritten
+from .elements import NotWritable
 from .families import operator, shorthand
 from .lapack import (
     LINALG,
@@ -152,7 +152,7 @@ def solve(g, y, a, b, *, left, check):
 @operator(
     shape=lambda s: matrix(s)[:-2],
     value=lambda x: each_matrix(lambda m: packed_lu(m)[2], (), x, dtype=int),
-    symbolic=Unwritten("which pivot is 0 depends on the numbers"),
+    symbolic=NotWritable("which pivot is 0 depends on the numbers"),
     dtype="int",
     torch=LINALG + "lu_factor_ex",
     spelling="lu_factor_ex({0}).info",

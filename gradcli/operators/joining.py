@@ -6,7 +6,7 @@ from itertools import pairwise
 from ..errors import GradcliError
 from ..graphs import OPS, Outputs, shapes
 from ..lazy import np
-from .families import none_at_all, operator, shorthand
+from .families import no_flops, operator, shorthand
 from .leaves import numbers, zeros
 from .shaping import as_box, as_matrix, as_vector, expand, flatten, listed, reshape
 
@@ -42,7 +42,7 @@ def _joined(*inputs, dim):
     aliases=("concat", "concatenate"),
     examples=(("cat([a, b], dim=1)", "a=2x3,b=2x2"), ("cat((a, a))", "a=2x3")),
     index=lambda lower, i, *tensors, dim: lower.concatenated(i, tensors, dim),
-    flops=none_at_all,
+    flops=no_flops,
     numpy="np.concatenate({tensors}, axis={dim})",
 )
 def cat(g, y, *tensors, dim=0):
@@ -78,7 +78,7 @@ def _stacked(*inputs, dim):
         ("stack([a[0], b.sum()])", "a=3,b=3"),
     ),
     index=lambda lower, i, *tensors, dim: lower.stacked(i, tensors, dim),
-    flops=none_at_all,
+    flops=no_flops,
     numpy="np.stack({tensors}, axis={dim})",
 )
 def stack(g, y, *tensors, dim=0):

@@ -6,7 +6,7 @@ from ..graphs.operator import check_kinds
 from ..lazy import np
 from .arithmetic import double, long
 from .comparisons import logical_and, logical_or, ne
-from .families import is_whole, named, operator, require, shorthand
+from .families import is_integer, named, operator, require, shorthand
 from .leaves import Array, numbers
 
 
@@ -41,7 +41,7 @@ def isin(elements, test_elements, *, assume_unique=False, invert=False):
     return result.logical_not() if invert else result
 
 
-def _halved(rows, x, *, right):
+def _bisected(rows, x, *, right):
     """searchsorted by bisection; the order of comparisons matters if there are nan."""
     x, count = np.asarray(x), rows.shape[-1]
     low, high = np.zeros(x.shape, int), np.full(x.shape, count)
@@ -71,7 +71,7 @@ def _row_by_row(rows, x, **_):
 
 @operator(
     shape=_row_by_row,
-    value=_halved,
+    value=_bisected,
     expand=_counted,
     dtype="int",
     torch="torch.searchsorted",
@@ -159,7 +159,7 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
 )
 def histc(input, bins=100, min=0, max=0):
     """How many elements are in each of `bins` equal parts of what lies between; no gradient."""
-    require(is_whole(bins) and bins > 0, "bins of histc() must be a positive integer")
+    require(is_integer(bins) and bins > 0, "bins of histc() must be a positive integer")
     result = np.asarray(input.value if isinstance(input, Array) else input, float).ravel()
     low, high = _ends(result, min, max)
     inside = result[(result >= low) & (result <= high)]

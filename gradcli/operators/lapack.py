@@ -97,7 +97,7 @@ def svd(x, *, full=False):
     _check_not_nan(x)
     u, s, vh = np.linalg.svd(_with_zeros(x, finite), full_matrices=full)
     s[~finite] = u[~finite] = vh[~finite] = np.nan
-    only_on_diagonal = ~finite & _finite_beside_diagonal(x)
+    only_on_diagonal = ~finite & _finite_off_diagonal(x)
     if only_on_diagonal.any():
         u[only_on_diagonal] = vh[only_on_diagonal] = _ends_exchanged(x.shape[-1])
     return u, s, vh
@@ -119,7 +119,7 @@ def _check_not_nan(x):
         raise GradcliError("arguments", message, hint=hint)
 
 
-def _finite_beside_diagonal(x):
+def _finite_off_diagonal(x):
     """For each matrix, whether it is square and its off-diagonal elements are finite."""
     if x.shape[-2] != x.shape[-1]:
         return np.zeros(x.shape[:-2], bool)
@@ -138,7 +138,7 @@ def eigh(x, UPLO):
     values, vectors = np.linalg.eigh(_with_zeros(read, finite), UPLO.upper())
     values[~finite] = read[~finite][..., 0] if x.shape[-1] == 1 else np.nan
     vectors[~finite] = np.nan
-    infinite = ~np.isnan(read).any(axis=(-2, -1)) & _finite_beside_diagonal(read)
+    infinite = ~np.isnan(read).any(axis=(-2, -1)) & _finite_off_diagonal(read)
     vectors[~finite & infinite] = np.eye(x.shape[-1])
     return values, vectors
 

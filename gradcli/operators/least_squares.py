@@ -5,7 +5,7 @@ from ..graphs import Outputs, as_node, shapes
 from ..graphs.operator import FLOATS_FIRST
 from ..lazy import np
 from . import lapack, matrix_elements
-from .elements import Unwritten
+from .elements import NotWritable
 from .families import operator, require, shorthand
 from .guards import refuse_where
 from .lapack import LINALG, matrix, of_each_matrix, singular_values, singular_vectors, square
@@ -102,7 +102,7 @@ def pinverse(input, rcond=1e-15):
     value=lambda x, atol=None, rtol=None, *, hermitian: _nonzero(
         lapack.svdvals(x), atol, rtol, x.shape
     ).sum(-1),
-    symbolic=Unwritten("it is a count of singular values"),
+    symbolic=NotWritable("it is a count of singular values"),
     dtype="int",
     torch=LINALG + "matrix_rank",
     order="x atol hermitian * rtol",

@@ -8,7 +8,7 @@ from ..graphs.arguments import REQUIRED
 from ..graphs.shapes import Shape, numel
 from ..graphs.signature import digest
 from ..lazy import np
-from .families import is_whole, named, none_at_all, operator, shorthand
+from .families import is_integer, named, no_flops, operator, shorthand
 
 WRITTEN_OUT = 100  # most numbers of an array that formulas show as a list, if a call can create it
 
@@ -50,7 +50,7 @@ class Array:
 
 def leaf(**fields):
     """Declare an operator without inputs; it has no gradient."""
-    return operator(family="leaf", flops=none_at_all, **fields)
+    return operator(family="leaf", flops=no_flops, **fields)
 
 
 @leaf(
@@ -191,7 +191,7 @@ def linspace(g, y, *, start, end, steps):
     torch=None,
     examples=(("x.mean(dim=1)", "x=2x3"),),
     index=lambda lower, i, x, *, dim: lower.count(x, dim),
-    flops=none_at_all,
+    flops=no_flops,
     shape_only=True,
 )
 def size(g, y, x, *, dim):
@@ -213,7 +213,7 @@ def size_of(shape: Shape, dim: tuple[int, ...]) -> Node:
     method=True,
     examples=(("x * x.detach()", "x=2x3"),),
     index=lambda lower, i, x: lower(x, i),
-    flops=none_at_all,
+    flops=no_flops,
     view=True,
 )
 def detach(g, y, x):
@@ -257,7 +257,7 @@ def onehot(*index, shape):
     """One at `index`, zeros elsewhere; as a seed it has the output's shape."""
     index = index[0] if len(index) == 1 and isinstance(index[0], tuple) else index
     shape = tuple(shape)
-    if len(index) != len(shape) or not all(map(is_whole, index)):
+    if len(index) != len(shape) or not all(map(is_integer, index)):
         are = f"are {len(shape)}" if len(shape) != 1 else "is 1"
         message = f"onehot() takes an integer for each dimension, of which there {are}"
         raise GradcliError("index", message, hint=f"as in onehot({', '.join('0' for _ in shape)})")

@@ -4,7 +4,7 @@ from sys import float_info
 
 from ..lazy import np
 from .comparisons import where
-from .families import composite, one_each, operator, same_with_axis
+from .families import composite, flops_per_element, operator, same_with_axis
 from .leaves import ones
 from .pointwise import exp, log
 from .running import moved_last, pairs, reverse_cumsum
@@ -74,7 +74,11 @@ TENSORS = "h=2x3,g=2x3,x=2x3"
 def _part_of_double_backward(value, **fields):
     """A decorator for the gradients of logcumsumexp_backward."""
     return composite(
-        shape=lambda h, g, s, t, *, dim: s, value=value, torch=None, flops=one_each, **fields
+        shape=lambda h, g, s, t, *, dim: s,
+        value=value,
+        torch=None,
+        flops=flops_per_element,
+        **fields,
     )
 
 
@@ -115,7 +119,7 @@ def _double_backward(h, _, g, x, y, *, dim):
     caveat="where g is 0 PyTorch differentiates its logarithm: that is nan, which may be lost on "
     "the backward pass, and what comes out be wrong",
     examples=(("logcumsumexp_backward(g, x, logcumsumexp(x, 1), dim=1)", "g=2x3,x=2x3"),),
-    flops=one_each,
+    flops=flops_per_element,
 )
 def logcumsumexp_backward(g, x, y, *, dim):
     """sum_{k>=i} g[k] exp(x[i] - y[k]), the gradient of logcumsumexp."""

@@ -2,7 +2,7 @@
 
 from ..graphs import as_node, shapes
 from ..graphs.operator import check_kinds
-from .decompositions import row_exchanges, rows_named
+from .decompositions import checked_pivots, row_exchanges
 from .families import composite, shorthand
 from .lapack import LINALG, square
 from .leaves import eye
@@ -29,7 +29,7 @@ def _rule(g, y, LU, pivots, B, *, left, adjoint):
 @composite(
     rule=_rule,
     integer_inputs=("pivots",),
-    check_indices=rows_named,
+    check_indices=checked_pivots,
     torch=LINALG + "lu_solve",
     spelling="linalg.lu_solve({0}, {1}, {2}, left={left}, adjoint={adjoint})",
     examples=(

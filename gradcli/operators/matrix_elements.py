@@ -6,9 +6,9 @@ from ..errors import GradcliError, Singular
 from ..lazy import np
 from .elements import SMALL, choice, compare
 
-TRIED = 5  # random points at which polynomials are evaluated; 61 % of pairs of random integers are coprime
-LARGEST = 6  # most rows of a matrix whose determinant or factor is written out: 720 products
-ORDERS = {  # for each number of rows: the column of each factor of the determinant's products, and the sign
+MOST_POINTS = 5  # random points; 61 % of pairs of random integers are coprime
+MOST_ROWS = 6  # most rows of a matrix whose determinant or factor is written out: 720 products
+ORDERS = {  # by number of rows: products of a determinant as columns and sign
     0: (((), 1),),
     1: (((0,), 1),),
     2: (((0, 1), 1), ((1, 0), -1)),
@@ -77,7 +77,7 @@ def _determinant(sp, m):
 
 
 def _check_rows(what, count):
-    if count > LARGEST:
+    if count > MOST_ROWS:
         raise GradcliError("limit", f"{what} of {count} rows is too long to write out in symbols")
 
 
@@ -158,7 +158,7 @@ def _are_coprime(sp, top, bottom):
     """Whether two polynomials are known to be coprime, because their values at some integers
     are.
     """
-    for values in islice(_at_random(sp, top, bottom), TRIED):
+    for values in islice(_at_random(sp, top, bottom), MOST_POINTS):
         if not all(v.is_Integer for v in values):
             return False
         if sp.igcd(*values) == 1:

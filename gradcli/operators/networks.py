@@ -4,7 +4,7 @@ from ..errors import GradcliError
 from ..graphs import shapes
 from ..lazy import np
 from .bounds import PROBABILITY
-from .families import composite, operator, rows_apart, same_with_axis
+from .families import composite, independent_rows, operator, same_with_axis
 from .pointwise import F, exp
 from .sum_kernels import largest, total
 
@@ -31,7 +31,7 @@ def _softmax_exact(y, x, *, dim):
 
 @operator(
     shape=same_with_axis,
-    rows=rows_apart,
+    rows=independent_rows,
     value=_softmax,
     dtype="float",
     expand=lambda x, *, dim: exp(x) / exp(x).sum(dim=dim, keepdim=True),
@@ -59,7 +59,7 @@ def _log_softmax(x, *, dim):
 
 @operator(
     shape=same_with_axis,
-    rows=rows_apart,
+    rows=independent_rows,
     value=_log_softmax,
     dtype="float",
     expand=lambda x, *, dim: x - x.logsumexp(dim=dim, keepdim=True),

@@ -9,7 +9,7 @@ from . import elements
 from .arithmetic import abs, sign_in_gradient
 from .bounds import NOT_NEGATIVE
 from .comparisons import same, where
-from .families import composite, is_whole, reduction, require, shorthand
+from .families import composite, is_integer, reduction, require, shorthand
 from .permuting import permuted
 from .reductions import tied
 from .singular import svd_left, svd_right, svdvals
@@ -50,7 +50,7 @@ def _norm_meaning(x, *, dim, keepdim, ord):
     return (abs(x) ** ord).sum(dim=dim, keepdim=keepdim) ** (1 / ord)
 
 
-def _corner(y, x, *, dim, keepdim, ord):
+def _kinks(y, x, *, dim, keepdim, ord):
     """Kinks: the zero vector; for ord <= 1, any element of 0; for infinite ord, tied extremes."""
     if math.isinf(ord):
         return y.eq(0) | tied(y, abs(x), dim=dim, keepdim=keepdim)
@@ -62,7 +62,7 @@ def _corner(y, x, *, dim, keepdim, ord):
     symbolic=elements.norm,
     dtype="float",
     expand=_norm_meaning,
-    kink=_corner,
+    kink=_kinks,
     between_kinks=lambda *, dim, keepdim, ord: "smooth" if 1 < ord < np.inf else "",
     caveat="no derivative at 0, nor for ord=inf at ties: PyTorch takes 0, and equal shares at ties",
     torch="torch.linalg.vector_norm",
@@ -127,7 +127,7 @@ def _of_matrix(m, ord):
     )
 
 
-def _places(x, dim):
+def _permutation(x, dim):
     """The permutation that moves the two dimensions of the matrix last, and its inverse."""
     rows, columns = (shapes.axis(d, x.ndim) for d in dim)
     order = (*(d for d in range(x.ndim) if d not in (rows, columns)), rows, columns)
@@ -142,7 +142,7 @@ def _by_singular_values(g, y, x, *, ord, dim, keepdim):
     """
     if ord not in (2, -2):
         return NotImplemented
-    order, back = _places(x, dim)
+    order, back = _permutation(x, dim)
     m = permuted(x, order)
     S = svdvals(m)
     hit = S.eq(S[..., :1] if ord > 0 else S[..., -1:])
@@ -151,9 +151,9 @@ def _by_singular_values(g, y, x, *, ord, dim, keepdim):
     return permuted(svd_left(m) @ (shares.unsqueeze(dim=-1) * svd_right(m)), back)
 
 
-def _corner_of_matrix(y, x, *, ord, dim, keepdim):
+def _matrix_kinks(y, x, *, ord, dim, keepdim):
     """Kinks: tied extreme sums or singular values, or an extreme sum with an element of 0."""
-    m = permuted(x, _places(x, dim)[0])
+    m = permuted(x, _permutation(x, dim)[0])
     if ord == "fro":
         return y.eq(0)
     if ord in ("nuc", 2, -2):
@@ -170,7 +170,7 @@ def _corner_of_matrix(y, x, *, ord, dim, keepdim):
 
 @composite(
     rule=_by_singular_values,
-    kink=_corner_of_matrix,
+    kink=_matrix_kinks,
     torch="torch.linalg.matrix_norm",
     takes_dtype=True,
     order="x ord dim keepdim",
@@ -193,7 +193,7 @@ def matrix_norm(x, *, ord="fro", dim=(-2, -1), keepdim=False):
         have = shapes.text(x.shape)
         message = f"a matrix has two dimensions; dim is {dim!r}, and the shape is {have}"
         raise GradcliError("shape", message)
-    result = _of_matrix(permuted(x, _places(x, dim)[0]), ord)
+    result = _of_matrix(permuted(x, _permutation(x, dim)[0]), ord)
     for axis in over if keepdim else ():
         result = result.unsqueeze(dim=axis)
     return result
@@ -247,7 +247,7 @@ def frobenius_norm(input, dim=None, keepdim=False):
 @shorthand()
 def norm_except_dim(v, pow=2, dim=0):
     """The norm over all dimensions but one; with dim=-1 over all, in the shape of a number."""
-    require(is_whole(pow), f"pow of norm_except_dim() must be an integer, got {pow!r}")
+    require(is_integer(pow), f"pow of norm_except_dim() must be an integer, got {pow!r}")
     x = as_node(v)
     if dim == -1:
         return vector_norm(x, ord=pow)

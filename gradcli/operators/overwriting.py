@@ -5,7 +5,7 @@ from ..graphs import as_node, shapes
 from ..lazy import np
 from .arithmetic import in_kind_of
 from .comparisons import where
-from .families import composite, none_at_all, operator, overwriting, shorthand
+from .families import composite, no_flops, operator, overwriting, shorthand
 from .gathering import check_view, owns_memory, select
 from .leaves import zeros
 from .shaping import expand, reshape
@@ -84,7 +84,7 @@ def slice_scatter(g, y, x, src, *, dim=0, start=None, end=None, step=1):
     method=True,
     caveat="PyTorch sends x the gradient of the part that src replaces, and none of the rest",
     examples=(("as_strided_scatter(zeros(2, 3), v, (2, 2), (1, 2))", "v=2x2"),),
-    flops=none_at_all,
+    flops=no_flops,
 )
 def as_strided_scatter(g, y, x, src, *, size, stride, storage_offset=0):
     """x with src in place of what as_strided sees."""
@@ -171,7 +171,7 @@ def _as_number(s, value):
     numbers=True,
     index=lambda lower, i, x, value: lower.of(value, ()),
     examples=(("x * fill(x, 2)", "x=2x3"), ("x * fill(x, c)", "x=3,c=()")),
-    flops=none_at_all,
+    flops=no_flops,
     numpy="np.full_like({0}, {1})",
 )
 def fill(g, y, x, value):

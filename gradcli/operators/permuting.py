@@ -3,7 +3,7 @@
 from ..errors import GradcliError
 from ..graphs import as_node, shapes
 from ..lazy import np
-from .families import composite, is_whole, movement, named, require, shorthand
+from .families import composite, is_integer, movement, named, require, shorthand
 from .pointwise import F
 
 
@@ -63,7 +63,7 @@ def permuted(x, dims):
 def movedim(input, source, destination):
     """Dimensions moved to other places; the rest keep their order."""
     input = as_node(input)
-    sources, to = (_places(dims, input.ndim) for dims in (source, destination))
+    sources, to = (_distinct_dims(dims, input.ndim) for dims in (source, destination))
     if len(sources) != len(to):
         raise GradcliError(
             "arguments",
@@ -77,7 +77,7 @@ def movedim(input, source, destination):
     )
 
 
-def _places(dims, ndim):
+def _distinct_dims(dims, ndim):
     """The dimensions, non-negative, in the given order. Raises GradcliError for repeated ones."""
     result = tuple(shapes.axis(d, ndim) for d in (dims if isinstance(dims, tuple) else (dims,)))
     if len(set(result)) != len(result):
@@ -242,11 +242,11 @@ ifftshift = _halves("ifftshift", "What undoes fftshift.", lambda n: -(n // 2))
 def rot90(input, k=1, dims=(0, 1), *, axes=None):
     """Turned by 90 degrees k times, from the first of dims toward the second."""
     input, dims = as_node(input), dims if axes is None else axes
-    if len(dims) != 2 or len(_places(dims, input.ndim)) != 2:
+    if len(dims) != 2 or len(_distinct_dims(dims, input.ndim)) != 2:
         raise GradcliError(
             "arguments", f"dims of rot90() must be two different dimensions, got {dims}"
         )
-    require(is_whole(k), f"k of rot90() must be an integer, got {k!r}")
+    require(is_integer(k), f"k of rot90() must be an integer, got {k!r}")
     first, second = dims
     if k % 4 == 0:
         return input

@@ -158,7 +158,7 @@ def _largest(x, indices):
     return result
 
 
-def _in_rows(indices, sizes):
+def _flat_indices(indices, sizes):
     """The row-major flat indices of the elements in each window."""
     n = len(indices)
     apart = [
@@ -179,7 +179,7 @@ def _largest_in_symbols(sp, x, indices):
         window = product(*(p[i].tolist() for p, i in zip(indices, at[-n:])))
         flat = list(dict.fromkeys(int(np.ravel_multi_index(w, sizes)) for w in window))
         result = elements.argextreme(sp, "Max", *(rows[at[:-n]][k] for k in flat))
-        out[at] = elements.at_place(sp, result, len(flat), lambda k, flat=flat: sp.Integer(flat[k]))
+        out[at] = elements.at_index(sp, result, len(flat), lambda k, flat=flat: sp.Integer(flat[k]))
     return out
 
 
@@ -188,7 +188,7 @@ def _ties(name, n, indices):
 
     def tied(y, input, **how):
         sizes = input.shape[-n:]
-        there = Array(_in_rows(indices(input.shape, **how), sizes), "indices")
+        there = Array(_flat_indices(indices(input.shape, **how), sizes), "indices")
         first = OPS[f"{name}_indices"](input, **how).unsqueeze(dim=-1)
         rows = input.reshape(shape=(*input.shape[:-n], shapes.numel(sizes)))
         equal = rows[(..., there)].eq(y.unsqueeze(dim=-1))

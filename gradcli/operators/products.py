@@ -7,7 +7,7 @@ from ..graphs import as_node, shapes
 from ..lazy import np
 from .arithmetic import in_kind_of
 from .contractions import einsum
-from .families import composite, elementwise, is_whole, require, shorthand
+from .families import composite, elementwise, is_integer, require, shorthand
 from .guards import otherwise, through
 from .inverses import inv
 from .joining import stack
@@ -241,7 +241,7 @@ def rows_of_powers(x, *, N=None):
     x = as_node(x)
     x = x if x.ndim else x.unsqueeze(dim=0)
     N = x.shape[-1] if N is None else N
-    require(is_whole(N) and N > 1, f"N of linalg.vander() must be above 1, got {N!r}")
+    require(is_integer(N) and N > 1, f"N of linalg.vander() must be above 1, got {N!r}")
     return powers(x, N=N)
 
 
@@ -253,7 +253,7 @@ def rows_of_powers(x, *, N=None):
 )
 def vander(x, *, N=None, increasing=False):
     """The powers of each element, as a row, the highest first."""
-    require(N is None or (is_whole(N) and N >= 0), f"N of vander() must be at least 0, got {N!r}")
+    require(N is None or (is_integer(N) and N >= 0), f"N of vander() must be at least 0, got {N!r}")
     require(x.ndim == 1, f"vander() takes a vector, not a tensor of {x.ndim} dimensions")
     result = powers(x, N=x.shape[0] if N is None else N)
     return result if increasing else result.flip(dims=(-1,))

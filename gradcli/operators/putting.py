@@ -30,7 +30,7 @@ def _put_shape(s, *, shape, index):
     return shape
 
 
-def _said(v, *, shape, index):
+def _in_torch(v, *, shape, index):
     picked = picked_shape(shape, index=index)
     return put_into_zeros(v, shape, index, full_index(index, len(shape)), picked)
 
@@ -38,7 +38,7 @@ def _said(v, *, shape, index):
 @operator(
     shape=_put_shape,
     value=_put_at,
-    torch_expand=_said,
+    torch_expand=_in_torch,
     method=True,
     dtype="first",
     index="put_at",
@@ -63,20 +63,20 @@ def put_into_zeros(v, shape, index, full, picked):
         return _where_it_holds(mask, v, shape, picked)
     v = _spread(v, picked)
     parts = _parts(full, shape)
-    around = {d: _around(item) for d, item in parts if _around(item)}
+    around = {d: _margins(item) for d, item in parts if _margins(item)}
     written = [(d, item) for d, item in parts if d not in around]
     several = len(written) > 1 and not _is_nested(full)
     if several or any(map(_is_wide, full)) or (None in full and any(map(is_array, full))):
-        return in_a_row(v, shape, lambda places: places[index], repeated=_may_repeat(full))
+        return at_flat_indices(v, shape, lambda places: places[index], repeated=_may_repeat(full))
     for d in reversed(_new_dimensions(full)):
         v = v.squeeze(dim=d)
     if len(written) > 1:
-        return _written_within(v, shape, [i for i in full if i is not None])
+        return _into_zeros_nested(v, shape, [i for i in full if i is not None])
     if around:
         integer_dims = [d for d, item in written if isinstance(item, int)]
         other_dims = [d for d in range(len(shape)) if d not in integer_dims]
         v = v.zero_pad(amount=tuple(around.get(d, (0, 0)) for d in other_dims))
-    return _written(v, shape, *written[0]) if written else v
+    return _into_zeros(v, shape, *written[0]) if written else v
 
 
 def _mask_alone(index):
@@ -95,20 +95,20 @@ def _where_it_holds(mask, v, shape, picked):
         text = f"tensor({mask})" if literal else plain
         mask = Array(rows, text + ".unsqueeze(-1)" * within)
     holds = OPS["tensor"](data=mask)
-    number = _number(v)
+    number = _common_number(v)
     if number is not None:
         return where(holds, number, 0.0).expand(shape=shape)
     return OPS["masked_scatter"](zeros(size=shape), holds, _spread(v, picked))
 
 
-def _number(v):
+def _common_number(v):
     """The number that all elements of v equal, if its operator shows it; otherwise None."""
     if v.op is OPS["expand"]:
         v = v.parents[0]
     return v.attrs.get("value", v.attrs.get("fill_value", 1.0 if v.op is OPS["ones"] else None))
 
 
-def in_a_row(v, shape, pick, repeated=True):
+def at_flat_indices(v, shape, pick, repeated=True):
     """v written into zeros of `shape` at flat indices.
 
     `pick` selects these from the tensor of all flat indices; `repeated` says whether one may occur
@@ -175,7 +175,7 @@ def _is_nested(full):
     return sum(map(is_array, items)) < 2 and any(isinstance(item, slice) for item in items)
 
 
-def _written_within(v, shape, full):
+def _into_zeros_nested(v, shape, full):
     """v written into zeros by one item of the index, and the result by the others: integers last,
     slices before.
     """
@@ -184,10 +184,10 @@ def _written_within(v, shape, full):
     whole = () if isinstance(item, int) else (slice(None),)
     inner = (*full[:d], *whole, *full[d + 1 :])
     sizes = OPS["zeros"](size=shape)[(*(slice(None),) * d, item)].shape
-    return _written(put_into_zeros(v, sizes, inner, inner, v.shape), shape, d, item)
+    return _into_zeros(put_into_zeros(v, sizes, inner, inner, v.shape), shape, d, item)
 
 
-def _around(item):
+def _margins(item):
     """The numbers of elements before and after a slice, if these are the same for every size;
     otherwise None.
     """
@@ -198,7 +198,7 @@ def _around(item):
     return item.start or 0, -(item.stop or 0)
 
 
-def _written(v, shape, d, item):
+def _into_zeros(v, shape, d, item):
     """v written into zeros of `shape` at one item of an index, along dimension d."""
     whole = zeros(size=shape)
     if isinstance(item, int):

@@ -8,7 +8,7 @@ from ..graphs import Node, as_node, shapes
 from ..lazy import np
 from .arithmetic import double, round
 from .comparisons import logical_and, logical_or, where
-from .families import is_whole, require, shorthand
+from .families import is_integer, require, shorthand
 from .guards import refuse_where
 from .leaves import constant, detach, numbers, tensor
 from .shaping import reshape
@@ -42,10 +42,10 @@ def fake_quantize_per_channel_affine(input, scale, zero_point, dim, quant_min, q
 
 
 def _rounded(x, scale, inverse, zero_point, low, high):
-    require(is_whole(low) and is_whole(high), "quant_min and quant_max must be integers")
+    require(is_integer(low) and is_integer(high), "quant_min and quant_max must be integers")
     require(low <= high, f"quant_min must be at most quant_max, got {low} and {high}")
     known = not isinstance(zero_point, Node)
-    require(not known or (is_whole(zero_point) and low <= zero_point <= high), OUTSIDE)
+    require(not known or (is_integer(zero_point) and low <= zero_point <= high), OUTSIDE)
     whole = as_node(zero_point).dtype == "int"
     stored = round(x * inverse) + zero_point if whole else round(x * inverse + zero_point)
     inside = logical_and(stored.ge(low), stored.le(high))

@@ -6,7 +6,7 @@ from ..lazy import np
 from . import elements
 from .bounds import summed, unchanged
 from .comparisons import maximum, minimum, same, where
-from .families import composite, named, one_each, operator, reduced, reduction, shorthand
+from .families import composite, flops_per_element, named, operator, reduced, reduction, shorthand
 from .guards import otherwise, unless
 from .joining import cat
 from .leaves import ones, size
@@ -121,7 +121,7 @@ def _others_by_index(lower, i, x, *, dim):
     symbolic=lambda sp, x, *, dim: _exclusive_products(x, dim=dim),
     examples=(("prod_others(x, dim=(1,))", "x=2x3"),),
     torch=None,
-    flops=one_each,
+    flops=flops_per_element,
 )
 def prod_others(x, *, dim):
     """For each element, the product of all others along dim."""

@@ -81,7 +81,7 @@ def l1_loss(input, target, weight=None, *, reduction="mean"):
 # ---- quadratic near 0, linear elsewhere ----------------------------------------------------------
 
 
-def _held(g, grad_output, x, bound):
+def _masked(g, grad_output, x, bound):
     """g * grad_output where |x| < bound, otherwise 0 times it, which is nan for inf, as in
     PyTorch.
     """
@@ -92,7 +92,7 @@ def _held(g, grad_output, x, bound):
 @written_out(
     rule=lambda g, y, grad_output, x, *, beta: (
         smooth_l1_terms_backward(g, x, beta=beta),
-        _held(g, grad_output, x, beta) / beta,
+        _masked(g, grad_output, x, beta) / beta,
     )
 )
 def smooth_l1_terms_backward(grad_output, x, *, beta=1.0):
@@ -134,7 +134,7 @@ def smooth_l1_loss(input, target, *, reduction="mean", beta=1.0):
 @written_out(
     rule=lambda g, y, grad_output, x, *, delta: (
         huber_terms_backward(g, x, delta=delta),
-        _held(g, grad_output, x, delta),
+        _masked(g, grad_output, x, delta),
     )
 )
 def huber_terms_backward(grad_output, x, *, delta=1.0):

@@ -17,11 +17,16 @@ from .pointwise import F
 from .pooling import adaptive_indices, adaptive_sizes
 
 MODES = ("nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear", "area")
-FEW = 16  # terms of a sum that are added one after another; more are added by np.add.reduceat
-LARGEST = 1 << 22  # elements of the largest weight matrix in index notation
+MOST_TERMS = (
+    16  # terms of a sum that are added one after another; more are added by np.add.reduceat
+)
+MOST_ENTRIES = 1 << 22  # elements of the largest weight matrix in index notation
 BLOCK = 1 << 20  # terms that np.add.reduceat adds at a time
 NDIM = {"linear": 1, "bilinear": 2, "bicubic": 2, "trilinear": 3}
-SHARPNESS = -0.75, -0.5  # the parameter of bicubic interpolation, without and with antialiasing
+CUBIC_PARAMETERS = (
+    -0.75,
+    -0.5,
+)  # the parameter of bicubic interpolation, without and with antialiasing
 
 
 class _Weights:
@@ -89,8 +94,10 @@ def _resampled(x, *, dim, kind, transposed):
     if not x.shape[dim]:
         return np.zeros(shape)
     weights = _weights(kind)
-    if (weights.most_back if transposed else weights.indices.shape[1]) > FEW:
-        return _in_runs(x, dim, shape, *(weights.entries_back if transposed else weights.entries))
+    if (weights.most_back if transposed else weights.indices.shape[1]) > MOST_TERMS:
+        return _by_reduceat(
+            x, dim, shape, *(weights.entries_back if transposed else weights.entries)
+        )
     weights = _weights(kind, transposed)
     out, along = 0.0, (-1, *(1,) * (-dim - 1))
     for indices, by in zip(weights.indices.T, weights.weights.T):
@@ -101,7 +108,7 @@ def _resampled(x, *, dim, kind, transposed):
     return out
 
 
-def _in_runs(x, dim, shape, to, indices, weights):
+def _by_reduceat(x, dim, shape, to, indices, weights):
     """The weighted sums by np.add.reduceat, for a few rows at a time."""
     rows = np.moveaxis(x, dim, -1)
     rows = rows.reshape(-1, rows.shape[-1])
@@ -129,7 +136,7 @@ def _in_torch(x, *, dim, kind, transposed):
 
 def _by_matrix(lower, i, x, *, dim, kind, transposed):
     """An element by the weight matrix; None if that is too large."""
-    if kind[1] * kind[2] > LARGEST:
+    if kind[1] * kind[2] > MOST_ENTRIES:
         return None
     return resample.expand(x, dim=dim, kind=kind, transposed=transposed)
 
@@ -151,13 +158,13 @@ def _by_matrix(lower, i, x, *, dim, kind, transposed):
     flops=lambda out, s, *, dim, kind, transposed: (
         2 * shapes.numel(out) * _most(kind, transposed)
     ),
-    workspace=lambda *given, **attrs: _on_the_way(*given, **attrs),
+    workspace=lambda *given, **attrs: _workspace(*given, **attrs),
 )  # fmt: skip
 def resample(x, *, dim, kind, transposed=False):
     """Weighted sums of elements along dim, which is counted from the last; or back again."""
     if x.shape[dim] != kind[2 if transposed else 1]:
         raise GradcliError("shape", f"resample() by {kind} needs another size, got {x.shape[dim]}")
-    times, place = _repeated(_weights(kind)), x.ndim + dim
+    times, place = _repetitions(_weights(kind)), x.ndim + dim
     if times and transposed:
         apart = x.reshape(shape=(*x.shape[:place], kind[1], times, *x.shape[place + 1 :]))
         return apart.sum(dim=place + 1)
@@ -184,19 +191,19 @@ def _matrix(kind, transposed):
     return Array(matrix.T if transposed else matrix, f"{kind[0]}_weights")
 
 
-def _on_the_way(out, s, *, dim, kind, transposed):
+def _workspace(out, s, *, dim, kind, transposed):
     """Elements of the sorted weights, and of the terms that are added at a time."""
     most = {"cubic": 4, "linear": 2, "nearest": 1}.get(kind[0], 2)
     return 9 * most * max(kind[1], kind[2]) + BLOCK
 
 
-def _repeated(weights):
+def _repetitions(weights):
     """The number of repetitions, if every element is repeated equally often in a row;
     otherwise 0.
     """
     times = len(weights.indices) // max(weights.size, 1)
-    in_a_row = np.repeat(np.arange(weights.size), times)[:, None]
-    is_repeated = np.array_equal(weights.indices, in_a_row) and (weights.weights == 1).all()
+    in_order = np.repeat(np.arange(weights.size), times)[:, None]
+    is_repeated = np.array_equal(weights.indices, in_order) and (weights.weights == 1).all()
     return times if is_repeated else 0
 
 
@@ -235,7 +242,7 @@ def linear(size, count, factor, align_corners):
     return _Weights(indices, np.stack((1 - part, part), 1), size)
 
 
-def cubic_weights(t, sharpness=SHARPNESS[0]):
+def cubic_weights(t, sharpness=CUBIC_PARAMETERS[0]):
     """The weights of two elements before and two after a coordinate at distance t after the
     second.
     """
@@ -273,8 +280,8 @@ def smooth(size, count, factor, align_corners, is_cubic):
     indices = first[:, None] + np.arange(np.max(last - first))
     distance = np.abs((indices - centre[:, None] + 0.5) / wide)
     if is_cubic:
-        close = cubic_weights(distance, SHARPNESS[1])[1]
-        far = cubic_weights(distance - 1, SHARPNESS[1])[0]
+        close = cubic_weights(distance, CUBIC_PARAMETERS[1])[1]
+        far = cubic_weights(distance - 1, CUBIC_PARAMETERS[1])[0]
         weights = np.where(distance < 1, close, np.where(distance < 2, far, 0.0))
     else:
         weights = np.maximum(1 - distance, 0)

@@ -4,7 +4,7 @@ from ..errors import GradcliError
 from ..graphs.operator import check_kinds
 from ..lazy import np
 from .arithmetic import BETWEEN_JUMPS, div, floor, nonzero_divisor, piecewise_constant, round
-from .families import composite, elementwise, is_whole, named, require, shorthand
+from .families import composite, elementwise, is_integer, named, require, shorthand
 from .leaves import zeros
 
 
@@ -105,7 +105,7 @@ def round_(input, *, decimals=None):
     if decimals is None:
         return round(input)
     check_kinds("with decimals, round", "floats", (input,))
-    require(is_whole(decimals), f"decimals of round() must be an integer, got {decimals!r}")
+    require(is_integer(decimals), f"decimals of round() must be an integer, got {decimals!r}")
     text = f"decimals of round() must be from {-MOST_DECIMALS} to {MOST_DECIMALS}, got {decimals}"
     require(abs(decimals) <= MOST_DECIMALS, text)
     if decimals < 0:

@@ -9,14 +9,14 @@ from ..lazy import np
 from . import elements
 from .arithmetic import copied
 from .comparisons import where
-from .families import composite, one_each, operator, require, same_with_axis, shorthand
+from .families import composite, flops_per_element, operator, require, same_with_axis, shorthand
 from .guards import otherwise
 from .joining import cat
 from .leaves import ones, zeros
 from .reductions import others
 from .sorting import selected
 
-FOLLOWED = 16  # most elements of a symbolic running extreme
+MOST_SYMBOLIC = 16  # most elements of a symbolic running extreme
 
 
 def part(x: Node, dim: int, start=None, end=None, step=None) -> Node:
@@ -106,7 +106,7 @@ def moved_last(x, dim):
     index=lambda lower, i, g, x, y, *, dim: lower(reverse_cumsum(g * y, dim) / x, i),
     torch=None,
     examples=(("cumprod_backward(g, x, cumprod(x, 1), dim=1)", "g=2x3,x=2x3"),),
-    flops=one_each,
+    flops=flops_per_element,
 )
 def cumprod_backward(g, x, y, *, dim):
     """sum_{k>=i} g[k] prod_{j<=k, j!=i} x[j], the gradient of y = cumprod(x)."""
@@ -166,7 +166,7 @@ def _cumprod_double_backward(h, g, x, *, dim):
     value=_cumprod_double_backward,
     torch=None,
     examples=(("cumprod_double_backward(h, g, x, dim=1)", "h=2x3,g=2x3,x=2x3"),),
-    flops=one_each,
+    flops=flops_per_element,
 )
 def cumprod_double_backward(h, g, x, *, dim):
     """The gradient of (h * cumprod_backward(g, x)).sum() with respect to x."""
@@ -191,7 +191,7 @@ def _running_extreme(name, extreme, relation):
         return np.maximum.accumulate(np.where(hit, np.arange(rows.shape[-1]), 0), axis=-1)
 
     def symbols(sp, row):
-        elements.require_few(row, FOLLOWED, f"running {extreme}")
+        elements.require_few(row, MOST_SYMBOLIC, f"running {extreme}")
         return [_latest(sp, row[: k + 1]) for k in range(len(row))]
 
     def _latest(sp, row):
@@ -339,7 +339,7 @@ def _along(x, dim, ndim):
     return x.reshape(shape=tuple(-1 if d == axis else 1 for d in range(ndim)))
 
 
-def _widths(y, x, dim):
+def _spacing(y, x, dim):
     """The spacing of the coordinates x, in a shape that broadcasts with y along dim."""
     require(x.ndim, "x needs at least one dimension; constant spacing is passed as dx=0.5")
     if x.ndim == 1:
@@ -353,7 +353,7 @@ def _widths(y, x, dim):
     return part(x, dim, 1) - part(x, dim, None, -1)
 
 
-def _heights(y, dim):
+def _neighbour_sums(y, dim):
     """Sums of neighbouring elements."""
     return part(y, dim, None, -1) + part(y, dim, 1)
 
@@ -380,7 +380,7 @@ def trapezoid(y, x=None, *, dx=1, dim=-1):
     if not y.shape[dim]:
         return zeros(size=shapes.reduce(y.shape, [dim], False))
     if x is not None:
-        return (_heights(y, dim) * _widths(y, x, dim)).sum(dim=dim) / 2
+        return (_neighbour_sums(y, dim) * _spacing(y, x, dim)).sum(dim=dim) / 2
     ends = part(y, dim, 0, 1) + part(y, dim, -1)
     return (y.sum(dim=dim) - ends.squeeze(dim=dim) * 0.5) * dx
 
@@ -390,5 +390,5 @@ def cumulative_trapezoid(y, x=None, *, dx=1, dim=-1):
     """The area under y up to here along dim, by trapezoids between places x, or dx apart."""
     dim = shapes.axis(dim, y.ndim)  # x may have more dimensions than y
     if x is not None:
-        return (_heights(y, dim) * _widths(y, x, dim)).cumsum(dim=dim) / 2
-    return (dx / 2) * _heights(y, dim).cumsum(dim=dim)
+        return (_neighbour_sums(y, dim) * _spacing(y, x, dim)).cumsum(dim=dim) / 2
+    return (dx / 2) * _neighbour_sums(y, dim).cumsum(dim=dim)

@@ -6,7 +6,7 @@ from ..graphs.operator import check_kinds
 from ..lazy import np
 from . import elements
 from .comparisons import where
-from .families import composite, none_at_all, operator, shorthand
+from .families import composite, no_flops, operator, shorthand
 from .gathering import BY_INDEX, check_index, flat_indices, wrapped
 from .leaves import arange, full, zeros
 from .reductions import TIE
@@ -66,20 +66,20 @@ def _scattered(name):
     return shape
 
 
-def _sources(src, index):
+def _used_values(src, index):
     """The elements of src that are used, if index is smaller, as a vector; for NumPy arrays."""
     if np.ndim(src):
         src = np.asarray(src)[_source_index(np.asarray(src), np.asarray(index))]
     return np.broadcast_to(src, np.shape(index) if np.ndim(index) else np.shape(src)).reshape(-1)
 
 
-def _received(g, src, dim, index):
+def _source_gradient(g, src, dim, index):
     """The gradient of src: g at the indices, and 0 for elements of src that index does not use."""
     back = g.gather(dim=dim, index=index)
-    return back if back.shape == src.shape or not src.ndim else _back(back, src, index)
+    return back if back.shape == src.shape or not src.ndim else _in_source_shape(back, src, index)
 
 
-def _back(sent, src, index):
+def _in_source_shape(sent, src, index):
     """`sent`, of the shape of index, in the shape of src: 0 for elements that index does not
     use.
     """
@@ -99,7 +99,7 @@ def _source_index(src, index):
 WINS = "of several written to one index the last is seen, and each has the whole gradient of it"
 
 
-def _met_twice(y, x, index, src, *, dim):
+def _repeated_indices(y, x, index, src, *, dim):
     ones = expand(as_node(1.0), shape=index.shape)
     return scatter_to(ones, shape=x.shape, dim=dim, index=index) > 1
 
@@ -120,10 +120,10 @@ def _scatter_by_index(lower, i, x, index, src, *, dim):
         return None
     at = {"shape": x.shape, "dim": dim, "index": index}
     ones = expand(as_node(1.0), shape=index.shape)
-    return _overwritten(lower, x, scatter_to(ones, **at), scatter_to(_sent(src, index), **at))
+    return _overwritten(lower, x, scatter_to(ones, **at), scatter_to(_used(src, index), **at))
 
 
-def _sent(src, index):
+def _used(src, index):
     """The elements of src that are used, if index is smaller."""
     if src.shape == index.shape:
         return src
@@ -135,11 +135,11 @@ def _sent(src, index):
 
 def _scatter(x, index, src, *, dim):
     out = np.array(x, order="C")
-    out.reshape(-1)[flat_indices(np.asarray(index), out.shape, dim)] = _sources(src, index)
+    out.reshape(-1)[flat_indices(np.asarray(index), out.shape, dim)] = _used_values(src, index)
     return out
 
 
-def _larger_source(x, index, src, *, reduce="sum", **_):
+def _without_derivative(x, index, src, *, reduce="sum", **_):
     """The inputs for which PyTorch's backward raises an error, because src is larger than index."""
     if src.shape in ((), index.shape):
         return ()
@@ -152,7 +152,7 @@ OF_ONE = NoRule(
     "where an index of one element picks from a larger src, PyTorch's gradient of src is not that "
     "of the value: cut src to the element"
 )
-SCATTER = BY_INDEX | {"without_derivative": _larger_source, "takes": "any of one kind"}
+SCATTER = BY_INDEX | {"without_derivative": _without_derivative, "takes": "any of one kind"}
 
 
 @operator(
@@ -160,32 +160,32 @@ SCATTER = BY_INDEX | {"without_derivative": _larger_source, "takes": "any of one
     value=_scatter,
     order="x dim index src",
     numbers=True,
-    kink=_met_twice,
+    kink=_repeated_indices,
     caveat=WINS,
     examples=(
         ("x.scatter(1, tensor([[0], [2]]), v)", "x=2x3,v=2x1"),
         ("scatter(x, 0, tensor([[1, 0]]), 2.5)", "x=2x3"),
     ),
     index=_scatter_by_index,
-    flops=none_at_all,
+    flops=no_flops,
     **SCATTER,
 )
 def scatter(g, y, x, index, src, *, dim):
     """x with src written where index says along dim."""
-    return g.scatter(dim=dim, index=index, src=0), None, _received(g, src, dim, index)
+    return g.scatter(dim=dim, index=index, src=0), None, _source_gradient(g, src, dim, index)
 
 
 def _scatter_add(x, index, src, *, dim):
     out = np.array(x, order="C")
     flat = flat_indices(np.asarray(index), out.shape, dim)
-    np.add.at(out.reshape(-1), flat, _sources(src, index))
+    np.add.at(out.reshape(-1), flat, _used_values(src, index))
     return out
 
 
 @composite(
     shape=_scattered("scatter_add"),
     value=_scatter_add,
-    rule=lambda g, y, x, index, src, *, dim: (g, None, _received(g, src, dim, index)),
+    rule=lambda g, y, x, index, src, *, dim: (g, None, _source_gradient(g, src, dim, index)),
     order="x dim index src",
     examples=(
         ("x.scatter_add(1, tensor([[0, 0], [2, 1]]), v)", "x=2x3,v=2x2"),
@@ -196,7 +196,7 @@ def _scatter_add(x, index, src, *, dim):
 )
 def scatter_add(x, index, src, *, dim):
     """x with src added where index says along dim."""
-    return x + scatter_to(_sent(src, index), shape=x.shape, dim=dim, index=index)
+    return x + scatter_to(_used(src, index), shape=x.shape, dim=dim, index=index)
 
 
 # ---- reductions ----------------------------------------------------------------------------------
@@ -210,7 +210,7 @@ def _scatter_reduce(x, index, src, *, dim, reduce, include_self):
     flat = out.reshape(-1)
     if not include_self:
         flat[indices] = _neutral(reduce, out.dtype)
-    getattr(np, COMBINE[reduce]).at(flat, indices, _sources(src, index))
+    getattr(np, COMBINE[reduce]).at(flat, indices, _used_values(src, index))
     if reduce != "mean":
         return out
     counts = np.bincount(indices, minlength=flat.size) + include_self
@@ -228,7 +228,7 @@ def _neutral(reduce, dtype):
 def _symbols_reduced(sp, x, index, src, *, dim, reduce, include_self):
     indices = flat_indices(np.asarray(index), x.shape, dim).tolist()
     rows = [[e] if include_self or k not in indices else [] for k, e in enumerate(x.reshape(-1))]
-    for k, e in zip(indices, _sources(src, index), strict=True):
+    for k, e in zip(indices, _used_values(src, index), strict=True):
         rows[k].append(e)
     combine = {
         "sum": sp.Add,
@@ -308,7 +308,7 @@ def tied(y, x, index, src, *, dim, reduce, include_self):
     if reduce not in ("amax", "amin"):
         return full(size=(), fill_value=False)
     in_x = x.eq(y).double() if include_self else zeros(size=x.shape)
-    in_src = _sent(src, index).eq(y.gather(dim=dim, index=index)).double()
+    in_src = _used(src, index).eq(y.gather(dim=dim, index=index)).double()
     return in_x.scatter_add(dim=dim, index=index, src=in_src) > 1
 
 
@@ -330,7 +330,7 @@ def tied(y, x, index, src, *, dim, reduce, include_self):
 )
 def scatter_reduce(g, y, x, index, src, *, dim, reduce, include_self=True):
     """x combined with src where index says along dim, by sum, mean, prod, amax or amin."""
-    sent = _sent(src, index)
+    sent = _used(src, index)
     options = {"dim": dim, "include_self": include_self}
     to_x, to_src = GRADIENTS[reduce](g, y, x, index, sent, options)
     if not include_self:
@@ -339,7 +339,7 @@ def scatter_reduce(g, y, x, index, src, *, dim, reduce, include_self=True):
         return to_x, None, to_src
     if index.numel == 1 < src.numel and reduce not in ("sum", "mean"):
         return to_x, None, OF_ONE
-    return to_x, None, _back(to_src, src, index)
+    return to_x, None, _in_source_shape(to_src, src, index)
 
 
 # ---- flat indices --------------------------------------------------------------------------------
@@ -371,7 +371,7 @@ def _put_into_zeros(x, index, source):
     return zeros(size=x.shape).put(index, source, accumulate=True)
 
 
-def _put_twice(y, x, index, source, *, accumulate):
+def _repeated_flat_indices(y, x, index, source, *, accumulate):
     ones = expand(as_node(0.0 if accumulate else 1.0), shape=index.shape)
     return _put_into_zeros(x, index, ones) > 1
 
@@ -382,7 +382,7 @@ def _put_twice(y, x, index, source, *, accumulate):
     value=_put,
     integer_inputs=("index",),
     method=True,
-    kink=_put_twice,
+    kink=_repeated_flat_indices,
     caveat=WINS,
     examples=(
         ("x.put(tensor([0, -2]), v)", "x=2x3,v=2"),
@@ -390,7 +390,7 @@ def _put_twice(y, x, index, source, *, accumulate):
     ),
     saved=("index", "source"),
     index=lambda lower, i, x, index, source, *, accumulate: (
-        x + _in_a_row(x, index, source)
+        x + _added_at_flat_indices(x, index, source)
         if accumulate
         else _overwritten(
             lower,
@@ -408,7 +408,7 @@ def put(g, y, x, index, source, *, accumulate=False):
     return to_x, None, g.take(index).reshape(shape=source.shape)
 
 
-def _in_a_row(x, index, source):
+def _added_at_flat_indices(x, index, source):
     """The source added into zeros of the shape of x at flat indices, by scatter_to."""
     row = {"index": index.reshape(shape=(index.numel,)), "dim": 0, "shape": (x.numel,)}
     return source.reshape(shape=(index.numel,)).scatter_to(**row).reshape(shape=x.shape)

@@ -36,7 +36,7 @@ class _Alignments:
         self.time = np.arange(len(log_probs))
         self.inside = (self.time[:, None] < self.times)[..., None]
 
-    def emitted(self, log_probs):
+    def of_labels(self, log_probs):
         """The log-probability of each label at each time, of shape (time, batch, 2 * labels +
         1).
         """
@@ -50,7 +50,7 @@ class _Alignments:
     def _from_the_end(self):
         return np.maximum(2 * self.counts[:, None] - np.arange(self.labels.shape[1]), 0)
 
-    def reached(self, x, turn, reverse=False):
+    def propagated(self, x, tangent, reverse=False):
         """The log-probability of all alignments from the start to each label at each time, and its
         tangent.
         """
@@ -59,27 +59,31 @@ class _Alignments:
             labels = np.take_along_axis(labels, self._from_the_end(), axis=1)
         skips = np.zeros(labels.shape, bool)
         skips[:, 2:] = labels[:, 2:] != labels[:, :-2]
-        out, turns = np.full(x.shape, -np.inf), np.zeros(x.shape)
-        out[:1, :, :2], turns[:1, :, :2] = x[:1, :, :2], turn[:1, :, :2]
+        out, tangents = np.full(x.shape, -np.inf), np.zeros(x.shape)
+        out[:1, :, :2], tangents[:1, :, :2] = x[:1, :, :2], tangent[:1, :, :2]
         for t in self.time[1:]:
-            ways = [out[t - 1], _later(out[t - 1], 1, -np.inf), _later(out[t - 1], 2, -np.inf)]
+            ways = [out[t - 1], _shifted(out[t - 1], 1, -np.inf), _shifted(out[t - 1], 2, -np.inf)]
             ways[2] = np.where(skips, ways[2], -np.inf)
-            moved = [turns[t - 1], _later(turns[t - 1], 1, 0), _later(turns[t - 1], 2, 0)]
-            out[t], turns[t] = _joined(np.stack(ways), np.stack(moved))
+            moved = [
+                tangents[t - 1],
+                _shifted(tangents[t - 1], 1, 0),
+                _shifted(tangents[t - 1], 2, 0),
+            ]
+            out[t], tangents[t] = _logsumexp(np.stack(ways), np.stack(moved))
             out[t] += x[t]
-            turns[t] += turn[t]
-        return out, turns
+            tangents[t] += tangent[t]
+        return out, tangents
 
-    def losses(self, out, turns):
+    def losses(self, out, tangents):
         """Minus the log-probability that alignments end at the last label or blank, and its
         tangent.
         """
         last, ends = np.maximum(self.times - 1, 0), np.stack([2 * self.counts, 2 * self.counts - 1])
-        ways, moved = (x[last, self.sample, np.maximum(ends, 0)] for x in (out, turns))
+        ways, moved = (x[last, self.sample, np.maximum(ends, 0)] for x in (out, tangents))
         ways = np.where(ends < 0, -np.inf, ways)
         never = np.where(self.counts == 0, 0.0, -np.inf)
-        total, turn = _joined(ways, moved)
-        return -np.where(self.times == 0, never, total), -np.where(self.times == 0, 0, turn)
+        total, tangent = _logsumexp(ways, moved)
+        return -np.where(self.times == 0, never, total), -np.where(self.times == 0, 0, tangent)
 
     def by_class(self, x, classes):
         """Values of labels, added up by class: of shape (time, batch, classes)."""
@@ -103,14 +107,14 @@ class _Alignments:
         return counted
 
 
-def _later(x, by, fill):
+def _shifted(x, by, fill):
     """Each row shifted by `by` elements."""
     out = np.full(x.shape, fill, float)
     out[:, by:] = x[:, : max(x.shape[1] - by, 0)]
     return out
 
 
-def _joined(ways, moved):
+def _logsumexp(ways, moved):
     """The logsumexp over the first dimension, nan for inf as in PyTorch, and its tangent."""
     total = np.logaddexp.reduce(ways)
     total = np.where(np.isposinf(total), np.nan, total)
@@ -120,22 +124,22 @@ def _joined(ways, moved):
 
 def _losses(log_probs, targets, *, zero_infinity, **lengths):
     a = _Alignments(log_probs, targets, **lengths)
-    x = a.emitted(log_probs)
-    losses, _ = a.losses(*a.reached(x, np.zeros(x.shape)))
+    x = a.of_labels(log_probs)
+    losses, _ = a.losses(*a.propagated(x, np.zeros(x.shape)))
     return np.where(np.isposinf(losses), 0, losses) if zero_infinity else losses
 
 
 def _slopes(log_probs, targets, direction, *, zero_infinity, **lengths):
     """The gradient of the losses; with a direction, its derivative along it."""
     a = _Alignments(log_probs, targets, **lengths)
-    x = a.emitted(log_probs)
-    turn = np.zeros(x.shape) if direction is None else a.emitted(direction)
-    ahead, ahead_turn = a.reached(x, turn)
-    behind, behind_turn = a.reached(a.backward(x), a.backward(turn), reverse=True)
-    losses, losses_turn = (loss[:, None] for loss in a.losses(ahead, ahead_turn))
+    x = a.of_labels(log_probs)
+    tangent = np.zeros(x.shape) if direction is None else a.of_labels(direction)
+    ahead, ahead_tangent = a.propagated(x, tangent)
+    behind, behind_tangent = a.propagated(a.backward(x), a.backward(tangent), reverse=True)
+    losses, losses_tangent = (loss[:, None] for loss in a.losses(ahead, ahead_tangent))
     shares, free = np.exp(ahead + a.backward(behind) + losses - x), np.exp(log_probs)
     if direction is not None:
-        shares = shares * (ahead_turn + a.backward(behind_turn) + losses_turn - turn)
+        shares = shares * (ahead_tangent + a.backward(behind_tangent) + losses_tangent - tangent)
         free = free * direction
     impossible = np.isposinf(losses)
     never = np.isnan(losses) | (impossible & (not zero_infinity))
@@ -146,36 +150,36 @@ def _slopes(log_probs, targets, direction, *, zero_infinity, **lengths):
 
 # ---- symbolic elements ---------------------------------------------------------------------------
 
-MOST = 1_000  # most sequences of classes that are enumerated
+MOST_SEQUENCES = 1_000  # most sequences of classes that are enumerated
 
 
-def _written(sp, log_probs, targets, input_lengths, target_lengths, blank):
+def _alignments(sp, log_probs, targets, input_lengths, target_lengths, blank):
     """Yield the alignments of each sample, with their probabilities."""
     classes = log_probs.shape[2]
-    if classes ** max(input_lengths, default=0) > MOST:
+    if classes ** max(input_lengths, default=0) > MOST_SEQUENCES:
         raise GradcliError("limit", "these are too many alignments to write out in symbols")
     end = 0
     for n, (times, count) in enumerate(zip(input_lengths, target_lengths, strict=True)):
         labels = targets[n, :count] if targets.ndim == 2 else targets[end : end + count]
         end, wanted = end + count, [int(label) for label in labels]
-        ways = [w for w in product(range(classes), repeat=times) if _heard(w, blank) == wanted]
+        ways = [w for w in product(range(classes), repeat=times) if _collapsed(w, blank) == wanted]
         yield {w: sp.exp(sp.Add(*(log_probs[t, n, c] for t, c in enumerate(w)))) for w in ways}
 
 
-def _heard(way, blank):
+def _collapsed(way, blank):
     """The labels of an alignment, without repetitions and blanks."""
     return [label for label, _ in groupby(way) if label != blank]
 
 
 def _symbolic_losses(sp, log_probs, targets, *, zero_infinity, **how):
     never = sp.S.Zero if zero_infinity else sp.oo
-    result = _written(sp, log_probs, targets, **how)
+    result = _alignments(sp, log_probs, targets, **how)
     return np.array([-sp.log(sp.Add(*ways.values())) if ways else never for ways in result], object)
 
 
 def _symbolic_slopes(sp, log_probs, targets, direction, *, zero_infinity, **how):
     out = np.full(log_probs.shape, sp.S.Zero, object)
-    for n, ways in enumerate(_written(sp, log_probs, targets, **how)):
+    for n, ways in enumerate(_alignments(sp, log_probs, targets, **how)):
         whole = sp.Add(*ways.values())
         for t, c in product(range(how["input_lengths"][n]), range(log_probs.shape[2])):
             through = sp.Add(*(ways[w] for w in ways if w[t] == c))

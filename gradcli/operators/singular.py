@@ -7,7 +7,7 @@ from ..graphs import Outputs, as_node
 from . import lapack
 from .arithmetic import abs
 from .comparisons import where
-from .elements import Unwritten
+from .elements import NotWritable
 from .families import composite, operator, shorthand
 from .inverses import inv
 from .lapack import (
@@ -24,7 +24,7 @@ from .ties import level, vanishing
 
 BY_SINGULAR_VALUES = (None, 2, -2)
 NORMS = "1, 2, inf, -1, -2, -inf, 'fro' and 'nuc' are"
-ROOTS = Unwritten("singular values are roots of a polynomial")
+ROOTS = NotWritable("singular values are roots of a polynomial")
 
 
 def _reduced_svd(y, x):
@@ -65,7 +65,7 @@ def _vectors(name, k, *, full=False, **fields):
 )
 def svd_left(g, y, x):
     """The left singular vectors of x, as columns."""
-    return _from_left(g, y, svdvals(x), svd_right(x))
+    return _gradient_of_left(g, y, svdvals(x), svd_right(x))
 
 
 @operator(
@@ -100,7 +100,7 @@ def svdvals(g, y, x):
 )
 def svd_right(g, y, x):
     """The right singular vectors of x, as rows."""
-    return _from_right(g, svd_left(x), svdvals(x), y)
+    return _gradient_of_right(g, svd_left(x), svdvals(x), y)
 
 
 @_vectors(
@@ -114,7 +114,7 @@ def svd_right(g, y, x):
 def svd_left_all(g, y, x):
     """The left singular vectors of x, and as many more as make a square; those are constants."""
     k = min(x.shape[-2:])
-    return _from_left(g[..., :k], y[..., :k], svdvals(x), svd_right_all(x)[..., :k, :])
+    return _gradient_of_left(g[..., :k], y[..., :k], svdvals(x), svd_right_all(x)[..., :k, :])
 
 
 @_vectors(
@@ -128,14 +128,14 @@ def svd_left_all(g, y, x):
 def svd_right_all(g, y, x):
     """The right singular vectors of x, and as many more as make a square; those are constants."""
     k = min(x.shape[-2:])
-    return _from_right(g[..., :k, :], svd_left_all(x)[..., :k], svdvals(x), y[..., :k, :])
+    return _gradient_of_right(g[..., :k, :], svd_left_all(x)[..., :k], svdvals(x), y[..., :k, :])
 
 
 def _skew(x):
     return x - x.mT
 
 
-def _gaps(S):
+def _squared_gaps(S):
     """The differences of squared singular values by which the gradient of vectors is divided; 1 on
     the diagonal.
     """
@@ -144,18 +144,18 @@ def _gaps(S):
     return where(eye(n=S.shape[-1]) > 0, 1, gaps)
 
 
-def _from_left(g, U, S, Vh):
+def _gradient_of_left(g, U, S, Vh):
     """The gradient of x from that of the left singular vectors."""
-    inner = U @ (_skew(U.mT @ g) / _gaps(S) * S.unsqueeze(dim=-2))
+    inner = U @ (_skew(U.mT @ g) / _squared_gaps(S) * S.unsqueeze(dim=-2))
     if U.shape[-2] > Vh.shape[-1]:
         outside = g / S.unsqueeze(dim=-2)
         inner = inner + outside - U @ (U.mT @ outside)
     return inner @ Vh
 
 
-def _from_right(g, U, S, Vh):
+def _gradient_of_right(g, U, S, Vh):
     """The gradient of x from that of the right singular vectors."""
-    inner = (S.unsqueeze(dim=-1) * (_skew(Vh @ g.mT) / _gaps(S))) @ Vh
+    inner = (S.unsqueeze(dim=-1) * (_skew(Vh @ g.mT) / _squared_gaps(S))) @ Vh
     if U.shape[-2] < Vh.shape[-1]:
         outside = g / S.unsqueeze(dim=-1)
         inner = inner + outside - (outside @ Vh.mT) @ Vh

@@ -12,7 +12,7 @@ from .scattering import WINS, scatter_reduce, tied
 from .shaping import expand, reshape
 
 
-def _along(x, index, source, dim, name, *, any_shape=False):
+def _scatter_index(x, index, source, dim, name, *, any_shape=False):
     """The index of slices as an index of scatter. Raises GradcliError unless the shapes fit."""
     axis, n = shapes.axis(dim, x.ndim), index.numel
     want = (*x.shape[:axis], n, *x.shape[axis + 1 :]) if x.ndim else ()
@@ -48,7 +48,7 @@ SLICES = {"integer_inputs": ("index",), "method": True}
 )
 def index_add(x, index, source, *, dim, alpha=1):
     """x with the slices of source added where index says along dim."""
-    index = _along(x, index, source, dim, "index_add")
+    index = _scatter_index(x, index, source, dim, "index_add")
     return x.scatter_add(dim=dim, index=index, src=_times(source, alpha))
 
 
@@ -75,7 +75,7 @@ def _times(x, alpha):
 def index_copy(x, index, source, *, dim):
     """x with the slices of source written where index says along dim."""
     single = source.numel == index.numel == x.numel == 1  # PyTorch does not check shapes then
-    index = _along(x, index, source, dim, "index_copy", any_shape=single)
+    index = _scatter_index(x, index, source, dim, "index_copy", any_shape=single)
     return x.scatter(dim=dim, index=index, src=source)
 
 
@@ -83,7 +83,7 @@ def index_copy(x, index, source, *, dim):
     rule=lambda g, y, x, index, value, *, dim: (
         g.index_fill(dim=dim, index=index, value=0),
         None,
-        where(_hit(x, index, dim), g, 0).sum(),
+        where(_selected_mask(x, index, dim), g, 0).sum(),
     ),
     order="x dim index value",
     numbers=True,
@@ -100,10 +100,10 @@ def index_fill(x, index, value, *, dim):
     if value.ndim:
         have = shapes.text(value.shape)
         raise GradcliError("shape", f"index_fill() takes a single number, not shape {have}")
-    return where(_hit(x, index, dim), in_kind_of(value, x), x)
+    return where(_selected_mask(x, index, dim), in_kind_of(value, x), x)
 
 
-def _hit(x, index, dim):
+def _selected_mask(x, index, dim):
     """The mask of slices that index selects, which broadcasts to x.
 
     PyTorch ignores the index if the slices are empty.
@@ -146,7 +146,7 @@ def index_reduce(x, index, source, *, dim, reduce, include_self=True):
     """x combined with slices where index says along dim, by mean, prod, amax or amin."""
     if reduce == "sum":
         raise GradcliError("arguments", "index_reduce() has no 'sum'", hint="index_add() sums")
-    index = _along(x, index, source, dim, "index_reduce")
+    index = _scatter_index(x, index, source, dim, "index_reduce")
     return x.scatter_reduce(
         dim=dim, index=index, src=source, reduce=reduce, include_self=include_self
     )

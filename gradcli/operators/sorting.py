@@ -8,10 +8,10 @@ from ..errors import GradcliError
 from ..graphs import OPS, Outputs, as_node, shapes
 from ..graphs.arguments import REQUIRED
 from ..lazy import np
-from .elements import Unwritten, symbolic_argsort
+from .elements import NotWritable, symbolic_argsort
 from .families import composite, named, operator, reduced, same_with_axis, shorthand
 from .reductions import TIE, share_all, tied
-from .tie_breaking import ascending, descending, first_of, inserted, quick_select
+from .tie_breaking import ascending, descending, first_k, insertion_sorted, quick_select
 from .ties import beside
 
 ONE_OF_EQUALS = "of equal elements the one that PyTorch selects takes the whole gradient"
@@ -41,8 +41,8 @@ def selected(
 
     @operator(
         shape=shape,
-        value=_found_along(numbers),
-        symbolic=_written_along(symbols),
+        value=_indices_along(numbers),
+        symbolic=_symbolic_indices_along(symbols),
         dtype="int",
         finds_indices=True,
         kink=kink and (lambda y, x, **attrs: kink(OPS[f"{name}_values"](x, **attrs), x, **attrs)),
@@ -86,7 +86,7 @@ def _values_at(indices, name):
     return values
 
 
-def _found_along(numbers):
+def _indices_along(numbers):
     """The field `value` of the indices, computed by `numbers` along the last dimension."""
 
     def evaluate(x, *, dim, keepdim=True, **attrs):
@@ -98,7 +98,7 @@ def _found_along(numbers):
     return evaluate
 
 
-def _written_along(symbols):
+def _symbolic_indices_along(symbols):
     """The field `symbolic` of the indices, computed by `symbols` for each row; an error if it is
     None.
     """
@@ -111,7 +111,7 @@ def _written_along(symbols):
         )
         return result if keepdim else np.squeeze(result, axis=dim)
 
-    return write if symbols else Unwritten("which element is meant depends on the numbers")
+    return write if symbols else NotWritable("which element is meant depends on the numbers")
 
 
 def keepdim_text(index, keepdim):
@@ -141,7 +141,7 @@ def _with_ties(result, rows, order, select):
     return result
 
 
-def _of_some(s, *, dim, keepdim, **_):
+def _selected_shape(s, *, dim, keepdim, **_):
     """The shape after selecting one element of each row. Raises GradcliError if rows are empty."""
     if s and not s[shapes.axis(dim, len(s))]:
         raise GradcliError("shape", f"there is no element along dimension {dim}, of size 0")
@@ -218,7 +218,7 @@ def _top(rows, *, k, largest, sorted):
     if k * 64 <= rows.shape[-1]:  # PyTorch then uses another algorithm, which is not followed here
         return order[..., :k]
     toward = descending if largest else ascending
-    return _with_ties(order[..., :k].copy(), rows, order, lambda r: first_of(r, k, toward, sorted))
+    return _with_ties(order[..., :k].copy(), rows, order, lambda r: first_k(r, k, toward, sorted))
 
 
 topk_values, topk_indices = selected(
@@ -303,7 +303,7 @@ def _nanmedian(rows):
 def _middle(name, numbers, in_numpy=None):
     return selected(
         name,
-        _of_some,
+        _selected_shape,
         numbers,
         lambda sp, row: [symbolic_argsort(sp, row, False)[(len(row) - 1) // 2]],
         call=f"{name}({{0}}, dim={{dim}}, keepdim={{keepdim}})",
@@ -360,7 +360,7 @@ def _mode(rows):
     """The last index of the longest run of equal elements, in sorted rows."""
     order = _order(rows)
     for at in map(tuple, np.argwhere(np.isnan(rows).any(-1))):
-        order[at] = inserted(rows[at])
+        order[at] = insertion_sorted(rows[at])
     ranked = np.take_along_axis(rows, order, axis=-1)
     rank = np.arange(rows.shape[-1])
     starts = np.concatenate(
@@ -372,7 +372,7 @@ def _mode(rows):
 
 mode_values, mode_indices = selected(
     "mode",
-    _of_some,
+    _selected_shape,
     _mode,
     caveat=OF_MANY,
     call="mode({0}, dim={dim}, keepdim={keepdim})",

@@ -5,14 +5,14 @@ from ..graphs import Outputs, as_node
 from ..lazy import np, scipy_linalg
 from . import lapack
 from .comparisons import where
-from .elements import Unwritten
+from .elements import NotWritable
 from .families import operator, shorthand
 from .joining import cat
 from .lapack import FOUND, LINALG, each_matrix, of_each_matrix, square
 from .leaves import eye, zeros
 from .ties import level
 
-ROOTS = Unwritten("eigenvalues are roots of a polynomial")
+ROOTS = NotWritable("eigenvalues are roots of a polynomial")
 
 
 def _eigh(y, x, *, UPLO):
@@ -86,7 +86,7 @@ def _exponential(x):
 @operator(
     shape=square,
     value=lambda x: each_matrix(_exponential, x.shape[-2:], x) if x.size else x,
-    symbolic=Unwritten("it is the limit of a series"),
+    symbolic=NotWritable("it is the limit of a series"),
     dtype="float",
     method=True,
     examples=(("matrix_exp(x)", "x=2x2"), ("x.matrix_exp()", "x=2x2x2")),

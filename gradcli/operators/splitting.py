@@ -4,7 +4,7 @@ from itertools import accumulate, pairwise
 
 from ..errors import GradcliError
 from ..graphs import Outputs, as_node, shapes
-from .families import exactly_one, is_whole, require, shorthand
+from .families import exactly_one, is_integer, require, shorthand
 from .leaves import Array
 
 MOST_PARTS = 10_000  # most parts of a tensor
@@ -39,10 +39,10 @@ def _parts_of(tensor, split_size, dim):
             f"split() into {list(split_size)} needs size {sum(split_size)} along dimension {dim}, "
             f"which is {size}",
         )
-    return _between(tensor, [0, *accumulate(split_size)], axis)
+    return _parts_between(tensor, [0, *accumulate(split_size)], axis)
 
 
-def _between(tensor, ends, axis):
+def _parts_between(tensor, ends, axis):
     """The parts between consecutive ends."""
     whole = (slice(None),) * axis
     return [tensor[(*whole, slice(a, b))] for a, b in pairwise(ends)]
@@ -56,7 +56,7 @@ def _check_parts(count):
 @shorthand("unsafe_chunk")
 def chunk(input, chunks, dim=0):
     """At most `chunks` parts of equal size along dim; the last may be smaller."""
-    require(is_whole(chunks) and chunks > 0, f"chunks must be at least 1, got {chunks!r}")
+    require(is_integer(chunks) and chunks > 0, f"chunks must be at least 1, got {chunks!r}")
     size = input.shape[shapes.axis(dim, input.ndim)]
     if not size:
         _check_parts(chunks)
@@ -90,12 +90,12 @@ def _divided(input, parts, axis, name):
         parts = tuple(parts.value.tolist())
     if isinstance(parts, tuple):
         _check_parts(len(parts))
-        return Outputs(_between(input, [0, *parts, size], axis))
+        return Outputs(_parts_between(input, [0, *parts, size], axis))
     if not isinstance(parts, int) or parts < 1:
         raise GradcliError("arguments", f"{name}() needs at least 1 part, got {parts}")
     _check_parts(parts)
     ends = [k * (size // parts) + min(k, size % parts) for k in range(parts + 1)]
-    return Outputs(_between(input, ends, axis))
+    return Outputs(_parts_between(input, ends, axis))
 
 
 def _evenly(input, parts, axis, least, name):

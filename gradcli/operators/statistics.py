@@ -9,7 +9,7 @@ from . import elements
 from .arithmetic import ceil, floor, round
 from .bounds import NOT_NEGATIVE
 from .comparisons import where
-from .families import composite, one_each, reduced, reduction, require, shorthand
+from .families import composite, flops_per_element, reduced, reduction, require, shorthand
 from .floats import isnan
 from .guards import otherwise, refuse_where, unless
 from .leaves import size
@@ -34,7 +34,7 @@ def _variance(x, axis, keepdims, *, correction):
     count = shapes.numel([x.shape[d] for d in axis])
     freedom = count - correction
     spread, mean = _sum_of_squares(x, axis)
-    rounding = count * np.square(count * unit(x) * mean)  # the largest rounding error for equal elements
+    rounding = count * np.square(count * unit(x) * mean)  # at most, if all are equal
     if 0 < len(axis) < x.ndim and np.any(spread <= rounding):
         first = x[tuple(slice(0, 1) if d in axis else slice(None) for d in range(x.ndim))]
         spread, _ = _sum_of_squares(x - first, axis)
@@ -77,14 +77,14 @@ def _slope_of_all(x, correction):
     return _slope_of_variance(x, tuple(range(x.ndim)), correction)
 
 
-def _to_variance(g, y):
+def _gradient_of_variance(g, y):
     """The gradient of the variance, from the gradient g of its root y."""
     return where(y.eq(0), 0, g / (y * 2))
 
 
 def _spread_flops(out, s, **_):
     """FLOP: the mean, and the sum of squared deviations."""
-    return 4 * one_each(out, s)
+    return 4 * flops_per_element(out, s)
 
 
 @reduction(
@@ -122,14 +122,16 @@ def var(g, y, x, dim, *, correction=1):
     index=lambda lower, i, x, **attrs: lower.variance(x, **attrs).sqrt(),
     flops=_spread_flops,
     numpy="{0}.std(axis={dim}, ddof={correction}, keepdims={keepdim})",
-    of_all=lambda g, y, x, *, correction: _to_variance(g, y) * _slope_of_all(x, correction),
+    of_all=lambda g, y, x, *, correction: (
+        _gradient_of_variance(g, y) * _slope_of_all(x, correction)
+    ),
     bounds=NOT_NEGATIVE,
     takes="floats",
     exact="value",
 )
 def std(g, y, x, dim, *, correction=1):
     """Square root of the variance."""
-    return _to_variance(g, y) * _slope_of_variance(x, dim, correction)
+    return _gradient_of_variance(g, y) * _slope_of_variance(x, dim, correction)
 
 
 def _with_mean(spread, input, dim, unbiased, keepdim, correction):
@@ -169,7 +171,7 @@ def _degrees_of_freedom(x, correction):
     return count - correction if correction else count
 
 
-def _through_deviations(g, y, x, fweights, aweights, *, correction):
+def _cov_rule(g, y, x, fweights, aweights, *, correction):
     if fweights is not None or aweights is not None or _degrees_of_freedom(x, correction) is None:
         return NotImplemented
     away = _deviations(x)
@@ -189,7 +191,7 @@ def _checked_weights(name, weights, x):
 
 
 @composite(
-    rule=_through_deviations,
+    rule=_cov_rule,
     order="x * correction fweights aweights",
     integer_inputs=("fweights",),
     whole=("correction",),
@@ -275,7 +277,7 @@ def _quantile(ranks_of, **fields):
         def kink(y, x, q, *, dim, keepdim, interpolation):
             rows = _sorted_along(x, dim)
             ranks = ranks_of(rows, q)
-            return _among_equals(rows, ranks, interpolation).any(), ranks.eq(floor(ranks)).any()
+            return _ties(rows, ranks, interpolation).any(), ranks.eq(floor(ranks)).any()
 
         meaning.__name__, meaning.__doc__ = named.__name__, named.__doc__
         caveat = f"{FIRST_FIRST}; where q meets an element, PyTorch takes 0 as its gradient"
@@ -299,7 +301,7 @@ def _sorted_along(x, dim):
     return sorted_last(permuted(rows, (*(d for d in range(rows.ndim) if d != axis), axis)))
 
 
-def _among_equals(rows, ranks, interpolation):
+def _ties(rows, ranks, interpolation):
     """The mask of quantiles for which an element that they depend on is tied."""
     if rows.shape[-1] < 2:
         return rows < rows

@@ -33,7 +33,7 @@ class Row:
         """Exchange the elements at two positions."""
         self.indices[i], self.indices[j] = self.indices[j], self.indices[i]
 
-    def settle(self, i, j) -> None:
+    def exchange_if_unordered(self, i, j) -> None:
         """Exchange the elements at two positions if they are out of order."""
         if self.before(j, i):
             self.swap(i, j)
@@ -66,15 +66,15 @@ def quick_select(row, k) -> int:
     while right > left + 1:
         r.swap(left + (right - left) // 2, left + 1)
         for i, j in ((left + 1, right), (left, right), (left + 1, left)):
-            r.settle(i, j)
-        middle, behind = _around_first(r, left, right)
+            r.exchange_if_unordered(i, j)
+        middle, behind = _partition_around_first(r, left, right)
         left, right = (behind if middle <= k else left), (middle - 1 if middle >= k else right)
     if right > left:
-        r.settle(left, right)
+        r.exchange_if_unordered(left, right)
     return r.indices[k]
 
 
-def _around_first(r, left, right) -> tuple[int, int]:
+def _partition_around_first(r, left, right) -> tuple[int, int]:
     """Partition around the element at position left; returns where it ends up, and where the
     greater ones start.
     """
@@ -86,7 +86,7 @@ def _around_first(r, left, right) -> tuple[int, int]:
     return j, i
 
 
-def inserted(row) -> list[int]:
+def insertion_sorted(row) -> list[int]:
     """The indices that sort a row by insertion with <, which never moves an element past nan."""
     order: list[int] = []
     for index, x in enumerate(row):
@@ -97,7 +97,7 @@ def inserted(row) -> list[int]:
     return order
 
 
-def first_of(row, k, order, ranked) -> list[int]:
+def first_k(row, k, order, ranked) -> list[int]:
     """The indices of the first k elements; if `ranked`, in order except for the last."""
     r = Row(row, order)
     if k:
@@ -112,7 +112,7 @@ def _nth_element(r, k) -> None:
     first, last = 0, len(r.indices)
     while last - first > 3:
         r.swap(first, _median(r, first + 1, first + (last - first) // 2, last - 1))
-        cut = _cut(r, first, last)
+        cut = _partition(r, first, last)
         first, last = (cut, last) if cut <= k else (first, cut)
     r.sort(first, last)
 
@@ -123,7 +123,7 @@ def _median(r, a, b, c) -> int:
     return a if r.before(a, c) else c if r.before(b, c) else b
 
 
-def _cut(r, first, last) -> int:
+def _partition(r, first, last) -> int:
     """Partition around the element at first; returns where the second part starts."""
     i, j = r.advance(first + 1, first), r.retreat(last - 1, first)
     while i < j:

@@ -6,8 +6,8 @@ from ..graphs.operator import FLOATS_FIRST
 from ..lazy import np, scipy_linalg
 from . import matrix_elements
 from .diagonals import diagonal
-from .elements import Unwritten
-from .families import composite, none_at_all, one_of, operator, shorthand
+from .elements import NotWritable
+from .families import composite, no_flops, one_of, operator, shorthand
 from .guards import refuse_where
 from .inverses import inverse_of
 from .lapack import LINALG, each_matrix, of_each_matrix, square, triangular
@@ -97,7 +97,7 @@ def _in_batches(A, b):
     index=lambda lower, i, A, b: lower.of(A, i),
     examples=(("triangular_solve(b, A)[1]", "b=3x1,A=3x3"),),
     saved=(),
-    flops=none_at_all,
+    flops=no_flops,
 )
 def cloned_coefficient(g, y, A, b):
     """The matrix that triangular_solve has used; its gradient with respect to B is 0."""
@@ -106,9 +106,9 @@ def cloned_coefficient(g, y, A, b):
 
 # ---- Cholesky ------------------------------------------------------------------------------------
 
-WHETHER_POSITIVE = Unwritten("whether a matrix is positive definite depends on its numbers")
+WHETHER_POSITIVE = NotWritable("whether a matrix is positive definite depends on its numbers")
 NOT_POSITIVE = "the matrix is not positive definite, and has no Cholesky decomposition"
-IN_ONE_BLOCK = 32  # rows of a matrix that LAPACK factorises without blocking
+MOST_UNBLOCKED = 32  # rows of a matrix that LAPACK factorises without blocking
 
 
 def _cholesky(x, *, upper):
@@ -141,7 +141,7 @@ def _of_positive(value, **fields):
     )
 
 
-def _through_factor(g, y, upper):
+def _cholesky_rule(g, y, upper):
     """The gradient of x from the gradient g of its Cholesky factor y."""
     lower, to_lower = (y.mT, g.mT) if upper else (y, g)
     inner = (lower.mT @ to_lower).tril()
@@ -167,7 +167,7 @@ def _between_inverses(lower, middle):
 )
 def cholesky(g, y, x, *, upper=False):
     """Lower triangular L such that L @ L.mT is x; upper, its transpose."""
-    return _through_factor(g, y, upper)
+    return _cholesky_rule(g, y, upper)
 
 
 @operator(
@@ -212,7 +212,7 @@ def failed_minor(g, y, x):
     return None
 
 
-def _left_by_lapack(x):
+def _partial_factor(x):
     """The Cholesky factor of x; if x is not positive definite, the partial result of LAPACK.
 
     It consists of the columns up to the first failing pivot, this pivot, and unchanged elements of
@@ -220,8 +220,10 @@ def _left_by_lapack(x):
     """
     if not _failed_minor(x):
         return np.linalg.cholesky(x)
-    if len(x) > IN_ONE_BLOCK:
-        message = f"PyTorch computes a matrix of more than {IN_ONE_BLOCK} rows in blocks, and what "
+    if len(x) > MOST_UNBLOCKED:
+        message = (
+            f"PyTorch computes a matrix of more than {MOST_UNBLOCKED} rows in blocks, and what "
+        )
         message += "stands in L of one that is not positive definite is not known here"
         raise GradcliError("unsupported", message, hint="info is known: cholesky_ex(x).info")
     L = np.tril(x)
@@ -236,7 +238,7 @@ def _left_by_lapack(x):
 
 def _factor_so_far(x, *, upper):
     transposed = np.swapaxes(x, -1, -2) if upper else x
-    result = each_matrix(_left_by_lapack, x.shape[-2:], transposed)
+    result = each_matrix(_partial_factor, x.shape[-2:], transposed)
     return np.swapaxes(result, -1, -2) if upper else result
 
 
@@ -252,7 +254,7 @@ def _factor_so_far(x, *, upper):
 )
 def factor_so_far(g, y, x, *, upper=False):
     """cholesky(x); if x is not positive definite, what LAPACK leaves where it stops."""
-    return _through_factor(g, y, upper)
+    return _cholesky_rule(g, y, upper)
 
 
 @shorthand(takes="floats")

@@ -105,7 +105,7 @@ airy_ai = _detached(
 
 # ---- orthogonal polynomials ----------------------------------------------------------------------
 
-MOST = 10_000  # degree of a polynomial that takes less than a second
+MOST_DEGREE = 10_000  # degree of a polynomial that takes less than a second
 HERMITE = 512  # the highest degree of PyTorch's Hermite polynomials; values are inf before it
 
 
@@ -119,9 +119,9 @@ def _polynomials(first: Callable, following: Callable, defined: int | None = Non
         x, n = np.broadcast_arrays(np.asarray(x, float), np.trunc(n))
         if defined is not None:
             x, n = np.where(n > defined, np.nan, x), np.minimum(n, defined)
-        if np.max(n, initial=0) > MOST:
+        if np.max(n, initial=0) > MOST_DEGREE:
             message = f"a polynomial of degree {np.max(n):,.0f} is computed in as many steps"
-            raise GradcliError("limit", message, hint=f"{MOST:,} is the largest degree here")
+            raise GradcliError("limit", message, hint=f"{MOST_DEGREE:,} is the largest degree here")
         before, now = np.ones_like(x), first(x)
         out = np.where(n == 0, before, np.where(n == 1, now, 0.0))
         for k in range(1, int(np.max(n, initial=0))):

@@ -9,15 +9,15 @@ from itertools import product
 from ..errors import GradcliError
 from ..graphs import OPS, shapes
 from ..lazy import np
-from .families import composite, is_whole, none_at_all, operator, require
+from .families import composite, is_integer, no_flops, operator, require
 from .pointwise import F
-from .putting import in_a_row
+from .putting import at_flat_indices
 
 
 def several(value, n):
     """A tuple of n numbers, from one number or a tuple."""
     values = value if isinstance(value, tuple) else (value,)
-    if len(values) not in (1, n) or not all(map(is_whole, values)):
+    if len(values) not in (1, n) or not all(map(is_integer, values)):
         raise GradcliError("arguments", f"{value!r} must be an integer or a tuple of {n} integers")
     return values if len(values) == n else values * n
 
@@ -87,7 +87,7 @@ def _unfolded(x, *, kernel, stride, dilation):
     method=True,
     torch=None,
     index=lambda lower, i, x, *, kernel, stride, dilation: lower.window(i, x, stride, dilation),
-    flops=none_at_all,
+    flops=no_flops,
     view=True,
 )
 def windows(g, y, x, *, kernel, stride, dilation):
@@ -102,14 +102,14 @@ def _overlapped(s, *, shape, stride, dilation):
     return shape
 
 
-def _laid_in_a_row(w, *, shape, stride, dilation):
+def _by_flat_indices(w, *, shape, stride, dilation):
     how = {"kernel": w.shape[-len(stride) :], "stride": stride, "dilation": dilation}
-    return in_a_row(w, shape, lambda flat: flat.windows(**how))
+    return at_flat_indices(w, shape, lambda flat: flat.windows(**how))
 
 
 @operator(
     shape=_overlapped,
-    torch_expand=_laid_in_a_row,
+    torch_expand=_by_flat_indices,
     value=_overlap,
     dtype="first",
     method=True,
@@ -139,7 +139,7 @@ def _padded(x, *, amount):
     method=True,
     torch=None,
     index=lambda lower, i, x, *, amount: lower.padded(i, x, amount),
-    flops=none_at_all,
+    flops=no_flops,
     numpy="np.pad({0}, {amount})",
 )
 def zero_pad(g, y, x, *, amount):

@@ -13,7 +13,7 @@ from ...language.problem import Input, Problem
 from ...notation.formulas.rules import IN_CODE
 from ...notation.formulas.simplify import simplify, stripped
 from ...notation.tree import Name
-from ...operators.indexing import with_read
+from ...operators.indexing import inputs_and_indices
 from ..analysis import Analysis, before_writing
 from ..derivation.derivation import grad_of
 
@@ -68,7 +68,9 @@ class AtSizes:
         self._make_bare([*named])
         of_out = named.get(p.out, p.out_name)
         bare = {self.bare(n): name for n, name in named.items()} | {self.out: of_out}
-        order = [n for n in walk([self.out], with_read) if n in bare and n not in self.inputs]
+        order = [
+            n for n in walk([self.out], inputs_and_indices) if n in bare and n not in self.inputs
+        ]
         return {n: safe(bare[n]) for n in order}
 
     @cached_property

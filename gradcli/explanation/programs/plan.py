@@ -10,7 +10,7 @@ from ...language.problem import Input, Problem
 from ...lazy import np
 from ...notation.code.statements import Names
 from ...notation.tree import Name
-from ...operators.indexing import with_read
+from ...operators.indexing import inputs_and_indices
 from ..analysis import Analysis, operations
 from ..checking.finite_differences import symmetric_inputs
 from ..in_pytorch.kinks import kinks_hit
@@ -31,7 +31,7 @@ class Plan:
         """The inputs that the output, the seed or an index needs, in the user's order."""
         p = self.problem
         roots = [p.out, *([] if p.seed.value is None else [p.seed.value])]
-        used = set(walk(roots, with_read))
+        used = set(walk(roots, inputs_and_indices))
         wrt = {x.node for x in p.wrt}
         return [
             i
@@ -42,7 +42,7 @@ class Plan:
     @cached_property
     def arguments(self) -> list[Input]:
         """The inputs that the output depends on, and all integer inputs."""
-        used = set(walk([self.problem.out], with_read))
+        used = set(walk([self.problem.out], inputs_and_indices))
         return [i for i in self.inputs if i.node in used or i.node.dtype != "float"]
 
     @cached_property

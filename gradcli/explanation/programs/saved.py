@@ -7,7 +7,7 @@ from ...graphs import Node, walk
 from ...language.syntax import loaded
 from ...notation.code.statements import Names, Statements
 from ...notation.formulas.formula import CodeWriter
-from ...operators.indexing import with_read
+from ...operators.indexing import inputs_and_indices
 from .at_sizes import AtSizes
 from .plan import Plan, indented
 
@@ -19,7 +19,7 @@ class Saved:
 
     def __init__(self, sized: AtSizes, grads: Sequence[Node], names: Names):
         self.sized, inputs = sized, sized.inputs
-        forward = set(walk([sized.out], with_read))
+        forward = set(walk([sized.out], inputs_and_indices))
         result = _frontier(grads, forward, inputs)
         self.names = {
             node: sized.names[node].text if node in inputs else self._name(node, names)
@@ -49,7 +49,7 @@ def _frontier(grads: Sequence[Node], forward: set[Node], inputs: set[Node]) -> l
             return True
         return n in forward and n.op.family not in VIEWS and n not in numbers and bool(n.inputs)
 
-    nodes = walk(grads, lambda n: () if stops(n) or n in numbers else with_read(n))
+    nodes = walk(grads, lambda n: () if stops(n) or n in numbers else inputs_and_indices(n))
     result = [n for n in nodes if stops(n)]
     saved = set(result)
     for n in reversed(result):

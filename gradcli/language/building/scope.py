@@ -13,7 +13,7 @@ from ...errors import MISUSES, GradcliError, Span, misused
 from ...graphs import OPS, Node, Operator, Outputs, with_graph
 from ...graphs.shapes import MOST_DIMENSIONS, numel
 from ...limits import Limits
-from ...operators.families import is_whole
+from ...operators.families import is_integer
 from ..foreign import foreign
 from ..names import libraries_of
 from ..program import Program
@@ -82,7 +82,7 @@ class Scope(ABC):
 
     def whole(self, value: Any, index: bool = True) -> int:
         """The integer value of an index, or of a size. Raises GradcliError for other values."""
-        if is_whole(value):
+        if is_integer(value):
             return int(value)
         shown = value if is_number(value) else in_words(value)
         if not index:
@@ -147,7 +147,7 @@ class Scope(ABC):
         for node in value if isinstance(value, Outputs) else (value,):
             if isinstance(node, Node):
                 shape = node.shape
-                if not (isinstance(shape, tuple) and all(map(is_whole, shape))):
+                if not (isinstance(shape, tuple) and all(map(is_integer, shape))):
                     raise GradcliError("arguments", "a size must be an integer")
                 if min(node.shape, default=0) < 0:
                     message = f"a tensor cannot have shape {node.shape}"

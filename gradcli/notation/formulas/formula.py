@@ -15,7 +15,7 @@ from ...budget import tick
 from ...graphs import Node, Operator, upstream, walk
 from ...graphs.arguments import REQUIRED
 from ...graphs.shapes import Shape, axis, numel
-from ...operators.indexing import is_array, is_mask, with_read
+from ...operators.indexing import inputs_and_indices, is_array, is_mask
 from ...operators.leaves import Array
 from .. import tree
 from ..tree import (
@@ -459,7 +459,7 @@ class CodeWriter(Writer):
 
     def sources(self, node: Node) -> tuple[Node | None, ...]:
         """The inputs of a node and what its index reads; or its expansion."""
-        return (node.op.expanded(node),) if self.by_expansion(node) else with_read(node)
+        return (node.op.expanded(node),) if self.by_expansion(node) else inputs_and_indices(node)
 
     def written(self, node: Node) -> Tree:
         """The formula of a node whose sources have formulas already."""

@@ -362,8 +362,8 @@ def index_select_from_scatter(node: Node) -> Node | None:
     if a.op.name != "scatter_to" or a.ndim != 2 or b.ndim > 2 or axis(a.attrs["dim"], 2) != 1:
         return None
     v, index = a.parents
-    one_each = v.shape == index.shape == (a.shape[0], 1)
-    if not one_each or constant_value(v) != 1:
+    flops_per_element = v.shape == index.shape == (a.shape[0], 1)
+    if not flops_per_element or constant_value(v) != 1:
         return None
     return b.index_select(dim=0, index=index.squeeze(dim=1))
 
