@@ -1,4 +1,4 @@
-"""Graphs of programs, cached for other values of the inputs."""
+"""The graphs of programs, cached for later values of the inputs."""
 
 import ast
 from collections.abc import Collection
@@ -13,11 +13,11 @@ from .building.build import Builder
 from .foreign import several_outputs
 from .program import Program
 
-CACHED = 100_000  # nodes of all cached graphs together
+CACHED = 100_000  # nodes of all cached graphs
 
 
 class Built(NamedTuple):
-    """The output of a program, the values of its names, and what its Builder recorded."""
+    """The output of a program, the values of its names, and the records of its Builder."""
 
     out: Node
     scope: dict[str, Any]
@@ -28,7 +28,7 @@ class Built(NamedTuple):
 
     @property
     def named(self) -> list[Node]:
-        """The nodes that have a name."""
+        """The named nodes of the program."""
         return [n for n in self.scope.values() if isinstance(n, Node)]
 
 
@@ -41,8 +41,9 @@ def built(
     values: dict[Node, Any],
     supposed: Collection[Node] = (),
 ) -> Built:
-    """Build the graph of a program; the random generator is reset, so that it is always the
-    same.
+    """Build the graph of a program.
+
+    The random generator is reset first, so that the graph is always the same.
     """
     nodes, draws = {i.attrs["name"]: i for i in inputs}, Reader(limits, random_seed, None)
     builder = Builder(
@@ -58,7 +59,9 @@ def built(
 
 
 def no_tensor(out: Any, program: Program) -> GradcliError:
-    """The error for an output that is several tensors, a shape, or a string literal."""
+    """The error for an output that is not a single tensor: several tensors, a shape, or a
+    string.
+    """
     value = program.result
     if isinstance(out, str):
         what, hint = "type of numbers or a device", "numbers of a type are x.to(float)"
@@ -78,5 +81,5 @@ def _nodes(result: Built | None, *_: Any) -> int:
 def built_without_values(
     program: Program, inputs: tuple[Node, ...], limits: Limits, random_seed: int, sizes: bool
 ) -> Built | None:
-    """The graph of a program, cached; None if it depends on values."""
+    """The graph of a program, cached; None if it depends on values of inputs."""
     return if_applicable(lambda: built(program, inputs, limits, random_seed, sizes, {}))

@@ -1,4 +1,4 @@
-"""Characters that are not part of the language, and what to write instead."""
+"""Characters that are not part of the language, and their replacements."""
 
 import re
 import unicodedata
@@ -6,12 +6,13 @@ import unicodedata
 from ..errors import GradcliError, Span
 from .foreign import DERIVATIVE
 
-# Strings and comments, which may contain any characters; otherwise a group for a foreign character.
+# Strings and comments, in which any characters are allowed; group 1 is a foreign character
+# elsewhere.
 FOREIGN = r'''"""(?:.|\n)*?"""|\'\'\'(?:.|\n)*?\'\'\'|"[^"\n]*"|'[^'\n]*'|#[^\n]*|([^\x00-\x7f])'''
 QUOTES = "“”„‘’"
 QUOTED = "the quotes around an expression are the shell's, and straight"
 PRODUCT = "a product is written x * y, and of matrices A @ B"
-# Cures, by the characters that they are for.
+# Replacements, by the characters they are for.
 CURES = {
     "−–—‐‑‒": "a difference is written with the sign of the keyboard: x - y",
     "·×⋅∗∙•⊙∘": PRODUCT,
@@ -36,8 +37,9 @@ LOWERED = "an element is written x[0], and a name with an index of its own x_0"
 
 
 def check_characters(text: str, called: str, origin: str) -> None:
-    """Raise GradcliError `syntax` for invisible characters, those that change how others are shown,
-    and those that have no meaning, or another one than they seem to have.
+    """Raise GradcliError `syntax` for characters that are not part of the language.
+
+    These are invisible characters, controls of text direction, and look-alikes of other characters.
     """
     for position, c in enumerate(text):
         if c != "\n" and unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp"):
@@ -58,12 +60,12 @@ def _at(position: int, text: str, origin: str) -> Span:
 
 
 def _is_of_names(c: str) -> bool:
-    """Whether it may occur in a name unchanged: Python takes ᵢ for i, and · for a letter."""
+    """Whether a character may occur in a name unchanged; Python reads ᵢ as i, and · as a letter."""
     return f"x{c}".isidentifier() and unicodedata.normalize("NFKC", c) == c and c != "·"
 
 
 def _cure(c: str) -> str | None:
-    """A hint what to write instead of a character, or None."""
+    """A hint on what to write instead of a character, or None."""
     for characters, cure in CURES.items():
         if c in characters:
             return cure

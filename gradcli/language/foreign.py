@@ -1,4 +1,4 @@
-"""Python syntax that is not part of the language, and what to write instead."""
+"""Python syntax that is not part of the language, and its replacements."""
 
 import ast
 
@@ -41,7 +41,7 @@ FORMS: dict[type[ast.stmt], tuple[str, str]] = {
 RUN = "with a value for each input it is run, changes in place too; "
 COPIES = "a changed copy is where(x > 0, y, x), x.index_put((tensor(0),), y), x.slice_scatter(y)"
 DERIVATIVE = "a derivative is not written out: gradcli differentiates the expression"
-# Names of functions in other notations, and hints what to write here.
+# Functions in other notations, with hints on what to write.
 SPELLINGS = {
     "at": "as in x.at[i].set(v) and x.at[i].add(v) of JAX",
     "ln": "write log(x)",
@@ -63,7 +63,7 @@ SPELLINGS = {
     "d": DERIVATIVE,
     "gradient": "the gradient is the answer itself; differences of neighbours are x.gradient()[0]",
 }
-LIBRARIES = {  # whose functions are not read, by their usual prefixes
+LIBRARIES = {  # unsupported libraries, by their usual prefixes
     **{"tf": "TensorFlow", "tensorflow": "TensorFlow", "tfp": "TensorFlow Probability"},
     **{"keras": "Keras", "sympy": "SymPy", "sp": "SymPy or SciPy", "cp": "CuPy", "cupy": "CuPy"},
     **{"mx": "MXNet", "theano": "Theano", "optax": "Optax", "flax": "Flax"},
@@ -84,7 +84,7 @@ def foreign_statement(s: ast.stmt, span: Span) -> GradcliError:
 
 
 def assigned(node: ast.Assign, source: Source) -> GradcliError:
-    """The error for `x[0] = y`, and other targets that are not names."""
+    """The error for `x[0] = y`, and other assignment targets that are not names."""
     target = node.targets[0]
     hint = _changed_copy(target, node.value, source)
     if isinstance(target, ast.Tuple | ast.List):
@@ -94,7 +94,7 @@ def assigned(node: ast.Assign, source: Source) -> GradcliError:
 
 
 def augmented(node: ast.AugAssign, source: Source) -> GradcliError:
-    """The error for `x += y`, which in PyTorch changes x itself."""
+    """The error for `x += y`, which modifies x in place in PyTorch."""
     name = source.segment(node.target)
     sign = source.segment(node)[len(name) :].split("=")[0].strip()
     message = f"{sign}= changes {name} in place, and values never change here"
@@ -117,7 +117,7 @@ def _changed_copy(target: ast.expr, value: ast.expr, source: Source) -> str:
 
 
 def several_outputs(e: ast.expr) -> str:
-    """A hint what to write instead of several outputs; max(x, 0) may mean clamp(x, min=0)."""
+    """A hint on what to write instead of several outputs; max(x, 0) may mean clamp(x, min=0)."""
     if isinstance(e, ast.Tuple | ast.List | ast.Constant):
         return "it is an expression, such as (x * y).sum(); several are joined by cat([x, y])"
     choose = "choose one of its outputs: [0], or .values"
@@ -138,7 +138,7 @@ def not_a_function(name: str, what: str) -> GradcliError:
 
 
 def not_called(e: ast.Call) -> GradcliError:
-    """The error for a call of what is no function, as in `(x + 1)(x - 1)`."""
+    """The error for a call of something that is not a function, as in `(x + 1)(x - 1)`."""
     sides = "a product is written with a sign: (x + 1) * (x - 1)"
     number = isinstance(e.func, ast.Constant)
     hint = "write 2 * (x + 1) for a product, sin(x) ** 2 for a power" if number else sides

@@ -1,7 +1,7 @@
-"""A problem at generic sizes, all different where possible.
+"""A problem at generic sizes, which are all different where possible.
 
-At the user's sizes two dimensions may be equal by accident, and a formula cannot distinguish them.
-So formulas are derived with the sizes `shapes.GENERIC_SIZES`.
+At the user's sizes two dimensions may be equal by coincidence, which a formula cannot express.
+Therefore formulas are derived with the sizes `shapes.GENERIC_SIZES`.
 """
 
 import re
@@ -25,15 +25,17 @@ from .inference.infer import (
 from .posing import Posing
 from .problem import Input, Problem
 
-FACTORS = (1, 2, 3, 4, 6, 8, 12)  # factors that sizes may need to have
-PARTS = 16  # and of numbers up to this one that are written in the program
-MOST_VALUES = 2_000_000  # of an input that is resized
-LARGEST = 400  # nodes; no formula of a larger program is derived
+FACTORS = (1, 2, 3, 4, 6, 8, 12)  # divisors that sizes may need
+PARTS = 16  # further divisors are the numbers in the program up to this one
+MOST_VALUES = 2_000_000  # most elements of an input that is resized
+LARGEST = 400  # most nodes of a program whose formulas are derived
 
 
 def to_generic_sizes(problem: Problem, keeps_ones: bool = False) -> Problem | None:
-    """The problem at generic sizes, those of integer inputs included if possible, without values
-    that it does not need; None if it has no other sizes. With `keeps_ones` sizes of 1 stay.
+    """The problem at generic sizes, including integer inputs if possible, without values that it
+    does not need.
+
+    None if it has no other sizes. With `keeps_ones`, sizes of 1 are not changed.
     """
     if _is_large(problem):
         return None
@@ -52,9 +54,10 @@ def to_generic_sizes(problem: Problem, keeps_ones: bool = False) -> Problem | No
 
 
 def oblong_sizes(problem: Problem) -> Problem | None:
-    """The problem with non-square shapes for inputs of a given square shape that determine a matrix
-    which is usually square, as that of (2 * x).diag(); None if they must be square, or there are
-    none.
+    """The problem with non-square shapes for inputs whose given shape is square.
+
+    Only inputs of matrices that are usually square are changed, as in (2 * x).diag(). None if they
+    must be square, or if there are none.
     """
     square_inputs = {
         i.node for i in problem.inputs.values() if not i.inferred and is_square(i.shape)
@@ -67,8 +70,10 @@ def oblong_sizes(problem: Problem) -> Problem | None:
 
 
 def _is_like(problem: Problem, larger: Problem) -> bool:
-    """Whether the sizes of 1 of a problem behave like the sizes that replace them in `larger`: none
-    is broadcast, as to the 2 of x.expand(2, -1), or dropped, nor do they make the output a scalar.
+    """Whether the sizes of 1 of a problem behave like the sizes that replace them in `larger`.
+
+    They must not be broadcast, as to the 2 of x.expand(2, -1), nor dropped, nor make the output a
+    scalar.
     """
     shapes = larger.shapes
     pairs = {p for i in problem.inputs.values() for p in zip(i.shape, shapes[i.name])}
@@ -102,9 +107,10 @@ def generic_factor(problem: Problem) -> int:
 def _in_parts(
     problem: Problem, result: Problem, factor: int, of_integers: bool
 ) -> tuple[Problem, int]:
-    """The problem `result` at multiples of `factor`, and the factor. If the program fixes a size to
-    a number, as that of x in x.reshape(2, -1), multiples of this number are tried, too, and used if
-    more sizes are generic then.
+    """The problem `result` at multiples of `factor`, and the factor.
+
+    If the program fixes a size, as x.reshape(2, -1) does, multiples of this number are tried too,
+    and used if this makes more sizes generic.
     """
     fixed = _numbers(result)
     several = lcm(factor, *fixed)
@@ -116,12 +122,12 @@ def _in_parts(
 
 
 def _numbers(problem: Problem) -> list[int]:
-    """The sizes of a problem that are not generic."""
+    """The sizes of a problem that are fixed, not generic."""
     return [n for i in problem.inputs.values() for n in i.shape if 1 < n < GENERIC_SIZES[0]]
 
 
 def factors(problem: Problem) -> tuple[int, ...]:
-    """The factors that sizes may need to have, in the order in which they are tried."""
+    """The divisors that sizes may need, in the order in which they are tried."""
     written = sorted(k for k in _whole_numbers(problem) if k <= PARTS)
     return tuple(dict.fromkeys([*FACTORS, *written]))
 
@@ -139,9 +145,10 @@ def at_generic_sizes(
     least: int = 2,
     sides: bool = False,
 ) -> Problem | None:
-    """The problem with sizes from `generic` instead of those of at least `least`; None if it has no
-    such sizes. `of_integers`: also those of integer inputs. `sides`: matrices that are usually
-    square have different sides.
+    """The problem with sizes from `generic` in place of those that are at least `least`.
+
+    None if it has no such sizes. `of_integers`: sizes of integer inputs are changed too. `sides`:
+    matrices that are usually square get different sides.
     """
     if not problem.as_written or _may_be_mistaken(problem):
         return None
@@ -170,7 +177,9 @@ def at_generic_sizes(
 
 
 def _put_first(problem: Problem, shapes: dict[str, Shape]) -> Sequence[Sequence[str]]:
-    """Names to put first in the orders in which sizes are chosen: in the first order none."""
+    """Names whose sizes are chosen first, one list for each order that is tried; the first list is
+    empty.
+    """
     ends = _ends(problem)
     if not ends and not typical_equal_sizes(problem.roots):
         return [()]
@@ -183,9 +192,10 @@ def _most_different(
     first: Sequence[Sequence[str]],
     generalised: Callable[[dict[str, Shape]], dict[str, Shape] | None],
 ) -> dict[str, Shape] | None:
-    """The result of `generalised` with the most different sizes, over several orders of the shapes,
-    each with some names `first`; None if none works. The order matters because an input to which
-    another is sliced must be smaller.
+    """The result of `generalised` with the most different sizes, or None.
+
+    Several orders of the shapes are tried, each with some names `first`, because an input that
+    another one is sliced to must be smaller.
     """
     best, order = None, shapes
     tried: set[tuple[str, ...]] = set()
@@ -205,7 +215,7 @@ def _variety(shapes: dict[str, Shape]) -> int:
 
 
 def _ends(problem: Problem) -> set[int]:
-    """The ends of slices, as of `pe[:x.shape[0]]` or `pe[-x.shape[0]:]`, where pe may be longer
+    """The ends of slices, as in `pe[:x.shape[0]]` or `pe[-x.shape[0]:]`, where pe may be longer
     than x.
     """
     indices = (n.attrs.get("index") for n in walk(problem.roots))
@@ -216,8 +226,10 @@ def _ends(problem: Problem) -> set[int]:
 
 
 def at_shapes(problem: Problem, shapes: dict[str, Shape]) -> Problem:
-    """The problem at these shapes; integer inputs are resized by repetition, and so are all values
-    if a mask needs them. Raises GradcliError if it has no such sizes.
+    """The problem at these shapes.
+
+    Integer inputs are resized by repetition; so are all values if a mask needs them. Raises
+    GradcliError if it has no such sizes.
     """
     integer_inputs = _integer_inputs(problem, shapes)
     try:
@@ -237,7 +249,7 @@ def with_values(problem: Problem, values: dict[str, Any]) -> Problem:
 
 
 def decided_by_values(problem: Problem) -> bool:
-    """Whether its graph depends on values of floats, as with a boolean index."""
+    """Whether the graph of a problem depends on float values, as with a boolean index."""
     shapes = problem.shapes
     try:
         _at_shapes(problem, shapes, _integer_inputs(problem, shapes))
@@ -275,7 +287,7 @@ def _posing(
 
 
 def _with_sides(attempt: Attempt) -> Attempt:
-    """An attempt that does not make sizes equal only because they usually are."""
+    """An attempt that does not unify sizes only because they are usually equal."""
     return lambda shapes: attempt(shapes)._replace(equal_sizes=[])
 
 
@@ -284,7 +296,7 @@ def _is_large(problem: Problem) -> bool:
 
 
 def _may_be_mistaken(problem: Problem) -> bool:
-    """Whether the program has numbers that would be mistaken for generic sizes."""
+    """Whether the program contains numbers that could be mistaken for generic sizes."""
     large = [n for n in _whole_numbers(problem) if n >= GENERIC_SIZES[0]]
     return any(n % t == 0 or n - t in GENERIC_SIZES for n in large for t in GENERIC_SIZES)
 

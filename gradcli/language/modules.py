@@ -1,4 +1,4 @@
-"""Names that a program uses as prefixes of functions, and that no import explains: `tf.exp(x)`."""
+"""Prefixes of functions that no import explains: `tf.exp(x)`."""
 
 import ast
 from collections.abc import Collection
@@ -12,14 +12,14 @@ from .program import Program
 from .syntax import dotted
 
 READ = "the functions of PyTorch, NumPy, SciPy and JAX"
-MODULES = {"numpy": "np", "scipy.special": "scipy.special"}  # where a function is looked for
+MODULES = {"numpy": "np", "scipy.special": "scipy.special"}  # searched by _cure
 
 
 def check_modules(program: Program, inputs: Collection[str], unknown: Collection[str]) -> None:
-    """Raise GradcliError `unknown-name` for a call whose prefix is the usual name of a library that
-    is not read, or an input whose method would take a tensor for a dimension, as `K.sum(x)`.
+    """Raise GradcliError `unknown-name` for a call with an unknown prefix.
 
-    `unknown` are the inputs without a shape or a value.
+    The prefix may be the usual name of an unsupported library, or an input whose method would get a
+    tensor for a dimension, as `K.sum(x)`. `unknown` are the inputs without a shape or value.
     """
     for e in program.syntax if unknown else ():
         path = dotted(e.func) or "" if isinstance(e, ast.Call) else ""
@@ -40,13 +40,13 @@ def check_modules(program: Program, inputs: Collection[str], unknown: Collection
 
 
 def _is_of_stats(path: str) -> bool:
-    """Whether it is a function of a distribution, as norm.pdf or stats.norm.pdf."""
+    """Whether a path is that of a distribution's function, such as norm.pdf or stats.norm.pdf."""
     words = path.removeprefix("stats.").split(".")
     return len(words) == 2 and library_function(f"scipy.stats.{'.'.join(words)}") is not None
 
 
 def _is_no_method(name: str, e: ast.Call, inputs: Collection[str]) -> bool:
-    """Whether a method of this name takes one tensor, and is passed another input."""
+    """Whether a method takes only one tensor, but is passed another input."""
     called = lookup(name)
     one = isinstance(called, Operator) and len(called.positional) == 1
     along = getattr(called, "positional", ())[1:2] == ("dim",)
@@ -54,7 +54,7 @@ def _is_no_method(name: str, e: ast.Call, inputs: Collection[str]) -> bool:
 
 
 def _cure(name: str) -> str:
-    """The spellings to write instead of a function of this name."""
+    """A hint with the spellings of a function of this name."""
     if name in SPELLINGS:
         return SPELLINGS[name]
     modules = [m for m in MODULES if library_function(f"{m}.{name}")]

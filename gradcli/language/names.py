@@ -1,4 +1,4 @@
-"""Which names of a program are inputs, and which are functions and constants."""
+"""The names of a program: which are inputs, and which are functions and constants."""
 
 import ast
 from collections.abc import Collection
@@ -30,10 +30,10 @@ LIBRARIES = {"numpy", "jax", "scipy", "torch"}
 
 
 def library_path(node: ast.expr, user_names: Collection[str], called: bool) -> str | None:
-    """The name of a library's function, constant or dtype that `node` spells: PyTorch's without its
-    module, those of other libraries in full.
+    """The name of a library's function, constant or dtype that `node` spells.
 
-    `user_names` are the names that belong to the user: `F.T` is a transpose where F is an input.
+    PyTorch's names are without module, those of other libraries are full. `user_names` are the
+    names of the user: `F.T` is a transpose if F is an input.
     """
     path = dotted(node)
     if path is None or "." not in path or path.split(".")[0] in user_names:
@@ -42,7 +42,7 @@ def library_path(node: ast.expr, user_names: Collection[str], called: bool) -> s
     if elsewhere is not None:
         return elsewhere if called or is_library_constant(elsewhere) else None
     module = module_of(path)
-    if path == module:  # torch.Tensor is a function too
+    if path == module:  # torch.Tensor is called as a function too
         module = path.rsplit(".", 1)[0]
     rest = path[len(module) + 1 :] if module else ""
     is_name = called or rest in CONSTANTS or rest in DTYPES or rest in LAYOUTS
@@ -53,9 +53,10 @@ def library_path(node: ast.expr, user_names: Collection[str], called: bool) -> s
 
 @sized_cache(1_000_000, lambda _, program, *__: len(program.source.text))
 def libraries_of(program: Program) -> frozenset[str]:
-    """The libraries whose functions a program calls with a prefix: numpy, jax, scipy, torch; of a
-    program that calls none those that it imports, unless it imports PyTorch. In a program with
-    methods of tensors, np.sqrt(2) is a number.
+    """The libraries whose functions a program calls with a prefix: numpy, jax, scipy, torch.
+
+    If there are none, those that it imports, unless it imports PyTorch. In a program with methods
+    of tensors, np.sqrt(2) counts as a number.
     """
     calls = [e for e in program.syntax if isinstance(e, ast.Call)]
     if any(_is_method_of_tensors(e) for e in calls):
@@ -74,7 +75,7 @@ def _is_method_of_tensors(e: ast.Call) -> bool:
 
 
 def _is_of_numbers(e: ast.Call) -> bool:
-    """Whether a library's function is called of numbers that are written out."""
+    """Whether a library's function is called with literal numbers only."""
     if library_name(dotted(e.func) or "") is None:
         return False
     parts = [n for a in arguments_of(e) for n in ast.walk(a)]
@@ -92,7 +93,8 @@ def uses_constants(program: Program) -> bool:
 def free_names(program: Program, inputs: tuple[str, ...]) -> tuple[str, ...]:
     """The names that are used before they are assigned, in order of appearance.
 
-    `inputs` are the names with a shape or a value, which are inputs even if they name constants.
+    `inputs` are the names with a shape or a value, which are inputs even if they are also names of
+    constants.
     """
     result: dict[str, None] = {}
     bound: set[str] = set()
@@ -137,8 +139,8 @@ def _loaded(root: ast.expr, user_names: Collection[str]) -> list[ast.Name]:
 
 
 def check_words(program: Program, inputs: Collection[str], shaped: Collection[str]) -> None:
-    """Raise GradcliError `unknown-name` for `keepdim=true`, unless an input of that name is
-    given.
+    """Raise GradcliError `unknown-name` for `keepdim=true`, unless there is an input of that
+    name.
     """
     words = {name for name in WORDS if name in inputs and name not in shaped}
     for e in program.syntax if words else ():

@@ -1,4 +1,6 @@
-"""Where PyTorch has each function: `gelu` is in torch.nn.functional alone, and no method."""
+"""The namespaces in which PyTorch has a function: `gelu` is in torch.nn.functional only, and is no
+method.
+"""
 
 from collections.abc import Callable
 
@@ -19,17 +21,17 @@ SPACES = {
     **dict.fromkeys(("torch.linalg", "linalg"), "linalg"),
     **{"torch": "torch", "torch.Tensor": TENSOR},
 }
-WRITTEN = {"F": "F.{}(...)", TENSOR: "x.{}()", "torch": "torch.{}(...)"}  # others by their names
+WRITTEN = {"F": "F.{}(...)", TENSOR: "x.{}()", "torch": "torch.{}(...)"}  # in messages
 
 
 def namespaces(name: str) -> list[str]:
-    """The namespaces of PyTorch that have a function; torch.float is none."""
+    """The namespaces of PyTorch that have a function; none for torch.float."""
     spaces = [space for space, path in PATHS.items() if name in in_pytorch()[path]]
     return [space for space in spaces if space != "torch" or name not in DTYPES]
 
 
 def check_function(path: str) -> None:
-    """Raise GradcliError `unknown-function` for a function with a prefix that lacks it in PyTorch:
+    """Raise GradcliError `unknown-function` for a function whose namespace in PyTorch lacks it:
     torch.gelu.
     """
     module = module_of(path) or ""
@@ -37,7 +39,9 @@ def check_function(path: str) -> None:
 
 
 def check_method(name: str) -> None:
-    """Raise GradcliError `unknown-function` for what is no method of tensors: x.gelu()."""
+    """Raise GradcliError `unknown-function` for a name that is not a method of tensors:
+    x.gelu().
+    """
     _check(name, TENSOR, f"method {name}() of tensors")
 
 
@@ -53,5 +57,5 @@ def _check(name: str, space: str | None, what: str) -> None:
 
 
 def _is_in_pytorch(function: Callable | None) -> bool:
-    """Whether it is a function of PyTorch; some operators are those of formulas alone."""
+    """Whether PyTorch has a function; some operators occur in formulas only."""
     return function is not None and getattr(function, "torch", "") is not None

@@ -1,4 +1,6 @@
-"""The steps from a request to a problem: parsing, and inference of missing shapes and dtypes."""
+"""The steps from a request to a problem: parsing, and the inference of missing shapes and
+dtypes.
+"""
 
 from collections.abc import Collection, Mapping, Sequence
 from itertools import chain, count
@@ -53,10 +55,10 @@ def pose(
     leaves: Collection[str] = (),
     notes: tuple[tuple[str, str], ...] = (),
 ) -> Problem:
-    """The problem that a request poses. Raises GradcliError for a request that cannot be met.
+    """The problem that a request poses. Raises GradcliError for an invalid request.
 
     Missing shapes are inferred such that the output has `out_shape` and some inputs have these
-    `ranks`. `suppose`: if no input has a value, values are made up for integer inputs. `leaves` are
+    `ranks`. `suppose`: if no input has a value, integer inputs get placeholder values. `leaves` are
     inputs even if the expression does not use them; `notes` are added to the problem.
     """
     shapes, values, limits = dict(shapes or {}), values or {}, limits or Limits()
@@ -113,7 +115,7 @@ class Posing:
             name: self._shape(name, shapes) for name in (*shapes, *arrays)
         }
         self.floats: set[str] = set()
-        self.supposed: dict[str, str] = {}  # dtypes of inputs with made-up values, by name
+        self.supposed: dict[str, str] = {}  # dtypes of inputs with placeholder values, by name
         self.seed = None if grad is None else read_direction(grad, "--grad", reader)
         self.out_shape = out_shape if self.seed is None else _shape_of(self.seed)
 
@@ -131,7 +133,7 @@ class Posing:
     # ---- shapes and dtypes -----------------------------------------------------------------------
 
     def with_placeholders(self, wrt: Collection[str] | None) -> Problem:
-        """The problem, with made-up values for inputs that are used as indices or masks."""
+        """The problem, with placeholder values for inputs that are used as indices or masks."""
         first: NeedsIntegers | None = None
         while True:
             try:
@@ -143,7 +145,7 @@ class Posing:
                 first, self.supposed[name] = first or error, error.kind
                 continue
             if first and any(result.inputs[name].shape == () for name in self.supposed):
-                raise first  # one number is written out where it is an index
+                raise first  # an index of one element is shown as a number
             return result
 
     def problem(self, wrt: Collection[str] | None) -> Problem:
@@ -202,7 +204,7 @@ class Posing:
 
     def _out_name(self) -> str:
         """The name of the output: that of the last statement, or out, out2, ... if an input has
-        it.
+        that name.
         """
         name = self.program.output_name
         if name not in self.names:
@@ -239,7 +241,7 @@ class Posing:
         return Outcome.of(roots, None if seed is None else seed.shape)
 
     def _settle_dtypes(self, shapes: dict[str, Shape]) -> None:
-        """Integer values stay integers if they are used as indices; otherwise they become
+        """Keep integer values as integers if they are used as indices; otherwise convert them to
         floats.
         """
         whole = [name for name, array in self.arrays.items() if array.dtype.kind == "i"]
@@ -255,7 +257,7 @@ class Posing:
         return array.astype(np.float64) if name in self.floats else array
 
     def _values(self, nodes: dict[str, Node]) -> dict[Node, Any]:
-        """The arrays of the inputs, made-up ones included."""
+        """The arrays of the inputs, including placeholder values."""
         built = {nodes[name]: placeholder_values(nodes[name]) for name in self.supposed}
         return built | {nodes[name]: self._value(name) for name in self.arrays}
 
@@ -307,7 +309,7 @@ class Posing:
 
 
 def _shapes_unknown(names: Sequence[str], limits: Limits) -> NoReturn:
-    """Raise the error that shapes cannot be inferred within the budget."""
+    """Raise the error that shapes could not be inferred within the budget."""
     hint = f"give shapes: {' '.join(f'-s {name}=2x3' for name in names)}; or --limit seconds=N"
     message = f"it takes more than {limits.sizes['seconds']} s to find shapes for the inputs"
     raise GradcliError("limit", message, hint=hint)
@@ -325,8 +327,10 @@ def pose_targets(
     targets: Mapping[str, Any], reader: Reader, arguments: dict[str, Any]
 ) -> tuple[Problem, dict[str, Any]]:
     """The problem, differentiated with respect to the inputs with targets, and the targets as float
-    arrays. `arguments` are those of `pose`. The shape of a target is that of its input, if this has
-    no other. Raises GradcliError.
+    arrays.
+
+    `arguments` are those of `pose`. An input without a given shape has that of its target. Raises
+    GradcliError.
     """
     if not targets:
         hint = 'as in --target "x=[1, 2]"'

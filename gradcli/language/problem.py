@@ -1,4 +1,4 @@
-"""A posed request: the graph, its inputs with shapes and values, and the seed."""
+"""A posed request: the graph, the inputs with shapes and values, and the seed."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -11,8 +11,10 @@ from .program import Program
 
 
 class Input(NamedTuple):
-    """A free name of the program. `assumed` are the dimensions whose size was chosen freely;
-    `supposed`: its value is made up; `inferred`: its shape was inferred.
+    """A free name of the program.
+
+    `assumed` are the dimensions whose size was chosen freely; `supposed`: its value is a
+    placeholder; `inferred`: its shape was inferred.
     """
 
     name: str
@@ -48,11 +50,12 @@ class Tangent(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """Everything that an answer is computed from.
+    """All data that an answer is computed from.
 
     `named` are the named nodes of the program, `constants` its named numbers and shapes. If the
-    output is the gradient of another problem, that is `before`. At generic sizes, `generic_sizes`
-    maps numbers that the program computes from sizes to their nodes; otherwise it is None.
+    output is the gradient of another problem, `before` is that problem. At generic sizes,
+    `generic_sizes` maps numbers that the program computes from sizes to their nodes; otherwise it
+    is None.
     """
 
     program: Program
@@ -68,23 +71,23 @@ class Problem(NamedTuple):
     tangents: tuple[Tangent, ...] = ()
     before: "Problem | None" = None
     generic_sizes: Mapping[float, Node] | None = None
-    indices: tuple[Node, ...] = ()  # integer tensors used as indices, which the graph lacks
-    notes: tuple[tuple[str, str], ...] = ()  # codes and sentences on what an answer leaves out
-    statement_values: tuple[tuple[Any, ...], ...] = ()  # that each statement assigns
+    indices: tuple[Node, ...] = ()  # integer tensors used as indices, which are not in the graph
+    notes: tuple[tuple[str, str], ...] = ()  # codes and sentences on parts that an answer lacks
+    statement_values: tuple[tuple[Any, ...], ...] = ()  # the values that each statement assigns
 
     @property
     def orders(self) -> "list[Problem]":
-        """The problems of order 1, 2 and so on: this is the last of them."""
+        """The problems of order 1, 2, ...; the last one is this problem."""
         return [self] if self.before is None else [*self.before.orders, self]
 
     @property
     def order(self) -> int:
-        """How often its program is differentiated."""
+        """How often the program is differentiated."""
         return len(self.orders)
 
     @property
     def directions(self) -> "list[Seed | Tangent]":
-        """The seed and the tangents, with which derivatives are multiplied."""
+        """The seed and the tangents."""
         return [self.seed, *self.tangents]
 
     @property
@@ -110,12 +113,12 @@ class Problem(NamedTuple):
 
     @property
     def numeric(self) -> bool:
-        """Whether every input that the output depends on has a value."""
+        """Whether all inputs that the output depends on have values."""
         used = set(walk([self.out]))
         return all(i.value is not None for i in self.inputs.values() if i.node in used)
 
     def rebuilt(self, nodes: Mapping[Node, Node]) -> "Problem":
-        """The problem over other nodes: `nodes` maps every node of its graph to a new one."""
+        """The problem with other nodes: `nodes` maps every node of its graph to a new one."""
         value = self.seed.value
         return self._replace(
             as_written=False,
@@ -127,6 +130,6 @@ class Problem(NamedTuple):
 
     @property
     def roots(self) -> list[Node]:
-        """The nodes from which all nodes of its graph can be reached."""
+        """The nodes from which all nodes of the graph can be reached."""
         seed = [self.seed.value] if self.seed.value is not None else []
         return [self.out, *self.named.values(), *seed]

@@ -1,6 +1,6 @@
 """Text to statements: Python's syntax, parsed with `ast` and never executed.
 
-Does not know what statements mean.
+Does not interpret the statements.
 """
 
 import ast
@@ -19,17 +19,18 @@ from .foreign import assigned, augmented, foreign_statement
 from .refusals import CURES, ELSEWHERE, refusal
 from .syntax import Source
 
-# Brackets; also strings and comments, so that brackets within these are skipped.
+# Brackets; also strings and comments, so that brackets within them are skipped.
 BRACKETS_AND_TEXTS = r"""[()\[\]{}]|"[^"\n]*"|'[^'\n]*'|#[^\n]*"""
 OVER_LINES = "within brackets an expression goes on over lines"
-BYTES_OF_WORD = 1_200  # of a syntax tree, for a name, a number or an opening bracket
-PARSED = 200  # brackets within brackets that Python's parser takes
+BYTES_OF_WORD = 1_200  # memory of a syntax tree for a name, a number or an opening bracket
+PARSED = 200  # depth of nesting that Python's parser accepts
 PARTS = "give parts of it names: h = ...; out = ... h ..."
 
 
 class Statement(NamedTuple):
-    """`name = value`; with `unpacks`, `a, b = value` or `a, = value`. `star` is the position of a
-    starred name.
+    """`name = value`; with `unpacks`, `a, b = value` or `a, = value`.
+
+    `star` is the position of a starred name.
     """
 
     names: tuple[str, ...]
@@ -45,7 +46,7 @@ def _pieces(values: tuple[ast.expr, ...]) -> tuple[ast.AST, ...]:
 
 
 class Program(NamedTuple):
-    """A text, its statements, the last of which is the output, and the packages it imports."""
+    """A text, its statements, the last of which is the output, and the packages that it imports."""
 
     source: Source
     statements: tuple[Statement, ...]
@@ -88,7 +89,7 @@ class Program(NamedTuple):
 
     @property
     def needed(self) -> list[int]:
-        """The indices of the statements that the output depends on, the last one included."""
+        """The indices of the statements that the output depends on, including the last."""
         *before, last = range(len(self.statements))
         positions, used = [last], self.only([last]).used
         for k in reversed(before):
@@ -115,7 +116,7 @@ class Program(NamedTuple):
 
     @property
     def start(self) -> int:
-        """The position where `result` begins, with the brackets around it."""
+        """The position where `result` begins, including surrounding brackets."""
         start = self.span.start
         while opening := re.search(r"\(\s*$", self.source.text[:start]):
             start = opening.start()
@@ -159,7 +160,7 @@ def read_program(text: str, limits: Limits, origin: str = EXPRESSION) -> Program
 
 
 def _imported(body: list[ast.stmt]) -> frozenset[str]:
-    """The packages that statements import: numpy for `import numpy.linalg as la`."""
+    """The packages that are imported: numpy for `import numpy.linalg as la`."""
     modules = [a.name for s in body if isinstance(s, ast.Import) for a in s.names]
     modules += [s.module or "" for s in body if isinstance(s, ast.ImportFrom)]
     return frozenset(name.partition(".")[0] for name in modules)
@@ -176,7 +177,7 @@ def read_again(text: str, origin: str) -> Program:
 
 
 def _is_formula(body: list[ast.stmt]) -> bool:
-    """Whether it is an expression of names, numbers and signs."""
+    """Whether the program is one expression of names, numbers and operators."""
     alone = len(body) == 1 and isinstance(body[0], ast.Expr)
     return alone and not any(isinstance(n, ast.Call | ast.Attribute) for n in ast.walk(body[0]))
 
@@ -193,16 +194,16 @@ def _in_full(body: list[ast.stmt]) -> list[ast.stmt]:
 
 
 def _name_of(origin: str) -> str:
-    """The name of the text in messages: the expression, or the option or input that it belongs
-    to.
-    """
+    """The name of a text in messages: the expression, or the option or input that it belongs to."""
     if origin.startswith("--"):
         return f"the text after {origin}"
     return "the expression" if origin == EXPRESSION else f"the value of {origin}"
 
 
 def _check_brackets(source: Source, limits: Limits) -> None:
-    """Raise GradcliError for too deeply nested brackets, which the syntax tree only has in part."""
+    """Raise GradcliError for too deeply nested brackets, not all of which are in the syntax
+    tree.
+    """
     text = source.text
     if sum(map(text.count, "([{")) <= limits.sizes["nesting"]:
         return
@@ -220,7 +221,9 @@ def _check_brackets(source: Source, limits: Limits) -> None:
 
 
 def _check_tree(text: str, limits: Limits, origin: str) -> None:
-    """Refuse a program whose syntax tree would not fit into memory, before it is made."""
+    """Raise GradcliError for a program whose syntax tree would not fit into memory, before it is
+    created.
+    """
     if BYTES_OF_WORD * len(text) > limits.sizes["memory"]:
         words = sum(1 for _ in re.finditer(r"\w+|[\[({]", text))
         what = f"the syntax tree of {_name_of(origin)}"
@@ -291,7 +294,7 @@ def _statement(node: ast.stmt, source: Source, last: bool) -> Statement:
 
 
 def _several_names(target: ast.expr) -> tuple[tuple[str, ...], int | None]:
-    """The names in `a, *b = ...`, and the position of the starred one; () for other targets."""
+    """The names in `a, *b = ...`, and the position of the starred name; () for other targets."""
     elements = target.elts if isinstance(target, ast.Tuple | ast.List) else []
     stars = [k for k, t in enumerate(elements) if isinstance(t, ast.Starred)]
     names = [t.value if isinstance(t, ast.Starred) else t for t in elements]

@@ -1,4 +1,4 @@
-"""Functions of PyTorch that gradcli does not support, with the reasons."""
+"""Functions of PyTorch that gradcli does not support, with reasons."""
 
 import re
 from typing import NamedTuple
@@ -36,7 +36,7 @@ GONE = "is no longer part of PyTorch: calling it is an error there too"
 BY_UNDERSCORE = f"{IN_PLACE}: leave out the underscore"
 ELSEWHERE = "is a function of PyTorch that gradcli has no rule for"
 
-# Hints, by reason; some reasons contain their own.
+# Hints, by reason; some reasons include a hint.
 CURES = {
     COMPLEX: "compute with the real and the imaginary part, two tensors",
     RANDOM: "draw the numbers before, and make them an input: (x * mask).sum()",
@@ -45,7 +45,7 @@ CURES = {
     ELSEWHERE: "write out what it computes; or make what it gives an input, by another name",
 }
 
-# Names by reason; what matches a pattern below is left out too.
+# Names by reason; names that match a pattern below are omitted.
 REFUSED = {
     COMPLEX: "complex polar complex32 complex64 complex128 view_as_complex view_as_real "
     "cdouble cfloat chalf imag stft istft "
@@ -85,7 +85,7 @@ REFUSED = {
 
 
 class Pattern(NamedTuple):
-    """Names left out for one reason: an expression for them, and how a page writes it."""
+    """Unsupported names with one reason: a regular expression, and how a page writes it."""
 
     names: str
     written: str
@@ -109,9 +109,9 @@ PATTERNS = (
 
 
 def refusal(name: str) -> str | None:
-    """Why gradcli lacks a function of PyTorch of this name; None for other names.
+    """Why gradcli lacks a function of PyTorch; None for other names.
 
-    A name may have a module before it: `fft.rfft`.
+    A name may include its module: `fft.rfft`.
     """
     reasons = [why for why, names in REFUSED.items() if name in names.split()]
     reasons += [p.why for p in PATTERNS if re.fullmatch(p.names, name)]

@@ -1,4 +1,4 @@
-"""Python's syntax trees: the places of nodes in a text, queries, and nodes that replace others."""
+"""Python's syntax trees: spans of nodes, queries, and replacement of nodes."""
 
 import ast
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ E = TypeVar("E", bound=ast.AST)
 
 
 class Transformer(ast.NodeTransformer):
-    """A transformer that walks a + b + c + ..., a left-deep tree, without recursion."""
+    """A transformer that traverses a + b + c + ..., a left-deep tree, without recursion."""
 
     def visit_BinOp(self, e: ast.BinOp) -> ast.expr:
         """The operation on transformed operands."""
@@ -24,7 +24,7 @@ class Transformer(ast.NodeTransformer):
 
 
 def dotted(node: ast.AST) -> str | None:
-    """`torch.linalg.inv` for the syntax of it; None for anything but names and dots."""
+    """`torch.linalg.inv` for its syntax; None for an expression other than names and dots."""
     parts = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
@@ -35,7 +35,7 @@ def dotted(node: ast.AST) -> str | None:
 
 
 def name_of(e: ast.AST) -> str | None:
-    """The name that an expression is, if it is no more than that."""
+    """The name, if an expression is a single name."""
     return e.id if isinstance(e, ast.Name) else None
 
 
@@ -45,14 +45,14 @@ def target(s: ast.stmt) -> str | None:
 
 
 def called_name(e: ast.AST) -> str | None:
-    """The last part of the name of the called function: `grad` of `torch.autograd.grad(y, x)`."""
+    """The last part of the name of a called function: `grad` for `torch.autograd.grad(y, x)`."""
     if not isinstance(e, ast.Call):
         return None
     return e.func.attr if isinstance(e.func, ast.Attribute) else name_of(e.func)
 
 
 def keyword(e: ast.AST, name: str) -> ast.expr | None:
-    """The value of a keyword argument of a call; None without it."""
+    """The value of a keyword argument of a call; None if it is missing."""
     keywords = e.keywords if isinstance(e, ast.Call) else []
     return next((k.value for k in keywords if k.arg == name), None)
 
@@ -63,22 +63,22 @@ def arguments_of(call: ast.Call) -> list[ast.expr]:
 
 
 def negated(e: ast.AST | None) -> ast.expr | None:
-    """x of `-x`; None for other expressions."""
+    """x for `-x`; None for other expressions."""
     return e.operand if isinstance(e, ast.UnaryOp) and isinstance(e.op, ast.USub) else None
 
 
 def is_false(e: ast.AST) -> bool:
-    """Whether it is the literal False or None."""
+    """Whether an expression is the literal False or None."""
     return isinstance(e, ast.Constant) and e.value in (False, None)
 
 
 def is_true(e: ast.AST) -> bool:
-    """Whether it is the literal True."""
+    """Whether an expression is the literal True."""
     return isinstance(e, ast.Constant) and e.value is True
 
 
 def is_whole_number(e: ast.AST) -> bool:
-    """Whether it is an integer literal, with or without a sign."""
+    """Whether an expression is an integer literal, with or without a sign."""
     bare = e.operand if isinstance(e, ast.UnaryOp) and isinstance(e.op, ast.USub | ast.UAdd) else e
     return isinstance(bare, ast.Constant) and type(bare.value) is int
 
@@ -94,7 +94,7 @@ def bound(e: ast.AST) -> list[str]:
 
 
 def unplaced(e: E) -> E:
-    """A copy without positions."""
+    """A copy of a node without positions."""
     e = deepcopy(e)
     for n in ast.walk(e):
         n.__dict__.pop("lineno", None)
@@ -102,7 +102,7 @@ def unplaced(e: E) -> E:
 
 
 def path(text: str) -> ast.expr:
-    """The syntax of `torch.linalg.inv`, without positions."""
+    """The syntax of a dotted name such as `torch.linalg.inv`, without positions."""
     first, *attributes = text.split(".")
     e: ast.expr = ast.Name(first, ast.Load())
     for name in attributes:
@@ -111,8 +111,9 @@ def path(text: str) -> ast.expr:
 
 
 def placed_at(e: E, place: ast.AST) -> E:
-    """Give nodes without a position that of `place`, and mark them as new, because their text is
-    not the one typed there. Returns `e`.
+    """Give nodes without a position that of `place`, and return `e`.
+
+    They are marked as new, because they are not the text typed there.
     """
     for n in ast.walk(e):
         if isinstance(n, ast.expr | ast.keyword) and not hasattr(n, "lineno"):
@@ -122,12 +123,12 @@ def placed_at(e: E, place: ast.AST) -> E:
 
 
 def has_new(e: ast.AST) -> bool:
-    """Whether it contains nodes that were not typed."""
+    """Whether an expression contains nodes that the user did not type."""
     return any(hasattr(n, "is_new") for n in ast.walk(e))
 
 
 class Source:
-    """A text that a user typed, and the conversion from nodes of its syntax tree to spans."""
+    """A text that a user typed, and the conversion of syntax nodes to its spans."""
 
     def __init__(self, text: str, origin: str):
         self.text, self.origin = text, origin
@@ -154,7 +155,7 @@ class Source:
         return self._lines[line - 1] + column
 
     def _characters_before(self, line: int) -> Sequence[int]:
-        """For each byte of a line, how many of its characters end before it."""
+        """For each byte of a line, the number of characters that end before it."""
         if line not in self._columns:
             characters = self.text[self._lines[line - 1] : self._lines[line]]
             counts = (k for k, c in enumerate(characters) for _ in c.encode())

@@ -16,7 +16,7 @@ REASONS = {
     "unterminated string literal": UNENDED,
     "invalid decimal literal": "a number ends here, and a letter follows",
 }
-# Hints by the character at which an error begins; "" is the end of the text.
+# Hints by the character at which an error begins; "" for the end of the text.
 INSTEAD = {
     "": "the text ends too early: is a bracket or an operand missing?",
     "!": "the opposite of a mask is written ~mask",
@@ -28,16 +28,16 @@ INSTEAD = {
     "$": LATEX,
     "?": "a choice is written where(condition, a, b)",
 }
-# A word and what follows it with no sign between them; the first may end where an error begins.
+# A word and the following one without an operator between; the first may end where an error begins.
 SIDE_BY_SIDE = re.compile(r"([\w.]+)[ \t]+(?=[\w(])")
-# An opening bracket that is not closed, or by another one; a closing one that nothing opens.
+# An unclosed or wrongly closed opening bracket; an unmatched closing bracket.
 BRACKET = re.compile(r"(?:closing .* opening parenthesis |unmatched )?'([()\[\]{}])'")
 CLOSING = {"(": ")", "[": "]", "{": "}"}
-TRANSPOSED = re.compile(r"[\w)\]]'$")  # by the sign of mathematics, as in A'
+TRANSPOSED = re.compile(r"[\w)\]]'$")  # with an apostrophe, as in A'
 
 
 def syntax_error(error: SyntaxError, text: str, origin: str) -> GradcliError:
-    """The error of Python's parser for a text, with its place."""
+    """The error for a syntax error of Python's parser, with its span."""
     line, column = error.lineno or 1, (error.offset or 1) - 1
     before = sum(len(x) for x in text.splitlines(keepends=True)[: line - 1])
     start = min(before + max(column, 0), len(text))
@@ -50,7 +50,7 @@ def syntax_error(error: SyntaxError, text: str, origin: str) -> GradcliError:
 
 
 def _reason(message: str) -> str:
-    """Python's message without its advice."""
+    """Python's message without its suggestion."""
     reason = message.split(" Maybe you meant")[0].split(". Perhaps you forgot")[0]
     reason = re.sub(r" \(detected at line \d+\)$", "", reason.removesuffix(" here."))
     if "Exceeds the limit" in reason:
@@ -59,7 +59,7 @@ def _reason(message: str) -> str:
 
 
 def _hint(message: str, text: str, start: int) -> str | None:
-    """A hint, by Python's message and the text around the error."""
+    """A hint, from Python's message and the text around the error."""
     if message.startswith("cannot assign to"):
         return ASSIGNED
     if text[start - 1 : start] == "\\":
@@ -94,7 +94,7 @@ def _closed(bracket: str) -> str:
 
 
 def _without_sign(word: str, in_brackets: bool) -> str:
-    """A hint for two words side by side, of which `word` is the first."""
+    """A hint for two words without an operator between, of which `word` is the first."""
     if keyword.iskeyword(word):
         return EXAMPLE
     if lookup(word):

@@ -1,4 +1,4 @@
-"""Which operator a name denotes: `softmax`, `torch.softmax`, `F.softmax` and `x.softmax` are
+"""The operator that a name denotes: `softmax`, `torch.softmax`, `F.softmax` and `x.softmax` are
 one.
 """
 
@@ -14,7 +14,7 @@ from .foreign import SPELLINGS
 from .refusals import CURES, refusal
 from .syntax import dotted
 
-# Prefixes of functions, the longest first if one is a prefix of another.
+# Prefixes of functions; a longer one comes before its own prefixes.
 MODULES = (
     "torch.nn.functional",
     "torch.linalg",
@@ -48,7 +48,7 @@ CONSTANTS: dict[str, Any] = {
     "e": 2.718281828459045,
     "Ellipsis": ...,
 }
-# Numbers and dtypes that NumPy has by other names.
+# Numbers and dtypes with other names in NumPy.
 ARRAY_CONSTANTS: dict[str, Any] = {
     **{"euler_gamma": 0.5772156649015329, "newaxis": None, "single": "float32"},
     **{"float_": "float64", "int_": "int64", "intp": "int64", "intc": "int32", "bool_": "bool"},
@@ -60,7 +60,7 @@ NARROW = {"short", "int8", "int16", "uint8"}
 DTYPES = dict.fromkeys(FLOATS, "float") | dict.fromkeys(INTS, "int") | {"bool": "bool"}
 # Families whose functions take no dtype in PyTorch, unless `takes_dtype`.
 WITHOUT_DTYPE = {"elementwise", "composite"}
-# Modules whose names are shorter than those of their functions.
+# Modules with shorter names than their functions.
 SHORT = {
     "bceloss": "binarycrossentropy",
     "bcewithlogitsloss": "binarycrossentropywithlogits",
@@ -71,7 +71,7 @@ SHORT = {
     "rnn": "rnntanh",
     "rnncell": "rnntanhcell",
 }
-# Those that are not in torch.nn.functional.
+# Modules whose functions are not in torch.nn.functional.
 OF_TORCH = {
     *("clone", "flatten", "unflatten", "lstm", "gru", "rnn_tanh"),
     *("lstm_cell", "gru_cell", "rnn_tanh_cell"),
@@ -83,13 +83,13 @@ WITH_PARAMETERS = (
     r"(Lazy)?(Linear|Bilinear|Embedding\w*|Conv\w*|(Layer|Group|RMS|(Sync)?Batch)Norm(\dd)?"
     r"|RNN\w*|LSTM\w*|GRU\w*|Multihead\w*|Transformer\w*|PReLU)"
 )
-# Modules that have parameters or random numbers of their own, or another default.
+# Modules that have parameters, draw random numbers, or have another default.
 MORE_THAN_FUNCTIONS = (
     rf"{WITH_PARAMETERS}|\w*Norm(\dd)?|\w*Dropout\w*|RReLU|Fractional\w*|\w+Pad\dd"
 )
-# Builtins of Python that differ for tensors from PyTorch's functions of the same names.
+# Builtins of Python that differ from PyTorch's functions of the same name.
 PYTHON = {"sum", "max", "min", "float", "int", "round", "slice"}
-# Functions that make tensors of numbers written out, copied or drawn; and how.
+# Functions that create tensors from literal, copied or random numbers, and how.
 MAKER_KINDS = {
     **dict.fromkeys(("as_tensor", "from_numpy", "array", "asarray"), "array"),
     **dict.fromkeys(("LongTensor", "BoolTensor"), "array"),
@@ -103,10 +103,10 @@ ATTRIBUTES = {"T", "mT", "H", "mH", "real"}
 PROPERTIES = {*ATTRIBUTES, "shape", "ndim", "dtype", "device", "data"}
 # The default dtype of each kind of tensor.
 KINDS = {"float": "float64", "int": "int64", "bool": "bool"}
-# Memory formats, which change no value.
+# Memory formats, which do not change values.
 LAYOUTS = {"strided", "preserve_format", "contiguous_format", "channels_last", "channels_last_3d"}
 
-# Arguments that determine the storage of a tensor, not its values.
+# Arguments that affect how a tensor is stored, not its values.
 STORAGE = {
     "requires_grad",
     "device",
@@ -154,7 +154,7 @@ def _module_call(name: str, inside: str) -> str:
 
 
 def _instead(name: str) -> str:
-    """A hint for an unknown function name."""
+    """A hint for an unknown function."""
     if name in SPELLINGS:
         return SPELLINGS[name]
     if _is_of_python(name):
@@ -169,13 +169,14 @@ def _instead(name: str) -> str:
 
 
 def _is_of_python(name: str) -> bool:
-    """Whether it is a builtin of Python: open, eval, getattr."""
+    """Whether a name is a builtin of Python: open, eval, getattr."""
     return hasattr(builtins, name)
 
 
 def function_of_module(name: str, without_parameters: bool = False) -> str | None:
-    """The function that a module of `nn` calls: `mse_loss` for MSELoss; None for other names, and
-    with `without_parameters` for modules that have parameters.
+    """The function that a module of `nn` calls: `mse_loss` for MSELoss.
+
+    None for other names and, with `without_parameters`, for modules with parameters.
     """
     if not name[:1].isupper() or (without_parameters and re.fullmatch(MORE_THAN_FUNCTIONS, name)):
         return None
@@ -186,8 +187,8 @@ def function_of_module(name: str, without_parameters: bool = False) -> str | Non
 
 
 def name_in_module(name: str, module: str) -> str:
-    """The name with its module, `linalg.norm`, if it denotes another function there than in
-    `torch`, or an unsupported one; other names unchanged.
+    """The name with its module, `linalg.norm`, if it differs from the function in `torch`, or is
+    unsupported; otherwise the name unchanged.
     """
     if module == "builtins":
         return f"builtins.{name}"
@@ -196,12 +197,12 @@ def name_in_module(name: str, module: str) -> str:
 
 
 def module_of(path: str) -> str | None:
-    """The longest module that a dotted path begins with, or is."""
+    """The longest module that a dotted path begins with, or equals."""
     return next((m for m in MODULES if path == m or path.startswith(m + ".")), None)
 
 
 def library_name(path: str) -> str | None:
-    """`jax.numpy.dot` for `jnp.dot`; None for a path that begins with no library of LIBRARIES."""
+    """`jax.numpy.dot` for `jnp.dot`; None for a path without a prefix in LIBRARIES."""
     words = path.split(".")
     for count in (2, 1):
         root = LIBRARIES.get(".".join(words[:count]))
@@ -224,7 +225,7 @@ def library_constant(name: str) -> Any:
 
 
 def is_of_module(e: ast.Attribute, user_names: Collection[str]) -> bool:
-    """Whether it is torch.foo or np.foo, and torch is not among `user_names`."""
+    """Whether an expression is torch.foo or np.foo, and torch is not among `user_names`."""
     path = dotted(e) or ""
     of_library = module_of(path) not in (None, path) or library_name(path) is not None
     return of_library and path.split(".")[0] not in user_names

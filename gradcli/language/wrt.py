@@ -1,6 +1,4 @@
-"""The inputs to differentiate with respect to, and PyTorch's messages where there is no
-gradient.
-"""
+"""The inputs to differentiate with respect to, and PyTorch's messages if there is no gradient."""
 
 from collections.abc import Collection
 
@@ -15,14 +13,14 @@ INSTEAD = {
     "bool": "a mask chooses what is differentiated: where(x > 0, x, y), (x * (x > 0)).sum()",
 }
 
-# PyTorch's messages where there is no gradient.
+# PyTorch's messages if there is no gradient.
 NOT_FLOATING = "only Tensors of floating point and complex dtype can require gradients"
 NOT_SCALAR = "grad can be implicitly created only for scalar outputs"
 NO_WAY = "element 0 of tensors does not require grad and does not have a grad_fn"
 
 
 def check_output(out: Node, program: Program) -> None:
-    """Raise GradcliError for an output that has no gradient."""
+    """Raise GradcliError for an output without gradient."""
     if out.dtype != "float":
         kind = {"int": "integers", "bool": "True and False"}[out.dtype]
         raise GradcliError(
@@ -34,7 +32,7 @@ def check_output(out: Node, program: Program) -> None:
 
 
 def chosen(wrt: Collection[str] | None, inputs: dict[str, Input]) -> list[Input]:
-    """The inputs of these names, or all floating-point inputs. Raises GradcliError."""
+    """The inputs with these names, or all floating-point inputs. Raises GradcliError."""
     for name in wrt or ():
         if name not in inputs:
             near = did_you_mean(name, inputs) or f"the inputs are {', '.join(inputs)}"

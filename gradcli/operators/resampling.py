@@ -17,16 +17,11 @@ from .pointwise import F
 from .pooling import adaptive_indices, adaptive_sizes
 
 MODES = ("nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear", "area")
-MOST_TERMS = (
-    16  # terms of a sum that are added one after another; more are added by np.add.reduceat
-)
+MOST_TERMS = 16  # of a sum that are added one after another; more are added by np.add.reduceat
 MOST_ENTRIES = 1 << 22  # elements of the largest weight matrix in index notation
 BLOCK = 1 << 20  # terms that np.add.reduceat adds at a time
 NDIM = {"linear": 1, "bilinear": 2, "bicubic": 2, "trilinear": 3}
-CUBIC_PARAMETERS = (
-    -0.75,
-    -0.5,
-)  # the parameter of bicubic interpolation, without and with antialiasing
+CUBIC_PARAMETERS = -0.75, -0.5  # of bicubic interpolation without and with antialiasing
 
 
 class _Weights:

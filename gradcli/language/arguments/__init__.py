@@ -1,1 +1,1 @@
-"""The arguments of a request beside its program: values, seeds, shapes, integer inputs."""
+"""The arguments of a request other than its program: values, seeds, shapes, integer inputs."""

@@ -23,9 +23,9 @@ TOLERANCE = 1e-6  # relative, for values that were computed
 
 
 def read_assumptions(assumptions: str | Mapping[str, Any]) -> Assumed:
-    """Words by name, from "A=symmetric,posdef,B=diagonal", or from a dict of texts and lists.
+    """Assumptions by name, from "A=symmetric,posdef,B=diagonal", or from a dict of texts and lists.
 
-    Raises GradcliError for what cannot be assumed.
+    Raises GradcliError for an unknown assumption, or for several that exclude each other.
     """
     if isinstance(assumptions, str):
         return _settled(_items(assumptions))
@@ -89,7 +89,7 @@ def check_value(name: str, words: Collection[str], value: Any) -> None:
 
 
 def with_properties(words: Collection[str], array: Any) -> Any:
-    """`array` changed such that it has the assumed properties."""
+    """The array nearest to `array`, roughly, that has the assumed properties."""
     for word, make in _MAKERS.items():
         if word in words and not (word == "symmetric" and "posdef" in words):
             array = make(array)
@@ -103,12 +103,12 @@ def _orthogonal(array: Any) -> Any:
 
 
 def _permutation(array: Any) -> Any:
-    """A permutation by the order of the first column."""
+    """The permutation matrix that sorts the first column."""
     return np.eye(len(array))[np.argsort(array[:, 0])] if len(array) else array
 
 
 def _one_hot(array: Any) -> Any:
-    """Rows of the identity, by where each row is largest."""
+    """For each row, the row of the identity matrix with 1 where it is largest."""
     return np.eye(array.shape[-1])[array.argmax(-1)] if array.size else array
 
 

@@ -1,4 +1,4 @@
-"""Seeds and tangents: tensors of a known shape, given as values or as expressions."""
+"""Seeds and tangents: tensors of a known shape, given by values or by expressions."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -27,7 +27,7 @@ class Direction(NamedTuple):
 
 
 def read_direction(value: Any, origin: str, reader: Reader) -> Direction:
-    """A seed or a tangent, parsed and not yet evaluated. Raises GradcliError."""
+    """A seed or a tangent, parsed but not yet evaluated. Raises GradcliError."""
     array = reader.literal(value, origin)
     program = None if array is not None else read_program(value, reader.limits, origin)
     if program is not None and len(program.values) == 1:
@@ -53,8 +53,9 @@ def as_graph(
     shape: Shape,
     reader: Reader,
 ) -> Node:
-    """The node of a seed or a tangent, called `name` in formulas. `names` are the names that its
-    expression may use, `shape` is the expected shape.
+    """The node of a seed or a tangent, called `name` in formulas.
+
+    Its expression may use `names`; `shape` is the expected shape. Raises GradcliError.
     """
     if direction.program is None:
         return OPS["tensor"](data=Array(np.asarray(direction.array, dtype=np.float64), name))

@@ -20,8 +20,8 @@ NPZ = re.compile(r"(?P<path>.+\.npz)(?::(?P<name>.*))?", re.DOTALL)
 
 
 def read_file(path: str, limits: Limits, stdin: IO[bytes] | None) -> "np.ndarray":
-    """The array in the file at `path`, or in `stdin` if that is `-`. Errors name the position, and
-    do not show the contents.
+    """The array in the file at `path`, or in `stdin` if that is `-`. Raises GradcliError, whose
+    message has the position in the file, and not its contents.
     """
     if not limits.files:
         message = "no files are opened here, and a value that begins with @ names one"
@@ -160,7 +160,7 @@ def _read_rows(text: str, limits: Limits, path: str) -> "np.ndarray":
 
 
 def _no_number(cell: str, may_be_header: bool, span: Span) -> GradcliError:
-    """The error for a cell that is no number."""
+    """The error for a cell that is not a number."""
     if cell in ("...", "…"):
         message, hint = "the print is abridged: ... stands for numbers", ABRIDGED_HINT
     elif not cell:
@@ -171,7 +171,7 @@ def _no_number(cell: str, may_be_header: bool, span: Span) -> GradcliError:
 
 
 def _cure(cell: str, may_be_header: bool) -> str:
-    """A hint for a cell that is no number."""
+    """A hint for a cell that is not a number."""
     if cell[0] in "{[":
         return "of a .json file gradcli reads a list of numbers, nested for rows: [[1, 2], [3, 4]]"
     if ";" in cell and all(CELL.fullmatch(part.strip()) for part in cell.split(";")):

@@ -1,4 +1,4 @@
-"""Integer and boolean inputs, as indices, targets and masks: which inputs are such, and placeholder
+"""Integer and boolean inputs (indices, targets and masks): which inputs these are, and placeholder
 values for them.
 """
 
@@ -11,20 +11,22 @@ from ...graphs.operator import NeedsIntegers
 from ...lazy import np
 from ...limits import Limits
 
-MOST = 10_000  # elements that are checked while shapes are being inferred
+MOST = 10_000  # most elements that are checked during the inference of shapes
 
 
 def assumable_input(error: NeedsIntegers, excluded: Collection[str]) -> str | None:
-    """The input for which the operation of this error needs integers, whose values can be made up;
-    None if several inputs are involved, or it is `excluded`.
+    """The input that the failed operation needs as integers, if placeholders can be used for it.
+
+    None if several inputs are involved, or if it is `excluded`.
     """
     free = [n.attrs["name"] for n in walk([error.node]) if n.op.name == "input"]
     return free[0] if len(free) == 1 and free[0] not in excluded else None
 
 
 def floats_error(error: NeedsIntegers, arrays: Mapping[str, Any]) -> GradcliError:
-    """The error for floats, given or computed, where integers or a mask are needed; `error` itself
-    if there is no value.
+    """The error for floats that are given or computed where integers or a mask are needed.
+
+    `error` itself if there is no value.
     """
     if error.node.op.name != "input":
         return _computed(error, arrays)
@@ -62,11 +64,11 @@ def placeholder_values(node: Node) -> Any:
 
 
 def integer_nodes(roots: Collection[Node], indices: Collection[Node], out: Node) -> set[Node]:
-    """The nodes that are used as `indices` or as index, target or mask of an operation, and those
-    from which these are computed.
+    """The nodes used as `indices`, or as index, target or mask of an operation, and the nodes that
+    these are computed from.
 
-    Behind operations that take floats, as argsort, a node that `out` also uses as a value is not
-    one of them.
+    Nodes behind an operation that takes floats, such as argsort, are not included if `out` also
+    uses them as values.
     """
     met = walk(roots, lambda n: (*n.inputs, n.expansion))
     integers = [*indices, *(i for node in met for i in _of_operation(node))]
@@ -78,7 +80,7 @@ def integer_nodes(roots: Collection[Node], indices: Collection[Node], out: Node)
 def check_bounds(out: Node, values: Mapping[Node, Any], limits: Limits) -> None:
     """Raise GradcliError `index`, with a span, for indices out of range.
 
-    Checked in the forward graph, because a gradient may not contain the indexed tensor.
+    The forward graph is checked, because a gradient may not contain the indexed tensor.
     """
     if all(n.dtype != "int" for n in walk([out])):
         return
@@ -94,13 +96,13 @@ def check_bounds(out: Node, values: Mapping[Node, Any], limits: Limits) -> None:
             continue
         try:
             _check(node, dict(zip(integers, evaluator(*integers), strict=True)), limits)
-        except GradcliError as error:  # others depend on the numbers
+        except GradcliError as error:  # the other checks depend on values
             if error.code == "index":
                 raise error.at(span_of_user(node, order)) from None
 
 
 def _check(node: Node, integers: dict[Node, Any], limits: Limits) -> None:
-    """Raise GradcliError if an operation does not accept these indices."""
+    """Raise GradcliError if an operation does not accept the values of its indices."""
     from ...backends.numeric import Evaluator, sources
 
     if node.op.check_indices is not None:

@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 def read_array(
     text: str, *, limits: Limits, stdin: IO[bytes] | None = None, origin: str
 ) -> "np.ndarray | None":
-    """The array that `text` spells, or None if it is an expression of the language.
+    """The array that `text` spells, or None if `text` is an expression of the language.
 
     `text` is a number, a nested list, a print of PyTorch, NumPy or JAX, `@file`, or `@-` for
     `stdin`; `origin` names the option in errors. The array is int64, bool or float64. Raises
-    GradcliError "value" if it is no array of numbers, "file" if it cannot be read, "limit" if it is
-    too large.
+    GradcliError "value" if the text is not an array of numbers, "file" if the file cannot be read,
+    "limit" if it is too large.
     """
     limits.check("length", len(text), "the value is too long")
     if text.lstrip().startswith("@"):
         return read_file(text.strip()[1:], limits, stdin)
     first = FIRST.match(text)
-    if first and first["name"]:  # of a function or an input: no value begins with it
+    if first and first["name"]:  # a call or a name: no value begins with an identifier
         return None
     try:
         return read_text(text, limits, origin)
@@ -42,12 +42,12 @@ def read_array(
 
 
 def _is_expression(text: str) -> bool:
-    """Whether `text` is an expression that computes something, and all its literals are numbers."""
+    """Whether `text` is an expression with an operation, and all its literals are numbers."""
     try:
         todo = [ast.parse(text.strip(), mode="eval").body]
     except (SyntaxError, ValueError):
         return False
-    except (RecursionError, MemoryError):  # large, so no slip of the pen: the language has limits
+    except (RecursionError, MemoryError):  # the language has limits for these
         return True
     computed = False
     while todo:

@@ -1,4 +1,4 @@
-"""Words that spell numbers, as Python, NumPy, PyTorch, JAX and JSON write them → a NumPy array."""
+"""Spellings of numbers in Python, NumPy, PyTorch, JAX and JSON, converted to a NumPy array."""
 
 import re
 from typing import TYPE_CHECKING
@@ -8,7 +8,7 @@ from ...errors import GradcliError, short_repr
 if TYPE_CHECKING:
     import numpy as np
 
-# Words as others write them. In JSON, gradcli itself writes "inf" as a string.
+# Spellings in other languages. In JSON, gradcli writes infinity as the string "inf".
 SPELLINGS = {"Infinity": "inf", "+Infinity": "inf", "-Infinity": "-inf", "NaN": "nan"}
 SPELLINGS |= {"true": "True", "false": "False", "np.True_": "True", "np.False_": "False"}
 SPELLINGS |= {
@@ -33,19 +33,23 @@ KINDS = {"bool": "bool", "float": "float|double|half", "int": "int|long|short|ch
 
 
 def kind_of(name: str) -> str:
-    """The kind of a dtype or of a tensor class, by its name: float, int, bool or ""."""
+    """The kind of a dtype or tensor class, by its name: "float", "int", "bool", or "" if
+    unknown.
+    """
     if name in ("Tensor", "torch.Tensor"):
         return "float"
     return next((kind for kind, names in KINDS.items() if re.search(names, name.lower())), "")
 
 
 def is_complex(name: str) -> bool:
-    """Whether the name of a dtype is one of complex numbers: complex64, torch.cfloat."""
+    """Whether a name is that of a complex dtype: complex64, torch.cfloat."""
     return bool(re.search(r"complex|\bc(float|double|half)\b", name.lower()))
 
 
 def numbers(words: list[str]) -> "np.ndarray":
-    """The numbers that `words` spell, shape (n,): bool, int64 if all are whole, or float64."""
+    """The numbers that `words` spell, of shape (n,): bool, int64 if all are integers, or
+    float64.
+    """
     import numpy as np
 
     if not words:
@@ -68,7 +72,7 @@ def numbers(words: list[str]) -> "np.ndarray":
 
 
 def cast(array: "np.ndarray", kind: str) -> "np.ndarray":
-    """`array` as a dtype of this kind; integers that int64 cannot hold stay float64."""
+    """`array` converted to a kind; integers that int64 cannot hold stay float64."""
     import numpy as np
 
     if kind == "int" and not (np.abs(array.astype(float)) < 2**63).all():
@@ -79,8 +83,10 @@ def cast(array: "np.ndarray", kind: str) -> "np.ndarray":
 
 
 def plain(array: "np.ndarray") -> "np.ndarray":
-    """`array`, of bool, int, uint or float, as bool, int64 or float64; integers that int64
-    cannot hold become float64. Raises GradcliError `value` for a long double that is too large.
+    """An array of bool, int, uint or float as bool, int64 or float64.
+
+    Integers that int64 cannot hold become float64. Raises GradcliError `value` for a long double
+    that is too large.
     """
     import numpy as np
 

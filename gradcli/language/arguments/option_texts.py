@@ -22,7 +22,7 @@ NAME_HINT = "a name is a letter, then letters, digits and underscores; not a wor
 
 @cache
 def _entry() -> re.Pattern[str]:
-    """NAME=DIMS, with what may follow it; compiled when the first shape is read."""
+    """The pattern of NAME=DIMS and what may follow it; compiled when the first shape is read."""
     return re.compile(
         r"""(?P<name>[^=,;]*) =
         (?P<dims> \s* (?:torch\.Size)? \( \[ [^\[\]()]* \] \) \s*
@@ -37,8 +37,8 @@ def _entry() -> re.Pattern[str]:
 def read_shapes(texts: Sequence[str]) -> dict[str, Shape]:
     """The shapes by name, from texts such as `x=2x3,a=(3,4)` or `x=3; b=()`.
 
-    GradcliError "shape-option" with a span, for anything that is not such a text and for a name
-    with two shapes.
+    Raises GradcliError "shape-option", with a span, for another syntax and for a name with two
+    shapes.
     """
     shapes: dict[str, Shape] = {}
     for entry_text in texts:
@@ -54,21 +54,21 @@ def read_shapes(texts: Sequence[str]) -> dict[str, Shape]:
 
 
 def read_shape(name: str, text: str) -> Shape:
-    """A shape as it is written after a name: `2x3`, `(2, 3)`. GradcliError "shape-option"."""
+    """The shape in a text without a name: `2x3`, `(2, 3)`. Raises GradcliError "shape-option"."""
     return _shape(name, Span(text, 0, len(text), "--shape"))
 
 
 def is_shape(value: Any) -> bool:
-    """Whether it is a list of sizes, as `_size` takes them."""
+    """Whether a value is a list of sizes that are valid for `_size`."""
     listed = isinstance(value, tuple | list) and len(value) <= MOST_DIMENSIONS
     return listed and all(type(n) is int and 0 <= n <= LARGEST_SIZE for n in value)
 
 
 def read_values(texts: Sequence[str], option: str = "--value") -> dict[str, str]:
-    """The values by name, as texts, from texts `NAME=VALUE` or `NAME=VALUE,NAME=VALUE`; VALUE may
-    hold more `=`, in brackets.
+    """The texts of values by name, from texts `NAME=VALUE` or `NAME=VALUE,NAME=VALUE`.
 
-    GradcliError "value" where the `=`, the name or the value is missing, or a name comes twice.
+    VALUE may contain `=` within brackets. Raises GradcliError "value" if the `=`, the name or the
+    value is missing, or if a name occurs twice.
     """
     values: dict[str, str] = {}
     for entry in (part for text in texts for part in values_apart(text)):
@@ -90,7 +90,9 @@ def read_values(texts: Sequence[str], option: str = "--value") -> dict[str, str]
 
 
 def values_apart(text: str) -> Iterator[str]:
-    """`a=[1,2]` and `b=[3,4]` of `a=[1,2],b=[3,4]`: a comma, not in brackets, then a name and =."""
+    """Split `a=[1,2],b=[3,4]` into `a=[1,2]` and `b=[3,4]`: at commas outside brackets that a name
+    and = follow.
+    """
     start = depth = 0
     for result in re.finditer(r"[(\[{]|[)\]}]|,(?=\s*[^\W\d]\w*\s*=[^=])", text):
         sign = result[0]
@@ -102,14 +104,15 @@ def values_apart(text: str) -> Iterator[str]:
 
 
 def _holds_equation(text: str) -> bool:
-    """Whether the last statement of a text has an equals sign."""
+    """Whether the last statement of a text contains an equals sign."""
     return "=" in re.split(r"[;\n]", text)[-1]
 
 
 def read_tangents(texts: Sequence[str]) -> dict[str, str | None]:
-    """The tangents by name, as texts, from texts `NAME=VALUE`; None, a symbol, from `NAME` alone.
+    """The texts of tangents by name, from texts `NAME=VALUE`; None, for a symbol, from `NAME`
+    alone.
 
-    GradcliError "value" as of `read_values`.
+    Raises GradcliError "value" as `read_values` does.
     """
     symbols = [text.strip() for text in texts if text.strip().isidentifier()]
     values = read_values([t for t in texts if t.strip() not in symbols], "--tangent")
@@ -121,7 +124,9 @@ def read_tangents(texts: Sequence[str]) -> dict[str, str | None]:
 
 
 def read_names(text: str) -> list[str]:
-    """The names in `x,a`, each once, in order. GradcliError "option" for no name."""
+    """The names in `x,a`, without repetitions, in order. Raises GradcliError "option" for an
+    invalid name.
+    """
     names, start = [], 0
     for part in text.split(","):
         span = _place(text, part, start, "--wrt")
@@ -148,8 +153,8 @@ def _entries(text: str):
 
 
 def _with_crosses(text: str, start: int) -> str | None:
-    """What to write for `x=2,3`, which has the comma between shapes between sizes; None for others
-    than sizes from `start` on.
+    """A hint for `x=2,3`, where commas separate sizes instead of shapes; None if `start` is not
+    followed by sizes.
     """
     entry = re.search(r"(\w+\s*=\s*)(\d+)\s*,\s*$", text[:start])
     sizes = re.match(r"\d+(\s*,\s*\d+)*\s*(?=,|;|$)", text[start:])
@@ -175,7 +180,7 @@ def _shape(name: str, span: Span) -> Shape:
 
 
 def _size(name: str, part: str, span: Span) -> int:
-    """One size, if it is one."""
+    """The size that a text spells. Raises GradcliError."""
     if re.fullmatch("[0-9]+", part):
         digits = part.lstrip("0") or "0"
         if len(digits) < 20 and int(digits) <= LARGEST_SIZE:
@@ -196,7 +201,9 @@ def _size(name: str, part: str, span: Span) -> int:
 
 
 def _name(name: str, code: str, span: Span, form: str) -> str:
-    """`name`, if an input may have it; `form` says what to write where there is none."""
+    """`name`, if it is a valid input name; otherwise GradcliError. `form` is the correct syntax for
+    its hint.
+    """
     if not name:
         raise GradcliError(code, "a name is missing", hint=form, span=span)
     if not name.isidentifier() or iskeyword(name):
@@ -205,11 +212,11 @@ def _name(name: str, code: str, span: Span, form: str) -> str:
 
 
 def _place(text: str, part: str, start: int, origin: str) -> Span:
-    """Where `part`, which starts at `start`, is in `text`, without the blanks around it."""
+    """The span in `text` of `part`, which starts at `start`, without surrounding blanks."""
     start += len(part) - len(part.lstrip())
     return Span(text, start, start + len(part.strip()), origin)
 
 
 def _short(text: str) -> str:
-    """`text` in quotes, with the end of a long one omitted."""
+    """`text` in quotes, abbreviated if it is long."""
     return repr(text if len(text) <= 40 else text[:37] + "...")

@@ -1,7 +1,7 @@
-"""Nested lists and pasted prints of PyTorch, NumPy and JAX → a NumPy array.
+"""Nested lists and pasted prints of PyTorch, NumPy and JAX, converted to a NumPy array.
 
-A list is read as one flat row of words and, for each open bracket, the shape of what it holds; so
-nesting costs no recursion, and a row of numbers is one token however long it is.
+The reader keeps one flat list of words and, for each open bracket, the shape of its contents; so
+nesting costs no recursion, and a row of numbers is one token of any length.
 """
 
 import re
@@ -45,7 +45,7 @@ PRINT = re.compile(rf"\s*(?:[\[(]|(?:Parameter|Variable)\s+containing:|{MAKERS}\
 OLD_PRINT = re.compile(r"\[torch\.[\w.]*Tensor (?:of size )?(?P<size>[^\[\]]*)\]\s*\Z")
 OLD_BLOCK = re.compile(r"^\([\d.,\s]*\)[ ]*=[ \t]*$", re.MULTILINE)
 
-SHORT = 40  # characters of a value that a hint repeats
+SHORT = 40  # characters of a value that are quoted in a hint
 LIST_HINT = "a value is a list of numbers, such as [[1, 2], [3, 4]]"
 ABRIDGED_HINT = (
     "print all of it with torch.set_printoptions(threshold=10**9) or "
@@ -54,7 +54,7 @@ ABRIDGED_HINT = (
 
 
 class NotLiteral(GradcliError):
-    """A text that is no value, but may be an expression."""
+    """The text is not a value, but may be an expression."""
 
 
 def read_text(text: str, limits: Limits, origin: str) -> "np.ndarray":
@@ -65,7 +65,8 @@ def read_text(text: str, limits: Limits, origin: str) -> "np.ndarray":
         first = FIRST.match(text)
         start = first.end("start") if first else 0
         return _Scanner(text, limits, origin).read(start)
-    # Old prints number their blocks; replacing these by blanks keeps positions of errors right.
+    # Old prints number their blocks; blanks in place of the numbers preserve the positions of
+    # errors.
     body = OLD_BLOCK.sub(lambda block: " " * len(block[0]), text[: old.start()])
     head = re.match(r"\s*(?:(?:Parameter|Variable) containing:)?", body)
     start = head.end() if head else 0
@@ -78,7 +79,7 @@ def _sizes(text: str) -> Shape:
 
 
 class _Bracket:
-    """A bracket that is still open, and what it holds so far."""
+    """An open bracket, and the items read so far."""
 
     __slots__ = (
         "comma",
@@ -94,19 +95,19 @@ class _Bracket:
 
     def __init__(self, opener: str, start: int):
         self.opener, self.start = opener, start
-        self.holds_one = opener not in ("[", "(", "many")  # tensor(...), or the text as a whole
+        self.holds_one = opener not in ("[", "(", "many")  # tensor(...), or the whole text
         self.length = 0
-        self.item: Shape | None = None  # the shape that all items share
-        self.comma = self.commas = self.gaps = False  # one just now; between items: commas, blanks
+        self.item: Shape | None = None  # the shape of each item
+        self.comma = self.commas = self.gaps = False  # just read one; are between items
         self.keywords: dict[str, str] = {}
 
 
 class _Scanner:
-    """Reads one text, token by token: a method for each kind of token."""
+    """Reads a text token by token, with a method for each kind of token."""
 
     def __init__(self, text: str, limits: Limits, origin: str, many: bool = False):
         self.text, self.limits, self.origin = text, limits, origin
-        self.words: list[str] = []  # the numbers, row-major, as they are spelled
+        self.words: list[str] = []  # row-major
         self.open = [_Bracket("many" if many else "", 0)]
         self.kind = ""  # what a dtype makes of the numbers: "float", "int", "bool" or ""
         self.factor = 1.0  # old prints begin with `1.0e-05 *`
@@ -155,7 +156,7 @@ class _Scanner:
         self.open[-1].gaps = True
 
     def _add(self, shape: Shape, start: int, end: int, words: list[str] | tuple = ()) -> None:
-        """Put an item of this shape, or a run of numbers, into the innermost bracket."""
+        """Add an item of this shape, or a row of numbers, to the innermost open bracket."""
         inside = self.open[-1]
         if inside.holds_one and (inside.length or len(words) > 1):
             self._fail_several(start, end)
@@ -208,7 +209,7 @@ class _Scanner:
         """The shape of a closed bracket."""
         if done.holds_one:
             return self._shape_of_call(done, end)
-        if done.opener == "(" and done.length == 1 and not done.comma:  # (1) is 1, and (1,) a tuple
+        if done.opener == "(" and done.length == 1 and not done.comma:  # (1) is 1, not (1,)
             return done.item or ()
         return (done.length, *(done.item or ()))
 
@@ -283,7 +284,7 @@ class _Scanner:
 
 
 def _row(index: list[int]) -> str:
-    """`row 1`, or `row [0, 1]` of a list in a list."""
+    """`row 1`, or `row [0, 1]` in a nested list."""
     return f"row {index[0] if len(index) == 1 else index}"
 
 
@@ -298,7 +299,7 @@ def short(word: str) -> str:
 
 
 def _hint(word: str) -> str:
-    """A hint what to write instead of `word`."""
+    """A hint on what to write instead of `word`."""
     if re.fullmatch("0[0-9]+", word):
         return "numbers have no leading zeros, and thousands no commas: 1000"
     if re.fullmatch(r"[-+.\dEe]*[jJ]", word):

@@ -13,10 +13,11 @@ NAMES = ("g", "g_out", "seed", "cotangent")
 
 
 class Seed(NamedTuple):
-    """The gradient that flows into the output.
+    """The upstream gradient of the output.
 
     `node` is its symbol in gradients; `value` the given value as a graph, or None; `text` is the
-    user's spelling. It is `implicit` if PyTorch uses 1, `refused` if PyTorch requires one.
+    user's spelling. It is `implicit` if PyTorch uses 1, and `refused` if PyTorch requires a seed
+    that is missing.
     """
 
     node: Node
@@ -40,13 +41,15 @@ class Seed(NamedTuple):
 
 
 def seed_name(used: Collection[str]) -> str:
-    """A name for the seed that is not among `used`."""
+    """A name for the seed that is not in `used`."""
     names = chain(NAMES, (f"g_{k}" for k in count(1)))
     return next(n for n in names if n not in used)
 
 
 def implied(node: Node) -> Seed:
-    """The seed if none is given: 1 for a single number; otherwise PyTorch refuses."""
+    """The seed if none is given: 1 if the output has one element; otherwise a refused seed, as in
+    PyTorch.
+    """
     single = node.numel == 1
     one = OPS["ones"](size=node.shape) if node.shape else OPS["constant"](value=1.0)
     return Seed(node, one if single else None, None, single, not single)
@@ -61,7 +64,7 @@ def torch_size(shape: Shape) -> str:
 
 
 def mismatch(seed: Shape, out: Shape) -> str:
-    """PyTorch's message for a seed of another shape."""
+    """PyTorch's message for a seed whose shape is not that of the output."""
     return (
         f"PyTorch: Mismatch in shape: grad_output[0] has a shape of {torch_size(seed)} "
         f"and output[0] has a shape of {torch_size(out)}."
@@ -69,7 +72,7 @@ def mismatch(seed: Shape, out: Shape) -> str:
 
 
 def wrong_shape(seed: Shape, out: Node, program: Program) -> GradcliError:
-    """The error for a seed of another shape than the output of a program."""
+    """The error for a seed whose shape is not that of the output of a program."""
     return GradcliError(
         "seed-shape",
         f"the seed has shape {text(seed)} and {program.output_name} has shape {text(out.shape)}",
@@ -79,7 +82,7 @@ def wrong_shape(seed: Shape, out: Node, program: Program) -> GradcliError:
 
 
 def _cure(seed: Shape, out: Node) -> str:
-    """A hint which seed would fit."""
+    """A hint on the seed that would fit."""
     size = numel(seed)
     if out.shape == ():
         cure = "A scalar output needs no seed; or give one number: --grad 1.0."

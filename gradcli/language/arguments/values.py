@@ -11,12 +11,14 @@ from ...limits import Limits
 from ..program import read_program
 from .number_words import plain
 
-# The name of a file that numbers are read from, without its @.
+# The file name after the @, if numbers are read from a file.
 FILE = re.compile(r"[\w./~\\-]+\.(npy|npz|json|csv|tsv|txt)(:\w+)?", re.IGNORECASE)
 
 
 def detached(value: Any) -> Any:
-    """A value, detached if it is a tensor of PyTorch, which would not convert to an array."""
+    """`value`, detached if it is a PyTorch tensor, because one that requires grad does not convert
+    to an array.
+    """
     return value.detach() if hasattr(value, "detach") else value
 
 
@@ -26,7 +28,7 @@ def _as_array(value: Any) -> Any:
         return np.array(np.from_dlpack(value))
     try:
         array = np.asarray(value)
-    except TypeError:  # PyTorch has dtypes that NumPy has not
+    except TypeError:  # PyTorch has dtypes that NumPy lacks
         if not hasattr(value, "double"):
             raise
         array = np.asarray(value.double())
@@ -40,7 +42,7 @@ def _no_numbers(origin: str, reason: str = "") -> GradcliError:
 
 
 class Reader:
-    """Turns a value in any of its spellings into an array.
+    """Converts values in any spelling to arrays.
 
     `random_seed` seeds rand and randn; their stream continues from value to value, as in one
     session of PyTorch.
@@ -81,10 +83,10 @@ class Reader:
             array = _as_array(value)
         except ValueError:
             return self._listed(value, origin)
-        except (BufferError, RuntimeError, TypeError) as error:  # of a library whose array it is
+        except (BufferError, RuntimeError, TypeError) as error:  # of another library
             raise _no_numbers(origin, str(error).partition("\n")[0]) from error
         listed = array.dtype.kind in "OU" and array.size and array.shape
-        if listed or (isinstance(value, int) and array.dtype == object):  # NumPy has none so large
+        if listed or (isinstance(value, int) and array.dtype == object):  # too large for NumPy
             return self._listed(getattr(value, "tolist", lambda: value)(), origin)
         if array.dtype.kind not in "buif":
             raise _no_numbers(origin)
@@ -97,7 +99,7 @@ class Reader:
         """
         try:
             result = self._text(repr(value), origin)
-        except ValueError as error:  # Python writes no number of more than 4,300 digits
+        except ValueError as error:  # Python cannot print an integer of more than 4,300 digits
             raise _no_numbers(origin) from error
         if result is None:
             raise _no_numbers(origin)
@@ -143,7 +145,7 @@ def _input(name: str, array: Any) -> Node:
 
 
 def _plain_list(text: str) -> Any:
-    """The array of a list in JSON, the most frequent spelling; None for other texts."""
+    """The array of a list in JSON, the most frequent spelling; None for another text."""
     import json
 
     try:

@@ -1,1 +1,1 @@
-"""Statements to nodes."""
+"""The construction of graphs from statements."""

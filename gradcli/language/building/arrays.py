@@ -1,4 +1,4 @@
-"""Arrays of NumPy and JAX: their creation from lists, their sizes, their methods."""
+"""Arrays of NumPy and JAX: creation from lists, sizes, methods."""
 
 import ast
 from collections.abc import Callable
@@ -19,7 +19,9 @@ ROOTS = ("numpy", "jax.numpy")
 
 
 def _array(b: Scope, e: ast.Call, args: list, named: dict) -> Node:
-    """An array of a number, of nested lists, or of an array: a gradient flows through it."""
+    """An array from a number, from nested lists, or from another array; gradients flow
+    through it.
+    """
     value, *extra = [*args, *([named.pop("object")] if "object" in named else [])]
     if [n for n in named if n not in ("copy", "order", "ndmin")] or extra:
         raise GradcliError("arguments", "array() takes one list of numbers and arrays, and a dtype")
@@ -58,8 +60,9 @@ ARRAYS = {f"{root}.{name}": made for root in ROOTS for name, made in BY_NAME.ite
 
 
 def method(b: Scope, name: str, args: list, named: dict) -> Function | None:
-    """The function that is a method of arrays in this program; None if it is a method of tensors.
-    Raises GradcliError `unsupported` if it may be either.
+    """The function behind a method of arrays in this program; None for a method of tensors.
+
+    Raises GradcliError `unsupported` if it could be either.
     """
     if not isinstance(args[0], Node):
         return None
@@ -71,21 +74,23 @@ def method(b: Scope, name: str, args: list, named: dict) -> Function | None:
 
 
 def _of_arrays(module: str, name: str) -> Function | None:
-    """The function of a module that is a method of its arrays; None if tensors have the same."""
+    """The function of a module that is a method of its arrays; None if tensors have the same
+    method.
+    """
     if only_of_tensors(name):
         raise _no_method(module, name)
     if name == "sort" and module == "numpy":
         message = "sort() of an array gives None in NumPy, which sorts the array itself"
         raise GradcliError("unsupported", message, hint="write np.sort(x)")
     if name == "item" and module == "numpy":
-        module = "numpy.ndarray"  # no function of numpy itself
+        module = "numpy.ndarray"  # not a function of numpy itself
     elif name not in METHODS:
         return None
     return library_function(f"{module}.{name}")
 
 
 def _check_clear(b: Scope, name: str) -> None:
-    """Raise GradcliError for a method of other numbers in NumPy, if both libraries are used."""
+    """Raise GradcliError if both libraries are used, and the method has other values in NumPy."""
     of_constants = not b.libraries and "torch" not in b.program.imported
     if len(b.libraries) > 1 or (of_constants and uses_constants(b.program)):
         text = f"{name}() means one thing in PyTorch and another in NumPy, and both are used here"
@@ -94,7 +99,9 @@ def _check_clear(b: Scope, name: str) -> None:
 
 
 def _no_method(module: str, name: str) -> GradcliError:
-    """The error for a method of tensors in a program of arrays, with the function to call."""
+    """The error for a method of tensors in a program of arrays, with the function to call
+    instead.
+    """
     prefixes = {"np": "numpy"} if module == "numpy" else {"jnp": module, "jax.nn": "jax.nn"}
     prefixes |= {"scipy.special": "scipy.special"}
     matches = (p for p, root in prefixes.items() if library_function(f"{root}.{name}"))

@@ -1,7 +1,7 @@
-"""Statements to graph: each expression becomes a node, a number, or a tuple of these.
+"""The graph of a program: each expression becomes a node, a number, or a tuple of these.
 
-Operations on numbers are folded, as Python does before PyTorch sees them; those on tensors become
-nodes, which have the spans of their text. Errors of operators get their spans here.
+Operations on numbers are evaluated, as Python does before PyTorch sees them; operations on tensors
+become nodes with the spans of their text. Errors of operators get their spans here.
 """
 
 import ast
@@ -61,8 +61,8 @@ UNARY: dict[type[ast.unaryop], tuple[str | None, Callable]] = {
     ast.Invert: ("logical_not", python.invert),
     ast.Not: (None, python.not_),
 }
-PROMOTING = {"matmul", "sub"}  # of operands that PyTorch refuses together, but NumPy promotes
-ARRAY_OPERATORS = {"pow": "power", "floor_divide": "floor_divide"}  # which have slopes of their own
+PROMOTING = {"matmul", "sub"}  # PyTorch requires equal dtypes, NumPy promotes
+ARRAY_OPERATORS = {"pow": "power", "floor_divide": "floor_divide"}  # with their own derivatives
 LARGEST = "floating-point numbers end at about 1.8e308; inf is infinity"
 
 
@@ -70,7 +70,7 @@ class Builder(Scope):
     """Builds the graph of a program, statement by statement."""
 
     def run(self) -> Any:
-        """The value of the last statement; `scope` then holds all names."""
+        """The value of the last statement; afterwards `scope` contains all names."""
         with np.errstate(all="ignore"):
             for statement in self.program.statements:
                 value = self.visit(statement.value)
@@ -142,7 +142,7 @@ class Builder(Scope):
         return sliced(self, [None if p is None else self.visit(p) for p in parts])
 
     def _BinOp(self, e: ast.BinOp) -> Any:
-        spine = [e]  # a + b + c + ... is a left-deep tree, walked without recursion
+        spine = [e]  # a + b + c + ... is a left-deep tree, which is traversed without recursion
         while isinstance(spine[-1].left, ast.BinOp):
             spine.append(spine[-1].left)
         value = self.visit(spine[-1].left)
@@ -184,7 +184,7 @@ class Builder(Scope):
             raise GradcliError("syntax", message, hint=hint, span=span)
 
     def product(self, left: Any, right: Any) -> Any:
-        """The product of two sizes, with its graph."""
+        """The product of two sizes, with a graph."""
         return self._folded(self._fold(python.mul, left, right), "mul", left, right)
 
     def _fold(self, compute: Callable, left: Any, right: Any) -> Any:
@@ -227,7 +227,7 @@ class Builder(Scope):
         return self._folded(compute(value), name, value)
 
     def _folded(self, value: Any, name: str | None, *operands: Any) -> Any:
-        """The value of the operator `name` of numbers, with a graph if one of these has a graph."""
+        """An operator applied to numbers, with a graph if one of them has a graph."""
         has_graph = any(isinstance(x, Size | Ratio) for x in operands)
         if name is None or not has_graph or not is_number(value) or isinstance(value, bool):
             return value

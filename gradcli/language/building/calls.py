@@ -1,4 +1,4 @@
-"""Calls of functions and methods: resolution of the operator and its arguments."""
+"""Calls of functions and methods: the operator and its arguments."""
 
 import ast
 import re
@@ -44,13 +44,13 @@ from .python import PYTHONS
 from .scope import Scope
 from .updates import update
 
-DEVICES = (  # what PyTorch's error names for one that it does not know
+DEVICES = (  # those that PyTorch's error lists
     "cpu|cuda|ipu|xpu|mkldnn|opengl|opencl|ideep|hip|ve|fpga|maia|xla|lazy|vulkan|mps|meta|hpu|mtia|"
     "privateuseone"
 )
 KIND_OR_DEVICE = rf"({DEVICES})(:\d+)?|torch\.(cuda\.)?[A-Z][a-z]+Tensor"
-DIMS = {"dim", "axis", "dim0", "dim1"}  # for which PyTorch also takes an integer scalar tensor
-ARRAY_BUILTINS = {"abs": "abs", "pow": "power", "divmod": "divmod"}  # of Python, of arrays
+DIMS = {"dim", "axis", "dim0", "dim1"}  # for which PyTorch also accepts an integer scalar tensor
+ARRAY_BUILTINS = {"abs": "abs", "pow": "power", "divmod": "divmod"}  # of Python, applied to arrays
 FUNCTIONS = MAKERS | FACTS | PYTHONS | RANGES | ARRAYS
 IDENTITY = {
     *("clone", "contiguous", "requires_grad_", "retain_grad", "to", "type"),
@@ -70,7 +70,7 @@ def call(b: Scope, e: ast.Call) -> Any:
     name, operands = _callee(b, e)
     args = [*operands, *b.several(e.args)]
     if isinstance(e.func, ast.Name) and name in PYTHON and args and not _tensors(args):
-        name = f"builtins.{name}"  # PyTorch's function takes nothing but tensors
+        name = f"builtins.{name}"  # PyTorch's function accepts only tensors
     named = {str(k.arg): b.visit(k.value) for k in e.keywords if k.arg not in STORAGE}
     dtype = named.pop("dtype", None)
     special = FUNCTIONS.get(name)
@@ -111,7 +111,7 @@ def _call_operator(
     dtype: str | None,
     is_method: bool,
 ) -> tuple[Any, str | None]:
-    """The value of an operator or a shorthand, and the requested dtype."""
+    """The value of an operator or shorthand, converted to the dtype argument if there is one."""
     if isinstance(called, Operator) and called.of_one and len(args) == 1 and not named:
         other, named = called.of_one
         called = function(other, _function_span(b, e))
@@ -162,7 +162,7 @@ def _check_keywords(b: Scope, e: ast.Call) -> None:
 def _call_special(
     special: Callable, b: Scope, e: ast.Call, args: list, named: dict[str, Any], name: str
 ) -> Any:
-    """The value of a function that is no operator; Python's exceptions become GradcliError."""
+    """The value of a function that is not an operator; Python's exceptions become GradcliError."""
     try:
         return special(b, e, args, named)
     except MISUSES as error:
@@ -170,7 +170,7 @@ def _call_special(
 
 
 def _with_tensor(op: Operator, args: list, named: dict[str, Any]) -> tuple[list, dict[str, Any]]:
-    """The arguments of a method, with its tensor moved to the right parameter."""
+    """The arguments of a method call, with its tensor assigned to the correct parameter."""
     if not op.inputs:
         message = f"{op.name}() is no method: no tensor stands before it"
         raise GradcliError("arguments", message, hint=op.usage())
@@ -180,7 +180,7 @@ def _with_tensor(op: Operator, args: list, named: dict[str, Any]) -> tuple[list,
 
 
 def _callee(b: Scope, e: ast.Call) -> tuple[str, list]:
-    """The name of the function, and the tensor before the dot of a method."""
+    """The name of the called function, and the tensor before the dot of a method."""
     if isinstance(e.func, ast.Name):
         if e.func.id in b.scope:
             raise not_a_function(e.func.id, in_words(b.scope[e.func.id]))
@@ -210,7 +210,7 @@ def _callee(b: Scope, e: ast.Call) -> tuple[str, list]:
 
 
 def _elsewhere(b: Scope, e: ast.Call) -> Callable | None:
-    """The function of NumPy, SciPy or JAX that is called; None for others."""
+    """The called function of NumPy, SciPy or JAX; None for other functions."""
     path = dotted(e.func) or ""
     if path in ARRAY_BUILTINS and is_array_program(b):
         return library_function(f"{array_module(b)}.{ARRAY_BUILTINS[path]}")
@@ -219,13 +219,13 @@ def _elsewhere(b: Scope, e: ast.Call) -> Callable | None:
 
 
 def _is_of_rows(b: Scope, e: ast.Call, args: list, named: dict[str, Any]) -> bool:
-    """Whether a call of sum() is one of Python's, which adds the rows of an array."""
+    """Whether a call of sum() is Python's builtin, which adds the rows of an array."""
     of_python = isinstance(e.func, ast.Name) and len(args) == 1 and not named
     return of_python and isinstance(args[0], Node) and args[0].ndim > 1 and is_array_program(b)
 
 
 def _unlisted(b: Scope, e: ast.Call, name: str) -> Callable:
-    """The function of a name that is no operator's; raises GradcliError if there is none."""
+    """The function with a name that is not an operator. Raises GradcliError if there is none."""
     return function(name, _function_span(b, e))
 
 
@@ -257,7 +257,7 @@ def _check_dtype(called: Operator, e: ast.Call) -> None:
 
 
 def _numbers_among(called: Any, args: list, named: dict[str, Any]) -> list[Any]:
-    """The tensors and numbers that a call computes with, without indices, masks and attributes."""
+    """The tensors and numbers that a call computes with: no indices, masks or attributes."""
     positional = called.positional
     bindings = [*zip((*positional, *(None,) * len(args)), args), *_in_order(positional, named)]
     integers = getattr(called, "integer_inputs", ())
@@ -275,14 +275,16 @@ def _numbers_among(called: Any, args: list, named: dict[str, Any]) -> list[Any]:
 
 
 def _in_order(positional: Iterable[str], named: dict[str, Any]) -> list[tuple[str, Any]]:
-    """The keyword arguments in the order of the parameters."""
+    """The keyword arguments, in the order of the parameters."""
     return sorted(named.items(), key=lambda item: [*positional, item[0]].index(item[0]))
 
 
 def _with_whole_numbers(
     b: Scope, called: Any, args: list, named: dict[str, Any]
 ) -> tuple[list, dict[str, Any]]:
-    """The arguments with integer scalar tensors given for dimensions converted to integers."""
+    """The arguments, with integer scalar tensors converted to integers where dimensions are
+    expected.
+    """
 
     def number(name: str | None, value: Any) -> Any:
         is_one = isinstance(value, Node) and value.dtype == "int" and value.op.name == "tensor"
@@ -299,7 +301,7 @@ def applied(b: Scope, called: Any, args: list, named: dict[str, Any], e: ast.exp
     try:
         return _applied(b, called, args, named, e)
     except GradcliError as error:
-        has_other_hint = error.hint or getattr(called, "variadic", False)  # its tensors in a list
+        has_other_hint = error.hint or getattr(called, "variadic", False)
         if isinstance(e, ast.Call) and error.code in ("arguments", "shape") and not has_other_hint:
             error.hint = called.usage()
         raise
@@ -327,7 +329,9 @@ def _applied(b: Scope, called: Any, args: list, named: dict[str, Any], e: ast.ex
 def _with_numbers(
     b: Scope, called: Shorthand, args: list, named: dict[str, Any], e: ast.Call
 ) -> tuple[list, dict[str, Any]]:
-    """The arguments of a call, with tensors whose values determine a shape replaced by values."""
+    """The arguments of a call; tensors whose values determine a shape are replaced by their
+    values.
+    """
     written: list[ast.expr] = list(e.args)
     if len(args) > len(written):
         written.insert(0, getattr(e.func, "value", e))
@@ -348,7 +352,7 @@ def _with_numbers(
 
 
 def _numbers_in(b: Scope, value: Any, e: ast.expr, called: Shorthand, free: bool) -> Any:
-    """The values of an argument; `free`: they do not determine the shape."""
+    """The values of an argument; with `free`, they do not determine the shape."""
     if isinstance(value, tuple) and isinstance(e, ast.Tuple | ast.List):
         return tuple(_numbers_in(b, v, part, called, free) for v, part in zip(value, e.elts))
     if called.floats and isinstance(value, Node):
@@ -362,9 +366,11 @@ def _numbers_in(b: Scope, value: Any, e: ast.expr, called: Shorthand, free: bool
 
 
 def _dtype_by_place(called: Any, args: list, dtype: Any) -> Any:
-    """The positional dtype of a call, removed from `args`; otherwise the keyword `dtype`."""
+    """The dtype of a call: a positional one is removed from `args`; otherwise the keyword
+    `dtype`.
+    """
     position = called.positional.index("dtype") if "dtype" in called.positional else len(args)
-    if position >= len(args) or len(args) > len(called.positional):  # too many: they are counted
+    if position >= len(args) or len(args) > len(called.positional):  # or too many, an error
         return dtype
     if dtype is not None:
         raise GradcliError("arguments", f"{called.name}() got two values for dtype")

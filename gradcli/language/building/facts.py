@@ -1,4 +1,4 @@
-"""Functions that return properties of tensors: sizes, dimensions, kinds of dtypes."""
+"""Functions that return properties of tensors: sizes, numbers of dimensions, kinds of dtypes."""
 
 import ast
 from collections.abc import Callable
@@ -60,7 +60,7 @@ def _list(b: Scope, e: ast.Call, args: list, named: dict) -> List:
 
 
 def _of_tensors(name: str, count: int, fact: Callable[..., Any]) -> Fact:
-    """A function of exactly `count` tensors, with no other arguments."""
+    """A function of exactly `count` tensors and no other arguments, which returns `fact`."""
 
     def ask(b: Scope, e: ast.Call, args: list, named: dict) -> Any:
         foreign = [in_words(a) for a in args if not isinstance(a, Node)]

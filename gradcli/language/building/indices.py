@@ -16,7 +16,7 @@ from ..program import Statement
 from .operands import List, in_words
 from .scope import Scope
 
-LONG = 32  # PyTorch takes a list of at least this length as one index
+LONG = 32  # from this length on, PyTorch treats a list as a single index
 
 
 def subscripted(b: Scope, e: ast.Subscript) -> Any:
@@ -36,12 +36,12 @@ def indexed(b: Scope, base: Node, e: ast.Subscript) -> Node:
         _check_list(b, e.slice)
         return _of_array(b, base, items, e)
     while len(items) > 1 and items[-1] is Ellipsis and Ellipsis in items[:-1]:
-        items.pop()  # PyTorch accepts it, as no dimension is left
+        items.pop()  # PyTorch accepts an integer index into no dimension here
     return b.node(OPS["getitem"], (base,), e, index=tuple(items))
 
 
 def _check_list(b: Scope, index: ast.expr) -> None:
-    """Raise GradcliError for a list as the whole index, which JAX refuses."""
+    """Raise GradcliError if the index is a list, which JAX does not accept."""
     if isinstance(index, ast.List) and array_module(b) == "jax.numpy":
         text = b.source.segment(index)
         raise GradcliError("index", "JAX takes no list as an index", hint=f"x[jnp.array({text})]")
@@ -55,7 +55,7 @@ def _of_array(b: Scope, base: Node, items: list, e: ast.Subscript) -> Node:
 
 
 def sliced(b: Scope, parts: Iterable[Any]) -> slice:
-    """The slice with these ends and this step, as Python's slice() makes it."""
+    """The slice with these ends and step, as Python's slice() makes it."""
     result = slice(*(None if p is None else _end(b, p) for p in parts))
     if result.step == 0:
         hint = "x[::2] takes every other one"
@@ -64,7 +64,7 @@ def sliced(b: Scope, parts: Iterable[Any]) -> slice:
 
 
 def _end(b: Scope, part: Any) -> int:
-    """An end or a step of a slice, which may be an integer or boolean tensor of one element."""
+    """An end or step of a slice, which may be an integer or boolean tensor of one element."""
     if not isinstance(part, Node):
         return b.whole(part)
     of_array = is_array_program(b) and (part.ndim or part.dtype == "bool")
@@ -80,7 +80,7 @@ def _end(b: Scope, part: Any) -> int:
 
 
 def _apart(b: Scope, e: ast.expr) -> Iterator[tuple[Any, ast.expr, str]]:
-    """The items of an index, each with its syntax and its text."""
+    """The items of an index, each with its syntax and text."""
     if isinstance(e, ast.Tuple):
         yield from ((b.visit(part), part, b.source.segment(part)) for part in e.elts)
         return
@@ -94,8 +94,8 @@ def _apart(b: Scope, e: ast.expr) -> Iterator[tuple[Any, ast.expr, str]]:
 
 
 def _is_several(value: Any) -> bool:
-    """Whether it indexes several dimensions: a tuple, or, as in PyTorch, a short list with items
-    other than numbers.
+    """Whether a value indexes several dimensions: a tuple or, as in PyTorch, a short list with
+    items other than numbers.
     """
     if not isinstance(value, List):
         return isinstance(value, tuple)
@@ -104,7 +104,7 @@ def _is_several(value: Any) -> bool:
 
 
 def unpacked_values(b: Scope, statement: Statement, value: Any) -> list:
-    """The value of each name of an unpacking statement; a starred name gets a list."""
+    """The value of each name in an unpacking assignment; a starred name gets a list."""
     count = value.shape[0] if isinstance(value, Node) and value.ndim else 1
     count = len(value) if isinstance(value, tuple) else count
     star, surplus = statement.star, count - len(statement.names)
@@ -130,7 +130,7 @@ def several(b: Scope, value: Any, e: ast.expr) -> list:
 
 
 def item(b: Scope, base: tuple, index: Any, e: ast.expr) -> Any:
-    """One of several values, or a slice of them."""
+    """An element of several values, or a slice of them."""
     if not isinstance(index, int | slice):
         raise GradcliError(
             "index", f"these {len(base)} values are numbered from 0 to {len(base) - 1}"
@@ -158,7 +158,7 @@ def _index_item(b: Scope, value: Any, e: ast.expr, text: str) -> Any:
 
 
 def _listed(b: Scope, value: tuple, e: ast.expr) -> Any:
-    """The array of a list used as an index."""
+    """A list used as an index, as an array."""
     message, hint = "a list index holds integers or True and False", None
     try:
         array = np.asarray(value)
@@ -172,7 +172,7 @@ def _listed(b: Scope, value: tuple, e: ast.expr) -> Any:
 
 
 def literal_array(b: Scope, node: Node, e: ast.expr) -> Any:
-    """As `index_array`, for a tensor whose values appear in the answer."""
+    """`index_array` for a tensor whose values appear in the answer."""
     text = b.source.segment(e)
     if node.dtype == "float":
         raise _undecided(text)
@@ -181,7 +181,7 @@ def literal_array(b: Scope, node: Node, e: ast.expr) -> Any:
 
 
 def check_not_supposed(b: Scope, node: Node, e: ast.expr) -> None:
-    """Raise GradcliError for a tensor that depends on made-up values."""
+    """Raise GradcliError for a tensor that depends on placeholder values."""
     if any(n in b.supposed for n in walk([node])):
         raise _undecided(b.source.segment(e))
 
@@ -206,17 +206,17 @@ def index_array(b: Scope, node: Node, e: ast.expr, text: str = "") -> Any:
     return b.arrays.setdefault((plain, text), Array(value, text, plain))
 
 
-# ---- where NumPy and JAX index in another way ----------------------------------------------------
-# Slices may have negative steps, and separated advanced indices have their dimensions first.
+# ---- where NumPy and JAX index differently -------------------------------------------------------
+# Slices may have negative steps, and the dimensions of separated advanced indices come first.
 
 
 def is_array_program(b: Scope) -> bool:
-    """Whether a program calls functions of NumPy, SciPy or JAX, and none of PyTorch."""
+    """Whether a program calls functions of NumPy, SciPy or JAX, but none of PyTorch."""
     return bool(b.libraries) and "torch" not in b.libraries
 
 
 def array_module(b: Scope) -> str:
-    """The module that has the functions of arrays in a program that calls no others."""
+    """The module of array functions, if the program calls no other module's."""
     return "jax.numpy" if "jax" in b.libraries else "numpy"
 
 
@@ -233,8 +233,9 @@ def forward(base: Node, index: Sequence[Any]) -> tuple[Node, tuple[Any, ...]]:
 
 
 def _reversed_slice(s: slice, size: int) -> slice:
-    """The equivalent slice of the flipped dimension; its ends are negative, so that they hold for
-    any size.
+    """The equivalent slice of the flipped dimension.
+
+    Its ends are negative, so that they are valid for any size.
     """
     picked = range(size)[s]
     if not picked:
@@ -245,8 +246,11 @@ def _reversed_slice(s: slice, size: int) -> slice:
 
 
 def picked_first(node: Node, base: Node, index: Sequence[Any]) -> Node:
-    """The result of PyTorch's indexing with the dimensions of advanced indices where NumPy has
-    them: first, if a slice, None or ... separates two of them; integers count as advanced indices.
+    """The result of PyTorch's indexing, with the dimensions of advanced indices moved to NumPy's
+    position.
+
+    They come first if a slice, None or ... separates two of them; integers count as advanced
+    indices.
     """
     arrays = [k for k, item in enumerate(index) if is_array(item)]
     numbers = [k for k, item in enumerate(index) if isinstance(item, int)]
@@ -256,6 +260,6 @@ def picked_first(node: Node, base: Node, index: Sequence[Any]) -> Node:
     items = [item for item in full_index(index, base.ndim) if not isinstance(item, int)]
     picked = [k for k, item in enumerate(items) if is_array(item)]
     if picked[-1] - picked[0] != len(picked) - 1:
-        return node  # PyTorch has them first, too
+        return node  # as in PyTorch
     count = node.ndim - (len(items) - len(picked))
     return op.movedim(node, tuple(range(picked[0], picked[0] + count)), tuple(range(count)))

@@ -17,7 +17,7 @@ from .scope import Scope
 
 
 def tensor(b: Scope, e: ast.expr, args: list, named: dict) -> Node:
-    """A tensor of literal numbers, in lists of equal length."""
+    """A tensor of literal numbers, given as lists of equal length."""
     if len(args) != 1 or named:
         raise GradcliError("arguments", "tensor() takes one list of numbers")
     if isinstance(args[0], Node):
@@ -33,13 +33,13 @@ def tensor(b: Scope, e: ast.expr, args: list, named: dict) -> Node:
             hint="tensors are joined by stack([a, b]); torch.tensor() copies numbers, and no "
             "gradient flows through it",
         )
-    renamed = isinstance(e, ast.Call) and has_new(e.func)  # formulas know its own name
+    renamed = isinstance(e, ast.Call) and has_new(e.func)  # formulas show its name
     text = ast.unparse(e) if renamed else b.source.segment(e)
     return b.counted(OPS["tensor"].call((), {"data": Array(array, text)}, b.source.span(e)), e)
 
 
 def _copied(b: Scope, e: ast.expr, args: list, named: dict) -> Node:
-    """torch.tensor, which detaches a tensor that it copies."""
+    """torch.tensor, which detaches a tensor passed to it."""
     if "data" in named:
         args, named = [*args, named["data"]], {k: v for k, v in named.items() if k != "data"}
     built = tensor(b, e, args, named)
@@ -47,7 +47,9 @@ def _copied(b: Scope, e: ast.expr, args: list, named: dict) -> Node:
 
 
 def _floats(b: Scope, e: ast.expr, args: list, named: dict) -> Node:
-    """The legacy constructors of float tensors; those from sizes, uninitialised, are refused."""
+    """The legacy constructors of float tensors; with sizes they return uninitialised memory, an
+    error here.
+    """
     if args and all(map(is_number, args)):
         message = f"a tensor that is given its sizes alone {UNSET}"
         raise GradcliError("unsupported", message, hint="write torch.zeros(2, 3) or randn(2, 3)")
@@ -99,7 +101,7 @@ MAKERS = {name: BY_KIND[kind] for name, kind in MAKER_KINDS.items()}
 # ---- finfo and iinfo: the properties of dtypes ---------------------------------------------------
 
 
-OF_PYTHON = {"float": "float64", "int": "int64"}  # torch.float and torch.int are shorter
+OF_PYTHON = {"float": "float64", "int": "int64"}  # unlike torch.float and torch.int, in full
 FULL = {"float": "float32", "double": "float64", "half": "float16"}
 FULL |= {"long": "int64", "int": "int32", "short": "int16"}
 BFLOAT16 = {"bits": 16, "eps": 2.0**-7, "max": (2 - 2.0**-7) * 2.0**127, "tiny": 2.0**-126}

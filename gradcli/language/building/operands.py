@@ -1,4 +1,4 @@
-"""Operands of binary operators: which combinations are valid, and their errors."""
+"""Operands of binary operators: valid combinations, and errors for others."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from ...graphs.operator import dtypes
 
 
 class List(tuple[Any, ...]):
-    """A list of values; indexing treats it differently from a tuple."""
+    """A list of values, which indexing treats differently from a tuple."""
 
 
 def is_number(value: Any) -> bool:
@@ -17,7 +17,7 @@ def is_number(value: Any) -> bool:
 
 
 def check_bits(name: str | None, *operands: Any) -> None:
-    """Raise GradcliError for & | ~ of integers, which are bitwise in PyTorch."""
+    """Raise GradcliError for & | ~ of integers, which PyTorch computes bitwise."""
     if name in ("logical_and", "logical_or", "logical_not") and dtypes(operands) != {"bool"}:
         message = "& | ~ of numbers work on their bits in PyTorch; here they combine masks"
         raise GradcliError(

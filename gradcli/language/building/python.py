@@ -1,6 +1,7 @@
-"""Builtins of Python that differ from PyTorch's functions of the same names: `sum` of a tensor adds
-up along its first dimension, `max` takes the first of equal values, `float` returns a detached
-number.
+"""Builtins of Python that differ from PyTorch's functions of the same name.
+
+`sum` of a tensor adds along its first dimension, `max` returns the first of equal values, `float`
+returns a detached number.
 """
 
 import ast
@@ -20,7 +21,7 @@ EXTREMES = {"max": ("gt", operator.gt), "min": ("lt", operator.lt)}
 
 
 def _number(b: Scope, e: ast.Call, args: list, named: dict) -> Any:
-    """float(x): the detached element of a tensor; of a string the number that it spells."""
+    """float(x): the element of a tensor, detached; for a string, the number that it spells."""
     _check_places("float", named)
     (x,) = args or (0.0,)
     if isinstance(x, Node):
@@ -37,7 +38,7 @@ def _spelled(kind: type[float], text: str) -> float:
 
 
 def _whole(b: Scope, e: ast.Call, args: list, named: dict) -> Any:
-    """int(x): as float(x), truncated."""
+    """int(x): float(x), truncated."""
     _check_places("int", named)
     (x,) = args
     x = _spelled(int, x) if isinstance(x, str) else _number(b, e, args, named)
@@ -47,14 +48,14 @@ def _whole(b: Scope, e: ast.Call, args: list, named: dict) -> Any:
 
 
 def _round(b: Scope, e: ast.Call, args: list, named: dict) -> Any:
-    """round(x, ndigits), of a number."""
+    """round(x, ndigits) of a number."""
     if isinstance(args[0], Node):
         return b.tried(lookup("round"), args[:1], {"decimals": args[1]} if args[1:] else {})
     return round(*args, **named)
 
 
 def _sum(b: Scope, e: ast.Call, args: list, named: dict) -> Any:
-    """sum(x, start): x[0] + x[1] + ..., rows of a matrix."""
+    """sum(x, start): start + x[0] + x[1] + ..., the sum of the rows of a matrix."""
     result, start = args[0], args[1] if len(args) > 1 else named.get("start", 0)
     if isinstance(result, Node):
         if not result.ndim:
@@ -72,7 +73,7 @@ def _added(b: Scope, e: ast.Call, left: Any, right: Any) -> Any:
 
 
 def _extreme(name: str, b: Scope, e: ast.Call, args: list, named: dict) -> Any:
-    """max(x) and max(a, b, ...): the first of equal values, which gets the whole gradient."""
+    """max(x) and max(a, b, ...): the first of equal values, which receives the whole gradient."""
     if named:
         raise _unfit(name, f"takes no {next(iter(named))} here", None)
     if len(args) == 1 and isinstance(args[0], Node):
@@ -110,7 +111,7 @@ def _unfit(name: str, why: str, hint: str | None) -> GradcliError:
 
 
 def _check_places(name: str, named: dict) -> None:
-    """Raise GradcliError for keywords, because these arguments are positional-only in Python."""
+    """Raise GradcliError for keywords: these arguments are positional-only in Python."""
     if named:
         raise _unfit(name, f"takes no {next(iter(named))}=", "give its arguments by position")
 

@@ -1,5 +1,7 @@
-"""The scope in which expressions are evaluated: names and values, and the services that functions
-of the language need from the evaluator. Does not know these functions.
+"""The scope in which expressions are evaluated: names, values, and services of the evaluator that
+functions need.
+
+Does not know these functions.
 """
 
 import ast
@@ -22,13 +24,13 @@ from .operands import in_words, is_number
 
 
 class Scope(ABC):
-    """Names and values of a program, and how its operations become nodes.
+    """The names and values of a program, and the conversion of its operations to nodes.
 
     `inputs` are the nodes of its free names, `values` the arrays of those that have one, which
     masks and indices need; `draws.random` is the generator of rand and randn; `seed_shape` is the
-    shape of `onehot` in a seed. With `sizes`, numbers computed from sizes have graphs, by number in
-    `of_sizes`. `supposed` are inputs with made-up values, which must not appear in
-    answers; `drawn` has the random numbers of texts such as randn(3).
+    shape of `onehot` in a seed. With `sizes`, numbers computed from sizes have graphs, in
+    `of_sizes`. `supposed` are inputs with placeholder values, which must not appear in answers;
+    `drawn` has the random numbers of texts such as randn(3), by text.
     """
 
     def __init__(
@@ -50,10 +52,10 @@ class Scope(ABC):
         self.program, self.values, self.limits = program, values, limits
         self.draws, self.seed_shape = draws, seed_shape
         self.scope: dict[str, Any] = dict(inputs)
-        self.indices: list[Node] = []  # integer tensors that are used as indices
-        # by the tensor and its text, so that equal x[m] share one array
+        self.indices: list[Node] = []  # integer tensors used as indices
+        # by tensor and text, so that equal x[m] share one array
         self.arrays: dict[tuple[Node, str], Any] = {}
-        self.outputs: list[Node] = []  # of operations with several, used or not
+        self.outputs: list[Node] = []  # outputs of operations with several, used or not
         self.statement_values: list[tuple[Any, ...]] = []  # the values that each statement assigns
         self.count = self.depth = 0
 
@@ -81,7 +83,7 @@ class Scope(ABC):
         return result
 
     def whole(self, value: Any, index: bool = True) -> int:
-        """The integer value of an index, or of a size. Raises GradcliError for other values."""
+        """A size, or an index, as an integer. Raises GradcliError for other values."""
         if is_integer(value):
             return int(value)
         shown = value if is_number(value) else in_words(value)
@@ -96,7 +98,7 @@ class Scope(ABC):
         return tuple(self.size(node, d) for d in range(node.ndim)) if self.sizes else node.shape
 
     def size(self, node: Node, *dim: int) -> int:
-        """The number of elements along some dimensions; along all by default."""
+        """The number of elements along some dimensions, or of all elements."""
         dim = dim or tuple(range(node.ndim))
         count = numel([node.shape[d] for d in dim])
         if not self.sizes or not dim:
@@ -128,7 +130,7 @@ class Scope(ABC):
     def tried(
         self, called: Any, args: Sequence, named: dict[str, Any], span: Span | None = None
     ) -> Any:
-        """The value of an operation; Python's exceptions become GradcliError."""
+        """Call an operation; Python's exceptions become GradcliError."""
         of_table = isinstance(called, Operator)
         try:
             return called.call(args, named, span) if of_table else called(*args, **named)
@@ -137,7 +139,7 @@ class Scope(ABC):
             raise misused(called.name, hint) from error
 
     def counted(self, value: Any, e: ast.expr) -> Any:
-        """The value of an operation, counted, and checked against the limits."""
+        """`value`, after counting the operation and checking the limits."""
         self.count += 1
         sizes = self.limits.sizes
         if self.count > sizes["operations"]:

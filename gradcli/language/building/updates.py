@@ -1,4 +1,4 @@
-"""`x.at[index].set(v)`, `.add(v)` and others of JAX: copies of an array changed at an index."""
+"""`x.at[index].set(v)`, `.add(v)` and others in JAX: copies of an array, changed at an index."""
 
 import ast
 from typing import Any
@@ -13,14 +13,14 @@ from .indices import indexed
 from .operands import in_words
 from .scope import Scope
 
-COMBINED = {  # the function of JAX that combines x[i] with a value
+COMBINED = {  # by name of the update: the function that combines x[i] with a value
     **{"multiply": "multiply", "mul": "multiply", "divide": "divide", "power": "power"},
     **{"min": "minimum", "max": "maximum"},
 }
 
 
 def update(b: Scope, e: ast.Call) -> Node | None:
-    """The value of such a call; None for any other call."""
+    """The value of such a call; None for another call."""
     place = e.func.value if isinstance(e.func, ast.Attribute) else None
     if not isinstance(place, ast.Subscript) or getattr(place.value, "attr", "") != "at":
         return None
@@ -77,7 +77,7 @@ def _updated(b: Scope, base: Node, place: ast.Subscript, value: Any, name: str) 
 
 
 def _last(b: Scope, value: Node, picked: Node) -> Node:
-    """The value, without a gradient where a later element of it is written to the same index."""
+    """The value, without gradient for elements that a later one overwrites at the same index."""
     indices = b.numbers(picked, "an index decides on what is written").reshape(-1)
     _, from_end = np.unique(indices[::-1], return_index=True)
     if from_end.size == indices.size:

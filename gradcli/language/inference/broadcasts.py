@@ -8,12 +8,12 @@ from .coefficients import COEFFICIENTS, GREEK
 
 
 def unbroadcast_ranks(roots: list[Node]) -> dict[str, int]:
-    """Ranks by name of the input, with which inputs are not broadcast implausibly.
+    """Ranks, by name of the input, at which inputs are not broadcast implausibly.
 
-    Operands of a difference have the same rank, and so have factors of integer tensors, as of
-    one_hot, operands of a loss, and c and f in `f * c + i * h` for gates f and i. X in upper case
-    is no row of a matrix; lam in `loss + lam * norm(w)` and in `A + lam * eye(n)` is a scalar, and
-    so is y in `y - w.T @ x`.
+    Operands of a difference have the same rank, and so do factors of integer tensors, as of
+    one_hot, operands of a loss, and c and f in `f * c + i * h` for gates f and i. An upper-case X
+    is not a row of a matrix; lam in `loss + lam * norm(w)` and in `A + lam * eye(n)` is a scalar,
+    and so is y in `y - w.T @ x`.
     """
     result: dict[str, int] = {}
     order = walk(roots, _made_of)
@@ -46,15 +46,17 @@ def unbroadcast_ranks(roots: list[Node]) -> dict[str, int]:
 
 
 def _batches(order: list[Node]) -> dict[str, int]:
-    """Ranks of images, as x in `conv2d(x, w, b)`: batched, with the rank of the kernel."""
+    """Ranks of images, such as x in `conv2d(x, w, b)`: they have a batch dimension, and the rank of
+    the kernel.
+    """
     first = (node.parents[:2] for node in order if "batches" in node.op.typical_inputs)
     single = ((x, kernel) for x, kernel in first if x.ndim < kernel.ndim)
     return {x.attrs["name"]: kernel.ndim for x, kernel in single if x.op.name == "input"}
 
 
 def _columns(order: list[Node]) -> dict[str, int]:
-    """Ranks of vectors, as z in `outer(x, y) @ z`: lower-case names after a matrix that is computed
-    from vectors and upper-case names only.
+    """Ranks of vectors, such as z in `outer(x, y) @ z`: lower-case names after a matrix that is
+    computed from vectors and upper-case names only.
     """
     result = {}
     for node in order:
@@ -95,7 +97,7 @@ def _has_same_rank(node: Node, x: Node, other: Node) -> bool:
 
 
 def _is_gated(x: Node, other: Node, other_terms: Sequence[Node]) -> bool:
-    """Whether it is c of `f * c + i * h`, where f and the added term are functions of matrices."""
+    """Whether x is c in `f * c + i * h`, where f and the added term are functions of matrices."""
     function = other.op.family == "elementwise" and not other.op.sign
     added = [n for n in other_terms if n.op.sign == "*"]
     same_shape = any(n.shape == other.shape and x not in walk([n]) for n in added)
@@ -103,9 +105,10 @@ def _is_gated(x: Node, other: Node, other_terms: Sequence[Node]) -> bool:
 
 
 def _multiplies(node: Node, x: Node, other: Node, other_terms: Sequence[Node]) -> bool:
-    """Whether a product or quotient is a multiple, with others `other_terms` it in a sum: of a
-    number, beside a number; of a matrix that has no inputs; of `X @ X.T` beside one of these; of a
-    matrix in upper case, beside a matrix.
+    """Whether a product or quotient is a multiple, given the other terms of its sum.
+
+    It is one of a number, beside a number; of a matrix without inputs; of `X @ X.T` beside one of
+    these; of an upper-case matrix, beside a matrix.
     """
     if node.op.sign not in ("*", "/") or (node.op.sign == "/" and node.parents[1] is not x):
         return False
@@ -131,5 +134,5 @@ def _begins_with(node: Node, varying: Collection[Node]) -> Node:
 
 
 def _made_of(node: Node) -> Sequence[Node | None]:
-    """The inputs of a node, or its expansion if it has one."""
+    """The inputs of a node, or its expansion if there is one."""
     return node.inputs if node.expansion is None else (node.expansion,)

@@ -7,9 +7,9 @@ from ..syntax import negated
 from .products import bare, called, chain, elementwise, names_in, vectors
 
 NUMBERS = ("lam", "lamb", "lambd", "lambda_", "lmbda", "λ", "tau", "temperature", "lr")
-TINY = "eps"  # a scalar if added; noise if multiplied
+TINY = "eps"  # scalars if added, noise if multiplied
 INTERCEPTS = ("b", "b0", "bias", "intercept")
-# Names of scalars, if they multiply.
+# Names of scalars if they are factors.
 GREEK = ("alpha", "beta", "gamma", "delta", "eta", "mu", "rho", "sigma")
 COEFFICIENTS = (*GREEK, "c", "k")
 
@@ -29,7 +29,7 @@ def coefficients(program: Program) -> set[str]:
 
 
 def _large(e: ast.BinOp) -> set[str]:
-    """T of `x / T`: an upper-case divisor of lower-case names."""
+    """T in `x / T`: an upper-case divisor of lower-case names."""
     is_number = isinstance(e.right, ast.Name) and e.right.id[0].isupper()
     return names_in(e.right) if is_number and any(map(str.islower, names_in(e.left))) else set()
 
@@ -43,14 +43,15 @@ def multipliers(program: Program) -> set[str]:
 
 
 def _negated(e: ast.expr) -> set[str]:
-    """gamma of `-gamma`."""
+    """gamma in `-gamma`."""
     name = negated(e)
     return {name.id} & {*COEFFICIENTS} if isinstance(name, ast.Name) else set()
 
 
 def _of_identity(e: ast.BinOp) -> set[str]:
-    """The lower-case names in an elementwise expression that multiplies an identity matrix; a
-    name alone, as in `x * eye(3)`, may be a diagonal.
+    """The lower-case names in an elementwise expression that multiplies an identity matrix.
+
+    A single name, as in `x * eye(3)`, may be a diagonal instead.
     """
     pairs = (e.left, e.right), (e.right, e.left)
     pending = [p for identity, e in pairs if _is_identity(identity) for p in elementwise(e)]
@@ -68,7 +69,7 @@ def _is_identity(e: ast.expr) -> bool:
 
 
 def _under_root(e: ast.expr) -> set[str]:
-    """d of `sqrt(d)` and `d**0.5`."""
+    """d in `sqrt(d)` and `d**0.5`."""
     if isinstance(e, ast.BinOp) and isinstance(e.op, ast.Pow):
         inner = e.left if isinstance(e.right, ast.Constant) and e.right.value == 0.5 else None
     else:
@@ -78,15 +79,15 @@ def _under_root(e: ast.expr) -> set[str]:
 
 
 def divisors(program: Program) -> set[str]:
-    """The names that something is divided by, as T in `z / T` and N in `x.sum() / N`."""
+    """The names in divisors, such as T in `z / T` and N in `x.sum() / N`."""
     pairs = (e for e in _expressions(program) if isinstance(e, ast.BinOp))
     right = (e.right for e in pairs if isinstance(e.op, ast.Div))
     return {e.id for e in right if isinstance(e, ast.Name)}
 
 
 def intercepts(program: Program) -> set[str]:
-    """Names of scalars: b in `X @ w + b`, where X is data and w is a vector, and in
-    `w.T @ x + b`.
+    """Names of scalars: b in `X @ w + b`, where X is data and w is a vector, and in `w.T @ x
+    + b`.
     """
     small = vectors(program)
     result = set()
@@ -97,7 +98,7 @@ def intercepts(program: Program) -> set[str]:
 
 
 def _is_fit(e: ast.expr, small: set[str]) -> bool:
-    """Whether it is `X @ w` or `w.T @ x`, w and x being among the names of vectors."""
+    """Whether e is `X @ w` or `w.T @ x`, where w and x are in `small`, the names of vectors."""
     factors = [n.id if isinstance(n, ast.Name) else "" for n in map(bare, chain(e))]
     of_data = factors[0].startswith("X") or factors[0] in small
     return len(factors) == 2 and of_data and factors[1] in small

@@ -19,26 +19,27 @@ from ..program import Program
 from .broadcasts import unbroadcast_ranks
 from .stand_ins import Sizes
 
-# Steeply falling, so that a kernel, which comes after its image, is smaller than the image.
+# They decrease steeply, so that a kernel, which comes after its image, is smaller than the image.
 PRIMES = (
     20011, 16381, 13451, 11027, 9043, 7417, 6079, 4987, 4079, 3347, 2749, 2251, 1847, 1511, 1237,
     1019, 829, 683, 557, 461, 373, 307, 251, 199, 167, 139, 113, 89,
 )  # fmt: skip
-ATTEMPTS = 400  # combinations of ranks
+ATTEMPTS = 400  # most combinations of ranks
 MOST_TRIES = 600  # most builds of a program
-SMALL = 8  # the last primes, used if the others make tensors too large
-LIKELIEST = 8  # ranks for which sizes are tried even if stand-ins cannot be unified
-PASSED_OVER = 20  # sizes that are passed over because the output has no element, or one
-MOST_SIZES = 200  # unknown sizes beyond PRIMES
-PERMUTATIONS = 60  # of sizes that are tried if stand-ins cannot be unified
-STEEPNESSES = (1, 1.2, 1.4)  # of sizes that fall as stand-ins do
+SMALL = 8  # the last primes, which are used if the others make tensors too large
+LIKELIEST = 8  # ranks for which sizes are tried although stand-ins cannot be unified
+PASSED_OVER = 20  # sizes that are skipped because the output would be empty, or has an unknown size
+MOST_SIZES = 200  # stand-ins that are used after PRIMES
+PERMUTATIONS = 60  # orders of sizes that are tried if stand-ins cannot be unified
+STEEPNESSES = (1, 1.2, 1.4)  # steepness of decreasing sizes
 Numberings = Callable[[int, Collection[int]], Iterator[Shape]]
 
 
 class Outcome(NamedTuple):
-    """The result of an attempt: the shapes of output and seed, the pairs of sizes that should be
-    equal unless the program says otherwise, and more plausible ranks of inputs, with which they are
-    not broadcast.
+    """The result of an attempt.
+
+    It has the shapes of output and seed, the pairs of sizes that are usually equal, and more
+    plausible ranks of inputs, at which they are not broadcast.
     """
 
     out: Shape
@@ -52,11 +53,11 @@ class Outcome(NamedTuple):
         return cls(roots[0].shape, seed, unusual_sizes(roots), unbroadcast_ranks(roots))
 
 
-Attempt = Callable[[dict[str, Shape]], Outcome]  # the program, built with these shapes
+Attempt = Callable[[dict[str, Shape]], Outcome]  # builds the program with these shapes
 
 
 class Inferred(NamedTuple):
-    """A shape for every unknown input, and the dimensions whose sizes were chosen freely."""
+    """The shapes of all unknown inputs, and the dimensions whose sizes were chosen freely."""
 
     shapes: dict[str, Shape]
     assumed: dict[str, tuple[int, ...]]
@@ -71,11 +72,11 @@ def infer(
     fixed: Mapping[str, int],
     integer_inputs: Collection[str] = (),
 ) -> Inferred:
-    """Shapes for the inputs `unknown`, given those of `known`.
+    """The shapes of the inputs `unknown`, given those of `known`.
 
     `attempt(shapes)` builds the program and returns its Outcome; `fixed` are ranks of some inputs;
-    `integer_inputs` are vectors if that fits. Raises the error of the most plausible
-    attempt if none works.
+    `integer_inputs` are vectors if possible. Raises the error of the most plausible attempt if none
+    succeeds.
     """
     from .ranks import ranks_to_try
 
@@ -97,7 +98,7 @@ def infer(
 
 
 class Counted:
-    """An attempt, and how often it was made."""
+    """An attempt that counts its calls."""
 
     def __init__(self, attempt: Attempt):
         self.attempt, self.tries = attempt, 0
@@ -114,8 +115,9 @@ def _solved_or_misfit(
     numberings: Numberings,
     after_misfit: bool,
 ) -> Inferred | GradcliError:
-    """Shapes for inputs of these ranks, or the error of ranks that do not fit, where others may.
-    `after_misfit`: ranks that are more plausible did not fit; these may be too large.
+    """The shapes of inputs of these ranks, or the error if other ranks may fit.
+
+    `after_misfit`: more plausible ranks did not fit; these may be too large.
     """
     try:
         return _solve(ranks, known, attempt, numberings)
@@ -127,7 +129,7 @@ def _solved_or_misfit(
 
 
 def _without_stand_ins(error: GradcliError, unknown: Sequence[str]) -> GradcliError:
-    """The error with `?` for stand-ins in its message, and a hint to give shapes."""
+    """The error with `?` for stand-ins in its message, and with a hint to give shapes."""
     hint = f"give shapes: {' '.join(f'-s {name}=2x3' for name in unknown)}"
     message = re.sub(r"\d+", lambda m: "?" if int(m[0]) in PRIMES else m[0], error.message)
     return GradcliError(error.code, message, span=error.span, hint=hint)
@@ -172,16 +174,16 @@ def generic_shapes(
     generic: Sequence[int],
     least: int,
 ) -> dict[str, Shape] | None:
-    """The shapes with sizes from `generic`, equal only where the program requires it; None if the
-    program accepts no other sizes.
+    """The shapes with sizes from `generic`, equal only where the program requires it; None if it
+    accepts no others.
 
-    If operators do not say which sizes must be equal, equal sizes stay equal. Sizes below `least`,
-    as 0 and 1, stay, because they matter for broadcasting.
+    If operators do not tell which sizes must be equal, equal sizes stay equal. Sizes below `least`,
+    such as 0 and 1, are not changed, because they matter for broadcasting.
     """
     generalised = partial(_generalised, shapes, known, attempt, generic, least)
     sizes = [n for shape in shapes.values() for n in shape if n >= least]
     result = if_applicable(partial(generalised, apart=True))
-    if result is None and len(set(sizes)) < len(sizes):  # they are not apart in any case
+    if result is None and len(set(sizes)) < len(sizes):  # these are equal in any case
         result = if_applicable(partial(generalised, apart=False))
     return result
 
@@ -195,8 +197,8 @@ def _generalised(
     *,
     apart: bool,
 ) -> dict[str, Shape]:
-    """Shapes with generic sizes in the order of the given ones: smaller sizes stay smaller, and of
-    equal ones the first becomes the smallest.
+    """Shapes with generic sizes in the order of the given ones: smaller sizes stay smaller, and the
+    first of equal ones becomes the smallest.
     """
     places = [
         (n, name, d)
@@ -242,7 +244,7 @@ def _solved(
     numberings: Numberings,
     primes: Sequence[int],
 ) -> Inferred:
-    """Shapes, found with these primes as stand-ins. Raises GradcliError if there are none."""
+    """The shapes, with these primes as stand-ins. Raises GradcliError if there are none."""
     used = {n for shape in known.values() for n in shape}
     stand_ins = (p for p in chain(primes, islice(_further_primes(), MOST_SIZES)) if p not in used)
     numbers = list(islice(stand_ins, sum(ranks.values())))
@@ -257,7 +259,7 @@ def _solved(
     except GradcliError:
         if numberings is different:
             raise
-        seed = ()  # the stand-ins may only be too large
+        seed = ()  # perhaps only because stand-ins are too large
     fixed = {n for s in (*known.values(), *map(sizes.of, symbolic.values()), seed or ()) for n in s}
     return _smallest(symbolic, known, sizes, numberings(len(sizes.free()), fixed), attempt)
 
@@ -298,11 +300,11 @@ def _smallest(
     numberings: Iterator[tuple[int, ...]],
     attempt: Attempt,
 ) -> Inferred:
-    """Shapes with the first numbers for the free sizes that the program accepts. Raises the first
-    error if there are none.
+    """The shapes with the first numbers for the free sizes that the program accepts.
 
-    Passed over, if there are others, are numbers for which the output is empty, as x[2:] for two
-    elements, has one element, whose seed would be 1, or has a size that is 1 by accident.
+    Raises the first error if there are none. If others exist, numbers are skipped for which the
+    output is empty, as x[2:] of two elements, has one element, so that its seed would be 1, or has
+    a size of 1 by coincidence.
     """
     free, ones = sizes.free(), _ones(known | {n: sizes.of(s) for n, s in symbolic.items()}, attempt)
     error = GradcliError("shape", "there are no shapes that fit together")
@@ -331,7 +333,7 @@ def _smallest(
 
 
 def _ones(shapes: dict[str, Shape], attempt: Attempt) -> int:
-    """How many sizes of the output are 1 if those of the inputs are stand-ins."""
+    """The number of output sizes that are 1 if the sizes of inputs are stand-ins."""
     outcome = if_applicable(partial(attempt, shapes))
     return 0 if outcome is None else outcome[0].count(1)
 
@@ -345,7 +347,7 @@ def _numbered(
 ) -> dict[str, Shape]:
     """The shapes with these numbers for the free sizes.
 
-    A size derived from stand-ins, as n - 1 of x[1:], is derived again from the numbers.
+    A size derived from a stand-in, such as n - 1 in x[1:], is derived again from the number.
     """
     known_sizes = {n for shape in known.values() for n in shape}
     result = [
@@ -374,12 +376,12 @@ def _assumed(
 
 
 def unusual_sizes(roots: list[Node]) -> list[tuple[int, int]]:
-    """Pairs of sizes that are usually equal, and are not."""
+    """Pairs of sizes that are usually equal, but differ."""
     return [*different_sides(roots), *((a, b) for a, b in typical_equal_sizes(roots) if a != b)]
 
 
 def typical_equal_sizes(roots: list[Node]) -> list[tuple[int, int]]:
-    """Pairs of sizes that are usually equal, though they need not be, without sides of matrices."""
+    """Pairs of sizes that are usually equal, though they need not be; without sides of matrices."""
     return [
         pair
         for n in walk(roots)
@@ -389,7 +391,7 @@ def typical_equal_sizes(roots: list[Node]) -> list[tuple[int, int]]:
 
 
 def different_sides(roots: list[Node]) -> list[tuple[int, int]]:
-    """The sizes of non-square matrices that are usually square."""
+    """The two sizes of each matrix that is usually square, but is not."""
     shapes = [i.shape for n in walk(roots) if "square" in n.op.typical_inputs for i in n.parents]
     return [(s[-2], s[-1]) for s in shapes if len(s) == 2 and s[0] != s[1]]
 
@@ -400,7 +402,7 @@ def different_sides(roots: list[Node]) -> list[tuple[int, int]]:
 def different(length: int, fixed: Collection[int]) -> Iterator[Shape]:
     """Sizes in order of plausibility: all different, each the smallest that the earlier ones allow.
 
-    The later of these find an image that is larger than the kernels that move over it.
+    Later ones fit images that are larger than the kernels that move over them.
     """
     for start, attempts in ((2, 1000), (5, 40), (10, 40), (30, 2), (100, 2), (1000, 2)):
         pool = islice((n for n in count(start) if n not in fixed), max(length + 1, 8))
@@ -410,7 +412,7 @@ def different(length: int, fixed: Collection[int]) -> Iterator[Shape]:
 
 
 def _falling(length: int, fixed: Collection[int], steepness: float) -> Shape:
-    """Sizes that decrease as the stand-ins do, so that images are larger than their kernels."""
+    """Sizes that decrease like the stand-ins, so that images are larger than their kernels."""
     result: list[int] = []
     size = 2.0
     while len(result) < length:
@@ -421,10 +423,12 @@ def _falling(length: int, fixed: Collection[int], steepness: float) -> Shape:
 
 
 def few(length: int, fixed: Collection[int]) -> Iterator[Shape]:
-    """Sizes if stand-ins cannot be unified: different ones, and 3, which cross(x, y) needs."""
+    """Sizes for stand-ins that cannot be unified: different ones, and 3, which cross(x, y)
+    needs.
+    """
     return chain(islice(different(length, fixed), PERMUTATIONS), ((3,) * length,))
 
 
 def equal(length: int, fixed: Collection[int]) -> Iterator[Shape]:
-    """Equal sizes, a last resort if different ones do not work, as primes do not if divided."""
+    """Equal sizes, a last resort if different ones fail, as primes do if they are divided."""
     return ((n,) * length for n in (2, 4, 1))

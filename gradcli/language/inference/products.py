@@ -19,14 +19,14 @@ TRANSPOSES = ("T", "mT", "H", "mH")
 
 
 def operands_of_matmul(program: Program) -> set[str]:
-    """The names of operands of matrix products, transposed or not."""
+    """The names that are operands of matrix products, transposed or not."""
     sides = (side for product in _products(program) for side in product)
     return {e.id for e in map(bare, sides) if isinstance(e, ast.Name)}
 
 
 def in_upper_case(program: Program, names: Collection[str]) -> list[str]:
-    """The upper-case names, if the program combines tensors other than elementwise, or if it
-    indexes or moves elements of the name.
+    """The upper-case names, if the program combines tensors by operations that are not elementwise,
+    or if it indexes the name or moves its elements.
     """
     parts = list(program.syntax)
     rows = {e.id for e in map(_of_rows, parts) if isinstance(e, ast.Name)}
@@ -35,7 +35,7 @@ def in_upper_case(program: Program, names: Collection[str]) -> list[str]:
 
 
 def _of_rows(e: ast.AST) -> ast.expr | None:
-    """X of `X[0]`, `X.unsqueeze(1)` and other calls that move elements."""
+    """X in `X[0]`, `X.unsqueeze(1)` and other calls that move elements."""
     if isinstance(e, ast.Subscript):
         return e.value
     op = called(e) if isinstance(e, ast.Call) else None
@@ -51,8 +51,8 @@ def _joins(e: ast.AST) -> bool:
 
 
 def small_operands(program: Program) -> list[str]:
-    """The names in products of lower-case names without transposes, as `a @ x` and
-    `softmax(a, 0) @ x`.
+    """The names in products of lower-case names without transposes, such as `a @ x` and `softmax(a,
+    0) @ x`.
     """
     result: dict[str, None] = {}
     for sides in _products(program):
@@ -90,7 +90,7 @@ def _products(program: Program) -> tuple[list[ast.expr], ...]:
 
 
 def bare(e: ast.expr) -> ast.expr:
-    """a of `-a.T`: an expression without signs and transposes."""
+    """An expression without signs and transposes: a for `-a.T`."""
     while (inner := _within(e)) is not None:
         e = inner
     return e
@@ -106,7 +106,7 @@ def _within(e: ast.expr) -> ast.expr | None:
 
 
 def transpose_operand(e: ast.AST) -> ast.expr | None:
-    """x of `x.T` and `x.t()`; None for other expressions."""
+    """x for `x.T` and `x.t()`; None for other expressions."""
     if isinstance(e, ast.Attribute):
         return e.value if e.attr in TRANSPOSES else None
     operands = arguments(e) if isinstance(e, ast.Call) and called(e) is lookup("t") else []
@@ -114,8 +114,10 @@ def transpose_operand(e: ast.AST) -> ast.expr | None:
 
 
 def transposed(program: Program) -> tuple[set[str], set[str]]:
-    """The names that the program transposes: those only transposed as the first factor of a
-    product, as x in `x.T @ y`, which may be columns; and the others, which are matrices.
+    """The names that the program transposes, in two groups.
+
+    The first group are names that are only transposed as the first factor of a product, as x in
+    `x.T @ y`, and may be columns; the second group are matrices.
     """
     parts = list(program.syntax)
     first = [sides[0] for sides in _products(program)]
@@ -128,9 +130,11 @@ def transposed(program: Program) -> tuple[set[str], set[str]]:
 
 
 def vectors(program: Program) -> set[str]:
-    """Lower-case names of vectors: w in `X @ w`, if it is an operand of no other product; x and y
-    in `x @ A @ y`; w in `w @ w`; w and x in `w.T @ x`; and those multiplied with such a vector, as
-    y in `y @ log(X @ w)` and `y.T @ (X @ w - b)`.
+    """Lower-case names of vectors.
+
+    These are w in `X @ w`, if it is an operand of no other product; x and y in `x @ A @ y`; w in `w
+    @ w`; w and x in `w.T @ x`; and names multiplied by such a vector, as y in `y @ log(X @ w)` and
+    `y.T @ (X @ w - b)`.
     """
     result: set[str] = set()
     not_vectors: set[str] = set()
@@ -160,13 +164,13 @@ def vectors(program: Program) -> set[str]:
 
 
 def _untransposed(e: ast.expr) -> ast.expr:
-    """x of `x.T`."""
+    """x for `x.T`; other expressions unchanged."""
     return transpose_operand(e) or e
 
 
 def is_vector(e: ast.expr, columns: Collection[str]) -> bool:
-    """Whether it is one of the vectors `columns`, a product that ends in one, or an elementwise
-    function of these.
+    """Whether an expression is one of the vectors `columns`, a product that ends in one, or an
+    elementwise function of these.
     """
     sides = factors(e)
     if sides:
@@ -187,13 +191,13 @@ def elementwise(e: ast.expr) -> list[ast.expr]:
 
 
 def arguments(e: ast.Call) -> list[ast.expr]:
-    """The positional arguments, with the object of a method first."""
+    """The positional arguments; the object of a method comes first."""
     is_method = isinstance(e.func, ast.Attribute) and library_path(e.func, (), called=True) is None
     return [e.func.value, *e.args] if is_method else e.args  # type: ignore[attr-defined]
 
 
 def _operand_names(e: ast.expr) -> set[str]:
-    """The names in an operand of a product, without those of products within it."""
+    """The names in an operand of a product, without those in nested products."""
     inside = (p for p in ast.walk(e) if isinstance(p, ast.expr) and factors(p))
     return names_in(e).difference(*(names_in(p) for p in inside))
 
@@ -209,7 +213,7 @@ def _are_lower(names: set[str]) -> bool:
 
 
 def _is_inner(left: ast.expr, right: ast.expr) -> bool:
-    """Whether it is `w.T @ x`, and not the Gram matrix `x.T @ x`."""
+    """Whether a product is `w.T @ x`, and not the Gram matrix `x.T @ x`."""
     apart = not names_in(left) & names_in(right)
     return transpose_operand(left) is not None and not _transposes(right) and apart
 
@@ -240,7 +244,9 @@ def chain(e: ast.expr) -> list[ast.expr]:
 
 
 def _in_forms(program: Program) -> set[str]:
-    """The names at both ends of `x @ A @ y`, `x.T @ A @ x` and `(x - m) @ inv(S) @ (x - m)`."""
+    """The names at both ends of quadratic and bilinear forms: `x @ A @ y`, `x.T @ A @ x` and `(x -
+    m) @ inv(S) @ (x - m)`.
+    """
     result: set[str] = set()
     for sides in _products(program):
         parts = [names_in(e) for side in sides for e in chain(side)]

@@ -1,10 +1,10 @@
-"""Ranks of inputs without a given shape, in order of plausibility.
+"""The ranks of inputs without a given shape, in order of plausibility.
 
 A vector is the first guess. Operands of @ are matrices, except w in `X @ w` and x in `x @ A @ x`
 (`products`), and so are tensors that are reduced or sorted along a named dimension, or transposed.
-In a program with @ all upper-case names are matrices unless they are divisors. Names as lam and eps
-are scalars, unless they are operands of @ (`coefficients`). If the program does not accept these,
-others are tried.
+In a program with @, all upper-case names are matrices unless they are divisors. Names such as lam
+and eps are scalars, unless they are operands of @ (`coefficients`). If the program does not accept
+these ranks, others are tried.
 """
 
 import ast
@@ -36,8 +36,10 @@ def ranks_to_try(
     fixed: Mapping[str, int],
     integer_inputs: Collection[str],
 ) -> Iterator[tuple[int, ...]]:
-    """Ranks of the unknown inputs: vectors, then the rank of the seed, then one rank for all, then
-    mixtures. `fixed` ranks stay; `integer_inputs` are vectors first.
+    """Yield ranks of the unknown inputs: vectors, then the rank of the seed, then one rank for all,
+    then mixtures.
+
+    `fixed` ranks are not varied; `integer_inputs` are vectors first.
     """
     fixed = {**_einsum_ranks(program), **fixed}
     matrices = operands_of_matmul(program) | along_dimensions(program)
@@ -65,7 +67,7 @@ def ranks_to_try(
 
 
 def _einsum_ranks(program: Program) -> dict[str, int]:
-    """The ranks of names that are operands of einsum, of which its equation has the letters."""
+    """The ranks of names that are operands of einsum, from the subscripts in its equation."""
     result = {}
     for e in program.syntax:
         if not isinstance(e, ast.Call) or called_name(e) != "einsum" or not e.args:
@@ -91,8 +93,10 @@ def _choices(
 
 
 def along_dimensions(program: Program, columns: Collection[str] = ()) -> set[str]:
-    """The names in operands of calls along a dimension, as x in `softmax(x / t, dim=-1)`, and of
-    transposes, through elementwise operations. Names in `columns` may be transposed vectors.
+    """The names in operands of calls along a dimension, such as x in `softmax(x / t, dim=-1)`, and
+    of transposes, through elementwise operations.
+
+    Names in `columns` may be transposed vectors.
     """
     meanings = program.names
     result: set[str] = set()
@@ -118,8 +122,8 @@ def along_a_dimension(e: ast.AST) -> ast.expr | None:
 
 
 def _before_products(program: Program, matrices: Collection[str]) -> set[str]:
-    """The names from which an operand of @ is computed elementwise, as x and e in `z = x + e; z @
-    W`, if none of them is known to be a matrix.
+    """The names from which an operand of @ is computed elementwise, if none of them is known to be
+    a matrix; x and e in `z = x + e; z @ W`.
     """
     meanings = program.names
     result: set[str] = set()
@@ -130,7 +134,7 @@ def _before_products(program: Program, matrices: Collection[str]) -> set[str]:
 
 
 def _of_its_shape(operand: ast.expr, meanings: Mapping[str, ast.expr]) -> set[str]:
-    """The names from which an operand is computed elementwise; empty if it involves a matrix
+    """The names from which an operand is computed elementwise; empty if it contains a matrix
     product, which determines the rank.
     """
     result: set[str] = set()

@@ -1,12 +1,12 @@
-"""Stand-ins, large numbers that represent unknown sizes, and their unification."""
+"""Stand-ins: large numbers that represent unknown sizes, and their unification."""
 
 from collections.abc import Iterable
 from math import prod
 
 from ...graphs.shapes import Shape
 
-FEW = 10  # largest difference of a size from a stand-in, as in x[2:]
-MOST_PARTS = 9  # of products that are unified
+FEW = 10  # the largest difference of a size from a stand-in, as in x[2:]
+MOST_PARTS = 9  # factors of products that are unified
 
 
 class Sizes:
@@ -35,15 +35,15 @@ class Sizes:
         return [p for p in self.meaning if self.find(p) == p]
 
     def unify(self, a: int, b: int) -> bool:
-        """Make two sizes equal, if one is a multiple of a stand-in; returns whether it
+        """Make two sizes equal, if one is a multiple of a stand-in; returns whether this
         succeeded.
         """
         free = self.free()
-        if 0 in (a, b):  # a multiple of everything
+        if 0 in (a, b):  # 0 is a multiple of everything
             result = next((p for p in reversed(free) if (a + b) % p == 0 != a + b), None)
             self.meaning |= {} if result is None else {result: 0}
             return result is not None
-        for p in reversed(free):  # so that the first to appear stands for both
+        for p in reversed(free):  # so that the stand-in that appears first represents both
             for left, right in ((a, b), (b, a)):
                 times = left // p if left % p == 0 else 0
                 if times and right % times == 0 and right // times != p:
@@ -55,8 +55,8 @@ class Sizes:
         return self._shifted(free, a, b) or self._products(free, a, b)
 
     def pair(self, a: int, b: int) -> bool:
-        """Make two products equal factor by factor, as the sides of a matrix kron(A, B), if both
-        have the same number of stand-ins; returns whether it succeeded.
+        """Make two products equal factor by factor, as for the sides of kron(A, B), if both have
+        the same number of stand-ins; returns whether this succeeded.
         """
         left, right = ([p for p in self.free() for _ in range(_times(p, n))] for n in (a, b))
         if len(left) < 2 or len(left) != len(right) or (prod(left), prod(right)) != (a, b):
@@ -66,7 +66,9 @@ class Sizes:
         return True
 
     def _shifted(self, free: list[int], a: int, b: int) -> bool:
-        """Make two sizes equal, if one differs from a stand-in by at most FEW, as that of x[2:]."""
+        """Make two sizes equal, if one differs from a stand-in by at most FEW, as the size of x[2:]
+        does.
+        """
         for p in reversed(free):
             for left, right in ((a, b), (b, a)):
                 missing = p - left
@@ -76,8 +78,10 @@ class Sizes:
         return False
 
     def _products(self, free: list[int], a: int, b: int) -> bool:
-        """Make two products of stand-ins equal, as in x.flatten() @ y.flatten(): by parts of them,
-        p*q * r*s = p*r * q*s, where there are spare stand-ins; else factor by factor.
+        """Make two products of stand-ins equal, as in x.flatten() @ y.flatten().
+
+        With spare stand-ins, factors are split: p*q * r*s = p*r * q*s; otherwise, products are made
+        equal factor by factor.
         """
         left, right = ([p for p in free if size % p == 0] for size in (a, b))
         shared = next((p for p in left if p in right), None)
@@ -96,7 +100,7 @@ class Sizes:
 
 
 def _times(p: int, n: int) -> int:
-    """How often p is a factor of n."""
+    """The multiplicity of the factor p in n."""
     result = 0
     while n and n % p == 0:
         n, result = n // p, result + 1

@@ -1,10 +1,9 @@
-"""Functions of NumPy, SciPy, JAX and HIPS autograd: a name with such a prefix means what it means
-in that library, and is refused where its table has no such name. PyTorch's namesake never takes
-its place.
+"""Functions of NumPy, SciPy, JAX and HIPS autograd.
 
-The tables are imported when a program uses one of them. An entry is a function with the library's
-own arguments and defaults, written with gradcli's operators, or the name of an operator that has
-the same arguments and meaning.
+A name with such a prefix has the meaning of that library, never of PyTorch's function of the same
+name; it is an error if the library's table lacks it. Tables are imported when first used. An entry
+is a function with the library's arguments and defaults, written with gradcli's operators, or the
+name of an operator with the same arguments and meaning.
 """
 
 from functools import cache
@@ -16,7 +15,7 @@ from ...operators import lookup
 from ...public_names import in_pytorch
 from .function import Function
 
-# The tables of each module, `file.TABLE`; the first that has a name is used.
+# The tables of each module, as `file.TABLE`; the first one that has a name is used.
 MODULES: dict[str, tuple[str, ...]] = {
     "numpy": ("numpy.ARRAYS",),
     "numpy.ndarray": ("numpy.METHODS",),
@@ -34,18 +33,18 @@ MODULES: dict[str, tuple[str, ...]] = {
     "scipy.signal": ("scipy.SIGNAL",),
     "jax.scipy.signal": ("scipy.SIGNAL",),
 }
-UFUNCS = ("add", "multiply", "maximum", "minimum", "logaddexp", "subtract")  # with methods
+UFUNCS = ("add", "multiply", "maximum", "minimum", "logaddexp", "subtract")  # such as np.add.outer
 MODULES |= {f"jax.numpy.{name}": (f"numpy.{name.upper()}",) for name in UFUNCS}
 MODULES |= {f"numpy.{name}": (f"numpy.{name.upper()}",) for name in (*UFUNCS, "divide", "power")}
-STATS = "scipy.stats."  # where each distribution is a module, and a table
-METHODS = {  # of arrays, which have other arguments or another meaning as methods of tensors
+STATS = "scipy.stats."  # a module for each distribution, and the table of its functions
+METHODS = {  # of arrays, which differ from those of tensors
     *("all", "any", "argmax", "argmin", "argsort", "clip", "compress", "copy", "cumprod", "cumsum"),
     *("diagonal", "dot", "flatten", "max", "mean", "min", "nonzero", "prod", "ptp", "ravel"),
     *("repeat", "round", "searchsorted", "sort", "squeeze", "std", "sum", "swapaxes", "take"),
     *("trace", "transpose", "var", "astype"),
 }
-UNLIKE = {"std", "var", "repeat"}  # of these, those with other numbers for the same arguments
-OTHER_METHODS = {  # of arrays, which are those of tensors or are refused
+UNLIKE = {"std", "var", "repeat"}  # with other values for the same arguments
+OTHER_METHODS = {  # of arrays, which equal those of tensors or are refused
     *("argpartition", "at", "choose", "conj", "conjugate", "dump", "dumps", "fill", "item"),
     *("partition", "put", "reshape", "resize", "tobytes", "tofile", "tolist"),
 }
@@ -55,8 +54,8 @@ OF_FUNCTIONS = """
     fromfunction piecewise cond scan while_loop fori_loop switch map associative_scan reduce
     reduce_window
 """
-WITHOUT_DERIVATIVE = {"jax.numpy.nextafter", "jax.lax.nextafter"}  # in JAX, which says so
-CURES = {  # of what no table has
+WITHOUT_DERIVATIVE = {"jax.numpy.nextafter", "jax.lax.nextafter"}  # in JAX
+CURES = {  # hints for names that no table has
     "partition": "sort() gives one of the orders that it may give: sort(x)[k]",
     "argpartition": "argsort() gives one of the orders that it may give: argsort(x)[k]",
     "betainc": "by x its derivative is x ** (a - 1) * (1 - x) ** (b - 1) / beta(a, b); by a and b "
@@ -66,21 +65,22 @@ WRITE_OUT = "write out what it computes, or make what it gives an input"
 
 
 def only_of_tensors(name: str) -> bool:
-    """Whether a method is one of PyTorch's tensors, and none of arrays of NumPy and JAX."""
+    """Whether a method exists for PyTorch's tensors, but not for arrays of NumPy and JAX."""
     return name not in METHODS | OTHER_METHODS and name in in_pytorch()["torch.Tensor"]
 
 
 @cache
 def library_function(name: str) -> Function | None:
-    """The function with this full name, as jax.numpy.dot; None where no table has it."""
+    """The function with this full name, such as jax.numpy.dot; None if no table has it."""
     module, _, last = name.rpartition(".")
     entry = next((table[last] for table in _tables(module) if last in table), None)
     return None if entry is None else Function(last, entry)
 
 
 def function(name: str, path: str, span: Span | None) -> Function:
-    """The function with this full name. Raises GradcliError `unsupported` or `unknown-function`,
-    which call it by the `path` that was written.
+    """The function with this full name.
+
+    Raises GradcliError `unsupported` or `unknown-function`, with the `path` that the user wrote.
     """
     if name in WITHOUT_DERIVATIVE:
         message = f"JAX has no derivative of {path}()"

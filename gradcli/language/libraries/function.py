@@ -1,4 +1,4 @@
-"""A function of a library, called with its own arguments; and arrays from lists."""
+"""A library's function, called with that library's arguments; conversion of lists to arrays."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -11,12 +11,12 @@ from ...operators import lookup
 from ...operators.families import Shorthand
 from ...operators.leaves import numbers
 
-# Parameters that are arrays: numbers and lists passed for them become tensors.
+# Parameters that are arrays: numbers and lists passed for them are converted to tensors.
 ARRAYS = """
     A a a1 a2 alpha arr array ary b c c_or_cr condition cov df f fp in1 in2 lhs loc m mean mu
     on_false on_true operand p r rhs scale update v values weights x x1 x2 xp y z
 """
-# Functions that keep the axes that they work along, and take several or none.
+# Functions that keep the axes they work along, and accept several or none.
 ALONG_SEVERAL = {"softmax", "log_softmax", "standardize", "flip", "squeeze"}
 NEVER_ALONG_NONE = {"norm", "argmax", "argmin", "nanargmax", "nanargmin"}
 IGNORED = {"out", "casting", "order", "subok", "kind", "stable", "copy", "optimize", "precision"}
@@ -25,8 +25,9 @@ IGNORED |= {"out_sharding", "index_dtype", "is_stable", "like"}
 
 
 class WithKnownNumbers(NamedTuple):
-    """A function, and those of its parameters whose values must be known because they determine a
-    shape; they are passed as Arrays or integers, and are no floats unless `floats`.
+    """A function, and its parameters whose values must be known because they determine a shape.
+
+    They are passed as Arrays or integers; floats are an error unless `floats`.
     """
 
     parameters: tuple[str, ...]
@@ -48,7 +49,7 @@ op = Operators()
 
 
 def array(value: Any) -> Any:
-    """A number or nested lists of numbers and tensors as a tensor; anything else as it is."""
+    """A number or nested lists of numbers and tensors as a tensor; other values unchanged."""
     if isinstance(value, Outputs):
         return as_node(value)
     if isinstance(value, tuple):
@@ -59,7 +60,9 @@ def array(value: Any) -> Any:
 
 
 def promoted(*operands: Any) -> tuple[Any, ...]:
-    """Operands of one dtype, as NumPy promotes them: PyTorch multiplies matrices of one only."""
+    """The operands, promoted to one dtype as in NumPy; PyTorch's matrix products require equal
+    dtypes.
+    """
     nodes = [as_node(x) for x in operands]
     dtypes = [x.dtype for x in nodes]
     if len(set(dtypes)) == 1:
@@ -118,7 +121,9 @@ class Function(Shorthand):
         return super().__call__(*positional, **named)
 
     def _along_none(self, named: dict[str, Any]) -> Any:
-        """The value for axis=(), which are all axes in PyTorch: that along a new axis of size 1."""
+        """The value for axis=(), which means all axes in PyTorch: a reduction along a new axis of
+        size 1.
+        """
         first = self.positional[0]
         a = named[first]
         keepdims = named.pop("keepdims", None)
@@ -126,8 +131,8 @@ class Function(Shorthand):
         return out if keepdims is not None or out.ndim == a.ndim else op.squeeze(out, dim=0)
 
     def _check_ignored(self, name: str, value: Any) -> None:
-        """Raise GradcliError for an argument that would change the result, or where it is
-        written.
+        """Raise GradcliError for an ignored argument with a value that would change the result or
+        its memory.
         """
         if name == "out" and value is not None:
             message = f"{self.name}(out=...) writes over an array, and values never change here"
@@ -141,7 +146,7 @@ class Function(Shorthand):
 
 
 def _as_function(called: Any) -> Callable:
-    """An operator of one or two arrays with the parameters of a universal function."""
+    """An operator of one or two arrays, with the parameters of a universal function."""
     if isinstance(called, Operator):
         count = len(called.inputs)
     else:

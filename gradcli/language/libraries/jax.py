@@ -1,5 +1,7 @@
-"""The functions of `jax`, `jax.numpy`, `jax.nn` and `jax.scipy.special`, as far as they differ from
-NumPy's and SciPy's; at corners with JAX's own derivatives.
+"""The functions of `jax`, `jax.numpy`, `jax.nn` and `jax.scipy.special` that differ from NumPy's
+and SciPy's.
+
+At kinks they have JAX's derivatives.
 """
 
 import math
@@ -42,7 +44,7 @@ def _float_power(x, y):
 
 
 def _without_nearest(name: str) -> Callable:
-    """The quantiles of NumPy but the nearest: JAX takes the lower of two that are as near."""
+    """NumPy's quantiles without method "nearest", for which JAX rounds halves down."""
 
     def quantile(a, q, axis=None, *, method="linear", keepdims=False):
         if method == "nearest":
@@ -82,7 +84,7 @@ def _length(x, axis, keepdims):
 
 
 def _extreme(sizes, ord, over):
-    """The largest size, or 0, which shares the gradient where all are 0; or the smallest."""
+    """The largest absolute value, or 0, which shares the gradient if all are 0; or the smallest."""
     if ord < 0:
         return op.amin(sizes, **over)
     return op.maximum(op.amax(sizes, **over), 0.0)
@@ -105,7 +107,7 @@ def _symmetric_part(a):
 
 
 def _of_symmetric_part(name: str) -> Callable:
-    """The function of NumPy's table, of the symmetric part of a matrix: JAX reads all of it."""
+    """NumPy's function, applied to the symmetric part of a matrix, as JAX reads all of it."""
 
     def of_both(a, *args, symmetrize_input=True, **named):
         if not symmetrize_input:
@@ -117,7 +119,7 @@ def _of_symmetric_part(name: str) -> Callable:
 
 
 def _if_hermitian(function: Callable) -> Callable:
-    """A function that takes the symmetric part of a matrix for `hermitian=True`."""
+    """A function that is applied to the symmetric part of a matrix if `hermitian=True`."""
 
     def of_both(a, *args, hermitian=False, **named):
         return function(_symmetric_part(a) if hermitian else a, *args, **named)
@@ -236,7 +238,7 @@ def _sparse_plus(x):
 
 def _attention(
     query, key, value, bias=None, mask=None, *, scale=None, is_causal=False
-):  # of shape batch, sequence, heads, size
+):  # (batch, sequence, heads, size)
     query, key, value = (op.transpose(array(t), dim0=-3, dim1=-2) for t in (query, key, value))
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     logits = op.matmul(query, op.matrix_transpose(key)) * scale

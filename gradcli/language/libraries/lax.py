@@ -221,7 +221,7 @@ def _conv_general(
 
 
 def _check_convolution(spatial: int, dimension_numbers: Any, batch_group_count: int) -> None:
-    """Refuse convolutions that PyTorch's conv1d to conv3d do not have."""
+    """Raise GradcliError for convolutions that PyTorch's conv1d to conv3d cannot compute."""
     if dimension_numbers not in (None, ("NCHW", "OIHW", "NCHW"), ("NCH", "OIH", "NCH")):
         raise refuse("a convolution with dimension_numbers", "transpose to NCHW and OIHW before it")
     if batch_group_count != 1:
@@ -291,7 +291,7 @@ def _kind(dtype: Any) -> str:
     return DTYPES.get(dtype, "float")
 
 
-# Operators of these names mean the same.
+# Operators with the same name and meaning.
 ELEMENTWISE = """
     acos acosh add asin asinh atan atanh ceil cos cosh eq erf erfc exp exp2
     expm1 floor ge gt le log log1p lt mul ne neg

@@ -26,13 +26,13 @@ def _qr(a, mode="reduced"):
 
 
 def symmetric_from_triangle(a, lower=True):
-    """The symmetric matrix with the lower or the upper triangle of `a`."""
+    """The symmetric matrix whose lower or upper triangle is that of `a`."""
     half = op.tril(a, diagonal=-1) if lower else op.triu(a, diagonal=1)
     return half + op.matrix_transpose(half) + op.diag_embed(op.diagonal(a, dim1=-2, dim2=-1))
 
 
 def _least_squares(a, b, rcond=None):
-    """The solution alone: how many residuals there are depends on the rank."""
+    """Only the solution, because the number of residuals depends on the rank."""
     if rcond is not None:
         raise refuse("lstsq() with rcond=", "leave it out: the matrix has full rank")
     return Outputs((op["linalg.lstsq"](a, b)[0],))
@@ -111,7 +111,7 @@ NUMPY: dict[str, Any] = {
 
 
 def _factor(a, lower=False):
-    """The triangular factor of a matrix, of which one triangle is read, as the other side too."""
+    """The Cholesky factor of the symmetric matrix whose lower or upper triangle is that of `a`."""
     factor = op["linalg.cholesky"](symmetric_from_triangle(a, lower))
     return factor if lower else op.matrix_transpose(factor)
 
@@ -119,7 +119,7 @@ def _factor(a, lower=False):
 def _cho_solve(c_and_lower, b):
     factor, lower = c_and_lower
     columns = b[:, None] if b.ndim == 1 else b
-    triangle = (op.tril if lower else op.triu)(factor)  # the rest is not read
+    triangle = (op.tril if lower else op.triu)(factor)  # the other triangle is not read
     out = op.cholesky_solve(columns, triangle, upper=not lower)
     return out[:, 0] if b.ndim == 1 else out
 

@@ -1,6 +1,6 @@
-"""The functions of `numpy`: their arguments, their defaults, their meaning in gradcli's operators.
+"""The functions of `numpy`, with its arguments and defaults, written with gradcli's operators.
 
-NumPy has no gradients: at corners these have those of the operators, which are PyTorch's.
+NumPy has no gradients: at kinks these functions have the operators' gradients, which are PyTorch's.
 """
 
 import math
@@ -16,45 +16,45 @@ from ...lazy import np
 from ...operators.leaves import Array, numbers
 from .function import WithKnownNumbers, array, op, promoted
 
-MOST = 10_000  # numbers that a function writes out
-MOST_POWERS = 5_000  # of a polynomial, each of which is a step
+MOST = 10_000  # most elements of an array that a function creates
+MOST_POWERS = 5_000  # highest degree of a polynomial, as each power is an operation
 
-# ---- what several functions have in common -------------------------------------------------------
+# ---- helpers -------------------------------------------------------------------------------------
 
 
 def floats(a: Any) -> Node:
-    """An array of floats, whatever it held."""
+    """An array converted to floats."""
     a = array(a)
     return a if a.dtype == "float" else op.double(a)
 
 
 def mask(a: Any) -> Node:
-    """Which elements are not 0."""
+    """The mask of elements that are not 0."""
     a = array(a)
     return a if a.dtype == "bool" else op.ne(a, 0)
 
 
 def array_list(sequence: Any) -> tuple[Node, ...]:
-    """The arrays of a list, or of an array along its first axis."""
+    """The arrays of a list, or the slices of an array along its first axis."""
     if isinstance(sequence, Node):
         return tuple(op.unbind(sequence, 0))
     return tuple(map(array, sequence))
 
 
 def flat(a: Node, axis: Any) -> tuple[Node, Any]:
-    """The array and the axis; without an axis all elements in a row, and their axis."""
+    """The array and the axis; without an axis, the flattened array and its only axis."""
     return (op.flatten(a), 0) if axis is None else (a, axis)
 
 
 def along(a: Node, axis: Any, keepdims: bool) -> dict[str, Any]:
-    """The arguments of a reduction over an axis, or over all of them."""
+    """The arguments of a reduction over an axis, or over all axes."""
     if axis is None:
         return {"dim": tuple(range(a.ndim)), "keepdim": True} if keepdims else {}
     return {"dim": axis, "keepdim": keepdims}
 
 
 def gathered(function: Callable, a: Node, axis: Any, keepdims: bool) -> Node:
-    """`function(rows, dim)`, which reduces one dimension, over one axis, several, or all."""
+    """`function(rows, dim)`, which reduces one dimension, applied to one axis, several, or all."""
     if axis is None and not keepdims:
         return function(op.flatten(a), 0)
     if isinstance(axis, int):
@@ -69,8 +69,8 @@ def gathered(function: Callable, a: Node, axis: Any, keepdims: bool) -> Node:
 
 
 def bounded(*sizes: int) -> tuple[int, ...]:
-    """The sizes of an array that is filled before it becomes part of a graph. Raises GradcliError
-    `limit` where it is too large.
+    """The sizes of an array that is created before it becomes part of a graph. Raises GradcliError
+    `limit` if it is too large.
     """
     if numel(sizes) > MOST:
         message = f"{numel(sizes):,} numbers are written out here, and {MOST:,} are the most"
@@ -79,32 +79,32 @@ def bounded(*sizes: int) -> tuple[int, ...]:
 
 
 def pick(a: Node, indices: Any, axis: int) -> Node:
-    """The slices along an axis at some indices."""
+    """The slices along an axis at the given indices."""
     return op.index_select(a, dim=axis, index=numbers(np.asarray(indices)))
 
 
 def part(a: Node, start: int, stop: int, axis: int) -> Node:
-    """The slices along an axis from start to below stop."""
+    """The slices along an axis from start to stop - 1."""
     return op.narrow(a, axis, start, max(stop - start, 0))
 
 
 def known(value: Any) -> Any:
-    """The numbers of an argument that are known."""
+    """The values of an argument, which must be known."""
     return value.value.tolist() if isinstance(value, Array) else value
 
 
 def several(shape: Any) -> Shape:
-    """A shape, which may be given as one number."""
+    """A shape, which may be passed as a number."""
     return tuple(shape) if isinstance(shape, tuple) else (shape,)
 
 
 def refuse(message: str, cure: str) -> GradcliError:
-    """The error for arguments that have no meaning here."""
+    """The error for unsupported arguments."""
     return GradcliError("unsupported", message, hint=cure)
 
 
 def _reduced(name: str, empty: float | None = None) -> Callable:
-    """A reduction by the operator `name`; where a mask leaves elements out, they are `empty`."""
+    """A reduction by the operator `name`; elements that a mask excludes are replaced by `empty`."""
 
     def reduce(a, axis=None, dtype=None, *, keepdims=False, where=None, initial=None):
         if where is not None:
@@ -165,7 +165,7 @@ def _variance_where(a, axis, freedom, keepdims, where):
 
 
 def without_nan(a: Node, fill: float) -> Node:
-    """The array with `fill` instead of nan."""
+    """The array with nan replaced by `fill`."""
     return op.where(op.isnan(a), fill, a)
 
 
@@ -201,7 +201,7 @@ def _average(a, axis=None, weights=None, returned=False, *, keepdims=False):
     return op.sum(a * weights, **along(a, axis, keepdims)) / total
 
 
-# ---- order ---------------------------------------------------------------------------------------
+# ---- sorting -------------------------------------------------------------------------------------
 
 
 def _quantile(name: str, ranks: Callable = lambda q: q) -> Callable:
@@ -235,7 +235,7 @@ def _median(name: str) -> Callable:
             return _quantile(name)(a, 0.5, axis, method=method, keepdims=keepdims)
 
         low, high = quantile("lower"), quantile("higher")
-        infinite = op.isinf(low) | op.isinf(high)  # where the quantile between them is nan
+        infinite = op.isinf(low) | op.isinf(high)  # where the interpolated quantile is nan
         return op.otherwise(infinite, quantile("linear"), (low + high) / 2)
 
     return median
@@ -531,7 +531,7 @@ def _choose(a, choices):
 
 
 def dot(a, b):
-    """The sum over the last axis of a and the last but one of b, or its only one."""
+    """The sum of products over the last axis of a and the last but one of b, or its only one."""
     if 0 in (a.ndim, b.ndim):
         return a * b
     if b.ndim == 1 or max(a.ndim, b.ndim) <= 2:
@@ -822,7 +822,7 @@ def angle_by(arctangent: str) -> Callable:
     return angle
 
 
-# Operators of these names mean the same.
+# Operators with the same name and meaning.
 ELEMENTWISE = """
     abs absolute add arccos arccosh arcsin arcsinh arctan arctan2 arctanh acos acosh asin asinh
     atan atan2 atanh ceil copysign cos cosh deg2rad divide exp exp2 expm1 fix float_power
@@ -834,7 +834,7 @@ ELEMENTWISE = """
     bitwise_not conj
 """
 ARRAYS: dict[str, Any] = {
-    # element by element
+    # elementwise
     **{name: name for name in ELEMENTWISE.split()},
     **{"equal": "eq", "fabs": "abs", "power": "pow", "mod": "remainder", "rint": "round"},
     **{"degrees": "rad2deg"},
@@ -1063,7 +1063,7 @@ def _item(a, *args):
     return (op.flatten(a) if len(index) == 1 else a)[index]
 
 
-METHODS: dict[str, Any] = {"item": _item}  # of arrays, which are no functions of numpy
+METHODS: dict[str, Any] = {"item": _item}  # methods of arrays that are not functions of numpy
 
 
 def _rolled_by_half(sign: int) -> Callable:

@@ -8,7 +8,7 @@ from ...graphs import Node
 from .function import op
 from .numpy import part, refuse
 
-# ---- gamma and what is made of it ----------------------------------------------------------------
+# ---- gamma and related functions -----------------------------------------------------------------
 
 
 def sign_of_gamma(x: Node) -> Node:
@@ -19,7 +19,7 @@ def sign_of_gamma(x: Node) -> Node:
 
 
 def is_pole(x: Node) -> Node:
-    """Where the gamma function is infinite."""
+    """The mask of poles of the gamma function."""
     return (x <= 0) & op.eq(x, op.floor(x))
 
 
@@ -29,12 +29,12 @@ def _gammasgn(x):
 
 
 def polygamma(n, x):
-    """The derivative of digamma of a whole order n, which may be written as a float."""
+    """The derivative of digamma of integer order n, which may be a float."""
     return op.polygamma(int(n) if isinstance(n, float) and n.is_integer() else n, x)
 
 
 def gamma_by(lgamma: Callable) -> Callable:
-    """The gamma function, through its logarithm: nan at the integers below 0."""
+    """The gamma function, computed from its logarithm; nan at negative integers."""
 
     def gamma(x):
         size = op.exp(lgamma(x))
@@ -53,8 +53,10 @@ def betaln(a, b):
 
 
 def _reciprocal(x):
-    """1 / Γ(x) as a logarithm and a factor. At its zeros, the poles of Γ, the factor is one, and
-    its slope is the slope there: Γ(x) Γ(1 - x) = π / sin(π x).
+    """1 / Γ(x) as a logarithm and a factor.
+
+    At the poles of Γ, where it is 0, the factor has the right derivative, by Γ(x) Γ(1 - x) = π /
+    sin(π x).
     """
     pole, at = is_pole(x), op.detach(x)
     inside, reflected = op.where(pole, 1.0, x), op.where(pole, 1 - x, 1.0)
@@ -184,11 +186,11 @@ def _inv_boxcox(y, lmbda):
     return op.where(flat, at_zero, op.exp(op.log1p(power * inside) / power))
 
 
-LARGEST_EXPONENT = 717.0  # from which on SciPy has exprel(x) infinite
+LARGEST_EXPONENT = 717.0  # above which SciPy's exprel(x) is infinite
 
 
 def _exprel_near_zero(x):
-    """Its series, for the value and two derivatives at 0."""
+    """The Taylor polynomial, which has the right value and two derivatives at 0."""
     return 1 + x / 2 + op.square(x) / 6
 
 
@@ -208,7 +210,7 @@ def _in_degrees(name: str) -> Any:
     return lambda x: op[name](op.deg2rad(x))
 
 
-# Operators of these names mean the same.
+# Operators with the same name and meaning.
 ELEMENTWISE = """
     entr erf erfc erfcx erfinv exp2 expm1 gammainc gammaincc i0 i0e i1 i1e log1p log_ndtr ndtr
     ndtri sinc xlog1py xlogy digamma cbrt

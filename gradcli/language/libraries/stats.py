@@ -9,7 +9,7 @@ from .scipy import betaln
 
 
 def _located(log_density: Callable, *parameters: str) -> Callable:
-    """Add loc and scale to a standard log density that has these other parameters."""
+    """Add the parameters loc and scale to a standard log density with the other parameters."""
     if not parameters:
         return lambda x, loc=0, scale=1: log_density((x - loc) / scale) - op.log(scale)
     if len(parameters) == 1:
@@ -38,7 +38,7 @@ def _exponential(f: Callable, *parameters: str) -> Callable:
 
 
 def _within(inside: Any, x: Any, log_density: Callable, default: float = 1.0) -> Any:
-    """The log density at elements inside of the support; -inf outside."""
+    """The log density for elements within the support, and -inf elsewhere."""
     return op.where(inside, log_density(op.where(inside, x, default)), -math.inf)
 
 

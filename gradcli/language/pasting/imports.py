@@ -1,5 +1,7 @@
-"""Resolution of names that a program gives to functions, by imports or by assignment of functions
-and modules of `nn`. The resulting statements have full names of libraries.
+"""Resolution of names that a program gives to functions.
+
+Names are defined by imports, or by assigning functions and modules of `nn`. The resulting
+statements have full names of libraries.
 """
 
 import ast
@@ -37,15 +39,17 @@ ROOTS = {"torch", "nn", "F", "math"}
 KNOWN = {"torch", "numpy", "math", "jax", "scipy", "autograd"}
 SEQUENTIAL = "Sequential"
 MODES = {"eval", "train"}
-PLAIN_NORMS = {"LayerNorm", "RMSNorm"}  # which have no parameters where AFFINE is False
+PLAIN_NORMS = {"LayerNorm", "RMSNorm"}  # without parameters if AFFINE is False
 AFFINE = "elementwise_affine"
-TRAINING = "training"  # of a module, as its function has it
+TRAINING = "training"  # the keyword for a module's mode in its function
 STARTS = {"Flatten": ("start_dim", 1)}  # defaults of modules that differ from their functions
 
 
 def in_full(body: Iterable[ast.stmt], of_python: bool) -> list[ast.stmt]:
-    """The statements without imports, and with full names of functions. `of_python`: `sum(x)` and
-    the like are Python's builtins unless something else is imported.
+    """The statements without imports, with full names of functions.
+
+    `of_python`: names such as `sum` are Python's builtins unless something else is imported under
+    them.
     """
     names = _Imports(of_python)
     return [s for s in map(names.statement, body) if s is not None]
@@ -57,7 +61,7 @@ class _Imports(Transformer):
         self.means: dict[str, str | ast.expr] = {}
 
     def statement(self, s: ast.stmt) -> ast.stmt | None:
-        """The statement with full names; None for one that only names a function."""
+        """The statement with full names; None if it only names a function."""
         if isinstance(s, ast.Import):
             self.means |= {
                 a.asname: a.name for a in s.names if a.asname and _is_known_module(a.name)
@@ -82,7 +86,9 @@ class _Imports(Transformer):
         return None
 
     def _sets_mode(self, s: ast.stmt) -> bool:
-        """Whether it is `m.eval()` or `m.train()`; sets the mode of a module without parameters."""
+        """Whether a statement is `m.eval()` or `m.train()`; it sets the mode of a module without
+        parameters.
+        """
         setting = _setting(s.value) if isinstance(s, ast.Expr) else None
         name = name_of(setting.module) if setting else None
         if setting is None or name is None:
@@ -110,7 +116,7 @@ class _Imports(Transformer):
         return placed_at(path(meaning) if isinstance(meaning, str) else unplaced(meaning), e)
 
     def visit_IfExp(self, e: ast.IfExp) -> ast.expr:
-        """The branch that is taken without a GPU."""
+        """The branch that is taken if there is no GPU."""
         if any(getattr(n, "attr", None) == "is_available" for n in ast.walk(e.test)):
             return self.visit(e.orelse)
         return self.generic_visit(e)  # type: ignore[return-value]
@@ -123,7 +129,7 @@ class _Imports(Transformer):
         called = dotted(e.func) or ""
         if called == "torch.device" and e.args:
             return e.args[0]
-        if self.of_python and called.startswith("math."):  # which knows numbers, and no tensors
+        if self.of_python and called.startswith("math."):  # it computes with numbers, not tensors
             e.args = [self._number(a) for a in e.args]
         setting = _setting(e)
         if setting and _is_module(setting.module):
@@ -143,7 +149,7 @@ def _is_known_module(module: str) -> bool:
 
 
 def _is_function(value: ast.expr) -> bool:
-    """Whether a value is a function of a library, or a module of nn that has no parameters."""
+    """Whether a value is a function of a library, or a module of nn without parameters."""
     if isinstance(value, ast.Call):
         return _function_inside(value) is not None
     words = dotted(value) or ""
@@ -158,7 +164,7 @@ def _is_function(value: ast.expr) -> bool:
 
 
 def _through(module: ast.Call, args: list[ast.expr], keywords: list[ast.keyword]) -> ast.expr:
-    """The call of the function of a module; for Sequential nested calls."""
+    """The call of the function of a module; for a Sequential, nested calls."""
     inside = _function_inside(module)
     if inside == SEQUENTIAL:
         for inner in module.args:
@@ -166,7 +172,7 @@ def _through(module: ast.Call, args: list[ast.expr], keywords: list[ast.keyword]
             args, keywords = [_through(inner, args, keywords)], []
         return args[0]
     func = placed_at(path(f"{'torch' if inside in OF_TORCH else 'F'}.{inside}"), module)
-    if inside == "clone":  # Identity, which ignores its arguments
+    if inside == "clone":  # Identity ignores its arguments
         return ast.Call(func, args, keywords)
     module_keywords = [k for k in module.keywords if k.arg != AFFINE]
     if _is_dropout(module):
@@ -192,7 +198,9 @@ def _as_shape(e: ast.expr) -> ast.expr:
 
 
 def _function_inside(e: ast.Call) -> str | None:
-    """The function that a module as nn.MSELoss() calls; SEQUENTIAL for a Sequential of such."""
+    """The function that a module such as nn.MSELoss() calls; SEQUENTIAL for a Sequential of such
+    modules.
+    """
     if not (dotted(e.func) or "").startswith(("torch.nn.", "nn.")):
         return None
     name = called_name(e) or ""
@@ -203,7 +211,7 @@ def _function_inside(e: ast.Call) -> str | None:
 
 
 def _is_module(e: ast.AST) -> TypeGuard[ast.Call]:
-    """Whether it constructs a module of nn."""
+    """Whether an expression constructs a module of nn."""
     name = dotted(e.func) or "" if isinstance(e, ast.Call) else ""
     return name.startswith(("torch.nn.", "nn.")) and name.rpartition(".")[2][:1].isupper()
 
@@ -220,8 +228,8 @@ class _Setting(NamedTuple):
 
 
 def _setting(e: ast.expr) -> _Setting | None:
-    """The module and the mode that `m.train()`, `m.train(False)` or `m.eval()` sets; None for other
-    calls.
+    """The module and the mode that `m.train()`, `m.train(False)` or `m.eval()` sets; None for
+    another call.
     """
     if not isinstance(e, ast.Call) or not isinstance(e.func, ast.Attribute):
         return None
@@ -232,7 +240,7 @@ def _setting(e: ast.expr) -> _Setting | None:
 
 
 def _in_mode(module: ast.Call, training: bool) -> ast.Call:
-    """The module in a mode; of modules without parameters only dropout depends on it."""
+    """A module in a mode; among modules without parameters, it matters for dropout only."""
     if called_name(module) == SEQUENTIAL:
         inner = [_in_mode(m, training) if _is_module(m) else m for m in module.args]
         return placed_at(ast.Call(module.func, inner, module.keywords), module)

@@ -1,5 +1,7 @@
-"""Normalisation of Python statements to single assignments: annotations, chained and tuple
-assignments are split; and recognition of statements that do not affect gradients.
+"""Normalisation of Python statements.
+
+Annotations, chained assignments and tuple assignments are split into single assignments; statements
+that do not affect gradients are recognised.
 """
 
 import ast
@@ -11,7 +13,7 @@ from ..syntax import bound, called_name, loaded, path, placed_at
 # Context managers that do not change what PyTorch computes.
 TRANSPARENT = {"enable_grad", "set_detect_anomaly", "detect_anomaly"}
 REMARKS = {"print", "zero_grad", "retain_grad", "display"}
-# Functions that only inspect a tensor.
+# Functions that inspect a tensor without changing it.
 LOOKS = {"item", "size", "dim", "numel", "type", "tolist", "numpy", "len", "id", "repr", "str"}
 
 
@@ -67,7 +69,7 @@ def _assigned(s: ast.Assign) -> Iterator[ast.stmt]:
 
 
 def _same_tensor(e: ast.expr) -> ast.Name | None:
-    """x, of `x.requires_grad_()` and `x.to(device)`, which are x itself."""
+    """x, for `x.requires_grad_()` and `x.to(device)`, which return x itself; None otherwise."""
     if not isinstance(e, ast.Call) or not isinstance(e.func, ast.Attribute):
         return None
     name, of = e.func.attr, e.func.value
@@ -77,7 +79,7 @@ def _same_tensor(e: ast.expr) -> ast.Name | None:
 
 
 def _pairs(target: ast.expr, value: ast.expr) -> bool:
-    """Whether `a, b = u, v` equals `a = u; b = v`, that is, v does not read a."""
+    """Whether `a, b = u, v` equals `a = u; b = v`, that is, whether v does not use a."""
     tuples = (ast.Tuple, ast.List)
     if not isinstance(target, tuples) or not isinstance(value, tuples):
         return False
@@ -93,7 +95,7 @@ def _pairs(target: ast.expr, value: ast.expr) -> bool:
 
 def remarks(body: list[ast.stmt], pasted: bool) -> list[ast.stmt]:
     """The statements that do not affect gradients; in a `pasted` program also expressions whose
-    value is not used.
+    value is unused.
     """
     assigned_names: set[str] = set()
     result = []
@@ -118,7 +120,9 @@ def _is_remark(s: ast.stmt, pasted: bool, last: bool, assigned_names: set[str]) 
 
 
 def _only_looks(e: ast.expr) -> bool:
-    """Whether an expression only reads: no call is in place, or of a function of the program."""
+    """Whether an expression only reads: it calls no in-place function, and no function of the
+    program.
+    """
     for n in ast.walk(e):
         if isinstance(n, ast.Call):
             name = called_name(n) or ""
