@@ -145,7 +145,7 @@ class Posing:
                 first, self.supposed[name] = first or error, error.kind
                 continue
             if first and any(result.inputs[name].shape == () for name in self.supposed):
-                raise first  # an index of one element is shown as a number
+                raise first  # a single index must be a literal number
             return result
 
     def problem(self, wrt: Collection[str] | None) -> Problem:

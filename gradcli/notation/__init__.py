@@ -1,1 +1,1 @@
-"""Graphs as people write them: formulas, index notation, code."""
+"""Graphs as text: formulas, index notation, code."""

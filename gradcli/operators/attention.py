@@ -230,9 +230,7 @@ def _check_mask(mask, heads, length, keys):
 
 
 def _check_projections(size, *rows):
-    """Raise GradcliError unless projections map to the shapes of a query, a key and a value of
-    `size`.
-    """
+    """Raise GradcliError unless stacked weights and biases have `size` rows for each projection."""
     for x in rows:
         if x is not None:
             message = f"{size} features need 3 * {size} rows of weights, got {shapes.text(x.shape)}"

@@ -333,7 +333,7 @@ def multilabel_margin_loss(input, target, *, reduction="mean"):
 def multilabel_soft_margin_loss(input, target, weight=None, *, reduction="mean"):
     """binary_cross_entropy_with_logits, averaged over the classes, reduced."""
     check_kinds("multilabel_soft_margin_loss", "no masks", (target,))
-    classes = shapes.axis(-1, input.ndim)  # all dimensions, if target or weight has more than input
+    classes = shapes.axis(-1, input.ndim)  # of input, even if another has more dimensions
     losses = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
     losses = losses if weight is None else losses * weight
     return reduced(losses.sum(dim=classes) / input.shape[classes], reduction)

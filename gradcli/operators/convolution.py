@@ -71,8 +71,8 @@ def _kernel(n, input, weight, stride, padding, dilation, groups):
 
 
 def _check(name, n, input, weight, groups, channels):
-    """Raise GradcliError unless input and weight have n + 2 dimensions, or n + 1 for an unbatched
-    input, and fitting channels.
+    """Raise GradcliError unless weight has n + 2 dimensions, input n + 2, or n + 1 without a batch,
+    and their channels fit.
     """
     if len(input) not in (n + 1, n + 2) or len(weight) != n + 2:
         order = "out, in" if "transpose" not in name else "in, out"

@@ -117,7 +117,7 @@ def take_along_dim(input, indices, dim=None):
     require(indices.dtype == "int", "indices of take_along_dim() must be integers, got a mask")
     axis = shapes.axis(dim, input.ndim)
     size = input.shape[axis]
-    if size:  # PyTorch counts the argmin of the reversed row
+    if size:  # indices out of range wrap around, as in PyTorch
         wrapped = remainder(indices, size)
         indices = where(indices < 0, wrapped, where(indices >= size, wrapped, indices))
     wide = shapes.broadcast(_without(input, axis), _without(indices, axis))

@@ -152,7 +152,7 @@ def _selected_shape(s, *, dim, keepdim, **_):
 
 
 def _tied_ranks(y, x, *, dim, descending=False, largest=False, **_):
-    """The mask of the `largest` first ranks that are tied with a neighbour."""
+    """The mask of the ranks in y whose elements equal a neighbour in sorted order."""
     axis = shapes.axis(dim, x.ndim)
     if not x.ndim or x.shape[axis] < 2:
         return y < y

@@ -89,7 +89,7 @@ def check_value(name: str, words: Collection[str], value: Any) -> None:
 
 
 def with_properties(words: Collection[str], array: Any) -> Any:
-    """The array nearest to `array`, roughly, that has the assumed properties."""
+    """`array`, modified to have the assumed properties."""
     for word, make in _MAKERS.items():
         if word in words and not (word == "symmetric" and "posdef" in words):
             array = make(array)

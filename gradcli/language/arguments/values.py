@@ -83,7 +83,7 @@ class Reader:
             array = _as_array(value)
         except ValueError:
             return self._listed(value, origin)
-        except (BufferError, RuntimeError, TypeError) as error:  # of another library
+        except (BufferError, RuntimeError, TypeError) as error:  # from the array's library
             raise _no_numbers(origin, str(error).partition("\n")[0]) from error
         listed = array.dtype.kind in "OU" and array.size and array.shape
         if listed or (isinstance(value, int) and array.dtype == object):  # too large for NumPy

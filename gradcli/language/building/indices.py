@@ -36,7 +36,7 @@ def indexed(b: Scope, base: Node, e: ast.Subscript) -> Node:
         _check_list(b, e.slice)
         return _of_array(b, base, items, e)
     while len(items) > 1 and items[-1] is Ellipsis and Ellipsis in items[:-1]:
-        items.pop()  # PyTorch accepts an integer index into no dimension here
+        items.pop()  # PyTorch ignores a second ellipsis at the end
     return b.node(OPS["getitem"], (base,), e, index=tuple(items))
 
 

@@ -101,7 +101,7 @@ MAKERS = {name: BY_KIND[kind] for name, kind in MAKER_KINDS.items()}
 # ---- finfo and iinfo: the properties of dtypes ---------------------------------------------------
 
 
-OF_PYTHON = {"float": "float64", "int": "int64"}  # unlike torch.float and torch.int, in full
+OF_PYTHON = {"float": "float64", "int": "int64"}  # torch.float and torch.int have fewer bits
 FULL = {"float": "float32", "double": "float64", "half": "float16"}
 FULL |= {"long": "int64", "int": "int32", "short": "int16"}
 BFLOAT16 = {"bits": 16, "eps": 2.0**-7, "max": (2 - 2.0**-7) * 2.0**127, "tiny": 2.0**-126}

@@ -33,7 +33,14 @@ MODULES: dict[str, tuple[str, ...]] = {
     "scipy.signal": ("scipy.SIGNAL",),
     "jax.scipy.signal": ("scipy.SIGNAL",),
 }
-UFUNCS = ("add", "multiply", "maximum", "minimum", "logaddexp", "subtract")  # such as np.add.outer
+UFUNCS = (
+    "add",
+    "multiply",
+    "maximum",
+    "minimum",
+    "logaddexp",
+    "subtract",
+)  # have methods
 MODULES |= {f"jax.numpy.{name}": (f"numpy.{name.upper()}",) for name in UFUNCS}
 MODULES |= {f"numpy.{name}": (f"numpy.{name.upper()}",) for name in (*UFUNCS, "divide", "power")}
 STATS = "scipy.stats."  # a module for each distribution, and the table of its functions

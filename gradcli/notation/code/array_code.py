@@ -1,7 +1,7 @@
-"""A graph as code of an array library: NumPy, under `import numpy as np`, or JAX.
+"""A graph as code of NumPy, under `import numpy as np`, or JAX.
 
-What an operator is called there is in its record (the fields `numpy` and `jax`); what takes more
-than a name is written by functions in IN_OTHER_WORDS.
+The spelling of an operator is in its record (the fields `numpy` and `jax`); spellings that depend
+on more than a template are functions in IN_OTHER_WORDS.
 """
 
 import ast
@@ -23,8 +23,8 @@ from ..formulas.rules.products import constant_value
 from ..formulas.spelling import spelled
 from ..tree import Attribute, Call, Infix, Listing, Method, Name, Number, Tree, Verbatim
 
-LEFT_OUT = (None, False)  # values of an argument that is not written
-MOST_NUMBERS = 1000  # of a tensor that is written out
+LEFT_OUT = (None, False)  # values of arguments that are omitted
+MOST_NUMBERS = 1000  # most numbers of a tensor that is written out
 SIMPLE = (
     ast.Compare, ast.BinOp, ast.UnaryOp, ast.Constant, ast.expr_context, ast.cmpop, ast.operator,
     ast.unaryop,
@@ -43,10 +43,12 @@ class ArrayWriter(CodeWriter):
     def __init__(self, names: Mapping[Node, Name], generic_sizes: GenericSizes | None = None):
         super().__init__(names, generic_sizes)
         self.called = tree.words_in_use(names.values())
-        self.helpers: dict[str, str] = {}  # source of helper functions that formulas call, by name
+        self.helpers: dict[str, str] = {}  # by name: source of helper functions that formulas call
 
     def template(self, node: Node) -> str | None:
-        """The spelling of an operation in the library, from the record of its operator."""
+        """The spelling of an operation in the library, from the record of its operator; None if it
+        has none.
+        """
         text = node.op.numpy
         return text(**node.attrs) if callable(text) else text
 
@@ -55,7 +57,7 @@ class ArrayWriter(CodeWriter):
         return bool(self.template(node))
 
     def mentions(self, node: Node) -> tuple[int, ...]:
-        """How often the text of a node names each of its sources."""
+        """How often the text of a node contains each of its sources."""
         template = None if node.op.name in IN_OTHER_WORDS else self.template(node)
         if not template or "{" not in template or node.op.variadic or self.by_expansion(node):
             return super().mentions(node)
@@ -69,7 +71,7 @@ class ArrayWriter(CodeWriter):
         return self._call(node, template)
 
     def refusal(self, node: Node, of: str = "") -> GradcliError:
-        """The error for a node that the library does not support."""
+        """The error for a node that the library does not support; `of` completes its message."""
         return GradcliError(
             "unsupported",
             f"{self.title} has no function for {node.op.name}{of}",
@@ -101,14 +103,19 @@ class ArrayWriter(CodeWriter):
 
     @staticmethod
     def _dims(node: Node) -> Any:
-        """Dimensions as NumPy's `axis`: None for all of a reduction, an int for a single one."""
+        """The argument `axis` of NumPy: None for a full reduction, an int for a single
+        dimension.
+        """
         dim = node.attrs["dim"] if node.parents[0].ndim else None
         if not isinstance(dim, tuple):
             return dim
         return (dim[0] if len(dim) == 1 else dim) if dim else None
 
     def takes_no_mask(self, node: Node, place: int) -> bool:
-        """The same; functions of masks alone are in half precision in NumPy, or refused."""
+        """Whether an operand must be converted from a mask to floats.
+
+        NumPy computes functions of masks alone in half precision, or refuses them.
+        """
         if super().takes_no_mask(node, place):
             return True
         source = node.inputs[place]
@@ -123,7 +130,7 @@ class ArrayWriter(CodeWriter):
         return Method(self.trees[mask], "astype", (Verbatim("float"),))
 
     def as_array(self, node: Node, place: int) -> Tree:
-        """An operand, as an array where it would be a Python number."""
+        """An operand; a Python number is converted to an array."""
         written = self.operand(node, place)
         number = node.inputs[place] in self.numbers
         return self.function_call("array", written) if number else written
@@ -133,15 +140,15 @@ class ArrayWriter(CodeWriter):
         return f"{self.module}.{name}"
 
     def function_call(self, name: str, *args: Tree, **named: Tree) -> Tree:
-        """A call of a function of the library."""
+        """A call of one of the library's functions."""
         return Call(self.library(name), args, tuple(named.items()))
 
     def index(self, index: tuple) -> str:
-        """An index as the library reads it, between brackets."""
+        """An index in the library's syntax, between brackets."""
         return ", ".join(map(self.index_item, index))
 
     def index_item(self, item: Any) -> str:
-        """One item of an index; a list stays a list."""
+        """One item of an index; lists are unchanged."""
         if isinstance(item, Array):
             if item.node is not None:
                 return tree.text(self.trees[item.node])
@@ -150,14 +157,16 @@ class ArrayWriter(CodeWriter):
         return index_text((item,), self.place)
 
     def numbers_of(self, data: Array) -> Tree:
-        """An array of numbers: by its name, or written out."""
+        """An array of numbers: by its name if it has one, otherwise written out."""
         if self._known(data.text):
             return Verbatim(data.text)
         check_written(data)
         return Verbatim(array_text(data.value, self.module))
 
     def _known(self, text: str) -> bool:
-        """Whether a text is valid here: a name, or a comparison of names and numbers."""
+        """Whether a text is a valid expression here: a name, or a comparison of names and
+        numbers.
+        """
         names = names_in(text)
         return bool(names) and names <= self.called
 
@@ -190,7 +199,7 @@ def _in_jax(text: str) -> str:
 
 
 def check_written(data: Array) -> None:
-    """Raise GradcliError if an array has too many numbers to be written."""
+    """Raise GradcliError if an array has too many numbers to be written out."""
     if data.value.size > MOST_NUMBERS:
         raise GradcliError(
             "unsupported",
@@ -200,7 +209,7 @@ def check_written(data: Array) -> None:
 
 
 def array_text(value: Any, module: str) -> str:
-    """An array as a call of np.array, or of jnp.array."""
+    """An array as a call of np.array or jnp.array."""
     if value.size == 0:
         return f"{module}.zeros({value.shape})"
     return f"{module}.array({_nested(value.tolist(), module)})"
@@ -219,7 +228,7 @@ def _nested(value: Any, module: str) -> str:
 def expression(
     node: Node, names: Mapping[Node, Name], writer: type[ArrayWriter] = JaxWriter
 ) -> str:
-    """`node` as an expression, in terms of the nodes that have names."""
+    """`node` as an expression of the nodes in `names`."""
     return tree.text(writer(names).tree(node))
 
 
@@ -235,8 +244,8 @@ def names_in(text: str) -> set[str]:
     return names if all(isinstance(part, (ast.Name, *SIMPLE)) for part in parts) else set()
 
 
-# ---- in other words than an operator's name ------------------------------------------------------
-# how arrays are made and resized. Sizes are written through names wherever a name has them.
+# ---- operators without a template ----------------------------------------------------------------
+# Creation, indexing and reshaping. Sizes are written as sizes of named arrays where possible.
 
 
 PUT = '''
@@ -270,7 +279,7 @@ def put_diagonal(x, values, offset=0):
 
 
 def in_jax(w: "ArrayWriter") -> bool:
-    """Whether JAX is written, and not NumPy."""
+    """Whether the code is JAX, not NumPy."""
     return w.module == "jnp"
 
 
@@ -361,7 +370,7 @@ def squeeze(w: "ArrayWriter", node: Node) -> Tree:
 
 @in_other_words
 def unsqueeze(w: "ArrayWriter", node: Node) -> Tree:
-    """x[:, None] where it is short."""
+    """x[:, None] if that is short, otherwise reshape()."""
     place = axis(node.attrs["dim"], node.ndim)
     if place in (0, node.ndim - 1) and node.ndim > 1:
         ahead = [":"] * place if place < 2 else ["..."]
@@ -444,7 +453,7 @@ def einsum(w: "ArrayWriter", node: Node) -> Tree:
 
 @in_other_words
 def diag_embed(w: "ArrayWriter", node: Node) -> Tree:
-    """x[..., None] * np.eye(n), its last two dimensions moved where they belong."""
+    """x[..., None] * np.eye(n), with its last two dimensions moved to the right positions."""
     (x,) = node.parents
     where = {name: value for name, value in node.attrs.items() if name != "offset"}
     first, second = (axis(d, node.ndim) for d in where.values())
@@ -471,12 +480,14 @@ def solve(w: "ArrayWriter", node: Node) -> Tree:
     return w.function_call("linalg.solve", left, right)
 
 
-# ---- places --------------------------------------------------------------------------------------
+# ---- indexing and scattering ---------------------------------------------------------------------
 
 
 @in_other_words
 def getitem(w: "ArrayWriter", node: Node) -> Tree:
-    """x[index]; in two steps where integers meet arrays, which NumPy takes together."""
+    """x[index]; x[integers][arrays] if it has both, because NumPy would treat integers as
+    arrays.
+    """
     shape, base = node.parents[0].shape, w.as_array(node, 0)
     index = w.trimmed(node.attrs["index"], shape)
     first, rest = _steps_of(index, len(shape))
@@ -488,7 +499,9 @@ def getitem(w: "ArrayWriter", node: Node) -> Tree:
 
 
 def _steps_of(index: tuple, ndim: int) -> tuple[tuple, tuple]:
-    """An index as integers first and arrays then; with nothing first where one step does."""
+    """An index split into one of integers and one of arrays; the first is empty if one step is
+    enough.
+    """
     if not any(map(is_array, index)) or not any(isinstance(i, int) for i in index):
         return (), index
     full, whole = full_index(index, ndim), slice(None)
@@ -525,14 +538,14 @@ def _put(w: "ArrayWriter", shape: Tree, index: tuple, values: Tree) -> Tree:
 
 
 def _as_argument(w: "ArrayWriter", index: tuple) -> Tree:
-    """An index as a value: np.s_[0, 1:], or the number or list that it is."""
+    """An index as an argument: np.s_[0, 1:], or a single integer or list."""
     text = w.index(index)
     alone = len(index) == 1 and isinstance(index[0], int | tuple)
     return Verbatim(text if alone else f"np.s_[{text}]" if text else "()")
 
 
 def _replaced(w: "ArrayWriter", node: Node, index: tuple) -> Tree:
-    """x with src in place of what an index picks."""
+    """x with src at an index."""
     x, src = w.as_array(node, 0), w.operand(node, 1)
     if in_jax(w):
         array = tree.text(w.function_call("asarray", x))
@@ -560,14 +573,14 @@ def diagonal_scatter(w: "ArrayWriter", node: Node) -> Tree:
     if node.ndim != 2 or [axis(d, 2) for d in dims] != [0, 1]:
         raise w.refusal(node, ", but for matrices")
     w.helpers["put_diagonal"] = PUT_DIAGONAL_IN_JAX if in_jax(w) else PUT_DIAGONAL
-    ones = constant_value(node.parents[1]) == 1  # as many as there are
+    ones = constant_value(node.parents[1]) == 1  # a number is broadcast
     values = Number(1) if ones else w.operand(node, 1)
     at = (Number(offset),) if offset else ()
     return Call("put_diagonal", (w.as_array(node, 0), values, *at))
 
 
 def _places(w: "ArrayWriter", node: Node) -> Tree:
-    """The elements of the output, counted row by row, in its shape."""
+    """The row-major flat indices of the output, in its shape."""
     count = w.function_call("arange", _count(w, node))
     return count if node.ndim == 1 else Method(count, "reshape", (w.attribute(node, "shape"),))
 
@@ -578,7 +591,7 @@ def _count(w: "ArrayWriter", node: Node) -> Tree:
 
 
 def _added(w: "ArrayWriter", node: Node, places: Tree) -> Tree:
-    """The first input added into zeros, at places counted row by row."""
+    """The first input added into zeros at flat indices."""
     values, at = w.operand(node, 0), places
     if node.inputs[0] in w.numbers:
         values = w.function_call("full", Number(1), values)
@@ -602,7 +615,7 @@ def gather(w: "ArrayWriter", node: Node) -> Tree:
 
 
 def _cut(w: "ArrayWriter", base: Tree, x: Node, index: Node, dim: int) -> Tree:
-    """x without what an index that is smaller never looks at."""
+    """x without the elements that a smaller index cannot select."""
     parts = [
         ":" if d == axis(dim, x.ndim) or n == x.shape[d] else f":{w.place(n)}"
         for d, n in enumerate(index.shape)
@@ -636,7 +649,7 @@ def overlap(w: "ArrayWriter", node: Node) -> Tree:
 def _windows(
     w: "ArrayWriter", node: Node, base: Tree, kernel: Any, stride: Any, dilation: Any
 ) -> Tree:
-    """What a kernel sees at each of its positions."""
+    """The windows of a kernel, one for each of its positions."""
     if in_jax(w):
         return _taken_windows(w, node, base, kernel, stride, dilation)
     reach = tuple(d * (k - 1) + 1 for k, d in zip(kernel, dilation, strict=True))
@@ -656,7 +669,7 @@ def _windows(
 def _taken_windows(
     w: "ArrayWriter", node: Node, base: Tree, kernel: Any, stride: Any, dilation: Any
 ) -> Tree:
-    """The same by lists of places, one for each dimension: positions by kernel."""
+    """The windows by indexing, with an index array for each dimension: positions by kernel."""
     n = len(kernel)
     whole = node.attrs.get("shape") or node.parents[0].shape
     items = []
@@ -669,6 +682,6 @@ def _taken_windows(
 
 
 def _steps(count: str, step: int, place: int, ndim: int) -> str:
-    """0, step, 2 step, ... along one of ndim dimensions."""
+    """0, step, 2 * step, ... along dimension `place` of `ndim`."""
     shape = ", ".join("-1" if d == place else "1" for d in range(ndim))
     return f"jnp.arange({count}).reshape({shape})" + (f" * {step}" if step > 1 else "")

@@ -1,4 +1,6 @@
-"""A graph as statements: nodes that are used repeatedly, or too long for a line, get names."""
+"""A graph as statements: nodes that are used repeatedly, or that are too long for a line, are
+assigned to names.
+"""
 
 import builtins
 import keyword
@@ -11,13 +13,13 @@ from .. import tree
 from ..formulas.formula import Writer
 from ..tree import Name, Tree
 
-LONGEST = 68  # characters of a right side
-SHORT = 8  # characters of a formula that is repeated rather than named
+LONGEST = 68  # most characters of a right side
+SHORT = 8  # characters of a formula that is repeated instead of named
 LETTERS = "tuvwzpqrs"
 
 
 class Statement(NamedTuple):
-    """`name = text`; `needed` has a bit for each root that depends on it."""
+    """`name = text`; bit k of `needed` is set if root k depends on it."""
 
     name: str
     text: str
@@ -29,10 +31,10 @@ class Names:
 
     def __init__(self, used: Collection[str]):
         self.used = set(used)
-        self.counts: dict[str, int] = {}  # the number after the latest name of each kind
+        self.counts: dict[str, int] = {}  # by word: the number after its latest name
 
     def free(self, wanted: str) -> str:
-        """`wanted`, or with a number after it."""
+        """An unused name: `wanted`, with a number appended if necessary."""
         name, count = wanted, self.counts.get(wanted, 1)
         while name in self.used:
             count += 1
@@ -42,7 +44,7 @@ class Names:
         return name
 
     def of(self, node: Node) -> str:
-        """A name for the result of an operation: that of the operation, or a letter."""
+        """A name for the result of an operation: the operator's name, or a letter."""
         word = node.op.name.removesuffix("_values").removesuffix("_indices")
         several = node.op.family in ("elementwise", "movement") and len(node.inputs) != 1
         if several or node.op.family == "movement" or node.op.spelling or "_" in word:
@@ -52,9 +54,10 @@ class Names:
 
 
 class Statements:
-    """The statements that compute `roots`, in order, and the formulas that give them then.
+    """The statements that compute `roots`, in order, and formulas of the roots afterwards.
 
-    `wanted` are names for nodes on the way; nodes that the writer has names for are at hand.
+    `wanted` are names for intermediate nodes; nodes that the writer already has trees for are not
+    computed.
     """
 
     def __init__(
@@ -62,7 +65,7 @@ class Statements:
     ):
         self.writer, self.roots, self.wanted, self.names = writer, roots, wanted, names
         self.lines: list[Statement] = []
-        self.named: dict[Node, str] = {}  # nodes that have names after the statements
+        self.named: dict[Node, str] = {}  # nodes that are assigned to names
         self._at_hand = set(writer.trees)
         self._text = tree.Texts()
         self._read: dict[Node, tuple[Node | None, ...]] = {}
@@ -106,7 +109,7 @@ class Statements:
             self._name(node, self.names.of(node))
 
     def _settle(self, node: Node) -> None:
-        """The formula of a node; its longest parts become statements until it fits in a line."""
+        """Write the formula of a node, and name its longest parts until it fits in a line."""
         trees = self.writer.trees
         written = self.writer.tree(node)
         while len(self._text(written)) > LONGEST:
@@ -121,7 +124,9 @@ class Statements:
             written = self.writer.tree(node)
 
     def _parts(self, node: Node) -> list[Node]:
-        """The sources of a node's formula, through nodes that are only another spelling."""
+        """The sources of a node's formula, beyond nodes that have the same formula as their
+        source.
+        """
         result = []
         for source in self._sources(node):
             if source is not None:
@@ -131,7 +136,7 @@ class Statements:
         return result
 
     def _above(self, node: Node, part: Node) -> list[Node]:
-        """The nodes from `node` down to `part` whose formulas hold that of `part`."""
+        """The nodes from `node` down to `part` whose formulas contain that of `part`."""
         chain = [node]
         while part not in self._sources(chain[-1]):
             chain += [s for s in self._sources(chain[-1]) if s is not None][:1]
@@ -152,7 +157,7 @@ class Statements:
 
 
 def _is_plain(written: Tree) -> bool:
-    """Whether a formula is a name or a number, possibly with a sign, an attribute or an index."""
+    """Whether a formula is a name or number, possibly with a sign, an attribute or an index."""
     while isinstance(written, tree.Prefix | tree.Attribute | tree.Subscript):
         written = written.operand if isinstance(written, tree.Prefix) else written.base
     if isinstance(written, tree.Verbatim):

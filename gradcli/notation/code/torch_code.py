@@ -1,6 +1,6 @@
 """A graph as PyTorch code, under `import torch` and `import torch.nn.functional as F`.
 
-What PyTorch has no name for is said in other words: here, or through what the operator means.
+Operators without a function in PyTorch are written by the functions here, or by their expansions.
 """
 
 from collections.abc import Mapping
@@ -16,17 +16,17 @@ from ..formulas.formula import CodeWriter, Idiom, idioms, is_row_major, number_o
 from ..formulas.spelling import spelled
 from ..tree import Call, Listing, Method, Name, Number, Tree, Verbatim
 
-LARGE = 60  # numbers of a tensor that are written out
+LARGE = 60  # most numbers of a tensor that is written out
 FUNCTIONAL = "torch.nn.functional."
 
 
 def expression(node: Node, names: Mapping[Node, Name]) -> str:
-    """`node` as an expression in Python, in terms of the nodes that have names."""
+    """`node` as a Python expression of the nodes in `names`."""
     return tree.text(TorchWriter(names).tree(node))
 
 
 IN_OTHER_WORDS: dict[str, Idiom] = {}
-in_other_words = idioms(IN_OTHER_WORDS)  # by operators that have no name in PyTorch
+in_other_words = idioms(IN_OTHER_WORDS)  # for operators without a function in PyTorch
 
 
 class TorchWriter(CodeWriter):
@@ -53,11 +53,11 @@ class TorchWriter(CodeWriter):
         return ""
 
     def function(self, op: Operator) -> str:
-        """PyTorch's name of an operator."""
+        """The name of an operator in PyTorch."""
         return op.torch.replace(FUNCTIONAL, "F.")
 
     def word_for(self, op: Operator, name: str) -> str:
-        """PyTorch's name of an operator in a spelling."""
+        """The name of an operator within a spelling."""
         return self.function(op)
 
     def indices(self, data: Array) -> str:
@@ -67,11 +67,11 @@ class TorchWriter(CodeWriter):
         return data.text if data.text.startswith("[") else array(data.value)
 
     def library(self, name: str) -> str:
-        """PyTorch's name of a function that makes tensors."""
+        """The name of a function that creates tensors."""
         return f"torch.{name}"
 
 
-# ---- what PyTorch says in other words ------------------------------------------------------------
+# ---- operators without a function in PyTorch -----------------------------------------------------
 
 
 @in_other_words
@@ -94,12 +94,12 @@ def overlap(w: TorchWriter, node: Node) -> Tree:
 
 
 def _places(w: TorchWriter, node: Node) -> Tree:
-    """The elements of the output, counted row by row, in its shape."""
+    """The row-major flat indices of the output, in its shape."""
     return spelled(f"torch.arange({{n}}{w.kind('int')}).reshape({{shape}})", _sizes(w, node))
 
 
 def _added(w: TorchWriter, node: Node, places: Tree) -> Tree:
-    """The first input added into zeros, at places counted row by row."""
+    """The first input added into zeros at flat indices."""
     zeros = f"torch.zeros({{n}}{w.kind('float')})"
     template = zeros + ".index_put(({places},), {v}, accumulate=True).reshape({shape})"
     return spelled(template, {**_sizes(w, node), "places": places, "v": w.operand(node, 0)})
@@ -141,7 +141,7 @@ def ctc_slopes(w: TorchWriter, node: Node) -> Tree:
 
 @in_other_words
 def kron(w: TorchWriter, node: Node) -> Tree:
-    """Operands are made contiguous, because PyTorch (2.13) refuses column-major ones."""
+    """kron of contiguous operands, because PyTorch 2.13 refuses column-major ones."""
     parts = [
         w.operand(node, k) if is_row_major(x) else Method(w.operand(node, k), "contiguous")
         for k, x in enumerate(node.parents)
@@ -162,7 +162,7 @@ def windows(w: TorchWriter, node: Node) -> Tree:
 
 
 def _unfolded(w: TorchWriter, base: Tree, kernel: Shape, stride: Shape, dilation: Shape) -> Tree:
-    """The windows of a kernel; strided slices replace the dilation that unfold lacks."""
+    """The windows of a kernel; slices with steps replace the dilation, which unfold lacks."""
     for size, step, spread in zip(kernel, stride, dilation, strict=True):
         reach = spread * (size - 1) + 1
         base = Method(base, "unfold", (Number(-len(kernel)), w.plain(reach), w.plain(step)))
@@ -174,7 +174,7 @@ def _unfolded(w: TorchWriter, base: Tree, kernel: Shape, stride: Shape, dilation
 
 
 def literal(value: Any) -> str:
-    """A number as PyTorch prints it: floats always with their point."""
+    """A number as PyTorch prints it: floats have a point."""
     if not isinstance(value, float):
         return str(value)
     if not isfinite(value):
@@ -191,7 +191,7 @@ def _nested(value: Any) -> str:
 
 
 def array(value: Any, requires_grad: bool = False, kind: str = "") -> str:
-    """An array as a call of torch.tensor; `kind` is what the call says of dtype and device."""
+    """An array as a call of torch.tensor; `kind` has its arguments for dtype and device."""
     option = kind + ", requires_grad=True" * requires_grad
     if value.size == 0:
         sizes = ", ".join(map(str, value.shape))

@@ -1,1 +1,1 @@
-"""Graphs as matrix formulas: written, and as short as they can be found."""
+"""Graphs as matrix formulas, and the search for short ones."""

@@ -1,7 +1,7 @@
-"""A graph as a matrix formula: a tree whose text is valid input to gradcli.
+"""A graph as a matrix formula: a tree whose text is valid input for gradcli.
 
-Sizes are written as sizes of named tensors where possible, so that a formula holds for other sizes
-too. Operators are written as their records say, or as in `idioms`.
+Sizes are written as sizes of named tensors where possible, so that a formula is valid for other
+sizes. Operators are written as their records define, or by the functions in `idioms`.
 """
 
 import ast
@@ -46,13 +46,13 @@ from .spelling import read, spelled
 # Attributes that are shapes.
 SIZES = ("shape", "size", "input_size", "weight_size")
 SPECIAL = "torch.special."
-NEAR = 20  # positions from the end of a dimension
+NEAR = 20  # positions up to this distance from the end of a dimension are written from the end
 GenericSizes = Mapping[float, Node]  # numbers that the program computes from generic sizes
 ARITHMETIC = ("add", "sub", "mul", "div")  # they promote integers to floats
 ANY_OPERAND = ("movement", "reduction", "leaf")  # families that are also written for numbers
 TOO_LONG = 300  # names, numbers and symbols; longer formulas are shown as statements only
-TOO_LONG_IN_STATEMENTS = 200  # the same, for statements; longer ones are not shown
-MOST = 5_000  # longer formulas, with repetitions, are not checked in numbers
+TOO_LONG_IN_STATEMENTS = 200  # the same for formulas in statements; longer ones are not shown
+MOST = 5_000  # with repetitions; longer formulas are not compared in numbers
 
 
 def formula(
@@ -61,12 +61,12 @@ def formula(
     generic_sizes: GenericSizes | None = None,
     program: Collection[Node] = (),
 ) -> Tree:
-    """`node` as a formula in named nodes; a shape is written as that of the first named node that
-    has it.
+    """`node` as a formula of named nodes.
 
-    If the sizes of the inputs are generic, `generic_sizes` maps numbers that the program computes
-    from sizes to nodes: these numbers, and sizes themselves, are written symbolically, as sizes of
-    named nodes or else of nodes of the `program`. None: numbers are written as they are.
+    A shape is written as that of the first named node with this shape. If the sizes of the inputs
+    are generic, `generic_sizes` maps numbers that the program computes from sizes to nodes: these
+    numbers, and sizes, are written symbolically, as sizes of named nodes or of nodes of the
+    `program`. If it is None, numbers are written literally.
     """
     return Writer(names, generic_sizes, program).tree(node)
 
@@ -78,7 +78,9 @@ def is_large(node: Node, names: Collection[Node]) -> bool:
 
 
 def too_long(written: Tree) -> bool:
-    """Whether a formula is too long to be read, also in statements, or to be checked in numbers."""
+    """Whether a formula is too long to be shown, also as statements, or to be compared in
+    numbers.
+    """
     at_once = tree.size(written)
     return at_once > MOST or (at_once > TOO_LONG and tree.length(written) > TOO_LONG_IN_STATEMENTS)
 
@@ -89,7 +91,7 @@ def in_library(op: Operator) -> str:
 
 
 def word(op: Operator) -> str:
-    """The name of an operator in a formula: `softmax`, or `special.ndtr` of torch.special."""
+    """The name of an operator in a formula: `softmax`, or `special.ndtr` for torch.special."""
     return f"special.{op.name}" if (op.torch or "").startswith(SPECIAL) else op.name
 
 
@@ -169,24 +171,26 @@ class Writer:
         return spelled(spelling, {str(k): self.trees[i] for k, i in enumerate(node.parents)})
 
     def sources(self, node: Node) -> tuple[Node | None, ...]:
-        """The nodes whose formulas that of `node` contains: inputs, or an equivalent in PyTorch."""
+        """The nodes whose formulas occur in that of `node`: its inputs, or an equivalent in
+        PyTorch.
+        """
         text = self.torch_equivalent(node)
         return node.inputs if text is None else (text,)
 
     def torch_equivalent(self, node: Node) -> Node | None:
-        """An equal node in operators of PyTorch, if it lacks that of `node`; else None."""
+        """An equal node of PyTorch's operators if PyTorch lacks that of `node`; otherwise None."""
         if node not in self.in_torch:
             self.in_torch[node] = None if node.op.name in IDIOMS else node.op.in_torch(node)
         return self.in_torch[node]
 
     def is_foreign(self, node: Node) -> bool:
-        """Whether a node is written with a function that PyTorch lacks."""
+        """Whether the function that a node is written with is missing in PyTorch."""
         op = node.op
         named = op.torch is None and not op.spelling and op.name not in IDIOMS
         return named and self.torch_equivalent(node) is None
 
     def is_in_words(self, node: Node) -> bool:
-        """Whether PyTorch has all functions of a formula."""
+        """Whether PyTorch has all functions in the formula of a node."""
         return not any(map(self.is_foreign, walk([node], self.sources)))
 
     def mentions(self, node: Node) -> tuple[int, ...]:
@@ -194,7 +198,7 @@ class Writer:
         return (1,) * len(self.sources(node))
 
     def written(self, node: Node) -> Tree:
-        """The formula of a node whose sources have formulas already."""
+        """The formula of a node, from the formulas of its sources."""
         special = IDIOMS.get(node.op.name)
         if special is not None:
             return special(self, node)
@@ -206,7 +210,7 @@ class Writer:
     # ---- operators -------------------------------------------------------------------------------
 
     def by_spelling(self, node: Node) -> Tree:
-        """`node` in its operator's spelling, without attributes that have their defaults."""
+        """`node` by the spelling of its operator, without attributes that have their defaults."""
         holes: dict[str, Tree | None] = {
             str(k): self.operand(node, k) for k in range(len(node.inputs))
         }
@@ -219,11 +223,11 @@ class Writer:
         return built
 
     def word_for(self, op: Operator, name: str) -> str:
-        """The name of an operator; qualified if a variable of the program shadows it."""
+        """The name of an operator; qualified if a variable of the program has that name."""
         return in_library(op) if name.partition(".")[0] in self.used else name
 
     def operand(self, node: Node, place: int) -> Tree:
-        """The formula of an input; an integral float keeps its point if that decides the dtype."""
+        """The formula of an input; an integral float keeps its point if the dtype depends on it."""
         source = node.inputs[place]
         assert source is not None
         if self.takes_no_mask(node, place):
@@ -250,7 +254,7 @@ class Writer:
         named = isinstance(labels, Array) and labels.text.isidentifier()
         if others or not named or unit.shape[0] != unit.shape[1] or unit in self.named:
             return None
-        if labels.dtype != "int" or (labels.value < 0).any():  # which one_hot() refuses
+        if labels.dtype != "int" or (labels.value < 0).any():  # one_hot() does not accept these
             return None
         written = self.tree(unit)
         assert isinstance(written, Call)
@@ -282,7 +286,7 @@ class Writer:
         return Call("tensor", (number,))
 
     def call(self, node: Node) -> Tree:
-        """`node` as a function, or as a method of its first input."""
+        """`node` as a call of a function, or of a method of its first input."""
         op = node.op
         args, named = self.arguments(node)
         if op.method:
@@ -302,7 +306,7 @@ class Writer:
         return data.text
 
     def number(self, value: float, point: bool = False) -> Tree:
-        """A number; written in terms of sizes if it is computed from generic ones."""
+        """A number, as an expression of sizes if it is computed from generic ones."""
         result = None
         if self.generic_sizes is not None and isfinite(value):
             whole = value in self.generic_sizes or is_generic_size(value)
@@ -310,11 +314,13 @@ class Writer:
         return result or self.numeral(value, point)
 
     def numeral(self, value: float, point: bool = False) -> Tree:
-        """A number, or a formula in pi."""
+        """A number, possibly as an expression of pi."""
         return by_pi(value, Verbatim(self.library("pi"))) or numeral(value, point)
 
     def named_size(self, value: float, rounded: bool = True) -> Tree | None:
-        """A number as a formula in sizes; None if sizes are not generic, or it is none."""
+        """A number as a formula of sizes; None if it is not made of them, or if sizes are not
+        generic.
+        """
         if self.generic_sizes is None:
             return None
         if value in self.generic_sizes:
@@ -322,7 +328,9 @@ class Writer:
         return size_formula(int(value), self.shapes, rounded) if value == int(value) else None
 
     def arguments(self, node: Node) -> tuple[list[Tree], list[tuple[str, Tree]]]:
-        """Positional and keyword arguments of a call: by keyword after one that is omitted."""
+        """The positional and keyword arguments of a call; after an omitted one, all are
+        keywords.
+        """
         op = node.op
         args: list[Tree] = []
         named: list[tuple[str, Tree]] = []
@@ -347,7 +355,7 @@ class Writer:
         return args, named
 
     def _argument(self, node: Node, name: str) -> Tree | None:
-        """The tree of one argument; None if it is omitted or has its default."""
+        """One argument; None if it is omitted or has its default."""
         op = node.op
         if name in op.inputs:
             place = op.inputs.index(name)
@@ -355,10 +363,10 @@ class Writer:
         is_default = node.attrs[name] == op.attributes[name]
         return None if is_default else self.attribute(node, name)
 
-    # ---- places ------------------------------------------------------------------------------
+    # ---- indices -----------------------------------------------------------------------------
 
     def trimmed(self, index: tuple, shape: Shape) -> tuple:
-        """An index into a tensor of this shape, without ends that sizes tell are its own."""
+        """An index into a tensor of this shape, without starts and stops that equal its ends."""
         if self.generic_sizes is None or any(
             i is None or i is Ellipsis or is_array(i) for i in index
         ):
@@ -366,13 +374,15 @@ class Writer:
         return tuple(map(_trimmed_slice, index, shape))
 
     def place(self, n: int) -> str:
-        """A place in an index, by sizes where it is made of some that tell."""
+        """A position in an index, as an expression of sizes if possible."""
         return tree.text(self.plain(n))
 
     # ---- attributes ------------------------------------------------------------------------------
 
     def attribute(self, node: Node, name: str) -> Tree:
-        """An attribute in PyTorch's spelling; a shape by name, unless the user wrote it out."""
+        """An attribute in PyTorch's spelling; a shape is that of a named node, unless the user
+        wrote it out.
+        """
         value = node.attrs[name]
         if name in SIZES and isinstance(value, tuple):
             return self.shape(value) if node.span is None else self.plain(value)
@@ -395,7 +405,9 @@ class Writer:
         return Listing(tuple(self.size(n, d - len(shape)) for d, n in enumerate(shape)))
 
     def size(self, size: int, place: int) -> Tree:
-        """A size of a named node at this place, counted from the end; else another formula."""
+        """A size: of a named node in dimension `place`, counted from the end, or another
+        formula.
+        """
         for shape, name in self.shapes.items() if size > 1 else ():
             if len(shape) >= -place > 0 and shape[place] == size:
                 return dimension(name, place + len(shape))
@@ -403,7 +415,7 @@ class Writer:
         return self.named_size(size) or rest or Number(size)
 
     def count(self, n: int) -> Tree:
-        """A number as a last size, or as the number of elements of a named node."""
+        """A number as a size of a last dimension, or as the number of elements of a named node."""
         result = self.size(n, -1)
         if isinstance(result, tree.Subscript):
             return result
@@ -412,11 +424,13 @@ class Writer:
         return result if whole is None else Method(whole, "numel")
 
     def like(self, node: Node) -> Tree | None:
-        """The first named node of this shape; None if there is none, or the user wrote sizes."""
+        """The first named node of this shape; None if there is none, or if the user wrote the
+        sizes.
+        """
         return None if self._has_own_sizes(node) else self.shapes.get(node.shape)
 
     def same_kind(self, node: Node) -> Tree | None:
-        """The same, for this shape and dtype, for ones_like()."""
+        """As `like`, with the same dtype too; for ones_like()."""
         return None if self._has_own_sizes(node) else self.kinds.get((node.shape, node.dtype))
 
     def _has_own_sizes(self, node: Node) -> bool:
@@ -435,15 +449,19 @@ def _last_required(op: Operator) -> int:
 
 
 class OperatorWriter(Writer):
-    """Writes formulas with gradcli's own operators, whose equivalents have other gradients."""
+    """Writes formulas with gradcli's operators, because their equivalents in PyTorch have other
+    gradients.
+    """
 
     def torch_equivalent(self, node: Node) -> Node | None:
         return None
 
 
 class CodeWriter(Writer):
-    """Writes formulas as code of a library. Operators that it has no name for are written by a
-    function of `in_other_words`, or by their expansion.
+    """Writes formulas as code of a library.
+
+    Operators without a spelling are written by a function in `in_other_words`, or by their
+    expansion.
     """
 
     in_other_words: ClassVar[Mapping[str, "Idiom"]] = {}
@@ -458,11 +476,11 @@ class CodeWriter(Writer):
         return node.op.expand is not None and not named
 
     def sources(self, node: Node) -> tuple[Node | None, ...]:
-        """The inputs of a node and what its index reads; or its expansion."""
+        """The inputs of a node and the nodes of its index; or its expansion."""
         return (node.op.expanded(node),) if self.by_expansion(node) else inputs_and_indices(node)
 
     def written(self, node: Node) -> Tree:
-        """The formula of a node whose sources have formulas already."""
+        """The formula of a node, from the formulas of its sources."""
         if self.by_expansion(node):
             return self.trees[node.op.expanded(node)]
         special = self.in_other_words.get(node.op.name)
@@ -489,7 +507,7 @@ class CodeWriter(Writer):
 
 
 def _all_positional(node: Node, name: str) -> bool:
-    """Whether all parameters before `name` are passed by position."""
+    """Whether all parameters before `name` can be passed by position."""
     for other in node.op.order[: node.op.order.index(name)]:
         if other in node.op.inputs:
             is_passed = node.inputs[node.op.inputs.index(other)] is not None
@@ -501,7 +519,7 @@ def _all_positional(node: Node, name: str) -> bool:
 
 
 def _trimmed_slice(item: Any, size: int) -> Any:
-    """A slice without redundant start and stop; positions near the end are counted from there."""
+    """A slice without redundant start and stop; positions near the end are counted from the end."""
     if not isinstance(item, slice):
         return item
     start = None if item.start == 0 else item.start
@@ -513,17 +531,19 @@ def _trimmed_slice(item: Any, size: int) -> Any:
     return slice(start, stop, item.step)
 
 
-# ---- what no record of an operator can say -------------------------------------------------------
-# how tensors are made, indexed and resized, in PyTorch's spelling.
+# ---- operators whose spelling is not a template --------------------------------------------------
+# Creation, indexing and reshaping, in PyTorch's spelling.
 
 
-Idiom = Callable[[Any, Node], Tree]  # from a writer and a node
+Idiom = Callable[[Any, Node], Tree]  # (writer, node) -> tree
 IDIOMS: dict[str, Idiom] = {}
-LOOSE = (ast.Compare, ast.BinOp, ast.UnaryOp)  # what may need brackets where it stands
+LOOSE = (ast.Compare, ast.BinOp, ast.UnaryOp)  # a text with these may need parentheses
 
 
 def idioms(table: dict[str, Idiom], *names: str) -> Callable[[Idiom], Idiom]:
-    """Add a function to a table: for the operators of these names, or for that of its own name."""
+    """A decorator that adds a function to a table, for the operators of these names or of its own
+    name.
+    """
 
     def add(function: Idiom) -> Idiom:
         table.update(dict.fromkeys(names or [function.__name__.strip("_")], function))
@@ -612,7 +632,7 @@ def arange(w: "Writer", node: Node) -> Tree:
 
 @idiom
 def size(w: "Writer", node: Node) -> Tree:
-    """The number of elements, of x or of a name in its shape; or a product of sizes."""
+    """The number of elements of x, or of a named tensor of its shape; or a product of sizes."""
     (x,) = node.parents
     dims = [axis(d, x.ndim) for d in node.attrs["dim"]] if x.ndim else []
     whole = w.shapes.get(x.shape)
@@ -629,7 +649,9 @@ def size(w: "Writer", node: Node) -> Tree:
 
 
 def _size_of(w: "Writer", x: Node, d: int) -> Tree:
-    """The size of a dimension: by place, else by the one name that has it, else as a number."""
+    """The size of a dimension: of the tensor itself, of the only named tensor with this size, or a
+    number.
+    """
     result = w.size(x.shape[d], d - x.ndim)
     if not isinstance(result, Number) or result.value == 1:
         return result
@@ -644,7 +666,7 @@ def _size_of(w: "Writer", x: Node, d: int) -> Tree:
 
 @idiom
 def div(w: "Writer", node: Node) -> Tree:
-    """x / 1 is x, where 1 is the size of what has no name: one label that is written out."""
+    """x instead of x / 1, if 1 is the number of targets, written as a literal."""
     x, count = node.parents
     if count.op.name == "size" and w.trees[count] == Number(1) and x.dtype == node.dtype:
         return w.operand(node, 0)
@@ -653,7 +675,7 @@ def div(w: "Writer", node: Node) -> Tree:
 
 @idiom
 def matmul(w: "Writer", node: Node) -> Tree:
-    """(a * b) @ c, though it would mean the same without brackets."""
+    """(a * b) @ c, with redundant parentheses."""
     left, right = w.operand(node, 0), w.operand(node, 1)
     x, written_out = node.parents[0], isinstance(left, tree.Infix)
     if written_out and x.op.name in ("mul", "div") and all(i.shape for i in x.parents):
@@ -661,7 +683,7 @@ def matmul(w: "Writer", node: Node) -> Tree:
     return tree.Infix("@", left, right, (x.ndim, node.parents[1].ndim))
 
 
-# ---- shapes and places ---------------------------------------------------------------------------
+# ---- shapes and indices --------------------------------------------------------------------------
 
 
 @idiom
@@ -690,8 +712,10 @@ def reshape(w: "Writer", node: Node) -> Tree:
 
 
 def _flattened(shape: Shape, new: Shape) -> tuple[int, ...] | None:
-    """The dimensions that are made into one, from the first to the last of them; to the end where
-    the last is not said, and all where none is. None where it is not that which makes the shape.
+    """The arguments of flatten() for this reshape; None if it merges no consecutive dimensions.
+
+    These are the first and last merged dimension; the last one is omitted if it is the final
+    dimension, and both if all dimensions are merged.
     """
     for start in range(len(new)):
         end = start + len(shape) - len(new)
@@ -712,7 +736,7 @@ def expand(w: "Writer", node: Node) -> Tree:
 
 
 def _of_number(w: "Writer", node: Node, x: Node) -> Tree:
-    """A tensor of one number; a float keeps its point where it alone makes it one of floats."""
+    """A tensor filled with a number; a float keeps its point if the dtype depends on it."""
     like = w.same_kind(node)
     if like is not None:
         return Call(w.library("full_like"), (like, w.trees[x]))
@@ -731,7 +755,7 @@ def getitem(w: "Writer", node: Node) -> Tree:
 
 @idiom
 def put(w: "Writer", node: Node) -> Tree:
-    """x.index_put((tensor(0), y), v), where places are those of an index, counted row by row."""
+    """x.index_put((tensor(0), y), v), if the flat indices are those of rows; otherwise put()."""
     x, places, _ = node.parents
     index = _index_of_rows(places, x.shape)
     if index is None:
@@ -742,7 +766,9 @@ def put(w: "Writer", node: Node) -> Tree:
 
 
 def _index_of_rows(places: Node, shape: Shape) -> tuple | None:
-    """The numbers and lists at which places counted row by row are picked; None for others."""
+    """The index whose flat indices these are, as integers and lists; None for other flat
+    indices.
+    """
     counted = places.parents[0] if places.op.name == "getitem" else places
     base = counted.parents[0] if counted.op.name == "reshape" else counted
     if base.op.name != "arange" or counted.shape != shape or base.shape != (numel(shape),):
@@ -753,7 +779,7 @@ def _index_of_rows(places: Node, shape: Shape) -> tuple | None:
 
 
 def _as_places(w: "Writer", item: Any) -> Tree:
-    """One item of the index of index_put, which takes tensors alone."""
+    """One item of the index of index_put, which accepts only tensors."""
     written = _item(w, item)
     literal = not isinstance(item, Array) or item.text.startswith("[")
     return Call(w.library("tensor"), (written,)) if literal else written
@@ -777,12 +803,11 @@ def _item(w: "Writer", item: Any) -> Tree:
 
 
 # ---- memory layout -------------------------------------------------------------------------------
-# row-major, except for transposes and inverses.
-#
-# torch.kron (2.13) refuses a column-major tensor together with one that is not.
+# Tensors are row-major, except for transposes and inverses. torch.kron (2.13) refuses a
+# column-major tensor together with another one.
 
 
-STARTS = {"matmul", "mm", "mv", "outer", "kron", "diag"}  # their results are row-major
+STARTS = {"matmul", "mm", "mv", "outer", "kron", "diag"}  # operators with row-major results
 THROUGH = {"elementwise", "reduction"}  # families that preserve the layout of their inputs
 KEEPING = {"softmax", "log_softmax", "getitem", "cumsum", "flip", "roll", "tril", "triu"}
 

@@ -1,4 +1,4 @@
-"""Names in formulas: named values of a program in place of equal subexpressions."""
+"""The use of names in formulas: named nodes of a program replace equal subexpressions."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from fractions import Fraction
@@ -30,16 +30,16 @@ from .rules.products import (
 from .rules.reductions import constant_along
 from .simplify import LARGE, stripped
 
-CONSTANT = ("input", "constant", "zeros", "ones")  # not replaced by names
-OTHER_LEG = {"asin": "cos", "acos": "sin"}  # sqrt(1 - x ** 2) of the angle
+CONSTANT = ("input", "constant", "zeros", "ones")  # are not replaced by names
+OTHER_LEG = {"asin": "cos", "acos": "sin"}  # sqrt(1 - x ** 2), the other leg of a right triangle
 Change = Callable[[Node], Node]
 
 
 class Names:
     """The names that a formula may use, each as an atom with a definition.
 
-    A search starts with the definitions of those that are `opened` in place of their atoms, and
-    finds the names again. Subexpressions of the `program` are written as in it.
+    A search starts with the definitions of the names in `opened` instead of their atoms, and can
+    find these names again. Subexpressions of the `program` are written as in it.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Names:
         self.definitions: dict[Node, Node] | None = None  # by atom; None: not looked up yet
         self.meaning: dict[Node, Node] = {}
         self.products: list[tuple[Node, Product]] = []
-        self.nameless: set[Node] = set()  # nodes that contain no definition
+        self.nameless: set[Node] = set()  # nodes without any definition as a part
 
     def start(self, node: Node) -> Node:
         """The node with which a search starts."""
@@ -66,12 +66,12 @@ class Names:
         return {n: a for n, a in self.atoms.items() if n not in self.opened}
 
     def hide(self, node: Node) -> Node:
-        """The node in terms of atoms, itself not replaced by one."""
+        """The node with atoms in place of named nodes, except itself."""
         atoms = {n: a for n, a in self.atoms.items() if n is not node}
         return stripped(node, atoms)
 
     def settle(self, normal: Change) -> None:
-        """Set the definitions of the atoms, which are computed at the first call."""
+        """Compute the definitions of the atoms, at the first call."""
         if self.definitions is not None:
             for atom, definition in self.definitions.items():
                 atom.expansion = definition
@@ -134,7 +134,7 @@ class Names:
                 self.products.append((rest, _without_roots(whole)))
 
     def stand_for_the_same(self, other: "Names") -> bool:
-        """Whether the definitions are those of another Names."""
+        """Whether another Names has the same definitions."""
         mine, theirs = ((n.definitions, n.meaning, n.products) for n in (self, other))
         return mine == theirs
 
@@ -143,7 +143,7 @@ class Names:
         return substitute(node, {atom: n for n, atom in self.atoms.items()})
 
     def folded(self, node: Node, normal: Change) -> Node:
-        """The node with atoms in place of their definitions."""
+        """The node with atoms in place of equal definitions."""
         new = walk([node], lambda n: () if n in self.nameless else n.inputs)
         result = {n: self.meaning[n] for n in new if n in self.meaning}
         if not result:
@@ -151,7 +151,9 @@ class Names:
         return normal(substitute(node, result)) if result else node
 
     def with_names(self, node: Node, normal: Change) -> Iterator[Node]:
-        """Yield equal nodes with an atom in place of factors: (g * x).sum() * r = (g * y).sum()."""
+        """Yield equal nodes in which an atom replaces factors: (g * x).sum() * r = (g * y).sum()
+        for y = x * r.
+        """
         if node in self.meaning:
             yield self.meaning[node]
         for built in _regrouped(node):
@@ -192,7 +194,7 @@ def _regrouped(node: Node) -> Iterator[Node]:
 
 
 def _adds_exponentials(x: Node) -> bool:
-    """Whether x is exp(a) + exp(b), of which out = log(x) is exp(out)."""
+    """Whether x is exp(a) + exp(b), which out = log(x) makes exp(out)."""
     terms = terms_of_sum(x)
     return bool(terms) and all(len(t.once("exp")) == 1 for t in terms)
 
@@ -212,7 +214,7 @@ def _around_a_name(definition: Node, atom: Node) -> tuple[Node, Product] | None:
 
 
 def _is_name(t: Product) -> bool:
-    """Whether a term is an input."""
+    """Whether a term is an input or an atom."""
     ((f, e), *more) = t.factors.items()
     return t.coefficient in UNITS and e == 1 and f.op.name == "input" and not more
 
@@ -253,7 +255,9 @@ def _equal_calls(node: Node) -> Iterator[Node]:
 
 
 def _without_roots(result: Product) -> Product:
-    """The product with powers of x in place of sqrt(x), so that sqrt(x) divides x."""
+    """The product with powers of x in place of sqrt(x), so that the factors of sqrt(x) can be
+    divided.
+    """
     if all(f.op.name != "sqrt" for f in result.factors):
         return result
     factors: dict[Node, Coefficient] = {}
@@ -264,7 +268,7 @@ def _without_roots(result: Product) -> Product:
 
 
 def _under_the_root(x: Node) -> dict[Node, Coefficient]:
-    """The factors of sqrt(x), a number among them: 2, E and 1 / m, each to the power 1/2."""
+    """The factors of sqrt(x), including numbers: 2, E and 1 / m, each with exponent 1/2."""
     inner = product_of(x)
     if inner is None or inner.coefficient <= 0:
         return {x: Fraction(1, 2)}
@@ -291,7 +295,9 @@ def _with_atom(result: Product, atom: Node, definition: Product, shape: Shape) -
 def _with_atom_in_sum(
     result: Product, total: Node, atom: Node, definition: Product
 ) -> Iterator[Product]:
-    """The same for a definition whose factors stand partly in the sum `total`, partly beside it."""
+    """The same for a definition whose factors are partly in the sum `total`, and partly
+    beside it.
+    """
     x = total.parents[0]
     inner = product_of(x)
     if inner is None or not fits(atom.shape, x.shape):
@@ -352,7 +358,7 @@ def _numerators(definition: Product, result: Product) -> Mapping[Node, Coefficie
 
 
 def _times_held(factors: Mapping[Node, Coefficient], part: Mapping[Node, Coefficient]) -> int:
-    """How many times a product of powers divides the product of factors, at least once."""
+    """The largest power of a product that divides the product of factors; at least 1."""
     return max(1, int(min(factors.get(f, 0) / e for f, e in part.items())))
 
 
@@ -365,8 +371,10 @@ def _divides_product(factors: Mapping[Node, Coefficient], part: Mapping[Node, Co
 def _is_held(
     factors: Mapping[Node, Coefficient], f: Node, e: Coefficient, beside_tensors: bool = True
 ) -> bool:
-    """Whether a power divides the product of factors; of a number beside tensors, a lower one is
-    enough: s * exp(-d ** 2) is K / s for K = s ** 2 * exp(-d ** 2).
+    """Whether f ** e divides the product of factors.
+
+    For a number beside tensors, a lower power is enough: s * exp(-d ** 2) is K / s for K = s ** 2 *
+    exp(-d ** 2).
     """
     exponent = factors.get(f, 0)
     is_inverse_root = magnitude(e) == Fraction(1, 2) and exponent * e < 0

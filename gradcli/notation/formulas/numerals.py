@@ -23,7 +23,7 @@ def numeral(value: float, point: bool = False) -> Tree:
 
 
 def _negated(written: Tree) -> Tree:
-    """-5 ** 0.5 / 3 for 5 ** 0.5 / 3, and -2 * pi for 2 * pi."""
+    """The negated formula: -5 ** 0.5 / 3 for 5 ** 0.5 / 3, and -2 * pi for 2 * pi."""
     if isinstance(written, Infix) and written.symbol in ("*", "/"):
         return written._replace(left=_negated(written.left))
     if isinstance(written, Number):
@@ -32,7 +32,7 @@ def _negated(written: Tree) -> Tree:
 
 
 def divisor_of_root(value: float) -> int:
-    """3 for a number that is written 5 ** 0.5 / 3; 1 for other numbers."""
+    """The denominator with which a number is written: 3 for 5 ** 0.5 / 3; 1 for other numbers."""
     written = numeral(abs(value))
     divides = isinstance(written, Infix) and written.symbol == "/"
     return written.right.value if divides else 1  # type: ignore[union-attr]
@@ -43,7 +43,7 @@ def _root(value: float) -> Tree | None:
         return None
     power = 0.5 if value > 1 else -0.5
     whole = round(value ** (1 / power))
-    if isqrt(whole) ** 2 == whole:  # 1/3 is no root
+    if isqrt(whole) ** 2 == whole:  # 1/3 is not a root
         return None
     if abs(whole**power - value) > CLOSE * value:
         return _multiple_of_a_root(value)
@@ -51,7 +51,7 @@ def _root(value: float) -> Tree | None:
 
 
 def _multiple_of_a_root(value: float) -> Tree | None:
-    """5 ** 0.5 / 3, or 2 * 3 ** 0.5 / 5; None for other numbers."""
+    """A multiple of a root: 5 ** 0.5 / 3, or 2 * 3 ** 0.5 / 5; None for other numbers."""
     square = Fraction(value**2).limit_denominator(LARGEST_DIVISOR**2)
     if not isclose(float(square) ** 0.5, value, rel_tol=CLOSE):
         return None
@@ -96,8 +96,8 @@ def _is_multiple(ratio: float) -> bool:
 
 
 def root_below(value: float) -> float | None:
-    """The number that is written as a root where x is divided by it: (2 * pi) ** 0.5 for
-    (2 * pi) ** -0.5; None for other numbers.
+    """The number that x is divided by instead of multiplying it: (2 * pi) ** 0.5 for (2 * pi) **
+    -0.5; None for other numbers.
     """
     written = by_pi(abs(value), Name("pi")) or numeral(abs(value))
     if not isinstance(written, Infix) or not isinstance(written.right, Number):

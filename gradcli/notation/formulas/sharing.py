@@ -1,4 +1,4 @@
-"""Formulas in several statements: repeated parts get names if that is shorter."""
+"""Formulas in several statements: repeated parts are named if that is shorter."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -15,7 +15,9 @@ CONSTANT_MATRICES = ("eye", "ones", "zeros")
 
 def shared(formula: Tree, used: Collection[str], worth: int = WORTH) -> Tree:
     """The formula preceded by statements, each of which saves at least `worth` names, numbers and
-    symbols; new names are not among those `used`.
+    symbols.
+
+    New names are not in `used`.
     """
     first: dict[str, Name] = {}
     same: dict[Tree, Tree] = {n: first.setdefault(n.text, n) for n in reversed(_leaves(formula))}
@@ -57,7 +59,9 @@ def _names():
 def _best(
     formula: Tree, statements: list[tuple[Name, Tree]], name: Name, worth: int
 ) -> tuple[Tree | None, dict[Tree, Tree]]:
-    """The repeated part whose naming saves most, or None, and the substitution for it."""
+    """The repeated part whose naming saves most and the substitution for it; None if there is
+    none.
+    """
     wholes = [formula, *(t for _, t in statements)]
     result: Counter[Tree] = Counter()
     for whole in wholes:
@@ -75,7 +79,7 @@ def _best(
 
 
 def _is_constant_matrix(part: Tree) -> bool:
-    """Whether a part is made of sizes only, as eye(n), and reads as well as a name."""
+    """Whether a part consists of sizes only, such as eye(n), and is as readable as a name."""
     return isinstance(part, tree.Call) and part.function in CONSTANT_MATRICES
 
 
@@ -136,7 +140,7 @@ def _within(field, new: Mapping[Tree, Tree]):
 # ---- common factors ------------------------------------------------------------------------------
 
 
-MOST = 16  # products of a formula that are compared pairwise
+MOST = 16  # most products of a formula that are compared pairwise
 Factor = tuple[str, Tree]  # "*" or "/", and the factor or divisor
 
 
@@ -160,7 +164,7 @@ class Chain(NamedTuple):
 
 
 def common_products(wholes: list[Tree]) -> Iterator[tuple[Tree, list[Chain], Counter]]:
-    """Yield products that several others contain, with these others and the factors."""
+    """Yield products that occur in several others, with these others and the factors."""
     chains = [c for whole in wholes for c in _chains(whole)]
     if len(chains) > MOST:
         return
@@ -217,9 +221,10 @@ def _is_product(part: Tree) -> bool:
 
 
 def seedless_parts(grad: Node, seed: Node, names: Collection[Node], with_moved: bool) -> list[Node]:
-    """The largest unnamed parts of a gradient that do not depend on the seed and compute numbers.
-    Matrix products, and nodes that only move elements, are searched for parts themselves;
-    `with_moved` counts moved numbers as parts too.
+    """The largest unnamed parts of a gradient that are numeric and do not depend on the seed.
+
+    Matrix products, and nodes that only move elements, are searched for such parts; with
+    `with_moved`, moved elements count as parts too.
     """
     dependent = {seed}
     for n in walk([grad]):

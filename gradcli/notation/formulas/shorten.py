@@ -1,9 +1,10 @@
 """A search for the shortest formula of a node, under a budget.
 
-A gradient is first brought into a normal form (the rules of RULES and NORMAL). Then, inputs first,
-each node keeps the few shortest of the equal nodes that the rules of CANDIDATES and LAYOUT make of
-it, with the few shortest for each of its inputs. Rounds are repeated until the formula gets no
-shorter. Named nodes are atoms; a subexpression that equals a name's definition becomes the name.
+The gradient is first brought into a normal form (the rules of RULES and NORMAL). Then, inputs
+first, the search derives equal nodes by the rules of CANDIDATES and LAYOUT, with the best
+candidates for the inputs, and keeps a few of the shortest for each node. Rounds are repeated until
+the formula gets no shorter. Named nodes are atoms; a subexpression that equals the definition of a
+name is replaced by it.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -24,16 +25,16 @@ from .rules.products import constant_value, product_of
 from .simplify import LARGE, Rewriter, merged, stripped
 
 HOPELESS = 2 * TOO_LONG  # longer formulas are not searched
-KEPT = 4  # equal nodes that are kept for each node
-WIDE = 36  # nodes; in larger graphs a first search keeps one equal node for each
-NARROW = 16  # nodes; in larger graphs a quick search keeps one equal node for each
+KEPT = 4  # equal nodes kept for each node
+WIDE = 36  # in graphs of more nodes, the first search keeps one equal node for each
+NARROW = 16  # in graphs of more nodes, a quick search keeps one equal node for each
 ROUNDS = 4
-SHORT = 12  # length of a formula that is not searched for repeated parts
-BEHIND = 14  # a search that starts with a formula longer by more than this is skipped
-BUDGET = 1200  # equal nodes that are tried in one search
+SHORT = 12  # formulas up to this length are not searched for repeated parts
+BEHIND = 14  # a search whose first formula is longer than the best one by more is skipped
+BUDGET = 1200  # equal nodes tried in one search
 # Weights of what is not a name, number, operator or call.
 ROW, TURNED, BESIDE, FOREIGN, CONVERTED, UNFACTORED = 0.875, 0.75, 0.625, 12.0, 0.25, 0.125
-UNNAMED = 12.0  # a generic size as a number: the formula does not hold for other sizes
+UNNAMED = 12.0  # for a generic size written as a number: the formula is wrong for other sizes
 
 NORMALISING = merged(RULES, NORMAL)
 ALTERNATIVES = merged(CANDIDATES, LAYOUT)
@@ -64,7 +65,7 @@ class Shortener:
         ]
 
     def __call__(self, node: Node) -> Node:
-        """An equal node with the shortest formula found."""
+        """An equal node with the shortest formula that the search finds."""
         result: list[tuple[Search, Node]] = []
         first, least = self.searches[0], inf
         for search in self.searches:
@@ -90,8 +91,8 @@ class Length:
 
     A row times a matrix counts more than a matrix times a column; `A.T` for a named A less than
     other transposes, but more within elementwise operations; a converted mask more than `where`;
-    operators that PyTorch lacks count most. Nodes of the user's program, `familiar`, have no
-    penalties.
+    operators that PyTorch lacks count most. Nodes in `familiar`, those of the user's program, have
+    no penalties.
     """
 
     def __init__(
@@ -163,14 +164,16 @@ class Length:
         return n.parents[0].ndim == 1 < n.parents[1].ndim
 
     def _rows_on_the_left(self, n: Node) -> int:
-        """How many products in x @ A @ B @ y are rows times a matrix."""
+        """The number of products in x @ A @ B @ y that are rows times a matrix."""
         count = 0
         while self._is_row(n.parents[0]):
             n, count = n.parents[0], count + 1
         return count
 
     def _has_transpose(self, n: Node) -> bool:
-        """Whether `n` is elementwise with A.T as an operand for a named A; not so 2 * A.T."""
+        """Whether `n` is elementwise and has A.T, for a named A, as an operand, other than in 2 *
+        A.T.
+        """
         alone = n.op.name in ("mul", "div", "neg") and sum(bool(i.shape) for i in n.parents) == 1
         if alone or n.op.family != "elementwise":
             return False
@@ -238,7 +241,7 @@ class Search:
         self.cached: dict[Node, tuple[tuple[Node, ...], int]] = {}  # equal nodes, and their cost
 
     def __call__(self, best: Node) -> Node:
-        """The shortest node found from the one that the search starts with."""
+        """The shortest node that the search from `start(best)` finds."""
         at_once = self.length.measured(best, in_statements=False)
         self.length.in_statements = at_once > TOO_LONG
         self.remaining = BUDGET // 2 if self.length.in_statements else BUDGET
@@ -263,15 +266,17 @@ class Search:
         return self._normalised(start)
 
     def _in_statements(self, node: Node) -> Node:
-        """The shortest node found from another, if repeated parts count once."""
+        """The shortest node, if repeated parts count once, that a search from this node finds."""
         self.length.in_statements, results = True, [node]
         for start in dict.fromkeys((node, self._with_one_sign(node))):
             self.expanded_nodes, self.remaining = set(), BUDGET
             results.append(self._search(start, self._kept(start)))
-        return min(reversed(results), key=self.length)  # of equally short ones the last
+        return min(reversed(results), key=self.length)  # the last of equally short ones
 
     def _with_one_sign(self, node: Node) -> Node:
-        """The node with -(x - y) in place of y - x if it has both, so that one name is enough."""
+        """The node with -(x - y) in place of y - x if it contains both, so that one name
+        suffices.
+        """
         sums = canonical_sums(walk([node]))
         opposite = {n: -first for n, (sign, first) in sums.items() if sign < 0}
         return self.normal(substitute(node, opposite)) if opposite else node
@@ -280,7 +285,7 @@ class Search:
         return 1 if self.quick and len(walk([node])) > NARROW else KEPT
 
     def _search(self, root: Node, kept: int) -> Node:
-        """The shortest node found by rounds that keep so many equal nodes for each node."""
+        """The shortest node of several rounds, which keep `kept` equal nodes for each node."""
         best = root
         for _ in range(ROUNDS):
             new = self._round(root, kept)
@@ -295,8 +300,8 @@ class Search:
         return best
 
     def repeats(self, before: "Search", node: Node) -> bool:
-        """Whether the search for a node would repeat the one `before`: same start, same definitions
-        of names, of which none was used.
+        """Whether the search for a node would repeat the one for `before`: the same start and
+        definitions of names, none of which was used.
         """
         if before.folded or before.names.start(node) is not self.names.start(node):
             return False
@@ -312,7 +317,7 @@ class Search:
         return with_names
 
     def _with_equal_sizes(self, node: Node) -> Node:
-        """The node with equal sizes written in one way, if sizes are generic."""
+        """The node with equal sizes written alike, if sizes are generic."""
         counts: dict[int, list[Node]] = {}
         for n in walk([node]) if self.length.writer.generic_sizes is not None else ():
             if n.op.name == "size":
@@ -325,7 +330,7 @@ class Search:
         return self.normal(substitute(node, best)) if best else node
 
     def _with_composites(self, node: Node) -> Node:
-        """The node with composite operators in place of their expansions, where both occur."""
+        """The node with composite operators in place of their expansions, if it contains both."""
         nodes = walk([node])
         built = [n for n in nodes if n.op.rule is None and n.op.family == "composite"]
         meant = {self.normal(stripped(n.op.expanded(n), {})): n for n in built}
@@ -341,7 +346,7 @@ class Search:
         return ways[root][0]
 
     def _candidates(self, n: Node, ways: Mapping[Node, list[Node]], twice: bool) -> list[Node]:
-        """Equal nodes, shortest first; rules may be applied `twice`."""
+        """Equal nodes, shortest first; with `twice`, rules are applied again to their results."""
         seen: dict[Node, None] = {n: None}
         for built in self._with_inputs(n, ways):
             seen.setdefault(built)
@@ -354,7 +359,7 @@ class Search:
         return sorted(seen, key=self.length)
 
     def _with_inputs(self, n: Node, ways: Mapping[Node, list[Node]]) -> Iterator[Node]:
-        """Yield the node with candidates for its inputs, one of them changed at a time."""
+        """Yield the node with candidates for its inputs, changing one input at a time."""
         best = [None if i is None else ways[i][0] for i in n.inputs]
         yield from self._raw_and_normal(n, best)
         for k, i in enumerate(n.inputs):
@@ -430,8 +435,9 @@ def _dims(n: Node) -> tuple[int, ...]:
 
 
 def divisors_of(program: Collection[Node]) -> frozenset[Node]:
-    """The divisors in a program, and their factors; empty if the program has masks or `where`,
-    which may handle a divisor of 0.
+    """The divisors in a program, and their factors.
+
+    Empty if the program has masks or `where`, which may handle a divisor of 0.
     """
     nodes = walk(program)
     if any(n.dtype == "bool" or n.op.name == "where" for n in nodes):
@@ -447,8 +453,8 @@ def _factors(x: Node) -> tuple[Node, ...]:
 
 
 def never_zero(node: Node, divisors: Collection[Node]) -> Node:
-    """The node with comparisons of divisors with 0 decided: where(1 - c == 0, 0, x) is x in a
-    program that divides by 1 - c.
+    """The node with comparisons of divisors with 0 decided: in a program that divides by 1 - c,
+    where(1 - c == 0, 0, x) is x.
     """
     result = {}
     for n in walk([node]) if divisors else ():

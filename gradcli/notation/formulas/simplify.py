@@ -1,6 +1,6 @@
-"""Simplification of graphs for display: values are never computed from the result.
+"""Simplification of graphs for display; values are never computed from the result.
 
-The identities are in rules/; here they are applied, inputs first, until nothing changes.
+The rules are in rules/; here they are applied, inputs first, until nothing changes.
 """
 
 from collections.abc import Collection, Mapping
@@ -11,10 +11,10 @@ from .rules import LAYOUT, RULES, Rule, apply_rules
 from .rules.atoms import atom_of
 from .rules.products import constant_value
 
-WRITTEN = {"shape", "size"}  # attributes that a user may have written
-LARGE = 300  # nodes; larger graphs are not simplified
+WRITTEN = {"shape", "size"}  # attributes that keep the user's spelling
+LARGE = 300  # larger graphs are not simplified
 PASSES = 12
-REWRITES = 20  # of one node in one pass
+REWRITES = 20  # of one node in a pass
 
 
 def simplify(
@@ -30,7 +30,7 @@ def simplify(
     nodes = walk([node], lambda n: () if is_atom(n) else n.inputs)
     atoms = {n: atom_of(n) for n in nodes if is_atom(n)}
     short = stripped(node, atoms)
-    if len(nodes) > LARGE and len(walk([short])) > LARGE:  # equal nodes are one in `short`
+    if len(nodes) > LARGE and len(walk([short])) > LARGE:  # equal nodes become one in `short`
         return node
     short = Rewriter(layout).once(Rewriter(RULES)(short))
     return substitute(short, {atom: n for n, atom in atoms.items()})
@@ -42,7 +42,7 @@ def without_spans(node: Node) -> Node:
 
 
 def without_ones(node: Node) -> Node:
-    """The node without products by 1, as of a seed of 1; values are unchanged to the last digit."""
+    """The node without products by 1, as of a seed of 1; values do not change."""
     return rebuilt(node, lambda n, inputs: _other_factor(n.with_inputs(inputs)))
 
 
@@ -59,9 +59,9 @@ def _other_factor(node: Node) -> Node:
 
 
 def stripped(node: Node, new: Mapping[Node, Node], written: Collection[str] = WRITTEN) -> Node:
-    """`node` without spans, which make equal nodes differ, with nodes replaced as in `new`.
+    """`node` without spans, which make equal nodes differ, and with nodes replaced as in `new`.
 
-    Nodes with an attribute in `written` keep their spans, so that formulas write the user's sizes.
+    Nodes with an attribute in `written` keep their spans, so that formulas show the user's sizes.
     """
     names = set(written)
     return substitute(node, new, lambda n: n.span if n.attrs.keys() & names else None)
@@ -73,7 +73,7 @@ class Rewriter:
     def __init__(self, rules: Mapping[str, list[Rule]]):
         self.rules = rules
         self.rewritten: dict[Node, Node] = {}
-        # nodes to which no rule applies, nor to any that they depend on
+        # nodes such that no rule applies to them or to a node they depend on
         self.fixed: set[Node | None] = {None}
         self.done: dict[Node, Node] = {}
 
@@ -106,7 +106,7 @@ class Rewriter:
         return done[node]  # type: ignore[return-value]
 
     def top(self, node: Node) -> Node:
-        """The node rewritten, its inputs unchanged; intermediate results are cached too."""
+        """The node rewritten, with the same inputs; intermediate results are cached too."""
         seen: dict[Node, None] = {}
         while node not in self.rewritten and node not in seen and len(seen) < REWRITES:
             seen[node] = None
@@ -117,7 +117,7 @@ class Rewriter:
 
 
 def merged(*tables: Mapping[str, list[Rule]]) -> dict[str, list[Rule]]:
-    """Several tables of rules as one."""
+    """One table with the rules of several."""
     out: dict[str, list[Rule]] = {}
     for table in tables:
         for name, rules in table.items():

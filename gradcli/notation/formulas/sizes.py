@@ -1,4 +1,4 @@
-"""Sizes as formulas: x.shape[0], also in sums and products, if sizes are generic."""
+"""Sizes as formulas of sizes of named tensors: x.shape[0], and sums and products of such sizes."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -26,10 +26,11 @@ def shapes_of(names: Mapping[Node, Tree]) -> Shapes:
 
 
 def size_formula(size: int, shapes: Shapes, rounded: bool = True) -> Tree | None:
-    """A size as a formula in sizes of named tensors; None if it is none.
+    """A size as a formula of sizes of named tensors; None if there is none.
 
-    Sums of two sizes, products, and their parts are recognised, also parts that chunk has `rounded`
-    up; parts of sums are not, because too many numbers are such a part by chance.
+    Sums of two sizes, products, and their fractions are recognised, and with `rounded` also
+    fractions rounded up as by chunk. Fractions of sums are not, because too many numbers equal one
+    by coincidence.
     """
     if size < LEAST:
         return None
@@ -50,7 +51,7 @@ def of_sizes(node: Node) -> bool:
 
 
 def _rounded_up(size: int, shapes: Shapes) -> Tree | None:
-    """A part of a size, rounded up as by chunk: (x.shape[0] + 1) // 2."""
+    """A fraction of a size, rounded up as by chunk: (x.shape[0] + 1) // 2."""
     for count in range(2, PARTS + 1):
         for more in range(1, count):
             whole = _single(size * count - more, shapes)
@@ -60,7 +61,7 @@ def _rounded_up(size: int, shapes: Shapes) -> Tree | None:
 
 
 def _whole(size: int, shapes: Shapes, most: int, sums: bool = True) -> Tree | None:
-    """A size, a sum of two, or a product, possibly with a number less than `most`; or None."""
+    """A size, a sum of two, or a product, possibly plus a number less than `most`; or None."""
     result = _single(size, shapes)
     if result is not None:
         return result
@@ -82,8 +83,9 @@ def _whole(size: int, shapes: Shapes, most: int, sums: bool = True) -> Tree | No
 
 
 def is_generic_size(value: float) -> bool:
-    """Whether a number is made of generic sizes and small numbers. Other numbers, as 100, are
-    the user's, even if a fixed size equals them.
+    """Whether a number is composed of generic sizes and small numbers.
+
+    Other numbers, such as 100, are the user's, even if a fixed size equals them.
     """
     rest = int(value) if value == int(value) else 0
     if any(rest - t in GENERIC_SIZES for t in GENERIC_SIZES):
@@ -95,7 +97,7 @@ def is_generic_size(value: float) -> bool:
 
 
 def difference_formula(size: int, shapes: Shapes) -> Tree | None:
-    """The difference of the last two sizes of a named tensor, as of a wide matrix; or None."""
+    """The difference of the last two sizes of a named tensor, such as a wide matrix; or None."""
     for shape, name in shapes.items():
         rows, columns = len(shape) - 2, len(shape) - 1
         for a, b in ((columns, rows), (rows, columns)) if len(shape) > 1 else ():

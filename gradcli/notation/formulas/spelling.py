@@ -1,7 +1,7 @@
 """Trees from text: of formulas, and of the `spelling` of operators.
 
-A spelling is an expression with {0}, {1} for the operands and {dim} for an attribute:
-"{0} + {1}", "max({0}, dim={dim}).values".
+A spelling is an expression with {0}, {1} for the operands and {dim} for an attribute: "{0} + {1}",
+"max({0}, dim={dim}).values".
 """
 
 import ast
@@ -28,8 +28,9 @@ def _parsed(spelling: str) -> ast.expr:
 def spelled(
     spelling: str, holes: Mapping[str, Tree | None], called: Callable[[str], str] = str
 ) -> Tree:
-    """The tree of a spelling with filled holes; arguments whose hole is None are omitted. `called`
-    maps names of functions to those to write.
+    """The tree of a spelling with `holes` filled in; arguments whose hole is None are omitted.
+
+    `called` maps names of functions to the names to write.
     """
     return _Reader(holes, called).read(_parsed(spelling))
 
@@ -54,7 +55,7 @@ def _items(index: str) -> tuple[Tree, ...]:
 
 
 def indexed(base: Tree, index: str) -> tree.Subscript:
-    """base[index], the index given as Python code."""
+    """base[index], for an index in Python's syntax."""
     return tree.Subscript(base, _items(index))
 
 

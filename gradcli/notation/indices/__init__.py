@@ -1,1 +1,1 @@
-"""Index notation: graphs lowered to it, made short, and written."""
+"""Index notation: lowering of graphs, simplification, and writing."""

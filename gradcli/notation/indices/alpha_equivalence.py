@@ -1,4 +1,4 @@
-"""Equality of expressions in index notation up to the bound letters of sums (alpha equivalence)."""
+"""Equality of expressions in index notation up to renaming of bound letters (alpha equivalence)."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -2,8 +2,8 @@
 divided by 0.
 
 It is used for display, and to find the structure of a Jacobian; values are computed from the graph.
-Sums over deltas collapse, factors that do not depend on the letter of a sum leave it, numbers are
-collected, like terms added, equal factors become powers.
+Sums over deltas collapse, factors that do not depend on the letter of a sum are moved out of it,
+numbers and like terms are collected, and equal factors are merged into powers.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -47,9 +47,11 @@ MOST_TERMS = 64  # of a sum that is expanded
 
 
 class Simplifier:
-    """`sizes` maps letters to sizes. With `collect=False` like terms and equal factors stay
-    separate. `cancel`, for display only, cancels equal factors of numerator and denominator.
-    `budget` is the number of expressions that may be simplified, cached ones included.
+    """Simplifies expressions; `sizes` maps letters to sizes.
+
+    With `collect=False`, like terms and equal factors are not merged. `cancel`, for display only,
+    cancels equal factors of numerator and denominator. `budget` is the number of expressions that
+    may be simplified, including cached ones.
     """
 
     def __init__(
@@ -61,7 +63,7 @@ class Simplifier:
     ):
         self.sizes, self.collect, self.work, self.budget = sizes, collect, 0, budget
         self.cancel = cancel
-        self.cached: dict[Expr, tuple[Expr, int]] = {}  # with the work that it took
+        self.cached: dict[Expr, tuple[Expr, int]] = {}  # with the number of simplifications
 
     def __call__(self, e: Expr) -> Expr:
         """The simplified expression. Raises TooLong if that exceeds the budget."""
@@ -207,7 +209,9 @@ class Simplifier:
         return False
 
     def _given_conditions(self, e: Expr, conditions: Collection[Expr]) -> Expr:
-        """A factor with 1 for conditions that are other factors: elsewhere the product is 0."""
+        """A factor with 1 in place of conditions that are other factors, because the product is 0
+        unless they hold.
+        """
         kinds = {type(c) for c in conditions}
         if is_condition(e) or not any(type(p) in kinds and p in conditions for p in inner(e)):
             return e
@@ -347,8 +351,8 @@ class Simplifier:
         )
 
     def _solved(self, factor: Expr, letter: str, size: int) -> tuple[Place, list[Expr]] | None:
-        """The place that a delta fixes the letter to, and the conditions that make it one of the
-        letter's values.
+        """The place that a delta fixes the letter to, and the conditions for it to be a value of
+        the letter.
         """
         if not isinstance(factor, Relation) or factor.symbol != "==":
             return None
@@ -382,13 +386,16 @@ def _sorted_bound(left: Place, right: Place) -> Expr:
 
 
 def _priority(letter: str):
-    """The sort key of letters: those of the result before those of sums, earlier ones first."""
+    """The sort key of letters: those of the result come before those of sums, and earlier ones
+    first.
+    """
     return letter.startswith("_"), len(letter), letter
 
 
 def is_reversed(letter: str, factors: Sequence[Expr]) -> bool:
-    """Whether elements are indexed by the negated letter and none by the letter itself; for
-    products of relations only, whether all bound the sum of the letter and others: [k ≤ n-j].
+    """Whether elements are indexed by the negated letter, and none by the letter itself.
+
+    For products of relations only: whether all bound the sum of the letter and others: [k ≤ n-j].
     """
     negated = False
     bounds = [f for f in factors if isinstance(f, Relation) and len(letters_of(f)) > 1]

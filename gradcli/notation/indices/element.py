@@ -1,9 +1,9 @@
-"""One element of a gradient, written out as a sum of products, with its value.
+"""One element of a gradient, written as a sum of products, with its value.
 
-    a.grad[0,1] = g[0,1]·a[0,1] + g[0,1]·a[0,1] = 2·2 + 2·2 = 8
+a.grad[0,1] = g[0,1]·a[0,1] + g[0,1]·a[0,1] = 2·2 + 2·2 = 8
 
-It is derived from the gradient as the reverse pass built it, so that contributions from several
-paths stay separate terms.
+It is derived from the gradient as built by the reverse pass, so that contributions from several
+paths are separate terms.
 """
 
 from collections import Counter
@@ -58,7 +58,7 @@ SEARCHED = 100_000  # elements that are searched for a nonzero one
 
 
 class Written(NamedTuple):
-    """symbols = numbers = total, each None if it adds no information."""
+    """The three sides of `symbols = numbers = total`; each is None if it adds no information."""
 
     symbols: Tree | None
     numbers: Tree | None
@@ -148,7 +148,9 @@ class Terms:
         return Lettering({}, self.sizes)(e, self.reserved)
 
     def value(self, e: Expr) -> float | None:
-        """The value of an expression; None if unknown, or if a singular matrix is inverted."""
+        """The value of an expression; None if it is unknown, or if a singular matrix is
+        inverted.
+        """
         try:
             with np.errstate(all="ignore"):
                 return float(self.evaluate(e, {}))
@@ -159,7 +161,9 @@ class Terms:
 def written_out(
     grad: Node, place: tuple[int, ...], names: Mapping[Node, Name], values: Values
 ) -> Written:
-    """One element of a gradient, written out; `values` returns the arrays of nodes, or None."""
+    """One element of a gradient, written as a sum of products; `values` returns the arrays of
+    nodes, or None.
+    """
     array = values(grad)
     total = None if array is None else float(np.asarray(array)[place])
     try:
@@ -177,11 +181,11 @@ def written_out(
     if _length(first, terms) > MOST_PARTS and not _all_known(first, terms):
         return Written(None, None, total)
     is_nan = total is not None and isnan(total)
-    if not is_nan and _any_nan(result, terms):  # nan is shown in another way
+    if not is_nan and _any_nan(result, terms):  # nan is displayed differently
         return Written(None, None, total)
     if total is None:
         total = _total(result, terms)
-    if total is None:  # without a total, equal contributions are collected
+    if total is None:  # without a total, equal contributions are merged
         result = _in_order(_collected(result))
     few = few and len(result) <= MOST_SYMBOLS
     ordered = list if total is not None else _positive_first
@@ -194,7 +198,9 @@ def written_out(
 
 
 def _without_repetition(symbols: Tree, numbers: Tree, total: float | None) -> Written:
-    """The parts of a line that are shown: none twice, and none that is too long."""
+    """The sides of an equation to show: without repetitions, and without sides that are too
+    long.
+    """
     in_symbols, in_numbers = tree.text(symbols), tree.text(numbers)
     if len(in_numbers) > LONGEST:
         return Written(None, None, total)
@@ -206,7 +212,7 @@ def _without_repetition(symbols: Tree, numbers: Tree, total: float | None) -> Wr
 
 
 def _first_terms(terms: Terms, longest: float) -> list[tuple[Expr, ...]]:
-    """The terms, up to MOST_COUNTED, or fewer if the first ones, which are shown, are longer than
+    """The first terms: MOST_COUNTED of them, or fewer if the terms that are shown are longer than
     `longest`.
     """
     result: list[tuple[Expr, ...]] = []
@@ -288,8 +294,10 @@ def _total(result: list[tuple[Expr, ...]], terms: Terms) -> float | None:
 
 
 def place_to_show(grad: Node, names: Mapping[Node, Name], values: Values) -> tuple[int, ...]:
-    """The place of the first nonzero element with a factor other than 0 and 1; else of the first
-    nonzero one; else the first.
+    """The place of the element to show.
+
+    This is the first nonzero element with a factor other than 0 and 1, otherwise the first nonzero
+    one, otherwise the first.
     """
     first, values = (0,) * grad.ndim, cache(values)
     array = values(grad)
@@ -311,7 +319,9 @@ def place_to_show(grad: Node, names: Mapping[Node, Name], values: Values) -> tup
 
 
 def _with_terms(grad: Node, names: Mapping[Node, Name], values: Values) -> tuple[int, ...]:
-    """The place of the first element with terms among those that are tried; else the first."""
+    """The place of the first element with terms, among those that are tried; otherwise the first
+    place.
+    """
     first = (0,) * grad.ndim
     for at in range(min(grad.numel, TRIED)):
         place = tuple(map(int, np.unravel_index(at, grad.shape)))

@@ -1,6 +1,6 @@
 """Index notation: expressions for elements of tensors, with explicit sums over letters.
 
-An expression is a number, an element of a node, a relation between places (1 where it holds, else
+An expression is a number, an element of a node, a relation between places (1 if it holds, otherwise
 0), a product, a total (a sum of terms), a sum over a letter, a power, or a function of expressions.
 The sizes of letters are in `sizes` of the lowering (lower.py); collect.py simplifies expressions,
 written.py turns them into trees.
@@ -30,14 +30,14 @@ class Number(NamedTuple):
 
 
 class Element(NamedTuple):
-    """The element of a node at a place for each of its dimensions."""
+    """The element of a node at a multi-index: a place for each dimension."""
 
     node: Node
     places: tuple[Place, ...]
 
 
 class Relation(NamedTuple):
-    """1 where the places are in the relation "==" (Kronecker's delta) or "<=", else 0."""
+    """1 if the places are in the relation "==" (Kronecker's delta) or "<=", otherwise 0."""
 
     symbol: str
     left: Place
@@ -54,7 +54,7 @@ class Total(NamedTuple):
     """A sum of terms."""
 
     terms: "tuple[Expr, ...]"
-    kind: str = "total"  # so that no total equals a product
+    kind: str = "total"  # distinguishes it from Product
 
 
 class Sum(NamedTuple):
@@ -97,7 +97,7 @@ class TooLong(Exception):
 
 
 class Unknown(Exception):
-    """A value is needed that is not known."""
+    """A required value is not known."""
 
 
 def delta(left: Place, right: Place) -> Expr:
@@ -116,7 +116,7 @@ def factors_of(e: Expr) -> "tuple[Expr, ...]":
 
 
 def product_of(factors: Sequence[Expr]) -> Expr:
-    """The product of factors; one factor as it is, 1 if there are none."""
+    """The product of factors; a single factor unchanged, 1 if there are none."""
     return Product(tuple(factors)) if len(factors) > 1 else factors[0] if factors else ONE
 
 
@@ -128,7 +128,7 @@ def is_condition(e: Expr) -> bool:
 
 
 def parts(e: Expr) -> "tuple[Expr, ...]":
-    """The subexpressions of an expression, without those inside places."""
+    """The subexpressions of an expression, except those inside places."""
     of_kind = PARTS.get(type(e))
     return of_kind(e) if of_kind else ()
 
@@ -164,7 +164,7 @@ def places_of(e: Expr) -> tuple[Place, ...]:
 
 
 def with_picked(e: Expr, change: "Callable[[Expr], Expr]") -> Expr:
-    """An element or a relation with `change` applied to the expressions inside its places."""
+    """An element or relation with `change` applied to the expressions inside its places."""
 
     def place(p: Place) -> Place:
         return p if isinstance(p, str | int) else places.substitute(p, {}, change, {})
@@ -175,7 +175,9 @@ def with_picked(e: Expr, change: "Callable[[Expr], Expr]") -> Expr:
 
 
 def inner(e: Expr) -> Iterator[Expr]:
-    """Yield the expression and all within it, outermost first, also those inside places."""
+    """Yield the expression and all subexpressions, outermost first, including those inside
+    places.
+    """
     stack = [e]
     while stack:
         part = stack.pop()
@@ -207,7 +209,9 @@ def letters_of(e: Expr) -> frozenset[str]:
 
 
 def solve(left: Place, right: Place, letter: str) -> Place | None:
-    """The place that a letter has where left == right; None if that is no integer combination."""
+    """The place that a letter must have for left == right; None if that is not an integer
+    combination.
+    """
     difference = places.linear(places.plus(left, right, -1))
     coefficient = dict(difference.terms).get(letter, 0)
     if coefficient not in (1, -1):
@@ -265,11 +269,12 @@ def holds(symbol: str, left: int, right: int) -> bool:
 
 
 class Evaluation:
-    """Evaluates expressions, where `env` has the values of all free letters.
+    """Evaluates expressions; `env` has the values of all free letters.
 
     A condition that does not hold makes a product 0, whatever its other factors are. Raises Unknown
-    if an element has no value, or more than `budget` elements are needed. The terms of sums without
-    conditions are evaluated as arrays; the axis of an inner sum precedes that of an outer one.
+    if an element has no value, or if more than `budget` elements are needed. The terms of sums
+    without conditions are evaluated as arrays; the axis of an inner sum precedes that of an outer
+    one.
     """
 
     def __init__(self, value_of: ValueOf, budget: int = 200_000):
@@ -330,12 +335,12 @@ class Evaluation:
         return total
 
     def _vectorised_sum(self, e: Sum, env: dict[str, Any]) -> Any:
-        """A sum as an array, added in the order of a loop."""
+        """A sum evaluated as an array, added in the order of a loop."""
         env[e.letter] = np.arange(e.size).reshape(-1, *[1] * len(self.enclosing))
         self.enclosing.append(e.size)
         try:
             terms = np.asarray(self(e.body, env))
-        finally:  # an element without a value ends the sum, and not this evaluation
+        finally:  # only the sum has no array; the evaluation goes on
             self.enclosing.pop()
         if terms.ndim <= len(self.enclosing):  # the letter does not occur
             terms = np.broadcast_to(terms, (e.size, *terms.shape))
@@ -369,7 +374,7 @@ def resolved_values(e: Expr, value_of: ValueOf) -> Expr:
 
 
 def _is_regular(e: Expr) -> bool:
-    """Whether an expression has neither conditions nor places that depend on integer tensors."""
+    """Whether an expression has no conditions, and no places that depend on integer tensors."""
     return not any(is_condition(part) or any(_picked(part)) for part in inner(e))
 
 

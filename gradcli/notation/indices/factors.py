@@ -1,4 +1,6 @@
-"""The factors of a product in index notation: numbers collected, equal factors as powers."""
+"""The factors of a product in index notation: numbers collected, equal factors merged into
+powers.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -61,8 +63,9 @@ def fraction(numerator, denominator) -> list[Expr]:
 
 
 def powers(factors: Iterable[Expr], cancel: bool = False) -> list[Expr]:
-    """Equal factors as powers. Numerator and denominator stay separate unless `cancel`, which turns
-    0 / 0 into a number.
+    """Equal factors merged into powers.
+
+    Numerator and denominator stay separate unless `cancel`, which turns 0 / 0 into a number.
     """
     counts: dict = {}
     for f in factors:
@@ -83,8 +86,9 @@ def powers(factors: Iterable[Expr], cancel: bool = False) -> list[Expr]:
 
 
 def canonical_signs(factors: Sequence[Expr]) -> tuple[int, list[Expr]]:
-    """The sign, and the factors with differences in one order: (x[j] - y[j]) becomes -(y[j] - x[j])
-    if (y[i] - x[i]) is another factor.
+    """The sign, and the factors with their differences in one order.
+
+    (x[j] - y[j]) becomes -(y[j] - x[j]) if (y[i] - x[i]) is another factor.
     """
     sign, out = 1, [*factors]
     seen: set[Any] = set()

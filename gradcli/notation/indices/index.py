@@ -1,8 +1,8 @@
 """Gradients and Jacobians in index notation: `x.grad[i,k] = Σ_j g[i,j] a[k,j]`.
 
-Letters are consistent: those of the output come first, an input keeps the letters that it has in
-the forward expression, and a sum in a gradient reuses the letters of the dimension that it runs
-over. They are renamed only if the left side would have them in another order.
+Letters are consistent: those of the output come first, an input has the same letters as in the
+forward expression, and a sum in a gradient has the letters of the dimension that it sums over. They
+are renamed only if the left side would otherwise have them in another order.
 """
 
 import re
@@ -36,14 +36,16 @@ from .written import LETTERS, Lettering, Writing, free_letters
 
 KnownSizes = Callable[[], Mapping[int, Node]]  # sizes, each as a node that expresses it
 Values = Callable[[Node], Any]  # the array of a node, or None if it is unknown
-LONGEST = 120  # names, numbers and symbols; longer equations explain nothing
+LONGEST = 120  # names, numbers and symbols; longer equations are not shown
 
 
 class Notation(NamedTuple):
-    """An equation left = right. `plain` is the right side as text to type: `2*g[i,j]*a[i,j]`;
-    `opaque` is the number of formulas in it with an index, as inv(X)[j,i]. `expr` is the right side
-    as an expression, `places` those of the left side, over nodes with `names`. `meanings` are
-    sentences that define names of the sides.
+    """An equation left = right.
+
+    `plain` is the right side as typed input: `2*g[i,j]*a[i,j]`; `opaque` is the number of formulas
+    in it with an index, such as inv(X)[j,i]. `expr` is the right side as an expression over nodes
+    with `names`, `places` those of the left side. `meanings` are sentences that define names of the
+    sides.
     """
 
     left: Tree
@@ -148,7 +150,8 @@ class WithReductions(NamedSizes):
 
 
 class Indices:
-    """The letters of a problem, and its equations; None for those that are too long to read.
+    """The letters of a problem, and its equations; an equation is None if it is too long to be
+    shown.
 
     `names` are the named nodes: inputs, intermediates, the output, the seed; `called` names an
     output without a name. `values` returns arrays of integer tensors and masks, or None; `known`
@@ -180,7 +183,9 @@ class Indices:
         return self._forward(self._names_beside(self.out))
 
     def _names_beside(self, node: Node) -> dict[Node, Name]:
-        """The names in terms of which a node is written: its own only if it is an input."""
+        """The names that the formula of a node may use: that of the node itself only if it is an
+        input.
+        """
         return {n: k for n, k in self.names.items() if n is not node or n.op.name == "input"}
 
     @cached_property
@@ -231,7 +236,7 @@ class Indices:
                 letters[part.node] = self._similar_letters(part)
 
     def _similar_letters(self, e: Element) -> tuple[Place, ...]:
-        """A letter for each dimension: that of its place if it has one, else the next free one."""
+        """A letter for each dimension: that of its place, or the next unused one."""
         used = set(self.reserved)
         out: list[Place | None] = []
         for place, n in zip(e.places, e.node.shape, strict=True):

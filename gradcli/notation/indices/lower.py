@@ -40,7 +40,7 @@ from .expressions import (
 from .lowering_primitives import LoweringPrimitives
 from .places import Place
 
-WRITTEN = ("[", "tensor(")  # the beginning of an array literal
+WRITTEN = ("[", "tensor(")  # prefixes of array literals
 MOST_NODES, DEEPEST = 600, 80  # lowered elements, and the depth of nested nodes
 
 ARITHMETIC: dict[str, Callable[..., Expr]] = {
@@ -55,7 +55,7 @@ ARITHMETIC: dict[str, Callable[..., Expr]] = {
 
 class IndexArray(NamedTuple):
     """An integer array in an index: `node` holds the indices, in its only column or in the given
-    `column` of it.
+    `column`.
     """
 
     node: Node
@@ -106,7 +106,7 @@ class Lowering(LoweringPrimitives):
         return self._expanded(node, at) if op.expand is not None else self.element(node, at)
 
     def _known(self, node: Node) -> Expr | None:
-        """The number that all elements of a node have, if it is a constant, or a known integer
+        """The number that all elements of a node equal, if it is a constant, or a known integer
         tensor or mask.
         """
         if node.op.name == "constant":
@@ -155,7 +155,7 @@ class Lowering(LoweringPrimitives):
         text = node.op.in_torch(node)  # as functions of PyTorch
         if text is not None:
             return self.of(text, at)
-        if len(args) < len(node.inputs):  # an optional one left out: clamp(x, max=1)
+        if len(args) < len(node.inputs):  # an omitted optional input: clamp(x, max=1)
             return self.element(node, at)
         return Function(node.op, args, tuple(node.attrs.items()))
 
@@ -166,8 +166,8 @@ class Lowering(LoweringPrimitives):
         return self.element(node, at) if result is None else result
 
     def _expanded(self, node: Node, at: tuple[Place, ...]) -> Expr:
-        """The lowered expansion of a node, unless that contains opaque nodes; then the node itself
-        is opaque.
+        """The lowered expansion of a node; if that contains opaque nodes, the node itself is
+        opaque.
         """
         before = dict(self.opaque)
         lowered = self(node.op.expanded(node), at)
@@ -239,7 +239,7 @@ class Lowering(LoweringPrimitives):
         sizes: dict[str, int] = {}
         for term, x in zip(operands, node.parents, strict=True):
             for key, n in _einsum_items(term, x.shape):
-                sizes[key] = sizes.get(key, 1) if n == 1 else n  # of 0 too
+                sizes[key] = sizes.get(key, 1) if n == 1 else n  # also for a size of 0
         bound = {key: self.fresh(n) for key, n in sizes.items() if key not in place_of}
         place_of |= {key: 0 if sizes[key] == 1 else letter for key, letter in bound.items()}
         factors = []
@@ -292,8 +292,8 @@ class Lowering(LoweringPrimitives):
         return expr
 
     def _along(self, positions: range, place: Place, sums: dict[str, int]) -> tuple[Expr, Place]:
-        """The factor that is 1 if a place is one of these positions, and its place among them; a
-        new letter for that is added to `sums`.
+        """The factor that is 1 if a place is one of these positions, and its index among them, for
+        which a new letter is added to `sums`.
         """
         start, step, count = positions.start, positions.step, len(positions)
         if step == 1 and count > 1:

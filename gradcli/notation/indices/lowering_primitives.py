@@ -1,4 +1,4 @@
-"""The primitives with which functions in `index` fields define elements of operators."""
+"""The primitives by which functions in `index` fields define elements of operators."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -42,7 +42,7 @@ class LoweringPrimitives(ABC):
         return letter
 
     def of(self, x: Node, at: Sequence[Place]) -> Expr:
-        """The element of x at the place `at` of a shape that x broadcasts to."""
+        """The element of x at the place `at`, in a shape that x is broadcast to."""
         return self(x, at[len(at) - x.ndim :])
 
     def number(self, value: float) -> Expr:
@@ -54,11 +54,11 @@ class LoweringPrimitives(ABC):
         return Number(shapes.numel([x.shape[d] for d in dims]))
 
     def delta(self, a: Place, b: Place) -> Expr:
-        """1 where a is b, else 0."""
+        """1 if a is b, otherwise 0."""
         return delta(a, b)
 
     def at_most(self, a: Place, b: Place) -> Expr:
-        """1 where a ≤ b, else 0."""
+        """1 if a ≤ b, otherwise 0."""
         return Relation("<=", a, b)
 
     def plus(self, a: Place, b: Place, times: int = 1) -> Place:
@@ -74,7 +74,7 @@ class LoweringPrimitives(ABC):
         return Total(terms)
 
     def within(self, place: Place, start: int, size: int) -> Expr:
-        """1 where start ≤ place < start + size, else 0."""
+        """1 if start ≤ place < start + size, otherwise 0."""
         return Product((Relation("<=", start, place), Relation("<=", place, start + size - 1)))
 
     def truncated(self, e: Expr) -> Expr:
@@ -89,7 +89,7 @@ class LoweringPrimitives(ABC):
         return Sum(letter, size, body(letter))
 
     def choice(self, condition: Expr, a: Expr, b: Expr) -> Expr:
-        """a where the condition holds, otherwise b."""
+        """`a` if the condition holds, otherwise b."""
         if any(isinstance(x, Number) and not isfinite(x.value) for x in (a, b)):
             return Function(OPS["where"], (condition, a, b))
         return Total(
@@ -97,7 +97,7 @@ class LoweringPrimitives(ABC):
         )
 
     def unguarded(self, odd: Node, value: Node, instead: Node, at: Sequence[Place]) -> Expr:
-        """`value`, disregarding that it is `instead` where `odd` holds."""
+        """`value`, without the case that it is `instead` where `odd` holds."""
         return self.of(value, at)
 
     def picked(self, index: Node, at: Sequence[Place], size: int) -> Place:

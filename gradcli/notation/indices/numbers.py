@@ -1,4 +1,4 @@
-"""Values of an equation in index notation at other sizes than those for which it was derived."""
+"""Values of an equation in index notation at sizes other than those for which it was derived."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -15,7 +15,8 @@ RATIOS = (1, 3, 5, 8)  # common denominators of numbers in programs
 
 def numbers(line: Notation, shape: Shape, value_of: Values) -> Any:
     """The array of values of the right side, of this shape; `value_of` returns the arrays of nodes.
-    Raises LookupError if the size of a sum is unknown, or a number may depend on the original
+
+    Raises LookupError if the size of a sum is unknown, or if a number may depend on the original
     sizes.
     """
     if any(isinstance(part, Number) and not _is_small(part.value) for part in inner(line.expr)):

@@ -1,8 +1,8 @@
-"""Places in a tensor, as index notation writes them: `i`, `i+1`, `3i+j`, `i//3`, `i%3`, `y[i]`.
+"""Places, the indices of elements in index notation: `i`, `i+1`, `3i+j`, `i//3`, `i%3`, `y[i]`.
 
 A place is an int, a letter, or a Linear: integer multiples of atoms plus an offset. An atom is a
 letter, a Part (a place after // and %, for reshape) or a Picked (an element of an integer tensor).
-`sizes` maps letters to their sizes; a letter runs from 0.
+`sizes` maps letters to their sizes; a letter starts at 0.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +17,7 @@ Place = Union[int, str, "Linear"]
 
 
 class Linear(NamedTuple):
-    """The sum of times * atom plus an offset; never just a letter or a number."""
+    """The sum of times * atom plus an offset; never a single letter or a number."""
 
     terms: tuple[tuple[Any, int], ...]
     offset: int
@@ -32,8 +32,9 @@ class Part(NamedTuple):
 
 
 class Picked(NamedTuple):
-    """The value of an expression (see expressions.py) as a place below `size`; negative values
-    count from the end, as indices of take and put.
+    """The value of an expression (see expressions.py) as a place below `size`.
+
+    Negative values count from the end, as in take and put.
     """
 
     value: Any
@@ -41,7 +42,7 @@ class Picked(NamedTuple):
 
 
 def linear(place) -> Linear:
-    """Any place as a Linear."""
+    """Any place, converted to a Linear."""
     if isinstance(place, Linear):
         return place
     if isinstance(place, int):
@@ -70,7 +71,7 @@ def plus(a, b, times: int = 1) -> Place:
 
 
 def _merge_parts(form: Linear) -> Place:
-    """2·(j//2) + j%2 is j."""
+    """Replace 2·(j//2) + j%2 by j."""
     for atom, times in form.terms:
         if isinstance(atom, Part) and atom.by == 1:
             rest = Part(atom.place, atom.size, 0)
@@ -82,6 +83,7 @@ def _merge_parts(form: Linear) -> Place:
 
 def without_factor(left: Place, right: Place) -> tuple[Place, Place] | None:
     """Both sides of left == right divided by their common factor: i and j + 1 for 2i and 2j + 2.
+
     None if they are never equal, as 2i and 2j + 1.
     """
     terms, offset = linear(plus(right, left, -1))
@@ -223,7 +225,7 @@ def picked(place) -> list[Any]:
 
 
 def at(place, env: Mapping[str, int], of_picked: Callable) -> int:
-    """The value of a place, where `env` has the values of all letters; `of_picked` evaluates the
+    """The value of a place; `env` has the values of all letters, `of_picked` evaluates the
     expression of a Picked.
     """
     if isinstance(place, int):
@@ -245,8 +247,9 @@ def at(place, env: Mapping[str, int], of_picked: Callable) -> int:
 
 
 def written(place, of_picked: Callable, times: str = "") -> Tree:
-    """The tree of a place: 2i+1, or 2*i+1 if `times` is a star. `of_picked` returns the tree of the
-    expression of a Picked, given whether it stands alone.
+    """The tree of a place: 2i+1, or 2*i+1 if `times` is a star.
+
+    `of_picked` returns the tree of the expression of a Picked, given whether it is the whole place.
     """
     if isinstance(place, int):
         return tree.Number(place)

@@ -1,8 +1,8 @@
 """Elements that are polynomials in elements of inputs, as text.
 
 For example `2*a[0,0]*g[0,0]` and `(x[0] - y[0])/3`. Coefficients are exact; the order of terms and
-factors, and which products are expanded, are those of backends/elements, which writes all other
-elements. Functions are not supported: elements that contain one raise NotPlain.
+factors, and which products are expanded, are as in backends/elements, which writes all other
+elements. Elements with functions raise NotPlain.
 """
 
 from collections.abc import Callable, Mapping
@@ -33,12 +33,12 @@ Symbol = tuple[str, tuple[int, ...]]  # the name of an input, and the place of a
 Monomial = tuple[tuple[Symbol, int], ...]  # symbols in order, each with its exponent
 Polynomial = dict[Monomial, Fraction]
 
-LONGEST = 2_000  # terms of one element
+LONGEST = 2_000  # most terms of one element
 EXACT = 2**53  # floats below it represent integers exactly
 
 
 class NotPlain(Exception):
-    """The element is no polynomial with exact coefficients."""
+    """The element is not a polynomial with exact coefficients."""
 
 
 class Polynomials:
@@ -58,7 +58,7 @@ class Polynomials:
         return self.arrays[node]
 
     def texts(self, node: Node) -> Any:
-        """The texts of all elements as nested lists; None if one is no polynomial."""
+        """The texts of all elements as nested lists; None if one is not a polynomial."""
         out = np.empty(node.shape, object)
         try:
             for place in np.ndindex(node.shape):

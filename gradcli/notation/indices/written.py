@@ -48,8 +48,10 @@ def free_letters(taken: Collection[str]):
 
 
 class Lettering:
-    """Renames the summation indices of expressions: to those with which `wanted` writes the same
-    elements if possible, else to the next free letters.
+    """Renames the summation indices of expressions.
+
+    The new letters are those with which `wanted` writes the same elements, if possible, otherwise
+    the next unused ones.
     """
 
     def __init__(self, wanted: Mapping[Node, Sequence[Place]], sizes: Mapping[str, int]):
@@ -106,8 +108,9 @@ def _without_offset(left: Place, right: Place) -> tuple[Place, Place]:
 
 
 def of_digits(value: float, digits: int = EXACT) -> float:
-    """A float of so many digits, which has no rounding error: 0.9 for 0.8999999999999999. A whole
-    number has all of its digits.
+    """A float rounded to this number of digits: 0.9 for 0.8999999999999999.
+
+    The digits of an integer are not rounded.
     """
     return value if float(value).is_integer() else float(f"{value:.{digits}g}")
 
@@ -293,8 +296,8 @@ def opposite(term: Expr) -> Expr | None:
 
 
 def _typed(text: str) -> Tree:
-    """The text of an array as typed, in brackets if an index could not follow it: `x > 0`."""
-    with suppress(SyntaxError):  # a file name is no expression
+    """The text of an array as typed; in parentheses if it cannot be indexed otherwise: `x > 0`."""
+    with suppress(SyntaxError):  # a file name is not an expression
         typed = ast.parse(text, mode="eval").body
         if isinstance(typed, ast.Compare | ast.BinOp | ast.UnaryOp):
             return tree.Bracketed(Verbatim(text))

@@ -1,1 +1,1 @@
-"""Jacobians by their deltas: names of their structure, matrix formulas, numbers."""
+"""Jacobians from their deltas: names of structures, matrix formulas, numbers."""

@@ -1,7 +1,7 @@
 """A square matrix as the sum of its diagonals: diag(pad(12 * x[:-1] ** 2, (0, 1))) + diag(w, 1).
 
-A delta between the indices of rows and columns determines the diagonal that a term lies on, and
-bounds of these indices determine which part of the diagonal it fills.
+A delta between the indices of rows and columns determines the diagonal of a term, and bounds of
+these indices determine which part of the diagonal it fills.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .matrices import Matrices
 
 
-MOST = 12  # terms
+MOST = 12  # most terms
 
 
 class Part(NamedTuple):
@@ -40,7 +40,7 @@ def _whole_diagonal(down: int, size: int) -> Part:
 
 
 def bands(write: "Matrices", e: Expr, rows: Sequence[str], columns: Sequence[str]) -> Tree | None:
-    """The sum of diagonals; None if a term is on no diagonal, or there are too many."""
+    """The sum of diagonals; None if a term is not on a diagonal, or if there are too many terms."""
     if len(rows) != 1 or len(columns) != 1 or write.sizes[rows[0]] != write.sizes[columns[0]]:
         return None
     (row,), (column,) = rows, columns
@@ -199,7 +199,7 @@ def _is_contiguous(part: Tree, nodes: Mapping[str, Node]) -> bool:
     elif isinstance(part, Infix) and (part.symbol == "@" or _decides_strides(part.left, nodes)):
         return True
     elif isinstance(part, Attribute) and part.name == "T":
-        return isinstance(part.base, Call) and part.base.function == "inv"  # it is column-major
+        return isinstance(part.base, Call) and part.base.function == "inv"  # column-major
     elif isinstance(part, Method | Attribute) and part.name not in METHODS:
         return False
     inner = [part.base] if isinstance(part, Method) else tree.children(part)
@@ -207,7 +207,9 @@ def _is_contiguous(part: Tree, nodes: Mapping[str, Node]) -> bool:
 
 
 def _decides_strides(left: Tree, nodes: Mapping[str, Node]) -> bool:
-    """Whether the left operand decides the strides of a result, as a contiguous A of A + A.T."""
+    """Whether the left operand determines the strides of a result, as a contiguous A does in A +
+    A.T.
+    """
     node = nodes.get(left.text) if isinstance(left, Name) else None
     if node is None or node.ndim < 2 or min(node.shape[-2:]) < 2:
         return False

@@ -1,8 +1,8 @@
-"""The Jacobian of a node as a sum of products of arrays, to compute it as einsums.
+"""The Jacobian of a node as a sum of products of arrays, which can be computed as einsums.
 
-The gradient is linear in its seed. What depends on the seed is lowered to index notation; other
-nodes are arrays. With deltas in place of the seed, every term is a product of arrays, summed over
-letters, and deltas determine its entries in the matrix.
+The gradient is linear in its seed. Nodes that depend on the seed are lowered to index notation;
+other nodes are arrays. With deltas in place of the seed, every term is a product of arrays, summed
+over letters, and deltas determine its entries in the matrix.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -36,7 +36,7 @@ from ..indices.places import Place
 
 MOST_TERMS = 64
 BYTES = 8  # of an entry of the matrix
-BUDGET = 5_000  # simplification steps; beyond it, row-by-row products are faster
+BUDGET = 5_000  # simplification steps; with more, row-by-row products are faster
 Letters = frozenset[str]
 
 
@@ -133,7 +133,9 @@ class _Linear(Lowering):
         return self.known[node]
 
     def unguarded(self, odd: Node, value: Node, instead: Node, at: Sequence[Place]) -> Expr:
-        """The choice by `odd`: values are also needed where it holds."""
+        """Overrides the method of Lowering: `odd` is kept as a condition, because values are needed
+        everywhere.
+        """
         return self.choice(*(self.of(node, at) for node in (odd, instead, value)))
 
     def _lowered(self, node: Node, at: tuple[Place, ...]) -> Expr:

@@ -1,6 +1,7 @@
-"""A Jacobian as a product or sum of Jacobians of parts of its gradient. A product is split at a
-node through which all paths from the seed pass. So the Hessian of ((D @ x) ** 2).sum() is 2 * D.T @
-D, where index notation would expand its sums.
+"""A Jacobian as a product or sum of Jacobians of parts of its gradient.
+
+A product is split at a node that all paths from the seed pass through. For example, the Hessian of
+((D @ x) ** 2).sum() is 2 * D.T @ D, where index notation would expand its sums.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -14,9 +15,9 @@ from ..tree import Attribute, Call, Infix, Subscript, Tree, length_in_statements
 from .layouts import Layout
 from .matrix_products import added, is_multiple, multiplied, scaled
 
-Write = Callable[[Layout, bool], Tree | None]  # the matrix; True if its columns are the input's
+Write = Callable[[Layout, bool], Tree | None]  # (layout, columns are the input's) -> formula
 
-Term = tuple[str, Node]  # a sign, and a term
+Term = tuple[str, Node]  # sign and term
 
 MOST_SPLITS = 6  # that are tried
 LONG_PART = 9  # length of a formula that is composed further
@@ -100,7 +101,9 @@ def _product_with_multiple(left: Tree, right: Tree) -> Tree:
 
 
 def _product(left: Tree, right: Tree) -> Tree:
-    """left @ right, scalars first; kron(eye(n), A @ B) of kron(eye(n), A) and kron(eye(n), B)."""
+    """left @ right, with scalars first; kron(eye(n), A @ B) for kron(eye(n), A) and kron(eye(n),
+    B).
+    """
     number, rest = _split_number(left)
     if _is_call("eye", rest):
         return scaled(number, right)
@@ -120,7 +123,7 @@ def _product(left: Tree, right: Tree) -> Tree:
 
 
 def _split_number(written: Tree) -> tuple[Tree | None, Tree]:
-    """The scalar that multiplies a matrix, None for 1 or a tensor of weights, and the matrix."""
+    """The scalar factor of a matrix, None for 1 or a tensor of weights, and the matrix."""
     if isinstance(written, Call) and written.function == "diag" and len(written.args) == 1:
         number, weights = _split_number(written.args[0])
         return number, written if number is None else Call("diag", (weights,))
@@ -198,7 +201,9 @@ def _terms(grad: Node, seed: Node) -> list[Term]:
 
 def _expanded_sum(grad: Node, seed: Node) -> Node:
     """A @ x + B @ x for (A + B) @ x, through all operators between the sum and the gradient, which
-    are linear in the seed. The gradient itself if there is no such sum.
+    are linear in the seed.
+
+    The gradient itself if it has no such sum.
     """
     flow = _flow(grad, seed)
     node, parts = grad, [i for i in grad.parents if i in flow]
@@ -212,7 +217,7 @@ def _expanded_sum(grad: Node, seed: Node) -> Node:
 
 
 def _grouped(terms: Sequence[Term], seed: Node) -> list[Term]:
-    """The terms with those that share a bottleneck added up, terms with a plus sign first."""
+    """The terms; those that share a bottleneck are added, and positive terms come first."""
     groups: list[tuple[set[Node], list[Term]]] = []
     for term in terms:
         bottlenecks = {*_bottlenecks(term[1], seed)}

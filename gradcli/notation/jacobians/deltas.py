@@ -1,5 +1,5 @@
-"""The structure of a Jacobian, read off the deltas of its index notation: the pattern of its
-nonzero entries, the name of its structure, and its matrix formula.
+"""The structure of a Jacobian, from the deltas of its index notation: the pattern of its nonzero
+entries, the name of its structure, and its matrix formula.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -62,7 +62,7 @@ from .tensors import flat, is_count
 
 Named = tuple[str, Tree | None]  # the name of a structure, and its formula
 MOST_TERMS = 4  # of a sum that is expanded
-LONG = 16  # length of a formula that an einsum may replace
+LONG = 16  # a formula of this length may be replaced by an einsum
 
 
 class JacobianEntry:
@@ -163,7 +163,9 @@ class JacobianEntry:
         return self.write.matrix(self.e, self.rows, self.columns)
 
     def _name_of_ones(self, pattern: Any) -> str | None:
-        """The name of a matrix of ones and zeros; None if it is no selection or known pattern."""
+        """The name of a matrix of ones and zeros; None if it is neither a selection nor a known
+        pattern.
+        """
         if is_identity(self.factors, self.rows, self.columns, self.sizes):
             return "identity"
         is_known = pattern is not None and not self.index_tensors
@@ -213,7 +215,9 @@ class JacobianEntry:
         return self.write.tensor(restricted, self.rows) is not None
 
     def _diagonal_form(self, factor: bool = False) -> Named:
-        """Name and formula of a diagonal matrix; as a `factor` of a product it is no mask."""
+        """The name and formula of a diagonal matrix; as a `factor` of a product, it must not be a
+        mask.
+        """
         identity = self.write.identity(self.rows, self.columns)
         if not self.rest:
             return ("identity" if self.number is None else "scaled identity"), self.write.scaled(
@@ -371,7 +375,7 @@ class JacobianEntry:
         if len(diagonals) != 1 or len(low_rank) != 1:
             return None
         minus = opposite(low_rank[0].e)
-        # the diagonal is subtracted in outer(x, x) - eye(n)
+        # the matrix is outer(x, x) minus the diagonal
         negated_diagonal = opposite(diagonals[0].e) if minus is None else None
         diagonal_term = diagonals[0].e if negated_diagonal is None else negated_diagonal
         entry = JacobianEntry(diagonal_term, self.rows, self.columns, self.write)
@@ -408,8 +412,8 @@ class JacobianEntry:
         return outer, frozenset(renamed) == {*left}
 
     def _beside_diagonal(self, left: Sequence[Expr], right: Sequence[Expr]) -> Tree | None:
-        """outer(a, b); b if all rows are equal, and a[:, None] if all columns are, which the
-        diagonal matrix beside it broadcasts.
+        """outer(a, b), or b if all rows are equal, or a[:, None] if all columns are: the diagonal
+        matrix beside it broadcasts these.
         """
         a, b = self._vector(left), self._vector(right)
         if not left:
@@ -445,8 +449,8 @@ def _with_diagonal(
 
 
 def along_diagonal(e: Expr, rows: Sequence[str], columns: Sequence[str]) -> Expr:
-    """A product whose deltas tie each letter of rows to the letter of columns at the same position,
-    with deltas between exactly these pairs; any other expression is unchanged.
+    """A product whose deltas pair each letter of rows with the letter of columns at the same
+    position, rewritten with deltas of exactly these pairs; any other expression is unchanged.
     """
     deltas = [f for f in factors_of(e) if is_delta(f)]
     if len(deltas) <= len(rows) or len(rows) != len(columns):

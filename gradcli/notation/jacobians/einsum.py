@@ -1,5 +1,5 @@
-"""Values of closed forms: each term is an einsum over its arrays, added to the entries of its
-deltas.
+"""Values of closed forms: each term is an einsum of its arrays, added to the entries that its
+deltas select.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -24,7 +24,7 @@ from ..indices.expressions import (
 from ..indices.places import Place
 from .closed_form import ClosedForm, Term
 
-Operand = tuple[Any, tuple[str, ...]]  # an array, and the letter of each of its dimensions
+Operand = tuple[Any, tuple[str, ...]]  # an array, and the letters of its dimensions
 
 
 def matrix(form: ClosedForm, value: Callable[[Node], Any], most: int) -> Any:
@@ -64,7 +64,7 @@ class _Evaluation:
         return np.zeros(shape) if out is None else out
 
     def _as_new_array(self, values: Any) -> Any:
-        """Contiguous floats that share no memory with the values of nodes."""
+        """Contiguous floats that do not share memory with the values of nodes."""
         array = np.ascontiguousarray(values, float)
         arrays = map(self.value, self.form.nodes)
         return array.copy() if any(np.may_share_memory(array, a) for a in arrays) else array
@@ -102,7 +102,9 @@ class _Evaluation:
     def _summed(
         self, operand: Operand, operands: Sequence[Operand], free: Collection[str]
     ) -> Operand:
-        """An operand summed over letters that occur in no other operand or the result."""
+        """An operand, summed over letters that occur neither in another operand nor in the
+        result.
+        """
         array, letters = operand
         others = {*free, *(k for o in operands if o is not operand for k in o[1])}
         axes = tuple(d for d, k in enumerate(letters) if k not in others)
@@ -125,7 +127,7 @@ class _Evaluation:
         return pairs[0] if len(pairs) == 1 else min(pairs, key=cost)
 
     def _pair(self, a: Operand, b: Operand, kept: Collection[str]) -> Operand:
-        """Two operands multiplied, and summed over the letters that are not `kept`."""
+        """The product of two operands, summed over the letters that are not `kept`."""
         both = [k for k in a[1] if k in b[1]]
         over = tuple(k for k in both if k not in kept)
         batch = tuple(k for k in both if k in kept)
@@ -140,7 +142,7 @@ class _Evaluation:
         return np.matmul(first, second).reshape(shape), letters
 
     def _blocks(self, operand: Operand, batch, rows, columns) -> Any:
-        """An operand as matrices of `rows` by `columns`, one for each place of `batch`."""
+        """An operand as matrices of `rows` by `columns`, one for each index of `batch`."""
         letters = (*batch, *rows, *columns)
         array = self._along(*operand, letters)
         array = np.broadcast_to(array, [self.sizes[k] for k in letters])

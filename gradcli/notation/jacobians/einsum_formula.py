@@ -1,5 +1,7 @@
-"""Entries that are sums of products over several letters as einsum: einsum('ikl,lm,jmn,nk->ij', A,
-S, A, S). For what is no product of matrices, as Σ A[i,k,l] S[l,m] A[j,m,n] S[n,k] is none.
+"""Entries that are sums of products over several letters, written as einsum:
+einsum('ikl,lm,jmn,nk->ij', A, S, A, S).
+
+It is used for sums that are not matrix products, such as Σ A[i,k,l] S[l,m] A[j,m,n] S[n,k].
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,14 +20,15 @@ from .masks import has_relation
 from .matrices import Matrices
 
 LETTERS = "ijklmnopqrstuvwxyzabcdefgh"
-FEWEST = 3  # letters of an operand; sums of products with fewer are products of matrices
+FEWEST = 3  # letters of an operand; with fewer, the sum is a matrix product
 
 
 def einsum_formula(
     write: Matrices, e: Expr, rows: Sequence[str], columns: Sequence[str]
 ) -> Tree | None:
-    """The formula of an entry with these letters of rows and columns, as a matrix; None if it sums
-    nothing, holds a relation, or has a factor without a formula.
+    """The formula of an entry with these letters of rows and columns, as a matrix.
+
+    None if it contains no sum, contains a relation, or has a factor without a formula.
     """
     number, factors = write.number(e)
     parts = [*_parts(factors)]

@@ -1,7 +1,7 @@
-"""A Jacobian with its rows and columns in other shapes: as a matrix it is the same.
+"""A Jacobian with its rows and columns in other shapes, which leave the matrix unchanged.
 
 The structure of outer(x, y).flatten() is visible in the shape of outer(x, y). If a gradient
-reshapes its seed, or is the result of a reshape, the shape before that is tried too.
+reshapes its seed, or is the result of a reshape, the shape before the reshape is tried too.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -33,7 +33,7 @@ class Layout(NamedTuple):
 
 
 def layouts(out: Node, grad: Node, seed: Node) -> Iterator[Layout]:
-    """Yield the layout as it is, and with more dimensions if the gradient has such shapes."""
+    """Yield the original layout, and one with more dimensions if the gradient has such shapes."""
     yield Layout(out, grad, seed)
     reshaped = [n for n in walk([grad]) if n.op.index == "reshape" and seed in walk([n])]
     rows = _finest(out.shape, (n.shape for n in reshaped if n.numel == out.numel))
@@ -45,5 +45,5 @@ def layouts(out: Node, grad: Node, seed: Node) -> Iterator[Layout]:
 
 
 def _finest(own_shape: Shape, others: Iterable[Shape]) -> Shape:
-    """The shape with the most dimensions, of several the first."""
+    """The shape with the most dimensions; the first one of several."""
     return max((own_shape, *others), key=lambda shape: sum(n != 1 for n in shape))

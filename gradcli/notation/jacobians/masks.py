@@ -23,7 +23,9 @@ from ..indices.expressions import (
 
 
 def mask(e: Expr, letters: Sequence[str], sizes: Sequence[int]) -> Any:
-    """The boolean pattern of places where e may be nonzero, with a dimension for each letter."""
+    """The boolean pattern of indices at which e may be nonzero, with a dimension for each
+    letter.
+    """
     env: dict[str, Any] = {}
     for place, (letter, size) in enumerate(zip(letters, sizes, strict=True)):
         env[letter] = np.arange(size).reshape([-1 if d == place else 1 for d in range(len(sizes))])
@@ -31,8 +33,9 @@ def mask(e: Expr, letters: Sequence[str], sizes: Sequence[int]) -> Any:
 
 
 def count(e: Expr, sizes: Mapping[str, int], most: int) -> int | None:
-    """The number of places where e may be nonzero, for letters of these sizes; None if more than
-    `most` elements would have to be computed.
+    """The number of indices at which e may be nonzero, for letters of these sizes.
+
+    None if more than `most` elements would have to be computed.
     """
     conditions = [f for f in factors_of(e) if not _is_everywhere(f)]
     relations = [r for f in conditions for r in inner(f) if isinstance(r, Relation)]
@@ -44,7 +47,7 @@ def count(e: Expr, sizes: Mapping[str, int], most: int) -> int | None:
 
 
 def work(e: Expr) -> int:
-    """How many times the parts of e are evaluated, because of sums."""
+    """The number of evaluations of parts of e, because of sums."""
     inside = max(map(work, parts(e)), default=1)
     return inside * e.size if isinstance(e, Sum) and has_relation(e) else inside
 
@@ -55,7 +58,7 @@ def has_relation(e: Expr) -> bool:
 
 
 def is_a_count(e: Expr) -> bool:
-    """Whether e is made of relations only, so that it counts those that hold."""
+    """Whether e consists of relations only, so that it counts those that hold."""
     if isinstance(e, Product | Total | Sum):
         return all(map(is_a_count, parts(e)))
     return isinstance(e, Relation)

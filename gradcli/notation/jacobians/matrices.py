@@ -1,4 +1,4 @@
-"""Matrix formulas of Jacobians, read off their index notation: diag(2 * a), kron(eye(2), a.T).
+"""Matrix formulas of Jacobians, from their index notation: diag(2 * a), kron(eye(2), a.T).
 
 A matrix has a row for every element of the output and a column for every element of the input, both
 in row-major order. The formulas are valid PyTorch code.
@@ -41,7 +41,7 @@ Split = tuple[Tree | None, list[Expr]]  # the coefficient of a product, None for
 
 
 class Matrices(Tensors):
-    """Formulas of matrices, and of tensors; methods return None if there is no short formula."""
+    """Formulas of matrices and tensors; methods return None if there is no short formula."""
 
     def number(self, e: Expr) -> Split:
         """The coefficient of a product, including sizes, and its other factors."""

@@ -1,8 +1,8 @@
 """Sums of products as products of matrices: Σ_k X[k,i] d[k] X[k,j] is X.T @ diag(d) @ X.
 
-Letters are the vertices of a graph, and factors with two letters its edges. If there are no cycles,
-the path from the row's letter to the column's is a product of matrices, branches of the path are
-vectors, and other components are scalars.
+Letters are the vertices of a graph, and factors with two letters are its edges. If there are no
+cycles, the path from the row's letter to the column's is a product of matrices, branches of the
+path are vectors, and other components are scalars.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -27,12 +27,12 @@ from ..indices.expressions import (
 )
 from ..tree import Attribute, Call, Infix, Method, Prefix, Tree
 
-Write = Callable[[Expr, Sequence[str]], Tree | None]  # the tensor with these dimensions
-Length = Callable[[str], Tree]  # the size of a letter, as it is written
+Write = Callable[[Expr, Sequence[str]], Tree | None]  # (expression, dimensions) -> formula
+Length = Callable[[str], Tree]  # letter -> formula of its size
 
 
 class NoProduct(Exception):
-    """The sum is no product of matrices and vectors."""
+    """The sum is not a product of matrices and vectors."""
 
 
 class Contraction:
@@ -212,7 +212,7 @@ class Contraction:
 
 
 def in_numbers(written: Tree) -> Tree:
-    """(x > 0).double() for a mask, of which PyTorch has no matrix products."""
+    """(x > 0).double() for a mask, because PyTorch has no matrix product of masks."""
     return Method(written, "double") if is_mask(written) else written
 
 
@@ -262,7 +262,7 @@ def numbers_first(factors: Sequence[Expr]) -> list[Expr]:
 
 
 def multiplied(left: Tree, right: Tree) -> Tree:
-    """left @ right, without brackets around products; scalar factors move to the front."""
+    """left @ right, without parentheses around products; scalar factors come first."""
     if isinstance(right, Infix) and right.symbol == "@":
         return Infix("@", multiplied(left, right.left), right.right)
     if isinstance(right, Infix) and is_multiple(right):
@@ -304,7 +304,9 @@ def added(out: Tree | None, written: Tree, minus: bool) -> Tree:
 
 
 def negated(written: Tree) -> Tree:
-    """-a * b, the sign at the first factor; -1 * (x > 0), as PyTorch negates no masks."""
+    """The formula with a minus sign at the first factor; -1 * (x > 0) for a mask, which PyTorch
+    does not negate.
+    """
     if isinstance(written, Infix) and written.symbol in ("*", "/", "@"):
         return Infix(written.symbol, negated(written.left), written.right)
     if is_mask(written):

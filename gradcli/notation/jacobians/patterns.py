@@ -1,4 +1,4 @@
-"""Patterns of nonzero entries: their names, checks against numbers, and pictures."""
+"""Patterns of nonzero entries: names, checks against values, and pictures."""
 
 from math import gcd
 from typing import Any
@@ -10,17 +10,17 @@ TRANSPOSED = "transposed selection"  # a one in each column, no more than one in
 WEIGHTED = "generalized permutation"  # one entry in each row and each column, of any number
 KRONECKER, PERMUTED_KRONECKER = "kronecker", "permuted kronecker"  # rows in another order
 KRONECKERS = (KRONECKER, PERMUTED_KRONECKER)
-CYCLIC = "cyclically banded"  # as of x - x.roll(1): a band that wraps around
+CYCLIC = "cyclically banded"  # for example x - x.roll(1): a band that wraps around
 BLOCKS, PERMUTED_BLOCKS = "block-diagonal", "permuted block-diagonal"
 SELECTIONS = ("identity", "permutation", "selection", TRANSPOSED)
-# no more than one entry in each row
+# at most one entry in each row
 ONE_A_ROW = ("identity", "scaled identity", "diagonal", "permutation", "selection", WEIGHTED)
-LEAST_BAND = 3  # rows and columns of a matrix that may be called banded
+LEAST_BAND = 3  # rows and columns of the smallest matrix that is called banded
 LEAST_CYCLIC = 4  # the same for a cyclic band
 
 
 def by_pattern(pattern: Any, units: bool) -> str:
-    """The name of a pattern; `units`: all its entries are 1."""
+    """The name of a pattern; `units`: all entries are 1."""
     rows, columns = pattern.shape
     square = rows == columns
     if not pattern.any():
@@ -56,8 +56,10 @@ def _has_blocks(pattern: Any) -> bool:
 
 
 def is_banded(pattern: Any) -> bool:
-    """Whether all entries are on a few neighbouring diagonals: these, or the wider side with the
-    main diagonal, are at most half of the rows and columns.
+    """Whether all entries are on a few adjacent diagonals.
+
+    These diagonals, or those on the wider side including the main one, are at most half of the
+    rows and columns.
     """
     least = min(pattern.shape)
     if least < LEAST_BAND:
@@ -95,8 +97,8 @@ def _cyclic_diagonals(pattern: Any) -> Any:
 
 
 def _may_be_banded(pattern: Any) -> bool:
-    """Whether at least a third of the diagonals are outside of the band, as for a matrix that is
-    banded at larger sizes.
+    """Whether at least a third of the diagonals are outside of the band, so that the matrix could
+    be banded at larger sizes.
     """
     rows, columns = np.nonzero(pattern)
     width, diagonals = int(np.ptp(columns - rows)) + 1, sum(pattern.shape) - 1
@@ -162,7 +164,7 @@ def _divisors(n: int) -> list[int]:
     return [k for k in range(1, n + 1) if n % k == 0]
 
 
-CONFIRMED_BY = {  # every name of a structure, with what its values satisfy
+CONFIRMED_BY = {  # for every name of a structure, the test of its values
     **dict.fromkeys(("row", "dense", "low-rank update", PERMUTED_BLOCKS), lambda x: True),
     "zero": lambda x: not x.any(),
     "identity": lambda x: _is_diagonal(x) and np.allclose(np.diag(x), 1),
@@ -173,7 +175,7 @@ CONFIRMED_BY = {  # every name of a structure, with what its values satisfy
     TRANSPOSED: lambda x: _is_selection(x.T),
     WEIGHTED: _is_generalized_permutation,
     "banded": lambda x: not x.any() or _may_be_banded(x),
-    CYCLIC: lambda x: not x.any() or _is_narrow_cyclic(x),  # zeros may leave it unfilled
+    CYCLIC: lambda x: not x.any() or _is_narrow_cyclic(x),  # zeros may leave gaps in the triangle
     BLOCKS: lambda x: not x.any() or _has_blocks(x != 0),
     "lower-triangular": lambda x: not np.triu(x, 1).any(),
     "upper-triangular": lambda x: not np.tril(x, -1).any(),
@@ -185,7 +187,7 @@ CONFIRMED_BY = {  # every name of a structure, with what its values satisfy
 
 def picture(pattern: Any, size: int) -> tuple[tuple[int, ...], ...]:
     """The pattern in cells of size × size entries: EMPTY if all entries of a cell are 0, FULL if
-    none is, else SOME.
+    none is, otherwise SOME.
     """
     starts = [np.arange(0, n, size) for n in pattern.shape]
     counts = np.add.reduceat(np.add.reduceat(pattern.astype(int), starts[0], 0), starts[1], 1)

@@ -1,7 +1,7 @@
-"""Matrices given by relations of indices: eye(n)[1:], eye(n).roll(1, 0), tril(ones(n, n)).
+"""Matrices defined by relations of indices: eye(n)[1:], eye(n).roll(1, 0), tril(ones(n, n)).
 
 A matrix has one letter for its rows and one for its columns, or None for a single row or column. A
-delta gives rows or columns of an identity, a bound a triangle, two bounds a band.
+delta selects rows or columns of an identity, a bound a triangle, two bounds a band.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -17,13 +17,14 @@ from .tensors import Tensors, triangle
 
 Letter = str | None
 Plain = Callable[[Sequence[Expr], list[str], list[str]], Tree | None]
-INSIDE = "window"  # the letter of positions within a window
+INSIDE = "window"  # the letter of the index within a window
 
 
 def matrix_from_relations(
     write: Tensors, plain: Plain, factors: Sequence[Expr], row: Letter, column: Letter
 ) -> Tree | None:
     """The formula of a matrix with relations among its factors; None if there is no short one.
+
     `plain` returns the matrix of factors without relations.
     """
     relations = [f for f in factors if isinstance(f, Relation)]
@@ -58,7 +59,7 @@ def _with_delta(
 def _off_diagonal(
     write: Tensors, delta: Relation, rest: Sequence[Expr], row: str, column: str
 ) -> Tree | None:
-    """diag(x[1:], -1): a square matrix with one diagonal, which is not the main one."""
+    """diag(x[1:], -1): a square matrix with a single diagonal other than the main one."""
     down = plus(solve(delta.left, delta.right, row), column, -1)  # rows below the main one
     size = write.sizes[column]
     if not isinstance(down, int) or write.sizes[row] != size or abs(down) >= size:

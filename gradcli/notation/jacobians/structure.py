@@ -1,8 +1,8 @@
 """The structure of a Jacobian: its name, its matrix formula, and the number of entries that may be
 nonzero.
 
-It is read off the deltas of the Jacobian in index notation. If the values of the matrix are known,
-nothing is claimed that they contradict.
+It is derived from the deltas of the Jacobian in index notation. If the values of the matrix are
+known, a structure that contradicts them is rejected.
 """
 
 import re
@@ -60,8 +60,9 @@ class Structure(NamedTuple):
         return f"block_diag(*[{tree.text(self.formula)} {loops}])"
 
     def matrix(self, arrays: Callable[[str], Any], shape: tuple[int, int]) -> Any:
-        """The value of the formula, where `arrays` evaluates expressions. None if it cannot be
-        computed, or has another shape.
+        """The value of the formula; `arrays` evaluates expressions.
+
+        None if it cannot be computed, or if it has another shape.
         """
         with np.errstate(all="ignore"):
             return if_applicable(lambda: self._matrix(arrays, shape), MISFITS)
@@ -153,8 +154,8 @@ def _shortened(
 def _best_of(
     entries: Iterable[JacobianEntry | None], structure_of: Callable[[JacobianEntry], Structure]
 ) -> tuple[Structure | None, JacobianEntry | None]:
-    """The structure of the first of these entries that has a formula, else of the first that is not
-    dense; and the last entry that was looked at.
+    """The structure of the first of these entries that has a formula, otherwise of the first that
+    is not dense; and the last entry that was examined.
     """
     result: Structure | None = None
     entry: JacobianEntry | None = None
@@ -202,8 +203,8 @@ def _shorter(composed: Tree | None, formula: Tree | None) -> Tree | None:
 
 
 def _length(written: Tree) -> float:
-    """The length, in which a diagonal counts nothing, because diag(w) @ A reads better than
-    A * w[:, None], and what is in an index counts.
+    """The length of a formula, in which `diag` counts nothing, because diag(w) @ A is more readable
+    than A * w[:, None], while the contents of an index count.
     """
     return tree.length_in_statements(written) + sum(map(_more, _parts(written)))
 
@@ -230,7 +231,9 @@ def _may_be_composed(result: Structure) -> bool:
 
 
 def _composed_or_banded(composed: Tree | None, banded: Tree | None) -> Tree | None:
-    """The composed formula, as D.T @ diag(w) @ D, unless its sum of diagonals is much shorter."""
+    """The composed formula, such as D.T @ diag(w) @ D, unless the sum of diagonals is much
+    shorter.
+    """
     if composed is None or banded is None:
         return composed or banded
     return banded if 3 * tree.size(banded) <= 2 * tree.size(composed) else composed
@@ -253,7 +256,9 @@ def _structure(
     matrix: Any,
     generic_sizes: GenericSizes | None,
 ) -> Structure:
-    """The structure according to the deltas, or to the matrix if its values contradict these."""
+    """The structure according to the deltas, or to the matrix if its values contradict the
+    deltas.
+    """
     total = out.numel * x.numel
     pattern = entry.pattern(MOST_ENTRIES)
     name, formula = entry.named(pattern, out.numel)
@@ -278,7 +283,7 @@ def _structure(
         return _structure_of_matrix(matrix, total)
     if is_confirmed(name, matrix):
         return result
-    if name in KRONECKERS:  # the name of the formula: the pattern may have another
+    if name in KRONECKERS:  # named by the formula, as the pattern may have another name
         return result._replace(name=entry.name_by_pattern(pattern))
     return _structure_of_matrix(matrix, total)
 
@@ -307,7 +312,7 @@ def _jacobian_entry(
     `unit_vectors` a δ of a letter and a number is an element of one; None if there is no such δ.
     """
     out, grad, seed = layout
-    closed = {node: Name(f"part {k}") for k, node in enumerate(parts)}  # never shown
+    closed = {node: Name(f"part {k}") for k, node in enumerate(parts)}  # this name is never shown
     letters = Indices(out, seed, {**closed, **names})
     result = letters.jacobian_expression(grad)
     if result is None:
@@ -319,7 +324,7 @@ def _jacobian_entry(
     if like is not None:
         sides.append(Side(like, letters.out_places, seed in names))
     named: dict[Node, Tree] = {**parts, **names}
-    if seed in names and like is not None:  # so that its sizes are written as those of this tensor
+    if seed in names and like is not None:  # so that sizes are written as those of this tensor
         named[seed] = names[x] if x is not None and x.shape == out.shape else like
     write = Matrices(named, sizes, sides, generic_sizes is not None)
     if unit_vectors:
@@ -392,8 +397,10 @@ def _unreshaped(node: Node) -> Node:
 
 
 def with_unit_vectors(e: Expr, write: Tensors, names: dict[Node, Tree]) -> Expr:
-    """The expression with these elements; their rows are added to the `names` of nodes. Within a
-    function a delta may be a condition, and stays one.
+    """The expression with elements of unit vectors in place of δ[i,0]; the rows are added to the
+    `names` of nodes.
+
+    A delta inside a function may be a condition, and is unchanged.
     """
     if isinstance(e, Function):
         return e

@@ -1,4 +1,4 @@
-"""Tensors and their sizes as formulas, read off index notation: out[i] * a, x.shape[0]."""
+"""Tensors and their sizes as formulas, from index notation: out[i] * a, x.shape[0]."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -62,7 +62,7 @@ from .matrix_products import (
 
 Letters = Sequence[str]
 MASK = re.compile(r"nonzero\((.*)\)")
-SHORT = 8  # length of arguments of functions that have no index notation
+SHORT = 8  # most length of arguments of functions that have no index notation
 
 
 class Tensors:
@@ -205,7 +205,7 @@ class Tensors:
         return Call("tensor", (written,))
 
     def _rows_of_identity(self, e: Relation, letters: Letters) -> Tree | None:
-        """δ[i,j] = eye(n), δ[t[i],j] = eye(n)[t]."""
+        """Write δ[i,j] as eye(n), and δ[t[i],j] as eye(n)[t]."""
         row, column = letters[-2:-1], letters[-1:]
         if is_delta(e) and {e.left, e.right} == {*row, *column}:
             return self.identity(row, column) if self.size(row) == self.size(column) else None
@@ -215,7 +215,7 @@ class Tensors:
         return None if rows is None else Subscript(self.identity(last, last), (rows,))
 
     def _triangle(self, e: Relation, letters: Letters) -> Tree | None:
-        """[j ≤ i] = tril(ones(n, m))."""
+        """Write [j ≤ i] as tril(ones(n, m))."""
         tied = [k for k in letters if k in letters_of(e)]
         if e.symbol != "<=" or len(tied) != 2:
             return None
@@ -225,7 +225,7 @@ class Tensors:
         return result if is_last or result is None else spread(result, tied, letters)
 
     def _summed(self, e: Sum, letters: Letters) -> Tree | None:
-        """A sum as a product of matrices and vectors; None if it is none."""
+        """A sum as a product of matrices and vectors; None if it is not one."""
         free = letters_of(e) - {*self.fixed}
         remaining = [k for k in letters if k in free]
         if free - {*remaining} or len(remaining) > 2:
@@ -273,7 +273,7 @@ class Tensors:
             outer = self.outer(e.factors, letters[:1], letters[1:])
             if outer is not None:
                 return outer
-        scalar = True  # whether the factors before have no letters
+        scalar = True  # whether the previous factors have no letters
         for factor in numbers_first(powers(e.factors)):
             is_divisor = divides(factor)
             written = self._tensor(inverted(factor) if is_divisor else factor, letters)
@@ -409,7 +409,9 @@ class Tensors:
 
     def _whole_tensor(self, e: Element) -> tuple[Tree, tuple[Place, ...]] | None:
         """The tensor that e is an element of, indexed by the fixed letters, and the remaining
-        places; None unless the other letters run over all of it, a row, or a slice of a vector.
+        places.
+
+        None unless the other letters index all of it, a row, or a slice of a vector.
         """
         name = self.called(e.node)
         if name is None:
@@ -523,5 +525,5 @@ def is_count(e: Expr) -> bool:
 
 
 def flat(written: Tree | None, letters: Letters) -> Tree | None:
-    """A tensor with these dimensions flattened to a vector, as diag and outer require."""
+    """A tensor with these dimensions, flattened to a vector, as diag and outer require."""
     return written if written is None or len(letters) == 1 else Method(written, "flatten")

@@ -1,4 +1,4 @@
-"""Formulas: what they are made of, how long they are (`parts`), and their text (`as_text`)."""
+"""Formulas as trees: their parts and lengths (`parts`), and their text (`as_text`)."""
 
 from .as_text import COMPARISONS, LONG, Texts, beginning, number, text, tokens
 from .parts import (

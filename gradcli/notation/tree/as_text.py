@@ -1,7 +1,7 @@
-"""Formulas as text: valid in the language and, under PyTorch's names, in Python.
+"""Formulas as text, valid in the language and, with PyTorch's names, in Python.
 
-The writer gives tokens, pieces of text with the role they play (the seed, an input, a number), so
-that a renderer can colour them. What would be too long to read is cut.
+The writer returns tokens: pieces of text with a role (the seed, an input, a number), so that a
+renderer can colour them. A text that is too long is cut.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -34,13 +34,14 @@ from .parts import (
     Verbatim,
 )
 
-# How tightly a symbol binds; what binds less is put in brackets. " " and "·" multiply elements.
+# Operator precedence; an operand of lower precedence needs parentheses. " " and "·" are products of
+# elements.
 PRECEDENCE = {
     "==": 0, "!=": 0, "<": 0, "<=": 0, ">": 0, ">=": 0, "|": 1, "&": 3, "+": 4, "-": 4,
     "*": 5, "/": 5, "//": 5, "%": 5, "@": 5, "·": 5, " ": 5, "unary": 6, "**": 7, "atom": 9,
 }  # fmt: skip
-REGROUPED = ("·", " ")  # products in index notation are associative
-SUM = 5  # a sum includes the products to its right
+REGROUPED = ("·", " ")  # associative in index notation
+SUM = 5  # the precedence of a sum's body: it includes products to the right
 COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 
 
@@ -48,14 +49,14 @@ Piece = TypeVar("Piece")
 
 
 class Part(NamedTuple):
-    """A formula within another, where what binds less than `room` needs brackets."""
+    """A formula within another; it needs parentheses if its precedence is below `room`."""
 
     tree: Tree
     room: float = 0
 
 
 class Form(NamedTuple):
-    """What a formula is written with, and how tightly the outermost sign of that binds."""
+    """The pieces that a formula is written with, and the precedence of its outermost operator."""
 
     binding: float
     pieces: Iterable
@@ -64,8 +65,9 @@ class Form(NamedTuple):
 def walk(
     tree: Tree, form: Callable[[Tree], Form], brackets: tuple[Piece, Piece]
 ) -> Iterator[Piece]:
-    """The pieces of a formula from left to right; `form` says what a tree is written with: pieces,
-    and parts that are written in turn.
+    """The pieces of a formula from left to right.
+
+    `form` returns the Form of a tree: pieces, and Parts that are written in turn.
     """
     stack: list = [Part(tree)]
     while stack:
@@ -81,7 +83,7 @@ def walk(
 
 
 def binding(tree: Tree) -> int:
-    """How tightly the outermost symbol of a formula binds."""
+    """The precedence of the outermost operator of a formula."""
     if isinstance(tree, Infix):
         return PRECEDENCE[tree.symbol]
     if isinstance(tree, Prefix):
@@ -92,11 +94,11 @@ def binding(tree: Tree) -> int:
 
 
 def number(value: float) -> str:
-    """A number as short as it reads back: 2, 0.5, 1e-05; whole floats without their point."""
+    """The shortest text of a number: 2, 0.5, 1e-05; integral floats have no point."""
     if isinstance(value, bool):
         return str(value)
     if isinstance(value, int) and abs(value) >= 2**63 and float(value) == value:
-        return str(float(value))  # too large for an integer in PyTorch
+        return str(float(value))  # too large for PyTorch's integers
     whole = isinstance(value, float) and value.is_integer() and abs(value) < 1e15
     return str(int(value)) if whole and str(value) != "-0.0" else str(value)
 
@@ -104,13 +106,13 @@ def number(value: float) -> str:
 # ---- precedence ----------------------------------------------------------------------------------
 
 
-LONG = 20_000  # tokens; callers check the size before
+LONG = 20_000  # most tokens; callers check the size before
 BRACKETS = Token("("), Token(")")
 _Pieces = Iterator[Token | Part]
 
 
 def tokens(tree: Tree) -> list[Token]:
-    """The pieces of text of a formula, from left to right."""
+    """The tokens of a formula, from left to right; cut after LONG tokens."""
     tick()
     result = []
     for token in walk(tree, _form, BRACKETS):
@@ -121,12 +123,12 @@ def tokens(tree: Tree) -> list[Token]:
 
 
 def text(tree: Tree) -> str:
-    """A formula as text."""
+    """The text of a formula."""
     return "".join(token.text for token in tokens(tree))
 
 
 def beginning(tree: Tree, most: int) -> str:
-    """The first characters of a formula as text; no more of it is written."""
+    """The first `most` characters of a formula's text, without writing the rest."""
     result, length = [], 0
     for token in walk(tree, _form, BRACKETS):
         result.append(token.text)
@@ -137,15 +139,13 @@ def beginning(tree: Tree, most: int) -> str:
 
 
 class Texts:
-    """The texts of formulas, each written once: a formula that is a part of another is taken from
-    there. Nothing is cut.
-    """
+    """Caches the texts of formulas and of their parts; they are never cut."""
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[Tree, str]] = {}  # by identity; the tree keeps it from reuse
+        self._known: dict[int, tuple[Tree, str]] = {}  # by id, which stays valid with the tree
 
     def __call__(self, tree: Tree) -> str:
-        """A formula as text."""
+        """The text of a formula."""
         if isinstance(tree, Name):
             return tree.text
         known = self._known.get(id(tree))
@@ -185,7 +185,9 @@ def _infix(tree: Infix) -> _Pieces:
 
 
 def _regrouped(tree: Infix) -> bool:
-    """Whether the right side needs no brackets although it does not bind tighter: a·(b·c)."""
+    """Whether the right operand needs no parentheses although it has the same precedence:
+    a·(b·c).
+    """
     right = tree.right
     return tree.symbol in REGROUPED and isinstance(right, Infix) and right.symbol == tree.symbol
 
@@ -217,7 +219,7 @@ def _call(tree: Call) -> _Pieces:
 
 
 def _base(tree: Tree) -> Part:
-    """The base of an attribute or index, in brackets if needed: 2.sum() would be a syntax error."""
+    """The base of an attribute or index, in parentheses if needed: 2.sum() is a syntax error."""
     return Part(tree, PRECEDENCE["atom"] + isinstance(tree, Number))
 
 
@@ -268,7 +270,7 @@ def _derivative(tree: Derivative) -> _Pieces:
 
 
 def order(tree: Derivative) -> str:
-    """The order of a derivative as a superscript; "" for the first."""
+    """The order of a derivative as a superscript; "" for the first order."""
     return "".join("⁰¹²³⁴⁵⁶⁷⁸⁹"[int(d)] for d in str(len(tree.by))) if len(tree.by) > 1 else ""
 
 

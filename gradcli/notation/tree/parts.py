@@ -1,7 +1,7 @@
-"""What formulas are made of.
+"""The parts of formulas.
 
-A formula is never a string before it is shown: `as_text` and the writers of `typeset` print it.
-Trees may share parts and be deep: nothing here recurses.
+A formula is a tree until it is shown: `as_text` and the writers of `typeset` print it. Trees may
+share parts and may be deep, so no function recurses over them.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
@@ -14,18 +14,18 @@ Tree = Union[
     "Listing", "Indexed", "Derivative", "Multiples", "Quotient", "Condition", "Between", "Sum",
     "Verbatim", "LeftOut", "Bracketed", "Block",
 ]  # fmt: skip
-Inner = Any  # a Tree within a Tree: mypy takes very long over recursive unions of tuples
+Inner = Any  # a Tree within a Tree: mypy is slow for recursive unions of tuples
 
 
 class Token(NamedTuple):
-    """A piece of text and its role: "seed", "input:NAME", "number", or "" for everything else."""
+    """A piece of text and its role: "seed", "input:NAME", "number", or "" for others."""
 
     text: str
     role: str = ""
 
 
 class Name(NamedTuple):
-    """A name: an input, the seed, an intermediate; `also` are other names of the same."""
+    """A name of an input, the seed or an intermediate; `also` are other names of the same node."""
 
     text: str
     role: str = ""
@@ -33,14 +33,16 @@ class Name(NamedTuple):
 
 
 class Number(NamedTuple):
-    """A number, as short as it can be read back; `point` keeps the point of 2.0."""
+    """A number, as short as it can be read back; with `point`, 2.0 keeps its point."""
 
     value: float
     point: bool = False
 
 
 class Infix(NamedTuple):
-    """left symbol right. `ndims` are the numbers of dimensions of both sides, where known."""
+    """The operation left symbol right; `ndims` are the numbers of dimensions of both sides, if
+    known.
+    """
 
     symbol: str
     left: Inner
@@ -80,7 +82,7 @@ class Attribute(NamedTuple):
 
 
 class Subscript(NamedTuple):
-    """base[items], as Python indexes."""
+    """base[items], in Python's indexing."""
 
     base: Inner
     items: tuple[Inner, ...]
@@ -95,29 +97,30 @@ class Slice(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """(a, b), or with other brackets [a, b]."""
+    """(a, b), or [a, b] according to `brackets`."""
 
     items: tuple[Inner, ...]
     brackets: str = "()"
 
 
 class Indexed(NamedTuple):
-    """One element in index notation: name[i,j+1,0]; without places, no brackets."""
+    """An element in index notation: name[i,j+1,0]; without brackets if there are no places."""
 
     base: Inner
     places: tuple[Inner, ...]
 
 
 class Derivative(NamedTuple):
-    """∂²of/∂x[i]∂y[j]: of the order of how many it is with respect to."""
+    """A derivative, ∂²of/∂x[i]∂y[j], whose order is the number of elements in `by`."""
 
     of: Inner
     by: tuple[Inner, ...]
 
 
 class Multiples(NamedTuple):
-    """A place that is a sum: 2i+j+1, each term an atom and how often it is taken; `times` is how
-    a multiple is written, "" or "*".
+    """A place that is a sum: 2i+j+1.
+
+    Each term is an atom and its coefficient; `times` is the symbol between them, "" or "*".
     """
 
     terms: tuple[tuple[Inner, int], ...]
@@ -126,7 +129,7 @@ class Multiples(NamedTuple):
 
 
 class Quotient(NamedTuple):
-    """place//by%size; without // where `by` is 1, and without % where `size` is 0."""
+    """The place place//by%size, without // if `by` is 1, and without % if `size` is 0."""
 
     place: Inner
     by: int
@@ -134,7 +137,7 @@ class Quotient(NamedTuple):
 
 
 class Condition(NamedTuple):
-    """[condition]: 1 where it holds, 0 elsewhere."""
+    """[condition], which is 1 if it holds, otherwise 0."""
 
     condition: Inner
 
@@ -155,19 +158,19 @@ class Sum(NamedTuple):
 
 
 class Verbatim(NamedTuple):
-    """Text that is printed as it is: a shape, a list, an option."""
+    """Text that is printed unchanged: a shape, a list, an option."""
 
     text: str
 
 
 class LeftOut(NamedTuple):
-    """An ellipsis in a sum of `count` terms."""
+    """The ellipsis in a sum of `count` terms."""
 
     count: int  # type: ignore[assignment]  # it hides tuple.count
 
 
 class Bracketed(NamedTuple):
-    """Brackets that are redundant, but help the reader."""
+    """Redundant parentheses that help the reader."""
 
     inner: Inner
 
@@ -184,20 +187,18 @@ NEW_DIMENSION = Verbatim("None")
 
 
 def words_in_use(names: Collection[Name]) -> set[str]:
-    """The words that are in use because of these names."""
+    """The words that these names use, so that other names cannot."""
     return {word for name in names for word in (name.text, *name.also)}
 
 
 def children(tree: Tree) -> list[Tree]:
-    """The formulas that a formula is made of, in the order in which they are read; an index and a
-    condition count as one sign.
-    """
+    """The direct subformulas, in reading order; an index and a condition have none."""
     return _CHILDREN[type(tree)](tree)
 
 
 def leaves(tree: Tree) -> int:
-    """How many parts without parts of their own a formula has; a part that stands in it several
-    times is looked at once.
+    """The number of leaves of a formula, counted with repetitions; a shared part is visited
+    once.
     """
     counts: dict[int, int] = {}
     stack = [tree]
@@ -237,10 +238,10 @@ _CHILDREN: dict[type, Callable[..., list[Tree]]] = {
 
 
 # ---- sizes ---------------------------------------------------------------------------------------
-# in names, numbers and symbols, and with a name for what is repeated.
+# in names, numbers and symbols, where a repeated part may count as a name.
 
 
-NAMED = 3  # names, numbers and symbols of a part that needs no name
+NAMED = 3  # a part of at most this size is repeated rather than named
 LISTED, MOST_LISTED = 8, 20  # numbers of a list that count as much as one name; names at most
 
 
@@ -251,7 +252,7 @@ def _counts(part: Tree) -> int:
 
 
 def listed(part: Tree) -> int:
-    """The length of a list of numbers: several of them count as much as one name."""
+    """The size of a list of numbers: LISTED numbers count as one name."""
     if isinstance(part, Verbatim):
         return min(part.text.count(",") // LISTED, MOST_LISTED)
     if isinstance(part, Listing) and part.brackets == "[]":
@@ -260,7 +261,7 @@ def listed(part: Tree) -> int:
 
 
 def size(tree: Tree) -> int:
-    """How many names, numbers and symbols a formula has when it is written out."""
+    """The number of names, numbers and symbols in a formula, with repetitions."""
     sizes: dict[int, int] = {}
     stack = [tree]
     while stack:
@@ -276,12 +277,12 @@ def size(tree: Tree) -> int:
 
 
 def product(factors: Sequence[Tree]) -> Tree:
-    """factor * factor * ...; 1 without any."""
+    """factor * factor * ...; 1 if there are none."""
     return reduce(lambda a, b: Infix("*", a, b), factors) if factors else Number(1)
 
 
 def shortest(result: Iterable[Tree | None]) -> Tree | None:
-    """The shortest formula; None if there is none."""
+    """The shortest formula, ignoring None; None if there is none."""
     return min((f for f in result if f is not None), key=size, default=None)
 
 
@@ -294,9 +295,11 @@ def length(
     opened: Callable[[Tree], tuple[float, list[Tree]]] = _opened,
     identity: Callable[[Tree], Hashable] = id,
 ) -> float:
-    """The same where what is repeated is written once, and has a name, if that is shorter; `opened`
-    says of a formula what it counts without those that it is made of, and which these are. Parts of
-    the same `identity` are the same.
+    """The size of a formula in which a repeated part is counted once, plus names, if that is
+    smaller.
+
+    `opened` returns the size of a part without its subformulas, and these. Parts with the same
+    `identity` are the same.
     """
     times: dict[Hashable, int] = {}
     total, stack = 0.0, [tree]
@@ -313,12 +316,12 @@ def length(
 
 
 def length_in_statements(tree: Tree) -> float:
-    """The length where parts that are equal are written once."""
+    """The size of a formula in which equal parts are counted once."""
     return length(tree, identity=lambda part: part)
 
 
 def _again(part: Tree, times: int) -> int:
-    """The length that a repeated part adds: its own, or that of a name and its definition."""
+    """The size that a repeated part adds: its own, or that of a name and its definition."""
     own, stack = 0, [part]
     while stack and own <= NAMED:
         inner = stack.pop()

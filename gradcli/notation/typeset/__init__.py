@@ -1,1 +1,1 @@
-"""Formulas as papers write them, and a writer each for LaTeX and MathML."""
+"""Formulas in mathematical notation, and writers for LaTeX and MathML."""

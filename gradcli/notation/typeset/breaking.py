@@ -1,7 +1,7 @@
-"""Formulas in lines: where they may be broken, and about how wide they are.
+"""Line breaking of formulas: possible breaks, and estimated widths.
 
-A width is a number of characters. A formula is broken before an operator, where it is least deep in
-brackets; what cannot be broken, a fraction or a root, is written in a line where it is too wide.
+A width is a number of characters. A formula is broken before an operator at the lowest nesting of
+brackets. A fraction or root that is too wide for a line is written inline.
 """
 
 from collections.abc import Sequence
@@ -32,26 +32,26 @@ from .pieces import (
     laid_out,
 )
 
-SMALL = 0.7  # the size of an index or exponent
+SMALL = 0.7  # relative size of an index or exponent
 WIDTHS = {
     TIMES.text: 0.2, "⋅": 1.4, "(": 0.7, ")": 0.7, "[": 0.6, "]": 0.6, ",": 0.8, "⊤": 1.0, "∑": 2.5,
 }  # fmt: skip
-OPERATOR = 2.2  # with the space around it
+OPERATOR = 2.2  # including the space around it
 TALL_BRACKET = 1.4
 CELL_GAP = 1.8
-RANKS = {  # signs that a line may begin with, the first in preference
+RANKS = {  # operators that a line may begin with; lower ranks are preferred
     **dict.fromkeys((";", "=", "<", ">", "≤", "≥", "≠"), 0),
     **dict.fromkeys(("+", "−", "∨", "∧"), 1), ",": 2,
     **dict.fromkeys(("⊙", "⋅", "⊗", "/", TIMES.text), 3),
 }  # fmt: skip
-LOOSER = (1.0, 0.75, 0.5)  # shares of a line that layouts may take; the next if lines are too wide
-INDENT = 2.0  # before a line that goes on
+LOOSER = (1.0, 0.75, 0.5)  # shares of a line that a layout may take, tried in this order
+INDENT = 2.0  # of a continuation line
 CALLS = {ROOT: "sqrt", FLOOR: "floor", ABSOLUTE: "abs", NORM: "norm"}
-DEPTH, LINE, OVERFULL = 3.0, 5.0, 100.0  # what a bracket, a line, a character too many costs
+DEPTH, LINE, OVERFULL = 3.0, 5.0, 100.0  # costs: bracket, line, excess character
 
 
 def in_lines(result: Sequence[Piece], room: float) -> list[list[Piece]]:
-    """Pieces as lines that are no wider than `room`, as far as they can be broken."""
+    """Pieces broken into lines that are no wider than `room`, if possible."""
     lines: list[list[Piece]] = []
     for share in LOOSER:
         built = _loosened(result, share * room)
@@ -63,16 +63,16 @@ def in_lines(result: Sequence[Piece], room: float) -> list[list[Piece]]:
 
 
 def _going_on(line: list[Piece]) -> list[Piece]:
-    """A line that goes on with a product has a sign for it."""
+    """A continuation line; a product sign at its beginning is made visible."""
     return [Sign("⋅"), *line[1:]] if line[0] == TIMES else line
 
 
 def _cheapest(built: Sequence[Piece], room: float) -> list[int]:
-    """Where lines begin, and the end: few lines, broken where that costs least."""
+    """The positions at which lines begin, and the end, with the least total cost."""
     costs = _costs(built)
     places = [0, *(k for k, cost in enumerate(costs) if k and cost is not None), len(built)]
     widths = [0.0, *accumulate(width(built[a:b]) for a, b in pairwise(places))]
-    best: list[tuple[float, int]] = [(0.0, 0)]  # up to a place: the cost, where its line begins
+    best: list[tuple[float, int]] = [(0.0, 0)]  # by break: the cost, where its line begins
     for end in range(1, len(places)):
         choices: list[tuple[float, int]] = []
         for start in range(end - 1, -1, -1):
@@ -90,8 +90,9 @@ def _cheapest(built: Sequence[Piece], room: float) -> list[int]:
 
 
 def _costs(built: Sequence[Piece]) -> list[float | None]:
-    """For each piece, what it costs to break before it: brackets, then the sign; None where a
-    layout would be torn, or the sign has nothing to its left.
+    """The cost of a break before each piece: the nesting of brackets and the rank of the operator.
+
+    None inside a layout, and before an operator without a left operand.
     """
     costs: list[float | None] = []
     brackets = marks = 0
@@ -110,17 +111,17 @@ def _costs(built: Sequence[Piece]) -> list[float | None]:
 
 
 def _ends(before: Piece | None) -> bool:
-    """Whether something ends there that an operator can follow."""
+    """Whether a piece can be the end of a left operand."""
     if isinstance(before, Mark):
         return before.place == "close"
     return before is not None and (not isinstance(before, Sign) or before.text in ")]⊤∞𝟏𝟎⋯")
 
 
-# ---- what is too wide ----------------------------------------------------------------------------
+# ---- layouts that are too wide -------------------------------------------------------------------
 
 
 def _loosened(result: Sequence[Piece], room: float) -> list[Piece]:
-    """The same, where layouts that are wider than a line are written in it."""
+    """The pieces, with layouts that are wider than a line written inline."""
     built = [*result]
     k = 0
     while k < len(built):
@@ -139,7 +140,7 @@ def _loosened(result: Sequence[Piece], room: float) -> list[Piece]:
 
 
 def _parts(built: Sequence[Piece], start: int) -> tuple[list[list[Piece]], int]:
-    """The parts of the layout that opens there, and where it closes."""
+    """The parts of the layout that opens at `start`, and the position where it closes."""
     parts: list[list[Piece]] = [[]]
     depth = 0
     for k in range(start, len(built)):
@@ -157,7 +158,7 @@ def _parts(built: Sequence[Piece], start: int) -> tuple[list[list[Piece]], int]:
 
 
 def _in_line(layout: str, parts: list[list[Piece]]) -> list[Piece] | None:
-    """A layout as what stands in a line; None for one that has to be what it is."""
+    """A layout written inline; None if it cannot be."""
     if layout == FRACTION:
         return [*_grouped(parts[0]), Sign("/"), *_grouped(parts[1])]
     if layout in CALLS:
@@ -181,9 +182,9 @@ def _grouped(part: list[Piece]) -> list[Piece]:
 
 
 def width(result: Sequence[Piece]) -> float:
-    """About how many characters wide pieces are."""
+    """The estimated width of pieces, in characters."""
     tick()
-    open_layouts: list[list[list[float]]] = [[[0.0]]]  # rows of the widths of parts
+    open_layouts: list[list[list[float]]] = [[[0.0]]]  # widths of the parts of open layouts, by row
     tall = tall_brackets(result)
     for k, piece in enumerate(result):
         if not isinstance(piece, Mark):
@@ -224,7 +225,7 @@ def _layout_width(layout: str, rows: list[list[float]]) -> float:
 
 
 def tall_brackets(result: Sequence[Piece]) -> set[int]:
-    """The brackets around what is taller than a line."""
+    """The number of brackets around pieces that are taller than a line."""
     open_at: list[int] = []
     tall: set[int] = set()
     high: list[bool] = [False]

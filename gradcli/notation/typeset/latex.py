@@ -1,4 +1,4 @@
-"""Formulas as LaTeX, in the commands of amsmath that KaTeX and MathJax have too."""
+"""Formulas as LaTeX, with commands of amsmath that KaTeX and MathJax support."""
 
 import re
 import textwrap
@@ -32,7 +32,7 @@ from .pieces import (
     has_left_side,
 )  # fmt: skip
 
-LAYOUTS = {  # what a layout opens with, what stands between its parts, between rows, at its end
+LAYOUTS = {  # the commands before a layout, between its parts, between rows, and after it
     FRACTION: ("\\frac{", "}{", "", "}"),
     ROOT: ("\\sqrt{", "", "", "}"),
     ABOVE: ("", "^{", "", "} "),
@@ -47,8 +47,8 @@ LAYOUTS = {  # what a layout opens with, what stands between its parts, between 
     MATRIX: ("\\begin{bmatrix} ", " & ", " \\\\ ", " \\end{bmatrix}"),
 }
 PLACES = ("open", "next", "row", "close")
-LONGEST = 500  # characters of a formula that is too long to be set
-MOST_COLUMNS = 10  # of a bmatrix, as amsmath has them
+LONGEST = 500  # most characters of a formula
+MOST_COLUMNS = 10  # most columns of amsmath's bmatrix
 SIGNS = {
     "−": " - ", "+": " + ", "=": " = ", "≠": " \\ne ", "<": " < ", "≤": " \\le ", ">": " > ",
     "≥": " \\ge ", "∨": " \\lor ", "∧": " \\land ", "¬": "\\lnot ", "⊙": " \\odot ",
@@ -65,7 +65,7 @@ LETTERS = {
     "Θ": "\\Theta", "Λ": "\\Lambda", "Ξ": "\\Xi", "Π": "\\Pi", "Σ": "\\Sigma", "Φ": "\\Phi",
     "Ψ": "\\Psi", "Ω": "\\Omega",
 }  # fmt: skip
-KNOWN = {  # functions that have a command
+KNOWN = {  # functions with a command
     "arccos", "arcsin", "arctan", "cos", "cosh", "cot", "det", "exp", "log", "max", "min", "sin",
     "sinh", "tan", "tanh",
 }  # fmt: skip
@@ -74,14 +74,14 @@ TEXT = {
     "%": "\\%", "_": "\\_", "^": "\\textasciicircum{}", "~": "\\textasciitilde{}",
     "\N{NO-BREAK SPACE}": "~",
 }  # fmt: skip
-WORDS = {  # characters that fonts of text lack
+WORDS = {  # characters that text fonts lack
     "×": "$\\times$", "·": "$\\cdot$", "→": "$\\to$", "∂": "$\\partial$", "Σ": "$\\sum$",
     "δ": "$\\delta$", "≤": "$\\le$", "≥": "$\\ge$", "≠": "$\\ne$", "−": "$-$", "…": "\\ldots{}",
     "⋮": "$\\vdots$", "✓": "$\\surd$", "✗": "$\\times$", "–": "--", "—": "---",
     "⟨": "$\\langle$", "⟩": "$\\rangle$", "∞": "$\\infty$", "ᵀ": "$^\\top$",
     "▒": "$\\circ$", "█": "$\\bullet$",
 }  # fmt: skip
-IN_MATH = {  # signs of text that differ within mathematics
+IN_MATH = {  # characters of text with another command in math mode
     "\\": "\\backslash ", "^": "\\hat{}", "~": "\\sim ", "…": "\\ldots ", "\N{NO-BREAK SPACE}": "~",
     "–": "\\text{--}", "—": "\\text{---}",
 }  # fmt: skip
@@ -109,19 +109,19 @@ def latex_lines(tree: Tree, room: float) -> list[str]:
 
 
 def _going_on(line: Sequence[Piece]) -> str:
-    """A line that goes on: a sign that it begins with has something to its left."""
+    """A continuation line, whose first operator is written as a command without spaces."""
     sign = line[0].text if isinstance(line[0], Sign) else ""
     return f"{SIGNS[sign].strip()} {written(line[1:])}" if sign in SIGNS else written(line)
 
 
 def latex_width(tree: Tree) -> float:
-    """About how many characters wide a formula is."""
+    """The estimated width of a formula, in characters."""
     result = pieces(tree)
     return len(beginning(tree, LONGEST)) if result is None else width(result)
 
 
 def written(result: Sequence[Piece]) -> str:
-    """Pieces as LaTeX."""
+    """The LaTeX of pieces."""
     tall, wide = tall_brackets(result), _wide(result)
     parts = [_piece(result, k, k in tall, wide.get(k)) for k in range(len(result))]
     built = re.sub(r" +(?=[ }),_^])", "", "".join(parts))
@@ -158,7 +158,7 @@ def _sign(result: Sequence[Piece], k: int, tall: bool) -> str:
 
 
 def _between(left: Piece, right: Piece) -> str:
-    """What stands between factors: a thin space beside what is no single letter."""
+    """The space between factors: a thin space, unless both are single letters."""
     words = any(isinstance(p, Function | Words) or _is_word(p) for p in (left, right))
     return " \\, " if words or right == Sign("𝟙") else " "
 
@@ -168,7 +168,7 @@ def _is_word(piece: Piece) -> bool:
 
 
 def _letters(word: str) -> str:
-    """A variable: a letter as it is, a word in one piece."""
+    r"""A variable: a letter unchanged, a word in \mathit."""
     if len(word) == 1 and (word.isascii() or word in LETTERS):
         built = LETTERS.get(word, word)
         return built + " " if built.startswith("\\") else _word(built)
@@ -177,22 +177,25 @@ def _letters(word: str) -> str:
 
 
 def _word(word: str) -> str:
-    """A word in math mode, with signs for what LaTeX reads as commands; a space ends the name of a
-    command that a letter follows.
+    """A word in math mode, with LaTeX's special characters escaped.
+
+    A space ends the name of a command before a letter.
     """
     signs = "\0".join(LETTERS.get(c, TEXT.get(c, c)) for c in word)
     return re.sub(r"(\\[A-Za-z]+)\0(?=[A-Za-z])", r"\1 ", signs).replace("\0", "")
 
 
 def plain(text: str) -> str:
-    """Text in which nothing is a command."""
-    apart = ["".join(map(_character, part)) for part in text.split("--")]  # no dash of two
+    """Text with LaTeX's special characters escaped."""
+    apart = ["".join(map(_character, part)) for part in text.split("--")]  # -- is a dash
     return re.sub(POWER, lambda result: _power(result[0]), "-{}-".join(apart))
 
 
 def text_in_math(text: str, command: str = "text") -> str:
-    """Text within mathematics. Signs that need a command stand beside it, in mathematics: MathJax
-    shows the commands within text as they are typed.
+    r"""Text in math mode.
+
+    Characters that need a command are written outside of \text, because MathJax shows commands
+    within it literally.
     """
     parts = re.split(f"({POWER})|({SPECIAL})", text)
     runs = [f"\\{command}{{{run}}}" if run else "" for run in parts[::3]]
@@ -216,7 +219,7 @@ def _power(digits: str) -> str:
 
 
 def _wide(result: Sequence[Piece]) -> dict[int, int]:
-    """The marks of matrices that have more columns than bmatrix takes, and how many."""
+    """The marks of matrices with more columns than bmatrix allows, and their numbers of columns."""
     wide: dict[int, int] = {}
     marks: list[int] = []
     for k, piece in enumerate(result):

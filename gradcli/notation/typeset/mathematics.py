@@ -1,8 +1,8 @@
-"""Formulas as papers write them: what LaTeX and MathML have in common.
+"""Formulas in mathematical notation, common to LaTeX and MathML.
 
-A matrix product stands side by side, a product of elements has ⊙ where both sides are tensors,
-a quotient is a fraction, `x.T` is x⊤, and a condition is 1 where it holds and 0 elsewhere. `x.grad`
-is ∂L/∂x. What has no sign of its own is the name of a function before brackets.
+A matrix product is written by juxtaposition, a product of elements with ⊙ if both sides are
+tensors, a quotient as a fraction, `x.T` as x⊤, `x.grad` as ∂L/∂x, and a condition as an indicator,
+1 if it holds and 0 otherwise. Other operators are names of functions with arguments in parentheses.
 """
 
 import ast
@@ -70,17 +70,17 @@ from .pieces import (
     number,
 )  # fmt: skip
 
-LOSS = Identifier("L")  # what x.grad is the derivative of
+LOSS = Identifier("L")  # the L of ∂L/∂x
 ATOM, SCRIPTED, UNARY = PRECEDENCE["atom"], PRECEDENCE["**"], PRECEDENCE["unary"]
-APPLIED = 8  # f(x) is put in brackets to be raised to a power, and not to have an index
+APPLIED = 8  # precedence of f(x): parenthesized for an exponent, but not for an index
 ADDED, MULTIPLIED = PRECEDENCE["+"], PRECEDENCE["*"]
-ELEMENTWISE = 4.5  # ⊙ binds less than what stands side by side
-LONG = 20_000  # pieces of a formula
-MANY = 1_000  # from which on they are counted before more are made
-KEPT = 200_000  # pieces of all formulas that were lately written
-UNSAID = ("dim", "keepdim", "full_matrices")  # arguments that have signs, or none in papers
+ELEMENTWISE = 4.5  # precedence of ⊙, lower than that of juxtaposition
+LONG = 20_000  # most pieces of a formula
+MANY = 1_000  # pieces after which a formula's leaves are counted
+KEPT = 200_000  # most pieces of cached formulas
+UNSAID = ("dim", "keepdim", "full_matrices")  # arguments that are written as indices, or omitted
 FEW = 20  # parts of a formula that may be a number
-RAISED = 5  # length of an exponent that can be read
+RAISED = 5  # most length of an exponent; longer ones are arguments of exp
 SIGNS = {
     "==": "=", "!=": "≠", "<": "<", "<=": "≤", ">": ">", ">=": "≥", "|": "∨", "&": "∧",
     "+": "+", "-": "−", "*": "⊙", "·": "⋅", "%": "mod",
@@ -88,20 +88,20 @@ SIGNS = {
 
 
 class _Truth(NamedTuple):
-    """A formula where only whether it holds matters."""
+    """A formula of which only the truth value matters."""
 
     tree: Tree
 
 
 class _Recent:
-    """The pieces of formulas that were lately written: each is measured before it is written."""
+    """Caches the pieces of recent formulas, because each is measured before it is written."""
 
     def __init__(self) -> None:
-        self.by_id: dict[int, tuple[Tree, list[Piece] | None]] = {}  # the tree keeps it from reuse
+        self.by_id: dict[int, tuple[Tree, list[Piece] | None]] = {}  # valid with the tree
         self.count = 0  # of pieces
 
     def pieces(self, tree: Tree) -> list[Piece] | None:
-        """See below."""
+        """See the function `pieces`."""
         known = self.by_id.get(id(tree))
         if known is None:
             tick()
@@ -117,7 +117,7 @@ _recent = _Recent()
 
 
 def pieces(tree: Tree) -> list[Piece] | None:
-    """The pieces of a formula from left to right; None where there are more than can be read."""
+    """The pieces of a formula from left to right; None if there are more than LONG."""
     return _recent.pieces(tree)
 
 
@@ -152,7 +152,7 @@ def _number(tree: Number) -> Form:
 
 
 def _numeral(text: str) -> Form | None:
-    """A number as Python writes it; None for what is none."""
+    """The pieces of a number in Python's syntax; None for other texts."""
     result = number(text)
     if result is None:
         return None
@@ -171,7 +171,7 @@ def _verbatim(tree: Verbatim) -> Form:
 
 
 def _literal(text: str) -> Iterator[Any] | None:
-    """A list of numbers as a vector, one of such lists as a matrix; None for other text."""
+    """A list of numbers as a vector, a list of such lists as a matrix; None for other texts."""
     try:
         value = ast.literal_eval(text) if text.startswith("[") else None
     except (SyntaxError, ValueError):
@@ -205,7 +205,7 @@ def _added(tree: Infix) -> Form:
 
 
 def _times(tree: Infix) -> Form:
-    """A product of numbers, or of elements, whose right side begins with no minus."""
+    """A product of numbers or elements, with parentheses if the right side begins with a minus."""
     if tree.symbol == "*" and _elementwise(tree):
         right = Part(tree.right, SCRIPTED if _begins_with_sign(tree.right) else MULTIPLIED)
         left = Part(tree.left, MULTIPLIED if isinstance(tree.left, Sum) else ELEMENTWISE)
@@ -218,14 +218,14 @@ def _times(tree: Infix) -> Form:
 
 
 def _elementwise(tree: Infix) -> bool:
-    """Whether both sides have elements of their own; where nobody knows, whether they may."""
+    """Whether both sides are tensors or, if that is unknown, may be."""
     if tree.ndims is not None:
         return all(tree.ndims)
     return not _is_number(tree.left) and not _is_number(tree.right)
 
 
 def _is_number(tree: Tree) -> bool:
-    """Whether a formula is made of numbers and sizes alone."""
+    """Whether a formula consists of numbers and sizes only."""
     stack = [tree]
     for part in stack:
         if isinstance(part, Infix | Prefix) and len(stack) < FEW:
@@ -280,7 +280,7 @@ def _prefix(tree: Prefix) -> Form:
 
 
 def _begins_with_sign(tree: Tree) -> bool:
-    """Whether a minus is the first that is read."""
+    """Whether the first character of a formula is a minus."""
     while isinstance(tree, Infix) and tree.symbol not in ("/", "**"):
         tree = tree.left
     negative = isinstance(tree, Number) and number_text(tree.value).startswith("-")
@@ -298,7 +298,7 @@ def _begins_with_digit(tree: Tree) -> bool:
 
 
 def _indicator(tree: Tree) -> Form:
-    """1 where a condition holds, 0 elsewhere."""
+    """The indicator function of a condition."""
     return Form(ATOM, [Sign("𝟙"), Sign("["), Part(_Truth(tree)), Sign("]")])  # type: ignore[arg-type]
 
 
@@ -353,7 +353,7 @@ def _indexed(tree: Indexed) -> Form:
 
 
 def _below(base: Tree, items: tuple[Tree, ...]) -> Form:
-    """A formula with an index, whose letters need no commas where each is one sign."""
+    """A formula with an index; single letters in it need no commas."""
     short = all(isinstance(p, Name) and len(p.text) == 1 for p in items)
     short = short or all(isinstance(p, Number) and 0 <= p.value < 10 for p in items)
     index: list[Any] = []
@@ -413,7 +413,7 @@ def _left_out(tree: LeftOut) -> Form:
     return Form(MULTIPLIED, [Sign("⋯"), Words(f"\N{NO-BREAK SPACE}({tree.count} terms)")])
 
 
-# ---- what Python writes with dots and brackets ---------------------------------------------------
+# ---- attributes, indexing and lists --------------------------------------------------------------
 
 
 def _attribute(tree: Attribute) -> Form:
@@ -444,7 +444,7 @@ def _gradient(base: Tree, order: str) -> Form:
 
 
 def _inverted(tree: Tree) -> Tree | None:
-    """What a formula is the inverse of."""
+    """The argument of an inverse; None for other formulas."""
     call = isinstance(tree, Call) and tree.function.removeprefix("linalg.") in ("inv", "inverse")
     if call and len(tree.args) == 1:  # type: ignore[union-attr]
         return tree.args[0]  # type: ignore[union-attr]
@@ -462,7 +462,7 @@ def _subscript(tree: Subscript) -> Form:
 
 
 def _unit(place: Tree) -> Form:
-    """The unit vector of a place."""
+    """The unit vector e with an index."""
     return Form(ATOM, laid_out(BELOW, [Identifier("e")], [Part(place)]))
 
 
@@ -509,7 +509,7 @@ def _method(tree: Method) -> Form:
 
 
 def _element(tree: Method) -> Form | None:
-    """A number in one place of a matrix of zeros, as a product with unit vectors; None for other
+    """A number in one element of a matrix of zeros, as a product with unit vectors; None for other
     methods.
     """
     zeros = isinstance(tree.base, Call) and tree.base.function.startswith("zeros")
@@ -536,7 +536,7 @@ def _function(name: str, args: tuple[Tree, ...], named: tuple[tuple[str, Tree], 
 
 
 def _bare(name: str) -> str:
-    """The name of a function without that of its library."""
+    """The name of a function without its module."""
     for library in ("torch.", "linalg.", "special."):
         name = name.removeprefix(library)
     return name
@@ -545,7 +545,7 @@ def _bare(name: str) -> str:
 def _applied(
     name: str, args: tuple[Tree, ...], named: tuple[tuple[str, Tree], ...], of: str = ""
 ) -> Form:
-    """f(x, y), below its name the dimension that it works along, and which `of` its results."""
+    """f(x, y), with the dimension and the name `of` a result as an index of f."""
     text = [Function(name)] if name != "sigmoid" else [Identifier("σ")]
     dims = [value for key, value in named if key == "dim"]
     below = _separated(dims)
@@ -570,7 +570,7 @@ def _over(numerator: Iterable[Any], denominator: Iterable[Any]) -> Form:
 
 
 def _masked(x: Tree) -> Form:
-    """A mask as its numbers, which a condition is anyway."""
+    """A mask converted to numbers, which an indicator is already."""
     return _form(x)
 
 

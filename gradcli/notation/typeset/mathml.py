@@ -1,4 +1,4 @@
-"""Formulas as MathML Core. What has a role carries it in `data-role`, for a page to colour."""
+"""Formulas as MathML Core. Roles are in `data-role` attributes, for colours of a page."""
 
 from collections.abc import Sequence
 from html import escape
@@ -31,7 +31,7 @@ from .pieces import (
 NAMESPACE = "http://www.w3.org/1998/Math/MathML"
 PARTS = "</mrow><mrow>"
 CELLS = ("</mtd><mtd>", "</mtd></mtr><mtr><mtd>")
-LAYOUTS = {  # what a layout opens with, what stands between its parts, between rows, at its end
+LAYOUTS = {  # the tags before a layout, between its parts, between rows, and after it
     FRACTION: ("<mfrac><mrow>", PARTS, "", "</mrow></mfrac>"),
     ROOT: ("<msqrt>", "", "", "</msqrt>"),
     ABOVE: ("<msup><mrow>", PARTS, "", "</mrow></msup>"),
@@ -49,7 +49,7 @@ LAYOUTS = {  # what a layout opens with, what stands between its parts, between 
 }  # fmt: skip
 PLACES = ("open", "next", "row", "close")
 PREFIX_MINUS = '<mo form="prefix">−</mo>'
-NO_OPERATORS = ("⊤", "∞", "𝟙", "𝟏", "𝟎")  # signs that are names of things
+NO_OPERATORS = ("⊤", "∞", "𝟙", "𝟏", "𝟎")  # signs that are names, not operators
 
 
 def mathml(tree: Tree) -> str:
@@ -60,7 +60,7 @@ def mathml(tree: Tree) -> str:
 
 
 def written(result: Sequence[Piece]) -> str:
-    """Pieces as elements of MathML."""
+    """The MathML elements of pieces."""
     tall = tall_brackets(result)
     return "".join(
         PREFIX_MINUS if _is_prefix(result, k) else _element(piece, k in tall)
@@ -69,7 +69,7 @@ def written(result: Sequence[Piece]) -> str:
 
 
 def _is_prefix(result: Sequence[Piece], k: int) -> bool:
-    """Whether it is a minus without a left side, after a sign; else MathML knows it itself."""
+    """Whether a sign is a prefix minus after another sign, which MathML would not recognise."""
     after_sign = k > 0 and isinstance(result[k - 1], Sign)
     return after_sign and result[k] == Sign("−") and not has_left_side(result, k)
 
@@ -86,7 +86,7 @@ def _element(piece: Piece, tall: bool) -> str:
     if isinstance(piece, Function):
         return f'<mi mathvariant="normal">{text}</mi>' if len(text) == 1 else f"<mi>{text}</mi>"
     if isinstance(piece, Sign) and text in "()[]" and not tall:
-        # without the attribute it is as high as a fraction beside it
+        # without the attribute it would stretch to the height of a fraction
         return f'<mo stretchy="false">{text}</mo>'
     if isinstance(piece, Sign):
         return f"<mi>{text}</mi>" if text in NO_OPERATORS else f"<mo>{text}</mo>"

@@ -1,5 +1,6 @@
-"""What mathematics is set from: signs, and marks around what stands above, below or beside other
-things. The writers of LaTeX and MathML each say how they print these.
+"""The pieces of typeset formulas: signs, and marks around layouts such as fractions.
+
+The writers of LaTeX and MathML define how each is printed.
 """
 
 import re
@@ -8,7 +9,7 @@ from typing import Any, NamedTuple
 
 
 class Identifier(NamedTuple):
-    """A letter, or a word that is one variable; its role is that of a token."""
+    """A letter, or a word that is one variable; `role` is as in a Token."""
 
     text: str
     role: str = ""
@@ -21,13 +22,13 @@ class Digits(NamedTuple):
 
 
 class Sign(NamedTuple):
-    """An operator, a relation, a bracket, as a character of Unicode."""
+    """An operator, relation or bracket, as a Unicode character."""
 
     text: str
 
 
 class Function(NamedTuple):
-    """The name of a function, which is set upright."""
+    """The name of a function, set upright."""
 
     text: str
 
@@ -39,7 +40,7 @@ class Words(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """Where a layout opens, comes to its next part or row, and closes."""
+    """The opening of a layout, the beginning of its next part or row, or its close."""
 
     layout: str
     place: str
@@ -47,20 +48,20 @@ class Mark(NamedTuple):
 
 Piece = Identifier | Digits | Sign | Function | Words | Mark
 
-# The layouts, and what they have parts for.
+# The layouts, and their parts.
 FRACTION = "fraction"  # numerator, denominator
-ROOT = "root"  # what the root is of
+ROOT = "root"  # radicand
 ABOVE = "above"  # base, exponent
 BELOW = "below"  # base, index
-BELOW_GROUP = "below a group"  # the same, where the base has an index of its own
-UNDER = "under"  # sign of a sum, letters
-DOT = "dot"  # what has a dot above it
-ABSOLUTE, NORM, FLOOR = "absolute", "norm", "floor"  # what stands between the bars
+BELOW_GROUP = "below a group"  # base that has an index itself, index
+UNDER = "under"  # sum sign, letters
+DOT = "dot"  # what the dot is above
+ABSOLUTE, NORM, FLOOR = "absolute", "norm", "floor"  # the argument between the bars
 CASES = "cases"  # rows of a value and a condition
 MATRIX = "matrix"  # rows of entries
-TALL = (FRACTION, CASES, MATRIX, UNDER)  # layouts that brackets around them grow with
+TALL = (FRACTION, CASES, MATRIX, UNDER)  # layouts that stretch the brackets around them
 
-TIMES = Sign("\N{INVISIBLE TIMES}")  # side by side
+TIMES = Sign("\N{INVISIBLE TIMES}")  # written by juxtaposition
 DIFFERENTIAL = Sign("∂")
 TRANSPOSED = Sign("⊤")
 EQUALS = Sign("=")
@@ -91,7 +92,7 @@ def in_rows(layout: str, rows: Iterable[Iterable[Iterable[Any]]]) -> Iterator[An
 
 
 def has_left_side(result: Sequence[Piece], k: int) -> bool:
-    """Whether something stands to the left of a sign that it takes from."""
+    """Whether the sign at k has a left operand."""
     before = result[k - 1] if k else Mark("", "open")
     if isinstance(before, Mark):
         return before.place == "close"
@@ -120,7 +121,7 @@ def identifier(text: str, role: str = "") -> Iterator[Any]:
 
 
 def index_of(text: str) -> tuple[str, str]:
-    """A name and the index in it: W and 1 of W1, x and hat of x_hat; none in most."""
+    """A name and its index: W and 1 for W1, x and hat for x_hat; the index is mostly ""."""
     result = None if text in LETTERS else INDEXED.fullmatch(text)
     if result is None:
         return text, ""
@@ -128,7 +129,7 @@ def index_of(text: str) -> tuple[str, str]:
 
 
 def number(text: str) -> Iterator[Any] | None:
-    """The pieces of a number as Python writes it; None for what is no number."""
+    """The pieces of a number in Python's syntax; None for other texts."""
     bare = text.removeprefix("-")
     if bare in ("inf", "nan", "torch.inf", "torch.nan"):
         sign = Sign("∞") if bare.endswith("inf") else Function("nan")

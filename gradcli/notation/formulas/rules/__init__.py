@@ -1,8 +1,8 @@
-"""Identities that make formulas shorter, as texts or short functions. For display only.
+"""Identities that make formulas shorter, as texts or short functions; for display only.
 
-A rule takes a node whose inputs are already simplified, and returns equal nodes of the same
-shape, or None where it does not apply. It may assume that no number is nan or infinite, and that
-no denominator is 0.
+A rule takes a node whose inputs are already simplified, and returns equal nodes of the same shape,
+or None if it does not apply. It may assume that no number is nan or infinite, and that no
+denominator is 0.
 """
 
 from . import (  # noqa: F401
@@ -42,7 +42,7 @@ from . import (  # noqa: F401
 )
 from .registry import CANDIDATES, LAYOUT, NORMAL, RULES, Rule, apply_rules
 
-# Code calls functions that scatter elements, where a formula multiplies by rows of eye(n).
+# Code uses functions that scatter elements, where formulas multiply by rows of eye(n).
 IN_CODE = {name: rules for name, rules in LAYOUT.items() if name != "put_at"}
 
 __all__ = ["CANDIDATES", "IN_CODE", "LAYOUT", "NORMAL", "RULES", "Rule", "apply_rules"]

@@ -1,4 +1,4 @@
-"""Known properties of matrices: symmetric, orthogonal, diagonal, positive definite."""
+"""Assumed properties of matrices: symmetric, orthogonal, diagonal, positive definite."""
 
 from functools import lru_cache
 
@@ -9,7 +9,7 @@ from .atoms import defined, definition
 from .factoring import ODD, terms_of
 from .products import CACHE_SIZE, SUMS, constant_value
 
-DEEP, NEAR = 40, 12  # the search depth for symmetry, and for parity
+DEEP, NEAR = 40, 12  # search depth for symmetry, and for parity
 REDUCTIONS = ("sum", "mean", "vector_norm", "amax", "amin")
 
 
@@ -32,8 +32,8 @@ def is_symmetric(node: Node) -> bool:
 
 
 def parity(node: Node) -> int:
-    """1 if a node is known to be unchanged when its first two dimensions are transposed, -1 if it
-    changes its sign, as x[:, None] - x does, else 0.
+    """1 if a node is known to equal its transpose in the first two dimensions, -1 if it is the
+    negative of it, as x[:, None] - x is, otherwise 0.
     """
     return _parity(node, NEAR)
 
@@ -174,7 +174,7 @@ def _are_transposes(a: Node, b: Node) -> bool:
 
 
 def _palindrome(node: Node, depth: int) -> bool:
-    """Whether a matrix product equals its transpose, as X.T @ A @ X for a symmetric A."""
+    """Whether a matrix product equals its transpose, such as X.T @ A @ X for a symmetric A."""
     factors = _factors(node)
     if len(factors) > DEEP:
         return False

@@ -1,7 +1,7 @@
 """Products of matrices as chains of factors.
 
-A vector is a matrix of one column, so that `outer(u, v)`, `x @ A` and `a @ X @ b` are chains too:
-u vᵀ, (Aᵀ x), aᵀ X b. Only what has one or two dimensions is looked at.
+A vector is a matrix of one column, so that `outer(u, v)`, `x @ A` and `a @ X @ b` are chains too: u
+vᵀ, (Aᵀ x), aᵀ X b. Nodes must have one or two dimensions.
 """
 
 from functools import lru_cache
@@ -21,7 +21,7 @@ from .products import (
     scaled,
 )
 
-LONGEST = 14  # factors
+LONGEST = 14  # most factors
 
 
 class Factor(NamedTuple):
@@ -53,7 +53,7 @@ class Chain(NamedTuple):
 
 
 def factor(node: Node, transposed: bool) -> Factor:
-    """A factor; symmetric matrices are never marked as transposed."""
+    """A node as a factor; a symmetric matrix is never marked as transposed."""
     return Factor(node, transposed and not is_symmetric(node))
 
 
@@ -111,7 +111,7 @@ def _parts(node: Node, transposed: bool) -> list[tuple[Node, bool]] | None:
 
 
 def _without_scale(node: Node) -> tuple[Product, Node] | None:
-    """The scalar factors of a node, and the other factor; None if there are several others."""
+    """The scalar factors of a node, and the only other factor; None if there are several others."""
     if node.op.name == "expand" and node.parents[0].shape:
         split = _without_scale(node.parents[0])
         return None if split is None else (split[0], split[1].expand(shape=node.shape))
@@ -167,7 +167,7 @@ def _matmul_all(factors: list[Factor]) -> Node:
 
 
 def factor_node(f: Factor) -> Node:
-    """A factor as a node, in which a vector is neither row nor column."""
+    """A factor as a node; a vector becomes one-dimensional."""
     return f.node.mT if f.transposed and f.node.ndim == 2 else f.node
 
 

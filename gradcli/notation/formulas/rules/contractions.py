@@ -1,4 +1,4 @@
-"""Sums of elementwise products as products of matrices and vectors; einsum likewise."""
+"""Sums of elementwise products, and einsum, rewritten as products of matrices and vectors."""
 
 from collections.abc import Iterator
 from itertools import permutations
@@ -34,7 +34,7 @@ def is_unexpanded(x: Node) -> bool:
 
 @condition
 def is_factor(x: Node) -> bool:
-    """Whether x is one factor, or a power of one, and no product of several."""
+    """Whether x is a single factor or a power of one, and not a product."""
     result = product_of(x) or NOTHING
     return is_unexpanded(x) and result.coefficient == 1 == len(result.factors)
 
@@ -192,7 +192,7 @@ def without_dimension(f: Node, x: Node, along: int) -> Node | None:
 
 
 def _equation(einsum: Node) -> tuple[list[str], str] | None:
-    """The letters of the operands and of the result; None if those of the result are implied."""
+    """The subscripts of the operands and of the result; None if the result's are implicit."""
     terms, arrow, right = einsum.attrs["equation"].replace(" ", "").partition("->")
     return (terms.split(","), right) if arrow else None
 

@@ -1,4 +1,4 @@
-"""Operators that PyTorch lacks, as functions that it has."""
+"""Operators that PyTorch lacks, rewritten with functions that it has."""
 
 from typing import Any
 
@@ -66,5 +66,5 @@ def padding_from_slice(node: Node) -> Node | None:
 
 
 def _scalar_if_equal(values: tuple[int, ...]) -> int | tuple[int, ...]:
-    """One number if all are equal, else the tuple."""
+    """A single number if all are equal, otherwise the tuple."""
     return values[0] if len(set(values)) == 1 else values

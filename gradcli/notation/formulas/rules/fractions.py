@@ -21,7 +21,7 @@ from .products import (
 )
 from .registry import candidate
 
-STEPS = 6  # of a long division
+STEPS = 6  # most steps of a polynomial division
 
 
 @candidate("add", "sub")

@@ -1,4 +1,6 @@
-"""Bounds of values; masks, comparisons, and guards against infinities and tiny denominators."""
+"""Bounds of values; simplification of masks and comparisons, and of guards against infinities and
+tiny denominators.
+"""
 
 from functools import lru_cache, reduce
 from math import inf
@@ -35,13 +37,13 @@ CORRELATION = (-1.0, 1.0)
 
 
 def is_not_negative(x: Node) -> bool:
-    """Whether the lower bound of all elements is at least 0."""
+    """Whether all elements are known to be nonnegative."""
     return bounds_of(x)[0] >= 0
 
 
 @lru_cache(maxsize=CACHE_SIZE)
 def bounds_of(x: Node) -> Bounds:
-    """The lower and upper bound of all elements."""
+    """The lower and upper bounds of all elements."""
     result: dict[Node | None, Bounds] = {}
     for n in walk([x]):
         result[n] = _bounds(n, result)
@@ -150,8 +152,8 @@ def _raised(x: Bounds, e: Coefficient) -> Bounds:
 
 OPPOSITE = {"gt": "le", "le": "gt", "lt": "ge", "ge": "lt", "eq": "ne", "ne": "eq"}
 MIRRORED = {"gt": "lt", "lt": "gt", "ge": "le", "le": "ge", "eq": "eq", "ne": "ne"}
-TINY = precision.SINGLE_UNIT  # the largest lower bound of a denominator that is left out
-SATURATED = 20  # above it sigmoid is 1 to nine digits, and softplus uses 1
+TINY = precision.SINGLE_UNIT  # the largest lower bound of a denominator that is dropped
+SATURATED = 20  # above this, sigmoid is 1 to nine digits, and softplus is linear in PyTorch
 
 
 identities(RULES, """
@@ -167,7 +169,7 @@ def opposite_comparison(node: Node) -> Node | None:
 
 
 def is_negligible_bound(bound: Node | float, length: Node) -> bool:
-    """Whether a bound is tiny and positive, and the length that it bounds is never negative."""
+    """Whether a bound is tiny and positive, and `length`, which it bounds, is never negative."""
     least, greatest = bounds_of(bound) if isinstance(bound, Node) else (bound, bound)
     return least > 0 and greatest <= TINY and is_not_negative(length)
 
@@ -394,7 +396,7 @@ def is_positive(x: Node) -> Node:
 
 
 def normalised_comparison(mask: Node) -> Node:
-    """A comparison in the normal form that `compared_with_zero` leads to."""
+    """A comparison in the normal form of `compared_with_zero`."""
     while (new := compared_with_zero(mask)) is not None:
         mask = new
     return mask

@@ -37,7 +37,7 @@ from .products import (
 )
 from .registry import Table
 
-Env = dict[str, Any]  # the nodes and attributes that names stand for
+Env = dict[str, Any]  # nodes and attributes, by the names of the text
 Matcher = Callable[[Node, Env], Iterator[Env]]
 Powers = dict[Node, Coefficient]
 
@@ -68,8 +68,9 @@ class Scope(dict[str, Any]):
 
 
 class Identity:
-    """One text as a rule: called with a node, it yields all equal nodes. It is tried at the nodes
-    of the operators `heads`.
+    """One text as a rule: called with a node, it yields all equal nodes.
+
+    It applies to nodes of the operators `heads`.
     """
 
     def __init__(self, text: str):
@@ -80,7 +81,7 @@ class Identity:
         self.is_sum, self.is_call = self.heads == SUMS, len(self.heads) == 1
 
     def __call__(self, node: Node) -> Iterator[Node] | None:
-        """Equal nodes; None if the operators of the node rule out a match."""
+        """Equal nodes; None if the operators of the node exclude a match."""
         if self.is_call:
             may_match = all(o in ("", i.op.name) for o, i in zip(self.operands, node.parents))
         else:
@@ -107,7 +108,7 @@ class Identity:
 
     @cached_property
     def tree(self) -> ast.expr:
-        """The left side, parsed when it is first needed."""
+        """The left side, parsed on first use."""
         return ast.parse(self.left, mode="eval").body
 
     @cached_property
@@ -117,13 +118,13 @@ class Identity:
 
     @cached_property
     def operands(self) -> tuple[str, ...]:
-        """The operators of the operands, empty for names; () if the order of operands is free."""
+        """The operators of the operands, empty for names; () if operands commute."""
         name, operands, _ = _called(self.tree)
         return () if name in COMMUTATIVE else tuple(map(_operator, operands))
 
     @cached_property
     def operators(self) -> frozenset[str]:
-        """The operators that must occur among the factors of a match."""
+        """The operators that the factors of a match must include."""
         return frozenset(p.operator for _, parts in self.terms for p in parts if p.operator)
 
     @cached_property
@@ -143,7 +144,9 @@ class Identity:
 
 
 def identities(table: Table, texts: str) -> None:
-    """Add identities to a table of rules, one a line; further indented lines continue one."""
+    """Add identities to a table of rules, one per line; indented lines continue the previous
+    one.
+    """
     for text in texts.replace("\n     ", " ").split("\n"):
         if text.strip():
             identity = Identity(text)
@@ -295,7 +298,7 @@ def _match_other_terms(
 
 
 def _matched(parts: list[Part], factors: Powers, env: Env) -> Iterator[tuple[Env, Powers]]:
-    """Yield the environment, and the factors that are not matched."""
+    """Yield the environment and the unmatched factors."""
     if not parts:
         yield env, factors
         return
@@ -342,8 +345,9 @@ def _as_product(node: Node) -> Product:
 
 
 def _heads(left: str) -> tuple[str, ...]:
-    """The operators of the nodes that a left side may match, found without parsing, because most
-    identities are not needed for a request.
+    """The operators of nodes that a left side may match.
+
+    They are found without parsing, because most identities are not needed for a request.
     """
     outermost = left
     while "(" in outermost:

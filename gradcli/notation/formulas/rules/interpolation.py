@@ -1,4 +1,4 @@
-"""Linear interpolation between two neighbours, as of quantiles."""
+"""Linear interpolation between two neighbours, as in quantiles."""
 
 from ....graphs import OPS, Node
 from ....graphs.shapes import axis

@@ -1,4 +1,4 @@
-"""Dimensions of size 1 that keepdim or unsqueeze inserts and squeeze removes."""
+"""Dimensions of size 1 that keepdim or unsqueeze adds and squeeze removes."""
 
 from ....graphs import Node, intern, walk
 from ....graphs.shapes import axes, axis

@@ -1,4 +1,4 @@
-"""Identities of matrices that are known to be triangular or invertible."""
+"""Identities for matrices that are known to be triangular or invertible."""
 
 from ....graphs import OPS, Node
 from .assumed import known
@@ -7,7 +7,7 @@ from .identities import condition, identities
 from .products import constant_value
 from .registry import NORMAL, RULES, normal, rule
 
-MAX_DEPTH = 8  # of operations, in the search for properties of inputs
+MAX_DEPTH = 8  # of nested operations in the search for properties
 OTHER_SIDE = {"lower": "upper", "upper": "lower"}
 INVERTIBLE = {"invertible", "posdef", "orthogonal", "permutation"}
 

@@ -1,5 +1,5 @@
-"""Identities of inputs with known properties: positive, nonnegative, of norm 1, summing to 1, skew
-symmetric, permutation or one-hot matrices.
+"""Identities for inputs with assumed properties: positive, nonnegative, of norm 1, summing to 1,
+skew symmetric, permutation or one-hot matrices.
 """
 
 from ....graphs import OPS, Node
@@ -13,12 +13,12 @@ ZERO_OR_ONE = {"permutation", "onehot"}
 POSITIVE, NONNEGATIVE = {"positive"}, {"positive", "nonneg", "simplex", *ZERO_OR_ONE}
 IN_ROWS = {"permutation", "simplex", "onehot"}  # rows sum to 1
 SAME_SIGN = ("mul", "div", "add", "expand", "transpose", "reshape", "unsqueeze", "squeeze")
-MAX_DEPTH = 8  # operations, in the search for properties of inputs
+MAX_DEPTH = 8  # of nested operations in the search for properties
 
 
 def has_property(node: Node, words: set[str], depth: int = MAX_DEPTH) -> bool:
-    """Whether all elements have one of the properties `words`, such as "positive", because an input
-    that they are computed from is assumed to have it.
+    """Whether all elements have one of the properties `words`, such as "positive", by the
+    assumptions on inputs.
     """
     if not words.isdisjoint(known(node)):
         return True

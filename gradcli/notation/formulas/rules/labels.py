@@ -1,6 +1,6 @@
 """Integer tensors of known values as indices: one-hot rows eye(n)[y], and one element of each row.
 
-`y` stands for a one-dimensional integer tensor whose values are known, such as the targets of a
+`y` denotes a one-dimensional integer tensor of known values, such as the targets of a
 classification.
 """
 

@@ -10,7 +10,7 @@ from .products import build, constant_value
 from .registry import candidate, normal, rule
 from .scatter_add import multiply_into_put_at
 
-PLAIN = (int, slice, type(...))  # items of an index
+PLAIN = (int, slice, type(...))  # items of a basic index
 
 
 @rule("flip")

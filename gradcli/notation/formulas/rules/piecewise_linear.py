@@ -21,8 +21,8 @@ from .products import (
 )
 from .registry import candidate, normal
 
-LARGE = 60  # nodes; a larger factor is not searched for clamps
-ABOVE = {"gt": 1, "ge": 1, "lt": -1, "le": -1}  # the side on which a comparison holds
+LARGE = 60  # most nodes of a factor that is searched for clamps
+ABOVE = {"gt": 1, "ge": 1, "lt": -1, "le": -1}  # the side of 0 on which a comparison holds
 
 
 @candidate("mul", "div")

@@ -1,4 +1,4 @@
-"""Gathering and scattering of elements and of parts; dimensions of size 1."""
+"""Gathering and scattering of elements and slices; dimensions of size 1."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ from .products import Product, build, constant_value
 from .registry import candidate, layout, normal, rule
 
 RESHAPING = ("reshape", "squeeze", "unsqueeze")
-MOST = 20_000_000  # elements; larger known tensors are not evaluated
+MOST = 20_000_000  # most elements of a tensor that is evaluated
 VALUES = {"sort_indices": "sort_values", "topk_indices": "topk_values"}
 
 
@@ -206,8 +206,9 @@ def comparison_from_scatter(node: Node) -> Node | None:
 
 @rule("elementwise")
 def comparison_of_known_values(node: Node) -> Node | None:
-    """A comparison of known values that is True everywhere, or False everywhere. Of the values of
-    inputs it uses only that indices are not negative, as in t != -100.
+    """A comparison of known values that is True everywhere, or False everywhere.
+
+    Of inputs' values it only uses that indices are not negative, as in t != -100.
     """
     if node.dtype != "bool" or node.numel == 0 or not all(map(_is_known_value, node.inputs)):
         return None
@@ -290,7 +291,7 @@ def _within(item: slice | int, start: int, stop: int, size: int) -> Any:
 
 
 class Block(NamedTuple):
-    """A value that is scattered into zeros, at a slice of one dimension."""
+    """A value scattered into zeros at a slice of one dimension."""
 
     dim: int
     start: int

@@ -1,4 +1,4 @@
-"""Powers: bases with one exponent are multiplied, and exponents of one base are added."""
+"""Powers: products of bases with equal exponents, sums of exponents of equal bases."""
 
 from collections.abc import Iterator, Mapping
 from itertools import combinations, permutations
@@ -43,7 +43,7 @@ identities(CANDIDATES, """
 
 @condition
 def has_a_number(x: Node) -> bool:
-    """Whether x is a sum such as 1 + y, which is 0 at single points only."""
+    """Whether x is a sum such as 1 + y, which is 0 at isolated points only."""
     return any(not t.factors for t in terms_of_sum(x))
 
 

@@ -1,4 +1,6 @@
-"""Products as factors with exponents: numbers collected, equal factors as powers, g first."""
+"""Products as maps from factors to exponents: numbers collected, equal factors merged into powers,
+g first.
+"""
 
 from collections.abc import Callable, Collection, Mapping
 from fractions import Fraction
@@ -63,11 +65,11 @@ class Product(NamedTuple):
         return self._replace(factors=first), self.without(*first)._replace(coefficient=ONE)
 
 
-NOTHING = Product(ONE, {})  # in place of a product with too many factors
+NOTHING = Product(ONE, {})  # replaces a product with too many factors
 
 
 def as_number(value: float) -> Coefficient:
-    """Integers as fractions, so that 2/6 stays exact; other numbers as they are."""
+    """An integer as a fraction, so that 2/6 is exact; other numbers unchanged."""
     return Fraction(value) if float(value).is_integer() and abs(value) < 1e15 else value
 
 
@@ -162,7 +164,7 @@ def _multiple(coefficient: Coefficient, value: Coefficient) -> Coefficient:
 
 
 def _is_no_divisor(factor: Node) -> bool:
-    """Whether a factor is x.shape[0] - 1 with a value of 0."""
+    """Whether a factor is a size expression such as x.shape[0] - 1 whose value is 0."""
     if factor.op.name != "sub" or factor.parents[0].op.name != "size":
         return False
     count, number = factor.parents
@@ -181,7 +183,7 @@ def unconverted(factor: Node) -> Node:
 
 
 def _divides_badly(value: Coefficient) -> bool:
-    """Whether x / value reads better than x times its inverse: x / 30.5."""
+    """Whether x / value is more readable than x times the reciprocal, as x / 30.5."""
     return isinstance(value, float) and value != 0 and not (1 / value).is_integer()
 
 
@@ -239,22 +241,24 @@ def _split(node: Node, e: Coefficient):
 
 
 def _exponent(e: Coefficient) -> Coefficient:
-    """An integral exponent as an int, which is fastest."""
+    """An integral exponent as an int, which is faster."""
     return int(e) if e == int(e) else e
 
 
 def _leading(node: Node) -> bool:
-    """Whether a new dimension comes first, where broadcasting would insert it anyway."""
+    """Whether a new dimension comes first, where broadcasting would add it anyway."""
     return node.attrs["dim"] in (0, -node.ndim)
 
 
 def number_node(value: Coefficient) -> Node:
-    """A number as a node: 2 for 2.0, so that it reads well."""
+    """A number as a node; 2 for 2.0."""
     return as_node(int(value) if float(value).is_integer() else float(value))
 
 
 def ratio(value: Coefficient) -> tuple[Coefficient, Coefficient]:
-    """Numerator and denominator; of a float 5 ** 0.5 and 3 for 5 ** 0.5 / 3, else itself and 1."""
+    """The numerator and denominator of a number; for a float 5 ** 0.5 and 3 if it is 5 ** 0.5 / 3,
+    otherwise itself and 1.
+    """
     if isinstance(value, Fraction):
         return value.numerator, value.denominator
     divisor = divisor_of_root(value)
@@ -311,7 +315,9 @@ def _built(
 
 
 def _rank(factor: Node) -> int:
-    """The rank of a factor: sizes, seeds and tangents, what needs no brackets, sums, masks."""
+    """The sort rank of a factor: sizes, seeds and tangents, factors without parentheses, sums,
+    masks.
+    """
     if factor.dtype == "bool":
         return 4  # PyTorch has no -(x > 0)
     if factor.op.name in SUMS:
@@ -395,8 +401,8 @@ def is_scalar(node: Node) -> bool:
 
 
 def is_mask(factors: Collection[Node]) -> bool:
-    """Whether the product of factors is no floating-point tensor: PyTorch adds and multiplies
-    boolean tensors in another way.
+    """Whether a product of factors is not floating point; PyTorch adds and multiplies boolean
+    tensors logically.
     """
     return bool(factors) and all(f.dtype != "float" or f.op.name == "constant" for f in factors)
 

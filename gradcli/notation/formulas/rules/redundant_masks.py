@@ -1,4 +1,6 @@
-"""Masks and conditions that only replace zeros, or that no finite number needs."""
+"""Masks and conditions that only replace zeros by zeros, or that matter for infinite numbers
+only.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import inf
@@ -112,7 +114,7 @@ def _conjuncts(condition: Node) -> list[Node]:
 
 
 def _nonzero_parts(b: Node) -> Iterator[Node]:
-    """Nodes that are nonzero where b is finite and nonzero: factors, arguments of logarithms."""
+    """Nodes that are nonzero if b is finite and nonzero: factors, arguments of logarithms."""
     for factor in _factors(b):
         yield factor
         if factor.op.name == "log":

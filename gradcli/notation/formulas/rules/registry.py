@@ -1,4 +1,4 @@
-"""The tables of rules, keyed by the operators at whose nodes they are tried."""
+"""The tables of rules, by the operators whose nodes they apply to."""
 
 from collections.abc import Callable, Iterator, Mapping
 
@@ -9,9 +9,9 @@ Rule = Callable[[Node], Node | None]
 Table = dict[str, list[Callable]]
 
 RULES: dict[str, list[Rule]] = {}  # by operator or family; applied until none applies
-LAYOUT: dict[str, list[Rule]] = {}  # applied once, at the end: a formula only reads better
+LAYOUT: dict[str, list[Rule]] = {}  # applied once, at the end, for readability
 NORMAL: dict[str, list[Rule]] = {}  # applied like RULES, but only in the search
-CANDIDATES: dict[str, list[Callable]] = {}  # equal nodes, among which the search chooses
+CANDIDATES: dict[str, list[Callable]] = {}  # return equal nodes, among which the search chooses
 
 
 def rule(*operators: str) -> Callable[[Rule], Rule]:
@@ -35,8 +35,9 @@ def candidate(*operators: str) -> Callable[[Callable], Callable]:
 
 
 def apply_rules(node: Node, table: Mapping[str, list[Callable]]) -> Iterator[Node]:
-    """The nodes that the rules of a table make of a node. A rule whose result has another shape or
-    dtype, or raises a GradcliError, does not apply.
+    """The nodes that the rules of a table return for a node.
+
+    A rule does not apply if its result has another shape or dtype, or if it raises a GradcliError.
     """
     for rule in (*table.get(node.op.name, ()), *table.get(node.op.family, ())):
         try:

@@ -1,4 +1,4 @@
-"""Values scattered into zeros (`put_at`), in products, sums and reductions."""
+"""Values added into zeros (`put_at`), in products, sums and reductions."""
 
 from ....graphs import OPS, Node, walk
 from ....graphs.shapes import axes

@@ -1,4 +1,4 @@
-"""Sums of matrix products: a matrix, vector or batch that terms share is factored out."""
+"""Sums of matrix products: a matrix, vector or batch shared by terms is factored out."""
 
 from collections.abc import Collection, Iterator
 from itertools import combinations, product

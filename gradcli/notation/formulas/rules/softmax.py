@@ -1,4 +1,4 @@
-"""Softmax: recognised from exponentials; shifts of its argument; its sum of 1."""
+"""Softmax: recognised from exponentials; invariance to shifts of its argument; sum of 1."""
 
 from collections.abc import Sequence
 from fractions import Fraction
