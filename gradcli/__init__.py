@@ -49,7 +49,7 @@ __all__ = [
 
 
 def load_ipython_extension(shell: "Any") -> None:
-    """What `%load_ext gradcli` calls."""
+    """Define the magics of `%load_ext gradcli`, which calls this function."""
     from .notebook import add_magics
 
     add_magics(shell)

@@ -1,4 +1,4 @@
-"""`gradcli` and `python -m gradcli`: a process that answers once."""
+"""`gradcli` and `python -m gradcli`: a process that gives one answer."""
 
 import os
 import signal
@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from .process import collect_seldom, one_thread
 
-INTERRUPTED = 130  # exit status, as of a shell
+INTERRUPTED = 130  # exit status of a process that SIGINT ended, as in a shell
 
 
 def _interrupted(*_: object) -> None:

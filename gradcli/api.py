@@ -1,4 +1,4 @@
-"""What `import gradcli` offers.
+"""The Python interface, `import gradcli`.
 
 Values may be read from files, `values={"x": "@x.npy"}`, only with `allow_files=True`.
 """
@@ -33,8 +33,10 @@ def explain(
     assume: Assumptions = None, order: int = 1, grads: Sequence[Any] = (), expand: bool = False,
     dtype: str = "float64", random_seed: int = 0, allow_files: bool = False,
 ) -> Explanation:  # fmt: skip
-    """The explanation of the gradient of `expr`, or of its derivative of higher `order` with
-    respect to one input. Raises GradcliError.
+    """Explain the gradient of `expr`, or its derivative of higher `order` with respect to one
+    input.
+
+    Returns an Explanation. Raises GradcliError.
     """
     return explanation_of(locals())
 
@@ -42,16 +44,17 @@ def explain(
 def explanation_of(
     keywords: Mapping[str, Any], full: bool = False, say: Callable[[str], str] = in_python
 ) -> Explanation:
-    """The explanation that the keywords of `explain` ask for; `full` and `say` are those of an
-    Explanation. Raises GradcliError, which speaks of options.
+    """The explanation for the keywords of `explain`; `full` and `say` as in Explanation.
+
+    Raises GradcliError, whose message names options of the command line.
     """
     explanation = Explanation(request_of("explain", _copied(keywords)).one(suppose=True), full, say)
-    explanation._analysis.gradients  # noqa: B018  (errors come now, not when it is printed)
+    explanation._analysis.gradients  # noqa: B018  (raises errors now, not when printed)
     return explanation
 
 
 def _copied(value: Any) -> Any:
-    """`value` with its arrays copied, so that later changes by the caller have no effect."""
+    """`value` with copies of its arrays, so that later changes by the caller have no effect."""
     if isinstance(value, Mapping):
         return {name: _copied(item) for name, item in value.items()}
     return deepcopy(detached(value)) if hasattr(value, "__array__") else value
@@ -63,11 +66,12 @@ def grad(
     order: int = 1, grads: Sequence[Any] = (), dtype: str = "float64", random_seed: int = 0,
     allow_files: bool = False,
 ) -> Any:  # fmt: skip
-    """The gradient of `expr` in numbers: an array, or a dict by name where there are several
-    inputs.
+    """The gradient of `expr` in numbers: an array of the input's shape, or a dict of arrays by name
+    if there are several inputs.
 
-    None where the output does not depend on an input. With `order` 2 and up the derivative of this
-    order with respect to each input. Warns where PyTorch has no derivative. Raises GradcliError.
+    A gradient is None if the output does not depend on the input. With `order` n >= 2 it is the
+    n-th derivative with respect to each input. Warns if PyTorch has no derivative. Raises
+    GradcliError.
     """
     from .explanation.in_pytorch.not_differentiated import not_differentiated
 
@@ -95,11 +99,11 @@ def jacobian(
     expr: str, *, shapes: Shapes = None, values: Values = None, wrt: Names = None,
     dtype: str = "float64", random_seed: int = 0, allow_files: bool = False,
 ) -> Any:  # fmt: skip
-    """The Jacobian of `expr`, of shape (*out.shape, *x.shape): an array, or a dict by name where
-    there are several inputs.
+    """The Jacobian of `expr`, of shape (*out.shape, *x.shape): an array, or a dict by name if there
+    are several inputs.
 
-    Entries are numbers where the inputs have values, and otherwise texts; None where those would be
-    too many or too long. What PyTorch has no derivative of is warned of. Raises GradcliError.
+    Entries are numbers if the inputs have values, otherwise texts; a Jacobian is None if these
+    would be too many or too long. Warns if PyTorch has no derivative. Raises GradcliError.
     """
     from .explanation.data import Data
     from .explanation.in_pytorch.not_differentiated import not_differentiated
@@ -120,12 +124,12 @@ def hessian(
     assume: Assumptions = None, tangents: Values = None, dtype: str = "float64",
     random_seed: int = 0, allow_files: bool = False,
 ) -> Any:  # fmt: skip
-    """The Hessian of `expr`, a single number: an array of shape (*x.shape, *x.shape), or where
-    there are several inputs a dict of dicts by name, `result["x"]["z"]` of shape
-    (*x.shape, *z.shape).
+    """The Hessian of `expr`, whose output has one element: an array of shape (*x.shape, *x.shape).
 
-    With `tangents`, the Hessian times the tangents, in the shape of each input. Numbers, or texts
-    as of `jacobian`. What PyTorch has no derivative of is warned of. Raises GradcliError.
+    If there are several inputs, a dict of dicts by name: `result["x"]["z"]` has shape (*x.shape,
+    *z.shape). With `tangents`, the Hessian times the tangents, in the shape of each input. Entries
+    are numbers, or texts as for `jacobian`. Warns if PyTorch has no derivative. Raises
+    GradcliError.
     """
     from .explanation.higher.hessian import Hessian
     from .explanation.higher_data import hessian_arrays, product_arrays
@@ -143,10 +147,10 @@ def jvp(
     expr: str, *, tangents: Values, shapes: Shapes = None, values: Values = None, wrt: Names = None,
     dtype: str = "float64", random_seed: int = 0, allow_files: bool = False,
 ) -> Any:  # fmt: skip
-    """The Jacobian of `expr` times tangents.
+    """The Jacobian of `expr` times tangents, an array of the output's shape.
 
-    An array in the shape of the output, of numbers where the inputs have values, and otherwise of
-    texts. What PyTorch has no derivative of is warned of. Raises GradcliError.
+    Its elements are numbers if the inputs have values, otherwise texts. Warns if PyTorch has no
+    derivative. Raises GradcliError.
     """
     from .explanation.higher.jvp import Jvp
     from .explanation.higher_data import array_of
@@ -163,11 +167,11 @@ def check(
     claim: Mapping[str, str] | str | None = None, assume: Assumptions = None, against: Names = (),
     random_seed: int = 0, allow_files: bool = False,
 ) -> list[dict[str, Any]]:  # fmt: skip
-    """The checks of the gradient of `expr`: name, ok, max_error, place, remark.
+    """The checks of the gradient of `expr`, a list of dicts: name, ok, max_error, place, remark.
 
-    Formulas of a `claim`, or one as a text `W = g.T @ x`, get a check each after the others, with
-    one more key, `claim`: what the JSON has under `claims`. They are tried on matrices that are
-    what `assume` says. Raises GradcliError.
+    Each formula in `claim`, or the only one as a text `W = g.T @ x`, adds a check with one more
+    key, `claim`, which has the result as in the JSON under `claims`. Formulas are tested on
+    matrices with the properties in `assume`. Raises GradcliError.
     """
     from .explanation.data import Data
 
@@ -195,8 +199,10 @@ def cost(
     expr: str, *, shapes: Shapes = None, values: Values = None, wrt: Names = None,
     random_seed: int = 0, allow_files: bool = False,
 ) -> dict[str, Any]:  # fmt: skip
-    """What the gradient of `expr` costs, from shapes alone: FLOP of forward pass, VJP and JVP;
-    entries, bytes and passes of each Jacobian; what is saved for backward. Raises GradcliError.
+    """The cost of the gradient of `expr`, from shapes alone, as a dict.
+
+    It has the FLOP of the forward pass, VJP and JVP; entries, bytes and passes for each Jacobian;
+    and what is saved for backward. Raises GradcliError.
     """
     from .explanation.data import Data
 
@@ -208,12 +214,11 @@ def formula(
     expr: str, *, shapes: Shapes = None, values: Values = None, grad: Any = None, wrt: Names = None,
     assume: Assumptions = None, random_seed: int = 0, allow_files: bool = False,
 ) -> Any:  # fmt: skip
-    """The gradient of `expr` as a formula in the language: a text, or a dict by name where there
-    are several inputs.
+    """The gradient of `expr` as a formula: a text, or a dict by name if there are several inputs.
 
-    None where the output does not depend on an input, or the formula is too long to be read, which
-    is warned of. A formula holds for any sizes; one that does not is warned of, and so are shapes
-    that had to be assumed where it does not hold for others. Raises GradcliError.
+    A formula is None if the output does not depend on the input, or if it is too long to be read,
+    with a warning. Warns of a formula that is not valid for all sizes, and of assumed shapes
+    without which it would not be valid. Raises GradcliError.
     """
     from .explanation.data import Data
     from .explanation.formulas.assumed_shapes import as_note
@@ -230,8 +235,7 @@ def code(
     expr: str, target: str = "torch", *, shapes: Shapes = None, values: Values = None,
     grad: Any = None, wrt: Names = None, random_seed: int = 0, allow_files: bool = False,
 ) -> str:  # fmt: skip
-    """A Python program that computes the gradient of `expr` and ends without an error where it is
-    right.
+    """A Python program that computes the gradient of `expr` and asserts that it is right.
 
     `target` is "torch", "jax", "numpy", "torch-function" or "custom-vjp". Raises GradcliError.
     """
@@ -246,11 +250,11 @@ def seed_for(
     expr: str, target: Values, *, shapes: Shapes = None, values: Values = None,
     random_seed: int = 0, allow_files: bool = False,
 ) -> dict[str, Any]:  # fmt: skip
-    """The seed of least norm whose VJP is `target`.
+    """The seed of least norm whose VJP is `target`, as a dict.
 
-    A dict: `possible`; `seed` with its `value`; `grad`, the VJP of that seed; `residual`,
-    `grad` less `target`; `free`, the `count` of directions that change nothing and the first
-    `directions`; `because`, sentences that say why there is none. Raises GradcliError.
+    The keys are `possible`; `seed` with its `value`; `grad`, the VJP of this seed; `residual`,
+    `grad` minus `target`; `free`, the `count` of directions that do not change the VJP and the
+    first `directions`; `because`, sentences on why there is no such seed. Raises GradcliError.
     """
     from .explanation.seeds.seed_for import SeedFor
     from .explanation.seeds.seed_for_document import data
@@ -263,8 +267,10 @@ def graph(
     expr: str, *, shapes: Shapes = None, values: Values = None, expand: bool = False,
     random_seed: int = 0, allow_files: bool = False,
 ) -> list[dict[str, Any]]:  # fmt: skip
-    """The graph of `expr`, a node each: id, op, name, inputs (ids), shape, text, value. Raises
-    GradcliError.
+    """The graph of `expr`, a list with a dict for each node: id, op, name, inputs (ids), shape,
+    text, value.
+
+    Raises GradcliError.
     """
     from .explanation.data import Data
 
@@ -273,9 +279,11 @@ def graph(
 
 @in_keywords
 def read(text: str) -> dict[str, Any]:
-    """What a pasted program does, as the JSON of `gradcli read` has it: stdout, error (type,
-    message, line) or None, warnings, backward, findings, corrected; of a page with several
-    programs, `programs`, each with its first_line. Nothing of it is executed.
+    """The results of a pasted program, as the JSON of `gradcli read`.
+
+    The keys are stdout, error (type, message, line) or None, warnings, backward, findings,
+    corrected; for a page with several programs, `programs`, each with its first_line. The program
+    is interpreted, never executed.
     """
     check_text("a program", text)
     from .explanation.reading.answer import answer, data
@@ -285,11 +293,11 @@ def read(text: str) -> dict[str, Any]:
 
 @in_keywords
 def why(message: str) -> dict[str, Any]:
-    """What an error message of PyTorch means, as the JSON of `gradcli why` has it: class, message,
-    meaning, causes in the order of their frequency, cure, values that the text holds, trigger.
+    """The meaning of an error message of PyTorch, as the JSON of `gradcli why`.
 
-    The text may be cut, wrapped, misspelt, of an old release, or a whole traceback. Raises
-    GradcliError where it is none of the messages that are known.
+    The keys are class, message, meaning, causes (the most frequent first), cure, values that the
+    text contains, trigger. The text may be cut, wrapped, misspelt, of an old release, or a whole
+    traceback. Raises GradcliError for an unknown message.
     """
     check_text("a message", message)
     from .explanation.messages.answer import explained
@@ -298,8 +306,9 @@ def why(message: str) -> dict[str, Any]:
 
 
 def ops(name: str = "") -> list[dict[str, str]]:
-    """The operators whose name holds `name`: name, family, signature, sentence. Raises
-    GradcliError.
+    """The operators whose name contains `name`, a list of dicts: name, family, signature, sentence.
+
+    Raises GradcliError.
     """
     check_text("the name of an operator", name)
     from .explanation.catalogue import families
@@ -313,8 +322,8 @@ def ops(name: str = "") -> list[dict[str, str]]:
 
 
 def examples() -> dict[str, dict[str, Any]]:
-    """The worked examples by name: question, expr, shapes, values and grad as on the command line,
-    and the command.
+    """The worked examples by name, as dicts: question, the texts of expr, shapes, values and grad,
+    and command.
     """
     from .worked_examples import EXAMPLES
 
@@ -324,11 +333,10 @@ def examples() -> dict[str, dict[str, Any]]:
 def batch(
     requests: Iterable[str | dict[str, Any]], *, allow_files: bool = False
 ) -> Iterator[dict[str, Any]]:
-    """An answer for each request, a dict or JSON text, as `gradcli batch` has them; in order, each
-    before the next request is taken.
+    """Yield an answer for each request, a dict or JSON text, as `gradcli batch` does.
 
-    A request that cannot be met is answered with `"ok": False` and its error; GradcliError is
-    raised for requests that cannot be gone through.
+    Each request is answered before the next one is taken. The answer to an invalid request has
+    `"ok": False` and the error. Raises GradcliError if `requests` cannot be iterated over.
     """
     from .batches import batch as answers
 
@@ -340,7 +348,7 @@ def batch(
 
 
 def _in_python(answer: dict[str, Any]) -> dict[str, Any]:
-    """`answer` with the text of its error respelled: keywords of Python in place of options."""
+    """`answer` with keywords of Python in place of options in the text of its error."""
     error = answer.get("error")
     if answer["ok"] or not error:
         return answer

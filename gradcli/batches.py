@@ -1,4 +1,4 @@
-"""Lines of a batch: requests as JSON objects, and their answers."""
+"""The lines of a batch: requests as JSON objects, and their answers."""
 
 import json
 import re
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 BYTE_ORDER_MARK = "\ufeff"
 EXAMPLE = 'as in {"expr": "a * b"}'
 OTHER_WORDS = {"seed": "grad", "cotangent": "grad", "program": "expr", "inputs": "values"}
-ALONE = {"read": "a program", "why": "an error message"}  # what stands for a whole request
+ALONE = {"read": "a program", "why": "an error message"}  # fields that are a whole request
 FIELDS = {name: field.schema for name, field in REQUEST.items() if field.json is not None}
-LARGE = re.compile(r"\d[eE]\+?\d{3}|\d{309}")  # a number that may not fit in a double
+LARGE = re.compile(r"\d[eE]\+?\d{3}|\d{309}")  # a number that may overflow a double
 NEED_NO_LABELS = frozenset({"formula", "claims"})
 DERIVATIVES = frozenset(
     {"grad", "jacobian", "jacobian_values", "hessian", "formula", "index", "elements"}
@@ -36,9 +36,8 @@ DERIVATIVES = frozenset(
 def batch(
     requests: Iterable[str | dict[str, Any]], limits: Limits | None = None
 ) -> Iterator[dict[str, Any]]:
-    """An answer for every request, in order.
-
-    It is {"id", "ok": true, ...} or {"id", "ok": false, "error": {...}}.
+    """Yield an answer for every request, in order: {"id", "ok": true, ...} or {"id", "ok": false,
+    "error": {...}}.
     """
     for request in requests:
         yield answer(request, limits or Limits())
@@ -54,12 +53,12 @@ def answer(request: str | dict[str, Any], limits: Limits) -> dict[str, Any]:
         return {"id": identity, "ok": True, **_answer(fields, limits)}
     except GradcliError as error:
         return {"id": identity, "ok": False, "error": _error_data(error, fields)}
-    except Exception as error:  # the other lines are answered all the same
+    except Exception as error:  # other lines are answered anyway
         return {"id": identity, "ok": False, "error": unforeseen(error)}
 
 
 def identity_of(request: str, limits: Limits) -> Any:
-    """The id in the answer to a request."""
+    """The id for the answer to a request."""
     return if_applicable(lambda: jsonable(_object_of(request, limits).get("id")))
 
 
@@ -69,7 +68,7 @@ def failed(request: str, limits: Limits, error: dict[str, Any]) -> dict[str, Any
 
 
 def _error_data(error: GradcliError, fields: dict[str, Any]) -> dict[str, Any]:
-    """An error as JSON; its span counts characters in the text of the field that it is about."""
+    """An error as JSON; its span is in characters of the text of the field that it concerns."""
     option_spelling.respell_error(error, option_spelling.JSON)
     message: dict[str, Any] = {"code": error.code, "message": error.message}
     if error.hint:
@@ -90,21 +89,21 @@ def _place(span: Span, typed: str) -> list[int]:
     """`span` as [start, end] in the text as typed.
 
     The text of the span may differ from `typed` in whitespace, so positions are found by counting
-    the other characters. If the texts differ in more, the span is returned as it is.
+    other characters. If the texts differ otherwise, the span is returned unchanged.
     """
     places = [k for k, c in enumerate(typed) if not (c.isspace() or c == BYTE_ORDER_MARK)]
     if "".join(typed[k] for k in places) != "".join(span.text.split()):
         return [span.start, span.end]
     leading = len("".join(span.text[: span.start].split()))
     trailing = len("".join(span.text[: span.end].split()))
-    if leading == trailing:  # nothing but blanks
+    if leading == trailing:  # only blanks
         end = places[leading - 1] + 1 if leading else 0
         return [end, end]
     return [places[leading], places[trailing - 1] + 1]
 
 
 def unforeseen(error: Exception) -> dict[str, Any]:
-    """The error, as JSON, for an exception that is not a GradcliError."""
+    """The error, as JSON, for an exception that is a bug of gradcli."""
     if isinstance(error, MemoryError | RecursionError):
         deep = isinstance(error, RecursionError)
         return {"code": "limit", "message": TOO_DEEP if deep else NO_MEMORY}
@@ -133,7 +132,7 @@ def _check_fields(fields: dict[str, Any]) -> None:
 
 
 def _check_alone(name: str, fields: dict[str, Any]) -> None:
-    """Refuse a field that is not a string, or that comes with other fields."""
+    """Raise GradcliError for a field that must be a string and the only field, if it is not."""
     example = f'as in {{"{name}": {REQUEST[name].example}}}'
     if not isinstance(fields[name], str):
         raise GradcliError("request", f"{name} is a text: {ALONE[name]}", hint=example)
@@ -144,7 +143,7 @@ def _check_alone(name: str, fields: dict[str, Any]) -> None:
 
 
 def _double(text: str) -> float:
-    """The number that is written. Raises GradcliError `value` for one that would become inf."""
+    """A number literal as a float. Raises GradcliError `value` if it overflows."""
     number = float(text)
     if isinf(number):
         raise GradcliError("value", f"{text} does not fit in a double", hint=LARGEST)
@@ -157,7 +156,7 @@ def _parsed(text: str, limits: Limits) -> Any:
         return json.loads(text, parse_float=_double if LARGE.search(text) else None)
     except (ValueError, RecursionError) as error:
         reason = "too deeply nested" if isinstance(error, RecursionError) else str(error)
-        if isinstance(error, json.JSONDecodeError):  # of a request that may be the millionth line
+        if isinstance(error, json.JSONDecodeError):  # its line number would always be 1
             reason = f"{error.msg} at character {error.pos + 1}"
         raise GradcliError("request", f"the line is not JSON: {reason}", hint=EXAMPLE) from None
 
@@ -205,7 +204,7 @@ def _answers(a: Analysis, wanted: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
 
 
 def _jacobian_values(a: Analysis) -> dict[str, Any]:
-    """Each Jacobian as an array of shape (rows, columns); its structure is not computed."""
+    """Each Jacobian as an array of shape (rows, columns), without computing its structure."""
     result = {x.name: a.jacobian(x) for x in a.problem.wrt}
     if not all(jacobian.numeric for jacobian in result.values()):
         a.require_values("Jacobian")
@@ -261,9 +260,11 @@ def _elements(data: "Data") -> dict[str, Any]:
 
 
 def _notes(a: Analysis, data: "Data | None", wanted: Collection[str]) -> list[dict[str, str]]:
-    """All notes if "notes" is requested; otherwise those that concern the requested answers:
-    derivatives that PyTorch does not compute, and closed forms. `collect` does not return the notes
-    on assumed shapes and on the Hessian, so these are added in both cases.
+    """The notes for an answer.
+
+    All notes if "notes" is requested; otherwise those on the requested answers: derivatives that
+    PyTorch lacks, and closed forms. `collect` does not return the notes on assumed shapes and on
+    the Hessian, so these are added in both cases.
     """
     from .explanation.in_pytorch.not_differentiated import (
         hessian_not_differentiated,

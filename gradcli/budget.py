@@ -1,10 +1,10 @@
-"""How long the searches of a request may take, and how they end.
+"""The time that the searches of a request may take.
 
 A search, for example for a shorter formula, runs within `Budget.search`. It calls `tick()` wherever
-it builds or evaluates a node, which raises OutOfTime once the budget is spent; `search` then
+it creates or evaluates a node, which raises OutOfTime when the budget is used up; `search` then
 returns its fallback. Outside a search `tick()` does nothing: computations without an alternative
-have no time limit. Results are laid out within `Budget.present`, which ends later. Values
-of large tensors are computed within `Budget.compute`, and are refused where that takes too long.
+have no time limit. Layout runs within `Budget.present`, whose deadline is later. Values of large
+tensors are computed within `Budget.compute`, which raises an error if they take too long.
 """
 
 from collections.abc import Callable
@@ -13,16 +13,16 @@ from time import perf_counter, thread_time
 from typing import Any, NoReturn
 
 EVERY = 16  # ticks between two readings of the clock
-PRESENTING = 0.4  # the last of the seconds, in which results are laid out and nothing is searched
-WRITING = 1e-4  # seconds in which what is shown of one operation is put together
+PRESENTING = 0.4  # of the seconds of a budget: reserved for layout, without searches
+WRITING = 1e-4  # seconds to write one operation
 
 
 class OutOfTime(Exception):
-    """The budget of the search that is under way is spent. Never leaves `Budget.search`."""
+    """The budget of the current search is used up. Never raised outside of `Budget.search`."""
 
 
 class Deadline:
-    """A time of this thread's CPU clock."""
+    """A time on the CPU clock of this thread."""
 
     __slots__ = ("_asked_after", "_ticks", "end", "is_over")
 
@@ -30,12 +30,13 @@ class Deadline:
         self.end, self._asked_after, self._ticks, self.is_over = end, 0.0, 0, False
 
     def move(self, end: float) -> None:
-        """Let it be at another time."""
+        """Change the time of this deadline."""
         self.end, self._asked_after = end, 0.0
 
     def tick(self, weight: int = 1) -> None:
-        """Raise OutOfTime if it has passed. What may take long itself has the weight EVERY, so that
-        the clock is read before it.
+        """Raise OutOfTime after the deadline.
+
+        A step that may take long has the weight EVERY, so that the clock is read before it.
         """
         self._ticks += weight
         if self._ticks >= EVERY:
@@ -45,13 +46,15 @@ class Deadline:
             raise OutOfTime
 
     def expect(self, seconds: float) -> None:
-        """Raise OutOfTime if it will have passed when that many seconds are."""
+        """Raise OutOfTime if the deadline is less than `seconds` ahead."""
         if self.is_over or thread_time() + seconds > self.end:
             raise OutOfTime
 
     def _passed(self) -> bool:
-        """Whether the CPU seconds are used up. CPU time never exceeds wall-clock time, whose clock
-        is cheaper to read, so the CPU's clock is read only when the wall clock has passed.
+        """Whether the deadline has passed.
+
+        CPU time never exceeds wall-clock time, which is faster to read, so the CPU clock is read
+        only when enough wall-clock time has passed.
         """
         now = perf_counter()
         if now <= self._asked_after:
@@ -62,11 +65,12 @@ class Deadline:
 
 
 class Budget:
-    """The CPU seconds of one request, of which searches have all but the last few tenths, and fewer
-    where many operations are written, which nothing ends; they are counted from `renew`, and other
-    computations use them up too. `spent`: whether a search was ever cut short; `computed`: seconds
-    in which large values were computed, outside of searches; `operations`: cached node counts of
-    outputs.
+    """The CPU seconds of one request, counted from `renew`.
+
+    Searches have all but the last few tenths of a second, and less if many operations must be
+    written, which has no deadline; other computations use up the same seconds. `spent`: whether a
+    search was interrupted; `computed`: seconds in which large values were computed outside of
+    searches; `operations`: cached node counts of outputs.
     """
 
     __slots__ = (
@@ -88,8 +92,9 @@ class Budget:
         self.renew()
 
     def renew(self) -> None:
-        """Restart the clock, for a further request, perhaps from another thread. `spent` stays, as
-        the results of searches that ended early may be cached.
+        """Restart the clock for another request, perhaps in another thread.
+
+        `spent` is kept, because results of interrupted searches may be cached.
         """
         now, self.computed = thread_time(), 0.0
         self._end = now + max(self._seconds, PRESENTING)
@@ -98,29 +103,31 @@ class Budget:
             self.reserve(0)
 
     def reserve(self, operations: int) -> None:
-        """End searches early enough for so many operations to be written, and what is presented for
-        what is written besides.
+        """End searches earlier, so that this number of operations can be written, and layout half
+        as much earlier.
         """
         self._reserved = max(self._reserved, WRITING * operations)
         self._presenting.move(self._end - max(self._reserved / 2 - PRESENTING, 0))
         self._searches.move(self._end - PRESENTING - self._reserved)
 
     def search(self, compute: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
-        """The result of `compute`, or of `otherwise` if the budget is spent first. A nested search
-        is part of the outer one, unless it has less time. Once a search was cut short, no other is
-        begun.
+        """The result of `compute`, or of `otherwise` if the budget is used up first.
+
+        A nested search is part of the outer one, unless its deadline is earlier. After an
+        interrupted search, no other is started.
         """
         return self._until(self._searches, compute, otherwise)
 
     def present(self, compute: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
-        """The same for what presents results, which ends later: sections, how they are laid
-        out, and formulas that nothing shorter is searched for.
+        """The same with the later deadline for presentation: sections, layout, and formulas that
+        are not searched for.
         """
         return self._until(self._presenting, compute, otherwise)
 
     def compute(self, values: Callable[[], None], refuse: Callable[[], NoReturn]) -> None:
-        """Compute `values` that nothing replaces; `refuse` them if they take too long. Within a
-        search they are a part of it.
+        """Compute `values`, which have no fallback; call `refuse` if they take too long.
+
+        Within a search they are part of it.
         """
         if _deadline.get() is not None:
             return values()
@@ -156,16 +163,14 @@ _deadline: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
 
 
 def tick(weight: int = 1) -> None:
-    """Raise OutOfTime if this is part of a search whose budget is spent; see `Deadline.tick`."""
+    """Raise OutOfTime in a search whose budget is used up; see `Deadline.tick`."""
     deadline = _deadline.get()
     if deadline is not None:
         deadline.tick(weight)
 
 
 def expect(seconds: float) -> None:
-    """Raise OutOfTime if this is part of a search, and what takes so many seconds would not end
-    within its budget.
-    """
+    """Raise OutOfTime in a search whose budget ends in less than `seconds`."""
     deadline = _deadline.get()
     if deadline is not None:
         deadline.expect(seconds)

@@ -1,6 +1,6 @@
 """Errors as data: a code, a message, a span of the text, a hint.
 
-Does not know where an error is shown; the command line and the JSON of `batch` render it.
+Errors are shown elsewhere: by the command line, and in the JSON of `batch`.
 """
 
 from collections.abc import Callable
@@ -35,14 +35,14 @@ CODES = {
     "request": "a line of batch is not a request",
 }
 
-EXPRESSION = "the expression"  # the default origin of a span; not a name of an input
+EXPRESSION = "the expression"  # the default origin of a span; not a valid name of an input
 EXAMPLE = 'an expression looks like this: "relu(x @ W + b).sum()"'
 LONGEST_VALUE = 200  # characters of a value in a message
-INTERNAL = "internal"  # the code of a bug of gradcli, in a line of batch
+INTERNAL = "internal"  # the code, in a batch, of a bug of gradcli
 
 
 class Span(NamedTuple):
-    """Characters `start` to `end` of `text`, which the user typed as `origin`."""
+    """The characters from `start` to `end` of `text`, which the user typed as `origin`."""
 
     text: str
     start: int
@@ -51,20 +51,20 @@ class Span(NamedTuple):
 
     @property
     def excerpt(self) -> str:
-        """The characters themselves."""
+        """The characters of the span."""
         return self.text[self.start : self.end]
 
     @property
     def in_one_line(self) -> str:
-        """The characters with single spaces, and no line breaks."""
+        """The characters of the span, without line breaks or repeated blanks."""
         return " ".join(self.excerpt.split())
 
 
 class GradcliError(Exception):
-    """A request that cannot be met.
+    """A request that cannot be answered.
 
-    `code` is a key of CODES; `message` one sentence; `hint` what would be right, or None;
-    `span` the place in what was typed, or None.
+    `code` is a key of CODES; `message` one sentence; `hint` a correction, or None; `span` the
+    location in the user's text, or None.
     """
 
     def __init__(
@@ -76,36 +76,36 @@ class GradcliError(Exception):
 
     @property
     def is_misfit(self) -> bool:
-        """Whether shapes do not fit together, which others may."""
+        """Whether shapes do not match, so that other shapes may be tried."""
         return self.code in ("shape", "index", "seed-shape")
 
     def at(self, span: Span | None) -> "GradcliError":
-        """This error, placed at `span` unless it already has a place."""
+        """This error, with `span` unless it already has one."""
         self.span = self.span or span
         return self
 
 
 class Singular(GradcliError):
-    """A matrix has no inverse, where a computation needs one."""
+    """A matrix is singular, and its inverse is needed."""
 
     def __init__(self, message: str, *, hint: str | None = None):
         super().__init__("singular", message, hint=hint)
 
 
-# What Python raises for an argument of the wrong type that an operator does not check.
+# Exceptions of Python for an argument of a wrong type that an operator does not check.
 MISUSES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
-# What evaluating a formula raises if the shapes or types of its operands do not fit together.
+# Exceptions of evaluating a formula whose operands have the wrong shapes or types.
 MISFITS = (GradcliError, LookupError, ValueError)
 
 
 def result_or_error(
     make: Callable[[], T], errors: tuple[type[Exception], ...] = (GradcliError,)
 ) -> T | Exception:
-    """The result of `make`, or the exception that it raised, if that is one of `errors`.
+    """The result of `make`, or the exception that it raised, if it is one of `errors`.
 
-    For attempts of gradcli's own, as a formula that the user may have meant. Not for what users
-    request: they must see its errors.
+    For attempts of gradcli, such as a formula that the user may have meant; errors of what users
+    request must be raised.
     """
     try:
         return make()
@@ -122,7 +122,7 @@ def if_applicable(
 
 
 def misused(name: str, hint: str | None = None) -> GradcliError:
-    """The error for a function whose arguments Python finds wrong."""
+    """The error for arguments that Python's call of a function rejects."""
     return GradcliError("arguments", f"{name}() does not take these arguments", hint=hint)
 
 
@@ -134,7 +134,7 @@ def unreadable(path: str, error: OSError) -> GradcliError:
     hint, (folder, name) = None, os.path.split(path)
     if isinstance(error, FileNotFoundError):
         hint = "a path begins in the folder that gradcli is run in"
-        with suppress(OSError):  # a folder that is not there, or that may not be listed
+        with suppress(OSError):  # a missing folder, or one without permission
             hint = _another_file(name, os.listdir(folder or ".")) or hint
     if isinstance(error, IsADirectoryError):
         hint = f"name a file in that folder: {os.path.join(path, 'FILE')}"
@@ -143,8 +143,8 @@ def unreadable(path: str, error: OSError) -> GradcliError:
 
 
 def _another_file(name: str, files: list[str]) -> str | None:
-    """A hint that names a file with the same extension and a similar name, or else the first files
-    with that extension; None if there are none.
+    """A hint that names a file with a similar name and the same extension, or the first files with
+    this extension; None if there are none.
     """
     stem, dot, kind = name.rpartition(".")
     if stem and dot:
@@ -154,7 +154,7 @@ def _another_file(name: str, files: list[str]) -> str | None:
 
 
 def short_repr(value: object) -> str:
-    """The repr of a value, with the middle of a long one omitted; its type if repr fails."""
+    """The repr of a value, abbreviated in the middle if it is long; its type if repr fails."""
     try:
         text = repr(value)
     except Exception:
@@ -163,7 +163,7 @@ def short_repr(value: object) -> str:
 
 
 def did_you_mean(word: str, candidates) -> str | None:
-    """`did you mean softmax?`, or None where nothing is near."""
+    """A hint `did you mean softmax?`, or None if no candidate is similar."""
     from difflib import get_close_matches
 
     near = get_close_matches(word, list(candidates), n=1, cutoff=0.6)

@@ -1,4 +1,4 @@
-"""An explanation as an object of Python."""
+"""An explanation as a Python object."""
 
 from collections.abc import Callable, Collection
 from typing import Any
@@ -13,9 +13,9 @@ from .limits import PRECISIONS, WIDTHS
 class Explanation:
     """An explained gradient.
 
-    Its attributes are the keys of the JSON (`grad`, `jacobian`, `inputs`, ...), with NumPy
-    arrays; it prints itself in a terminal and shows itself in a notebook, on one screen or in
-    `full`; `to(format)` gives it as text. `say` puts words about options as the caller has them.
+    Its attributes are the keys of the JSON (`grad`, `jacobian`, `inputs`, ...), with NumPy arrays.
+    It is displayed in a terminal when printed, and in a notebook, on one screen or in `full`;
+    `to(format)` returns a text. `say` replaces options in messages by the caller's spelling.
     """
 
     def __init__(
@@ -50,9 +50,11 @@ class Explanation:
         full: bool = False,
         place: str = "",
     ) -> str:
-        """The explanation as text: "terminal", "plain", "markdown", "latex", "html" (a page),
-        "svg" or "json"; on one screen, or in full, or the sections to `show`. `place` is where
-        Markdown is pasted: as `--for` takes it.
+        """The explanation as text.
+
+        `format` is "terminal", "plain", "markdown", "latex", "html" (a page), "svg" or "json". The
+        text fits one screen, or is complete with `full`, or has the sections `show`. `place` says
+        where Markdown will be pasted, as `--for` does.
         """
         self._budget.renew()
         check_text("format", format)

@@ -1,6 +1,6 @@
-"""The fields of a request: each is defined once, for the shell, JSON, Python and assistants.
+"""The fields of a request, defined once for the shell, JSON, Python and assistants.
 
-`request` reads their values. Imports little, because every command imports this module.
+`request` parses their values. Every command imports this module, so it imports little.
 """
 
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ ANSWERS = (
     "notes", "claims", "cost",
 )  # fmt: skip
 
-ASSUMPTIONS = {  # the words of `assume`, each with what the help adds to it
+ASSUMPTIONS = {  # the assumptions, each with the addition for the help
     **dict.fromkeys(("symmetric", "posdef", "orthogonal", "diagonal", "skew", "permutation"), ""),
     **{"invertible": "", "lower": "", "upper": " (triangular)", "positive": "", "nonneg": ""},
     **{"simplex": "", "onehot": " (rows)", "unit": ""},
@@ -23,10 +23,10 @@ ASSUMPTIONS = {  # the words of `assume`, each with what the help adds to it
 class Field(NamedTuple):
     """A field of a request.
 
-    `meaning` describes it in JSON and Python, `help` in the shell, whose `options` take texts of
-    the form `metavar`. `json` is its JSON Schema, None if JSON lacks the field. An error about a
-    value of the wrong type shows the `example`, and in Python has this `code`. `within`: the least
-    and the largest value, each None where there is none.
+    `meaning` describes it in JSON and Python, `help` in the shell, where its `options` take texts
+    of the form `metavar`. `json` is its JSON Schema, None if JSON has no such field. An error about
+    a wrong type shows the `example`, and has the `code` in Python. `within`: the least and the
+    greatest value, or None.
     """
 
     meaning: str = ""
@@ -42,7 +42,7 @@ class Field(NamedTuple):
 
     @property
     def schema(self) -> dict[str, Any]:
-        """Its JSON Schema with its description."""
+        """The JSON Schema of the field, with its description."""
         return {**(self.json or {}), "description": self.meaning}
 
 
@@ -50,7 +50,7 @@ ARRAY: dict[str, Any] = {"type": ["number", "boolean", "array", "string"]}
 TEXT: dict[str, Any] = {"type": "string"}
 SIZES: dict[str, Any] = {"type": ["array", "string"], "items": {"type": "integer"}}
 TEXTS: dict[str, Any] = {"type": ["array", "string"], "items": TEXT}
-FIELDS = {  # in the order in which the help has options
+FIELDS = {  # in the order of the options in the help
     "id": Field("What the answer is to be known by.", json={}),
     "expr": Field(
         "The program, its last statement the output: relu(x @ W + b).sum(). Functions are called "
@@ -160,7 +160,7 @@ FIELDS = {  # in the order in which the help has options
 
 VALUES = ("expr", "shapes", "values", "random_seed")
 SEEDED = (*VALUES, "grad", "wrt")
-QUESTIONS = {  # what can be asked of an expression, and the fields that each question takes
+QUESTIONS = {  # the questions about an expression, and the fields of each
     "explain": (*SEEDED, "assume", "order", "expand", "dtype"),
     "grad": (*SEEDED, "order", "dtype"),
     "jacobian": (*VALUES, "wrt", "dtype"),

@@ -1,4 +1,4 @@
-"""Helpers of the Python interface: errors and docstrings name keywords; notes become warnings."""
+"""Helpers of the Python interface: keywords in errors and docstrings; notes as warnings."""
 
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ from .request import Request, of_values
 Shapes = Mapping[str, Sequence[int] | str] | None
 Values = Mapping[str, Any] | None
 Names = Collection[str] | str | None
-PYTHON_ALONE = ("grads", "allow_files")  # what a question takes here, and not in a shell
+PYTHON_ALONE = ("grads", "allow_files")  # keywords that only Python has, by question
 P = ParamSpec("P")
 T = TypeVar("T")
 Assumptions = Mapping[str, str | Collection[str]] | str | None
@@ -24,8 +24,8 @@ Assumptions = Mapping[str, str | Collection[str]] | str | None
 def in_keywords(function: Callable[P, T]) -> Callable[P, T]:
     """Decorate a function of the Python interface.
 
-    Its errors name keywords where those of the command line name options, and its docstring ends
-    with a description of its keywords.
+    Its errors name keywords in place of options of the command line, and its docstring ends with a
+    description of its keywords.
     """
 
     @wraps(function)
@@ -60,16 +60,16 @@ def in_python(text: str) -> str:
 def warn(notes: Iterable[tuple[str, str]]) -> None:
     """Emit the message of each note as a warning, located where the public function was called."""
     for _, message in notes:
-        warnings.warn(in_python(message), stacklevel=4)  # past in_keywords
+        warnings.warn(in_python(message), stacklevel=4)  # the caller's frame, outside in_keywords
 
 
 def unwrap_single(result: dict[str, Any]) -> Any:
-    """The value of a dict with one entry; a dict with several entries as it is."""
+    """The value of a dict with one entry; a dict with several entries unchanged."""
     return result if len(result) > 1 else next(iter(result.values()))
 
 
 def request_of(question: str, keywords: Mapping[str, Any]) -> Request:
-    """The request that the keyword arguments of a function pose. Raises GradcliError."""
+    """The request for the keyword arguments of a function. Raises GradcliError."""
     limits = limits_of(keywords["allow_files"])
     return of_values(
         {n: keywords[n] for n in _fields(question, keywords)}, limits, option_spelling.PYTHON
@@ -82,7 +82,7 @@ def _fields(question: str, keywords: Iterable[str]) -> list[str]:
 
 
 def limits_of(allow_files: bool) -> Limits:
-    """The limits of a request. Raises GradcliError unless `allow_files` is a bool."""
+    """The limits of a request from Python. Raises GradcliError unless `allow_files` is a bool."""
     if not isinstance(allow_files, bool):
         message = f"allow_files must be True or False, got {short_repr(allow_files)}"
         raise GradcliError("option", message)

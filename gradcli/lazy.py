@@ -1,4 +1,4 @@
-"""Modules that are imported when first used, so that start-up stays cheap."""
+"""Modules that are imported on first use, so that start-up is fast."""
 
 import importlib
 from typing import Any

@@ -25,15 +25,15 @@ TOO_DEEP = "too many operations follow one another for this request"
 
 
 def hint(kind: str) -> str:
-    """The hint of an error about a limit."""
+    """The hint for an error about a limit."""
     return f"--limit {kind}=N raises it"
 
 
 class Limits:
     """The limits of a request; `Limits({"elements": 10**8})` raises one of them.
 
-    With `shapes_alone` no array is made, and a tensor may have any size. `files`: whether values
-    may be read from files. `budget`: when the searches of the request end.
+    With `shapes_alone` no array is created, and a tensor may have any size. `files`: whether values
+    may be read from files. `budget`: the time of the searches.
     """
 
     __slots__ = ("budget", "files", "shapes_alone", "sizes")
@@ -56,15 +56,15 @@ class Limits:
         return hash(tuple(self.sizes.items()))
 
     def without(self, kind: str) -> "Limits":
-        """These limits except that of `kind`."""
+        """These limits without that of `kind`."""
         return self._with(self.sizes | {kind: 10**30}, self.shapes_alone, self.budget)
 
     def for_shapes(self) -> "Limits":
-        """These limits for a request that makes no array."""
+        """These limits for a request that creates no array."""
         return self._with(self.sizes, True, self.budget)
 
     def renewed(self) -> "Limits":
-        """These limits for another request."""
+        """These limits with a new budget, for another request."""
         return self._with(self.sizes, self.shapes_alone, None)
 
     def _with(self, sizes: dict[str, int], shapes_alone: bool, budget: Budget | None) -> "Limits":
@@ -72,21 +72,27 @@ class Limits:
 
     @property
     def bytes_of_text(self) -> int:
-        """How many bytes of a text to read: more than the longest allowed text has in UTF-8."""
-        return 4 * self.sizes["length"] + 4  # UTF-8 has at most 4 bytes for a character
+        """The number of bytes of a text to read, which exceeds the longest allowed text in
+        UTF-8.
+        """
+        return 4 * self.sizes["length"] + 4  # UTF-8 has at most 4 bytes per character
 
     @property
     def bytes_of_answer(self) -> int:
-        """How many bytes an answer in JSON may have: its numbers, and as much text as was asked."""
+        """The most bytes of an answer in JSON: its numbers, and text of the length of the
+        request.
+        """
         return self.bytes_of_text + BYTES_OF_NUMBER * self.sizes["numbers"]
 
     def check_shape(self, elements: int, what: str, span: Span | None = None) -> None:
-        """Refuse a tensor that is too large to be made, if it will be."""
+        """Raise GradcliError for a tensor that is too large, unless only shapes are computed."""
         if not self.shapes_alone:
             self.check("elements", elements, what, span)
 
     def check(self, kind: str, size: int, what: str, span: Span | None = None) -> None:
-        """Refuse a `size` above the limit of this `kind`; `what` describes what is that large."""
+        """Raise GradcliError if `size` exceeds the limit of this `kind`; `what` describes the
+        object.
+        """
         allowed = self.sizes[kind]
         if size > allowed:
             shown = f"{size:,}" if size < 10**15 else "far more"

@@ -1,4 +1,4 @@
-"""`%gradcli` and `%%gradcli` in IPython, whose shell is handed in: nothing here imports it."""
+"""`%gradcli` and `%%gradcli` for IPython; the shell is an argument, so IPython is not imported."""
 
 import re
 import shlex
@@ -34,12 +34,13 @@ class _Parser(ArgumentParser):
 
 
 def add_magics(shell: Any) -> None:
-    """Give an IPython shell the magics."""
+    """Register the magics in an IPython shell."""
     shell.register_magic_function(partial(_explained, shell), "line_cell", NAME)
 
 
 def _explained(shell: Any, line: str, cell: str | None = None) -> Explanation | None:
-    """The explanation of the program in the cell, or in the line, where blanks need no quotes.
+    """The explanation of the program in the cell or the line; in the line, blanks need no quotes.
+
     Prints the error and returns None if there is one.
     """
     try:
@@ -88,8 +89,9 @@ def _read(line: str, cell: str | None) -> Namespace:
 
 
 def _words(line: str, cell: str | None) -> list[str]:
-    """The words of a line, split as by a shell, but not within brackets. A leading `explain`, which
-    may stand before an expression, is dropped.
+    """The words of a line, split as by a shell, but not within brackets.
+
+    The word `explain` before an expression is dropped.
     """
     try:
         words = [*_whole(shlex.split(line))]
@@ -107,7 +109,7 @@ def _words(line: str, cell: str | None) -> list[str]:
 
 
 def _whole(words: Iterable[str]) -> Iterator[str]:
-    """Words joined until their brackets are closed: `a=[1, 2]`."""
+    """Words, joined until their brackets are closed: `a=[1, 2]`."""
     word = ""
     for part in words:
         word = f"{word} {part}" if word else part
@@ -119,7 +121,7 @@ def _whole(words: Iterable[str]) -> Iterator[str]:
 
 
 def _values(texts: list[str], variables: dict[str, Any]) -> dict[str, Any]:
-    """Values by name: texts as typed, or the values of variables of the notebook."""
+    """Values by name: the texts, or values of the notebook's variables."""
     named = [text for text in texts if "=" not in text]
     values: dict[str, Any] = {**read_values([text for text in texts if "=" in text])}
     for name in read_names(",".join(named)) if named else ():

@@ -1,7 +1,8 @@
-"""How the fields of a request are spelled: options of a shell, fields of JSON, keywords of Python,
-labels of the playground, options of a notebook's magic.
+"""The spelling of the fields of a request in each interface.
 
-Messages name options; if a request came otherwise, its messages are respelled.
+They are options of a shell, fields of JSON, keywords of Python, labels of the playground, or
+options of a notebook's magic. Messages are written with options, and respelled for other
+interfaces.
 """
 
 import re
@@ -18,14 +19,14 @@ NAMES = {option: name for name, f in FIELDS.items() if f.meaning for option in f
 
 
 class Spelling(NamedTuple):
-    """How one interface spells options, as format strings.
+    """The spelling of options in one interface, as format strings.
 
     `name`: an option without value; `field`: one with a value; `entry`: the value for one input;
-    `shape`, and `alone` for a shape of one dimension, "" where both are as in a shell. `known`: the
-    fields that the interface has; `phrases`: patterns and replacements of whole phrases, applied
-    first; `mapping`: what it calls a mapping; `code`: the code of errors about any field, or None
-    if each field has its own; `labels`: what it calls fields that it does not call by their names;
-    `entries`: the values for all inputs.
+    `shape`, and `alone` for a shape of one dimension, "" if both are as in a shell. `known`: the
+    fields of the interface; `phrases`: patterns and replacements of whole phrases, applied first;
+    `mapping`: its word for a mapping; `code`: the code of errors about any field, or None if each
+    field has its own; `labels`: its words for fields, if they are not the names; `entries`: the
+    values for all inputs.
     """
 
     name: str
@@ -41,12 +42,12 @@ class Spelling(NamedTuple):
     entries: str = "{{{}}}"
 
 
-NO_LIMITS = (  # where no limit can be raised
+NO_LIMITS = (  # no option raises a limit here
     (r" \(--limit (seconds|entries)=N( shows more)?\)", ""),
     (r"; (or )?--limit seconds=N( gives more time)?", ""),
     (r"and no --limit raises that", "which no limit raises"),
 )
-FUNCTIONS = (  # of Python, where a shell has commands
+FUNCTIONS = (  # functions of Python, in place of commands
     (r"gradcli (\w+) -w (\w+)", r'gradcli.\1(..., wrt="\2")'),
     (r'gradcli (\w+) "([^"]*)"', r'gradcli.\1("\2")'),
     (r"gradcli ops (\w+) (lists|shows)", r'gradcli.ops("\1") \2'),
@@ -120,7 +121,7 @@ PAGE = Spelling(
 
 
 def respell_error(error: GradcliError, spelling: Spelling) -> None:
-    """Respell the message and the hint of an error in place, except words that the user typed."""
+    """Respell the message and hint of an error in place, except for words that the user typed."""
     typed = error.span.text if error.span else ""
     error.message = respell(error.message, spelling, typed)
     error.args = (error.message,)
@@ -130,8 +131,8 @@ def respell_error(error: GradcliError, spelling: Spelling) -> None:
 def respell(text: str, spelling: Spelling, typed: str = "") -> str:
     """`text` with its options in another spelling: `shapes={"x": (2, 3)}` for -s x=2x3.
 
-    A value ends at a space or a comma; after a comma another NAME=VALUE may follow. Options that
-    occur in the text `typed` by the user stay as they are.
+    A value ends at a space or a comma; after a comma another NAME=VALUE may follow. Options in the
+    text `typed` by the user are unchanged.
     """
 
     for phrase, replacement in spelling.phrases:
@@ -156,8 +157,9 @@ def respell(text: str, spelling: Spelling, typed: str = "") -> str:
 
 
 def field_of(origin: str) -> str:
-    """The JSON field of a span with this `origin`: `grad`, or `values.x` for the value of an input;
-    for a value from a file the name of the file.
+    """The JSON field of a span with this `origin`: `grad`, or `values.x` for the value of an input.
+
+    For a value from a file, it is the name of the file.
     """
     return NAMES.get(origin) or (f"values.{origin}" if origin.isidentifier() else origin)
 

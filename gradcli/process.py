@@ -1,4 +1,6 @@
-"""Settings of a process: when garbage is collected, and how many threads linear algebra has."""
+"""Settings of a process: the frequency of garbage collection, the number of threads of linear
+algebra.
+"""
 
 import gc
 import os
@@ -10,7 +12,7 @@ THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
 
 
 def collect_seldom() -> None:
-    """Collect rarely, for a process that imports, answers once and ends."""
+    """Make garbage collection rare, for a process that gives one answer and ends."""
     gc.set_threshold(OBJECTS_BEFORE_COLLECTION)
 
 
@@ -30,8 +32,9 @@ def uncollected() -> Iterator[None]:
 
 def one_thread() -> None:
     """Limit NumPy, which is not imported yet, to one thread, unless the environment sets a number.
-    Threads busily wait for each other, which for matrices of a few hundred rows takes several times
-    as long as the work; and the last digits would depend on how many there are.
+
+    For matrices of a few hundred rows, threads that wait for each other take several times as long
+    as the work; and the last digits would depend on the number of threads.
     """
     for name in THREAD_VARIABLES:
         os.environ.setdefault(name, "1")

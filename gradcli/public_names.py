@@ -1,17 +1,16 @@
-"""The public names of PyTorch's modules, of its tensors, modules and optimisers.
+"""The public names of PyTorch's modules, tensors and optimisers.
 
-`public_names.txt` has them by path: `scripts/docs --measure` writes it. Functions and methods of
-tensors stand apart, below `path, functions:`.
+`public_names.txt`, written by `scripts/docs --measure`, has them by path. Functions and methods of
+tensors are listed separately, below `path, functions:`.
 """
 
 import os
 from functools import cache
 
 FILE = os.path.join(os.path.dirname(__file__), "public_names.txt")
-FUNCTIONS = ", functions"  # behind a path
+FUNCTIONS = ", functions"  # suffix of a path
 
-# Functions whose arguments in torch differ from those in torch.nn.functional, where programs call
-# them.
+# Functions whose arguments differ between torch, where programs call them, and torch.nn.functional.
 OTHER_IN_TORCH = (
     *("alpha_dropout", "batch_norm", "binary_cross_entropy_with_logits", "cosine_embedding_loss"),
     *("ctc_loss", "embedding", "embedding_bag", "feature_alpha_dropout", "hinge_embedding_loss"),
@@ -21,7 +20,7 @@ OTHER_IN_TORCH = (
 
 @cache
 def _listed() -> dict[str, frozenset[str]]:
-    """The names below each line that ends with a colon."""
+    """The names in the file, by the path above them, which ends in a colon there."""
     names: dict[str, frozenset[str]] = {}
     path, listed = "", list[str]()
     with open(FILE, encoding="utf-8") as file:
@@ -47,14 +46,16 @@ def in_pytorch() -> dict[str, frozenset[str]]:
 
 @cache
 def functions() -> frozenset[str]:
-    """The names of all functions, and of all methods of tensors."""
+    """The names of all functions and methods of tensors."""
     listed = (names for title, names in _listed().items() if title.endswith(FUNCTIONS))
     return frozenset[str]().union(*listed)
 
 
 def has(path: str, name: str) -> bool:
-    """Whether PyTorch has a name in a module; `torch.Tensor`: whether tensors have it. Of a module
-    that is not listed, it may have any public name.
+    """Whether PyTorch has a name in a module, or as a member of tensors for the path
+    `torch.Tensor`.
+
+    A module that is not listed may have any public name.
     """
     listed = in_pytorch().get(path)
     return name in listed if listed is not None else not name.startswith("_")

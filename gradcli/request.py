@@ -1,7 +1,8 @@
 """A request about an expression: one record for the shell, JSON, Python and assistants.
 
-`of_texts` reads the texts of options, `of_values` fields of JSON and keywords of Python; FIELDS in
-`fields` defines the fields. A request knows how its problem is posed, not how the answer is shown.
+`of_texts` parses the texts of options, `of_values` the fields of JSON and keywords of Python;
+FIELDS in `fields` defines the fields. A request knows how its problem is posed, not how the answer
+is shown.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -27,8 +28,10 @@ NEVER_NONE = ("expr", "order")
 
 
 class Request(NamedTuple):
-    """The fields of a request, parsed. `seeds` are the seed of the output and those of further
-    orders; `stdin` opens standard input, for values that are read from it.
+    """The fields of a request, parsed.
+
+    `seeds` are the seed of the output and those of further orders; `stdin` opens standard input,
+    for values that are read from it.
     """
 
     expr: str
@@ -49,13 +52,14 @@ class Request(NamedTuple):
     stdin: Callable[[], Any] | None = None
 
     def for_shapes(self) -> "Request":
-        """The request, where no array of its shapes is made."""
+        """This request with limits for shapes: no array is created."""
         return self._replace(limits=(self.limits or Limits()).for_shapes())
 
     def analysis(self, suppose: bool = False, scalar: bool = False) -> Analysis:
-        """The analysis of the gradient. `suppose`: values are made up for integer inputs without
-        one; `scalar`: shapes are inferred such that the output is a single number, if possible.
-        Raises GradcliError.
+        """The analysis of the gradient. Raises GradcliError.
+
+        `suppose`: integer inputs without a value get placeholder values; `scalar`: shapes are
+        inferred such that the output has one element, if possible.
         """
         self._check()
         posing: Callable[..., Problem] = pose
@@ -72,7 +76,7 @@ class Request(NamedTuple):
         return Analysis(problem, self.dtype, self.against, self.claim)
 
     def analyses(self, suppose: bool = False) -> list[Analysis]:
-        """The analysis of the gradient; for order 2 and up one analysis for each input. Raises
+        """The analyses of the gradient: for order 2 and higher, one for each input. Raises
         GradcliError.
         """
         first = self.analysis(suppose and self.order == 1)
@@ -83,7 +87,7 @@ class Request(NamedTuple):
         return each_of_order(first, self.order, self.seeds[1:], self._reader())
 
     def one(self, suppose: bool = False) -> Analysis:
-        """The only one of `analyses`. Raises GradcliError where there are several."""
+        """The only analysis in `analyses`. Raises GradcliError if there are several."""
         result = self.analyses(suppose)
         if len(result) > 1:
             names = [a.problem.wrt[0].name for a in result]
@@ -92,7 +96,7 @@ class Request(NamedTuple):
         return result[0]
 
     def moving(self, scalar: bool = False) -> Analysis:
-        """The analysis of the output with tangents; `scalar` as in `analysis`. Raises
+        """The analysis of the output with tangents, for a JVP; `scalar` as in `analysis`. Raises
         GradcliError.
         """
         from .explanation.derived import pose_with_tangents
@@ -101,13 +105,15 @@ class Request(NamedTuple):
         return Analysis(problem, self.dtype, allow_no_gradient=True)
 
     def aiming(self) -> tuple[Problem, dict[str, Any]]:
-        """The problem, and the target gradients as arrays by name. Raises GradcliError."""
+        """The problem of `seed-for`, and the target gradients as arrays by name. Raises
+        GradcliError.
+        """
         from .language.posing import pose_targets
 
         return pose_targets(self.target, self._reader(), self._pose_arguments())
 
     def _pose_arguments(self, **seed: Any) -> dict[str, Any]:
-        """The arguments of `pose`, with `grad` where there may be a seed."""
+        """The arguments of `pose`, including `grad` if the question has a seed."""
         fields = {name: getattr(self, name) for name in POSED}
         asked = {**fields, "stdin": self._stdin(), **seed}
         if not may_be_program(self.expr):
@@ -124,7 +130,7 @@ class Request(NamedTuple):
         return Reader(self.limits or Limits(), self.random_seed, self._stdin())
 
     def _check(self) -> None:
-        """Refuse invalid values, and fields that exclude each other."""
+        """Raise GradcliError for invalid values, and for fields that exclude each other."""
         if type(self.order) is not int or not 1 <= self.order <= MOST_ORDER:
             message = f"the order must be an integer from 1 to {MOST_ORDER}"
             raise GradcliError("option", f"{message}, got {short_repr(self.order)}")
@@ -144,8 +150,10 @@ class Request(NamedTuple):
 
 
 def of_texts(expr: str, options: Mapping[str, Any], limits: Limits, stdin: Any = None) -> Request:
-    """A request from the values of options: a list of texts for each option that may be repeated,
-    parsed values for others. Names outside FIELDS are ignored. Raises GradcliError.
+    """A request from the values of options. Raises GradcliError.
+
+    Values are lists of texts for repeatable options, parsed values for others. Names outside FIELDS
+    are ignored.
     """
     typed = {name: v for name, v in options.items() if v and name in FIELDS and name != "expr"}
     result = {n: TEXTS[n](v) if n in TEXTS else v for n, v in typed.items()}
@@ -153,9 +161,10 @@ def of_texts(expr: str, options: Mapping[str, Any], limits: Limits, stdin: Any =
 
 
 def of_values(fields: Mapping[str, Any], limits: Limits, spelling: Spelling) -> Request:
-    """A request from values of JSON or of Python by name of the field. None means left out; fields
-    without a reader are ignored. Raises GradcliError, whose message for a wrong type names fields
-    in this `spelling`.
+    """A request from values of JSON or Python, by field. Raises GradcliError.
+
+    None means omitted; fields without a parser are ignored. The message for a wrong type names
+    fields in this `spelling`.
     """
     present = {
         n: v for n, v in fields.items() if n in VALUES and (v is not None or n in NEVER_NONE)
@@ -167,12 +176,12 @@ def of_values(fields: Mapping[str, Any], limits: Limits, spelling: Spelling) -> 
 
 
 def listed(texts: Sequence[str]) -> list[str]:
-    """The names in texts with commas, each once."""
+    """The names in texts with commas, without repetitions."""
     return list(dict.fromkeys(name.strip() for text in texts for name in text.split(",")))
 
 
 def _wrong(name: str, message: str, spelling: Spelling, example: str = "") -> GradcliError:
-    """The error for a value of another type."""
+    """The error for a value of the wrong type."""
     field = FIELDS[name]
     hint = f"as in {spelling.field.format(name, example or field.example)}"
     return GradcliError(spelling.code or field.code, message, hint=hint)
@@ -199,7 +208,7 @@ def _text_or_by_name(name: str, value: Any, spelling: Spelling) -> str | Mapping
 
 
 def _shapes(name: str, value: Any, spelling: Spelling) -> dict[str, Shape]:
-    """Lists of sizes, or texts as after the option."""
+    """Shapes as lists of sizes, or as texts in the syntax of the option."""
     result = {}
     for input_name, entry in _by_name(name, value, spelling).items():
         shape = option_texts.read_shape(input_name, entry) if isinstance(entry, str) else entry
@@ -211,7 +220,7 @@ def _shapes(name: str, value: Any, spelling: Spelling) -> dict[str, Shape]:
 
 
 def _names(name: str, value: Any, spelling: Spelling) -> list[str]:
-    """A list of names, or a text as after the option."""
+    """A list of names, or a text in the syntax of the option."""
     if isinstance(value, str):
         return option_texts.read_names(value)
     listed = isinstance(value, Collection) and not isinstance(value, Mapping)
@@ -251,13 +260,13 @@ def _frameworks(name: str, value: Any, spelling: Spelling) -> list[str]:
 
 
 def _seeds(name: str, value: Any, spelling: Spelling) -> list[Any]:
-    """A list of seeds; a text is one."""
+    """A list of seeds; a single text becomes a list."""
     if not isinstance(value, Sequence) or isinstance(value, bytes):
         raise _wrong(name, f"{name} must be a list of seeds, got {short_repr(value)}", spelling)
     return [value] if isinstance(value, str) else [*value]
 
 
-# readers of the fields of `of_texts`; other fields are not parsed
+# parsers of the fields of `of_texts`; other fields are already parsed
 TEXTS: dict[str, Callable[[Any], Any]] = {
     "shapes": option_texts.read_shapes,
     "values": option_texts.read_values,
@@ -267,7 +276,7 @@ TEXTS: dict[str, Callable[[Any], Any]] = {
     "target": lambda texts: option_texts.read_values(texts, "--target"),
     "against": listed,
 }
-# readers of the fields of `of_values`
+# parsers of the fields of `of_values`
 VALUES: dict[str, Callable[[str, Any, Spelling], Any]] = {
     "expr": _text,
     "shapes": _shapes,

@@ -1,6 +1,6 @@
-"""A cache of the latest results of a function, bounded by their total size."""
+"""A cache of the most recent results of a function, bounded by their total size."""
 
-from _thread import allocate_lock  # importing threading takes longer than many an answer
+from _thread import allocate_lock  # importing threading would take longer than many requests
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from functools import wraps
@@ -10,10 +10,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def sized_cache(room: int, size: Callable[..., int]) -> Callable[[F], F]:
-    """Like functools.lru_cache, for results of different sizes.
+    """A decorator like functools.lru_cache, for results of different sizes.
 
-    Caches the results of the latest calls as long as their total size is at most `room`, and that
-    of the last call in any case. `size` takes the result and the arguments, which are positional.
+    The most recent results are cached as long as their total size is at most `room`; the last one
+    is always cached. `size` takes the result and the positional arguments.
     """
 
     def decorate(function: F) -> F:

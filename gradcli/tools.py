@@ -1,4 +1,4 @@
-"""The tools that an assistant may call, by name; each answers with a text.
+"""The tools that an assistant may call, by name; each returns a text.
 
 The fields of a call are those of a request (`fields`), and TOOL_FIELDS.
 """
@@ -14,7 +14,7 @@ from .fields import FIELDS, QUESTIONS
 from .limits import Limits
 from .request import of_values
 
-SHORT, LONG = 4_000, 40_000  # bytes of an answer: by default, and with sections named
+SHORT, LONG = 4_000, 40_000  # most bytes of an answer: by default, and with requested sections
 CUT = '\n... the rest is left out: "show" names the sections that are needed\n'
 TOOL_FIELDS: dict[str, dict[str, Any]] = {
     "show": {
@@ -28,7 +28,7 @@ in_json = partial(option_spelling.respell, spelling=option_spelling.JSON)
 
 
 class Tool(NamedTuple):
-    """A tool: title, description, the fields of a call, the required ones, and its function."""
+    """A tool: title, description, fields, required fields, and function."""
 
     title: str
     description: str
@@ -44,7 +44,7 @@ class Tool(NamedTuple):
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The fields of a call as JSON Schema."""
+        """The JSON Schema of the fields of a call."""
         return {
             "type": "object",
             "properties": self.arguments,
@@ -54,7 +54,7 @@ class Tool(NamedTuple):
 
 
 def call(name: str, fields: Any, limits: Limits) -> str:
-    """What a tool answers. Raises GradcliError."""
+    """The answer of a tool. Raises GradcliError."""
     tool = TOOLS[name]
     if not isinstance(fields, dict):
         raise GradcliError("request", f"the arguments of {name} are an object")
@@ -103,7 +103,7 @@ def _rendered(fields: dict[str, Any], limits: Limits, show: tuple[str, ...]) -> 
 
 
 def _cut(text: str, most: int) -> str:
-    """`text` cut after a line to at most `most` bytes, with a remark where it was cut."""
+    """`text` cut at the end of a line to at most `most` bytes, with a remark if it was cut."""
     data = text.encode(errors="surrogatepass")
     if len(data) <= most:
         return text

@@ -1,4 +1,4 @@
-"""Worked examples: questions that people ask, and the request that answers each."""
+"""Worked examples: common questions, and the request that answers each."""
 
 import shlex
 from textwrap import wrap
@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 from .errors import GradcliError, did_you_mean
 
-LEAST = 24  # columns of a question
+LEAST = 24  # least columns for a question
 
 
 class Example(NamedTuple):
-    """A question and the request that answers it; texts as on the command line."""
+    """A question and the request that answers it, as texts of the command line."""
 
     question: str
     expr: str
@@ -102,7 +102,7 @@ EXAMPLES = {
 
 
 def find(name: str) -> str:
-    """The name of an example. Raises GradcliError `option`."""
+    """`name`, if it is that of an example. Raises GradcliError `option` otherwise."""
     if name not in EXAMPLES:
         raise GradcliError(
             "option",
@@ -113,8 +113,8 @@ def find(name: str) -> str:
 
 
 def listing(width: int) -> str:
-    """The examples: each question wrapped to `width` columns, and its command on one line, so that
-    it can be copied.
+    """The examples: each question wrapped to `width` columns, and its command on one line, which
+    can be copied.
     """
     column = max(map(len, EXAMPLES)) + 2
     lines: list[str] = []
