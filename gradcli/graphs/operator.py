@@ -1,9 +1,9 @@
 """The record of an operator: everything that the program knows about it, in one place.
 
-Differentiation, evaluation, checks and rendering use the records only, and know no operator but the
-leaves by name. Operators are named by what is about names: signs and functions of Python and of
-other libraries (language), identities (notation/formulas/rules, explanation/why/rewriting), and the
-notation of formulas and code (notation).
+Differentiation, evaluation, checks and rendering use only the records, and contain no names of
+operators except leaves. Names of operators occur where names are the subject: Python's operators
+and functions of libraries (language), identities (notation/formulas/rules,
+explanation/why/rewriting), and the notation of formulas and code (notation).
 
 A record is built from a Python function, its rule: `def tanh(g, y, x): return g * (1 - y * y)`.
 Positional parameters after `g` (the upstream gradient) and `y` (the output) are the tensors,

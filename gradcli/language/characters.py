@@ -33,7 +33,7 @@ CURES = {
     "‘’": "a text stands between straight quotes: 'mean'",
 }
 SPACES = "an ordinary space stands between words"
-LOWERED = "an element is written x[0], and a name with an index of its own x_0"
+SUBSCRIPTS = "an element is written x[0], and a name with an index of its own x_0"
 
 
 def check_characters(text: str, called: str, origin: str) -> None:
@@ -49,7 +49,7 @@ def check_characters(text: str, called: str, origin: str) -> None:
             )
     for result in re.finditer(FOREIGN, text):
         c = result[1]
-        if c is not None and not _is_of_names(c):
+        if c is not None and not _is_name_character(c):
             message = f"{c} (U+{ord(c):04X}) is not part of the language"
             hint = QUOTED if c in QUOTES and result.start() == 0 else _cure(c)
             raise GradcliError("syntax", message, span=_at(result.start(), text, origin), hint=hint)
@@ -59,7 +59,7 @@ def _at(position: int, text: str, origin: str) -> Span:
     return Span(text, position, position + 1, origin)
 
 
-def _is_of_names(c: str) -> bool:
+def _is_name_character(c: str) -> bool:
     """Whether a character may occur in a name unchanged; Python reads ᵢ as i, and · as a letter."""
     return f"x{c}".isidentifier() and unicodedata.normalize("NFKC", c) == c and c != "·"
 
@@ -77,7 +77,7 @@ def _cure(c: str) -> str | None:
         return _raised(plain)
     number = unicodedata.numeric(c, None)
     plain = plain if number is None else f"{number:g}"
-    return LOWERED if kind == "<sub>" else f"write {plain}" if plain.isascii() else None
+    return SUBSCRIPTS if kind == "<sub>" else f"write {plain}" if plain.isascii() else None
 
 
 def _raised(plain: str) -> str:

@@ -42,7 +42,7 @@ def to_generic_sizes(problem: Problem, keeps_ones: bool = False) -> Problem | No
     ones = not keeps_ones and any(n == 1 for i in problem.inputs.values() for n in i.shape)
     for k in factors(problem) if ones else ():
         result = at_generic_sizes(problem, multiples(k), least=1)
-        if result is not None and _is_like(problem, result):
+        if result is not None and _behaves_alike(problem, result):
             return result
     kinds = (True, False) if _integer_inputs(problem, {}) else (False,)
     for of_integers in kinds:
@@ -69,7 +69,7 @@ def oblong_sizes(problem: Problem) -> Problem | None:
     return result if result is not None and different_sides(result.roots) else None
 
 
-def _is_like(problem: Problem, larger: Problem) -> bool:
+def _behaves_alike(problem: Problem, larger: Problem) -> bool:
     """Whether the sizes of 1 of a problem behave like the sizes that replace them in `larger`.
 
     They must not be broadcast, as to the 2 of x.expand(2, -1), nor dropped, nor make the output a
@@ -128,7 +128,7 @@ def _numbers(problem: Problem) -> list[int]:
 
 def factors(problem: Problem) -> tuple[int, ...]:
     """The divisors that sizes may need, in the order in which they are tried."""
-    written = sorted(k for k in _whole_numbers(problem) if k <= PARTS)
+    written = sorted(k for k in _integers(problem) if k <= PARTS)
     return tuple(dict.fromkeys([*FACTORS, *written]))
 
 
@@ -167,7 +167,7 @@ def at_generic_sizes(
     attempting = _with_sides(attempt) if sides or unusual_sizes(problem.roots) else attempt
     shapes = _most_different(
         written,
-        _put_first(problem, written),
+        _first_names(problem, written),
         lambda ordered: generic_shapes(ordered, fixed, attempting, generic, least),
     )
     if shapes is None:
@@ -176,7 +176,7 @@ def at_generic_sizes(
     return if_applicable(lambda: posing(fixed | shapes, sizes=True).problem(names))
 
 
-def _put_first(problem: Problem, shapes: dict[str, Shape]) -> Sequence[Sequence[str]]:
+def _first_names(problem: Problem, shapes: dict[str, Shape]) -> Sequence[Sequence[str]]:
     """Names whose sizes are chosen first, one list for each order that is tried; the first list is
     empty.
     """
@@ -297,11 +297,11 @@ def _is_large(problem: Problem) -> bool:
 
 def _may_be_mistaken(problem: Problem) -> bool:
     """Whether the program contains numbers that could be mistaken for generic sizes."""
-    large = [n for n in _whole_numbers(problem) if n >= GENERIC_SIZES[0]]
+    large = [n for n in _integers(problem) if n >= GENERIC_SIZES[0]]
     return any(n % t == 0 or n - t in GENERIC_SIZES for n in large for t in GENERIC_SIZES)
 
 
-def _whole_numbers(problem: Problem) -> set[int]:
+def _integers(problem: Problem) -> set[int]:
     """The positive integers in the text of a program."""
     text = problem.program.source.text
     return {int(n) for n in re.findall(r"(?<![\w.])[1-9]\d{0,8}(?![\w.])", text)}

@@ -155,7 +155,7 @@ class Posing:
             check_shape(name, words, shapes[name])
             if name in self.arrays:
                 check_value(name, words, self.arrays[name])
-        self._settle_dtypes(shapes)
+        self._determine_dtypes(shapes)
         nodes, result = self._build(shapes)
         out, scope = result.out, result.scope
         inputs = self._inputs(nodes, assumed)
@@ -240,7 +240,7 @@ class Posing:
         seed = self._build_seed(nodes, result.out, result.scope)
         return Outcome.of(roots, None if seed is None else seed.shape)
 
-    def _settle_dtypes(self, shapes: dict[str, Shape]) -> None:
+    def _determine_dtypes(self, shapes: dict[str, Shape]) -> None:
         """Keep integer values as integers if they are used as indices; otherwise convert them to
         floats.
         """

@@ -140,7 +140,7 @@ def function(name: str, span: Span | None) -> Callable:
             hint = f"call the function{addition}: {_module_call(name, inside)}"
             raise GradcliError("unsupported", message, hint=hint, span=span)
         message = f"there is no function {name}"
-        raise GradcliError("unknown-function", message, hint=_instead(name), span=span)
+        raise GradcliError("unknown-function", message, hint=_cure(name), span=span)
     return result
 
 
@@ -153,7 +153,7 @@ def _module_call(name: str, inside: str) -> str:
     return f"{'torch' if inside in OF_TORCH else 'F'}.{inside}({', '.join(parameters)})"
 
 
-def _instead(name: str) -> str:
+def _cure(name: str) -> str:
     """A hint for an unknown function."""
     if name in SPELLINGS:
         return SPELLINGS[name]

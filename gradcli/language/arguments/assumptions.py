@@ -28,8 +28,8 @@ def read_assumptions(assumptions: str | Mapping[str, Any]) -> Assumed:
     Raises GradcliError for an unknown assumption, or for several that exclude each other.
     """
     if isinstance(assumptions, str):
-        return _settled(_items(assumptions))
-    return _settled((name, word) for name, words in assumptions.items() for word in _words(words))
+        return _resolved(_items(assumptions))
+    return _resolved((name, word) for name, words in assumptions.items() for word in _words(words))
 
 
 def _items(text: str) -> list[tuple[str, str]]:
@@ -50,7 +50,7 @@ def _words(words: Any) -> list[str]:
     return [word.strip() for word in listed]
 
 
-def _settled(items: Any) -> Assumed:
+def _resolved(items: Any) -> Assumed:
     result: dict[str, tuple[str, ...]] = {}
     for name, word in items:
         if word not in ASSUMPTIONS:

@@ -76,7 +76,7 @@ def read_values(texts: Sequence[str], option: str = "--value") -> dict[str, str]
         if not equals:
             whole = Span(entry, 0, len(entry), option)
             raise GradcliError(
-                "value", f"there is no = in {_short(entry)}", hint=VALUE_HINT, span=whole
+                "value", f"there is no = in {_abbreviated(entry)}", hint=VALUE_HINT, span=whole
             )
         span = _place(entry, name, 0, option)
         name = _name(name.strip(), "value", span, VALUE_HINT)
@@ -142,8 +142,8 @@ def _entries(text: str):
         match = _entry().match(text, start)
         if not match:
             rest = Span(text, start, len(text), "--shape")
-            message = f"{_short(text[start:].strip())} is not NAME=SHAPE"
-            hint = _with_crosses(text, start) or SHAPE_HINT
+            message = f"{_abbreviated(text[start:].strip())} is not NAME=SHAPE"
+            hint = _cross_hint(text, start) or SHAPE_HINT
             raise GradcliError("shape-option", message, hint=hint, span=rest)
         name, dims = match["name"], match["dims"]
         span = _place(text, name, match.start("name"), "--shape")
@@ -152,7 +152,7 @@ def _entries(text: str):
         start = match.end()
 
 
-def _with_crosses(text: str, start: int) -> str | None:
+def _cross_hint(text: str, start: int) -> str | None:
     """A hint for `x=2,3`, where commas separate sizes instead of shapes; None if `start` is not
     followed by sizes.
     """
@@ -194,7 +194,7 @@ def _size(name: str, part: str, span: Span) -> int:
         "shape-option",
         f"a size of {name} is missing"
         if not part
-        else f"the size {_short(part)} of {name} {problem}",
+        else f"the size {_abbreviated(part)} of {name} {problem}",
         hint=SHAPE_HINT,
         span=span,
     )
@@ -207,7 +207,7 @@ def _name(name: str, code: str, span: Span, form: str) -> str:
     if not name:
         raise GradcliError(code, "a name is missing", hint=form, span=span)
     if not name.isidentifier() or iskeyword(name):
-        raise GradcliError(code, f"{_short(name)} is not a name", hint=NAME_HINT, span=span)
+        raise GradcliError(code, f"{_abbreviated(name)} is not a name", hint=NAME_HINT, span=span)
     return name
 
 
@@ -217,6 +217,6 @@ def _place(text: str, part: str, start: int, origin: str) -> Span:
     return Span(text, start, start + len(part.strip()), origin)
 
 
-def _short(text: str) -> str:
+def _abbreviated(text: str) -> str:
     """`text` in quotes, abbreviated if it is long."""
     return repr(text if len(text) <= 40 else text[:37] + "...")

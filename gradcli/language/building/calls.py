@@ -77,7 +77,7 @@ def call(b: Scope, e: ast.Call) -> Any:
     of_array = method(b, name, args, named) if operands else None
     if of_array is not None:
         args = by_method(name, args)
-        dtype = _dtype_by_place(of_array, args, dtype)
+        dtype = _positional_dtype(of_array, args, dtype)
         value = applied(b, of_array, args, named, e)
     elif operands and name in IDENTITY:
         value, dtype = operands[0], dtype or _dtype_argument(name, args[1:])
@@ -85,8 +85,8 @@ def call(b: Scope, e: ast.Call) -> Any:
         value = _call_special(special, b, e, args, named, name)
     else:
         of_tensors = lookup(f"Tensor.{name}") if operands else None
-        called = of_tensors or _elsewhere(b, e) or lookup(name) or _unlisted(b, e, name)
-        if name == "sum" and _is_of_rows(b, e, args, named):
+        called = of_tensors or _library_function(b, e) or lookup(name) or _unlisted(b, e, name)
+        if name == "sum" and _is_builtin_sum(b, e, args, named):
             named = {"dim": 0}
         value, dtype = _call_operator(b, e, called, args, named, dtype, is_method=bool(operands))
     return _as_dtype(b, value, dtype, e)
@@ -117,13 +117,13 @@ def _call_operator(
         called = function(other, _function_span(b, e))
     if is_method and isinstance(called, Operator):
         args, named = _with_tensor(called, args, named)
-    args, named = _with_whole_numbers(b, called, args, named)
-    dtype = _dtype_by_place(called, args, dtype)
+    args, named = _with_integer_dims(b, called, args, named)
+    dtype = _positional_dtype(called, args, dtype)
     if isinstance(called, Shorthand) and "dtype" in (called.function.__kwdefaults__ or ()):
         named["dtype"] = dtype
     _check_list(called, args, named)
     if isinstance(called, Operator | Shorthand) and dtype is None:
-        called.check_kinds(_numbers_among(called, args, named))
+        called.check_kinds(_numeric_operands(called, args, named))
     if isinstance(called, Operator) and dtype is not None:
         _check_dtype(called, e)
     return applied(b, called, args, named, e), dtype
@@ -209,7 +209,7 @@ def _callee(b: Scope, e: ast.Call) -> tuple[str, list]:
     return e.func.attr, [base]
 
 
-def _elsewhere(b: Scope, e: ast.Call) -> Callable | None:
+def _library_function(b: Scope, e: ast.Call) -> Callable | None:
     """The called function of NumPy, SciPy or JAX; None for other functions."""
     path = dotted(e.func) or ""
     if path in ARRAY_BUILTINS and is_array_program(b):
@@ -218,7 +218,7 @@ def _elsewhere(b: Scope, e: ast.Call) -> Callable | None:
     return of_library(name, path, b.source.span(e.func)) if name else None
 
 
-def _is_of_rows(b: Scope, e: ast.Call, args: list, named: dict[str, Any]) -> bool:
+def _is_builtin_sum(b: Scope, e: ast.Call, args: list, named: dict[str, Any]) -> bool:
     """Whether a call of sum() is Python's builtin, which adds the rows of an array."""
     of_python = isinstance(e.func, ast.Name) and len(args) == 1 and not named
     return of_python and isinstance(args[0], Node) and args[0].ndim > 1 and is_array_program(b)
@@ -256,7 +256,7 @@ def _check_dtype(called: Operator, e: ast.Call) -> None:
         raise GradcliError("arguments", f"{called.name}() takes no dtype", hint=called.usage())
 
 
-def _numbers_among(called: Any, args: list, named: dict[str, Any]) -> list[Any]:
+def _numeric_operands(called: Any, args: list, named: dict[str, Any]) -> list[Any]:
     """The tensors and numbers that a call computes with: no indices, masks or attributes."""
     positional = called.positional
     bindings = [*zip((*positional, *(None,) * len(args)), args), *_in_order(positional, named)]
@@ -279,7 +279,7 @@ def _in_order(positional: Iterable[str], named: dict[str, Any]) -> list[tuple[st
     return sorted(named.items(), key=lambda item: [*positional, item[0]].index(item[0]))
 
 
-def _with_whole_numbers(
+def _with_integer_dims(
     b: Scope, called: Any, args: list, named: dict[str, Any]
 ) -> tuple[list, dict[str, Any]]:
     """The arguments, with integer scalar tensors converted to integers where dimensions are
@@ -365,7 +365,7 @@ def _numbers_in(b: Scope, value: Any, e: ast.expr, called: Shorthand, free: bool
     return index_array(b, value, e) if free else literal_array(b, value, e)
 
 
-def _dtype_by_place(called: Any, args: list, dtype: Any) -> Any:
+def _positional_dtype(called: Any, args: list, dtype: Any) -> Any:
     """The dtype of a call: a positional one is removed from `args`; otherwise the keyword
     `dtype`.
     """

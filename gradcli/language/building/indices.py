@@ -31,7 +31,7 @@ def subscripted(b: Scope, e: ast.Subscript) -> Any:
 
 def indexed(b: Scope, base: Node, e: ast.Subscript) -> Node:
     """The elements of a tensor at the index in `e`."""
-    items = [_index_item(b, *part) for part in _apart(b, e.slice)]
+    items = [_index_item(b, *part) for part in _split_items(b, e.slice)]
     if is_array_program(b):
         _check_list(b, e.slice)
         return _of_array(b, base, items, e)
@@ -79,7 +79,7 @@ def _end(b: Scope, part: Any) -> int:
     return int(b.numbers(part, "what a slice picks depends on its numbers").item())
 
 
-def _apart(b: Scope, e: ast.expr) -> Iterator[tuple[Any, ast.expr, str]]:
+def _split_items(b: Scope, e: ast.expr) -> Iterator[tuple[Any, ast.expr, str]]:
     """The items of an index, each with its syntax and text."""
     if isinstance(e, ast.Tuple):
         yield from ((b.visit(part), part, b.source.segment(part)) for part in e.elts)

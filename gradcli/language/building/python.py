@@ -22,7 +22,7 @@ EXTREMES = {"max": ("gt", operator.gt), "min": ("lt", operator.lt)}
 
 def _number(b: Scope, e: ast.Call, args: list, named: dict) -> Any:
     """float(x): the element of a tensor, detached; for a string, the number that it spells."""
-    _check_places("float", named)
+    _check_no_keywords("float", named)
     (x,) = args or (0.0,)
     if isinstance(x, Node):
         return b.tried(lookup("item"), (x,), {}).at(b.source.span(e))
@@ -37,9 +37,9 @@ def _spelled(kind: type[float], text: str) -> float:
         raise _unfit(kind.__name__, f"finds no number in {in_words(text)}", hint) from None
 
 
-def _whole(b: Scope, e: ast.Call, args: list, named: dict) -> Any:
+def _int(b: Scope, e: ast.Call, args: list, named: dict) -> Any:
     """int(x): float(x), truncated."""
-    _check_places("int", named)
+    _check_no_keywords("int", named)
     (x,) = args
     x = _spelled(int, x) if isinstance(x, str) else _number(b, e, args, named)
     if isinstance(x, Node):
@@ -110,14 +110,14 @@ def _unfit(name: str, why: str, hint: str | None) -> GradcliError:
     return GradcliError("arguments", f"Python's {name}() {why}", hint=hint)
 
 
-def _check_places(name: str, named: dict) -> None:
+def _check_no_keywords(name: str, named: dict) -> None:
     """Raise GradcliError for keywords: these arguments are positional-only in Python."""
     if named:
         raise _unfit(name, f"takes no {next(iter(named))}=", "give its arguments by position")
 
 
 def _slice(b: Scope, e: ast.Call, args: list, named: dict) -> Any:
-    _check_places("slice", named)
+    _check_no_keywords("slice", named)
     return sliced(b, args)
 
 
@@ -131,7 +131,7 @@ def _without_grad(b: Scope, e: ast.Call, args: list, named: dict) -> Any:
 
 PYTHONS: dict[str, Callable[[Scope, ast.Call, list, dict], Any]] = {
     "builtins.float": _number,
-    "builtins.int": _whole,
+    "builtins.int": _int,
     "builtins.no_grad": _without_grad,
     "builtins.round": _round,
     "builtins.slice": _slice,

@@ -16,14 +16,14 @@ def unbroadcast_ranks(roots: list[Node]) -> dict[str, int]:
     and so is y in `y - w.T @ x`.
     """
     result: dict[str, int] = {}
-    order = walk(roots, _made_of)
+    order = walk(roots, _sources)
     sums = [n.parents for n in order if n.op.sign in ("+", "-")]
     terms: dict[Node, list[Node]] = {}
     for product, term in (pair for both in sums for pair in permutations(both)):
         terms.setdefault(product, []).append(term)
-    varying = downstream(order, [n for n in order if n.op.name == "input"], _made_of)
+    varying = downstream(order, [n for n in order if n.op.name == "input"], _sources)
     of_products = downstream(
-        order, [n for n in order if "matrices" in n.op.typical_inputs], _made_of
+        order, [n for n in order if "matrices" in n.op.typical_inputs], _sources
     )
     for node in order:
         for operand, other in permutations(_operands(node), 2):
@@ -133,6 +133,6 @@ def _begins_with(node: Node, varying: Collection[Node]) -> Node:
     return node
 
 
-def _made_of(node: Node) -> Sequence[Node | None]:
+def _sources(node: Node) -> Sequence[Node | None]:
     """The inputs of a node, or its expansion if there is one."""
     return node.inputs if node.expansion is None else (node.expansion,)

@@ -28,7 +28,7 @@ ATTEMPTS = 400  # most combinations of ranks
 MOST_TRIES = 600  # most builds of a program
 SMALL = 8  # the last primes, which are used if the others make tensors too large
 LIKELIEST = 8  # ranks for which sizes are tried although stand-ins cannot be unified
-PASSED_OVER = 20  # sizes that are skipped because the output would have no element, or only one
+MOST_SKIPPED = 20  # sizes that are skipped because the output would have no element, or only one
 MOST_SIZES = 200  # unknown sizes beyond those that PRIMES represent
 PERMUTATIONS = 60  # orders of sizes that are tried if stand-ins cannot be unified
 STEEPNESSES = (1, 1.2, 1.4)  # steepness of decreasing sizes
@@ -325,7 +325,7 @@ def _smallest(
         if numel(out) > 1 and out.count(1) <= ones:
             return result
         passed.append(((0 in out, numel(out) == 1), result))
-        if len(passed) > PASSED_OVER:
+        if len(passed) > MOST_SKIPPED:
             break
     if passed:
         return min(passed, key=lambda entry: entry[0])[1]

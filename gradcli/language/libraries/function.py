@@ -141,7 +141,7 @@ class Function(Shorthand):
             message = f"order={value!r} of {self.name}() counts columns first"
             raise GradcliError("unsupported", message, hint="transpose before and after")
 
-    def _meant(self, name: str) -> str:
+    def _parameter(self, name: str) -> str:
         return name
 
 

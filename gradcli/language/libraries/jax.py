@@ -298,7 +298,7 @@ gamma = gamma_by(lambda x: op.jax_lgamma(x))
 
 
 def _poch(z, m):
-    """That of SciPy; nan where a gamma function has a pole below 0."""
+    """SciPy's function, but nan at negative poles of a gamma function."""
     pole = [is_pole(x) & op.ne(x, 0) for x in (z, z + m)]
     return op.where(pole[0] | pole[1], math.nan, SCIPY_SPECIAL["poch"](z, m))
 

@@ -574,14 +574,14 @@ def convolve(a, v, mode="full"):
     """The sums of products of a with v turned round."""
     if a.shape[0] < v.shape[0]:
         a, v = v, a
-    return _of_full(_full(a, v), mode, a.shape[0], v.shape[0], (v.shape[0] - 1) // 2)
+    return _part_of_full(_full(a, v), mode, a.shape[0], v.shape[0], (v.shape[0] - 1) // 2)
 
 
 def _full(a: Node, v: Node) -> Node:
     return op.conv_transpose1d(a[None, None], v[None, None])[0, 0]
 
 
-def _of_full(full: Node, mode: str, long: int, short: int, start: int) -> Node:
+def _part_of_full(full: Node, mode: str, long: int, short: int, start: int) -> Node:
     if mode not in ("full", "same", "valid"):
         raise GradcliError("arguments", f"mode must be 'full', 'same' or 'valid', got {mode!r}")
     if mode == "full":
@@ -594,7 +594,7 @@ def _correlate(a, v, mode="valid"):
     kernel = op.flip(v, dims=(0,))
     if a.shape[0] >= v.shape[0]:
         return convolve(a, kernel, mode)
-    return _of_full(_full(kernel, a), mode, v.shape[0], a.shape[0], a.shape[0] // 2)
+    return _part_of_full(_full(kernel, a), mode, v.shape[0], a.shape[0], a.shape[0] // 2)
 
 
 # ---- polynomials, from the highest power down ----------------------------------------------------

@@ -14,7 +14,7 @@ from ..syntax import bound, called_name, loaded, path, placed_at
 TRANSPARENT = {"enable_grad", "set_detect_anomaly", "detect_anomaly"}
 REMARKS = {"print", "zero_grad", "retain_grad", "display"}
 # Functions that inspect a tensor without changing it.
-LOOKS = {"item", "size", "dim", "numel", "type", "tolist", "numpy", "len", "id", "repr", "str"}
+READERS = {"item", "size", "dim", "numel", "type", "tolist", "numpy", "len", "id", "repr", "str"}
 
 
 def single_assignments(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
@@ -116,10 +116,10 @@ def _is_remark(s: ast.stmt, pasted: bool, last: bool, assigned_names: set[str]) 
         return True
     if isinstance(s.value, ast.Name):  # an interactive session prints it
         return not last and (pasted or s.value.id in assigned_names)
-    return pasted and not last and _only_looks(s.value)
+    return pasted and not last and _only_reads(s.value)
 
 
-def _only_looks(e: ast.expr) -> bool:
+def _only_reads(e: ast.expr) -> bool:
     """Whether an expression only reads: it calls no in-place function, and no function of the
     program.
     """
@@ -128,6 +128,6 @@ def _only_looks(e: ast.expr) -> bool:
             name = called_name(n) or ""
             if any(k.arg in ("out", "inplace") for k in n.keywords) or name == "backward":
                 return False
-            if name not in LOOKS and (name.endswith("_") or lookup(name) is None):
+            if name not in READERS and (name.endswith("_") or lookup(name) is None):
                 return False
     return True

@@ -23,7 +23,7 @@ from ..formulas.rules.products import constant_value
 from ..formulas.spelling import spelled
 from ..tree import Attribute, Call, Infix, Listing, Method, Name, Number, Tree, Verbatim
 
-LEFT_OUT = (None, False)  # values of arguments that are omitted
+OMITTED = (None, False)  # values of arguments that are omitted
 MOST_NUMBERS = 1000  # most numbers of a tensor that is written out
 SIMPLE = (
     ast.Compare, ast.BinOp, ast.UnaryOp, ast.Constant, ast.expr_context, ast.cmpop, ast.operator,
@@ -97,7 +97,7 @@ class ArrayWriter(CodeWriter):
             usual = f"{{{name}?}}" in template and value == node.op.attributes[name]
             argument = self._dims(node) if name == "dim" else value
             holes[name] = (
-                None if usual or any(argument is v for v in LEFT_OUT) else self.plain(argument)
+                None if usual or any(argument is v for v in OMITTED) else self.plain(argument)
             )
         return spelled(template.replace("?}", "}"), holes)
 
@@ -490,7 +490,7 @@ def getitem(w: "ArrayWriter", node: Node) -> Tree:
     """
     shape, base = node.parents[0].shape, w.as_array(node, 0)
     index = w.trimmed(node.attrs["index"], shape)
-    first, rest = _steps_of(index, len(shape))
+    first, rest = _split_index(index, len(shape))
     if not first:
         return tree.Subscript(base, (Verbatim(w.index(index) or "()"),))
     return tree.Subscript(
@@ -498,7 +498,7 @@ def getitem(w: "ArrayWriter", node: Node) -> Tree:
     )
 
 
-def _steps_of(index: tuple, ndim: int) -> tuple[tuple, tuple]:
+def _split_index(index: tuple, ndim: int) -> tuple[tuple, tuple]:
     """An index split into one of integers and one of arrays; the first is empty if one step is
     enough.
     """
@@ -520,7 +520,7 @@ def _steps_of(index: tuple, ndim: int) -> tuple[tuple, tuple]:
 @in_other_words
 def put_at(w: "ArrayWriter", node: Node) -> Tree:
     index = w.trimmed(node.attrs["index"], node.shape)
-    first, rest = _steps_of(index, node.ndim)
+    first, rest = _split_index(index, node.ndim)
     if not first:
         return _put(w, w.attribute(node, "shape"), index, w.operand(node, 0))
     inner = w.shape(OPS["getitem"](OPS["zeros"](size=node.shape), index=first).shape)
@@ -544,7 +544,7 @@ def _as_argument(w: "ArrayWriter", index: tuple) -> Tree:
     return Verbatim(text if alone else f"np.s_[{text}]" if text else "()")
 
 
-def _replaced(w: "ArrayWriter", node: Node, index: tuple) -> Tree:
+def _with_values_at(w: "ArrayWriter", node: Node, index: tuple) -> Tree:
     """x with src at an index."""
     x, src = w.as_array(node, 0), w.operand(node, 1)
     if in_jax(w):
@@ -557,14 +557,14 @@ def _replaced(w: "ArrayWriter", node: Node, index: tuple) -> Tree:
 @in_other_words
 def select_scatter(w: "ArrayWriter", node: Node) -> Tree:
     whole = (slice(None),) * axis(node.attrs["dim"], node.ndim)
-    return _replaced(w, node, (*whole, node.attrs["index"]))
+    return _with_values_at(w, node, (*whole, node.attrs["index"]))
 
 
 @in_other_words
 def slice_scatter(w: "ArrayWriter", node: Node) -> Tree:
     dim, start, end, step = node.attrs.values()
     part = slice(start, end, None if step == 1 else step)
-    return _replaced(w, node, (*(slice(None),) * axis(dim, node.ndim), part))
+    return _with_values_at(w, node, (*(slice(None),) * axis(dim, node.ndim), part))
 
 
 @in_other_words
@@ -579,7 +579,7 @@ def diagonal_scatter(w: "ArrayWriter", node: Node) -> Tree:
     return Call("put_diagonal", (w.as_array(node, 0), values, *at))
 
 
-def _places(w: "ArrayWriter", node: Node) -> Tree:
+def _flat_indices(w: "ArrayWriter", node: Node) -> Tree:
     """The row-major flat indices of the output, in its shape."""
     count = w.function_call("arange", _count(w, node))
     return count if node.ndim == 1 else Method(count, "reshape", (w.attribute(node, "shape"),))
@@ -590,7 +590,7 @@ def _count(w: "ArrayWriter", node: Node) -> Tree:
     return w.plain(numel(node.shape)) if like is None else Attribute(like, "size")
 
 
-def _added(w: "ArrayWriter", node: Node, places: Tree) -> Tree:
+def _added_at(w: "ArrayWriter", node: Node, places: Tree) -> Tree:
     """The first input added into zeros at flat indices."""
     values, at = w.operand(node, 0), places
     if node.inputs[0] in w.numbers:
@@ -608,13 +608,13 @@ def gather(w: "ArrayWriter", node: Node) -> Tree:
     x, index = node.parents
     if not x.ndim or not index.ndim:
         return w.function_call("take", w.operand(node, 0), w.operand(node, 1))
-    base = _cut(w, w.operand(node, 0), x, index, node.attrs["dim"])
+    base = _cut_to_index(w, w.operand(node, 0), x, index, node.attrs["dim"])
     return w.function_call(
         "take_along_axis", base, w.operand(node, 1), axis=Number(axis(node.attrs["dim"], x.ndim))
     )
 
 
-def _cut(w: "ArrayWriter", base: Tree, x: Node, index: Node, dim: int) -> Tree:
+def _cut_to_index(w: "ArrayWriter", base: Tree, x: Node, index: Node, dim: int) -> Tree:
     """x without the elements that a smaller index cannot select."""
     parts = [
         ":" if d == axis(dim, x.ndim) or n == x.shape[d] else f":{w.place(n)}"
@@ -629,9 +629,9 @@ def scatter_to(w: "ArrayWriter", node: Node) -> Tree:
     if not node.ndim or not index.ndim:
         raise w.refusal(node, " of numbers")
     dim = axis(node.attrs["dim"], node.ndim)
-    base = _cut(w, _places(w, node), node, index, dim)
+    base = _cut_to_index(w, _flat_indices(w, node), node, index, dim)
     places = w.function_call("take_along_axis", base, w.operand(node, 1), axis=Number(dim))
-    return _added(w, node, places)
+    return _added_at(w, node, places)
 
 
 @in_other_words
@@ -643,7 +643,7 @@ def windows(w: "ArrayWriter", node: Node) -> Tree:
 def overlap(w: "ArrayWriter", node: Node) -> Tree:
     stride, dilation = node.attrs["stride"], node.attrs["dilation"]
     kernel = node.parents[0].shape[-len(stride) :]
-    return _added(w, node, _windows(w, node, _places(w, node), kernel, stride, dilation))
+    return _added_at(w, node, _windows(w, node, _flat_indices(w, node), kernel, stride, dilation))
 
 
 def _windows(
@@ -651,7 +651,7 @@ def _windows(
 ) -> Tree:
     """The windows of a kernel, one for each of its positions."""
     if in_jax(w):
-        return _taken_windows(w, node, base, kernel, stride, dilation)
+        return _indexed_windows(w, node, base, kernel, stride, dilation)
     reach = tuple(d * (k - 1) + 1 for k, d in zip(kernel, dilation, strict=True))
     last = tuple(range(-len(kernel), 0))
     view = Call(
@@ -666,7 +666,7 @@ def _windows(
     )
 
 
-def _taken_windows(
+def _indexed_windows(
     w: "ArrayWriter", node: Node, base: Tree, kernel: Any, stride: Any, dilation: Any
 ) -> Tree:
     """The windows by indexing, with an index array for each dimension: positions by kernel."""

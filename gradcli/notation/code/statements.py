@@ -66,7 +66,7 @@ class Statements:
         self.writer, self.roots, self.wanted, self.names = writer, roots, wanted, names
         self.lines: list[Statement] = []
         self.named: dict[Node, str] = {}  # nodes that are assigned to names
-        self._at_hand = set(writer.trees)
+        self._written = set(writer.trees)
         self._text = tree.Texts()
         self._read: dict[Node, tuple[Node | None, ...]] = {}
         reached = set(walk(roots, self._sources))
@@ -75,24 +75,24 @@ class Statements:
         for node in self._order:
             for source, times in zip(self._sources(node), self._mentions(node)):
                 self._uses[source] += times
-        self._needed = self._who_needs()
+        self._needed = self._roots_by_node()
         for node in self._order:
-            if node not in self._at_hand:
+            if node not in self._written:
                 self._write(node)
         self.formulas: list[Tree] = [writer.trees[root] for root in roots]
 
     def _sources(self, node: Node) -> tuple[Node | None, ...]:
         if node not in self._read:
-            at_hand = node in self._at_hand
+            at_hand = node in self._written
             self._read[node] = () if at_hand else tuple(self.writer.sources(node))
         return self._read[node]
 
     def _mentions(self, node: Node) -> tuple[int, ...]:
-        if node in self._at_hand:
+        if node in self._written:
             return ()
         return tuple(self.writer.mentions(node))
 
-    def _who_needs(self) -> dict[Node | None, int]:
+    def _roots_by_node(self) -> dict[Node | None, int]:
         needed: dict[Node | None, int] = dict.fromkeys((None, *self._order), 0)
         for place, root in enumerate(self.roots):
             needed[root] |= 1 << place
@@ -102,13 +102,13 @@ class Statements:
         return needed
 
     def _write(self, node: Node) -> None:
-        self._settle(node)
+        self._shorten(node)
         if node in self.wanted:
             self._name(node, self.wanted[node])
-        elif self._uses[node] > 1 and self._is_work(node):
+        elif self._uses[node] > 1 and self._is_costly(node):
             self._name(node, self.names.of(node))
 
-    def _settle(self, node: Node) -> None:
+    def _shorten(self, node: Node) -> None:
         """Write the formula of a node, and name its longest parts until it fits in a line."""
         trees = self.writer.trees
         written = self.writer.tree(node)
@@ -119,7 +119,7 @@ class Statements:
             longest = sorted(parts, key=lambda p: len(self._text(trees[p])), reverse=True)
             for part in longest if len(parts) > LONGEST else longest[:1]:
                 self._name(part, self.names.of(part))
-            for stale in self._above(node, longest[0]):
+            for stale in self._containing(node, longest[0]):
                 del trees[stale]
             written = self.writer.tree(node)
 
@@ -135,14 +135,14 @@ class Statements:
             return self._parts(result[0])
         return result
 
-    def _above(self, node: Node, part: Node) -> list[Node]:
+    def _containing(self, node: Node, part: Node) -> list[Node]:
         """The nodes from `node` down to `part` whose formulas contain that of `part`."""
         chain = [node]
         while part not in self._sources(chain[-1]):
             chain += [s for s in self._sources(chain[-1]) if s is not None][:1]
         return chain
 
-    def _is_work(self, node: Node) -> bool:
+    def _is_costly(self, node: Node) -> bool:
         written = self.writer.trees[node]
         if _is_plain(written) or node in self.writer.numbers:
             return False

@@ -83,22 +83,22 @@ def tensor(w: TorchWriter, node: Node) -> Tree:
 @in_other_words
 def put_at(w: TorchWriter, node: Node) -> Tree:
     index = index_text(w.trimmed(node.attrs["index"], node.shape), w.place, w.indices)
-    return _added(w, node, tree.Subscript(_places(w, node), (Verbatim(index),)))
+    return _added_at(w, node, tree.Subscript(_flat_indices(w, node), (Verbatim(index),)))
 
 
 @in_other_words
 def overlap(w: TorchWriter, node: Node) -> Tree:
     stride, dilation = node.attrs["stride"], node.attrs["dilation"]
     kernel = node.parents[0].shape[-len(stride) :]
-    return _added(w, node, _unfolded(w, _places(w, node), kernel, stride, dilation))
+    return _added_at(w, node, _unfolded(w, _flat_indices(w, node), kernel, stride, dilation))
 
 
-def _places(w: TorchWriter, node: Node) -> Tree:
+def _flat_indices(w: TorchWriter, node: Node) -> Tree:
     """The row-major flat indices of the output, in its shape."""
     return spelled(f"torch.arange({{n}}{w.kind('int')}).reshape({{shape}})", _sizes(w, node))
 
 
-def _added(w: TorchWriter, node: Node, places: Tree) -> Tree:
+def _added_at(w: TorchWriter, node: Node, places: Tree) -> Tree:
     """The first input added into zeros at flat indices."""
     zeros = f"torch.zeros({{n}}{w.kind('float')})"
     template = zeros + ".index_put(({places},), {v}, accumulate=True).reshape({shape})"

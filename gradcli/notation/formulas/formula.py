@@ -427,13 +427,13 @@ class Writer:
         """The first named node of this shape; None if there is none, or if the user wrote the
         sizes.
         """
-        return None if self._has_own_sizes(node) else self.shapes.get(node.shape)
+        return None if self._has_user_sizes(node) else self.shapes.get(node.shape)
 
     def same_kind(self, node: Node) -> Tree | None:
         """As `like`, with the same dtype too; for ones_like()."""
-        return None if self._has_own_sizes(node) else self.kinds.get((node.shape, node.dtype))
+        return None if self._has_user_sizes(node) else self.kinds.get((node.shape, node.dtype))
 
-    def _has_own_sizes(self, node: Node) -> bool:
+    def _has_user_sizes(self, node: Node) -> bool:
         span = node.span
         return span is not None and "_like" not in span.excerpt
 
@@ -537,7 +537,7 @@ def _trimmed_slice(item: Any, size: int) -> Any:
 
 Idiom = Callable[[Any, Node], Tree]  # (writer, node) -> tree
 IDIOMS: dict[str, Idiom] = {}
-LOOSE = (ast.Compare, ast.BinOp, ast.UnaryOp)  # a text with these may need parentheses
+UNPARENTHESIZED = (ast.Compare, ast.BinOp, ast.UnaryOp)  # a text with these may need parentheses
 
 
 def idioms(table: dict[str, Idiom], *names: str) -> Callable[[Idiom], Idiom]:
@@ -578,12 +578,12 @@ def tensor(w: "Writer", node: Node) -> Tree:
     text = str(node.attrs["data"])
     if text.startswith("["):
         return Call("tensor", (Verbatim(text),)) if node.dtype == "bool" else Verbatim(text)
-    return read(text) if _is_loose(text) else Verbatim(text)
+    return read(text) if _needs_parentheses(text) else Verbatim(text)
 
 
 @lru_cache(1024)
-def _is_loose(text: str) -> bool:
-    return isinstance(ast.parse(text, mode="eval").body, LOOSE)
+def _needs_parentheses(text: str) -> bool:
+    return isinstance(ast.parse(text, mode="eval").body, UNPARENTHESIZED)
 
 
 @idiom
@@ -700,7 +700,7 @@ def transpose(w: "Writer", node: Node) -> Tree:
 @idiom
 def reshape(w: "Writer", node: Node) -> Tree:
     if node.parents[0] in w.numbers:
-        return _of_number(w, node, node.parents[0])
+        return _filled_with(w, node, node.parents[0])
     sizes = w.attribute(node, "shape")
     items = sizes.items if isinstance(sizes, Listing) else ()
     chosen = node.span is not None and any(isinstance(i, Number) for i in items)
@@ -729,13 +729,13 @@ def _flattened(shape: Shape, new: Shape) -> tuple[int, ...] | None:
 def expand(w: "Writer", node: Node) -> Tree:
     like, (x,) = w.like(node), node.parents
     if x in w.numbers:
-        return _of_number(w, node, x)
+        return _filled_with(w, node, x)
     if like is not None:
         return Method(w.operand(node, 0), "expand_as", (like,))
     return Method(w.operand(node, 0), "expand", spread(w.attribute(node, "shape")))
 
 
-def _of_number(w: "Writer", node: Node, x: Node) -> Tree:
+def _filled_with(w: "Writer", node: Node, x: Node) -> Tree:
     """A tensor filled with a number; a float keeps its point if the dtype depends on it."""
     like = w.same_kind(node)
     if like is not None:
@@ -760,7 +760,7 @@ def put(w: "Writer", node: Node) -> Tree:
     index = _index_of_rows(places, x.shape)
     if index is None:
         return w.call(node)
-    items = Listing(tuple(_as_places(w, item) for item in index))
+    items = Listing(tuple(_as_tensor(w, item) for item in index))
     named = (("accumulate", Verbatim("True")),) if node.attrs["accumulate"] else ()
     return Method(w.operand(node, 0), "index_put", (items, w.operand(node, 2)), named)
 
@@ -778,7 +778,7 @@ def _index_of_rows(places: Node, shape: Shape) -> tuple | None:
     return index if plain else None
 
 
-def _as_places(w: "Writer", item: Any) -> Tree:
+def _as_tensor(w: "Writer", item: Any) -> Tree:
     """One item of the index of index_put, which accepts only tensors."""
     written = _item(w, item)
     literal = not isinstance(item, Array) or item.text.startswith("[")

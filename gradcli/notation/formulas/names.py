@@ -11,11 +11,11 @@ from ..tree import Name
 from .rules.atoms import atom_of
 from .rules.factoring import MOST_TERMS, expanded_terms, sum_of, terms_of_sum
 from .rules.products import (
-    CLOSE,
     MOST_PARTS,
     NOTHING,
     ONE,
     SUMS,
+    TOLERANCE,
     UNITS,
     Coefficient,
     Product,
@@ -126,7 +126,7 @@ class Names:
             if in_rows is not None:
                 dim, columns = in_rows
                 self.products.append((atom.unsqueeze(dim=dim), columns))
-        beside = _around_a_name(definition, atom)
+        beside = _inverted_definition(definition, atom)
         if beside is not None:
             rest, other = beside
             whole = _expanded_product(other, normal)
@@ -199,7 +199,7 @@ def _adds_exponentials(x: Node) -> bool:
     return bool(terms) and all(len(t.once("exp")) == 1 for t in terms)
 
 
-def _around_a_name(definition: Node, atom: Node) -> tuple[Node, Product] | None:
+def _inverted_definition(definition: Node, atom: Node) -> tuple[Node, Product] | None:
     """1 - out and a / b for out = 1 - a / b; out - c and a * b for out = a * b + c; out + c and
     a * c for out = c * (a - 1); None for other definitions.
     """
@@ -281,7 +281,7 @@ def _with_atom(result: Product, atom: Node, definition: Product, shape: Shape) -
     if fits(atom.shape, shape) and _divides_product(
         result.factors, _numerators(definition, result)
     ):
-        power = _times_held(result.factors, definition.factors)
+        power = _multiplicity(result.factors, definition.factors)
         for k in dict.fromkeys((power, 1)):
             ratio = _quotient(result.coefficient, definition.coefficient, k)
             inverse = {f: -e * k for f, e in definition.factors.items()}
@@ -304,11 +304,11 @@ def _with_atom_in_sum(
         return
     beside = with_factors(result.factors, {total: -ONE})
     inner, over = _without_roots(inner), axes(total.attrs["dim"], x.ndim)
-    inside = {f: e for f, e in definition.factors.items() if _is_held(inner.factors, f, e, False)}
+    inside = {f: e for f, e in definition.factors.items() if _divides(inner.factors, f, e, False)}
     rest = definition.without(*inside).factors
     reduced = {_reduced(f, over, total): k for f, k in rest.items()}
     outside = _without_roots(Product(ONE, reduced)).factors
-    if not inside or not outside or not all(_is_held(beside, f, e) for f, e in outside.items()):
+    if not inside or not outside or not all(_divides(beside, f, e) for f, e in outside.items()):
         return
     if not all(constant_along(f, x, over) for f in rest):
         return
@@ -333,7 +333,7 @@ def _quotient(a: Coefficient, b: Coefficient, power: int = 1) -> Coefficient | N
     except (OverflowError, ZeroDivisionError):
         return None
     simple = Fraction(value).limit_denominator(MOST_PARTS)
-    return simple if isclose(simple, value, rel_tol=CLOSE) else rounded(value)
+    return simple if isclose(simple, value, rel_tol=TOLERANCE) else rounded(value)
 
 
 def _reduced(f: Node, over: tuple[int, ...], total: Node) -> Node:
@@ -357,7 +357,7 @@ def _numerators(definition: Product, result: Product) -> Mapping[Node, Coefficie
     return definition.without(*missing).factors
 
 
-def _times_held(factors: Mapping[Node, Coefficient], part: Mapping[Node, Coefficient]) -> int:
+def _multiplicity(factors: Mapping[Node, Coefficient], part: Mapping[Node, Coefficient]) -> int:
     """The largest power of a product that divides the product of factors; at least 1."""
     return max(1, int(min(factors.get(f, 0) / e for f, e in part.items())))
 
@@ -365,10 +365,10 @@ def _times_held(factors: Mapping[Node, Coefficient], part: Mapping[Node, Coeffic
 def _divides_product(factors: Mapping[Node, Coefficient], part: Mapping[Node, Coefficient]) -> bool:
     """Whether a product of powers divides the product of factors."""
     has_tensors = any(f.shape for f in part)
-    return all(_is_held(factors, f, e, has_tensors) for f, e in part.items())
+    return all(_divides(factors, f, e, has_tensors) for f, e in part.items())
 
 
-def _is_held(
+def _divides(
     factors: Mapping[Node, Coefficient], f: Node, e: Coefficient, beside_tensors: bool = True
 ) -> bool:
     """Whether f ** e divides the product of factors.

@@ -5,7 +5,7 @@ from math import isclose, isfinite, isqrt, pi
 
 from ..tree import Infix, Name, Number, Prefix, Tree
 
-CLOSE = 1e-15  # relative
+TOLERANCE = 1e-15  # relative
 LARGEST = 1_000  # of roots that are recognised, and their reciprocals
 LARGEST_DIVISOR = 12  # of a root
 MULTIPLES = 64  # of pi, and parts of it, that are recognised
@@ -45,7 +45,7 @@ def _root(value: float) -> Tree | None:
     whole = round(value ** (1 / power))
     if isqrt(whole) ** 2 == whole:  # 1/3 is not a root
         return None
-    if abs(whole**power - value) > CLOSE * value:
+    if abs(whole**power - value) > TOLERANCE * value:
         return _multiple_of_a_root(value)
     return Infix("**", Number(whole), Number(power))
 
@@ -53,7 +53,7 @@ def _root(value: float) -> Tree | None:
 def _multiple_of_a_root(value: float) -> Tree | None:
     """A multiple of a root: 5 ** 0.5 / 3, or 2 * 3 ** 0.5 / 5; None for other numbers."""
     square = Fraction(value**2).limit_denominator(LARGEST_DIVISOR**2)
-    if not isclose(float(square) ** 0.5, value, rel_tol=CLOSE):
+    if not isclose(float(square) ** 0.5, value, rel_tol=TOLERANCE):
         return None
     whole = square.numerator * square.denominator
     times = max(k for k in range(1, isqrt(whole) + 1) if whole % k**2 == 0)
@@ -68,7 +68,7 @@ def _multiple_of_a_root(value: float) -> Tree | None:
 
 def by_pi(value: float, name: Tree) -> Tree | None:
     """A number as a formula in pi, called `name`: (2 * pi) ** -0.5; None for other numbers."""
-    formulas = (f for number, f in _MADE_OF_PI if isclose(abs(value), number, rel_tol=CLOSE))
+    formulas = (f for number, f in _MADE_OF_PI if isclose(abs(value), number, rel_tol=TOLERANCE))
     result = next(formulas, None)
     written = _in_pi(abs(value), name) if result is None else result(name)
     return _negated(written) if written is not None and value < 0 else written
@@ -92,7 +92,7 @@ def _in_pi(value: float, name: Tree) -> Tree | None:
 
 def _is_multiple(ratio: float) -> bool:
     whole = round(ratio) if ratio < MULTIPLES + 0.5 else 0
-    return whole > 1 and isclose(ratio, whole, rel_tol=CLOSE)
+    return whole > 1 and isclose(ratio, whole, rel_tol=TOLERANCE)
 
 
 def root_below(value: float) -> float | None:

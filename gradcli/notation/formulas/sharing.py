@@ -9,11 +9,11 @@ from ...graphs import Node, walk
 from .. import tree
 from ..tree import Block, Infix, Name, Prefix, Tree
 
-WORTH = 4  # names, numbers and symbols that a statement must save
+LEAST_SAVING = 4  # names, numbers and symbols that a statement must save
 CONSTANT_MATRICES = ("eye", "ones", "zeros")
 
 
-def shared(formula: Tree, used: Collection[str], worth: int = WORTH) -> Tree:
+def shared(formula: Tree, used: Collection[str], worth: int = LEAST_SAVING) -> Tree:
     """The formula preceded by statements, each of which saves at least `worth` names, numbers and
     symbols.
 
@@ -69,7 +69,7 @@ def _best(
     best, new, most = None, dict[Tree, Tree](), worth - 1
     for part, occurrences in result.items():
         saved = _saved(part, occurrences) if occurrences > 1 else 0
-        if saved > most and (saved >= WORTH or not _is_constant_matrix(part)):
+        if saved > most and (saved >= LEAST_SAVING or not _is_constant_matrix(part)):
             best, new, most = part, _named(part, name), saved
     for part, products, factors in common_products(wholes):
         saved = _saved(part, len(products))

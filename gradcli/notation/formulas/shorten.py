@@ -24,16 +24,17 @@ from .rules.factoring import canonical_sums, terms_of_sum
 from .rules.products import constant_value, product_of
 from .simplify import LARGE, Rewriter, merged, stripped
 
-HOPELESS = 2 * TOO_LONG  # longer formulas are not searched
+MOST_SEARCHED = 2 * TOO_LONG  # longer formulas are not searched
 KEPT = 4  # equal nodes kept for each node
 WIDE = 36  # in graphs of more nodes, the first search keeps one equal node for each
 NARROW = 16  # in graphs of more nodes, a quick search keeps one equal node for each
 ROUNDS = 4
 SHORT = 12  # formulas up to this length are not searched for repeated parts
-BEHIND = 14  # a search whose first formula is longer than the best one by more is skipped
+MOST_LONGER = 14  # a search whose first formula is longer than the best one by more is skipped
 BUDGET = 1200  # equal nodes tried in one search
 # Weights of what is not a name, number, operator or call.
-ROW, TURNED, BESIDE, FOREIGN, CONVERTED, UNFACTORED = 0.875, 0.75, 0.625, 12.0, 0.25, 0.125
+ROW, TRANSPOSE, INNER_TRANSPOSE = 0.875, 0.75, 0.625
+FOREIGN, CONVERTED, UNFACTORED = 12.0, 0.25, 0.125
 UNNAMED = 12.0  # for a generic size written as a number: the formula is wrong for other sizes
 
 NORMALISING = merged(RULES, NORMAL)
@@ -76,7 +77,7 @@ class Shortener:
                 continue
             length = search.length.measured(start, in_statements=True)
             least = min(least, length)
-            if length <= least + BEHIND:
+            if length <= least + MOST_LONGER:
                 result.append((search, search(start)))
         once = any(search.length.in_statements for search, _ in result)
         lengths = [s.length.measured(s.names.hide(short), once) for s, short in result]
@@ -147,7 +148,7 @@ class Length:
             penalty += ROW * self._is_row(n)
             if n.op.name == "matmul" and not n.shape:  # x @ A @ B @ y has no penalty
                 penalty -= ROW * self._rows_on_the_left(n)
-            penalty += BESIDE * self._has_transpose(n) + UNFACTORED * _has_common_factor(n)
+            penalty += INNER_TRANSPOSE * self._has_transpose(n) + UNFACTORED * _has_common_factor(n)
             penalty += CONVERTED * any(
                 self.writer.takes_no_mask(n, k) for k in range(len(n.inputs))
             )
@@ -200,7 +201,7 @@ class Length:
         if isinstance(part, tree.Bracketed):
             return 0
         named = isinstance(part, tree.Attribute) and isinstance(part.base, tree.Name)
-        return TURNED if named else 1 + tree.listed(part)
+        return TRANSPOSE if named else 1 + tree.listed(part)
 
 
 def _has_common_factor(n: Node) -> bool:
@@ -245,7 +246,7 @@ class Search:
         at_once = self.length.measured(best, in_statements=False)
         self.length.in_statements = at_once > TOO_LONG
         self.remaining = BUDGET // 2 if self.length.in_statements else BUDGET
-        if self.length(best) > HOPELESS or at_once > MOST:
+        if self.length(best) > MOST_SEARCHED or at_once > MOST:
             return best
         if len(walk([best])) > WIDE and not self.quick:
             best = self._search(best, kept=1)

@@ -9,7 +9,7 @@ from .. import tree
 from ..tree import Attribute, Name, Number, Subscript, Tree
 
 Shapes = Mapping[Shape, Tree]
-CLOSE = 1e-12  # relative
+TOLERANCE = 1e-12  # relative
 SMALLEST = 1e-100  # smaller numbers, and larger ones than 1 over it, are no sizes
 PARTS = 16  # the largest number of equal parts of a size
 CACHE_SIZE = 4096  # nodes
@@ -114,7 +114,7 @@ def power_formula(value: float, shapes: Shapes) -> Tree | None:
     """1 / size, its square root, or 1 over that: x.shape[0] ** -0.5; None for other numbers."""
     for power in (-1, -0.5, 0.5):
         size = value ** (1 / power) if SMALLEST < value < 1 / SMALLEST else 0.0
-        if abs(size - round(size)) < CLOSE * size and is_generic_size(round(size)):
+        if abs(size - round(size)) < TOLERANCE * size and is_generic_size(round(size)):
             result = size_formula(round(size), shapes)
             if result is not None:
                 one = tree.Infix("/", Number(1), result)

@@ -53,8 +53,8 @@ LONGEST = 4_000  # characters
 MOST_COUNTED = 1_000  # terms that are computed
 DIGITS = 8  # of numbers in the program
 MOST_SUMMED = 5_000  # terms of sums that are computed, including zeros
-TRIED = 24  # elements that are tried in search of one to show
-SEARCHED = 100_000  # elements that are searched for a nonzero one
+MOST_TRIED = 24  # elements that are tried in search of one to show
+MOST_SEARCHED = 100_000  # elements that are searched for a nonzero one
 
 
 class Written(NamedTuple):
@@ -305,7 +305,7 @@ def place_to_show(grad: Node, names: Mapping[Node, Name], values: Values) -> tup
         return first
     if array is None:
         return _with_terms(grad, names, values)
-    flat = np.flatnonzero(np.ravel(array)[:SEARCHED])[:TRIED]
+    flat = np.flatnonzero(np.ravel(array)[:MOST_SEARCHED])[:MOST_TRIED]
     nonzero = [tuple(map(int, np.unravel_index(at, grad.shape))) for at in flat]
     for place in nonzero:
         try:
@@ -323,7 +323,7 @@ def _with_terms(grad: Node, names: Mapping[Node, Name], values: Values) -> tuple
     place.
     """
     first = (0,) * grad.ndim
-    for at in range(min(grad.numel, TRIED)):
+    for at in range(min(grad.numel, MOST_TRIED)):
         place = tuple(map(int, np.unravel_index(at, grad.shape)))
         try:
             if next(iter(Terms(grad, place, names, values)), None) is not None:
@@ -427,13 +427,13 @@ def _added(terms: list[_Signed], count: int = 0) -> Tree:
     for position, term in enumerate(terms[1:], 1):
         if count > len(terms) and position == len(terms) - 1:
             out = Infix("+", out, LeftOut(count))
-        minus = term.minus != _begins_below_zero(term.tree)
-        shown = _negated(term.tree) if _begins_below_zero(term.tree) else term.tree
+        minus = term.minus != _begins_with_minus(term.tree)
+        shown = _negated(term.tree) if _begins_with_minus(term.tree) else term.tree
         out = Infix("-" if minus else "+", out, shown)
     return out
 
 
-def _begins_below_zero(written: Tree) -> bool:
+def _begins_with_minus(written: Tree) -> bool:
     """Whether a formula starts with a minus sign: -0.8 / 5, but not (-2)·3."""
     while isinstance(written, Infix) and written.symbol in ("·", "/"):
         written = written.left

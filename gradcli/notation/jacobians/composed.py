@@ -22,7 +22,7 @@ Term = tuple[str, Node]  # sign and term
 MOST_SPLITS = 6  # that are tried
 LONG_PART = 9  # length of a formula that is composed further
 LONGEST = 80  # names, numbers and symbols; longer formulas explain nothing
-SUMS = {"{0} + {1}": "+", "{0} - {1}": "-"}  # spellings of operators
+SUM_SPELLINGS = {"{0} + {1}": "+", "{0} - {1}": "-"}  # spellings of operators
 
 
 class Composition:
@@ -187,7 +187,7 @@ def _terms(grad: Node, seed: Node) -> list[Term]:
     waiting = [("+", grad)]
     while waiting:
         sign, node = waiting.pop()
-        symbol = SUMS.get(node.op.spelling or "")
+        symbol = SUM_SPELLINGS.get(node.op.spelling or "")
         flows = [n for n in node.parents if n.shape == node.shape and n in flow]
         if symbol is None or len(flows) < 2:
             result.append((sign, node))
@@ -209,7 +209,7 @@ def _expanded_sum(grad: Node, seed: Node) -> Node:
     node, parts = grad, [i for i in grad.parents if i in flow]
     while len(parts) == 1 and node is not seed:
         node, parts = parts[0], [i for i in parts[0].parents if i in flow]
-    symbol = SUMS.get(node.op.spelling or "")
+    symbol = SUM_SPELLINGS.get(node.op.spelling or "")
     if symbol is None or node is grad or [i.shape for i in parts] != [node.shape] * 2:
         return grad
     left, right = (substitute(grad, {node: i}) for i in parts)

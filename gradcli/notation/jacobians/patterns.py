@@ -6,9 +6,9 @@ from typing import Any
 from ...lazy import np
 
 EMPTY, SOME, FULL = range(3)  # shades of a picture
-TRANSPOSED = "transposed selection"  # a one in each column, no more than one in a row
-WEIGHTED = "generalized permutation"  # one entry in each row and each column, of any number
-KRONECKER, PERMUTED_KRONECKER = "kronecker", "permuted kronecker"  # rows in another order
+TRANSPOSED = "transposed selection"  # a 1 in each column, and at most one in a row
+WEIGHTED = "generalized permutation"  # one entry of any value in each row and column
+KRONECKER, PERMUTED_KRONECKER = "kronecker", "permuted kronecker"  # the second has permuted rows
 KRONECKERS = (KRONECKER, PERMUTED_KRONECKER)
 CYCLIC = "cyclically banded"  # for example x - x.roll(1): a band that wraps around
 BLOCKS, PERMUTED_BLOCKS = "block-diagonal", "permuted block-diagonal"

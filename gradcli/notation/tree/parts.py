@@ -241,7 +241,7 @@ _CHILDREN: dict[type, Callable[..., list[Tree]]] = {
 # in names, numbers and symbols, where a repeated part may count as a name.
 
 
-NAMED = 3  # a part of at most this size is repeated rather than named
+MOST_REPEATED = 3  # a part of at most this size is repeated rather than named
 LISTED, MOST_LISTED = 8, 20  # numbers of a list that count as much as one name; names at most
 
 
@@ -307,7 +307,7 @@ def length(
         part = stack.pop()
         met = times[identity(part)] = times.get(identity(part), 0) + 1
         if met > 1:
-            total += _again(part, met)
+            total += _repeated_size(part, met)
             continue
         own, inner = opened(part)
         total += own
@@ -320,11 +320,11 @@ def length_in_statements(tree: Tree) -> float:
     return length(tree, identity=lambda part: part)
 
 
-def _again(part: Tree, times: int) -> int:
+def _repeated_size(part: Tree, times: int) -> int:
     """The size that a repeated part adds: its own, or that of a name and its definition."""
     own, stack = 0, [part]
-    while stack and own <= NAMED:
+    while stack and own <= MOST_REPEATED:
         inner = stack.pop()
         own += _counts(inner)
         stack += children(inner)
-    return own if own <= NAMED else NAMED if times == 2 else 1
+    return own if own <= MOST_REPEATED else MOST_REPEATED if times == 2 else 1

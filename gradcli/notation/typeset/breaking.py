@@ -44,7 +44,7 @@ RANKS = {  # operators that a line may begin with; lower ranks are preferred
     **dict.fromkeys(("+", "−", "∨", "∧"), 1), ",": 2,
     **dict.fromkeys(("⊙", "⋅", "⊗", "/", TIMES.text), 3),
 }  # fmt: skip
-LOOSER = (1.0, 0.75, 0.5)  # shares of a line that a layout may take, tried in this order
+LAYOUT_SHARES = (1.0, 0.75, 0.5)  # shares of a line that a layout may take, tried in this order
 INDENT = 2.0  # of a continuation line
 CALLS = {ROOT: "sqrt", FLOOR: "floor", ABSOLUTE: "abs", NORM: "norm"}
 DEPTH, LINE, OVERFULL = 3.0, 5.0, 100.0  # costs: bracket, line, excess character
@@ -53,16 +53,16 @@ DEPTH, LINE, OVERFULL = 3.0, 5.0, 100.0  # costs: bracket, line, excess characte
 def in_lines(result: Sequence[Piece], room: float) -> list[list[Piece]]:
     """Pieces broken into lines that are no wider than `room`, if possible."""
     lines: list[list[Piece]] = []
-    for share in LOOSER:
-        built = _loosened(result, share * room)
+    for share in LAYOUT_SHARES:
+        built = _with_inline_layouts(result, share * room)
         places = _cheapest(built, room - INDENT)
         lines = [built[start:end] for start, end in pairwise(places)]
         if max(map(width, lines)) <= room:
             break
-    return [line if not k else _going_on(line) for k, line in enumerate(lines)]
+    return [line if not k else _continued(line) for k, line in enumerate(lines)]
 
 
-def _going_on(line: list[Piece]) -> list[Piece]:
+def _continued(line: list[Piece]) -> list[Piece]:
     """A continuation line; a product sign at its beginning is made visible."""
     return [Sign("⋅"), *line[1:]] if line[0] == TIMES else line
 
@@ -101,7 +101,7 @@ def _costs(built: Sequence[Piece]) -> list[float | None]:
         text = piece.text if isinstance(piece, Sign) else ""
         behind = before.text if before in (Sign(","), Sign(";")) else ""
         rank = RANKS.get(behind or text)
-        able = not marks and (behind or (text not in (",", ";") and _ends(before)))
+        able = not marks and (behind or (text not in (",", ";") and _ends_operand(before)))
         costs.append(DEPTH * brackets + rank if able and rank is not None else None)
         brackets += (text in ("(", "[")) - (text in (")", "]"))
         if isinstance(piece, Mark):
@@ -110,7 +110,7 @@ def _costs(built: Sequence[Piece]) -> list[float | None]:
     return costs
 
 
-def _ends(before: Piece | None) -> bool:
+def _ends_operand(before: Piece | None) -> bool:
     """Whether a piece can be the end of a left operand."""
     if isinstance(before, Mark):
         return before.place == "close"
@@ -120,7 +120,7 @@ def _ends(before: Piece | None) -> bool:
 # ---- layouts that are too wide -------------------------------------------------------------------
 
 
-def _loosened(result: Sequence[Piece], room: float) -> list[Piece]:
+def _with_inline_layouts(result: Sequence[Piece], room: float) -> list[Piece]:
     """The pieces, with layouts that are wider than a line written inline."""
     built = [*result]
     k = 0
@@ -130,7 +130,7 @@ def _loosened(result: Sequence[Piece], room: float) -> list[Piece]:
             parts, end = _parts(built, k)
             if width(built[k : end + 1]) <= room - INDENT:
                 k = end
-            elif (instead := _in_line(piece.layout, parts)) is not None:
+            elif (instead := _inline(piece.layout, parts)) is not None:
                 built[k : end + 1] = instead
                 continue
             else:
@@ -157,10 +157,10 @@ def _parts(built: Sequence[Piece], start: int) -> tuple[list[list[Piece]], int]:
     raise AssertionError("a layout that is not closed")
 
 
-def _in_line(layout: str, parts: list[list[Piece]]) -> list[Piece] | None:
+def _inline(layout: str, parts: list[list[Piece]]) -> list[Piece] | None:
     """A layout written inline; None if it cannot be."""
     if layout == FRACTION:
-        return [*_grouped(parts[0]), Sign("/"), *_grouped(parts[1])]
+        return [*_parenthesized(parts[0]), Sign("/"), *_parenthesized(parts[1])]
     if layout in CALLS:
         return [Function(CALLS[layout]), Sign("("), *parts[0], Sign(")")]
     if layout in (ABOVE, BELOW, BELOW_GROUP) and parts[0]:
@@ -173,7 +173,7 @@ def _in_line(layout: str, parts: list[list[Piece]]) -> list[Piece] | None:
     return None
 
 
-def _grouped(part: list[Piece]) -> list[Piece]:
+def _parenthesized(part: list[Piece]) -> list[Piece]:
     whole = len(part) == 1 or (isinstance(part[0], Mark) and _parts(part, 0)[1] == len(part) - 1)
     return part if whole else [Sign("("), *part, Sign(")")]
 

@@ -105,10 +105,10 @@ def latex_lines(tree: Tree, room: float) -> list[str]:
     if width(result) <= room:
         return [written(result)]
     first, *others = in_lines(result, room)
-    return [written(first), *map(_going_on, others)]
+    return [written(first), *map(_continued, others)]
 
 
-def _going_on(line: Sequence[Piece]) -> str:
+def _continued(line: Sequence[Piece]) -> str:
     """A continuation line, whose first operator is written as a command without spaces."""
     sign = line[0].text if isinstance(line[0], Sign) else ""
     return f"{SIGNS[sign].strip()} {written(line[1:])}" if sign in SIGNS else written(line)

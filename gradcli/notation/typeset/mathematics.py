@@ -75,19 +75,19 @@ ATOM, SCRIPTED, UNARY = PRECEDENCE["atom"], PRECEDENCE["**"], PRECEDENCE["unary"
 APPLIED = 8  # precedence of f(x): parenthesized for an exponent, but not for an index
 ADDED, MULTIPLIED = PRECEDENCE["+"], PRECEDENCE["*"]
 ELEMENTWISE = 4.5  # precedence of ⊙, lower than that of juxtaposition
-LONG = 20_000  # most pieces of a formula
+MOST_PIECES = 20_000  # most pieces of a formula
 MANY = 1_000  # pieces after which a formula's leaves are counted
-KEPT = 200_000  # most pieces of cached formulas
-UNSAID = ("dim", "keepdim", "full_matrices")  # arguments that are written as indices, or omitted
-FEW = 20  # parts of a formula that may be a number
-RAISED = 5  # most length of an exponent; longer ones are arguments of exp
+MOST_CACHED = 200_000  # most pieces of cached formulas
+OMITTED = ("dim", "keepdim", "full_matrices")  # arguments that are written as indices, or omitted
+MOST_PARTS = 20  # parts of a formula that may be a number
+MOST_EXPONENT = 5  # most length of an exponent; longer ones are arguments of exp
 SIGNS = {
     "==": "=", "!=": "≠", "<": "<", "<=": "≤", ">": ">", ">=": "≥", "|": "∨", "&": "∧",
     "+": "+", "-": "−", "*": "⊙", "·": "⋅", "%": "mod",
 }  # fmt: skip
 
 
-class _Truth(NamedTuple):
+class _Condition(NamedTuple):
     """A formula of which only the truth value matters."""
 
     tree: Tree
@@ -107,7 +107,7 @@ class _Recent:
             tick()
             known = tree, _pieces(tree)
             self.count += len(known[1] or ()) + 1
-            if self.count > KEPT:
+            if self.count > MOST_CACHED:
                 self.by_id, self.count = {}, 0
             self.by_id[id(tree)] = known
         return known[1]
@@ -117,7 +117,7 @@ _recent = _Recent()
 
 
 def pieces(tree: Tree) -> list[Piece] | None:
-    """The pieces of a formula from left to right; None if there are more than LONG."""
+    """The pieces of a formula from left to right; None if there are more than MOST_PIECES."""
     return _recent.pieces(tree)
 
 
@@ -125,7 +125,7 @@ def _pieces(tree: Tree) -> list[Piece] | None:
     result: list[Piece] = []
     for piece in walk(tree, _form, (OPEN, CLOSE)):
         result.append(piece)
-        if len(result) > LONG or (len(result) == MANY and leaves(tree) > LONG):
+        if len(result) > MOST_PIECES or (len(result) == MANY and leaves(tree) > MOST_PIECES):
             return None
     return result
 
@@ -228,7 +228,7 @@ def _is_number(tree: Tree) -> bool:
     """Whether a formula consists of numbers and sizes only."""
     stack = [tree]
     for part in stack:
-        if isinstance(part, Infix | Prefix) and len(stack) < FEW:
+        if isinstance(part, Infix | Prefix) and len(stack) < MOST_PARTS:
             stack += children(part)
         elif not _is_single(part):
             return False
@@ -299,20 +299,20 @@ def _begins_with_digit(tree: Tree) -> bool:
 
 def _indicator(tree: Tree) -> Form:
     """The indicator function of a condition."""
-    return Form(ATOM, [Sign("𝟙"), Sign("["), Part(_Truth(tree)), Sign("]")])  # type: ignore[arg-type]
+    return Form(ATOM, [Sign("𝟙"), Sign("["), Part(_Condition(tree)), Sign("]")])  # type: ignore[arg-type]
 
 
-def _truth(made: _Truth) -> Form:
+def _truth(made: _Condition) -> Form:
     tree = made.tree
     if isinstance(tree, Infix) and tree.symbol in ("|", "&"):
         own = PRECEDENCE[tree.symbol]
-        sides = (Part(_Truth(side), own) for side in (tree.left, tree.right))  # type: ignore[arg-type]
+        sides = (Part(_Condition(side), own) for side in (tree.left, tree.right))  # type: ignore[arg-type]
         left, right = sides
         return Form(own, [left, Sign(SIGNS[tree.symbol]), right])
     if isinstance(tree, Infix) and tree.symbol in COMPARISONS:
         return Form(ADDED, [Part(tree.left), Sign(SIGNS[tree.symbol]), Part(tree.right)])
     if isinstance(tree, Prefix) and tree.symbol == "~":
-        return Form(UNARY, [Sign("¬"), Part(_Truth(tree.operand), UNARY)])  # type: ignore[arg-type]
+        return Form(UNARY, [Sign("¬"), Part(_Condition(tree.operand), UNARY)])  # type: ignore[arg-type]
     return _form(tree)
 
 
@@ -330,7 +330,7 @@ def _where(args: tuple[Tree, ...]) -> Form:
     if other == Number(0):
         return _times(Infix("*", condition, value, (1, 1)))
     rows: list[list[list[Any]]] = [
-        [[Part(value)], [Words("if\N{NO-BREAK SPACE}"), Part(_Truth(condition))]],  # type: ignore[arg-type]
+        [[Part(value)], [Words("if\N{NO-BREAK SPACE}"), Part(_Condition(condition))]],  # type: ignore[arg-type]
         [[Part(other)], [Words("otherwise")]],
     ]
     return Form(ATOM, in_rows(CASES, rows))
@@ -419,7 +419,7 @@ def _left_out(tree: LeftOut) -> Form:
 def _attribute(tree: Attribute) -> Form:
     base, name = tree.base, tree.name
     if name in ("T", "mT", "H", "mH"):
-        inverse = _inverted(base)
+        inverse = _argument_of_inverse(base)
         if inverse is not None:
             return _power(inverse, [Sign("−"), TRANSPOSED])
         return Form(SCRIPTED, laid_out(ABOVE, [Part(base, APPLIED)], [TRANSPOSED]))
@@ -432,7 +432,7 @@ def _attribute(tree: Attribute) -> Form:
     if isinstance(base, Call | Method) and name != "shape":
         args = base.args if isinstance(base, Call) else (base.base, *base.args)
         function = base.function if isinstance(base, Call) else base.name
-        return _applied(_bare(function), args, base.named, of=name)
+        return _applied(_without_module(function), args, base.named, of=name)
     return _applied(name, (base,), ())
 
 
@@ -443,7 +443,7 @@ def _gradient(base: Tree, order: str) -> Form:
     return Form(SCRIPTED, laid_out(FRACTION, [*above, LOSS], [DIFFERENTIAL, *by]))
 
 
-def _inverted(tree: Tree) -> Tree | None:
+def _argument_of_inverse(tree: Tree) -> Tree | None:
     """The argument of an inverse; None for other formulas."""
     call = isinstance(tree, Call) and tree.function.removeprefix("linalg.") in ("inv", "inverse")
     if call and len(tree.args) == 1:  # type: ignore[union-attr]
@@ -525,7 +525,7 @@ def _element(tree: Method) -> Form | None:
 
 
 def _function(name: str, args: tuple[Tree, ...], named: tuple[tuple[str, Tree], ...]) -> Form:
-    name = _bare(name)
+    name = _without_module(name)
     if name == "where" and len(args) == 3 and not named:
         return _where(args)
     if len(args) == 1 and not named and name in _OF_ONE:
@@ -535,7 +535,7 @@ def _function(name: str, args: tuple[Tree, ...], named: tuple[tuple[str, Tree], 
     return _applied(_CALLED.get(name, name), args, named)
 
 
-def _bare(name: str) -> str:
+def _without_module(name: str) -> str:
     """The name of a function without its module."""
     for library in ("torch.", "linalg.", "special."):
         name = name.removeprefix(library)
@@ -552,7 +552,7 @@ def _applied(
     if of:
         below += [*[Sign(",")] * bool(dims), Identifier(of) if len(of) == 1 else Words(of)]
     head = laid_out(BELOW, text, below) if below else iter(text)
-    rest = [(key, value) for key, value in named if key not in UNSAID]
+    rest = [(key, value) for key, value in named if key not in OMITTED]
     inside = _separated(args)
     for key, value in rest:
         inside += [*[Sign(",")] * bool(inside), Words(f"{key}"), EQUALS, Part(value)]
@@ -560,7 +560,7 @@ def _applied(
 
 
 def _exponential(x: Tree) -> Form:
-    if size(x) > RAISED:
+    if size(x) > MOST_EXPONENT:
         return _applied("exp", (x,), ())
     return Form(SCRIPTED, laid_out(ABOVE, [Identifier("e")], [Part(x)]))
 
@@ -630,7 +630,7 @@ _OF_TWO: dict[str, Callable[[Tree, Tree], Form]] = {
 _CALLED = {"trace": "tr", "multi_dot": "product"}
 
 _FORMS: dict[type, Callable[..., Form]] = {
-    _Truth: _truth, Name: _name, Number: _number, Infix: _infix, Prefix: _prefix, Call: _call,
+    _Condition: _truth, Name: _name, Number: _number, Infix: _infix, Prefix: _prefix, Call: _call,
     Method: _method, Attribute: _attribute, Subscript: _subscript, Slice: _slice, Listing: _listing,
     Indexed: _indexed, Derivative: _derivative, Multiples: _multiples, Quotient: _quotient,
     Condition: _condition, Between: _between, Sum: _sum, Verbatim: _verbatim, LeftOut: _left_out,

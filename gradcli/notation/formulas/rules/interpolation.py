@@ -6,7 +6,7 @@ from .factoring import expanded_terms, terms_of
 from .products import Coefficient, Product, build, common_factors, magnitude, product_of
 from .registry import candidate
 
-CLOSE = 1e-9
+TOLERANCE = 1e-9
 
 
 @candidate("add")
@@ -66,4 +66,4 @@ def _is_zero(node: Node) -> bool:
     for term in terms or ():
         for part in expanded_terms(build(term, node.shape)) or [term]:
             totals[part.key] = totals.get(part.key, 0) + part.coefficient
-    return terms is not None and all(magnitude(total) < CLOSE for total in totals.values())
+    return terms is not None and all(magnitude(total) < TOLERANCE for total in totals.values())

@@ -106,7 +106,7 @@ def flat_chain(node: Node) -> Node | None:
     if chain is None or (len(chain.factors) < 3 and not _has_inverses(chain)):
         return None
     if node.ndim == 1 and node.parents[0].ndim == 1:
-        return None  # row @ matrix stays as it is
+        return None  # row @ matrix is unchanged
     return node_of(cancel_inverses(chain), node.shape)
 
 

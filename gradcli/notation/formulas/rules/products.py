@@ -18,10 +18,10 @@ ONE = Fraction(1)
 UNITS = (1, -1)
 SUMS = ("add", "sub")
 FILLED = {"ones": ONE, "zeros": Fraction(0)}
-CLOSE = 1e-15  # relative
-MOST_PARTS = 12  # the largest denominator of a ratio of two floats
-MOST = 16  # factors; a longer product is left as it is
-MOST_STEPS = 4_000  # parts of a product that are looked at: of squares of squares there are 2 ** n
+TOLERANCE = 1e-15  # relative
+MOST_PARTS = 12  # largest denominator of a ratio of two floats
+MOST = 16  # factors; longer products are unchanged
+MOST_STEPS = 4_000  # parts of a product that are visited; nested squares have 2 ** n
 REARRANGING = ("transpose", "permute", "reshape", "squeeze", "unsqueeze", "expand", "sum_to_size")
 LINEAR = (
     *REARRANGING, "sum", "mean", "getitem", "flip", "roll", "tril", "triu", "diag", "put_at",
@@ -79,8 +79,8 @@ def rounded(value: Coefficient, of: Coefficient = 0) -> Coefficient:
     """
     if not isinstance(value, float):
         return value
-    short = float(f"{value:.6g}") if abs(value) > CLOSE * of else 0.0
-    close = CLOSE * max(abs(value), of)
+    short = float(f"{value:.6g}") if abs(value) > TOLERANCE * of else 0.0
+    close = TOLERANCE * max(abs(value), of)
     if abs(short - value) <= close or not isfinite(value):
         return short
     simple = Fraction(value).limit_denominator(MOST_PARTS)
@@ -112,7 +112,7 @@ def product_of(node: Node) -> Product | None:
             break
         part, e = stack.pop()
         value = constant_value(part)
-        if value is not None and not (e < 0 and _divides_badly(value)):
+        if value is not None and not (e < 0 and _is_written_as_divisor(value)):
             if value == 0 and e <= 0:
                 return None
             power = _multiply_by_power(coefficient, value, e)
@@ -160,7 +160,7 @@ def _multiple(coefficient: Coefficient, value: Coefficient) -> Coefficient:
         return 0
     largest = MOST_PARTS if isinstance(coefficient, float) else 1
     multiple = Fraction(ratio).limit_denominator(largest)
-    return multiple if abs(float(multiple) - ratio) <= CLOSE * abs(float(multiple)) else 0
+    return multiple if abs(float(multiple) - ratio) <= TOLERANCE * abs(float(multiple)) else 0
 
 
 def _is_no_divisor(factor: Node) -> bool:
@@ -182,7 +182,7 @@ def unconverted(factor: Node) -> Node:
     return factor.parents[0] if factor.op.name == "double" else factor
 
 
-def _divides_badly(value: Coefficient) -> bool:
+def _is_written_as_divisor(value: Coefficient) -> bool:
     """Whether x / value is more readable than x times the reciprocal, as x / 30.5."""
     return isinstance(value, float) and value != 0 and not (1 / value).is_integer()
 
@@ -439,13 +439,13 @@ def numbers_before_matrix_products(node: Node) -> Node | None:
 def numbers_first(node: Node) -> Node | None:
     """g * (2 * x * y) = 2 * g * x * y."""
     a, b = node.parents
-    return _led_by(a, b) if constant_value(a) is None and b.op.name == "mul" else None
+    return _with_number_first(a, b) if constant_value(a) is None and b.op.name == "mul" else None
 
 
-def _led_by(a: Node, product: Node) -> Node | None:
+def _with_number_first(a: Node, product: Node) -> Node | None:
     """2 * a * x for a and 2 * x; None if the product does not start with a number."""
     if product.op.name != "mul":
         return product * a if product.op.name == "constant" else None
     first, rest = product.parents
-    new = _led_by(a, first)
+    new = _with_number_first(a, first)
     return None if new is None else new * rest
