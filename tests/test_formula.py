@@ -244,7 +244,7 @@ def test_as_in_a_textbook(text, shapes, expected):
 
 
 RULE_CASES = {
-    "getitem_of_everything": ["A[:, :]", "A[...]", "x * ones(2, 3)[0]"],
+    "trivial_index": ["A[:, :]", "A[...]", "x * ones(2, 3)[0]"],
     "flip_of_flip": ["A.flip(0).flip(0)", "A.flip(0).flip((0, 1))"],
     "roll_of_roll": [
         "x.roll(1).roll(1)", "x.roll(1, 0).roll(-1)", "A.roll(2).roll(-1)", "ones(3).roll(1) * x",
@@ -376,7 +376,7 @@ def test_every_rule_has_cases():
         if not isinstance(rule, Identity)  # test_rule_texts.py
     }
     elsewhere = {  # test_shortest.py
-        *("transpose_second", "sign_before_products", "without_brackets", "numbers_first"),
+        *("transpose_second", "sign_before_products", "without_parentheses", "numbers_first"),
         "roots_below",
     }
     elsewhere |= {  # of what is assumed, test_formulas_torch.py

@@ -203,7 +203,7 @@ CASES = {
         "s * (x ** 3 - y ** 3) / (x - y)",
     ],
     "number_into_a_sum": ["2 * (x - y - 1 / (2 * t))", "4 * (x - s / 4 + y)"],
-    "number_to_the_right": ["x + 1 > 0", "x - 2 <= 0", "x * y + 0.5 >= 0"],
+    "constant_to_right_side": ["x + 1 > 0", "x - 2 <= 0", "x * y + 0.5 >= 0"],
     "terms_to_either_side": ["x - y - s > 0", "x - y + s - t <= 0", "y - x + 1 >= 0"],
     "sum_over_other_dimension": [
         "(z[:, None] - z).sum(0)", "K.sum(0)", "exp(-(z[:, None] - z) ** 2).mean(0)",
@@ -224,7 +224,7 @@ CASES = {
         "sign(x - y) * (minimum(x, y) - x)", "s * sign(2 * y - 2 * x) * (x - maximum(x, y)) / y",
         "sign(s - A) * (A - minimum(A, s)) * B",
     ],
-    "rest_of_a_mask": ["y - y * (abs(x) <= 1)", "x * s + y - x * s * (x > y)"],
+    "complement_of_mask": ["y - y * (abs(x) <= 1)", "x * s + y - x * s * (x > y)"],
     "sign_of_zero": ["sign(zeros(3))"],
     "transpose_into_operands": [
         "softmax(A @ B.T, 1).T", "log_softmax(A @ B.T / s, 0).T", "exp(A @ B.T).T",
@@ -277,7 +277,7 @@ CASES = {
         "0.3989422804014327 * x", "-0.7071067811865476 * A", "x / 1.4142135623730951 * y",
     ],
     "both_triangles": ["2 * S.tril() / s - K + 2 * S.triu(1) / s", "S.tril(-1) + S.triu()"],
-    "triangle_beside_a_diagonal": ["(S - z.diag()).tril(-1)", "(S + eye(z.shape[0]) / s).triu()"],
+    "triangle_without_diagonal": ["(S - z.diag()).tril(-1)", "(S + eye(z.shape[0]) / s).triu()"],
     "diagonal_beside_a_triangle": [
         "(cholesky(P).T @ (z.diag() - S)).tril()", "(cholesky(P).T @ (S + 2 * z.diag())).tril(-1)",
     ],
@@ -310,7 +310,7 @@ CASES = {
         "s * t.put_at((2,), (0,)) - sin(s).put_at((2,), (0,)) + y[:2]",
         "x[:2].put_at((3, 4), (0, slice(2))) / s + y[:2].put_at((3, 4), (0, slice(2)))",
     ],
-    "put_as_rows": [
+    "stack_from_put_at": [
         "s.put_at((2,), (0,)) - sin(s) * t.put_at((2,), (-1,))",
         "x[:3].put_at((3, 2), (..., 1)) + y[:3].put_at((3, 2), (slice(None), 0)) / s",
         "z[:2].put_at((2, 2), (1,)) + y[:2].put_at((2, 2), (0,)) - s * z[:2].put_at((2, 2), (-1,))",
@@ -373,15 +373,15 @@ CASES = {
     "matrix_element_from_put_at": ["s.put_at((2, 3), (1, 2))", "sin(t).put_at((4, 3), (-1, 0))"],
     "unit_matrix_from_put_at": ["ones_like(s).put_at((2, 3), (1, 2))"],
     "put_at_in_expanded_product": ["A * (z.put_at(A.shape, (0,)) - B)", "S * (z.diag() - T)"],
-    "column_of_picks": [
+    "unsqueeze_of_gathered": [
         f"(2 * A[:3][arange(3), {LABELS}] * x[:3] / s).unsqueeze(1)",
         f"(1 / A[:3][arange(3), {LABELS}]).unsqueeze(-1)",
     ],
-    "pick_out_of_difference": [
+    "gathered_in_difference": [
         f"i = {LABELS}; A[:3] * (A[:3].gather(1, i.unsqueeze(1)) - eye(z.shape[0])[i])",
         f"i = {LABELS}; A[:3] * 2 * s * (eye(z.shape[0])[i] - A[:3].gather(1, i.unsqueeze(1)))",
     ],
-    "picks_cancelled": [
+    "gathered_cancelled": [
         f"i = {LABELS}; A[:3] * 2 * eye(z.shape[0])[i] / A[:3].gather(1, i.unsqueeze(1))",
         f"i = {LABELS}; (A[:3] * eye(z.shape[0])[i]).sum(1, keepdim=True) * B[:3]"
         " / A[:3].gather(1, i.unsqueeze(1)) ** 2",
@@ -414,7 +414,7 @@ CASES = {
         "((A - A.mean(0)) / z * s).sum(0)", "((A - A.mean(0)) @ C - (B - B.mean(0)) @ C).mean(0)",
         "(A.T @ (B - B.mean(1, keepdim=True))).sum(1)",
     ],
-    "bent_by_a_mask": [
+    "relu_from_mask": [
         "(x - 1) * (x > 1)", "2 * y * (x - y) * (x < y)",
         "(1 - x * y) ** 2 * (x * y <= 1).double()",
     ],
@@ -492,7 +492,7 @@ CASES = {
         "where(x == y, 1 / 2, 1) * (x >= y)", "s * where(x == y, 3, 6) * x * (y >= x) / 2",
         "where(x - y == 0, 1 / 2, 1) * (y <= x).double()", "where(x == x, 1 / 2, 1) * (x >= x) * y",
     ],
-    "flat_chain": ["A @ pinv(A) @ A", "pinv(A).T @ A.T @ x", "(pinv(A) @ A).T", 
+    "flattened_chain": ["A @ pinv(A) @ A", "pinv(A).T @ A.T @ x", "(pinv(A) @ A).T", 
         "S @ (T @ z)", "outer(x, z) @ S", "S @ outer(z, x)", "outer(x, z) @ z", "S @ inv(S)",
         "Q.T @ Q", "A.T @ (A @ (S @ z))", "outer(A @ z, x @ A)",
     ],
@@ -554,7 +554,7 @@ CASES = {
         "x * (y > 1).double() * y.double() ** 2",
     ],
     "expand_sums": ["2 * (x + 1) - 2 * (x - 1)", "x * (y + 1) - x", "s * (x - y) + s * y"],
-    "new_dimensions_together": [
+    "merged_unsqueeze": [
         "x.unsqueeze(1) / y.unsqueeze(1)", "A * x.unsqueeze(1) * y.unsqueeze(1)",
         "x.unsqueeze(1) * y.unsqueeze(1) * (x * y).unsqueeze(1).exp()",
     ],
@@ -581,11 +581,11 @@ CASES = {
     "diag_from_eye": ["arange(4.0).unsqueeze(1) * eye(4)", "2 * s * arange(4.0) * eye(4)"],
     "never_zero": ["2 / s == 0", "x.shape[0] / y ** 2 != 0"],
     "new_dimensions": ["x[:, None]", "A[None, :, None]", "x[None]"],
-    "part_of_a_part": [
+    "slice_of_slice": [
         "A[1:][:1]", "A[:, :-1][:, 1:]", "A[1:, 1:][0]", "A[:2][:, -1]", "A[..., 1:][-1:, :1]",
     ],
     "gather_by_known_indices": [f"x.gather(0, {LABELS})"],
-    "powers_together": [
+    "common_exponent": [
         *("sqrt(x) / sqrt(y)", "s * sqrt(A) * sqrt(B)"),
         "A ** 2 / B ** 2", "2 * x ** 3 * y / s ** 3", "x ** s / y ** s", "s * c ** t * z ** -t",
         "x ** (s - 1) * y ** (1 - s)", "A ** 2 * B * s ** 2", "x ** s * c ** s",
@@ -604,7 +604,7 @@ CASES = {
         "x[:3].put_at((3, 4), ([0, 1, 2], [1, 0, 1]))",
         "ones(2).put_at((2, 3), ([0, 1], [-1, 0]))",
     ],
-    "put_beside_each_other": [
+    "cat_from_put_at": [
         "x[:3] @ eye(5)[:3] + y[1:3] @ eye(5)[3:]",
         "s * C[:, :1] @ eye(C.shape[1])[-1:] - 2 * C[:, 1:] @ eye(C.shape[1])[:-1]",
     ],
@@ -683,7 +683,7 @@ CASES = {
         "sign(-2 * x)", "sign(y - x)", "sign(3 * s * (y - x))", "sign(-x * s)",
         "sign((x - y) * (y - x) * (y - 1))", "sign((y - x) ** 3 / (x - y))", "sign((y - x) ** 2)",
     ],
-    "sums_together": [
+    "merged_sums": [
         "A.sum(0) - 2 * B.sum(0)", "s * (A * c).mean(1) + s * B.mean(1) + x",
         "A.sum(0) - z * B.sum(0)", "c * A.sum(1, keepdim=True) + s * B.sum(1, keepdim=True)",
     ],
@@ -729,8 +729,8 @@ CASES = {
         "y * (abs(x) > 0) / sqrt(2 * x)",
         "(A - A.mean(1, keepdim=True)) * (A.std(1, keepdim=True) != 0)",
     ],
-    "within_the_domain": ["where(x > 0, y, nan)"],
-    "without_brackets": ["A @ (S @ C)", "A @ (S @ (T @ z))"],
+    "where_domain_holds": ["where(x > 0, y, nan)"],
+    "without_parentheses": ["A @ (S @ C)", "A @ (S @ (T @ z))"],
     "flip_of_elementwise": [
         "(exp(x.flip(0)) * y.flip(0)).flip(0)", "(A.flip(1) * s - B.flip(-1)).flip(1)",
     ],
@@ -758,7 +758,7 @@ def test_every_rule_of_the_search_has_cases():
 ELSEWHERE = {  # of the layout, tested in test_formula.py; and what is tested below
     "comparison_from_scatter", "matmul_from_put_at", "unsqueeze_from_reshape",
     "numbers_before_matrix_products",
-    "outer_product", "number_in_a_shape", "sum_divided_by_count", "counted_into_sum",
+    "outer_product", "number_in_a_shape", "sum_divided_by_count", "multiple_of_count_into_sum",
     "scalars_into_put_at", "product_from_masked_put_at", "sum_of_triangular_product",
 }  # fmt: skip
 
@@ -820,10 +820,10 @@ def test_what_is_counted_is_added_before_the_sum(keepdim):
     count, total = OPS["size"](x, dim=(0,)), x.sum(dim=0, keepdim=keepdim)
     node = 2 * count * z.exp() - total
     values = {x: np.arange(15.0).reshape(3, 5), z: np.arange(5.0)}
-    (new,) = rule_named("counted_into_sum")(node)
+    (new,) = rule_named("multiple_of_count_into_sum")(node)
     assert new.op.name == "neg" or new.op.name == "sum"
     assert close(Evaluator(values)(new)[0], Evaluator(values)(node)[0])
-    assert not [*rule_named("counted_into_sum")(OPS["size"](x, dim=(1,)) * z - total)]
+    assert not [*rule_named("multiple_of_count_into_sum")(OPS["size"](x, dim=(1,)) * z - total)]
 
 
 @pytest.mark.parametrize(("dim", "expected"), [(None, 8), (0, [2] * 4), (1, [0, 8, 0])])
@@ -883,7 +883,7 @@ def test_masks_that_hide_more_than_zeros_stay(case):
         ("outer_out_of_matmul", "outer(x, y) @ y"),
         ("sign_beside_an_extreme", "sign(x - 1) * (minimum(x, y) - x)"),
         ("sign_beside_an_extreme", "sign(x - y) * (minimum(x, y) + x)"),
-        ("rest_of_a_mask", "y + y * (x > 1)"),
+        ("complement_of_mask", "y + y * (x > 1)"),
         ("weighted_rows", "(x.unsqueeze(1) * S).sum(0, keepdim=True)"),
         ("weighted_rows", "(x.unsqueeze(1) * (S > 0)).sum(0)"),
         ("trace_as_sum", "trace(x.outer(y) @ S.T @ sin(S) @ S)"),
@@ -899,7 +899,7 @@ def test_masks_that_hide_more_than_zeros_stay(case):
         ("both_triangles", "S.tril() + S.triu()"),
         ("both_triangles", "S.tril() - S.triu(1)"),
         ("both_triangles", "S.tril(-1) + S.triu(1)"),
-        ("triangle_beside_a_diagonal", "(S + x).tril()"),
+        ("triangle_without_diagonal", "(S + x).tril()"),
         ("diagonal_beside_a_triangle", "(cholesky(S) @ (S + x.diag())).tril()"),
         ("diagonal_beside_a_triangle", "(cholesky(S).T @ (S + x.diag())).tril(1)"),
         (

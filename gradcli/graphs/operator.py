@@ -188,9 +188,7 @@ class Operator:
     torch: Any = "torch.{name}"
     """Its name in PyTorch; None: PyTorch has no such function."""
     part_of: str = ""
-    """The function of PyTorch that computes it as one of several outputs, if it has no name of its
-    own.
-    """
+    """PyTorch's function of which it is one of several outputs, if it has no other name there."""
     view: bool | Callable[..., bool] = False
     """(**attrs) -> whether PyTorch's result shares the memory of the first input; or a bool."""
     saved: Any = (...,)

@@ -98,7 +98,7 @@ class _Bracket:
         self.holds_one = opener not in ("[", "(", "many")  # tensor(...), or the whole text
         self.length = 0
         self.item: Shape | None = None  # the shape of each item
-        self.comma = self.commas = self.gaps = False  # just read one; are between items
+        self.comma = self.commas = self.gaps = False  # just read; separators: commas, blanks
         self.keywords: dict[str, str] = {}
 
 

@@ -2,7 +2,8 @@
 
 An expression is a number, an element of a node, a relation between places (1 if it holds, otherwise
 0), a product, a total (a sum of terms), a sum over a letter, a power, or a function of expressions.
-The sizes of letters are in `sizes` of the lowering (lower.py); collect.py simplifies expressions,
+A letter is an index variable such as i, a place an index expression such as i+1 (places.py). The
+sizes of letters are in `sizes` of the lowering (lower.py); collect.py simplifies expressions,
 written.py turns them into trees.
 """
 

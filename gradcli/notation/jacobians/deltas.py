@@ -184,7 +184,7 @@ class JacobianEntry:
         return determines_places(self.factors, of, by, self.sizes)
 
     def name_by_pattern(self, pattern: Any) -> str:
-        """The name of the pattern, which is one of ones if the entries have no weights."""
+        """The name of the pattern; for entries without weights, that of a matrix of ones and zeros."""
         if self.pairs and not any(map(has_relation, self.rest)):
             only_pairs = {*self.pairs} == {*self.rows, *self.columns}
             return WEIGHTED if only_pairs else PERMUTED_BLOCKS
@@ -281,8 +281,9 @@ class JacobianEntry:
         return JacobianEntry(e, self.rows, self.columns, self.write)._shortest_formula()
 
     def _with_scale(self, read: Callable[["JacobianEntry"], Named | None]) -> Named | None:
-        """What `read` returns for factors with letters, times others, also those that all terms of
-        a sum share: (eye(n) - a) / norm(x).
+        """The result of `read` for the factors with letters, times the scalar factors.
+
+        Scalars that all terms of a sum share are scalar factors too: (eye(n) - a) / norm(x).
         """
         for f in self.factors:
             common, inside = factored(f, scalars=True) if isinstance(f, Total) else ([], f)

@@ -53,7 +53,7 @@ def where_from_complements(node: Node) -> Iterator[Node]:
 
 
 @candidate("add", "sub")
-def rest_of_a_mask(node: Node) -> Iterator[Node]:
+def complement_of_mask(node: Node) -> Iterator[Node]:
     """a - a * (x > y) = a * (x <= y)."""
     terms = terms_of(node) or []
     for p, q in permutations(terms, 2):

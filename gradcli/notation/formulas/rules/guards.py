@@ -190,7 +190,7 @@ def mask_of_a_tiny_length(node: Node) -> Node | None:
 
 
 @normal("where")
-def within_the_domain(node: Node) -> Node | None:
+def where_domain_holds(node: Node) -> Node | None:
     """where(inside, x, nan) = x."""
     _, a, b = node.parents
     is_nan = b.op.name == "constant" and b.attrs["value"] != b.attrs["value"]
@@ -378,7 +378,7 @@ def terms_to_either_side(node: Node) -> Node | None:
 
 
 @candidate("gt", "ge", "lt", "le")
-def number_to_the_right(node: Node) -> Node | None:
+def constant_to_right_side(node: Node) -> Node | None:
     """x + 1 > 0 is x > -1."""
     total, zero = node.parents
     terms = terms_of(total) if constant_value(zero) == 0 else None

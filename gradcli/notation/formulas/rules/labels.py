@@ -159,7 +159,7 @@ def gather_from_one_hot(node: Node) -> Iterator[Node]:
 
 
 @normal("unsqueeze")
-def column_of_picks(node: Node) -> Node | None:
+def unsqueeze_of_gathered(node: Node) -> Node | None:
     """(x[arange(n), y] * z).unsqueeze(1) = x.gather(1, y.unsqueeze(1)) * z.unsqueeze(1)."""
     v = node.parents[0]
     result = (product_of(v) if node.shape == (*v.shape, 1) and v.ndim == 1 else None) or NOTHING
@@ -177,17 +177,17 @@ def column_of_picks(node: Node) -> Node | None:
 
 
 @normal("mul", "div")
-def picks_cancelled(node: Node) -> Node | None:
+def gathered_cancelled(node: Node) -> Node | None:
     """x * eye(n)[y] / x.gather(1, y.unsqueeze(1)) = eye(n)[y], and
     (x * eye(n)[y]).sum(dim=1, keepdim=True) / x.gather(1, y.unsqueeze(1)) = 1.
     """
     result = (product_of(node) if node.ndim == 2 else None) or NOTHING
     powers = result.factors
-    below = {_picked(f): f for f, e in powers.items() if e < 0 and _picked(f) is not None}
+    below = {_gathered(f): f for f, e in powers.items() if e < 0 and _gathered(f) is not None}
     keys = [_key(y) for f, e in powers.items() if e == 1 and (y := one_hot_indices(f))]
     for f, e in powers.items() if below else ():
         of_rows = ((f, y) for y in keys)
-        pick = next((p for p in (_picked(f), *of_rows) if p in below), None) if e > 0 else None
+        pick = next((p for p in (_gathered(f), *of_rows) if p in below), None) if e > 0 else None
         if pick is not None:
             factors = with_factors(powers, {f: -1, below[pick]: 1})
             return build(result._replace(factors=factors), node.shape)
@@ -195,7 +195,7 @@ def picks_cancelled(node: Node) -> Node | None:
 
 
 @candidate("mul", "div")
-def pick_out_of_difference(node: Node) -> Iterator[Node]:
+def gathered_in_difference(node: Node) -> Iterator[Node]:
     """x * (p - eye(n)[y]) = p * (x - eye(n)[y]) for p = x.gather(1, y.unsqueeze(1)), as
     x * eye(n)[y] is p * eye(n)[y].
     """
@@ -203,14 +203,14 @@ def pick_out_of_difference(node: Node) -> Iterator[Node]:
     for total in result.once("sub"):
         for pick, rows in (total.parents, total.parents[::-1]):
             y = one_hot_indices(rows.parents[0] if _is_integer_one_hot(rows) else rows)
-            x, key = _picked(pick) or (None, None)
+            x, key = _gathered(pick) or (None, None)
             if y is None or x is None or key != _key(y) or result.factors.get(x, 0) < 1:
                 continue
             difference = total.op(*(x if i is pick else i for i in total.parents))
             yield build(result.times({total: -1, x: -1, pick: 1, difference: 1}), node.shape)
 
 
-def _picked(f: Node) -> tuple[Node, bytes] | None:
+def _gathered(f: Node) -> tuple[Node, bytes] | None:
     """x and a key of the indices, if a column is x.gather(1, y.unsqueeze(1)) or the sum of
     x * eye(n)[y]; else None.
     """

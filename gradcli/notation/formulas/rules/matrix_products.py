@@ -98,7 +98,7 @@ def _before(longer: Node, vector: Node) -> Chain | None:
 
 
 @normal("matmul", "outer")
-def flat_chain(node: Node) -> Node | None:
+def flattened_chain(node: Node) -> Node | None:
     """A @ (B @ C) = A @ B @ C; outer(a, b) @ C = outer(a, C.T @ b); A @ inv(A) = eye."""
     if not 1 <= node.ndim <= 2 or node.numel == 0:
         return None
@@ -310,7 +310,7 @@ def transpose_second(node: Node) -> Node | None:
 
 
 @layout("matmul")
-def without_brackets(node: Node) -> Node | None:
+def without_parentheses(node: Node) -> Node | None:
     """A @ (B @ C) = A @ B @ C for matrices, up to MOST_FACTORS factors."""
     a, b = node.parents
     after: list[Node] = []

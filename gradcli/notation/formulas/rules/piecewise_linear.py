@@ -75,7 +75,7 @@ def _side_of_extreme(total: Node, d: Node) -> int:
 
 
 @candidate("mul", "div")
-def bent_by_a_mask(node: Node) -> Iterator[Node]:
+def relu_from_mask(node: Node) -> Iterator[Node]:
     """x * (x > 0) = relu(x); (x - y) * (x < y) = -relu(y - x)."""
     result = product_of(node) or NOTHING
     for mask in result.once():
@@ -189,13 +189,13 @@ def _one_sign_and_mask(f: Node, other_factors: Collection[Node]) -> tuple[Coeffi
     (d,) = sign.parents
     parts = product_of(d)
     remaining = [k for k in parts.factors if k not in other_factors] if parts else []
-    if len(remaining) != 1 or not _is_clamped_away(remaining[0], mask):
+    if len(remaining) != 1 or not _is_clamping_residual(remaining[0], mask):
         return 0, None
     name = "ge" if side == times else "le"
     return 2 * times, normalised_comparison(OPS[name](d, 0))
 
 
-def _is_clamped_away(f: Node, mask: Node) -> bool:
+def _is_clamping_residual(f: Node, mask: Node) -> bool:
     """Whether f is x - clamp(x, 0, 1), which is 0 exactly where a mask holds."""
     if f.op.name != "sub":
         return False

@@ -235,7 +235,7 @@ def _is_known_value(node: Node | None) -> bool:
 
 
 @rule("getitem")
-def getitem_of_everything(node: Node) -> Node | None:
+def trivial_index(node: Node) -> Node | None:
     """x[:, :] = x; ones(4)[1:] = ones(3)."""
     x, index = node.parents[0], node.attrs["index"]
     if x.op.name in ("ones", "zeros"):
@@ -246,7 +246,7 @@ def getitem_of_everything(node: Node) -> Node | None:
 
 
 @normal("getitem")
-def part_of_a_part(node: Node) -> Node | None:
+def slice_of_slice(node: Node) -> Node | None:
     """x[:, :4][:, 1:] = x[:, 1:4]."""
     inner = node.parents[0]
     if inner.op.name != "getitem":
@@ -300,7 +300,7 @@ class Block(NamedTuple):
 
 
 @candidate("add", "sub")
-def put_beside_each_other(node: Node) -> Node | None:
+def cat_from_put_at(node: Node) -> Node | None:
     """a.put_at((4,), (slice(2),)) + b.put_at((4,), (slice(2, None),)) = cat([a, b])."""
     parts = [_block_of_term(p, node.shape) for p in terms_of(node) or ()]
     if len(parts) < 2 or any(p is None or p.dim != parts[0].dim for p in parts):  # type: ignore[union-attr]
@@ -314,7 +314,7 @@ def put_beside_each_other(node: Node) -> Node | None:
 
 
 @candidate("add", "sub")
-def put_as_rows(node: Node) -> Node | None:
+def stack_from_put_at(node: Node) -> Node | None:
     """a.put_at((2, 3), (0,)) + b.put_at((2, 3), (1,)) = stack([a, b])."""
     rows: dict[tuple[int, int], Node] = {}  # by dimension and index
     for p in terms_of(node) or ():

@@ -48,7 +48,7 @@ def has_a_number(x: Node) -> bool:
 
 
 @candidate("mul", "div")
-def powers_together(node: Node) -> Iterator[Node]:
+def common_exponent(node: Node) -> Iterator[Node]:
     """x ** 2 / y ** 2 = (x / y) ** 2; x ** a * y ** -a = (x / y) ** a; x ** 2 * y ** 2;
     sqrt(x) / sqrt(y) = sqrt(x / y).
     """

@@ -113,7 +113,7 @@ def factors_sorted(node: Node) -> Node | None:
 
 
 @candidate("mul", "div")
-def new_dimensions_together(node: Node) -> Node | None:
+def merged_unsqueeze(node: Node) -> Node | None:
     """a.unsqueeze(1) / b.unsqueeze(1) = (a / b).unsqueeze(1)."""
     result = product_of(node) or NOTHING
     thin = [f for f in result.factors if f.op.name == "unsqueeze"]
@@ -206,7 +206,7 @@ def sum_of_sums(node: Node) -> Iterator[Node]:
 
 
 @candidate("add", "sub")
-def sums_together(node: Node) -> Iterator[Node]:
+def merged_sums(node: Node) -> Iterator[Node]:
     """a * x.sum(dim=0) + b * y.sum(dim=0) = (a * x + b * y).sum(dim=0), common factors outside."""
     terms = terms_of(node) or []
     for p, q in combinations(terms[:MOST_SUMS], 2):
@@ -225,7 +225,7 @@ def sums_together(node: Node) -> Iterator[Node]:
 
 
 @candidate("add", "sub")
-def counted_into_sum(node: Node) -> Iterator[Node]:
+def multiple_of_count_into_sum(node: Node) -> Iterator[Node]:
     """x.sum(dim=0) + x.shape[0] * a = (x + a).sum(dim=0), common factors outside."""
     terms = terms_of(node) or []
     for p, q in permutations(terms[:MOST_SUMS], 2):

@@ -51,7 +51,7 @@ def triangle_of_a_diagonal(node: Node) -> Node | None:
 
 
 @normal("tril", "triu")
-def triangle_beside_a_diagonal(node: Node) -> Node | None:
+def triangle_without_diagonal(node: Node) -> Node | None:
     """(A - diag(x)).tril(-1) = A.tril(-1)."""
     x = node.parents[0]
     terms = terms_of_sum(x) if x.ndim == 2 else []
