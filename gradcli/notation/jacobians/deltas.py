@@ -184,7 +184,7 @@ class JacobianEntry:
         return determines_places(self.factors, of, by, self.sizes)
 
     def name_by_pattern(self, pattern: Any) -> str:
-        """The name of the pattern; for entries without weights, that of a matrix of ones and zeros."""
+        """The name of the pattern; without weights, that of a matrix of ones and zeros."""
         if self.pairs and not any(map(has_relation, self.rest)):
             only_pairs = {*self.pairs} == {*self.rows, *self.columns}
             return WEIGHTED if only_pairs else PERMUTED_BLOCKS
