@@ -34,9 +34,8 @@ class Deadline:
         self.end, self._asked_after = end, 0.0
 
     def tick(self, weight: int = 1) -> None:
-        """Raise OutOfTime after the deadline.
-
-        A step that may take long has the weight EVERY, so that the clock is read before it.
+        """Raise OutOfTime after the deadline. A step that may take long has the weight EVERY, so
+        that the clock is read before it.
         """
         self._ticks += weight
         if self._ticks >= EVERY:
@@ -51,10 +50,8 @@ class Deadline:
             raise OutOfTime
 
     def _passed(self) -> bool:
-        """Whether the deadline has passed.
-
-        CPU time never exceeds wall-clock time, which is faster to read, so the CPU clock is read
-        only when enough wall-clock time has passed.
+        """Whether the deadline has passed. CPU time never exceeds wall-clock time, which is faster
+        to read, so the CPU clock is read only when enough wall-clock time has passed.
         """
         now = perf_counter()
         if now <= self._asked_after:
@@ -92,9 +89,8 @@ class Budget:
         self.renew()
 
     def renew(self) -> None:
-        """Restart the clock for another request, perhaps in another thread.
-
-        `spent` is kept, because results of interrupted searches may be cached.
+        """Restart the clock for another request, perhaps in another thread. `spent` is kept,
+        because results of interrupted searches may be cached.
         """
         now, self.computed = thread_time(), 0.0
         self._end = now + max(self._seconds, PRESENTING)
@@ -125,9 +121,8 @@ class Budget:
         return self._until(self._presenting, compute, otherwise)
 
     def compute(self, values: Callable[[], None], refuse: Callable[[], NoReturn]) -> None:
-        """Compute `values`, which have no fallback; call `refuse` if they take too long.
-
-        Within a search they are part of it.
+        """Compute `values`, which have no fallback; call `refuse` if they take too long. Within a
+        search they are part of it.
         """
         if _deadline.get() is not None:
             return values()

@@ -61,10 +61,8 @@ class Span(NamedTuple):
 
 
 class GradcliError(Exception):
-    """A request that cannot be answered.
-
-    `code` is a key of CODES; `message` one sentence; `hint` a correction, or None; `span` the
-    location in the user's text, or None.
+    """A request that cannot be answered. `code` is a key of CODES; `message` one sentence; `hint` a
+    correction, or None; `span` the location in the user's text, or None.
     """
 
     def __init__(

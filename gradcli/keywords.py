@@ -22,10 +22,8 @@ Assumptions = Mapping[str, str | Collection[str]] | str | None
 
 
 def in_keywords(function: Callable[P, T]) -> Callable[P, T]:
-    """Decorate a function of the Python interface.
-
-    Its errors name keywords in place of options of the command line, and its docstring ends with a
-    description of its keywords.
+    """Decorate a function of the Python interface. Its errors name keywords in place of options of
+    the command line, and its docstring ends with a description of its keywords.
     """
 
     @wraps(function)

@@ -72,16 +72,12 @@ class Limits:
 
     @property
     def bytes_of_text(self) -> int:
-        """The number of bytes of a text to read, which exceeds the longest allowed text in
-        UTF-8.
-        """
+        """The bytes of a text to read, more than the longest allowed text has in UTF-8."""
         return 4 * self.sizes["length"] + 4  # UTF-8 has at most 4 bytes per character
 
     @property
     def bytes_of_answer(self) -> int:
-        """The most bytes of an answer in JSON: its numbers, and text of the length of the
-        request.
-        """
+        """The most bytes of an answer in JSON: its numbers, and text as long as the request."""
         return self.bytes_of_text + BYTES_OF_NUMBER * self.sizes["numbers"]
 
     def check_shape(self, elements: int, what: str, span: Span | None = None) -> None:
@@ -90,9 +86,7 @@ class Limits:
             self.check("elements", elements, what, span)
 
     def check(self, kind: str, size: int, what: str, span: Span | None = None) -> None:
-        """Raise GradcliError if `size` exceeds the limit of this `kind`; `what` describes the
-        object.
-        """
+        """Raise GradcliError if `size` exceeds the limit of this `kind`; `what` describes it."""
         allowed = self.sizes[kind]
         if size > allowed:
             shown = f"{size:,}" if size < 10**15 else "far more"

@@ -40,7 +40,6 @@ def add_magics(shell: Any) -> None:
 
 def _explained(shell: Any, line: str, cell: str | None = None) -> Explanation | None:
     """The explanation of the program in the cell or the line; in the line, blanks need no quotes.
-
     Prints the error and returns None if there is one.
     """
     try:
@@ -89,9 +88,8 @@ def _read(line: str, cell: str | None) -> Namespace:
 
 
 def _words(line: str, cell: str | None) -> list[str]:
-    """The words of a line, split as by a shell, but not within brackets.
-
-    The word `explain` before an expression is dropped.
+    """The words of a line, split as by a shell, but not within brackets. The word `explain` before
+    an expression is dropped.
     """
     try:
         words = [*_whole(shlex.split(line))]

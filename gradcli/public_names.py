@@ -53,9 +53,7 @@ def functions() -> frozenset[str]:
 
 def has(path: str, name: str) -> bool:
     """Whether PyTorch has a name in a module, or as a member of tensors for the path
-    `torch.Tensor`.
-
-    A module that is not listed may have any public name.
+    `torch.Tensor`. A module that is not listed may have any public name.
     """
     listed = in_pytorch().get(path)
     return name in listed if listed is not None else not name.startswith("_")

@@ -28,10 +28,8 @@ NEVER_NONE = ("expr", "order")
 
 
 class Request(NamedTuple):
-    """The fields of a request, parsed.
-
-    `seeds` are the seed of the output and those of further orders; `stdin` opens standard input,
-    for values that are read from it.
+    """The fields of a request, parsed. `seeds` are the seed of the output and those of further
+    orders; `stdin` opens standard input, for values that are read from it.
     """
 
     expr: str
@@ -76,9 +74,7 @@ class Request(NamedTuple):
         return Analysis(problem, self.dtype, self.against, self.claim)
 
     def analyses(self, suppose: bool = False) -> list[Analysis]:
-        """The analyses of the gradient: for order 2 and higher, one for each input. Raises
-        GradcliError.
-        """
+        """The analyses of the gradient, for order >= 2 one for each input. Raises GradcliError."""
         first = self.analysis(suppose and self.order == 1)
         if self.order == 1:
             return [first]
@@ -96,7 +92,7 @@ class Request(NamedTuple):
         return result[0]
 
     def moving(self, scalar: bool = False) -> Analysis:
-        """The analysis of the output with tangents, for a JVP; `scalar` as in `analysis`. Raises
+        """The analysis of the output with tangents; `scalar` as in `analysis`. Raises
         GradcliError.
         """
         from .explanation.derived import pose_with_tangents
@@ -105,9 +101,7 @@ class Request(NamedTuple):
         return Analysis(problem, self.dtype, allow_no_gradient=True)
 
     def aiming(self) -> tuple[Problem, dict[str, Any]]:
-        """The problem of `seed-for`, and the target gradients as arrays by name. Raises
-        GradcliError.
-        """
+        """The problem of `seed-for`, and the target gradients by name. Raises GradcliError."""
         from .language.posing import pose_targets
 
         return pose_targets(self.target, self._reader(), self._pose_arguments())
@@ -150,10 +144,8 @@ class Request(NamedTuple):
 
 
 def of_texts(expr: str, options: Mapping[str, Any], limits: Limits, stdin: Any = None) -> Request:
-    """A request from the values of options. Raises GradcliError.
-
-    Values are lists of texts for repeatable options, parsed values for others. Names outside FIELDS
-    are ignored.
+    """A request from the values of options. Raises GradcliError. Values are lists of texts for
+    repeatable options, parsed values for others. Names outside FIELDS are ignored.
     """
     typed = {name: v for name, v in options.items() if v and name in FIELDS and name != "expr"}
     result = {n: TEXTS[n](v) if n in TEXTS else v for n, v in typed.items()}

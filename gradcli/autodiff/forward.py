@@ -17,7 +17,6 @@ from .reverse import from_several
 
 def jvp(out: Node, tangents: Mapping[Node, Node], ends: Collection[Node] = ()) -> Node | None:
     """The derivative of `out` along the tangents of its inputs; None if it depends on none of them.
-
     Each tangent has the shape of its input. Nodes in `ends` are treated as constants.
     """
     seed = OPS["input"](name="\0seed", shape=out.shape, is_direction=True)
@@ -67,8 +66,8 @@ def _diagonal(grads: Collection[Node], seed: Node, inputs: Collection[Node]) -> 
 
 
 def tangents_along(out: Node, tangents: Mapping[Node, Node]) -> dict[Node, Node]:
-    """The tangents of the nodes from those of `tangents` to `out`, in topological order; constants
-    have none.
+    """The tangents of the nodes from `tangents` to `out`, in topological order, without
+    constants.
     """
     result = dict(tangents)
     for node in walk([out]):

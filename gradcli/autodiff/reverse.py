@@ -113,10 +113,8 @@ def _add(grads: dict[Node, Node], sent: Sequence[tuple[Node, Node]]) -> None:
 def _upstream_gradient(
     node: Node, grads: Mapping[Node, Node], stays_zero: Mapping[Node, Node], zeros: bool
 ) -> Node | None:
-    """The upstream gradient of a node; None if there is none.
-
-    With `zeros`, persistent zeros are added to it; otherwise they only replace a missing gradient
-    by 0.
+    """The upstream gradient of a node; None if there is none. With `zeros`, persistent zeros are
+    added to it; otherwise they only replace a missing gradient by 0.
     """
     result, zero = grads.get(node), stays_zero.get(node)
     if zero is None:

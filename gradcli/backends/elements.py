@@ -73,9 +73,7 @@ def as_sympy_number(value: bool | int | float) -> Any:
 
 
 def tidy(x: Any) -> Any:
-    """`x` with integer-valued floats as integers, common factors extracted, and `where` terms
-    merged.
-    """
+    """`x` with integral floats as integers, common factors extracted, and `where` merged."""
     odd = x.atoms(sp.Float, sp.core.numbers.ImaginaryUnit, sp.core.numbers.ComplexInfinity)
     if sp.I in odd:  # square root or logarithm of a negative number
         return sp.nan
@@ -306,9 +304,7 @@ class _Writer:
         return (not self.depends(term), self.depends(term), not factors, factors)
 
     def order(self, x: Any) -> tuple:
-        """Sort key of a factor: powers of symbols first, by name and index; other factors by their
-        symbols.
-        """
+        """Sort key of a factor: powers of symbols first, then others, by symbols and indices."""
         base, power = x.as_base_exp() if x.is_Pow else (x, sp.S.One)
         plain = base.is_Symbol and power.is_Number
         return (

@@ -164,9 +164,7 @@ class Evaluator:
             values[node] = value if exact else self._rounded(node, value, arrays)
 
     def varying(self, root: Node, by: Node) -> "Reevaluation":
-        """`root` as a function of the value of `by`; nodes that do not depend on `by` are evaluated
-        once.
-        """
+        """`root` as a function of the value of `by`; other nodes are evaluated once."""
         return Reevaluation(self, root, by)
 
     def value(self, node: Node, arrays: Sequence[Any]) -> Any:
@@ -179,9 +177,7 @@ class Evaluator:
         return value if self.dtype == "float64" else self._rounded(node, value, arrays)
 
     def _rounded(self, node: Node, value: Any, arrays: Sequence[Any]) -> Any:
-        """A value converted to `dtype`; a number computed from Python numbers alone stays a Python
-        float.
-        """
+        """A value converted to `dtype`; results of Python numbers alone stay Python floats."""
         if node.dtype != "float" or type(value) in PYTHON_NUMBERS:
             return value
         if np.ndim(value) == 0 and arrays and all(type(a) in PYTHON_NUMBERS for a in arrays):

@@ -36,9 +36,8 @@ UNWRITABLE = TypeError, AttributeError, ValueError, NotImplementedError, Asserti
 
 
 def writable(*shapes: Shape) -> bool:
-    """Whether tensors of these shapes together have at most MOST_ELEMENTS elements.
-
-    Callers check this for all inputs, outputs and gradients before they create a Symbolic.
+    """Whether tensors of these shapes together have at most MOST_ELEMENTS elements. Callers check
+    this for all inputs, outputs and gradients before they create a Symbolic.
     """
     return sum(map(numel, shapes)) <= MOST_ELEMENTS
 
@@ -160,9 +159,7 @@ class Symbolic:
         return out.reshape(node.shape)
 
     def _operand(self, node: Node, slot: int) -> Any:
-        """The elements of an input, as SymPy numbers; integer inputs with known values stay NumPy
-        integers.
-        """
+        """The elements of an input as SymPy numbers; known integer inputs are unchanged."""
         i, op = node.inputs[slot], node.op
         if i is None:
             return None
@@ -201,9 +198,7 @@ class Symbolic:
         return out
 
     def _node_count(self, x: Any) -> int:
-        """The number of nodes of an expression, repeated ones counted each time; cached by
-        subexpression.
-        """
+        """The number of nodes of an expression, with repetitions; cached by subexpression."""
         known = self._lengths.get(x)
         if known is None:
             known = self._lengths[x] = 1 + sum(map(self._node_count, x.args))

@@ -11,9 +11,7 @@ TITLES = {"torch": "PyTorch", "jax": "JAX"}
 
 
 class Answer(NamedTuple):
-    """The value of the output, and the gradient of each requested node; None if it does not depend
-    on it.
-    """
+    """The value, and the gradient of each requested node; None if the output lacks it."""
 
     value: Any
     grads: dict[Node, Any]

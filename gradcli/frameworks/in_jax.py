@@ -117,9 +117,7 @@ def _same(value: Any, expected: Any) -> bool:
 
 
 def _candidates(node: Node, inputs: list[Any]) -> Iterator[Callable]:
-    """JAX functions that may compute the operation, applied to its inputs; `inputs` are their
-    values.
-    """
+    """JAX functions that may compute the operation, of its inputs; `inputs` are their values."""
     op = node.op
     if op.family == "leaf":
         yield lambda: jnp.asarray(op.value(**node.attrs))
@@ -173,9 +171,7 @@ def _selection(node: Node, inputs: list[Any]) -> Callable:
 
 
 def _flat_indices(result: Any, elements: Any) -> Any:
-    """The index in `elements` of each number of `result`. Raises NotSupported if one does not
-    occur.
-    """
+    """The index in `elements` of each number of `result`. Raises NotSupported if one is missing."""
     order = np.argsort(elements)
     flat_indices = order[np.searchsorted(elements[order[:-1]], result)]
     if not np.array_equal(elements[flat_indices], result):

@@ -44,9 +44,7 @@ def answer(
 
 
 def _value(node: Node, names: Mapping[Node, Name], scope: Mapping[str, Any]) -> Any:
-    """The value of a node, computed by generated statements, so that a shared node is computed
-    once.
-    """
+    """The value of a node, by generated statements, so that a shared node is computed once."""
     written = Statements(TorchWriter(names), [node], {}, Names(scope))
     values = dict(scope)
     for line in written.lines:

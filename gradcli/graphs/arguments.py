@@ -52,9 +52,7 @@ def parameters_of(function: Any, skip: int) -> tuple[dict, bool, dict]:
 def bind(
     op: "Operator", args: Sequence, named: dict[str, Any]
 ) -> tuple[tuple[Node | None, ...], dict[str, Any]]:
-    """Assign the arguments of a call: (tensors, attributes). Raises GradcliError if they do not
-    fit.
-    """
+    """The tensors and attributes of a call. Raises GradcliError if arguments do not fit."""
     arguments = in_deprecated_order(args, op.deprecated_orders, op.inputs) or _positional(op, args)
     for key, value in named.items():
         name = _parameter_name(op, key)
@@ -206,9 +204,7 @@ def check_in_place(name: str, inplace: object) -> None:
 
 
 def freeze(value):
-    """Convert lists to tuples, so that attributes are hashable, and sizes with a graph to plain
-    numbers.
-    """
+    """`value` with lists as tuples, so that it is hashable, and without graphs of numbers."""
     if isinstance(value, Size | Ratio):
         return int(value) if isinstance(value, Size) else float(value)
     return tuple(map(freeze, value)) if isinstance(value, list | tuple) else value

@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 
 
 class Table(dict[str, "Operator"]):
-    """Operators by name. A missing name is passed to `find`, set by gradcli/operators, which
-    imports its file.
-    """
+    """Operators by name; `find`, set by gradcli/operators, imports those that are missing."""
 
     find: Callable[[str], None]
 
@@ -194,9 +192,7 @@ class Size(int):
 
 
 class Ratio(float):
-    """A float computed from sizes or taken from a dtype by a program; `node` is the graph of the
-    computation.
-    """
+    """A float computed from sizes or taken from a dtype; `node` is the graph of its computation."""
 
     node: Node
 
@@ -236,9 +232,8 @@ def upstream(root: Node, sources: Callable[[Node], Iterable]) -> Iterator[Node]:
 
 
 def walk(roots: Iterable[Node], sources=attrgetter("inputs")) -> list[Node]:
-    """All nodes that `roots` depend on, in topological order, inputs first.
-
-    The order is that of evaluating one root after the other. The traversal does not recurse.
+    """All nodes that `roots` depend on, in topological order, inputs first. The order is that of
+    evaluating one root after the other. The traversal does not recurse.
     """
     tick()
     order: dict[Any, None] = {None: None}

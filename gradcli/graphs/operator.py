@@ -33,9 +33,7 @@ class NeedsIntegers(GradcliError):
 
 class StaysZero:
     """The result of a rule for an input whose gradient in PyTorch is a 0 that stays 0 even when
-    multiplied by inf.
-
-    `node` is this 0 as a graph, if PyTorch differentiates it again.
+    multiplied by inf. `node` is this 0 as a graph, if PyTorch differentiates it again.
     """
 
     def __init__(self, node: Node | None = None):
@@ -314,9 +312,7 @@ class Operator:
         return intern(self, inputs, attrs, span)
 
     def kink_masks(self, node: Node, moving: Container[Node | None]) -> list[Node]:
-        """Masks of the elements whose gradient with respect to an input in `moving` is a
-        convention.
-        """
+        """Masks of elements whose gradient with respect to an input in `moving` is a convention."""
         if self.kink is None or not any(i in moving for i in node.inputs):
             return []
         result = self.kink(node, *node.inputs, **node.attrs)
@@ -326,9 +322,8 @@ class Operator:
         return [mask for mask, i in masks if mask is not None and i in moving]
 
     def check_kinds(self, operands: Iterable[Any], name: str = "") -> None:
-        """Raise GradcliError for dtypes that PyTorch's function does not accept.
-
-        `name` is an alias to show in the message.
+        """Raise GradcliError for dtypes that PyTorch's function does not accept. `name` is an alias
+        to show in the message.
         """
         if self.takes != "any":
             check_kinds(name or self.name, self.takes, operands)
@@ -455,8 +450,8 @@ class Operator:
         return self.inputs[position] in self.numbers
 
     def in_torch(self, node: Node) -> Node | None:
-        """An equal node made of PyTorch's operators; None if PyTorch has this operator, or if none
-        is known.
+        """An equal node of PyTorch's operators; None if PyTorch has this one, or if none is
+        known.
         """
         if self.torch is not None or self.spelling:
             return None
@@ -494,9 +489,7 @@ OF_TWO_WIDTHS = "takes no integers of 32 bits beside those of 64"
 
 
 def check_kinds(name: str, takes: Takes, operands: Iterable[Any]) -> None:
-    """Raise GradcliError for operands of dtypes that a function does not accept; `takes` as in
-    `Operator`.
-    """
+    """Raise GradcliError for dtypes that a function does not accept; `takes` as in `Operator`."""
     operands = list(operands)
     if isinstance(takes, tuple):
         takes, part = takes
@@ -538,9 +531,7 @@ def _bits(x: Any) -> int | None:
 
 
 def _may_be_floats(x: Any) -> bool:
-    """Whether integers are computed from values of an input whose dtype is not certain to be an
-    integer.
-    """
+    """Whether `x` has dtype int only because an input has, which may hold floats as well."""
     if not isinstance(x, Node) or x.dtype != "int":
         return False
     valued = walk([x], lambda n: () if n.op.dtype in ("int", "bool") else n.inputs)

@@ -65,9 +65,7 @@ def broadcast(*shapes: Shape) -> Shape:
 
 
 def axis(dim: int, ndim: int) -> int:
-    """The non-negative index of dimension `dim`; a 0-d tensor has one dimension here, as in
-    PyTorch.
-    """
+    """The non-negative index of dimension `dim`; 0-d tensors count as one-dimensional."""
     room = max(ndim, 1)
     if not isinstance(dim, int) or isinstance(dim, bool):
         raise GradcliError("arguments", f"dim must be an integer, got {dim!r}")
@@ -82,9 +80,8 @@ def axis(dim: int, ndim: int) -> int:
 
 
 def out_of_range(index: int, size: int, first: int, of: str | None = None) -> GradcliError:
-    """The error for an index out of range.
-
-    `of` describes what is indexed, a dimension by default; its first valid index is `first`.
+    """The error for an index out of range. `of` describes what is indexed, a dimension by default;
+    its first valid index is `first`.
     """
     message = f"index {index} is out of range for {of or f'a dimension of size {size}'}"
     hint = f"indices go from {first} to {size - 1}" if size else "it has no elements"
@@ -109,9 +106,7 @@ def reduce(shape: Shape, over: Sequence[int], keepdim: bool) -> Shape:
 
 
 def require_equal(have: Shape, want: Shape, message: str, hint: str | None = None) -> None:
-    """Raise a Conflict for the first two sizes that differ, or a GradcliError if the numbers of
-    dimensions do.
-    """
+    """Raise a Conflict for the first two different sizes, or a GradcliError for different ranks."""
     if have != want:
         differing = [(a, b) for a, b in zip(have, want, strict=False) if a != b]
         if len(have) != len(want):
@@ -151,9 +146,7 @@ def fits(small: Shape, big: Shape) -> bool:
 
 
 def reshape(old: Shape, new: Shape) -> Shape:
-    """`new` with -1 replaced by the missing size. Raises GradcliError if the numbers of elements
-    differ.
-    """
+    """`new` with -1 replaced. Raises GradcliError if the numbers of elements differ."""
     total, known = numel(old), numel([n for n in new if n != -1])
     hint = f"the product of all sizes must be {total}; one may be -1, which is then worked out"
     if any(n < -1 for n in new) or new.count(-1) > 1:

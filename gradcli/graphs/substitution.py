@@ -45,10 +45,8 @@ def rebuilt(
     make: Callable[[Node, tuple[Node | None, ...]], Node | None],
     same: Collection[Node] = (),
 ) -> Node:
-    """`root`, rebuilt from its inputs.
-
-    `make` takes a node and its new inputs, and returns the new node, or None for the same operation
-    on these inputs. Nodes in `same` are unchanged.
+    """`root`, rebuilt from its inputs. `make` takes a node and its new inputs, and returns the new
+    node, or None for the same operation on these inputs. Nodes in `same` are unchanged.
     """
     (changed,) = rebuilt_all([root], make, same)
     return changed
@@ -74,9 +72,8 @@ def rebuilt_all(
 def expanded(
     roots: Iterable[Node], keep: Callable[[Node], bool] = lambda node: False
 ) -> dict[Node, Node]:
-    """Map every node that `roots` depend on to an equal node without expansions.
-
-    Only operators that have no expansion remain, and nodes for which `keep` is True.
+    """Map every node that `roots` depend on to an equal node without expansions. Only operators
+    that have no expansion remain, and nodes for which `keep` is True.
     """
     result: dict[Node, Node] = {}
     for node in walk(roots):

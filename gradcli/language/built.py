@@ -41,9 +41,8 @@ def built(
     values: dict[Node, Any],
     supposed: Collection[Node] = (),
 ) -> Built:
-    """Build the graph of a program.
-
-    The random generator is reset first, so that the graph is always the same.
+    """Build the graph of a program. The random generator is reset first, so that the graph is
+    always the same.
     """
     nodes, draws = {i.attrs["name"]: i for i in inputs}, Reader(limits, random_seed, None)
     builder = Builder(
@@ -59,9 +58,7 @@ def built(
 
 
 def no_tensor(out: Any, program: Program) -> GradcliError:
-    """The error for an output that is not a single tensor: several tensors, a shape, or a
-    string.
-    """
+    """The error for an output that is several tensors, a shape, or a string."""
     value = program.result
     if isinstance(out, str):
         what, hint = "type of numbers or a device", "numbers of a type are x.to(float)"

@@ -37,9 +37,8 @@ SUBSCRIPTS = "an element is written x[0], and a name with an index of its own x_
 
 
 def check_characters(text: str, called: str, origin: str) -> None:
-    """Raise GradcliError `syntax` for characters that are not part of the language.
-
-    These are invisible characters, controls of text direction, and look-alikes of other characters.
+    """Raise GradcliError `syntax` for characters that are not part of the language. These are
+    invisible characters, controls of text direction, and look-alikes of other characters.
     """
     for position, c in enumerate(text):
         if c != "\n" and unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp"):

@@ -33,9 +33,7 @@ LARGEST = 400  # most nodes of a program whose formulas are derived
 
 def to_generic_sizes(problem: Problem, keeps_ones: bool = False) -> Problem | None:
     """The problem at generic sizes, including integer inputs if possible, without values that it
-    does not need.
-
-    None if it has no other sizes. With `keeps_ones`, sizes of 1 are not changed.
+    does not need. None if it has no other sizes. With `keeps_ones`, sizes of 1 are not changed.
     """
     if _is_large(problem):
         return None
@@ -177,9 +175,7 @@ def at_generic_sizes(
 
 
 def _first_names(problem: Problem, shapes: dict[str, Shape]) -> Sequence[Sequence[str]]:
-    """Names whose sizes are chosen first, one list for each order that is tried; the first list is
-    empty.
-    """
+    """Lists of names whose sizes are chosen first, one for each order; the first is empty."""
     ends = _ends(problem)
     if not ends and not typical_equal_sizes(problem.roots):
         return [()]
@@ -215,9 +211,7 @@ def _variety(shapes: dict[str, Shape]) -> int:
 
 
 def _ends(problem: Problem) -> set[int]:
-    """The ends of slices, as in `pe[:x.shape[0]]` or `pe[-x.shape[0]:]`, where pe may be longer
-    than x.
-    """
+    """The ends of slices, as in `pe[:x.shape[0]]`, where pe may be longer than x."""
     indices = (n.attrs.get("index") for n in walk(problem.roots))
     items = (i for index in indices if isinstance(index, tuple) for i in index)
     slices = [i for i in items if isinstance(i, slice)]
@@ -226,10 +220,8 @@ def _ends(problem: Problem) -> set[int]:
 
 
 def at_shapes(problem: Problem, shapes: dict[str, Shape]) -> Problem:
-    """The problem at these shapes.
-
-    Integer inputs are resized by repetition; so are all values if a mask needs them. Raises
-    GradcliError if it has no such sizes.
+    """The problem at these shapes. Integer inputs are resized by repetition; so are all values if a
+    mask needs them. Raises GradcliError if it has no such sizes.
     """
     integer_inputs = _integer_inputs(problem, shapes)
     try:

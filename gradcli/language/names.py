@@ -91,10 +91,8 @@ def uses_constants(program: Program) -> bool:
 
 @sized_cache(1_000_000, lambda _, program, *__: len(program.source.text))
 def free_names(program: Program, inputs: tuple[str, ...]) -> tuple[str, ...]:
-    """The names that are used before they are assigned, in order of appearance.
-
-    `inputs` are the names with a shape or a value, which are inputs even if they are also names of
-    constants.
+    """The names that are used before they are assigned, in order of appearance. `inputs` are the
+    names with a shape or a value, which are inputs even if they are also names of constants.
     """
     result: dict[str, None] = {}
     bound: set[str] = set()
@@ -139,9 +137,7 @@ def _loaded(root: ast.expr, user_names: Collection[str]) -> list[ast.Name]:
 
 
 def check_words(program: Program, inputs: Collection[str], shaped: Collection[str]) -> None:
-    """Raise GradcliError `unknown-name` for `keepdim=true`, unless there is an input of that
-    name.
-    """
+    """Raise GradcliError `unknown-name` for `keepdim=true`, unless `true` is an input."""
     words = {name for name in WORDS if name in inputs and name not in shaped}
     for e in program.syntax if words else ():
         if isinstance(e, ast.Name) and e.id in words:

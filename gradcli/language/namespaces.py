@@ -31,17 +31,13 @@ def namespaces(name: str) -> list[str]:
 
 
 def check_function(path: str) -> None:
-    """Raise GradcliError `unknown-function` for a function whose namespace in PyTorch lacks it:
-    torch.gelu.
-    """
+    """Raise GradcliError `unknown-function` if PyTorch's namespace lacks a function: torch.gelu."""
     module = module_of(path) or ""
     _check(path.removeprefix(f"{module}."), SPACES.get(module), f"{path}()")
 
 
 def check_method(name: str) -> None:
-    """Raise GradcliError `unknown-function` for a name that is not a method of tensors:
-    x.gelu().
-    """
+    """Raise GradcliError `unknown-function` for a name that is no method of tensors: x.gelu()."""
     _check(name, TENSOR, f"method {name}() of tensors")
 
 

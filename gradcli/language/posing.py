@@ -203,9 +203,7 @@ class Posing:
         }
 
     def _out_name(self) -> str:
-        """The name of the output: that of the last statement, or out, out2, ... if an input has
-        that name.
-        """
+        """The name of the output: that of the last statement, or an unused one: out, out2, ..."""
         name = self.program.output_name
         if name not in self.names:
             return name
@@ -241,9 +239,7 @@ class Posing:
         return Outcome.of(roots, None if seed is None else seed.shape)
 
     def _determine_dtypes(self, shapes: dict[str, Shape]) -> None:
-        """Keep integer values as integers if they are used as indices; otherwise convert them to
-        floats.
-        """
+        """Keep integer values that are used as indices as integers; convert others to floats."""
         whole = [name for name, array in self.arrays.items() if array.dtype.kind == "i"]
         if whole:
             nodes, result = self._build(shapes)

@@ -11,10 +11,8 @@ from .program import Program
 
 
 class Input(NamedTuple):
-    """A free name of the program.
-
-    `assumed` are the dimensions whose size was chosen freely; `supposed`: its value is a
-    placeholder; `inferred`: its shape was inferred.
+    """A free name of the program. `assumed` are the dimensions whose size was chosen freely;
+    `supposed`: its value is a placeholder; `inferred`: its shape was inferred.
     """
 
     name: str

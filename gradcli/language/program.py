@@ -28,9 +28,8 @@ PARTS = "give parts of it names: h = ...; out = ... h ..."
 
 
 class Statement(NamedTuple):
-    """`name = value`; with `unpacks`, `a, b = value` or `a, = value`.
-
-    `star` is the position of a starred name.
+    """`name = value`; with `unpacks`, `a, b = value` or `a, = value`. `star` is the position of a
+    starred name.
     """
 
     names: tuple[str, ...]
@@ -201,9 +200,7 @@ def _name_of(origin: str) -> str:
 
 
 def _check_brackets(source: Source, limits: Limits) -> None:
-    """Raise GradcliError for too deeply nested brackets, not all of which are in the syntax
-    tree.
-    """
+    """Raise GradcliError for too deeply nested brackets; the syntax tree lacks some of them."""
     text = source.text
     if sum(map(text.count, "([{")) <= limits.sizes["nesting"]:
         return
@@ -221,9 +218,7 @@ def _check_brackets(source: Source, limits: Limits) -> None:
 
 
 def _check_tree(text: str, limits: Limits, origin: str) -> None:
-    """Raise GradcliError for a program whose syntax tree would not fit into memory, before it is
-    created.
-    """
+    """Raise GradcliError for a program whose syntax tree would not fit into memory."""
     if BYTES_OF_WORD * len(text) > limits.sizes["memory"]:
         words = sum(1 for _ in re.finditer(r"\w+|[\[({]", text))
         what = f"the syntax tree of {_name_of(origin)}"

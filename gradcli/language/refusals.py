@@ -109,9 +109,8 @@ PATTERNS = (
 
 
 def refusal(name: str) -> str | None:
-    """Why gradcli lacks a function of PyTorch; None for other names.
-
-    A name may include its module: `fft.rfft`.
+    """Why gradcli lacks a function of PyTorch; None for other names. A name may include its module:
+    `fft.rfft`.
     """
     reasons = [why for why, names in REFUSED.items() if name in names.split()]
     reasons += [p.why for p in PATTERNS if re.fullmatch(p.names, name)]

@@ -174,9 +174,8 @@ def _is_of_python(name: str) -> bool:
 
 
 def function_of_module(name: str, without_parameters: bool = False) -> str | None:
-    """The function that a module of `nn` calls: `mse_loss` for MSELoss.
-
-    None for other names and, with `without_parameters`, for modules with parameters.
+    """The function that a module of `nn` calls: `mse_loss` for MSELoss. None for other names and,
+    with `without_parameters`, for modules with parameters.
     """
     if not name[:1].isupper() or (without_parameters and re.fullmatch(MORE_THAN_FUNCTIONS, name)):
         return None

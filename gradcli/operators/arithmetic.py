@@ -34,9 +34,7 @@ def sub(g, y, a, b):
 
 
 def _with_numbers(*read):
-    """What PyTorch saves for a binary operation: `read`, and a temporary tensor for each number
-    operand.
-    """
+    """What PyTorch saves for a binary operation: `read`, and a tensor for each number operand."""
     return lambda y, a, b: (*read, *[INTERMEDIATE] * (_is_constant(a) or _is_constant(b)))
 
 
@@ -85,9 +83,7 @@ def neg(g, y, x):
 
 
 def nonzero_divisor(a, b):
-    """`b`; raises GradcliError if an integer is divided by an integer 0, as integers have no
-    inf.
-    """
+    """`b`; raises GradcliError if an integer is divided by an integer 0."""
     if not np.all(b) and np.result_type(a, b).kind in "ib":
         hint = "that of floats is inf or nan: x.double()"
         raise GradcliError("arguments", "an integer is divided by 0", hint=hint)
@@ -109,9 +105,7 @@ def _holds_integers(x):
 
 
 def _integer_powers(a, b):
-    """Integer powers, some of which have negative exponents; these are nonzero only for bases 1 and
-    -1.
-    """
+    """Integer powers with some negative exponents, which are 0 unless the base is 1 or -1."""
     if type(b) is int:
         message = "integers have no power with an exponent below 0"
         raise GradcliError("arguments", message, hint="make them floats: x.double()")
@@ -231,9 +225,7 @@ def abs(g, y, x):
 
 
 def piecewise_constant(numeric, symbolic, caveat, kink, **fields):
-    """A decorator that declares a piecewise constant operator, by a function with its name and
-    docstring.
-    """
+    """A decorator that declares a piecewise constant operator, by its name and docstring."""
 
     def declare(named):
         def rule(g, y, x):

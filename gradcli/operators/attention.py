@@ -52,9 +52,7 @@ def _refuse_dropout(name, p):
 
 
 def _additive(mask):
-    """A boolean or additive mask as a term added to the scores; True means that a key takes
-    part.
-    """
+    """A boolean or additive mask as a term of the scores; True means that a key takes part."""
     if mask is None or mask.dtype == "float":
         return mask
     return where(mask, 0.0, INFINITE)
@@ -143,9 +141,7 @@ def _repeated(x, query):
 
 
 def _projected(query, key, value, weights, bias):
-    """The projections of query, key and value. `weights` has a matrix for each, or is one stacked
-    matrix.
-    """
+    """The projections of query, key and value; `weights` are three matrices, or a stacked one."""
     if not isinstance(weights, tuple):
         weights = _thirds(weights, query.shape[-1])
     part = [None] * 3 if bias is None else _thirds(bias, weights[0].shape[0])
@@ -176,9 +172,7 @@ def _merged_mask(attn_mask, padding, heads):
 
 
 def _additive_of_ignored(mask):
-    """A mask as a term added to the scores; True means that a key is ignored, as in
-    MultiheadAttention.
-    """
+    """A mask as a term of the scores; here True means that a key is ignored."""
     if mask is None or mask.dtype == "float":
         return mask
     return where(mask, INFINITE, 0.0)
@@ -220,9 +214,7 @@ def _check_heads(size, expected, heads):
 
 
 def _check_mask(mask, heads, length, keys):
-    """Raise GradcliError unless attn_mask has shape (length, keys), or (batch * heads, length,
-    keys).
-    """
+    """Raise GradcliError unless attn_mask has two dimensions, or three including the heads."""
     if mask is not None and mask.shape not in ((length, keys), (heads, length, keys)):
         wide = f"{shapes.text((length, keys))} or {shapes.text((heads, length, keys))}"
         message = f"attn_mask must have shape {wide} here, got {shapes.text(mask.shape)}"
@@ -302,9 +294,7 @@ def multi_head_attention_forward(
 
 
 def _returned_weights(attention, heads, averaged, single):
-    """The attention weights as PyTorch returns them: averaged over heads or not, with or without a
-    batch.
-    """
+    """The attention weights as PyTorch returns them: averaged over heads or not, batched or not."""
     shown = _split_batch_and_heads(attention, heads)
     shown = shown.mean(dim=1) if averaged else shown
     return shown.squeeze(dim=0) if single else shown

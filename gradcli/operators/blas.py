@@ -43,9 +43,7 @@ def path(equation, arrays):
 
 
 def _terms(equation, arrays):
-    """The subscripts of two operands and of the output; None if they are no batched matrix
-    product.
-    """
+    """The subscripts of operands and output; None if this is no product of two large matrices."""
     left, _, out = equation.replace(" ", "").partition("->")
     a, _, b = left.partition(",")
     plain = len(arrays) == 2 and "." not in equation and "->" in equation
@@ -59,9 +57,8 @@ def _terms(equation, arrays):
 
 
 def _product(x, y, a, b, out):
-    """The product of two arrays with subscripts a and b.
-
-    The innermost dimension of the larger array stays innermost, so that little is copied.
+    """The product of two arrays with subscripts a and b. The innermost dimension of the larger
+    array stays innermost, so that little is copied.
     """
     larger, subscripts = (x, a) if x.size >= y.size else (y, b)
     if _innermost(larger, subscripts) not in set(b) - set(a):
@@ -81,9 +78,7 @@ def _innermost(x, subscripts):
 
 
 def _matrices(x, subscripts, shared, rows, columns):
-    """x as a batch of matrices: the subscripts `shared` are the batch, `rows` and `columns` are
-    flattened.
-    """
+    """x as a batch of matrices: the batch is `shared`, `rows` and `columns` are flattened."""
     if subscripts and _innermost(x, subscripts) in rows:
         return _matrices_by_row(x, subscripts, shared, columns, rows).swapaxes(-1, -2)
     return _matrices_by_row(x, subscripts, shared, rows, columns)

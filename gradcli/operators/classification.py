@@ -100,9 +100,7 @@ def _total_weight(target, weight, ignore_index):
 
 
 def _along_classes(weight, ndim, axis):
-    """Class weights, reshaped to broadcast with an input of `ndim` dimensions along its class
-    axis.
-    """
+    """Class weights, in a shape that broadcasts with an input along its class axis."""
     return weight.reshape(shape=(-1, *(1,) * (ndim - axis - 1)))
 
 
@@ -207,9 +205,7 @@ def _rows(x):
 
 
 def _margins(x, label, counted, margin):
-    """For each target, margin - x[target] + x for all classes; and the mask of counted positive
-    ones.
-    """
+    """For each target, margin - x[target] + x; and the mask of positive ones that count."""
     picked = x.gather(dim=1, index=label).unsqueeze(dim=2)
     apart = margin - picked + x.unsqueeze(dim=1)
     return apart, counted & (apart > 0)

@@ -97,10 +97,8 @@ def _is_double(x):
 
 
 def _masked(mask, x):
-    """x where the mask holds, otherwise 0, by multiplying its bits with 0 or 1.
-
-    This has no branch, which would be several times as slow for irregular masks, and gives 0 for
-    inf and nan too.
+    """x where the mask holds, otherwise 0, by multiplying its bits with 0 or 1. This has no branch,
+    which would be several times as slow for irregular masks, and gives 0 for inf and nan too.
     """
     return np.multiply(x.view(np.int64), mask).view(np.float64)
 
@@ -179,7 +177,6 @@ def _bound_hit(y, x, low, high):
 
 def _double_backward_error(x, low=None, high=None):
     """PyTorch's double-backward error: the masks of x and one bound are smaller than the output.
-
     PyTorch combines them in place with the mask of the other bound.
     """
     if low is None or high is None:

@@ -50,9 +50,7 @@ def terms(equation, count):
 
 
 def spelled_out(equation, ranks):
-    """`terms`, with an ellipsis that the output lacks replaced by subscripts: its dimensions are
-    summed over.
-    """
+    """`terms`, with subscripts in place of an ellipsis that the output lacks and sums over."""
     operands, right = terms(equation, len(ranks))
     if "..." in right or not any("..." in term for term in operands):
         return operands, right
@@ -131,9 +129,7 @@ def _flops(out, *input_shapes, equation):
 
 
 def _workspace(out, *input_shapes, equation):
-    """Elements of the two largest intermediate products, which may be in memory at the same
-    time.
-    """
+    """Elements of the two largest intermediate products, which may exist at the same time."""
     operands, right = _without_dots(equation, [len(s) for s in input_shapes])
     sizes = _subscript_sizes(equation, operands, input_shapes)
     built, left = [0, 0], list(operands)
@@ -146,9 +142,7 @@ def _workspace(out, *input_shapes, equation):
 
 
 def _order(operands, right, input_shapes):
-    """The contraction path: which operands are multiplied in each step; their product is
-    appended.
-    """
+    """The contraction path: the operands multiplied in each step; their product is appended."""
     if len(operands) < 3:
         return [tuple(range(len(operands)))]
     stand_ins = [np.broadcast_to(np.False_, s) for s in input_shapes]
@@ -199,9 +193,8 @@ def einsum(g, y, *operands, equation):
 
 
 def _has_narrow_ellipsis(terms, ranks):
-    """Whether an ellipsis after subscripts has fewer dimensions than another ellipsis.
-
-    The gradient of that operand would have the additional dimensions in its middle.
+    """Whether an ellipsis after subscripts has fewer dimensions than another ellipsis. The gradient
+    of that operand would have the additional dimensions in its middle.
     """
     dotted = [(t, rank - len(t) + 3) for t, rank in zip(terms, ranks, strict=True) if "..." in t]
     most = max((count for _, count in dotted), default=0)
@@ -240,7 +233,6 @@ def _not_broadcast(term, s, sizes):
 
 def _onto_diagonal(out, term, result, sizes):
     """The gradient `out`, with subscripts `result`, for an operand with repeated subscripts `term`.
-
     A repeated subscript reads a diagonal, so the gradient is 0 off that diagonal.
     """
     fresh = iter(k for k in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if k not in term)
@@ -258,9 +250,7 @@ def _onto_diagonal(out, term, result, sizes):
 
 
 def _off_diagonal(term, rank, sizes):
-    """The mask of indices that are off the diagonals of repeated subscripts, for a tensor of this
-    rank.
-    """
+    """The mask of indices off the diagonals of repeated subscripts, for a tensor of this rank."""
     names = dict(enumerate(term.partition("...")[0]))
     tail = reversed(term.partition("...")[2])
     names |= {rank - 1 - k: subscript for k, subscript in enumerate(tail)}
@@ -299,9 +289,7 @@ def _has_sum(equation):
 
 
 def _from_sublists(args):
-    """The equation and operands of einsum's sublist format, einsum(a, [0, 1], b, [1, 2], [0,
-    2]).
-    """
+    """The equation and operands of einsum(a, [0, 1], b, [1, 2], [0, 2]), the sublist format."""
     operands, terms = args[: len(args) // 2 * 2 : 2], args[1::2]
     written = [_as_subscripts(term) for term in terms]
     if len(args) % 2:

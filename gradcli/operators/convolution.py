@@ -41,9 +41,7 @@ class _Grouped(Kernel):
         return x.reshape(shape=(*x.shape[:dim], *sizes, *x.shape[dim + 1 :]))
 
     def check_output(self, output_size, input, weight):
-        """Raise GradcliError unless `output_size` is the output's shape for these shapes of input
-        and weight.
-        """
+        """Raise GradcliError unless `output_size` is the output's shape for input and weight."""
         n = self.n
         padded = tuple(m + a + b for m, (a, b) in zip(input[-n:], self.edges))
         needed = (*input[: -n - 1], weight[0], *self.positions(padded))
@@ -61,9 +59,7 @@ class _Grouped(Kernel):
 
 
 def _kernel(n, input, weight, stride, padding, dilation, groups):
-    """The kernel of a convolution. Raises GradcliError if the shapes of input and weight do not
-    fit.
-    """
+    """The kernel of a convolution. Raises GradcliError unless input and weight fit."""
     require(all(map(is_integer, (*input, *weight))), "a size must be an integer")
     channels = weight[1] * groups if len(weight) > 1 else 0
     _check(f"conv{n}d", n, input, weight, groups, channels)
@@ -95,9 +91,7 @@ def _check(name, n, input, weight, groups, channels):
 
 
 def _of_input(weight, channels, groups):
-    """A hint with the weight's shape for an input with `channels` channels; None if groups do not
-    divide them.
-    """
+    """A hint with the weight's shape for an input's channels; None if groups do not divide them."""
     if not is_integer(groups) or groups < 1 or channels % groups:
         return None
     fitting = shapes.text((weight[0], channels // groups, *weight[2:]))
@@ -206,14 +200,12 @@ def _by_input(n):
 
 
 def _products(g, weight):
-    """FLOP of a transposed convolution of g: a multiplication and an addition for each kernel
-    element.
-    """
+    """FLOP of a transposed convolution of g: two for each element of g and of the kernel."""
     return 2 * shapes.numel(g) * shapes.numel(weight[1:])
 
 
 def _transposed_convolution(kernel, weight, g, size):
-    """The transposed convolution of g: each element times the kernel, added into an input of
+    """The transposed convolution of g: kernels times its elements, added into an input of
     `size`.
     """
     n = kernel.n

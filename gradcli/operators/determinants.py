@@ -124,9 +124,7 @@ def _plain_gradient(x, _, g):
 
 
 def _each(singular, regular, x, y, *more):
-    """Apply `singular` to the matrices whose determinant is nearly 0, and `regular` to the
-    others.
-    """
+    """Apply `singular` to matrices whose determinant is nearly 0, and `regular` to the others."""
 
     def one(m, d, *rest):
         if not np.abs(d[0, 0]) < NEARLY * unit(m):
@@ -242,9 +240,7 @@ def cofactors_along(x, y, t):
 
 
 def _of_square(value, **fields):
-    """A decorator for operators that return one number for each square matrix, computed by
-    elimination.
-    """
+    """A decorator for operators that return a number for each square matrix, by elimination."""
     return operator(
         shape=lambda s: square(s)[:-2],
         value=value,

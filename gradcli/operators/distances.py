@@ -55,9 +55,7 @@ def norm_1(g, y, x, dim):
 
 
 def _norm_p_rule(g, y, x, *, p):
-    """The gradient of norm_p, in PyTorch's order of operations; 0 at distance 0, even if g is inf
-    or nan.
-    """
+    """The gradient of norm_p in PyTorch's order; 0 at distance 0, even if g is inf or nan."""
     y, g = y.unsqueeze(dim=-1), g.unsqueeze(dim=-1)
     none = y.eq(0) | x.eq(0) if p < 1 else y.eq(0)
     if p == 2:

@@ -33,9 +33,7 @@ def require_few(elements, most, what):
 
 
 class NotWritable:
-    """A `symbolic` field that raises GradcliError, because there is no symbolic form; `why` gives
-    the reason.
-    """
+    """A `symbolic` field that raises GradcliError with the reason `why`."""
 
     def __init__(self, why: str):
         self.why = why
@@ -82,9 +80,7 @@ def choice(sp, condition, a, b):
 
 
 def unevaluated(sp, kind, *parts):
-    """An unevaluated SymPy expression: SymPy's constructor would expand nested Piecewise
-    expressions.
-    """
+    """An unevaluated SymPy expression; SymPy's constructor would expand nested Piecewise."""
     return sp.Basic.__new__(kind, *parts)
 
 
@@ -190,9 +186,7 @@ def _small(sp, x) -> bool:
 
 
 def _compare_extreme(sp, relation, extreme, b):
-    """A comparison of Max or Min with b, as comparisons of its arguments; None if that would be
-    longer.
-    """
+    """A comparison of Max or Min with b, as comparisons of its arguments; None if longer."""
     largest = isinstance(extreme, sp.Max)
     if relation in ("Eq", "Ne"):
         if b not in extreme.args:
@@ -356,9 +350,7 @@ def scattered(sp, by_number, v, index, shape, dim):
 
 
 def named(name):
-    """A `symbolic` field: the function by its name in the expression language; of numbers, NumPy's
-    value.
-    """
+    """A `symbolic` field: the function of this name in the language; of numbers, NumPy's value."""
 
     def element(sp, *xs):
         return sp.nan if all(x.is_Number for x in xs) else sp.Function(name, real=True)(*xs)
@@ -385,9 +377,7 @@ def mean(sp, *xs):
 
 
 def variance(sp, *xs, correction):
-    """The sum of squared deviations from the mean, divided by the number of elements minus
-    `correction`.
-    """
+    """The sum of squared deviations from the mean, divided by their number minus `correction`."""
     middle, freedom = mean(sp, *xs), len(xs) - correction
     spread = sp.Add(*((x - middle) ** 2 for x in xs))
     return spread / sp.sympify(freedom) if freedom > 0 else spread * sp.oo

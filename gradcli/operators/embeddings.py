@@ -176,9 +176,8 @@ def _bags(input, offsets, include_last_offset):
 
 
 def _largest(rows, bag, count):
-    """The elementwise maximum of each bag, the first of equal ones; 0 for an empty bag.
-
-    As in PyTorch, a nan in the first row of a bag is kept, and later ones are ignored.
+    """The elementwise maximum of each bag, the first of equal ones; 0 for an empty bag. As in
+    PyTorch, a nan in the first row of a bag is kept, and later ones are ignored.
     """
     sizes = np.bincount(bag, minlength=count)
     longest = sizes.max(initial=0)

@@ -22,9 +22,7 @@ SHORTHANDS: dict[str, "Shorthand"] = {}
 
 
 def operator(**fields):
-    """Declare an operator, without a family by default; movements and overwriting operators are
-    exact.
-    """
+    """Declare an operator, without a family by default; movements and overwriting are exact."""
     if "expand" not in fields:
         fields.setdefault("flops", flops_per_element)
     if fields.get("flops") is no_flops:
@@ -54,10 +52,8 @@ def named(name: str, sentence: str) -> Callable:
 
 
 def elementwise(value: Callable | None = None, **fields):
-    """Declare an elementwise operator, with broadcasting.
-
-    `value` defaults to NumPy's function with the operator's name, and `numpy` to that name or to
-    `spelling`.
+    """Declare an elementwise operator, with broadcasting. `value` defaults to NumPy's function with
+    the operator's name, and `numpy` to that name or to `spelling`.
     """
 
     def declare(rule):
@@ -95,9 +91,7 @@ def require(condition, message):
 
 
 def exactly_one(call, what, *inputs):
-    """The one input that is not None. Raises GradcliError, with the correct `call`, if it is none
-    or several.
-    """
+    """The only input that is not None. Raises GradcliError, with a valid `call`, for others."""
     result = [value for value in inputs if value is not None]
     if len(result) != 1:
         name = call.partition("(")[0].rpartition(".")[2]
@@ -183,9 +177,7 @@ def _value_along(numeric: Callable):
 
 
 def _gradient_along(rule: Callable, of_all: Callable | None):
-    """The rule of a reduction: `rule` with a tuple of axes, and with g and y that broadcast against
-    x.
-    """
+    """The rule of a reduction: `rule` with a tuple of axes, and g and y that broadcast with x."""
 
     def gradient(g, y, x, *, dim, keepdim, **attrs):
         over = shapes.axes(dim, x.ndim)
@@ -221,9 +213,7 @@ def same_with_axis(s, *, dim):
 
 
 def independent_rows(s, *, dim, **_):
-    """The field `rows` of an operator along `dim`: rows are independent unless that is the first
-    dimension.
-    """
+    """The field `rows` of an operator along `dim`: independent unless that is the first."""
     return (0 not in shapes.axes(dim, len(s)),)
 
 
@@ -237,9 +227,7 @@ def aligned(x: Node, over: tuple[int, ...]) -> Node:
 
 
 def movement(value: Callable, *, shape: Callable, **fields):
-    """Declare a movement: elements are moved, repeated or dropped, a linear map whose rule is its
-    transpose.
-    """
+    """Declare a movement: elements moved, repeated or dropped; its rule is its transpose."""
     fields.setdefault("method", True)
     fields.setdefault("bounds", with_zero)
     fields |= {"family": "movement", "dtype": "first", "flops": no_flops, "finite": True}
@@ -273,9 +261,8 @@ def overwriting(view: Callable, **fields):
 
 
 def composite(**fields):
-    """Declare an operator that is defined by other operators: its body returns the same value.
-
-    With `rule` it has a better gradient than its body; a test compares the two.
+    """Declare an operator that is defined by other operators: its body returns the same value. With
+    `rule` it has a better gradient than its body; a test compares the two.
     """
 
     def declare(meaning):
@@ -288,9 +275,8 @@ def composite(**fields):
 
 
 def written_out(**fields):
-    """Declare a composite that PyTorch has no function for; formulas show its body.
-
-    Its examples use its parameters as names, each of shape 3.
+    """Declare a composite that PyTorch has no function for; formulas show its body. Its examples
+    use its parameters as names, each of shape 3.
     """
 
     def declare(meaning):
@@ -393,7 +379,7 @@ class Shorthand:
         return f"{self.name}{inspect.signature(self.function)}"
 
     def _parameter(self, name: str) -> str:
-        """The parameter for a keyword: its name here, NumPy's, or PyTorch's name of the first
+        """The parameter for a keyword: its name here, in NumPy, or PyTorch's for the first
         tensor.
         """
         name = {"axis": "dim", "keepdims": "keepdim"}.get(name, name)
@@ -416,7 +402,5 @@ class Shorthand:
 
 
 def shorthand(*names: str, only_aliases: bool = False, **fields):
-    """Declare a Shorthand under the name of the function and `names`; with `only_aliases`, only
-    under `names`.
-    """
+    """Declare a Shorthand named as the function and `names`, or `only_aliases` as `names`."""
     return lambda function: Shorthand(function, names, only_aliases, **fields)

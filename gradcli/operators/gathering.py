@@ -37,9 +37,7 @@ BY_INDEX = {
 
 
 def check_index(s, index, dim, name):
-    """Raise GradcliError unless the shape of an index, for operator `name`, fits a tensor of shape
-    s.
-    """
+    """Raise GradcliError unless the shape of operator `name`'s index fits a tensor of shape s."""
     axis = shapes.axis(dim, len(s))
     if 0 in index:
         return
@@ -69,9 +67,7 @@ def _equal_sizes(s, index, *, dim):
 
 
 def flat_indices(index, shape, dim):
-    """The row-major flat indices, into a tensor of this shape, that an index of gather or scatter
-    selects.
-    """
+    """The row-major flat indices of the elements that an index of gather or scatter selects."""
     if not index.size:
         return np.zeros(0, int)
     shape, index = shape or (1,), np.atleast_1d(index)
@@ -252,9 +248,7 @@ def repeat_each(g, y, x, *, repeats, dim):
 
 
 def wrapped(index, size):
-    """Flat indices, with negative ones made non-negative. Raises GradcliError if one is out of
-    range.
-    """
+    """Flat indices, made non-negative. Raises GradcliError if one is out of range."""
     index = in_range(index, size, -size, f"{size} elements in a row").reshape(-1)
     return np.where(index < 0, index + size, index)
 
@@ -320,8 +314,8 @@ def as_strided(x, *, size, stride, storage_offset=0):
 
 
 def owns_memory(x, name):
-    """`x`. Raises GradcliError if it is a view, as PyTorch's function `name` indexes the storage of
-    the base.
+    """`x`. Raises GradcliError if it is a view, as the function `name` indexes the base's
+    storage.
     """
     if any(n.op.shares_memory(n) for n in walk([x])):
         raise GradcliError(

@@ -74,9 +74,7 @@ def _reflection_ends(size, align_corners):
 
 
 def _clip_coordinates(m, at, size, padding_mode, align_corners):
-    """Coordinates after padding, from the first to the last element, and their derivative: 0 where
-    clipped.
-    """
+    """Coordinates clipped to the first and last element, and their derivative: 0 where clipped."""
     if padding_mode == "zeros":
         return at, 1.0
     slope = 1.0
@@ -108,9 +106,7 @@ def _has_kink(at, size, mode, padding_mode, align_corners):
 
 def _neighbours(m, at, size, orders, mode, padding_mode, align_corners):
     """Indices and weights of the elements around coordinates from -1 to 1, for one neighbour at a
-    time.
-
-    `m` provides the functions: NumPy, or TENSORS. Indices may be out of range.
+    time. `m` provides the functions: NumPy, or TENSORS. Indices may be out of range.
     """
     (at, scale), inside = _unnormalize(at, size, align_corners), 1.0
     edges = size, padding_mode, align_corners
@@ -161,9 +157,7 @@ def grid_weights(at, *, size, orders=0, mode="bilinear", padding_mode="zeros", a
 
 
 def _corners(grid, sizes, orders, **how):
-    """For each corner around the coordinates: flat indices, whether they are within the image, and
-    weights.
-    """
+    """For each corner around the coordinates: flat indices, whether within the image, weights."""
     coordinates = grid.reshape(len(grid), -1, len(sizes))
     along = [
         list(_neighbours(np, coordinates[..., -d - 1], size, orders[-d - 1], **how))
@@ -181,9 +175,7 @@ def _corners(grid, sizes, orders, **how):
 
 
 def _nan_at_last(grid, padding_mode):
-    """`grid` with the last element in place of nan coordinates, as PyTorch does in three
-    dimensions.
-    """
+    """`grid` with the last element in place of nan, as PyTorch does in three dimensions."""
     lost = ~np.isfinite(grid) if padding_mode == "reflection" else np.isnan(grid)
     return np.where(lost, 1.0, grid)
 
@@ -250,9 +242,7 @@ def _flops(out, s, grid, *, mode="bilinear", **_):
 
 
 def _as_grid_sample(input, grid, *, orders, **how):
-    """An equal call of PyTorch's grid_sample; None for derivatives, which PyTorch cannot
-    express.
-    """
+    """An equal call of PyTorch's grid_sample; None for derivatives, which it cannot compute."""
     return None if any(orders) else OPS["grid_sample"](input, grid, **how)
 
 

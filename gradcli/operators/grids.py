@@ -41,9 +41,7 @@ def affine_grid(theta, *, size, align_corners=None):
 
 
 def _line(count, align_corners):
-    """`count` coordinates from -1 to 1: of the centres of pixels, or with align_corners including
-    both ends.
-    """
+    """`count` coordinates from -1 to 1: pixel centres, or with align_corners both ends."""
     if count == 1:
         return zeros(size=(1,))
     line = linspace(start=-1, end=1, steps=count)

@@ -19,9 +19,7 @@ def _examples(name):
 
 
 def _at_bounds(name, below):
-    """SciPy's function, with PyTorch's values where a or x is 0 or infinite; `below` is the lower
-    integral.
-    """
+    """SciPy's function with PyTorch's values at 0 and inf; `below` is the lower integral."""
 
     def value(a, x):
         result = getattr(scipy_special, name)(a, x)

@@ -109,10 +109,8 @@ def picked_shape(s, *, index):
 
 
 def _shape_by_arrays(sizes, index):
-    """The shape of NumPy's advanced indexing, without allocating the result.
-
-    Indexing arrays whose sliced dimensions have size 1 and 0 shows which dimensions of the result
-    these are.
+    """The shape of NumPy's advanced indexing, without allocating the result. Indexing arrays whose
+    sliced dimensions have size 1 and 0 shows which dimensions of the result these are.
     """
     whole = []
     for item in index:
@@ -156,9 +154,7 @@ def _getitem(x, *, index):
 
 
 def index_text(index, size=str, array=str) -> str:
-    """An index in Python's syntax, for use between brackets; `size` formats integers, `array`
-    formats Arrays.
-    """
+    """An index in Python's syntax, without brackets; `size` and `array` format its items."""
     return ", ".join(_item_text(item, size, array) for item in index)
 
 

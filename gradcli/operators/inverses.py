@@ -81,9 +81,7 @@ def _solution_shape(a, b, *, left, check):
 
 
 def _is_vector(a, b):
-    """Whether b is a vector, or a batch of vectors: if its shape is that of a without the last
-    size.
-    """
+    """Whether b is a vector, or a batch of vectors: of a's shape without the last size."""
     return len(b) == 1 or (len(a) - 1 == len(b) and b == a[:-1])
 
 

@@ -79,9 +79,7 @@ def singular_vectors(m, n):
 
 
 def _finite(x):
-    """For each matrix, whether all elements are finite; otherwise LAPACK's iterations may not
-    end.
-    """
+    """For each matrix, whether all elements are finite; otherwise LAPACK may not terminate."""
     return np.isfinite(x).all(axis=(-2, -1))
 
 
@@ -90,9 +88,7 @@ def _with_zeros(x, finite):
 
 
 def svd(x, *, full=False):
-    """U, S and Vh; S is nan for matrices with inf, as in PyTorch. Raises GradcliError `arguments`
-    for nan.
-    """
+    """U, S and Vh; as in PyTorch, S is nan for inf. Raises GradcliError `arguments` for nan."""
     finite = _finite(x)
     _check_not_nan(x)
     u, s, vh = np.linalg.svd(_with_zeros(x, finite), full_matrices=full)
@@ -157,9 +153,8 @@ def _singular():
 
 
 def solved(a, b, *, check=True):
-    """The solution x of a @ x = b, for batches of matrices.
-
-    Raises GradcliError `singular`; without `check`, a pivot of 0 gives inf and nan.
+    """The solution x of a @ x = b, for batches of matrices. Raises GradcliError `singular`; without
+    `check`, a pivot of 0 gives inf and nan.
     """
     if not (check and np.isfinite(a).all() and np.isfinite(b).all()):
         return each_matrix(lambda m, c: _solved(m, c, check), b.shape[-2:], a, b)
@@ -170,9 +165,7 @@ def solved(a, b, *, check=True):
 
 
 def _solved(a, b, check):
-    """The solution by PyTorch's LU decomposition: of the matrix, also if its transpose is
-    solved.
-    """
+    """The solution by PyTorch's LU decomposition: of the matrix, even to solve its transpose."""
     transposed = not a.flags.c_contiguous
     factors, exchanges, zero = packed_lu(a.T if transposed else a)
     if zero and check:
@@ -197,9 +190,7 @@ def solved_by_lu(packed, exchanges, b, *, transposed):
 
 
 def packed_lu(x):
-    """L and U in one matrix, the pivots counted from 0, and the first zero pivot counted from 1, or
-    0.
-    """
+    """L and U in one matrix, the pivots from 0, and the first zero pivot from 1; 0 if none."""
     rows, columns = x.shape
     if not x.size:
         return np.zeros(x.shape), np.arange(min(rows, columns)), 0

@@ -116,10 +116,8 @@ def matrix_rank(g, y, x, atol=None, rtol=None, *, hermitian=False):
 
 
 def _batched(A, B):
-    """`B` with the batch dimensions of A.
-
-    If B has one dimension fewer, PyTorch uses its rows as a batch as well, and repeats the solution
-    for each.
+    """`B` with the batch dimensions of A. If B has one dimension fewer, PyTorch uses its rows as a
+    batch as well, and repeats the solution for each.
     """
     if A.ndim == B.ndim:
         return B

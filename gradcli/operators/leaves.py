@@ -14,10 +14,8 @@ WRITTEN_OUT = 100  # most numbers of an array that formulas show as a list, if a
 
 
 class Array:
-    """An array as an attribute of a node.
-
-    It is compared by identity, and displayed as `text`, or as its numbers. `node` computes the
-    numbers, if a program does.
+    """An array as an attribute of a node. It is compared by identity, and displayed as `text`, or
+    as its numbers. `node` computes the numbers, if a program does.
     """
 
     __slots__ = ("_text", "node", "value")
@@ -61,9 +59,7 @@ def leaf(**fields):
     finite=True,
 )
 def input_(g, y, *, name, shape, dtype="float", is_direction=False, known=()):
-    """A named input, or with `is_direction` a seed or tangent. `known` are the assumptions on a
-    matrix.
-    """
+    """A named input, or with `is_direction` a seed or tangent; `known` are its assumptions."""
 
 
 @leaf(
@@ -87,9 +83,7 @@ def tensor(g, y, *, data):
 
 
 def numbers(array, call: str | None = None) -> Node:
-    """A tensor of these numbers. Formulas show the numbers, or the `call` that creates a long
-    array.
-    """
+    """A tensor that formulas show as its numbers, or a long one as the `call` that creates it."""
     short = call is None or array.size <= WRITTEN_OUT
     return tensor(data=Array(array, (lambda: f"tensor({array.tolist()})") if short else call))
 

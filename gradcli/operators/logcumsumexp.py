@@ -33,9 +33,8 @@ def logcumsumexp(g, y, x, *, dim):
 
 
 def _in_logarithms(g, y, dim):
-    """Logarithms of the positive and of the negative part of g, as in PyTorch.
-
-    Yields log|g| - y for each part, and its reverse logcumsumexp along dim.
+    """Logarithms of the positive and of the negative part of g, as in PyTorch. Yields log|g| - y
+    for each part, and its reverse logcumsumexp along dim.
     """
     for part in (g, -g):
         logs = np.where(part > 0, np.log(np.maximum(part, 0)), LOWEST) - y

@@ -25,9 +25,8 @@ def reduced(losses: Node, reduction: str) -> Node:
 
 
 def loss(typical_same_shape=("input", "target"), **fields):
-    """Declare a loss of torch.nn.functional with a `reduction`.
-
-    The deprecated `size_average` and `reduce` may replace it, if `order` names them.
+    """Declare a loss of torch.nn.functional with a `reduction`. The deprecated `size_average` and
+    `reduce` may replace it, if `order` names them.
     """
     return composite(
         canonical_attributes=_as_reduction,
@@ -199,9 +198,7 @@ def logsigmoid(g, y, x):
     torch=None,
 )
 def logsigmoid_slope(g, y, x):
-    """The derivative of logsigmoid; its own derivative in PyTorch is 0 where sigmoid(x) is rounded
-    to 1.
-    """
+    """The derivative of logsigmoid; its own is 0 in PyTorch where sigmoid(x) is rounded to 1."""
     z = x.sigmoid()
     return g * (z - 1) * z
 
@@ -334,9 +331,7 @@ def hinge_embedding_loss(input, target, *, margin=1.0, reduction="mean"):
 
 
 def _soft_hinge_double_backward(g, y, grad_output, x):
-    """The gradients of soft_hinge_backward, with PyTorch's denominator, a square that may
-    overflow.
-    """
+    """The gradients of soft_hinge_backward, whose squared denominator overflows as PyTorch's."""
     z = exp(-x)
     return soft_hinge_backward(g, x), g * grad_output * (z / ((z + 1) * (z + 1)))
 

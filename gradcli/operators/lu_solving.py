@@ -40,9 +40,7 @@ def _rule(g, y, LU, pivots, B, *, left, adjoint):
     ),
 )
 def lu_solution(LU, pivots, B, *, left=True, adjoint=False):
-    """The solution x of A @ x = B, from the LU decomposition of A; with `adjoint`, of A.mT @
-    x = B.
-    """
+    """The solution x of A @ x = B, or with `adjoint` of A.mT @ x = B, from the LU of A."""
     message = f"lu_solve() needs a pivot for each row of {shapes.text(square(LU.shape))}, not "
     shapes.require_equal(pivots.shape, LU.shape[:-1], message + shapes.text(pivots.shape))
     if not left:

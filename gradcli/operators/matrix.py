@@ -41,9 +41,8 @@ def _product_shape(name, *ranks):
 
 
 def _multiplied(a, b):
-    """The matrix product.
-
-    A column times a row is computed elementwise, as in PyTorch, so that -0 stays -0.
+    """The matrix product. A column times a row is computed elementwise, as in PyTorch, so that -0
+    stays -0.
     """
     outer = np.ndim(a) == np.ndim(b) == 2 and a.shape[1] == 1 and min(len(a), b.shape[1]) > 1
     return a * b if outer and a.dtype.kind == "f" else np.matmul(a, b)
@@ -53,9 +52,7 @@ IN_ORDER = 4  # most terms of a sum that BLAS libraries add in order
 
 
 def added_in_order(*factors):
-    """The field `exact` of a matrix product: exact if all sizes, which are the lengths of sums, are
-    small.
-    """
+    """The field `exact` of a matrix product: exact if all sizes, the lengths of sums, are small."""
     short = all(len(x.shape) <= 2 and max(x.shape) <= IN_ORDER for x in factors)
     return "all" if short else ""
 

@@ -66,9 +66,7 @@ def _each_matrix(function, x, shape):
 
 
 def _determinant(sp, m):
-    """The determinant: a sum of products for up to three rows, otherwise by expansion along the
-    first row.
-    """
+    """The determinant: written out for up to three rows, otherwise expanded by the first row."""
     _check_rows("the determinant", len(m))
     if len(m) <= 3:
         return sp.Add(*(sign * sp.Mul(*m[range(len(m)), p]) for p, sign in ORDERS[len(m)]))
@@ -94,9 +92,7 @@ def _cofactors(sp, m, check):
 
 
 def _is_zero(sp, e):
-    """Whether an expression is identically 0; most others are rejected by a value at random
-    integers.
-    """
+    """Whether an expression is identically 0; a value at random integers rejects most others."""
     return next(_at_random(sp, e))[0] == 0 and sp.expand(e) == 0
 
 
@@ -117,9 +113,7 @@ def cofactors(sp, x, y):
 
 
 def plain_cofactors(sp, x, y, scale):
-    """scale * cofactors as without create_graph: 0 where the determinant y is 0, unless the matrix
-    is 1×1.
-    """
+    """scale * cofactors without create_graph: 0 where y is 0, except for 1×1 matrices."""
     result = scale[..., None, None] * cofactors(sp, x, y)
     singular = np.broadcast_to(y[..., None, None], result.shape)
     if x.shape[-1] == 1:
@@ -155,9 +149,7 @@ def _quotient(sp, top, bottom):
 
 
 def _are_coprime(sp, top, bottom):
-    """Whether two polynomials are known to be coprime, because their values at some integers
-    are.
-    """
+    """Whether two polynomials are coprime because their values at some integers are."""
     for values in islice(_at_random(sp, top, bottom), MOST_POINTS):
         if not all(v.is_Integer for v in values):
             return False

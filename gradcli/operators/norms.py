@@ -135,10 +135,8 @@ def _permutation(x, dim):
 
 
 def _by_singular_values(g, y, x, *, ord, dim, keepdim):
-    """The gradient for ord=2 and ord=-2, shared by equal singular values.
-
-    As in PyTorch, singular values are computed again, so their last digits may differ from the
-    norm's.
+    """The gradient for ord=2 and ord=-2, shared by equal singular values. As in PyTorch, singular
+    values are computed again, so their last digits may differ from the norm's.
     """
     if ord not in (2, -2):
         return NotImplemented

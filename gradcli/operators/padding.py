@@ -61,9 +61,7 @@ def pad(input, *, pad, mode="constant", value=None):
 
 
 def _amounts(input, pad):
-    """The padding (before, after) of each dimension; `pad` lists pairs from the last
-    dimension on.
-    """
+    """The padding (before, after) of each dimension; `pad` begins with the last dimension."""
     pads = pad if isinstance(pad, tuple) else (pad,)
     pairs = list(zip(pads[::2], pads[1::2]))
     if len(pads) % 2 or len(pairs) > input.ndim or not all(isinstance(n, int) for n in pads):

@@ -226,9 +226,7 @@ def softplus(g, y, x, *, beta=1.0, threshold=20.0):
 
 
 def _softplus_double_backward(g, y, grad_output, x, *, beta, threshold):
-    """The gradients of softplus_backward, with a mask as in _elu_double_backward; it is 0 at the
-    threshold.
-    """
+    """The gradients of softplus_backward, masked as in _elu_double_backward at the threshold."""
     scaled, both = _times(x, beta), g * grad_output
     s = sigmoid(scaled)
     curved = where(scaled >= threshold, 0 * both, both * (1 - s) * s)

@@ -52,9 +52,7 @@ class _Windows1d:
 
     @property
     def overhang(self):
-        """The number of elements by which the last window exceeds the padded input, with
-        ceil_mode.
-        """
+        """The number of elements by which the last window exceeds the padded input."""
         return max(0, (self.count - 1) * self.stride + self.reach - self.size - self.padding)
 
     def divisors(self, count_include_pad):
@@ -141,9 +139,8 @@ def _average(n):
 
 
 def _largest(x, indices):
-    """The row-major flat index of the largest element of each window; nan counts as largest.
-
-    As in PyTorch, the first of equal elements is selected, but the last nan.
+    """The row-major flat index of the largest element of each window; nan counts as largest. As in
+    PyTorch, the first of equal elements is selected, but the last nan.
     """
     sizes = x.shape[-len(indices) :]
     best = result = None
@@ -311,9 +308,7 @@ def adaptive_sizes(name, n, s, output_size):
 
 
 def adaptive_indices(size, count):
-    """The indices of the elements in each of `count` windows; shorter windows repeat their last
-    index.
-    """
+    """The indices of elements in each of `count` windows; shorter ones repeat their last."""
     start = np.arange(count) * size // max(count, 1)
     end = -(-(np.arange(count) + 1) * size // max(count, 1))
     width = np.arange(np.max(end - start, initial=1))

@@ -40,10 +40,8 @@ def by_python(name: str) -> Callable:
 
 
 def named(name: str) -> Callable:
-    """NumPy's function, computed in double precision.
-
-    In single precision NumPy's results are off by up to three units in the last place, PyTorch's by
-    one; the evaluator rounds the result.
+    """NumPy's function, computed in double precision. In single precision NumPy's results are off
+    by up to three units in the last place, PyTorch's by one; the evaluator rounds the result.
     """
 
     def value(*xs: Any) -> Any:

@@ -55,9 +55,7 @@ def _examples(name, sizes):
 
 
 def _orders(factors):
-    """The field `deprecated_orders` of functions with beta and alpha, and `order`: these come
-    last.
-    """
+    """The field `order` of functions with beta and alpha, and their deprecated orders."""
     starts = ("beta input alpha", "beta input", "input beta alpha", "input beta")
     former = tuple(f"{start} {factors}" for start in starts)
     return {"order": f"input {factors} * beta alpha", "deprecated_orders": former}

@@ -52,9 +52,8 @@ def put_at(g, y, v, *, shape, index):
 
 
 def put_into_zeros(v, shape, index, full, picked):
-    """An expression for put_at in PyTorch's operators.
-
-    `full` is the index with one item for each dimension; `picked` is the shape of what it selects.
+    """An expression for put_at in PyTorch's operators. `full` is the index with one item for each
+    dimension; `picked` is the shape of what it selects.
     """
     if not shapes.numel(picked):  # zero_pad cannot express slices that select nothing
         return zeros(size=shape)
@@ -109,10 +108,8 @@ def _common_number(v):
 
 
 def at_flat_indices(v, shape, pick, repeated=True):
-    """v written into zeros of `shape` at flat indices.
-
-    `pick` selects these from the tensor of all flat indices; `repeated` says whether one may occur
-    twice.
+    """v written into zeros of `shape` at flat indices. `pick` selects these from the tensor of all
+    flat indices; `repeated` says whether one may occur twice.
     """
     places = pick(arange(end=shapes.numel(shape)).reshape(shape=shape))
     return zeros(size=shape).put(places, v, accumulate=repeated)
@@ -165,9 +162,8 @@ def _may_repeat(full):
 
 
 def _is_nested(full):
-    """Whether an index is written one dimension at a time.
-
-    Otherwise integers and lists before full slices form the index of a single index_put.
+    """Whether an index is written one dimension at a time. Otherwise integers and lists before full
+    slices form the index of a single index_put.
     """
     items = list(full)
     while items and items[-1] == slice(None):
@@ -188,9 +184,7 @@ def _into_zeros_nested(v, shape, full):
 
 
 def _margins(item):
-    """The numbers of elements before and after a slice, if these are the same for every size;
-    otherwise None.
-    """
+    """The sizes before and after a slice, if they are the same for every size; otherwise None."""
     if not isinstance(item, slice) or item.step not in (None, 1):
         return None
     if (item.start or 0) < 0 or (item.stop is not None and item.stop >= 0):

@@ -100,10 +100,8 @@ class _Layers:
         return self.params[k * self.size : (k + 1) * self.size]
 
     def run(self, cell, inputs, states):
-        """The outputs at each time step, and the last states of all layers.
-
-        `cell(input, state, *weights)` returns the next state: a tuple whose first element is the
-        output.
+        """The outputs at each time step, and the last states of all layers. `cell(input, state,
+        *weights)` returns the next state: a tuple whose first element is the output.
         """
         last = []
         for layer in range(self.count):
@@ -159,9 +157,7 @@ gru = _sequence("gru", _stepped(gru_cell), "gru_cell from time to time: outputs,
 
 
 def _weights_backwards(input, hx, params, has_biases, *_, **__):
-    """All weights, starting with the last layer and direction, in the order in which MKLDNN saves
-    them.
-    """
+    """All weights in the order in which MKLDNN saves them: last layer and direction first."""
     size = 4 if has_biases else 2
     return [w for k in reversed(range(0, len(params), size)) for w in params[k : k + size]]
 

@@ -82,18 +82,14 @@ def prod(g, y, x, dim):
 
 
 def others(x, *, dim):
-    """The product of the other elements: by division if none is 0, so that inf and nan are as in
-    PyTorch.
-    """
+    """The product of the other elements; as in PyTorch, by division if none is 0."""
     if np.count_nonzero(x == 0) == 0:
         return np.prod(x, axis=dim, keepdims=True) / x
     return _exclusive_products(x, dim=dim)
 
 
 def _exclusive_products(x, *, dim):
-    """The product of the other elements, as the product of those before times that of those
-    after.
-    """
+    """The product of the other elements: of those before times those after."""
     last = tuple(range(-len(dim), 0))
     transposed = np.moveaxis(x, dim, last)
     flat = transposed.reshape(*transposed.shape[: x.ndim - len(dim)], -1)
@@ -133,9 +129,7 @@ def prod_others(x, *, dim):
 
 
 def without_each(x, dim):
-    """The product of the other elements without division, as PyTorch computes it if elements
-    are 0.
-    """
+    """The product of the other elements without division, PyTorch's method if elements are 0."""
     unreduced = tuple(d for d in range(x.ndim) if d not in dim)
     order = (*unreduced, *dim)
     rows = permuted(x, order).reshape(shape=(*(x.shape[d] for d in unreduced), -1))

@@ -34,9 +34,7 @@ def reflected(x, v, tau):
 
 
 def _columns(A):
-    """The vectors of the reflections: the columns of A below the diagonal, with 1 on the
-    diagonal.
-    """
+    """The vectors of the reflections: the columns of A below a diagonal of ones."""
     return triangle(A, upper=False, strict=True) + eye(n=A.shape[-2], m=A.shape[-1])
 
 

@@ -27,9 +27,7 @@ def _check_weight(name, input, weight):
 
 
 def _difference_times_2(g, y, input, target, weight=None, *, reduction):
-    """The gradient of mse_loss in PyTorch's order of operations, which avoids overflow of the
-    squares.
-    """
+    """The gradient of mse_loss in PyTorch's order of operations, which does not overflow."""
     if weight is not None:
         return NotImplemented
     apart = input - target
@@ -82,9 +80,7 @@ def l1_loss(input, target, weight=None, *, reduction="mean"):
 
 
 def _masked(g, grad_output, x, bound):
-    """g * grad_output where |x| < bound, otherwise 0 times it, which is nan for inf, as in
-    PyTorch.
-    """
+    """g * grad_output where |x| < bound, otherwise 0 times it: nan for inf, as in PyTorch."""
     both = g * grad_output
     return where(abs(x) < bound, both, 0 * both)
 

@@ -25,9 +25,8 @@ CUBIC_PARAMETERS = -0.75, -0.5  # of bicubic interpolation without and with anti
 
 
 class _Weights:
-    """The weights of one dimension: for each output index, the input indices and their weights.
-
-    An index of -1 marks an unused slot.
+    """The weights of one dimension: for each output index, the input indices and their weights. An
+    index of -1 marks an unused slot.
     """
 
     def __init__(self, indices, weights, size):
@@ -179,9 +178,7 @@ def _most(kind, transposed):
 
 @lru_cache(maxsize=16)
 def _matrix(kind, transposed):
-    """The weight matrix; cached, so that equal calls return the same Array and nodes can be
-    shared.
-    """
+    """The weight matrix; cached, so that equal calls return the same Array."""
     matrix = _weights(kind).matrix
     return Array(matrix.T if transposed else matrix, f"{kind[0]}_weights")
 
@@ -193,9 +190,7 @@ def _workspace(out, s, *, dim, kind, transposed):
 
 
 def _repetitions(weights):
-    """The number of repetitions, if every element is repeated equally often in a row;
-    otherwise 0.
-    """
+    """The number of repetitions, if each element is repeated equally often in a row; else 0."""
     times = len(weights.indices) // max(weights.size, 1)
     in_order = np.repeat(np.arange(weights.size), times)[:, None]
     is_repeated = np.array_equal(weights.indices, in_order) and (weights.weights == 1).all()
@@ -238,9 +233,7 @@ def linear(size, count, factor, align_corners):
 
 
 def cubic_weights(t, sharpness=CUBIC_PARAMETERS[0]):
-    """The weights of two elements before and two after a coordinate at distance t after the
-    second.
-    """
+    """The weights of two elements before and two after a coordinate, t after the second."""
 
     def near(x):
         return ((sharpness + 2) * x - (sharpness + 3)) * x * x + 1
@@ -263,9 +256,7 @@ def cubic(size, count, factor, align_corners):
 
 
 def smooth(size, count, factor, align_corners, is_cubic):
-    """Antialiased linear or cubic interpolation, over as many elements as one output element
-    covers.
-    """
+    """Antialiased linear or cubic interpolation, over the extent of an output element."""
     step = _step(size, count, factor, align_corners)
     wide = max(step, 1.0)
     centre = step * (np.arange(count) + 0.5)

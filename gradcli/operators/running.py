@@ -143,9 +143,7 @@ def cumprod_by_leaving_out(g, x, *, dim):
 
 
 def _cumprod_double_backward(h, g, x, *, dim):
-    """The gradient with respect to x, computed for one i at a time, as in PyTorch, to handle
-    zeros.
-    """
+    """The gradient with respect to x, one i at a time, as in PyTorch, to handle zeros."""
     h, g, x = (np.swapaxes(n, dim, -1) for n in (h, g, x))
     result = np.zeros(np.shape(x))
     for k in range(x.shape[-1]):

@@ -80,9 +80,7 @@ def _source_gradient(g, src, dim, index):
 
 
 def _in_source_shape(sent, src, index):
-    """`sent`, of the shape of index, in the shape of src: 0 for elements that index does not
-    use.
-    """
+    """`sent`, which has the shape of index, in the shape of src; 0 for unused elements."""
     if src.numel == sent.numel:
         return sent.reshape(shape=src.shape)
     picked = _source_index(src, index)
@@ -90,9 +88,7 @@ def _in_source_shape(sent, src, index):
 
 
 def _source_index(src, index):
-    """The slices of src that index uses, if it is smaller: the first elements along each
-    dimension.
-    """
+    """The slices of src that a smaller index uses: the first elements along each dimension."""
     return tuple(map(slice, index.shape or (1,) * src.ndim))
 
 
@@ -105,9 +101,8 @@ def _repeated_indices(y, x, index, src, *, dim):
 
 
 def _overwritten(lower, x, counts, sent):
-    """Overwriting in index notation: `sent` where elements are written, otherwise x.
-
-    None if indices repeat, or are not known.
+    """Overwriting in index notation: `sent` where elements are written, otherwise x. None if
+    indices repeat, or are not known.
     """
     known = None if lower.values is None else lower.values(counts)
     if known is None or np.any(np.asarray(known) > 1):

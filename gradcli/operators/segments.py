@@ -56,9 +56,7 @@ segment_min = _extreme(
     examples=(("segment_prod(x, 0)", "x=3x2"), ("segment_prod(x, 1)", "x=2x3")),
 )
 def segment_prod(g, y, x, dim):
-    """prod, with a rule that avoids division only for elements that are 0 or nan, as
-    segment_reduce.
-    """
+    """prod, whose gradient avoids division at 0 and nan only, as segment_reduce."""
     excluded = x.eq(0) | isnan(x)
     return otherwise(excluded, g * y / otherwise(excluded, x, 1), g * without_each(x, dim))
 

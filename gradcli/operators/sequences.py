@@ -37,9 +37,7 @@ class _Alignments:
         self.inside = (self.time[:, None] < self.times)[..., None]
 
     def of_labels(self, log_probs):
-        """The log-probability of each label at each time, of shape (time, batch, 2 * labels +
-        1).
-        """
+        """The log-probability of each label at each time, of shape (time, batch, labels)."""
         return np.take_along_axis(log_probs, self.labels[None], axis=2)
 
     def backward(self, x):
@@ -51,9 +49,7 @@ class _Alignments:
         return np.maximum(2 * self.counts[:, None] - np.arange(self.labels.shape[1]), 0)
 
     def propagated(self, x, tangent, reverse=False):
-        """The log-probability of all alignments from the start to each label at each time, and its
-        tangent.
-        """
+        """The log-probability of reaching each label at each time, and its tangent."""
         labels = self.labels
         if reverse:
             labels = np.take_along_axis(labels, self._from_the_end(), axis=1)
@@ -75,9 +71,7 @@ class _Alignments:
         return out, tangents
 
     def losses(self, out, tangents):
-        """Minus the log-probability that alignments end at the last label or blank, and its
-        tangent.
-        """
+        """Minus the log-probability of ending at the last label or blank, and its tangent."""
         last, ends = np.maximum(self.times - 1, 0), np.stack([2 * self.counts, 2 * self.counts - 1])
         ways, moved = (x[last, self.sample, np.maximum(ends, 0)] for x in (out, tangents))
         ways = np.where(ends < 0, -np.inf, ways)
@@ -94,9 +88,7 @@ class _Alignments:
 
     def _counted(self):
         """The mask of labels that are added up: within the lengths, and only the last two at the
-        last time.
-
-        If the last label is a blank, PyTorch overwrites the value of the blank after it.
+        last time. If the last label is a blank, PyTorch overwrites the value of the blank after it.
         """
         last, end = self.times - 1, 2 * self.counts
         place = np.arange(self.labels.shape[1])
@@ -229,9 +221,7 @@ def ctc_losses(
 
 
 def _later_than(times, lengths):
-    """The mask of times after the end of each sample, which broadcasts with (time, batch,
-    classes).
-    """
+    """The mask of times after the end of each sample, of shape (time, batch, 1)."""
     ends = Array(np.array(lengths)[:, None], f"tensor({[[n] for n in lengths]})")
     return arange(end=times).reshape(shape=(-1, 1, 1)) >= tensor(data=ends)
 

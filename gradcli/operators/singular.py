@@ -36,9 +36,7 @@ def _all_svd(y, x):
 
 
 def _vectors(name, k, *, full=False, **fields):
-    """A decorator for the operators of singular vectors; with `full`, those of
-    full_matrices=True.
-    """
+    """A decorator for operators of singular vectors; `full`: those of full_matrices=True."""
     how = "" if full else ", full_matrices=False"
     return operator(
         value=lambda x: lapack.svd(x, full=full)[k],

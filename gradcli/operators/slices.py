@@ -104,9 +104,8 @@ def index_fill(x, index, value, *, dim):
 
 
 def _selected_mask(x, index, dim):
-    """The mask of slices that index selects, which broadcasts to x.
-
-    PyTorch ignores the index if the slices are empty.
+    """The mask of slices that index selects, which broadcasts to x. PyTorch ignores the index if
+    the slices are empty.
     """
     if not x.numel and x.shape[shapes.axis(dim, x.ndim)]:
         return x.ne(x)

@@ -99,9 +99,7 @@ def _indices_along(numbers):
 
 
 def _symbolic_indices_along(symbols):
-    """The field `symbolic` of the indices, computed by `symbols` for each row; an error if it is
-    None.
-    """
+    """The field `symbolic` of the indices, by `symbols` for each row; an error if it is None."""
 
     def write(sp, x, *, dim, keepdim=True, **attrs):
         if not x.ndim:

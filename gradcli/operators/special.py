@@ -189,7 +189,5 @@ def logit(x, *, eps=None):
 
 
 def _within(x, low, high):
-    """`x` clamped to bounds; if low exceeds high, elements below low become low, and others
-    high.
-    """
+    """`x` clamped to bounds; if low > high, elements below low become low, others high."""
     return clamp(x, low, high) if low <= high else where(x < low, low, clamp(x, max=high))

@@ -99,9 +99,7 @@ def _divided(input, parts, axis, name):
 
 
 def _evenly(input, parts, axis, least, name):
-    """As tensor_split; raises GradcliError for fewer than `least` dimensions or parts of different
-    sizes.
-    """
+    """As tensor_split; raises GradcliError for less than `least` dimensions or unequal parts."""
     if input.ndim < least:
         have, plural = shapes.text(input.shape), "s" * (least > 1)
         message = f"{name}() needs at least {least} dimension{plural}, and the shape is {have}"

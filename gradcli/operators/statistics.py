@@ -43,9 +43,7 @@ def _variance(x, axis, keepdims, *, correction):
 
 
 def _canonical(*, dim, correction, unbiased=None, **attrs):
-    """The attributes with `unbiased`, which may be passed in place of dim, converted to a
-    correction.
-    """
+    """The attributes with `unbiased`, which may be passed for dim, converted to a correction."""
     if isinstance(dim, bool):
         dim, unbiased = None, dim
     if unbiased is not None:
@@ -256,9 +254,7 @@ INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 
 def _quantile(ranks_of, **fields):
-    """A decorator for quantile and nanquantile; `ranks_of(rows, q)` returns the ranks of the
-    elements.
-    """
+    """A decorator for quantile and nanquantile; `ranks_of(rows, q)` returns the ranks."""
 
     def declare(named):
         def meaning(x, q, *, dim=None, keepdim=False, interpolation="linear"):

@@ -20,9 +20,7 @@ def total(x, axis, keepdims=False):
 
 def largest(x, axis):
     """np.max along `axis`, a tuple of non-negative dimensions in order, with keepdims; -inf if
-    empty.
-
-    Short rows are transposed, so that many are compared at a time.
+    empty. Short rows are transposed, so that many are compared at a time.
     """
     rows = _rows(x, axis, FEW)
     if rows is None:
@@ -32,9 +30,8 @@ def largest(x, axis):
 
 
 def _rows(x, axis, longest):
-    """A large array as a matrix whose rows are the dimensions `axis`.
-
-    None unless these are the last ones, contiguous, and have at most `longest` elements.
+    """A large array as a matrix whose rows are the dimensions `axis`. None unless these are the
+    last ones, contiguous, and have at most `longest` elements.
     """
     outer = np.ndim(x) - len(axis)
     if axis != tuple(range(outer, outer + len(axis))) or np.size(x) < MANY:

@@ -6,9 +6,7 @@ from .joining import cat
 
 
 def beside(equal, dim):
-    """The mask of values along dim that are equal to a neighbour; `equal` is the mask of equal
-    pairs.
-    """
+    """The mask of values along dim that equal a neighbour; `equal` is the mask of equal pairs."""
     end = equal[(*(slice(None),) * dim, slice(1))]
     none = end & ~end
     return cat([none, equal], dim=dim) | cat([equal, none], dim=dim)

@@ -213,10 +213,8 @@ def failed_minor(g, y, x):
 
 
 def _partial_factor(x):
-    """The Cholesky factor of x; if x is not positive definite, the partial result of LAPACK.
-
-    It consists of the columns up to the first failing pivot, this pivot, and unchanged elements of
-    x.
+    """The Cholesky factor of x; if x is not positive definite, the partial result of LAPACK. It
+    consists of the columns up to the first failing pivot, this pivot, and unchanged elements of x.
     """
     if not _failed_minor(x):
         return np.linalg.cholesky(x)

@@ -110,9 +110,8 @@ HERMITE = 512  # the highest degree of PyTorch's Hermite polynomials; values are
 
 
 def _polynomials(first: Callable, following: Callable, defined: int | None = None) -> Callable:
-    """A function of x and the degree n, by a recurrence from the two previous degrees.
-
-    It is 0 for negative n, and nan above `defined`, the highest degree in PyTorch.
+    """A function of x and the degree n, by a recurrence from the two previous degrees. It is 0 for
+    negative n, and nan above `defined`, the highest degree in PyTorch.
     """
 
     def value(x, n):

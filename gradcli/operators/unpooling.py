@@ -32,9 +32,7 @@ def unpool(x, indices, *, size):
 
 
 def _chosen_size(n, output_size, usual, stride):
-    """The requested size. Raises GradcliError unless it differs from the usual one by less than a
-    stride.
-    """
+    """The requested size. Raises GradcliError if it is a stride or more from the usual one."""
     if len(output_size) not in (n, n + 2):
         message = (
             f"output_size of max_unpool{n}d() must have {n} or {n + 2} numbers, got {output_size}"

@@ -64,9 +64,7 @@ def _overlap(w, *, shape, stride, dilation):
 
 
 def _unfolded(x, *, kernel, stride, dilation):
-    """The windows by unfold, one dimension after the other; a step in the slices gives the
-    dilation.
-    """
+    """The windows by unfold, one dimension after the other; slices give the dilation."""
     for size, step, spread in zip(kernel, stride, dilation, strict=True):
         reach = spread * (size - 1) + 1
         x = x.unfold(dimension=-len(kernel), size=reach, step=step)
@@ -154,9 +152,7 @@ def zeros_around(x, amount):
 
 
 class Kernel:
-    """The geometry of a kernel over n dimensions; `edges` is the padding (before, after) of
-    each.
-    """
+    """A kernel over n dimensions; `edges` is the padding (before, after) of each."""
 
     def __init__(self, n, size, stride, padding, dilation):
         self.n, self.size = n, tuple(size[-n:])
@@ -182,9 +178,7 @@ class Kernel:
         return tuple(d * (k - 1) + 1 - s for d, k, s in zip(self.dilation, self.size, self.stride))
 
     def positions(self, size):
-        """The number of positions of the kernel over a padded input of `size`, in each
-        dimension.
-        """
+        """The number of positions of the kernel over a padded input of `size`, by dimension."""
         return tuple(map(_count, size, self.size, self.stride, self.dilation))
 
     def parts(self, input):

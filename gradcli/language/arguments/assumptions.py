@@ -24,7 +24,6 @@ TOLERANCE = 1e-6  # relative, for values that were computed
 
 def read_assumptions(assumptions: str | Mapping[str, Any]) -> Assumed:
     """Assumptions by name, from "A=symmetric,posdef,B=diagonal", or from a dict of texts and lists.
-
     Raises GradcliError for an unknown assumption, or for several that exclude each other.
     """
     if isinstance(assumptions, str):

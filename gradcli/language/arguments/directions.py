@@ -53,9 +53,8 @@ def as_graph(
     shape: Shape,
     reader: Reader,
 ) -> Node:
-    """The node of a seed or a tangent, called `name` in formulas.
-
-    Its expression may use `names`; `shape` is the expected shape. Raises GradcliError.
+    """The node of a seed or a tangent, called `name` in formulas. Its expression may use `names`;
+    `shape` is the expected shape. Raises GradcliError.
     """
     if direction.program is None:
         return OPS["tensor"](data=Array(np.asarray(direction.array, dtype=np.float64), name))

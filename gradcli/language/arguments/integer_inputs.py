@@ -16,7 +16,6 @@ MOST = 10_000  # most elements that are checked during the inference of shapes
 
 def assumable_input(error: NeedsIntegers, excluded: Collection[str]) -> str | None:
     """The input that the failed operation needs as integers, if placeholders can be used for it.
-
     None if several inputs are involved, or if it is `excluded`.
     """
     free = [n.attrs["name"] for n in walk([error.node]) if n.op.name == "input"]
@@ -24,9 +23,8 @@ def assumable_input(error: NeedsIntegers, excluded: Collection[str]) -> str | No
 
 
 def floats_error(error: NeedsIntegers, arrays: Mapping[str, Any]) -> GradcliError:
-    """The error for floats that are given or computed where integers or a mask are needed.
-
-    `error` itself if there is no value.
+    """The error for floats that are given or computed where integers or a mask are needed. `error`
+    itself if there is no value.
     """
     if error.node.op.name != "input":
         return _computed(error, arrays)
@@ -78,9 +76,8 @@ def integer_nodes(roots: Collection[Node], indices: Collection[Node], out: Node)
 
 
 def check_bounds(out: Node, values: Mapping[Node, Any], limits: Limits) -> None:
-    """Raise GradcliError `index`, with a span, for indices out of range.
-
-    The forward graph is checked, because a gradient may not contain the indexed tensor.
+    """Raise GradcliError `index`, with a span, for indices out of range. The forward graph is
+    checked, because a gradient may not contain the indexed tensor.
     """
     if all(n.dtype != "int" for n in walk([out])):
         return

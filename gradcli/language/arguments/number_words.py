@@ -33,9 +33,7 @@ KINDS = {"bool": "bool", "float": "float|double|half", "int": "int|long|short|ch
 
 
 def kind_of(name: str) -> str:
-    """The kind of a dtype or tensor class, by its name: "float", "int", "bool", or "" if
-    unknown.
-    """
+    """The kind of a dtype or tensor class, by its name: "float", "int", "bool", or ""."""
     if name in ("Tensor", "torch.Tensor"):
         return "float"
     return next((kind for kind, names in KINDS.items() if re.search(names, name.lower())), "")
@@ -47,9 +45,7 @@ def is_complex(name: str) -> bool:
 
 
 def numbers(words: list[str]) -> "np.ndarray":
-    """The numbers that `words` spell, of shape (n,): bool, int64 if all are integers, or
-    float64.
-    """
+    """The numbers that `words` spell, of shape (n,): bool, int64 if all are integers, float64."""
     import numpy as np
 
     if not words:
@@ -83,10 +79,8 @@ def cast(array: "np.ndarray", kind: str) -> "np.ndarray":
 
 
 def plain(array: "np.ndarray") -> "np.ndarray":
-    """An array of bool, int, uint or float as bool, int64 or float64.
-
-    Integers that int64 cannot hold become float64. Raises GradcliError `value` for a long double
-    that is too large.
+    """An array of bool, int, uint or float as bool, int64 or float64. Integers that int64 cannot
+    hold become float64. Raises GradcliError `value` for a long double that is too large.
     """
     import numpy as np
 

@@ -35,10 +35,8 @@ def _entry() -> re.Pattern[str]:
 
 
 def read_shapes(texts: Sequence[str]) -> dict[str, Shape]:
-    """The shapes by name, from texts such as `x=2x3,a=(3,4)` or `x=3; b=()`.
-
-    Raises GradcliError "shape-option", with a span, for another syntax and for a name with two
-    shapes.
+    """The shapes by name, from texts such as `x=2x3,a=(3,4)` or `x=3; b=()`. Raises GradcliError
+    "shape-option", with a span, for another syntax and for a name with two shapes.
     """
     shapes: dict[str, Shape] = {}
     for entry_text in texts:
@@ -110,9 +108,7 @@ def _holds_equation(text: str) -> bool:
 
 def read_tangents(texts: Sequence[str]) -> dict[str, str | None]:
     """The texts of tangents by name, from texts `NAME=VALUE`; None, for a symbol, from `NAME`
-    alone.
-
-    Raises GradcliError "value" as `read_values` does.
+    alone. Raises GradcliError "value" as `read_values` does.
     """
     symbols = [text.strip() for text in texts if text.strip().isidentifier()]
     values = read_values([t for t in texts if t.strip() not in symbols], "--tangent")
@@ -124,9 +120,7 @@ def read_tangents(texts: Sequence[str]) -> dict[str, str | None]:
 
 
 def read_names(text: str) -> list[str]:
-    """The names in `x,a`, without repetitions, in order. Raises GradcliError "option" for an
-    invalid name.
-    """
+    """The names in `x,a`, without repetitions. Raises GradcliError "option" for an invalid one."""
     names, start = [], 0
     for part in text.split(","):
         span = _place(text, part, start, "--wrt")
@@ -201,9 +195,7 @@ def _size(name: str, part: str, span: Span) -> int:
 
 
 def _name(name: str, code: str, span: Span, form: str) -> str:
-    """`name`, if it is a valid input name; otherwise GradcliError. `form` is the correct syntax for
-    its hint.
-    """
+    """`name`, if it is a valid input name. Raises GradcliError, whose hint shows `form`."""
     if not name:
         raise GradcliError(code, "a name is missing", hint=form, span=span)
     if not name.isidentifier() or iskeyword(name):

@@ -47,8 +47,8 @@ def seed_name(used: Collection[str]) -> str:
 
 
 def implied(node: Node) -> Seed:
-    """The seed if none is given: 1 if the output has one element; otherwise a refused seed, as in
-    PyTorch.
+    """The implicit seed 1 for an output of one element; for others, as in PyTorch, a refused
+    one.
     """
     single = node.numel == 1
     one = OPS["ones"](size=node.shape) if node.shape else OPS["constant"](value=1.0)

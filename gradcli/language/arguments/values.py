@@ -42,10 +42,8 @@ def _no_numbers(origin: str, reason: str = "") -> GradcliError:
 
 
 class Reader:
-    """Converts values in any spelling to arrays.
-
-    `random_seed` seeds rand and randn; their stream continues from value to value, as in one
-    session of PyTorch.
+    """Converts values in any spelling to arrays. `random_seed` seeds rand and randn; their stream
+    continues from value to value, as in one session of PyTorch.
     """
 
     def __init__(self, limits: Limits, random_seed: int, stdin: IO[bytes] | None):

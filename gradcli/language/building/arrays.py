@@ -19,9 +19,7 @@ ROOTS = ("numpy", "jax.numpy")
 
 
 def _array(b: Scope, e: ast.Call, args: list, named: dict) -> Node:
-    """An array from a number, from nested lists, or from another array; gradients flow
-    through it.
-    """
+    """An array from a number, nested lists, or another array; gradients flow through it."""
     value, *extra = [*args, *([named.pop("object")] if "object" in named else [])]
     if [n for n in named if n not in ("copy", "order", "ndmin")] or extra:
         raise GradcliError("arguments", "array() takes one list of numbers and arrays, and a dtype")
@@ -60,9 +58,8 @@ ARRAYS = {f"{root}.{name}": made for root in ROOTS for name, made in BY_NAME.ite
 
 
 def method(b: Scope, name: str, args: list, named: dict) -> Function | None:
-    """The function behind a method of arrays in this program; None for a method of tensors.
-
-    Raises GradcliError `unsupported` if it could be either.
+    """The function behind a method of arrays in this program; None for a method of tensors. Raises
+    GradcliError `unsupported` if it could be either.
     """
     if not isinstance(args[0], Node):
         return None
@@ -74,9 +71,7 @@ def method(b: Scope, name: str, args: list, named: dict) -> Function | None:
 
 
 def _of_arrays(module: str, name: str) -> Function | None:
-    """The function of a module that is a method of its arrays; None if tensors have the same
-    method.
-    """
+    """The function of a module that is a method of its arrays, but not of tensors; or None."""
     if only_of_tensors(name):
         raise _no_method(module, name)
     if name == "sort" and module == "numpy":
@@ -99,9 +94,7 @@ def _check_clear(b: Scope, name: str) -> None:
 
 
 def _no_method(module: str, name: str) -> GradcliError:
-    """The error for a method of tensors in a program of arrays, with the function to call
-    instead.
-    """
+    """The error for a method of tensors in a program of arrays, with the function to call."""
     prefixes = {"np": "numpy"} if module == "numpy" else {"jnp": module, "jax.nn": "jax.nn"}
     prefixes |= {"scipy.special": "scipy.special"}
     matches = (p for p, root in prefixes.items() if library_function(f"{root}.{name}"))

@@ -282,9 +282,7 @@ def _in_order(positional: Iterable[str], named: dict[str, Any]) -> list[tuple[st
 def _with_integer_dims(
     b: Scope, called: Any, args: list, named: dict[str, Any]
 ) -> tuple[list, dict[str, Any]]:
-    """The arguments, with integer scalar tensors converted to integers where dimensions are
-    expected.
-    """
+    """The arguments, with integer scalar tensors as integers where dimensions are expected."""
 
     def number(name: str | None, value: Any) -> Any:
         is_one = isinstance(value, Node) and value.dtype == "int" and value.op.name == "tensor"
@@ -329,9 +327,7 @@ def _applied(b: Scope, called: Any, args: list, named: dict[str, Any], e: ast.ex
 def _with_numbers(
     b: Scope, called: Shorthand, args: list, named: dict[str, Any], e: ast.Call
 ) -> tuple[list, dict[str, Any]]:
-    """The arguments of a call; tensors whose values determine a shape are replaced by their
-    values.
-    """
+    """The arguments of a call; tensors that determine a shape are replaced by their values."""
     written: list[ast.expr] = list(e.args)
     if len(args) > len(written):
         written.insert(0, getattr(e.func, "value", e))
@@ -366,9 +362,7 @@ def _numbers_in(b: Scope, value: Any, e: ast.expr, called: Shorthand, free: bool
 
 
 def _positional_dtype(called: Any, args: list, dtype: Any) -> Any:
-    """The dtype of a call: a positional one is removed from `args`; otherwise the keyword
-    `dtype`.
-    """
+    """The dtype of a call: a positional one, which is removed from `args`, or the keyword."""
     position = called.positional.index("dtype") if "dtype" in called.positional else len(args)
     if position >= len(args) or len(args) > len(called.positional):  # or too many, an error
         return dtype

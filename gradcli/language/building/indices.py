@@ -233,9 +233,8 @@ def forward(base: Node, index: Sequence[Any]) -> tuple[Node, tuple[Any, ...]]:
 
 
 def _reversed_slice(s: slice, size: int) -> slice:
-    """The equivalent slice of the flipped dimension.
-
-    Its ends are negative, so that they are valid for any size.
+    """The equivalent slice of the flipped dimension. Its ends are negative, so that they are valid
+    for any size.
     """
     picked = range(size)[s]
     if not picked:

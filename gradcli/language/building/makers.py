@@ -47,9 +47,7 @@ def _copied(b: Scope, e: ast.expr, args: list, named: dict) -> Node:
 
 
 def _floats(b: Scope, e: ast.expr, args: list, named: dict) -> Node:
-    """The legacy constructors of float tensors; with sizes they return uninitialised memory, an
-    error here.
-    """
+    """The legacy constructors of float tensors; sizes are an error, as memory is uninitialised."""
     if args and all(map(is_number, args)):
         message = f"a tensor that is given its sizes alone {UNSET}"
         raise GradcliError("unsupported", message, hint="write torch.zeros(2, 3) or randn(2, 3)")

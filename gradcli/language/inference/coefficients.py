@@ -49,9 +49,8 @@ def _negated(e: ast.expr) -> set[str]:
 
 
 def _of_identity(e: ast.BinOp) -> set[str]:
-    """The lower-case names in an elementwise expression that multiplies an identity matrix.
-
-    A single name, as in `x * eye(3)`, may be a diagonal instead.
+    """The lower-case names in an elementwise expression that multiplies an identity matrix. A
+    single name, as in `x * eye(3)`, may be a diagonal instead.
     """
     pairs = (e.left, e.right), (e.right, e.left)
     pending = [p for identity, e in pairs if _is_identity(identity) for p in elementwise(e)]
@@ -86,9 +85,7 @@ def divisors(program: Program) -> set[str]:
 
 
 def intercepts(program: Program) -> set[str]:
-    """Names of scalars: b in `X @ w + b`, where X is data and w is a vector, and in `w.T @ x
-    + b`.
-    """
+    """Names of scalars: b in `X @ w + b`, for data X and a vector w, and in `w.T @ x + b`."""
     small = vectors(program)
     result = set()
     for e in _expressions(program):

@@ -36,10 +36,8 @@ Numberings = Callable[[int, Collection[int]], Iterator[Shape]]
 
 
 class Outcome(NamedTuple):
-    """The result of an attempt.
-
-    It has the shapes of output and seed, the pairs of sizes that are usually equal, and more
-    plausible ranks of inputs, at which they are not broadcast.
+    """The result of an attempt. It has the shapes of output and seed, the pairs of sizes that are
+    usually equal, and more plausible ranks of inputs, at which they are not broadcast.
     """
 
     out: Shape
@@ -115,9 +113,8 @@ def _solved_or_misfit(
     numberings: Numberings,
     after_misfit: bool,
 ) -> Inferred | GradcliError:
-    """The shapes of inputs of these ranks, or the error if other ranks may fit.
-
-    `after_misfit`: more plausible ranks did not fit; these may be too large.
+    """The shapes of inputs of these ranks, or the error if other ranks may fit. `after_misfit`:
+    more plausible ranks did not fit; these may be too large.
     """
     try:
         return _solve(ranks, known, attempt, numberings)
@@ -345,9 +342,8 @@ def _numbered(
     chosen: dict[int, int],
     attempt: Attempt,
 ) -> dict[str, Shape]:
-    """The shapes with these numbers for the free sizes.
-
-    A size derived from a stand-in, such as n - 1 in x[1:], is derived again from the number.
+    """The shapes with these numbers for the free sizes. A size derived from a stand-in, such as n -
+    1 in x[1:], is derived again from the number.
     """
     known_sizes = {n for shape in known.values() for n in shape}
     result = [
@@ -401,7 +397,6 @@ def different_sides(roots: list[Node]) -> list[tuple[int, int]]:
 
 def different(length: int, fixed: Collection[int]) -> Iterator[Shape]:
     """Sizes in order of plausibility: all different, each the smallest that the earlier ones allow.
-
     Later ones fit images that are larger than the kernels that move over them.
     """
     for start, attempts in ((2, 1000), (5, 40), (10, 40), (30, 2), (100, 2), (1000, 2)):
@@ -423,9 +418,7 @@ def _falling(length: int, fixed: Collection[int], steepness: float) -> Shape:
 
 
 def few(length: int, fixed: Collection[int]) -> Iterator[Shape]:
-    """Sizes for stand-ins that cannot be unified: different ones, and 3, which cross(x, y)
-    needs.
-    """
+    """Sizes for stand-ins that cannot be unified: different ones, and 3, for cross(x, y)."""
     return chain(islice(different(length, fixed), PERMUTATIONS), ((3,) * length,))
 
 

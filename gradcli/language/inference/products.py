@@ -51,8 +51,8 @@ def _joins(e: ast.AST) -> bool:
 
 
 def small_operands(program: Program) -> list[str]:
-    """The names in products of lower-case names without transposes, such as `a @ x` and `softmax(a,
-    0) @ x`.
+    """The names in products of lower-case names without transposes: `a @ x`, `softmax(a, 0) @
+    x`.
     """
     result: dict[str, None] = {}
     for sides in _products(program):

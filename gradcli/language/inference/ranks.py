@@ -37,9 +37,7 @@ def ranks_to_try(
     integer_inputs: Collection[str],
 ) -> Iterator[tuple[int, ...]]:
     """Yield ranks of the unknown inputs: vectors, then the rank of the seed, then one rank for all,
-    then mixtures.
-
-    `fixed` ranks are not varied; `integer_inputs` are vectors first.
+    then mixtures. `fixed` ranks are not varied; `integer_inputs` are vectors first.
     """
     fixed = {**_einsum_ranks(program), **fixed}
     matrices = operands_of_matmul(program) | along_dimensions(program)
@@ -94,9 +92,7 @@ def _choices(
 
 def along_dimensions(program: Program, columns: Collection[str] = ()) -> set[str]:
     """The names in operands of calls along a dimension, such as x in `softmax(x / t, dim=-1)`, and
-    of transposes, through elementwise operations.
-
-    Names in `columns` may be transposed vectors.
+    of transposes, through elementwise operations. Names in `columns` may be transposed vectors.
     """
     meanings = program.names
     result: set[str] = set()

@@ -35,7 +35,7 @@ class Sizes:
         return [p for p in self.meaning if self.find(p) == p]
 
     def unify(self, a: int, b: int) -> bool:
-        """Make two sizes equal, if one is a multiple of a stand-in; returns whether this
+        """Make two sizes equal, if one is a multiple of a stand-in; returns whether it
         succeeded.
         """
         free = self.free()
@@ -66,9 +66,7 @@ class Sizes:
         return True
 
     def _shifted(self, free: list[int], a: int, b: int) -> bool:
-        """Make two sizes equal, if one differs from a stand-in by at most FEW, as the size of x[2:]
-        does.
-        """
+        """Make two sizes equal, if one differs from a stand-in by at most FEW, as that of x[2:]."""
         for p in reversed(free):
             for left, right in ((a, b), (b, a)):
                 missing = p - left

@@ -85,9 +85,8 @@ def library_function(name: str) -> Function | None:
 
 
 def function(name: str, path: str, span: Span | None) -> Function:
-    """The function with this full name.
-
-    Raises GradcliError `unsupported` or `unknown-function`, with the `path` that the user wrote.
+    """The function with this full name. Raises GradcliError `unsupported` or `unknown-function`,
+    with the `path` that the user wrote.
     """
     if name in WITHOUT_DERIVATIVE:
         message = f"JAX has no derivative of {path}()"

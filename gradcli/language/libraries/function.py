@@ -26,7 +26,6 @@ IGNORED |= {"out_sharding", "index_dtype", "is_stable", "like"}
 
 class WithKnownNumbers(NamedTuple):
     """A function, and its parameters whose values must be known because they determine a shape.
-
     They are passed as Arrays or integers; floats are an error unless `floats`.
     """
 
@@ -60,9 +59,7 @@ def array(value: Any) -> Any:
 
 
 def promoted(*operands: Any) -> tuple[Any, ...]:
-    """The operands, promoted to one dtype as in NumPy; PyTorch's matrix products require equal
-    dtypes.
-    """
+    """The operands, promoted to one dtype as in NumPy, which PyTorch's matrix products need."""
     nodes = [as_node(x) for x in operands]
     dtypes = [x.dtype for x in nodes]
     if len(set(dtypes)) == 1:
@@ -121,9 +118,7 @@ class Function(Shorthand):
         return super().__call__(*positional, **named)
 
     def _along_none(self, named: dict[str, Any]) -> Any:
-        """The value for axis=(), which means all axes in PyTorch: a reduction along a new axis of
-        size 1.
-        """
+        """The value for axis=(), all axes in PyTorch: a reduction along a new axis of size 1."""
         first = self.positional[0]
         a = named[first]
         keepdims = named.pop("keepdims", None)
@@ -131,9 +126,7 @@ class Function(Shorthand):
         return out if keepdims is not None or out.ndim == a.ndim else op.squeeze(out, dim=0)
 
     def _check_ignored(self, name: str, value: Any) -> None:
-        """Raise GradcliError for an ignored argument with a value that would change the result or
-        its memory.
-        """
+        """Raise GradcliError for a value of an ignored argument that would change the result."""
         if name == "out" and value is not None:
             message = f"{self.name}(out=...) writes over an array, and values never change here"
             raise GradcliError("unsupported", message, hint="leave out= away")

@@ -53,10 +53,8 @@ def betaln(a, b):
 
 
 def _reciprocal(x):
-    """1 / Γ(x) as a logarithm and a factor.
-
-    At the poles of Γ, where it is 0, the factor has the right derivative, by Γ(x) Γ(1 - x) = π /
-    sin(π x).
+    """1 / Γ(x) as a logarithm and a factor. At the poles of Γ, where it is 0, the factor has the
+    right derivative, by Γ(x) Γ(1 - x) = π / sin(π x).
     """
     pole, at = is_pole(x), op.detach(x)
     inside, reflected = op.where(pole, 1.0, x), op.where(pole, 1 - x, 1.0)

@@ -46,10 +46,8 @@ STARTS = {"Flatten": ("start_dim", 1)}  # defaults of modules that differ from t
 
 
 def in_full(body: Iterable[ast.stmt], of_python: bool) -> list[ast.stmt]:
-    """The statements without imports, with full names of functions.
-
-    `of_python`: names such as `sum` are Python's builtins unless something else is imported under
-    them.
+    """The statements without imports, with full names of functions. `of_python`: names such as
+    `sum` are Python's builtins unless something else is imported under them.
     """
     names = _Imports(of_python)
     return [s for s in map(names.statement, body) if s is not None]
@@ -86,9 +84,7 @@ class _Imports(Transformer):
         return None
 
     def _sets_mode(self, s: ast.stmt) -> bool:
-        """Whether a statement is `m.eval()` or `m.train()`; it sets the mode of a module without
-        parameters.
-        """
+        """Whether a statement is `m.eval()` or `m.train()`; sets the mode of the module."""
         setting = _setting(s.value) if isinstance(s, ast.Expr) else None
         name = name_of(setting.module) if setting else None
         if setting is None or name is None:
@@ -198,8 +194,8 @@ def _as_shape(e: ast.expr) -> ast.expr:
 
 
 def _function_inside(e: ast.Call) -> str | None:
-    """The function that a module such as nn.MSELoss() calls; SEQUENTIAL for a Sequential of such
-    modules.
+    """The function that a module such as nn.MSELoss() calls; SEQUENTIAL for a Sequential of
+    them.
     """
     if not (dotted(e.func) or "").startswith(("torch.nn.", "nn.")):
         return None
@@ -228,9 +224,7 @@ class _Setting(NamedTuple):
 
 
 def _setting(e: ast.expr) -> _Setting | None:
-    """The module and the mode that `m.train()`, `m.train(False)` or `m.eval()` sets; None for
-    another call.
-    """
+    """The module and the mode that `m.train()`, `m.train(False)` or `m.eval()` sets; or None."""
     if not isinstance(e, ast.Call) or not isinstance(e.func, ast.Attribute):
         return None
     arguments = arguments_of(e)

@@ -120,9 +120,7 @@ def _is_remark(s: ast.stmt, pasted: bool, last: bool, assigned_names: set[str]) 
 
 
 def _only_reads(e: ast.expr) -> bool:
-    """Whether an expression only reads: it calls no in-place function, and no function of the
-    program.
-    """
+    """Whether an expression calls no in-place function, and no function of the program."""
     for n in ast.walk(e):
         if isinstance(n, ast.Call):
             name = called_name(n) or ""

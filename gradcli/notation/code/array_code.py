@@ -46,9 +46,7 @@ class ArrayWriter(CodeWriter):
         self.helpers: dict[str, str] = {}  # by name: source of helper functions that formulas call
 
     def template(self, node: Node) -> str | None:
-        """The spelling of an operation in the library, from the record of its operator; None if it
-        has none.
-        """
+        """The spelling of an operation in the library, from its operator's record; or None."""
         text = node.op.numpy
         return text(**node.attrs) if callable(text) else text
 
@@ -103,18 +101,15 @@ class ArrayWriter(CodeWriter):
 
     @staticmethod
     def _dims(node: Node) -> Any:
-        """The argument `axis` of NumPy: None for a full reduction, an int for a single
-        dimension.
-        """
+        """The argument `axis`: None for a full reduction, an int for a single dimension."""
         dim = node.attrs["dim"] if node.parents[0].ndim else None
         if not isinstance(dim, tuple):
             return dim
         return (dim[0] if len(dim) == 1 else dim) if dim else None
 
     def takes_no_mask(self, node: Node, place: int) -> bool:
-        """Whether an operand must be converted from a mask to floats.
-
-        NumPy computes functions of masks alone in half precision, or refuses them.
+        """Whether an operand must be converted from a mask to floats. NumPy computes functions of
+        masks alone in half precision, or refuses them.
         """
         if super().takes_no_mask(node, place):
             return True
@@ -164,9 +159,7 @@ class ArrayWriter(CodeWriter):
         return Verbatim(array_text(data.value, self.module))
 
     def _known(self, text: str) -> bool:
-        """Whether a text is a valid expression here: a name, or a comparison of names and
-        numbers.
-        """
+        """Whether a text is valid here: a name, or a comparison of names and numbers."""
         names = names_in(text)
         return bool(names) and names <= self.called
 
@@ -485,9 +478,7 @@ def solve(w: "ArrayWriter", node: Node) -> Tree:
 
 @in_other_words
 def getitem(w: "ArrayWriter", node: Node) -> Tree:
-    """x[index]; x[integers][arrays] if it has both, because NumPy would treat integers as
-    arrays.
-    """
+    """x[index], or x[integers][arrays], because NumPy would treat integers as arrays."""
     shape, base = node.parents[0].shape, w.as_array(node, 0)
     index = w.trimmed(node.attrs["index"], shape)
     first, rest = _split_index(index, len(shape))
@@ -499,9 +490,7 @@ def getitem(w: "ArrayWriter", node: Node) -> Tree:
 
 
 def _split_index(index: tuple, ndim: int) -> tuple[tuple, tuple]:
-    """An index split into one of integers and one of arrays; the first is empty if one step is
-    enough.
-    """
+    """An index split into integers and arrays; the first part is empty if one step is enough."""
     if not any(map(is_array, index)) or not any(isinstance(i, int) for i in index):
         return (), index
     full, whole = full_index(index, ndim), slice(None)

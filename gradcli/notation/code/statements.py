@@ -54,10 +54,8 @@ class Names:
 
 
 class Statements:
-    """The statements that compute `roots`, in order, and formulas of the roots afterwards.
-
-    `wanted` are names for intermediate nodes; nodes that the writer already has trees for are not
-    computed.
+    """The statements that compute `roots`, in order, and formulas of the roots afterwards. `wanted`
+    are names for intermediate nodes; nodes that the writer already has trees for are not computed.
     """
 
     def __init__(
@@ -124,9 +122,7 @@ class Statements:
             written = self.writer.tree(node)
 
     def _parts(self, node: Node) -> list[Node]:
-        """The sources of a node's formula, beyond nodes that have the same formula as their
-        source.
-        """
+        """The sources of a node's formula, skipping nodes with the same formula as their source."""
         result = []
         for source in self._sources(node):
             if source is not None:

@@ -78,9 +78,7 @@ def is_large(node: Node, names: Collection[Node]) -> bool:
 
 
 def too_long(written: Tree) -> bool:
-    """Whether a formula is too long to be shown, also as statements, or to be compared in
-    numbers.
-    """
+    """Whether a formula is too long to be shown, or to be compared in numbers."""
     at_once = tree.size(written)
     return at_once > MOST or (at_once > TOO_LONG and tree.length(written) > TOO_LONG_IN_STATEMENTS)
 
@@ -171,9 +169,7 @@ class Writer:
         return spelled(spelling, {str(k): self.trees[i] for k, i in enumerate(node.parents)})
 
     def sources(self, node: Node) -> tuple[Node | None, ...]:
-        """The nodes whose formulas occur in that of `node`: its inputs, or an equivalent in
-        PyTorch.
-        """
+        """The nodes whose formulas occur in that of `node`: inputs, or an equivalent in PyTorch."""
         text = self.torch_equivalent(node)
         return node.inputs if text is None else (text,)
 
@@ -318,9 +314,7 @@ class Writer:
         return by_pi(value, Verbatim(self.library("pi"))) or numeral(value, point)
 
     def named_size(self, value: float, rounded: bool = True) -> Tree | None:
-        """A number as a formula of sizes; None if it is not made of them, or if sizes are not
-        generic.
-        """
+        """A number as a formula of sizes; None if it is none, or if sizes are not generic."""
         if self.generic_sizes is None:
             return None
         if value in self.generic_sizes:
@@ -328,9 +322,7 @@ class Writer:
         return size_formula(int(value), self.shapes, rounded) if value == int(value) else None
 
     def arguments(self, node: Node) -> tuple[list[Tree], list[tuple[str, Tree]]]:
-        """The positional and keyword arguments of a call; after an omitted one, all are
-        keywords.
-        """
+        """The positional and keyword arguments of a call; keywords follow an omitted one."""
         op = node.op
         args: list[Tree] = []
         named: list[tuple[str, Tree]] = []
@@ -380,9 +372,7 @@ class Writer:
     # ---- attributes ------------------------------------------------------------------------------
 
     def attribute(self, node: Node, name: str) -> Tree:
-        """An attribute in PyTorch's spelling; a shape is that of a named node, unless the user
-        wrote it out.
-        """
+        """An attribute in PyTorch's spelling; a shape by name, unless the user wrote it out."""
         value = node.attrs[name]
         if name in SIZES and isinstance(value, tuple):
             return self.shape(value) if node.span is None else self.plain(value)
@@ -405,9 +395,7 @@ class Writer:
         return Listing(tuple(self.size(n, d - len(shape)) for d, n in enumerate(shape)))
 
     def size(self, size: int, place: int) -> Tree:
-        """A size: of a named node in dimension `place`, counted from the end, or another
-        formula.
-        """
+        """A size: of a named node in dimension `place` from the end, or another formula."""
         for shape, name in self.shapes.items() if size > 1 else ():
             if len(shape) >= -place > 0 and shape[place] == size:
                 return dimension(name, place + len(shape))
@@ -424,9 +412,7 @@ class Writer:
         return result if whole is None else Method(whole, "numel")
 
     def like(self, node: Node) -> Tree | None:
-        """The first named node of this shape; None if there is none, or if the user wrote the
-        sizes.
-        """
+        """The first named node of this shape; None if there is none, or the user wrote sizes."""
         return None if self._has_user_sizes(node) else self.shapes.get(node.shape)
 
     def same_kind(self, node: Node) -> Tree | None:
@@ -449,19 +435,15 @@ def _last_required(op: Operator) -> int:
 
 
 class OperatorWriter(Writer):
-    """Writes formulas with gradcli's operators, because their equivalents in PyTorch have other
-    gradients.
-    """
+    """Writes formulas with gradcli's operators; PyTorch's equivalents have other gradients."""
 
     def torch_equivalent(self, node: Node) -> Node | None:
         return None
 
 
 class CodeWriter(Writer):
-    """Writes formulas as code of a library.
-
-    Operators without a spelling are written by a function in `in_other_words`, or by their
-    expansion.
+    """Writes formulas as code of a library. Operators without a spelling are written by a function
+    in `in_other_words`, or by their expansion.
     """
 
     in_other_words: ClassVar[Mapping[str, "Idiom"]] = {}
@@ -541,9 +523,7 @@ UNPARENTHESIZED = (ast.Compare, ast.BinOp, ast.UnaryOp)  # a text with these may
 
 
 def idioms(table: dict[str, Idiom], *names: str) -> Callable[[Idiom], Idiom]:
-    """A decorator that adds a function to a table, for the operators of these names or of its own
-    name.
-    """
+    """A decorator: add a function to a table, for operators of these names or of its own."""
 
     def add(function: Idiom) -> Idiom:
         table.update(dict.fromkeys(names or [function.__name__.strip("_")], function))
@@ -649,9 +629,7 @@ def size(w: "Writer", node: Node) -> Tree:
 
 
 def _size_of(w: "Writer", x: Node, d: int) -> Tree:
-    """The size of a dimension: of the tensor itself, of the only named tensor with this size, or a
-    number.
-    """
+    """The size of a dimension: of the tensor, of the only named tensor with it, or a number."""
     result = w.size(x.shape[d], d - x.ndim)
     if not isinstance(result, Number) or result.value == 1:
         return result
@@ -766,9 +744,7 @@ def put(w: "Writer", node: Node) -> Tree:
 
 
 def _index_of_rows(places: Node, shape: Shape) -> tuple | None:
-    """The index whose flat indices these are, as integers and lists; None for other flat
-    indices.
-    """
+    """The index with these flat indices, as integers and lists; None for other flat indices."""
     counted = places.parents[0] if places.op.name == "getitem" else places
     base = counted.parents[0] if counted.op.name == "reshape" else counted
     if base.op.name != "arange" or counted.shape != shape or base.shape != (numel(shape),):

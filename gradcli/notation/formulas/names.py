@@ -255,9 +255,7 @@ def _equal_calls(node: Node) -> Iterator[Node]:
 
 
 def _without_roots(result: Product) -> Product:
-    """The product with powers of x in place of sqrt(x), so that the factors of sqrt(x) can be
-    divided.
-    """
+    """The product with powers of x in place of sqrt(x), which can be divided by sqrt(x)."""
     if all(f.op.name != "sqrt" for f in result.factors):
         return result
     factors: dict[Node, Coefficient] = {}
@@ -295,9 +293,7 @@ def _with_atom(result: Product, atom: Node, definition: Product, shape: Shape) -
 def _with_atom_in_sum(
     result: Product, total: Node, atom: Node, definition: Product
 ) -> Iterator[Product]:
-    """The same for a definition whose factors are partly in the sum `total`, and partly
-    beside it.
-    """
+    """The same for a definition whose factors are partly in the sum `total`, partly outside."""
     x = total.parents[0]
     inner = product_of(x)
     if inner is None or not fits(atom.shape, x.shape):
@@ -371,10 +367,8 @@ def _divides_product(factors: Mapping[Node, Coefficient], part: Mapping[Node, Co
 def _divides(
     factors: Mapping[Node, Coefficient], f: Node, e: Coefficient, beside_tensors: bool = True
 ) -> bool:
-    """Whether f ** e divides the product of factors.
-
-    For a number beside tensors, a lower power is enough: s * exp(-d ** 2) is K / s for K = s ** 2 *
-    exp(-d ** 2).
+    """Whether f ** e divides the product of factors. For a number beside tensors, a lower power is
+    enough: s * exp(-d ** 2) is K / s for K = s ** 2 * exp(-d ** 2).
     """
     exponent = factors.get(f, 0)
     is_inverse_root = magnitude(e) == Fraction(1, 2) and exponent * e < 0

@@ -15,9 +15,7 @@ CONSTANT_MATRICES = ("eye", "ones", "zeros")
 
 def shared(formula: Tree, used: Collection[str], worth: int = LEAST_SAVING) -> Tree:
     """The formula preceded by statements, each of which saves at least `worth` names, numbers and
-    symbols.
-
-    New names are not in `used`.
+    symbols. New names are not in `used`.
     """
     first: dict[str, Name] = {}
     same: dict[Tree, Tree] = {n: first.setdefault(n.text, n) for n in reversed(_leaves(formula))}
@@ -59,9 +57,7 @@ def _names():
 def _best(
     formula: Tree, statements: list[tuple[Name, Tree]], name: Name, worth: int
 ) -> tuple[Tree | None, dict[Tree, Tree]]:
-    """The repeated part whose naming saves most and the substitution for it; None if there is
-    none.
-    """
+    """The repeated part whose naming saves most, or None, and the substitution for it."""
     wholes = [formula, *(t for _, t in statements)]
     result: Counter[Tree] = Counter()
     for whole in wholes:

@@ -172,9 +172,7 @@ class Length:
         return count
 
     def _has_transpose(self, n: Node) -> bool:
-        """Whether `n` is elementwise and has A.T, for a named A, as an operand, other than in 2 *
-        A.T.
-        """
+        """Whether `n` is elementwise with an operand A.T, for a named A, other than in 2 * A.T."""
         alone = n.op.name in ("mul", "div", "neg") and sum(bool(i.shape) for i in n.parents) == 1
         if alone or n.op.family != "elementwise":
             return False
@@ -275,9 +273,7 @@ class Search:
         return min(reversed(results), key=self.length)  # the last of equally short ones
 
     def _with_one_sign(self, node: Node) -> Node:
-        """The node with -(x - y) in place of y - x if it contains both, so that one name
-        suffices.
-        """
+        """The node with -(x - y) in place of y - x if it has both, so that one name suffices."""
         sums = canonical_sums(walk([node]))
         opposite = {n: -first for n, (sign, first) in sums.items() if sign < 0}
         return self.normal(substitute(node, opposite)) if opposite else node
@@ -436,9 +432,8 @@ def _dims(n: Node) -> tuple[int, ...]:
 
 
 def divisors_of(program: Collection[Node]) -> frozenset[Node]:
-    """The divisors in a program, and their factors.
-
-    Empty if the program has masks or `where`, which may handle a divisor of 0.
+    """The divisors in a program, and their factors. Empty if the program has masks or `where`,
+    which may handle a divisor of 0.
     """
     nodes = walk(program)
     if any(n.dtype == "bool" or n.op.name == "where" for n in nodes):

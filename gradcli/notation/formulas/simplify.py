@@ -60,7 +60,6 @@ def _other_factor(node: Node) -> Node:
 
 def stripped(node: Node, new: Mapping[Node, Node], written: Collection[str] = WRITTEN) -> Node:
     """`node` without spans, which make equal nodes differ, and with nodes replaced as in `new`.
-
     Nodes with an attribute in `written` keep their spans, so that formulas show the user's sizes.
     """
     names = set(written)

@@ -83,9 +83,8 @@ def _whole(size: int, shapes: Shapes, most: int, sums: bool = True) -> Tree | No
 
 
 def is_generic_size(value: float) -> bool:
-    """Whether a number is composed of generic sizes and small numbers.
-
-    Other numbers, such as 100, are the user's, even if a fixed size equals them.
+    """Whether a number is composed of generic sizes and small numbers. Other numbers, such as 100,
+    are the user's, even if a fixed size equals them.
     """
     rest = int(value) if value == int(value) else 0
     if any(rest - t in GENERIC_SIZES for t in GENERIC_SIZES):

@@ -29,7 +29,6 @@ def spelled(
     spelling: str, holes: Mapping[str, Tree | None], called: Callable[[str], str] = str
 ) -> Tree:
     """The tree of a spelling with `holes` filled in; arguments whose hole is None are omitted.
-
     `called` maps names of functions to the names to write.
     """
     return _Reader(holes, called).read(_parsed(spelling))

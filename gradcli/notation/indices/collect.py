@@ -351,9 +351,7 @@ class Simplifier:
         )
 
     def _solved(self, factor: Expr, letter: str, size: int) -> tuple[Place, list[Expr]] | None:
-        """The place that a delta fixes the letter to, and the conditions for it to be a value of
-        the letter.
-        """
+        """The place that a delta fixes the letter to, and the conditions for it to be in range."""
         if not isinstance(factor, Relation) or factor.symbol != "==":
             return None
         place = solve(factor.left, factor.right, letter)
@@ -386,16 +384,13 @@ def _sorted_bound(left: Place, right: Place) -> Expr:
 
 
 def _priority(letter: str):
-    """The sort key of letters: those of the result come before those of sums, and earlier ones
-    first.
-    """
+    """The sort key of letters: letters of the result before those of sums, earlier ones first."""
     return letter.startswith("_"), len(letter), letter
 
 
 def is_reversed(letter: str, factors: Sequence[Expr]) -> bool:
-    """Whether elements are indexed by the negated letter, and none by the letter itself.
-
-    For products of relations only: whether all bound the sum of the letter and others: [k ≤ n-j].
+    """Whether elements are indexed by the negated letter, and none by the letter itself. For
+    products of relations only: whether all bound the sum of the letter and others: [k ≤ n-j].
     """
     negated = False
     bounds = [f for f in factors if isinstance(f, Relation) and len(letters_of(f)) > 1]

@@ -148,9 +148,7 @@ class Terms:
         return Lettering({}, self.sizes)(e, self.reserved)
 
     def value(self, e: Expr) -> float | None:
-        """The value of an expression; None if it is unknown, or if a singular matrix is
-        inverted.
-        """
+        """The value of an expression; None if unknown, or if a singular matrix is inverted."""
         try:
             with np.errstate(all="ignore"):
                 return float(self.evaluate(e, {}))
@@ -161,9 +159,7 @@ class Terms:
 def written_out(
     grad: Node, place: tuple[int, ...], names: Mapping[Node, Name], values: Values
 ) -> Written:
-    """One element of a gradient, written as a sum of products; `values` returns the arrays of
-    nodes, or None.
-    """
+    """One element of a gradient as a sum of products; `values` returns arrays of nodes, or None."""
     array = values(grad)
     total = None if array is None else float(np.asarray(array)[place])
     try:
@@ -198,9 +194,7 @@ def written_out(
 
 
 def _without_repetition(symbols: Tree, numbers: Tree, total: float | None) -> Written:
-    """The sides of an equation to show: without repetitions, and without sides that are too
-    long.
-    """
+    """The sides of an equation to show, without repetitions or sides that are too long."""
     in_symbols, in_numbers = tree.text(symbols), tree.text(numbers)
     if len(in_numbers) > LONGEST:
         return Written(None, None, total)
@@ -212,9 +206,7 @@ def _without_repetition(symbols: Tree, numbers: Tree, total: float | None) -> Wr
 
 
 def _first_terms(terms: Terms, longest: float) -> list[tuple[Expr, ...]]:
-    """The first terms: MOST_COUNTED of them, or fewer if the terms that are shown are longer than
-    `longest`.
-    """
+    """The first terms: at most MOST_COUNTED, and fewer if they are longer than `longest`."""
     result: list[tuple[Expr, ...]] = []
     for factors in islice(terms, MOST_COUNTED):
         result.append(factors)
@@ -294,10 +286,8 @@ def _total(result: list[tuple[Expr, ...]], terms: Terms) -> float | None:
 
 
 def place_to_show(grad: Node, names: Mapping[Node, Name], values: Values) -> tuple[int, ...]:
-    """The place of the element to show.
-
-    This is the first nonzero element with a factor other than 0 and 1, otherwise the first nonzero
-    one, otherwise the first.
+    """The place of the element to show. This is the first nonzero element with a factor other than
+    0 and 1, otherwise the first nonzero one, otherwise the first.
     """
     first, values = (0,) * grad.ndim, cache(values)
     array = values(grad)
@@ -319,9 +309,7 @@ def place_to_show(grad: Node, names: Mapping[Node, Name], values: Values) -> tup
 
 
 def _with_terms(grad: Node, names: Mapping[Node, Name], values: Values) -> tuple[int, ...]:
-    """The place of the first element with terms, among those that are tried; otherwise the first
-    place.
-    """
+    """The place of the first element with terms among those that are tried, or the first place."""
     first = (0,) * grad.ndim
     for at in range(min(grad.numel, MOST_TRIED)):
         place = tuple(map(int, np.unravel_index(at, grad.shape)))

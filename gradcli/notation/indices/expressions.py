@@ -176,9 +176,7 @@ def with_picked(e: Expr, change: "Callable[[Expr], Expr]") -> Expr:
 
 
 def inner(e: Expr) -> Iterator[Expr]:
-    """Yield the expression and all subexpressions, outermost first, including those inside
-    places.
-    """
+    """Yield the expression and all subexpressions, outermost first, also those inside places."""
     stack = [e]
     while stack:
         part = stack.pop()
@@ -210,9 +208,7 @@ def letters_of(e: Expr) -> frozenset[str]:
 
 
 def solve(left: Place, right: Place, letter: str) -> Place | None:
-    """The place that a letter must have for left == right; None if that is not an integer
-    combination.
-    """
+    """The place of a letter for left == right; None if it is not an integer combination."""
     difference = places.linear(places.plus(left, right, -1))
     coefficient = dict(difference.terms).get(letter, 0)
     if coefficient not in (1, -1):

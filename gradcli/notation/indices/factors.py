@@ -63,9 +63,8 @@ def fraction(numerator, denominator) -> list[Expr]:
 
 
 def powers(factors: Iterable[Expr], cancel: bool = False) -> list[Expr]:
-    """Equal factors merged into powers.
-
-    Numerator and denominator stay separate unless `cancel`, which turns 0 / 0 into a number.
+    """Equal factors merged into powers. Numerator and denominator stay separate unless `cancel`,
+    which turns 0 / 0 into a number.
     """
     counts: dict = {}
     for f in factors:
@@ -86,9 +85,8 @@ def powers(factors: Iterable[Expr], cancel: bool = False) -> list[Expr]:
 
 
 def canonical_signs(factors: Sequence[Expr]) -> tuple[int, list[Expr]]:
-    """The sign, and the factors with their differences in one order.
-
-    (x[j] - y[j]) becomes -(y[j] - x[j]) if (y[i] - x[i]) is another factor.
+    """The sign, and the factors with their differences in one order. (x[j] - y[j]) becomes -(y[j] -
+    x[j]) if (y[i] - x[i]) is another factor.
     """
     sign, out = 1, [*factors]
     seen: set[Any] = set()

@@ -183,9 +183,7 @@ class Indices:
         return self._forward(self._names_beside(self.out))
 
     def _names_beside(self, node: Node) -> dict[Node, Name]:
-        """The names that the formula of a node may use: that of the node itself only if it is an
-        input.
-        """
+        """The names that the formula of a node may use; that of the node only if it is an input."""
         return {n: k for n, k in self.names.items() if n is not node or n.op.name == "input"}
 
     @cached_property

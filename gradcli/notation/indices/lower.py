@@ -54,9 +54,7 @@ ARITHMETIC: dict[str, Callable[..., Expr]] = {
 
 
 class IndexArray(NamedTuple):
-    """An integer array in an index: `node` holds the indices, in its only column or in the given
-    `column`.
-    """
+    """An integer array in an index: the only column of `node`, or the given `column`."""
 
     node: Node
     column: tuple[int, ...]
@@ -166,9 +164,7 @@ class Lowering(LoweringPrimitives):
         return self.element(node, at) if result is None else result
 
     def _expanded(self, node: Node, at: tuple[Place, ...]) -> Expr:
-        """The lowered expansion of a node; if that contains opaque nodes, the node itself is
-        opaque.
-        """
+        """The lowered expansion of a node; a node with opaque nodes in it is opaque itself."""
         before = dict(self.opaque)
         lowered = self(node.op.expanded(node), at)
         if len(self.opaque) == len(before):

@@ -32,9 +32,8 @@ class Part(NamedTuple):
 
 
 class Picked(NamedTuple):
-    """The value of an expression (see expressions.py) as a place below `size`.
-
-    Negative values count from the end, as in take and put.
+    """The value of an expression (see expressions.py) as a place below `size`. Negative values
+    count from the end, as in take and put.
     """
 
     value: Any
@@ -83,7 +82,6 @@ def _merge_parts(form: Linear) -> Place:
 
 def without_factor(left: Place, right: Place) -> tuple[Place, Place] | None:
     """Both sides of left == right divided by their common factor: i and j + 1 for 2i and 2j + 2.
-
     None if they are never equal, as 2i and 2j + 1.
     """
     terms, offset = linear(plus(right, left, -1))
@@ -247,9 +245,8 @@ def at(place, env: Mapping[str, int], of_picked: Callable) -> int:
 
 
 def written(place, of_picked: Callable, times: str = "") -> Tree:
-    """The tree of a place: 2i+1, or 2*i+1 if `times` is a star.
-
-    `of_picked` returns the tree of the expression of a Picked, given whether it is the whole place.
+    """The tree of a place: 2i+1, or 2*i+1 if `times` is a star. `of_picked` returns the tree of the
+    expression of a Picked, given whether it is the whole place.
     """
     if isinstance(place, int):
         return tree.Number(place)

@@ -48,10 +48,8 @@ def free_letters(taken: Collection[str]):
 
 
 class Lettering:
-    """Renames the summation indices of expressions.
-
-    The new letters are those with which `wanted` writes the same elements, if possible, otherwise
-    the next unused ones.
+    """Renames the summation indices of expressions. The new letters are those with which `wanted`
+    writes the same elements, if possible, otherwise the next unused ones.
     """
 
     def __init__(self, wanted: Mapping[Node, Sequence[Place]], sizes: Mapping[str, int]):
@@ -108,9 +106,8 @@ def _without_offset(left: Place, right: Place) -> tuple[Place, Place]:
 
 
 def of_digits(value: float, digits: int = EXACT) -> float:
-    """A float rounded to this number of digits: 0.9 for 0.8999999999999999.
-
-    The digits of an integer are not rounded.
+    """A float rounded to this number of digits: 0.9 for 0.8999999999999999. The digits of an
+    integer are not rounded.
     """
     return value if float(value).is_integer() else float(f"{value:.{digits}g}")
 

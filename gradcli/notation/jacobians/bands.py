@@ -207,9 +207,7 @@ def _is_contiguous(part: Tree, nodes: Mapping[str, Node]) -> bool:
 
 
 def _decides_strides(left: Tree, nodes: Mapping[str, Node]) -> bool:
-    """Whether the left operand determines the strides of a result, as a contiguous A does in A +
-    A.T.
-    """
+    """Whether the left operand determines the strides of a result, as a contiguous A in A + A.T."""
     node = nodes.get(left.text) if isinstance(left, Name) else None
     if node is None or node.ndim < 2 or min(node.shape[-2:]) < 2:
         return False

@@ -101,9 +101,7 @@ def _product_with_multiple(left: Tree, right: Tree) -> Tree:
 
 
 def _product(left: Tree, right: Tree) -> Tree:
-    """left @ right, with scalars first; kron(eye(n), A @ B) for kron(eye(n), A) and kron(eye(n),
-    B).
-    """
+    """left @ right, scalars first; kron(eye(n), A @ B) for kron(eye(n), A) and kron(eye(n), B)."""
     number, rest = _split_number(left)
     if _is_call("eye", rest):
         return scaled(number, right)
@@ -201,9 +199,7 @@ def _terms(grad: Node, seed: Node) -> list[Term]:
 
 def _expanded_sum(grad: Node, seed: Node) -> Node:
     """A @ x + B @ x for (A + B) @ x, through all operators between the sum and the gradient, which
-    are linear in the seed.
-
-    The gradient itself if it has no such sum.
+    are linear in the seed. The gradient itself if it has no such sum.
     """
     flow = _flow(grad, seed)
     node, parts = grad, [i for i in grad.parents if i in flow]

@@ -163,9 +163,7 @@ class JacobianEntry:
         return self.write.matrix(self.e, self.rows, self.columns)
 
     def _name_of_ones(self, pattern: Any) -> str | None:
-        """The name of a matrix of ones and zeros; None if it is neither a selection nor a known
-        pattern.
-        """
+        """The name of a matrix of ones and zeros; None if its pattern has no name."""
         if is_identity(self.factors, self.rows, self.columns, self.sizes):
             return "identity"
         is_known = pattern is not None and not self.index_tensors
@@ -215,9 +213,7 @@ class JacobianEntry:
         return self.write.tensor(restricted, self.rows) is not None
 
     def _diagonal_form(self, factor: bool = False) -> Named:
-        """The name and formula of a diagonal matrix; as a `factor` of a product, it must not be a
-        mask.
-        """
+        """The name and formula of a diagonal matrix; as a `factor` of a product it is no mask."""
         identity = self.write.identity(self.rows, self.columns)
         if not self.rest:
             return ("identity" if self.number is None else "scaled identity"), self.write.scaled(
@@ -281,9 +277,8 @@ class JacobianEntry:
         return JacobianEntry(e, self.rows, self.columns, self.write)._shortest_formula()
 
     def _with_scale(self, read: Callable[["JacobianEntry"], Named | None]) -> Named | None:
-        """The result of `read` for the factors with letters, times the scalar factors.
-
-        Scalars that all terms of a sum share are scalar factors too: (eye(n) - a) / norm(x).
+        """The result of `read` for the factors with letters, times the scalar factors. Scalars that
+        all terms of a sum share are scalar factors too: (eye(n) - a) / norm(x).
         """
         for f in self.factors:
             common, inside = factored(f, scalars=True) if isinstance(f, Total) else ([], f)

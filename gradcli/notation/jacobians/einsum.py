@@ -102,9 +102,7 @@ class _Evaluation:
     def _summed(
         self, operand: Operand, operands: Sequence[Operand], free: Collection[str]
     ) -> Operand:
-        """An operand, summed over letters that occur neither in another operand nor in the
-        result.
-        """
+        """An operand summed over letters that occur in no other operand and not in the result."""
         array, letters = operand
         others = {*free, *(k for o in operands if o is not operand for k in o[1])}
         axes = tuple(d for d, k in enumerate(letters) if k not in others)

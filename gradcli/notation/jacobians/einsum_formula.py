@@ -26,9 +26,8 @@ FEWEST = 3  # letters of an operand; with fewer, the sum is a matrix product
 def einsum_formula(
     write: Matrices, e: Expr, rows: Sequence[str], columns: Sequence[str]
 ) -> Tree | None:
-    """The formula of an entry with these letters of rows and columns, as a matrix.
-
-    None if it contains no sum, contains a relation, or has a factor without a formula.
+    """The formula of an entry with these letters of rows and columns, as a matrix. None if it
+    contains no sum, contains a relation, or has a factor without a formula.
     """
     number, factors = write.number(e)
     parts = [*_parts(factors)]

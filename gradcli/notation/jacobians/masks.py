@@ -23,9 +23,7 @@ from ..indices.expressions import (
 
 
 def mask(e: Expr, letters: Sequence[str], sizes: Sequence[int]) -> Any:
-    """The boolean pattern of indices at which e may be nonzero, with a dimension for each
-    letter.
-    """
+    """The boolean pattern of indices where e may be nonzero, with a dimension for each letter."""
     env: dict[str, Any] = {}
     for place, (letter, size) in enumerate(zip(letters, sizes, strict=True)):
         env[letter] = np.arange(size).reshape([-1 if d == place else 1 for d in range(len(sizes))])
@@ -33,9 +31,8 @@ def mask(e: Expr, letters: Sequence[str], sizes: Sequence[int]) -> Any:
 
 
 def count(e: Expr, sizes: Mapping[str, int], most: int) -> int | None:
-    """The number of indices at which e may be nonzero, for letters of these sizes.
-
-    None if more than `most` elements would have to be computed.
+    """The number of indices at which e may be nonzero, for letters of these sizes. None if more
+    than `most` elements would have to be computed.
     """
     conditions = [f for f in factors_of(e) if not _is_everywhere(f)]
     relations = [r for f in conditions for r in inner(f) if isinstance(r, Relation)]

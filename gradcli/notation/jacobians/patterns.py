@@ -56,10 +56,8 @@ def _has_blocks(pattern: Any) -> bool:
 
 
 def is_banded(pattern: Any) -> bool:
-    """Whether all entries are on a few adjacent diagonals.
-
-    These diagonals, or those on the wider side including the main one, are at most half of the
-    rows and columns.
+    """Whether all entries are on a few adjacent diagonals. These diagonals, or those on the wider
+    side including the main one, are at most half of the rows and columns.
     """
     least = min(pattern.shape)
     if least < LEAST_BAND:

@@ -24,7 +24,6 @@ def matrix_from_relations(
     write: Tensors, plain: Plain, factors: Sequence[Expr], row: Letter, column: Letter
 ) -> Tree | None:
     """The formula of a matrix with relations among its factors; None if there is no short one.
-
     `plain` returns the matrix of factors without relations.
     """
     relations = [f for f in factors if isinstance(f, Relation)]

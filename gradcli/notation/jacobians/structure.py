@@ -60,9 +60,8 @@ class Structure(NamedTuple):
         return f"block_diag(*[{tree.text(self.formula)} {loops}])"
 
     def matrix(self, arrays: Callable[[str], Any], shape: tuple[int, int]) -> Any:
-        """The value of the formula; `arrays` evaluates expressions.
-
-        None if it cannot be computed, or if it has another shape.
+        """The value of the formula; `arrays` evaluates expressions. None if it cannot be computed,
+        or if it has another shape.
         """
         with np.errstate(all="ignore"):
             return if_applicable(lambda: self._matrix(arrays, shape), MISFITS)
@@ -231,9 +230,7 @@ def _may_be_composed(result: Structure) -> bool:
 
 
 def _composed_or_banded(composed: Tree | None, banded: Tree | None) -> Tree | None:
-    """The composed formula, such as D.T @ diag(w) @ D, unless the sum of diagonals is much
-    shorter.
-    """
+    """The composed formula, as D.T @ diag(w) @ D, unless the sum of diagonals is much shorter."""
     if composed is None or banded is None:
         return composed or banded
     return banded if 3 * tree.size(banded) <= 2 * tree.size(composed) else composed
@@ -256,9 +253,7 @@ def _structure(
     matrix: Any,
     generic_sizes: GenericSizes | None,
 ) -> Structure:
-    """The structure according to the deltas, or to the matrix if its values contradict the
-    deltas.
-    """
+    """The structure according to the deltas, or to the matrix if its values contradict them."""
     total = out.numel * x.numel
     pattern = entry.pattern(MOST_ENTRIES)
     name, formula = entry.named(pattern, out.numel)
@@ -398,9 +393,7 @@ def _unreshaped(node: Node) -> Node:
 
 def with_unit_vectors(e: Expr, write: Tensors, names: dict[Node, Tree]) -> Expr:
     """The expression with elements of unit vectors in place of δ[i,0]; the rows are added to the
-    `names` of nodes.
-
-    A delta inside a function may be a condition, and is unchanged.
+    `names` of nodes. A delta inside a function may be a condition, and is unchanged.
     """
     if isinstance(e, Function):
         return e

@@ -409,9 +409,7 @@ class Tensors:
 
     def _whole_tensor(self, e: Element) -> tuple[Tree, tuple[Place, ...]] | None:
         """The tensor that e is an element of, indexed by the fixed letters, and the remaining
-        places.
-
-        None unless the other letters index all of it, a row, or a slice of a vector.
+        places. None unless the other letters index all of it, a row, or a slice of a vector.
         """
         name = self.called(e.node)
         if name is None:

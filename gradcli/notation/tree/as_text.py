@@ -65,9 +65,8 @@ class Form(NamedTuple):
 def walk(
     tree: Tree, form: Callable[[Tree], Form], brackets: tuple[Piece, Piece]
 ) -> Iterator[Piece]:
-    """The pieces of a formula from left to right.
-
-    `form` returns the Form of a tree: pieces, and Parts that are written in turn.
+    """The pieces of a formula from left to right. `form` returns the Form of a tree: pieces, and
+    Parts that are written in turn.
     """
     stack: list = [Part(tree)]
     while stack:
@@ -185,9 +184,7 @@ def _infix(tree: Infix) -> _Pieces:
 
 
 def _regrouped(tree: Infix) -> bool:
-    """Whether the right operand needs no parentheses although it has the same precedence:
-    a·(b·c).
-    """
+    """Whether the right operand of equal precedence needs no parentheses: a·(b·c)."""
     right = tree.right
     return tree.symbol in REGROUPED and isinstance(right, Infix) and right.symbol == tree.symbol
 

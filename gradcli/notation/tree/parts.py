@@ -40,9 +40,7 @@ class Number(NamedTuple):
 
 
 class Infix(NamedTuple):
-    """The operation left symbol right; `ndims` are the numbers of dimensions of both sides, if
-    known.
-    """
+    """left symbol right; `ndims` are the numbers of dimensions of both sides, if known."""
 
     symbol: str
     left: Inner
@@ -118,9 +116,8 @@ class Derivative(NamedTuple):
 
 
 class Multiples(NamedTuple):
-    """A place that is a sum: 2i+j+1.
-
-    Each term is an atom and its coefficient; `times` is the symbol between them, "" or "*".
+    """A place that is a sum: 2i+j+1. Each term is an atom and its coefficient; `times` is the
+    symbol between them, "" or "*".
     """
 
     terms: tuple[tuple[Inner, int], ...]
@@ -197,9 +194,7 @@ def children(tree: Tree) -> list[Tree]:
 
 
 def leaves(tree: Tree) -> int:
-    """The number of leaves of a formula, counted with repetitions; a shared part is visited
-    once.
-    """
+    """The number of leaves of a formula, with repetitions; a shared part is visited once."""
     counts: dict[int, int] = {}
     stack = [tree]
     while stack:

@@ -91,7 +91,6 @@ def _cheapest(built: Sequence[Piece], room: float) -> list[int]:
 
 def _costs(built: Sequence[Piece]) -> list[float | None]:
     """The cost of a break before each piece: the nesting of brackets and the rank of the operator.
-
     None inside a layout, and before an operator without a left operand.
     """
     costs: list[float | None] = []

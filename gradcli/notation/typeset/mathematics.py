@@ -509,9 +509,7 @@ def _method(tree: Method) -> Form:
 
 
 def _element(tree: Method) -> Form | None:
-    """A number in one element of a matrix of zeros, as a product with unit vectors; None for other
-    methods.
-    """
+    """A matrix of zeros with one other element, as a product with unit vectors; or None."""
     zeros = isinstance(tree.base, Call) and tree.base.function.startswith("zeros")
     index, *values = tree.args if tree.name == "index_put" and zeros else (None,)
     places = index.items if isinstance(index, Listing) else ()

@@ -200,9 +200,8 @@ def _factored_sum(terms: list[Product], common: dict[Node, Coefficient], node: N
 
 
 def _is_numeric_sum(terms: list[Product]) -> bool:
-    """Whether the sum of the remaining terms is numeric.
-
-    PyTorch adds two masks logically, but adds one mask to a floating-point tensor as numbers.
+    """Whether the sum of the remaining terms is numeric. PyTorch adds two masks logically, but adds
+    one mask to a floating-point tensor as numbers.
     """
     masks = [is_mask(t.factors) for t in terms]
     return not any(masks) or (sum(masks) == 1 and len(terms) == 2 and all(t.factors for t in terms))

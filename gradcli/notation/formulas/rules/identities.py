@@ -68,9 +68,8 @@ class Scope(dict[str, Any]):
 
 
 class Identity:
-    """One text as a rule: called with a node, it yields all equal nodes.
-
-    It applies to nodes of the operators `heads`.
+    """One text as a rule: called with a node, it yields all equal nodes. It applies to nodes of the
+    operators `heads`.
     """
 
     def __init__(self, text: str):
@@ -144,9 +143,7 @@ class Identity:
 
 
 def identities(table: Table, texts: str) -> None:
-    """Add identities to a table of rules, one per line; indented lines continue the previous
-    one.
-    """
+    """Add identities to a table of rules, one per line; indented lines continue one."""
     for text in texts.replace("\n     ", " ").split("\n"):
         if text.strip():
             identity = Identity(text)
@@ -345,9 +342,8 @@ def _as_product(node: Node) -> Product:
 
 
 def _heads(left: str) -> tuple[str, ...]:
-    """The operators of nodes that a left side may match.
-
-    They are found without parsing, because most identities are not needed for a request.
+    """The operators of nodes that a left side may match. They are found without parsing, because
+    most identities are not needed for a request.
     """
     outermost = left
     while "(" in outermost:

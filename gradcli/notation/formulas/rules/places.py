@@ -206,9 +206,8 @@ def comparison_from_scatter(node: Node) -> Node | None:
 
 @rule("elementwise")
 def comparison_of_known_values(node: Node) -> Node | None:
-    """A comparison of known values that is True everywhere, or False everywhere.
-
-    Of inputs' values it only uses that indices are not negative, as in t != -100.
+    """A comparison of known values that is True everywhere, or False everywhere. Of inputs' values
+    it only uses that indices are not negative, as in t != -100.
     """
     if node.dtype != "bool" or node.numel == 0 or not all(map(_is_known_value, node.inputs)):
         return None

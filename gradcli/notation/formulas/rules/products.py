@@ -315,9 +315,7 @@ def _built(
 
 
 def _rank(factor: Node) -> int:
-    """The sort rank of a factor: sizes, seeds and tangents, factors without parentheses, sums,
-    masks.
-    """
+    """The sort rank of a factor: sizes, directions, unparenthesized factors, sums, masks."""
     if factor.dtype == "bool":
         return 4  # PyTorch has no -(x > 0)
     if factor.op.name in SUMS:

@@ -65,10 +65,8 @@ def constants_out_of_sums(node: Node) -> Node | None:
 
 
 def _may_leave(f: Node, total: Node) -> bool:
-    """Whether a factor may be moved out of a reduction.
-
-    It must be constant along the reduced dimensions; without keepdim, all its dimensions must come
-    after them.
+    """Whether a factor may be moved out of a reduction. It must be constant along the reduced
+    dimensions; without keepdim, all its dimensions must come after them.
     """
     x, keepdim = total.parents[0], total.attrs["keepdim"]
     over = axes(total.attrs["dim"], x.ndim)
@@ -250,9 +248,7 @@ def _same_reduction(f: Node, k: Node) -> bool:
 
 
 def _moved_into_sum(p: Product, total: Node) -> Node | None:
-    """The operand of the reduction `total`, times p; None if p varies along the reduced
-    dimensions.
-    """
+    """The operand of the reduction `total`, times p; None if p varies along its dimensions."""
     (x,) = total.parents
     if not all(_may_leave(h, total) for h in p.factors):
         return None

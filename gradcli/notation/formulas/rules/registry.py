@@ -35,9 +35,8 @@ def candidate(*operators: str) -> Callable[[Callable], Callable]:
 
 
 def apply_rules(node: Node, table: Mapping[str, list[Callable]]) -> Iterator[Node]:
-    """The nodes that the rules of a table return for a node.
-
-    A rule does not apply if its result has another shape or dtype, or if it raises a GradcliError.
+    """The nodes that the rules of a table return for a node. A rule does not apply if its result
+    has another shape or dtype, or if it raises a GradcliError.
     """
     for rule in (*table.get(node.op.name, ()), *table.get(node.op.family, ())):
         try:
