@@ -1,4 +1,6 @@
-"""Functions that PyTorch makes of others, or checks in its own words: linear, losses, kin."""
+"""Functions that PyTorch composes of others, or that check their arguments themselves: linear,
+losses and similar ones.
+"""
 
 from typing import Any
 
@@ -84,7 +86,8 @@ def addmm(
     return calls.call("addmm", [input, mat1, mat2], {"beta": beta, "alpha": alpha})
 
 
-# ---- reductions that PyTorch checks --------------------------------------------------------------
+# ---- reductions with checks
+# -----------------------------------------------------------------------
 
 
 def _check_logits(name: str, input: Tensor, dim: Any) -> None:
@@ -96,7 +99,7 @@ def _check_logits(name: str, input: Tensor, dim: Any) -> None:
 
 
 def _checked(name: str) -> None:
-    """mean and its kin, whose input has to be floating, and whose dimensions have to be there."""
+    """Define mean and similar functions, which need a floating input and existing dimensions."""
 
     def function(m: Machine, input: Tensor, *args: Any, **named: Any) -> Any:
         dims = args[0] if args else named.get("dim", named.get("axis"))
@@ -119,7 +122,7 @@ for _name in ("sum", "mean", "prod", "std", "var", "softmax", "log_softmax", "cu
 
 
 def _softmax_of_functional(name: str) -> None:
-    """softmax of torch.nn.functional, which chooses a dimension where none is given."""
+    """Define softmax of torch.nn.functional, which chooses a dimension if none is passed."""
 
     def function(
         m: Machine, input: Tensor, dim: Any = None, _stacklevel: int = 3, dtype: Any = None
@@ -148,7 +151,7 @@ for _name in ("softmax", "log_softmax", "softmin"):
 
 @define("torch", "Tensor")
 def gather(m: Machine, input: Tensor, dim: int, index: Tensor, **named: Any) -> Tensor:
-    """Elements along a dimension at places of their own."""
+    """Elements along a dimension, at the positions given by `index`."""
     if index.dtype.kind != "int":
         raise error("RuntimeError", "gather(): Expected dtype int32/int64 for index")
     return calls.call("gather", [input, dim, index], named)
@@ -168,7 +171,9 @@ def bincount(m: Machine, input: Tensor, weights: Any = None, minlength: int = 0)
 
 @define("torch")
 def where(m: Machine, condition: Tensor, *args: Any, **named: Any) -> Any:
-    """Elements of two tensors by a condition; the places of a condition alone."""
+    """Elements of two tensors chosen by a condition; with a condition alone, the indices where it
+    holds.
+    """
     if not named:
         check_where(m, [condition, *args])
     if not (args or named):
@@ -190,7 +195,7 @@ define("Tensor", name="where")(_where)
 
 @define("torch")
 def broadcast_tensors(m: Machine, *tensors: Tensor) -> tuple[Tensor, ...]:
-    """Tensors expanded to one shape; those that have it as they are."""
+    """Tensors expanded to their common shape; a tensor that has it is returned unchanged."""
     for a in tensors:
         for b in tensors:
             check_broadcast(a, b)
@@ -201,7 +206,7 @@ def broadcast_tensors(m: Machine, *tensors: Tensor) -> tuple[Tensor, ...]:
 
 
 def _named_axis(dim: int, named: dict[str, int]) -> int:
-    """The dimension, also by NumPy's name."""
+    """The dimension, which may be passed as `axis`."""
     if set(named) - {"axis"}:
         raise Unsupported(f"the argument {next(iter(named))}")
     return named.get("axis", dim)
@@ -234,7 +239,7 @@ for _name in ("cat", "concat", "concatenate"):
 
 
 def _joined(parts: list[Tensor], dim: int) -> Tensor:
-    """Tensors one after another along a dimension; an empty vector fits to any."""
+    """Concatenate tensors along a dimension; an empty vector is skipped."""
     parts = [p for p in parts if p.shape != (0,) or p.requires_grad] or parts
     for place, part in enumerate(parts):
         if part.ndim == 0:
@@ -297,7 +302,7 @@ def huber_loss(
 
 
 def _compared(m: Machine, input: Tensor, target: Tensor) -> None:
-    """Warn of a target of another size, as PyTorch does; refuse what cannot be broadcast."""
+    """Warn if the target has another size, as PyTorch does; refuse shapes that do not broadcast."""
     if input.shape != target.shape:
         m.warn(
             EXCEPTIONS["UserWarning"],
@@ -416,7 +421,7 @@ def binary_cross_entropy_with_logits(
     pos_weight: Any = None,
     **_: Any,
 ) -> Tensor:
-    """The same of a sigmoid of the input."""
+    """Binary cross-entropy of the sigmoid of the input."""
     _check_same("logits", input, target)
     if target.dtype.is_floating and target.dtype is not input.dtype:
         raise Unsupported("binary_cross_entropy_with_logits of two floating dtypes")
@@ -470,7 +475,7 @@ def cross_entropy(
 
 
 def _of_kind(target: Tensor) -> Exception:
-    """What is said of integers in the place of probabilities."""
+    """PyTorch's error for integers in place of class probabilities."""
     kind = target.dtype.scalar_name
     text = "Expected floating point type for target with class probabilities, got"
     return error("RuntimeError", f"{text} {kind}")
@@ -498,7 +503,7 @@ def _check_labels(input: Tensor, target: Tensor) -> None:
 
 
 def _check_places(input: Tensor, target: Tensor) -> None:
-    """Refuse labels that are not one for each place of an image, or of a sequence."""
+    """Refuse a target that does not have one class for each position of an image or a sequence."""
     wanted, sizes = [input.shape[0], *input.shape[2:]], list(target.shape)
     if input.ndim == 4 and target.ndim != 3:
         text = "only batches of spatial targets supported (3D tensors) but got targets of dimension"
@@ -579,7 +584,7 @@ def dropout(
 def normalize(
     m: Machine, input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Any = None
 ) -> Tensor:
-    """Divided by the norm along a dimension."""
+    """The input divided by its norm along a dimension."""
     if out is not None:
         raise Unsupported("out of normalize()")
     check_dims(input, dim)
@@ -588,7 +593,8 @@ def normalize(
     return arithmetic.binary("div", input, calls.call("expand_as", [least, input], {}, method=True))
 
 
-# ---- questions -----------------------------------------------------------------------------------
+# ---- comparisons and settings
+# ---------------------------------------------------------------------
 
 
 @define("torch", "Tensor")
@@ -616,13 +622,13 @@ def equal(m: Machine, input: Tensor, other: Tensor) -> bool:
 
 @define("torch")
 def is_tensor(m: Machine, obj: Any) -> bool:
-    """Whether it is a tensor."""
+    """Whether a value is a tensor."""
     return isinstance(obj, Tensor)
 
 
 @define("torch")
 def set_default_dtype(m: Machine, d: Any) -> None:
-    """The dtype of new floating tensors."""
+    """Set the dtype of new floating tensors."""
     kind = dtype_of(d)
     if not isinstance(kind, DType) or not kind.is_floating:
         what = "" if isinstance(kind, DType) else "invalid dtype object: "
@@ -633,14 +639,14 @@ def set_default_dtype(m: Machine, d: Any) -> None:
 
 @define("torch")
 def set_default_device(m: Machine, device: Any) -> None:
-    """The device of new tensors: the processor."""
+    """Set the device of new tensors, which can only be the CPU."""
     if device is not None and device_of(device).type != "cpu":
         raise Unsupported("another default device than the processor")
 
 
 @define("torch")
 def set_default_tensor_type(m: Machine, t: Any) -> None:
-    """The older way to say so: by a kind of tensor or its name."""
+    """Set the default dtype by a tensor type or its name (deprecated)."""
     name = t.rpartition(".")[2] if isinstance(t, str) else getattr(t, "name", "")
     kinds = {d.legacy: d for d in BY_NAME.values() if d.is_floating}
     if name not in kinds:
@@ -665,7 +671,7 @@ def set_printoptions(
     profile: str | None = None,
     sci_mode: bool | None = None,
 ) -> None:
-    """How tensors print from here on."""
+    """Set how tensors are printed."""
     from .printing import Options, options
 
     profiles = {

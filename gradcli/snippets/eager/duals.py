@@ -1,5 +1,5 @@
-"""Methods of dual tensors that need no rule: what is linear goes through primal and tangent alike,
-a change in place changes both, and numbers that are read are those of the primal.
+"""Methods of dual tensors that need no JVP rule. Linear methods act on primal and tangent, an
+in-place change is made in both, and what reads values reads those of the primal.
 """
 
 from collections.abc import Callable
@@ -28,12 +28,12 @@ Function = Callable[..., Any]
 
 
 def lives(value: Any) -> bool:
-    """Whether a value carries a tangent now."""
+    """Whether a value is a dual tensor whose level of forward mode has not ended."""
     return bool(MODE.dual_level) and isinstance(value, DualTensor) and value.lives
 
 
 def member_of_duals(name: str) -> Any:
-    """The method, or property, of dual tensors; MISSING where it is that of all tensors."""
+    """A method or property of dual tensors; MISSING if it is the same as for all tensors."""
     if name == "__iter__":
         return Builtin(name, _rows)
     member: Any = TENSOR.own(name) if name in ALIKE or name in READ or _changes(name) else MISSING
@@ -54,7 +54,7 @@ def _changes(name: str) -> bool:
 
 
 def alike(function: Function) -> Function:
-    """A linear function of its first argument, for its primal and its tangent."""
+    """A function linear in its first argument, applied to both primal and tangent."""
 
     def call(m: Machine, self: Any, *args: Any, **named: Any) -> Any:
         if not lives(self):
@@ -86,7 +86,7 @@ def _read(function: Function) -> Function:
 
 
 def _written(name: str, function: Function) -> Function:
-    """A change in place: what it would give, written over primal and tangent."""
+    """An in-place method of dual tensors: writes the new primal and tangent."""
 
     def call(m: Machine, self: DualTensor, *args: Any, **named: Any) -> Any:
         if not lives(self):
@@ -108,13 +108,13 @@ def _written(name: str, function: Function) -> Function:
 
 
 def _shares_memory(a: DualTensor, b: Tensor) -> bool:
-    """Whether a change of one is a change of the other, whose tangent PyTorch then mixes up."""
+    """Whether two tensors may share memory; PyTorch then gives a wrong tangent."""
     other = b.primal if isinstance(b, DualTensor) and lives(b) else b
     return bool(np.may_share_memory(a.primal.data, other.data))
 
 
 def _put(m: Machine, self: DualTensor, index: Any, value: Any) -> None:
-    """self[index] = value; the tangent of what carries none is 0."""
+    """self[index] = value; a value without a tangent has the tangent 0."""
     if any(lives(t) for t in tensors_in([index])):
         raise Unsupported("an index that is a dual tensor")
     primal, tangent = (value.primal, value.tangent) if lives(value) else (value, 0.0)
