@@ -34,7 +34,7 @@ def _leaf(m: Machine, x: Tensor) -> Tensor:
 
 
 def _inner(m: Machine, x: Tensor) -> Tensor:
-    """Mark a tensor as made inside the transform that is entered next: it may be changed in place."""
+    """Mark a tensor as made inside the transform entered next: it may be changed in place."""
     x.level = len(MODE.transforms) + 1
     return x
 
