@@ -154,6 +154,7 @@ def mutable(cls: Class) -> bool:
 
 
 def make_int(m: Any, value: Any = 0, base: Any = MISSING_ARGUMENT) -> int:
+    """int(value, base)."""
     value = plain(value)
     if base is not MISSING_ARGUMENT:
         return host_call(m, int, (value, base), {})
@@ -268,6 +269,7 @@ def ordered(m: Any, items: list[Any], key: Any = None, reverse: Any = False) -> 
     else:
 
         def compared(i: int, j: int) -> int:
+            """The order of two items, by `<` of the program."""
             m.spend()
             return -1 if m.less(keys[i], keys[j]) else int(m.less(keys[j], keys[i]))
 
@@ -540,7 +542,7 @@ def plain_class(
 
 
 def constructor(name: str, function: Callable) -> Static:
-    """A class method that gives a plain value."""
+    """A class method that returns a built-in value."""
     return Static(Builtin(name, function))
 
 
