@@ -595,8 +595,7 @@ class DualTensor(Numberless):
 
 
 def scalar(value: Any) -> Any:
-    """The number in a 0-dim tensor that requires no gradient; other values are returned unchanged.
-    """
+    """The number in a 0-dim tensor that requires no gradient; other values unchanged."""
     stands = isinstance(value, Tensor) and not value.ndim and not value.requires_grad
     return value.data.item() if stands else value
 
