@@ -197,8 +197,7 @@ def _end_of_run(lines: Sequence[str], start: int) -> int:
     return end
 
 
-# ---- a program that depends on earlier ones
-# -------------------------------------------------------
+# ---- a program that depends on earlier ones ------------------------------------------------------
 
 
 def after(program: Program, before: Program, *, setup_alone: bool) -> Program:

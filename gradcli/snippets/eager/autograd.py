@@ -419,8 +419,7 @@ def is_inference_mode_enabled(m: Machine) -> bool:
     return MODE.inference
 
 
-# ---- grad_fn of a program's tensors
-# ---------------------------------------------------------------
+# ---- grad_fn of a program's tensors --------------------------------------------------------------
 
 
 def _next_functions(m: Machine, self: Record | Accumulator) -> tuple[Any, ...]:

@@ -86,8 +86,7 @@ def addmm(
     return calls.call("addmm", [input, mat1, mat2], {"beta": beta, "alpha": alpha})
 
 
-# ---- reductions with checks
-# -----------------------------------------------------------------------
+# ---- reductions with checks ----------------------------------------------------------------------
 
 
 def _check_logits(name: str, input: Tensor, dim: Any) -> None:
@@ -593,8 +592,7 @@ def normalize(
     return arithmetic.binary("div", input, calls.call("expand_as", [least, input], {}, method=True))
 
 
-# ---- comparisons and settings
-# ---------------------------------------------------------------------
+# ---- comparisons and settings --------------------------------------------------------------------
 
 
 @define("torch", "Tensor")

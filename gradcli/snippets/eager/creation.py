@@ -607,8 +607,7 @@ def _compile(m: Machine, model: Any = None, **options: Any) -> Any:
     return model
 
 
-# ---- legacy constructors
-# --------------------------------------------------------------------------
+# ---- legacy constructors -------------------------------------------------------------------------
 
 
 def _is_size(value: Any) -> bool:

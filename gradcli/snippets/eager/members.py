@@ -82,8 +82,7 @@ def method(name: str) -> Callable[[Any], Any]:
     return declare
 
 
-# ---- properties of a tensor
-# -----------------------------------------------------------------------
+# ---- properties of a tensor ----------------------------------------------------------------------
 
 
 attribute("shape")(lambda m, self: shape_value(self.shape))
@@ -1046,8 +1045,7 @@ def chunk(m: Machine, input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor,
     return split(m, input, max(-(-whole // chunks), 1), dim)
 
 
-# ---- methods that are operators
-# --------------------------------------------------------------------
+# ---- methods that are operators ------------------------------------------------------------------
 
 
 PRIVATE = frozenset(  # attributes of PyTorch's tensors that its public lists omit

@@ -66,8 +66,7 @@ def _listed(names: list[str]) -> str:
     return ", ".join(names[:-1]) + f"{comma} and {names[-1]}"
 
 
-# ---- numbers of positional arguments
-# --------------------------------------------------------------
+# ---- numbers of positional arguments -------------------------------------------------------------
 
 POSITIONAL = Path(__file__).with_name("positional.txt")
 

@@ -516,7 +516,7 @@ class UnknownAccumulator(Accumulator):
         pass
 
 
-# ---- tensors without elements ------------------------------------------------------------------
+# ---- tensors without elements --------------------------------------------------------------------
 
 
 class Numberless(Tensor):

@@ -1040,8 +1040,7 @@ def refused_member(module: str) -> Callable[[str], Any]:
     return find
 
 
-# ---- modules of which only the name is known
-# ------------------------------------------------------
+# ---- modules of which only the name is known -----------------------------------------------------
 
 OF_PYTHON = (  # those that would reach the host are refused when they are imported
     "argparse bisect csv datetime decimal fractions gc glob hashlib heapq inspect json logging "

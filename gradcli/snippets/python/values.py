@@ -279,8 +279,7 @@ def functions(table: Mapping[str, Callable[..., Any]]) -> dict[str, Builtin]:
     return {name: Builtin(name, function) for name, function in table.items()}
 
 
-# ---- errors
-# ----------------------------------------------------------------------------------------
+# ---- errors --------------------------------------------------------------------------------------
 
 
 class Raised(Exception):

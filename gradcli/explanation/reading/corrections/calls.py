@@ -161,8 +161,7 @@ def unsorted_lengths(case: Case) -> Iterator[Proposal]:
         yield case.given(call, "enforce_sorted", "False", note=note)
 
 
-# ---- calls of values that are not callable
-# --------------------------------------------------------
+# ---- calls of values that are not callable -------------------------------------------------------
 
 
 def called_value(case: Case) -> Iterator[Proposal]:

@@ -281,8 +281,7 @@ class Case(Program):
         self.message = self.failure.message
         super().__init__(reading.source, self.failure.line)
 
-    # ---- values when it raised
-    # -------------------------------------------------------------------------
+    # ---- values when it raised -------------------------------------------------------------------
 
     @cached_property
     def values(self) -> dict[str, Any]:
@@ -608,8 +607,7 @@ def weight_of(value: Any) -> Tensor | None:
     return weight if isinstance(weight, Tensor) else None
 
 
-# ---- corrections by a single change
-# ----------------------------------------------------------------
+# ---- corrections by a single change --------------------------------------------------------------
 
 Cure = Callable[[Case], Iterator[Proposal]]
 

@@ -234,8 +234,7 @@ def _stackable(case: Case, given: ast.List | ast.Tuple) -> str:
     return f"[{', '.join(items)}]"
 
 
-# ---- functions with zero gradient
-# ------------------------------------------------------------------
+# ---- functions with zero gradient ----------------------------------------------------------------
 
 
 def _smooth(case: Case, node: ast.Call) -> Uncut | None:

@@ -158,8 +158,7 @@ def reduced_by_numpy(case: Case) -> Iterator[Proposal]:
             yield case.replaced(call.func, f"torch.{case.match[1]}")
 
 
-# ---- operations that are not recorded
-# --------------------------------------------------------------
+# ---- operations that are not recorded ------------------------------------------------------------
 
 
 def recording(case: Case) -> Iterator[Proposal]:
@@ -212,8 +211,7 @@ def parted(case: Case, block: ast.With) -> Iterator[Proposal]:
     yield case.proposal(Edit(start, end, rest), why=f"Line {block.lineno}: nothing is recorded.")
 
 
-# ---- inputs of grad()
-# ------------------------------------------------------------------------------
+# ---- inputs of grad() ----------------------------------------------------------------------------
 
 
 def unused(case: Case) -> Iterator[Proposal]:

@@ -207,8 +207,7 @@ def not_saved(case: Case) -> Iterator[Proposal]:
                         yield case.proposal(case.before(forward.body[-1], text))
 
 
-# ---- hooks
-# -----------------------------------------------------------------------------------------
+# ---- hooks ---------------------------------------------------------------------------------------
 
 
 def hooks(case: Case) -> list[ast.Lambda | ast.FunctionDef]:

@@ -52,8 +52,7 @@ def read_grads(case: Case) -> list[str]:
     return [n for n in dict.fromkeys(names) if n]
 
 
-# ---- methods that return None
-# ----------------------------------------------------------------------
+# ---- methods that return None --------------------------------------------------------------------
 
 
 def of_backward(case: Case) -> Iterator[Proposal]:
@@ -154,8 +153,7 @@ def summed(function: ast.FunctionDef) -> list[str]:
     return [n for n in begun if n and n in changed][-1:]
 
 
-# ---- names that no longer refer to leaves
-# ----------------------------------------------------------
+# ---- names that no longer refer to leaves --------------------------------------------------------
 
 
 CLEARED = r"zero_|zero_grad|\.grad *= *None"

@@ -32,8 +32,7 @@ FILLED = ("zero", "fill", "copy", "uniform", "normal", "fill_diagonal")
 ARITHMETIC = ("add_", "mul_", "sub_", "div_", "relu_", "sigmoid_", "tanh_", "pow_", "exp_")
 
 
-# ---- the written tensor
-# ----------------------------------------------------------------------------
+# ---- the written tensor --------------------------------------------------------------------------
 
 
 def in_place_calls(node: ast.AST | None) -> list[ast.Call]:
