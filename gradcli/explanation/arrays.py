@@ -1,4 +1,4 @@
-"""Arrays as JSON holds them."""
+"""Conversion of arrays to JSON values."""
 
 from typing import Any
 

@@ -19,7 +19,7 @@ class Passes(NamedTuple):
     each: int
 
     def times(self, count: int) -> int:
-        """FLOP of so many passes."""
+        """The FLOP of `count` passes."""
         return self.shared + count * self.each
 
 
@@ -168,6 +168,7 @@ def _saved(step: Step, computed_nodes: Mapping[Node, int], written: Mapping[Node
 
 
 def _saved_nodes(step: Step, computed_nodes: Mapping[Node, int]) -> Iterator[Node | None]:
+    """The nodes of the forward pass that PyTorch saves for an operation."""
     node = step.node
     named = dict(zip(node.op.inputs, node.inputs)) | {"output": node, INTERMEDIATE: None}
     for part in node.op.saved_for(node):

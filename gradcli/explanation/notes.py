@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from .higher.hessian import Hessian
     from .higher.jvp import Jvp
 
-ELSEWHERE = {  # endings of a note, by the extent of a formula, see `trials`
+ELSEWHERE = {  # endings of a note, by the extent of a formula as in `trials`
     "above-one": ", and at other sizes above 1; where one is 1 a dimension is left out, and {it} "
     "may not be.",
     "square": ", and at other sizes at which {whole} of a square matrix.",
@@ -129,7 +129,7 @@ def about_the_problem(a: Analysis, w: Wording) -> list[tuple[str, str]]:
 
 
 def as_data(result: Collection[tuple[str, str]]) -> list[dict[str, str]]:
-    """Notes as JSON has them."""
+    """Notes as JSON."""
     return [{"code": code, "message": message} for code, message in result]
 
 

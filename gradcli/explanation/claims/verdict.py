@@ -38,7 +38,7 @@ from .syntax import loses_dimension
 
 FAR = 9  # larger indices need larger sizes than are tried
 IN_BRACKETS, NUMBER = re.compile(r"\[[^\]]*\]"), re.compile(r"\d+")
-SAME = 2  # sizes at which equality is proved; at all others numbers are compared
+SAME = 2  # sizes at which equality is proved; at the others only values are compared
 LARGE = 20_000  # elements of all nodes together
 
 
@@ -67,7 +67,9 @@ class Verdict:
 
     @cached_property
     def wrong(self) -> Finding | None:
-        """The first finding that disagrees by more than rounding; None if the claim is right."""
+        """The first finding that disagrees by more than rounding errors; None if the claim is
+        right.
+        """
         return next((t for t in self.findings if not (t.agrees or self._only_rounded(t))), None)
 
     def _only_rounded(self, t: Finding) -> bool:
@@ -75,8 +77,8 @@ class Verdict:
 
     @cached_property
     def same(self) -> bool:
-        """Whether it is proved equal to the gradient at the first sizes, and at others if there are
-        some. Sizes occur as numbers in a proof; other sizes show that these are right.
+        """Whether it is proved equal to the gradient at the first sizes, and at other sizes if
+        there are any. In a proof sizes are numbers, which the other sizes confirm.
         """
         at_other_sizes = (t for t in self.findings if self._sizes(t) != self.sizes[0])
         chosen = [self.findings[0], *at_other_sizes][:2]
@@ -152,7 +154,7 @@ class Verdict:
 
     @property
     def is_about_these(self) -> bool:
-        """Whether it is wrong for the first shapes, and plausible for them."""
+        """Whether it is meant for the first shapes: wrong for them, but plausible."""
         return not self.ok and (self.is_plausible or self.lacks_keepdim)
 
     @property

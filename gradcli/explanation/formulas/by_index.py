@@ -59,12 +59,12 @@ def with_reductions(w: Wording, x: Input, index: tuple[int, ...]) -> Notation | 
 
 @within_budget()
 def jacobian(w: Wording, x: Input) -> Notation | None:
-    """`∂out[i,j]/∂x[k,l] = δ[i,k] a[l,j]`, the shortest of those that are found."""
+    """`∂out[i,j]/∂x[k,l] = δ[i,k] a[l,j]`, in the shortest form."""
     return _with_places(w, _by(w, x, _jacobian))
 
 
 def _with_places(w: Wording, result: Notation | None) -> Notation | None:
-    """The notation with names for the positions that masks and computed indices select."""
+    """The notation with names for the indices that masks and index tensors select."""
     if result is None or not ("nonzero(" in result.plain or "δ" in result.plain):
         return result
     named, meanings = with_names(result, tree.words_in_use(w.names.values()))
@@ -90,7 +90,7 @@ def shortest_way(w: Wording, x: Input) -> Node | None:
 
 
 def signs(text: str, meanings: Iterable[str] = ()) -> list[Prose]:
-    """Explanations of the signs that occur in lines of index notation, after the `meanings` of
+    """Explanations of the symbols that occur in lines of index notation, after the `meanings` of
     names.
     """
     relations = ("<", ">", "<=", ">=", "==", "!=", "=", "≤", "≥", "≠")
@@ -211,7 +211,7 @@ def _by(w: Wording, x: Input, write: Write) -> Notation | None:
     result = write(*generic, True)
     if _is_one(w, generic[0]):
         return result
-    if result is None:  # the search would be the same at the problem's own sizes
+    if result is None:  # the search would give the same at the problem's own sizes
         return write(w, x, False)
     if not result.opaque and not _numbers(result) and _has_letters(w, x):
         return result
@@ -253,7 +253,7 @@ def for_any(here: Notation | None, generic: Notation | None) -> Notation | None:
 
 
 def _numbers(written: Notation) -> set[str]:
-    """The numbers that may come from sizes: all but those of one digit, which are of the rules."""
+    """The numbers that may come from sizes: those with more than one digit."""
     result = NUMBERS.findall(SIZES.sub("", written.plain))
     return {number for number in result if len(number) > 1}
 

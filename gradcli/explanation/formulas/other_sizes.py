@@ -27,7 +27,7 @@ CHANGES: tuple[Callable[[int, int], int], ...] = (
     lambda n, both: both - n,
 )
 MOST_TIED = 8  # dimensions that are tried in pairs
-MOST_FOLLOWING = 3  # dimensions that are adapted to another
+MOST_FOLLOWING = 3  # dimensions that are adapted when another one changes
 T = TypeVar("T")
 Shapes = Mapping[str, Shape]
 Axis = tuple[str, int]  # a dimension of an input
@@ -188,7 +188,7 @@ def _gradient_again(problem: Problem, pose: Pose) -> Problem | None:
     if before is None or before.seed.implicit is not (before.seed.value is not None):
         return None
     (x,) = before.wrt
-    built = before.named.values()  # so that sums are in the same order
+    built = before.named.values()  # keeps the order of sums
     grad = backward(before.out, before.seed.node, [x.node], tuple(built)).of[x.node]
     if grad is None:
         return None
@@ -200,7 +200,7 @@ def _gradient_again(problem: Problem, pose: Pose) -> Problem | None:
 
 
 class NotBySizes(Exception):
-    """A number or an array whose value at other sizes is unknown."""
+    """The value of a number or an array at other sizes is not known."""
 
 
 def at_original_sizes(

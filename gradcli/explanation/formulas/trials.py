@@ -34,14 +34,14 @@ from .other_sizes import followed_shapes, other_shapes, posed_again, single_shap
 from .trial_values import in_ranges
 
 MOST = 200_000  # elements of all tensors of a trial
-MOST_BACK = 2_000_000  # of those that a gradient is computed from
+MOST_BACK = 2_000_000  # elements of all tensors that a gradient depends on
 CLOSE = 1e-6
 DRAWS = 4  # of random numbers, until outputs are finite
-ZERO = 1e-30  # less is rounding: the random numbers are of order 1
+ZERO = 1e-30  # smaller values are rounding errors: the random numbers are of order 1
 SINGULAR = 1e12  # a matrix with a larger condition number counts as singular
 INVERSES = ("inv", "solve")
-SMALL = (3, 4, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20)  # in the place of GENERIC_SIZES
-UNTIED = 12  # trials at sizes of which only products are equal
+SMALL = (3, 4, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20)  # in place of GENERIC_SIZES
+UNTIED = 12  # trials at sizes of which only the products agree
 
 
 class Trial:
@@ -164,7 +164,7 @@ class Trial:
         return np.isfinite(expected) & ~np.isfinite(result)
 
     def cannot_read(self, formula: str) -> bool:
-        """Whether a text in a formula, as `randn(3)`, means two draws of the program."""
+        """Whether a call in a formula, such as `randn(3)`, stands for two draws of the program."""
         return not reads_one_draw(self.problem, formula)
 
     def array(self, formula: str) -> Any:

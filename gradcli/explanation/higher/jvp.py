@@ -93,7 +93,7 @@ class Jvp:
 
     @cached_property
     def _written(self) -> "tuple[Jvp, Node]":
-        """The JVP, own or generic, and the form of its output tangent with the shorter formula;
+        """This JVP or the generic one, and the form of the output tangent with the shorter formula;
         that may be the VJP at the tangent if the Jacobian is symmetric.
         """
         j, out = self.worded(self.problem.out)

@@ -1,4 +1,4 @@
-"""The answer to a pasted message: as data, and as a document; and the list of those known."""
+"""The answer to a pasted error message, as data and document; and the list of known messages."""
 
 import re
 from collections.abc import Sequence
@@ -15,8 +15,8 @@ ELSEWHERE = (
     "Python and other libraries print this message for many reasons; what is said here holds where "
     "the line is about gradients."
 )
-PER_TOPIC = 2  # messages of a topic in the short list
-LONGEST = 76  # letters of a message in the list
+PER_TOPIC = 2  # messages per topic in the short list
+LONGEST = 76  # characters of a message in the list
 
 
 class Answer(NamedTuple):
@@ -57,7 +57,7 @@ def unknown(text: str, why: str = "") -> GradcliError:
 
 
 def data(a: Answer) -> dict[str, Any]:
-    """The answer as JSON has it."""
+    """The answer as JSON."""
     causes = [*a.message.causes, *(cause for other in a.also for cause in other.causes)]
     return {
         "class": a.message.kind,
@@ -135,7 +135,7 @@ def _titled(message: Message, text: str) -> str:
 
 
 def _short(text: str) -> str:
-    """The first line of a text, or its beginning."""
+    """The first line of a text, or the start of it."""
     line = text.split("\n")[0]
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 1].rstrip()}…"
 
@@ -144,7 +144,7 @@ def _short(text: str) -> str:
 
 
 def listing() -> list[dict[str, str]]:
-    """All messages as JSON has them, by topic."""
+    """All messages as JSON, by topic."""
     return [{"topic": m.topic, "class": m.kind, "message": m.text} for m in messages()]
 
 

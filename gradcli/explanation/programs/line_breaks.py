@@ -1,4 +1,4 @@
-"""Long lines of Python, broken inside of their brackets."""
+"""Breaks long lines of Python inside brackets."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ PAIRS = {")": "(", "]": "[", "}": "{"}
 
 
 def broken(text: str) -> str:
-    """A program whose lines are no longer than WIDEST, where brackets allow it."""
+    """A program whose lines are at most WIDEST long, as far as brackets allow it."""
     return "\n".join(part for line in text.split("\n") for part in _parts(line))
 
 

@@ -1,4 +1,6 @@
-"""The common parts of programs: inputs with values, expected gradients, and safe names."""
+"""The common parts of programs: inputs with values, expected gradients, and names that do not
+clash.
+"""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -16,8 +18,8 @@ from ..checking.finite_differences import symmetric_inputs
 from ..in_pytorch.kinks import kinks_hit
 from .at_sizes import RESERVED, AtSizes, safe
 
-LARGE = 60  # numbers of an array that are written out
-WIDE = 100_000  # operations, counted once for each input
+LARGE = 60  # elements of an array that is written out
+WIDE = 100_000  # number of operations times inputs
 
 
 class Plan:
@@ -28,7 +30,7 @@ class Plan:
 
     @cached_property
     def inputs(self) -> list[Input]:
-        """The inputs that the output, the seed or an index needs, in the user's order."""
+        """The inputs on which the output, the seed or an index depends, in the user's order."""
         p = self.problem
         roots = [p.out, *([] if p.seed.value is None else [p.seed.value])]
         used = set(walk(roots, with_read))
@@ -52,8 +54,8 @@ class Plan:
 
     @property
     def is_wide(self) -> bool:
-        """Whether there are so many inputs and operations that the program is written once, and not
-        tried out.
+        """Whether there are so many inputs and operations that the program is written at the given
+        sizes only, and not tested.
         """
         return operations(self.problem) * len(self.problem.wrt) > WIDE
 
@@ -96,7 +98,7 @@ class Plan:
         return f"lambda {', '.join(self.safe(i.name) for i in named)}: {function}({', '.join(at)})"
 
     def fresh(self, *more: str) -> Names:
-        """A source of names that neither the program nor `more` has."""
+        """A generator of names that are neither in the program nor in `more`."""
         p = self.problem
         return Names({*RESERVED, *map(self.safe, (*p.scope, p.seed.name)), *more})
 
@@ -121,8 +123,8 @@ class Plan:
 
     @cached_property
     def is_smooth(self) -> bool:
-        """Whether the given values are at no kink, and all gradients are finite, also intermediate
-        ones that masks remove.
+        """Whether no operation is at a kink at the given values, and all gradients are finite,
+        including intermediate ones that masks remove.
         """
         sent = map(self.analysis.value, self.contributions)
         all_finite = self._is_finite and all(np.all(np.isfinite(value)) for value in sent)

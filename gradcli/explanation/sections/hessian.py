@@ -74,7 +74,7 @@ def block(h: Hessian, x: Input, z: Input, full: bool, precision: int) -> Section
     elif rows and columns:
         blocks += remarks(a, w, z, structure)
         index = by_index.jacobian(w, z)
-        if index is not None and index.plain != "0":  # 0 by masks alone, as of norm at 0
+        if index is not None and index.plain != "0":  # else 0 by masks, as of norm at 0
             line = _in_letters(h, x, z, index)
             blocks.append(Table((Row((words("index"), line)),)))
         if not full and max(rows, columns) > SHOWN:
