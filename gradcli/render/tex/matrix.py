@@ -1,5 +1,5 @@
-"""Jacobians as LaTeX. Long entries have names, which stand below the matrix, and a matrix that is
-wider than a page is cut, or continues below.
+"""Jacobians as LaTeX. Long entries get names, which are defined below the matrix; a matrix wider
+than a page is cut, or split into several.
 """
 
 import re
@@ -14,14 +14,14 @@ from ..environment import Environment
 from ..matrix import Cut, cut
 from .lines import ROOM, array_of, displayed
 
-LONG = 9  # characters of an entry that has a name, where there is no room for all
+LONG = 9  # characters of an entry that gets a name if there is not enough space for all
 COLUMN_GAP = 2
 LETTERS = ("J", "K", "E", "C", "M", "P", "Q", "R")
 Cells = tuple[Formula, ...]
 
 
 class MatrixLines(NamedTuple):
-    """Arrays, the names in them with the entries that they stand for, and what is left out."""
+    """Arrays, the names in them with the entries that they denote, a remark on omitted parts."""
 
     arrays: list[str]
     definitions: list[Line]
@@ -29,7 +29,9 @@ class MatrixLines(NamedTuple):
 
 
 def render_matrix(block: Matrix[Formula], environment: Environment) -> MatrixLines:
-    """The seed, labels, entries; seed times matrix below; a tangent above, the result right."""
+    """The seed, labels and entries; seed times matrix below; a tangent above, the result at the
+    right.
+    """
     room = ROOM.get(environment.page, ROOM["standalone"])
     block, names = _named(block, room - _beside(block))
     left = room - _beside(block)
@@ -44,11 +46,11 @@ def set_cell(cell: Formula | None) -> str:
     return "" if cell is None else "\\cdot" if cell == ZERO else latex(cell.tree)
 
 
-# ---- what there is room for ----------------------------------------------------------------------
+# ---- available space -----------------------------------------------------------------------------
 
 
 def _named(block: Matrix[Formula], room: float) -> tuple[Matrix[Formula], dict[Formula, Formula]]:
-    """The matrix with names for its long entries, if there is no room for all; the name of each."""
+    """The matrix with names for its long entries if not all fit, and the name of each."""
     if sum(_column_width(block, k) + COLUMN_GAP for k in range(len(block.column_labels))) <= room:
         return block, {}
     rows = (*block.entries, block.product or (), block.tangent or ())
@@ -71,7 +73,7 @@ def _named(block: Matrix[Formula], room: float) -> tuple[Matrix[Formula], dict[F
 
 
 def _split(block: Matrix[Formula], shown: Cut, room: float) -> Iterator[Cut]:
-    """The columns in parts that there is room for, each with all rows."""
+    """The columns in groups that fit, each with all rows."""
     part: list[int | None] = []
     total = 0.0
     for k in shown.columns:
@@ -94,7 +96,7 @@ def _column_width(block: Matrix[Formula], k: int) -> float:
 
 
 def _beside(block: Matrix[Formula]) -> float:
-    """The labels left and right of the entries."""
+    """The width of the labels to the left and right of the entries."""
     edges = (
         (block.seed_name, *(block.seed or ()), *[block.product_name] * bool(block.product)),
         (*block.row_labels, *[block.product_label] * bool(block.product)),
@@ -127,7 +129,7 @@ def _above(block: Matrix[Formula], shown: Cut) -> Iterator[list[str]]:
 
 
 def _within(block: Matrix[Formula], shown: Cut) -> Iterator[list[str]]:
-    """A row each, with its weight and what it gives."""
+    """A row each, with its element of the seed and of the result."""
     rule = "\\hline "
     for r in shown.rows:
         if r is None:
@@ -144,7 +146,7 @@ def _picked(cells: Sequence[Formula], shown: Cut) -> list[str]:
 
 
 def _kept(row: list[str], edges: Sequence[bool]) -> list[str]:
-    """The cells of a row for which there is room; a rule above it stays."""
+    """The cells of a row that fit; a rule above it is kept."""
     rule = "\\hline " if row[0].startswith("\\hline ") else ""
     cells = [cell for cell, keep in zip([row[0].removeprefix(rule), *row[1:]], edges) if keep]
     return [rule + cells[0], *cells[1:]]
