@@ -22,8 +22,7 @@ def message(error: GradcliError, columns: int | None = None) -> str:
 
 
 def head(error: GradcliError, colored: bool = False) -> str:
-    """The start of an error message, with its code; `colored`: in a red legible on any background.
-    """
+    """The start of an error message, with its code; `colored`: in a red that is always legible."""
     text = f"error[{error.code}]:"
     return f"\x1b[1;38;5;131m{text}\x1b[0m" if colored else text
 
