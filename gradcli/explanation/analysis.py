@@ -101,8 +101,8 @@ def operations(problem: Problem) -> int:
 
 
 class Analysis:
-    """A problem and its answers, which are NumPy arrays, or None where they depend on inputs
-    without a value.
+    """A problem and its answers, which are NumPy arrays, or None if they depend on inputs without a
+    value.
 
     `against` names the frameworks to compare with; `claims` are gradients derived by the user, as
     texts `W = g.T @ x` or by name. `allow_no_gradient`: whether the output may be independent of
@@ -250,7 +250,7 @@ class Analysis:
         return known[node]
 
     def value(self, node: Node) -> Any:
-        """The array of a node, or None where it depends on an input without a value."""
+        """The array of a node, or None if it depends on an input without a value."""
         if not self.has_numbers(node):
             return None
         try:
@@ -267,7 +267,7 @@ class Analysis:
         return None if grad is None else self.value(grad)
 
     def grad_values(self) -> dict[str, Any]:
-        """The gradients as arrays by name of the input, None where there is no gradient.
+        """The gradients as arrays by name of the input, None if there is no gradient.
         Intermediate values are not cached. Call `require_numbers` first.
         """
         grads = {x.name: self.computed(x) for x in self.problem.wrt}

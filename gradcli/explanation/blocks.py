@@ -305,7 +305,7 @@ def text_of(line: Line) -> str:
     return "".join(token.text for token in tokens_of(line))
 
 
-MOST_COLOURED = 4  # inputs that have colours of their own
+MOST_COLOURED = 4  # inputs with different colours
 
 
 def input_roles(document: Any) -> list[str]:

@@ -137,7 +137,7 @@ def _stem(title: str) -> str:
 
 
 def _with(text: str, callables: Mapping[str, Any]) -> list[Section]:
-    """The operators whose names contain all words of a text, and those whose descriptions alone do.
+    """The operators whose names contain all words of a text, and those whose descriptions do.
     Operators that PyTorch lacks are listed only if there are no others.
     """
     query = text.lower().split()

@@ -45,8 +45,8 @@ AGREE = 1e-9  # largest relative error where neither side is a finite difference
 
 
 class Check(NamedTuple):
-    """The outcome of one check. `max_error` is relative where gradients exceed 1; `place` is the
-    element with that error.
+    """The outcome of one check. `max_error` is relative where gradients exceed 1; `place` names the
+    element with it.
     """
 
     name: str
@@ -70,7 +70,7 @@ def run_checks(a: Analysis) -> list[Check]:
 
 
 def differences(a: Analysis) -> Check:
-    """Finite differences alone."""
+    """The check by finite differences only."""
     at = _sampled(a)
     return Check(DIFFERENCES, remark=at) if isinstance(at, str) else _finite_differences(a, at)
 

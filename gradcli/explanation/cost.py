@@ -210,7 +210,7 @@ def _is_number(node: Node) -> bool:
 
 
 def _memory(node: Node) -> Node:
-    """The node that owns the memory of a view; the node itself if it is no view."""
+    """The node that owns the memory of a view; the node itself if it is not a view."""
     while node.op.shares_memory(node):
         node = node.inputs[0]  # type: ignore[assignment]
     return node

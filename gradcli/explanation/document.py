@@ -109,7 +109,7 @@ def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
 
 
 def _left_out(name: str, a: Analysis) -> list[Section]:
-    """The section of one name, for which there is no time."""
+    """The placeholder for a section that was omitted for lack of time."""
     from .notes import out_of_time
     from .sections import outcome
 

@@ -12,7 +12,7 @@ LONGEST = 400  # characters of a line of a message, which may contain user input
 
 
 def message(error: GradcliError, columns: int | None = None) -> str:
-    """The lines of an error, with its place underlined; wrapped to the columns of a terminal."""
+    """The lines of an error, with its span underlined; wrapped to the columns of a terminal."""
     lines = _wrapped(f"{head(error)} {error.message}", columns, "  ")
     if error.span is not None and error.span.text:
         lines += _place(error.span, min(WIDTH, columns or WIDTH))

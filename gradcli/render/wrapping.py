@@ -49,7 +49,7 @@ def _lines(line: str, width: int) -> list[str]:
 
 
 def _commented(text: str, width: int) -> list[str]:
-    """A comment in lines of its own, below the code: wrapped as code, or between words."""
+    """A comment on separate lines below the code: wrapped as code, or between words."""
     lines = _broken(text, width - 2)
     if max(map(len, lines)) > width - 2:
         lines = wrap(text, width - 2, break_long_words=False, break_on_hyphens=False)

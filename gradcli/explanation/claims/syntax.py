@@ -20,7 +20,7 @@ EPSILON = 1e-3  # the largest constant that counts as a guard of a denominator
 SIZES = ("shape", "size", "numel", "ndim")
 MATRICES = (ast.Mult, ast.Div, ast.MatMult)
 
-Bindings = dict[str, Any]  # what the letters of a pattern stand for
+Bindings = dict[str, Any]  # the part that each letter of a pattern matches
 
 
 def expression(text: str) -> ast.expr:
@@ -147,7 +147,7 @@ pattern = cache(expression)
 
 
 def matched(text: str, e: ast.expr) -> Bindings | None:
-    """The parts that the letters of a pattern match; None if it does not match."""
+    """The part that each letter of a pattern matches; None if the pattern does not match."""
     result: Bindings = {}
     return result if _matches(pattern(text), e, result) else None
 
@@ -349,5 +349,5 @@ def loses_dimension(e: ast.AST) -> bool:
 
 
 def keeping(e: ast.Call) -> ast.Call:
-    """The call with keepdim=True, if it takes that."""
+    """The call with keepdim=True, if it accepts that."""
     return ast.Call(e.func, e.args, [*e.keywords, *([KEEPDIM] if may_keep(e) else [])])

@@ -122,7 +122,7 @@ def assignments(p: Problem, wanted: Collection[Node]) -> list[Assignment]:
 
 
 class _Naming:
-    """Renames the variables of a program so that each name stands for one value."""
+    """Renames the variables of a program so that each name has one value."""
 
     def __init__(self, p: Problem, named_nodes: Collection[Node]):
         self.p, self.program = p, p.program
@@ -165,7 +165,7 @@ class _Naming:
         self._append(s._replace(names=tuple(names.values()), value=value), values, is_renamed)
 
     def _unique_name(self, name: str, is_last: bool, is_output: bool) -> str:
-        """The name of a value: as in the program, unless it also stands for another value."""
+        """The name of a value: as in the program, unless another value has that name too."""
         if is_output:
             return self.p.out_name
         return name if is_last and name not in self.p.inputs else self._free(name, first=1)

@@ -49,12 +49,12 @@ def other_shapes(problem: Problem) -> Iterator[dict[str, Shape]]:
 
 
 def single_shapes(shapes: Shapes) -> Iterator[dict[str, Shape]]:
-    """The shapes with one of the sizes replaced by 1 in every place."""
+    """The shapes with one of the sizes replaced by 1 wherever it occurs."""
     yield from _one_changed(shapes, lambda n: 1)
 
 
 def longer_shapes(shapes: Shapes) -> Iterator[dict[str, Shape]]:
-    """The shapes with one of the sizes increased by 1 in every place."""
+    """The shapes with one of the sizes increased by 1 wherever it occurs."""
     yield from _one_changed(shapes, lambda n: n + 1)
 
 

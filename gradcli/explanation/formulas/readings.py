@@ -313,6 +313,6 @@ def _with_equal_sizes(problem: Problem) -> Iterator[Reading]:
 
 
 def _dimension(problem: Problem, size: int) -> str:
-    """`A.shape[0]`: the first place of a size."""
+    """`A.shape[0]`: the first dimension with a size."""
     places = [(i, d) for i in problem.inputs.values() for d in i.assumed if i.shape[d] == size]
     return f"{places[0][0].name}.shape[{places[0][1]}]"

@@ -38,8 +38,8 @@ class SourceText:
 
     @within_budget(lambda self, node: text_of(self.operation(node)))
     def of(self, node: Node) -> str:
-        """The source text of a node; for a node without one its formula, or if that is long its
-        operation alone.
+        """The source text of a node; for a node without one its formula, or only its operation if
+        that is long.
         """
         if node.span is None:
             if is_large(node, self.names) or too_long(written := formula(node, self.names)):

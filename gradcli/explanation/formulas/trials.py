@@ -164,7 +164,9 @@ class Trial:
         return np.isfinite(expected) & ~np.isfinite(result)
 
     def cannot_read(self, formula: str) -> bool:
-        """Whether a call in a formula, such as `randn(3)`, stands for two draws of the program."""
+        """Whether a call in a formula, such as `randn(3)`, may mean either of two draws of the
+        program.
+        """
         return not reads_one_draw(self.problem, formula)
 
     def array(self, formula: str) -> Any:
@@ -244,7 +246,7 @@ def _symmetrized(values: dict[Node, Any], p: Problem) -> dict[Node, Any]:
 
 
 def reads_one_draw(problem: Problem, formula: str) -> bool:
-    """Whether each call in a formula, as `randn(3)`, stands for only one draw of the program."""
+    """Whether each call in a formula, such as `randn(3)`, means a single draw of the program."""
     by_text: dict[str, Any] = {}
     return all(
         np.array_equal(by_text.setdefault(data.text, data.value), data.value)
@@ -476,7 +478,7 @@ class Reach:
 
     @cached_property
     def extents(self) -> dict[str, str]:
-        """How far each formula of `only_here` holds, as `_extent` says."""
+        """The sizes for which each formula of `only_here` holds, as returned by `_extent`."""
         at = self.trials.elsewhere
         return {name: _extent(at, f, name) for name, f in self.only_here.items()}
 

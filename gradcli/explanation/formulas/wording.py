@@ -108,7 +108,7 @@ class Wording:
                 yield short, written
 
     def gradient_name(self, x: Input) -> str:
-        """`x.grad`, or `x.grad2` where it is of order 2."""
+        """`x.grad`, or `x.grad2` for order 2."""
         return gradient_name(x.name, self.problem.order)
 
     def gradient_of(self, x: Input) -> tree.Tree:
@@ -337,7 +337,7 @@ class Wording:
 
     @cached_property
     def _for_any_sizes(self) -> dict[str, tree.Tree | None]:
-        """The formulas that hold for any sizes, by name of the input; None for what is too long."""
+        """The formulas that hold for any sizes, by name of the input; None if too long."""
         result = self._untried
         if self.generic is None:
             return {}
@@ -406,7 +406,7 @@ class Wording:
         return shared(written, tree.words_in_use(self.names.values()), worth)
 
     def line(self, written: tree.Tree | None) -> Line:
-        """A formula as a line, in statements if it is long; `UNREAD` where it would be too long."""
+        """A formula as a line, split into statements if it is long; `UNREAD` if it is None."""
         return UNREAD if written is None else statements(self._laid_out(written))
 
     def _laid_out(self, written: tree.Tree) -> tree.Tree:

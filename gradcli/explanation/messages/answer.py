@@ -21,7 +21,7 @@ LONGEST = 76  # characters of a message in the list
 
 class Answer(NamedTuple):
     """A recognised message. `also`: other messages that the text may be; `values`: values in the
-    text by label; `before`: the release that its wording is older than, or ""; `text`: the message
+    text by label; `before`: the release that changed this wording, or ""; `text`: the message
     with these values; `record`: a sentence on the tensor and versions that it names, or "".
     """
 

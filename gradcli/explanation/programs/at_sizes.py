@@ -163,7 +163,7 @@ class AtSizes:
         return substitute(grad, names)
 
     def _written(self, grad: Node) -> Node:
-        """A gradient as it is written: shortened, while the budget lasts."""
+        """A gradient, shortened while the budget lasts."""
         p, named = self.problem, self._named
         short = before_writing(p)(lambda: _shortened(grad, named), lambda: grad)
         return _in_floats(stripped(short, named, written=()), self._bare_named)

@@ -13,7 +13,7 @@ def broken(text: str) -> str:
 
 
 def _parts(line: str) -> list[str]:
-    """A line, split if it is too long: the content of its widest bracket gets lines of its own."""
+    """A line, split if it is too long: the content of its widest bracket gets separate lines."""
     if len(line) <= WIDEST or line.lstrip().startswith(('"""', "#")):
         return [line]
     widest = max(_brackets(line), key=lambda at: at[1] - at[0], default=None)

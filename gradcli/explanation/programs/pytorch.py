@@ -73,9 +73,7 @@ class ProgramWriter(TorchWriter):
         return [(n, Name(f"{self.like_name}.{n}")) for n in names if self.like_name]
 
     def _sizes(self, node: Node) -> Tree | None:
-        """The size of an unnamed node, as a product of sizes of named ones; None if it is no such
-        product.
-        """
+        """The size of an unnamed node, as a product of sizes of named ones; None otherwise."""
         (x,) = node.parents
         dims = sorted(axis(d, x.ndim) for d in node.attrs["dim"])
         if x.shape in self.shapes or not dims:

@@ -24,8 +24,8 @@ MOST_RECORDS = 60  # longer passes are loops, which are explained by their value
 
 
 class Gradient(NamedTuple):
-    """The gradient of one leaf: its formula, if it has one, and its value. With a `place` such as
-    "[1, 2]", the formula is for these elements, and all others are 0.
+    """The gradient of one leaf: its formula, if it has one, and its value. With a `place`, an index
+    such as "[1, 2]", the formula is for these elements; others are 0.
     """
 
     name: str

@@ -133,7 +133,7 @@ def surprises(reading: Reading, limits: Limits | None = None) -> list[Finding]:
 
 
 def _name(reading: Reading, tensor: Tensor) -> str:
-    """The name of a tensor in the program; "" where it has none."""
+    """The name of a tensor in the program; "" if it has none."""
     trace = reading.trace
     return trace.paths.get(tensor) or trace.called.get(tensor) or ""
 

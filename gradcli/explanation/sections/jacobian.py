@@ -212,7 +212,7 @@ def _readable(a: Analysis, w: Wording, x: Input) -> bool:
 
 
 def _fits(a: Analysis, w: Wording, x: Input) -> bool:
-    """Whether the entries of the first row are numbers, or short enough to stand side by side."""
+    """Whether the entries of the first row are numbers, or short enough to fit on one line."""
     entry, columns = written.in_symbols(a, w, x), min(x.node.numel, SHOWN)
     return entry is None or sum(len(entry(0, c).text) for c in range(columns)) <= READABLE
 

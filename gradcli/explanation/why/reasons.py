@@ -252,7 +252,7 @@ MODULES = ("linalg", "special")
 
 
 def operation_name(a: Analysis, node: Node) -> str:
-    """PyTorch's name of an operation, as it was typed where that is a call: linalg_svd, max."""
+    """PyTorch's name of an operation, or the typed name of a call: linalg_svd, max."""
     around = typed_name(_around(a, node))
     torch_name = node.op.torch if node.span is not None else None
     path = typed_name(node) or torch_name or around or node.op.torch or node.op.name

@@ -53,7 +53,7 @@ INNER = {"cross_entropy": "cross_entropy_loss", "nll_loss": "nll_loss_nd"}
 def check_tensors(
     m: Machine, path: str, name: str, args: Sequence[Any], named: Mapping[str, Any]
 ) -> None:
-    """Refuse arguments that are no tensors. Raises the program's TypeError or AttributeError."""
+    """Refuse arguments that are not tensors. Raises the program's TypeError or AttributeError."""
     if path == "torch":
         if name in ("max", "min") and len(args) == 2 and not isinstance(args[0], Tensor):
             raise _no_combination(m, name, args)

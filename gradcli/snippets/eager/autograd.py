@@ -127,8 +127,8 @@ def retain(tensor: Any) -> None:
 def observe(
     m: Machine, outputs: Any, roots: Any, wanted: Any, kind: str
 ) -> Callable[[Sequence[Tensor | None]], None]:
-    """Tell the explaining code that a backward pass starts here; the returned function tells it the
-    gradients of the `wanted` tensors afterwards.
+    """Report that a backward pass starts here; the returned function reports the gradients of the
+    `wanted` tensors afterwards.
     """
     watcher = getattr(MODE, "on_backward", None)
     if watcher is None:

@@ -183,7 +183,7 @@ def _graph(
     tensors: Sequence[Tensor],
     method: bool,
 ) -> tuple[Any, dict[Node, Any]]:
-    """The graph of a call, and the tensors that its leaves stand for."""
+    """The graph of a call, and the tensor of each of its leaves."""
     reads_numbers = not isinstance(called, Operator) and bool(getattr(called, "concrete", False))
     key = None if reads_numbers else _key(name, args, named, method)
     entry = _graphs.get(key) if key is not None else None
@@ -238,7 +238,7 @@ def _key(name: str, args: Sequence[Any], named: Mapping[str, Any], method: bool)
         if isinstance(value, list | tuple):
             return type(value).__name__, tuple(map(part, value))
         if type(value) in PLAIN_KEYS:
-            return type(value), value, value == 0 and repr(value)  # tells 0.0 from -0.0
+            return type(value), value, value == 0 and repr(value)  # distinguishes 0.0 and -0.0
         if isinstance(value, slice | DType) or value is Ellipsis:
             return type(value), repr(value)
         raise Unkeyed

@@ -69,7 +69,7 @@ class Linearized(Object):
         return [result.get(o.edge) if o.edge else None for o in self.outputs]
 
     def is_linear(self, output: Tensor) -> bool:
-        """Whether an output is computed from the inputs by linear operations alone."""
+        """Whether an output is computed from the inputs by linear operations only."""
         starts = {x.edge.record for x in self.inputs if x.edge}
         result = inputs_first([output.edge.record], starts) if output.edge else []
         records = [r for r in result if isinstance(r, Record) and r not in starts]

@@ -674,7 +674,7 @@ PARTIAL = Class(
 
 
 def named_as(m: Any, wrapper: Any, wrapped: Any) -> Any:
-    """What functools.wraps does to a function."""
+    """Copy name and docstring of `wrapped`, as functools.wraps does."""
     if isinstance(wrapper, Function) and isinstance(wrapped, Function):
         code = wrapper.code = wrapper.code.renamed(wrapped.code.name)
         code.doc, wrapper.fields["__wrapped__"] = wrapped.code.doc, wrapped
@@ -1259,7 +1259,7 @@ def json_module() -> Module:
 def jsonable(m: Any, value: Any) -> Any:
     """A value without anything that JSON cannot represent."""
     held = plain(value)
-    if m.class_of(value).derives_from(m.class_of(held)):  # unlike a deque, which is no list
+    if m.class_of(value).derives_from(m.class_of(held)):  # true for defaultdict, not for deque
         if held is None or type(held) in (bool, int, float, str):
             return held
         if type(held) in (list, tuple):

@@ -67,7 +67,7 @@ class Attributes:
     # ---- get -------------------------------------------------------------------------------------
 
     def get(self, value: Any, name: str) -> Any:
-        """value.name; raises the program's AttributeError where there is none."""
+        """The value of `value.name`. Raises the program's AttributeError if there is none."""
         bindable = not isinstance(value, Class | Module)
         try:
             result = self.find(value, name)
@@ -140,7 +140,7 @@ class Attributes:
         return self.bind(member, value, cls)
 
     def bind(self, member: Any, owner: Any, cls: Class) -> Any:
-        """A class member as it is found through an instance."""
+        """A class member as an attribute of an instance: functions are bound."""
         if isinstance(member, Function | Builtin):
             return Bound(member, owner)
         if isinstance(member, Static):

@@ -224,7 +224,7 @@ def make_dict(m: Any, values: Any = (), /, **named: Any) -> dict[Any, Any]:
 
 
 def update(m: Any, target: dict, values: Any = (), /, **named: Any) -> None:
-    """What dict.update does."""
+    """dict.update(values, **named)."""
     values = plain(values)
     if type(values) is dict:
         m.spend(len(values), 100 * len(values))
@@ -656,5 +656,5 @@ for _cls in (KEYS, VALUES, ITEMS):
 
 
 def shown_ascii(m: Any, value: Any) -> str:
-    """What ascii() gives."""
+    """The result of ascii()."""
     return ascii_only(m.repr(value))

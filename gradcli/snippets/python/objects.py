@@ -10,7 +10,7 @@ FUNCTION = Class("function")
 
 
 class Code:
-    """What a def or a lambda compiles to: its parameters and its body.
+    """The compiled form of a def or a lambda: its parameters and its body.
 
     `names` are the positional parameters and then the keyword-only ones.
     """

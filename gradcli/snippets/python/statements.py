@@ -168,7 +168,7 @@ class Statements(Patterns, Expressions):
         return run
 
     def removal(self, node: ast.expr) -> Compiled:
-        """What deletes a target."""
+        """A function that deletes a target."""
         m = self.m
         if isinstance(node, ast.Name):
             return self.name_removal(node.id)
@@ -217,7 +217,7 @@ class Statements(Patterns, Expressions):
     # ---- assignments -----------------------------------------------------------------------------
 
     def store_name(self, name: str) -> Store:
-        """What binds a name."""
+        """A function that assigns a name."""
         if self.scope.kind == "comprehension" and name not in self.scope.names:
             return self.store_outside(name)
         where, _ = self.scope.resolve(name)
@@ -240,7 +240,7 @@ class Statements(Patterns, Expressions):
         return run
 
     def store_outside(self, name: str) -> Store:
-        """What binds a name in whichever frame it belongs to."""
+        """A function that assigns a name of an outer scope."""
         if self.scope.kind == "comprehension" and name not in self.scope.names:
             depth, scope = 0, self.scope
             while scope.kind == "comprehension" and scope.parent is not None:
@@ -262,7 +262,7 @@ class Statements(Patterns, Expressions):
         return run
 
     def target(self, node: ast.expr) -> Store:
-        """What gives a target a value."""
+        """A function that assigns a value to a target."""
         m = self.m
         if isinstance(node, ast.Name):
             return self.store_name(node.id)

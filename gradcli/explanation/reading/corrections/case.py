@@ -139,7 +139,7 @@ class Program(Text):
         block = self.blocks.get(statement, [])
         return block[block.index(statement) + 1 :] if statement in block else []
 
-    # ---- where values come from ----------------------------------------------------------------
+    # ---- assignments --------------------------------------------------------------------------
 
     def assignments(self, name: str, before: int | None = None) -> list[ast.stmt]:
         """The statements that assign a name, or an attribute such as "self.h"."""
@@ -248,7 +248,7 @@ class Program(Text):
         return any(dotted(n.value) == name for n in self.attributes("grad", everywhere=True))
 
     def reads_of(self, name: str) -> list[ast.Name]:
-        """The places where a name is read."""
+        """The nodes that read a name."""
         return [n for n in self.names(name) if isinstance(n.ctx, ast.Load)]
 
 
@@ -543,16 +543,16 @@ class Case(Program):
         return self.source.rindex(".", 0, self.end(name) - len(name.attr))
 
     def before_attribute(self, node: ast.expr, text: str) -> Edit:
-        """`value.text.attr` in the place of `value.attr`."""
+        """Write `value.text.attr` for `value.attr`."""
         at = self.dot(node)
         return Edit(at, at, text)
 
     def without_method(self, call: ast.Call) -> Edit:
-        """`value` in the place of `value.method(...)`."""
+        """Write `value` for `value.method(...)`."""
         return Edit(self.dot(call), self.end(call), "")
 
     def renamed(self, node: ast.expr, name: str) -> Edit:
-        """`value.name` in the place of `value.attr`."""
+        """Write `value.name` for `value.attr`."""
         attribute = _attribute(node)
         return Edit(self.end(attribute) - len(attribute.attr), self.end(attribute), name)
 

@@ -162,7 +162,7 @@ def reduced_by_numpy(case: Case) -> Iterator[Proposal]:
 
 
 def recording(case: Case) -> Iterator[Proposal]:
-    """Remove blocks and decorators that turn recording off."""
+    """Remove blocks and decorators that disable recording."""
     for node in case.of_type(ast.With, ast.FunctionDef, ast.Expr, everywhere=True):
         if isinstance(node, ast.With):
             names = [method(i.context_expr) for i in node.items]

@@ -56,7 +56,7 @@ def read_grads(case: Case) -> list[str]:
 
 
 def of_backward(case: Case) -> Iterator[Proposal]:
-    """Separate backward(), which returns None, into a statement of its own."""
+    """Make backward(), which returns None, a separate statement."""
     leaf = next(iter(case.leaves), "")
     for node in case.attributes():
         if method(node.value) != "backward":

@@ -1,4 +1,4 @@
-"""Questions about a syntax node alone: what it calls, contains and reads."""
+"""Queries of a syntax node: what it calls, contains and reads."""
 
 import ast
 import operator

@@ -91,7 +91,7 @@ def _masks(n: Node, inside: list[bool], origin: Node) -> Iterator[tuple[Any, ...
         yield opposite(a[1]), (0,)
     elif is_op(n, "mul"):
         for k in (0, 1):
-            # a value that is always positive is 0 only by underflow: it is no mask
+            # a value that is always positive is 0 only by underflow, and masks nothing
             if inside[1 - k] and log_of(a[k]) is None and constant(a[k]) is None:
                 yield not_zero(a[k]), (1 - k,)
     elif is_op(n, "kl_div") and inside[0]:
