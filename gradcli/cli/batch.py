@@ -31,7 +31,7 @@ class Requests:
         it cannot be read.
         """
         if self.file == "-":
-            yield self._lines(_apart(self.streams.stdin_bytes()))
+            yield self._lines(_duplicate_of_stdin(self.streams.stdin_bytes()))
             return
         with self._source() as source:
             yield self._of_file(source)
@@ -67,7 +67,7 @@ def _size(file: str) -> int | None:
         return None
 
 
-def _apart(source: IO[bytes]) -> IO[bytes]:
+def _duplicate_of_stdin(source: IO[bytes]) -> IO[bytes]:
     """A duplicate of standard input: Python cannot exit while a thread reads from sys.stdin."""
     try:
         return os.fdopen(os.dup(source.fileno()), "rb")

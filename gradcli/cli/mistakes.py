@@ -112,10 +112,10 @@ def ended_at_a_space(arguments: Sequence[str]) -> GradcliError | None:
     """
     for k in range(len(arguments) - 1):
         end = k + 1
-        while end < len(arguments) and _goes_on(" ".join(arguments[k:end])):
+        while end < len(arguments) and _is_incomplete(" ".join(arguments[k:end])):
             end += 1
         whole = " ".join(arguments[k:end])
-        if end == k + 1 or _goes_on(whole):
+        if end == k + 1 or _is_incomplete(whole):
             continue
         option = arguments[k - 1] if k else ""
         before = f"{option} " if OTHER_NAMES.get(option, option) in TAKE_A_VALUE else ""
@@ -132,7 +132,7 @@ def without_sign(arguments: Sequence[str]) -> str | None:
     return None
 
 
-def _goes_on(text: str) -> bool:
+def _is_incomplete(text: str) -> bool:
     """Whether a text ends with a comma or inside a bracket."""
     depth = sum(map(text.count, "([{")) - sum(map(text.count, ")]}"))
     return depth > 0 or text.endswith(",")

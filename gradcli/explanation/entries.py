@@ -124,14 +124,14 @@ def _by_index(a: Analysis, w: Wording, x: Input, grad: Node, precision: int) -> 
 
     @lru_cache(maxsize=1)
     def row(k: int) -> tuple[Expr, Simplifier]:
-        in_row = _letters(indices.out_places, p.out, k)
+        in_row = _index_values(indices.out_places, p.out, k)
         return substituted(expression, in_row, sizes), Simplifier(sizes)
 
     def entry(k: int, c: int) -> Formula:
         in_row, simplify = row(k)
         simplify.work = 0
         try:
-            e = substituted(in_row, _letters(places, x.node, c), sizes)
+            e = substituted(in_row, _index_values(places, x.node, c), sizes)
             e = simplify(resolved_values(e, a.value) if valued else e)
         except (TooLong, RecursionError):
             return UNWRITTEN
@@ -141,7 +141,7 @@ def _by_index(a: Analysis, w: Wording, x: Input, grad: Node, precision: int) -> 
     return entry
 
 
-def _letters(places: tuple, node: Node, flat: int) -> dict[str, Any]:
+def _index_values(places: tuple, node: Node, flat: int) -> dict[str, Any]:
     """The values of a node's indices at a flat index."""
     at = np.unravel_index(flat, node.shape) if node.shape else ()
     return {letter: int(k) for letter, k in zip(places, at, strict=True) if isinstance(letter, str)}

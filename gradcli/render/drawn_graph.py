@@ -91,10 +91,10 @@ def _flow(graph: Graph, edge: tuple[int, int], points: list[Point], taken: Count
 def _flow_texts(node: GraphNode, i: int) -> list[str]:
     """The value and the gradient that pass between a node and an input, as short texts."""
     flows = node.flows[node.inputs.index(i)] if node.flows else ()
-    return [_few(sign, tensor) for sign, tensor in zip(("", "∂ "), flows)]
+    return [_edge_text(sign, tensor) for sign, tensor in zip(("", "∂ "), flows)]
 
 
-def _few(sign: str, tensor: Tensor | None) -> str:
+def _edge_text(sign: str, tensor: Tensor | None) -> str:
     if tensor is None:
         return ""
     (text, *_) = tensor_lines(tensor.array, 10_000, DIGITS, brief=True)

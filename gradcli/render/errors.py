@@ -15,7 +15,7 @@ def message(error: GradcliError, columns: int | None = None) -> str:
     """The lines of an error, with its span underlined; wrapped to the columns of a terminal."""
     lines = _wrapped(f"{head(error)} {error.message}", columns, "  ")
     if error.span is not None and error.span.text:
-        lines += _place(error.span, min(WIDTH, columns or WIDTH))
+        lines += _underlined(error.span, min(WIDTH, columns or WIDTH))
     for line in (error.hint or "").splitlines():
         lines += _wrapped(f"  {line}", columns, "    ")
     return "\n".join(map(visible, lines)) + "\n"
@@ -77,7 +77,7 @@ def visible(text: str) -> str:
     )
 
 
-def _place(span: Span, width: int) -> list[str]:
+def _underlined(span: Span, width: int) -> list[str]:
     """The line of a span, with a caret under each character of the span.
 
     Of a long line only the neighbourhood of the span is shown.

@@ -194,11 +194,11 @@ def _parsed(text: str, problem: Problem) -> Program:
             is_claimed = not is_step and LEFT.match(named, error.span.start)
             error.hint = FORM if is_claimed else error.hint
         raise
-    statements = [s for t in program.statements for s in _apart(t, program.source)]
+    statements = [s for t in program.statements for s in _split_assignment(t, program.source)]
     return program._replace(statements=tuple(statements))
 
 
-def _apart(s: Statement, source: Source) -> Iterator[Statement]:
+def _split_assignment(s: Statement, source: Source) -> Iterator[Statement]:
     """`a = b` and `b = a`, for `a, b = b, a`; other statements unchanged."""
     values = s.value.elts if isinstance(s.value, ast.Tuple) else []
     bare = values and source.span(values[0]).start == source.span(s.value).start

@@ -181,7 +181,9 @@ def points(problems: Sequence[Problem], names: Sequence[str]) -> Points:
     random_points = [at_random(first, short=True), *map(at_random, further)]
     if len(problems) > 1 and None in random_points:
         missing = random_points.count(None)
-        random_points += search(lambda: [*_elsewhere(problems, names, rng, missing)], lambda: [])
+        random_points += search(
+            lambda: [*_at_other_sizes(problems, names, rng, missing)], lambda: []
+        )
     given_point = None if kinks_hit(Analysis(first)) else _given_point(first, names)
     tried = [p for p in (random_points[0], given_point, *random_points[1:]) if p is not None]
     if not tried:
@@ -191,7 +193,7 @@ def points(problems: Sequence[Problem], names: Sequence[str]) -> Points:
     return Points(tried, len({tuple(p.shapes.values()) for p in tried}) > 1)
 
 
-def _elsewhere(
+def _at_other_sizes(
     problems: Sequence[Problem], names: Sequence[str], rng: Any, count: int
 ) -> Iterator[Point]:
     """Points at other sizes, for a program that is singular at some, as `logdet(X.T @ X)` if X has
@@ -256,7 +258,7 @@ def _random_point(
 
 def _sound(problem: Problem, names: Sequence[str], rng: Any, short: bool) -> Iterator[Point]:
     """Sound points with random values."""
-    draws = _near_given_values if is_decided(problem) else _anywhere
+    draws = _near_given_values if is_decided(problem) else _in_all_ranges
     for values in draws(problem, rng, short):
         seed = _short(rng, _mixed, problem.out.shape) if short else _mixed(rng, problem.out.shape)
         result = at_values(problem, values, seed)
@@ -264,7 +266,7 @@ def _sound(problem: Problem, names: Sequence[str], rng: Any, short: bool) -> Ite
             yield result
 
 
-def _anywhere(
+def _in_all_ranges(
     problem: Problem, rng: Any, short: bool, fixed: Values | None = None
 ) -> Iterator[Values]:
     """Random values for inputs that are not `fixed`, in all combinations of ranges."""
@@ -283,7 +285,7 @@ def _near_given_values(problem: Problem, rng: Any, short: bool) -> Iterator[Valu
     fixed = fixed_values(problem)
     free = [x for x in problem.values if x not in fixed]
     symmetric = symmetric_inputs(problem.out)
-    for values in _anywhere(problem, rng, short, problem.values):
+    for values in _in_all_ranges(problem, rng, short, problem.values):
         for scaled, spread in product((True, False), SPREADS):
             scale = rng.uniform(0.5, 1.8) if scaled else 1.0
             arrays = {x: _near(rng, scale * values[x], spread, short) for x in free}

@@ -134,7 +134,7 @@ class _Normal:
 
     def times(self, a: Term, b: Term) -> Term:
         """The product of two terms; the summation indices of the second are renamed."""
-        names = {letter: self._letter() for letter in b.sums}
+        names = {letter: self._new_index() for letter in b.sums}
         factors = dict(a.factors)
         for factor, exponent in b.factors.items():
             built = substituted(factor, names, self.sizes) if names else factor
@@ -142,7 +142,7 @@ class _Normal:
         sums = a.sums | {names[letter]: size for letter, size in b.sums.items()}
         return Term(a.number * b.number, sums, {f: n for f, n in factors.items() if n})
 
-    def _letter(self) -> str:
+    def _new_index(self) -> str:
         self.fresh += 1
         return f"~{self.depth}.{self.fresh}"
 

@@ -348,7 +348,7 @@ class Trials:
     @cached_property
     def elsewhere(self) -> list[Trial]:
         """The trials at other sizes than the problem's."""
-        return list(_elsewhere(self.problem, self.generic))
+        return list(_at_other_sizes(self.problem, self.generic))
 
 
 def signed(problem: Problem) -> list[Trial]:
@@ -363,7 +363,7 @@ def _computed(problem: Problem, shapes: dict[str, Shape], signed: bool = False) 
     return [] if trial is None else [trial]
 
 
-def _elsewhere(problem: Problem, generic: Problem | None) -> Iterator[Trial]:
+def _at_other_sizes(problem: Problem, generic: Problem | None) -> Iterator[Trial]:
     """Trials at other sizes than the problem's, which the program accepts, without more dimensions
     that broadcast, and with sizes equal where operators usually require it. Sizes of the `generic`
     problem are known to fit together.

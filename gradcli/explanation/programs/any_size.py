@@ -67,7 +67,7 @@ def _for_sizes(plan: Plan, write: Write) -> str:
         return f"{_remark(SQUARE, plan)}{result}" if is_square else result
     here = write(plan, plan.here)
     elsewhere = [other for other in (result, even) if other is not None]
-    if all(other == here for other in (*elsewhere, *_elsewhere(plan, write))):
+    if all(other == here for other in (*elsewhere, *_at_changed_sizes(plan, write))):
         return here
     return f"{_remark(ALONE, plan)}{here}"
 
@@ -98,7 +98,7 @@ def _is_generic(problem: Problem, generic: Problem) -> bool:
     return all(n == m or m >= GENERIC_SIZES[0] for n, m in pairs)
 
 
-def _elsewhere(plan: Plan, write: Write) -> Iterator[str]:
+def _at_changed_sizes(plan: Plan, write: Write) -> Iterator[str]:
     problem = plan.problem
     for shapes in (*other_shapes(problem), *longer_shapes(problem.shapes)):
         other = if_applicable(partial(at_shapes, problem, shapes))

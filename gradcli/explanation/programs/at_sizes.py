@@ -122,10 +122,10 @@ class AtSizes:
             alone.append(self._in_names(grad, stands))
             stands[grad] = replaced
         alone += [self._in_names(grad, stands) for grad in grads]
-        if not self._share(alone, inputs, self._named):  # also not after they are shortened
+        if not self._share_input(alone, inputs, self._named):  # nor once they are shortened
             return Derivation([], self.gradients(seeded=False), {})
         written = [*map(self._written, alone)]
-        if not self._share(written, inputs, self._bare_named):
+        if not self._share_input(written, inputs, self._bare_named):
             return Derivation([], self.gradients(seeded=False), {})
         named = {node: Name(node.attrs["name"]) for node in names.values()}
         back = [(h, grad) for (h, _), grad in zip(received, written)]
@@ -145,7 +145,9 @@ class AtSizes:
                 result.append((safe(names[step.node]), step.received))
         return result
 
-    def _share(self, roots: Sequence[Node], inputs: set[Node], named: Collection[Node]) -> bool:
+    def _share_input(
+        self, roots: Sequence[Node], inputs: set[Node], named: Collection[Node]
+    ) -> bool:
         """Whether several gradients depend on the same one of `inputs`; `named` intermediates are
         not followed further.
         """

@@ -60,7 +60,7 @@ DRAWS = (
 )
 
 
-def _nowhere(reason: str, plan: Plan) -> GradcliError:
+def _no_point_error(reason: str, plan: Plan) -> GradcliError:
     names = " ".join(f"-v {x.name}=[...]" for x in plan.wrt)
     return GradcliError(
         "unsupported",
@@ -99,7 +99,7 @@ def _suitable(plan: Plan) -> Choice:
         for draw in DRAWS:
             if all(_agrees(plan, Choice(draw, keep_values), *how) for how in TRIES):
                 return Choice(draw, keep_values)
-    raise _nowhere("gradient and finite differences agree at no random values", plan)
+    raise _no_point_error("gradient and finite differences agree at no random values", plan)
 
 
 @lru_cache(maxsize=1)
@@ -124,8 +124,8 @@ def _finite(plan: Plan, in_jax: bool) -> Choice:
             return Choice(draw)
     whose = "JAX's" if in_jax else "the"
     if all(plan.is_written(i) for i in plan.inputs):
-        raise _nowhere(f"{whose} output or gradient is not finite at the values given", plan)
-    raise _nowhere(f"{whose} gradient is finite at no random values", plan)
+        raise _no_point_error(f"{whose} output or gradient is not finite at the values given", plan)
+    raise _no_point_error(f"{whose} gradient is finite at no random values", plan)
 
 
 def drawn(plan: Plan, x: Input, choice: Choice) -> Draw | None:

@@ -112,7 +112,7 @@ def _gradient(result: Gradients, x: Input, value: Any) -> Gradient:
     written = result.formula(x)
     if written is None:
         return Gradient(x.name, "", value)
-    index, written = _placed(written)
+    index, written = _nonzero_part(written)
     return Gradient(x.name, tree.text(result.w.in_statements(written)), value, index)
 
 
@@ -125,7 +125,7 @@ def _added_up(back: Backward, leaf: Tensor, name: str) -> Iterator[str]:
         yield f"{name}.grad {held if before.any() else cleared} added up."
 
 
-def _placed(written: tree.Tree) -> tuple[str, tree.Tree]:
+def _nonzero_part(written: tree.Tree) -> tuple[str, tree.Tree]:
     """The index of the nonzero elements, "" for all elements, and the formula for these."""
     if not (isinstance(written, tree.Method) and isinstance(written.base, tree.Call)):
         return "", written

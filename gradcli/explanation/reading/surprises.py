@@ -80,14 +80,14 @@ def _of_elements(reading: Reading, back: Backward, why: Why, keep: str) -> Findi
     return Finding(
         "not-finite",
         f"The gradient of line {back.line} is {first.kind} at {first.name}{more}",
-        _held(back) or first.reason,
+        _nonfinite_leaf(back) or first.reason,
         f"{why.rewritten}{same}" if why.rewritten else keep,
         back.line,
         evidence(reading, *rows, (back.line, f"sends {first.kind} to {first.name}{more}")),
     )
 
 
-def _held(back: Backward) -> str:
+def _nonfinite_leaf(back: Backward) -> str:
     """The name of a leaf whose value is not finite; "" if there is none."""
     for leaf in back.leaves:
         if kind := kind_of(back.values[leaf]):
@@ -273,7 +273,7 @@ def no_gradient(reading: Reading, text: Text) -> Iterator[Finding]:
         lost = (
             readable(tensor) and tensor.requires_grad and tensor.is_leaf and tensor not in reached
         )
-        if not lost or tensor.grad is not None or not _asked(reading, tensor, name):
+        if not lost or tensor.grad is not None or not _gradient_is_used(reading, tensor, name):
             continue
         added = _derivatives_of(reading, tensor, name)
         cut = None if added else _cut(reading, text)
@@ -309,7 +309,7 @@ def _derivatives_of(reading: Reading, tensor: Tensor, name: str) -> tuple[str, s
     return None
 
 
-def _asked(reading: Reading, tensor: Tensor, name: str) -> bool:
+def _gradient_is_used(reading: Reading, tensor: Tensor, name: str) -> bool:
     """Whether a program reads the gradient of a name, or passes it to an optimiser that steps."""
     source = re.sub(r"\[(\d+)\]", r".\1", reading.source)
     looped = "." in name and re.search(r"parameters\(\)[^#]*\.grad\b", source, re.S)

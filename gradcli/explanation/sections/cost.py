@@ -63,7 +63,7 @@ def _jacobians(a: Analysis, w: Wording, c: Cost) -> list[Table]:
     rows: list[Row] = []
     for j in c.jacobians:
         size = size_words(j.entries, item_size("float", a.dtype))
-        rows += [Row((_named(j.x), words(size))), *_structure(a, w, j), *_ways(j)]
+        rows += [Row((_named(j.x), words(size))), *_structure(a, w, j), *_passes_needed(j)]
     return [Table(tuple(rows))]
 
 
@@ -85,7 +85,7 @@ def _named(x: Input) -> Line:
     return words("by ", Token(x.name, role_of(x)))
 
 
-def _ways(j: FullJacobian) -> list[Row]:
+def _passes_needed(j: FullJacobian) -> list[Row]:
     """Row by row and column by column; the cheaper first."""
     ways = [
         (j.back.times(j.rows), j.rows, "back", "row"),

@@ -158,10 +158,10 @@ def _by_index(w: Wording, x: Input) -> list[Block]:
 def unindexed(w: Wording, x: Input) -> list[Block]:
     """Why the index notation is missing."""
     grad = w.read_off(x)
-    return [] if grad is None else [Prose(words(_without_letters(w, grad)))]
+    return [] if grad is None else [Prose(words(_why_no_index(w, grad)))]
 
 
-def _without_letters(w: Wording, grad: Node) -> str:
+def _why_no_index(w: Wording, grad: Node) -> str:
     through = w.indices.holding_seed(grad)
     if not through:
         return "By index it would be too long to read."

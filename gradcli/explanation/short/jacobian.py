@@ -29,7 +29,9 @@ def why(grads: Gradients, choices: Choices) -> Section:
     tried = _in_order(inputs, choices)[: 1 if derived else FIRST]
     shown = next((x for x in tried if _fits(grads, x)), None)
     others = [x for x in inputs if x is not shown]
-    sentences = [_elsewhere(others)] if derived else [_structure(grads, x) for x in others[:OTHERS]]
+    sentences = (
+        [_omitted_inputs(others)] if derived else [_structure(grads, x) for x in others[:OTHERS]]
+    )
     title = words("Why: ", w.seed, " weighs the rows of the Jacobian")
     if shown is None:
         return NOTHING if derived else Section("jacobian", title, (), tuple(map(Prose, sentences)))
@@ -60,7 +62,7 @@ def _fits(grads: Gradients, x: Input) -> bool:
     return sum(min(n, entries.WIDE) + 2 for n in widths) <= ACROSS
 
 
-def _elsewhere(inputs: list[Input]) -> Line:
+def _omitted_inputs(inputs: list[Input]) -> Line:
     """A remark on inputs whose Jacobians are not described."""
     names = " or ".join(f"-w {x.name}" for x in inputs[:OTHERS])
     return words(f"Others: gradcli jacobian {names}.") if inputs else ()

@@ -101,7 +101,7 @@ class Reasons:
             result = _at(evaluator(node)[0], index)
             if result is not None and not np.isfinite(result):
                 if node.op.family != "elementwise":
-                    return _of_whole(node, [evaluator(i)[0] for i in node.parents])
+                    return _singular_operand(node, [evaluator(i)[0] for i in node.parents])
                 operands = [_at(evaluator(i)[0], index) for i in node.parents]
                 return _written(node, operands, result)
         return ""
@@ -193,7 +193,7 @@ class Reasons:
         return INSTEAD["barrier" if node.op.family == "barrier" else kind]
 
     def _text(self, node: Node) -> str:
-        around = _around(self.a, node)
+        around = _enclosing_operation(self.a, node)
         if node.span is None and around is not None:
             node = around
         if node.span is None:
@@ -219,7 +219,7 @@ def _at(array: Any, index: Index) -> Any:
     return array[where] if inside else None
 
 
-def _of_whole(node: Node, operands: list[Any]) -> str:
+def _singular_operand(node: Node, operands: list[Any]) -> str:
     """Why an operation on matrices is not finite, if one of them is singular."""
     matrix = np.asarray(operands[0])
     square = matrix.ndim > 1 and matrix.shape[-1] == matrix.shape[-2]
@@ -253,7 +253,7 @@ MODULES = ("linalg", "special")
 
 def operation_name(a: Analysis, node: Node) -> str:
     """PyTorch's name of an operation, or the typed name of a call: linalg_svd, max."""
-    around = typed_name(_around(a, node))
+    around = typed_name(_enclosing_operation(a, node))
     torch_name = node.op.torch if node.span is not None else None
     path = typed_name(node) or torch_name or around or node.op.torch or node.op.name
     for prefix in PREFIXES:
@@ -300,7 +300,7 @@ def _expression(text: str) -> ast.expr | None:
         return None
 
 
-def _around(a: Analysis, node: Node) -> Node | None:
+def _enclosing_operation(a: Analysis, node: Node) -> Node | None:
     """The user's operation in whose expansion a node without source text occurs."""
     written = (n for n in walk([a.problem.out]) if n.span is not None and n.inputs)
     return next((n for n in written if node in walk([n])), None)

@@ -272,7 +272,7 @@ def cut_for(a: Analysis, x: Input) -> Node | None:
     on the input.
     """
     p = a.problem
-    masks = _in_brackets(a)
+    masks = _index_tensors(a)
     order = [n for n in walk([*p.indices, *masks, *p.roots]) if n.inputs]
     carried: set[Node] = {x.node}
     cuts = []
@@ -293,7 +293,7 @@ def _takes_none(a: Analysis, node: Node, carried: set[Node]) -> bool:
     return step is not None and not any(c.to in carried for c in step.contributions)
 
 
-def _in_brackets(a: Analysis) -> list[Node]:
+def _index_tensors(a: Analysis) -> list[Node]:
     """The tensors used as indices, which are not part of the graph."""
     items = [
         item for n in walk(a.problem.roots) if n.op.name == "getitem" for item in n.attrs["index"]

@@ -22,7 +22,7 @@ def tensor_tables(tensor: Tensor, markup: Markup, tied: Collection[str]) -> str:
         text = markup.number(array[()]) if array.size else "[]"
         return f'<code class="scalar {role}">{text}</code>'
     whole = array.size <= (markup.environment.entries if markup.environment.full else MANY)
-    kept = [_kept(n, whole) for n in array.shape]
+    kept = [_shown_indices(n, whole) for n in array.shape]
     how = _how(tensor, role, tensor.name in tied)
     grids = "".join(_grids(array, kept, (), tensor, markup, how))
     return f'<div class="tensors scroll">{grids}</div>'
@@ -78,7 +78,7 @@ def _cell(
     )
 
 
-def _kept(count: int, whole: bool) -> list[int | None]:
+def _shown_indices(count: int, whole: bool) -> list[int | None]:
     """The shown indices along a dimension, with None for a gap."""
     if whole or count <= LONG:
         return [*range(count)]

@@ -164,7 +164,7 @@ def inline(line: Line, room: float | None = None) -> str:
         if room is not None and isinstance(piece, Formula) and latex_width(piece.tree) > room:
             out.append(f"\n{aligned([(piece,)], room)}\n")
         else:
-            out.append(f"${_in_math(piece)}$" if _is_math(piece) else _said(piece))
+            out.append(f"${_in_math(piece)}$" if _is_math(piece) else _words(piece))
     return "".join(out).replace("$$", " ")
 
 
@@ -174,7 +174,7 @@ def _is_math(piece: Any) -> bool:
     return piece.role in ("seed", "number", "answer") or piece.role.startswith("input:")
 
 
-def _said(piece: Any) -> str:
+def _words(piece: Any) -> str:
     if re.fullmatch(SHAPE, piece.text):
         return re.sub(r"\S+", lambda shape: f"${_shape(shape[0])}$", piece.text)
     return _code(piece.text) if _is_code(piece) else plain(piece.text)

@@ -33,8 +33,8 @@ def render_matrix(block: Matrix[Formula], environment: Environment) -> MatrixLin
     right.
     """
     room = ROOM.get(environment.page, ROOM["standalone"])
-    block, names = _named(block, room - _beside(block))
-    left = room - _beside(block)
+    block, names = _named(block, room - _label_width(block))
+    left = room - _label_width(block)
     shown = cut(block, None if environment.full else left, environment, _column_width)
     arrays = [displayed(_array(block, part)) for part in _split(block, shown, left)]
     definitions: list[Line] = [(name, EQUALS, entry) for entry, name in names.items()]
@@ -95,7 +95,7 @@ def _column_width(block: Matrix[Formula], k: int) -> float:
     return max(_width(line[k]) for line in lines if line)
 
 
-def _beside(block: Matrix[Formula]) -> float:
+def _label_width(block: Matrix[Formula]) -> float:
     """The width of the labels to the left and right of the entries."""
     edges = (
         (block.seed_name, *(block.seed or ()), *[block.product_name] * bool(block.product)),
@@ -115,7 +115,7 @@ def _array(block: Matrix[Formula], shown: Cut) -> str:
         name, label = set_cell(block.product_name), set_cell(block.product_label)
         rows.append(["\\hline " + name, label, *_picked(block.product, shown), ""])
     edges = (bool(block.seed_name), True, *[True] * len(shown.columns), bool(block.result_name))
-    kept = [_kept(row, edges) for row in rows]
+    kept = [_fitting_cells(row, edges) for row in rows]
     columns = "r|" * edges[0] + "l|" + "r" * len(shown.columns) + "|r" * edges[-1]
     return array_of(kept, columns)
 
@@ -145,7 +145,7 @@ def _picked(cells: Sequence[Formula], shown: Cut) -> list[str]:
     return ["\\cdots" if k is None else set_cell(cells[k]) for k in shown.columns]
 
 
-def _kept(row: list[str], edges: Sequence[bool]) -> list[str]:
+def _fitting_cells(row: list[str], edges: Sequence[bool]) -> list[str]:
     """The cells of a row that fit; a rule above it is kept."""
     rule = "\\hline " if row[0].startswith("\\hline ") else ""
     cells = [cell for cell, keep in zip([row[0].removeprefix(rule), *row[1:]], edges) if keep]

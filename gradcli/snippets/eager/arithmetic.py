@@ -160,7 +160,7 @@ def _comparison(name: str) -> Callable[..., Any]:
     return method
 
 
-def _bits(function: Any) -> Callable[..., Any]:
+def _bitwise(function: Any) -> Callable[..., Any]:
     """& | ^ of masks and integers."""
 
     def method(m: Machine, self: Any, other: Any) -> Any:
@@ -192,7 +192,7 @@ def _positive(m: Machine, self: Tensor) -> Tensor:
     return self
 
 
-def _written(function: Callable[..., Any]) -> Callable[..., Any]:
+def _in_place(function: Callable[..., Any]) -> Callable[..., Any]:
     """An in-place operator without gradient, such as `
     =` and `&=`: the result is written into the first operand.
     """
@@ -215,7 +215,7 @@ def _written(function: Callable[..., Any]) -> Callable[..., Any]:
     return method
 
 
-def _changed(name: str) -> Callable[..., Any]:
+def _differentiable_in_place(name: str) -> Callable[..., Any]:
     """An in-place operator with gradient, such as `+=`."""
 
     def method(m: Machine, self: Tensor, other: Any) -> Any:
@@ -231,7 +231,7 @@ def _members() -> dict[str, Callable[..., Any]]:
     for sign, name in ELEMENTWISE.items():
         members[f"__{sign}__"] = lambda m, a, b, name=name: binary(name, a, b)
         members[f"__r{sign}__"] = _reflected(name)
-        members[f"__i{sign}__"] = _changed(name)
+        members[f"__i{sign}__"] = _differentiable_in_place(name)
     for name in COMPARISONS:
         members[f"__{name}__"] = _comparison(name)
     for sign, function in (
@@ -241,15 +241,15 @@ def _members() -> dict[str, Callable[..., Any]]:
         ("lshift", np.left_shift),
         ("rshift", np.right_shift),
     ):
-        members[f"__{sign}__"] = members[f"__r{sign}__"] = _bits(function)
-        members[f"__i{sign}__"] = _written(_bits(function))
+        members[f"__{sign}__"] = members[f"__r{sign}__"] = _bitwise(function)
+        members[f"__i{sign}__"] = _in_place(_bitwise(function))
     return members | {
         "__floordiv__": floor_divide,
         "__rfloordiv__": lambda m, a, b: floor_divide(m, b, a),
-        "__ifloordiv__": _written(floor_divide),
+        "__ifloordiv__": _in_place(floor_divide),
         "__pow__": power,
         "__rpow__": lambda m, a, b: power(m, b, a),
-        "__ipow__": _changed("pow"),
+        "__ipow__": _differentiable_in_place("pow"),
         "__matmul__": matmul,
         "__rmatmul__": lambda m, a, b: matmul(m, b, a),
         "__neg__": lambda m, a: call_operator("neg", a),
@@ -299,7 +299,7 @@ def _floor_divide(m: Machine, input: Any, other: Any) -> Any:
     return floor_divide(m, input, other)
 
 
-def _two(name: str) -> None:
+def _define_binary(name: str) -> None:
     """Define a function, and the method of the same name, for a binary operator."""
 
     def function(m: Machine, input: Any, other: Any, *, alpha: Any = 1, **named: Any) -> Any:
@@ -326,4 +326,4 @@ def _two(name: str) -> None:
 
 
 for _name in ("add", "sub", "mul"):
-    _two(_name)
+    _define_binary(_name)

@@ -97,7 +97,7 @@ def _check_logits(name: str, input: Tensor, dim: Any) -> None:
         raise error("NotImplementedError", text)
 
 
-def _checked(name: str) -> None:
+def _define_checked(name: str) -> None:
     """Define mean and similar functions, which need a floating input and existing dimensions."""
 
     def function(m: Machine, input: Tensor, *args: Any, **named: Any) -> Any:
@@ -117,7 +117,7 @@ def _checked(name: str) -> None:
 
 
 for _name in ("sum", "mean", "prod", "std", "var", "softmax", "log_softmax", "cumsum"):
-    _checked(_name)
+    _define_checked(_name)
 
 
 def _softmax_of_functional(name: str) -> None:
@@ -288,7 +288,7 @@ def huber_loss(
     m: Machine, input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, **_: Any
 ) -> Tensor:
     """Squared differences where they are small, absolute ones elsewhere."""
-    _compared(m, input, target)
+    _check_target_size(m, input, target)
     loss = calls.call("huber_loss", [input, target], {"reduction": reduction, "delta": delta})
     if input.dtype is not target.dtype and loss.requires_grad:
         of_target, of_input = target.dtype.scalar_name, input.dtype.scalar_name
@@ -300,7 +300,7 @@ def huber_loss(
 # ---- losses --------------------------------------------------------------------------------------
 
 
-def _compared(m: Machine, input: Tensor, target: Tensor) -> None:
+def _check_target_size(m: Machine, input: Tensor, target: Tensor) -> None:
     """Warn if the target has another size, as PyTorch does; refuse shapes that do not broadcast."""
     if input.shape != target.shape:
         m.warn(
@@ -334,7 +334,7 @@ def mse_loss(
     if size_average is not None or reduce is not None:
         summed = "sum" if size_average is False else "mean"
         reduction = "none" if reduce is False else summed
-    _compared(m, input, target)
+    _check_target_size(m, input, target)
     return calls.call("mse_loss", [input, target], {"reduction": reduction})
 
 
@@ -360,7 +360,7 @@ MEAN_OF_DIVERGENCE = (
 @define("F")
 def l1_loss(m: Machine, input: Tensor, target: Tensor, reduction: str = "mean", **_: Any) -> Tensor:
     """Absolute differences, reduced."""
-    _compared(m, input, target)
+    _check_target_size(m, input, target)
     difference = arithmetic.binary("sub", input, target)
     return _reduced(m, call_operator("abs", difference), reduction)
 
@@ -370,7 +370,7 @@ def smooth_l1_loss(
     m: Machine, input: Tensor, target: Tensor, reduction: str = "mean", beta: float = 1.0, **_: Any
 ) -> Tensor:
     """Squared differences where they are small, absolute ones elsewhere."""
-    _compared(m, input, target)
+    _check_target_size(m, input, target)
     return calls.call("smooth_l1_loss", [input, target], {"reduction": reduction, "beta": beta})
 
 
@@ -452,7 +452,7 @@ def cross_entropy(
     """The negative log likelihood of classes under a softmax."""
     dim = 0 if input.ndim == 1 else 1
     if input.shape == target.shape and not target.dtype.is_floating:
-        raise _of_kind(target)
+        raise _not_probabilities(target)
     _check_logits("log_softmax", input, dim)
     if target.dtype.is_floating or label_smoothing:
         if target.shape != input.shape:
@@ -473,7 +473,7 @@ def cross_entropy(
     return nll_loss(m, logs, target, weight, ignore_index, reduction)
 
 
-def _of_kind(target: Tensor) -> Exception:
+def _not_probabilities(target: Tensor) -> Exception:
     """PyTorch's error for integers in place of class probabilities."""
     kind = target.dtype.scalar_name
     text = "Expected floating point type for target with class probabilities, got"
@@ -490,7 +490,7 @@ def _check_labels(input: Tensor, target: Tensor) -> None:
     if input.ndim <= 2 and target.ndim > 1:
         raise error("RuntimeError", "0D or 1D target tensor expected, multi-target not supported")
     if input.ndim == 3:
-        _check_places(input, target)
+        _check_target_positions(input, target)
     if target.dtype.kind != "int" or target.dtype not in (INT64, UINT8):
         text = f"expected target dtype to be Long or Byte, but got {target.dtype.scalar_name}"
         raise error("RuntimeError", text)
@@ -498,10 +498,10 @@ def _check_labels(input: Tensor, target: Tensor) -> None:
         text = f"For 1D input, 1D target must have size 1, but got target size: {target.numel}"
         raise error("ValueError", text)
     if input.ndim > 3:
-        _check_places(input, target)
+        _check_target_positions(input, target)
 
 
-def _check_places(input: Tensor, target: Tensor) -> None:
+def _check_target_positions(input: Tensor, target: Tensor) -> None:
     """Refuse a target that does not have one class for each position of an image or a sequence."""
     wanted, sizes = [input.shape[0], *input.shape[2:]], list(target.shape)
     if input.ndim == 4 and target.ndim != 3:
@@ -527,7 +527,7 @@ def nll_loss(
     """Minus the entries at classes, reduced."""
     _check_labels(input, target)
     if input.shape == target.shape != (1,) and input.ndim == 1:
-        raise _of_kind(target)
+        raise _not_probabilities(target)
     if input.ndim == 1 and target.ndim == 1 and target.numel != 1:
         text = "For 1D input, 1D target must have size 1, but got target size: "
         raise error("ValueError", f"{text}{target.numel}")

@@ -50,7 +50,7 @@ def called(m: Machine, hook: Any, gradient: Tensor | None) -> Tensor | None:
     return answer
 
 
-def _several(m: Machine, hook: Any, answer: Any, count: int) -> Gradients:
+def _gradients_from(m: Machine, hook: Any, answer: Any, count: int) -> Gradients:
     """The gradients that a hook of a node returns."""
     if not isinstance(answer, tuple):
         kind = m.class_of(answer).name
@@ -67,7 +67,7 @@ def after_pre_hooks(m: Machine, record: Target, grads: Gradients) -> Gradients:
     for hook in list(record.pre_hooks):
         answer = m.call(hook, [tuple(grads)])
         if answer is not None:
-            grads = _several(m, hook, answer, len(grads))
+            grads = _gradients_from(m, hook, answer, len(grads))
     return grads
 
 
@@ -79,7 +79,7 @@ def after_record_hooks(
     for hook in list(record.hooks):
         answer = m.call(hook, [tuple(result), tuple(received)])
         if answer is not None:
-            result = _several(m, hook, answer, len(result))
+            result = _gradients_from(m, hook, answer, len(result))
     return result
 
 

@@ -44,7 +44,7 @@ def get(tensor: Tensor, index: Any) -> Tensor:
     """tensor[index]."""
     result, picks = _basic(tensor, index)
     if any(p is not None for p in picks):
-        return _picked(result, picks)
+        return _advanced(result, picks)
     return _alias(tensor) if result is tensor else result
 
 
@@ -58,23 +58,23 @@ def _alias(tensor: Tensor) -> Tensor:
     return output
 
 
-def put_into(m: Machine, tensor: Tensor, index: Any, value: Any) -> None:
+def set_item(m: Machine, tensor: Tensor, index: Any, value: Any) -> None:
     """tensor[index] = value."""
     check_batched(tensor, value)
     place, picks = _basic(tensor, index, written=True)
     source = _source(tensor, value)
     if any(p is not None for p in picks):
-        _put_picked(place, picks, _without_ones(source))
+        _index_put(place, picks, _without_leading_ones(source))
     elif place.shape != source.shape and not source.ndim:
         copy_into(place, source, "FillBackward3")
     else:
         if place.shape != source.shape:
-            source = _without_ones(source)
+            source = _without_leading_ones(source)
         _check_fits(place, source)
         copy_into(place, source)
 
 
-def _without_ones(source: Tensor) -> Tensor:
+def _without_leading_ones(source: Tensor) -> Tensor:
     """A tensor without its leading dimensions of size 1."""
     extra = next((k for k, size in enumerate(source.shape) if size != 1), source.ndim)
     if not extra:
@@ -251,7 +251,7 @@ def _apply_parts(tensor: Tensor, parts: Sequence[Any], plain: bool) -> tuple[Ten
     place = dim = 0
     for part in parts:
         if part is None:
-            tensor = _one(tensor, place, None, "UnsqueezeBackward0")
+            tensor = _view_along(tensor, place, None, "UnsqueezeBackward0")
             picks.append(None)
             place += 1
         elif isinstance(part, slice):
@@ -260,12 +260,12 @@ def _apply_parts(tensor: Tensor, parts: Sequence[Any], plain: bool) -> tuple[Ten
             if part.step is not None and part.step < 0:
                 raise error("ValueError", "step must be greater than zero")
             if plain or part.indices(tensor.shape[place]) != (0, tensor.shape[place], 1):
-                tensor = _one(tensor, place, part, "SliceBackward0")
+                tensor = _view_along(tensor, place, part, "SliceBackward0")
             picks.append(None)
             place, dim = place + 1, dim + 1
         elif isinstance(part, np.ndarray):
             if part.ndim == 0:  # True or False adds a dimension of size 1 or 0
-                tensor = _one(tensor, place, None, "UnsqueezeBackward0")
+                tensor = _view_along(tensor, place, None, "UnsqueezeBackward0")
                 part = np.asarray([0] if part else [], dtype=int)
             picks.append(part)
             picks += [...] * (part.ndim - 1 if part.dtype.kind == "b" else 0)
@@ -276,12 +276,12 @@ def _apply_parts(tensor: Tensor, parts: Sequence[Any], plain: bool) -> tuple[Ten
             if not -size <= part < size:
                 text = f"index {part} is out of bounds for dimension {dim} with size {size}"
                 raise error("IndexError", text)
-            tensor = _one(tensor, place, part, "SelectBackward0")
+            tensor = _view_along(tensor, place, part, "SelectBackward0")
             dim += 1
     return tensor, picks
 
 
-def _one(tensor: Tensor, place: int, part: Any, name: str) -> Tensor:
+def _view_along(tensor: Tensor, place: int, part: Any, name: str) -> Tensor:
     """A view of a tensor indexed along one dimension."""
     lookup("getitem")
     index = (*(slice(None),) * place, part)
@@ -289,7 +289,7 @@ def _one(tensor: Tensor, place: int, part: Any, name: str) -> Tensor:
     return apply(OPS["getitem"], [tensor], {"index": index}, name=name, value=view)
 
 
-def _picked(tensor: Tensor, picks: Sequence[Any]) -> Tensor:
+def _advanced(tensor: Tensor, picks: Sequence[Any]) -> Tensor:
     """Advanced indexing with arrays."""
     if in_vmap() and any(isinstance(p, np.ndarray) and p.dtype.kind == "b" for p in picks):
         raise error("RuntimeError", NO_MASKS)
@@ -357,7 +357,7 @@ def _check_pick(tensor: Tensor, dim: int, pick: Any, shown: int) -> None:
         raise error("IndexError", text)
 
 
-def _put_picked(place: Tensor, picks: Sequence[Any], source: Tensor) -> None:
+def _index_put(place: Tensor, picks: Sequence[Any], source: Tensor) -> None:
     """index_put_ on a tensor, or on a view of it."""
     check_writable(place, [source], repeats=True, called="index_put_")
     masks = [p for p in picks if isinstance(p, np.ndarray)]
@@ -389,11 +389,11 @@ def _put_picked(place: Tensor, picks: Sequence[Any], source: Tensor) -> None:
     if tracked:
         metas = [Meta(place.shape, place.dtype)]
         call = Overwritten(place, at, Copied(source))
-        back = _Put(at, source.shape)
+        back = _IndexPutBackward(at, source.shape)
         rebase(place, Record("IndexPutBackward0", edges, metas, back, call=call))
 
 
-class _Put:
+class _IndexPutBackward:
     """The backward pass of index_put_."""
 
     def __init__(self, at: Any, shape: tuple[int, ...]):

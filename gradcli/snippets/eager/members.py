@@ -291,12 +291,12 @@ def _set_grad(m: Machine, self: Tensor, value: Any) -> None:
 def _grad(m: Machine, self: Tensor) -> Tensor | None:
     if "sparse_gradient" in self.fields and m.line:
         raise Unsupported("a sparse gradient")
-    if self.grad is None and not _made_as_leaf(self) and not self.retains_grad:
+    if self.grad is None and not _was_leaf(self) and not self.retains_grad:
         m.warn(EXCEPTIONS["UserWarning"], NOT_LEAF)
     return self.grad
 
 
-def _made_as_leaf(tensor: Tensor) -> bool:
+def _was_leaf(tensor: Tensor) -> bool:
     """Whether a tensor is a leaf; for a view that autograd cannot follow, whether it was."""
     follows = tensor.view is None or not tensor.view.creation
     return tensor.is_leaf if follows else tensor._record is None
@@ -681,7 +681,7 @@ def _set_item(m: Machine, self: Tensor, index: Any, value: Any) -> None:
     if indexing.has_byte_mask(index):
         indexing.check_filled(value)
     _warn_of_index(m, index)
-    indexing.put_into(m, self, index, number(value))
+    indexing.set_item(m, self, index, number(value))
 
 
 @method("__delitem__")
@@ -1054,7 +1054,7 @@ PRIVATE = frozenset(  # attributes of PyTorch's tensors that its public lists om
 )
 
 
-def _in_places(name: str, function: Any) -> Any:
+def _counting_positional(name: str, function: Any) -> Any:
     """A method that refuses too many positional arguments."""
     if places("torch.Tensor", name) is None:
         return function
@@ -1072,7 +1072,7 @@ def method_of(name: str) -> Any:
     """
     builtin = TABLES["Tensor"].get(name)
     if builtin is not None:
-        return Builtin(builtin.name, of_numbers(_in_places(name, builtin.function), name))
+        return Builtin(builtin.name, of_numbers(_counting_positional(name, builtin.function), name))
     if not has("torch.Tensor", name):
         if name in PRIVATE:
             raise Unsupported(f"Tensor.{name}")
@@ -1088,7 +1088,7 @@ def method_of(name: str) -> Any:
         def called(m: Machine, self: Tensor, *args: Any, **named: Any) -> Any:
             return calls.call(name, (self, *args), named, method=True)
 
-        return Builtin(name, of_numbers(_in_places(name, called), name))
+        return Builtin(name, of_numbers(_counting_positional(name, called), name))
     raise Unsupported(f"Tensor.{name}")
 
 

@@ -126,7 +126,7 @@ def _elements(data: Any, sizes: list[int], kind: DType, dim: int = 0) -> Iterabl
 def _number(value: Any, kind: DType) -> Any:
     """A number, converted as by PyTorch's C++ code."""
     if isinstance(value, bool | int | float):
-        return _within(value, kind)
+        return _in_range(value, kind)
     value = getattr(value, "array", value)
     if isinstance(value, np.generic):
         return value
@@ -144,7 +144,7 @@ def _number(value: Any, kind: DType) -> Any:
     raise error("TypeError", f"'{_kind(value)}' object cannot be interpreted as an integer")
 
 
-def _within(value: Any, kind: DType) -> Any:
+def _in_range(value: Any, kind: DType) -> Any:
     """A number, if the dtype can hold it."""
     if kind.kind != "int" or not isinstance(value, int):
         return value

@@ -14,7 +14,7 @@ from .records import rename
 from .tensor import Record, Tensor
 
 
-def _leaves_out(x: Tensor) -> bool:
+def _uses_products(x: Tensor) -> bool:
     """Whether products without each factor are used in place of division."""
     return bool(MODE.transforms) or not np.all(x.data)
 
@@ -30,14 +30,14 @@ def _through_prod(record: Record, x: Tensor, gradient: Tensor) -> Tensor:
     if isinstance(dims, tuple) and len(dims) == 1 < x.ndim:
         (dims,) = dims
     if not isinstance(dims, int):
-        if not _leaves_out(x):
+        if not _uses_products(x):
             return call("mul", gradient, call("div", y, x))
-        return _viewed(_without_each(_viewed(x, (-1,)), gradient, 0), x.shape)
+        return _viewed(_times_other_factors(_viewed(x, (-1,)), gradient, 0), x.shape)
     dim = dimension(dims, x.ndim)
     if gradient.ndim < x.ndim:
         gradient, y = call("unsqueeze", gradient, dim), call("unsqueeze", y, dim)
-    if _leaves_out(x):
-        return _without_each(x, gradient, dim)
+    if _uses_products(x):
+        return _times_other_factors(x, gradient, dim)
     return call("mul", gradient, call("div", y, x))
 
 
@@ -48,7 +48,7 @@ def _viewed(x: Tensor, shape: tuple[int, ...]) -> Tensor:
     return result
 
 
-def _without_each(x: Tensor, gradient: Tensor, dim: int) -> Tensor:
+def _times_other_factors(x: Tensor, gradient: Tensor, dim: int) -> Tensor:
     """The gradient times the product of all other factors, for each factor."""
     size = x.shape[dim]
     if size == 1:
@@ -68,16 +68,18 @@ def _through_cumprod(record: Record, x: Tensor, gradient: Tensor) -> Tensor:
     node, _, y = record.call
     if x.numel <= 1 or x.shape[dim := dimension(node.attrs["dim"], x.ndim)] == 1:
         return gradient
-    if not _leaves_out(x):
+    if not _uses_products(x):
         weighted = call("mul", y, gradient)
         onward = call("cumsum", call("flip", weighted, (dim,)), dim)
         return call("div", call("flip", onward, (dim,)), x)
-    result = call("stack", [_sent_to(x, gradient, dim, k) for k in range(x.shape[dim])], dim)
+    result = call(
+        "stack", [_gradient_of_factor(x, gradient, dim, k) for k in range(x.shape[dim])], dim
+    )
     rename(result, "CopySlices")
     return result
 
 
-def _sent_to(x: Tensor, gradient: Tensor, dim: int, k: int) -> Tensor:
+def _gradient_of_factor(x: Tensor, gradient: Tensor, dim: int, k: int) -> Tensor:
     """The gradient of the k-th factor: the sum over the products from the k-th on."""
     size = x.shape[dim]
     if k:

@@ -37,7 +37,7 @@ def saved_inputs(
             place in in_pytorch
             and array is tensor.data
             and (tensor is not into or place > 0)
-            and not pushes_forward()
+            and not in_forward_mode()
         ):
             saved = Saved(tensor)
             saved.viewed_as = _factor_shape(plan.node, place)
@@ -59,7 +59,7 @@ def _saved_copy(tensor: Tensor, array: Any, in_pytorch: bool) -> Saved:
     return saved
 
 
-def pushes_forward() -> bool:
+def in_forward_mode() -> bool:
     """Whether the innermost transform is forward mode, unaffected by later in-place changes."""
     return bool(MODE.transforms) and MODE.transforms[-1][0] == "jvp"
 
@@ -112,7 +112,7 @@ def _einsum_shape(node: Node, place: int) -> tuple[int, ...] | None:
 
 def _saved_output(back: InputGradients, output: Tensor, record: Record) -> Saved:
     """The saved output; a copy if PyTorch does not save it."""
-    if back.saved.output and not pushes_forward():
+    if back.saved.output and not in_forward_mode():
         return Saved(output, record).pack()
     saved = Saved(Tensor(output.data.copy(), output.dtype), record)
     saved.hooks, saved.in_pytorch = None, False

@@ -811,7 +811,7 @@ def _huber_loss_back(
     """The gradient of huber_loss: the factor of the mean is multiplied in first."""
     if weight is not None:
         return None
-    share = _share(x, reduction)
+    share = _reduction_factor(x, reduction)
     apart, limit = x - target, np.float32(delta)
     outside = np.copysign(share * g * limit, apart * g)
     return np.where(np.abs(apart) < limit, share * apart * g, outside)
@@ -823,14 +823,14 @@ def _smooth_l1_loss_back(
     """The gradient of smooth_l1_loss: likewise; elements beyond whole vectors are divided by beta
     last, in double precision.
     """
-    share, apart, limit = _share(x, reduction), x - target, np.float32(beta)
+    share, apart, limit = _reduction_factor(x, reduction), x - target, np.float32(beta)
     in_vectors = np.arange(x.size) < _in_vectors(x.size)
     last = (_double(share * apart * g) / beta).astype(np.float32)
     inside = np.where(in_vectors.reshape(x.shape), share * (apart / limit) * g, last)
     return np.where(np.abs(apart) < limit, inside, share * np.sign(apart) * g)
 
 
-def _share(x: Any, reduction: str) -> Any:
+def _reduction_factor(x: Any, reduction: str) -> Any:
     """The factor of each element: 1 / size for a mean, otherwise 1."""
     return np.float32(1 / x.size if reduction == "mean" and x.size else 1)
 
@@ -885,7 +885,7 @@ def eliminated(matrix: Any) -> tuple[Any, list[int], int]:
     return lu, order, sign
 
 
-def _less(row: Any, factors: Any, rows: Any) -> Any:
+def _minus_multiples(row: Any, factors: Any, rows: Any) -> Any:
     """A row minus the sum of multiples of others."""
     if not len(rows):
         return row
@@ -902,10 +902,10 @@ def solution(matrix: Any, right: Any) -> Any:
         return NotImplemented
     x, size = np.array(right)[order], len(lu)
     for k in range(size):
-        x[k] = _less(x[k], lu[k, :k], x[:k])
+        x[k] = _minus_multiples(x[k], lu[k, :k], x[:k])
     step = 1 if size < 4 else -1  # in the order in which PyTorch adds the known terms
     for k in reversed(range(size)):
-        x[k] = _less(x[k], lu[k, k + 1 :][::step], x[k + 1 :][::step])
+        x[k] = _minus_multiples(x[k], lu[k, k + 1 :][::step], x[k + 1 :][::step])
         x[k] = x[k] * (np.float32(1) / lu[k, k])
     return x
 

@@ -148,8 +148,8 @@ def _checked(path: str, value: Any) -> Any:
         _check_arguments(m, path, value.name, args, named)
         if value.name not in OF_DATA:
             args, named = tuple(map(number, args)), {k: number(v) for k, v in named.items()}
-        if args and MODE.dual_level and _goes_through_alike(value.name, args[0]):
-            return duals.alike(function)(m, *args, **named)
+        if args and MODE.dual_level and _is_linear_on_dual(value.name, args[0]):
+            return duals.on_primal_and_tangent(function)(m, *args, **named)
         if args:
             check_tensors(m, path, value.name, args, named)
         if path == "torch":
@@ -159,7 +159,7 @@ def _checked(path: str, value: Any) -> Any:
             named["dtype"] = dtype_of(named["dtype"])
         if out is not None:
             operands = tensors_in([*args, *named.values()])
-            return _written(value.name, out, function(m, *args, **named), operands)
+            return _write_out(value.name, out, function(m, *args, **named), operands)
         result = _result(m, path, value, args, named)
         return calls.of_linalg(result) if path == "torch.linalg" else result
 
@@ -175,9 +175,9 @@ def _own_name(path: str, name: str) -> str:
     return "log_sigmoid" if name == "logsigmoid" else name
 
 
-def _goes_through_alike(name: str, first: Any) -> bool:
+def _is_linear_on_dual(name: str, first: Any) -> bool:
     """Whether a linear function is called on a dual tensor."""
-    return name in duals.ALIKE and duals.lives(first)
+    return name in duals.LINEAR and duals.lives(first)
 
 
 def _result(m: Any, path: str, value: Builtin, args: Any, named: Any) -> Any:
@@ -209,7 +209,7 @@ def check_places(path: str, name: str, count: int) -> None:
         raise error("TypeError", message)
 
 
-def _written(name: str, out: Any, result: Any, operands: list[Tensor]) -> Any:
+def _write_out(name: str, out: Any, result: Any, operands: list[Tensor]) -> Any:
     """Write a result into `out`."""
     if not (isinstance(out, Tensor) and isinstance(result, Tensor)) or out.shape != result.shape:
         raise Unsupported(f"out of {name}() with several outputs, or of another shape")

@@ -455,7 +455,7 @@ class Operations:
             return self.indexed(value)
         raise error("TypeError", f"'{self.type_name(value)}' object is not iterable")
 
-    def gone_through(self, value: Any) -> HostIterable[Any]:
+    def loop_items(self, value: Any) -> HostIterable[Any]:
         """The items of a for loop; an iterator with MANY items or more counts as unbounded."""
         items = self.iterate(value)
         return items if isinstance(items, list | tuple | range | str) else self.unbounded(items)

@@ -415,7 +415,7 @@ class Statements(Patterns, Expressions):
         line, m = self.header(node, node.iter), self.m
         values, store = self.expression(node.iter), self.target(node.target)
         body, orelse = self.block(node.body), self.block(node.orelse)
-        iterate = m.gone_through
+        iterate = m.loop_items
 
         def run(f: dict) -> Any:
             m.line = line
@@ -700,7 +700,7 @@ class Statements(Patterns, Expressions):
 
         def run(f: dict) -> Steps:
             m.line = line
-            for item in m.gone_through(values(f)):
+            for item in m.loop_items(values(f)):
                 m.spend()
                 store(f, item)
                 end = yield from body(f)

@@ -213,7 +213,7 @@ def removable(a: Analysis, out: Node, origins: list[Node]) -> Iterator[Node]:
         if not is_op(origin, "div", "mul"):
             continue
         for z in _variables(origin):
-            at = _places(a, origin, z)
+            at = _singular_point(a, origin, z)
             tangent = None if at is None else _tangent(origin, z, at)
             if at is None or tangent is None:
                 continue
@@ -235,7 +235,7 @@ def _variables(origin: Node) -> list[Node]:
     return [n for n in single if n.shape == origin.shape]
 
 
-def _places(a: Analysis, origin: Node, z: Node) -> float | None:
+def _singular_point(a: Analysis, origin: Node, z: Node) -> float | None:
     """The value of the variable at which the quotient is nan, if there is only one."""
     value, result = a.value(z), a.value(origin)
     values = np.unique(np.asarray(value)[np.isnan(result)])
