@@ -337,7 +337,7 @@ class Wording:
 
     @cached_property
     def _for_any_sizes(self) -> dict[str, tree.Tree | None]:
-        """The formulas that hold for any sizes, by name of the input; None if too long."""
+        """The formulas that hold for any sizes, by name of the input; None if one is too long."""
         result = self._untried
         if self.generic is None:
             return {}

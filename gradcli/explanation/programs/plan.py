@@ -23,7 +23,7 @@ WIDE = 100_000  # number of operations times inputs
 
 
 class Plan:
-    """A problem, ready to be written as a program."""
+    """A problem, with everything that is needed to write it as a program."""
 
     def __init__(self, analysis: Analysis):
         self.analysis, self.problem = analysis, analysis.problem
@@ -72,7 +72,7 @@ class Plan:
 
     @cached_property
     def here(self) -> AtSizes:
-        """The graphs at the sizes given."""
+        """The graphs at the given sizes."""
         return self.at_sizes(self.problem)
 
     def at_sizes(self, problem: Problem) -> AtSizes:
@@ -84,8 +84,8 @@ class Plan:
     safe = staticmethod(safe)
 
     def called(self, function: str, named: Sequence[Input], arguments: Sequence[Input]) -> str:
-        """`function` as a function of the inputs `named`, called with `arguments`; a lambda unless
-        both are the same and none must be symmetric.
+        """Source text for a function of the inputs `named` that calls `function` with `arguments`:
+        the name itself if both are the same and no input must be symmetric, otherwise a lambda.
         """
         if not self.symmetric and list(named) == list(arguments):
             return function
@@ -142,7 +142,7 @@ class Plan:
 
     @cached_property
     def holds(self) -> bool:
-        """Whether the formulas have the values of the gradients; not so at a singular matrix."""
+        """Whether the values of the formulas equal the gradients; False at a singular matrix."""
         if not self._is_finite:
             return False
         values = {i.node: i.value for i in self.inputs}
@@ -181,5 +181,5 @@ def indented(lines: list[str]) -> list[str]:
 
 
 def named(nodes: Mapping[Node, str]) -> dict[Node, Name]:
-    """Nodes with names as formulas."""
+    """The names of nodes as formulas."""
     return {node: Name(name) for node, name in nodes.items()}
