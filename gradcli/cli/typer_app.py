@@ -47,7 +47,7 @@ class OneCommand(TyperCommand):
     """A command whose help groups its options."""
 
     def get_help(self, ctx: Any) -> str:
-        """Its description, usage and options."""
+        """The description, usage and options of the command."""
         from .help import help_of
 
         return help_of(self, ctx)

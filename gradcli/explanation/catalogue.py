@@ -297,7 +297,7 @@ def _shorthand_page(shorthand: Shorthand, callables: Mapping[str, Callable]) -> 
 
 
 def call_of(shorthand: Shorthand) -> str:
-    """How it is called: a signature, or `x.T`."""
+    """The call of a shorthand: a signature, or `x.T` for an attribute."""
     name = shorthand.name
     return f"x.{name}" if name in ATTRIBUTES else shorthand.signature()
 

@@ -129,8 +129,8 @@ class Jacobian:
         return self._symbolic is None
 
     def rows(self, at: Iterable[int]) -> Iterator[Any]:
-        """Some rows, flattened, of numbers or SymPy elements. Raises GradcliError ("limit") if they
-        take too long.
+        """The rows at these flat indices, of numbers or SymPy elements. Raises GradcliError
+        ("limit") if they take too long.
         """
         if self._symbolic is not None:
             yield from map(self._symbolic, at)

@@ -291,8 +291,8 @@ def _written(node: Node, a: Analysis, w: Wording) -> str:
 
 
 def _where(node: Node, hit: Any, a: Analysis, w: Wording) -> str:
-    """Which operation is at a kink and where, preceded by `in l1_loss(x, y), ` if it occurs in the
-    expansion of that operation.
+    """The operation that is at a kink, and where; preceded by `in l1_loss(x, y), ` if it occurs in
+    the expansion of that operation.
     """
     around = None if node.span else written_around(node, a)
     if around is None:

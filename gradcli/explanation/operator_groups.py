@@ -14,7 +14,7 @@ class Family(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Its name in JSON: that of its first module."""
+        """The name of the family in JSON: that of its first module."""
         return self.modules[0]
 
 

@@ -152,7 +152,7 @@ class _Run(NamedTuple):
 
     @property
     def left(self) -> float:
-        """Its left end: the weighted mean of the members' wishes."""
+        """The left end of the run: the weighted mean of its members' wishes."""
         return self.wish / self.weight
 
     def joined(self, other: "_Run") -> "_Run":

@@ -45,7 +45,7 @@ class Backward(NamedTuple):
 
     @property
     def ended(self) -> bool:
-        """Whether it ended without raising."""
+        """Whether the backward pass ended without raising."""
         return bool(self.outcome)
 
     @property
@@ -59,7 +59,7 @@ class Backward(NamedTuple):
         return self.called.bound
 
     def data(self) -> dict[str, Any]:
-        """Its keys in JSON."""
+        """The keys of the JSON."""
         return {
             "line": self.line,
             "output": [self.called.get(t) for t in self.outputs],

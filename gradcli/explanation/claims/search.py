@@ -388,7 +388,7 @@ class Search(Tries):
         yield from (Mend(text, f"it is to be divided by {divisor}") for text in texts)
 
     def _in_place_of_a_factor(self, quotient: ast.BinOp) -> Iterator[Mend]:
-        """For a missing factor log(x) / y, log(x) in place of y."""
+        """The claim with log(x) in place of y, for a missing factor log(x) / y."""
         new, old = ast.unparse(quotient.left), ast.unparse(quotient.right)
         program = self.claim.program
         for e in (e for e in factors_of(program.result) if ast.unparse(e) == old):

@@ -76,14 +76,14 @@ def around(part: ast.expr, value: ast.expr) -> ast.expr | None:
 
 
 def is_number(e: ast.expr) -> bool:
-    """Whether it is a number, a list of numbers, or a size."""
+    """Whether an expression is a number, a list of numbers, or a size."""
     if isinstance(e, ast.UnaryOp):
         return is_number(e.operand)
     return isinstance(e, ast.Constant | ast.Tuple | ast.List | ast.Starred) or is_size(e)
 
 
 def is_size(e: ast.expr) -> bool:
-    """Whether it is a size, as `x.shape[0]`, `x.size(0)`, `x.numel()` and `len(x)` are."""
+    """Whether an expression is a size: `x.shape[0]`, `x.size(0)`, `x.numel()` or `len(x)`."""
     if isinstance(e, ast.Call) and isinstance(e.func, ast.Name):
         return e.func.id == "len"
     if isinstance(e, ast.Subscript | ast.Call):
@@ -92,22 +92,22 @@ def is_size(e: ast.expr) -> bool:
 
 
 def is_product(e: ast.AST) -> TypeGuard[ast.BinOp]:
-    """Whether it is a * b."""
+    """Whether an expression is a product a * b."""
     return isinstance(e, ast.BinOp) and isinstance(e.op, ast.Mult)
 
 
 def is_quotient(e: ast.AST) -> TypeGuard[ast.BinOp]:
-    """Whether it is a / b."""
+    """Whether an expression is a quotient a / b."""
     return isinstance(e, ast.BinOp) and isinstance(e.op, ast.Div)
 
 
 def is_sum(e: ast.AST) -> TypeGuard[ast.BinOp]:
-    """Whether it is a + b or a - b."""
+    """Whether an expression is a sum a + b or a difference a - b."""
     return isinstance(e, ast.BinOp) and isinstance(e.op, ast.Add | ast.Sub)
 
 
 def is_transposed(e: ast.AST) -> TypeGuard[ast.Attribute]:
-    """Whether it is `x.T` or `x.mT`."""
+    """Whether an expression is `x.T` or `x.mT`."""
     return isinstance(e, ast.Attribute) and e.attr in ("T", "mT")
 
 

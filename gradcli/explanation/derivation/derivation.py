@@ -334,7 +334,7 @@ class Derivation:
 def _senders(
     steps: Iterable[Step], named: Collection[Node], first: Mapping[Node, Node]
 ) -> defaultdict[Node, set[Node]]:
-    """For each node the named ones that send it a gradient, directly or through unnamed nodes.
+    """For each node, the named nodes that send it a gradient, directly or through unnamed nodes.
     `first` maps nodes that are computed again to their first computation.
     """
     senders = defaultdict[Node, set[Node]](set)

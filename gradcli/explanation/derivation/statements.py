@@ -46,12 +46,12 @@ class Assignment(NamedTuple):
 
     @property
     def value(self) -> str:
-        """Its right side as text."""
+        """The right side as text."""
         return ast.unparse(self.statements[-1].value)
 
     @property
     def names_text(self) -> str:
-        """Its left side as text."""
+        """The left side as text."""
         return ", ".join(self.names)
 
     @property
@@ -62,7 +62,7 @@ class Assignment(NamedTuple):
         return "\n".join(map(_text, self.statements))
 
     def program(self, end: str = "") -> Program:
-        """These statements as a program, with another one at its end."""
+        """The statements as a program, with another statement at its end."""
         return read_again(f"{self.text}\n{end}".rstrip(), EXPRESSION)
 
 

@@ -304,7 +304,7 @@ class Wording:
 
     @cached_property
     def reach(self) -> Reach:
-        """How far the formulas of gradients hold."""
+        """The sizes for which the formulas of gradients hold."""
         written = {x.name: self.gradient(x) for x in self.problem.wrt}
         texts = {name: tree.text(f) for name, f in written.items() if f is not None}
         return Reach(texts, self.trials)

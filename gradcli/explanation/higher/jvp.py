@@ -136,8 +136,8 @@ class Jvp:
     @cached_property
     @within_budget(in_large=True)
     def extent(self) -> str | None:
-        """How far a formula holds that fails at other sizes: at "some" of them, or only "here";
-        None if it fails at none.
+        """The extent of a formula that fails at other sizes: it holds at "some" of them, or only
+        "here"; None if it holds at all.
         """
         if self.node is None or self.formula is None:
             return None

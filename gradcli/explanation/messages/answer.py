@@ -124,7 +124,7 @@ def _cure(message: Message) -> Section:
 
 
 def _other(message: Message) -> Section:
-    """Another message that the text may be."""
+    """The section on another message that the text may be."""
     meaning, cure = Prose(words(message.meaning)), Prose(words(message.cure))
     blocks = (meaning, *_numbered(message.causes), cure)
     return Section("also", words(f"Or {_titled(message, message.text)}"), (), blocks)
@@ -203,7 +203,7 @@ def _tensor(values: dict[str, str]) -> str:
 
 
 def _origin(origin: str) -> str:
-    """How the tensor was computed, according to the name of its operation."""
+    """A clause on how the tensor was computed, by the name of its operation."""
     known = re.search(r"output \d+ of (\w+?)(?:Backward\d*)?$", origin.strip(" ,"))
     if known is None:
         return LEAF

@@ -129,7 +129,7 @@ def _finite(plan: Plan, in_jax: bool) -> Choice:
 
 
 def drawn(plan: Plan, x: Input, choice: Choice) -> Draw | None:
-    """How the value of an input is drawn; None if its given value is used."""
+    """The distribution of an input's random value; None if its given value is used."""
     stays = plan.is_written(x) and (choice.keeps_values or x.node.dtype != "float")
     return None if stays else choice.draw or DRAWS[0]
 

@@ -181,7 +181,7 @@ def _whole(array: Any) -> bool:
 
 
 class Dependence:
-    """How the other rows of J depend on `rank` independent ones.
+    """The dependence of the other rows of J on `rank` independent ones.
 
     Row others[k] is the sum of parts[:, k] times the rows at `independent`.
     """

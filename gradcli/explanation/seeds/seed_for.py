@@ -137,7 +137,7 @@ class SeedFor:
 
     @property
     def possible(self) -> bool:
-        """Whether there is such a seed."""
+        """Whether a seed produces the targets."""
         return self.equations.solvable
 
     @property

@@ -103,7 +103,7 @@ def first(a: Analysis) -> list[tuple[str, str]]:
 
 
 def further(grads: Gradients) -> list[tuple[str, str]]:
-    """The other notes."""
+    """The notes other than those of `first`."""
     p, notes = grads.problem, about_the_problem(grads.a, grads.w)
     notes += stuck(grads.a, grads.w)
     if grads.derivation is None:

@@ -140,7 +140,7 @@ class Origin(NamedTuple):
 
     @property
     def cancels(self) -> bool:
-        """Whether it is a sum of contributions."""
+        """Whether the element is a sum of contributions that cancel."""
         return bool(self.terms)
 
     @property

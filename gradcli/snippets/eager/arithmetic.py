@@ -28,7 +28,7 @@ COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 
 
 def _operand(value: Any) -> Any:
-    """The other operand as a tensor or a number; NotImplemented for anything else."""
+    """A tensor or a number as the other operand; NotImplemented for anything else."""
     return value if isinstance(value, Tensor | bool | int | float) else NotImplemented
 
 

@@ -73,7 +73,7 @@ def _return_type(name: str, names: Names) -> Class:
 
 
 def of_linalg(result: Any) -> Any:
-    """The same outputs as torch.linalg names them: torch.return_types.linalg_eigh."""
+    """An operation's outputs in the type of torch.linalg: torch.return_types.linalg_eigh."""
     outputs = _outputs_of.get(result.cls) if isinstance(result, Instance) else None
     if outputs is None or outputs[0].startswith("linalg_"):
         return result

@@ -158,7 +158,7 @@ def gather(m: Machine, input: Tensor, dim: int, index: Tensor, **named: Any) -> 
 
 @define("torch", "Tensor")
 def bincount(m: Machine, input: Tensor, weights: Any = None, minlength: int = 0) -> Tensor:
-    """How often each integer occurs, or the sum of its weights."""
+    """The number of occurrences of each integer, or the sum of its weights."""
     plain = isinstance(weights, Tensor) and weights.shape == input.shape and input.ndim == 1
     if not plain or weights.requires_grad or (input.data < 0).any():
         return calls.call("bincount", [input, weights, minlength], {})

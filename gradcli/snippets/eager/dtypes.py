@@ -49,7 +49,7 @@ class DType(Object):
 
     @property
     def scalar_name(self) -> str:
-        """Its name in other errors: "Float", "Long"."""
+        """The name in other errors: "Float", "Long"."""
         return self.legacy.removesuffix("Tensor")
 
 

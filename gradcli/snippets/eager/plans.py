@@ -34,8 +34,8 @@ EXCHANGED = ("mse_loss", "smooth_l1_loss", "huber_loss")
 
 
 class SavedInPyTorch(NamedTuple):
-    """What PyTorch saves for a backward pass: which inputs, by position, whether the output, and
-    whether intermediate results.
+    """The tensors that PyTorch saves for a backward pass: positions of inputs, and whether it saves
+    the output and intermediate results.
     """
 
     places: tuple[int, ...]

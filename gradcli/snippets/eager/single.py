@@ -463,7 +463,9 @@ def addcmul(a: Any, b: Any, c: Any, *, value: float) -> Any:
 
 @_kernel("digamma")
 def digamma(x: Any) -> Any:
-    """By reflection below 0, by recurrence up to 10, then an asymptotic series, as in Cephes."""
+    """The digamma function: reflection below 0, recurrence up to 10, then an asymptotic series, as
+    in Cephes.
+    """
     reflected = x < 0
     with np.errstate(all="ignore"):
         fraction = np.modf(_double(x))[0]

@@ -83,7 +83,7 @@ class Version:
 
 
 class ViewOf(NamedTuple):
-    """Of a differentiable view: its base, and how it was made.
+    """How a differentiable view was made, and its base.
 
     `creation` is "" if the view may be changed in place, otherwise the reason why not: "multi" (one
     of several outputs of an operation), "no_grad", "inference", "custom" (made in a Function).
@@ -169,7 +169,7 @@ class Tensor(Object):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Its sizes."""
+        """The sizes of all dimensions."""
         return self.data.shape
 
     @property
@@ -211,8 +211,8 @@ class Tensor(Object):
 
     @property
     def requires_grad(self) -> bool:
-        """Whether it requires a gradient; a view without a grad_fn does if its base does, as in
-        PyTorch.
+        """Whether the tensor requires a gradient; a view without a grad_fn does if its base does,
+        as in PyTorch.
         """
         if self._required or self._record is not None:
             return True
@@ -224,7 +224,7 @@ class Tensor(Object):
 
     @property
     def is_leaf(self) -> bool:
-        """Whether it has no grad_fn."""
+        """Whether the tensor has no grad_fn."""
         return self.record is None
 
     @property
@@ -315,7 +315,7 @@ class Saved:
 
     @property
     def changed_unseen(self) -> bool:
-        """Whether it was changed through `.data`, unseen by the backward pass."""
+        """Whether the tensor was changed through `.data`, unseen by the backward pass."""
         return self.tensor.version.unseen != self.unseen
 
     def pack(self) -> "Saved":
@@ -428,7 +428,7 @@ class Record(Object):
 
     @property
     def label(self) -> str:
-        """Its name in messages, without Backward0."""
+        """The name in messages, without Backward0."""
         start, _, number = self.name.rpartition("Backward")
         return LABELS.get(self.name) or start + number.removesuffix("0") or self.name
 
@@ -508,7 +508,7 @@ class UnknownAccumulator(Accumulator):
 
     @property
     def metas(self) -> list[Meta]:
-        """Any gradient that arrives is refused."""
+        """Raises: gradients that arrive are refused."""
         raise Unsupported("a leaf whose .data got another shape after it was computed with")
 
     @metas.setter
@@ -541,7 +541,7 @@ class Numberless(Tensor):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Its sizes."""
+        """The sizes of all dimensions."""
         return self.sizes
 
     @property

@@ -40,7 +40,7 @@ class Field:
 
     @property
     def optional(self) -> bool:
-        """Whether it has a default."""
+        """Whether the field has a default."""
         return self.default is not MISSING or self.factory is not MISSING
 
 

@@ -806,7 +806,7 @@ SENT = "<sent>"  # key of a frame for the value of a yield; not a valid name
 
 
 def finished(steps: Callable[[dict], Steps]) -> Compiled:
-    """The same statement as one that does not yield."""
+    """A plain function for a statement that contains no yield, from its generator."""
 
     def run(f: dict) -> Any:
         try:

@@ -110,12 +110,12 @@ class Class(Object):
         return self.members.get(name, MISSING)
 
     def derives_from(self, other: "Class") -> bool:
-        """Whether it is `other`, or a subclass of it."""
+        """Whether the class is `other`, or a subclass of it."""
         return other in self.mro
 
     @property
     def full_name(self) -> str:
-        """Its name with its module, as repr() shows it."""
+        """The name with its module, as in repr()."""
         return f"{self.module}.{self.name}" if self.module else self.name
 
     def __repr__(self) -> str:

@@ -201,7 +201,9 @@ class Program(Text):
 
     @property
     def roots(self) -> Iterator[tuple[ast.Call, ast.expr]]:
-        """These calls, each with the expression that it differentiates."""
+        """The calls of backward and grad on the line that raises, with the expressions they
+        differentiate.
+        """
         for call in self.here:
             root = self.root(call)
             if root is not None:

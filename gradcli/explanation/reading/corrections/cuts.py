@@ -410,7 +410,7 @@ def _grad_instead(case: Case, root: ast.expr, read: ast.Attribute) -> Edit:
 
 
 def read_within(case: Case, call: ast.Call, root: ast.expr) -> Iterator[Proposal]:
-    """The same for an x.grad within an expression that is differentiated, such as (x.grad *
+    """Write torch.autograd.grad for an x.grad within a differentiated expression, such as (x.grad *
     v).sum().
     """
     for built in [s for _, r in case.roots for s in case.slice_of(r, case.line)]:

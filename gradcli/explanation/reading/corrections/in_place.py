@@ -78,7 +78,7 @@ COPY = "The change is made to a copy; the old tensor keeps its numbers for the b
 
 
 def out_of_place(case: Case, statement: ast.stmt, name: str = "") -> Iterator[Proposal]:
-    """The same change out of place; its result is named `name`, or as before."""
+    """Write an in-place change out of place; its result is named `name`, or as before."""
     target = written(statement)
     if isinstance(statement, ast.AugAssign) and not isinstance(statement.target, ast.Subscript):
         left, value = case.of(statement.target), case.of(statement.value)
