@@ -490,6 +490,7 @@ def contradicted(
 def _contradicted(
     a: Analysis, w: Wording, formula: FormulaBesideNumbers, c: Contradiction
 ) -> tuple[str, str]:
+    """The note on one formula that differs from its numbers."""
     name, p = formula.name, a.problem
     number, other = (number_text(array[c.hit][0]) for array in (c.numbers, c.formula))
     first, *further = _all_places(name, c.hit) if c.hit.ndim else [name]

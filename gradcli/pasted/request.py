@@ -100,6 +100,9 @@ class _Request:
     # ---- the result ------------------------------------------------------------------------------
 
     def _of(self, read: "Read") -> dict[str, Any]:
+        """The request for a program that was run. Raises GradcliError if it raised or is not
+        supported.
+        """
         reading = read.reading
         outcome, backs = reading.outcome, reading.backwards
         self.trace = reading.trace

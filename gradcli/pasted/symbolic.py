@@ -250,6 +250,7 @@ def _calls(body: Sequence[ast.stmt]) -> Iterator[Call]:
 
 
 def _asking(statement: ast.stmt, e: ast.Call) -> Call | None:
+    """The call of backward or grad as a Call; None for other calls."""
     path = ast.unparse(e.func)
     called = path.rpartition(".")[2]
     of_module = path in ("torch.autograd.backward", "autograd.backward")

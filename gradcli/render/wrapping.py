@@ -27,6 +27,7 @@ def wrapped(program: str, width: int) -> str:
 
 
 def _lines(line: str, width: int) -> list[str]:
+    """The line, broken if it is longer than `width`."""
     if len(line) <= width:
         return [line]
     number = NUMBER.match(line)
@@ -69,6 +70,7 @@ def _broken(line: str, width: int) -> list[str]:
 
 
 def _filled(line: str, last: Break, column: int, width: int) -> list[str]:
+    """The rest of a line from `last` on, filled up to `width` in each line."""
     built = []
     tick()
     while column + len(line) - last.at > width:

@@ -501,6 +501,7 @@ def edits(program: Program, words: Words) -> list[Edit]:
 
 
 def _edits(program: Program, words: Words) -> Iterator[Edit]:
+    """All edits by the table, then those in several places, of sizes, numbers and names."""
     count = 0
     for position, value in enumerate(program.values):
         for part in parts(value):

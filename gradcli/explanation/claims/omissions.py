@@ -111,6 +111,7 @@ def with_a_mistake(program: Program) -> Iterator[Edit]:
 
 
 def _omissions(program: Program) -> Iterator[Edit]:
+    """Edits that leave out an operand, a call, or a name or method everywhere."""
     for position, value in enumerate(program.values):
         below = _divisors(value)
         for e in parts(value):

@@ -192,6 +192,7 @@ class _Normal:
         return min(written, key=_key)
 
     def _written(self, term: Term, names: dict[str, str]) -> Expr:
+        """The product of factors within sums over indices, renamed by `names`."""
         factors = sorted(
             (
                 Power(substituted(f, names, self.sizes) if names else f, Number(n))

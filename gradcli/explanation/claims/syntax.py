@@ -159,6 +159,7 @@ def filled(text: str, result: Bindings) -> ast.expr:
 
 
 def _matches(p: Any, e: Any, result: Bindings) -> bool:
+    """Whether a part matches a pattern; `result` collects the bindings of letters."""
     if isinstance(p, ast.Name) and len(p.id) == 1:
         result[p.id] = e
         return p.id not in KINDS or KINDS[p.id](e)
@@ -193,6 +194,7 @@ def _same(v: Any, other: Any, result: Bindings) -> bool:
 
 
 def _filled(p: Any, result: Bindings) -> Any:
+    """A copy of a pattern with bindings substituted."""
     if isinstance(p, ast.Name):
         return result[p.id] if len(p.id) == 1 else p
     if isinstance(p, ast.Call) and _method(p) in ("R", "S"):

@@ -446,6 +446,7 @@ class _Uses:
                 self._add(step, c)
 
     def _add(self, step: Step, c: Contribution) -> None:
+        """Record the nodes through which a contribution uses values and gradients."""
         if c.sent is not step.received:
             up_to = partial(_up_to, self.forward, step.received)
             for node in upstream(c.sent, up_to):

@@ -171,6 +171,7 @@ class _Naming:
         return name if is_last and name not in self.p.inputs else self._free(name, first=1)
 
     def _append(self, s: Statement, values: Sequence, is_added: bool = False) -> None:
+        """Append an assignment, with the earlier statements that it needs."""
         before, used = list[Statement](), _names([s.value])
         for other in reversed(self.aside):
             if not used.isdisjoint(other.names):

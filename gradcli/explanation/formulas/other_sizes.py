@@ -181,6 +181,9 @@ def posed_again(problem: Problem, pose: Pose) -> Problem | None:
 
 
 def _gradient_again(problem: Problem, pose: Pose) -> Problem | None:
+    """The gradient problem rebuilt from the problem of lower order at other sizes; None if
+    impossible.
+    """
     assert problem.before is not None
     seed = problem.before.seed
     has_seed = seed.value is not None and not seed.implicit
@@ -235,6 +238,7 @@ class _Back:
         return n.op(*inputs, **{name: self._at(value) for name, value in n.attrs.items()})
 
     def _at(self, value: Any) -> Any:
+        """An attribute with generic sizes replaced by the original ones. Raises NotBySizes."""
         if isinstance(value, tuple):
             return tuple(map(self._at, value))
         if isinstance(value, slice):

@@ -177,6 +177,9 @@ class Wording:
     def _formula(
         self, node: Node, extra: dict[Node, Name] | None, later: Collection[Node]
     ) -> tree.Tree | None:
+        """The formula, after a search for a shorter one; None if it is too long or cannot be
+        written.
+        """
         names = self._names_for(node, extra, later)
         write = partial(
             formula, names=names, generic_sizes=self.problem.generic_sizes, program=self._program

@@ -150,6 +150,7 @@ class Jvp:
         return "some" if holds else "here"
 
     def _fails(self, formula: str, at: Trial) -> bool:
+        """Whether a formula differs from the JVP in a trial, at random tangents."""
         draw, inputs, out = Numbers(5), at.problem.inputs, at.problem.out
         moving = {t.name: inputs[t.x.name] for t in self.problem.tangents}
         along = {name: tangent_symbol(name, x) for name, x in moving.items()}

@@ -34,6 +34,7 @@ def _not_again(names: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def _fixed(a: Analysis) -> list[tuple[str, str]]:
+    """Notes on inputs with respect to which PyTorch has no derivative."""
     result = []
     for step in a.gradients.steps:
         op = step.node.op

@@ -283,6 +283,7 @@ class Spelling(NamedTuple):
 
 
 def _spellings(text: list[Word]) -> list[Spelling]:
+    """The words of a text with their spellings and weights in the catalogue."""
     weights, result = _weights(), []
     for word in text:
         if word.text in weights:

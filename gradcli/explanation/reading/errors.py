@@ -80,6 +80,7 @@ def _cure(reading: Reading, cured: Correction) -> str:
 
 
 def _evidence(reading: Reading) -> Iterator[Evidence]:
+    """The lines that lead to the error, with their text and a remark."""
     failure = reading.outcome.exception
     assert failure is not None
     rows: list[tuple[int, str]] = []

@@ -86,6 +86,7 @@ def _is_one(seed: Any) -> bool:
 def _of_analysis(
     back: Backward, problem: Posed, analysis: Analysis, reached: Container[Tensor]
 ) -> Explained:
+    """A backward pass that was posed as a problem, explained with formulas."""
     result, values = Gradients(analysis, wording_of(analysis)), analysis.grad_values()
     gradients = []
     remarks: list[str] = []

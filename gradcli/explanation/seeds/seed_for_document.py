@@ -167,6 +167,7 @@ def _multiple(s: SeedFor, o: Obstacle, precision: int) -> Line:
 
 
 def _only_zero(s: SeedFor, o: Obstacle, precision: int) -> Line:
+    """A sentence on an element of a gradient that is 0 for every seed."""
     (term,) = o.terms
     if s.a.gradient(term.x) is None:
         none = f"No gradient flows from {s.p.out_name} to "

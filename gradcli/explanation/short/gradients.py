@@ -50,6 +50,9 @@ class Gradients:
         return result
 
     def _is_shorter(self, derived: Derivation) -> bool:
+        """Whether the derivation is shorter than the closed forms, or these are missing or too
+        long.
+        """
         operations = [n for n in walk([self.problem.out]) if n.op.family != "leaf"]
         if len(operations) > MOST:
             return True

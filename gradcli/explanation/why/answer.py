@@ -63,6 +63,7 @@ class Why:
         return {x.name: cut_for(self.a, x) for x in p.wrt if self.a.gradient(x) is None}
 
     def _of(self, x: Input) -> list[Element]:
+        """The elements of one gradient that are not ordinary numbers, while the budget lasts."""
         value = self.a.grad_value(x)
         if value is None:
             return [self._absent(x)]

@@ -175,6 +175,7 @@ class Tracer:
         return self._trace(node, index, zero=True)
 
     def _trace(self, node: Node, index: Index, zero: bool) -> Origin:
+        """Follow an element back to its origin; results are cached."""
         path: list[tuple[Node, Index]] = []
         while True:
             known = self._cached.get((node, index, zero))
@@ -209,6 +210,7 @@ class Tracer:
         return [self._local(step, node) for step in self._consumers.get(node, [])]
 
     def _not_finite_at(self, node: Node, index: Index) -> Any:
+        """The origin of a nonfinite element, or the node and index from which it was received."""
         steps = self._arriving(node)
         culprits = [s for s in steps if not np.isfinite(s.sent[index])]
         if not culprits:
@@ -224,6 +226,7 @@ class Tracer:
         return step.node, _first(through)
 
     def _zero_at(self, node: Node, index: Index) -> Any:
+        """The origin of a zero, or the node and index from which it was received."""
         steps = self._arriving(node)
         terms = tuple(float(s.sent[index]) for s in steps)
         if any(terms):

@@ -145,6 +145,7 @@ def mathematics(pieces: Iterable[Any]) -> str:
 
 
 def _in_math(piece: Any) -> str:
+    """A piece of a line in math mode."""
     if isinstance(piece, Formula):
         return latex(piece.tree)
     text = piece.text.strip()

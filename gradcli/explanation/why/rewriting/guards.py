@@ -79,6 +79,7 @@ def excluding(out: Node, origin: Node) -> Iterator[Excluding]:
 
 
 def _masks(n: Node, inside: list[bool], origin: Node) -> Iterator[tuple[Any, ...]]:
+    """The mask and the operand positions of each way in which `n` excludes elements of operands."""
     a = n.parents
     if inside[0] or (is_op(n, "minimum", "maximum") and inside[1]):
         yield from _bounds(n, inside)

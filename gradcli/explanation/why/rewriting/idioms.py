@@ -162,6 +162,7 @@ def root(n: Node) -> Node | None:
 
 
 def _norm(z: Node, degree: float) -> Node | None:
+    """The norm for a root of a sum or mean of powers, with scalar factors; None for other nodes."""
     scale = 1.0
     if is_op(z, "mean"):
         scale = (z.parents[0].numel / max(z.numel, 1)) ** (1 / degree)

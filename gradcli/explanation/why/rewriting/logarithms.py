@@ -82,6 +82,7 @@ def _quotient(node: Node) -> Node | None:
 
 
 def _sum_of_two(node: Node) -> Node | None:
+    """log(a + b), from log(a) and log(b)."""
     a, b = node.parents
     if is_number(a, 1) and is_op(b, "erf"):
         return _of_two_tails(b.parents[0])

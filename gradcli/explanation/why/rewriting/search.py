@@ -123,6 +123,7 @@ class Search:
                 yield twice, max(kind, other)
 
     def _once(self, out: Node) -> Iterator[tuple[Node, str]]:
+        """The output with one guard, and the kind of that guard."""
         with np.errstate(all="ignore"):
             a = self._analysis(out)
             origins = _origins(a, out)

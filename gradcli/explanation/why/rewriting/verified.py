@@ -95,6 +95,7 @@ class Verifier:
         return result if all(_same_digits(a, b) for a, b in pairs) else None
 
     def _points(self, names: list[str]) -> list[dict[str, Any]]:
+        """Values of all inputs, with random ones for `names` from several ranges."""
         rng = np.random.default_rng(7)
 
         def moved(name: str, low: float, high: float) -> Any:
@@ -197,6 +198,9 @@ class Verifier:
     # ---- limits ----------------------------------------------------------------------------------
 
     def _is_limit(self, other: Numbers, slopes: bool) -> bool:
+        """Whether values, and with `slopes` gradients, are the limits of the original where that is
+        not finite.
+        """
         out, grads = other(self.values)
         before, before_grads = self.here
         if np.any(np.isinf(before)):
