@@ -1,1 +1,1 @@
-"""Options in, exit status out."""
+"""The command line: from options to the output and the exit status."""

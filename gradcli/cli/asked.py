@@ -1,4 +1,4 @@
-"""Options of a command, understood, and its answer written: what commands have in common."""
+"""The common parts of commands: from options to requests, and from answers to output."""
 
 import re
 from functools import partial
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 # options for the place and the format of an answer, which do not change its content
 ELSEWHERE = ("-f", "--format", "-o", "--output", "--for", "--math")
-NAMES = {"markdown": "Markdown", "latex": "LaTeX", "json": "JSON"}  # of formats
+NAMES = {"markdown": "Markdown", "latex": "LaTeX", "json": "JSON"}  # of formats, in sentences
 
 
 def request_of(streams: Streams, options: Options, shapes_alone: bool = False) -> "Request":
-    """The request of a command; `shapes_alone`: no array of its shapes is made. Raises
+    """The request of a command's options; `shapes_alone`: no arrays of its shapes are made. Raises
     GradcliError.
     """
     from ..explanation.choices import SHAPES_ALONE
@@ -38,7 +38,7 @@ def request_of(streams: Streams, options: Options, shapes_alone: bool = False) -
 
 
 def choices_of(streams: Streams, options: Options, analysis: Any) -> Any:
-    """What is shown of an analysis, and how much."""
+    """The sections, precision and other choices for an analysis."""
     from ..explanation.choices import Choices
     from ..explanation.document import check_sections
     from ..request import listed
@@ -53,7 +53,7 @@ def choices_of(streams: Streams, options: Options, analysis: Any) -> Any:
 
 
 def environment_of(streams: Streams, options: Options, full: bool) -> Any:
-    """Where the answer is read; `full`: nothing is left out."""
+    """The environment in which the answer is shown; `full`: nothing is omitted."""
     environment = streams.environment(
         options.color, options.width, options.precision, full, options.output is not None
     )
@@ -80,7 +80,7 @@ def _page(options: Options) -> str:
 
 
 def format_of(streams: Streams, options: Options) -> str:
-    """The format of the options, or else one that suits where the answer goes."""
+    """The format of the options, or the default for the output: terminal, file or pipe."""
     asked = options.format or options.graph_format
     if options.place and asked not in (None, "markdown"):
         raise GradcliError("option", f"--for {options.place} is Markdown, and -f {asked} is not")
@@ -105,8 +105,8 @@ def emit(streams: Streams, answer: Any, options: Options) -> None:
 
 
 def typed(streams: Streams) -> str:
-    """The command as it was typed, but for the format of its answer and where that goes; what came
-    through a pipe in its place, where that is a line.
+    """The command line as typed, without options for the format and the place of the answer; input
+    from a pipe replaces `-`, if it is a single line.
     """
     import shlex
 
@@ -121,8 +121,8 @@ def typed(streams: Streams) -> str:
 
 
 def write(streams: Streams, text: str, options: Options) -> None:
-    """Write an answer, its last line ended, or copy it. Raises GradcliError where both are asked
-    for.
+    """Write an answer that ends with a newline, or copy it. Raises GradcliError if both are
+    requested.
     """
     if options.copy and options.output is not None:
         raise GradcliError("option", "--copy and --output are two places for one answer")
@@ -137,7 +137,7 @@ def write(streams: Streams, text: str, options: Options) -> None:
 
 
 def read_element(text: str, problem: Problem) -> tuple[str, tuple[int, ...]]:
-    """`x[0,1]` as a name and a place, counted from the front.
+    """`x[0,1]` as a name and an index without negative entries.
 
     Raises GradcliError `option` or `index`.
     """
@@ -163,12 +163,12 @@ def read_element(text: str, problem: Problem) -> tuple[str, tuple[int, ...]]:
     return match[1], tuple(k % n for k, n in zip(place, shape, strict=True))
 
 
-REMOTE = ("SSH_TTY", "SSH_CONNECTION")  # variables that ssh sets
+REMOTE = ("SSH_TTY", "SSH_CONNECTION")  # variables set by ssh
 
 
 def copy_to_clipboard(text: str, streams: Streams) -> None:
-    """Put text on the clipboard; where there is none, let the terminal do so (OSC 52). Raises
-    GradcliError where there is neither.
+    """Copy text to the clipboard, or else ask the terminal to do so (OSC 52). Raises GradcliError
+    if neither is possible.
     """
     import pyperclip
 
@@ -187,7 +187,7 @@ def copy_to_clipboard(text: str, streams: Streams) -> None:
 
 
 def read_source(file: str, streams: Streams, limits: Limits) -> "list[Answer]":
-    """The answers for a file, or for standard input."""
+    """The answers for the programs in a file, or in standard input."""
     from ..explanation.reading.answer import answer
 
     if file == "-":

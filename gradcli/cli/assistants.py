@@ -1,7 +1,7 @@
-"""`gradcli mcp`: the Model Context Protocol, a JSON-RPC message a line, on standard streams.
+"""`gradcli mcp`: the Model Context Protocol on standard streams, with a JSON-RPC message per line.
 
-https://modelcontextprotocol.io/specification. There are tools alone, and all of them read only. A
-call is answered by a process of its own, which is killed at the deadline.
+https://modelcontextprotocol.io/specification. The server has only tools, and all of them are
+read-only. Each call is answered by a separate process, which is killed at the deadline.
 """
 
 import json
@@ -17,8 +17,8 @@ from ..tools import TOOLS, call
 from .processes import Process
 from .streams import Streams
 
-VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")  # the latest first
-DEADLINE = 30.0  # seconds for a call
+VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")  # latest first
+DEADLINE = 30.0  # seconds per call
 PARSE, INVALID, NO_METHOD, BAD_PARAMETERS = -32700, -32600, -32601, -32602
 PAGE = "docs/assistants.md says how"
 ABOUT = (
@@ -28,7 +28,7 @@ ABOUT = (
 
 
 class Refused(Exception):
-    """A message that JSON-RPC has an error for."""
+    """A message that is answered by a JSON-RPC error."""
 
     def __init__(self, code: int, text: str):
         super().__init__(text)
@@ -36,7 +36,7 @@ class Refused(Exception):
 
 
 class Server:
-    """Messages in, messages out."""
+    """The server: reads messages and writes answers."""
 
     def __init__(self, limits: Limits, deadline: float = DEADLINE):
         self._limits, self._deadline = limits, deadline
@@ -49,7 +49,7 @@ class Server:
         }
 
     def serve(self, streams: Streams) -> None:
-        """Answer until the input ends."""
+        """Answer messages until the input ends."""
         most = self._limits.bytes_of_text
         source = streams.stdin_bytes()
         if streams.stdin is not None and streams.stdin.isatty():
@@ -65,7 +65,7 @@ class Server:
                 self._worker.join()
 
     def answers(self, line: bytes) -> Iterator[Any]:
-        """The answer to a line, if it has one."""
+        """The answer to a line, if it needs one."""
         if not line.strip():
             return
         try:
@@ -75,11 +75,11 @@ class Server:
             return
         several = sent if isinstance(sent, list) else [sent]
         result = [answer for answer in map(self._answer, several) if answer is not None]
-        if result:  # several at once, as the version of March 2025 has them, are answered at once
+        if result:  # a batch, as in the version of March 2025, is answered message by message
             yield result if several is sent else result[0]
 
     def _answer(self, sent: Any) -> dict[str, Any] | None:
-        """The answer to a message; None to a notification and to an answer."""
+        """The answer to a message; None for a notification or a response."""
         if not isinstance(sent, dict) or sent.get("jsonrpc") != "2.0":
             return _error(None, INVALID, "this is no message of JSON-RPC 2.0")
         if "method" not in sent and ("result" in sent or "error" in sent):
@@ -101,7 +101,7 @@ class Server:
         return {"jsonrpc": "2.0", "id": identity, "result": result}
 
     def _initialize(self, parameters: dict[str, Any]) -> dict[str, Any]:
-        """The client's version if it is known here, or else the latest."""
+        """The client's protocol version if it is supported, or else the latest."""
         asked = parameters.get("protocolVersion")
         return {
             "protocolVersion": asked if asked in VERSIONS else VERSIONS[0],
@@ -111,7 +111,7 @@ class Server:
         }
 
     def _call(self, parameters: dict[str, Any]) -> dict[str, Any]:
-        """What a tool answers; an error of its own is a text for the assistant to act on."""
+        """The result of a tool; an error of gradcli is a text that the assistant can act on."""
         name = parameters.get("name")
         if not isinstance(name, str) or name not in TOOLS:
             raise Refused(BAD_PARAMETERS, f"there is no tool {name}; there are {', '.join(TOOLS)}")

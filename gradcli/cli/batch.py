@@ -1,4 +1,4 @@
-"""Lines in, lines out."""
+"""`gradcli batch`: answers JSON Lines by JSON Lines."""
 
 import json
 import os
@@ -17,8 +17,8 @@ PART, LONGEST = 1 << 20, 1 << 30
 
 
 class Requests:
-    """The lines of a file, or of standard input, that are not blank; of one that is too long, so
-    much that this shows. `bytes` and `lines` count those that were read; `size` is that of a file.
+    """The nonblank lines of a file or of standard input; of a line that is too long only the start,
+    enough to detect it. `bytes` and `lines` count what was read; `size` is the size of the file.
     """
 
     def __init__(self, file: str, streams: Streams, limits: Limits):
@@ -27,11 +27,11 @@ class Requests:
 
     @contextmanager
     def opened(self) -> Iterator[Iterator[str]]:
-        """The lines; the file is opened at once, before anything is written. Raises GradcliError
-        where it cannot be read.
+        """The lines; the file is opened at once, before anything is written. Raises GradcliError if
+        it cannot be read.
         """
         if self.file == "-":
-            yield self._lines(_apart(self.streams.stdin_bytes()))
+            yield self._lines(_duplicate_of_stdin(self.streams.stdin_bytes()))
             return
         with self._source() as source:
             yield self._of_file(source)
@@ -51,7 +51,7 @@ class Requests:
     def _lines(self, source: IO[bytes]) -> Iterator[str]:
         while line := source.readline(self.most):
             self.bytes += len(line)
-            text = line.decode("utf-8", errors="replace").removeprefix("\ufeff")  # of some editors
+            text = line.decode("utf-8", errors="replace").removeprefix("\ufeff")  # its BOM
             if text.strip():
                 self.lines += 1
                 yield text
@@ -60,15 +60,15 @@ class Requests:
 
 
 def _size(file: str) -> int | None:
-    """The bytes of a file; None of standard input and of what has no end."""
+    """The bytes of a file; None for standard input and for endless files."""
     try:
         return os.path.getsize(file) or None if file != "-" else None
     except (OSError, ValueError):
         return None
 
 
-def _apart(source: IO[bytes]) -> IO[bytes]:
-    """A standard input of its own: Python cannot end while a thread reads from its stream."""
+def _duplicate_of_stdin(source: IO[bytes]) -> IO[bytes]:
+    """A duplicate of standard input: Python cannot exit while a thread reads from sys.stdin."""
     try:
         return os.fdopen(os.dup(source.fileno()), "rb")
     except (AttributeError, OSError):
@@ -76,13 +76,15 @@ def _apart(source: IO[bytes]) -> IO[bytes]:
 
 
 def _ends(source: IO[bytes]) -> bool:
-    """Whether the line ends before LONGEST bytes of its rest, which are passed over."""
+    """Whether the line ends within LONGEST further bytes, which are skipped."""
     parts = (source.readline(PART) for _ in range(LONGEST // PART))
     return any(len(part) < PART or part.endswith(b"\n") for part in parts)
 
 
 def answer_lines(requests: Requests, streams: Streams, options: Any, limits: Limits) -> bool:
-    """Write an answer for each line as soon as it is there; whether all of them are answers."""
+    """Write the answer to each line as soon as it is computed; returns whether no answer is an
+    error.
+    """
     file = None if options.output == "-" else options.output
     _check_options(options, file)
     _check_files(requests.file, file)
@@ -102,7 +104,7 @@ def answer_lines(requests: Requests, streams: Streams, options: Any, limits: Lim
 
 
 def _check_files(requests: str, output: str | None) -> None:
-    """Refuse to write answers over the requests. Raises GradcliError."""
+    """Refuse to overwrite the requests with answers. Raises GradcliError."""
     both_exist = output and os.path.exists(output) and os.path.exists(requests)
     if output and both_exist and os.path.samefile(requests, output):
         message = f"{output} holds the requests, and the answers would overwrite them"
@@ -110,7 +112,7 @@ def _check_files(requests: str, output: str | None) -> None:
 
 
 def _check_options(options: Any, file: str | None) -> None:
-    """Refuse options that need another one. Raises GradcliError."""
+    """Refuse options that require another one. Raises GradcliError."""
     if options.resume and file is None:
         hint = "write -o and the file that was half written"
         raise GradcliError("option", "--resume needs the file to go on with", hint=hint)
@@ -125,7 +127,7 @@ def _check_options(options: Any, file: str | None) -> None:
 
 
 def _answers(lines: Iterable[str], limits: Limits, options: Any) -> Iterator[list[Answered]]:
-    """The answers in order, those together that are there at the same time."""
+    """The answers in order, in lists of those that are available at the same time."""
     if options.executor == "dask":
         from .cluster import Cluster
 
@@ -149,9 +151,9 @@ def _target(file: str | None, mode: str, streams: Streams) -> AbstractContextMan
 
 
 def written_before(file: str, lines: Iterator[str], limits: Limits) -> tuple[int, bool]:
-    """How many answers a file has, and whether none is an error; their lines are passed over.
+    """The number of answers in a file, and whether none of them is an error; skips their lines.
 
-    A last line that is not whole is cut off. Raises GradcliError where the file has something else.
+    An incomplete last line is removed. Raises GradcliError if the file contains anything else.
     """
     try:
         with open(file, "r+b") as output:
@@ -167,7 +169,7 @@ def written_before(file: str, lines: Iterator[str], limits: Limits) -> tuple[int
 def _passed_over(
     output: IO[bytes], file: str, lines: Iterator[str], limits: Limits
 ) -> tuple[int, bool, int]:
-    """Answers, whether all are good, and the bytes of the whole lines."""
+    """The number of answers, whether none is an error, and the bytes of the complete lines."""
     from ..batches import identity_of
 
     good, size = True, 0
@@ -185,7 +187,7 @@ def _passed_over(
 
 
 def _answer(line: bytes) -> dict[str, Any] | None:
-    """A line of an output, if it is one."""
+    """A line of an output as an answer; None if it is not one."""
     try:
         result = json.loads(line)
     except ValueError:
@@ -193,13 +195,13 @@ def _answer(line: bytes) -> dict[str, Any] | None:
     return result if isinstance(result, dict) and {"id", "ok"} <= result.keys() else None
 
 
-OFTEN = 0.1  # seconds from one picture to the next
-WIDTH = 24  # of the bar
+OFTEN = 0.1  # seconds between updates
+WIDTH = 24  # of the progress bar
 CLEAR = "\r\x1b[K"
 
 
 class Source(Protocol):
-    """What is read: how much of it was, and how large it is where that is known."""
+    """The progress of reading: bytes and lines read, and the total size if known."""
 
     bytes: int
     lines: int
@@ -207,8 +209,8 @@ class Source(Protocol):
 
 
 class Progress:
-    """A line that is written again and again, and is gone at the end; nothing where nobody looks,
-    or where it is not to be `shown`. `done` lines are written, and `failed` of them are errors.
+    """A progress line that is updated, and erased at the end; hidden unless stderr is a terminal
+    and `shown` is true. `done` lines are written, of which `failed` are errors.
     """
 
     def __init__(self, streams: Streams, source: Source, shown: bool):
@@ -228,7 +230,7 @@ class Progress:
             self._write(CLEAR)
 
     def add(self, answers: Sequence[Answered]) -> None:
-        """More lines are written."""
+        """Count more lines as written."""
         self.done += len(answers)
         self.failed += sum(not answer.ok for answer in answers)
         now = monotonic()
@@ -237,7 +239,7 @@ class Progress:
             self._write(CLEAR + self.text(now - self._began))
 
     def text(self, seconds: float) -> str:
-        """The line after so many seconds."""
+        """The progress line after so many seconds."""
         done = self._before + self.done
         parts = [f"{done:,} lines", f"{self.done / max(seconds, 1e-3):,.0f} a second"]
         parts += [f"{self.failed:,} failed"] if self.failed else []
@@ -252,5 +254,5 @@ class Progress:
         try:
             self._stream.write(text)
             self._stream.flush()
-        except OSError:  # the answers are what counts
+        except OSError:  # an error of the display must not end the answers
             self._shown = False

@@ -1,6 +1,6 @@
-"""Workers of a Dask cluster, through the interface of concurrent.futures that it has.
+"""Workers in a Dask cluster, used through Dask's interface like that of concurrent.futures.
 
-Dask itself gives what a killed worker had to others; a task that ends several workers is lost.
+Dask reassigns the tasks of a killed worker; a task that kills several workers fails.
 """
 
 from collections.abc import Sequence
@@ -11,8 +11,8 @@ from ..errors import GradcliError
 from ..limits import Limits
 from .work import Answered, all_answered
 
-PATIENCE = 10  # seconds until a scheduler has to answer
-AHEAD = 2  # shares for each thread of the cluster: one is worked on while the other is sent
+PATIENCE = 10  # seconds until a scheduler must answer
+AHEAD = 2  # shares per thread of the cluster: one is computed while the next is sent
 
 
 class Cluster:
@@ -41,17 +41,17 @@ class Cluster:
 
 
 class Place:
-    """One share of lines at a time, wherever it is worked on."""
+    """One slot for a share of lines, on any worker."""
 
     def __init__(self, executor: Any):
         self._executor = executor
 
     def submit(self, lines: Sequence[str], limits: Limits) -> "Future[list[Answered]]":
-        """Have lines answered."""
+        """Submit lines to be answered."""
         return self._executor.submit(all_answered, lines, limits)
 
     def lost(self, error: BaseException) -> None:
-        """Nobody knows which of the lines ended the workers."""
+        """None: it is not known which line ended the workers."""
         if type(error).__name__ != "KilledWorker":
             message = f"the cluster gives no answers: {type(error).__name__}: {error}"
             hint = "its workers need this version of gradcli, and the scheduler has to stay"

@@ -5,8 +5,8 @@ from typing import Any
 
 Words = list[str] | list[tuple[str, str]]
 
-# As typer fills it in. One process for a key press, where typer's has two; files where there is
-# nothing else to complete with.
+# A variant of typer's script for fish: one process per key press in place of two, and files where
+# nothing else completes.
 FISH = """\
 function __%(prog_name)s_complete
     set --local typed (commandline -cp)
@@ -24,14 +24,14 @@ complete --command %(prog_name)s --no-files --arguments "(__%(prog_name)s_comple
 
 
 def with_own_scripts() -> None:
-    """Let typer install and show FISH."""
+    """Make typer install and show FISH."""
     from typer import _completion_shared
 
     _completion_shared._completion_scripts["fish"] = FISH
 
 
 def sections(incomplete: str) -> Words:
-    """Sections of an explanation, after a comma too."""
+    """Sections of an explanation, also after a comma."""
     from ..explanation.choices import SECTIONS
 
     return _listed(incomplete, SECTIONS)
@@ -45,14 +45,14 @@ def frameworks(incomplete: str) -> Words:
 
 
 def dtypes(incomplete: str) -> Words:
-    """The precisions that are computed in."""
+    """The dtypes of computation."""
     from ..fields import DTYPES
 
     return _beginning(incomplete, DTYPES)
 
 
 def inputs(ctx: Any, incomplete: str) -> Words:
-    """Inputs of the expression, after a comma too."""
+    """Inputs of the expression, also after a comma."""
     return _listed(incomplete, _inputs(ctx))
 
 
@@ -62,10 +62,10 @@ def inputs_with_sign(ctx: Any, incomplete: str) -> Words:
 
 
 def operators(incomplete: str) -> Words:
-    """Names of operators, from the index that no operator is imported for."""
+    """Names of operators, from the index, so that no operator is imported."""
     from ..operators import names
 
-    # softplus_backward and its like are called by rules alone
+    # not softplus_backward and others that only rules call
     return _beginning(incomplete, (name for name in names() if "_backward" not in name))
 
 
@@ -77,19 +77,19 @@ def examples(incomplete: str) -> Words:
 
 
 def _inputs(ctx: Any) -> Iterable[str]:
-    """The inputs of the expression that was typed; none where there is none as yet."""
+    """The inputs of the typed expression; empty if it is missing or incomplete."""
     from ..errors import if_applicable
     from ..language.names import free_names
     from ..language.program import read_program
     from ..limits import Limits
 
-    waiting = ctx.args[0] if ctx.args else ""  # an option without its value comes before it
+    waiting = ctx.args[0] if ctx.args else ""  # an option whose value is still missing precedes it
     text = ctx.params.get("expr") or ctx.params.get("question") or waiting
     return if_applicable(lambda: free_names(read_program(text, Limits()), ())) or ()
 
 
 def _listed(incomplete: str, names: Iterable[str]) -> list[str]:
-    """The last of several names with commas, completed; none of them twice."""
+    """Completions of the last of several comma-separated names, without those already listed."""
     before, comma, last = incomplete.rpartition(",")
     there = before.split(",")
     return [before + comma + n for n in names if n.startswith(last) and n not in there]

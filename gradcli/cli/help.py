@@ -1,4 +1,4 @@
-"""The help: commands by what they are for, options by what they are about, whole sentences."""
+"""The help texts: commands by group, options by topic."""
 
 import inspect
 import textwrap
@@ -21,7 +21,7 @@ FIRST = f"""\
 gradcli examples lists worked examples, and gradcli --help all commands.
 """
 GROUPS = ("Explain", "Derive", "Check", "For scripts", "Learn")
-PANELS = {  # options by what they are about
+PANELS = {  # options by topic
     "The request": tuple(name for name in FIELDS if name != "allow_files"),
     "Who answers": ("jobs", "executor", "scheduler"),
     "The answer": (
@@ -31,21 +31,21 @@ PANELS = {  # options by what they are about
     ),
 }
 BESIDES = "Besides"
-WIDEST = 100  # columns in which sentences are read easily
-LONGEST_NAME = 24  # of an option; what is longer stands in a line of its own
+WIDEST = 100  # columns that are still easy to read
+LONGEST_NAME = 24  # of an option; longer names are on a separate line
 COMMAND_LINES = ("gradcli ", "echo ")
 
 Entry = tuple[str, str]
 
 
 def width_of_help(ctx: Any) -> int:
-    """The columns of the terminal, as far as they are read easily."""
+    """The columns of the terminal, at most WIDEST."""
     streams = ctx.find_object(Streams)
     return min(WIDEST, streams.columns(streams.stdout) or PIPE_WIDTH) if streams else PIPE_WIDTH
 
 
 def help_of_all(commands: Iterable[Any], options: Iterable[Any], width: int) -> str:
-    """The usage of gradcli; the commands, a line each."""
+    """The help of gradcli: its usage, and a line for each command."""
     commands = list(commands)
     lines = [f"{ABOUT}\n", "Usage: gradcli EXPR [OPTIONS]", "       gradcli COMMAND [OPTIONS]\n"]
     lines += [f"Examples:\n{EXAMPLES}"]
@@ -81,9 +81,7 @@ def panels(command: Any, ctx: Any) -> list[tuple[str, list[Entry]]]:
 
 
 def _option(parameter: Any) -> Entry:
-    """`-s, --shape NAME=DIMS` and its sentence; what has no short name stands below the long
-    names.
-    """
+    """`-s, --shape NAME=DIMS` and its sentence; long names are aligned if there is no short one."""
     names = ["-h", "--help"] if parameter.name == "help" else parameter.opts
     short = "" if names[0][:2] != "--" else "    "
     taken = "" if getattr(parameter, "is_flag", False) else f" {parameter.metavar}"
@@ -91,12 +89,12 @@ def _option(parameter: Any) -> Entry:
 
 
 def paragraphs(command: Any) -> list[str]:
-    """The docstring of a command in its parts; the first is its sentence."""
+    """The paragraphs of a command's docstring; the first one is its summary."""
     return inspect.cleandoc(command.help or "").split("\n\n")
 
 
 def _description(command: Any, width: int) -> list[str]:
-    """The docstring of a command, wrapped, but for the commands in it."""
+    """The docstring of a command, wrapped, except for example commands in it."""
     lines: list[str] = []
     for paragraph in paragraphs(command):
         if paragraph.startswith(COMMAND_LINES):
@@ -107,7 +105,7 @@ def _description(command: Any, width: int) -> list[str]:
 
 
 def _entries(entries: Sequence[Entry], size: int, width: int) -> list[str]:
-    """Names and beside them sentences."""
+    """Names with sentences in a second column."""
     lines: list[str] = []
     for name, text in entries:
         beside = _wrapped(text, width, " " * (size + 4))
@@ -120,7 +118,7 @@ def _entries(entries: Sequence[Entry], size: int, width: int) -> list[str]:
 
 
 def _wrapped(text: str, width: int, indent: str) -> list[str]:
-    """Lines that end between words."""
+    """Lines wrapped between words."""
     return textwrap.wrap(
         text,
         width,

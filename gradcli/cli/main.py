@@ -38,13 +38,13 @@ from .streams import Closed, ReaderGone, Streams
 from .well_formed import read as read_well_formed
 
 ANSWERED, NO, CANNOT, INTERRUPTED = 0, 1, 2, 130
-ALONE = (*ANSWER, *PAGE, "precision", "full", *LOOK, *ALWAYS)  # of what is printed alone
+ALONE = (*ANSWER, *PAGE, "precision", "full", *LOOK, *ALWAYS)  # for a single result
 COMMANDS: dict[str, Command] = {}
 Function = Callable[[Streams, Options], int | None]
 
 
 def command(group: str, *names: str, name: str = "") -> Callable[[Function], Function]:
-    """A function is a command in one of the GROUPS of the help, with the OPTIONS `names`."""
+    """Register a function as a command in one of the GROUPS of the help, with these OPTIONS."""
 
     def registered(function: Function) -> Function:
         COMMANDS[name or function.__name__] = Command(group, names, function)
@@ -186,7 +186,7 @@ def graph(streams: Streams, options: Options) -> None:
     from ..explanation import replies
     from ..render.formats import render_graph
 
-    drawn = format_of(streams, options) == "svg" and bool(options.values)  # with its numbers
+    drawn = format_of(streams, options) == "svg" and bool(options.values)  # it shows numbers
     analysis = request_of(streams, options, shapes_alone=not drawn).analysis()
     answer = replies.graph(analysis, typed(streams))
     environment = environment_of(streams, options, full=True)
@@ -228,7 +228,7 @@ def check(streams: Streams, options: Options) -> int:
 
     options.show = ["claims,checks" if options.claim else "answer,checks,notes"]
     analysis = request_of(streams, options).one(suppose=bool(options.claim))
-    # before the page, whose budget would end it
+    # before the page, which may use up the budget
     outcomes: list[bool | None] = _right(analysis) if options.claim else []
     explained(streams, analysis, options)
     assumed = None if options.claim else assumed_shapes(wording_of(analysis))
@@ -239,7 +239,7 @@ def check(streams: Streams, options: Options) -> int:
 
 
 def _right(analysis: Any) -> list[bool | None]:
-    """Whether each claim is right."""
+    """For each claim, whether it is right."""
     from ..explanation.claims.verdict import verdicts
 
     return [verdict.ok for verdict in verdicts(analysis)]
@@ -392,7 +392,7 @@ def run(args: list[str] | None = None, streams: Streams | None = None) -> int:
     """Run a command line, by default that of the process; returns the exit status."""
     arguments = _for_help(sys.argv[1:] if args is None else args)
     if args is None:
-        warnings.simplefilter("ignore")  # what libraries say of numbers is no answer of ours
+        warnings.simplefilter("ignore")  # from libraries, about numbers
     own = streams or Streams.of_process()
     own.arguments, own.ascii = arguments, "--ascii" in arguments
     own.command = " ".join(["gradcli", *(a for a in arguments[:1] if a in COMMANDS)])
@@ -412,7 +412,7 @@ def run(args: list[str] | None = None, streams: Streams | None = None) -> int:
 
 
 def _for_help(arguments: list[str]) -> list[str]:
-    """`gradcli help grad` is `gradcli grad --help`."""
+    """The arguments, with `gradcli help grad` replaced by `gradcli grad --help`."""
     if arguments[:1] == ["help"] and set(arguments[1:]) <= set(COMMANDS):
         return [*arguments[1:2], "--help"]
     return arguments
@@ -437,7 +437,7 @@ def _run(arguments: list[str], streams: Streams) -> int:
 
 
 def _answered(arguments: list[str], streams: Streams) -> int:
-    """The exit status of a command; a message in the place of an expression is sent to `why`."""
+    """The exit status of a command; an error message in place of an expression goes to `why`."""
     try:
         return _called(arguments, streams)
     except GradcliError as error:
@@ -448,7 +448,9 @@ def _answered(arguments: list[str], streams: Streams) -> int:
 
 
 def _why_instead(error: GradcliError, arguments: list[str]) -> list[str] | None:
-    """The arguments for `why`, where what was to be explained is a message and no expression."""
+    """The arguments for `why`, if an error message was typed in place of an expression; otherwise
+    None.
+    """
     rest = arguments[arguments[0] == "explain" :]
     if error.code not in ("syntax", "option") or error.span is None or not rest:
         return None

@@ -1,5 +1,5 @@
-"""What is typed in the place of an expression, and what would be right: options within the quotes,
-the name of a file, a question; and values that end at a space.
+"""Mistaken inputs in place of an expression, and hints for them: options inside the quotes, file
+names, questions, and values with unquoted spaces.
 """
 
 import os
@@ -13,7 +13,7 @@ PROGRAMS = (".py", ".md")
 NOTEBOOKS = (".ipynb",)
 REQUESTS = (".jsonl", ".ndjson")
 ARRAYS = (".npy", ".npz", ".csv", ".tsv", ".json", ".txt")
-# An option behind an operand, with a value or, of a long name, without.
+# An option after an operand, with a value, or without for a long name.
 INSIDE = r"""(?<=[\w)\]'"])[ \t]+(--[a-z][a-z-]*(?=[ \t=]|$)|-[a-z](?=[ \t]+\S))"""
 ASKED = (
     r"(what|why|how|when|which|who|is|are|can|could|does|do|did|should|explain|show|give|tell|find|"
@@ -30,7 +30,9 @@ WHY_NUMBERS = 'with your expression and its values: gradcli why "sqrt(x)" -v "x=
 
 
 def check_expression(text: str, command: str) -> None:
-    """Refuse what is no expression, though it may be read as one. Raises GradcliError `option`."""
+    """Refuse a text that is not an expression, even if it could be parsed. Raises GradcliError
+    `option`.
+    """
     _check_no_file(text)
     if "--" not in text:
         return
@@ -40,7 +42,7 @@ def check_expression(text: str, command: str) -> None:
 
 
 def plainer(error: GradcliError, command: str) -> GradcliError:
-    """The error itself, or a plainer one where what was typed is a mistake that is known."""
+    """A clearer error if the input is a known mistake; otherwise the error itself."""
     if error.code != "syntax" or error.span is None or error.span.origin != "the expression":
         return error
     text = error.span.text
@@ -52,7 +54,7 @@ def plainer(error: GradcliError, command: str) -> GradcliError:
 
 
 def question(text: str) -> GradcliError | None:
-    """The error for a question; None for another text."""
+    """The error for a question; None for other texts."""
     words = re.findall(r"[A-Za-z']+", text)
     asked = text.rstrip().endswith("?") or re.match(ASKED, text.strip(), re.IGNORECASE)
     if len(words) < FEWEST_WORDS or not asked:
@@ -63,7 +65,7 @@ def question(text: str) -> GradcliError | None:
 
 
 def _about(words: Collection[str]) -> list[str]:
-    """A command for the first operator that a question names."""
+    """Example commands for the first operator that a question names."""
     from ..operators import lookup, names
 
     known = {*names()} - {"mean", "where", "compute", "all", "any", "square", "gradient", "is"}
@@ -81,7 +83,7 @@ def _inside(text: str, result: re.Match[str], command: str) -> GradcliError:
 
 
 def quoted(text: str) -> str:
-    """A text as a word of a shell, in the quotes that pages use where these will do."""
+    """A text quoted for a shell, in double quotes if possible."""
     import shlex
 
     return shlex.quote(text) if re.search(r'["$`\\!]', text) else f'"{text}"'
@@ -105,15 +107,15 @@ def _check_no_file(text: str) -> None:
 
 
 def ended_at_a_space(arguments: Sequence[str]) -> GradcliError | None:
-    """The error for a value with spaces and no quotes, of which a shell makes several words; None
-    where no word goes on in the next.
+    """The error for an unquoted value with spaces, which a shell splits into several words; None if
+    no word continues in the next one.
     """
     for k in range(len(arguments) - 1):
         end = k + 1
-        while end < len(arguments) and _goes_on(" ".join(arguments[k:end])):
+        while end < len(arguments) and _is_incomplete(" ".join(arguments[k:end])):
             end += 1
         whole = " ".join(arguments[k:end])
-        if end == k + 1 or _goes_on(whole):
+        if end == k + 1 or _is_incomplete(whole):
             continue
         option = arguments[k - 1] if k else ""
         before = f"{option} " if OTHER_NAMES.get(option, option) in TAKE_A_VALUE else ""
@@ -130,7 +132,7 @@ def without_sign(arguments: Sequence[str]) -> str | None:
     return None
 
 
-def _goes_on(text: str) -> bool:
-    """Whether a bracket is open at the end of a text, or a comma stands there."""
+def _is_incomplete(text: str) -> bool:
+    """Whether a text ends with a comma or inside a bracket."""
     depth = sum(map(text.count, "([{")) - sum(map(text.count, ")]}"))
     return depth > 0 or text.endswith(",")

@@ -13,18 +13,18 @@ from ..limits import DEFAULTS, PRECISIONS, WIDTHS, Limits
 from ..render.names import FORMATS, GRAPH_FORMATS, PLACES
 from .streams import Streams
 
-COMPLETING = "_GRADCLI_COMPLETE"  # what shells set where they ask for completions
+COMPLETING = "_GRADCLI_COMPLETE"  # set by shells when they ask for completions
 FORMAT_NAMES = (*FORMATS,)
 GRAPH_FORMAT_NAMES = (*dict.fromkeys((*FORMATS, *GRAPH_FORMATS)),)
 TARGET_NAMES = (*TARGETS,)
 
 
 class Option(NamedTuple):
-    """An option; without `names` an argument, which has its place.
+    """An option; without `names` a positional argument.
 
-    `type` is str, int, bool or, of an option that may be repeated, list[str]; `choices` are the
-    words out of which one is chosen, `within` the least and the largest number. `complete` is the
-    function of `completion` that lists what shells complete it with.
+    `type` is str, int, bool or, for an option that may be repeated, list[str]; `choices` are the
+    allowed words, `within` the smallest and largest number. `complete` names the function of
+    `completion` that lists completions.
     """
 
     type: Any
@@ -39,7 +39,7 @@ class Option(NamedTuple):
 
     @property
     def repeatable(self) -> bool:
-        """Whether it may be typed several times."""
+        """Whether the option may be repeated."""
         return bool(self.type == list[str])
 
 
@@ -48,7 +48,7 @@ def _option(type: Any, default: Any, *names: str, **others: Any) -> Option:
 
 
 def _argument(metavar: str, help: str, complete: str = "") -> Option:
-    """An argument, which may be left out where its `metavar` has brackets."""
+    """A positional argument, which is optional if its `metavar` has brackets."""
     required = not metavar.startswith("[")
     return Option(str, None, (), metavar, help, complete=complete, required=required)
 
@@ -58,7 +58,7 @@ def _choice(choices: tuple[str, ...], default: str | None, *names: str, **others
 
 
 def _of_request(name: str, field: Field) -> Option:
-    """The option of a field of a request."""
+    """The option for a field of a request."""
     return _option(
         field.type, field.default, *field.options, metavar=field.metavar, help=field.help,
         within=field.within, complete=COMPLETED.get(name, ""),
@@ -187,7 +187,7 @@ OPTIONS = {
 }  # fmt: skip
 
 LONG_NAMES = {option.names[0]: option.names[-1] for option in OPTIONS.values() if option.names}
-OTHER_NAMES = {  # what options are called elsewhere
+OTHER_NAMES = {  # names of options in other programs
     "--seed": "--grad",
     "--gradient": "--grad",
     "--shapes": "--shape",
@@ -200,8 +200,8 @@ TAKE_A_VALUE = {
 
 
 def in_full(arguments: list[str]) -> list[str]:
-    """Options by their long names, which click finds 4 ms sooner; what stands after an option that
-    takes a value is no option.
+    """The arguments with long names for options, which click parses 4 ms faster; values of options
+    are unchanged.
     """
     result, is_value = list[str](), False
     for k, word in enumerate(arguments):
@@ -215,21 +215,21 @@ def in_full(arguments: list[str]) -> list[str]:
 
 
 def is_json(arguments: list[str]) -> bool:
-    """Whether JSON is asked for, of a command that has another format too."""
+    """Whether JSON is requested from a command that has other formats too."""
     words = in_full(arguments)
     pairs = pairwise(words)
     return ("--format", "json") in pairs or not {"--format=json", "-fjson"}.isdisjoint(words)
 
 
 def color_of(arguments: list[str]) -> str:
-    """When colours are asked for, of a command line that may be wrong."""
+    """The value of --color in a command line that may be invalid."""
     words = in_full(arguments)
     pairs = [word.partition("=")[::2] for word in words] + [*pairwise(words)]
     return next((c for option, c in pairs if option == "--color" and c in COLORS), "auto")
 
 
 ANSWER = ("format", "place", "math", "copy", "output")
-PAGE = ("standalone", "overlay")  # what LaTeX is made as
+PAGE = ("standalone", "overlay")  # kinds of LaTeX documents
 SHOWN = ("show", "element", "step", "precision", "full")
 WORKERS = ("jobs", "executor", "scheduler")
 LOOK = ("width", "ascii", "color")
@@ -237,7 +237,7 @@ ALWAYS = ("limit", "debug")
 
 
 def read_limits(texts: list[str], files: bool = True) -> Limits:
-    """The limits after --limit; `files`: whether values may be read from files. Raises
+    """The limits given by --limit; `files`: whether values may be read from files. Raises
     GradcliError.
     """
     raised = {}
@@ -253,7 +253,9 @@ def read_limits(texts: list[str], files: bool = True) -> Limits:
 
 
 class Options(SimpleNamespace):
-    """What was typed for each of OPTIONS; for one that the command does not take, its default."""
+    """The values of OPTIONS on the command line; defaults for options that the command does not
+    take.
+    """
 
     def __getattr__(self, name: str) -> Any:
         if name not in OPTIONS:
@@ -262,13 +264,15 @@ class Options(SimpleNamespace):
 
     @cached_property
     def limits(self) -> Limits:
-        """The limits after --limit, whose budget the whole command has. Raises GradcliError."""
+        """The limits given by --limit, whose budget is shared by the whole command. Raises
+        GradcliError.
+        """
         return read_limits(self.limit)
 
 
 class Command(NamedTuple):
-    """A command of a `group` of the help, with the OPTIONS `names`; its `function` takes the
-    streams and what was given, and returns an exit status, or None for 0.
+    """A command in a `group` of the help, with the OPTIONS `names`; its `function` takes streams
+    and options and returns an exit status, or None for 0.
     """
 
     group: str
@@ -276,5 +280,5 @@ class Command(NamedTuple):
     function: Callable[[Streams, Options], int | None]
 
     def __call__(self, streams: Streams, values: dict[str, Any]) -> int:
-        """The exit status, for values of its options by name."""
+        """Run the command with these values of options, by name; returns the exit status."""
         return self.function(streams, Options(**values)) or 0

@@ -1,10 +1,10 @@
-"""Lines answered by several workers at once, in their order.
+"""Lines answered by several workers in parallel, in their order.
 
-A thread reads lines, workers answer some at a time, and one loop hands out and collects: it waits
-for one queue, in which lines and answers arrive as they come. Of an endless input no more than
-WINDOW lines for each worker are held, answered or not; where answers of HELD characters wait for
-one before them, no further lines are handed out. A worker is sent the lines that wait, and nothing
-waits for more: whoever sends a line only after the answer to the one before has it at once.
+A thread reads lines, workers answer them, and one loop distributes and collects: it waits for one
+queue, in which lines and answers arrive. At most WINDOW lines per worker are in memory, answered or
+not; no further lines are distributed while HELD characters of answers wait for an earlier answer. A
+worker gets all lines that wait, and never waits for more: a client that sends a line only after the
+previous answer is answered at once.
 """
 
 from collections import deque
@@ -17,27 +17,27 @@ from typing import Any, NamedTuple, Protocol
 from ..limits import Limits
 from .work import Answered, lost
 
-WINDOW = 256  # lines for each worker that are read and not yet written
+WINDOW = 256  # lines per worker that are read and not yet written
 HELD = 100_000_000  # characters of answers that wait to be written
-SHARE = 64  # lines that a worker is sent at a time
+SHARE = 64  # lines that are sent to a worker at a time
 
 
 class Slot(Protocol):
-    """A place for one share of lines to be worked on."""
+    """A slot that processes one share of lines at a time."""
 
     def submit(self, lines: Sequence[str], limits: Limits) -> "Future[list[Answered]]":
-        """Have lines answered."""
+        """Submit lines to be answered."""
         ...
 
     def lost(self, error: BaseException) -> int | None:
-        """Which of the lines was worked on as the worker ended; None where nobody knows. The slot
-        can be used again. Raises GradcliError where no worker's end was the reason.
+        """The index of the line during which the worker died; None if not known. The slot can be
+        used again. Raises GradcliError if the error has another cause.
         """
         ...
 
 
 class Line:
-    """A line until it is written; it is sent `alone` where it may be what ends workers."""
+    """A line until its answer is written; it is sent `alone` if it may have killed a worker."""
 
     __slots__ = ("alone", "answer", "text")
 
@@ -47,7 +47,7 @@ class Line:
 
 
 class Done(NamedTuple):
-    """A share of lines that a slot is done with, or has lost."""
+    """A share of lines that a slot has answered or lost."""
 
     slot: Slot
     share: list[Line]
@@ -57,13 +57,13 @@ class Done(NamedTuple):
 def in_parallel(
     lines: Iterable[str], limits: Limits, slots: Sequence[Slot]
 ) -> Iterator[list[Answered]]:
-    """The answers to lines, in order, as many at a time as there are."""
+    """The answers to lines in order, in lists of those that are available at the same time."""
     events: SimpleQueue[Any] = SimpleQueue()
     room, work = Semaphore(WINDOW * len(slots)), Work(limits, slots, events)
     Thread(target=_read, args=(lines, events, room), daemon=True).start()
     while work.reading or work.pending:
         work.take(events.get())
-        while not events.empty():  # what has come meanwhile is written together
+        while not events.empty():  # write together what has arrived meanwhile
             work.take(events.get())
         work.send()
         if ready := work.ready():
@@ -73,7 +73,7 @@ def in_parallel(
 
 
 def _read(lines: Iterable[str], events: "SimpleQueue[Any]", room: Semaphore) -> None:
-    """Put each line into the queue, as long as there is room; then None, or what went wrong."""
+    """Put each line into the queue, as long as there is room; then None, or the exception."""
     try:
         for line in lines:
             room.acquire()
@@ -84,8 +84,8 @@ def _read(lines: Iterable[str], events: "SimpleQueue[Any]", room: Semaphore) -> 
 
 
 class Work:
-    """What is being answered. `pending` are lines that are not written, in order; of these,
-    `waiting` are those that no worker has. `held` are the characters of their answers.
+    """The lines in progress. `pending` are lines that are not written yet, in order; `waiting`
+    those of them that no worker has. `held` is the number of characters in their answers.
     """
 
     def __init__(self, limits: Limits, slots: Sequence[Slot], events: "SimpleQueue[Any]"):
@@ -95,7 +95,7 @@ class Work:
         self.reading, self.held = True, 0
 
     def take(self, event: Any) -> None:
-        """Go on with a line, with what a slot is done with, with the end of lines."""
+        """Process an event: a line, a share that a slot has done, or the end of the lines."""
         if isinstance(event, Line):
             self.pending.append(event)
             self.waiting.append(event)
@@ -108,7 +108,7 @@ class Work:
             raise event
 
     def ready(self) -> list[Answered]:
-        """Take the answers that can be written."""
+        """Remove and return the answers that can be written."""
         result = []
         while self.pending and (answer := self.pending[0].answer) is not None:
             self.pending.popleft()
@@ -117,8 +117,8 @@ class Work:
         return result
 
     def send(self) -> None:
-        """Hand out lines to all who have none, if there is room for answers; the line that is the
-        next to be written goes in any case.
+        """Distribute lines to idle slots, if there is room for answers; the next line to be written
+        is always sent.
         """
         while self.idle and self.waiting:
             if self.held > HELD and self.waiting[0] is not self.pending[0]:

@@ -1,7 +1,7 @@
-"""Workers on this machine: processes, each in a pool of its own.
+"""Worker processes on this machine, each in a separate pool.
 
-So one that is killed takes no other with it, and where it writes which line it is at, no line but
-that one is lost.
+A worker that is killed does not affect the others, and since it records the line that it is working
+on, only that line is lost.
 """
 
 import os
@@ -19,15 +19,15 @@ from ..limits import Limits
 from ..process import collect_seldom, one_thread
 from .work import Answered, answered
 
-START = "spawn"  # as on every system; a fork of a process with threads may wait forever
-QUIET = "ignore"  # the processes of Python's own, too: one warns of what Ctrl-C leaves behind
-AT, STOP = 0, 1  # what a process and its worker tell one another
+START = "spawn"  # works on every system; a fork of a process with threads may deadlock
+QUIET = "ignore"  # also in Python's helper processes, one of which warns about leftovers of Ctrl-C
+AT, STOP = 0, 1  # indices of the shared values
 
 _shared: Any = [0, 0]
 
 
 class Processes:
-    """So many workers, which end with the block that uses them."""
+    """`count` workers, which end with the `with` block."""
 
     def __init__(self, count: int):
         self.slots = [Process() for _ in range(count)]
@@ -43,7 +43,7 @@ class Processes:
 
 
 class Process:
-    """One of them."""
+    """One worker process."""
 
     def __init__(self) -> None:
         self._manager: Any = None
@@ -57,46 +57,46 @@ class Process:
         self._pool = ProcessPoolExecutor(1, context, _begin, (self._shared,))
 
     def submit(self, lines: Sequence[str], limits: Limits) -> "Future[list[Answered]]":
-        """Have lines answered."""
+        """Submit lines to be answered."""
         self._shared[AT] = 0
         return self.run(_work, lines, limits)
 
     def run(self, function: Callable[..., Any], *args: Any) -> "Future[Any]":
-        """Have a function called."""
-        with _interrupts_wait():  # a process that this starts says nothing of Ctrl-C
+        """Submit a function call."""
+        with _interrupts_wait():  # the started process inherits that Ctrl-C is ignored
             try:
                 return self._pool.submit(function, *args)
-            except BrokenExecutor:  # it was killed as it had nothing to do
+            except BrokenExecutor:  # it was killed while idle
                 self._start()
                 return self._pool.submit(function, *args)
 
     def lost(self, error: BaseException) -> int:
-        """Which of the lines was worked on; another worker takes the place of this one."""
+        """The index of the line that the worker was working on; starts a new worker."""
         at = self._shared[AT]
         self.renew()
         return at
 
     def renew(self) -> None:
-        """Another worker takes the place of this one, whatever it does."""
+        """Kill the worker, and start a new one."""
         self.kill()
         self._start()
 
     def kill(self) -> None:
-        """Let it end at once."""
+        """Kill the worker."""
         alive = [*(self._pool._processes or {}).values()]  # from Python 3.14 on: kill_workers()
         self.end()
         for worker in alive:
             worker.kill()
 
     def end(self) -> None:
-        """Let it end after the line that it is at."""
+        """Let the worker end after its current line."""
         self._shared[STOP] = 1
         self._manager = self._pool._executor_manager_thread
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def join(self) -> None:
-        """Wait until it has ended. The thread of its pool closes a pipe then, to which an
-        interpreter that ends at that moment writes.
+        """Wait until the worker has ended. The thread of its pool then closes a pipe, to which an
+        interpreter that exits at that moment would write.
         """
         if self._manager is not None:
             self._manager.join()
@@ -104,7 +104,7 @@ class Process:
 
 @contextmanager
 def _interrupts_wait() -> Iterator[None]:
-    """Interrupts wait meanwhile, in what is started too; where a system can have them wait."""
+    """Block interrupts, also in processes started meanwhile, if the system supports that."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -116,20 +116,20 @@ def _interrupts_wait() -> Iterator[None]:
 
 
 def _begin(shared: Any) -> None:
-    """The initialisation of a worker."""
+    """Initialise a worker."""
     global _shared
     _shared = shared
     one_thread()
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    if hasattr(signal, "pthread_sigmask"):  # the parent had interrupts wait until now
+    if hasattr(signal, "pthread_sigmask"):  # the parent has blocked interrupts
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     collect_seldom()
-    Finalize(None, os._exit, (0,), exitpriority=0)  # what it holds is not freed piece by piece
+    Finalize(None, os._exit, (0,), exitpriority=0)  # memory is not freed object by object at exit
     Thread(target=_end_with_parent, daemon=True).start()
 
 
 def _end_with_parent() -> None:
-    """A parent that is killed tells nobody."""
+    """Exit when the parent is killed, which sends no message."""
     parent = parent_process()
     if parent is not None:
         parent.join()

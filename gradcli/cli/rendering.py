@@ -1,4 +1,4 @@
-"""Answers that were printed as JSON, in another format."""
+"""`gradcli render`: answers in JSON, rendered in another format."""
 
 import json
 from typing import Any
@@ -13,7 +13,7 @@ from .streams import Streams
 
 
 def render_file(streams: Streams, options: Options) -> None:
-    """Write the answer of a file of JSON as the format that is asked for."""
+    """Write the answer in a JSON file in the requested format."""
     from ..render.formats import render
 
     data = _read(options.answer, streams, Limits().bytes_of_answer)
@@ -25,12 +25,12 @@ def render_file(streams: Streams, options: Options) -> None:
     try:
         text = render(answer, format_of(streams, options), environment)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError):
-        raise NOT_ONE from None  # blocks within blocks where they do not belong
+        raise NOT_ONE from None  # blocks in places where they are invalid
     write(streams, text, options)
 
 
 def _read(file: str, streams: Streams, most: int) -> Any:
-    """The value in JSON of at most so many bytes. Raises GradcliError."""
+    """The value of a JSON file of at most `most` bytes. Raises GradcliError."""
     name = "standard input" if file == "-" else file
     try:
         if file == "-":

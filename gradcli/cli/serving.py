@@ -1,4 +1,4 @@
-"""The playground, for as long as somebody wants it."""
+"""`gradcli serve`: runs the playground."""
 
 import webbrowser
 
@@ -8,7 +8,7 @@ from .streams import Streams
 
 
 def serve_page(streams: Streams, port: int, opened: bool) -> None:
-    """Serve it until an interrupt. Raises GradcliError where the port is not to be had."""
+    """Serve the page until an interrupt. Raises GradcliError if the port is not available."""
     try:
         playground = Playground(port)
     except OSError as error:

@@ -1,4 +1,6 @@
-"""`explain --step`: an operation at a time, by keys; all of them where nobody is there to press."""
+"""`explain --step`: one operation at a time, controlled by keys; all operations if there is no
+terminal.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -19,7 +21,7 @@ ASKED = "element, as in x[0,1]: "
 
 
 def _pressed() -> str:
-    """The next key."""
+    """The next key that is pressed."""
     from typer import getchar
 
     return getchar()
@@ -32,7 +34,7 @@ def step_through(
     key: Callable[[], str] = _pressed,
     read_line: Callable[[str], str] = input,
 ) -> None:
-    """Show one operation after the other, as `key` says; `read_line` reads a line that is typed."""
+    """Show one operation at a time, controlled by `key`; `read_line` reads a typed line."""
     stepping = Stepping(analysis)
 
     def show(document: Document) -> None:
@@ -56,7 +58,7 @@ def step_through(
         elif pressed == "w":
             show(stepping.why(place))
         elif pressed.startswith("e"):
-            typed = pressed[1:].lstrip()  # what is pasted comes with its key
+            typed = pressed[1:].lstrip()  # pasted text includes its newline
             text = typed if typed.endswith(("\r", "\n")) else typed + read_line(f"{ASKED}{typed}")
             show_element(streams, stepping, text, show)
         else:
@@ -66,7 +68,7 @@ def step_through(
 def show_element(
     streams: Streams, stepping: Stepping, text: str, show: Callable[[Document], None]
 ) -> None:
-    """One element of a gradient, or why there is none such."""
+    """Show one element of a gradient, or the error if there is no such element."""
     try:
         show(stepping.element(*read_element(text, stepping.a.problem)))
     except GradcliError as error:

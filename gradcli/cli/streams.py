@@ -1,4 +1,4 @@
-"""Where a command reads from and writes to, and what its terminal can show."""
+"""Standard streams of a command, and the capabilities of its terminal."""
 
 import errno
 import io
@@ -17,11 +17,11 @@ NARROWEST = 40
 
 
 class ReaderGone(Exception):
-    """Nobody reads the output any more, as in `gradcli ... | head`."""
+    """The reader of the output has closed it, as in `gradcli ... | head`."""
 
 
 class Closed(io.StringIO):
-    """A stream that the process was started without, as in `gradcli ... >&-`."""
+    """A stream that was closed when the process started, as in `gradcli ... >&-`."""
 
     def write(self, text: str) -> int:
         """Raises OSError: nothing can be written."""
@@ -29,7 +29,7 @@ class Closed(io.StringIO):
 
 
 class Streams:
-    """Standard streams and environment variables, as one object that tests can put together."""
+    """Standard streams and environment variables, in one object that tests can construct."""
 
     def __init__(
         self,
@@ -40,20 +40,20 @@ class Streams:
     ):
         self.stdin, self.stdout, self.stderr, self.variables = stdin, stdout, stderr, variables
         self._read = False
-        self.arguments: list[str] = []  # what was typed
-        self.piped = ""  # the expression, where it came through standard input
-        self.command = "gradcli"  # as far as it names one
-        self.ascii = False  # whether nothing but ASCII is asked for, in whatever format
+        self.arguments: list[str] = []  # command-line arguments
+        self.piped = ""  # the expression, if it was read from standard input
+        self.command = "gradcli"  # the name of the command, if known
+        self.ascii = False  # whether only ASCII may be written, in any format
 
     @classmethod
     def of_process(cls) -> "Streams":
-        """Those of this process."""
-        sys.stdout = sys.stdout or Closed()  # typer writes help there, and nothing to None
+        """The streams of this process."""
+        sys.stdout = sys.stdout or Closed()  # typer writes help there, and must not find None
         return cls(sys.stdin, sys.stdout, sys.stderr or io.StringIO(), os.environ)
 
     @property
     def is_terminal(self) -> bool:
-        """Whether somebody looks at the output."""
+        """Whether the output is a terminal."""
         return self.stdout.isatty()
 
     def environment(
@@ -75,8 +75,8 @@ class Streams:
         )
 
     def in_color(self, color: str, shown: bool) -> bool:
-        """Whether there are colours: the flag decides, then NO_COLOR, then FORCE_COLOR, then
-        whether it is `shown` in a terminal.
+        """Whether to use colours: decided by the option, then NO_COLOR, then FORCE_COLOR, then
+        whether the output is `shown` in a terminal.
         """
         if color != "auto":
             return color == "always"
@@ -86,8 +86,8 @@ class Streams:
         return bool(v.get("FORCE_COLOR")) or (shown and v.get("TERM") != "dumb")
 
     def columns(self, stream: IO[str]) -> int | None:
-        """The columns of the terminal that a stream is shown in, but not fewer than NARROWEST; None
-        where it is none.
+        """The columns of the terminal that a stream is connected to, at least NARROWEST; None if it
+        is not a terminal.
         """
         if not stream.isatty():
             return None
@@ -109,7 +109,7 @@ class Streams:
         ).lower().startswith("utf")
 
     def expression(self, text: str, limits: Limits) -> str:
-        """The expression: `-` stands for standard input, of which no more is read than may be."""
+        """The expression: `-` means standard input, which is read up to a limit."""
         if text != "-":
             return text
         data = self.stdin_bytes().read(limits.bytes_of_text).decode("utf-8", errors="replace")
@@ -118,7 +118,7 @@ class Streams:
         return data
 
     def stdin_bytes(self) -> IO[bytes]:
-        """Standard input, for the one thing that may be read from it."""
+        """Standard input as bytes; it can be read only once."""
         if self._read:
             raise GradcliError(
                 "option",
@@ -131,7 +131,7 @@ class Streams:
         return getattr(self.stdin, "buffer", self.stdin)  # type: ignore[arg-type]
 
     def write(self, text: str, file: str | None = None) -> None:
-        """Text to the output, or to a file."""
+        """Write text to the output, or to a file."""
         file, text = None if file == "-" else file, self._shown(text, self.ascii)
         with self.writing(file):
             if file is None:
@@ -143,7 +143,7 @@ class Streams:
                 self.wrote(file, text.count("\n"))
 
     def wrote(self, file: str, lines: int) -> None:
-        """Say on standard error what stands in a file now."""
+        """Report on standard error that a file was written."""
         self.warn(f"wrote {lines:,} line{'s' * (lines != 1)} to {file}")
 
     def _shown(self, text: str, ascii_only: bool) -> str:
@@ -155,9 +155,7 @@ class Streams:
 
     @contextmanager
     def writing(self, file: str | None) -> Iterator[None]:
-        """Where something is written to a file, or to the output. Raises GradcliError where it
-        cannot be.
-        """
+        """A context for writing to a file or the output. Raises GradcliError if writing fails."""
         try:
             yield
         except BrokenPipeError:
@@ -172,19 +170,19 @@ class Streams:
             raise GradcliError("file", message, hint=hint) from None
 
     def silence(self) -> None:
-        """Whatever is still buffered for the output must not complain at exit."""
+        """Discard buffered output, so that it causes no error at exit."""
         if self.stdout is sys.stdout and not isinstance(self.stdout, Closed):
             _lose(sys.stdout)
 
     def warn(self, text: str) -> None:
-        """Lines to standard error; long ones end between words, where somebody looks."""
+        """Write lines to standard error, wrapped in a terminal."""
         from ..render.errors import wrapped
 
         text = wrapped(text, self.columns(self.stderr))
         self._tell(self._shown(text, self.ascii or self.wants_ascii))
 
     def fail(self, error: GradcliError, color: str) -> None:
-        """An error to standard error, its code in colour."""
+        """Write an error to standard error, with its code in colour."""
         from ..render.errors import head, message
 
         text = message(error, self.columns(self.stderr)).removesuffix("\n")
@@ -197,18 +195,18 @@ class Streams:
         try:
             self.stderr.write(text + "\n")
             self.stderr.flush()
-        except OSError:  # the message cannot be printed either
+        except OSError:  # the message cannot be written either
             if self.stderr is sys.stderr:
                 _lose(sys.stderr)
 
 
 def _lose(stream: IO[str]) -> None:
-    """Let what a stream of this process still holds go nowhere."""
+    """Redirect a stream of this process to nowhere."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 class LazyInput:
-    """Standard input as bytes, opened when something reads it."""
+    """Standard input as bytes, opened on first use."""
 
     def __init__(self, streams: Streams):
         self._streams = streams

@@ -1,4 +1,4 @@
-"""The commands as an app of typer: help, completion, and what is wrong with a command line."""
+"""The commands as a typer app: help, completion, and errors in command lines."""
 
 import os
 import sys
@@ -17,7 +17,7 @@ from .options import COMPLETING, OPTIONS, Command, Option, in_full
 from .streams import ReaderGone, Streams
 from .usage import check_not_a_command, expression_last, is_extra, usage_error
 
-# typer carries click within it, or beside it, by its version: the classes are ancestors of its own.
+# typer contains click or depends on it, according to its version: its classes derive from these.
 UsageError: Any
 ClickException: Any
 UsageError, ClickException = typer.BadParameter.__mro__[1:3]
@@ -25,29 +25,29 @@ OF_THE_GROUP = {"-h", "--help", "--version", "--install-completion", "--show-com
 
 
 class Group(TyperGroup):
-    """All commands; `gradcli EXPR` is `gradcli explain EXPR`."""
+    """All commands; `gradcli EXPR` means `gradcli explain EXPR`."""
 
     all_names: tuple[str, ...]
 
     def get_help(self, ctx: Any) -> str:
-        """The commands by what they are for."""
+        """The help of all commands, by group."""
         from .help import help_of_all, width_of_help
 
         return help_of_all(list(self.commands.values()), self.get_params(ctx), width_of_help(ctx))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if args and args[0] not in self.commands and args[0] not in OF_THE_GROUP:
-            if not ctx.resilient_parsing:  # of a line that is being completed
+            if not ctx.resilient_parsing:  # when completing a line
                 check_not_a_command(args, self.all_names)
             args = ["explain", *args]
         return super().parse_args(ctx, in_full(args))
 
 
 class OneCommand(TyperCommand):
-    """A command, whose help groups its options."""
+    """A command whose help groups its options."""
 
     def get_help(self, ctx: Any) -> str:
-        """Its description, usage and options."""
+        """The description, usage and options of the command."""
         from .help import help_of
 
         return help_of(self, ctx)
@@ -69,8 +69,8 @@ def _gradcli(version: Annotated[bool, VERSION] = False) -> None:
 
 
 def call(arguments: list[str], streams: Streams, commands: Mapping[str, Command]) -> int:
-    """The exit status of a command line. Raises GradcliError for one that no command takes, and
-    KeyboardInterrupt.
+    """Run a command line; returns its exit status. Raises GradcliError for an invalid command line,
+    and KeyboardInterrupt.
     """
     try:
         return _called(arguments, streams, commands)
@@ -83,7 +83,7 @@ def call(arguments: list[str], streams: Streams, commands: Mapping[str, Command]
 
 
 def _called(arguments: list[str], streams: Streams, commands: Mapping[str, Command]) -> int:
-    """The exit status of a command line; an expression may begin with - where no option does so."""
+    """As `call`, where an expression may begin with - if no option does."""
     app = _app(arguments, commands)
     try:
         return app(args=arguments, prog_name="gradcli", standalone_mode=False, obj=streams) or 0
@@ -98,9 +98,10 @@ def _called(arguments: list[str], streams: Streams, commands: Mapping[str, Comma
 
 
 def _app(arguments: list[str], commands: Mapping[str, Command]) -> typer.Typer:
-    """The app with none but the command asked for: building all takes as long as an answer."""
+    """The app with only the requested command, as building all takes as long as an answer."""
     if COMPLETING in os.environ:
-        # typer imports rich to take markup out of help texts, which have none: half of a key press
+        # typer would import rich for markup in help texts, which have none; halves the time of a
+        # completion
         sys.modules["rich"] = None  # type: ignore[assignment]
         return app_of(commands)
     if arguments and arguments[0] in ("--install-completion", "--show-completion"):
@@ -112,7 +113,7 @@ def _app(arguments: list[str], commands: Mapping[str, Command]) -> typer.Typer:
 
 
 def app_of(commands: Mapping[str, Command], names: Collection[str] = ()) -> typer.Typer:
-    """The app of the commands with these `names`, or of all, which has completion too."""
+    """The app of the commands with these `names`, or of all, which also has completion."""
     group = type("Group", (Group,), {"all_names": tuple(commands)})
     app = typer.Typer(
         cls=group,
@@ -128,12 +129,12 @@ def app_of(commands: Mapping[str, Command], names: Collection[str] = ()) -> type
 
 
 def _function(command: Command) -> Any:
-    """The function of a command with the signature from which typer makes its options."""
+    """The function of a command, with the signature from which typer reads its options."""
 
     def function(ctx: typer.Context, **options: Any) -> int:
         try:
             return command(ctx.obj, options)
-        except BrokenPipeError:  # typer would make it exit status 1
+        except BrokenPipeError:  # typer would exit with status 1
             raise ReaderGone from None
 
     parameters = [_parameter("ctx", typer.Context), *map(_option_parameter, command.names)]
@@ -160,7 +161,7 @@ def _option_parameter(name: str) -> Parameter:
 
 
 def _type(name: str, option: Option) -> Any:
-    """The type by which typer reads an option: of a choice, an enumeration."""
+    """The type from which typer parses an option: an enumeration for choices."""
     kind = option.type
     if option.choices:
         words = {word.replace("-", "_"): word for word in option.choices}

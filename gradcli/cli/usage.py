@@ -1,4 +1,4 @@
-"""Errors of click about a command line, in our words."""
+"""Messages for click's errors on a command line."""
 
 import itertools
 import re
@@ -16,7 +16,7 @@ QUOTED = 'an expression with spaces stands in quotes, as "x * y", and a value af
 
 
 def usage_error(error: Any, arguments: Sequence[str], commands: Sequence[str]) -> GradcliError:
-    """The error for a UsageError of click's about these arguments."""
+    """The error for a UsageError of click on these arguments."""
     first = arguments[0]
     command = f"gradcli {first if first in commands else 'explain'}"
     hint, text = f"{command} --help lists the options", error.format_message().rstrip(".")
@@ -50,7 +50,7 @@ def _as_typed(option: str, arguments: Sequence[str]) -> str:
 
 
 def _near(error: Any, hint: str) -> str:
-    """The hint, after the option that may be meant."""
+    """The hint, after a suggestion of a similar option."""
     known = [name[2:] for p in error.ctx.command.params for name in p.opts if name[:2] == "--"]
     near = did_you_mean(error.option_name[2:].lower(), [*known, "help", "version"])
     near = near and near.replace("mean ", "mean --")
@@ -76,13 +76,13 @@ def _is_flag(parameter: Any) -> bool:
 
 
 def is_extra(error: Any) -> bool:
-    """Whether there are more words than a command takes."""
+    """Whether there are more words than the command takes."""
     return "unexpected extra argument" in error.format_message()
 
 
 def expression_last(error: Any, arguments: Sequence[str]) -> list[str] | None:
-    """The arguments with an expression that begins with - moved behind --. None if no argument can
-    be one; a single letter such as -x cannot, as it is a mistyped option.
+    """The arguments with an expression that begins with - moved after --. None if no argument can
+    be such an expression; a single letter such as -x is a mistyped option.
     """
     option = getattr(error, "option_name", "--")
     result = [a for a in arguments if a.startswith(option) and len(a) > len("-x")]
@@ -93,7 +93,7 @@ def expression_last(error: Any, arguments: Sequence[str]) -> list[str] | None:
 
 
 def check_not_a_command(arguments: Sequence[str], commands: Sequence[str]) -> None:
-    """Refuse a lone word as a mistyped command, unless it is a single letter or an input with a
+    """Refuse a single word as a mistyped command, unless it is a single letter or an input with a
     shape or a value.
     """
     word, *others = arguments
@@ -104,7 +104,7 @@ def check_not_a_command(arguments: Sequence[str], commands: Sequence[str]) -> No
 
 
 def no_command(word: str, commands: Sequence[str], hint: str = "") -> GradcliError:
-    """The error for a word that is no command, and what may be meant."""
+    """The error for a word that is not a command, with similar commands."""
     from ..operators import lookup
 
     near = did_you_mean(word, commands) or (lookup(word) and f"gradcli ops {word} shows {word}()")
@@ -115,8 +115,8 @@ def no_command(word: str, commands: Sequence[str], hint: str = "") -> GradcliErr
 def _extra(
     arguments: Sequence[str], error: Any, text: str, commands: Sequence[str], hint: str
 ) -> GradcliError:
-    """For more words than a command takes: a value or an expression without quotes, a question, or
-    a wrong command.
+    """The error for more words than a command takes: a value or an expression without quotes, a
+    question, or a wrong command.
     """
     split = ended_at_a_space(arguments)
     if split:

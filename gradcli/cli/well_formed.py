@@ -1,6 +1,6 @@
-"""Command lines without a mistake, read without typer, whose import takes as long as an answer.
+"""Parses valid command lines without typer, whose import takes as long as an answer.
 
-What is not certainly right is left to typer, which knows what to say about it.
+Anything that may be invalid is left to typer, which reports errors.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,28 +8,28 @@ from typing import Any
 
 from .options import OPTIONS, Command, Option, in_full
 
-LONGEST_NUMBER = 10  # digits
+LONGEST_NUMBER = 10  # digits of an integer
 
 
 def read(
     arguments: Sequence[str], commands: Mapping[str, Command]
 ) -> tuple[Command, dict[str, Any]] | None:
-    """The command of a command line, and the values of all that it takes; None for help, and for
-    what may be a mistake.
+    """The command of a command line, and the values of its options; None for help, and for anything
+    that may be invalid.
     """
     if not arguments:
         return None
     first, *rest = arguments
     if first not in commands:
         if first.isidentifier() or first.startswith("-"):
-            return None  # a command misspelt; an option
+            return None  # a mistyped command, or an option
         first, rest = "explain", [*arguments]
     values = _values(in_full(rest), commands[first].names)
     return None if values is None else (commands[first], values)
 
 
 def _values(words: Sequence[str], names: Sequence[str]) -> dict[str, Any] | None:
-    """The values of the OPTIONS `names`, by name; None where one of `words` may be a mistake."""
+    """The values of the OPTIONS `names`, by name; None if one of `words` may be invalid."""
     by_word = {OPTIONS[n].names[-1]: n for n in names if OPTIONS[n].names}
     arguments = [n for n in names if not OPTIONS[n].names]
     result = {n: [] if OPTIONS[n].repeatable else OPTIONS[n].default for n in names}
@@ -49,14 +49,14 @@ def _values(words: Sequence[str], names: Sequence[str]) -> dict[str, Any] | None
 
 
 def _value_after(option: Option, text: str | None, left: Iterator[str]) -> Any:
-    """The value of an option, with `text` after an equals sign; None where it may be none."""
+    """The value of an option, with `text` after an equals sign; None if it may be invalid."""
     if option.type is bool:
         return True if text is None else None
     return _value(option, next(left, "") if text is None else text)
 
 
 def _value(option: Option, text: str) -> Any:
-    """A text as the value of an option; None where it may be none."""
+    """The value of an option from text; None if it may be invalid."""
     if not text or (text.startswith("-") and text != "-"):
         return None  # perhaps the next option
     if option.choices:

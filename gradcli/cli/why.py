@@ -1,4 +1,4 @@
-"""Questions in, why out: of a message what it means, of an expression why its gradient is so."""
+"""`gradcli why`: the meaning of an error message, or the cause of nan, inf or 0 in a gradient."""
 
 import ast
 import re
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 def why_of(streams: Streams, options: Options) -> "Reply":
-    """The answer to a message, or to an expression where the text is none. Raises GradcliError:
-    what is no expression is a message, and one that is not known.
+    """The answer to a message, or to an expression if the text is not a message. Raises
+    GradcliError; a text that is neither is reported as an unknown message.
     """
     from ..explanation import replies
     from ..explanation.messages import answer
@@ -36,7 +36,7 @@ def why_of(streams: Streams, options: Options) -> "Reply":
 
 
 def _of_other_errors(text: str) -> str:
-    """Why PyTorch raises an error that has nothing to do with gradients; "" of any other text."""
+    """Why PyTorch raises an error that is not about gradients; "" for other texts."""
     from ..explanation.reading.corrections.table import kinds
 
     last = (text.strip().splitlines() or [""])[-1]
@@ -45,8 +45,8 @@ def _of_other_errors(text: str) -> str:
 
 
 def _analysis(streams: Streams, options: Options) -> "Analysis":
-    """The analysis of an expression; of a mask or of integers, which no problem has as its output,
-    that of the same numbers as floats.
+    """The analysis of an expression; if its output is a mask or integers, which a problem cannot
+    have as output, that of the same values as floats.
     """
     try:
         return request_of(streams, options).analysis()
@@ -61,7 +61,7 @@ def _analysis(streams: Streams, options: Options) -> "Analysis":
 
 
 def _as_floats(program: str) -> str:
-    """A program with its last value as floats."""
+    """A program with its last value converted to floats."""
     *before, last = ast.parse(program.strip()).body
     lines = [ast.unparse(statement) for statement in before]
     if isinstance(last, ast.Expr):

@@ -1,6 +1,7 @@
-"""The work of a process of `gradcli batch`: lines in, texts of answers out.
+"""Answers lines in a process of `gradcli batch`.
 
-What answers is imported by who answers: the process that hands out lines starts without it.
+What computes answers is imported here on demand: the process that distributes lines starts without
+it.
 """
 
 import json
@@ -11,7 +12,7 @@ from ..limits import Limits
 
 
 class Answered(NamedTuple):
-    """A line of the output, and whether it is an answer and no error."""
+    """A line of the output, and whether it is an answer, not an error."""
 
     ok: bool
     text: str
@@ -26,12 +27,12 @@ def answered(line: str, limits: Limits) -> Answered:
 
 
 def all_answered(lines: Sequence[str], limits: Limits) -> list[Answered]:
-    """The answers to some lines, as a worker sends them back."""
+    """The answers to several lines, in the form in which a worker returns them."""
     return [answered(line, limits) for line in lines]
 
 
 def lost(line: str, limits: Limits) -> Answered:
-    """The error for a line whose worker ended before it had an answer."""
+    """The error for a line whose worker died before answering."""
     from ..batches import failed
 
     text = "the process that worked on this line ended before it had an answer"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .jacobian import Jacobian
 
 CUT = "detach(), comparisons, indices, integers, underived functions let no gradient through\n"
-FEW = 4  # rows that are computed one by one for each of more inputs, by one reverse pass for all
+FEW = 4  # rows of a Jacobian up to which several inputs share one reverse pass per row
 LARGE = 1_000  # nodes of a program; in a larger one no formulas or structures are searched for
 SENDS_NOTHING = "PyTorch goes back and sends nothing: .grad stays None"
 
@@ -75,8 +75,8 @@ def is_large(problem: Problem) -> bool:
 
 
 def reserve_writing(problem: Problem) -> None:
-    """End searches in time for all operations of a large program to be written. Raises GradcliError
-    `limit` where they are too many.
+    """Limit searches so that all operations of a large program can be written. Raises GradcliError
+    `limit` if there are too many operations.
     """
     if is_large(problem):
         count, limits = operations(problem), problem.limits
@@ -85,15 +85,15 @@ def reserve_writing(problem: Problem) -> None:
 
 
 def before_writing(problem: Problem) -> Callable[[Callable[[], Any], Callable[[], Any]], Any]:
-    """How to search for something that is written out afterwards: until results are laid out, or,
-    as writing a large program takes long itself, only until its other searches end.
+    """A function that runs a search for something that is written out afterwards: until results are
+    laid out, or for a large program, whose writing takes long, until its other searches end.
     """
     budget = problem.limits.budget
     return budget.search if is_large(problem) else budget.present
 
 
 def operations(problem: Problem) -> int:
-    """How many nodes the graph of the output has."""
+    """The number of nodes in the graph of the output."""
     counted, out = problem.limits.budget.operations, problem.out
     if out not in counted:
         counted[out] = len(walk([out]))
@@ -101,8 +101,8 @@ def operations(problem: Problem) -> int:
 
 
 class Analysis:
-    """A problem and its answers, which are NumPy arrays, or None where they depend on inputs
-    without a value.
+    """A problem and its answers, which are NumPy arrays, or None if they depend on inputs without a
+    value.
 
     `against` names the frameworks to compare with; `claims` are gradients derived by the user, as
     texts `W = g.T @ x` or by name. `allow_no_gradient`: whether the output may be independent of
@@ -126,8 +126,8 @@ class Analysis:
 
     @cached_property
     def gradients(self) -> Gradients:
-        """The gradient of the output with respect to each input in `wrt`, as a graph, and the steps
-        of the reverse pass. Raises GradcliError if no gradient flows to any.
+        """The gradients of the output with respect to the inputs in `wrt`, as graphs, and the steps
+        of the reverse pass. Raises GradcliError if no gradient flows to any input.
         """
         result = self._backward()
         if not self.allow_no_gradient and all(grad is None for grad in result.of.values()):
@@ -167,6 +167,7 @@ class Analysis:
         return out in conducting(walk([out]), inputs)
 
     def _backward(self) -> Gradients:
+        """The result of the reverse pass from the output."""
         p = self.problem
         result = self._reverse_pass(p.out)
         if p.before is None or None not in result.of.values():
@@ -251,7 +252,7 @@ class Analysis:
         return known[node]
 
     def value(self, node: Node) -> Any:
-        """The array of a node, or None where it depends on an input without a value."""
+        """The array of a node, or None if it depends on an input without a value."""
         if not self.has_numbers(node):
             return None
         try:
@@ -268,7 +269,7 @@ class Analysis:
         return None if grad is None else self.value(grad)
 
     def grad_values(self) -> dict[str, Any]:
-        """The gradients as arrays by name of the input, None where there is no gradient.
+        """The gradients as arrays by name of the input, None if there is no gradient.
         Intermediate values are not cached. Call `require_numbers` first.
         """
         grads = {x.name: self.computed(x) for x in self.problem.wrt}
@@ -279,7 +280,7 @@ class Analysis:
             result = values_of(self.evaluator, nodes)
         except GradcliError as error:
             if error.span is None:
-                self.value(self.problem.out)  # has the same error, and its place
+                self.value(self.problem.out)  # raises the same error, with its span
             raise
         return {name: None if grad is None else result.pop(0) for name, grad in grads.items()}
 
@@ -358,8 +359,8 @@ class Analysis:
 
     @cached_property
     def _one_hot_evaluators(self) -> list[Evaluator]:
-        """Evaluators that have the values of the inputs, and a one-hot seed each; they compute what
-        the Jacobians of several inputs share once, unless that is large.
+        """An evaluator for each one-hot seed, with the values of the inputs. They compute what the
+        Jacobians of several inputs share only once, unless it is large.
         """
         size, shape = self.problem.out.numel, self.problem.out.shape
         return [self.with_seed(unit.reshape(shape)) for unit in np.eye(size)]
@@ -401,7 +402,7 @@ class Analysis:
 
 
 def _how_to_seed(p: Problem) -> str:
-    """A hint how to give a seed."""
+    """A hint how to pass a seed."""
     if p.before is None:
         return "give a seed of that shape with --grad, or reduce it with .sum()"
     before = "".join(" -g 1" for _ in range(p.order - 1))

@@ -1,4 +1,4 @@
-"""Arrays as JSON holds them."""
+"""Conversion of arrays to JSON values."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ def _count(value: Any) -> int:
 
 
 def rounded(value: Any, digits: int | None) -> Any:
-    """`value` rounded to so many significant digits; unchanged if `digits` is None."""
+    """`value` rounded to `digits` significant digits; unchanged for None."""
     if value is None or digits is None:
         return value
     array = np.asarray(value)

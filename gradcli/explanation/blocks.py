@@ -115,8 +115,8 @@ class Prose(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One operation of the reverse pass: its number, what it is, the gradient that it receives, and
-    the gradients that it sends to its inputs.
+    """One operation of the reverse pass: its number, its title, its upstream gradient, and the
+    gradients of its inputs.
     """
 
     number: int
@@ -137,7 +137,7 @@ class GraphNode(NamedTuple):
 
 
 class Pass(NamedTuple):
-    """A step at a node of a graph, in the forward or the reverse pass."""
+    """The forward or the backward of an operation, at its node of a graph."""
 
     node: int
     back: bool
@@ -154,7 +154,7 @@ class Graph(NamedTuple):
 
 
 class Note(NamedTuple):
-    """Something to know, with its code."""
+    """A remark, with its code."""
 
     code: str
     line: Line
@@ -305,7 +305,7 @@ def text_of(line: Line) -> str:
     return "".join(token.text for token in tokens_of(line))
 
 
-MOST_COLOURED = 4  # inputs that have colours of their own
+MOST_COLOURED = 4  # inputs with different colours
 
 
 def input_roles(document: Any) -> list[str]:

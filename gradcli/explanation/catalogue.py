@@ -1,4 +1,4 @@
-"""The operators, as a list and one by one."""
+"""The pages of `gradcli ops`: lists of operators, and a page for each."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -75,7 +75,7 @@ def catalogue(name: str | None, full: bool = False) -> Document:
     callables = functions()
     last = name.rsplit(".", 1)[-1]
     module = module_of(name)
-    in_torch = name_in_module(last, module) if module else last  # F.unfold is not unfold
+    in_torch = name_in_module(last, module) if module else last  # not so F.unfold
     function = (OPS.get(last) if in_torch == last else None) or callables.get(in_torch)
     if isinstance(function, Operator):
         return Document((), (page(function),))
@@ -137,7 +137,7 @@ def _stem(title: str) -> str:
 
 
 def _with(text: str, callables: Mapping[str, Any]) -> list[Section]:
-    """The operators whose names contain all words of a text, and those whose descriptions alone do.
+    """The operators whose names contain all words of a text, and those whose descriptions do.
     Operators that PyTorch lacks are listed only if there are no others.
     """
     query = text.lower().split()
@@ -209,7 +209,7 @@ def _line(name: str, function) -> Row:
 
 
 def page(op: Operator) -> Section:
-    """Signature, sentence, rule, caveat, other names and an example."""
+    """The page of an operator: signature, sentence, rule, caveat, other names and an example."""
     rules = [
         (Token(f"to {name}:  "), Formula(written)) if written else plain(f"to {name}:  …")
         for name, written in rule(op)
@@ -272,7 +272,7 @@ def _library_page(name: str, called: Function) -> Section:
     x = OPS["input"](name="x", shape=(2, 3))
     facts = [("meaning", [sentence(called.sentence or f"The function of {module}.")])]
     text = if_applicable(lambda: expression(called(x), {x: Name("x")}), UNFIT)
-    if text is None:  # it needs other arguments
+    if text is None:  # needs other arguments than a matrix
         facts.append(("to see it", [words(SHOWN)]))
     else:
         facts.append(("in PyTorch", [plain(text)]))
@@ -297,7 +297,7 @@ def _shorthand_page(shorthand: Shorthand, callables: Mapping[str, Callable]) -> 
 
 
 def call_of(shorthand: Shorthand) -> str:
-    """How it is called: a signature, or `x.T`."""
+    """The call of a shorthand: a signature, or `x.T` for an attribute."""
     name = shorthand.name
     return f"x.{name}" if name in ATTRIBUTES else shorthand.signature()
 

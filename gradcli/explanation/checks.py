@@ -1,4 +1,4 @@
-"""The answer checked, in numbers: seed times Jacobian, finite differences, and frameworks."""
+"""Numerical checks of the answer: seed times Jacobian, finite differences, and frameworks."""
 
 from collections.abc import Callable, Collection, Iterator
 from functools import cached_property, partial
@@ -45,8 +45,8 @@ AGREE = 1e-9  # largest relative error where neither side is a finite difference
 
 
 class Check(NamedTuple):
-    """The outcome of one check. `max_error` is relative where gradients exceed 1; `place` is the
-    element with that error.
+    """The outcome of one check. `max_error` is relative where gradients exceed 1; `place` names the
+    element with it.
     """
 
     name: str
@@ -70,7 +70,7 @@ def run_checks(a: Analysis) -> list[Check]:
 
 
 def differences(a: Analysis) -> Check:
-    """Finite differences alone."""
+    """The check by finite differences only."""
     at = _sampled(a)
     return Check(DIFFERENCES, remark=at) if isinstance(at, str) else _finite_differences(a, at)
 
@@ -108,13 +108,13 @@ class Sample:
             or p.seed.value is None
         )
         evaluator = Evaluator(self.values, limits=p.limits)
-        evaluator(p.out)  # first: an error of the program itself knows where it stands in the text
+        evaluator(p.out)  # first, since an error of the program itself has a span
         if p.seed.value is None:
             self.seed = Numbers(2).uniform(0.5, 1.5, size=p.out.shape)
         else:
             self.seed = evaluator(p.seed.value)[0].astype(float)
         self.remark = "at random values" if self.random else ""
-        # What is detached counts as a constant: it stays what it is while the inputs move.
+        # Detached values are constants, also while the inputs are perturbed.
         barriers = [n for n in walk([p.out]) if n.op.family == "barrier"]
         self.detached = dict(zip(barriers, evaluator(*barriers), strict=True))
 

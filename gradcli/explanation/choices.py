@@ -19,9 +19,9 @@ SECTIONS = (
     "code",
     "notes",
 )
-ON_REQUEST = ("cost", "modes")  # shown where they are named, and only there
-SHAPES_ALONE = ("cost", "modes")  # for these no array is made
-TARGETS = {  # of `code`, each with its file of programs/
+ON_REQUEST = ("cost", "modes")  # shown only if they are named
+SHAPES_ALONE = ("cost", "modes")  # sections that need no arrays
+TARGETS = {  # of `code`, each with its module in programs/
     "torch": "pytorch",
     "jax": "in_jax",
     "numpy": "in_numpy",
@@ -47,7 +47,7 @@ class Choices(NamedTuple):
 
     @property
     def most(self) -> int:
-        """Rows of a list before its middle is left out."""
+        """The number of rows up to which a list is shown in full."""
         return max(self.entries // LINE, 24) if self.full else 24
 
     def index_in(self, name: str) -> tuple[int, ...] | None:

@@ -1,4 +1,4 @@
-"""Closed forms alone, a line each."""
+"""Closed forms of gradients, a line each."""
 
 from collections.abc import Mapping
 
@@ -47,7 +47,9 @@ def closed_forms(data: Data, use: Use, command: str) -> Document:
 
 
 def _lines(data: Data, named: bool) -> list[Line]:
-    """The lines; `named` where each begins with the gradient that it is, and not with its input."""
+    """The lines; each starts with the name of the gradient if `named`, otherwise with that of the
+    input.
+    """
     a, w, several = data.a, data.w, len(data.p.wrt) > 1
     derived = Gradients(a, w).derivation if several or _has_intermediates(data) else None
     if derived is not None:
@@ -86,7 +88,7 @@ def _has_intermediates(data: Data) -> bool:
 
 
 def _added(derived: Derivation, s: Assignment) -> Line:
-    """A statement that the program does not have."""
+    """A statement that is added to those of the program."""
     if len(s.names) > 1:
         return plain(f"{s.names_text} = {s.value}")
     value = Formula(derived.written(s.nodes[0]), "", (Token(s.value),))

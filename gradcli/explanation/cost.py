@@ -19,7 +19,7 @@ class Passes(NamedTuple):
     each: int
 
     def times(self, count: int) -> int:
-        """FLOP of so many passes."""
+        """The FLOP of `count` passes."""
         return self.shared + count * self.each
 
 
@@ -168,6 +168,7 @@ def _saved(step: Step, computed_nodes: Mapping[Node, int], written: Mapping[Node
 
 
 def _saved_nodes(step: Step, computed_nodes: Mapping[Node, int]) -> Iterator[Node | None]:
+    """The nodes of the forward pass that PyTorch saves for an operation."""
     node = step.node
     named = dict(zip(node.op.inputs, node.inputs)) | {"output": node, INTERMEDIATE: None}
     for part in node.op.saved_for(node):
@@ -209,7 +210,7 @@ def _is_number(node: Node) -> bool:
 
 
 def _memory(node: Node) -> Node:
-    """The node that owns the memory of a view; the node itself if it is no view."""
+    """The node that owns the memory of a view; the node itself if it is not a view."""
     while node.op.shares_memory(node):
         node = node.inputs[0]  # type: ignore[assignment]
     return node

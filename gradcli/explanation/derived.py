@@ -17,7 +17,7 @@ from ..limits import hint
 from .analysis import Analysis, operations
 from .zero_second_derivative import with_seed_given
 
-DERIVATIVE = 1.5  # how many times as many operations a derivative may have as a program
+DERIVATIVE = 1.5  # how many times as many operations as the program a derivative may have
 SLOW = "a lower --order is faster; --limit seconds=N gives more time"
 NO_TANGENT = "tangents are for floating-point inputs"
 

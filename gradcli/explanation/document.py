@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 
-MOST_INPUTS = 24  # that have sections of their own
-MOST_BLOCKS = MOST_INPUTS * (MOST_INPUTS + 1) // 2  # of a Hessian: a pair of inputs each
-SEED_NOTES = ("implicit-seed", "seed-left-out")  # repeat the section on the seed
+MOST_INPUTS = 24  # that have their own sections
+MOST_BLOCKS = MOST_INPUTS * (MOST_INPUTS + 1) // 2  # of a Hessian, one for each pair of inputs
+SEED_NOTES = ("implicit-seed", "seed-left-out")  # notes that repeat the section on the seed
 
 
 def check_sections(names: Collection[str]) -> None:
-    """Raise GradcliError for a name that no section has."""
+    """Raise GradcliError for a name that is not the name of a section."""
     for name in names:
         if name not in SECTIONS:
             hint = did_you_mean(name, SECTIONS) or f"the sections are {', '.join(SECTIONS)}"
@@ -109,7 +109,7 @@ def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
 
 
 def _left_out(name: str, a: Analysis) -> list[Section]:
-    """The section of one name, for which there is no time."""
+    """The placeholder for a section that was omitted for lack of time."""
     from .notes import out_of_time
     from .sections import outcome
 

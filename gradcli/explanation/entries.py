@@ -20,7 +20,7 @@ from .formulas import by_index
 from .formulas.wording import Wording
 from .phrases import number_text
 
-WIDE = 24  # characters of an entry that leaves room for few columns
+WIDE = 24  # characters of an entry that leave space for few columns only
 Entry = Callable[[int, int], Formula]  # by flat index of the output and of the input
 
 
@@ -70,7 +70,7 @@ def _by_elements(row: Callable[[int], Any], w: Wording) -> Entry:
 
     def entry(k: int, c: int) -> Formula:
         if k not in rows:
-            refused = any(result is None for result in rows.values())  # then all rows are
+            refused = any(result is None for result in rows.values())  # then it holds for all rows
             rows[k] = None if refused else none_if_unwritable(lambda: row(k))
         if rows[k] is None:
             return UNWRITTEN
@@ -110,8 +110,8 @@ class _ElementText:
 
 @within_budget()
 def _by_index(a: Analysis, w: Wording, x: Input, grad: Node, precision: int) -> Entry | None:
-    """Entries read off the index notation of the Jacobian, in the user's names, with the values of
-    inputs that have some; None if it has no index notation.
+    """Entries from the index notation of the Jacobian, in the user's names and with the given
+    values of inputs; None if it has no index notation.
     """
     p = a.problem
     valued = any(i.value is not None for i in p.inputs.values())
@@ -124,14 +124,14 @@ def _by_index(a: Analysis, w: Wording, x: Input, grad: Node, precision: int) -> 
 
     @lru_cache(maxsize=1)
     def row(k: int) -> tuple[Expr, Simplifier]:
-        in_row = _letters(indices.out_places, p.out, k)
+        in_row = _index_values(indices.out_places, p.out, k)
         return substituted(expression, in_row, sizes), Simplifier(sizes)
 
     def entry(k: int, c: int) -> Formula:
         in_row, simplify = row(k)
         simplify.work = 0
         try:
-            e = substituted(in_row, _letters(places, x.node, c), sizes)
+            e = substituted(in_row, _index_values(places, x.node, c), sizes)
             e = simplify(resolved_values(e, a.value) if valued else e)
         except (TooLong, RecursionError):
             return UNWRITTEN
@@ -141,7 +141,7 @@ def _by_index(a: Analysis, w: Wording, x: Input, grad: Node, precision: int) -> 
     return entry
 
 
-def _letters(places: tuple, node: Node, flat: int) -> dict[str, Any]:
-    """The values of the index letters of a node at a flat index."""
+def _index_values(places: tuple, node: Node, flat: int) -> dict[str, Any]:
+    """The values of a node's indices at a flat index."""
     at = np.unravel_index(flat, node.shape) if node.shape else ()
     return {letter: int(k) for letter, k in zip(places, at, strict=True) if isinstance(letter, str)}

@@ -41,9 +41,7 @@ def blocks(h: Hessian) -> dict[str, dict[str, Any]]:
 
 
 def _parts(h: Hessian) -> dict[str, tuple[Data, Input]]:
-    """For each block the data of the gradient that it is the Jacobian of, and the input of its
-    columns.
-    """
+    """For each block, the data of the gradient whose Jacobian it is, and its columns' input."""
     return {
         x.name if x is z else f"{x.name},{z.name}": (Data(h.gradient(x)), z) for x, z in h.pairs()
     }

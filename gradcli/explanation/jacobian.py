@@ -14,8 +14,8 @@ from ..notation.jacobians.closed_form import ClosedForm, closed_form
 from ..notation.jacobians.einsum import matrix
 from ..sized_cache import sized_cache
 
-CACHED = 100_000  # nodes of all cached reverse passes together
-SMALL = 1 << 22  # elements that an array may have however small the Jacobian is
+CACHED = 100_000  # total nodes of all cached reverse passes
+SMALL = 1 << 22  # elements that an array may have, even if the Jacobian is smaller
 
 
 class VJP(NamedTuple):
@@ -78,7 +78,7 @@ def _by_form(vjp: VJP, evaluator: Evaluator) -> Any:
     if vjp.form is None:
         return None
     values = evaluator.values
-    values[vjp.seed] = np.zeros(vjp.seed.shape)  # the seed of a row is zero but for one element
+    values[vjp.seed] = np.zeros(vjp.seed.shape)  # the seed of a row has a single nonzero element
     try:
         evaluator.run_quietly(vjp.schedule)
         from_zeros = values[vjp.grad]
@@ -87,7 +87,7 @@ def _by_form(vjp: VJP, evaluator: Evaluator) -> Any:
     finally:
         for node in vjp.seed_dependent:
             values.pop(node, None)
-    if np.count_nonzero(from_zeros):  # nan, because a gradient is linear in the seed
+    if np.count_nonzero(from_zeros):  # nan: it is linear in the seed
         return None
     return matrix(vjp.form, lambda node: np.asarray(values[node]), vjp.most)
 
@@ -129,8 +129,8 @@ class Jacobian:
         return self._symbolic is None
 
     def rows(self, at: Iterable[int]) -> Iterator[Any]:
-        """Some rows, flattened, of numbers or SymPy elements. Raises GradcliError ("limit") if they
-        take too long.
+        """The rows at these flat indices, of numbers or SymPy elements. Raises GradcliError
+        ("limit") if they take too long.
         """
         if self._symbolic is not None:
             yield from map(self._symbolic, at)

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from .higher.hessian import Hessian
     from .higher.jvp import Jvp
 
-ELSEWHERE = {  # endings of a note, by the extent of a formula, see `trials`
+ELSEWHERE = {  # endings of a note, by the extent of a formula as in `trials`
     "above-one": ", and at other sizes above 1; where one is 1 a dimension is left out, and {it} "
     "may not be.",
     "square": ", and at other sizes at which {whole} of a square matrix.",
@@ -129,7 +129,7 @@ def about_the_problem(a: Analysis, w: Wording) -> list[tuple[str, str]]:
 
 
 def as_data(result: Collection[tuple[str, str]]) -> list[dict[str, str]]:
-    """Notes as JSON has them."""
+    """Notes as JSON."""
     return [{"code": code, "message": message} for code, message in result]
 
 
@@ -291,8 +291,8 @@ def _written(node: Node, a: Analysis, w: Wording) -> str:
 
 
 def _where(node: Node, hit: Any, a: Analysis, w: Wording) -> str:
-    """Which operation is at a kink and where, preceded by `in l1_loss(x, y), ` if it occurs in the
-    expansion of that operation.
+    """The operation that is at a kink, and where; preceded by `in l1_loss(x, y), ` if it occurs in
+    the expansion of that operation.
     """
     around = None if node.span else written_around(node, a)
     if around is None:
@@ -490,6 +490,7 @@ def contradicted(
 def _contradicted(
     a: Analysis, w: Wording, formula: FormulaBesideNumbers, c: Contradiction
 ) -> tuple[str, str]:
+    """The note on one formula that differs from its numbers."""
     name, p = formula.name, a.problem
     number, other = (number_text(array[c.hit][0]) for array in (c.numbers, c.formula))
     first, *further = _all_places(name, c.hit) if c.hit.ndim else [name]

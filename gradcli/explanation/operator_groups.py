@@ -1,4 +1,4 @@
-"""The families of operators in groups, as operator_groups.txt has them."""
+"""The families of operators in groups, read from operator_groups.txt."""
 
 import re
 from collections.abc import Iterator
@@ -7,19 +7,19 @@ from typing import NamedTuple
 
 
 class Family(NamedTuple):
-    """A title, and the files of gradcli/operators that define its members."""
+    """The title of a family, and the modules of gradcli/operators that define its members."""
 
     title: str
     modules: tuple[str, ...]
 
     @property
     def name(self) -> str:
-        """Its name in JSON: that of its first file."""
+        """The name of the family in JSON: that of its first module."""
         return self.modules[0]
 
 
 class Group(NamedTuple):
-    """Families, and names for those who look for one."""
+    """A group of families, with other names under which users may look for it."""
 
     title: str
     families: tuple[Family, ...]
@@ -42,7 +42,7 @@ def _group(text: str) -> Group:
 GROUPS = _groups()
 ACTIVATIONS = ("sigmoid", "relu", "leaky_relu", "elu", "softplus", "silu", "logsigmoid")
 POOLING = ("adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d")
-ELSEWHERE = {  # families of operators that are defined in files of another family
+ELSEWHERE = {  # families of operators that are defined in modules of other families
     **dict.fromkeys(ACTIVATIONS, "activations"),
     **dict.fromkeys(POOLING, "pooling"),
     "erf": "special",
@@ -51,7 +51,7 @@ BY_MODULE = Family("Functions that differ between modules", ("functional_names",
 
 
 def all_families() -> Iterator[Family]:
-    """The families of all groups, and names that mean other things in `torch` than in `F`."""
+    """The families of all groups, and the names whose meaning differs between `torch` and `F`."""
     for group in GROUPS:
         yield from group.families
     yield BY_MODULE

@@ -1,4 +1,4 @@
-"""Shapes, numbers, amounts and lists as texts."""
+"""Texts of shapes, numbers, quantities and lists."""
 
 import math
 from collections.abc import Callable, Collection, Sequence
@@ -54,7 +54,7 @@ def number_text(value: Any, precision: int = 5) -> str:
 
 
 def is_short(array: Any, width: int) -> bool:
-    """Whether the numbers of an array are at most so many characters, with a comma after each."""
+    """Whether the numbers of an array fit into `width` characters, with a comma after each."""
     return array.size <= width and sum(len(number_text(v)) + 2 for v in array.flat) <= width
 
 
@@ -86,11 +86,11 @@ def shown_indices(count: int, most: int) -> tuple[list[int], int]:
 PREFIXES = ("", "k", "M", "G", "T", "P", "E", "Z", "Y", "R", "Q")
 POWERS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 BYTES = {"float64": 8, "float32": 4, "int": 8, "bool": 1}  # of an element in PyTorch
-WRITTEN_OUT = 10**9  # from here on a count is written with a power of ten
+WRITTEN_OUT = 10**9  # from which on a count is written with a power of ten
 
 
 def count_text(count: int) -> str:
-    """16,384,000, 8.59·10¹² or, of powers of ten from a million on, 10⁶."""
+    """16,384,000 or 8.59·10¹²; powers of ten from a million on as 10⁶."""
     if count < WRITTEN_OUT and (count < 10**6 or str(count).strip("0") != "1"):
         return f"{count:,}"
     digits, power = f"{count:.2e}".split("e+")
@@ -116,7 +116,7 @@ def memory(count: int) -> str:
 
 
 def size_words(entries: int, item: int) -> str:
-    """`10¹² entries (8 TB)`: how large a matrix is, of elements that take `item` bytes."""
+    """`10¹² entries (8 TB)`: the size of a matrix whose elements take `item` bytes."""
     return f"{count_text(entries)} entr{'y' if entries == 1 else 'ies'} ({memory(entries * item)})"
 
 

@@ -1,4 +1,4 @@
-"""The question of a document, for formats that show it above the answer."""
+"""The question that a document answers, for formats that show it above the answer."""
 
 from ..language.problem import Problem
 from ..language.program import Program
@@ -23,7 +23,7 @@ def question(p: Problem, backward: bool = True) -> str:
 
 
 def _named(program: Program) -> str:
-    """The text of a program, `out = ` before a last expression that has no name."""
+    """The text of a program; a last expression without a name is assigned to out."""
     text, start = program.source.text, program.start
     before = text[:start].rstrip()
     bare = not before or before[-1] in ";\n" or before.count("\n") < text[:start].count("\n")

@@ -1,4 +1,4 @@
-"""The answer to each kind of question: documents for renderers, and data for JSON."""
+"""The replies to each kind of question: documents for renderers, and data for JSON."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def explanation(a: "Analysis", choices: Choices) -> Reply:
-    """An explained gradient. Raises GradcliError for an unknown section."""
+    """The explanation of a gradient. Raises GradcliError for an unknown section."""
     from .document import check_sections, document
 
     check_sections(choices.show)
@@ -50,14 +50,14 @@ def jvp(j: "Jvp", choices: Choices) -> Reply:
 
 
 def seed_for(s: "SeedFor", choices: Choices) -> Reply:
-    """The seed for a target."""
+    """The seed for a target gradient."""
     from .seeds.seed_for_document import data, document
 
     return Reply(lambda _: [document(s, choices)], lambda: data(s))
 
 
 def formulas(data: "Data", command: str = "") -> Reply:
-    """Closed forms alone."""
+    """Closed forms of gradients only."""
     from .closed_forms import closed_forms
 
     return Reply(
@@ -68,7 +68,7 @@ def formulas(data: "Data", command: str = "") -> Reply:
 
 
 def graph(a: "Analysis", command: str = "") -> Reply:
-    """The graph alone."""
+    """The graph only."""
     from .data import Data
     from .formulas.wording import wording_of
     from .sections import graph
@@ -81,7 +81,7 @@ def graph(a: "Analysis", command: str = "") -> Reply:
 
 
 def programs(answers: "list[Reading]", command: str = "") -> Reply:
-    """Programs that were read; the last document has the command."""
+    """The explanations of programs that were run; the last document contains the command."""
     from .reading.answer import data
 
     def documents(_: Use) -> list[Document]:
@@ -92,21 +92,21 @@ def programs(answers: "list[Reading]", command: str = "") -> Reply:
 
 
 def message(result: "Message", command: str = "") -> Reply:
-    """An error message, and what it means."""
+    """The meaning of an error message."""
     from .messages.answer import data, document
 
     return Reply(lambda _: [document(result)._replace(command=command)], lambda: data(result))
 
 
 def messages(full: bool, command: str = "") -> Reply:
-    """The messages that are known."""
+    """The list of known messages."""
     from .messages.answer import listing, listing_document
 
     return Reply(lambda _: [listing_document(full)._replace(command=command)], listing, False)
 
 
 def operators(name: str | None, full: bool, command: str = "") -> Reply:
-    """The operators, or one of them; the data without a name has all operators."""
+    """The operators, or one of them; without a name the data contains all operators."""
     from .catalogue import catalogue, data
 
     result = catalogue(name, full)

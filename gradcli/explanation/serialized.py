@@ -34,9 +34,9 @@ from .blocks import (
 TREES = {kind.__forward_arg__: getattr(tree, kind.__forward_arg__) for kind in get_args(Tree)}
 RECORDS = (Row, GraphNode, Pass, Section, Answer, Document)
 KINDS = {kind.__name__.lower(): kind for kind in (*get_args(Block), *RECORDS)}
-CELLS = {"zero": ZERO, "unwritten": UNWRITTEN}  # of matrices, known by identity
-NUMBERS = ("inf", "-inf", "nan")  # texts in JSON
-FEW = 4  # elements of a tensor that is repeated, not referenced
+CELLS = {"zero": ZERO, "unwritten": UNWRITTEN}  # cells of matrices that are compared by identity
+NUMBERS = ("inf", "-inf", "nan")  # numbers that are strings in JSON
+FEW = 4  # elements up to which an equal tensor is repeated, not referenced
 NOT_ONE = GradcliError(
     "value",
     "this is no answer of which other formats can be made",
@@ -45,7 +45,7 @@ NOT_ONE = GradcliError(
 
 
 class SerializedDocuments(NamedTuple):
-    """Documents, and how their tensors are shown: digits, whether in full, most entries."""
+    """Documents, and display options of their tensors: digits, whether in full, most entries."""
 
     documents: list[Document]
     precision: int
@@ -65,7 +65,7 @@ def serialized(shown: SerializedDocuments, data: dict[str, Any]) -> dict[str, An
 
 
 def restored(data: Any) -> SerializedDocuments:
-    """The documents of an object that JSON held. Raises GradcliError where it has none."""
+    """The documents of a JSON object. Raises GradcliError if it contains none."""
     try:
         result = data["document"]
         read = _Reader(result["trees"], data)
@@ -77,8 +77,8 @@ def restored(data: Any) -> SerializedDocuments:
 class _Writer:
     def __init__(self, data: dict[str, Any]):
         self.trees: list[list[Any]] = []
-        self.by_text: dict[str, int] = {}  # indices of trees, by their serialization
-        self.by_id: dict[int, int] = {}  # and by their identity
+        self.by_text: dict[str, int] = {}  # indices of trees, by serialization
+        self.by_id: dict[int, int] = {}  # and by identity
         self.tensors = [*_tensors(data, ())]
 
     def __call__(self, part: Any) -> Any:

@@ -22,7 +22,7 @@ class Stepping:
         return len(self._passes)
 
     def shown(self, k: int) -> Document:
-        """The k-th operation, below the name of its pass."""
+        """The k-th operation, with the name of its pass as heading."""
         _, back, make = self._passes[k]
         remark = (Token(f"{k + 1} of {len(self)}"),)
         return Document((), (Section("", words(PASSES[back]), remark, (make(),)),))

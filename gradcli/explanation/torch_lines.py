@@ -1,4 +1,4 @@
-"""The lines of PyTorch that reproduce a problem: inputs, statements, backward."""
+"""PyTorch code that reproduces a problem: inputs, statements, backward."""
 
 from functools import cached_property
 
@@ -14,7 +14,7 @@ UNDERIVED = "# no backward(): PyTorch has no derivative of this, and raises an e
 
 
 def program_lines(problem: Problem, in_double: bool) -> list[str]:
-    """The lines in Python that reproduce a Problem: inputs, statements, backward; for a higher
+    """The lines of Python that reproduce a Problem: inputs, statements, backward; for a higher
     order a line for each gradient in place of backward.
     """
     lowest, *further = problem.orders
@@ -55,7 +55,7 @@ class _Program:
             self.names[problem.out] = Name(self.out_name)
 
     def statements(self) -> list[str]:
-        """Lines that make the inputs and the output."""
+        """The lines that define the inputs and the output."""
         p = self.problem
         inputs = [self._input(i, i.node in self.differentiated) for i in p.inputs.values()]
         return [*inputs, *self._statements()]
@@ -91,7 +91,7 @@ class _Program:
         return line
 
     def backward(self) -> list[str]:
-        """The line that calls backward(), or a comment why there is none."""
+        """The call of backward(), or a comment why there is none."""
         p, seed = self.problem, self.problem.seed
         if not self.differentiated:
             return [UNDERIVED]

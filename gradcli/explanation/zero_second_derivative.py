@@ -1,9 +1,8 @@
 """Gradients with explicit zeros for second derivatives, as PyTorch computes them.
 
-The gradient of relu(x) is g or 0, chosen by a condition, through which no derivative flows. PyTorch
-computes it with one function whose derivative is 0, and multiplies that zero with the upstream
-gradient, so that an infinite one gives nan. The field `zero_second_derivative` of operators says
-which do so.
+The gradient of relu(x) is g or 0, selected by a condition, whose derivative is 0 everywhere.
+PyTorch multiplies that zero with the upstream gradient of the second pass, so that an infinite one
+gives nan. The field `zero_second_derivative` of operators says for which this holds.
 """
 
 from ..autodiff.reverse import cached_backward, with_graph
@@ -14,8 +13,8 @@ from ..notation.formulas.simplify import without_ones
 
 
 def with_zeros(p: Problem) -> Node:
-    """The output of a problem with these zeros in the gradients that it is computed from; the
-    output itself if there are none.
+    """The output of a problem with these zeros in the gradients on which it depends; the output
+    itself if there are none.
     """
     if p.before is None:
         return p.out

@@ -1,1 +1,1 @@
-"""Programs as they are pasted: run, and made requests of the language."""
+"""Pasted programs, run and converted to requests in the expression language."""

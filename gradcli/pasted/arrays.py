@@ -1,5 +1,5 @@
-"""Programs of NumPy and JAX, as texts in the language: they have no backward(), and an array that
-one writes out, `x = np.array([1.0, 2.0])`, is an input with these numbers.
+"""Programs of NumPy and JAX as texts in the language. They have no backward(); an array literal, `x
+= np.array([1.0, 2.0])`, becomes an input with these values.
 """
 
 import ast
@@ -26,8 +26,8 @@ def is_of_arrays(source: str) -> bool:
 
 
 def in_language(request: dict[str, Any], source: str) -> dict[str, Any]:
-    """The request with the arrays that the program writes out as values of its inputs; values that
-    were given take their place.
+    """The request with the program's array literals as values of its inputs; values in the request
+    take precedence.
     """
     body = ast.parse(source).body
     stored = Counter(

@@ -1,7 +1,8 @@
-"""What is put into a program before it runs: values that were given, and a name for its last value.
+"""Insertion into a program before it runs: of values from the request, and of a name for its last
+value.
 
-A tensor that the program makes gets the value that was given, as `x.data = value` sets it: it stays
-a leaf that requires a gradient, or what else it is.
+A tensor that the program creates gets the value of the request as by `x.data = value`: it stays a
+leaf that requires a gradient, or whatever it is.
 """
 
 import ast
@@ -13,13 +14,13 @@ from ..lazy import np
 from ..snippets.eager.tensor import Tensor
 from ..snippets.python.values import Builtin, Machine
 
-LAST = "_"  # the name of the last value
-GIVEN = "value given for "  # before a name: what no program can spell
+LAST = "_"  # the name for the last value
+GIVEN = "value given for "  # prefix of a name that no program can use
 
 
 class Inserted:
-    """Values by name; of those that the program does not define, which require a gradient; further
-    names; the seed of random numbers before the program gives one.
+    """Values by name; names that the program does not define require a gradient if
+    `requires_grad(name)`; further names; the random seed before the program sets one.
     """
 
     def __init__(
@@ -31,10 +32,10 @@ class Inserted:
     ):
         self.values, self.requires_grad, self.further = values, requires_grad, further
         self.start = start
-        self.computed: list[str] = []  # names with a value that stand for what is computed
+        self.computed: list[str] = []  # names whose value replaces a computed tensor
 
     def names(self) -> dict[str, Any]:
-        """The names that are inserted into the program."""
+        """The names that are defined before the program runs."""
         builtins = {GIVEN + name: Builtin(name, partial(self._give, name)) for name in self.values}
         leaves = {name: _tensor(array) for name, array in self.values.items()}
         for name, tensor in leaves.items():
@@ -52,7 +53,7 @@ class Inserted:
         return computed
 
     def change(self, tree: ast.Module) -> ast.Module:
-        """The syntax tree of the program, with what is put into it."""
+        """The syntax tree of the program with the insertions."""
         left = set(self.values)
         body: list[ast.stmt] = []
         for statement in tree.body:
@@ -80,7 +81,7 @@ def _given(name: str, place: ast.stmt) -> ast.stmt:
 
 
 def _last_named(body: Sequence[ast.stmt]) -> list[ast.stmt]:
-    """The statements, the last of which also gives its value the name LAST."""
+    """The statements; the last one also assigns its value to the name LAST."""
     if not body:
         return []
     *before, last = body

@@ -1,8 +1,8 @@
-"""Tells a program of PyTorch from an expression."""
+"""Distinguishes PyTorch programs from expressions."""
 
 import re
 
-# What the language does not have, and programs do; a text without any is not looked at further.
+# Syntax that programs use and the language lacks; a text without it is an expression.
 MARKS = r"""
     (^|[;>:\n])[ \t]*(
         (import|from)\s+\w | (for|while|if|with|def|class|try)\b[^\n]*: | @\w | print\(

@@ -1,9 +1,9 @@
-"""A backward pass of a program as a problem of its own, in the program's names.
+"""A backward pass of a program as a problem in the language, in the program's names.
 
-The records that autograd kept become a graph of operators, and that a text in the language, one
-statement for each value that has a name. Arrays stay arrays. The graph is evaluated once: where it
-does not come to the numbers of the program, as after a change that autograd does not see, there is
-no problem.
+The operations that autograd recorded become a graph of operators, and this a text in the language,
+one statement for each named value. Arrays stay arrays. The graph is evaluated once: if it differs
+from the program's values, for example after a change that autograd does not see, there is no
+problem.
 """
 
 import keyword
@@ -35,23 +35,23 @@ from ..snippets.eager.tensor import (
 )
 from ..snippets.trace import Backward
 
-LONG_PART = 12  # operations of a part that is not written twice
-MOST_RECORDS = 200  # what is longer is a loop that is better looked at in numbers
+LONG_PART = 12  # operations of a common subexpression that gets a statement
+MOST_RECORDS = 200  # longer graphs are loops, better examined in numbers
 TAKEN = {"g", "out", "pi", "inf", "nan", "float", "int", "bool", "Ellipsis"}
-# records of what gives its inputs as they are
+# grad_fns of operations that return their input unchanged
 COPIES = {"CloneBackward0", "ToCopyBackward0"}
-HOOKED = "BackwardHookFunctionBackward"  # what a module with hooks makes of its inputs or outputs
-TOLERANCE, ROUNDING = 1e-3, 1e-5  # of float32: of a result, and of what it is computed from
+HOOKED = "BackwardHookFunctionBackward"  # of the inputs or outputs of a module with hooks
+TOLERANCE, ROUNDING = 1e-3, 1e-5  # in float32: of a result, and of its operands
 
 
 class Unexplained(Exception):
-    """A backward pass that is no graph of operators: through a Function, or a hook."""
+    """A backward pass that is not a graph of operators, because of a Function or a hook."""
 
 
 class Posed(NamedTuple):
-    """A text in the language, the arrays of its inputs, its seed if it is not 1, and the inputs in
-    `wrt`; the leaves by name; names that the program does not have, with
-    the one that it used for the same before, or "".
+    """A text in the language, the arrays of its inputs, its seed unless it is 1, the inputs in
+    `wrt`; the leaves by name; and names that the program does not have, each with its former name
+    in the program, or "".
     """
 
     text: str
@@ -63,9 +63,9 @@ class Posed(NamedTuple):
 
 
 def posed(back: Backward, wrt: Collection[str] = (), most: int = MOST_RECORDS) -> Posed:
-    """The problem of a backward, with respect to `wrt`, or to what the program says.
+    """The problem of a backward pass, with respect to `wrt` or to the program's leaves.
 
-    Raises Unexplained where there is none, GradcliError for a name that it does not have.
+    Raises Unexplained if there is none, GradcliError for an unknown name.
     """
     avoided: set[str] = set()
     while True:
@@ -73,11 +73,11 @@ def posed(back: Backward, wrt: Collection[str] = (), most: int = MOST_RECORDS) -
         called = _names_in(result).intersection(re.findall(r"(?<![\w.])(\w+)\(", result.text))
         if not called:
             return result
-        avoided |= called  # a value may not have the name of a function that is called
+        avoided |= called  # a value must not hide a function that is called
 
 
 def _reached_leaves(order: Sequence[Record]) -> set[Tensor]:
-    """The leaves that gradients of these records flow to, which may be frozen by now."""
+    """The leaves to which gradients of these nodes flow; some may be frozen by now."""
     targets = [e.record for r in order for e in r.edges if e]
     return {t.tensor for t in targets if isinstance(t, Accumulator)}
 
@@ -89,16 +89,16 @@ def _names_in(result: Posed) -> set[str]:
 class _Poser:
     def __init__(self, back: Backward, avoided: Collection[str], most: int):
         self.back, self.avoided, self.most = back, avoided, most
-        self.nodes: dict[Any, Node] = {}  # by tensor, or by record and output
+        self.nodes: dict[Any, Node] = {}  # by tensor, or by grad_fn and output
         self.inputs: dict[Node, tuple[str, Tensor]] = {}
-        self.names: dict[Any, str] = {}  # by tensor, or by record and output
+        self.names: dict[Any, str] = {}  # by tensor, or by grad_fn and output
         self.cut: dict[Record, Tensor] = {}
-        self.written: dict[Tensor, list[Any]] = {}  # places that were overwritten
-        self.unnamed: dict[str, str] = {}  # names that the program does not have
+        self.written: dict[Tensor, list[Any]] = {}  # flat indices that were overwritten
+        self.unnamed: dict[str, str] = {}  # names that are not in the program
         self.reached: set[Record | None] = set()
 
     def posed(self, wrt: Collection[str]) -> Posed:
-        """The text, with all that belongs to it."""
+        """The text and the other fields of the result."""
         order = self._order()
         self._find_names(order)
         wanted = self.back.wanted if not wrt else [self._called(name) for name in wrt]
@@ -124,10 +124,12 @@ class _Poser:
         self._check(out, values, by)
         return Posed(text, values, self._seed(), by, leaves, self.unnamed)
 
-    # ---- records ---------------------------------------------------------------------------------
+    # ---- operations ------------------------------------------------------------------------------
 
     def _order(self) -> list[Record]:
-        """The records that lead to the outputs, inputs first; nothing before what is cut."""
+        """The grad_fns of the operations that lead to the outputs, inputs first, up to those that
+        are cut.
+        """
         roots = [t._record for t in self.back.outputs if t._record is not None]
         order = [r for r in inputs_first(roots, self.cut) if isinstance(r, Record)]
         if len(order) > self.most:
@@ -135,7 +137,7 @@ class _Poser:
         return order
 
     def _cut(self, wanted: Sequence[Tensor]) -> None:
-        """Make inputs of the computed tensors in `wrt`."""
+        """Treat computed tensors in `wrt` as inputs."""
         for tensor in wanted:
             key = self._key(tensor)
             if isinstance(key, tuple):
@@ -148,7 +150,7 @@ class _Poser:
                 raise Unexplained(f"gradients by {name} and by what is computed from it, at once")
 
     def _output(self) -> Node:
-        """The node of the output; of several, their sum."""
+        """The node of the output; for several outputs, the node of their sum."""
         order = self._order()
         self.reached = {*order}
         for call in (r.call for r in order):
@@ -164,7 +166,7 @@ class _Poser:
         return reduce(lambda a, b: a + b, parts)
 
     def _weighted(self, output: Tensor, seed: Tensor) -> Node:
-        """An output times its seed, as one number."""
+        """The sum of an output times its seed."""
         node = self._of_tensor(output)
         if node.shape == () and seed.data == 1:
             return node
@@ -175,7 +177,7 @@ class _Poser:
         return self.nodes.get(self._key(tensor)) or self._leaf(tensor)
 
     def _make(self, record: Record) -> None:
-        """The nodes of the outputs of a record."""
+        """Make the nodes of an operation's outputs."""
         call = record.call
         inputs = [self._of_edge(e) for e in record.edges]
         if record.name in COPIES:
@@ -198,7 +200,7 @@ class _Poser:
                 self.nodes[record, output] = node
 
     def _before_it(self, record: Record) -> Node | None:
-        """A partly overwritten tensor that gets no gradient: 0 where it was overwritten."""
+        """A partly overwritten tensor that gets no gradient, with 0 in the overwritten elements."""
         if not isinstance(record.call, Overwritten):
             return None
         tensor = record.call.tensor
@@ -234,7 +236,7 @@ class _Poser:
             and type(operands[0]) is int
             and not operands[0]
         ):
-            return nodes[1]  # as sum() of Python begins
+            return nodes[1]  # the start of Python's sum()
         if template.op.name == "getitem" and nodes[0] is not None:
             return _indexed(nodes[0], template.attrs["index"])
         return intern(template.op, tuple(nodes), template.attrs)
@@ -249,7 +251,7 @@ class _Poser:
         return self._leaf(edge.record.tensor)
 
     def _operand(self, operand: Any) -> Node:
-        """The inputs of an operation that get no gradient."""
+        """The node of an operand that gets no gradient."""
         if not isinstance(operand, Tensor):
             return intern(OPS["constant"], (), {"value": operand})
         key = self._key(operand)
@@ -272,8 +274,8 @@ class _Poser:
         return node
 
     def _as_computed(self, tensor: Tensor) -> Node | None:
-        """The node of a mask without a name, from tensors that have one; None where there is none,
-        or where these have other numbers by now.
+        """The node of an unnamed mask in terms of named tensors; None if it is not computed from
+        such, or their values have changed since.
         """
         if tensor.requires_grad or not self._is_of_names(tensor):
             return None
@@ -285,7 +287,7 @@ class _Poser:
         return None
 
     def _is_of_names(self, operand: Any, deepest: int = 4) -> bool:
-        """Whether an operand is a number, has a name, or is computed from such by a few calls."""
+        """Whether an operand is a number, a named tensor, or computed from these by a few calls."""
         if not isinstance(operand, Tensor) or self._key(operand) in self.nodes:
             return True
         record = operand._record
@@ -299,7 +301,7 @@ class _Poser:
         return all(self._is_of_names(o, deepest - 1) for o in call.operands)
 
     def _computed_from(self, operand: Any) -> Node:
-        """The node of an operand that is of names."""
+        """The node of such an operand."""
         call = None
         if isinstance(operand, Tensor) and self._key(operand) not in self.nodes:
             call = _call_of(operand)
@@ -315,8 +317,8 @@ class _Poser:
     # ---- names -----------------------------------------------------------------------------------
 
     def _find_names(self, order: Sequence[Record]) -> None:
-        """Names for leaves and for what records give. Of several that had the same one, the last
-        has it; those before are x_1, x_2 and so on.
+        """Choose names for leaves and for results of operations. Of several tensors that had the
+        same name, the last one gets it; the earlier ones are x_1, x_2 and so on.
         """
         back, reached = self.back, set(order)
         reached_leaves = _reached_leaves(order)
@@ -341,7 +343,7 @@ class _Poser:
                 self.unnamed[numbered] = name
 
     def _called(self, name: str) -> Tensor:
-        """The tensor of a name in `wrt`. Raises GradcliError where there is none."""
+        """The tensor of a name in `wrt`. Raises GradcliError if there is none."""
         name = name.replace(".", "_")
         tensors = {self.names.get(self._key(t)): t for t in self.back.names}
         tensors |= {path.replace(".", "_"): t for t, path in self.back.paths.items()}
@@ -353,7 +355,7 @@ class _Poser:
         return tensors[name]
 
     def _path(self, tensor: Tensor) -> str | None:
-        """The name of a parameter within a module that has a name: `net.weight` as net_weight."""
+        """The name of a parameter of a named module: net_weight for `net.weight`."""
         path = self.back.paths.get(tensor)
         name = path and path.replace(".", "_")
         return None if not name or name in self._taken() else name
@@ -367,7 +369,7 @@ class _Poser:
         return self._numbered(start, self._taken())
 
     def _invented(self) -> str:
-        """A name for an input that has none."""
+        """A name for an unnamed input."""
         name = self._fresh("t")
         self.unnamed[name] = ""
         return name
@@ -377,7 +379,7 @@ class _Poser:
         return next(n for k in range(1, 100_000) if (n := f"{start}{k}") not in known)
 
     def _unused(self) -> list[Tensor]:
-        """The leaves that have a name, and that the output does not depend on."""
+        """The named leaves on which the output does not depend."""
         return [
             t
             for name, t in self.back.bound.items()
@@ -387,7 +389,7 @@ class _Poser:
     # ---- text ------------------------------------------------------------------------------------
 
     def _statements(self, out: Node) -> list[tuple[str, Node]]:
-        """The values that have a name, in order, the output last."""
+        """The named values, in order, the output last."""
         named = [(self.names[key], n) for key, n in self.nodes.items() if key in self.names]
         named = [(name, n) for name, n in named if n not in self.inputs]
         last = next((name for name, n in named if n is out), None) or self._fresh("out")
@@ -395,8 +397,8 @@ class _Poser:
         return [*self._with_shared(named)]
 
     def _with_shared(self, named: Sequence[tuple[str, Node]]) -> Iterator[tuple[str, Node]]:
-        """Statements, and before them those for long parts that they would repeat, as the values
-        that a buffer has had in a loop.
+        """The statements, preceded by statements for long common subexpressions, such as former
+        values of a buffer in a loop.
         """
         nodes = walk(node for _, node in named)
         uses = Counter(x for node in nodes for x in node.parents)
@@ -432,7 +434,7 @@ class _Poser:
         return self.back.values.get(tensor, tensor.data)
 
     def computed(self) -> Any:
-        """The number of the output as float64, from those of the leaves."""
+        """The value of the output in float64, computed from the leaves."""
         return self._evaluated(self._output())
 
     def _evaluated(self, node: Node) -> Any:
@@ -442,14 +444,14 @@ class _Poser:
         return Evaluator(values)(node)[0]
 
     def _seed(self) -> Any:
-        """The seed; None where it is 1 for a single number."""
+        """The seed; None if it is 1 for a scalar."""
         if not self.back.seeds or len(self.back.outputs) > 1:
             return None
         (seed,) = self.back.seeds
         return None if seed.shape == () and seed.data == 1 else in_decimals(seed.data)
 
     def _check(self, out: Node, values: Mapping[str, Any], by: Sequence[str]) -> None:
-        """Raise Unexplained where the graph does not come to the numbers of the program."""
+        """Raise Unexplained if the value of the graph differs from the program's."""
         nodes = {name: node for node, (name, _) in self.inputs.items()}
         node_values = {nodes[name]: as_evaluated(array) for name, array in values.items()}
         try:
@@ -470,7 +472,7 @@ class _Poser:
             )
 
     def _otherwise(self, out: Node, values: Mapping[Node, Any]) -> str:
-        """Why the graph does not come to the numbers of the program."""
+        """Why the value of the graph differs from the program's."""
         narrow = {n: v.astype(np.float32) if v.dtype.kind == "f" else v for n, v in values.items()}
         (value,) = Evaluator(narrow, dtype="float32")(out)
         if _close(value, self._numbers(self.back.outputs[0]), 1):
@@ -494,7 +496,7 @@ class _Poser:
 
 
 def in_decimals(array: Any) -> Any:
-    """An array; of float32, the shortest decimal numbers that are these: 0.1 and not
+    """An array; for float32, the shortest decimal numbers that round to it: 0.1 and not
     0.10000000149.
     """
     if array.dtype != np.float32:
@@ -503,18 +505,18 @@ def in_decimals(array: Any) -> Any:
 
 
 def as_evaluated(array: Any) -> Any:
-    """An array as the evaluation of graphs takes it."""
+    """An array in the dtype in which graphs are evaluated."""
     return array.astype(np.float64) if array.dtype.kind == "f" else array
 
 
 def _close(a: Any, b: Any, scale: float) -> bool:
-    """Whether numbers are the same up to the rounding of float32 of numbers as large as `scale`."""
+    """Whether numbers are equal up to rounding in float32, relative to `scale`."""
     equal = np.allclose(a, b, rtol=TOLERANCE, atol=ROUNDING * scale, equal_nan=True)
     return a.shape == b.shape and bool(equal)
 
 
 def _size(array: Any) -> float:
-    """The largest of its finite numbers, without its sign."""
+    """The largest absolute value of finite elements."""
     array = np.asarray(array, float)
     return float(np.abs(array[np.isfinite(array)]).max(initial=0))
 
@@ -524,12 +526,12 @@ def _has_hooks(record: Record) -> bool:
 
 
 def _is_usable(name: str) -> bool:
-    """Whether a name of a program stands for nothing else in the language."""
+    """Whether a name of a program has no meaning in the language."""
     return name.isidentifier() and not keyword.iskeyword(name) and name not in TAKEN - {"out"}
 
 
 def _before(tensor: Tensor) -> set[Any]:
-    """The records and leaves that a tensor is computed from."""
+    """The grad_fns and leaves from which a tensor is computed."""
     seen: set[Any] = set()
     stack: list[Any] = [tensor._record]
     while stack:
@@ -544,7 +546,7 @@ def _before(tensor: Tensor) -> set[Any]:
 
 
 def _uniform(tensor: Tensor) -> Node | None:
-    """The node of a tensor of zeros or of ones alone."""
+    """The node of a tensor filled with zeros or with ones; None for others."""
     if tensor.requires_grad or not tensor.dtype.is_floating or not tensor.numel:
         return None
     for name, value in (("zeros", 0), ("ones", 1)):
@@ -555,7 +557,7 @@ def _uniform(tensor: Tensor) -> Node | None:
 
 
 def _call_of(tensor: Tensor) -> Origin | None:
-    """The call of an operator that made a tensor."""
+    """The call of an operator that computed a tensor without grad_fn."""
     record = tensor._record
     if record is None:
         return tensor.origin
@@ -569,7 +571,7 @@ def _call_of(tensor: Tensor) -> Origin | None:
 
 
 def _indexed(node: Node, index: tuple[Any, ...]) -> Node:
-    """A node indexed; x[0][1], as records have it, is x[0, 1]."""
+    """An indexed node; x[0][1], as autograd records it, becomes x[0, 1]."""
     inner = node.attrs.get("index", ())
     if node.op.name == "getitem" and inner and all(type(i) is int for i in inner):
         node, index = node.parents[0], (*inner, *index)
@@ -577,7 +579,7 @@ def _indexed(node: Node, index: tuple[Any, ...]) -> Node:
 
 
 def _elements(node: Node, at: Any) -> Node:
-    """The elements of a node at these places, counted in order."""
+    """The elements of a node at these flat indices."""
     if np.array_equal(at, np.arange(node.numel).reshape(node.shape)):
         return node
     lookup("getitem")
@@ -593,7 +595,7 @@ def _elements(node: Node, at: Any) -> Node:
 
 
 def _part(at: Any, shape: Sequence[int]) -> tuple[Any, ...] | None:
-    """An index of integers and slices that picks these places; None where there is none."""
+    """An index of integers and slices for these flat indices; None if there is none."""
     if not at.size:
         return None
     places = np.arange(int(np.prod(shape, dtype=int))).reshape(shape)
@@ -616,7 +618,7 @@ def _part(at: Any, shape: Sequence[int]) -> tuple[Any, ...] | None:
 
 
 def _overwritten(node: Node, at: Any, new: Node) -> Node:
-    """A node with others in the place of its elements."""
+    """A node with some elements replaced by others."""
     if not at.size or new is _elements(node, at):
         return node
     index = _part(at, node.shape)
@@ -635,5 +637,5 @@ def _expanded(node: Node, shape: Sequence[int]) -> Node:
 
 
 def _operator(name: str) -> Any:
-    """The function of a name; its file is imported."""
+    """The operator with this name; imports its module."""
     return lookup(name)

@@ -1,8 +1,8 @@
-"""PyTorch programs rewritten as requests with an expression.
+"""Converts PyTorch programs to requests with an expression.
 
-A program is run. The last backward pass in it, or the last value, becomes the expression, with the
-arrays, the seed and the names in `wrt` that the program has. A program that uses undefined names is
-not run but translated (`symbolic.py`). A request has the keywords of `pose`.
+A program is run. Its last backward pass, or else its last value, becomes the expression, with the
+program's arrays, seed and names in `wrt`. A program with undefined names is not run but translated
+(`symbolic.py`). A request has the keyword arguments of `pose`.
 """
 
 import re
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from ..snippets.trace import Backward
     from .problems import Posed
 
-MARKED = r"requires_grad|Parameter|nn\.[A-Z]"  # what makes tensors leaves
+MARKED = r"requires_grad|Parameter|nn\.[A-Z]"  # marks of leaves
 DEVICE = r"\bdevice\s*=\s*([A-Za-z]\w*)|\.to\(\s*([A-Za-z]\w*)\s*\)"
 ZEROED = r"zero_grad\(|\.grad\.zero_\("
 READ = "gradcli read shows all that the program does"
 
 
 def in_language(request: dict[str, Any]) -> dict[str, Any]:
-    """The request with the program replaced by its expression, as keywords of `pose`.
+    """The request with the program replaced by its expression, as keyword arguments of `pose`.
 
-    Raises GradcliError `raises` where PyTorch raises an error, `unsupported` where the program
-    uses what is not known here.
+    Raises GradcliError `raises` if PyTorch raises an error, `unsupported` if the program uses a
+    feature that is not supported.
     """
     from ..limits import Limits
 
@@ -66,7 +66,7 @@ class _Request:
     # ---- running ---------------------------------------------------------------------------------
 
     def _run(self, start: int = 0) -> "Read":
-        """Run the program; a fixed seed replaces a missing one."""
+        """Run the program; `start` is the random seed if it sets none."""
         from ..snippets.pages import read_all
         from .inserted import Inserted
 
@@ -88,7 +88,7 @@ class _Request:
         return read
 
     def _arrays(self) -> Mapping[str, Any]:
-        """The values that were given, as arrays."""
+        """The values of the request as arrays."""
         if not self.values:
             return {}
         from ..language.arguments.values import Reader
@@ -100,6 +100,9 @@ class _Request:
     # ---- the result ------------------------------------------------------------------------------
 
     def _of(self, read: "Read") -> dict[str, Any]:
+        """The request for a program that was run. Raises GradcliError if it raised or is not
+        supported.
+        """
         reading = read.reading
         outcome, backs = reading.outcome, reading.backwards
         self.trace = reading.trace
@@ -134,8 +137,8 @@ class _Request:
         return self.request | result
 
     def _random(self, read: "Read", problem: "Posed") -> dict[str, Any]:
-        """The shapes of inputs drawn without a seed, whose values are left out. A second run, with
-        another seed, shows which they are.
+        """The shapes of inputs drawn without a seed, whose values are omitted; found by a second
+        run with another seed.
         """
         if not read.reading.trace.unseeded:
             return {}
@@ -160,7 +163,7 @@ class _Request:
         return given
 
     def _posed(self, backs: "list[Backward]") -> "tuple[Backward, Posed]":
-        """The last backward pass that has the names in `wrt`, and its problem."""
+        """The last backward pass that involves the names in `wrt`, and its problem."""
         from .problems import Unexplained, posed
 
         errors: list[GradcliError] = []
@@ -179,7 +182,7 @@ class _Request:
         raise errors[0]
 
     def _check_leaves(self, back: "Backward", problem: "Posed") -> None:
-        """Refuse a program in which no variable is bound to a leaf any more."""
+        """Refuse a program in which no variable refers to a leaf any more."""
         leaves = problem.leaves.items()
         if back.wanted is not None or not leaves:
             return
@@ -243,7 +246,7 @@ def _changed_later(back: "Backward", problem: "Posed") -> Iterator[str]:
 
 
 def _notes(read: "Read", back: "Backward", problem: "Posed") -> tuple[tuple[str, str], ...]:
-    """Codes and sentences on what an answer leaves out of a program."""
+    """Codes and sentences on parts of a program that an answer omits."""
     backs, source = read.reading.backwards, read.reading.source
     results = []
     had = [n for n, t in problem.leaves.items() if back.before.get(t) is not None]

@@ -1,7 +1,8 @@
-"""Programs with inputs that nothing defines, as texts in the language.
+"""Programs with undefined names as texts in the language, in which these are inputs.
 
-Statements whose names are all defined run; those that need an input go on as they are written. What
-asks for a gradient, as `y.backward(v)`, says the output, the seed and the inputs in wrt.
+Statements whose names are all defined are run; those that depend on an input are copied. A call
+that computes a gradient, such as `y.backward(v)`, determines the output, the seed and the inputs in
+`wrt`.
 """
 
 import ast
@@ -27,8 +28,8 @@ MARKS = ("requires_grad_", "requires_grad")
 
 
 class Call(NamedTuple):
-    """A statement that asks for a gradient: the output, the seed and the inputs in wrt, each
-    as it is written, None where it is not.
+    """A statement that computes a gradient: source nodes of the output, the seed and the inputs in
+    `wrt`; None if missing.
     """
 
     statement: ast.stmt
@@ -38,7 +39,7 @@ class Call(NamedTuple):
 
 
 def single_program(text: str) -> str | None:
-    """The programs in a text as one, its lines in their places; None where that is no Python."""
+    """The programs in a text as one, with line numbers kept; None if it is not Python."""
     lines: list[str] = []
     for program in programs(text):
         own = program.source.split("\n")
@@ -57,7 +58,7 @@ def refuse_transforms(text: str) -> None:
 
 
 def undefined(source: str) -> set[str]:
-    """The names that a program needs for its first backward pass, and that nothing defines."""
+    """The undefined names on which a program's first backward pass depends."""
     tree = ast.parse(source)
     if any(isinstance(s, ast.ImportFrom) and s.names[0].name == "*" for s in ast.walk(tree)):
         return set()
@@ -80,7 +81,7 @@ def undefined(source: str) -> set[str]:
 
 
 def is_text(source: str) -> bool:
-    """Whether the statements of a program are such as the language has, before its backward."""
+    """Whether the statements of a program before its backward pass are valid in the language."""
     body = ast.parse(source).body
     call = next(_calls(body), None)
     body = body if call is None else body[: body.index(call.statement)]
@@ -88,7 +89,7 @@ def is_text(source: str) -> bool:
 
 
 def in_language(request: dict[str, Any], source: str) -> dict[str, Any]:
-    """The request, as arguments of `pose`. Raises GradcliError."""
+    """The request as keyword arguments of `pose`. Raises GradcliError."""
     reader = _Symbolic(source)
     reader.read()
     if not reader.leaves and reader.call is None:
@@ -97,7 +98,7 @@ def in_language(request: dict[str, Any], source: str) -> dict[str, Any]:
 
 
 class _Symbolic:
-    """The statements of a program that are left, the arrays of its inputs, and its leaves."""
+    """The statements of a program that are not run, the arrays of its inputs, and its leaves."""
 
     def __init__(self, source: str):
         self.source = Source(source, EXPRESSION)
@@ -114,14 +115,14 @@ class _Symbolic:
         self.call = calls[0] if calls else None
 
     def read(self) -> None:
-        """Go through the statements before the one that asks."""
+        """Process the statements before the one that computes a gradient."""
         for statement in self.body:
             if self.call is not None and statement is self.call.statement:
                 return
             self._statement(statement)
 
     def whole(self) -> str:
-        """All statements, as they are written."""
+        """All statements as source text."""
         return self._as_program([self._segment(s) for s in self.body])
 
     def request(self, request: dict[str, Any]) -> dict[str, Any]:
@@ -140,7 +141,7 @@ class _Symbolic:
     # ---- statements ------------------------------------------------------------------------------
 
     def _statement(self, statement: ast.stmt) -> None:
-        """Run a statement, or leave it."""
+        """Run a statement, or keep it for the text."""
         marked = _marked(statement)
         if marked is not None and marked not in self.m.globals:
             self.leaves[marked] = None
@@ -167,7 +168,9 @@ class _Symbolic:
             self.left.append(self._segment(statement))
 
     def _runs(self, statement: ast.stmt) -> bool:
-        """Run a statement; whether all that it needs is defined. Raises GradcliError `raises`."""
+        """Run a statement if all of its names are defined, and return whether it was run. Raises
+        GradcliError `raises`.
+        """
         with spending(self.m):
             outcome = executed(self.m, ast.Module([statement], []), echo="")
         failure = outcome.exception
@@ -182,10 +185,10 @@ class _Symbolic:
     def _error(self, code: str, message: str, hint: str, node: ast.AST) -> GradcliError:
         return GradcliError(code, message, hint=hint, span=self.source.span(node))
 
-    # ---- what is asked ---------------------------------------------------------------------------
+    # ---- the gradient that is computed -----------------------------------------------------------
 
     def _text(self) -> str:
-        """The statements that are left, the last of which is the output."""
+        """The statements that were kept; the last one computes the output."""
         left = list(self.left)
         if self.call is not None:
             output = self._segment(self.call.output)
@@ -198,13 +201,13 @@ class _Symbolic:
         return self._as_program(left)
 
     def _as_program(self, statements: Sequence[str]) -> str:
-        """Statements in which functions of Python are its own, as they are beside an import."""
+        """Statements in which Python's functions keep their meaning, as after an import."""
         text = "\n".join(statements)
         imports = any(s.startswith(("import ", "from ")) for s in statements)
         return text if imports or not OF_PYTHON.search(text) else f"import torch\n{text}"
 
     def _seed(self, seed: ast.expr) -> Any:
-        """The seed as an array; as a text where it depends on an input."""
+        """The seed as an array; as source text if it depends on an input."""
         if isinstance(seed, ast.Constant) and seed.value is None:
             return None
         name = ast.Assign([ast.Name("_", ast.Store())], seed)
@@ -237,7 +240,7 @@ class _Symbolic:
 
 
 def _calls(body: Sequence[ast.stmt]) -> Iterator[Call]:
-    """The statements at the top that ask for a gradient."""
+    """The top-level statements that compute a gradient."""
     for statement in body:
         value = statement.value if isinstance(statement, ast.Expr | ast.Assign) else None
         if isinstance(value, ast.Subscript):
@@ -247,6 +250,7 @@ def _calls(body: Sequence[ast.stmt]) -> Iterator[Call]:
 
 
 def _asking(statement: ast.stmt, e: ast.Call) -> Call | None:
+    """The call of backward or grad as a Call; None for other calls."""
     path = ast.unparse(e.func)
     called = path.rpartition(".")[2]
     of_module = path in ("torch.autograd.backward", "autograd.backward")
@@ -274,7 +278,7 @@ def _only(e: ast.expr) -> ast.expr:
 
 
 def _marked(statement: ast.stmt) -> str | None:
-    """x, of `x.requires_grad_()` and `x.requires_grad = True`."""
+    """The name x in `x.requires_grad_()` or `x.requires_grad = True`; None for others."""
     if isinstance(statement, ast.Assign):
         target: ast.AST = statement.targets[0]
         on = isinstance(statement.value, ast.Constant) and statement.value.value is True
@@ -288,7 +292,7 @@ def _marked(statement: ast.stmt) -> str | None:
 
 
 def _changes(n: ast.AST) -> bool:
-    """Whether a tensor is changed in place: by `x[0] = y`, `x.add_(y)`."""
+    """Whether a node changes a tensor in place: `x[0] = y`, `x.add_(y)`."""
     if isinstance(n, ast.Subscript | ast.Attribute) and isinstance(n.ctx, ast.Store):
         return not isinstance(n, ast.Attribute) or n.attr not in MARKS
     called = n.func.attr if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) else ""

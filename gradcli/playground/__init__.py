@@ -1,1 +1,1 @@
-"""The playground: a page on which a question is typed and its answer read."""
+"""The playground: a web page for questions and their answers."""

@@ -1,5 +1,5 @@
-"""All that the page asks for, as one function from JSON to JSON: where Python runs in the browser,
-the page may call it itself.
+"""The answers for the page: a function from JSON to JSON, which could also be called in a browser
+that runs Python.
 """
 
 import json
@@ -20,16 +20,18 @@ from ..request import Request, of_texts
 
 ASKED = ("shapes", "values", "grad", "wrt", "assume", "order", "expand", "dtype", "random_seed")
 OPTIONS = {name: FIELDS[name].options[0] for name in ASKED}
-REPEATED = ("values",)  # a line each
-SECONDS = 3  # of CPU for searches: somebody waits
+REPEATED = ("values",)  # one value per line
+SECONDS = 3  # of CPU time for searches
 on_page = partial(option_spelling.respell, spelling=option_spelling.PAGE)
 
 
 def answer(question: str) -> str:
-    """The answer to `{"expr": ..., "shapes": ..., "values": ..., "grad": ...}`, texts as the
-    command line takes them after each of OPTIONS, several values a line each, any text for an
-    option that has none: `{"ok": true, "command": ..., "page": ...}`, a page of HTML, or `{"ok":
-    false, "error": ...}`, lines with the place underlined.
+    """The answer to `{"expr": ..., "shapes": ..., "values": ..., "grad": ...}`. Values are texts as
+    after the command line's options in OPTIONS, several values on separate lines, and any text for
+    a flag.
+
+    Returns `{"ok": true, "command": ..., "page": ...}` with a page of HTML, or `{"ok": false,
+    "error": ...}` with the lines of an error.
     """
     try:
         fields = _fields(question)
@@ -40,13 +42,13 @@ def answer(question: str) -> str:
     except GradcliError as error:
         option_spelling.respell_error(error, option_spelling.PAGE)
         return json.dumps({"ok": False, "error": message(error)})
-    except Exception as error:  # the page goes on
+    except Exception as error:  # the page continues after an error
         text = f"error[{INTERNAL}]: {type(error).__name__}: {error}"
         return json.dumps({"ok": False, "error": text})
 
 
 def command(fields: dict[str, str]) -> str:
-    """The command line that prints the same."""
+    """The command line that gives the same answer."""
     words = ["gradcli", fields["expr"]]
     for name, texts in _texts(fields).items():
         for text in texts:
@@ -55,7 +57,7 @@ def command(fields: dict[str, str]) -> str:
 
 
 def _texts(fields: dict[str, str]) -> dict[str, list[str]]:
-    """What would stand after each option; a value may stand in each line."""
+    """The values of each option; a repeated option has one on each line."""
     typed = {name: fields.get(name, "") for name in OPTIONS}
     lines = {n: text.splitlines() if n in REPEATED else [text] for n, text in typed.items()}
     return {name: [line for line in result if line.strip()] for name, result in lines.items()}
@@ -77,7 +79,7 @@ def _request(fields: dict[str, str]) -> Request:
 
 
 def _typed(name: str, texts: list[str]) -> Any:
-    """Texts as the command line hands them on: numbers as numbers. Raises GradcliError."""
+    """Option values as the command line passes them on: numbers as numbers. Raises GradcliError."""
     field, text = FIELDS[name], texts[0].strip()
     if field.type is bool:
         return True

@@ -1,4 +1,4 @@
-"""The page and its answers, served to this machine alone."""
+"""The HTTP server of the playground, for this machine only."""
 
 import json
 import secrets
@@ -13,7 +13,7 @@ from .worker import TooLong, Worker
 
 HOST = "127.0.0.1"
 LONGEST = 200_000  # bytes of a question
-POLICY = (  # the answer is a frame of this page, and may do what both may
+POLICY = (  # the answer is a frame of the page, under the same policy
     "default-src 'none'; script-src 'self' 'sha256-{}'; style-src 'self' 'unsafe-inline'; "
     "img-src data:; connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'"
 )
@@ -22,7 +22,7 @@ TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
 
 
 class Playground(ThreadingHTTPServer):
-    """A server whose address nobody guesses, and that no other page may use."""
+    """A server with a secret address, which no other page can use."""
 
     daemon_threads = True
 
@@ -40,13 +40,13 @@ class Playground(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
-    """GET for what the page is made of, POST for an answer; below the token, and nothing else."""
+    """Handles GET for the page's files and POST for answers, below the token in the path only."""
 
     server: Playground
     server_version, sys_version = "gradcli", ""
 
     def do_GET(self) -> None:
-        """The page, or a part of it."""
+        """Send the page, or a part of it."""
         name = self._path()
         if name == "examples":
             self._send(HTTPStatus.OK, "application/json", json.dumps(_examples()))
@@ -57,7 +57,7 @@ class Handler(BaseHTTPRequestHandler):
             self._refuse(HTTPStatus.NOT_FOUND)
 
     def do_POST(self) -> None:
-        """The answer to a question."""
+        """Send the answer to a question."""
         name, length = self._path(), self.headers.get("Content-Length", "")
         if name is None:
             return
@@ -77,8 +77,8 @@ class Handler(BaseHTTPRequestHandler):
             return json.dumps({"ok": False, "error": f"{text}\n  ask for less, or in a terminal\n"})
 
     def _path(self) -> str | None:
-        """What stands below the token; None, and refused, where the address, the host or the page
-        that asks is another.
+        """The path after the token; None, after sending a refusal, if token, host or origin are
+        wrong.
         """
         host, origin = self.headers.get("Host", ""), self.headers.get("Origin")
         first, _, name = self.path.removeprefix("/").partition("/")
@@ -98,14 +98,14 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", f"{kind}; charset=utf-8")
         self.send_header("Content-Length", str(len(body)))
         self.send_header("Content-Security-Policy", POLICY.format(script_digest()))
-        self.send_header("Referrer-Policy", "no-referrer")  # the address holds the token
+        self.send_header("Referrer-Policy", "no-referrer")  # it would contain the token
         self.send_header("X-Content-Type-Options", "nosniff")
         self.send_header("Cache-Control", "no-store")
         self.end_headers()
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nobody reads a log."""
+        """Log nothing."""
 
 
 def _examples() -> list[dict[str, str]]:

@@ -1,11 +1,11 @@
-"""A process that answers questions, and is ended when it takes too long."""
+"""A worker process that answers questions, and is killed at the deadline."""
 
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from threading import Lock
 from typing import Any
 
-SPAWNED = get_context("spawn")  # no thread of the server is copied into it
+SPAWNED = get_context("spawn")  # does not copy threads of the server
 
 
 class TooLong(Exception):
@@ -13,7 +13,7 @@ class TooLong(Exception):
 
 
 class Worker:
-    """One question at a time; a process that was ended is replaced by the next question."""
+    """Answers one question at a time; a killed process is replaced for the next question."""
 
     def __init__(self, seconds: float):
         self.seconds, self._lock = seconds, Lock()
@@ -21,12 +21,12 @@ class Worker:
         self._end: Connection | None = None
 
     def start(self) -> None:
-        """Begin to import what answers need, before the first question."""
+        """Start the process, which imports what answers need before the first question."""
         with self._lock:
             self._alive()
 
     def answer(self, question: str) -> str:
-        """The answer. Raises TooLong where there is none in time, or the process died of it."""
+        """The answer. Raises TooLong if the deadline is exceeded or the process died."""
         with self._lock:
             end = self._alive()
             try:
@@ -39,7 +39,7 @@ class Worker:
         raise TooLong
 
     def stop(self) -> None:
-        """End the process."""
+        """Kill the process."""
         with self._lock:
             self._kill()
 

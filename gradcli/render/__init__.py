@@ -1,1 +1,1 @@
-"""Explanations as text: a file for each format."""
+"""Rendering of documents, a module for each format."""

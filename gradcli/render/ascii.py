@@ -1,4 +1,4 @@
-"""Text for terminals that show nothing but ASCII."""
+"""Text for terminals that can show only ASCII."""
 
 import re
 import unicodedata
@@ -38,7 +38,7 @@ DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 
 
 def parts_in_ascii(parts: Sequence[str]) -> Iterator[str]:
-    """The parts of a text in ASCII, each as it is in the whole text."""
+    """The parts of a text in ASCII, each converted as in the whole text."""
     whole, end = _with_products("".join(parts)), 0
     for part in parts:
         start, end = end, end + len(part)
@@ -46,19 +46,19 @@ def parts_in_ascii(parts: Sequence[str]) -> Iterator[str]:
 
 
 def _with_products(text: str) -> str:
-    """`text` with `*` for a product; `·` alone is a zero."""
+    """`text` with `*` for products; a `·` between spaces is a zero."""
     return re.sub(r"(?<=[\w\])])·(?=[\w(\[-])", "*", text)
 
 
 def in_ascii(text: str) -> str:
-    """`text` with words or like signs for what ASCII lacks: 10¹² is 10^12, and α is alpha."""
+    """`text` with ASCII replacements for other characters: 10^12 for 10¹², alpha for α."""
     text = _with_products(text)
     text = re.sub("[⁰¹²³⁴-⁹]+", lambda power: "^" + power[0].translate(DIGITS), text)
     return re.sub(r"[^\x00-\x7f]", lambda sign: _like(sign[0]), text.translate(SIGNS))
 
 
 def _like(sign: str) -> str:
-    """The name of a Greek letter, a letter without its accents, and ? for anything else."""
+    """The name of a Greek letter, a letter without its accent, or ? for other characters."""
     greek = re.fullmatch(r"GREEK (SMALL|CAPITAL) LETTER (\w+)", unicodedata.name(sign, ""))
     if greek:
         return greek[2].lower() if greek[1] == "SMALL" else greek[2].capitalize()

@@ -1,7 +1,7 @@
-"""Graphs for Mermaid and for Graphviz's dot; and as SVG: in a page, whose styles it takes, or as a
-file.
+"""Graphs in the formats of Mermaid and Graphviz, and as SVG, inside a page (with its styles) or as
+a file.
 
-GRAPH_FORMATS of names.py lists these functions.
+GRAPH_FORMATS in names.py lists these functions.
 """
 
 from collections import Counter
@@ -12,15 +12,15 @@ from .environment import Environment
 from .layers import GAP_DOWN, HEIGHT, layout
 from .tensors import tensor_lines
 
-LETTER = 8.0  # of the font in which labels are set, which is monospaced
+LETTER = 8.0  # width of a character in the monospaced font of labels
 PAD, MARGIN = 24.0, 6.0
-LONGEST, SHORT = 34, 18  # characters of a label, and of numbers at an edge
-DIGIT, WIDE_GAP = 6.6, 64.0  # of numbers at edges: a character, and the room for two lines
-LINE, APART = 13.0, 14.0  # the height of such a line, and the room between two texts
-FIRST, MIDDLE, LAST = 0.26, 0.5, 0.62  # where on an edge they stand
+LONGEST, SHORT = 34, 18  # characters of a label, and of numbers on an edge
+DIGIT, WIDE_GAP = 6.6, 64.0  # width of a digit on an edge, and space for two texts
+LINE, APART = 13.0, 14.0  # height of such a text, and distance between two texts
+FIRST, MIDDLE, LAST = 0.26, 0.5, 0.62  # their positions along an edge
 DIGITS = Environment(precision=3)
 Point = tuple[float, float]
-STYLE = (  # of a file of its own, on any background
+STYLE = (  # for a separate file on any background
     "<style>svg { background: #fff; font: 13px ui-monospace, Menlo, Consolas, monospace } "
     ".node rect { fill: #fff; stroke: #596273 } .node.leaf rect { fill: #eef0f4; stroke: none } "
     ".node text { fill: #1b1f27; text-anchor: middle } "
@@ -31,14 +31,14 @@ STYLE = (  # of a file of its own, on any background
 
 
 def picture(graph: Graph) -> str:
-    """The graph as a file of its own."""
+    """The graph as a separate SVG file."""
     start, _, inside = drawn_graph(graph).partition(">")
     namespace = 'xmlns="http://www.w3.org/2000/svg"'
     return f"{start} {namespace}>{STYLE}{inside}\n"
 
 
 def drawn_graph(graph: Graph) -> str:
-    """The graph as SVG, from the inputs down to the output."""
+    """The graph as SVG, with inputs at the top and the output at the bottom."""
     labels = [_short(text_of(node.label)) for node in graph.nodes]
     widths = [LETTER * len(label) + PAD for label in labels]
     taken = Counter(i for node in graph.nodes for i in {*node.inputs})
@@ -66,13 +66,13 @@ def drawn_graph(graph: Graph) -> str:
 
 
 def _flow(graph: Graph, edge: tuple[int, int], points: list[Point], taken: Counter[int]) -> str:
-    """The value and the gradient at an edge, written near the end that has no other edges."""
+    """The value and the gradient on an edge, written near the end at which no other edges are."""
     i, n = edge
     texts = _flow_texts(graph.nodes[n], i)
     at = FIRST if taken[i] == 1 else LAST if len({*graph.nodes[n].inputs}) == 1 else MIDDLE
     (x, y), (below, end) = points[:2] if at == FIRST else points[-2:]
     start, end = y + HEIGHT / 2, end - HEIGHT / 2
-    bent = at * at * (3 - 2 * at)  # about where the curve is
+    bent = at * at * (3 - 2 * at)  # approximate position on the curve
     x, y = x + (below - x) * bent, start + (end - start) * at
     lines = [
         f'<text class="flow {kind}" x="{x:.1f}" y="{y + down:.1f}">{escape(text)}</text>'
@@ -89,12 +89,12 @@ def _flow(graph: Graph, edge: tuple[int, int], points: list[Point], taken: Count
 
 
 def _flow_texts(node: GraphNode, i: int) -> list[str]:
-    """The numbers that flow between a node and an input, each in a few characters."""
+    """The value and the gradient that pass between a node and an input, as short texts."""
     flows = node.flows[node.inputs.index(i)] if node.flows else ()
-    return [_few(sign, tensor) for sign, tensor in zip(("", "∂ "), flows)]
+    return [_edge_text(sign, tensor) for sign, tensor in zip(("", "∂ "), flows)]
 
 
-def _few(sign: str, tensor: Tensor | None) -> str:
+def _edge_text(sign: str, tensor: Tensor | None) -> str:
     if tensor is None:
         return ""
     (text, *_) = tensor_lines(tensor.array, 10_000, DIGITS, brief=True)
@@ -117,7 +117,7 @@ def _node(n: int, label: str, is_leaf: bool, at: Point, width: float) -> str:
 
 
 def _edge(i: int, n: int, points: list[Point]) -> str:
-    """A curve through the points, which leaves and enters nodes vertically."""
+    """A curve through the points that leaves and enters nodes vertically."""
     ends = [points[0][1] + HEIGHT / 2, points[-1][1] - HEIGHT / 2]
     ys = [ends[0], *(y for _, y in points[1:-1]), ends[1]]
     path = f"M{points[0][0]:.1f} {ys[0]:.1f}"
@@ -130,7 +130,7 @@ def _edge(i: int, n: int, points: list[Point]) -> str:
 
 
 def mermaid(graph: Graph) -> str:
-    """A Mermaid flowchart, from the inputs down to the output."""
+    """A Mermaid flowchart, with inputs at the top and the output at the bottom."""
     lines = ["flowchart TD"]
     for k, node in enumerate(graph.nodes):
         left, right = ("([", "])") if not node.inputs else ("[", "]")
@@ -139,7 +139,7 @@ def mermaid(graph: Graph) -> str:
 
 
 def dot(graph: Graph) -> str:
-    """A Graphviz digraph, from the inputs down to the output."""
+    """A Graphviz digraph, with inputs at the top and the output at the bottom."""
     lines = ["digraph gradcli {"]
     lines += [
         f"  n{k} [label={_quoted(text_of(node.label))}, shape={_shape(node)}];"
@@ -157,7 +157,7 @@ def _shape(node: GraphNode) -> str:
 
 
 def _entities(text: str) -> str:
-    """Text that Mermaid shows as it is: everything but letters, digits, spaces and full stops by
+    """Text escaped for Mermaid: all characters except letters, digits, spaces and full stops by
     number.
     """
     return "".join(c if c.isalnum() or c in " ." else f"#{ord(c)};" for c in text)

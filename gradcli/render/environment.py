@@ -1,5 +1,5 @@
-"""Where the text goes: how wide it is and what it can show. Handed down from cli, so that tests can
-be any terminal.
+"""The output device: its width and what it can show. Passed down from cli, so that tests can
+simulate any terminal.
 """
 
 from collections.abc import Callable
@@ -9,12 +9,11 @@ from ..limits import DEFAULTS, Limits
 
 
 class Environment(NamedTuple):
-    """`width` in columns; `ascii` where only ASCII can be shown; `full` leaves nothing out of what
-    has no more entries than the `limits` say; `fixed`: not even then is a line longer than `width`.
-    `place` is where Markdown is pasted, if that is
-    known; `page` what LaTeX is made as: a part of a page, a "standalone" document, or "overlay",
-    slides. `say` is what is done to words about options, which are those of a shell. `hurried`:
-    there is no time to lay out more.
+    """`width` is in columns; `ascii`: only ASCII can be shown; `full`: everything up to the entries
+    that `limits` allow is shown; `fixed`: lines are never longer than `width`, even then. `place`
+    is where Markdown is pasted; `page` is the kind of LaTeX: "" for part of a page, a "standalone"
+    document, or "overlay" for slides. `say` respells words about options, which are those of a
+    shell. `hurried`: there is no time to lay out more.
     """
 
     width: int = 80
@@ -31,7 +30,7 @@ class Environment(NamedTuple):
 
     @property
     def entries(self) -> int:
-        """How many entries of a table or a tensor are shown in full."""
+        """The number of entries up to which a table or a tensor is shown in full."""
         return (DEFAULTS if self.limits is None else self.limits.sizes)["entries"]
 
     @property

@@ -1,4 +1,4 @@
-"""Errors for people: what is wrong, where, and what would be right."""
+"""Errors as text: what is wrong, where, and a correction."""
 
 import textwrap
 import unicodedata
@@ -7,28 +7,28 @@ from .. import option_spelling
 from ..errors import EXPRESSION, GradcliError, Span
 
 WIDTH = 100
-LEAST = 20  # columns of a line that is shown, however long is what stands before it
-LONGEST = 400  # characters of a line of a message: it may hold what was typed
+LEAST = 20  # columns of the shown line, even after a long prefix
+LONGEST = 400  # characters of a line of a message, which may contain user input
 
 
 def message(error: GradcliError, columns: int | None = None) -> str:
-    """The lines of an error, the place underlined; in the columns of a terminal, words whole."""
+    """The lines of an error, with its span underlined; wrapped to the columns of a terminal."""
     lines = _wrapped(f"{head(error)} {error.message}", columns, "  ")
     if error.span is not None and error.span.text:
-        lines += _place(error.span, min(WIDTH, columns or WIDTH))
+        lines += _underlined(error.span, min(WIDTH, columns or WIDTH))
     for line in (error.hint or "").splitlines():
         lines += _wrapped(f"  {line}", columns, "    ")
     return "\n".join(map(visible, lines)) + "\n"
 
 
 def head(error: GradcliError, colored: bool = False) -> str:
-    """What an error begins with, its code; in a red that is read on white and on black."""
+    """The start of an error message, with its code; `colored`: in a red that is always legible."""
     text = f"error[{error.code}]:"
     return f"\x1b[1;38;5;131m{text}\x1b[0m" if colored else text
 
 
 def as_json(error: GradcliError) -> str:
-    """An error as `batch` has it, in the words of a shell; its place is one in `text`."""
+    """An error as JSON, as in `batch`, with the options of a shell; its span refers to `text`."""
     from .json import render_json
 
     text: dict[str, object] = {"code": error.code, "message": error.message}
@@ -41,12 +41,12 @@ def as_json(error: GradcliError) -> str:
 
 
 def wrapped(text: str, columns: int | None, indent: str = "  ") -> str:
-    """Text in the columns of a terminal; as it is where there is none."""
+    """Text wrapped to the columns of a terminal; unchanged for None."""
     return "\n".join(part for line in text.split("\n") for part in _wrapped(line, columns, indent))
 
 
 def _wrapped(line: str, columns: int | None, indent: str) -> list[str]:
-    """Lines that end between words; without columns one, as far as it is not too long."""
+    """A line wrapped between words; without `columns` one line, shortened if very long."""
     line = _shortened(line)
     if columns is None or len(line) <= columns:
         return [line]
@@ -61,7 +61,7 @@ def _wrapped(line: str, columns: int | None, indent: str) -> list[str]:
 
 
 def _shortened(line: str) -> str:
-    """A line whose middle is left out where it is long, between words where there are some."""
+    """A line without its middle if it is too long, cut between words if possible."""
     if len(line) <= LONGEST:
         return line
     head, tail = line[: LONGEST - 20], line[-18:]
@@ -71,16 +71,16 @@ def _shortened(line: str) -> str:
 
 
 def visible(text: str) -> str:
-    """Text whose control characters are shown and do nothing."""
+    """Text with control characters made visible, and so without effect."""
     return "".join(
         c if c == "\t" or unicodedata.category(c)[0] != "C" else f"\\x{ord(c):02x}" for c in text
     )
 
 
-def _place(span: Span, width: int) -> list[str]:
-    """The line in question and a caret under each of its characters.
+def _underlined(span: Span, width: int) -> list[str]:
+    """The line of a span, with a caret under each character of the span.
 
-    A long line is cut to what is near.
+    Of a long line only the neighbourhood of the span is shown.
     """
     start = span.text.rfind("\n", 0, span.start) + 1
     end = span.text.find("\n", span.start)

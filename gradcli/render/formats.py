@@ -1,4 +1,4 @@
-"""The formats of an answer."""
+"""Rendering of an answer in any format."""
 
 from collections.abc import Callable
 from functools import partial
@@ -25,7 +25,7 @@ R = TypeVar("R")
 
 
 def render(answer: Reply, format: str, environment: Environment) -> str:
-    """An answer in one of FORMATS. Raises GradcliError for another."""
+    """An answer in one of FORMATS. Raises GradcliError for other formats."""
     if format not in FORMATS:
         hint = did_you_mean(format, FORMATS) or f"the formats are {', '.join(FORMATS)}"
         raise GradcliError("option", f"there is no format {format}", hint=hint)
@@ -38,14 +38,14 @@ def render(answer: Reply, format: str, environment: Environment) -> str:
 
 
 def with_document(answer: Reply, environment: Environment) -> Any:
-    """The data of an answer, with the document of which the other formats are made, where the data
-    are an object whose keys are known.
+    """The data of an answer, with the document from which other formats are rendered if the data
+    are an object with known keys.
     """
     if not answer.keyed:
         return answer.data()
     from ..explanation.serialized import SerializedDocuments, serialized
 
-    # the document first: both look for what is shortest, and share their time
+    # documents first: their searches share time with those of the data
     documents = answer.documents(FORMATS["json"].use)
     data = answer.data()
     if "notes" in data:
@@ -58,7 +58,7 @@ def with_document(answer: Reply, environment: Environment) -> Any:
 
 
 def fragment(answer: Reply, environment: Environment) -> str:
-    """An answer as HTML to stand within another page."""
+    """An answer as an HTML fragment, for use within another page."""
     from .html import html_fragment
 
     (built,) = answer.documents("lines")
@@ -66,8 +66,8 @@ def fragment(answer: Reply, environment: Environment) -> str:
 
 
 def render_graph(answer: Reply, format: str, environment: Environment) -> str:
-    """The graph alone: as "mermaid", as "dot", as a picture in "svg", or in a format of
-    other answers.
+    """The graph only: as "mermaid", as "dot", as a picture in "svg", or in a format of other
+    answers.
     """
     from . import drawn_graph
 
@@ -79,7 +79,7 @@ def render_graph(answer: Reply, format: str, environment: Environment) -> str:
 
 
 def render_documents(documents: list[Document], format: str, environment: Environment) -> str:
-    """Documents below each other, in one of FORMATS other than "json"."""
+    """Documents one after another, in one of FORMATS other than "json"."""
     return in_time(documents, environment, partial(_rendered, format))
 
 
@@ -88,8 +88,8 @@ def in_time(
     environment: Environment,
     layout: Callable[[list[Document], Environment], R],
 ) -> R:
-    """Documents in the `layout` of an environment, in the words of who asked; with less in them
-    where that takes too long.
+    """Documents in the `layout` of an environment, in the option spelling of the caller; with less
+    content if laying them out takes too long.
     """
 
     def said(documents: list[Document]) -> list[Document]:
@@ -120,7 +120,7 @@ def _rendered(format: str, documents: list[Document], environment: Environment) 
 
 
 def render_program(text: str, environment: Environment) -> str:
-    """The text of a Python program as it is, or with escapes that colour it."""
+    """The text of a Python program, with escapes that colour it if the environment has colour."""
     if not environment.color:
         return text
     from rich.console import Console
@@ -141,7 +141,9 @@ def render_program(text: str, environment: Environment) -> str:
 
 
 def render_formulas(answer: Reply, format: str, environment: Environment) -> str:
-    """Lines that are never wrapped, or aligned equations; other formats have a page of them."""
+    """Formulas as lines that are never wrapped, or as aligned equations; as a page in other
+    formats.
+    """
     if format not in ("latex", "plain", "terminal"):
         return render(answer, format, environment)
     (page,) = answer.documents(FORMATS[format].use)

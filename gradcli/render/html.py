@@ -1,8 +1,8 @@
-"""Explanations as one page of HTML that asks nothing of any other place.
+"""Explanations as a self-contained page of HTML.
 
-Formulas are MathML, tensors and Jacobians tables with headers. What a user typed is escaped: it is
-shown, never interpreted. Everything can be read without the script, which adds what moves:
-pointing at an element of a gradient lights its column, and a slider steps through both passes.
+Formulas are MathML; tensors and Jacobians are tables with headers. User input is escaped: it is
+shown, never interpreted. The page is readable without its script, which adds interaction: pointing
+at an element of a gradient highlights its column, and a slider steps through both passes.
 """
 
 import re
@@ -41,13 +41,13 @@ from .page.matrices import MatrixFigure
 from .page.tensors import tensor_tables
 from .spy import fine_legend, fine_rows, outlines
 
-MOST_LINES, LONG_LINE = 3, 50  # of a question in large letters
-CODED = ("answer", "backward", "gradient")  # sections whose formulas are shown as code, too
+MOST_LINES, LONG_LINE = 3, 50  # lines, and characters of a line, of a question in large letters
+CODED = ("answer", "backward", "gradient")  # sections whose formulas are also shown as code
 KINDS = {Step: "ol", Note: "ul"}
 
 
 def render_html(documents: Sequence[Document], environment: Environment) -> str:
-    """Documents as a page of their own, one below the other."""
+    """Documents as a complete page, one after another."""
     style, script = page.text("style.css"), page.text("script.js")
     titles = [d.question.strip().split("\n")[0] for d in documents if d.question.strip()]
     title = escape(" · ".join([*titles[:1], "gradcli"]))
@@ -69,13 +69,13 @@ def render_html(documents: Sequence[Document], environment: Environment) -> str:
 
 
 def html_fragment(document: Document, environment: Environment) -> str:
-    """A document to stand within another page: its styles hold for nothing else there."""
+    """A document as an HTML fragment, whose styles apply to nothing outside of it."""
     body = _Page(environment, document).article(document, alone=False)
     return f'<div class="gradcli"><style>\n{page.text("style.css")}</style>\n{body}</div>'
 
 
 def _tied(part: Any) -> Iterator[str]:
-    """The gradients whose elements have columns somewhere."""
+    """The names of gradients for whose elements a Jacobian has columns."""
     if isinstance(part, Matrix):
         if part.seed and part.column_places:
             yield part.product_label.text
@@ -94,7 +94,7 @@ class _Page:
     # ---- the page ----------------------------------------------------------------------------
 
     def article(self, document: Document, alone: bool = True) -> str:
-        """A document; `alone`: with its question as the heading, and with buttons that copy."""
+        """A document; `alone`: with its question as the heading, and with copy buttons."""
         head = self.header(document) if alone else ""
         answers = [self.answer(a) for a in document.answers]
         parts = [tag("ul", "".join(answers), class_="answers")] * bool(answers)
@@ -105,7 +105,7 @@ class _Page:
         return f"<article>\n{head}" + "\n".join(parts) + f"{foot}\n</article>"
 
     def header(self, document: Document) -> str:
-        """The question, or else the first section; and buttons."""
+        """The question, or else the first section, with copy buttons."""
         lines = _lines(document.question)
         code = tag("code", self.markup.question("\n".join(lines)))
         if not lines:
@@ -121,7 +121,7 @@ class _Page:
         return f'<header>\n{heading}\n<p class="copies" hidden>{buttons}</p>\n</header>\n'
 
     def copies(self, document: Document) -> list[tuple[str, str]]:
-        """The texts to copy, each with a name."""
+        """The texts that can be copied, each with a name."""
         from .latex import render_latex
         from .markdown import render_markdown
 
@@ -135,8 +135,8 @@ class _Page:
         ]
 
     def section(self, section: Section, question: str) -> str:
-        """A heading with its remark, and the blocks; a title that the page begins with is not
-        said again.
+        """A heading with its remark, and the blocks; without heading if it repeats that of the
+        page.
         """
         self.coded = section.name in CODED
         title, remark = text_of(section.title), self.line(section.remark)
@@ -149,7 +149,7 @@ class _Page:
         return f'<section class="of-{escape(section.name)}">{head}\n{body}</section>'
 
     def blocks(self, blocks: Sequence[Block]) -> Iterator[str]:
-        """The blocks; steps and notes next to each other make a list."""
+        """The blocks; consecutive steps and notes form a list."""
         for kind, group in groupby(blocks, lambda b: KINDS.get(type(b))):
             built = "".join(map(self.block, group))
             yield tag(kind, built, class_="steps" if kind == "ol" else "notes") if kind else built
@@ -177,14 +177,14 @@ class _Page:
         return tag("li", cells, class_=f"deep d{min(row.depth, 4)}" if row.depth else None)
 
     def cell(self, cell: Line | Tensor, first: bool = True) -> str:
-        """A line in a box of its own, or a tensor."""
+        """A line in a separate box, or a tensor."""
         if isinstance(cell, Tensor):
             return self.tensor(cell)
         code = self.as_code(cell) if self.coded and first else ""
         return f'<div class="cell"><span class="line scroll">{self.line(cell)}</span>{code}</div>'
 
     def as_code(self, line: Line) -> str:
-        """A formula as it is typed, below the same as mathematics."""
+        """A formula as code, below the same formula as mathematics."""
         formulas = [p.tree for p in line if isinstance(p, Formula)]
         by_element = any(isinstance(f, Indexed) for f in formulas[:1])
         if not formulas or by_element or any(kind_of(p) in ("code", "word") for p in line):
@@ -221,7 +221,7 @@ class _Page:
     # ---- pictures ----------------------------------------------------------------------------
 
     def picture(self, block: Picture) -> str:
-        """Cells of three shades, a path for each."""
+        """Cells in three shades, one SVG path for each shade."""
         rows = fine_rows(block)
         wide, high = max(map(len, rows), default=0), len(rows)
         cells = "".join(f'<path class="shade-{s}" d="{path}"/>' for s, path in outlines(rows))
@@ -232,7 +232,7 @@ class _Page:
         return drawn + (f"<p>{legend}</p>" if legend else "")
 
     def graph(self, block: Graph) -> str:
-        """The graph, and what happens at its nodes, one after the other."""
+        """The graph, and the operations at its nodes, one after another."""
         steps = "".join(self.passed(p) for p in block.passes)
         listed = f'<ol class="passes">{steps}</ol>' if steps else ""
         count = len(block.passes)
@@ -246,14 +246,14 @@ class _Page:
         return f'<figure class="walk">{drawing}{text}</figure>'
 
     def passed(self, p: Pass) -> str:
-        """A step at a node, of the forward or of the backward pass."""
+        """A step at a node, in the forward or the reverse pass."""
         way = "back" if p.back else "forward"
         text = f'<span class="way {way}">{way}</span>'
         return f'<li data-node="{p.node}" data-way="{way}">{text}{self.step_body(p.step)}</li>'
 
 
 def _lines(program: str) -> list[str]:
-    """The lines of a program, long ones broken between statements."""
+    """The lines of a program; long ones are broken between statements."""
     lines = program.strip("\n").split("\n") if program.strip() else []
     return [part for line in lines for part in _statements(line)]
 

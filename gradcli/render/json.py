@@ -8,6 +8,6 @@ from ..limits import Limits
 
 
 def render_json(data: Any, limits: Limits | None = None) -> str:
-    """One value on one line. Raises GradcliError where it is of too many numbers."""
+    """One value on one line. Raises GradcliError if it contains too many numbers."""
     check_numbers(data, limits or Limits())
     return json.dumps(jsonable(data), ensure_ascii=False)

@@ -1,7 +1,6 @@
-"""Explanations as LaTeX: a section to be pasted into a paper, a document, or slides.
+"""Explanations as LaTeX: part of a paper, a document, or slides.
 
-The commands are those of amsmath. Everything that a user typed is set as mathematics
-or as text in which nothing is a command.
+The commands are those of amsmath. User input is set as mathematics, or as text without commands.
 """
 
 from collections.abc import Sequence
@@ -25,7 +24,7 @@ END = "\n\\end{document}"
 
 
 def render_latex(documents: Sequence[Document], environment: Environment) -> str:
-    """The documents as sections, or as one of what `environment.page` says."""
+    """The documents as sections, a document or slides, according to `environment.page`."""
     page = _page(environment)
     built = "\n\n".join(part for d in documents for part in page.document(d))
     command = next((d.command for d in documents if d.command), "")
@@ -41,8 +40,8 @@ def _page(environment: Environment) -> Page:
 
 
 def as_page(body: str, environment: Environment, command: str) -> str:
-    """Lines below a comment with the command that makes them again; within a document of their own
-    where that is asked for.
+    """Lines after a comment with the command that reproduces them; within a complete document if
+    requested.
     """
     comment = f"% {' '.join(command.split())} -f latex\n" if command else ""
     if environment.page == "overlay":

@@ -1,7 +1,7 @@
-"""A layered drawing of a graph: inputs above what is made of them, few crossings, short edges.
+"""Layered graph drawing: inputs above the nodes that use them, few crossings, short edges.
 
-After Sugiyama, Tagawa and Toda (1981): layers, dummy nodes where an edge crosses a layer, an order
-within each layer by barycenters, then coordinates.
+After Sugiyama, Tagawa and Toda (1981): assigns layers, adds dummy nodes where an edge crosses a
+layer, orders each layer by barycenters, and computes coordinates.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ OPERATION, LEAF = 16.0, 1.0  # the weights of nodes when a layer is placed
 
 
 class Layout(NamedTuple):
-    """The middle of each node, the points that each edge goes through, and the whole size."""
+    """The centre of each node, the points of each edge, and the total size."""
 
     nodes: list[tuple[float, float]]
     edges: dict[tuple[int, int], list[tuple[float, float]]]
@@ -24,8 +24,8 @@ class Layout(NamedTuple):
 def layout(
     inputs: Sequence[Sequence[int]], widths: Sequence[float], gap: float = GAP_DOWN
 ) -> Layout:
-    """Where nodes of these widths stand, each below its inputs, which come before it, with a `gap`
-    between.
+    """Positions for nodes of these widths, each below its inputs, which precede it; `gap` is the
+    space between layers.
     """
     layers = _layers(inputs)
     chains, spans = _with_dummies(inputs, layers)
@@ -42,7 +42,7 @@ def layout(
 
 
 def _layers(inputs: Sequence[Sequence[int]]) -> list[int]:
-    """The layer of each node: below all its inputs; that of a leaf just above its first use."""
+    """The layer of each node: below all its inputs; for a leaf, just above its first use."""
     layers = [0] * len(inputs)
     for n, from_ in enumerate(inputs):
         layers[n] = max((layers[i] + 1 for i in from_), default=0)
@@ -56,7 +56,7 @@ def _layers(inputs: Sequence[Sequence[int]]) -> list[int]:
 def _with_dummies(
     inputs: Sequence[Sequence[int]], layers: list[int]
 ) -> tuple[dict[tuple[int, int], list[int]], list[int]]:
-    """The path of each edge, through a dummy node in each layer between, and the layers of all
+    """The path of each edge, with a dummy node in each layer that it crosses, and the layers of all
     nodes.
     """
     spans, chains = [*layers], {}
@@ -105,8 +105,8 @@ def _mean(values: list[float] | list[int], otherwise: float) -> float:
 def _across(
     rows: list[list[int]], widths: list[float], above: list[list[int]], below: list[list[int]]
 ) -> list[float]:
-    """Coordinates near the middle of the neighbours, in order and without overlap. Leaves weigh
-    little, so that a chain of operations goes straight down.
+    """Horizontal coordinates near the mean of the neighbours, in order and without overlap. Leaves
+    have small weights, so that a chain of operations is straight.
     """
     weights = [OPERATION if up else LEAF for up in above]
     x = [0.0] * len(widths)
@@ -126,8 +126,8 @@ def _across(
 def _spread(
     row: list[int], wanted: list[float], widths: list[float], weights: list[float], x: list[float]
 ) -> None:
-    """Give the nodes of a layer the x nearest to `wanted` that leaves no overlap: nodes that would
-    overlap become a run, which is put at the weighted mean of what its members want.
+    """Set the x of a layer's nodes, as near to `wanted` as possible without overlap: overlapping
+    nodes form a run, which is placed at the weighted mean of its members' wishes.
     """
     runs: list[_Run] = []
     for n, middle in zip(row, wanted):
@@ -143,7 +143,7 @@ def _spread(
 
 
 class _Run(NamedTuple):
-    """Nodes side by side; `wish`: the weighted sum of the left ends that they want for the run."""
+    """Adjacent nodes; `wish` is the weighted sum of the left ends that they want for the run."""
 
     nodes: list[int]
     width: float
@@ -152,11 +152,11 @@ class _Run(NamedTuple):
 
     @property
     def left(self) -> float:
-        """Its left end, the weighted mean of those that its members want."""
+        """The left end of the run: the weighted mean of its members' wishes."""
         return self.wish / self.weight
 
     def joined(self, other: "_Run") -> "_Run":
-        """This one with another to its right."""
+        """This run joined with another at its right."""
         self.nodes.extend(other.nodes)
         offset = self.width + GAP_ACROSS
         wish = self.wish + other.wish - other.weight * offset

@@ -1,8 +1,8 @@
-"""Markdown for the place where it is pasted, within what that place shows.
+"""Markdown for the sites on which it is pasted, restricted to what each site supports.
 
-GitHub, Discourse and Stack Overflow read GitHub-flavoured Markdown. Reddit reads an older one, in
-which code is indented. A chat shows what a terminal shows, in its width and in messages of its
-length.
+GitHub, Discourse and Stack Overflow support GitHub-flavoured Markdown. Reddit supports an older
+one, in which code is indented. A chat shows the terminal's output, in its width and in messages of
+limited length.
 """
 
 import re
@@ -36,8 +36,8 @@ from .tex.lines import grouped
 
 
 class Signs(NamedTuple):
-    """What stands before and after mathematics in a line of its own; whether Jacobians are set so
-    too, and not as a table.
+    """Delimiters of displayed mathematics; `matrices`: whether Jacobians are displayed mathematics
+    too, not tables.
     """
 
     start: str
@@ -51,14 +51,14 @@ DOLLARS_AND_TABLES = DOLLARS._replace(matrices=False)
 
 
 class MathPage(Page):
-    """Markdown in which equations are mathematics; names within sentences stay code."""
+    """Markdown with equations as mathematics; names within sentences are code."""
 
     def __init__(self, environment: Environment, signs: Signs):
         super().__init__(environment)
         self.signs, self.latex = signs, tex.Page(environment)
 
     def table(self, block: Table) -> str:
-        """Equations lined up, and items of a list for other rows."""
+        """Aligned equations; other rows as list items."""
         return "\n\n".join(
             self.equations(rows) if are_equations else super(MathPage, self).table(Table((*rows,)))
             for are_equations, rows in grouped(block.rows)
@@ -69,7 +69,7 @@ class MathPage(Page):
         return self.within_signs(self.latex.equations(rows))
 
     def within_signs(self, text: str) -> str:
-        """LaTeX as a page has it, with the signs of this place around its mathematics."""
+        """LaTeX with its mathematics in the delimiters of this site."""
         text = text.replace("\\begin{align*}", f"{self.signs.start}\\begin{{aligned}}")
         text = text.replace("\\end{align*}", f"\\end{{aligned}}{self.signs.end}")
         return text.replace("\\[\n", self.signs.start).replace("\n\\]", self.signs.end)
@@ -81,21 +81,21 @@ class MathPage(Page):
         return self.within_signs(self.latex.matrix(block))
 
 
-ANSWER_LINES = 25  # of an answer that is read on a page of answers
-UNTITLED = ("seed", "code")  # sections that need no title
-SPARED = ("code", "program", "backward")  # sections that a long answer does without, in this order
-LISTED = ("backward", "gradient")  # sections of equations that make one list
+ANSWER_LINES = 25  # of an answer on a question-and-answer site
+UNTITLED = ("seed", "code")  # sections without a heading
+SPARED = ("code", "program", "backward")  # sections that a long answer omits, in this order
+LISTED = ("backward", "gradient")  # sections whose equations form one list
 MESSAGE = 1_890  # characters: Discord takes 2,000
 BACKTICKS = re.compile("```+")
 
 
 class Brief(Page):
-    """An answer among others: the gradients, one reason, code; of what was asked for besides, all,
-    below bold words and not below headings.
+    """A brief answer: the gradients, one reason, and code; requested sections in full, under bold
+    titles in place of headings.
     """
 
     def document(self, document: Document) -> str:
-        """Without parts of SPARED where these make it too long."""
+        """The document without sections of SPARED if it would be too long."""
         if self.environment.full:
             return super().document(without_extras(document))
         sections = [*_briefly(document)]
@@ -111,48 +111,50 @@ class Brief(Page):
         return built
 
     def heading(self, section: Section) -> str:
-        """The title in bold; none for sections without one."""
+        """The title in bold; "" for sections without a title."""
         if section.name in UNTITLED or not section.title:
             return ""
         remark = f" ({self.cell(section.remark)})" if section.remark else ""
         return f"**{self.cell(section.title)}**{remark}"
 
 
-EMPTY_PARAGRAPH = "&#x200B;"  # as Reddit's own editor writes it
+EMPTY_PARAGRAPH = "&#x200B;"  # as Reddit's editor writes it
 
 
 class Indented(Page):
-    """Markdown in which code is indented and tables are pictures of text."""
+    """Markdown with indented code, and tables as preformatted text."""
 
     def escaped(self, text: str) -> str:
-        """A ^ raises what follows it."""
+        """Escaped text; a ^ would make what follows a superscript."""
         return super().escaped(text).replace("^", "\\^")
 
     def fenced(self, text: str, language: str) -> str:
-        """Four spaces before each line."""
+        """Each line indented by four spaces."""
         return textwrap.indent(text, " " * 4, lambda _: True)
 
     def block_of(self, tensor: Tensor, indent: int) -> str:
-        """Below an empty line, or it goes on with the words above; within a list twice as deep, as
-        the older Markdown counts four spaces for each level.
+        """A tensor after an empty line, without which it would continue the paragraph; nested twice
+        as deep in a list, since older Markdown uses four spaces per level.
         """
         return "\n" + super().block_of(tensor, 2 * indent)
 
     def glue(self, before: Block | None, block: Block) -> str:
-        """Code right below a list would be words of its last item: an empty paragraph ends it."""
+        """The separator of two blocks. Code directly after a list would belong to its last item: an
+        empty paragraph ends the list.
+        """
         is_code = isinstance(block, Code | Graph | Matrix | Picture)
         if is_code and isinstance(before, Note | Step | Table):
             return f"\n\n{EMPTY_PARAGRAPH}\n\n"
         return super().glue(before, block)
 
     def matrix(self, block: Matrix[Formula]) -> str:
-        """As a terminal draws it."""
+        """The matrix as in a terminal."""
         return self.drawn_matrix(block)
 
 
 def shell_lines(command: str, width: int) -> str:
-    """A command in lines that a shell takes: broken between arguments, and within quoted ones where
-    these are longer than a line.
+    """A command in lines that a shell joins: broken between arguments, and within quoted ones that
+    are longer than a line.
     """
     lines = [""]
     for argument in shlex.split(command, posix=False):
@@ -165,7 +167,7 @@ def shell_lines(command: str, width: int) -> str:
 
 
 def _quoted_lines(argument: str, width: int) -> str:
-    """An argument in quotes as pieces that a shell puts together; any other as it is."""
+    """A quoted argument as several strings that a shell concatenates; other arguments unchanged."""
     if len(argument) <= width or not re.fullmatch("'[^']*'", argument):
         return argument
     pieces = re.findall(rf"(?s).{{1,{width - 3}}}(?: |$)|.{{1,{width - 3}}}", argument[1:-1])
@@ -173,14 +175,14 @@ def _quoted_lines(argument: str, width: int) -> str:
 
 
 class Chat:
-    """The output of a terminal, in one fence for each message."""
+    """Terminal output in code fences, one per message."""
 
     def __init__(self, environment: Environment, width: int, longest: int | None = None):
         self.environment = environment._replace(width=width, color=False, fixed=True)
         self.longest = longest
 
     def documents(self, documents: Sequence[Document]) -> str:
-        """All in one message, or in messages that say which of several they are."""
+        """All documents in one message, or in numbered messages."""
         text = "\n\n".join(map(self.document, documents))
         text = BACKTICKS.sub(lambda run: "\u200b".join(run[0]), text)
         messages = [text] if self.longest is None else [*_messages(text, self.longest)]
@@ -192,7 +194,7 @@ class Chat:
         )
 
     def document(self, document: Document) -> str:
-        """The command, or what was asked, and the answer below it."""
+        """The command or the question, and the answer below it."""
         from .terminal import render_terminal
 
         width = self.environment.width
@@ -206,12 +208,12 @@ class Chat:
 
 
 class Place(NamedTuple):
-    """How a place is written for, and what it shows where no section is named."""
+    """How Markdown is written for a site, and which sections are shown by default."""
 
     page: Callable[[Environment], Page | Chat]
 
 
-BY_PLACE = {  # "" is anywhere
+BY_PLACE = {  # "": no specific site
     "": Place(Page),
     "github": Place(lambda environment: MathPage(environment, FENCES)),
     "discourse": Place(Page),
@@ -225,12 +227,12 @@ BY_PLACE = {  # "" is anywhere
 
 
 def render_markdown(documents: Sequence[Document], environment: Environment) -> str:
-    """The documents as the place where they are pasted shows them."""
+    """The documents as Markdown for the site of the environment."""
     return BY_PLACE[environment.place].page(environment).documents(documents)
 
 
 def _briefly(document: Document) -> Iterator[Section]:
-    """The sections that suffice: the equations of all gradients in one list, and one reason."""
+    """The sections of a brief answer: a list of all gradients' equations, and one reason."""
     named = [s for n in document.briefly for s in document.sections if s.name == n]
     listed = [s for s in named if s.name in LISTED]
     if len(listed) and document.briefly:
@@ -250,12 +252,12 @@ def _equation(row: Row) -> Row:
 
 
 def _reason(section: Section) -> Section:
-    """The first paragraph alone."""
+    """The section with its first paragraph only."""
     return section._replace(blocks=tuple(b for b in section.blocks if isinstance(b, Prose))[:1])
 
 
 def _messages(text: str, longest: int) -> Iterator[str]:
-    """A text in messages: paragraphs stay together where they can, and lines where they can."""
+    """A text split into messages, between paragraphs if possible, or between lines."""
     room = longest - len("```\n\n```\n(999/999)")
     message = ""
     for part in _parts(text, room):
@@ -267,8 +269,8 @@ def _messages(text: str, longest: int) -> Iterator[str]:
 
 
 def _parts(text: str, longest: int) -> Iterator[str]:
-    """Paragraphs with the empty lines after them, or the lines of those that are too long, or
-    pieces of lines.
+    """Paragraphs with the empty lines after them; lines of paragraphs that are too long; or parts
+    of lines.
     """
     for paragraph in re.findall(r"(?s).+?(?:\n\n+|\Z)", text):
         if len(paragraph) <= longest:

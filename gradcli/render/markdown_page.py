@@ -1,6 +1,6 @@
-"""Explanations as Markdown that survives a paste into GitHub, Discourse and Stack Overflow.
+"""Explanations as Markdown that displays well on GitHub, Discourse and Stack Overflow.
 
-Everything that a user typed stands in code spans or is escaped: it is shown, never interpreted.
+User input is in code spans or escaped: it is shown, never interpreted.
 """
 
 import re
@@ -32,26 +32,26 @@ from .environment import Environment
 from .matrix import Cut, column_width, cut, drawn, shortened, texts
 from .tensors import tensor_lines
 
-LINE = 80  # characters of a tensor that is shown in a line
-WIDEST = 100  # characters of the entries of a row of a table, and of a matrix in text
-WIDE = 10_000  # a page has no width: lines are wrapped where they are read
+LINE = 80  # characters of a tensor shown in one line
+WIDEST = 100  # characters of the entries in a row of a table, and of a matrix as text
+WIDE = 10_000  # Markdown has no width: lines are wrapped by the reader's browser
 
 
 def fenced(text: str, language: str) -> str:
-    """Lines of code between fences, whatever backticks they hold."""
+    """Code between fences that are longer than any run of backticks in it."""
     longest = max(map(len, re.findall(r"`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{language}\n{text}\n{fence}"
 
 
 def escape(text: str) -> str:
-    """Text in which nothing has a meaning in Markdown or HTML."""
+    """Text with all special characters of Markdown and HTML escaped."""
     return re.sub(r"([\\`*_\[\]<>#|~&$])", r"\\\1", text)
 
 
 def code_span(text: str) -> str:
-    """Text as code, whatever backticks it holds; a | would end a table's cell, so it is escaped
-    there by `cell`.
+    """Text as a code span, also if it contains backticks; `cell` escapes a |, which would end a
+    table cell.
     """
     longest = max(map(len, re.findall(r"`+", text)), default=0)
     fence = "`" * (longest + 1)
@@ -60,9 +60,7 @@ def code_span(text: str) -> str:
 
 
 def _runs(line: Line) -> list[tuple[bool, str]]:
-    """A line as runs of words and of code; spaces at the ends of code belong to the words around
-    it.
-    """
+    """A line as runs of words and of code; spaces at the ends of code belong to adjacent words."""
     runs: list[tuple[bool, str]] = []
     for token in tokens_of(line):
         word = token.role == "word"
@@ -80,7 +78,7 @@ class Page:
         self.environment = environment
 
     def documents(self, documents: Sequence[Document]) -> str:
-        """Documents below each other."""
+        """Documents one after another."""
         return "\n".join(map(self.document, documents))
 
     def document(self, document: Document) -> str:
@@ -92,15 +90,15 @@ class Page:
         return "\n\n".join(parts) + "\n"
 
     def escaped(self, text: str) -> str:
-        """Text in which nothing has a meaning."""
+        """Text with special characters escaped."""
         return escape(text)
 
     def fenced(self, text: str, language: str) -> str:
-        """Lines of code as they are."""
+        """A fenced block of code."""
         return fenced(text, language)
 
     def answers(self, answers: Sequence[Answer]) -> str:
-        """One in a line, several in a list."""
+        """One answer as a line, several as a list."""
         if len(answers) == 1:
             return f"**Answer:** {self.answer(answers[0])}"
         return "\n".join(f"- {self.answer(a, indent=2)}" for a in answers)
@@ -120,17 +118,17 @@ class Page:
         return " ".join(tensor_lines(tensor.array, WIDE, self.environment))
 
     def beyond(self, cell: Line | Tensor) -> bool:
-        """Whether it is a tensor that does not fit a line."""
+        """Whether a cell is a tensor that does not fit into a line."""
         return isinstance(cell, Tensor) and len(self.tensor(cell)) > LINE
 
     def block_of(self, tensor: Tensor, indent: int) -> str:
-        """A tensor in lines of its own, within a list where it is indented."""
+        """A tensor in a block, which is nested in a list if indented."""
         lines = tensor_lines(tensor.array, LINE, self.environment)
         text = self.fenced("\n".join(lines), "text")
         return "\n".join(" " * indent + line for line in text.split("\n"))
 
     def heading(self, section: Section) -> str:
-        """The title, its remark beside it."""
+        """The title, followed by its remark."""
         remark = self.cell(section.remark)
         head = f"### {self.cell(section.title)}" if section.title else ""
         return head + (f" ({remark})" if remark else "")
@@ -157,7 +155,7 @@ class Page:
         return "".join(self.escaped(t) if word else code_span(t) for word, t in _runs(cell))
 
     def row(self, row: Row, indent: int = 0) -> str:
-        """An item of a list; tensors that do not fit a line below it."""
+        """A list item; tensors that do not fit into its line follow as blocks."""
         indent += 2 * row.depth
         beside = [self.cell(cell) for cell in row.cells if not self.beyond(cell)]
         below = [c for c in row.cells if isinstance(c, Tensor) and self.beyond(c)]
@@ -228,7 +226,7 @@ class Page:
         return "\n\n".join(filter(None, [table, shown.left_out, below]))
 
     def drawn_matrix(self, block: Matrix[Formula]) -> str:
-        """A matrix that is too wide for a table, as a terminal shows it."""
+        """A matrix that is too wide for a table, as preformatted text."""
         from .terminal import render_terminal
 
         page = Document((), (Section("", (), (), (block,)),))
@@ -244,13 +242,13 @@ class Page:
         names: Sequence[str],
         right: str | None,
     ) -> list[str]:
-        """A line of names or numbers that belong to the columns."""
+        """A line of names or numbers aligned with the columns."""
         cells = ["…" if k is None else code_span(names[k]) for k in shown.columns]
         left, head, right = (code_span(text or "") for text in (left, head, right))
         return self.beside(block, left, [head, *cells], right)
 
     def beside(self, block: Matrix[str], left: str, cells: list[str], right: str) -> list[str]:
-        """A line with what stands left of the matrix and right of it, where there is room."""
+        """A line with the texts to the left and right of the matrix, if there is space."""
         return [*[left] * bool(block.seed_name), *cells, *[right] * bool(block.result_name)]
 
     def entry(self, row: tuple[str, ...], k: int | None) -> str:

@@ -1,4 +1,4 @@
-"""A Jacobian cut to a width: which of its columns are shown, and as what texts; and its picture."""
+"""A Jacobian cut to a width: which columns are shown, and their texts; and its sparsity pattern."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -8,13 +8,13 @@ from .ascii import in_ascii
 from .environment import Environment
 
 LONGEST_ENTRY, SHORTEST_ENTRY = 26, 8
-GAP = 5  # beside a column and what is left out after it
-GAPS = 7  # beside two columns and what is left out between them
+GAP = 5  # beside a column and the gap after it
+GAPS = 7  # beside two columns and the gap between them
 SHADES = "·▒█"
 
 
 class Cut(NamedTuple):
-    """The visible indices of rows and columns, None where some are left out, and a sentence."""
+    """The visible indices of rows and columns, with None for gaps, and a sentence on these."""
 
     columns: list[int | None]
     rows: list[int | None]
@@ -22,7 +22,7 @@ class Cut(NamedTuple):
 
 
 def texts(matrix: Matrix[Formula]) -> Matrix[str]:
-    """The same with the text of each cell; nothing where there is no name."""
+    """The matrix with the text of each cell; "" for a part without a name."""
     return Matrix(*map(_text, matrix))
 
 
@@ -43,7 +43,7 @@ def _spelled(part: Any) -> Any:
 
 
 def column_width(matrix: Matrix[str], k: int) -> int:
-    """How wide column k is."""
+    """The width of column k, in characters."""
     lines = [*matrix.entries, *(n for n in (matrix.product, matrix.tangent) if n is not None)]
     return max(len(line[k]) for line in [matrix.column_labels, *lines])
 
@@ -54,8 +54,8 @@ def cut(
     environment: Environment,
     width: Callable[[Matrix[Any], int], float] = column_width,
 ) -> Cut:
-    """The columns that fit into `room` characters (all of them without a limit), the first and the
-    last ones, or the first alone; `width` tells how wide a column is.
+    """The columns that fit into `room` characters (None: no limit): the first and the last ones, or
+    only the first; `width` returns the width of a column.
     """
     count = len(matrix.column_labels)
     widths = [width(matrix, k) for k in range(count)] if room is not None else []
@@ -81,7 +81,7 @@ def cut(
 
 
 def _with_gap(keep: list[int], skipped: tuple[int, int]) -> list[int | None]:
-    """`keep` with None where indices are missing, here or in the matrix itself."""
+    """`keep` with None where indices are missing, here or in the matrix."""
     out: list[int | None] = []
     for before, k in zip([-1, *keep], keep, strict=False):
         if k != before + 1 or (skipped[1] and k == skipped[0]):
@@ -105,8 +105,8 @@ def in_groups(columns: list[int | None], matrix: Matrix[str], room: int) -> list
 
 
 def longest_entry(room: int) -> int:
-    """How long an entry is where two columns stand in `room` characters, or one where two would be
-    too narrow.
+    """The length of an entry at which two columns fit into `room` characters, or one if two would
+    be too narrow.
     """
     half = (room - GAPS) // 2
     widest = half if half >= SHORTEST_ENTRY else room - GAP
@@ -116,7 +116,7 @@ def longest_entry(room: int) -> int:
 def shortened(
     matrix: Matrix[str], longest: int = LONGEST_ENTRY, ellipsis: str = "…"
 ) -> Matrix[str]:
-    """The matrix with entries cut where they are too long for a column."""
+    """The matrix with entries truncated to the width of a column."""
 
     def cells(row: tuple[str, ...] | None) -> tuple[str, ...] | None:
         end = longest - len(ellipsis)
@@ -130,5 +130,5 @@ def shortened(
 
 
 def drawn(picture: Picture) -> str:
-    """A picture in characters, two for a cell, which makes it about square."""
+    """A sparsity pattern in characters, two per cell, which makes cells nearly square."""
     return "\n".join("".join(2 * SHADES[shade] for shade in row) for row in picture.cells)

@@ -1,4 +1,4 @@
-"""The formats of an answer, those of a graph alone, and the places of Markdown, by name."""
+"""The names of formats of answers, of formats of graphs, and of sites for Markdown."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -7,8 +7,8 @@ if TYPE_CHECKING:
 
 
 class Format(NamedTuple):
-    """A format: the file of this folder that renders documents so, whether a file takes several of
-    them, and the use that it makes of them.
+    """A format: the module of this package that renders documents, whether one file may contain
+    several documents, and the use of documents that it requires.
     """
 
     renderer: str
@@ -33,5 +33,5 @@ GRAPH_FORMATS = {
 PLACES = (
     "github", "discourse", "stackoverflow", "stackexchange", "reddit", "slack", "discord",
 )  # fmt: skip
-CHOOSING = ("stackoverflow",)  # places that choose some of all sections
+CHOOSING = ("stackoverflow",)  # sites on which only some sections are shown
 DISCOURSE_WITH_MATH = "discourse, with mathematics"

@@ -1,5 +1,5 @@
-"""Cells in columns with rules between them, as lines as long as they are. Rich's tables measure
-each cell several times, character by character: seconds for the widest Jacobians.
+"""Cells in columns separated by rules, in lines of any length. Rich's tables measure each cell
+several times by character, which takes seconds for the widest Jacobians.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ BETWEEN = Text.assemble(" ", ("│", "dim"), " ")
 
 
 class Column:
-    """How a column is set. Cells of a `padded` one are of one length, unless they are empty."""
+    """The layout of a column; nonempty cells of a `padded` column all get its width."""
 
     __slots__ = ("padded", "right")
 
@@ -24,17 +24,17 @@ class Column:
         self.right, self.padded = right, padded
 
     def width(self, cells: Sequence[Text]) -> int:
-        """How wide the widest of the cells is."""
+        """The width of the widest cell."""
         return max(len(c) if self.padded else cell_len(c.plain) for c in cells)
 
     def set(self, cell: Text, width: int) -> Text:
-        """The cell in this width."""
+        """The cell padded to this width."""
         space = " " * (width - (len(cell) if self.padded else cell_len(cell.plain)))
         return Text.assemble(space, cell) if self.right else Text.assemble(cell, space)
 
 
 def ruled(parts: Sequence[Sequence[Sequence[Text]]], columns: Sequence[Column]) -> Iterator[Text]:
-    """The lines of rows of cells, with a rule between one part and the next."""
+    """The lines of several groups of rows, with a rule between groups."""
     cells = zip(*(row for part in parts for row in part), strict=True)
     widths = [column.width(of_it) for column, of_it in zip(columns, cells, strict=True)]
     for place, part in enumerate(parts):
@@ -47,7 +47,7 @@ def ruled(parts: Sequence[Sequence[Sequence[Text]]], columns: Sequence[Column]) 
 
 
 class Unwrapped:
-    """Indented lines as long as they are, however wide the page."""
+    """Indented lines that are never wrapped."""
 
     def __init__(self, lines: Sequence[Text]):
         self.lines = lines

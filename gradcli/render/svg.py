@@ -1,5 +1,5 @@
-"""Explanations as pictures in SVG: what a terminal shows, on white paper, below the command. Only
-the picture of a matrix is drawn, in smaller cells than those of a terminal.
+"""Explanations as SVG pictures: the terminal's output on white, below the command. Only sparsity
+patterns are drawn, in smaller cells than in a terminal.
 """
 
 import io
@@ -20,7 +20,7 @@ from .terminal import render_terminal
 INK, PAPER, RULE = (27, 31, 39), (255, 255, 255), "#dde1e8"
 ANSI = [(0, 0, 0), (170, 0, 0), (0, 110, 0), (125, 85, 0), (0, 0, 170), (170, 0, 170)]
 THEME = TerminalTheme(PAPER, INK, [*ANSI, (0, 110, 110), (85, 85, 85)])
-PICTURE = (  # as rich's own, without its fonts from elsewhere and without the frame of a window
+PICTURE = (  # rich's picture, without external fonts and window frame
     '<svg viewBox="0 24 {width} {height}" xmlns="http://www.w3.org/2000/svg">\n'
     "<style>\n.{unique_id}-matrix {{ font: {char_height}px/{line_height}px ui-monospace, Menlo, "
     "Consolas, 'DejaVu Sans Mono', monospace }}\n{styles}\n</style>\n"
@@ -31,15 +31,15 @@ PICTURE = (  # as rich's own, without its fonts from elsewhere and without the f
 )
 
 
-COLUMN, LINE = 12.2, 24.4  # of rich's picture
-PER_CHARACTER = 2e-6  # seconds that rich takes for its picture
-MOST_LINES = 18  # of a drawn matrix
-HERE = "\ue000"  # where one is to be drawn: a character that no text is made of
+COLUMN, LINE = 12.2, 24.4  # size of a character in rich's picture
+PER_CHARACTER = 2e-6  # seconds that rich needs for its picture
+MOST_LINES = 18  # lines of a drawn pattern
+HERE = "\ue000"  # placeholder for a drawn pattern: a private-use character
 FILLS = {1: "#8d9fd0", 2: "#34488f"}
 
 
 def render_svg(documents: Sequence[Document], environment: Environment) -> str:
-    """Documents as one picture, which is as wide as its longest line."""
+    """Documents as one picture, as wide as its longest line."""
     text = Text("\n\n").join(_shown(d, environment) for d in documents)
     expect(len(text.plain) * PER_CHARACTER)
     lines = text.plain.split("\n")
@@ -60,7 +60,7 @@ def render_svg(documents: Sequence[Document], environment: Environment) -> str:
 
 
 def _shown(document: Document, environment: Environment) -> Text:
-    """The command, and what it answers."""
+    """The command and its answer."""
     sections = tuple(s._replace(blocks=tuple(_spaced(s.blocks))) for s in document.sections)
     document = document._replace(more=(), sections=sections)
     answer = render_terminal(document, environment._replace(color=True))
@@ -71,11 +71,11 @@ def _shown(document: Document, environment: Environment) -> Text:
     return Text("\n").join([Text("\n".join(typed), "bold"), Text(""), text])
 
 
-# ---- where matrices have entries -----------------------------------------------------------------
+# ---- sparsity patterns ---------------------------------------------------------------------------
 
 
 def _spaced(blocks: Sequence[Block]) -> Iterator[Block]:
-    """The blocks, with lines for a picture in its place."""
+    """The blocks, with empty lines in place of a drawn pattern."""
     for block in blocks:
         if not isinstance(block, Picture):
             yield block
@@ -92,13 +92,13 @@ def _pictures(documents: Sequence[Document]) -> Iterator[Picture]:
 
 
 def _side(picture: Picture) -> float:
-    """The side of a cell, which is no larger than a line."""
+    """The side of a cell, at most the height of a line."""
     rows = fine_rows(picture)
     return min(LINE, MOST_LINES * LINE / max(len(rows), *map(len, rows)))
 
 
 def _drawn(pictures: Iterator[Picture], lines: Sequence[str]) -> Iterator[str]:
-    """Each picture, where its lines begin."""
+    """The SVG of each pattern, at the position of its placeholder."""
     marked = [line.strip() == HERE for line in lines]
     starts = (k for k, here in enumerate(marked) if here and not (k and marked[k - 1]))
     for start, picture in zip(starts, pictures):

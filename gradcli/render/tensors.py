@@ -1,6 +1,4 @@
-"""Tensors as lines of text: nested brackets in one line where they fit, a line for each row where
-not.
-"""
+"""Tensors as lines of text: nested brackets in one line if they fit, otherwise a line per row."""
 
 import math
 from collections.abc import Sequence
@@ -11,17 +9,17 @@ from ..explanation.phrases import number_text
 from ..lazy import np
 from .environment import Environment
 
-EDGE = 3  # elements shown at either end of a long dimension
-LONG = 8  # a dimension up to which all elements are shown, where the tensor is large
-MANY = 48  # elements up to which a tensor is shown whole
-SHOWN = 2_000  # elements of a larger one that are shown, at most
+EDGE = 3  # elements shown at both ends of a long dimension
+LONG = 8  # size up to which a dimension of a large tensor is shown in full
+MANY = 48  # elements up to which a tensor is shown in full
+SHOWN = 2_000  # most elements of a larger tensor that are shown
 GAP = "…"
 
 
 def tensor_lines(
     array: Any, width: int, environment: Environment, brief: bool = False
 ) -> list[str]:
-    """The lines of a tensor in at most `width` columns; a large one in one line, if `brief`."""
+    """The lines of a tensor in at most `width` columns; with `brief` a large one in one line."""
     array = np.asarray(array)
     keep_all = array.size <= (environment.entries if environment.full else MANY)
     gap = "..." if environment.ascii else GAP
@@ -41,14 +39,14 @@ def tensor_lines(
 
 
 def nested(array: Any, precision: int, most: int) -> Any:
-    """A tensor as nested lists of texts, cut in the middle where it has more than `most`."""
+    """A tensor as nested lists of strings; more than `most` elements are summarised."""
     array = np.asarray(array)
     return _nested(array, precision, _most(array.shape, array.size <= most, LONG))
 
 
 def _most(shape: Sequence[int], keep_all: bool, long: int) -> list[int]:
-    """How many parts are shown along each dimension: all of one that is not `long`, and the first
-    alone along the outer ones of many.
+    """The number of shown indices for each dimension: all unless it is `long`; only the first ones
+    of outer dimensions if there are many.
     """
     if keep_all:
         return [*shape]
@@ -60,7 +58,7 @@ def _most(shape: Sequence[int], keep_all: bool, long: int) -> list[int]:
 
 
 def _beginning(array: Any, precision: int, gap: str) -> str:
-    """`[[0.5, 2, …], …]`: the first two elements."""
+    """The first two elements: `[[0.5, 2, …], …]`."""
     if array.ndim > 1:
         return f"[{_beginning(array[0], precision, gap)}, {gap}]"
     first = [_nested(item, precision, []) for item in array[:2]]
@@ -68,7 +66,9 @@ def _beginning(array: Any, precision: int, gap: str) -> str:
 
 
 def _nested(array: Any, precision: int, most: Sequence[int], gap: str = GAP) -> Any:
-    """Nested lists of texts, of at `most` so many parts; `gap` in place of those left out."""
+    """Nested lists of strings with at most `most` indices per dimension; `gap` stands for omitted
+    ones.
+    """
     if isinstance(array, str):
         return array
     if array.ndim == 0:
@@ -87,7 +87,7 @@ def _one_line(nested: Any) -> str:
 
 
 def _wrapped(nested: list, width: int) -> list[str]:
-    """A long vector over several lines."""
+    """A long vector in several lines."""
     lines, line = [], "["
     for k, item in enumerate(nested):
         piece = _one_line(item) + ("," if k < len(nested) - 1 else "]")
@@ -99,13 +99,13 @@ def _wrapped(nested: list, width: int) -> list[str]:
 
 
 def _folded(line: str, width: int) -> list[str]:
-    """A row in lines of this width, its numbers below each other."""
+    """A row in lines of this width, with aligned numbers."""
     indent = " " * (len(line) - len(line.lstrip(" [")))
     return wrap(line, width, subsequent_indent=indent, break_long_words=False) or [line]
 
 
 def _rows(nested: list, depth: int = 0, widths: list[int] | None = None) -> list[str]:
-    """A line for each innermost list, its numbers in columns."""
+    """A line for each innermost list, with aligned numbers."""
     widths = widths if widths is not None else _column_widths(nested)
     lines: list[str] = []
     for place, item in enumerate(nested):

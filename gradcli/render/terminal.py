@@ -1,7 +1,7 @@
-"""Explanations for terminals, and without colour for pipes. The only file that imports rich.
+"""Explanations for terminals, and without colour for pipes. The only module that imports rich.
 
-Colour follows one thing through the page: the seed has one colour wherever it occurs, each input
-its own, zeros are dim. Nothing depends on colour alone.
+Colours identify tensors: the seed has one colour everywhere, each input has its own, zeros are dim.
+No information is in colour only.
 """
 
 from collections.abc import Sequence
@@ -52,7 +52,7 @@ from .ruled import Column, Unwrapped, ruled
 from .tensors import tensor_lines
 from .wrapping import wrapped
 
-# Of the 256 colours these are read on white and on black: their contrast is 4.5:1 to both.
+# These of the 256 colours are legible on white and on black, with a contrast of 4.5:1 to both.
 SEED = "bold color(163)"
 INPUTS = ("color(29)", "color(63)", "color(131)", "color(98)")
 STYLES = {
@@ -64,10 +64,10 @@ STYLES = {
 }
 GAP = 4  # columns between cells
 ENDLESS = 1_000_000  # columns of a line that is never wrapped
-ENOUGH = 24  # columns in which words can be wrapped
+ENOUGH = 24  # columns needed to wrap words
 
-Widths = list[tuple[int | None, int]]  # by column of a matrix; None where some are left out
-Cells = tuple[Text, Text, Text, Text]  # of a matrix: beside it, label, entries, result
+Widths = list[tuple[int | None, int]]  # column index and width; None for a gap
+Cells = tuple[Text, Text, Text, Text]  # left of a matrix, row label, entries, result
 
 
 def render_terminal(document: Document, environment: Environment) -> str:
@@ -81,7 +81,7 @@ def render_terminal(document: Document, environment: Environment) -> str:
 
 
 def render_lines(lines: Sequence[Line], environment: Environment) -> str:
-    """Lines of tokens in colour, as long as they are."""
+    """Lines of tokens in colour, not wrapped."""
     page, console = Page(environment), _console(environment, ENDLESS)
     with console.capture() as captured:
         for line in lines:
@@ -95,7 +95,7 @@ def _console(environment: Environment, width: int) -> Console:
         width=width,
         color_system="256" if environment.color else None,
         force_terminal=environment.color,
-        force_jupyter=False,  # which would show what is only to be captured
+        force_jupyter=False,  # which would otherwise print
         no_color=not environment.color,
         highlight=False,
         markup=False,
@@ -114,7 +114,7 @@ class Page:
         self.ellipsis = "..." if environment.ascii else "…"
 
     def document(self, document: Document) -> list[RenderableType]:
-        """Everything, section by section, a blank line between them."""
+        """All sections, separated by blank lines."""
         met = input_roles(document)
         few = len(met) <= len(INPUTS)
         self.roles = dict(zip(met, INPUTS)) if few else dict.fromkeys(met, "")
@@ -126,7 +126,7 @@ class Page:
         return out
 
     def options(self, more: Sequence[str]) -> str:
-        """`More: --full  --element "x[1]"`, none of them broken."""
+        """`More: --full  --element "x[1]"`, wrapped only between options."""
         lines = ["  More:"]
         for option in more:
             gap = " " if lines[-1].endswith("More:") else "  "
@@ -139,8 +139,8 @@ class Page:
     # ---- pieces ----------------------------------------------------------------------------------
 
     def style(self, role: str) -> str:
-        """The style of a role; inputs take their colours in order of appearance, if there are
-        enough for all.
+        """The style of a role; inputs get colours in order of appearance, if there are enough
+        colours.
         """
         if role.startswith("input:"):
             return self.roles.setdefault(role, INPUTS[len(self.roles) % len(INPUTS)])
@@ -190,7 +190,7 @@ class Page:
         return Group(self.beside(head, value), Padding(text, (0, 0, 0, 2)))
 
     def section(self, section: Section) -> list[RenderableType]:
-        """A heading, its remark at its right, and the blocks."""
+        """A heading with its remark at the right, and the blocks."""
         title = self.text(section.title)
         title.stylize(STYLES["heading"])
         remark = self.text(section.remark)
@@ -215,7 +215,7 @@ class Page:
 
     @property
     def width(self) -> int:
-        """The columns that a block has."""
+        """The columns that are available to a block."""
         return self.environment.width - 2
 
     def prose(self, block: Prose) -> RenderableType:
@@ -231,16 +231,16 @@ class Page:
         return self.beside(Text(f"{block.code}  ".ljust(16), "bold"), self.text(block.line))
 
     def code(self, block: Code) -> Unwrapped:
-        """Lines as they are; long ones are broken where Python lets them be."""
+        """Lines of code; long ones are broken inside brackets."""
         return Unwrapped(list(map(Text, wrapped(block.text, self.width).split("\n"))))
 
     def picture(self, block: Picture) -> RenderableType:
-        """A pattern of characters."""
+        """A sparsity pattern in characters."""
         pattern = Text(drawn(block), no_wrap=True, overflow="crop")
         return Group(pattern, self.prose(Prose(block.legend))) if block.legend else pattern
 
     def beside(self, head: Text, body: Text) -> RenderableType:
-        """`body` to the right of `head`, its lines aligned."""
+        """`body` to the right of `head`, with its lines aligned."""
         if "\n" not in body.plain and cell_len(head.plain + body.plain) <= self.width:
             return Text.assemble(head, body)
         if not head.plain.strip():
@@ -252,14 +252,12 @@ class Page:
         return grid
 
     def table(self, block: Table) -> RenderableType:
-        """Rows whose cells line up; a last cell that does not fit beside the others goes below
-        them.
-        """
+        """Rows with aligned cells; a last cell that does not fit goes on the next line."""
         widths = self.column_widths(block.rows)
         return Group(*(self.row(row, widths) for row in block.rows))
 
     def column_widths(self, rows: tuple[Row, ...]) -> list[int]:
-        """The width of each column but the last of a row, none wider than half of the page."""
+        """The width of each column except the last one of a row, at most half of the page."""
         widths: list[int] = []
         for row in rows:
             for column, cell in enumerate(row.cells[:-1]):
@@ -274,7 +272,7 @@ class Page:
         return self.tensor(cell, width) if isinstance(cell, Tensor) else self.text(cell)
 
     def row(self, row: Row, widths: list[int]) -> RenderableType:
-        """The cells of one row; what does not fit goes below, indented."""
+        """The cells of one row; cells that do not fit go on the next line, indented."""
         indent = 2 * row.depth
         equation = self.long_equation(row.cells, indent)
         if equation is not None:
@@ -307,8 +305,8 @@ class Page:
         return Group(head, *(Padding(b, (0, 0, 0, indent + 4)) for b in below))
 
     def long_equation(self, cells: tuple[Line | Tensor, ...], indent: int) -> RenderableType | None:
-        """`name = ...` of more than one line, lined up behind the sign, what else is told behind
-        it; None for other cells.
+        """An equation `name = ...` in several lines, aligned after the equals sign, followed by its
+        other cells; None for other cells.
         """
         lines = [tokens_of(cell) for cell in cells if not isinstance(cell, Tensor)]
         sign = next((k for k, token in enumerate(lines[0]) if token == EQUALS), 0)
@@ -321,11 +319,11 @@ class Page:
         return self.beside(head, Text(" " * GAP).join(texts))
 
     def fits(self, text: Text, room: int) -> bool:
-        """Whether a cell can stand in `room` columns."""
+        """Whether a cell fits into `room` columns."""
         return max(cell_len(line) for line in text.plain.split("\n")) <= room
 
     def steps(self, blocks: tuple[Block, ...]) -> RenderableType:
-        """Steps and notes below each other, the cells of all steps lined up."""
+        """Steps and notes, with aligned cells."""
         rows = {k: self.step_rows(b) for k, b in enumerate(blocks) if isinstance(b, Step)}
         heads = self.column_widths(tuple(head for head, _ in rows.values()))
         sent = self.column_widths(tuple(row for _, below in rows.values() for row in below))
@@ -339,13 +337,15 @@ class Page:
         return Group(*out)
 
     def step_rows(self, block: Step) -> tuple[Row, tuple[Row, ...]]:
-        """A numbered operation, and below it what it sends."""
+        """A numbered operation, and the gradients that it sends below it."""
         head: Line = (Token(f"{block.number}  ".rjust(4)), *block.title)
         cells = (head, block.remark) if block.value is None else (head, block.remark, block.value)
         return Row(cells), tuple(row._replace(depth=row.depth + 2) for row in block.sent)
 
     def graph(self, block: Graph) -> RenderableType:
-        """The output and below it what it is made of; what is used again is drawn once."""
+        """The output, and as a tree below it the nodes it is computed from; repeated nodes are
+        drawn once.
+        """
         from rich.tree import Tree as Drawing
 
         drawing = Drawing(self.text(block.nodes[-1].label), guide_style="dim")
@@ -361,8 +361,8 @@ class Page:
         return drawing
 
     def matrix(self, formulas: Matrix[Formula]) -> RenderableType:
-        """The columns that fit beside each other; all of them where nothing is left out, below each
-        other where no line may be longer than the page.
+        """The columns that fit next to each other; with nothing omitted all columns, in several
+        parts if lines may not exceed the page.
         """
         block = texts(formulas)
         block = in_signs_of_ascii(block) if self.environment.ascii else block
@@ -377,7 +377,7 @@ class Page:
         return Group(*lines, *self.left_out(shown.left_out))
 
     def whole_matrix(self, block: Matrix[str], room: int | None) -> Unwrapped:
-        """All columns, in groups that fit into `room` characters, if there is a limit."""
+        """All columns, in groups that fit into `room` characters if that is not None."""
         shown, short = cut(block, None, self.environment), block
         groups = [shown.columns]
         if room is not None:
@@ -388,14 +388,14 @@ class Page:
         return Unwrapped([*lines, *self.left_out(shown.left_out), *self.left_out(cut_off)])
 
     def left_out(self, sentence: str) -> list[Text]:
-        """Its remark, if there is one."""
+        """The remark on omitted rows and columns, if there is one."""
         return [Text(sentence, "dim")] if sentence else []
 
     def matrix_lines(
         self, block: Matrix[str], rows: Sequence[int | None], columns: Sequence[int | None]
     ) -> list[Text]:
-        """The seed, a rule, labels, a rule, entries; seed times matrix below another rule; a
-        tangent between the labels and the entries, matrix times tangent at the right.
+        """The seed, a rule, labels, a rule, entries; below another rule, seed times matrix; a
+        tangent between labels and entries, and matrix times tangent at the right.
         """
         widths = [(k, 0 if k is None else column_width(block, k)) for k in columns]
         parts = [
@@ -410,20 +410,20 @@ class Page:
         return [Text(""), *ruled(cells, tuple(compress(kinds, kept)))]
 
     def head_cells(self, block: Matrix[str], widths: Widths) -> Cells:
-        """The names of the seed and of the result, and the labels of columns."""
+        """The names of the seed and the result, and the labels of columns."""
         seed = self.style("seed")
         labels = self.entries(widths, block.column_labels, block.input_role)
         result = Text(block.result_name or "", seed)
         return Text(block.seed_name or "", seed), Text(""), labels, result
 
     def tangent_cells(self, block: Matrix[str], widths: Widths) -> Cells:
-        """The name of the tangent and the tangent."""
+        """The name of the tangent, and its elements."""
         name = Text(block.tangent_name or "", self.style("seed"))
         return Text(""), name, self.entries(widths, block.tangent or (), "seed"), Text("")
 
     def row_cells(self, block: Matrix[str], k: int | None, widths: Widths) -> Cells:
-        """An element of the seed, the label of a row, its entries, an element of the result; dots
-        where rows are left out.
+        """An element of the seed, the label of a row, its entries, an element of the result; an
+        ellipsis for omitted rows.
         """
         if k is None:
             dots = Text(":" if self.environment.ascii else "⋮")
@@ -433,13 +433,13 @@ class Page:
         return weight, Text(block.row_labels[k]), self.entries(widths, block.entries[k], ""), result
 
     def product_cells(self, block: Matrix[str], widths: Widths) -> Cells:
-        """The name of seed times matrix, what it is, and its elements."""
+        """The name of seed times matrix, its meaning, and its elements."""
         name, label = Text(block.product_name, self.style("seed")), block.product_label
         elements = self.entries(widths, block.product or (), "answer")
         return name, Text(label, self.style(block.input_role)), elements, Text("")
 
     def beside_matrix(self, block: Matrix[str]) -> int:
-        """The columns that a matrix needs beside its entries."""
+        """The columns that a matrix needs for everything beside its entries."""
         margin = max([len(block.seed_name or ""), *map(len, block.seed or ())])
         margin = max(margin, len(block.product_name) if block.product else 0)
         labels = max(len(block.product_label), *map(len, block.row_labels))
@@ -447,7 +447,7 @@ class Page:
         return margin + labels + right + 6 + 3 * bool(block.result_name)
 
     def entries(self, widths: Widths, row: tuple[str, ...], role: str) -> Text:
-        """One row of entries, each at the right of its column, which has a width."""
+        """One row of entries, right-aligned in columns of these widths."""
         out = Text()
         for column, (k, width) in enumerate(widths if row else []):
             gap = "  " if column else ""

@@ -1,4 +1,4 @@
-"""Documents with less in them, for answers that take too long to lay out."""
+"""Trimmed documents, for answers that take too long to lay out."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, groupby
@@ -22,13 +22,13 @@ from ..explanation.blocks import (
 from ..explanation.phrases import middle, shown_indices
 from ..notation.tree import Token
 
-FEW = 12  # rows, columns and items that are shown
+FEW = 12  # rows, columns and items that are kept
 NOTE = "not all is shown, as laying it out takes longer (--limit seconds=N)."
 
 
 def trimmed(document: Document, tensors: bool) -> Document:
-    """The document with the first and last of long tables and lists, and a note that says so;
-    `tensors`: whether elements of tensors are left out, too.
+    """The document with the first and last parts of long tables and lists, and a note on that;
+    `tensors`: elements of tensors are omitted, too.
     """
     shorter = _shortened(document)
     if not tensors and _size(shorter) == _size(document):
@@ -38,7 +38,7 @@ def trimmed(document: Document, tensors: bool) -> Document:
 
 
 def _size(part: Any) -> int:
-    """How many pieces a document, or a part of one, consists of."""
+    """The number of pieces in a document or a part of one."""
     inside = isinstance(part, tuple) and not isinstance(part, Formula | Token)
     return sum(map(_size, part)) if inside else 1
 
@@ -55,7 +55,7 @@ def _section(name: str, title: Line, block: Block) -> Section:
 
 
 def _first(named: tuple[str, Iterable[Section]]) -> Iterator[Section]:
-    """The first sections of one name."""
+    """The first sections with this name."""
     name, sections = named[0], [*named[1]]
     for section in sections[:FEW]:
         yield section._replace(blocks=_blocks(section.blocks))
@@ -89,7 +89,7 @@ def _omitted(count: int) -> str:
 
 
 def _matrix(block: Matrix[Any]) -> Matrix[Any]:
-    """The first and last rows and columns; what was left out before is between them."""
+    """The first and last rows and columns; earlier omissions are between these."""
     rows, rows_before = shown_indices(len(block.row_labels), FEW)
     columns, columns_before = shown_indices(len(block.column_labels), FEW)
     by_rows = ("seed", "row_labels", "row_places", "result")

@@ -1,4 +1,4 @@
-"""Lines of Python in a number of columns: broken inside brackets, so that they still run."""
+"""Lines of Python wrapped to a width: broken inside brackets, so that the code stays valid."""
 
 import re
 from collections.abc import Iterator
@@ -10,23 +10,24 @@ from ..budget import tick
 
 OPERATORS = ("+ ", "- ", "* ", "/ ", "@ ", "& ", "| ", "== ", "< ", "> ", "<= ", ">= ")
 INDENT = 4
-NUMBER = re.compile(r" *\d+  ")  # of a line in a listing
-CODE = re.compile(r"""(?:[^'"#]|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")*""")  # up to a comment
+NUMBER = re.compile(r" *\d+  ")  # of a line number in a listing
+CODE = re.compile(r"""(?:[^'"#]|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")*""")  # code before a comment
 
 
 class Break(NamedTuple):
-    """A place where a line may end, and the columns of the brackets that are open there."""
+    """A position at which a line may end, and the columns of the open brackets there."""
 
     at: int
     open: tuple[int, ...]
 
 
 def wrapped(program: str, width: int) -> str:
-    """The program with its lines in `width` columns, as far as their brackets allow it."""
+    """The program with its lines wrapped to `width` columns, as far as brackets allow."""
     return "\n".join(part for line in program.split("\n") for part in _lines(line, width))
 
 
 def _lines(line: str, width: int) -> list[str]:
+    """The line, broken if it is longer than `width`."""
     if len(line) <= width:
         return [line]
     number = NUMBER.match(line)
@@ -49,7 +50,7 @@ def _lines(line: str, width: int) -> list[str]:
 
 
 def _commented(text: str, width: int) -> list[str]:
-    """A comment of its own, below what it is about: broken as code, or between its words."""
+    """A comment on separate lines below the code: wrapped as code, or between words."""
     lines = _broken(text, width - 2)
     if max(map(len, lines)) > width - 2:
         lines = wrap(text, width - 2, break_long_words=False, break_on_hyphens=False)
@@ -57,7 +58,9 @@ def _commented(text: str, width: int) -> list[str]:
 
 
 def _broken(line: str, width: int) -> list[str]:
-    """The better of two ways: what is in the first bracket begins beside it, or on a new line."""
+    """The better of two layouts: the content of the first bracket starts on the same line, or on a
+    new one.
+    """
     first = line.find("(") + 1
     beside = _filled(line, Break(0, ()), 0, width)
     below = [line[:first], *_filled(line, Break(first, (INDENT,)), INDENT, width)]
@@ -67,6 +70,7 @@ def _broken(line: str, width: int) -> list[str]:
 
 
 def _filled(line: str, last: Break, column: int, width: int) -> list[str]:
+    """The rest of a line from `last` on, filled up to `width` in each line."""
     built = []
     tick()
     while column + len(line) - last.at > width:
@@ -81,7 +85,7 @@ def _filled(line: str, last: Break, column: int, width: int) -> list[str]:
 
 
 def _reached(line: str, since: Break, column: int, width: int) -> list[Break]:
-    """The places inside of brackets up to which the line fits; what is beyond is not looked at."""
+    """The positions inside brackets up to which the line fits; later ones are not computed."""
 
     def fits(b: Break) -> bool:
         return column + len(line[since.at : b.at].rstrip()) <= width
@@ -90,7 +94,7 @@ def _reached(line: str, since: Break, column: int, width: int) -> list[Break]:
 
 
 def _breaks(line: str, since: Break, column: int) -> Iterator[Break]:
-    """The places after `since`, which stands in `column`: behind commas and before operators."""
+    """The positions after `since`, which is in `column`: after commas and before operators."""
     opened, text = list(since.open), False
     for at in range(since.at, len(line)):
         character = line[at]
@@ -107,7 +111,7 @@ def _breaks(line: str, since: Break, column: int) -> Iterator[Break]:
 
 
 def _ends(line: str, at: int) -> bool:
-    """Whether a line may end with this character: a space, or a comma without one behind it."""
+    """Whether a line may end with this character: a space, or a comma not followed by one."""
     if line[at] == ",":
         return line[at + 1 : at + 2] != " "
     return line[at] == " " and (line[at - 1] == "," or line.startswith(OPERATORS, at + 1))

@@ -1,1 +1,1 @@
-"""Programs as they are pasted: read, run by a machine of our own, and explained."""
+"""Pasted programs: found in a text, run by an interpreter, and recorded for an explanation."""

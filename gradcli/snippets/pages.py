@@ -1,4 +1,4 @@
-"""The programs of a text, each read: on its own, and after what went before where it needs that."""
+"""All programs of a text, each run by itself, and after earlier ones if it needs their names."""
 
 import json
 import re
@@ -10,22 +10,22 @@ from .python.machine import Outcome
 from .reading import Reading, Setting, read
 from .source import Program, after, programs
 
-MOST_LINES = 20_000  # of a text, which take two to three seconds
+MOST_LINES = 20_000  # of a text; these take two to three seconds
 
 
 class Read(NamedTuple):
-    """A program of a text, and what reading it gave."""
+    """A program of a text, and the result of running it."""
 
     program: Program
     reading: Reading
 
 
 def read_all(text: str, setting: Setting | None = None) -> list[Read]:
-    """What reading each program of a text gives, in its order; with a `setting`, the usual names of
-    modules need no import. The cells of a notebook are one program.
+    """Run each program of a text, in order. With a `setting`, modules with usual names need no
+    import. The cells of a notebook are one program.
 
-    A fragment that needs names which nothing before it defines is left out of a page that has
-    whole programs too. Raises GradcliError `limit`.
+    If the text has complete programs, fragments that use undefined names are omitted. Raises
+    GradcliError `limit`.
     """
     if text.count("\n") > MOST_LINES:
         message = f"a text of more than {MOST_LINES:,} lines is too long to be read"
@@ -65,7 +65,7 @@ def _lacks_a_name(reading: Reading) -> bool:
 
 
 def _from(reading: Reading, line: int) -> Reading:
-    """A reading of two programs, of which the second begins at a line: what that one does."""
+    """The part of a reading of two programs that concerns the second, which starts at `line`."""
     trace, outcome = reading.trace, reading.outcome
     trace.prints = [(n, text) for n, text in trace.prints if n >= line]
     trace.backwards = [b for b in trace.backwards if b.line >= line]
@@ -76,11 +76,11 @@ def _from(reading: Reading, line: int) -> Reading:
     return reading._replace(outcome=own)
 
 
-MAGIC = re.compile(r"^[ \t]*[%!?]", re.MULTILINE)  # what IPython alone understands
+MAGIC = re.compile(r"^[ \t]*[%!?]", re.MULTILINE)  # valid in IPython only
 
 
 def code_of(text: str) -> str | None:
-    """The code of a notebook's cells, magic commands as comments; None for any other text."""
+    """The code of a notebook's cells, with magic commands as comments; None for any other text."""
     if not text.lstrip().startswith("{") or '"cells"' not in text:
         return None
     try:

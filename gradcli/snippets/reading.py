@@ -1,4 +1,4 @@
-"""What reading a program gives: what it prints, where it goes back, what it raises."""
+"""Reading a program: runs it and records its prints, backward passes and errors."""
 
 import ast
 from collections.abc import Iterator, Mapping
@@ -16,7 +16,7 @@ from .trace import Backward, Trace
 
 
 class Reading(NamedTuple):
-    """A program that was read: its text, how it ended, what was seen on the way."""
+    """A program that was run: its text, its outcome, and its recorded trace."""
 
     source: str
     outcome: Outcome
@@ -25,24 +25,24 @@ class Reading(NamedTuple):
     imports: bool = False
 
     def again(self, source: str) -> "Reading":
-        """Another text, read as this one was."""
+        """The reading of another text, with the same settings."""
         return read(source, echo=self.echo, imports=self.imports)
 
     @property
     def status(self) -> int:
-        """The exit status: 0 it runs, 1 PyTorch would raise, 2 gradcli cannot say."""
+        """The exit status: 0 if it runs, 1 if PyTorch would raise, 2 if gradcli does not know."""
         if self.outcome.unsupported or self.outcome.exhausted:
             return 2
         return 1 if self.outcome.exception else 0
 
     @property
     def backwards(self) -> list[Backward]:
-        """The backward passes that came to their end: all but those that raised."""
+        """The backward passes that ended without raising."""
         return [b for b in self.trace.backwards if b.ended]
 
 
 def _other(path: str) -> Module | None:
-    """A module that is not PyTorch's."""
+    """A module other than PyTorch's."""
     if path.partition(".")[0] == "numpy":
         from .library import numpy_arrays
 
@@ -50,7 +50,7 @@ def _other(path: str) -> Module | None:
     return python_modules.module(path)
 
 
-USUAL = {  # names that fragments use, and what is imported for them
+USUAL = {  # names that fragments use without import, and their modules
     "torch": "torch",
     "nn": "torch.nn",
     "F": "torch.nn.functional",
@@ -62,24 +62,24 @@ USUAL = {  # names that fragments use, and what is imported for them
 
 
 class Setting(Protocol):
-    """What a program runs with: names besides its own, a change of its syntax tree, and the seed of
-    its random numbers, where it gives none.
+    """Settings for running a program: additional names, a change of its syntax tree, and the random
+    seed, if it sets none.
     """
 
     start: int
 
     def names(self) -> Mapping[str, Any]:
-        """What the program knows, made anew for each run."""
+        """The additional names, created anew for each run."""
 
     def change(self, tree: ast.Module) -> ast.Module:
-        """The tree that is run."""
+        """The syntax tree to run."""
 
 
 def read(
     source: str, *, echo: str = "", imports: bool = False, setting: Setting | None = None
 ) -> Reading:
-    """Run a program on the machine, and keep what is needed to explain it. With `imports` the usual
-    names of modules need no import.
+    """Run a program and record what an explanation needs. With `imports`, modules with usual names
+    need no import.
     """
     m, trace = machine(source, imports=imports)
     MODE.start = 0 if setting is None else setting.start
@@ -95,7 +95,7 @@ def read(
 
 
 def machine(source: str, *, imports: bool = False) -> tuple[Interpreter, Trace]:
-    """A machine for a program that has not run yet, and what will be seen of it."""
+    """An interpreter for a program that has not run yet, and the trace that it will record."""
     mode.restart()
     m, trace = Interpreter(), Trace()
     library = Library(m)
@@ -113,7 +113,7 @@ def machine(source: str, *, imports: bool = False) -> tuple[Interpreter, Trace]:
 
 @contextmanager
 def spending(m: Interpreter) -> Iterator[None]:
-    """Operations on tensors within count against the budget of a machine."""
+    """Count tensor operations within a `with` block against the budget of an interpreter."""
     before, MODE.spend = MODE.spend, m.spend
     try:
         yield

@@ -1,7 +1,7 @@
-"""The programs in a text as it was pasted: sessions with prompts, Markdown, prose with code in it.
+"""Finds the programs in a pasted text: sessions with prompts, Markdown, prose with code.
 
-A program keeps the lines of the text: what is no part of it is blank, so that line 7 of the program
-is line 7 of what was pasted. Knows Python's syntax and nothing of what a program does.
+A program keeps its line numbers: all other lines are blank. Knows Python's syntax, and nothing of
+what programs do.
 """
 
 import ast
@@ -35,12 +35,12 @@ CODE = re.compile(
     re.VERBOSE,
 )
 TORCH = re.compile(r"\btorch\b|\.backward\(|\.grad\b|requires_grad|\bnn\.|\bF\.|autograd")
-PATIENCE = 60  # lines that a statement may take before it parses
+PATIENCE = 60  # lines that a statement may take until it parses
 
 
 class Program(NamedTuple):
-    """A program of a text: its lines in their places, where it begins, and of which expressions the
-    values are shown, as in a session: "all", the last of each of its "cells", or none.
+    """A program of a text: its lines, its first line, and the expressions whose values are shown,
+    as in a session: "all", the last of each of its "cells", or none.
     """
 
     source: str
@@ -49,8 +49,8 @@ class Program(NamedTuple):
 
 
 def programs(text: str) -> list[Program]:
-    """The programs in a text, in its order. One that is no Python at all is a program too, so that
-    what is wrong with it can be said.
+    """The programs in a text, in order. A text without valid Python is one program too, so that its
+    error can be reported.
     """
     text = text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
     lines = text.translate(MARKS).replace("\r\n", "\n").replace("\r", "\n").split("\n")
@@ -64,7 +64,7 @@ def programs(text: str) -> list[Program]:
 
 
 def _fenced(lines: Sequence[str]) -> Iterator[list[str]]:
-    """The text with all but one fenced block blank, for each block of Python."""
+    """For each fenced block of Python, the text with all other lines blank."""
     opened: tuple[str, int, str] | None = None
     for number, line in enumerate(lines):
         fence = FENCE.match(line)
@@ -97,7 +97,7 @@ def _blocks(lines: Sequence[str]) -> list[Program]:
     runs = list(_runs(lines))
     code = sum(bool(CODE.match(line)) for line in plain)
     full = sum(bool(line.strip()) for line in plain)
-    if not runs or code > 0.9 * full:  # a program with a mistake in its syntax
+    if not runs or code > 0.9 * full:  # with a syntax error
         return [_program(plain)]
     return runs
 
@@ -108,7 +108,7 @@ def _program(lines: Sequence[str], echo: str = "") -> Program:
 
 
 def _session(lines: Sequence[str]) -> list[str] | None:
-    """The statements of an interactive session, its answers left blank; None without prompts."""
+    """The statements of an interactive session, with its outputs blank; None without prompts."""
     results = goes_on = False
     result: list[str] = []
     for line in lines:
@@ -127,7 +127,7 @@ def _session(lines: Sequence[str]) -> list[str] | None:
 
 
 def dedented(lines: Sequence[str]) -> list[str]:
-    """Lines without the indentation that all of them share."""
+    """Lines without their common indentation."""
     widths = [len(line) - len(line.lstrip()) for line in lines if line.strip()]
     width = min(widths, default=0)
     return [line[width:] if line.strip() else "" for line in lines]
@@ -139,7 +139,7 @@ def parses(text: str) -> bool:
 
 
 def tree_of(text: str) -> ast.Module | None:
-    """The syntax tree of a text; None where it is no Python."""
+    """The syntax tree of a text; None if it is not valid Python."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -149,13 +149,13 @@ def tree_of(text: str) -> ast.Module | None:
 
 
 def _is_prose(lines: Sequence[str]) -> bool:
-    """Whether text that happens to parse says nothing: bare words."""
+    """Whether a text that parses as Python is prose: bare words only."""
     tree = tree_of("\n".join(lines))
     return tree is not None and all(_is_bare(s) for s in tree.body)
 
 
 def _is_bare(statement: ast.stmt) -> bool:
-    """Whether a statement is a value that is not used: a word, a number, what was printed."""
+    """Whether a statement is an expression without effect: a word, a number, printed output."""
     if not isinstance(statement, ast.Expr):
         return False
     value = statement.value
@@ -165,7 +165,7 @@ def _is_bare(statement: ast.stmt) -> bool:
 
 
 def _runs(lines: Sequence[str]) -> Iterator[Program]:
-    """Runs of lines that are Python, in prose."""
+    """Runs of lines that are valid Python, in prose."""
     start = 0
     while start < len(lines):
         if not CODE.match(lines[start]):
@@ -180,7 +180,7 @@ def _runs(lines: Sequence[str]) -> Iterator[Program]:
 
 
 def _end_of_run(lines: Sequence[str], start: int) -> int:
-    """Where the longest run of Python from a line ends; the line itself where there is none."""
+    """The end of the longest run of Python from a line; `start` itself if there is none."""
     end, failed = start, 0
     for stop in range(start + 1, len(lines) + 1):
         if failed > PATIENCE:
@@ -197,12 +197,12 @@ def _end_of_run(lines: Sequence[str], start: int) -> int:
     return end
 
 
-# ---- a program that needs what went before -------------------------------------------------------
+# ---- a program that depends on earlier ones ------------------------------------------------------
 
 
 def after(program: Program, before: Program, *, setup_alone: bool) -> Program:
-    """A program after another of the same text; `setup_alone`: without what that one only shows or
-    goes back from.
+    """A program preceded by an earlier one; with `setup_alone`, without the latter's prints and
+    backward passes.
     """
     earlier = before.source.split("\n")
     if setup_alone:
@@ -214,7 +214,7 @@ def after(program: Program, before: Program, *, setup_alone: bool) -> Program:
 
 
 def _shown(source: str) -> set[int]:
-    """The lines of statements at the top that are expressions: calls of print and backward."""
+    """The lines of top-level expression statements, such as calls of print and backward."""
     tree = tree_of(source)
     body = [] if tree is None else tree.body
     return {

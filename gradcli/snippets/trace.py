@@ -1,4 +1,4 @@
-"""What is seen of a program while it runs: names, prints, and each backward pass."""
+"""The trace of a running program: assigned names, prints, and backward passes."""
 
 from bisect import bisect_left
 from collections import defaultdict
@@ -13,7 +13,7 @@ from .python.values import Instance, Machine
 
 
 class Assignment(NamedTuple):
-    """A name that was given a tensor."""
+    """A name that was assigned a tensor."""
 
     name: str
     tensor: Tensor
@@ -21,12 +21,12 @@ class Assignment(NamedTuple):
 
 
 class Backward(NamedTuple):
-    """One backward pass: where it stands, from what, with which seeds, to which leaves;
-    `seed_names` has the name of each seed, None where it has none.
+    """One backward pass: its line, outputs, seeds and leaves; `seed_names` has the name of each
+    seed, or None.
 
-    `before` has for each leaf its gradient before, as an array or None; `values` the numbers of
-    leaves and outputs then; `called` what tensors were called; `results` the gradients, by tensor,
-    after it.
+    `before` has the previous gradient of each leaf, as an array or None; `values` the elements of
+    leaves and outputs before the pass; `called` the names of tensors; `results` the gradients after
+    it.
     """
 
     line: int
@@ -39,23 +39,23 @@ class Backward(NamedTuple):
     before: dict[Tensor, Any]
     values: dict[Tensor, Any]
     called: "Names"
-    paths: dict[Tensor, str]  # of parameters: "net.weight"
+    paths: dict[Tensor, str]  # parameters of modules: "net.weight"
     results: dict[Tensor, Any]
     outcome: list[bool]
 
     @property
     def ended(self) -> bool:
-        """Whether it came to its end, and did not raise."""
+        """Whether the backward pass ended without raising."""
         return bool(self.outcome)
 
     @property
     def names(self) -> dict[Tensor, str]:
-        """The names of all tensors, in the order in which they got them."""
+        """The names of all tensors, in the order of assignment."""
         return self.called.names
 
     @property
     def bound(self) -> dict[str, Tensor]:
-        """The tensor that each name stands for."""
+        """The tensor of each name."""
         return self.called.bound
 
     def data(self) -> dict[str, Any]:
@@ -68,25 +68,25 @@ class Backward(NamedTuple):
 
 
 class Trace:
-    """What was seen."""
+    """The recorded trace of a program."""
 
     def __init__(self) -> None:
         self.assignments: list[Assignment] = []
-        # the numbers of assignments: of a tensor to names, and of a name to tensors
+        # indices of assignments: by tensor, and by name
         self.by_tensor: defaultdict[Tensor, list[tuple[int, str]]] = defaultdict(list)
         self.by_name: defaultdict[str, list[tuple[int, Tensor]]] = defaultdict(list)
         self.prints: list[tuple[int, str]] = []
-        self.answers: list[tuple[int, str]] = []  # of a session, to all but its last expression
+        self.answers: list[tuple[int, str]] = []  # of a session, except the last
         self.backwards: list[Backward] = []
         self.modules: dict[str, Instance] = {}
-        # the record, and what it saved, that a backward pass could not read
+        # the grad_fn and saved tensor at which a backward pass failed
         self.refused: tuple[Record, Saved | None] | None = None
         self.unsure: dict[int, dict[str, int]] = {}  # as in Mode
         self.near_ties: set[int] = set()  # as in Mode
-        self.unseeded = False  # whether it draws random numbers that nobody else gets
+        self.unseeded = False  # whether it draws numbers that depend on gradcli's seed
 
     def assigned(self, name: str, value: Any, line: int) -> None:
-        """A name was given a value."""
+        """Record an assignment."""
         if isinstance(value, Instance) and "_parameters" in value.fields:
             self.modules[name] = value
         if isinstance(value, Tensor) and name != "_":
@@ -97,21 +97,21 @@ class Trace:
             self.assignments.append(Assignment(name, value, line))
 
     def printed(self, line: int, text: str) -> None:
-        """Something was printed."""
+        """Record a print."""
         self.prints.append((line, text))
 
     def answered(self, line: int, text: str) -> None:
-        """A session shows what an expression gave."""
+        """Record the value of an expression in a session."""
         self.answers.append((line, text))
 
     @property
     def called(self) -> "Names":
-        """The names of the tensors, as everything stands now."""
+        """The names of tensors at this moment."""
         return Names(self, len(self.assignments))
 
     @property
     def paths(self) -> dict[Tensor, str]:
-        """The parameters of modules that have a name, by their paths."""
+        """The parameters of named modules, with their paths."""
         result: dict[Tensor, str] = {}
         for name, module in self.modules.items():
             for path, tensor in parameters_of(module, name):
@@ -126,8 +126,8 @@ class Trace:
         wanted: Sequence[Tensor] | None,
         kind: str,
     ) -> Callable[[Sequence[Tensor | None]], None]:
-        """The program goes back; called before it does. What is returned is called after it, with
-        the gradients of what is `wanted`.
+        """Record a backward pass; called before it. The returned function is called after it, with
+        the gradients of the `wanted` tensors.
         """
         back = self.backward_from(m.place, kind, outputs, seeds, wanted)
         self.backwards.append(back)
@@ -153,13 +153,13 @@ class Trace:
         seeds: Sequence[Tensor],
         wanted: Sequence[Tensor] | None,
     ) -> Backward:
-        """A backward pass from outputs, as everything stands now."""
+        """A backward pass from outputs, with the state at this moment."""
         leaves, called = leaves_of(outputs), self.called
         return Backward(
             line,
             kind,
             list(outputs),
-            [Tensor(t.data.copy(), t.dtype) for t in seeds],  # a backward may write over them
+            [Tensor(t.data.copy(), t.dtype) for t in seeds],  # copied, as backward may change them
             [called.get(t) for t in seeds],
             None if wanted is None else list(wanted),
             leaves,
@@ -173,8 +173,8 @@ class Trace:
 
 
 class Names:
-    """The names of tensors after the first `count` assignments: the first that still stands for a
-    tensor, or else the last that did.
+    """The names of tensors after the first `count` assignments: the first name that still refers to
+    a tensor, otherwise the last one that did.
     """
 
     def __init__(self, trace: Trace, count: int):
@@ -187,24 +187,24 @@ class Names:
 
     @cached_property
     def names(self) -> dict[Tensor, str]:
-        """The names of all tensors, in the order in which they got them."""
+        """The names of all tensors, in the order of assignment."""
         namings = ((self._naming(tensor), tensor) for tensor in self._trace.by_tensor)
         named = sorted(((*naming, t) for naming, t in namings if naming), key=itemgetter(0))
         return {tensor: name for _, name, tensor in named}
 
     @cached_property
     def bound(self) -> dict[str, Tensor]:
-        """The tensor that each name stands for."""
+        """The tensor of each name."""
         firsts = ((name, first[0]) for name, (first, *_) in self._trace.by_name.items())
         return {name: self._stands_for(name) for name, k in firsts if k < self._count}
 
     def tensors(self, name: str) -> list[Tensor]:
-        """The tensors of a name, in the order in which they got it."""
+        """The tensors that a name has referred to, in order."""
         bound = dict.fromkeys(t for k, t in self._trace.by_name.get(name, ()) if k < self._count)
         return [tensor for tensor in bound if self.get(tensor) == name]
 
     def _naming(self, tensor: Tensor) -> tuple[int, str] | None:
-        """The assignment that named a tensor, by its number, and the name."""
+        """The index of the assignment that named a tensor, and the name."""
         namings = [n for n in self._trace.by_tensor.get(tensor, ()) if n[0] < self._count]
         standing = (n for n in namings if self._stands_for(n[1]) is tensor)
         return next(standing, namings[-1] if namings else None)
@@ -215,7 +215,7 @@ class Names:
 
 
 def parameters_of(module: Instance, path: str) -> Iterator[tuple[str, Tensor]]:
-    """The parameters of a module and of those within it, with their paths."""
+    """The parameters of a module and its submodules, with their paths."""
     for name, value in module.fields.get("_parameters", {}).items():
         if isinstance(value, Tensor):
             yield f"{path}.{name}", value
@@ -225,7 +225,7 @@ def parameters_of(module: Instance, path: str) -> Iterator[tuple[str, Tensor]]:
 
 
 def leaves_of(outputs: Sequence[Tensor]) -> list[Tensor]:
-    """The leaves that gradients of outputs flow to, in the order in which they are met."""
+    """The leaves to which gradients of outputs flow, in the order of traversal."""
     result: dict[Tensor, None] = {}
     seen: set[Any] = set()
     stack: list[Any] = [t.edge.record for t in outputs if t.edge]

@@ -42,7 +42,7 @@ def deviation(claim: Claim, points: Sequence[Point]) -> Deviation | None:
         if finding is not None:
             return Deviation("the values given", finding)
     moving = list(_moving(first))
-    for name, other in [*((name, None) for name in moving), *_of_one_shape(first, moving)]:
+    for name, other in [*((name, None) for name in moving), *_pairs_of_one_shape(first, moving)]:
         findings = [_at(claim, p, partial(_with_equal, p, name, other)) for p in points[:2]]
         if findings[0] is not None and None not in findings:
             return Deviation(f"{name} = {other or 0}", findings[0])
@@ -67,7 +67,7 @@ def _is_rounding(finding: Finding) -> bool:
     return bool(np.all(np.abs(finding.value - finding.right) <= NOISE))
 
 
-def _of_one_shape(point: Point, names: Sequence[str]) -> Iterator[tuple[str, str]]:
+def _pairs_of_one_shape(point: Point, names: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Pairs of inputs with the same shape and the same assumptions."""
     nodes = [(name, point.problem.inputs[name].node) for name in names]
     for (a, x), (b, y) in combinations(nodes, 2):

@@ -142,9 +142,7 @@ def _before(program: Program, problem: Problem) -> Iterator[Claim]:
 
 
 def _is_of_an_input(name: str, problem: Problem) -> bool:
-    """Whether `name`, W or dW, denotes the gradient of an input W, and is no name of the
-    program.
-    """
+    """Whether `name`, W or dW, denotes the gradient of an input W, and no name of the program."""
     may_be_gradient = name in problem.inputs or name not in targets(problem)
     return may_be_gradient and any(n in problem.inputs for n in differentiated_names(name))
 
@@ -196,12 +194,12 @@ def _parsed(text: str, problem: Problem) -> Program:
             is_claimed = not is_step and LEFT.match(named, error.span.start)
             error.hint = FORM if is_claimed else error.hint
         raise
-    statements = [s for t in program.statements for s in _apart(t, program.source)]
+    statements = [s for t in program.statements for s in _split_assignment(t, program.source)]
     return program._replace(statements=tuple(statements))
 
 
-def _apart(s: Statement, source: Source) -> Iterator[Statement]:
-    """`a = b` and `b = a`, for `a, b = b, a`; other statements as they are."""
+def _split_assignment(s: Statement, source: Source) -> Iterator[Statement]:
+    """`a = b` and `b = a`, for `a, b = b, a`; other statements unchanged."""
     values = s.value.elts if isinstance(s.value, ast.Tuple) else []
     bare = values and source.span(values[0]).start == source.span(s.value).start
     if not bare or len(values) != len(s.names):

@@ -74,7 +74,7 @@ class Edit:
         return self._why if isinstance(self._why, str) else self._why()
 
     def after(self, first: "Edit") -> "Edit":
-        """This edit as the second of two."""
+        """This edit made after another one."""
         both = partial("{0.why}, and {1.why}".format, first, self)
         return Edit(self.program, self.position, self.part, self.new, both, self.rank)
 

@@ -36,22 +36,22 @@ class Finding(NamedTuple):
 
     @property
     def comparable(self) -> bool:
-        """Whether it has the gradient's shape."""
+        """Whether the formula has the gradient's shape."""
         return self.value is not None and self.shape == self.right.shape
 
     @property
     def agrees(self) -> bool:
-        """Whether it has the gradient's shape and numbers."""
+        """Whether the formula has the gradient's shape and values."""
         return self.comparable and self.close()
 
     @property
     def may_be_rounding(self) -> bool:
-        """Whether the formula is 0, and the gradient may be rounding only."""
+        """Whether the formula is 0, and the gradient may be a rounding error."""
         return self.comparable and not np.any(self.value) and bool(np.all(abs(self.right) <= NOISE))
 
     @property
     def is_undefined(self) -> bool:
-        """Whether it is right except for elements that are nan or infinite."""
+        """Whether the formula is right except for elements that are nan or infinite."""
         if not self.comparable or not np.all(np.isfinite(self.right)):
             return False
         finite = np.isfinite(self.value)
@@ -61,7 +61,7 @@ class Finding(NamedTuple):
 
     @property
     def broadcasts(self) -> bool:
-        """Whether it equals the gradient up to broadcasting."""
+        """Whether the formula equals the gradient up to broadcasting."""
         if self.value is None or self.shape == self.right.shape:
             return False
         shapes = self.shape, self.right.shape
@@ -73,11 +73,11 @@ class Finding(NamedTuple):
 
     @property
     def shape(self) -> Shape:
-        """The shape that the formula has."""
+        """The shape of the formula's value."""
         return self.value.shape
 
     def close(self) -> bool:
-        """Whether the value is close to the gradient, with broadcasting."""
+        """Whether the formula's value is close to the gradient, with broadcasting."""
         if self.noise and bool(np.all(np.abs(self.value) <= self.noise)):
             return True
         return close(self.value, self.right, self.point.tolerance)
@@ -91,7 +91,7 @@ class Finding(NamedTuple):
         return float(np.max(np.abs(self.value - self.right), initial=0.0) / (largest or 1.0))
 
     def first_wrong(self) -> tuple[int, ...] | None:
-        """The index of the first wrong element; None if the shape is wrong, or none is."""
+        """The index of the first wrong element; None if the shape is wrong, or if no element is."""
         if not self.comparable:
             return None
         result = np.argwhere(~_near(self.value, self.right, self.point.tolerance))

@@ -67,8 +67,8 @@ DIMS = ("dim", "dims", "axis", "keepdim")
 
 
 class Mutation(NamedTuple):
-    """A possible mistake in a part of a formula. Letters stand for parts, and `e` for the part
-    itself. A function `right` returns None if it does not apply.
+    """A possible mistake in a part of a formula. In patterns, single letters match parts, and `e`
+    the whole part. A function `right` returns None if it does not apply.
     """
 
     mistake: str  # the sentence; `{a}` is a part (see `Excerpt`), `{new}` its replacement
@@ -127,7 +127,7 @@ def _over_all(m: Bindings) -> ast.expr | None:
 
 
 def _along(m: Bindings, words: Words) -> Iterator[Bindings]:
-    """The dimension `o` of a call along one that is no reduction."""
+    """The dimension `o` of a call that has one and is not a reduction."""
     old = dimension(m["e"]) if isinstance(m["e"], ast.Call) else None
     if old is not None and reduction(m["e"]) is None:
         yield {"o": old}
@@ -153,7 +153,7 @@ def _spans(m: Bindings, words: Words) -> Iterator[Bindings]:
 
 
 def _reduced(m: Bindings, name: str, keep: bool = False) -> ast.expr | None:
-    """A part that is no sum and no mean, reduced over dimensions."""
+    """A part that is neither a sum nor a mean, reduced over dimensions."""
     return None if reduction(m["e"]) else _over(m, m["e"], name, keep)
 
 
@@ -194,7 +194,7 @@ def _batch_transposed(m: Bindings) -> ast.expr | None:
 
 
 def _divided_by_name(m: Bindings) -> ast.expr | None:
-    """A part divided by a name that is no factor of it."""
+    """A part divided by a name that is not one of its factors."""
     is_factor = m["name"] in map(ast.unparse, factors_of(m["e"]))
     return None if is_factor else over(m["e"], m["q"])
 
@@ -428,7 +428,7 @@ TABLE: Sequence[Mutation] = (
     M("{b} belongs into the {R}", "a.R(...) * b", "(b * a).R(...)", 4),
     M("{a} belongs outside of the {R}", "(a * b).R(...)", "a * b.R(...)", 4),
     M("{b} belongs outside of the {R}", "(a * b).R(...)", "b * a.R(...)", 4),
-    # comparisons, functions and places the other way round
+    # opposite comparisons, functions and positions
     *(M("the comparison is the wrong way round: {new:full}", f"a {sign} b", f"a {other} b", 3)
       for sign, other in MIRRORED.items()),
     M("{replaced}", "e", _sister, 4),
@@ -501,6 +501,7 @@ def edits(program: Program, words: Words) -> list[Edit]:
 
 
 def _edits(program: Program, words: Words) -> Iterator[Edit]:
+    """All edits by the table, then those in several places, of sizes, numbers and names."""
     count = 0
     for position, value in enumerate(program.values):
         for part in parts(value):

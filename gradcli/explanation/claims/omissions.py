@@ -111,6 +111,7 @@ def with_a_mistake(program: Program) -> Iterator[Edit]:
 
 
 def _omissions(program: Program) -> Iterator[Edit]:
+    """Edits that leave out an operand, a call, or a name or method everywhere."""
     for position, value in enumerate(program.values):
         below = _divisors(value)
         for e in parts(value):
@@ -142,7 +143,7 @@ def _without_name(value: ast.expr) -> Iterator[tuple[ast.expr, str]]:
     """The formula without a name as a factor anywhere, for names that occur several times."""
     names = [name for e in ast.walk(value) if (name := name_of(e))]
     for name in dict.fromkeys(n for n in names if names.count(n) > 1):
-        yield _everywhere(value, partial(_times, name)), f"the factor {name} is missing"
+        yield _replaced_everywhere(value, partial(_times, name)), f"the factor {name} is missing"
 
 
 def _times(name: str, e: ast.AST) -> ast.expr | None:
@@ -156,7 +157,7 @@ def _without_method(value: ast.expr) -> Iterator[tuple[ast.expr, str]]:
     calls = [e for e in ast.walk(value) if isinstance(e, ast.Call)]
     texts = [_call_text(e) for e in calls if isinstance(e.func, ast.Attribute)]
     for text in dict.fromkeys(t for t in texts if texts.count(t) > 1):
-        rest = _everywhere(value, partial(_base_of, text))
+        rest = _replaced_everywhere(value, partial(_base_of, text))
         yield rest, f"{text} is missing, in {texts.count(text)} places"
 
 
@@ -173,7 +174,9 @@ def _call_text(e: ast.Call) -> str:
     return ast.unparse(ast.Call(name, e.args, e.keywords))
 
 
-def _everywhere(value: ast.expr, instead: Callable[[ast.AST], ast.expr | None]) -> ast.expr:
+def _replaced_everywhere(
+    value: ast.expr, instead: Callable[[ast.AST], ast.expr | None]
+) -> ast.expr:
     """A formula with each part replaced by `instead(part)`, unless that is None."""
 
     class Replaced(ast.NodeTransformer):

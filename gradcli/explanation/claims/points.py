@@ -1,9 +1,9 @@
-"""Points, at which claims are tried: generic values of inputs and seed.
+"""Points at which claims are tried: values of the inputs and the seed.
 
-They are drawn on both sides of 0, or in other ranges if the program needs these, such that output
-and gradients are finite and well conditioned. A matrix of which one triangle is read is symmetric.
-If the graph depends on values, as with a boolean index, they are near the given ones and give the
-same graph.
+Values are drawn on both sides of 0, or in other ranges if the program needs these, such that output
+and gradients are finite and well conditioned. A matrix of which only one triangle is read is
+symmetric. If the graph depends on values, as with a boolean index, values near the given ones are
+used that give the same graph.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -35,16 +35,16 @@ from ..formulas.wording import Wording
 from ..in_pytorch.kinks import kinks_hit
 from .claim import targets
 
-DRAWS = 40  # of values, until no two are the same
-POINTS = 5  # for the first sizes, if there are no others
-SPREADS = (0.8, 0.3, 0.1, 0.01, 1e-3, 0)  # of values around those given, relative to them
+DRAWS = 40  # of values, until all are different
+POINTS = 5  # number of points at the first sizes, if there are no other sizes
+SPREADS = (0.8, 0.3, 0.1, 0.01, 1e-3, 0)  # relative distances from the given values
 MORE = 20  # finite points that are tried to find one at which no gradient is 0
 COMBINATIONS = 100  # of ranges, until output and gradients are finite
-ELEMENTS = 1_000_000  # of all nodes together that random values are drawn for
+ELEMENTS = 1_000_000  # total elements of all nodes for which random values are drawn
 TOLERANCE = 1e-9  # relative to the largest element, for a claim whose terms may cancel
 SINGLE = 1e-6  # the tolerance if PyTorch rounds a constant of the gradient to single precision
-PERTURBATIONS = (4, 5, 6)  # draws; rounding errors may agree at one of them by chance
-MOST_SIZES = 12  # that are tried if the program is singular at some
+PERTURBATIONS = (4, 5, 6)  # random seeds; at one of them rounding errors may agree by chance
+MOST_SIZES = 12  # sizes that are tried if the program is singular at some
 
 Values = dict[Node, Any]
 Within = Callable[[Values], Values]  # projects values onto a condition
@@ -181,7 +181,9 @@ def points(problems: Sequence[Problem], names: Sequence[str]) -> Points:
     random_points = [at_random(first, short=True), *map(at_random, further)]
     if len(problems) > 1 and None in random_points:
         missing = random_points.count(None)
-        random_points += search(lambda: [*_elsewhere(problems, names, rng, missing)], lambda: [])
+        random_points += search(
+            lambda: [*_at_other_sizes(problems, names, rng, missing)], lambda: []
+        )
     given_point = None if kinks_hit(Analysis(first)) else _given_point(first, names)
     tried = [p for p in (random_points[0], given_point, *random_points[1:]) if p is not None]
     if not tried:
@@ -191,7 +193,7 @@ def points(problems: Sequence[Problem], names: Sequence[str]) -> Points:
     return Points(tried, len({tuple(p.shapes.values()) for p in tried}) > 1)
 
 
-def _elsewhere(
+def _at_other_sizes(
     problems: Sequence[Problem], names: Sequence[str], rng: Any, count: int
 ) -> Iterator[Point]:
     """Points at other sizes, for a program that is singular at some, as `logdet(X.T @ X)` if X has
@@ -207,6 +209,7 @@ def _elsewhere(
 
 
 def _mixed(rng: Any, shape: Shape) -> Any:
+    """Random numbers of both signs."""
     return rng.uniform(0.2, 1.8, shape) * rng.choice([-1, 1], shape)
 
 
@@ -255,8 +258,8 @@ def _random_point(
 
 
 def _sound(problem: Problem, names: Sequence[str], rng: Any, short: bool) -> Iterator[Point]:
-    """Sound points with random values."""
-    draws = _near_given_values if is_decided(problem) else _anywhere
+    """Points with random values that are `sound`."""
+    draws = _near_given_values if is_decided(problem) else _in_all_ranges
     for values in draws(problem, rng, short):
         seed = _short(rng, _mixed, problem.out.shape) if short else _mixed(rng, problem.out.shape)
         result = at_values(problem, values, seed)
@@ -264,7 +267,7 @@ def _sound(problem: Problem, names: Sequence[str], rng: Any, short: bool) -> Ite
             yield result
 
 
-def _anywhere(
+def _in_all_ranges(
     problem: Problem, rng: Any, short: bool, fixed: Values | None = None
 ) -> Iterator[Values]:
     """Random values for inputs that are not `fixed`, in all combinations of ranges."""
@@ -279,11 +282,11 @@ def _anywhere(
 
 
 def _near_given_values(problem: Problem, rng: Any, short: bool) -> Iterator[Values]:
-    """Random values near the given ones that give the same graph, farther ones first."""
+    """Random values near the given ones that give the same graph; larger distances come first."""
     fixed = fixed_values(problem)
     free = [x for x in problem.values if x not in fixed]
     symmetric = symmetric_inputs(problem.out)
-    for values in _anywhere(problem, rng, short, problem.values):
+    for values in _in_all_ranges(problem, rng, short, problem.values):
         for scaled, spread in product((True, False), SPREADS):
             scale = rng.uniform(0.5, 1.8) if scaled else 1.0
             arrays = {x: _near(rng, scale * values[x], spread, short) for x in free}
@@ -317,13 +320,13 @@ def is_graph_of(problem: Problem, values: Values) -> bool:
 
 
 def fixed_values(problem: Problem) -> dict[Node, Any]:
-    """The given values that are the same at all points."""
+    """The given values that must not be changed."""
     smooth = not kinks_hit(Analysis(problem))
     return {x.node: x.value for x in problem.inputs.values() if _is_fixed(x, problem, smooth)}
 
 
 def _is_fixed(x: Input, problem: Problem, smooth: bool) -> bool:
-    """Whether the given value of an input is the same at all points: integer inputs, inputs outside
+    """Whether the given value of an input must not be changed: integer inputs, inputs outside
     `wrt`, and masks of 0 and 1, unless the program is at a kink (not `smooth`).
     """
     if x.value is None:

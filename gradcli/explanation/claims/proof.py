@@ -1,7 +1,7 @@
 """Proofs that two formulas are equal for all values, and, at generic sizes, for all sizes.
 
 They are equal if rewriting gives the same formula, or if the expanded index notation of both has
-the same normal form: a sum of terms, each a number, sums over letters and powers of factors. Knows
+the same normal form: a sum of terms, each a number, sums over indices and powers of factors. Knows
 no identities of functions except those of comparisons.
 """
 
@@ -81,7 +81,7 @@ def _by_index(claim: Node, right: Node, names: Mapping[Node, Name]) -> bool:
 
 
 class Term(NamedTuple):
-    """number · Σ over `sums` (letters with their sizes) of factors, each to an exponent."""
+    """number · Σ over `sums` (indices with their sizes) of factors, each with an exponent."""
 
     number: float
     sums: dict[str, int]
@@ -94,7 +94,9 @@ def normal_form(e: Expr, sizes: Mapping[str, int], depth: int = 0) -> Expr:
 
 
 class _Normal:
-    """The normal form at one depth; each depth has its own letters, which avoids capture."""
+    """The normal form at one nesting depth; each depth has its own index names, which avoids
+    capture.
+    """
 
     def __init__(self, sizes: Mapping[str, int], depth: int):
         self.sizes, self.depth, self.fresh = sizes, depth, 0
@@ -131,8 +133,8 @@ class _Normal:
         return self.function(e) if isinstance(e, Function) else [Term(1.0, {}, {e: 1})]
 
     def times(self, a: Term, b: Term) -> Term:
-        """The product of two terms; the letters of the second are renamed."""
-        names = {letter: self._letter() for letter in b.sums}
+        """The product of two terms; the summation indices of the second are renamed."""
+        names = {letter: self._new_index() for letter in b.sums}
         factors = dict(a.factors)
         for factor, exponent in b.factors.items():
             built = substituted(factor, names, self.sizes) if names else factor
@@ -140,7 +142,7 @@ class _Normal:
         sums = a.sums | {names[letter]: size for letter, size in b.sums.items()}
         return Term(a.number * b.number, sums, {f: n for f, n in factors.items() if n})
 
-    def _letter(self) -> str:
+    def _new_index(self) -> str:
         self.fresh += 1
         return f"~{self.depth}.{self.fresh}"
 
@@ -181,7 +183,7 @@ class _Normal:
     # ---- canonical terms -------------------------------------------------------------------------
 
     def canonical(self, term: Term) -> Expr:
-        """The term without its number, with canonical letters and order of factors."""
+        """The term without its number, with canonical index names and order of factors."""
         names = [f"#{self.depth}.{k}" for k in range(len(term.sums))]
         orders: Iterable[tuple[str, ...]] = permutations(term.sums)
         if len(term.sums) > MOST_LETTERS:
@@ -190,6 +192,7 @@ class _Normal:
         return min(written, key=_key)
 
     def _written(self, term: Term, names: dict[str, str]) -> Expr:
+        """The product of factors within sums over indices, renamed by `names`."""
         factors = sorted(
             (
                 Power(substituted(f, names, self.sizes) if names else f, Number(n))
@@ -212,7 +215,7 @@ def _without_relu(e: Function) -> Function:
 
 
 def _summed(term: Term, letter: str, size: int) -> Term:
-    """The sum of a term over a letter; multiplies by `size` if the letter does not occur."""
+    """The sum of a term over an index; multiplies by `size` if the index does not occur."""
     if any(letter in letters_of(f) for f in term.factors):
         return term._replace(sums=term.sums | {letter: size})
     return term._replace(number=term.number * size)

@@ -30,7 +30,7 @@ def shapes_text(shapes: dict[str, Shape]) -> str:
 
 
 def extent(v: Verdict) -> str:
-    """For which sizes a claim is right."""
+    """The sizes for which a claim is right, as text."""
     if _of_all_sizes(v):
         kind = "the same formula for every size" if v.same else f"agrees at {len(v.sizes)} sizes"
         return kind + f", {v.remark}" * bool(v.remark) + _reading(v)

@@ -133,13 +133,13 @@ class Search(Tries):
             return None
         for trials in further_trials(self.claim, self.problem):
             self.others = trials
-            candidates = chain.from_iterable(way() for way in self._ways())
+            candidates = chain.from_iterable(way() for way in self._strategies())
             result = next((m for m in candidates if m.is_right or self.verified(m.formula)), None)
             if result is not None:
                 return result
         return None
 
-    def _ways(self) -> Iterator[Callable[[], Iterable[Mend]]]:
+    def _strategies(self) -> Iterator[Callable[[], Iterable[Mend]]]:
         """The strategies, the likeliest mistakes first."""
         yield partial(self._edited, FIRST)
         yield self._a_size_for_a_number
@@ -388,7 +388,7 @@ class Search(Tries):
         yield from (Mend(text, f"it is to be divided by {divisor}") for text in texts)
 
     def _in_place_of_a_factor(self, quotient: ast.BinOp) -> Iterator[Mend]:
-        """For a missing factor log(x) / y, log(x) in place of y."""
+        """The claim with log(x) in place of y, for a missing factor log(x) / y."""
         new, old = ast.unparse(quotient.left), ast.unparse(quotient.right)
         program = self.claim.program
         for e in (e for e in factors_of(program.result) if ast.unparse(e) == old):
@@ -425,7 +425,7 @@ def further_trials(claim: Claim, problem: Problem) -> Iterator[list[Trial]]:
         return
     matrices, sizes, result = _matrices(claim, problem), _sizes(problem), []
     for fixed in _fixed_sizes(claim, sizes):
-        trial = _elsewhere(problem, sizes, fixed)
+        trial = _trial_at_other_sizes(problem, sizes, fixed)
         if trial is not None and trial.is_conclusive(claim.name):
             result.append([trial, *matrices])
     yield from result
@@ -482,7 +482,9 @@ def _fixed_sizes(claim: Claim, sizes: dict[int, int]) -> Iterator[tuple[int, ...
         yield from product(*filter(None, candidates))
 
 
-def _elsewhere(problem: Problem, sizes: dict[int, int], fixed: tuple[int, ...]) -> Trial | None:
+def _trial_at_other_sizes(
+    problem: Problem, sizes: dict[int, int], fixed: tuple[int, ...]
+) -> Trial | None:
     """A trial with all sizes changed but the `fixed` ones; None if that is not possible."""
     generic = generic_problem(problem)
     if generic is None or len(fixed) == len(sizes):

@@ -20,7 +20,7 @@ EPSILON = 1e-3  # the largest constant that counts as a guard of a denominator
 SIZES = ("shape", "size", "numel", "ndim")
 MATRICES = (ast.Mult, ast.Div, ast.MatMult)
 
-Bindings = dict[str, Any]  # what the letters of a pattern stand for
+Bindings = dict[str, Any]  # the part that each letter of a pattern matches
 
 
 def expression(text: str) -> ast.expr:
@@ -76,14 +76,14 @@ def around(part: ast.expr, value: ast.expr) -> ast.expr | None:
 
 
 def is_number(e: ast.expr) -> bool:
-    """Whether it is a number, a list of numbers, or a size."""
+    """Whether an expression is a number, a list of numbers, or a size."""
     if isinstance(e, ast.UnaryOp):
         return is_number(e.operand)
     return isinstance(e, ast.Constant | ast.Tuple | ast.List | ast.Starred) or is_size(e)
 
 
 def is_size(e: ast.expr) -> bool:
-    """Whether it is a size, as `x.shape[0]`, `x.size(0)`, `x.numel()` and `len(x)` are."""
+    """Whether an expression is a size: `x.shape[0]`, `x.size(0)`, `x.numel()` or `len(x)`."""
     if isinstance(e, ast.Call) and isinstance(e.func, ast.Name):
         return e.func.id == "len"
     if isinstance(e, ast.Subscript | ast.Call):
@@ -92,22 +92,22 @@ def is_size(e: ast.expr) -> bool:
 
 
 def is_product(e: ast.AST) -> TypeGuard[ast.BinOp]:
-    """Whether it is a * b."""
+    """Whether an expression is a product a * b."""
     return isinstance(e, ast.BinOp) and isinstance(e.op, ast.Mult)
 
 
 def is_quotient(e: ast.AST) -> TypeGuard[ast.BinOp]:
-    """Whether it is a / b."""
+    """Whether an expression is a quotient a / b."""
     return isinstance(e, ast.BinOp) and isinstance(e.op, ast.Div)
 
 
 def is_sum(e: ast.AST) -> TypeGuard[ast.BinOp]:
-    """Whether it is a + b or a - b."""
+    """Whether an expression is a sum a + b or a difference a - b."""
     return isinstance(e, ast.BinOp) and isinstance(e.op, ast.Add | ast.Sub)
 
 
 def is_transposed(e: ast.AST) -> TypeGuard[ast.Attribute]:
-    """Whether it is `x.T` or `x.mT`."""
+    """Whether an expression is `x.T` or `x.mT`."""
     return isinstance(e, ast.Attribute) and e.attr in ("T", "mT")
 
 
@@ -147,7 +147,7 @@ pattern = cache(expression)
 
 
 def matched(text: str, e: ast.expr) -> Bindings | None:
-    """The parts that the letters of a pattern match; None if it does not match."""
+    """The part that each letter of a pattern matches; None if the pattern does not match."""
     result: Bindings = {}
     return result if _matches(pattern(text), e, result) else None
 
@@ -159,6 +159,7 @@ def filled(text: str, result: Bindings) -> ast.expr:
 
 
 def _matches(p: Any, e: Any, result: Bindings) -> bool:
+    """Whether a part matches a pattern; `result` collects the bindings of letters."""
     if isinstance(p, ast.Name) and len(p.id) == 1:
         result[p.id] = e
         return p.id not in KINDS or KINDS[p.id](e)
@@ -193,6 +194,7 @@ def _same(v: Any, other: Any, result: Bindings) -> bool:
 
 
 def _filled(p: Any, result: Bindings) -> Any:
+    """A copy of a pattern with bindings substituted."""
     if isinstance(p, ast.Name):
         return result[p.id] if len(p.id) == 1 else p
     if isinstance(p, ast.Call) and _method(p) in ("R", "S"):
@@ -349,5 +351,5 @@ def loses_dimension(e: ast.AST) -> bool:
 
 
 def keeping(e: ast.Call) -> ast.Call:
-    """The call with keepdim=True, if it takes that."""
+    """The call with keepdim=True, if it accepts that."""
     return ast.Call(e.func, e.args, [*e.keywords, *([KEEPDIM] if may_keep(e) else [])])

@@ -38,13 +38,13 @@ from .syntax import loses_dimension
 
 FAR = 9  # larger indices need larger sizes than are tried
 IN_BRACKETS, NUMBER = re.compile(r"\[[^\]]*\]"), re.compile(r"\d+")
-SAME = 2  # sizes at which equality is proved; at all others numbers are compared
+SAME = 2  # sizes at which equality is proved; at the others only values are compared
 LARGE = 20_000  # elements of all nodes together
 
 
 class Verdict:
-    """The verdict on one claim; corrections are searched for on demand. `remark` says for which
-    shapes, if these are not the ones inferred first.
+    """The verdict on one claim; corrections are searched for on demand. `remark` names the shapes
+    for which it holds, if they are not those inferred first.
     """
 
     def __init__(self, claim: Claim, points: Points, remark: str = ""):
@@ -62,12 +62,14 @@ class Verdict:
 
     @property
     def ok(self) -> bool:
-        """Whether it is right at all points."""
+        """Whether the claim is right at all points."""
         return self.wrong is None
 
     @cached_property
     def wrong(self) -> Finding | None:
-        """The first finding that disagrees by more than rounding; None if the claim is right."""
+        """The first finding that disagrees by more than rounding errors; None if the claim is
+        right.
+        """
         return next((t for t in self.findings if not (t.agrees or self._only_rounded(t))), None)
 
     def _only_rounded(self, t: Finding) -> bool:
@@ -75,8 +77,8 @@ class Verdict:
 
     @cached_property
     def same(self) -> bool:
-        """Whether it is proved equal to the gradient at the first sizes, and at others if there are
-        some. Sizes occur as numbers in a proof; other sizes show that these are right.
+        """Whether the claim is proved equal to the gradient at the first sizes, and at other sizes
+        if there are any. In a proof sizes are numbers, which the other sizes confirm.
         """
         at_other_sizes = (t for t in self.findings if self._sizes(t) != self.sizes[0])
         chosen = [self.findings[0], *at_other_sizes][:2]
@@ -89,7 +91,7 @@ class Verdict:
         return same(node, grad, point, w.names) or self._is_displayed_formula(node, grad, point, w)
 
     def _is_displayed_formula(self, node: Node, grad: Node, point: Point, w: Wording) -> bool:
-        """Whether it is equal to the formula that is displayed for the gradient."""
+        """Whether the claim is equal to the formula that is displayed for the gradient."""
         result = w.formula(grad)
         if result is None:
             return False
@@ -98,7 +100,9 @@ class Verdict:
 
     @cached_property
     def same_elsewhere(self) -> bool:
-        """Whether it is proved equal at other sizes than the given ones, too."""
+        """Whether the claim is proved equal to the gradient at other sizes than the given ones,
+        too.
+        """
         if self.points.sizes_vary or not self.same or self._reaches_far:
             return False
         problems = (trial.problem for trial in self.points.tried[0].wording.trials.elsewhere)
@@ -112,13 +116,13 @@ class Verdict:
 
     @property
     def _reaches_far(self) -> bool:
-        """Whether it has a large index, as g[:1000]."""
+        """Whether the claim has a large index, such as g[:1000]."""
         within = "".join(IN_BRACKETS.findall(self.claim.program.source.text))
         return any(int(n) > FAR for n in NUMBER.findall(within))
 
     @cached_property
     def sizes(self) -> list[dict[str, Shape]]:
-        """The distinct shapes of the inputs at which it was tried."""
+        """The distinct shapes of the inputs at which the claim was tried."""
         return list({tuple(s.items()): s for s in map(self._sizes, self.findings)}.values())
 
     def _sizes(self, finding: Finding) -> dict[str, Shape]:
@@ -126,39 +130,43 @@ class Verdict:
 
     @property
     def misfits(self) -> bool:
-        """Whether its shape at the first sizes is wrong."""
+        """Whether the claim's shape at the first sizes is wrong."""
         return self.shape != self.expected
 
     @property
     def misfits_in_rank(self) -> bool:
-        """Whether it cannot be computed at the first sizes, or has more or fewer dimensions."""
+        """Whether the claim cannot be computed at the first sizes, or has the wrong number of
+        dimensions.
+        """
         return self.shape is None or len(self.shape) != len(self.expected)
 
     @property
     def computable(self) -> bool:
-        """Whether it can be computed at all points."""
+        """Whether the claim can be computed at all points."""
         return all(t.error is None for t in self.findings)
 
     @property
     def outranks(self) -> bool:
-        """Whether it has more dimensions than any tensor of the program."""
+        """Whether the claim has more dimensions than any tensor of the program."""
         nodes = walk([self.findings[0].point.problem.out])
         return len(self.shape or ()) > max(node.ndim for node in nodes)
 
     @property
     def is_plausible(self) -> bool:
-        """Whether it is plausible for the first shapes: computable, and not of too high a rank."""
+        """Whether the claim is plausible for the first shapes: computable, without too many
+        dimensions.
+        """
         return self.computable and not self.outranks
 
     @property
     def is_about_these(self) -> bool:
-        """Whether it is wrong for the first shapes, and plausible for them."""
+        """Whether the claim is wrong for the first shapes, but plausible."""
         return not self.ok and (self.is_plausible or self.lacks_keepdim)
 
     @property
     def lacks_keepdim(self) -> bool:
-        """Whether it cannot be computed for the first shapes, and keepdim=True in a reduction
-        corrects it; with inputs of one dimension this mistake has no effect.
+        """Whether the claim cannot be computed for the first shapes, and keepdim=True in a
+        reduction corrects it; with inputs of one dimension this mistake has no effect.
         """
         loses = any(map(loses_dimension, ast.walk(self.claim.program.result)))
         if self.computable or not loses or self.mend is None:
@@ -170,7 +178,7 @@ class Verdict:
 
     @property
     def shape(self) -> Shape | None:
-        """The shape of the formula at the first sizes; None if it has none."""
+        """The shape of the claim at the first sizes; None if it cannot be computed."""
         node = self.findings[0].node
         return None if node is None else node.shape
 
@@ -215,12 +223,12 @@ class Verdict:
 
     @property
     def only_here(self) -> bool:
-        """Whether it is right at the first sizes and wrong at others."""
+        """Whether the claim is right at the first sizes and wrong at others."""
         agreeing = [t.agrees for t in self.findings if self._sizes(t) == self.sizes[0]]
         return not self.ok and all(agreeing)
 
 
-@lru_cache(maxsize=1)  # for the document, and then for the exit status
+@lru_cache(maxsize=1)  # used for the document, and for the exit status
 def verdicts(a: Analysis) -> list[Verdict]:
     """The verdicts of `judge` on the claims of an analysis."""
     return judge(a.claims, a.problem)
@@ -261,8 +269,8 @@ def _in_other_shapes(
 
 
 def _means_scalar(reading: Reading, result: list[Verdict], other: list[Verdict]) -> bool:
-    """Whether claims without a seed are about shapes that make the output a scalar: they fit these,
-    and do not fit the inferred ones, unless vectors became scalars.
+    """Whether claims without a seed are meant for shapes that make the output a scalar: they fit
+    these and not the inferred ones, except where vectors became scalars.
     """
     fits = reading.single and not any(v.misfits for v in other)
     return fits and (reading.of_numbers or any(v.misfits for v in result))
@@ -271,14 +279,14 @@ def _means_scalar(reading: Reading, result: list[Verdict], other: list[Verdict])
 def _only_right_with(
     reading: Reading, result: list[Verdict], other: list[Verdict]
 ) -> list[Verdict]:
-    """The verdicts, with a remark on those that are right for another reading only."""
+    """The verdicts, with a remark on claims that are right for other shapes only."""
     pairs = zip(result, other) if len(result) == len(other) else ()
     text = (v if v.ok or not o.ok else v.remarked(f"right {reading.remark}") for v, o in pairs)
     return [*text] or result
 
 
 def _of_every_rank(v: Verdict, problem: Problem) -> Verdict:
-    """The verdict after other ranks were tried for inputs whose ranks were inferred."""
+    """The verdict, also after trials with other ranks of inputs whose ranks were inferred."""
     return if_applicable(lambda: _after_other_ranks(v, problem)) or v
 
 
@@ -290,7 +298,9 @@ def _after_other_ranks(v: Verdict, problem: Problem) -> Verdict:
 
 
 def _with_batches(v: Verdict, problem: Problem) -> Verdict:
-    """A right verdict after rank 3 was tried for inferred matrices with lower-case names."""
+    """The verdict on a right claim, also after trials with batches for matrices with lower-case
+    names.
+    """
     reading = with_rank(problem, 2, 3)
     if reading is None or all(name[0].isupper() for name in reading.names):
         return v
@@ -300,7 +310,9 @@ def _with_batches(v: Verdict, problem: Problem) -> Verdict:
 
 
 def _with_matrices(v: Verdict, problem: Problem) -> Verdict:
-    """A right verdict after matrices were tried for inferred vectors, which shows a wrong axis."""
+    """The verdict on a right claim, also after trials with matrices for inferred vectors, which
+    reveal a wrong axis.
+    """
     matrices = with_matrices(problem)
     if matrices is not None and not _judged([v.claim], matrices.problems)[0].ok:
         return v.remarked(f"with {of_rank(matrices.names, 1)}")
@@ -315,7 +327,7 @@ def _with_matrices(v: Verdict, problem: Problem) -> Verdict:
 
 
 def _with_vectors(v: Verdict, problem: Problem) -> Verdict:
-    """A wrong verdict after vectors were tried for inferred matrices."""
+    """The verdict on a wrong claim, after trials with vectors for inferred matrices."""
     for reading in filter(None, (with_rank(problem, 2, 1), *with_vectors(problem))):
         other = if_applicable(partial(_judged, [v.claim], reading.problems))
         if other is not None and other[0].ok:
@@ -340,8 +352,8 @@ def _judged(claims: list[Claim], problems: list[Problem], remark: str = "") -> l
 
 
 def _in_either_reading(claim: Claim, points: Points, remark: str) -> Verdict:
-    """The verdict on a claim in which names of inputs are inputs, unless it is right only if they
-    are steps.
+    """The verdict on a claim whose names of inputs denote the inputs; if that is wrong and it is
+    right with the values of earlier statements, the verdict on that reading.
     """
     result, other = Verdict(claim, points, remark), claim.with_steps
     if other is None or result.ok:
@@ -351,6 +363,6 @@ def _in_either_reading(claim: Claim, points: Points, remark: str) -> Verdict:
 
 
 def _without_steps(result: list[Verdict]) -> list[Verdict]:
-    """The verdicts without wrong claims that were steps to right ones."""
+    """The verdicts without wrong claims that are intermediate steps of right ones."""
     steps = {s for v in result if v.ok and v.claim.both for s in v.claim.program.values[:-1]}
     return [v for v in result if v.ok or v.claim.program.result not in steps]

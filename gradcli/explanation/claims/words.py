@@ -106,7 +106,7 @@ def _computes_with(e: ast.AST, number: ast.expr) -> bool:
 
 
 def _is_number(e: ast.AST) -> TypeGuard[ast.expr]:
-    """Whether it is a number as it was typed, with its sign or without."""
+    """Whether a node is a literal number, with or without a sign."""
     bare = negated(e) or e
     return isinstance(bare, ast.Constant) and type(bare.value) in (int, float)
 
@@ -140,5 +140,5 @@ def _node_text(node: Node, w: Wording) -> str:
 
 
 def _is_function(node: Node) -> bool:
-    """Whether it is an elementwise function written as a call: tanh, but not a product."""
+    """Whether a node is an elementwise function in the form of a call: tanh, but not a product."""
     return node.op.family == "elementwise" and not node.op.spelling

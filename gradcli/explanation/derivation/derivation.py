@@ -34,7 +34,7 @@ from .statements import Assignment, assignments
 
 TRIED = 60  # most assignments of a program for which further names are tried
 Known = dict[tuple, tuple[str, dict[str, Tree | None]]]
-LEAST_DEFINED = 3  # length of a value in whose place its name is written
+LEAST_DEFINED = 3  # length of a value up to which it is not replaced by its name
 TERMS = 100  # most terms of a formula that is shown
 OF = "seed_of_"  # prefix of the seed of one of several values of a statement
 
@@ -59,7 +59,7 @@ class Line:
 
     @property
     def ways(self) -> list[str]:
-        """The names of the values through which the gradient flows back."""
+        """The names of the values through which the gradient flows back to this one."""
         return list(dict.fromkeys(s.names[-1] for s in self.sources))
 
     @property
@@ -80,8 +80,8 @@ class Line:
 
 
 def derivation(a: Analysis) -> "Derivation":
-    """The derivation of a problem. A value that a rule uses several times, as softmax its upstream
-    gradient, gets a name if that makes the derivation of its statement shorter.
+    """The derivation of a problem. A value that a rule uses several times (as softmax uses its
+    upstream gradient) gets a name if that shortens the derivation of its statement.
     """
     branching, repeated = needed_twice(a)
     cache: Known = {}
@@ -180,7 +180,7 @@ class Derivation:
         """A value as a formula of earlier values."""
         writer = self._writer
         previous = writer.trees.get(node)
-        # the formula of a node may not take a shape from the node itself
+        # a formula must not use the shape of its own value
         if previous is not None and previous is writer.shapes[node.shape]:
             return formula(node, {n: name for n, name in writer.named.items() if n is not node})
         writer.trees.pop(node, None)
@@ -189,7 +189,7 @@ class Derivation:
         return built
 
     def in_names(self, written: Tree) -> Tree:
-        """A formula with the names of values in place of what they are computed by."""
+        """A formula in which values that have a name are replaced by it."""
         names = _words(written)
         for name, value, used in self._definitions:
             if used <= names:
@@ -272,7 +272,7 @@ class Derivation:
         return self._sent[s.names]
 
     def _readable(self, s: Assignment) -> dict[str, Tree | None]:
-        return if_applicable(lambda: self._formulas(s)) or {}  # it may need what it is within
+        return if_applicable(lambda: self._formulas(s)) or {}  # else it needs its own shape
 
     def _formulas(self, s: Assignment) -> dict[str, Tree | None]:
         roles = {x.name: role_of(x) for x in self.p.inputs.values()}
@@ -334,7 +334,7 @@ class Derivation:
 def _senders(
     steps: Iterable[Step], named: Collection[Node], first: Mapping[Node, Node]
 ) -> defaultdict[Node, set[Node]]:
-    """For each node the named ones that send it a gradient, directly or through unnamed nodes.
+    """For each node, the named nodes that send it a gradient, directly or through unnamed nodes.
     `first` maps nodes that are computed again to their first computation.
     """
     senders = defaultdict[Node, set[Node]](set)
@@ -357,7 +357,9 @@ def renamed(part: Any, change: Callable[[Name], Tree]) -> Any:
 
 
 def _broadcast(terms: list[Tree]) -> list[Tree]:
-    """The terms of a sum, without an expansion that the others broadcast."""
+    """The terms of a sum; one that is only expanded is not, if broadcasting with the others does
+    it.
+    """
     whole = [t for t in terms if not _is_expanded(t)]
     return [t.base if whole and _is_expanded(t) else t for t in terms]  # type: ignore[union-attr]
 
@@ -398,7 +400,7 @@ def _words(formula: Tree) -> set[str]:
 # ---- values that get a name ----------------------------------------------------------------------
 
 
-SECONDARY = ("movement", "leaf")  # families whose results get no names
+SECONDARY = ("movement", "leaf")  # families of operators whose results get no names
 
 
 class Needed(NamedTuple):
@@ -424,7 +426,7 @@ def needed_twice(a: Analysis) -> Needed:
     values = {step.node for step in steps if len(uses.users[step.node]) > 1}
     repeated = {latest[r] for r in received} | {n for n in values if not _is_short(n, named)}
     free = {n for n in branching | repeated if n not in named and n.op.family not in SECONDARY}
-    if p.seed.implicit:  # a number in all places gets no name, as the gradient of z in z.sum()
+    if p.seed.implicit:  # a constant gradient gets no name, such as that of z in z.sum()
         candidates = [r for r, n in latest.items() if n in free]
         free -= {latest[r] for r in _numbers(candidates, p.seed.node).intersection(candidates)}
     return Needed(branching & free, (repeated - branching) & free)
@@ -444,6 +446,7 @@ class _Uses:
                 self._add(step, c)
 
     def _add(self, step: Step, c: Contribution) -> None:
+        """Record the nodes through which a contribution uses values and gradients."""
         if c.sent is not step.received:
             up_to = partial(_up_to, self.forward, step.received)
             for node in upstream(c.sent, up_to):
@@ -461,8 +464,8 @@ def _up_to(ends: set[Node], last: Node, node: Node) -> tuple[Node | None, ...]:
 
 
 def _numbers(nodes: Collection[Node], seed: Node) -> set[Node]:
-    """The nodes that are computed from the seed and numbers alone, as -0.5 * ones_like(x) is, among
-    `nodes` and what these are computed from.
+    """The nodes, among `nodes` and their inputs, that depend on the seed and numbers only, as -0.5
+    * ones_like(x) does.
     """
     order = walk(nodes, _by_values)
     inputs = [n for n in order if n.op.name == "input" and n is not seed]

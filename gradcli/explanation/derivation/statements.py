@@ -19,7 +19,7 @@ from ...language.program import Program, Statement, read_again
 from ...notation.formulas.simplify import without_spans
 
 SHORT = 200  # pieces of syntax of an expression that is compared with others
-DEEP = 150  # levels of syntax, as of terms of a sum; `ast` needs a few frames for each
+DEEP = 150  # nesting depth, such as terms of a sum; `ast` takes some frames for each
 
 
 class Assignment(NamedTuple):
@@ -46,12 +46,12 @@ class Assignment(NamedTuple):
 
     @property
     def value(self) -> str:
-        """Its right side as text."""
+        """The right side as text."""
         return ast.unparse(self.statements[-1].value)
 
     @property
     def names_text(self) -> str:
-        """Its left side as text."""
+        """The left side as text."""
         return ", ".join(self.names)
 
     @property
@@ -62,11 +62,12 @@ class Assignment(NamedTuple):
         return "\n".join(map(_text, self.statements))
 
     def program(self, end: str = "") -> Program:
-        """These statements as a program, with another one at its end."""
+        """The statements as a program, with another statement at its end."""
         return read_again(f"{self.text}\n{end}".rstrip(), EXPRESSION)
 
 
 def _text(s: Statement) -> str:
+    """The text of a statement."""
     names = ["*" * (s.star == k) + name for k, name in enumerate(s.names)]
     return f"{', '.join(names)}{',' * (s.unpacks and len(names) == 1)} = {ast.unparse(s.value)}"
 
@@ -121,20 +122,20 @@ def assignments(p: Problem, wanted: Collection[Node]) -> list[Assignment]:
 
 
 class _Naming:
-    """Renames the variables of a program so that each name stands for one value."""
+    """Renames the variables of a program so that each name has one value."""
 
     def __init__(self, p: Problem, named_nodes: Collection[Node]):
         self.p, self.program = p, p.program
         spans = ((n.span, n) for n in named_nodes if n.span is not None)
         self.wanted = {(s.start, s.end): n for s, n in spans if s.text == p.program.source.text}
         self.used = {*p.inputs, *chain.from_iterable(p.program.assigned), p.seed.name}
-        self.numbers = defaultdict[str, Iterator[int]](lambda: count(1))  # at the ends of new names
-        self.renamed: dict[str, str] = {}  # current names by names of the program
+        self.numbers = defaultdict[str, Iterator[int]](lambda: count(1))  # suffixes
+        self.renamed: dict[str, str] = {}  # current names, by names of the program
         self.known: dict[Node, str] = {i.node: name for name, i in p.inputs.items()}
         self.result: list[Assignment] = []
-        self.indices: dict[str, int] = {}  # in the result, by the text of what is assigned
-        self.aside: list[Statement] = []  # what computes no tensor
-        self.position = 0  # of the statement that is read
+        self.indices: dict[str, int] = {}  # assignments of the result, by the text of their value
+        self.aside: list[Statement] = []  # statements that compute no tensor
+        self.position = 0  # current statement
 
     def assignments(self) -> list[Assignment]:
         needed = self.program.needed
@@ -164,12 +165,13 @@ class _Naming:
         self._append(s._replace(names=tuple(names.values()), value=value), values, is_renamed)
 
     def _unique_name(self, name: str, is_last: bool, is_output: bool) -> str:
-        """The name of a value: as in the program, unless it also stands for another value."""
+        """The name of a value: as in the program, unless another value has that name too."""
         if is_output:
             return self.p.out_name
         return name if is_last and name not in self.p.inputs else self._free(name, first=1)
 
     def _append(self, s: Statement, values: Sequence, is_added: bool = False) -> None:
+        """Append an assignment, with the earlier statements that it needs."""
         before, used = list[Statement](), _names([s.value])
         for other in reversed(self.aside):
             if not used.isdisjoint(other.names):
@@ -226,7 +228,7 @@ class _Naming:
 
 
 class _InNames:
-    """Replaces renamed variables, and named subexpressions, in a tree that stays as it is."""
+    """Replaces renamed variables and named subexpressions in a copy of a syntax tree."""
 
     def __init__(self, naming: _Naming, within: Statement | None):
         self.naming, self.within = naming, within
@@ -245,7 +247,7 @@ class _InNames:
         return self.naming.part(cast(ast.expr, changed), node, within)
 
     def _in_parts(self, e: ast.AST) -> ast.AST:
-        """The same piece of syntax with its parts in the new names."""
+        """The node with its children in the new names."""
         changed = {field: self._field(value) for field, value in ast.iter_fields(e)}
         if all(value is getattr(e, field) for field, value in changed.items()):
             return e
@@ -261,7 +263,9 @@ class _InNames:
         return self.visit(value) if isinstance(value, ast.AST) else value
 
     def _wanted(self, e: ast.expr, within: Statement) -> Node | None:
-        """The node of a part that gets a name; None for other parts, and for the whole."""
+        """The node of a subexpression that gets a name; None for others, and for the whole
+        expression.
+        """
         source = self.naming.program.source
         span, whole = source.span(e), source.span(within.value)
         return None if span == whole else self.naming.wanted.get((span.start, span.end))

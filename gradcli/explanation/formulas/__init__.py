@@ -1,1 +1,1 @@
-"""Formulas of a request: how they are written, tried out, and for which sizes they hold."""
+"""Formulas of a problem: their wording, numerical tests, and the sizes for which they hold."""

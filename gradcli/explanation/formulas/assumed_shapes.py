@@ -1,4 +1,4 @@
-"""Which shapes, inferred for inputs without a given one, a formula depends on."""
+"""The inferred shapes on which a formula depends."""
 
 from collections.abc import Iterable, Iterator
 
@@ -99,7 +99,7 @@ def _other_ranks(problem: Problem) -> Iterator[Reading]:
 
 
 def _in_lower_case(readings: Iterable[Reading | None]) -> Iterator[Reading]:
-    """The readings that do not change inputs with upper-case names, which are matrices."""
+    """The readings that do not change inputs with upper-case names, which denote matrices."""
     for reading in readings:
         if reading is not None and not any(name[0].isupper() for name in reading.names):
             yield reading

@@ -37,13 +37,13 @@ def output(w: Wording) -> Notation | None:
     here, generic = w.indices.output(), w.generic
     if generic is not None and w.same_computation([(w.problem.out, generic.problem.out)]):
         here = for_any(here, generic.indices.output())
-    return _with_places(w, here)
+    return _with_index_names(w, here)
 
 
 @within_budget()
 def gradient(w: Wording, x: Input) -> Notation | None:
     """`x.grad[i,k] = Σ_j g[i,j] a[k,j]`; None if it has no index notation."""
-    return _with_places(w, _by(w, x, _gradient))
+    return _with_index_names(w, _by(w, x, _gradient))
 
 
 @within_budget()
@@ -59,12 +59,12 @@ def with_reductions(w: Wording, x: Input, index: tuple[int, ...]) -> Notation | 
 
 @within_budget()
 def jacobian(w: Wording, x: Input) -> Notation | None:
-    """`∂out[i,j]/∂x[k,l] = δ[i,k] a[l,j]`, the shortest of those that are found."""
-    return _with_places(w, _by(w, x, _jacobian))
+    """`∂out[i,j]/∂x[k,l] = δ[i,k] a[l,j]`, in the shortest form."""
+    return _with_index_names(w, _by(w, x, _jacobian))
 
 
-def _with_places(w: Wording, result: Notation | None) -> Notation | None:
-    """The notation with names for the positions that masks and computed indices select."""
+def _with_index_names(w: Wording, result: Notation | None) -> Notation | None:
+    """The notation with names for the indices that masks and index tensors select."""
     if result is None or not ("nonzero(" in result.plain or "δ" in result.plain):
         return result
     named, meanings = with_names(result, tree.words_in_use(w.names.values()))
@@ -90,7 +90,7 @@ def shortest_way(w: Wording, x: Input) -> Node | None:
 
 
 def signs(text: str, meanings: Iterable[str] = ()) -> list[Prose]:
-    """Explanations of the signs that occur in lines of index notation, after the `meanings` of
+    """Explanations of the symbols that occur in lines of index notation, after the `meanings` of
     names.
     """
     relations = ("<", ">", "<=", ">=", "==", "!=", "=", "≤", "≥", "≠")
@@ -113,11 +113,11 @@ def _delta(text: str) -> Line:
         depth += (letter in "([") - (letter in ")]")
         parts[-1] += letter
     one, other = parts
-    written = Formula(tree.Indexed(DELTA, tuple(map(_place, parts))))
+    written = Formula(tree.Indexed(DELTA, tuple(map(_index_formula, parts))))
     return (written, *words(f" is 1 where {one} and {other} are equal, and 0 elsewhere."))
 
 
-def _place(text: str) -> tree.Tree:
+def _index_formula(text: str) -> tree.Tree:
     """An index as a formula: i, y[i], or 3j+k."""
     plain = text.replace("[", "").replace("]", "")
     return read(text) if plain.isalnum() and plain[0].isalpha() else tree.Verbatim(text)
@@ -211,9 +211,9 @@ def _by(w: Wording, x: Input, write: Write) -> Notation | None:
     result = write(*generic, True)
     if _is_one(w, generic[0]):
         return result
-    if result is None:  # the search would be the same at the problem's own sizes
+    if result is None:  # the search would give the same at the problem's own sizes
         return write(w, x, False)
-    if not result.opaque and not _numbers(result) and _has_letters(w, x):
+    if not result.opaque and not _numbers(result) and _has_no_unit_size(w, x):
         return result
     return for_any(write(w, x, True), result)
 
@@ -238,7 +238,7 @@ def _is_one(w: Wording, generic: Wording) -> bool:
     return generic.problem.roots == w.problem.roots
 
 
-def _has_letters(w: Wording, x: Input) -> bool:
+def _has_no_unit_size(w: Wording, x: Input) -> bool:
     """Whether no dimension has size 1, in which an index is always 0."""
     return min((*w.problem.out.shape, *x.shape), default=0) > 1
 
@@ -253,7 +253,7 @@ def for_any(here: Notation | None, generic: Notation | None) -> Notation | None:
 
 
 def _numbers(written: Notation) -> set[str]:
-    """The numbers that may come from sizes: all but those of one digit, which are of the rules."""
+    """The numbers that may come from sizes: those with more than one digit."""
     result = NUMBERS.findall(SIZES.sub("", written.plain))
     return {number for number in result if len(number) > 1}
 
@@ -272,7 +272,7 @@ Axes = dict[str, int]  # the number of dimensions of each mask
 def with_names(result: Notation, used: Collection[str]) -> tuple[Notation, list[str]]:
     """Index notation with names, not among `used`, for computed indices, and their definitions."""
     axes: Axes = {}
-    for mask, axis in _met((result.left, result.right)):
+    for mask, axis in _computed_masks((result.left, result.right)):
         axes[mask] = max(axes.get(mask, 0), axis + 1)
     free = (name for name in NAMES if name not in used)
     names = dict(zip(axes, free))
@@ -310,7 +310,7 @@ def _mask(part: Any) -> tuple[str, int] | None:
     return (match[1], int(tree.text(part.places[1]))) if match else None
 
 
-def _met(part: Any) -> Iterator[tuple[str, int]]:
+def _computed_masks(part: Any) -> Iterator[tuple[str, int]]:
     stack = [part]
     while stack:
         part = stack.pop()

@@ -27,7 +27,7 @@ from .trials import MOST, reads_one_draw, value_of
 from .wording import Wording
 
 ENTRIES, BY_INDEX = 4_096, 256  # of a matrix that is compared, as an array and entry by entry
-STEP = 1e-5  # by which inputs are perturbed, to see whether a point is an exception
+STEP = 1e-5  # relative perturbation of inputs, to see whether a point is exceptional
 
 Numbers = Callable[[Analysis], tuple[Any, Any]]  # the numbers, and the value of the formula
 
@@ -44,7 +44,9 @@ class Contradiction(NamedTuple):
 
 
 class Cause(NamedTuple):
-    """An operation, what it does ("rounds to 1"), a mask of where, and whether it is undefined."""
+    """An operation, a description of its effect ("rounds to 1"), a mask of where, and whether it is
+    undefined.
+    """
 
     node: Node
     does: str
@@ -132,7 +134,7 @@ def _of_line(line: Notation, shape: Shape, a: Analysis) -> Any:
         if name is not None and name.text in named:
             return a.value(named[name.text])
         if node.op is OPS["tensor"]:
-            if elsewhere:  # its numbers may be those of other sizes
+            if elsewhere:  # its numbers may come from other sizes
                 raise LookupError(node)
             return node.attrs["data"].value
         return formula_value(a, tree.text(formula(node, line.names)))

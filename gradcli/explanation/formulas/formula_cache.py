@@ -22,16 +22,14 @@ CACHED = 32  # problems
 
 
 class Formulas(NamedTuple):
-    """Results of searches by their arguments, and shorteners, which cache what they learn of
-    nodes.
-    """
+    """Results of searches by their arguments, and formula shorteners with their own caches."""
 
     written: dict[tuple, tree.Tree | None]
     shortened: dict[tuple, Node]
     shorteners: "dict[frozenset[Node], Shortener]"
-    # of `_shortest_jacobian` in by_index, by the name of the input and whether it searched
+    # results of `_shortest_jacobian` in by_index, by input name and whether it searched
     jacobians: "dict[tuple[str, bool], tuple[Node | None, Notation | None]]"
-    factors: "Known"  # factors of products that Jacobians are
+    factors: "Known"  # factors of products that are Jacobians
 
 
 def formulas_of(problem: Problem) -> Formulas:
@@ -52,7 +50,7 @@ def new_formulas() -> Formulas:
 def _frozen(value: Any) -> Hashable:
     """A hashable key, equal for equal values; arrays are replaced by a digest of their bytes."""
     if isinstance(value, np.ndarray):
-        from hashlib import blake2b  # which few problems need, and takes milliseconds
+        from hashlib import blake2b  # imported here: needed by few problems, and takes milliseconds
 
         return value.dtype.str, value.shape, blake2b(value.tobytes()).digest()
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""Whether nodes of a problem and of the same problem at generic sizes correspond."""
+"""Whether nodes of a problem correspond to nodes of the same problem at generic sizes."""
 
 from collections.abc import Iterable
 
@@ -9,7 +9,7 @@ from ...notation.formulas.sizes import of_sizes
 from ...operators.leaves import Array
 
 Pair = tuple[Node, Node]
-MOST_DIMENSIONS = 8  # longer tuples are lists
+MOST_DIMENSIONS = 8  # longer tuples are data, not shapes
 
 
 class SameComputation:

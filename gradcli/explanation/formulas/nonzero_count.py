@@ -1,8 +1,8 @@
-"""How many entries of a Jacobian can be nonzero, if inputs have no values.
+"""The number of entries of a Jacobian that can be nonzero, if inputs have no values.
 
 The deltas of its index notation say which entries can be nonzero. If the program branches on
-values, as relu does, fewer may be: the count is an upper bound. If it does not, entries that cancel
-at random values always cancel.
+values, as relu does, the count is an upper bound. Otherwise, entries that cancel at random values
+always cancel.
 """
 
 from collections import Counter
@@ -23,7 +23,7 @@ from ..jacobian import jacobian_of
 from .trial_values import random_values
 
 DRAWS = (1, 2, 3)
-SCALES = (1.0, 1 / 32)  # near 0 fewer functions underflow
+SCALES = (1.0, 1 / 32)  # values near 0 cause less underflow
 CANCELS = 1e-6  # of the error in single precision: rounding in double precision leaves less
 
 

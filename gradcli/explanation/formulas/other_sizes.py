@@ -27,7 +27,7 @@ CHANGES: tuple[Callable[[int, int], int], ...] = (
     lambda n, both: both - n,
 )
 MOST_TIED = 8  # dimensions that are tried in pairs
-MOST_FOLLOWING = 3  # dimensions that are adapted to another
+MOST_FOLLOWING = 3  # dimensions that are adapted when another one changes
 T = TypeVar("T")
 Shapes = Mapping[str, Shape]
 Axis = tuple[str, int]  # a dimension of an input
@@ -49,12 +49,12 @@ def other_shapes(problem: Problem) -> Iterator[dict[str, Shape]]:
 
 
 def single_shapes(shapes: Shapes) -> Iterator[dict[str, Shape]]:
-    """The shapes with one of the sizes replaced by 1 in every place."""
+    """The shapes with one of the sizes replaced by 1 wherever it occurs."""
     yield from _one_changed(shapes, lambda n: 1)
 
 
 def longer_shapes(shapes: Shapes) -> Iterator[dict[str, Shape]]:
-    """The shapes with one of the sizes increased by 1 in every place."""
+    """The shapes with one of the sizes increased by 1 wherever it occurs."""
     yield from _one_changed(shapes, lambda n: n + 1)
 
 
@@ -181,6 +181,9 @@ def posed_again(problem: Problem, pose: Pose) -> Problem | None:
 
 
 def _gradient_again(problem: Problem, pose: Pose) -> Problem | None:
+    """The gradient problem rebuilt from the problem of lower order at other sizes; None if
+    impossible.
+    """
     assert problem.before is not None
     seed = problem.before.seed
     has_seed = seed.value is not None and not seed.implicit
@@ -188,7 +191,7 @@ def _gradient_again(problem: Problem, pose: Pose) -> Problem | None:
     if before is None or before.seed.implicit is not (before.seed.value is not None):
         return None
     (x,) = before.wrt
-    built = before.named.values()  # so that sums are in the same order
+    built = before.named.values()  # keeps the order of sums
     grad = backward(before.out, before.seed.node, [x.node], tuple(built)).of[x.node]
     if grad is None:
         return None
@@ -200,7 +203,7 @@ def _gradient_again(problem: Problem, pose: Pose) -> Problem | None:
 
 
 class NotBySizes(Exception):
-    """A number or an array whose value at other sizes is unknown."""
+    """The value of a number or an array at other sizes is not known."""
 
 
 def at_original_sizes(
@@ -235,6 +238,7 @@ class _Back:
         return n.op(*inputs, **{name: self._at(value) for name, value in n.attrs.items()})
 
     def _at(self, value: Any) -> Any:
+        """An attribute with generic sizes replaced by the original ones. Raises NotBySizes."""
         if isinstance(value, tuple):
             return tuple(map(self._at, value))
         if isinstance(value, slice):

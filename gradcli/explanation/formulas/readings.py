@@ -1,4 +1,6 @@
-"""Other shapes that a program may be meant for, and random sizes where none are given."""
+"""Alternative shapes that a program may be meant for (readings), and random sizes for those not
+given.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -22,13 +24,13 @@ from ...language.problem import Problem
 from ...lazy import np
 from ..phrases import listed
 
-SIZES = 3  # draws of sizes beside the first
-SMALLEST, LARGEST = 2, 9  # sizes that are drawn
-DRAWS = 40  # of sizes, until the program works with them
-READINGS = 16  # choices of vectors
-VECTORS = ((3, 5, 4), (5, 2, 7), (4, 6, 3))  # lengths of vectors that are tried
-ELEMENTS = 1_000_000  # of all nodes together that values are drawn for
-RANKS = {  # by rank
+SIZES = 3  # random choices of sizes besides the first
+SMALLEST, LARGEST = 2, 9  # range of random sizes
+DRAWS = 40  # attempts to find sizes that the program accepts
+READINGS = 16  # combinations of inputs that may be vectors
+VECTORS = ((3, 5, 4), (5, 2, 7), (4, 6, 3))  # sizes of vectors that are tried
+ELEMENTS = 1_000_000  # total elements of all nodes for which values are drawn
+RANKS = {  # names, by rank
     0: ("a number", "numbers"),
     1: ("a vector", "vectors"),
     2: ("a matrix", "matrices"),
@@ -38,9 +40,9 @@ RANKS = {  # by rank
 
 
 class Reading(NamedTuple):
-    """Other shapes for a program: problems at several sizes; a remark that describes them; whether
-    only they make the output a `single` number; whether they differ in the `ranks` of inputs, which
-    the program leaves open; the names of these inputs.
+    """Alternative shapes for a program: problems at several sizes; a remark that describes them;
+    whether only they make the output a `single` number; whether they differ in the `ranks` of
+    inputs, which the program does not determine; the names of these inputs.
     """
 
     problems: list[Problem]
@@ -51,12 +53,12 @@ class Reading(NamedTuple):
 
     @property
     def of_numbers(self) -> bool:
-        """Whether it has a scalar for an input."""
+        """Whether an input is a scalar in this reading."""
         return any(not self.problems[0].inputs[name].shape for name in self.names)
 
 
 def resized(problem: Problem, most: int = SIZES) -> list[Problem]:
-    """The problem at up to `most` other choices of the sizes that were not given; empty if all were
+    """The problem at up to `most` other choices of sizes that were not given; empty if all were
     given.
     """
     rng = np.random.default_rng(0)
@@ -84,7 +86,7 @@ def _resized(problem: Problem, rng: Any) -> Problem | None:
         high = LARGEST + len(free) + draw
         room = [n for n in range(SMALLEST, high) if n not in fixed]
         numbers = rng.choice(room, len(free), replace=False).tolist()
-        if draw > DRAWS // 2:  # perhaps one must be the larger, as an image is than its kernel
+        if draw > DRAWS // 2:  # such as an image larger than its kernel
             numbers.sort()
         result = _posed(problem, _shapes(problem, dict(zip(free, numbers))))
         if result is not None:
@@ -133,7 +135,7 @@ def _posed(
 
 def _transposes_vector(problem: Problem, result: Problem) -> bool:
     """Whether the ranks of `result` make a vector of an input that the program transposes, as k in
-    `q @ k.T`. That is accepted for x in `x.T @ y` if the output is a scalar.
+    `q @ k.T`. Not if the output is then a scalar, as for x in `x.T @ y`.
     """
     if all(len(result.shapes[name]) == len(s) for name, s in problem.shapes.items()):
         return False
@@ -157,8 +159,8 @@ def _all_of(posed: Iterator[Problem | None]) -> list[Problem]:
 
 
 def readings(problem: Problem) -> Iterator[Reading]:
-    """Other shapes for inputs without a given one: scalars for vectors, vectors for matrices, other
-    ranks, and equal sizes for different ones.
+    """The readings of a problem: with scalars for vectors, vectors for matrices, other ranks, and
+    equal sizes for different ones.
     """
     yield from _with_numbers(problem)
     yield from with_vectors(problem)
@@ -212,7 +214,7 @@ def _with_other_ranks(problem: Problem) -> Iterator[Reading]:
         text = [of_rank(group, rank) for rank, group in enumerate(groups) if group]
         result = _of_ranks(problem, ranks | other, tuple(other), " and ".join(text))
         if result is not None and (result.problems[0].out.shape or not problem.out.shape):
-            yield result  # a seed that is left out is another matter
+            yield result  # see with_vectors for scalar outputs
 
 
 def _of_ranks(
@@ -313,6 +315,6 @@ def _with_equal_sizes(problem: Problem) -> Iterator[Reading]:
 
 
 def _dimension(problem: Problem, size: int) -> str:
-    """`A.shape[0]`: the first place of a size."""
+    """`A.shape[0]`: the first dimension with a size."""
     places = [(i, d) for i in problem.inputs.values() for d in i.assumed if i.shape[d] == size]
     return f"{places[0][0].name}.shape[{places[0][1]}]"

@@ -1,4 +1,4 @@
-"""The structure of a Jacobian as it is shown: its name at the given sizes, its closed form for any.
+"""The structure of a Jacobian as shown: its name at the given sizes, its closed form for any sizes.
 
 Closed forms are read off several forms of the gradient. The shortest one that equals the Jacobian
 at all trial sizes is shown.
@@ -40,8 +40,8 @@ Named = Callable[[bool], Structure]  # the flag: whether to compose a form if th
 CONFIRMED = 4_096  # entries up to which a structure is compared with the matrix
 ROUNDING = 1e-15  # of the largest entry
 CROSS = "cross_along"
-ELSEWHERE = 2  # further sizes at which a closed form is tested
-SHORT = 7  # length of a formula for which no shorter one is searched for
+ELSEWHERE = 2  # other sizes at which a closed form is tested
+SHORT = 7  # formulas of at most this length are not shortened further
 # names that depend on the formula of a matrix, not on its entries
 PLAIN = ("dense", "low-rank update", *KRONECKERS, PERMUTED_BLOCKS)
 
@@ -72,7 +72,7 @@ def _structure(a: Analysis, w: Wording, x: Input) -> Structure:
     nonzero, finite = int(np.count_nonzero(numbers)), _finite(numbers)
     result = _shortest(partial(_named, a, w, x, grad, finite), w, x, finite)
     if finite is None and result.nonzero is not None and result.nonzero < nonzero:
-        return Structure("dense", None, nonzero, result.total)  # nan stands where it has zeros
+        return Structure("dense", None, nonzero, result.total)  # the zeros of the structure are nan
     return result._replace(nonzero=nonzero)
 
 
@@ -190,12 +190,12 @@ def _with_form(
     here = numbers is None or is_confirmed(best.name, numbers)
     result = named(False)
     if not (result.name in PLAIN and here and holds(best.name)):
-        result = named(True)  # a composed form may change its name
+        result = named(True)  # a composed form may have another name
     name = best.name if result.name in PLAIN and here else result.name
     if not holds(name):
         name = "dense" if result.name in KRONECKERS else result.name
     nonzero = result.nonzero
-    if nonzero is not None and name in ONE_A_ROW:  # the deltas may have given a larger count
+    if nonzero is not None and name in ONE_A_ROW:  # the deltas may give a larger count
         nonzero = min(nonzero, w.problem.out.numel)
     return result._replace(name=name, formula=best.formula, nonzero=nonzero, blocks=best.blocks)
 
@@ -208,7 +208,7 @@ def _best_beside_ones(w: Wording, x: Input) -> tuple[Structure | None, bool]:
         return None, False
     wording = Wording(type(w.analysis)(problem))
     tried = _tried(w, x, Trials(w.problem, problem).first)
-    return _best(wording, x, tried) if len(tried) > 1 else (None, False)  # not here alone
+    return _best(wording, x, tried) if len(tried) > 1 else (None, False)  # other sizes
 
 
 def _best(w: Wording, x: Input, tried: Jacobians) -> tuple[Structure | None, bool]:
@@ -322,7 +322,7 @@ def _row(w: Wording, x: Input) -> tree.Tree | None:
     grad, seed = w.read_off(x), w.problem.seed
     if w.problem.out.shape or grad is None:
         return None
-    if not seed.implicit:  # that of a gradient, which is a single number here
+    if not seed.implicit:  # of a gradient, which has one element here
         grad = substitute(grad, {seed.node: as_node(1.0)})
     if any(_has_no_words(n.op) for n in walk([w.shortened(grad)])):
         return None
@@ -347,7 +347,9 @@ def _as_row(written: tree.Tree | None, x: Input) -> tree.Tree | None:
 
 
 def _has_no_words(op: Operator) -> bool:
-    """Whether an operator cannot be written, in PyTorch or in notation, as the slopes of CTC."""
+    """Whether an operator cannot be written in PyTorch or in notation, such as the derivative of
+    CTC loss.
+    """
     return not (op.torch or op.expand or op.spelling or op.index or op.family == "leaf")
 
 

@@ -26,7 +26,7 @@ def role_of(x: Input) -> str:
 
 
 def is_known(word: str) -> bool:
-    """Whether a function, a module or a number is called so."""
+    """Whether a word is the name of a function, a module or a number."""
     return is_defined(word) or word in CONSTANTS or word in WORDS_OF_MODULES
 
 
@@ -38,8 +38,8 @@ class SourceText:
 
     @within_budget(lambda self, node: text_of(self.operation(node)))
     def of(self, node: Node) -> str:
-        """The source text of a node; for a node without one its formula, or if that is long its
-        operation alone.
+        """The source text of a node; for a node without one its formula, or only its operation if
+        that is long.
         """
         if node.span is None:
             if is_large(node, self.names) or too_long(written := formula(node, self.names)):
@@ -70,8 +70,8 @@ class SourceText:
         return self._formula(node, [i for i in node.parents if i.op.family != "leaf"])
 
     def _formula(self, node: Node, inner: Collection[Node]) -> Tree:
-        """An operation as a formula, with `·` for those of `inner` that have no name. It is written
-        with the names that it may have, so that it takes no longer in a long program.
+        """An operation as a formula, with `·` for those of `inner` that have no name. Only the
+        names that may occur are passed, as long programs have many.
         """
         operands = [i for p in node.parents for i in (p, *p.parents)]
         names = self._anywhere | {i: self.names[i] for i in operands if i in self.names}
@@ -80,9 +80,9 @@ class SourceText:
 
     @cached_property
     def _anywhere(self) -> dict[Node, Name]:
-        """The names that a formula of any node may have, in their order: the first two of each
-        shape and dtype, for the size of a node that may be the first one itself; and those that
-        shadow functions.
+        """The names that a formula of any node may use: the first two of each shape and dtype, as a
+        size may be written by them and the node may be one of them; and names that shadow
+        functions.
         """
         alike = Counter[tuple[Shape, str]]()
         result = {}
@@ -169,7 +169,7 @@ class SourceText:
         return self._typed(self._whole(node), self.coloured((Token(text),)))
 
     def _whole(self, node: Node) -> Tree | None:
-        """A node as a formula with all its operands; None if that is too large."""
+        """A node as a formula, with all operands; None if it is too large."""
         if is_large(node, self.names):
             return None
         return formula(node, {n: m for n, m in self.names.items() if n is not node})

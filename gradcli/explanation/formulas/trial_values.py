@@ -16,7 +16,7 @@ from ..random_numbers import Numbers
 Draw = Callable[[Any, Shape], Any]
 
 ATTEMPTS = 60  # choices of ranges, until the output is finite
-CHOSEN = 5  # inputs whose ranges vary independently
+CHOSEN = 5  # inputs whose ranges are chosen independently
 
 
 def _between(low: float, high: float) -> Draw:
@@ -40,9 +40,7 @@ RANGES: tuple[Draw, ...] = (
 
 
 def combinations(draws: Sequence[Draw], count: int) -> Iterator[tuple[Draw, ...]]:
-    """A range for each of `count` inputs: first the same for all, then few others than the
-    first.
-    """
+    """A range for each of `count` inputs: first the same for all, then a few different ones."""
     yield from ((draw,) * count for draw in draws)
     places = product(range(len(draws)), repeat=min(count, CHOSEN))
     for chosen in sorted(places, key=lambda chosen: sum(k != 0 for k in chosen)):
@@ -65,7 +63,7 @@ def random_values(problem: Problem, draw: int = 1) -> dict[Node, Any]:
         values = problem.values | some
         try:
             out = Evaluator(values, limits=problem.limits)(problem.out)[0]
-        except GradcliError as error:  # an operator refuses such values
+        except GradcliError as error:  # an operator rejects such values
             refusals.append(error)
             continue
         if np.all(np.isfinite(out)):

@@ -34,14 +34,14 @@ from .other_sizes import followed_shapes, other_shapes, posed_again, single_shap
 from .trial_values import in_ranges
 
 MOST = 200_000  # elements of all tensors of a trial
-MOST_BACK = 2_000_000  # of those that a gradient is computed from
+MOST_BACK = 2_000_000  # elements of all tensors that a gradient depends on
 CLOSE = 1e-6
 DRAWS = 4  # of random numbers, until outputs are finite
-ZERO = 1e-30  # less is rounding: the random numbers are of order 1
+ZERO = 1e-30  # smaller values are rounding errors: the random numbers are of order 1
 SINGULAR = 1e12  # a matrix with a larger condition number counts as singular
 INVERSES = ("inv", "solve")
-SMALL = (3, 4, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20)  # in the place of GENERIC_SIZES
-UNTIED = 12  # trials at sizes of which only products are equal
+SMALL = (3, 4, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20)  # in place of GENERIC_SIZES
+UNTIED = 12  # trials at sizes of which only the products agree
 
 
 class Trial:
@@ -51,11 +51,11 @@ class Trial:
 
     @classmethod
     def at(cls, problem: Problem, shapes: dict[str, Shape], signed: bool = False) -> "Trial | None":
-        """The trial at these shapes; None if it cannot be computed."""
+        """The trial at these shapes; None if the problem cannot be computed there."""
         return if_applicable(lambda: cls(problem, shapes, signed))
 
     def __init__(self, problem: Problem, shapes: dict[str, Shape], signed: bool = False):
-        """Raises GradcliError if it cannot be computed."""
+        """Raises GradcliError if the problem cannot be computed at these shapes."""
         self.origin = problem, shapes
         p = posed_again(problem, lambda p: at_shapes(p, shapes))
         if p is None or sum(n.numel for n in walk(p.roots)) > MOST:
@@ -133,7 +133,7 @@ class Trial:
         return all((a < b) == (c < d) for (a, c), (b, d) in product(pairs, pairs))
 
     def is_conclusive(self, name: str) -> bool:
-        """Whether the output is finite here and the gradient well conditioned, or zero."""
+        """Whether the output is finite here, and the gradient is well conditioned or zero."""
         return if_applicable(lambda: self._is_conclusive(name)) is True
 
     def _is_conclusive(self, name: str) -> bool:
@@ -164,7 +164,9 @@ class Trial:
         return np.isfinite(expected) & ~np.isfinite(result)
 
     def cannot_read(self, formula: str) -> bool:
-        """Whether a text in a formula, as `randn(3)`, means two draws of the program."""
+        """Whether a call in a formula, such as `randn(3)`, may mean either of two draws of the
+        program.
+        """
         return not reads_one_draw(self.problem, formula)
 
     def array(self, formula: str) -> Any:
@@ -212,9 +214,7 @@ def _finite_values(p: Problem, signed: bool) -> dict[Node, Any]:
 
 
 def _draws(p: Problem, signed: bool) -> Iterator[dict[Node, Any]]:
-    """Random values of all inputs in one range, a few times, then each input in ranges of its
-    own.
-    """
+    """Random values of all inputs in one range, a few times, then in different ranges."""
     for k in range(DRAWS):
         yield _random_values(p, signed, k)
     free = [] if signed else [i for i in p.inputs.values() if i.value is None]
@@ -244,7 +244,7 @@ def _symmetrized(values: dict[Node, Any], p: Problem) -> dict[Node, Any]:
 
 
 def reads_one_draw(problem: Problem, formula: str) -> bool:
-    """Whether each call in a formula, as `randn(3)`, stands for only one draw of the program."""
+    """Whether each call in a formula, such as `randn(3)`, means a single draw of the program."""
     by_text: dict[str, Any] = {}
     return all(
         np.array_equal(by_text.setdefault(data.text, data.value), data.value)
@@ -328,7 +328,9 @@ class Trials:
 
     @cached_property
     def first(self) -> list[Trial]:
-        """The trials that a formula must pass: at small sizes, if it is generic, and at its own."""
+        """The trials that a formula must pass: those at small sizes, if it is generic, and those at
+        the problem's own sizes.
+        """
         generic, own = self.generic, self.problem
         small = [] if generic is None else _computed(generic, _small(generic))
         return [*small, *_computed(generic or own, own.shapes)]
@@ -345,8 +347,8 @@ class Trials:
 
     @cached_property
     def elsewhere(self) -> list[Trial]:
-        """The trials at other sizes than the problem's."""
-        return list(_elsewhere(self.problem, self.generic))
+        """The trials at sizes other than the problem's."""
+        return list(_at_other_sizes(self.problem, self.generic))
 
 
 def signed(problem: Problem) -> list[Trial]:
@@ -361,10 +363,10 @@ def _computed(problem: Problem, shapes: dict[str, Shape], signed: bool = False) 
     return [] if trial is None else [trial]
 
 
-def _elsewhere(problem: Problem, generic: Problem | None) -> Iterator[Trial]:
-    """Trials at other sizes than the problem's, which the program accepts, without more dimensions
-    that broadcast, and with sizes equal where operators usually require it. Sizes of the `generic`
-    problem are known to fit together.
+def _at_other_sizes(problem: Problem, generic: Problem | None) -> Iterator[Trial]:
+    """Trials at other sizes that the program accepts, without additional broadcasting, and with
+    equal sizes where operators usually require it. Sizes of the `generic` problem are known to be
+    compatible.
     """
     built: dict[tuple[Shape, ...], Trial | None] = {}
     narrow, unusual = _narrow(problem), bool(unusual_sizes(problem.roots))
@@ -394,7 +396,7 @@ def _elsewhere(problem: Problem, generic: Problem | None) -> Iterator[Trial]:
 
 
 def _followed(problem: Problem, generic: Problem | None) -> Iterator[Trial]:
-    """Trials with one dimension increased, and those adapted that depend on it."""
+    """Trials with one dimension increased, and dependent ones adapted."""
     of = {} if generic is None else generic.shapes
     if of and all(n < GENERIC_SIZES[0] or _is_multiple(n) for shape in of.values() for n in shape):
         return
@@ -422,13 +424,13 @@ def _squeezed(problem: Problem, small: dict[str, Shape]) -> Iterator[Trial]:
 
 
 def _narrow(problem: Problem) -> int:
-    """The number of dimensions of size 1 or 0 of all nodes."""
+    """The number of dimensions of size 0 or 1, over all nodes."""
     return sum(size <= 1 for n in walk([problem.out]) for size in n.shape)
 
 
 def _small(problem: Problem, falling: bool = False) -> dict[str, Shape]:
-    """Shapes with small sizes in place of generic ones, also where these are factors; with
-    `falling` in reverse order of size.
+    """Shapes with small sizes in place of generic ones, and of their multiples; with `falling` in
+    reverse order of size.
     """
     inputs = problem.inputs.values()
     met = [t for t in GENERIC_SIZES if any(n % t == 0 for i in inputs for n in i.shape)]
@@ -450,7 +452,7 @@ def tried_out(
     problem: Problem, at: Iterable[Trial], result: Mapping[str, tree.Tree]
 ) -> dict[str, tree.Tree]:
     """The formulas, by name of the input, that equal the gradient in at least one of the trials
-    `at`, and fail in none, nor at values of both signs.
+    `at`, and fail neither in these nor at values of both signs.
     """
     tried, below = list(at), list(signed(problem))
     holding = {}
@@ -463,7 +465,7 @@ def tried_out(
 
 
 class Reach:
-    """How far formulas hold, which are texts by name of the input."""
+    """The sizes and values for which formulas hold; `formulas` are texts by name of the input."""
 
     def __init__(self, formulas: Mapping[str, str], trials: Trials):
         self.formulas, self.trials = formulas, trials
@@ -476,13 +478,13 @@ class Reach:
 
     @cached_property
     def extents(self) -> dict[str, str]:
-        """How far each formula of `only_here` holds, as `_extent` says."""
+        """The sizes for which each formula of `only_here` holds, as returned by `_extent`."""
         at = self.trials.elsewhere
         return {name: _extent(at, f, name) for name, f in self.only_here.items()}
 
     @cached_property
     def undefined(self) -> dict[str, str]:
-        """For which values a formula is not finite while the gradient is, by name of the input."""
+        """By input name, the values for which a formula is not finite while the gradient is."""
         result = {name: undefined(self._tried(name), f, name) for name, f in self.formulas.items()}
         return {name: where for name, where in result.items() if where is not None}
 
@@ -491,9 +493,10 @@ class Reach:
 
 
 def _extent(at: Iterable[Trial], formula: str, name: str) -> str:
-    """How far a formula holds that fails in some trials: if no size is 1 ("above-one"), if matrices
-    are square that usually are ("square"), if all sizes are equal ("equal"), if sizes compare as
-    the given ones ("alike"), at some others ("some"), or only at the given ones ("here").
+    """The extent of a formula that fails in some trials: it holds if no size is 1 ("above-one"), if
+    usually square matrices are square ("square"), if all sizes are equal ("equal"), if sizes
+    compare as the given ones ("alike"), at some other sizes ("some"), or only at the given ones
+    ("here").
     """
     plain = [trial for trial in at if not trial.squeezed]
     failing = [trial for trial in plain if trial.fails(formula, name)]
@@ -513,8 +516,8 @@ def _extent(at: Iterable[Trial], formula: str, name: str) -> str:
 
 
 def undefined(at: Iterable[Trial], formula: str, name: str) -> str | None:
-    """For which values a formula is nan or infinite while the gradient is not, as a text; None if
-    for none.
+    """The values for which a formula is nan or infinite while the gradient is not, as a text; None
+    if there are none.
     """
     masks = [trial.without_number(formula, name) for trial in at]
     if not any(map(np.any, masks)):

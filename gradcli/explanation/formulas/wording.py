@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from ...notation.indices.index import Indices
     from ...notation.jacobians.structure import Structure
 
-SAVED = 1  # tokens that a statement before a formula must save
-AT_ONCE = 80  # tokens of a formula that is shown without statements before it
-LONG_STEP = 16  # length of the formula in a step for which a shorter one is searched for
+SAVED = 1  # tokens that a statement must save
+AT_ONCE = 80  # tokens up to which a formula is shown without statements
+LONG_STEP = 16  # length of a step's formula from which on a shorter one is searched for
 UNREAD = (Token("(no formula that can be read)", "word"),)
 
 
@@ -42,7 +42,7 @@ class Wording:
         self.analysis, self.problem = analysis, analysis.problem
         self.cache = cache or new_formulas()
         self._wrong: dict[str, bool] = {}
-        self.structures: dict[str, Structure] = {}  # of Jacobians, by name of the input
+        self.structures: dict[str, Structure] = {}  # of Jacobians, by input name
 
     @cached_property
     def names(self) -> dict[Node, Name]:
@@ -53,7 +53,7 @@ class Wording:
             name_so_far = result.setdefault(node, Name(name))
             if name_so_far.text != name:
                 result[node] = name_so_far._replace(also=(*name_so_far.also, name))
-        if p.before is None:  # a gradient has no name in the language
+        if p.before is None:  # the gradient of an intermediate has no name in the language
             result.setdefault(p.out, Name(p.out_name))
         result |= {t.node: Name(t.name, "seed") for t in p.tangents}
         return result | {p.seed.node: Name(p.seed.name, "seed")}
@@ -80,7 +80,7 @@ class Wording:
         p = self.problem
         short = self._shortest(p.out, self.names)
         has, had = ({n.op for n in walk([out]) if n.op.kink} for out in (short, p.out))
-        out = short if has == had else p.out  # another kink has another convention
+        out = short if has == had else p.out  # the shortened graph may have other kinks
         return backward(out, p.seed.node, [x.node for x in p.wrt])
 
     def ways(self, x: Input) -> Iterator[tuple[Node, dict[Node, tree.Tree]]]:
@@ -108,7 +108,7 @@ class Wording:
                 yield short, written
 
     def gradient_name(self, x: Input) -> str:
-        """`x.grad`, or `x.grad2` where it is of order 2."""
+        """`x.grad`, or `x.grad2` for order 2."""
         return gradient_name(x.name, self.problem.order)
 
     def gradient_of(self, x: Input) -> tree.Tree:
@@ -177,6 +177,9 @@ class Wording:
     def _formula(
         self, node: Node, extra: dict[Node, Name] | None, later: Collection[Node]
     ) -> tree.Tree | None:
+        """The formula, after a search for a shorter one; None if it is too long or cannot be
+        written.
+        """
         names = self._names_for(node, extra, later)
         write = partial(
             formula, names=names, generic_sizes=self.problem.generic_sizes, program=self._program
@@ -197,7 +200,7 @@ class Wording:
         return None if too_long(written) else written
 
     def is_foreign(self, x: Input) -> bool:
-        """Whether the formula of a gradient cannot be written in PyTorch, as for slopes of CTC."""
+        """Whether the formula of a gradient cannot be written in PyTorch, as for CTC loss."""
         grad = self.analysis.gradient(x)
         return grad is not None and not Writer(self.names).is_in_words(self.shortened(grad))
 
@@ -244,7 +247,7 @@ class Wording:
             second = self.problem.before is not None
             shortener = Shortener(names, self._program, self.problem.generic_sizes, quick=second)
         short = shortener(node)
-        shorteners[key] = shortener  # one whose search was cut short is not asked again
+        shorteners[key] = shortener  # a search that was cut short is not repeated
         return short
 
     @cached_property
@@ -304,7 +307,7 @@ class Wording:
 
     @cached_property
     def reach(self) -> Reach:
-        """How far the formulas of gradients hold."""
+        """The sizes for which the formulas of gradients hold."""
         written = {x.name: self.gradient(x) for x in self.problem.wrt}
         texts = {name: tree.text(f) for name, f in written.items() if f is not None}
         return Reach(texts, self.trials)
@@ -318,7 +321,7 @@ class Wording:
             return None
         w = Wording(type(self.analysis)(problem), formulas_of(problem))
         gradients = if_applicable(lambda: w.analysis.gradients)
-        return None if gradients is None else w  # the program may have no such sizes after all
+        return None if gradients is None else w  # the program may be invalid at these sizes
 
     @cached_property
     def trials(self) -> Trials:
@@ -337,7 +340,7 @@ class Wording:
 
     @cached_property
     def _for_any_sizes(self) -> dict[str, tree.Tree | None]:
-        """The formulas that hold for any sizes, by name of the input; None for what is too long."""
+        """The formulas that hold for any sizes, by name of the input; None if one is too long."""
         result = self._untried
         if self.generic is None:
             return {}
@@ -345,7 +348,7 @@ class Wording:
         short = {name: f for name, f in result.items() if f is not None}
         holding: dict[str, tree.Tree | None] = dict(tried_out(problem, self.trials.first, short))
         if any(i.node.dtype != "float" for i in problem.inputs.values()):
-            return holding  # a formula that many generic indices make too long may be short here
+            return holding  # generic sizes may make a formula longer than the given ones
         return holding | {name: None for name, f in result.items() if f is None}
 
     def gradient_line(self, x: Input, name: Line = ()) -> Line:
@@ -400,11 +403,13 @@ class Wording:
         return substitute(node, {seed.node: one}) if one else node
 
     def in_statements(self, written: tree.Tree, worth: int = SAVED) -> tree.Tree:
-        """A formula with statements before it that each save at least `worth` tokens."""
+        """A formula with preceding statements for common subexpressions that each save at least
+        `worth` tokens.
+        """
         return shared(written, tree.words_in_use(self.names.values()), worth)
 
     def line(self, written: tree.Tree | None) -> Line:
-        """A formula as a line, in statements if it is long; `UNREAD` where it would be too long."""
+        """A formula as a line, split into statements if it is long; `UNREAD` if it is None."""
         return UNREAD if written is None else statements(self._laid_out(written))
 
     def _laid_out(self, written: tree.Tree) -> tree.Tree:
@@ -468,5 +473,5 @@ def sizes_by_name(here: Problem, generic: Problem, names: Iterable[Node]) -> dic
 
 
 def _made_of(node: Node) -> list[Node]:
-    """The inputs of a node, and its expansion if it has one."""
+    """The inputs of a node and its expansion, if any."""
     return [*node.parents, *([] if node.op.expand is None else [node.op.expanded(node)])]

@@ -1,4 +1,4 @@
-"""Hessians and Jacobian-vector products, checked in numbers."""
+"""Numerical checks of Hessians and Jacobian-vector products."""
 
 from ...backends.blocks import values_of
 from ...lazy import np
@@ -80,7 +80,7 @@ def jvp_checks(j: Jvp) -> list[Check]:
 
 
 def _adjoint(j: Jvp) -> Check:
-    """Compare ⟨g, J·t⟩ with ⟨g·J, t⟩ at the seed of the other checks."""
+    """Compare ⟨g, J·t⟩ with ⟨g·J, t⟩, with the seed g of the other checks."""
     if too_large(j.a):
         return Check(ADJOINT, remark=TOO_LARGE)
     at = Sample(j.a)

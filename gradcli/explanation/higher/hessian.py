@@ -56,7 +56,7 @@ class Hessian:
         return wording_of(self.gradient(x))
 
     def moves(self, x: Input) -> bool:
-        """Whether the input has a tangent."""
+        """Whether an input has a tangent."""
         return any(t.x.node is x.node for t in self.p.tangents)
 
     def pairs(self) -> Iterator[tuple[Input, Input]]:

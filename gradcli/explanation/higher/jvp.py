@@ -93,7 +93,7 @@ class Jvp:
 
     @cached_property
     def _written(self) -> "tuple[Jvp, Node]":
-        """The JVP, own or generic, and the form of its output tangent with the shorter formula;
+        """This JVP or the generic one, and the form of the output tangent with the shorter formula;
         that may be the VJP at the tangent if the Jacobian is symmetric.
         """
         j, out = self.worded(self.problem.out)
@@ -136,8 +136,8 @@ class Jvp:
     @cached_property
     @within_budget(in_large=True)
     def extent(self) -> str | None:
-        """How far a formula holds that fails at other sizes: at "some" of them, or only "here";
-        None if it fails at none.
+        """The extent of a formula that fails at other sizes: it holds at "some" of them, or only
+        "here"; None if it holds at all.
         """
         if self.node is None or self.formula is None:
             return None
@@ -150,6 +150,7 @@ class Jvp:
         return "some" if holds else "here"
 
     def _fails(self, formula: str, at: Trial) -> bool:
+        """Whether a formula differs from the JVP in a trial, at random tangents."""
         draw, inputs, out = Numbers(5), at.problem.inputs, at.problem.out
         moving = {t.name: inputs[t.x.name] for t in self.problem.tangents}
         along = {name: tangent_symbol(name, x) for name, x in moving.items()}

@@ -1,4 +1,4 @@
-"""Derivatives that PyTorch does not compute or JAX computes otherwise, and warnings of PyTorch."""
+"""Derivatives that PyTorch does not compute or JAX computes differently, and PyTorch's warnings."""
 
 from collections.abc import Iterable
 
@@ -34,6 +34,7 @@ def _not_again(names: Iterable[str]) -> list[tuple[str, str]]:
 
 
 def _fixed(a: Analysis) -> list[tuple[str, str]]:
+    """Notes on inputs with respect to which PyTorch has no derivative."""
     result = []
     for step in a.gradients.steps:
         op = step.node.op
@@ -77,7 +78,7 @@ SHARED = {"cummax_values": "cummax", "cummin_values": "cummin"}
 
 
 def _not_in_jax(a: Analysis) -> list[tuple[str, str]]:
-    """Notes on slopes at nan, at infinity and at ties, in a program of JAX."""
+    """Notes on derivatives at nan, at infinity and at ties, in a program of JAX."""
     if "jax" not in libraries_of(a.problem.program):
         return []
     met = dict.fromkeys(node.op.name for node, _ in kinks_hit(a))
@@ -86,7 +87,7 @@ def _not_in_jax(a: Analysis) -> list[tuple[str, str]]:
 
 
 def _holds_ends(a: Analysis) -> bool:
-    """Whether an input, a result or a gradient has nan or infinity in it."""
+    """Whether an input, an intermediate or a gradient contains nan or infinity."""
     nodes = [*a.problem.named.values(), a.problem.out, *(x.node for x in a.problem.inputs.values())]
     values = [a.value(n) for n in nodes if n.dtype == "float" and a.has_numbers(n)]
     values += [a.grad_value(x) for x in a.problem.wrt]

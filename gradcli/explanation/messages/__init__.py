@@ -1,1 +1,1 @@
-"""Error messages of PyTorch that concern gradients: recognised as people paste them, explained."""
+"""PyTorch's error messages about gradients: recognised in pasted texts, and explained."""

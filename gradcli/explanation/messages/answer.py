@@ -1,4 +1,4 @@
-"""The answer to a pasted message: as data, and as a document; and the list of those known."""
+"""The answer to a pasted error message, as data and document; and the list of known messages."""
 
 import re
 from collections.abc import Sequence
@@ -15,13 +15,13 @@ ELSEWHERE = (
     "Python and other libraries print this message for many reasons; what is said here holds where "
     "the line is about gradients."
 )
-PER_TOPIC = 2  # messages of a topic in the short list
-LONGEST = 76  # letters of a message in the list
+PER_TOPIC = 2  # messages per topic in the short list
+LONGEST = 76  # characters of a message in the list
 
 
 class Answer(NamedTuple):
     """A recognised message. `also`: other messages that the text may be; `values`: values in the
-    text by label; `before`: the release that its wording is older than, or ""; `text`: the message
+    text by label; `before`: the release that changed this wording, or ""; `text`: the message
     with these values; `record`: a sentence on the tensor and versions that it names, or "".
     """
 
@@ -57,7 +57,7 @@ def unknown(text: str, why: str = "") -> GradcliError:
 
 
 def data(a: Answer) -> dict[str, Any]:
-    """The answer as JSON has it."""
+    """The answer as JSON."""
     causes = [*a.message.causes, *(cause for other in a.also for cause in other.causes)]
     return {
         "class": a.message.kind,
@@ -124,7 +124,7 @@ def _cure(message: Message) -> Section:
 
 
 def _other(message: Message) -> Section:
-    """Another message that the text may be."""
+    """The section on another message that the text may be."""
     meaning, cure = Prose(words(message.meaning)), Prose(words(message.cure))
     blocks = (meaning, *_numbered(message.causes), cure)
     return Section("also", words(f"Or {_titled(message, message.text)}"), (), blocks)
@@ -135,7 +135,7 @@ def _titled(message: Message, text: str) -> str:
 
 
 def _short(text: str) -> str:
-    """The first line of a text, or its beginning."""
+    """The first line of a text, or the start of it."""
     line = text.split("\n")[0]
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 1].rstrip()}…"
 
@@ -144,7 +144,7 @@ def _short(text: str) -> str:
 
 
 def listing() -> list[dict[str, str]]:
-    """All messages as JSON has them, by topic."""
+    """All messages as JSON, by topic."""
     return [{"topic": m.topic, "class": m.kind, "message": m.text} for m in messages()]
 
 
@@ -203,7 +203,7 @@ def _tensor(values: dict[str, str]) -> str:
 
 
 def _origin(origin: str) -> str:
-    """How the tensor was computed, according to the name of its operation."""
+    """A clause on how the tensor was computed, by the name of its operation."""
     known = re.search(r"output \d+ of (\w+?)(?:Backward\d*)?$", origin.strip(" ,"))
     if known is None:
         return LEAF

@@ -1,8 +1,8 @@
-"""The messages: wordings, meaning, causes, cure.
+"""The catalogue of messages: wordings, meaning, causes, cure.
 
-`catalogue.json` has them, ordered by topic and by frequency; `others.txt` has other messages, of
-PyTorch, Python, NumPy and other libraries, with which a text is compared too. Does not know how
-texts are recognised.
+`catalogue.json` contains them, ordered by topic and by frequency; `others.txt` lists other
+messages, of PyTorch, Python, NumPy and other libraries, with which a text is compared too. How
+texts are recognised is not known here.
 """
 
 import json
@@ -14,8 +14,9 @@ FOLDER = Path(__file__).parent
 
 
 class Wording(NamedTuple):
-    """A text of a message, with {placeholders}; `before`: the release from which on it is another
-    one, or "" where it is not known; `language` is "" for English."""
+    """One wording of a message, with {placeholders}; `before`: the release that changed this
+    wording, or "" if not known; `language`: "" for English.
+    """
 
     text: str
     before: str = ""
@@ -24,7 +25,7 @@ class Wording(NamedTuple):
 
 class Message(NamedTuple):
     """An entry of the catalogue. `elsewhere`: Python and other libraries print this message too.
-    `values` says what the placeholders are; `trigger` is a program that raises it, or "".
+    `values` describes the placeholders; `trigger` is a program that raises it, or "".
     """
 
     kind: str

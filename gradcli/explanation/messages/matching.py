@@ -1,9 +1,10 @@
 """Recognition of a message in a text, by the best alignment.
 
 The words of a text are aligned with those of every wording, in order, at the least cost: an equal
-word scores by its rarity among all messages, an extra or a missing word costs part of its weight,
-and words in place of a {placeholder} cost little. Both may be cut at either end. Messages outside
-the catalogue are candidates, too: a text that is closer to one of them is no match.
+word scores by its rarity among all messages, an extra or missing word costs part of its weight, and
+words in place of a {placeholder} cost little. Text and wording may both be cut at either end.
+Messages outside the catalogue are candidates, too: a text that is closer to one of them is no
+match.
 """
 
 import ast
@@ -24,28 +25,28 @@ then there this to two use used using want was we what when which while why will
 """
 COMMON = frozenset(COMMON_WORDS.split())
 COMMON_WEIGHT, NUMBER_WEIGHT, UNKNOWN_WEIGHT = 0.6, 0.3, 2.5
-MISSED, ADDED, FILLED = 0.5, 0.5, 0.02  # costs of a gap: part of the weights, and for a value
+MISSED, ADDED, FILLED = 0.5, 0.5, 0.02  # costs of a gap: by words' weights; for a value
 MOST_FILLED, NOT_A_NUMBER = 1.0, 1.5
-END, MOST_AT_END = 0.7, 4.0  # cost of a part of the message that the text replaces at an end
+END, MOST_AT_END = 0.7, 4.0  # cost for words of the message that the text replaces at an end
 MISSPELT = 0.85
-ENOUGH = ((5.0, 0.75), (8.0, 0.45), (12.0, 0.0))  # the least score, by how much of the message
-LEAST_EXCERPT, FEWEST = 6.0, 3  # score and words of a text that is nothing but part of a message
-LONGER = 2  # letters that a word may have more or less where every word counts
-SHORTEST = 4  # words of a message that is recognised by all of it, however common they are
+ENOUGH = ((5.0, 0.75), (8.0, 0.45), (12.0, 0.0))  # the least score, by the fraction of the message
+LEAST_EXCERPT, FEWEST = 6.0, 3  # score and words of a text that is only a part of a message
+LONGER = 2  # characters by which words may differ in length if every word counts
+SHORTEST = 4  # words of a message that is recognised if complete, even if they are common
 NUMBERS = {"n", "m", "i", "j", "k", "d", "v", "v0"}  # placeholders for one number each
-DENSEST = 0.6  # of a wording, from its first equal word to the last, the least part by weight
-WHOLE = 0.95  # the part of a message that is as good as all of it
-NEARLY_BEST, MOST_ALSO = 0.97, 2  # part of the best score for other possible messages; their number
-NEAR = 80  # how many pairs of equal words back an alignment looks
+DENSEST = 0.6  # of a wording, from its first to its last equal word, the least fraction by weight
+WHOLE = 0.95  # the fraction of a message that counts as all of it
+NEARLY_BEST, MOST_ALSO = 0.97, 2  # fraction of the best score for other messages; their number
+NEAR = 80  # number of earlier pairs of equal words that an alignment considers
 CANDIDATES = 12
-CONTEXT, MOST_EXCERPT = 40, 2000  # letters of a text that are compared exactly
-LONGEST = 1500  # words of a text that are looked at
-MOST_LETTERS, MOST_PARTS = 50_000, 20  # of a log, of which the end is read
-LONGEST_PROGRAM = 500_000  # letters; what is longer is a log
+CONTEXT, MOST_EXCERPT = 40, 2000  # characters of a text that are compared exactly
+LONGEST = 1500  # words of a text that are considered
+MOST_LETTERS, MOST_PARTS = 50_000, 20  # of a log, whose end is read
+LONGEST_PROGRAM = 500_000  # characters; a longer text is a log
 RAISED = re.compile(r"(?<![A-Za-z_.])[A-Za-z_.]*(Error|Exception|Warning)\b[\"'`\])]*\s*[:(\n]\s*")
 
 COMMENT = re.compile(r"#[# ]*(.*)")
-# A message of this form tells no more than a type and a name: both have to be those.
+# A message of this form contains only a type and a name: both must be equal.
 OF_TYPE = "object has no attribute"
 
 
@@ -96,13 +97,13 @@ def _weight(word: str, rarity: float) -> float:
 
 
 def _fixed(text: str) -> list[Word]:
-    """The words of a wording that are no placeholders."""
+    """The words of a wording that are not placeholders."""
     return words(HOLE.sub(lambda hole: "\x00" * len(hole[0]), text))
 
 
 @cache
 def templates() -> tuple[Template, ...]:
-    """Every wording of every message, and the messages that are none."""
+    """Every wording of every message, and the messages outside the catalogue."""
     ours = [(m, w) for m in messages() for w in (Wording(m.text), *m.wordings)]
     foreign = [(None, Wording(text)) for text in others()]
     return tuple(_template(message, wording) for message, wording in (*ours, *foreign))
@@ -126,8 +127,8 @@ def _template(message: Message | None, wording: Wording) -> Template:
 def match(text: str) -> Match | None:
     """The message that a text is or contains; None if it is not in the catalogue.
 
-    In a traceback the last error comes first, then earlier ones, then warnings. A program is no
-    message, but may have one in its comments.
+    In a traceback the last error comes first, then earlier ones, then warnings. A program is not a
+    message, but its comments may contain one.
     """
     if len(text) <= LONGEST_PROGRAM and _is_python(text):
         text = _commented(text)
@@ -151,7 +152,7 @@ def _is_python(text: str) -> bool:
 
 
 def _commented(program: str) -> str:
-    """The comments of a program, from the first that names an error on."""
+    """The comments of a program, starting with the first that names an error."""
     lines = COMMENT.findall(program)
     first = next((k for k, line in enumerate(lines) if RAISED.search(line)), len(lines))
     return "\n".join(lines[first:])
@@ -206,14 +207,14 @@ def _excerpt(match: Match) -> str:
 
 
 def _same_case(match: Match) -> int:
-    """How many of the equal words begin with the same letter in the same case."""
+    """The number of equal words whose first letters have the same case."""
     text, wording = match.text, match.template.wording.text
     pairs = ((match.words[i].start, match.template.words[j].start) for i, j in match.pairs)
     return sum(text[a] == wording[b] for a, b in pairs)
 
 
 def confident(match: Match) -> bool:
-    """Whether a match is no coincidence: many words are equal, or few that are most of a
+    """Whether a match is not a coincidence: many words are equal, or few that are most of a
     message.
     """
     message, wording = match.template.message, match.template.wording.text
@@ -282,6 +283,7 @@ class Spelling(NamedTuple):
 
 
 def _spellings(text: list[Word]) -> list[Spelling]:
+    """The words of a text with their spellings and weights in the catalogue."""
     weights, result = _weights(), []
     for word in text:
         if word.text in weights:
@@ -332,7 +334,7 @@ def _distance(a: str, b: str, most: int) -> int:
 
 
 def _candidates(text: list[Spelling]) -> list[Template]:
-    """The wordings that share the most with a text, whatever the order of words."""
+    """The wordings that share most words with a text, in any order."""
     present = {k.text: k.weight * k.sure for k in text}
     shared = [
         (sum(present[w] for w in t.places if w in present), -len(t.words), n)

@@ -6,12 +6,12 @@ from .catalogue import Wording
 from .matching import Match
 from .words import HOLE
 
-LONGEST = 400  # letters between two words that are read as values
+LONGEST = 400  # characters between two words that are read as values
 BARE = " \t\n,;.:\"'`"
 
 
 def values(match: Match) -> dict[str, str]:
-    """The values in a text by placeholder, as far as the words around them are there."""
+    """The values in a text by placeholder, as far as the adjacent words are present."""
     result: dict[str, str] = {}
     wording, fixed, text = match.template.wording.text, match.template.words, match.text
     for (i, j), (next_i, next_j) in zip(match.pairs, match.pairs[1:]):
@@ -30,7 +30,7 @@ def values(match: Match) -> dict[str, str]:
 
 
 def _between(literal: str, text: str) -> dict[str, str]:
-    """The values in a text that stands for `literal`, a part of a wording between two words."""
+    """The values in a text that corresponds to `literal`, part of a wording between two words."""
     if len(text) > LONGEST:
         return {}
     match = re.fullmatch(_pattern(literal, "(.*?)"), text, re.DOTALL)
@@ -46,8 +46,9 @@ def _at_end(literal: str, text: str) -> dict[str, str]:
 
 
 def _at_start(literal: str, text: str) -> dict[str, str]:
-    """The values after the last word: up to what the wording has next, or as long as they are one
-    word or stand in brackets."""
+    """The values after the last word: up to the next word of the wording, or if they are one word
+    or in brackets.
+    """
     one = r"(torch\.Size\([^)]*\)|\[[^\]]*\]|[^\s'\"`]+)"
     result = re.match(_pattern(literal, "(.+?)"), text) if literal[-1:] not in "}." else None
     result = result or re.match(_pattern(literal.rstrip("])'."), one), text)
@@ -70,7 +71,9 @@ def _one_line(text: str) -> str:
 
 
 def old_wording(match: Match) -> Wording | None:
-    """The older wording that a text has words of, rather than those of today's; or None."""
+    """The older wording of the message whose words a text has, rather than the current one's; or
+    None.
+    """
     message = match.template.message
     if message is None or not match.pairs:
         return None

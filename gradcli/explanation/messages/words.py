@@ -1,7 +1,7 @@
-"""Texts as words that can be compared: whatever terminals, pages and people do to a message.
+"""Normalises texts to words that can be compared, whatever terminals, web pages or people change.
 
-Two words are equal here if a reader would take them for the same: case, plural, hyphens, quotes,
-"Variable" for "Tensor", "can't" for "cannot" make no difference.
+Two words are equal if they differ only in case, plural, hyphens or quotes, or as "Variable" for
+"Tensor" and "can't" for "cannot".
 """
 
 import html
@@ -11,7 +11,7 @@ from typing import NamedTuple
 HOLE = re.compile(r"\{(\w+)\}")
 PIECES = re.compile(
     r"(?<=for )[-+*/@%&|^<>=]+(?=:)"  # the operator in "unsupported operand type(s) for *:"
-    r"|(?<=[a-z0-9A-Z])Backward(?![a-z])"  # AddBackward0 is what came from Add
+    r"|(?<=[a-z0-9A-Z])Backward(?![a-z])"  # AddBackward0 is the grad_fn of Add
     r"|(?:(?!(?<=[a-z0-9A-Z])Backward)[^\W\d\u3400-\u9fff])+(?:'t\b)?"
     r"|\d+(?:\.\d+)?"
     r"|[\u3400-\u9fff]"
@@ -20,7 +20,7 @@ QUOTES = str.maketrans(
     {"‘": "'", "’": "'", "′": "'", "´": "'", "“": '"', "”": '"', "\u00a0": " ", "…": " ... "}
 )
 ESCAPES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-# What terminals, test runners, launchers and pages put before a line.
+# Prefixes of lines in terminals, test runners, launchers and web pages.
 LINE_HEAD = re.compile(
     r"^(?:E  +|> ?|\[rank\d+\]: ?|\[\d+\]<std\w+>: ?|\d+: (?=[A-Z]))+", re.MULTILINE
 )
@@ -39,13 +39,13 @@ class Word(NamedTuple):
 
 
 def clean(text: str) -> str:
-    """A pasted text without what surrounds messages: escapes, entities, prompts, file lines."""
+    """A pasted text without terminal escapes, HTML entities, prompts and file lines."""
     text = ESCAPES.sub("", html.unescape(text)).translate(QUOTES)
     return FILE_LINE.sub("", LINE_HEAD.sub("", text))
 
 
 def words(text: str) -> list[Word]:
-    """The words of a text that was cleaned, in order."""
+    """The words of a cleaned text, in order."""
     result: list[Word] = []
     for piece in PIECES.finditer(ADDRESS.sub(lambda address: " " * len(address[0]), text)):
         for word in _normalized(piece[0].lower()):

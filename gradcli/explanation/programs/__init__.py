@@ -1,4 +1,4 @@
-"""Programs that run: the same graphs in PyTorch, JAX and NumPy, each with its own test."""
+"""Complete programs: the same graphs in PyTorch, JAX and NumPy, each with its own test."""
 
 from importlib import import_module
 
@@ -8,10 +8,11 @@ from ..choices import TARGETS
 
 
 def program(analysis: Analysis, target: str) -> str:
-    """A program for one of TARGETS, which ends without an error where it agrees.
+    """A program for one of TARGETS, which ends without an error if its results are those of
+    gradcli.
 
     Raises GradcliError: `option` for another target, `unsupported` for an operator that the target
-    has no words for.
+    does not have.
     """
     from .any_size import written
     from .line_breaks import broken

@@ -35,9 +35,9 @@ Write = Callable[[Plan, AtSizes], str]
 
 
 def written(plan: Plan, write: Write) -> str:
-    """The program for every size and all values, or else the one for those given, with a comment
-    that says so unless the expression takes no others; the latter also where the budget is spent.
-    Raises GradcliError.
+    """The program for all sizes and values, if there is one, or else that for the given ones, with
+    a comment that says so unless the expression accepts no others. If the budget is spent, the
+    latter. Raises GradcliError.
     """
     search = plan.problem.limits.budget.search
 
@@ -47,13 +47,16 @@ def written(plan: Plan, write: Write) -> str:
     def here() -> str:
         return f"{_remark(ALONE, plan)}{write(plan, plan.here)}"
 
-    once = is_large(plan.problem) or plan.is_wide  # which takes long enough
+    once = is_large(plan.problem) or plan.is_wide  # takes long enough without it
     result = here() if once else search(lambda: _for_sizes(plan, write), here)
     fixed = [plan.safe(i.name) for i in plan.inputs if depends_on(i)]
     return f"# {VALUES}: {', '.join(fixed)}\n{result}" if fixed else result
 
 
 def _for_sizes(plan: Plan, write: Write) -> str:
+    """The program at generic sizes if it depends on no sizes, else at the given ones; with a
+    remark.
+    """
     factor = generic_factor(plan.problem)
     rising = multiples(factor)
     result, even = (_at_generic_sizes(plan, write, n) for n in (rising, multiples(2 * factor)))
@@ -67,7 +70,7 @@ def _for_sizes(plan: Plan, write: Write) -> str:
         return f"{_remark(SQUARE, plan)}{result}" if is_square else result
     here = write(plan, plan.here)
     elsewhere = [other for other in (result, even) if other is not None]
-    if all(other == here for other in (*elsewhere, *_elsewhere(plan, write))):
+    if all(other == here for other in (*elsewhere, *_at_changed_sizes(plan, write))):
         return here
     return f"{_remark(ALONE, plan)}{here}"
 
@@ -90,15 +93,15 @@ def _at(plan: Plan, write: Write, problem: Problem) -> str | None:
 
 
 def _is_generic(problem: Problem, generic: Problem) -> bool:
-    """Whether sizes that are not generic are the given ones, so that the program does not change as
-    x.reshape(-1, 3) would with three elements.
+    """Whether all sizes are generic or the given ones, so that the program does not depend on them
+    as x.reshape(-1, 3) would.
     """
     shapes = generic.shapes
     pairs = [p for i in problem.inputs.values() for p in zip(i.shape, shapes[i.name], strict=True)]
     return all(n == m or m >= GENERIC_SIZES[0] for n, m in pairs)
 
 
-def _elsewhere(plan: Plan, write: Write) -> Iterator[str]:
+def _at_changed_sizes(plan: Plan, write: Write) -> Iterator[str]:
     problem = plan.problem
     for shapes in (*other_shapes(problem), *longer_shapes(problem.shapes)):
         other = if_applicable(partial(at_shapes, problem, shapes))

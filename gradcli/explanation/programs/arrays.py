@@ -17,7 +17,7 @@ WIDE = 88
 
 
 def function(name: str, arguments: Sequence[str], body: Sequence[str], doc: str = "") -> list[str]:
-    """A function, with what is returned last in its body."""
+    """The lines of a function definition; `body` ends with its return."""
     text = [f'    """{doc}"""'] if doc else []
     return [f"def {name}({', '.join(arguments)}):", *text, *indented(list(body))]
 
@@ -28,7 +28,7 @@ def assigned(lines: Sequence[Statement]) -> list[str]:
 
 
 def returned(formulas: Sequence[tree.Tree]) -> list[str]:
-    """A return of one formula or several, on one line where they fit."""
+    """A return statement for one or several formulas, on one line if they fit."""
     texts = list(map(tree.text, formulas))
     line = f"return {', '.join(texts)}"
     if len(line) <= WIDE - 4 or len(texts) == 1:
@@ -37,7 +37,7 @@ def returned(formulas: Sequence[tree.Tree]) -> list[str]:
 
 
 def with_generator(lines: Sequence[str]) -> list[str]:
-    """Lines, after one that makes the generator that they draw from."""
+    """The lines, preceded by the line that makes their random generator."""
     draws = any("rng." in line for line in lines)
     return ["rng = np.random.default_rng(0)"] * draws + [*lines]
 
@@ -86,7 +86,7 @@ def seed_text(plan: Plan, writer: type[ArrayWriter]) -> str:
 
 
 def helpers(*writers: Any) -> list[str]:
-    """The functions that formulas call, each with two empty lines after it."""
+    """The helper functions that formulas call, each followed by two empty lines."""
     result = {name: text for w in writers for name, text in w.helpers.items()}
     return [line for text in result.values() for line in [*text.strip().splitlines(), "", ""]]
 
@@ -106,7 +106,7 @@ def modules(body: Sequence[str], *, jax: bool = False) -> list[str]:
 
 
 def close(result: str, expected: str, module: str) -> list[str]:
-    """An assertion, on one line where it fits."""
+    """An assertion that two arrays are close, on one line if it fits."""
     arguments = [result, expected, "atol=1e-6"]
     line = f"assert {module}.allclose({', '.join(arguments)})"
     if len(line) <= WIDE:
@@ -115,5 +115,5 @@ def close(result: str, expected: str, module: str) -> list[str]:
 
 
 def mentions(text: str, name: str) -> bool:
-    """Whether an expression names something."""
+    """Whether an expression contains a name."""
     return any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(ast.parse(text)))

@@ -1,4 +1,4 @@
-"""The graphs that programs are written from: without source spans, and with shortened gradients."""
+"""The graphs from which programs are written, without source spans and with short gradients."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -17,7 +17,7 @@ from ...operators.indexing import inputs_and_indices
 from ..analysis import Analysis, before_writing
 from ..derivation.derivation import grad_of
 
-# Names that programs use: an input of such a name gets a trailing underscore.
+# Names that programs use: an input with such a name gets a trailing underscore.
 RESERVED = (
     "torch", "F", "np", "jnp", "jax", "scipy", "check_grads", "once_differentiable", "rng", "ctx",
     "saved", "put", "put_over", "put_diagonal", "direction",
@@ -25,7 +25,7 @@ RESERVED = (
 
 
 def safe(name: str) -> str:
-    """A name of the user's, changed if programs use it."""
+    """A user's name, with a trailing underscore if programs use it."""
     return f"{name}_" if name in RESERVED else name
 
 
@@ -36,7 +36,7 @@ class AtSizes:
 
     def __init__(self, problem: Problem, original: Analysis, wrt: Sequence[Input]):
         self.problem, self.original, self.wrt = problem, original, wrt
-        self.generic_sizes = problem.generic_sizes  # as in `formula`
+        self.generic_sizes = problem.generic_sizes  # as in the formulas of answers
         self._bare: dict[Node, Node] = {}
 
     @cached_property
@@ -46,7 +46,7 @@ class AtSizes:
 
     @cached_property
     def all_names(self) -> dict[Node, Name]:
-        """The names of the inputs, and of the seed where there is one."""
+        """The names of the inputs, and of the seed if there is one."""
         seed = self.original.problem.seed
         return self.names if seed.implicit else self.names | {self.seed: Name(seed.name)}
 
@@ -103,7 +103,7 @@ class AtSizes:
         return [self._written(self._in_names(g, names)) for g in self._of_inputs()]
 
     def _of_inputs(self) -> list[Node]:
-        """The gradients with respect to `wrt`, where there are any."""
+        """The gradients with respect to `wrt`, without missing ones."""
         grads = (self._gradients.of[self.problem.inputs[x.name].node] for x in self.wrt)
         return [grad for grad in grads if grad is not None]
 
@@ -117,17 +117,17 @@ class AtSizes:
         names = {grad: OPS["input"](name=grad_of(h), shape=grad.shape) for h, grad in received}
         inputs = {*names.values()}
         grads = self._of_inputs()
-        stands = names | {n: n for n in self._named} | self._one  # which are not looked into
+        stands = names | {n: n for n in self._named} | self._one  # which are not followed further
         alone = []
         for _, grad in received:
             replaced = stands.pop(grad)
             alone.append(self._in_names(grad, stands))
             stands[grad] = replaced
         alone += [self._in_names(grad, stands) for grad in grads]
-        if not self._share(alone, inputs, self._named):  # nor do they once they are shortened
+        if not self._share_input(alone, inputs, self._named):  # nor once they are shortened
             return Derivation([], self.gradients(seeded=False), {})
         written = [*map(self._written, alone)]
-        if not self._share(written, inputs, self._bare_named):
+        if not self._share_input(written, inputs, self._bare_named):
             return Derivation([], self.gradients(seeded=False), {})
         named = {node: Name(node.attrs["name"]) for node in names.values()}
         back = [(h, grad) for (h, _), grad in zip(received, written)]
@@ -147,9 +147,11 @@ class AtSizes:
                 result.append((safe(names[step.node]), step.received))
         return result
 
-    def _share(self, roots: Sequence[Node], inputs: set[Node], named: Collection[Node]) -> bool:
-        """Whether several gradients use the same one of `inputs`; `named` intermediates are not
-        looked into.
+    def _share_input(
+        self, roots: Sequence[Node], inputs: set[Node], named: Collection[Node]
+    ) -> bool:
+        """Whether several gradients depend on the same one of `inputs`; `named` intermediates are
+        not followed further.
         """
         uses = Counter[Node]()
         for root in roots:
@@ -165,7 +167,7 @@ class AtSizes:
         return substitute(grad, names)
 
     def _written(self, grad: Node) -> Node:
-        """A gradient as it is written: shortened, while the budget lasts."""
+        """A gradient, shortened while the budget lasts."""
         p, named = self.problem, self._named
         short = before_writing(p)(lambda: _shortened(grad, named), lambda: grad)
         return _in_floats(stripped(short, named, written=()), self._bare_named)
@@ -222,8 +224,8 @@ def _standardized(x: Any, *, dim: tuple[int, ...], eps: float) -> Node:
 
 
 def _in_floats(node: Node, same: Collection[Node]) -> Node:
-    """A node with 1.0 for an integer 1 among floats, so that 1 - p is one node wherever it occurs;
-    the nodes in `same` are not changed.
+    """A node with 1.0 for an integer 1 among floats, so that 1 - p is the same node wherever it
+    occurs; the nodes in `same` are not changed.
     """
     return rebuilt(node, _float_ones, same)
 

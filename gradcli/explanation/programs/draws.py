@@ -13,10 +13,10 @@ from ...lazy import np
 from ..analysis import before_writing
 from .plan import Plan
 
-LARGEST = 1_000_000  # elements of all nodes together that are tried out
+LARGEST = 1_000_000  # total elements of all nodes in a numerical trial
 TRIES = ((0, 0), (0, 1), (0, -1), (1, 0), (2, 0))  # seeds of the generator, and sides
 FAR = (2.2, 2.8)  # a normally distributed number seldom exceeds these
-CLOSE = 1e-4  # of a slope to the gradient, relative to the larger of 1 and the slope
+CLOSE = 1e-4  # of a finite difference to the gradient, relative to the larger of 1 and the former
 
 
 class Draw(NamedTuple):
@@ -60,7 +60,7 @@ DRAWS = (
 )
 
 
-def _nowhere(reason: str, plan: Plan) -> GradcliError:
+def _no_point_error(reason: str, plan: Plan) -> GradcliError:
     names = " ".join(f"-v {x.name}=[...]" for x in plan.wrt)
     return GradcliError(
         "unsupported",
@@ -80,8 +80,8 @@ class Choice(NamedTuple):
 
 @lru_cache(maxsize=1)
 def suitable(plan: Plan) -> Choice:
-    """The first choice at which gradient and finite differences agree, given values first; one that
-    is not tried where that takes long.
+    """The first choice at which gradient and finite differences agree, given values first; the
+    first one untested if a test takes long.
 
     Raises GradcliError if there is none.
     """
@@ -99,13 +99,13 @@ def _suitable(plan: Plan) -> Choice:
         for draw in DRAWS:
             if all(_agrees(plan, Choice(draw, keep_values), *how) for how in TRIES):
                 return Choice(draw, keep_values)
-    raise _nowhere("gradient and finite differences agree at no random values", plan)
+    raise _no_point_error("gradient and finite differences agree at no random values", plan)
 
 
 @lru_cache(maxsize=1)
 def finite(plan: Plan, in_jax: bool = False) -> Choice:
-    """The first choice at which output and gradients are finite, not tried where that takes long;
-    given values are used. With `in_jax` intermediate gradients must be finite, too, because JAX
+    """The first choice at which output and gradients are finite, untested if a test takes long;
+    given values are used. With `in_jax` intermediate gradients must be finite too, because JAX
     multiplies them with masks.
 
     Raises GradcliError if there is none.
@@ -124,12 +124,12 @@ def _finite(plan: Plan, in_jax: bool) -> Choice:
             return Choice(draw)
     whose = "JAX's" if in_jax else "the"
     if all(plan.is_written(i) for i in plan.inputs):
-        raise _nowhere(f"{whose} output or gradient is not finite at the values given", plan)
-    raise _nowhere(f"{whose} gradient is finite at no random values", plan)
+        raise _no_point_error(f"{whose} output or gradient is not finite at the values given", plan)
+    raise _no_point_error(f"{whose} gradient is finite at no random values", plan)
 
 
 def drawn(plan: Plan, x: Input, choice: Choice) -> Draw | None:
-    """How the value of an input is drawn; None if its given value is used."""
+    """The distribution of an input's random value; None if its given value is used."""
     stays = plan.is_written(x) and (choice.keeps_values or x.node.dtype != "float")
     return None if stays else choice.draw or DRAWS[0]
 
@@ -170,7 +170,7 @@ def _evaluator(plan: Plan, values: dict[Node, Any], weights: Any) -> Evaluator:
 
 
 class _Computed(NamedTuple):
-    """The nodes whose values must be finite, and how they are computed from any inputs."""
+    """The nodes whose values must be finite, and the inputs from which they are computed."""
 
     nodes: list[Node]
     schedule: Schedule
@@ -208,7 +208,9 @@ def _agrees(plan: Plan, choice: Choice, seed: int = 0, side: int = 0) -> bool:
 def _slopes(
     plan: Plan, values: dict[Node, Any], weights: Any, grads: Evaluator, rng: Any
 ) -> Iterator[tuple[float, float]]:
-    """Along a random direction of each input: the slope by gradient, and by two differences."""
+    """Along a random direction of each input: the slope from the gradient, and two finite
+    differences.
+    """
     for x in plan.wrt:
         fixed = {node: value for node, value in values.items() if node is not x.node}
         out = Evaluator(fixed, limits=plan.problem.limits).varying(plan.problem.out, x.node)
@@ -219,6 +221,6 @@ def _slopes(
         grad = plan.analysis.gradients.of[x.node]
         assert grad is not None
         result = float(np.sum(grads(grad)[0] * direction))
-        for step in (1e-6, -1e-6):  # the sides differ at a corner
+        for step in (1e-6, -1e-6):  # one-sided differences differ at a corner
             rise = out(values[x.node] + step * direction) - here
             yield result, float(np.sum(weights * rise)) / step

@@ -1,4 +1,4 @@
-"""A program of JAX: the function, its VJP by jax.vjp, and assertions."""
+"""Programs for JAX: the function, its VJP by jax.vjp, and assertions."""
 
 from ...errors import if_applicable
 from ...notation import tree

@@ -1,4 +1,4 @@
-"""A program of NumPy: the function, its gradient written out, and central differences."""
+"""Programs for NumPy: the function, its gradient written out, and central differences."""
 
 from ...language.problem import Input
 from ...notation.code.array_code import ArrayWriter, array_text
@@ -40,7 +40,7 @@ def {name}(f, x, direction, g, h=1e-6):
 
 
 def program(plan: Plan, sized: AtSizes) -> str:
-    """Forward, gradient, and a test by differences, at the values given or at random ones."""
+    """Forward, gradient, and a test by finite differences, at given values or random ones."""
     plan.refuse_barriers("numpy")
     return _NumPy(plan, sized).text()
 
@@ -131,7 +131,7 @@ class _NumPy:
             lines = [f"direction = rng.normal(size={name}.shape)"]
             lines += ["direction = (direction + direction.mT) / 2"] if symmetric else []
             return [*lines, *close(f"({grad} * direction).sum()", slope, "np")]
-        if symmetric:  # each element moves with the one across the diagonal
+        if symmetric:  # perturbs each element together with its mirror image
             shifted = [f"{a} + (step + step.mT) / 2" if a == name else a for a in self.arguments]
             f, grad = f"lambda step: {self.f}({', '.join(shifted)})", f"({grad} + {grad}.mT) / 2"
             name = f"np.zeros_like({name})"

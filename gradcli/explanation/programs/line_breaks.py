@@ -1,4 +1,4 @@
-"""Long lines of Python, broken inside of their brackets."""
+"""Breaks long lines of Python inside brackets."""
 
 from collections.abc import Iterator
 
@@ -8,12 +8,12 @@ PAIRS = {")": "(", "]": "[", "}": "{"}
 
 
 def broken(text: str) -> str:
-    """A program whose lines are no longer than WIDEST, where brackets allow it."""
+    """A program whose lines are at most WIDEST long, as far as brackets allow it."""
     return "\n".join(part for line in text.split("\n") for part in _parts(line))
 
 
 def _parts(line: str) -> list[str]:
-    """A line, split if it is too long: the content of its widest bracket gets lines of its own."""
+    """A line, split if it is too long: the content of its widest bracket gets separate lines."""
     if len(line) <= WIDEST or line.lstrip().startswith(('"""', "#")):
         return [line]
     widest = max(_brackets(line), key=lambda at: at[1] - at[0], default=None)

@@ -1,4 +1,6 @@
-"""The common parts of programs: inputs with values, expected gradients, and safe names."""
+"""The common parts of programs: inputs with values, expected gradients, and names that do not
+clash.
+"""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -16,19 +18,19 @@ from ..checking.finite_differences import symmetric_inputs
 from ..in_pytorch.kinks import kinks_hit
 from .at_sizes import RESERVED, AtSizes, safe
 
-LARGE = 60  # numbers of an array that are written out
-WIDE = 100_000  # operations, counted once for each input
+LARGE = 60  # elements of an array that is written out
+WIDE = 100_000  # number of operations times inputs
 
 
 class Plan:
-    """A problem, ready to be written as a program."""
+    """A problem, with everything that is needed to write it as a program."""
 
     def __init__(self, analysis: Analysis):
         self.analysis, self.problem = analysis, analysis.problem
 
     @cached_property
     def inputs(self) -> list[Input]:
-        """The inputs that the output, the seed or an index needs, in the user's order."""
+        """The inputs on which the output, the seed or an index depends, in the user's order."""
         p = self.problem
         roots = [p.out, *([] if p.seed.value is None else [p.seed.value])]
         used = set(walk(roots, inputs_and_indices))
@@ -52,8 +54,8 @@ class Plan:
 
     @property
     def is_wide(self) -> bool:
-        """Whether there are so many inputs and operations that the program is written once, and not
-        tried out.
+        """Whether there are so many inputs and operations that the program is written at the given
+        sizes only, and not tested.
         """
         return operations(self.problem) * len(self.problem.wrt) > WIDE
 
@@ -70,7 +72,7 @@ class Plan:
 
     @cached_property
     def here(self) -> AtSizes:
-        """The graphs at the sizes given."""
+        """The graphs at the given sizes."""
         return self.at_sizes(self.problem)
 
     def at_sizes(self, problem: Problem) -> AtSizes:
@@ -82,8 +84,8 @@ class Plan:
     safe = staticmethod(safe)
 
     def called(self, function: str, named: Sequence[Input], arguments: Sequence[Input]) -> str:
-        """`function` as a function of the inputs `named`, called with `arguments`; a lambda unless
-        both are the same and none must be symmetric.
+        """Source text for a function of the inputs `named` that calls `function` with `arguments`:
+        the name itself if both are the same and no input must be symmetric, otherwise a lambda.
         """
         if not self.symmetric and list(named) == list(arguments):
             return function
@@ -96,7 +98,7 @@ class Plan:
         return f"lambda {', '.join(self.safe(i.name) for i in named)}: {function}({', '.join(at)})"
 
     def fresh(self, *more: str) -> Names:
-        """A source of names that neither the program nor `more` has."""
+        """A generator of names that are neither in the program nor in `more`."""
         p = self.problem
         return Names({*RESERVED, *map(self.safe, (*p.scope, p.seed.name)), *more})
 
@@ -121,8 +123,8 @@ class Plan:
 
     @cached_property
     def is_smooth(self) -> bool:
-        """Whether the given values are at no kink, and all gradients are finite, also intermediate
-        ones that masks remove.
+        """Whether no operation is at a kink at the given values, and all gradients are finite,
+        including intermediate ones that masks remove.
         """
         sent = map(self.analysis.value, self.contributions)
         all_finite = self._is_finite and all(np.all(np.isfinite(value)) for value in sent)
@@ -140,7 +142,7 @@ class Plan:
 
     @cached_property
     def holds(self) -> bool:
-        """Whether the formulas have the values of the gradients; not so at a singular matrix."""
+        """Whether the values of the formulas equal the gradients; False at a singular matrix."""
         if not self._is_finite:
             return False
         values = {i.node: i.value for i in self.inputs}
@@ -179,5 +181,5 @@ def indented(lines: list[str]) -> list[str]:
 
 
 def named(nodes: Mapping[Node, str]) -> dict[Node, Name]:
-    """Nodes with names as formulas."""
+    """The names of nodes as formulas."""
     return {node: Name(name) for node, name in nodes.items()}

@@ -1,4 +1,4 @@
-"""The lines of PyTorch that compute an answer and assert it."""
+"""Programs for PyTorch that compute an answer and assert it."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -31,8 +31,8 @@ def put(shape, index, values):
 
 
 class ProgramWriter(TorchWriter):
-    """Formulas that PyTorch can run. New tensors have dtype and device of `like`, where it is
-    given.
+    """Writes formulas that PyTorch can run. New tensors have the dtype and device of `like`, if it
+    is given.
     """
 
     def __init__(
@@ -66,14 +66,14 @@ class ProgramWriter(TorchWriter):
         return "".join(f", {name}={tree.text(value)}" for name, value in self._kind(dtype))
 
     def _kind(self, dtype: str) -> list[tuple[str, Tree]]:
-        """The options of a call that makes a tensor; integers and conditions stay what they
-        are.
+        """The dtype and device options of a call that creates a tensor; none for integers and
+        masks.
         """
         names = ("dtype", "device") if dtype == "float" else ("device",)
         return [(n, Name(f"{self.like_name}.{n}")) for n in names if self.like_name]
 
     def _sizes(self, node: Node) -> Tree | None:
-        """The size of what has no name, as a product of sizes of what has one; None without."""
+        """The size of an unnamed node, as a product of sizes of named ones; None otherwise."""
         (x,) = node.parents
         dims = sorted(axis(d, x.ndim) for d in node.attrs["dim"])
         if x.shape in self.shapes or not dims:
@@ -97,7 +97,7 @@ class ProgramWriter(TorchWriter):
 
 
 DOUBLE = "torch.set_default_dtype(torch.float64)"
-CLOSE = 5e-6  # relative: half of what the assertions allow
+CLOSE = 5e-6  # relative: half of the tolerance of the assertions
 
 
 def program(plan: Plan, sized: AtSizes) -> str:
@@ -156,7 +156,7 @@ class _Torch:
         """The gradients that are asserted with their formulas; empty if values are asserted."""
         if not self.by_formula:
             return Derivation([], [], {})
-        if len(self.tracked) < len(self.problem.wrt):  # PyTorch may keep none on the way
+        if len(self.tracked) < len(self.problem.wrt):  # PyTorch may retain no others
             return Derivation([], self.sized.gradients(seeded=False), {})
         return self.sized.derivation()
 
@@ -183,7 +183,7 @@ class _Torch:
         return is_random or wants_double(self.plan.analysis, CLOSE)
 
     def _seed(self) -> tuple[list[str], str]:
-        """The lines that make the seed, and the call of backward."""
+        """The lines that define the seed, and the call of backward."""
         p, out = self.problem, self.plan.safe(self.problem.out_name)
         if not self.tracked:
             return [], UNDERIVED
@@ -245,7 +245,7 @@ def _as_tensor(writer: ProgramWriter, node: Node, written: Tree) -> str:
 
 
 def _close(result: str, expected: str) -> list[str]:
-    """An assertion, on one line where it fits."""
+    """An assertion that two tensors are close, on one line if it fits."""
     arguments = [result, expected]
     arguments += ["rtol=1e-5", "atol=1e-6"] if expected.startswith("torch.tensor(") else []
     arguments += ["equal_nan=True"] if "torch.nan" in expected else []

@@ -1,4 +1,4 @@
-"""The values that a custom backward saves from the forward: those that its formulas use."""
+"""The values that a custom backward saves in the forward: those that its formulas use."""
 
 import ast
 from collections.abc import Collection, Sequence
@@ -15,7 +15,7 @@ VIEWS = ("movement", "leaf")  # recomputed, not saved
 
 
 class Saved:
-    """The nodes of the forward that gradients are computed from, with names."""
+    """The nodes of the forward on which the gradients depend, with names."""
 
     def __init__(self, sized: AtSizes, grads: Sequence[Node], names: Names):
         self.sized, inputs = sized, sized.inputs

@@ -73,7 +73,7 @@ class _Function:
         names = {sized.seed: Name(self.seed)} | named(saved.names)
         writer = ProgramWriter(names, sized.generic_sizes, like=self.seed)
         self.writers.append(writer)
-        for i in self.arguments:  # for their shapes; text that reads one is changed below
+        for i in self.arguments:  # for their shapes; lines that read these change below
             node = sized.problem.inputs[i.name].node
             writer.shapes.setdefault(node.shape, sized.names[node])
         built = Statements(writer, grads, {}, plan.fresh(*saved.names.values()))
@@ -142,7 +142,7 @@ def _returned(results: list[str]) -> str:
 
 
 def _class_name(sized: AtSizes) -> str:
-    """The name of the output in capitals, else that of the last operation."""
+    """A class name from the name of the output, or else from the last operation."""
     name = sized.problem.out_name
     words = (sized.out.op.name if name == "out" else name).split("_")
     return "".join(word[:1].upper() + word[1:] for word in words) or "Function"

@@ -1,1 +1,1 @@
-"""Programs that were run, explained: each backward pass, what went wrong, and what cures it."""
+"""Explanations of programs that were run: each backward pass, errors, and their corrections."""

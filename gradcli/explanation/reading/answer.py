@@ -29,7 +29,7 @@ from .steps import Explained, Gradient, explained
 from .surprises import surprises
 
 TRACEBACK = "Traceback (most recent call last)"
-INSTEAD = {  # what can replace something that is not read, by a part of its name
+INSTEAD = {  # replacements for features that are not supported, by a part of their name
     "torch.jit": "What it compiles gives the same numbers without it, if no branch of a trace is "
     "fixed.",
     "sparse": "A dense tensor has the same numbers and gradients.",
@@ -40,8 +40,8 @@ INSTEAD = {  # what can replace something that is not read, by a part of its nam
 
 
 class Answer(NamedTuple):
-    """One program of a text: where it begins, how it went, what was found. All programs of a text
-    have the same `limits`, and so one budget.
+    """The answer for one program of a text: its first line, its reading and the findings. All
+    programs of a text share the same `limits`, and so one budget.
     """
 
     first_line: int
@@ -51,7 +51,7 @@ class Answer(NamedTuple):
 
     @property
     def corrected(self) -> str | None:
-        """The whole program after the changes that cure it."""
+        """The corrected program, in full."""
         result = next((f.corrected for f in self.findings if f.corrected), None)
         return result and result.strip("\n") + "\n"
 
@@ -110,7 +110,7 @@ def answer(text: str) -> list[Answer]:
 
 
 def _message(text: str) -> list[Finding]:
-    """The meaning of an error message in the text, besides the answer on its program."""
+    """The meaning of an error message in the text, in addition to the answer on its program."""
     if TRACEBACK not in text:
         return []
     from ..messages.matching import match
@@ -124,7 +124,7 @@ def _message(text: str) -> list[Finding]:
 
 
 # ---- the document --------------------------------------------------------------------------------
-# the verdict, the program with what it prints, each backward pass, and what was noticed.
+# The verdict, the program with its prints, each backward pass, and the findings.
 
 
 MOST_BACKWARDS = 3  # that are explained; the others are counted
@@ -133,12 +133,12 @@ UNSEEDED = (
     "others."
 )
 WIDE = 70  # characters of a line of a message
-MOST_ERRORS = 3  # of a session after its first
-MOST_PRINTED = 8  # lines that one line of the program prints
+MOST_ERRORS = 3  # further errors of a session that are listed
+MOST_PRINTED = 8  # printed lines that are shown after a line of the program
 
 
 def document(reading: Reading, findings: list[Finding], limits: Limits) -> Document:
-    """The answer to: what does this program do?"""
+    """The answer: the verdict, the program with its prints, backward passes, and findings."""
     sections = [_verdict(reading), *_program(reading), *_backwards(reading, limits)]
     sections += [s for finding in findings for s in _finding(finding)]
     return Document((), tuple(sections))
@@ -166,12 +166,12 @@ def _verdict(reading: Reading) -> Section:
 
 
 def _instead(what: str) -> str:
-    """A sentence on what can replace something that is not read; "" if there is none."""
+    """A sentence on a replacement for an unsupported feature; "" if there is none."""
     return next((text for part, text in INSTEAD.items() if part in what), "")
 
 
 def _goes_on(later: Sequence[Failure]) -> str:
-    """The errors of a session after its first."""
+    """The errors of a session after the first one."""
     raised = [f"line {f.line} raises {f.type}" for f in later[:MOST_ERRORS]]
     more = f", and {len(later) - MOST_ERRORS} more" if len(later) > MOST_ERRORS else ""
     return f"The session goes on after it: {', '.join(raised)}{more}."
@@ -187,20 +187,20 @@ def _warned(reading: Reading) -> str:
 
 
 def _program(reading: Reading) -> list[Section]:
-    """The lines of the program, each followed by what it prints, or a session answers."""
+    """The lines of the program, each followed by what it prints or a session's output."""
     printed: dict[int, list[str]] = {}
     for line, text in [*reading.trace.prints, *reading.trace.answers]:
         printed.setdefault(line, []).append(text)
     first = reading.outcome.exception
     raised = {f.line: f"{f.type}: {f.message}" for f in reading.outcome.later}
-    if first is not None:  # whose message is above
+    if first is not None:  # the message of the first error is shown above
         raised[first.line] = first.type
     lines: list[str] = []
     source = reading.source.rstrip().split("\n")
     start = next((n for n, text in enumerate(source) if text.strip()), 0)
     for number, text in enumerate(source[start:], start + 1):
         if not any(map(str.strip, source[max(number - 3, start) : number])):
-            continue  # of the prose between two programs no more than two lines are left
+            continue  # at most two blank lines are kept of the text between two programs
         lines.append(f"{number:>3}  {text}".rstrip())
         output = "".join(printed.get(number, ())).rstrip("\n")
         shown = output.split("\n") if output else []
@@ -255,7 +255,7 @@ def _explained(e: Explained) -> tuple[Block, ...]:
 
 
 def _written(e: Explained, x: Gradient) -> Line:
-    """A gradient and its formula; where no gradient has one, a remark says why."""
+    """A gradient and its formula; if no gradient has one, a remark says why."""
     name = f"{x.name}.grad{x.place}"
     elsewhere = (Token(", and 0 elsewhere", "word"),) if x.place else ()
     return plain(name, " = ", x.formula or "(no formula)", *elsewhere) if e.program else plain(name)

@@ -1,4 +1,4 @@
-"""The differences between a program and its correction, in words, and the result of the latter."""
+"""The differences between a program and its correction in words, and the corrected gradients."""
 
 import difflib
 from collections.abc import Iterator
@@ -10,12 +10,12 @@ from ...snippets.reading import Reading
 from .steps import readable
 
 MOST = 4  # changes that are listed
-OPEN = (":", ",", "(", "[", "{")  # ends of lines after which a statement goes on
-WIDTH = 60  # characters of a gradient
+OPEN = (":", ",", "(", "[", "{")  # a statement continues after lines with these ends
+WIDTH = 60  # characters of a gradient that is shown
 
 
 def in_words(before: str, after: str) -> str:
-    """Which lines are others: "line 6: h = h + 1"."""
+    """The lines that differ, in words: "line 6: h = h + 1"."""
     old, new = before.rstrip("\n").split("\n"), after.rstrip("\n").split("\n")
     parts: list[str] = []
     for tag, a, b, c, d in _edits(old, new):
@@ -36,8 +36,8 @@ def in_words(before: str, after: str) -> str:
 
 
 def _edits(old: list[str], new: list[str]) -> Iterator[tuple[str, int, int, int, int]]:
-    """The edits that make `old` lines `new`, as difflib has them; it compares only what is between
-    the first and the last line that differ, as it takes long where many lines are the same.
+    """The edits from `old` to `new` by difflib, restricted to the lines between the first and the
+    last difference, as it is slow if many lines are equal.
     """
     start = _common(old, new)
     end = _common(old[start:][::-1], new[start:][::-1])
@@ -48,12 +48,14 @@ def _edits(old: list[str], new: list[str]) -> Iterator[tuple[str, int, int, int,
 
 
 def _common(old: list[str], new: list[str]) -> int:
-    """How many lines are the same from the beginning."""
+    """The number of equal lines at the start."""
     return next((k for k, (a, b) in enumerate(zip(old, new)) if a != b), min(len(old), len(new)))
 
 
 def _on_one_line(lines: list[str]) -> str:
-    """Statements with semicolons between them; none after what goes on, as `with f():` does."""
+    """Statements joined by semicolons; without one after the header of a block, such as `with
+    f():`.
+    """
     return "".join(f"{t} " if t.endswith(OPEN) else f"{t}; " for t in lines).rstrip("; ")
 
 
@@ -62,7 +64,7 @@ def _lines(a: int, b: int) -> str:
 
 
 def gradients(reading: Reading) -> str:
-    """The gradients that the leaves of a program with a name have at its end."""
+    """The gradients of the named leaves of a program at its end."""
     parts = []
     for name, value in reading.outcome.scope.items():
         if (
@@ -78,19 +80,19 @@ def gradients(reading: Reading) -> str:
 
 
 def numbers(tensor: Tensor) -> str:
-    """The numbers of a small tensor; "" of a large one."""
+    """The elements of a small tensor; "" for a large one."""
     text = tensor_text(tensor).removeprefix("tensor(").removesuffix(")")
     return text if len(text) <= WIDTH and "\n" not in text else ""
 
 
-READ_AGAIN = "read again: "  # before a description of the corrected program
+READ_AGAIN = "read again: "  # precedes the description of the corrected program
 
 
 class Finding(NamedTuple):
-    """One thing to know.
+    """A finding on a program.
 
-    `kind` is a short code; `evidence` are lines of the program with a remark on each;
-    `corrected` is the whole program after the smallest change that cures it.
+    `kind` is a short code; `evidence` are lines of the program with a remark on each; `corrected`
+    is the whole program after the smallest change that corrects it.
     """
 
     kind: str
@@ -117,7 +119,7 @@ class Finding(NamedTuple):
 
 
 def evidence(reading: Reading, *rows: tuple[int | None, str]) -> tuple[tuple[int, str, str], ...]:
-    """Lines of a program with remarks, in the order of the text."""
+    """Lines of a program with remarks, in source order."""
     lines = ["", *reading.source.split("\n")]
     known = sorted({(n, remark) for n, remark in rows if n})
     return tuple((n, lines[n].strip() if n < len(lines) else "", remark) for n, remark in known)

@@ -8,13 +8,15 @@ from ...snippets.reading import Reading
 from .changes import Finding, evidence
 
 NUMBER = re.compile(r"(?<![\w.])-?\d*\.\d+(?:e[-+]?\d+)?")
-SURE = {2: 2, 4: 6, 8: 15}  # significant digits, by the bytes of a number
+SURE = {2: 2, 4: 6, 8: 15}  # significant digits, by bytes per element
 ROUNDED_AWAY = "0" * 20
-MOST = 3  # operations that are named
+MOST = 3  # operations that are named in a remark
 
 
 def last_digits(reading: Reading, _: Any) -> Iterator[Finding]:
-    """A number is printed to its last digits, after operations that may round otherwise."""
+    """The finding that a number is printed with all of its digits, after operations that PyTorch
+    may round differently.
+    """
     for size, lines in reading.trace.unsure.items():
         first = min(lines.values())
         ties = reading.trace.near_ties
@@ -39,7 +41,7 @@ def last_digits(reading: Reading, _: Any) -> Iterator[Finding]:
 
 
 def _computed(lines: dict[str, int], names: list[str]) -> Iterator[tuple[int, str]]:
-    """For each line, which of the operations it does."""
+    """For each line, the operations that it computes."""
     for line in dict.fromkeys(lines[n] for n in names):
         yield line, f"computes {_listed([n for n in names if lines[n] == line])}"
 
@@ -49,11 +51,13 @@ def _listed(names: list[str]) -> str:
 
 
 def _digits(text: str) -> int:
-    """How many significant digits the longest number of a text has."""
+    """The number of significant digits of the longest number in a text."""
     return max((len(_significant(n)) for n in NUMBER.findall(text)), default=0)
 
 
 def _significant(number: str) -> str:
-    """Its digits; of a zero with a sign, `-0.000`, all, because something smaller was rounded."""
+    """The significant digits of a number; all digits of a negative zero such as `-0.000`, which is
+    a rounded smaller number.
+    """
     digits = number.partition("e")[0].replace(".", "").lstrip("-0")
     return digits or (ROUNDED_AWAY if number.startswith("-") else "")

@@ -1,5 +1,5 @@
-"""Why a program raises, in its own terms: the lines that lead to the error, why PyTorch refuses,
-and the smallest change that cures it.
+"""Explanation of the error that ends a program: the lines that lead to it, the reason for which
+PyTorch raises, and the smallest change that corrects it.
 """
 
 import ast
@@ -13,12 +13,12 @@ from .corrections.search import Correction, correction
 from .corrections.table import kinds
 from .steps import operation, readable
 
-Evidence = tuple[int, str, str]  # a line, its text, a remark
+Evidence = tuple[int, str, str]  # line number, text, remark
 MOST_OPERANDS = 4
 
 
 def error_finding(reading: Reading) -> Finding | None:
-    """The error that ends a program, explained; None for one that raises none."""
+    """The finding on the error that ends a program; None if it ends without one."""
     failure = reading.outcome.exception
     if failure is None:
         return None
@@ -48,7 +48,7 @@ def _why(reading: Reading, message: str, cured: Correction | None) -> str:
 
 
 def _of_records(reading: Reading, message: str) -> str:
-    """Why the backward pass cannot read what an operation saved."""
+    """Why the backward pass cannot use a tensor that an operation saved."""
     refused = reading.trace.refused
     if refused is None:
         return ""
@@ -68,7 +68,7 @@ def _of_records(reading: Reading, message: str) -> str:
 
 
 def _cure(reading: Reading, cured: Correction) -> str:
-    """The change in words, what to know of it, and what the program then gives."""
+    """The change in words, a remark on it, and the gradients of the corrected program."""
     result = gradients(cured.reading)
     lines = [in_words(reading.source, cured.source)]
     lines += dict.fromkeys(s.note for s in cured.steps if s.note)
@@ -76,10 +76,11 @@ def _cure(reading: Reading, cured: Correction) -> str:
     return "\n".join(lines)
 
 
-# ---- the lines that lead to it -------------------------------------------------------------------
+# ---- the lines that lead to the error ------------------------------------------------------------
 
 
 def _evidence(reading: Reading) -> Iterator[Evidence]:
+    """The lines that lead to the error, with their text and a remark."""
     failure = reading.outcome.exception
     assert failure is not None
     rows: list[tuple[int, str]] = []
@@ -122,7 +123,9 @@ def _changed(record: Record, saved: Saved, line: int) -> Iterator[tuple[int, str
 
 
 def _operands(reading: Reading, line: int) -> Iterator[tuple[int, str]]:
-    """The tensors with a name on the line that raises: shapes, dtypes, where they were made."""
+    """The named tensors on the line that raises: their shapes and dtypes, and the lines that
+    assigned them.
+    """
     try:
         tree = ast.parse(reading.source)
     except SyntaxError:
@@ -147,7 +150,7 @@ def _operands(reading: Reading, line: int) -> Iterator[tuple[int, str]]:
 
 
 def described(tensor: Tensor) -> str:
-    """Shape, dtype where it is not float32, and whether a gradient flows to it."""
+    """The shape of a tensor, its dtype if not float32, and whether it requires a gradient."""
     shape = "×".join(map(str, tensor.shape)) if tensor.shape else "a single number"
     if len(tensor.shape) == 1:
         shape = f"{tensor.shape[0]} element{'s' if tensor.shape[0] != 1 else ''}"

@@ -1,4 +1,4 @@
-"""One backward pass of a program in the short form of an explanation: seed, formulas, numbers."""
+"""One backward pass of a program, explained briefly: seed, formulas, values."""
 
 from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -20,12 +20,12 @@ from ..notes import contradicted
 from ..phrases import number_text, sentence
 from ..short.gradients import Gradients
 
-MOST_RECORDS = 60  # what is longer is a loop that is better looked at in numbers
+MOST_RECORDS = 60  # longer passes are loops, which are explained by their values
 
 
 class Gradient(NamedTuple):
-    """The gradient of one leaf: a formula, if there is one, and the numbers. With a `place` such as
-    "[1, 2]" the formula is that of these elements, and all others are 0.
+    """The gradient of one leaf: its formula, if it has one, and its value. With a `place`, an index
+    such as "[1, 2]", the formula is for these elements; others are 0.
     """
 
     name: str
@@ -35,8 +35,8 @@ class Gradient(NamedTuple):
 
 
 class Explained(NamedTuple):
-    """A backward pass: the program that leads to its output, the seed in words, what flows back to
-    values with a name, as `h.grad = ...`, each gradient.
+    """A backward pass: the program for its output, the seed in words, the gradients of named values
+    as `h.grad = ...`, and those of leaves.
     """
 
     program: str
@@ -49,8 +49,8 @@ class Explained(NamedTuple):
 def explained(
     back: Backward, reached: Container[Tensor] = (), limits: Limits | None = None
 ) -> Explained:
-    """A backward pass, explained as far as it is a problem of the language. Of leaves that another
-    pass has `reached` it is not said that this one does not.
+    """The explanation of a backward pass, with formulas if it can be posed as a problem of the
+    language. Leaves that another pass has `reached` are not reported as unreached.
     """
     try:
         problem = posed(back, most=MOST_RECORDS)
@@ -72,9 +72,9 @@ def _in_numbers(back: Backward) -> Iterator[Gradient]:
 def analysis_of(problem: Posed, limits: Limits | None = None) -> Analysis:
     """The analysis of a backward pass, posed as a problem of the language."""
     seed = problem.seed
-    if seed is not None and _is_one(seed):  # formulas leave it out
+    if seed is not None and _is_one(seed):  # formulas omit these
         seed = None
-    leaves = (*problem.leaves, *problem.wrt)  # those too that the output does not depend on
+    leaves = (*problem.leaves, *problem.wrt)  # includes inputs that the output does not depend on
     given = {"values": problem.values, "grad": seed, "wrt": problem.wrt, "leaves": leaves}
     return Analysis(pose(problem.text, **given, limits=limits))
 
@@ -86,6 +86,7 @@ def _is_one(seed: Any) -> bool:
 def _of_analysis(
     back: Backward, problem: Posed, analysis: Analysis, reached: Container[Tensor]
 ) -> Explained:
+    """A backward pass that was posed as a problem, explained with formulas."""
     result, values = Gradients(analysis, wording_of(analysis)), analysis.grad_values()
     gradients = []
     remarks: list[str] = []
@@ -95,7 +96,7 @@ def _of_analysis(
         if value is not None:
             gradients.append(_gradient(result, x, value))
             remarks += _added_up(back, leaf, x.name)
-        elif sent is not None:  # PyTorch sends zeros through a gradient that is piecewise linear
+        elif sent is not None:  # the gradient of a piecewise linear function: PyTorch sends zeros
             gradients.append(Gradient(x.name, f"zeros_like({x.name})", sent))
         elif leaf not in reached:
             remarks.append(f"{x.name} gets no gradient: the output does not depend on it.")
@@ -112,12 +113,12 @@ def _gradient(result: Gradients, x: Input, value: Any) -> Gradient:
     written = result.formula(x)
     if written is None:
         return Gradient(x.name, "", value)
-    index, written = _placed(written)
+    index, written = _nonzero_part(written)
     return Gradient(x.name, tree.text(result.w.in_statements(written)), value, index)
 
 
 def _added_up(back: Backward, leaf: Tensor, name: str) -> Iterator[str]:
-    """That a gradient is added to what the leaf had before."""
+    """A remark that a gradient is added to the previous one of a leaf."""
     before = back.before.get(leaf)
     if before is not None and back.kind == "backward":
         held = f"held {_short(before)} already: the two are"
@@ -125,8 +126,8 @@ def _added_up(back: Backward, leaf: Tensor, name: str) -> Iterator[str]:
         yield f"{name}.grad {held if before.any() else cleared} added up."
 
 
-def _placed(written: tree.Tree) -> tuple[str, tree.Tree]:
-    """The place of the only elements that are not 0, "" for all, and the formula of these."""
+def _nonzero_part(written: tree.Tree) -> tuple[str, tree.Tree]:
+    """The index of the nonzero elements, "" for all elements, and the formula for these."""
     if not (isinstance(written, tree.Method) and isinstance(written.base, tree.Call)):
         return "", written
     named, args = dict(written.named), written.args
@@ -143,14 +144,14 @@ def _placed(written: tree.Tree) -> tuple[str, tree.Tree]:
 
 
 def _number(item: tree.Tree) -> str:
-    """The number in `tensor(1)`, "" for what is none."""
+    """The number in `tensor(1)`; "" for other formulas."""
     if not (isinstance(item, tree.Call) and item.function.endswith("tensor")):
         return ""
     return tree.text(item.args[0]) if isinstance(item.args[0], tree.Number) else ""
 
 
 def _derived(result: Gradients) -> tuple[str, ...]:
-    """Names for unnamed values of the program, and for intermediate gradients."""
+    """Statements for unnamed values of the program, and for intermediate gradients."""
     derivation = result.derivation
     if derivation is None:
         return ()
@@ -159,7 +160,7 @@ def _derived(result: Gradients) -> tuple[str, ...]:
 
 
 def _named_here(problem: Posed, result: Gradients) -> Iterator[str]:
-    """The names in the formulas that the program does not have."""
+    """The names in the formulas that the program does not define."""
     derivation = result.derivation
     inner = derivation.added(derivation.lines) if derivation else []
     names = [name for s in inner for name in s.names]
@@ -214,7 +215,7 @@ def _are_ones(seed: Any) -> bool:
 
 
 def _with_ones(back: Backward, problem: Posed) -> Iterator[str]:
-    """A note on the gradients for a seed of ones, if the seed is another."""
+    """A note on the gradients for a seed of ones, if the seed is another one."""
     seed = problem.seed
     if seed is None or back.kind != "backward" or np.count_nonzero(seed) < 2 or _are_ones(seed):
         return
@@ -224,11 +225,11 @@ def _with_ones(back: Backward, problem: Posed) -> Iterator[str]:
             yield f"With ones as the seed {x}.grad would be {written}."
 
 
-MOST = 2000  # records that are looked at
+MOST = 2000  # nodes that are visited
 
 
 def readable(tensor: Tensor) -> bool:
-    """Whether a tensor can be asked for its record: not a view that autograd has lost track of."""
+    """Whether grad_fn of a tensor can be read: not of a view that autograd cannot follow."""
     try:
         return tensor.record is None or True
     except Raised:
@@ -236,12 +237,12 @@ def readable(tensor: Tensor) -> bool:
 
 
 def records(back: Backward) -> Iterator[Record]:
-    """The records behind the outputs of a backward pass, the latest first."""
+    """The grad_fns behind the outputs of a backward pass, latest first."""
     return records_behind(t.record for t in back.outputs if readable(t))
 
 
 def records_behind(starts: Iterable[Any]) -> Iterator[Record]:
-    """Records, and those before them."""
+    """Nodes of the graph, and those before them."""
     seen: set[Record] = set()
     stack = [r for r in starts if isinstance(r, Record)]
     while stack and len(seen) < MOST:
@@ -254,7 +255,7 @@ def records_behind(starts: Iterable[Any]) -> Iterator[Record]:
 
 
 def operands(record: Record) -> list[Tensor]:
-    """The tensors that an operation was given."""
+    """The tensors that are operands of an operation."""
     call = record.call
     given = call[1] if isinstance(call, tuple) and len(call) == 3 else ()
     return [t for t in given if isinstance(t, Tensor)] if isinstance(given, tuple) else []
@@ -264,14 +265,14 @@ COMPARING = ("Sub", "MseLoss", "L1Loss", "SmoothL1", "Huber")
 
 
 def is_spread(record: Record) -> bool:
-    """Whether an operation compares a column with a row: each element with each."""
+    """Whether an operation combines a column with a row, by broadcasting both."""
     shapes = [t.shape for t in operands(record)]
     pair = record.name.startswith(COMPARING) and len(shapes) == 2
     return pair and _column_and_row(*shapes)
 
 
 def _column_and_row(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
-    """Whether one is (n, 1) and the other (n,) or (1, n), with n above 1."""
+    """Whether one shape is (n, 1) and the other (n,) or (1, n), with n > 1."""
     return any(
         len(column) == 2 and column[0] > 1 == column[1] and row in ((column[0],), (1, column[0]))
         for column, row in ((a, b), (b, a))
@@ -279,13 +280,13 @@ def _column_and_row(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
 
 
 def result(record: Record) -> Tensor | None:
-    """The tensor that an operation gave."""
+    """The output tensor of an operation."""
     call = record.call
     output = call[2] if isinstance(call, tuple) and len(call) == 3 else None
     return output if isinstance(output, Tensor) else None
 
 
 def operation(record: Record) -> str:
-    """An operation as a program calls it: ExpBackward0 is exp."""
+    """The name of an operation in programs: exp for ExpBackward0."""
     name = record.name.partition("Backward")[0]
     return {"Addmm": "the layer", "Mm": "@", "Mv": "@"}.get(name, name.lower())

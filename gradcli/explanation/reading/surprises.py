@@ -1,5 +1,5 @@
-"""Findings on programs that run: gradients that accumulate, losses that broadcast, operations that
-cut the graph or have gradient 0, outdated advice.
+"""Findings on programs that run: accumulated gradients, losses that broadcast, operations that cut
+the graph or have zero gradient, outdated code.
 """
 
 import ast
@@ -30,7 +30,9 @@ KEEP = "Keep its operand away from there: clamp it, or compute the whole by one 
 
 
 def not_finite(reading: Reading, _: Any, limits: Limits | None) -> Iterator[Finding]:
-    """The first backward pass whose gradients are nan or infinite, traced within the limits."""
+    """The finding on the first backward pass whose gradients are nan or infinite, traced within the
+    limits.
+    """
     for turn, back in enumerate(reading.backwards):
         kinds = [kind for g in back.results.values() if (kind := kind_of(g))]
         if kinds:
@@ -45,28 +47,28 @@ def not_finite(reading: Reading, _: Any, limits: Limits | None) -> Iterator[Find
 
 
 def kind_of(array: Any) -> str:
-    """The kind of numbers in an array that are not finite: "nan", "inf", or "" for none."""
+    """The kind of nonfinite numbers in an array: "nan", "inf", or "" if there are none."""
     if array is None or np.isfinite(array).all():
         return ""
     return "nan" if np.isnan(array).any() else "inf"
 
 
 def _traced(back: Backward, limits: Limits | None) -> Why | None:
-    """The elements that are not finite, traced back; None if the pass is not an expression."""
+    """The nonfinite elements, traced back; None if the pass cannot be posed as a problem."""
     why = if_applicable(lambda: Why(analysis_of(posed(back), limits)), (Unexplained, GradcliError))
     bad = [] if why is None else if_applicable(lambda: _bad(why))
     return why if bad else None
 
 
 def _bad(why: Why) -> list[Element]:
-    """The elements that are not finite, nan before infinities."""
+    """The elements that are not finite, nan before inf."""
     return sorted(
         (e for e in why.elements if e.kind in ("nan", "inf")), key=lambda e: e.kind != "nan"
     )
 
 
 def _of_elements(reading: Reading, back: Backward, why: Why, keep: str) -> Finding:
-    """The cause of the first element, and an expression without it."""
+    """The cause of the first nonfinite element, and an equal expression without it."""
     first, *others = _bad(why)
     alike = sum((e.kind, e.reason) == (first.kind, first.reason) for e in others)
     more = f" and {alike} more" if alike else ""
@@ -78,15 +80,15 @@ def _of_elements(reading: Reading, back: Backward, why: Why, keep: str) -> Findi
     return Finding(
         "not-finite",
         f"The gradient of line {back.line} is {first.kind} at {first.name}{more}",
-        _held(back) or first.reason,
+        _nonfinite_leaf(back) or first.reason,
         f"{why.rewritten}{same}" if why.rewritten else keep,
         back.line,
         evidence(reading, *rows, (back.line, f"sends {first.kind} to {first.name}{more}")),
     )
 
 
-def _held(back: Backward) -> str:
-    """A leaf whose value is not finite itself; "" if there is none."""
+def _nonfinite_leaf(back: Backward) -> str:
+    """The name of a leaf whose value is not finite; "" if there is none."""
     for leaf in back.leaves:
         if kind := kind_of(back.values[leaf]):
             return f"{back.paths.get(leaf) or back.called.get(leaf, 'a leaf')} holds {kind} itself"
@@ -94,7 +96,7 @@ def _held(back: Backward) -> str:
 
 
 def _of_results(reading: Reading, back: Backward, kind: str, keep: str) -> Iterator[Finding]:
-    """The first operation whose result is not finite, though its operands are."""
+    """The finding on the first operation with finite operands and a nonfinite result."""
     for record in reversed(list(records(back))):
         output = result(record)
         given = "" if output is None else kind_of(output.data)
@@ -115,8 +117,8 @@ FLAT = ("Round", "Floor", "Ceil", "Sign", "Trunc", "Heaviside")
 
 
 def surprises(reading: Reading, limits: Limits | None = None) -> list[Finding]:
-    """The findings on a program apart from its error, each kind once; searches end with the budget
-    of the limits.
+    """The findings on a program apart from its error, at most one of each kind; searches end with
+    the budget of the limits.
     """
     try:
         text = Text(reading.source)
@@ -131,16 +133,16 @@ def surprises(reading: Reading, limits: Limits | None = None) -> list[Finding]:
 
 
 def _name(reading: Reading, tensor: Tensor) -> str:
-    """The name of a tensor in the program; "" where it has none."""
+    """The name of a tensor in the program; "" if it has none."""
     trace = reading.trace
     return trace.paths.get(tensor) or trace.called.get(tensor) or ""
 
 
-# ---- gradients that add up -----------------------------------------------------------------------
+# ---- accumulated gradients -----------------------------------------------------------------------
 
 
 def accumulation(reading: Reading, text: Text) -> Iterator[Finding]:
-    """A second backward pass adds to a gradient that nothing has cleared."""
+    """The finding that a second backward pass adds to a gradient that was not cleared."""
     if CLEARS.search(reading.source):
         return
     backwards = [b for b in reading.trace.backwards if b.kind == "backward"]
@@ -173,7 +175,7 @@ def accumulation(reading: Reading, text: Text) -> Iterator[Finding]:
 
 
 def broadcast_loss(reading: Reading, text: Text) -> Iterator[Finding]:
-    """A column compared with a row: every prediction with every target."""
+    """The finding that a loss compares a column with a row: every prediction with every target."""
     for back in reading.trace.backwards:
         for record in records(back):
             if is_spread(record):
@@ -196,7 +198,7 @@ def broadcast_loss(reading: Reading, text: Text) -> Iterator[Finding]:
 
 
 def repeated_write(reading: Reading, text: Text) -> Iterator[Finding]:
-    """A write to some elements of an expanded tensor, which reaches all of them."""
+    """The finding that a write to some elements of an expanded tensor changes all of them."""
     for warning in reading.outcome.warnings:
         if "on expanded tensors is deprecated" not in warning.message:
             continue
@@ -213,7 +215,7 @@ def repeated_write(reading: Reading, text: Text) -> Iterator[Finding]:
 
 
 def _copy_first(text: Text, line: int) -> str:
-    """The copy, by the name that the tensor has on the line."""
+    """Source text that copies the tensor of a line before it is written to."""
     for statement in text.statements_of(line):
         for call in in_place_calls(statement):
             name = dotted(base_of(owner(call)))
@@ -225,11 +227,11 @@ def _copy_first(text: Text, line: int) -> str:
     return "A copy first, with .clone()."
 
 
-# ---- gradients that are not there ----------------------------------------------------------------
+# ---- missing gradients ---------------------------------------------------------------------------
 
 
 def non_leaf(reading: Reading, text: Text) -> Iterator[Finding]:
-    """.grad of a computed tensor is read."""
+    """The finding that .grad of a computed tensor is read."""
     for warning in reading.outcome.warnings:
         if "not a leaf Tensor is being accessed" not in warning.message:
             continue
@@ -259,7 +261,9 @@ def non_leaf(reading: Reading, text: Text) -> Iterator[Finding]:
 
 
 def no_gradient(reading: Reading, text: Text) -> Iterator[Finding]:
-    """A leaf that requires grad and gets none: no way leads to it."""
+    """The finding that a leaf which requires grad gets no gradient: the output does not depend on
+    it.
+    """
     backwards = [b for b in reading.trace.backwards if b.kind == "backward"]
     if not backwards or reading.outcome.exception:
         return
@@ -269,7 +273,7 @@ def no_gradient(reading: Reading, text: Text) -> Iterator[Finding]:
         lost = (
             readable(tensor) and tensor.requires_grad and tensor.is_leaf and tensor not in reached
         )
-        if not lost or tensor.grad is not None or not _asked(reading, tensor, name):
+        if not lost or tensor.grad is not None or not _gradient_is_used(reading, tensor, name):
             continue
         added = _derivatives_of(reading, tensor, name)
         cut = None if added else _cut(reading, text)
@@ -291,8 +295,8 @@ def no_gradient(reading: Reading, text: Text) -> Iterator[Finding]:
 
 
 def _derivatives_of(reading: Reading, tensor: Tensor, name: str) -> tuple[str, str] | None:
-    """Why a leaf gets no gradient, and the cure, where only derivatives of what is computed from
-    it go back: a bias that is added last is in none of these.
+    """The reason and the cure for a leaf without gradient, if only derivatives of the output are
+    differentiated: a bias that is added last occurs in none of them.
     """
     for back in reading.trace.backwards:
         if back.kind == "grad" and any(leaf is tensor for leaf in back.leaves):
@@ -305,8 +309,8 @@ def _derivatives_of(reading: Reading, tensor: Tensor, name: str) -> tuple[str, s
     return None
 
 
-def _asked(reading: Reading, tensor: Tensor, name: str) -> bool:
-    """Whether a program reads the gradient of a name, or an optimiser that steps has it."""
+def _gradient_is_used(reading: Reading, tensor: Tensor, name: str) -> bool:
+    """Whether a program reads the gradient of a name, or passes it to an optimiser that steps."""
     source = re.sub(r"\[(\d+)\]", r".\1", reading.source)
     looped = "." in name and re.search(r"parameters\(\)[^#]*\.grad\b", source, re.S)
     if looped or re.search(rf"\b{re.escape(name)}\.grad\b", source):
@@ -320,7 +324,7 @@ def _asked(reading: Reading, tensor: Tensor, name: str) -> bool:
 
 
 def _cut(reading: Reading, text: Text) -> tuple[int, str] | None:
-    """A line that cuts a graph before the last backward pass, and why."""
+    """A line that cuts the graph before the last backward pass, and why."""
     from .corrections.case import Case
     from .corrections.cut_steps import uncut
 
@@ -329,7 +333,7 @@ def _cut(reading: Reading, text: Text) -> tuple[int, str] | None:
     case = Case(reading, match)
     last = reading.trace.backwards[-1].line
     for node in case.all_nodes:
-        if node.lineno > last:  # what is done with results cuts nothing off
+        if node.lineno > last:  # statements after the last backward pass do not cut its graph
             return None
         if (
             isinstance(node, ast.With)
@@ -348,7 +352,9 @@ def _cut(reading: Reading, text: Text) -> tuple[int, str] | None:
 
 
 def loss_is_leaf(reading: Reading, text: Text) -> Iterator[Finding]:
-    """requires_grad of a loss that was cut off: it goes back to itself."""
+    """The finding that requires_grad was set on a loss without a graph: backward() reaches only
+    itself.
+    """
     for back in reading.trace.backwards:
         output = back.outputs[0]
         if output.is_leaf and output.requires_grad and back.leaves == [output]:
@@ -368,11 +374,11 @@ def loss_is_leaf(reading: Reading, text: Text) -> Iterator[Finding]:
             return
 
 
-# ---- gradients that are zero ---------------------------------------------------------------------
+# ---- zero gradients ------------------------------------------------------------------------------
 
 
 def unregistered(reading: Reading, text: Text) -> Iterator[Finding]:
-    """Layers in a list, or tensors that are no Parameter: parameters() does not have them."""
+    """The finding that parameters() omits layers in a list, or tensors that are not a Parameter."""
     if ".parameters()" not in reading.source and "state_dict" not in reading.source:
         return
     for name, module in reading.outcome.scope.items():
@@ -404,7 +410,7 @@ def _is_module(value: Any) -> bool:
 
 
 def _stores(text: Text, name: str) -> Iterator[ast.Attribute]:
-    """Where self.name is given a value."""
+    """The assignments to self.name."""
     for node in ast.walk(text.tree):
         if not (isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)):
             continue
@@ -413,7 +419,7 @@ def _stores(text: Text, name: str) -> Iterator[ast.Attribute]:
 
 
 def flat(reading: Reading, text: Text) -> Iterator[Finding]:
-    """round, sign, floor: a derivative that is 0 everywhere."""
+    """The finding that round, sign or floor has a derivative of 0 everywhere."""
     for back in reading.trace.backwards:
         for record in records(back):
             if record.name.startswith(FLAT):
@@ -431,7 +437,7 @@ def flat(reading: Reading, text: Text) -> Iterator[Finding]:
 
 
 def dead_relu(reading: Reading, text: Text) -> Iterator[Finding]:
-    """A relu that lets nothing through."""
+    """The finding that all inputs of a relu are negative."""
     for back in reading.trace.backwards:
         for record in records(back):
             output = result(record)
@@ -452,7 +458,7 @@ def dead_relu(reading: Reading, text: Text) -> Iterator[Finding]:
 
 
 def softmax_twice(reading: Reading, text: Text) -> Iterator[Finding]:
-    """Softmax, or a sigmoid, before a loss that applies it itself."""
+    """The finding that softmax or sigmoid precedes a loss that applies it itself."""
     for back in reading.trace.backwards:
         for record in records(back):
             before = [e.record for e in record.edges if e and isinstance(e.record, Record)]
@@ -488,11 +494,11 @@ def _plain(record: Record) -> str:
     return record.name.partition("Backward")[0]
 
 
-# ---- modes and advice ----------------------------------------------------------------------------
+# ---- modes and outdated code ---------------------------------------------------------------------
 
 
 def graph_of_gradient(reading: Reading, text: Text) -> Iterator[Finding]:
-    """backward(create_graph=True), whose graph nothing uses."""
+    """The finding that backward(create_graph=True) builds a graph that is not used."""
     for warning in reading.outcome.warnings:
         if warning.message.startswith("Using backward() with create_graph=True"):
             used = [b for b in reading.trace.backwards if b.line > warning.line]
@@ -511,7 +517,7 @@ def graph_of_gradient(reading: Reading, text: Text) -> Iterator[Finding]:
 
 
 def old_advice(reading: Reading, text: Text) -> Iterator[Finding]:
-    """Names and arguments of releases before 0.4."""
+    """The finding that a program uses names or arguments of releases before 0.4."""
     for node in ast.walk(text.tree):
         title = why = cure = ""
         if isinstance(node, ast.Call) and keyword(node, "volatile"):
@@ -538,8 +544,8 @@ def old_advice(reading: Reading, text: Text) -> Iterator[Finding]:
 
 
 def _written_data(reading: Reading, text: Text, node: ast.Attribute) -> bool:
-    """Whether an attribute is the .data of a tensor of the program, which is changed by it: one
-    that is computed, or one that takes a step against its gradient.
+    """Whether an attribute is .data of a tensor that is changed by it: of a computed one, or one
+    that takes a step against its gradient.
     """
     if node.attr != "data":
         return False

@@ -1,1 +1,1 @@
-"""The sections of an explanation, a file each."""
+"""The sections of an explanation."""

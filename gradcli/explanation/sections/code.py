@@ -14,7 +14,7 @@ MOST_SHOWN = 12  # numbers of a gradient that fit in a comment
 def code(a: Analysis, precision: int) -> Section:
     """A program, with its results as comments."""
     lines = program_lines(a.problem, in_double=wants_double(a))
-    # No line for inputs that PyTorch does not differentiate, such as the weights of classes.
+    # No line for inputs that PyTorch does not differentiate, such as class weights.
     leaves = [x for x in a.problem.wrt if _wants_gradient(x.name, lines)]
     lines += [_result(a, x, precision) for x in leaves]
     text = "\n".join([*_imports(lines), *lines])

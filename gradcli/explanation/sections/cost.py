@@ -20,7 +20,7 @@ LONGEST_LABEL = 26  # characters
 
 
 def costs(a: Analysis, w: Wording, most: int) -> list[Section]:
-    """Passes, Jacobians, and saved tensors; at most about `most` rows of these."""
+    """Tables of passes, Jacobians, and saved tensors; at most about `most` rows of the latter."""
     result = cost(a)
     remark = plain(f"from shapes alone, in {a.dtype}")
     return [
@@ -44,7 +44,7 @@ def _assumed(a: Analysis) -> list[Prose]:
 
 
 def _passes(a: Analysis, c: Cost) -> Table:
-    """The cost of the forward pass, and what a VJP and a JVP add to it."""
+    """The FLOP of the forward pass, and those added by a VJP and a JVP."""
     names = [x.name for x in a.problem.wrt]
     grads = listed([f"{name}.grad" for name in names])
     each = f"of {names[0]}" if len(names) == 1 else "for each input"
@@ -63,7 +63,7 @@ def _jacobians(a: Analysis, w: Wording, c: Cost) -> list[Table]:
     rows: list[Row] = []
     for j in c.jacobians:
         size = size_words(j.entries, item_size("float", a.dtype))
-        rows += [Row((_named(j.x), words(size))), *_structure(a, w, j), *_ways(j)]
+        rows += [Row((_named(j.x), words(size))), *_structure(a, w, j), *_passes_needed(j)]
     return [Table(tuple(rows))]
 
 
@@ -85,7 +85,7 @@ def _named(x: Input) -> Line:
     return words("by ", Token(x.name, role_of(x)))
 
 
-def _ways(j: FullJacobian) -> list[Row]:
+def _passes_needed(j: FullJacobian) -> list[Row]:
     """Row by row and column by column; the cheaper first."""
     ways = [
         (j.back.times(j.rows), j.rows, "back", "row"),
@@ -104,7 +104,7 @@ def _ways(j: FullJacobian) -> list[Row]:
     ]
 
 
-# ---- what is saved -------------------------------------------------------------------------------
+# ---- saved tensors -------------------------------------------------------------------------------
 
 
 def _memory(a: Analysis, w: Wording, c: Cost, most: int) -> list[Table | Prose]:

@@ -73,7 +73,7 @@ def element_row(a: Analysis, w: Wording, x: Input, index: tuple[int, ...] | None
 
 def unexpanded(a: Analysis, w: Wording, x: Input, index: tuple[int, ...]) -> Line | None:
     """An element with sums not expanded."""
-    equations = by_index.with_reductions(w, x, index), _by_letters(w, x, index)
+    equations = by_index.with_reductions(w, x, index), _by_index(w, x, index)
     shortest = min((e for e in equations if e is not None), key=lambda e: len(str(e)), default=None)
     if shortest is None:
         return None
@@ -84,7 +84,7 @@ def unexpanded(a: Analysis, w: Wording, x: Input, index: tuple[int, ...]) -> Lin
     return (*line, EQUALS, Token(number_text(value[index]), "number"))
 
 
-def _by_letters(w: Wording, x: Input, at: tuple[int, ...]) -> Notation | None:
+def _by_index(w: Wording, x: Input, at: tuple[int, ...]) -> Notation | None:
     """An element in index notation."""
     index = by_index.gradient(w, x)
     left = index.left.places if index is not None and isinstance(index.left, Indexed) else ()

@@ -74,8 +74,8 @@ def block(h: Hessian, x: Input, z: Input, full: bool, precision: int) -> Section
     elif rows and columns:
         blocks += remarks(a, w, z, structure)
         index = by_index.jacobian(w, z)
-        if index is not None and index.plain != "0":  # 0 by masks alone, as of norm at 0
-            line = _in_letters(h, x, z, index)
+        if index is not None and index.plain != "0":  # else 0 by masks, as of norm at 0
+            line = _index_line(h, x, z, index)
             blocks.append(Table((Row((words("index"), line)),)))
         if not full and max(rows, columns) > SHOWN:
             blocks += picture_of(a, w, z, structure)
@@ -86,14 +86,14 @@ def block(h: Hessian, x: Input, z: Input, full: bool, precision: int) -> Section
     return Section("hessian", title, remark, tuple(blocks))
 
 
-def _in_letters(h: Hessian, x: Input, z: Input, index: Notation) -> Line:
+def _index_line(h: Hessian, x: Input, z: Input, index: Notation) -> Line:
     """`∂²out/∂x[i]∂x[j] = A[i,j] + A[j,i]`."""
     assert isinstance(index.left, tree.Infix)
     sides = zip((x, z), (index.left.left, index.left.right))
-    by = tuple(_in_place(tree.Name(i.name, role_of(i)), side) for i, side in sides)
+    by = tuple(_with_indices(tree.Name(i.name, role_of(i)), side) for i, side in sides)
     return equality(tree.Derivative(tree.Name(h.p.out_name), by), index.right)
 
 
-def _in_place(name: tree.Name, side: tree.Tree) -> tree.Tree:
+def _with_indices(name: tree.Name, side: tree.Tree) -> tree.Tree:
     """A name with the indices of `side`; without any for a single number."""
     return tree.Indexed(name, side.places) if isinstance(side, tree.Indexed) else name

@@ -50,11 +50,11 @@ from ..phrases import (
     size_words,
 )
 
-LARGE = 1_000  # what a size is in "for real sizes"
-SHOWN = 12  # rows and columns of a matrix that is shown in full
-LONG, BRIEF = 100_000, 6  # elements of tensors whose rows take long; rows shown for these
+LARGE = 1_000  # the size assumed for "for real sizes"
+SHOWN = 12  # rows and columns up to which a matrix is shown in full
+LONG, BRIEF = 100_000, 6  # elements of tensors with slow rows; rows shown of these
 FEW = 5  # columns, if entries are formulas
-FIRST = 3  # columns for which seed times matrix is written out below it
+FIRST = 3  # number of columns for which seed times matrix is written out below the matrix
 TOO_LONG = "Its entries are too long for a table: with values they are numbers; --full shows them."
 READABLE = 60  # characters of an entry that is shown
 TALL, WIDE = 12, 24  # cells of a sparsity pattern
@@ -147,7 +147,7 @@ def remarks(a: Analysis, w: Wording, x: Input, s: Structure) -> list[Block]:
 
 
 def _by_index(w: Wording, x: Input) -> list[Block]:
-    """`∂out[i,j]/∂x[k,l] = δ[i,k] a[l,j]`, and what its signs mean."""
+    """`∂out[i,j]/∂x[k,l] = δ[i,k] a[l,j]`, and the meaning of its symbols."""
     result = by_index.jacobian(w, x)
     if result is None:
         return unindexed(w, x)
@@ -158,10 +158,10 @@ def _by_index(w: Wording, x: Input) -> list[Block]:
 def unindexed(w: Wording, x: Input) -> list[Block]:
     """Why the index notation is missing."""
     grad = w.read_off(x)
-    return [] if grad is None else [Prose(words(_without_letters(w, grad)))]
+    return [] if grad is None else [Prose(words(_why_no_index(w, grad)))]
 
 
-def _without_letters(w: Wording, grad: Node) -> str:
+def _why_no_index(w: Wording, grad: Node) -> str:
     through = w.indices.holding_seed(grad)
     if not through:
         return "By index it would be too long to read."
@@ -212,7 +212,7 @@ def _readable(a: Analysis, w: Wording, x: Input) -> bool:
 
 
 def _fits(a: Analysis, w: Wording, x: Input) -> bool:
-    """Whether the entries of the first row are numbers, or short enough to stand side by side."""
+    """Whether the entries of the first row are numbers, or short enough to fit on one line."""
     entry, columns = written.in_symbols(a, w, x), min(x.node.numel, SHOWN)
     return entry is None or sum(len(entry(0, c).text) for c in range(columns)) <= READABLE
 
@@ -315,7 +315,7 @@ def element_line(
     at = tuple(map(tree.Number, index))
     name = tree.Indexed(w.gradient_of(x), at) if at else w.gradient_of(x)
     line: Line = (Formula(name, role_of(x)),)
-    if _contradicts(written.numbers, written.total):  # a note says so, with both numbers
+    if _contradicts(written.numbers, written.total):  # shown in a note, with both numbers
         return None if written.symbols is None else (*line, EQUALS, Formula(written.symbols))
     for part in (written.symbols, written.numbers):
         if part is not None:
@@ -329,7 +329,7 @@ NUMERAL = re.compile(r"-?\d+(\.\d*)?(e[+-]?\d+)?")
 
 
 def _contradicts(numbers: tree.Tree | None, total: float | None) -> bool:
-    """Whether a formula comes to one number that is not the element."""
+    """Whether a formula has a single numeric value that differs from the element."""
     text = "" if numbers is None else tree.text(numbers)
     if total is None or not NUMERAL.fullmatch(text):
         return False

@@ -18,7 +18,7 @@ from ..phrases import amount, count_text, memory, shape_text
 
 
 class Mode(NamedTuple):
-    """One way to multiply with the Jacobian.
+    """One mode for multiplying with the Jacobian.
 
     `node` is the graph of a pass, `needed` the number of passes for the full Jacobian, `passes`
     their cost; `saved` are the bytes of intermediates saved for it, none in forward mode.
@@ -52,7 +52,7 @@ def modes(a: Analysis, x: Input, name: str) -> Modes | None:
 
 
 def forward_formula(a: Analysis, x: Input, m: Modes) -> Tree | None:
-    """A forward-mode pass as a formula, as `gradcli jvp` has it; None if it is too long."""
+    """The formula of a forward-mode pass, as in `gradcli jvp`; None if it is too long."""
     with_tangent = a.problem._replace(tangents=(Tangent(x, m.tangent, None, None),))
     j = Jvp(Analysis(with_tangent, a.dtype))
     return j.w.formula(m.forward.node) if j.node is None else j.formula

@@ -1,4 +1,4 @@
-"""The sections on the results of checks, the notes, and sections that are left out."""
+"""The sections on checks and notes, and placeholders for omitted sections."""
 
 from collections.abc import Iterable
 
@@ -8,13 +8,13 @@ from ..phrases import sentence
 
 
 def notes(result: Iterable[tuple[str, str]]) -> Section:
-    """A line for every note; without notes the section is empty, and not shown."""
+    """A line for every note; empty, and so not shown, without notes."""
     blocks = tuple(Note(code, words(message)) for code, message in result)
     return Section("notes", words("Notes"), (), blocks)
 
 
 def left_out(name: str) -> Section:
-    """The section of one name, for which there is no time."""
+    """The placeholder for a section that was omitted for lack of time."""
     text = "left out, as it takes longer (--limit seconds=N)"
     return Section(name, words(sentence(name)), (), (Prose(words(text)),))
 

@@ -1,4 +1,4 @@
-"""The section on the seed: its values, its meaning, and why PyTorch may refuse to go without."""
+"""The section on the seed: its values, its meaning, and why PyTorch may require one."""
 
 from ...language.problem import Problem
 from ...language.wrt import NOT_SCALAR
@@ -58,7 +58,9 @@ def _meaning(a: Analysis, w: Wording) -> Line:
 
 
 def loss_name(p: Problem) -> str:
-    """A name for the result of the rest of a computation: loss, unless the program has that."""
+    """A name for the scalar that the rest of a computation returns: loss, unless the program uses
+    that name.
+    """
     return "total" if "loss" in (p.out_name, *p.inputs, *p.named) else "loss"
 
 

@@ -11,9 +11,9 @@ from typing import Any
 from ...lazy import np, scipy_linalg
 from ...limits import Limits
 
-AGREE = 1e-9  # relative: what counts as equal
-TINY = 1e-10  # what counts as 0 relative to numbers of size 1
-ROUNDING = 1e-14  # relative: what counts as rounding
+AGREE = 1e-9  # relative tolerance for equality
+TINY = 1e-10  # numbers below this count as 0, relative to numbers of size 1
+ROUNDING = 1e-14  # relative rounding error
 REFINEMENTS = 4  # steps of iterative refinement
 LARGEST_DENOMINATOR = 1000
 PER_SECOND = 4e8  # rows * columns * min(rows, columns) of a block, on a slow core
@@ -142,13 +142,14 @@ def _solved(J: Any, target: Any) -> tuple[Any, int, Any]:
 
 
 def _operations(block: Block) -> int:
+    """The number of operations for solving one block."""
     rows, columns = map(len, block)
     return rows * columns * min(rows, columns)
 
 
 def blocks(J: Any) -> list[Block]:
-    """The smallest sets of rows and columns with nothing but zeros outside of them, each row and
-    each column in one of them: each is a system of equations by itself.
+    """The smallest blocks of rows and columns outside of which all entries are 0: each is an
+    independent system of equations.
     """
     nonzero = J != 0
     result, row_left, column_left = [], np.ones(len(J), bool), np.ones(J.shape[1], bool)
@@ -180,7 +181,7 @@ def _whole(array: Any) -> bool:
 
 
 class Dependence:
-    """How the other rows of J depend on `rank` independent ones.
+    """The dependence of the other rows of J on `rank` independent ones.
 
     Row others[k] is the sum of parts[:, k] times the rows at `independent`.
     """

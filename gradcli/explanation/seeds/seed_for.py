@@ -1,4 +1,4 @@
-"""The seed that produces a target gradient, which others do, or why none does."""
+"""The seed that produces a target gradient, other such seeds, or the reasons why there is none."""
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
@@ -17,9 +17,9 @@ from ..in_pytorch.kinks import kinks_hit
 from ..phrases import label, listed, multi_index
 from .least_norm import Equations, in_proportion
 
-SHOWN = 3  # free directions and obstacles that are shown
-TRIALS = (float("nan"), -7.3, -0.6, 0.4, 1.7, 8.9)  # values that an element is changed to
-COPIES = 6  # of the Jacobian that are held at the same time
+SHOWN = 3  # free directions and obstacles to be shown
+TRIALS = (float("nan"), -7.3, -0.6, 0.4, 1.7, 8.9)  # values that are tried for an element
+COPIES = 6  # of the Jacobian that are in memory at the same time
 STEP = 1e-6  # the step of a finite difference
 
 
@@ -51,7 +51,7 @@ class Obstacle(NamedTuple):
 
 
 class SeedFor:
-    """The seed of least norm whose gradients are the targets, or closest to them."""
+    """The seed of least norm whose gradients are the targets, or nearest to them."""
 
     def __init__(self, problem: Problem, targets: Mapping[str, Any]):
         self.a = Analysis(_with_stand_ins(problem))
@@ -85,7 +85,7 @@ class SeedFor:
         return result
 
     def _element(self, column: int) -> tuple[Input, int]:
-        """The element of an input that a column belongs to."""
+        """The input of a column, and the flat index of its element."""
         for x in self.p.wrt:
             if column < x.node.numel:
                 return x, column
@@ -101,7 +101,7 @@ class SeedFor:
 
     @property
     def exact(self) -> Any:
-        """The seed as texts such as 2/3, or None if its elements are no small fractions."""
+        """The seed as strings such as 2/3, or None if its elements are not small fractions."""
         result = self.equations.exact
         if result is None or all(f.denominator == 1 for f in result):
             return None
@@ -137,18 +137,18 @@ class SeedFor:
 
     @property
     def possible(self) -> bool:
-        """Whether there is such a seed."""
+        """Whether a seed produces the targets."""
         return self.equations.solvable
 
     @property
     def accurate(self) -> bool:
-        """Whether the residuals are only rounding."""
+        """Whether the residuals are due to rounding only."""
         off = np.concatenate([np.ravel(r) for r in self.residuals.values()])
         with np.errstate(all="ignore"):
             summed = np.abs(self.equations.g) @ np.abs(self.jacobian)
         return bool(np.all(np.abs(off) <= 1e-9 * np.abs(self.target) + 1e-12 * summed))
 
-    # ---- what else would do ----------------------------------------------------------------------
+    # ---- other seeds -----------------------------------------------------------------------------
 
     @property
     def freedom(self) -> int:
@@ -161,7 +161,7 @@ class SeedFor:
         rows = [in_proportion(free.vector(k)) for k in range(min(most, len(free)))]
         return np.array(rows).reshape(len(rows), *self.p.out.shape)
 
-    # ---- what stands in the way ------------------------------------------------------------------
+    # ---- obstacles -------------------------------------------------------------------------------
 
     @cached_property
     def _broken(self) -> list[int]:
@@ -195,7 +195,9 @@ class SeedFor:
         return any(not np.array_equal(changed(t), usual, equal_nan=True) for t in TRIALS)
 
     def is_at_kink(self, term: Term) -> bool:
-        """Whether the output has a nonzero one-sided slope, and the gradient is 0 by convention."""
+        """Whether the output has a nonzero one-sided slope at an element where the gradient is 0 by
+        convention.
+        """
         if not kinks_hit(self.a):
             return False
         usual, changed = self._moving(term)
@@ -204,7 +206,7 @@ class SeedFor:
         return bool(np.any(np.abs(slopes) > 1e-3))
 
     def _moving(self, term: Term) -> tuple[Any, Callable[[float], Any]]:
-        """The output, and a function from values of one element to the output."""
+        """The output, and the output as a function of one element."""
         values = random_values(self.p)
         known = {node: value for node, value in values.items() if node is not term.x.node}
         out = Evaluator(known, limits=self.p.limits).varying(self.p.out, term.x.node)

@@ -1,4 +1,4 @@
-"""A seed for a target, as a document and as data."""
+"""The answer of `gradcli seed-for`, as a document and as data."""
 
 from typing import Any
 
@@ -27,8 +27,8 @@ from ..phrases import label, listed, number_text
 from ..question import with_question
 from .seed_for import SHOWN, Obstacle, SeedFor, Term
 
-NEARLY = 1e-10  # of the largest singular value
-WRITTEN = 10_000  # numbers of free directions up to which all are in the data
+NEARLY = 1e-10  # fraction of the largest singular value
+WRITTEN = 10_000  # elements of free directions up to which all are in the data
 SMALL = 8  # elements of a direction that is written as a tensor
 MOST_TERMS = 6  # of a sum that is written out
 
@@ -63,7 +63,7 @@ def _answer(s: SeedFor) -> Answer:
     return Answer((seed,), value, (Token(f"{out}.backward("), seed, Token(")")), plain(remark))
 
 
-# ---- there is one --------------------------------------------------------------------------------
+# ---- the target is possible ----------------------------------------------------------------------
 
 
 def _gradient(s: SeedFor) -> Section:
@@ -105,7 +105,7 @@ def _free(s: SeedFor, full: bool) -> Section:
 
 
 def _most(s: SeedFor, full: bool) -> int:
-    """The largest number of lines of a list."""
+    """The largest number of rows of a list."""
     return max(s.p.limits.sizes["entries"] // LINE, SHOWN) if full else SHOWN
 
 
@@ -118,7 +118,7 @@ def _direction(n: Any) -> Line | Tensor:
     return plain(", ".join(text))
 
 
-# ---- there is none -------------------------------------------------------------------------------
+# ---- the target is impossible --------------------------------------------------------------------
 
 
 def _why(s: SeedFor, full: bool, precision: int) -> Section:
@@ -167,6 +167,7 @@ def _multiple(s: SeedFor, o: Obstacle, precision: int) -> Line:
 
 
 def _only_zero(s: SeedFor, o: Obstacle, precision: int) -> Line:
+    """A sentence on an element of a gradient that is 0 for every seed."""
     (term,) = o.terms
     if s.a.gradient(term.x) is None:
         none = f"No gradient flows from {s.p.out_name} to "
@@ -222,7 +223,7 @@ def _clean(array: Any, target: Any) -> Any:
     return np.where(np.abs(array) < 1e-12 * np.max(np.abs(target), initial=0.0), 0.0, array)
 
 
-# ---- as data -------------------------------------------------------------------------------------
+# ---- data ----------------------------------------------------------------------------------------
 
 
 def data(s: SeedFor) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""An explanation on one screen: the program, the seed, the derivation of the gradients, one
+"""The short explanation, on one screen: the program, the seed, the derivation of the gradients, one
 Jacobian with the seed in its margin, checks, notes, and options that show more.
 """
 
@@ -23,11 +23,11 @@ NAMES = {ROWS: "g·J equals backward"}
 RANDOM = "at random values"
 MARKS = {True: "✓", False: "✗", None: "–"}
 OVERTURNING = ("integer-values", NOT_IN_PYTORCH)
-SHOWN_ELSEWHERE = ("implicit-seed", "seed-left-out", "unused", *OVERTURNING)  # on the page
+SHOWN_ELSEWHERE = ("implicit-seed", "seed-left-out", "unused", *OVERTURNING)  # on pages
 
 
 def document(a: Analysis, choices: Choices) -> Document:
-    """The explanation of a problem in short."""
+    """The short explanation of a problem."""
     grads = Gradients(a, wording_of(a))
     head, *rest = _sections(grads, choices)
     sections = (head, *(s for s in rest if s.blocks))
@@ -51,7 +51,7 @@ def more(a: Analysis) -> Iterator[str]:
 
 def _sections(grads: Gradients, choices: Choices) -> Iterator[Section]:
     a, w = grads.a, grads.w
-    checks = checked(grads)  # before anything is searched for
+    checks = checked(grads)  # before any search
     yield head.program(a, w)
     if a.claims:
         from ..sections.claims import claims
@@ -87,13 +87,13 @@ def checked(grads: Gradients) -> Section:
 
 def _check_text(c: Check) -> str:
     error = "" if not c.max_error else f" {c.max_error:.0e}"
-    remark = c.remark.removeprefix(RANDOM).removeprefix("; ")  # which applies to all of them
+    remark = c.remark.removeprefix(RANDOM).removeprefix("; ")  # applies to all of them
     why = f" ({remark})" if remark and c.ok is not True else ""
     return f"{MARKS[c.ok]} {NAMES.get(c.name, c.name)}{error}{why}"
 
 
 def first(a: Analysis) -> list[tuple[str, str]]:
-    """The notes on what PyTorch refuses."""
+    """The notes on derivatives that PyTorch refuses."""
     refused, whole = not_differentiated(a), [x.name for x in a.problem.wrt if x.was_integer]
     if not whole:
         return refused
@@ -103,7 +103,7 @@ def first(a: Analysis) -> list[tuple[str, str]]:
 
 
 def further(grads: Gradients) -> list[tuple[str, str]]:
-    """The other notes."""
+    """The notes other than those of `first`."""
     p, notes = grads.problem, about_the_problem(grads.a, grads.w)
     notes += stuck(grads.a, grads.w)
     if grads.derivation is None:

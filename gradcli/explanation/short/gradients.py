@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..sections.backward import Names
 
 MOST = 8  # operations of a program for which closed forms are searched for
-LONG = 16  # length of a closed form that has parts which other gradients share
+LONG = 16  # length of a closed form some of whose parts other gradients share
 EVEN = 1  # the cost of a statement in addition to its length
 
 
@@ -29,7 +29,7 @@ class Gradients:
     def __init__(self, a: Analysis, w: Wording):
         self.a, self.w, self.problem = a, w, a.problem
         self.introduced: list[tuple[tree.Name, Tree]] = []  # statements for parts of formulas
-        self.meanings: list[str] = []  # of names that index notation has
+        self.meanings: list[str] = []  # names in index notation
 
     @cached_property
     def derivation(self) -> Derivation | None:
@@ -50,6 +50,9 @@ class Gradients:
         return result
 
     def _is_shorter(self, derived: Derivation) -> bool:
+        """Whether the derivation is shorter than the closed forms, or these are missing or too
+        long.
+        """
         operations = [n for n in walk([self.problem.out]) if n.op.family != "leaf"]
         if len(operations) > MOST:
             return True
@@ -73,7 +76,7 @@ class Gradients:
 
     @property
     def used(self) -> set[str]:
-        """The names that are in use, which statements cannot have."""
+        """The names that are in use, and not available for statements."""
         return self._named | {name.text for name, _ in self.introduced}
 
     @cached_property
@@ -84,7 +87,7 @@ class Gradients:
 
     @cached_property
     def widest(self) -> int:
-        """The characters of the longest shape."""
+        """The number of characters of the longest shape."""
         back = self.derivation.back if self.derivation else []
         shapes = [x.shape for x in self.inputs] + [line.of.shape for line in back]
         return max(len(shape_text(shape)) for shape in shapes)
@@ -96,7 +99,7 @@ class Gradients:
         d = self.derivation
         if d is None:
             return of_program(self.a)
-        several = {s.nodes[-1] for s in d.assigned if s.again}  # which receive it apart
+        several = {s.nodes[-1] for s in d.assigned if s.again}  # the parts receive it separately
         nodes = ((n, node) for n, node in d.nodes.items() if node in d.received)
         back = {d.received[n]: d.seeds[name] for name, n in nodes if name in d.seeds}
         added = {s.nodes[-1]: s.names[-1] for s in d.assigned if s.is_added}
@@ -115,7 +118,7 @@ class Gradients:
             return
         a = with_ones(self.a)
         lines = [line for line in derived.gradients if a.has_numbers(line.grad)]
-        if not lines:  # the formulas of all steps would be searched for in vain
+        if not lines:  # formulas of all steps would be searched for needlessly
             return
         if any(line.formula is None or line.of.numel > MOST_ELEMENTS for line in derived.lines):
             return

@@ -29,7 +29,7 @@ WIDE = 60  # characters of the numbers of an input that is shown
 
 
 def program(a: Analysis, w: Wording) -> Section:
-    """The output, the inputs if they are few, and which sizes were assumed."""
+    """The output, the inputs if they are few, and the assumed sizes."""
     p = a.problem
     title, value = w.source.titled(p.out, whole=True), a.value(p.out)
     if value is not None and not p.out.shape:

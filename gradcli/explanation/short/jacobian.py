@@ -11,10 +11,10 @@ from .gradients import Gradients
 
 ROWS, COLUMNS = 12, 8  # of a matrix that is shown
 OTHERS = 3  # further inputs whose Jacobians are described
-FIRST = 2  # inputs of which one may have its matrix shown
-NOUNS = ("product", "update", "selection", "permutation")  # of kinds; others are adjectives
+FIRST = 2  # inputs among which one is chosen for its matrix
+NOUNS = ("product", "update", "selection", "permutation")  # last words of noun phrases
 WIDE = 60  # characters of a closed form that is shown
-ACROSS = 66  # characters of the columns of a matrix in a line
+ACROSS = 66  # characters of all columns of a matrix in a line
 UNKNOWN = "unknown"  # a structure that was not searched for
 NOTHING = Section("jacobian", (), (), ())
 
@@ -29,7 +29,9 @@ def why(grads: Gradients, choices: Choices) -> Section:
     tried = _in_order(inputs, choices)[: 1 if derived else FIRST]
     shown = next((x for x in tried if _fits(grads, x)), None)
     others = [x for x in inputs if x is not shown]
-    sentences = [_elsewhere(others)] if derived else [_structure(grads, x) for x in others[:OTHERS]]
+    sentences = (
+        [_omitted_inputs(others)] if derived else [_structure(grads, x) for x in others[:OTHERS]]
+    )
     title = words("Why: ", w.seed, " weighs the rows of the Jacobian")
     if shown is None:
         return NOTHING if derived else Section("jacobian", title, (), tuple(map(Prose, sentences)))
@@ -47,7 +49,7 @@ def _in_order(inputs: list[Input], choices: Choices) -> list[Input]:
 
 
 def _fits(grads: Gradients, x: Input) -> bool:
-    """Whether the whole matrix can be shown and read."""
+    """Whether the whole matrix can be shown legibly."""
     rows, columns = grads.problem.out.numel, x.node.numel
     if rows > ROWS or columns > COLUMNS or rows * columns == 1:
         return False
@@ -60,7 +62,7 @@ def _fits(grads: Gradients, x: Input) -> bool:
     return sum(min(n, entries.WIDE) + 2 for n in widths) <= ACROSS
 
 
-def _elsewhere(inputs: list[Input]) -> Line:
+def _omitted_inputs(inputs: list[Input]) -> Line:
     """A remark on inputs whose Jacobians are not described."""
     names = " or ".join(f"-w {x.name}" for x in inputs[:OTHERS])
     return words(f"Others: gradcli jacobian {names}.") if inputs else ()
@@ -72,7 +74,7 @@ def _structure(grads: Gradients, x: Input, is_shown: bool = False) -> Line:
     s = shown_structure(grads.a, grads.w, x)
     formula: Line = () if s.formula is None else (Formula(s.formula),)
     formula = () if len(text_of(formula)) > WIDE or s.name == UNKNOWN else formula
-    block = (Token(": ", "word"), *formula) if s.blocks and formula else ()  # of one alone
+    block = (Token(": ", "word"), *formula) if s.blocks and formula else ()  # of one element
     formula = (*formula, Token(", ", "word")) if formula and not block else ()
     kind = kind_of(s, p.out.numel * x.node.numel)
     is_noun = kind.partition(":")[0].partition(",")[0].endswith(NOUNS)

@@ -43,12 +43,12 @@ from .gradients import Gradients
 from .stuck import let_through
 
 SMALL = 48  # elements of a gradient that is shown if there are few gradients
-MOST = 24  # lines
-READ = 140  # characters of one element, by index or written out
+MOST = 24  # number of lines
+READ = 140  # characters of one element, in index notation or written out
 ONE_LINE = 76  # characters of an element without numbers for which no shorter form is searched for
 WAYS = 12  # names of values through which a gradient flows
-LEVELS = 3  # inputs whose gradients have index notation and an element, too
-SHORT = 24  # characters of numbers that are shown rather than their norm
+LEVELS = 3  # inputs whose gradients are also shown in index notation and by one element
+SHORT = 24  # characters up to which numbers are shown instead of their norm
 GAP = "    "
 
 
@@ -62,7 +62,7 @@ def backward(grads: Gradients) -> Section:
     loss = p.out_name if p.seed.implicit else loss_name(p)
     name = Name(first.name)
     text = words(
-        tree.Token(first.gradient_name),  # as code: typeset it would be the formula itself
+        tree.Token(first.gradient_name),  # set as code: typeset, it would be the formula itself
         " is ",
         mentioned(tree.Derivative(Name(loss), (name,))),
         ", of ",
@@ -185,7 +185,7 @@ def _readable(
 
 
 def _remarks(grads: Gradients) -> Iterator[str]:
-    """Remarks on sums, on broadcast inputs, and on the Jacobian of a scalar."""
+    """Remarks on sums, broadcast inputs, and the Jacobian of a scalar."""
     ways: dict[tuple[str, ...], list[str]] = {}
     for line in grads.derivation.gradients if grads.derivation else ():
         if len(line.ways) > 1:
@@ -242,7 +242,7 @@ def _dimensions(shape: Shape, remaining: Shape) -> str:
 # ---- as equations --------------------------------------------------------------------------------
 
 
-LONG, LITTLE = 24, 2  # in a formula of this length a name must save this much
+LONG, LITTLE = 24, 2  # length of a formula, and tokens that a name must save in it
 
 
 def equation(
@@ -277,12 +277,12 @@ def _with_summary(grads: Gradients, of: Node, summary: Line | Tensor) -> tuple[L
     room = " " * (grads.widest - len(shape))
     if isinstance(summary, Tensor):
         return (Token(shape), Token(room, "word")), summary
-    # in one cell, so that it follows a long formula
+    # in the same cell, to follow a long formula
     return ((Token(shape), Token(room + GAP, "word"), *summary),)
 
 
 def brief(value: Any) -> Line | Tensor:
-    """Numbers in short: all if they are few, or their norm and the number of zeros."""
+    """Numbers in short: all if they are few, otherwise their norm and the number of zeros."""
     if value is None:
         return ()
     if is_short(value, SHORT):

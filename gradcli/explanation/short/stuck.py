@@ -11,7 +11,7 @@ from ..blocks import text_of
 from ..formulas.wording import Wording
 from ..phrases import listed
 
-MOST = 4  # units that are named, and operations
+MOST = 4  # units, and operations, that are named
 FLAT = 1e-6  # distance from its bounds at which a function counts as saturated
 
 
@@ -75,8 +75,8 @@ def _zero_gradients(a: Analysis, w: Wording) -> Iterator[tuple[str, str]]:
 
 
 def let_through(a: Analysis, step: Step) -> Any:
-    """A mask of the elements whose gradient an operation passes on; None if it is no such
-    operation, or its values are unknown.
+    """A mask of the elements whose gradient an operation passes on; None if the operation passes
+    all, or its values are unknown.
     """
     local = step.contributions[0].local if len(step.contributions) == 1 else None
     if local is None or local.op is not OPS["where"]:

@@ -1,5 +1,5 @@
-"""Why elements of a gradient are nan, infinite, zero or absent, and an equal expression without
-this.
+"""Why elements of a gradient are nan, infinite, zero or absent, and an equal expression with a
+finite gradient.
 """
 
 from .answer import Why, why_expression

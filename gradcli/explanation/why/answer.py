@@ -1,4 +1,4 @@
-"""Why elements of a gradient are nan, infinite, zero or absent: as data and as a document."""
+"""The answer of `gradcli why` on a gradient: why elements are nan, infinite, zero or absent."""
 
 from collections import Counter
 from functools import cached_property, partial
@@ -18,7 +18,7 @@ ORDER = ("nan", "inf", "none", "zero")  # the most severe first
 
 
 class Element(NamedTuple):
-    """An element of a gradient, or an absent gradient: its kind, and the cause."""
+    """An element of a gradient, or an absent gradient: its kind, and its cause."""
 
     name: str
     kind: str
@@ -34,11 +34,11 @@ class Why:
     def __init__(self, a: Analysis, assumed_seed: bool = False):
         self.a, self.assumed_seed = a, assumed_seed
         self._budget = a.problem.limits.budget
-        self.left = Counter[str]()  # elements that there was no time for, by kind
+        self.left = Counter[str]()  # by kind, elements omitted for lack of time
 
     @cached_property
     def elements(self) -> list[Element]:
-        """Every element that is not an ordinary number, in the order of the inputs."""
+        """All elements that are nan, infinite, zero or absent, in the order of the inputs."""
         return [e for x in self.a.problem.wrt for e in self._of(x)]
 
     @cached_property
@@ -63,6 +63,7 @@ class Why:
         return {x.name: cut_for(self.a, x) for x in p.wrt if self.a.gradient(x) is None}
 
     def _of(self, x: Input) -> list[Element]:
+        """The elements of one gradient that are not ordinary numbers, while the budget lasts."""
         value = self.a.grad_value(x)
         if value is None:
             return [self._absent(x)]
@@ -103,7 +104,7 @@ class Why:
         return operation_name(self.a, origin.node)
 
     def data(self) -> dict[str, Any]:
-        """The JSON."""
+        """The answer as JSON."""
         result = {
             "elements": [e._asdict() for e in self.elements],
             "rewritten": self.rewritten,
@@ -172,7 +173,7 @@ def why_expression(analysis: Analysis) -> Why:
     if assumed:
         seed = p.seed._replace(value=OPS["ones"](size=p.out.shape), refused=False)
         p = p._replace(seed=seed)
-    # that nothing has a gradient is an answer here
+    # an output without gradient is an answer, not an error
     a = Analysis(p, analysis.dtype, allow_no_gradient=True)
     a.require_numbers()
     return Why(a, assumed)

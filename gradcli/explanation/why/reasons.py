@@ -1,4 +1,4 @@
-"""The sentence about an element: the operation that causes it, with its numbers."""
+"""Sentences on the cause of an element: the operation, with its numbers."""
 
 import ast
 from typing import Any
@@ -56,7 +56,7 @@ class Reasons:
         return "; ".join(filter(None, parts))
 
     def _maker(self, origin: Origin) -> str:
-        """The text about an operation that turns a received infinity into nan."""
+        """A clause on the operation that turns an infinite upstream gradient into nan."""
         infinite = (n for n, index in origin.path if np.isinf(self.tracer.arriving(n, index)))
         node = next(infinite, None)
         return "" if node is None else operation_name(self.a, node)
@@ -68,7 +68,7 @@ class Reasons:
         return f"what arrives from {len(origin.terms)} sides adds up to {kind}: {terms}"
 
     def _received(self, step: LocalStep, index: Index) -> str:
-        """The text about the operation that sent a received zero."""
+        """A clause on the operation that sent a zero."""
         at = self._aligned(step, index)
         if at is None or step.received[at] != 0:
             return ""
@@ -80,7 +80,7 @@ class Reasons:
         return f"{name} sends 0{into}"
 
     def _aligned(self, step: LocalStep, index: Index) -> Index | None:
-        """The received element from which a sent one is computed, if it is only one."""
+        """The upstream element on which a sent element depends, if it is a single one."""
         if step.node.shape == step.to.shape and step.node.op.family == "elementwise":
             return index
         return () if step.node.shape == () else None
@@ -101,7 +101,7 @@ class Reasons:
             result = _at(evaluator(node)[0], index)
             if result is not None and not np.isfinite(result):
                 if node.op.family != "elementwise":
-                    return _of_whole(node, [evaluator(i)[0] for i in node.parents])
+                    return _singular_operand(node, [evaluator(i)[0] for i in node.parents])
                 operands = [_at(evaluator(i)[0], index) for i in node.parents]
                 return _written(node, operands, result)
         return ""
@@ -156,7 +156,7 @@ class Reasons:
         return f"{name} multiplies by {number(float(factor))}, and the product underflows to 0"
 
     def _flat_around(self, step: LocalStep, index: Index) -> bool:
-        """Whether the slope of an operation is 0 at nearby values, too."""
+        """Whether the derivative of an operation is also 0 at nearby values."""
         for move in (-1e-3, 1e-3):
             nearby = np.asarray(step.operands[step.to]) * (1 + move) + move * 1e-3
             sent = step.send(step.operands | {step.to: nearby}, np.ones(step.node.shape))
@@ -193,7 +193,7 @@ class Reasons:
         return INSTEAD["barrier" if node.op.family == "barrier" else kind]
 
     def _text(self, node: Node) -> str:
-        around = _around(self.a, node)
+        around = _enclosing_operation(self.a, node)
         if node.span is None and around is not None:
             node = around
         if node.span is None:
@@ -219,8 +219,8 @@ def _at(array: Any, index: Index) -> Any:
     return array[where] if inside else None
 
 
-def _of_whole(node: Node, operands: list[Any]) -> str:
-    """Why an operation of matrices is not finite, if one of them is singular."""
+def _singular_operand(node: Node, operands: list[Any]) -> str:
+    """Why an operation on matrices is not finite, if one of them is singular."""
     matrix = np.asarray(operands[0])
     square = matrix.ndim > 1 and matrix.shape[-1] == matrix.shape[-2]
     if not square or node.op.name not in ("inverse_turned", "inv", "solve"):
@@ -252,8 +252,8 @@ MODULES = ("linalg", "special")
 
 
 def operation_name(a: Analysis, node: Node) -> str:
-    """PyTorch's name of an operation, as it was typed where that is a call: linalg_svd, max."""
-    around = typed_name(_around(a, node))
+    """PyTorch's name of an operation, or the typed name of a call: linalg_svd, max."""
+    around = typed_name(_enclosing_operation(a, node))
     torch_name = node.op.torch if node.span is not None else None
     path = typed_name(node) or torch_name or around or node.op.torch or node.op.name
     for prefix in PREFIXES:
@@ -262,7 +262,9 @@ def operation_name(a: Analysis, node: Node) -> str:
 
 
 def typed_name(node: Node | None) -> str | None:
-    """The function that a node's text calls: `linalg.svd`; None for an operator as `*`."""
+    """The name of the function that a node's text calls: `linalg.svd`; None for an operator such as
+    `*`.
+    """
     if node is None or node.span is None:
         return None
     call = _expression(node.span.in_one_line)
@@ -281,7 +283,7 @@ def typed_name(node: Node | None) -> str | None:
 
 
 def _is_output(node: Node, e: ast.expr | None) -> bool:
-    """Whether a text picks one of several outputs: split(x, 2)[0], x.max(0).indices."""
+    """Whether a text selects one of several outputs: split(x, 2)[0], x.max(0).indices."""
     if isinstance(e, ast.Attribute):
         return isinstance(e.value, ast.Call) and e.attr in OUTPUTS
     if not isinstance(e, ast.Subscript) or not isinstance(e.value, ast.Call):
@@ -298,8 +300,8 @@ def _expression(text: str) -> ast.expr | None:
         return None
 
 
-def _around(a: Analysis, node: Node) -> Node | None:
-    """The operation that the user wrote around a node that has no text of its own."""
+def _enclosing_operation(a: Analysis, node: Node) -> Node | None:
+    """The user's operation in whose expansion a node without source text occurs."""
     written = (n for n in walk([a.problem.out]) if n.span is not None and n.inputs)
     return next((n for n in written if node in walk([n])), None)
 

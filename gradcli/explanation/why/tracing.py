@@ -18,15 +18,15 @@ from ...lazy import np
 from ..analysis import Analysis
 
 Index = tuple[int, ...]
-DRAWS = 2  # values of the operands at which dependence is tried
+DRAWS = 2  # random values of the operands for tests of dependence
 
 
 # ---- one operation -------------------------------------------------------------------------------
 
 
 class LocalStep:
-    """The VJP of `node` with respect to its operand `to`, in numbers, and which received elements a
-    sent element depends on.
+    """The VJP of `node` with respect to its operand `to`, in numbers, and the upstream elements on
+    which an element of it depends.
     """
 
     def __init__(self, a: Analysis, node: Node, to: Node, received: Node):
@@ -52,16 +52,16 @@ class LocalStep:
 
     @cached_property
     def sent(self) -> Any:
-        """The gradient that is sent."""
+        """The gradient of the operand."""
         return self.send(self.here, self.received)
 
     def send(self, operands: dict[Node, Any], received: Any) -> Any:
-        """The gradient that is sent for other operands and another upstream gradient."""
+        """The gradient of the operand for other operands and another upstream gradient."""
         return Evaluator(operands | {self.seed: received})(self.sent_node)[0]
 
     def reach(self, index: Index) -> Any:
-        """A mask of the received elements that the one at `index` depends on, here or at any other
-        values.
+        """A mask of the upstream elements on which the element at `index` depends, here or at any
+        other values.
         """
         at = self._only(index)
         if at is not None and any(sent[index] != 0 for sent in self._ones_sent):
@@ -70,18 +70,18 @@ class LocalStep:
             return mask
         weights = [self._weights(index, point) for point in (self.here, *self._generic)]
         if weights[0].any() and all(map(_selects, weights)):
-            return weights[0] != 0  # by the values, as sort does
+            return weights[0] != 0  # depends on values, as for sort
         return np.any([np.isfinite(w) & (w != 0) for w in weights], axis=0)
 
     @property
     def takes_some(self) -> bool:
-        """Whether it takes some elements of the operand and leaves others: all of an empty index,
-        but none where a rule gives 0 for every element, as std of a single one.
+        """Whether the operation selects some elements of the operand and not others. True for an
+        empty index; False if the rule gives 0 for every element, as for std of a single one.
         """
         return not self.node.numel or any(np.any(sent != 0) for sent in self._ones_sent)
 
     def _only(self, index: Index) -> Index | None:
-        """The received element that the one at `index` depends on, if only one is possible."""
+        """The upstream element on which the one at `index` depends, if only one is possible."""
         if self.node.numel == 1:
             return (0,) * self.node.ndim
         same = self.node.shape == self.to.shape
@@ -105,14 +105,14 @@ class LocalStep:
 
     @cached_property
     def _transposed(self) -> tuple[Node, Node | None]:
-        """A seed in the shape of the sent gradient, and its VJP with respect to the received
-        one.
+        """A seed in the shape of the operand's gradient, and the VJP of that gradient with respect
+        to the upstream one.
         """
         one = OPS["input"](name="e", shape=self.to.shape, is_direction=True)
         return one, backward(self.sent_node, one, [self.seed]).of[self.seed]
 
     def _weights(self, index: Index, operands: dict[Node, Any]) -> Any:
-        """The coefficients of the received elements in a sent one."""
+        """The coefficients of the upstream elements in one element of the operand's gradient."""
         ones, hot = np.ones(self.node.shape), np.zeros(self.to.shape)
         hot[index] = 1
 
@@ -123,29 +123,29 @@ class LocalStep:
             return Evaluator(operands | {one: hot, self.seed: ones})(weights)[0]
 
         result = if_applicable(weighed)
-        # ones without such a decomposition, or by a rule that is not differentiated again
+        # if it has no such decomposition, or its rule is not differentiable: ones
         return ones if result is None else result
 
 
 class Origin(NamedTuple):
-    """The origin of an element: the step of an operation to an operand, and an element of this;
-    without a step the seed, or contributions to a node that cancel.
+    """The origin of an element: the step from an operation to an operand, and an element of this;
+    without a step, the seed, or contributions to a node that cancel.
     """
 
     node: Node
     at: Index
     step: LocalStep | None = None
     terms: tuple[float, ...] = ()
-    path: tuple[tuple[Node, Index], ...] = ()  # elements that carry it, the nearest first
+    path: tuple[tuple[Node, Index], ...] = ()  # elements along which it is passed on, nearest first
 
     @property
     def cancels(self) -> bool:
-        """Whether it is a sum of contributions."""
+        """Whether the element is a sum of contributions that cancel."""
         return bool(self.terms)
 
     @property
     def reaches(self) -> bool:
-        """Whether the element depends on what the operation receives at other values."""
+        """Whether the element depends on the upstream gradient at other values."""
         return self.step is None or bool(self.step.reach(self.at).any())
 
 
@@ -175,6 +175,7 @@ class Tracer:
         return self._trace(node, index, zero=True)
 
     def _trace(self, node: Node, index: Index, zero: bool) -> Origin:
+        """Follow an element back to its origin; results are cached."""
         path: list[tuple[Node, Index]] = []
         while True:
             known = self._cached.get((node, index, zero))
@@ -193,7 +194,7 @@ class Tracer:
         return float(np.broadcast_to(self.a.value(self._received[node]), node.shape)[index])
 
     def beside(self, origin: Origin) -> LocalStep | None:
-        """Another step that sends what is not finite to the element that an origin makes so."""
+        """Another step that sends a nonfinite gradient to the element of an origin."""
         first, at = origin.step, origin.at
         steps = self._arriving(first.to) if first is not None else []
         return next((s for s in steps if s is not first and not np.isfinite(s.sent[at])), None)
@@ -209,6 +210,7 @@ class Tracer:
         return [self._local(step, node) for step in self._consumers.get(node, [])]
 
     def _not_finite_at(self, node: Node, index: Index) -> Any:
+        """The origin of a nonfinite element, or the node and index from which it was received."""
         steps = self._arriving(node)
         culprits = [s for s in steps if not np.isfinite(s.sent[index])]
         if not culprits:
@@ -224,6 +226,7 @@ class Tracer:
         return step.node, _first(through)
 
     def _zero_at(self, node: Node, index: Index) -> Any:
+        """The origin of a zero, or the node and index from which it was received."""
         steps = self._arriving(node)
         terms = tuple(float(s.sent[index]) for s in steps)
         if any(terms):
@@ -256,7 +259,7 @@ class Tracer:
 
 
 def _selects(weights: Any) -> bool:
-    """Whether these are the coefficients of one element, which is passed on as it is."""
+    """Whether these are the coefficients of a single element that is passed on unchanged."""
     return bool(np.count_nonzero(weights) <= 1 and np.all((weights == 0) | (weights == 1)))
 
 
@@ -264,7 +267,7 @@ def _first(mask: Any) -> Index:
     return tuple(int(i) for i in np.argwhere(mask)[0])
 
 
-# ---- where nothing flows -------------------------------------------------------------------------
+# ---- absent gradients ----------------------------------------------------------------------------
 
 
 def cut_for(a: Analysis, x: Input) -> Node | None:
@@ -272,7 +275,7 @@ def cut_for(a: Analysis, x: Input) -> Node | None:
     on the input.
     """
     p = a.problem
-    masks = _in_brackets(a)
+    masks = _index_tensors(a)
     order = [n for n in walk([*p.indices, *masks, *p.roots]) if n.inputs]
     carried: set[Node] = {x.node}
     cuts = []
@@ -293,7 +296,7 @@ def _takes_none(a: Analysis, node: Node, carried: set[Node]) -> bool:
     return step is not None and not any(c.to in carried for c in step.contributions)
 
 
-def _in_brackets(a: Analysis) -> list[Node]:
+def _index_tensors(a: Analysis) -> list[Node]:
     """The tensors used as indices, which are not part of the graph."""
     items = [
         item for n in walk(a.problem.roots) if n.op.name == "getitem" for item in n.attrs["index"]

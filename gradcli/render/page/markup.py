@@ -1,4 +1,4 @@
-"""Pieces of text as HTML: words, code, formulas, in the colours of their roles."""
+"""Words, code and formulas as HTML, coloured by role."""
 
 import re
 from collections.abc import Iterable
@@ -25,7 +25,7 @@ MARKS = {"✓": "ok", "✗": "bad"}
 
 
 def tag(name: str, inside: str, /, **attributes: str | None) -> str:
-    """An element; attributes that are None are left out, those without a text stand alone."""
+    """An HTML element; attributes that are None are omitted, those that are "" have no value."""
     tick()
     text = "".join(
         f" {key.strip('_').replace('_', '-')}" + (f'="{escape(value)}"' if value else "")
@@ -36,21 +36,21 @@ def tag(name: str, inside: str, /, **attributes: str | None) -> str:
 
 
 def _is_sign(piece: Piece) -> bool:
-    """Whether a token belongs to the formulas around it."""
+    """Whether a token is punctuation that belongs to the adjacent formulas."""
     return not isinstance(piece, Formula) and (
         piece == EQUALS or piece.role == "number" or not piece.text.strip()
     )
 
 
 def kind_of(piece: Piece) -> str:
-    """Formula, sign, word or code."""
+    """The kind of a piece: formula, sign, word or code."""
     if isinstance(piece, Formula):
         return "formula"
     return "sign" if _is_sign(piece) else "word" if piece.role == "word" else "code"
 
 
 class Markup:
-    """How the pieces of one document are written."""
+    """Writes the pieces of one document."""
 
     def __init__(self, environment: Environment, document: Document):
         self.environment = environment
@@ -61,13 +61,13 @@ class Markup:
         self.inputs = _pattern(met)
 
     def line(self, line: Line) -> str:
-        """Words as they are, code as code, formulas as mathematics where no code is beside them."""
+        """A line of words, code and formulas; formulas next to code are code too."""
         if any(kind_of(piece) == "code" and not piece.role for piece in line):
             line = tuple(tokens_of(line))
         return "".join(self.pieces(pieces, kind) for kind, pieces in groupby(line, kind_of))
 
     def pieces(self, pieces: Iterable[Any], kind: str) -> str:
-        """Pieces of one kind."""
+        """Consecutive pieces of one kind."""
         if kind == "formula":
             return "".join(map(self.formula, pieces))
         text = "".join(self.span(p.text, p.role) for p in pieces)
@@ -87,16 +87,17 @@ class Markup:
         return f'<span class="{whole}">{built}</span>' if whole else built
 
     def _role(self, result: re.Match[str]) -> str:
+        """A matched input in its colour."""
         name = self.classes.get(unescape(result[1]))
         return f' class="{name}"' if name else ""
 
     def coloured(self, formula: Formula) -> str:
-        """A formula as the text that it is, in the colours of its roles."""
+        """A formula as text, coloured by role."""
         runs = groupby(formula.tokens, lambda token: token.role)
         return "".join(self.span("".join(t.text for t in run), role) for role, run in runs)
 
     def question(self, text: str) -> str:
-        """A program, its inputs in their colours."""
+        """A program with its inputs coloured."""
         out, end = "", 0
         for result in self.inputs.finditer(text):
             out += escape(text[end : result.start()])
@@ -115,6 +116,6 @@ class Markup:
 
 
 def _pattern(met: list[str]) -> re.Pattern[str]:
-    """Inputs, and elements of them, within a program."""
+    """A pattern for the names of inputs, and their elements, within a program."""
     names = "|".join(re.escape(role.removeprefix("input:")) for role in met) or "(?!)"
     return re.compile(rf"(?<![\w.])({names})(\[[\d,]+\])?(?![\w(])")

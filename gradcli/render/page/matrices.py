@@ -1,5 +1,5 @@
-"""Jacobians as tables of HTML, with the gradient below in the shape of the input, and the sum that
-makes each of its elements.
+"""Jacobians as HTML tables, with the gradient in the shape of the input below, and the sum for each
+of its elements.
 """
 
 import re
@@ -11,7 +11,7 @@ from ...explanation.phrases import element_name
 from ..matrix import cut, texts
 from .markup import Markup, tag
 
-LONG_TERM = 24  # characters of one that may be broken
+LONG_TERM = 24  # characters of a term that may be broken
 HINT = (
     '<p class="hint" hidden>Point at an element, or reach it by Tab and the arrow keys, to see its '
     "column and its weights. A click or Enter keeps it, in the address too.</p>"
@@ -27,7 +27,7 @@ class MatrixFigure:
         self.names = _element_names(block, self.block)
 
     def figure(self) -> str:
-        """The table, what it leaves out, and the gradient."""
+        """The table, a remark on omitted parts, and the gradient."""
         block, shown = self.block, self.shown
         head = self.row(
             tag("th", self.markup.span(block.seed_name or "", "seed"), scope="col"),
@@ -63,7 +63,7 @@ class MatrixFigure:
         return tag("td", escape(text), class_="seed", data_el=of)
 
     def body_row(self, r: int | None) -> str:
-        """A row of the output: its weight, its name, its entries."""
+        """A row for an element of the output: its element of the seed, its name, its entries."""
         block, columns = self.block, self.shown.columns
         if r is None:
             gap = ["<td>…</td>"] * len(columns)
@@ -99,7 +99,7 @@ class MatrixFigure:
         return f"<tfoot>{self.row(left, name, cells, '<td></td>')}</tfoot>"
 
     def elements(self) -> str:
-        """The gradient, to point at, and its elements as sums."""
+        """The gradient, whose elements can be pointed at, and its elements as sums."""
         block, names = self.block, self.names
         sums = [self.sum(c) for c in range(len(names))]
         first = next((c for c in range(len(names)) if self.terms(c)), 0)
@@ -114,7 +114,7 @@ class MatrixFigure:
         )
 
     def grid(self) -> str:
-        """The elements of the gradient in its shape, or in one row where some are left out."""
+        """The elements of the gradient in its shape, or in one row if some are omitted."""
         block, names = self.block, self.names
         places = block.column_places
         shaped = not block.skipped_columns[1] and len(places[0]) == 2
@@ -151,7 +151,7 @@ class MatrixFigure:
         return f"<code>{text} = {total}</code>"
 
     def terms(self, c: int) -> list[tuple[str, Formula]]:
-        """The weights and entries of a column that are not zero."""
+        """The nonzero entries of a column, with their weights."""
         column = (row[c] for row in self.formulas)
         seed = self.block.seed or ()
         return [(w, e) for w, e in zip(seed, column, strict=True) if e is not ZERO]
@@ -164,8 +164,8 @@ class MatrixFigure:
 
 
 def _element_names(formulas: Matrix[Formula], block: Matrix[str]) -> list[str]:
-    """What the elements of the gradient are called that the columns belong to; nothing where no
-    seed makes one of them, or where entries are not written out.
+    """The names of the gradient's elements that correspond to columns; empty if there is no seed,
+    or entries are not written out.
     """
     unwritten = any(UNWRITTEN in row for row in formulas.entries)
     if not block.seed or not block.column_places or unwritten:
@@ -174,6 +174,6 @@ def _element_names(formulas: Matrix[Formula], block: Matrix[str]) -> list[str]:
 
 
 def _brackets(text: str) -> str:
-    """A text as a factor: sums and negative numbers in brackets."""
+    """A text as a factor: sums and negative numbers in parentheses."""
     bare = re.sub(r"\([^()]*\)|\[[^\[\]]*\]", "", text)
     return "({})" if text.startswith("-") or re.search(r" [-+] ", bare) else "{}"

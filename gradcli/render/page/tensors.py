@@ -1,4 +1,4 @@
-"""Tensors as tables of HTML."""
+"""Tensors as HTML tables."""
 
 from collections.abc import Collection, Iterator
 from typing import Any
@@ -13,8 +13,8 @@ Index = tuple[int, ...]
 
 
 def tensor_tables(tensor: Tensor, markup: Markup, tied: Collection[str]) -> str:
-    """A tensor as tables of rows and columns, with their indices as headers; the middle of a
-    large one is left out. Those `tied` are gradients whose elements have columns somewhere.
+    """A tensor as tables of rows and columns with indices as headers; the middle of a large tensor
+    is omitted. `tied` are the names of gradients for whose elements a Jacobian has columns.
     """
     array = np.asarray(tensor.array)
     role = markup.classes.get(tensor.role, "")
@@ -22,14 +22,14 @@ def tensor_tables(tensor: Tensor, markup: Markup, tied: Collection[str]) -> str:
         text = markup.number(array[()]) if array.size else "[]"
         return f'<code class="scalar {role}">{text}</code>'
     whole = array.size <= (markup.environment.entries if markup.environment.full else MANY)
-    kept = [_kept(n, whole) for n in array.shape]
+    kept = [_shown_indices(n, whole) for n in array.shape]
     how = _how(tensor, role, tensor.name in tied)
     grids = "".join(_grids(array, kept, (), tensor, markup, how))
     return f'<div class="tensors scroll">{grids}</div>'
 
 
 def _how(tensor: Tensor, role: str, is_tied: bool) -> dict[str, str | None]:
-    """The attributes of the tables of a tensor; one that is tied can be pointed at."""
+    """The attributes of a tensor's tables; elements of a tied tensor can be pointed at."""
     named = {"role": "grid", "aria_label": tensor.name} if is_tied else {}
     return {"class_": f"tensor {role}".strip(), **named}
 
@@ -42,7 +42,7 @@ def _grids(
     markup: Markup,
     how: dict[str, str | None],
 ) -> Iterator[str]:
-    """A table for each index in the dimensions before the last two."""
+    """A table for each index of the leading dimensions, all but the last two."""
     if array.ndim > 2:
         for k in kept[0]:
             if k is None:
@@ -66,7 +66,7 @@ def _grids(
 def _cell(
     array: Any, r: int | None, c: int | None, at: Index, tensor: Tensor, markup: Markup
 ) -> str:
-    """One element, or that some are left out."""
+    """One element, or a sign for omitted ones."""
     if r is None or c is None:
         return "<td>…</td>"
     index = (r, c) if array.ndim == 2 else (c,)
@@ -78,8 +78,8 @@ def _cell(
     )
 
 
-def _kept(count: int, whole: bool) -> list[int | None]:
-    """The indices along a dimension that are shown, None for those left out between."""
+def _shown_indices(count: int, whole: bool) -> list[int | None]:
+    """The shown indices along a dimension, with None for a gap."""
     if whole or count <= LONG:
         return [*range(count)]
     return [*range(EDGE), None, *range(count - EDGE, count)]
@@ -90,7 +90,7 @@ def _head(index: int, scope: str = "col") -> str:
 
 
 def _unrounded(value: Any, precision: int) -> str | None:
-    """A number in all its digits, where it is shown with fewer."""
+    """A number in all its digits, if it is shown with fewer; otherwise None."""
     if isinstance(value, str | np.str_ | bool | np.bool_ | np.integer):
         return None
     full = number_text(value, 17)

@@ -1,7 +1,7 @@
-"""Lines of an explanation as LaTeX: equations, and words with formulas among them.
+"""Lines of an explanation as LaTeX: equations, and words with inline formulas.
 
-A `room` is the width of a page in characters. Without one a formula is never broken, for nobody
-knows where it is pasted.
+`room` is the width of a page in characters. If it is None, formulas are not broken, because the
+width of the page is unknown.
 """
 
 import re
@@ -15,10 +15,10 @@ from ...notation.typeset.latex import latex, latex_lines, latex_width, plain, te
 from ..ascii import in_ascii
 
 ROOM = {"standalone": 62, "overlay": 48}  # characters of an equation on a page
-ITEM, DEPTH = 4.5, 2  # characters of indentation of a list's item, and of each level below it
+ITEM, DEPTH = 4.5, 2  # characters of indentation of a list item, and of each level below it
 EQUALS_WIDTH = 2.4
 SHAPE = r"\s*\(?\d+(?:×\d+)*,?\)?\s*"
-LONGEST = 4_000  # characters in one display: MathJax takes 5,120, with what its commands stand for
+LONGEST = 4_000  # characters in one display: MathJax accepts 5,120 after expansion of macros
 LONG_WORD, BREAKABLE = r"[\w\\]{24,}", "\\_\\allowbreak{}"
 UNSEEN = r"\\(left|right|math\w+|operatorname|text)"  # commands that print nothing
 
@@ -27,19 +27,19 @@ UNSEEN = r"\\(left|right|math\w+|operatorname|text)"  # commands that print noth
 
 
 def aligned(lines: Iterable[Line], room: float | None = None) -> str:
-    """Equations below each other, lined up at their first sign of equality."""
+    """Equations aligned at their first equals sign."""
     return align(rows_of(((line, "") for line in lines), room))
 
 
 def align(rows: Iterable[str]) -> str:
-    """Rows of equations, in several parts where they are too long for MathJax."""
+    """Rows of equations, in several displays if they are too long for MathJax."""
     return "\n\n".join(
         "\\begin{align*}\n" + " \\\\\n".join(part) + "\n\\end{align*}" for part in _in_parts(rows)
     )
 
 
 def _in_parts(rows: Iterable[str]) -> list[list[str]]:
-    """The rows, as many together as are no longer than LONGEST; a longer one stands alone."""
+    """The rows in groups of at most LONGEST characters; a longer row is a group by itself."""
     parts, size = list[list[str]]([[]]), 0
     for row in rows:
         if parts[-1] and size + len(row) > LONGEST:
@@ -51,12 +51,12 @@ def _in_parts(rows: Iterable[str]) -> list[list[str]]:
 
 
 def rows_of(lines: Iterable[tuple[Line, str]], room: float | None = None) -> list[str]:
-    """A row or more for each statement of lines that are lined up. The remark on a line stands
-    beside its last row, or below it if it takes more than a third of a page.
+    """One or more rows for each statement of aligned lines. The remark on a line is next to its
+    last row, or below it if it takes more than a third of the page.
     """
     block = [([*_split(line, THEN)] or [[]], beside) for line, beside in lines]
     sides = [_left_and_right(s) for statements, _ in block for s in statements]
-    # a left side that takes half of a page has a row of its own
+    # a left side wider than half of the page gets a separate row
     lefts = [line_width(left) for left, _ in sides]
     edge = max((w for w in lefts if room is None or w <= room / 2), default=0.0)
     wide = max((line_width(right) for _, right in sides), default=0.0) + EQUALS_WIDTH
@@ -79,13 +79,13 @@ def beside_of(built: str) -> str:
 
 
 def _left_and_right(pieces: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
-    """The pieces before and after the first sign of equality; without one all are right."""
+    """The pieces before and after the first equals sign; without one, all are on the right."""
     sign = next((k for k, piece in enumerate(pieces) if piece == EQUALS), None)
     return ((), pieces) if sign is None else (pieces[:sign], pieces[sign + 1 :])
 
 
 def _equation(pieces: Sequence[Any], room: float | None, edge: float) -> Iterator[str]:
-    """`left &= right`, and below it what there is no room for beside it."""
+    """`left &= right`, with continuation lines if it does not fit."""
     left, right = _left_and_right(pieces)
     room = room and room - edge
     head, sign = mathematics(left), "=" if EQUALS in pieces else ""
@@ -102,26 +102,24 @@ def _equation(pieces: Sequence[Any], room: float | None, edge: float) -> Iterato
 
 
 def length(text: str) -> int:
-    """About as many characters as are seen of LaTeX."""
+    """The approximate number of visible characters of LaTeX."""
     return len(re.sub(r"\\[a-zA-Z]+|[{}_^&]| +", "x", re.sub(UNSEEN, "", text)))
 
 
 def line_width(pieces: Iterable[Any]) -> float:
-    """About how many characters wide pieces of a line are in math mode."""
+    """The approximate width, in characters, of pieces in math mode."""
     return sum(latex_width(p.tree) if isinstance(p, Formula) else len(p.text) for p in pieces)
 
 
 def _split(pieces: Sequence[Any], sign: Any) -> Iterator[list[Any]]:
-    """Yield the pieces between signs."""
+    """The groups of pieces between occurrences of `sign`."""
     for is_sign, between in groupby(pieces, lambda piece: piece == sign):
         if not is_sign:
             yield [*between]
 
 
 def _lines(pieces: Sequence[Any], room: float | None) -> list[str]:
-    """A side of an equation in lines that there is room for, broken between its pieces and within
-    formulas.
-    """
+    """One side of an equation in lines that fit, broken between its pieces and within formulas."""
     if room is None or line_width(pieces) <= room:
         return [mathematics(pieces)]
     lines: list[list[Any]] = [[]]
@@ -147,6 +145,7 @@ def mathematics(pieces: Iterable[Any]) -> str:
 
 
 def _in_math(piece: Any) -> str:
+    """A piece of a line in math mode."""
     if isinstance(piece, Formula):
         return latex(piece.tree)
     text = piece.text.strip()
@@ -160,13 +159,13 @@ def _in_math(piece: Any) -> str:
 
 
 def inline(line: Line, room: float | None = None) -> str:
-    """A line of words and formulas within text; a formula wider than `room` in lines of its own."""
+    """A line of words and inline formulas; a formula wider than `room` is displayed."""
     out: list[str] = []
     for piece in line:
         if room is not None and isinstance(piece, Formula) and latex_width(piece.tree) > room:
             out.append(f"\n{aligned([(piece,)], room)}\n")
         else:
-            out.append(f"${_in_math(piece)}$" if _is_math(piece) else _said(piece))
+            out.append(f"${_in_math(piece)}$" if _is_math(piece) else _words(piece))
     return "".join(out).replace("$$", " ")
 
 
@@ -176,7 +175,7 @@ def _is_math(piece: Any) -> bool:
     return piece.role in ("seed", "number", "answer") or piece.role.startswith("input:")
 
 
-def _said(piece: Any) -> str:
+def _words(piece: Any) -> str:
     if re.fullmatch(SHAPE, piece.text):
         return re.sub(r"\S+", lambda shape: f"${_shape(shape[0])}$", piece.text)
     return _code(piece.text) if _is_code(piece) else plain(piece.text)
@@ -191,7 +190,7 @@ def _is_code(piece: Any) -> bool:
 
 
 def _code(text: str) -> str:
-    """Code within text, its spaces at the ends outside."""
+    """Code within text; spaces at its ends are outside."""
     inner = text.strip()
     built = re.sub(LONG_WORD, lambda word: word[0].replace("\\_", BREAKABLE), plain(inner))
     start = text[: len(text) - len(text.lstrip())]
@@ -199,13 +198,13 @@ def _code(text: str) -> str:
 
 
 def grouped(rows: Iterable[Row]) -> Iterator[tuple[bool, list[Row]]]:
-    """Rows that follow one another: whether they are equations, and which they are."""
+    """Consecutive rows that are equations, or that are not, with that flag."""
     for are_equations, group in groupby(rows, lambda row: _is_equation(row.cells[0])):
         yield are_equations, [*group]
 
 
 def _is_equation(cell: Line | Tensor) -> bool:
-    """Whether a cell is set as an equation: it has a formula, and no words."""
+    """Whether a cell is an equation: it contains a formula and no words."""
     if isinstance(cell, Tensor):
         return False
     has = any(isinstance(piece, Formula) for piece in cell)
@@ -218,7 +217,7 @@ def formula_in_math(line: Line) -> list[str]:
 
 
 def text(line: Line) -> str:
-    """A line within an equation."""
+    """A line as text within an equation."""
     return "".join(_text(piece) for piece in line).strip()
 
 
@@ -237,21 +236,21 @@ def entry(number: str) -> str:
     return latex(Verbatim(number))
 
 
-# ---- what lines stand in -------------------------------------------------------------------------
+# ---- environments --------------------------------------------------------------------------------
 
 
 def array_of(rows: Sequence[Sequence[str]], columns: str) -> str:
-    """Cells in columns."""
+    """Cells in an array."""
     lines = " \\\\\n".join(" & ".join(row) for row in rows)
     return f"\\begin{{array}}{{{columns}}}\n{lines}\n\\end{{array}}"
 
 
 def displayed(text: str) -> str:
-    """Mathematics in a line of its own."""
+    """Displayed mathematics."""
     return f"\\[\n{text}\n\\]"
 
 
 def verbatim(code: str) -> str:
-    """Lines of code, none of which ends them."""
+    """Code in a verbatim environment, which it cannot end."""
     inside = in_ascii(code).replace("\\end{verbatim}", "\\end {verbatim}")
     return f"\\begin{{verbatim}}\n{inside}\n\\end{{verbatim}}"

@@ -1,5 +1,5 @@
-"""Jacobians as LaTeX. Long entries have names, which stand below the matrix, and a matrix that is
-wider than a page is cut, or continues below.
+"""Jacobians as LaTeX. Long entries get names, which are defined below the matrix; a matrix wider
+than a page is cut, or split into several.
 """
 
 import re
@@ -14,14 +14,14 @@ from ..environment import Environment
 from ..matrix import Cut, cut
 from .lines import ROOM, array_of, displayed
 
-LONG = 9  # characters of an entry that has a name, where there is no room for all
+LONG = 9  # characters of an entry that gets a name if there is not enough space for all
 COLUMN_GAP = 2
 LETTERS = ("J", "K", "E", "C", "M", "P", "Q", "R")
 Cells = tuple[Formula, ...]
 
 
 class MatrixLines(NamedTuple):
-    """Arrays, the names in them with the entries that they stand for, and what is left out."""
+    """Arrays, the names in them with the entries that they denote, a remark on omitted parts."""
 
     arrays: list[str]
     definitions: list[Line]
@@ -29,10 +29,12 @@ class MatrixLines(NamedTuple):
 
 
 def render_matrix(block: Matrix[Formula], environment: Environment) -> MatrixLines:
-    """The seed, labels, entries; seed times matrix below; a tangent above, the result right."""
+    """The seed, labels and entries; seed times matrix below; a tangent above, the result at the
+    right.
+    """
     room = ROOM.get(environment.page, ROOM["standalone"])
-    block, names = _named(block, room - _beside(block))
-    left = room - _beside(block)
+    block, names = _named(block, room - _label_width(block))
+    left = room - _label_width(block)
     shown = cut(block, None if environment.full else left, environment, _column_width)
     arrays = [displayed(_array(block, part)) for part in _split(block, shown, left)]
     definitions: list[Line] = [(name, EQUALS, entry) for entry, name in names.items()]
@@ -44,11 +46,11 @@ def set_cell(cell: Formula | None) -> str:
     return "" if cell is None else "\\cdot" if cell == ZERO else latex(cell.tree)
 
 
-# ---- what there is room for ----------------------------------------------------------------------
+# ---- available space -----------------------------------------------------------------------------
 
 
 def _named(block: Matrix[Formula], room: float) -> tuple[Matrix[Formula], dict[Formula, Formula]]:
-    """The matrix with names for its long entries, if there is no room for all; the name of each."""
+    """The matrix with names for its long entries if not all fit, and the name of each."""
     if sum(_column_width(block, k) + COLUMN_GAP for k in range(len(block.column_labels))) <= room:
         return block, {}
     rows = (*block.entries, block.product or (), block.tangent or ())
@@ -71,7 +73,7 @@ def _named(block: Matrix[Formula], room: float) -> tuple[Matrix[Formula], dict[F
 
 
 def _split(block: Matrix[Formula], shown: Cut, room: float) -> Iterator[Cut]:
-    """The columns in parts that there is room for, each with all rows."""
+    """The columns in groups that fit, each with all rows."""
     part: list[int | None] = []
     total = 0.0
     for k in shown.columns:
@@ -93,8 +95,8 @@ def _column_width(block: Matrix[Formula], k: int) -> float:
     return max(_width(line[k]) for line in lines if line)
 
 
-def _beside(block: Matrix[Formula]) -> float:
-    """The labels left and right of the entries."""
+def _label_width(block: Matrix[Formula]) -> float:
+    """The width of the labels to the left and right of the entries."""
     edges = (
         (block.seed_name, *(block.seed or ()), *[block.product_name] * bool(block.product)),
         (*block.row_labels, *[block.product_label] * bool(block.product)),
@@ -113,7 +115,7 @@ def _array(block: Matrix[Formula], shown: Cut) -> str:
         name, label = set_cell(block.product_name), set_cell(block.product_label)
         rows.append(["\\hline " + name, label, *_picked(block.product, shown), ""])
     edges = (bool(block.seed_name), True, *[True] * len(shown.columns), bool(block.result_name))
-    kept = [_kept(row, edges) for row in rows]
+    kept = [_fitting_cells(row, edges) for row in rows]
     columns = "r|" * edges[0] + "l|" + "r" * len(shown.columns) + "|r" * edges[-1]
     return array_of(kept, columns)
 
@@ -127,7 +129,7 @@ def _above(block: Matrix[Formula], shown: Cut) -> Iterator[list[str]]:
 
 
 def _within(block: Matrix[Formula], shown: Cut) -> Iterator[list[str]]:
-    """A row each, with its weight and what it gives."""
+    """A row each, with its element of the seed and of the result."""
     rule = "\\hline "
     for r in shown.rows:
         if r is None:
@@ -143,8 +145,8 @@ def _picked(cells: Sequence[Formula], shown: Cut) -> list[str]:
     return ["\\cdots" if k is None else set_cell(cells[k]) for k in shown.columns]
 
 
-def _kept(row: list[str], edges: Sequence[bool]) -> list[str]:
-    """The cells of a row for which there is room; a rule above it stays."""
+def _fitting_cells(row: list[str], edges: Sequence[bool]) -> list[str]:
+    """The cells of a row that fit; a rule above it is kept."""
     rule = "\\hline " if row[0].startswith("\\hline ") else ""
     cells = [cell for cell, keep in zip([row[0].removeprefix(rule), *row[1:]], edges) if keep]
     return [rule + cells[0], *cells[1:]]

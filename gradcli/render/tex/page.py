@@ -1,4 +1,4 @@
-"""Blocks as LaTeX: a section of a paper, with `environment.page` no wider than its page."""
+"""Blocks as LaTeX: a section of a paper; with `environment.page` limited to its page's width."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -51,10 +51,10 @@ from .lines import (
 )
 from .matrix import render_matrix
 
-WIDEST = 200  # characters of a tensor that is no vector and no matrix
-MOST = 48  # elements of a tensor that is set as a matrix
+WIDEST = 200  # characters of a tensor that is neither a vector nor a matrix
+MOST = 48  # elements up to which a tensor is set as a matrix
 SHADES = ("\\cdot", "\\circ", "\\bullet")
-BESIDE, GAP = 16, 2  # characters beside a tensor, and between its columns
+BESIDE, GAP = 16, 2  # characters next to a tensor, and between its columns
 
 
 class Page:
@@ -65,7 +65,7 @@ class Page:
         self.room = ROOM.get(environment.page)
 
     def document(self, document: Document) -> Iterator[str]:
-        """The question, the answers, and a subsection each."""
+        """The question, the answers, and a subsection for each section."""
         yield "\\section*{Gradient}" if not document.sections else "\\section*{Explanation}"
         if document.question:
             yield self.verbatim(document.question)
@@ -74,7 +74,7 @@ class Page:
         yield from filter(None, map(self.section, document.sections))
 
     def answers(self, answers: Sequence[Answer]) -> str:
-        """An equation for each answer; remarks go below if there is no room beside all of them."""
+        """An equation for each answer; remarks go below unless all fit beside the equations."""
         names, formulas = zip(*((line_width(a.name), line_width(a.formula)) for a in answers))
         remark_width = max(length(text(a.remark)) if a.remark else 0 for a in answers)
         edge = max(names)
@@ -87,7 +87,7 @@ class Page:
         return "\n\n".join([align(rows), *below])
 
     def answer(self, a: Answer, beside: bool, edge: float) -> list[str]:
-        """The rows of an answer, with its remark if it goes `beside`; `edge` is the greatest width
+        """The rows of an answer, with its remark if that goes `beside`; `edge` is the largest width
         of a left side.
         """
         value = [self.tensor(a.value)] if a.value else []
@@ -106,22 +106,22 @@ class Page:
         return rows
 
     def heading(self, section: Section) -> str:
-        """The title, its remark beside it."""
+        """The title, followed by its remark."""
         remark = f"\\quad\\textnormal{{\\small {inline(section.remark)}}}" if section.remark else ""
         return f"\\subsection*{{{inline(section.title)}{remark}}}" if section.title else ""
 
     def section(self, section: Section) -> str:
-        """A heading and what stands below it."""
+        """A heading and its blocks."""
         parts = [self.heading(section), *self.blocks(section.blocks)]
         return "\n\n".join(filter(None, parts))
 
     def blocks(self, blocks: Sequence[Block]) -> Iterator[str]:
-        """Blocks one after the other."""
+        """The blocks, one after another."""
         for block in blocks:
             yield getattr(self, type(block).__name__.lower())(block)
 
     def tensor(self, tensor: Tensor) -> str:
-        """A vector or a matrix, in math mode; others as the text that they are."""
+        """A vector or a matrix in math mode; others as text."""
         rows = self.rows(tensor)
         if isinstance(rows, str):
             return entry(rows)
@@ -132,8 +132,8 @@ class Page:
         return f"\\left[{built}\\right]"
 
     def rows(self, tensor: Tensor) -> list[list[str]] | str:
-        """The rows of a vector or a matrix, as texts, without the columns that there is no room
-        for; none of other tensors.
+        """The rows of a vector or a matrix as strings, without columns that do not fit; "" for
+        others.
         """
         rows = nested(tensor.array, self.environment.precision, MOST)
         if isinstance(rows, str):
@@ -152,34 +152,34 @@ class Page:
         return line if len(line) <= WIDEST else f"{line[:WIDEST]}…"
 
     def inner(self, tensor: Tensor) -> str:
-        """A tensor within text; text can be broken at spaces."""
+        """A tensor within text, which can be broken at spaces."""
         if self.rows(tensor):
             return f"${self.tensor(tensor)}$"
         return f"\\texttt{{{plain(self.tensor_text(tensor))}}}"
 
     def table(self, block: Table) -> str:
-        """Equations lined up, and items of a list for other rows."""
+        """Aligned equations; other rows as list items."""
         return "\n\n".join(
             self.equations(rows) if are_equations else self.items(rows)
             for are_equations, rows in grouped(block.rows)
         )
 
     def equations(self, rows: Sequence[Row]) -> str:
-        """Equations below each other, what else is told of them at the right."""
+        """Aligned equations, with their other cells at the right."""
         return align(self.equation_rows(rows))
 
     def equation_rows(self, rows: Sequence[Row]) -> list[str]:
-        """The lines of equations."""
+        """The rows of equations."""
         lines = ((row.cells[0], self.beside(row.cells[1:])) for row in rows)
         return rows_of(lines, self.room)  # type: ignore[arg-type]
 
     def beside(self, cells: Sequence[Line | Tensor]) -> str:
-        """Cells at the right of an equation."""
+        """Cells to the right of an equation."""
         message = [self.tensor(c) if isinstance(c, Tensor) else text(c) for c in cells]
         return " \\quad ".join(filter(None, message))
 
     def items(self, rows: Sequence[Row]) -> str:
-        """Rows as items of a list."""
+        """Rows as list items."""
         items = [
             f"\\item {'~' * (DEPTH * row.depth)}{self.cells(row.cells, ITEM + DEPTH * row.depth)}"
             for row in rows
@@ -187,7 +187,7 @@ class Page:
         return "\\begin{itemize}\n" + "\n".join(items) + "\n\\end{itemize}"
 
     def cells(self, cells: Sequence[Line | Tensor], indent: float = 0) -> str:
-        """Cells side by side within text."""
+        """Cells next to each other within text."""
         room = self.room and self.room - indent
         text = (self.inner(c) if isinstance(c, Tensor) else inline(c, room) for c in cells)
         return " \\quad ".join(filter(str.strip, text)) or "~"
@@ -201,18 +201,18 @@ class Page:
         return f"\\paragraph{{{plain(block.code)}}} {inline(block.line, self.room)}"
 
     def step(self, block: Step) -> str:
-        """An operation in the backward pass, and below it what it sends."""
+        """An operation of the reverse pass, and the gradients that it sends."""
         head = f"\\paragraph{{{block.number}.}} {self.step_head(block)}"
         return f"{head}\n{self.items(block.sent)}" if block.sent else head
 
     def step_head(self, block: Step) -> str:
-        """The operation, and the gradient that it receives."""
+        """The operation, and its upstream gradient."""
         cells: list[Line | Tensor] = [block.title, block.remark]
         cells += [block.value] if block.value is not None else []
         return self.cells(cells)
 
     def graph(self, block: Graph) -> str:
-        """The nodes in order, each with the numbers of those that it is made of."""
+        """The nodes in order, each with the numbers of its inputs."""
         items = []
         for k, node in enumerate(block.nodes, 1):
             of = ", ".join(str(i + 1) for i in node.inputs)
@@ -220,20 +220,20 @@ class Page:
         return "\\begin{itemize}\n" + "\n".join(items) + "\n\\end{itemize}"
 
     def code(self, block: Code) -> str:
-        """Lines as they are, broken where Python lets them be and a page is not as wide."""
+        """Code; lines wider than a page are broken inside brackets."""
         return self.verbatim(block.text)
 
     def verbatim(self, program: str) -> str:
         return verbatim(wrapped(program, self.room) if self.room else program)
 
     def picture(self, block: Picture) -> str:
-        """A dot for each cell, as black as there are entries."""
+        """A dot for each cell, darker for more nonzero entries."""
         lines = " \\\\\n".join(" & ".join(SHADES[k] for k in row) for row in block.cells)
         pattern = displayed(f"\\begin{{smallmatrix}}\n{lines}\n\\end{{smallmatrix}}")
         return "\n\n".join(filter(None, [pattern, inline(block.legend)]))
 
     def matrix(self, block: Matrix[Formula]) -> str:
-        """Arrays, and below them what the names in them stand for."""
+        """Arrays, and below them the entries that their names denote."""
         built = render_matrix(block, self.environment)
         named = (
             [aligned(built.definitions, self.room or ROOM["standalone"])]
@@ -244,7 +244,7 @@ class Page:
 
 
 def _cut(rows: list[list[str]], room: float) -> list[list[str]]:
-    """Rows without the columns in the middle that there is no room for."""
+    """Rows without the middle columns that do not fit."""
     count = max(map(len, rows))
     widths = [GAP + max(len(row[k]) for row in rows if k < len(row)) for k in range(count)]
     keep = [*range(count)]

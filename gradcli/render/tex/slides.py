@@ -1,4 +1,4 @@
-"""Blocks as Beamer slides: equations appear one by one, no more on a slide than fit."""
+"""Blocks as Beamer slides: equations appear one by one, and each slide holds what fits."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,12 +9,12 @@ from .lines import align, grouped, inline, length, rows_of
 from .matrix import render_matrix
 from .page import Page
 
-HEIGHT = 12.0  # lines that a slide has room for below its title
-SMALLER = 0.8  # the scale of content that is higher than that
-ROW, AROUND = 1.7, 1.0  # the lines that a row of equations takes, and the space around all
-MOST_ROWS = 5  # of an equation on one slide
-MOST_CODE = 12  # lines of a program on one slide
-ANNOUNCING = r":\s*(\\end\{itemize\})?$"  # the end of a piece that stays with the next
+HEIGHT = 12.0  # lines of a slide below its title
+SMALLER = 0.8  # scale of content that is too high
+ROW, AROUND = 1.7, 1.0  # lines taken by a row of equations, and by the space around all
+MOST_ROWS = 5  # rows of an equation on one slide
+MOST_CODE = 12  # lines of code on one slide
+ANNOUNCING = r":\s*(\\end\{itemize\})?$"  # end of a part that stays together with the next
 LINE = 56  # characters of a line of text
 
 
@@ -32,7 +32,7 @@ class Slides(Page):
             yield from slides(title, [*self.parts(section)])
 
     def parts(self, section: Section) -> Iterator[str]:
-        """The content of a section, in pieces that fit on a slide."""
+        """The content of a section in parts that fit on a slide."""
         for block in section.blocks:
             yield from self.parts_of(block)
 
@@ -57,7 +57,7 @@ class Slides(Page):
             yield from self.blocks([block])
 
     def rows_one_by_one(self, block: Table) -> Iterator[str]:
-        """Equations and items of a list, each when it is its turn."""
+        """Equations and list items that appear one by one."""
         for are_equations, rows in grouped(block.rows):
             for row in rows:
                 if not are_equations:
@@ -67,17 +67,17 @@ class Slides(Page):
 
 
 def uncovered(built: str) -> str:
-    """LaTeX that appears when its turn comes."""
+    """LaTeX that appears on the next overlay."""
     return f"\\uncover<+->{{%\n{built}}}"
 
 
 def in_parts(rows: Sequence[str]) -> list[Sequence[str]]:
-    """Rows of equations that a slide has room for."""
+    """Rows of equations in groups that fit on a slide."""
     return [rows[k : k + MOST_ROWS] for k in range(0, len(rows), MOST_ROWS)]
 
 
 def slides(title: str, parts: Iterable[str]) -> Iterator[str]:
-    """Frames with as many of the parts as there is room for."""
+    """Frames, each with as many parts as fit."""
     frame: list[str] = []
     height = 0.0
     for part in filter(None, parts):
@@ -94,13 +94,13 @@ def slides(title: str, parts: Iterable[str]) -> Iterator[str]:
 
 
 def _frame(title: str, parts: list[str]) -> str:
-    """A frame; what it has of code is read as it stands."""
+    """A frame; it is fragile if it contains code."""
     inside = "\n\n".join(parts)
     return f"\\begin{{frame}}[fragile]{{{title}}}\n{inside}\n\\end{{frame}}"
 
 
 def _height(part: str) -> float:
-    """About how many lines high a part is."""
+    """The approximate height of a part, in lines."""
     if "\\begin{verbatim}" in part:
         return part.count("\n") + AROUND
     rows = part.count("\\\\") + 1

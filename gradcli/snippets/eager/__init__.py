@@ -1,1 +1,1 @@
-"""PyTorch as a program meets it: tensors with dtype, version and gradient, operations, autograd."""
+"""PyTorch's eager mode over NumPy arrays: tensors with dtype, version and grad_fn."""

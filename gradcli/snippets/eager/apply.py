@@ -1,4 +1,4 @@
-"""Operators on tensors: their numbers now, and a record for the backward pass."""
+"""Applies operators to tensors: computes the value, and records the operation for backward."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -24,12 +24,12 @@ from .tensor import DualTensor, Edge, Gradients, Meta, Origin, Record, Saved, Te
 from .views import as_view, rebase
 from .zeros import EXTREMES, with_signs
 
-DEEPEST_ORIGIN = 4  # deeper ones would keep all tensors of a loop alive
+DEEPEST_ORIGIN = 4  # a longer chain would keep all tensors of a loop alive
 
 
 @implements("operator")
 def call_operator(name: str, *inputs: Operand, **attrs: Any) -> Tensor:
-    """The operator of this name on tensors and numbers."""
+    """Apply the operator `name` to tensors and numbers."""
     lookup(name)  # imports the file that defines it
     op = OPS[name]
     if name == "sum_to_size" and isinstance(inputs[0], Tensor):
@@ -38,7 +38,7 @@ def call_operator(name: str, *inputs: Operand, **attrs: Any) -> Tensor:
 
 
 def summed_to(tensor: Tensor, shape: tuple[int, ...]) -> Tensor:
-    """A tensor summed over the dimensions that broadcasting from `shape` added or widened."""
+    """Sum a tensor over its broadcast dimensions, down to `shape`."""
     if tensor.shape == shape:
         return tensor
     if not shape:
@@ -59,11 +59,11 @@ def apply(
     value: Any = None,
     line: int | None = None,
 ) -> Tensor:
-    """An operator on tensors and numbers; `name` is what its record is called, and `value` its
-    array, where that is known to be a view.
+    """Apply an operator to tensors and numbers. `name` is the name of its grad_fn; `value` is the
+    array of the result, where the caller already has it as a view.
 
-    With `into`, its numbers are written over that tensor's, whose record it becomes. Raises
-    Unsupported where the operator does not take these inputs.
+    With `into`, the operation is in place: the result is written into that tensor. Raises
+    Unsupported if the operator does not take these inputs.
     """
     if MODE.dual_level and any(map(_is_dual, inputs)):
         if into is not None:
@@ -84,7 +84,7 @@ def apply(
 
 
 class Operation:
-    """An operator on its inputs, while it is computed and recorded; arguments as of `apply`."""
+    """One application of an operator; the arguments are those of `apply`."""
 
     __slots__ = ("arrays", "compute", "inputs", "into", "line", "name", "plan")
 
@@ -101,11 +101,11 @@ class Operation:
         self.arrays = arrays_of(plan.node, inputs, self.compute)
 
     def fresh(self, value: Any) -> Tensor:
-        """The output as a tensor of its own, or as a view of the first input."""
+        """The output as a new tensor, or as a view of the first input."""
         return _fresh(self.plan.node, self.inputs, value, self.compute)
 
     def track(self, output: Tensor, value: Any) -> None:
-        """Write the value where the operation is in place, and record how gradients go back."""
+        """Write the value if the operation is in place, and set the grad_fn of the output."""
         back, node = self._input_gradients(), self.plan.node
         if isinstance(back, Underived):
             if self.into is not None:
@@ -131,7 +131,7 @@ class Operation:
         return self.name or grad_name(self.plan.node, self.inputs)
 
     def _input_gradients(self) -> "InputGradients | Underived | None":
-        """How gradients go back to the inputs, if any do."""
+        """The backward pass to the inputs; None if no gradient flows to them."""
         node = self.plan.node
         if not MODE.recording or node.dtype != "float" or node.op.family == "barrier":
             return None
@@ -154,7 +154,7 @@ class Operation:
         output: Tensor,
         saved: Sequence[tuple[int, Saved | None, Any]],
     ) -> None:
-        """Record the operation, whose output is there."""
+        """Set the grad_fn of the output."""
         node = self.plan.node
         record = Record(
             self._record_name(),
@@ -178,14 +178,16 @@ def _is_dual(value: Operand) -> bool:
 
 
 def _edges(back: InputGradients, inputs: Sequence[Operand]) -> list[Edge | None]:
-    """Where the gradients of the inputs go."""
+    """The edge to each input, along which its gradient is sent."""
     return [
         i.edge if isinstance(i, Tensor) and k in back.places else None for k, i in enumerate(inputs)
     ]
 
 
 def _underived(failure: GradcliError, node: Node) -> Underived:
-    """What PyTorch raises where gradcli has no rule. Raises Unsupported where that is not known."""
+    """The error of PyTorch where gradcli has no derivative rule. Raises Unsupported if it is not
+    known.
+    """
     message = (failure.hint or "").removeprefix("PyTorch: ")
     if message == failure.hint:
         message = QR.get(str(node.attrs.get("mode")), "")
@@ -197,8 +199,8 @@ def _underived(failure: GradcliError, node: Node) -> Underived:
 def _origin(
     op: Operator, inputs: Sequence[Operand], attrs: dict[str, Any], floats: bool
 ) -> Origin | None:
-    """What made an output, `floats` or not, where no floats are computed from floats: of a
-    comparison, an index, the cast of a mask.
+    """The call that computed an output without grad_fn: a comparison, an index, a mask cast to
+    floats. None if floats were computed from floats; `floats` says whether the output is floating.
     """
     tensors = [i for i in inputs if isinstance(i, Tensor)]
     if floats and any(t.dtype.is_floating for t in tensors):
@@ -208,7 +210,9 @@ def _origin(
 
 
 def mark_rows(output: Tensor, inputs: Sequence[Operand]) -> None:
-    """Mark what is computed of the rows of a vmap, and what of tensors made within it alone."""
+    """Mark an output as batched if an input is a row of a vmap, or as unbatched if one was made
+    within it.
+    """
     fields = {name for i in inputs if isinstance(i, Tensor) for name in i.fields}
     marks = fields & {"batched", "unbatched"}
     if marks:
@@ -216,7 +220,7 @@ def mark_rows(output: Tensor, inputs: Sequence[Operand]) -> None:
 
 
 def _write(array: Any, value: Any) -> None:
-    """Write over an array; where several elements have one place in memory, what changes."""
+    """Write into an array; where elements share memory (stride 0), write only those that change."""
     if 0 in array.strides and array.size > 1:
         same = (array == value) | ((array != array) & (value != value))
         np.copyto(array, value, where=~same)
@@ -237,7 +241,7 @@ def prepare(op: Operator, inputs: Sequence[Operand], attrs: dict[str, Any]) -> P
 
 
 def _fresh(node: Node, inputs: Sequence[Operand], value: Any, compute: DType) -> Tensor:
-    """The output as a tensor of its own, or as a view of the first input."""
+    """The output as a new tensor, or as a view of the first input."""
     dtype = output_dtype(node, inputs, compute)
     first = inputs[0] if inputs else None
     if value.dtype.name != dtype.numpy:
@@ -256,7 +260,7 @@ def _fresh(node: Node, inputs: Sequence[Operand], value: Any, compute: DType) ->
     tensors = [i for i in inputs if isinstance(i, Tensor)]
     if shares or any(np.may_share_memory(value, i.data) for i in tensors):
         value = value.copy()
-    elif node.op.name == "getitem" and value.ndim:  # NumPy lays out what arrays pick otherwise
+    elif node.op.name == "getitem" and value.ndim:  # in another order in NumPy
         value = np.ascontiguousarray(value)
     return Tensor(laid_out(node, tensors, value), dtype)
 
@@ -264,15 +268,15 @@ def _fresh(node: Node, inputs: Sequence[Operand], value: Any, compute: DType) ->
 # ---- the backward pass ---------------------------------------------------------------------------
 
 
-SEVERAL = ("rnn_tanh_cell", "rnn_relu_cell")  # operators here that are several in PyTorch
+SEVERAL = ("rnn_tanh_cell", "rnn_relu_cell")  # operators that PyTorch composes of several
 
 
 @implements("graph")
 def run_graph(
     roots: Sequence[Node], values: dict[Node, Any], names: Mapping[Node, str | None] | None = None
 ) -> None:
-    """Compute nodes as operations on tensors; `values` has those that are there, and gets all.
-    `names` are those of the records of roots, where these have one of their own.
+    """Compute a graph with tensors, one operation at a time. `values` maps nodes to tensors, and is
+    filled in; `names` has other names for the grad_fns of some roots.
     """
     names = names or {}
     for node in walk(roots, lambda n: () if n in values else n.inputs):
@@ -297,7 +301,7 @@ def run_graph(
 
 
 def _of_graph(array: Any, values: Mapping[Node, Any]) -> Tensor:
-    """An array of a graph as a tensor, floats in the dtype of the tensors beside it."""
+    """A constant array of a graph as a tensor; floats take the dtype of the other tensors."""
     if array.dtype.kind != "f":
         return Tensor(array)
     tensors = [v for v in values.values() if isinstance(v, Tensor)]

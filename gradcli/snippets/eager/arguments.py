@@ -1,6 +1,6 @@
-"""What is no tensor where a function of PyTorch takes tensors alone, refused in PyTorch's words.
+"""PyTorch's errors for arguments that are not tensors where a function takes only tensors.
 
-Knows the functions that people call with numbers, lists, arrays and None, and what each says.
+Knows the functions that people call with numbers, lists, arrays and None, and the message of each.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from ...operators import lookup
 from ..python.values import Machine, error
 from .tensor import Tensor
 
-TAKE_TENSORS = frozenset((  # besides the functions of each element
+TAKE_TENSORS = frozenset((  # in addition to the elementwise functions
     *("sum", "mean", "prod", "median", "mode", "argmax", "argmin", "cumsum", "cumprod"),
     *("logsumexp", "softmax", "log_softmax", "sort", "argsort", "topk", "kthvalue", "amax", "amin"),
     *("matmul", "mm", "mv", "dot", "bmm", "outer", "inner", "det", "inverse", "diag", "trace"),
@@ -27,7 +27,7 @@ SECOND = {  # the names of second arguments
     **{"atan2": "other", "mm": "mat2", "bmm": "mat2", "mv": "vec", "dot": "tensor"},
     **{"outer": "vec2", "dist": "other", "vdot": "other"},
 }
-OVERLOADED = ("mm", "bmm")  # what is missing there depends on what is meant
+OVERLOADED = ("mm", "bmm")  # the error depends on which argument is missing
 OF_NETWORKS = frozenset((
     *("linear", "relu", "gelu", "silu", "softplus", "leaky_relu", "elu", "dropout", "mish"),
     *("selu", "celu", "one_hot", "hardtanh", "relu6"),
@@ -43,7 +43,7 @@ LINALG = {  # the names of first arguments in torch.linalg
     for name in names.split()
 }
 METHODS = ("softmax", "log_softmax", "sigmoid", "tanh")  # functions that call their input's method
-COMPARE_SIZES = (  # functions that ask their target, and then their input, for its size
+COMPARE_SIZES = (  # functions that call size() of the target first, and then of the input
     *("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy"),
     "binary_cross_entropy_with_logits",
 )
@@ -53,7 +53,7 @@ INNER = {"cross_entropy": "cross_entropy_loss", "nll_loss": "nll_loss_nd"}
 def check_tensors(
     m: Machine, path: str, name: str, args: Sequence[Any], named: Mapping[str, Any]
 ) -> None:
-    """Refuse arguments that are no tensors. Raises the program's TypeError or AttributeError."""
+    """Refuse arguments that are not tensors. Raises the program's TypeError or AttributeError."""
     if path == "torch":
         if name in ("max", "min") and len(args) == 2 and not isinstance(args[0], Tensor):
             raise _no_combination(m, name, args)
@@ -110,7 +110,7 @@ def _check_network(m: Machine, name: str, args: Sequence[Any]) -> None:
 
 
 def _of_elements(name: str) -> bool:
-    """Whether a function is one of each element of a single tensor."""
+    """Whether a function is elementwise, with a single tensor."""
     result = lookup(name)
     return (
         isinstance(result, Operator)
@@ -122,14 +122,14 @@ def _of_elements(name: str) -> bool:
 
 
 def _no_combination(m: Machine, name: str, args: Sequence[Any]) -> Exception:
-    """What is said of max(0, x), which is no function of two tensors."""
+    """PyTorch's error for torch.max(0, x): no overload takes a number and a tensor."""
     inputs = ("", ", Tensor other", ", int dim, bool keepdim = False")
     outs = ("Tensor out", "Tensor out", "tuple of Tensors out")
     signatures = [f"(Tensor input{i}, *, {o} = None)" for i, o in zip(inputs, outs)]
     return no_overload(m, name, args, signatures)
 
 
-WHERE = (  # a text is a signature that PyTorch says no more of
+WHERE = (  # a string is a signature listed without the reason why it does not match
     "(Tensor condition)",
     "(Tensor condition, Tensor input, Tensor other, *, Tensor out = None)",
     ("Tensor condition", "Number self", "Tensor other"),
@@ -158,7 +158,7 @@ def no_overload(
     signatures: Sequence[str | tuple[str, ...]],
     named: Mapping[str, Any] = MappingProxyType({}),
 ) -> Exception:
-    """What is said of arguments that fit none of the ways to call a function."""
+    """PyTorch's error for arguments that match no overload."""
     lines = [f"{mismatch_text(m, name, args, named)}, but expected one of:"]
     for wanted in signatures:
         lines.append(f" * {wanted}" if isinstance(wanted, str) else f" * ({', '.join(wanted)})")
@@ -169,7 +169,7 @@ def no_overload(
 
 
 def mismatch_text(m: Machine, name: str, args: Sequence[Any], named: Mapping[str, Any]) -> str:
-    """How a message begins that lists the arguments that were given."""
+    """The start of a message that lists the types of the arguments that were passed."""
     by_name = (f"{k}={kind_of(m, v)}" for k, v in named.items())
     kinds = ", ".join([*(kind_of(m, a) for a in args), *by_name])
     kinds += ", " if named and not args else ""
@@ -179,7 +179,7 @@ def mismatch_text(m: Machine, name: str, args: Sequence[Any], named: Mapping[str
 def _unmatched(
     m: Machine, wanted: Sequence[str], args: Sequence[Any], named: Mapping[str, Any]
 ) -> str:
-    """Which of the arguments are not those of a way to call a function."""
+    """The part of a message that says which arguments do not match a signature."""
     known = [w.partition(" = ")[0].rpartition(" ")[2] for w in wanted]
     wrong = [n for n in named if n not in known[len(args) :]]
     if wrong:
@@ -192,8 +192,8 @@ def _unmatched(
 
 
 def _marked(m: Machine, wanted: str, value: Any, name: str = "") -> str:
-    """The kind of an argument, between exclamation marks where PyTorch takes it for the wrong one:
-    what stands for several kinds is none to it.
+    """The type of an argument, between exclamation marks if PyTorch reports it as mismatched. A
+    type that accepts several kinds, such as Number, matches none of them here.
     """
     kind = wanted.partition(" = ")[0].rpartition(" ")[0]
     actual = kind_of(m, value)
@@ -210,7 +210,7 @@ def _described(m: Machine, value: Any) -> str:
 
 
 def kind_of(m: Machine, value: Any) -> str:
-    """What PyTorch calls a kind of value."""
+    """PyTorch's name for the type of a value."""
     kind = m.class_of(value).name
     return IN_MODULES.get(kind, kind)
 
@@ -229,6 +229,6 @@ def _no_tensor(m: Machine, name: str, argument: str, place: int, value: Any) -> 
 
 def _no_attribute(m: Machine, value: Any, attribute: str) -> Exception:
     if attribute == "size" and m.class_of(value).name == "numpy.ndarray":
-        return error("TypeError", "'int' object is not callable")  # its size is a number
+        return error("TypeError", "'int' object is not callable")  # size() gives a number
     text = f"'{m.class_of(value).name}' object has no attribute '{attribute}'"
     return error("AttributeError", text)

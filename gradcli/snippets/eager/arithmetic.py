@@ -1,4 +1,6 @@
-"""Tensors between signs: + - * / // % ** @, comparisons and the bits of masks and integers."""
+"""Python's operators on tensors: + - * /
+% ** @, comparisons, and & | ^ ~ of masks and integers.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -26,12 +28,14 @@ COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 
 
 def _operand(value: Any) -> Any:
-    """What stands beside a tensor: a tensor or a number; NotImplemented for anything else."""
+    """A tensor or a number as the other operand; NotImplemented for anything else."""
     return value if isinstance(value, Tensor | bool | int | float) else NotImplemented
 
 
 def binary(name: str, left: Any, right: Any, record: str | None = None) -> Any:
-    """An elementwise operator of two operands; `record`: a name of its own for its record."""
+    """An elementwise operator of two operands; `record` is a name for its grad_fn other than the
+    default.
+    """
     if _operand(left) is NotImplemented or _operand(right) is NotImplemented:
         return NotImplemented
     if name in ("mul", "div", "pow"):
@@ -47,13 +51,13 @@ def binary(name: str, left: Any, right: Any, record: str | None = None) -> Any:
 
 
 def all_single(*operands: Any) -> bool:
-    """Whether all are tensors of single precision."""
+    """Whether all operands are tensors of single precision."""
     plain = (isinstance(o, Tensor) and not isinstance(o, DualTensor) for o in operands)
     return all(plain) and all(o.dtype.name == "float32" for o in operands)
 
 
 def _check_may_be_saved(*operands: Any) -> None:
-    """Refuse a tensor of inference mode that would be kept for the backward pass."""
+    """Refuse an inference tensor that the backward pass would need."""
     tensors = [t for t in operands if isinstance(t, Tensor)]
     saves = MODE.recording and any(t.requires_grad for t in tensors)
     if saves and any(t.inference for t in tensors):
@@ -61,7 +65,7 @@ def _check_may_be_saved(*operands: Any) -> None:
 
 
 def _reflected(name: str) -> Callable[..., Any]:
-    """`number - tensor` and the like."""
+    """Operators with the tensor on the right, such as `number - tensor`."""
 
     def method(m: Machine, self: Tensor, other: Any) -> Any:
         if name == "div" and getattr(other, "array", None) is not None:
@@ -108,7 +112,7 @@ def power(m: Machine, a: Any, b: Any) -> Any:
 
 
 def matmul(m: Machine, a: Any, b: Any) -> Any:
-    """a @ b, with the record that PyTorch's choice of kernel leaves."""
+    """a @ b, with the grad_fn of the kernel that PyTorch chooses."""
     if not (isinstance(a, Tensor) and isinstance(b, Tensor)):
         return NotImplemented
     if not a.ndim or not b.ndim:
@@ -141,7 +145,7 @@ def matmul(m: Machine, a: Any, b: Any) -> Any:
 
 
 def _check_product(kernel: str, a: Tensor) -> None:
-    """Refuse a product of masks."""
+    """Refuse a matrix product of masks."""
     if a.dtype is BOOL:
         raise not_implemented(kernel, BOOL)
 
@@ -156,7 +160,7 @@ def _comparison(name: str) -> Callable[..., Any]:
     return method
 
 
-def _bits(function: Any) -> Callable[..., Any]:
+def _bitwise(function: Any) -> Callable[..., Any]:
     """& | ^ of masks and integers."""
 
     def method(m: Machine, self: Any, other: Any) -> Any:
@@ -188,8 +192,10 @@ def _positive(m: Machine, self: Tensor) -> Tensor:
     return self
 
 
-def _written(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The result of a function of two operands written over the first, as by `//=` and `&=`."""
+def _in_place(function: Callable[..., Any]) -> Callable[..., Any]:
+    """An in-place operator without gradient, such as `
+    =` and `&=`: the result is written into the first operand.
+    """
 
     def method(m: Machine, self: Tensor, other: Any) -> Any:
         if _operand(other) is NotImplemented:
@@ -209,8 +215,8 @@ def _written(function: Callable[..., Any]) -> Callable[..., Any]:
     return method
 
 
-def _changed(name: str) -> Callable[..., Any]:
-    """+= and the like: the tensor itself changes."""
+def _differentiable_in_place(name: str) -> Callable[..., Any]:
+    """An in-place operator with gradient, such as `+=`."""
 
     def method(m: Machine, self: Tensor, other: Any) -> Any:
         if _operand(other) is NotImplemented:
@@ -225,7 +231,7 @@ def _members() -> dict[str, Callable[..., Any]]:
     for sign, name in ELEMENTWISE.items():
         members[f"__{sign}__"] = lambda m, a, b, name=name: binary(name, a, b)
         members[f"__r{sign}__"] = _reflected(name)
-        members[f"__i{sign}__"] = _changed(name)
+        members[f"__i{sign}__"] = _differentiable_in_place(name)
     for name in COMPARISONS:
         members[f"__{name}__"] = _comparison(name)
     for sign, function in (
@@ -235,15 +241,15 @@ def _members() -> dict[str, Callable[..., Any]]:
         ("lshift", np.left_shift),
         ("rshift", np.right_shift),
     ):
-        members[f"__{sign}__"] = members[f"__r{sign}__"] = _bits(function)
-        members[f"__i{sign}__"] = _written(_bits(function))
+        members[f"__{sign}__"] = members[f"__r{sign}__"] = _bitwise(function)
+        members[f"__i{sign}__"] = _in_place(_bitwise(function))
     return members | {
         "__floordiv__": floor_divide,
         "__rfloordiv__": lambda m, a, b: floor_divide(m, b, a),
-        "__ifloordiv__": _written(floor_divide),
+        "__ifloordiv__": _in_place(floor_divide),
         "__pow__": power,
         "__rpow__": lambda m, a, b: power(m, b, a),
-        "__ipow__": _changed("pow"),
+        "__ipow__": _differentiable_in_place("pow"),
         "__matmul__": matmul,
         "__rmatmul__": lambda m, a, b: matmul(m, b, a),
         "__neg__": lambda m, a: call_operator("neg", a),
@@ -293,8 +299,8 @@ def _floor_divide(m: Machine, input: Any, other: Any) -> Any:
     return floor_divide(m, input, other)
 
 
-def _two(name: str) -> None:
-    """The function and the method of a sign."""
+def _define_binary(name: str) -> None:
+    """Define a function, and the method of the same name, for a binary operator."""
 
     def function(m: Machine, input: Any, other: Any, *, alpha: Any = 1, **named: Any) -> Any:
         if named:
@@ -320,4 +326,4 @@ def _two(name: str) -> None:
 
 
 for _name in ("add", "sub", "mul"):
-    _two(_name)
+    _define_binary(_name)

@@ -1,4 +1,4 @@
-"""torch.autograd and the switches of recording, as a program calls them."""
+"""torch.autograd, and the switches no_grad, enable_grad, inference_mode, detect_anomaly."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -39,7 +39,7 @@ UNUSED = (
 
 
 class Handle(Object):
-    """What registering a hook gives: it can be removed."""
+    """torch.utils.hooks.RemovableHandle: removes a hook."""
 
     __slots__ = ("hook", "hooks")
     cls = Class("RemovableHandle", module="torch.utils.hooks")
@@ -61,12 +61,12 @@ Handle.cls.members |= {
 
 
 def several(m: Machine, value: Any) -> list[Any]:
-    """One tensor, or several in a list, a tuple or what can be iterated."""
+    """A list of tensors, from one tensor or from an iterable of them."""
     return [value] if isinstance(value, Tensor) or _edge_in(value) else list(m.iterate(value))
 
 
 def _seeds(m: Machine, outputs: Sequence[Tensor], grad_outputs: Any) -> list[Tensor | None]:
-    """The gradients that are given for outputs."""
+    """The upstream gradients that are passed for the outputs."""
     if grad_outputs is None:
         return [None] * len(outputs)
     seeds = several(m, grad_outputs)
@@ -118,7 +118,7 @@ def backward(
 
 
 def retain(tensor: Any) -> None:
-    """Keep the gradient of a tensor that is no leaf, from now on."""
+    """Keep the gradient of a tensor that is not a leaf, as retain_grad() does."""
     if isinstance(tensor, Tensor) and tensor.record is not None:
         tensor.retains_grad = True
         tensor.record.retained[tensor.output] = tensor
@@ -127,8 +127,8 @@ def retain(tensor: Any) -> None:
 def observe(
     m: Machine, outputs: Any, roots: Any, wanted: Any, kind: str
 ) -> Callable[[Sequence[Tensor | None]], None]:
-    """Tell whoever explains the program that it goes back here; what is returned tells the
-    gradients of what is `wanted`, after it.
+    """Report that a backward pass starts here; the returned function reports the gradients of the
+    `wanted` tensors afterwards.
     """
     watcher = getattr(MODE, "on_backward", None)
     if watcher is None:
@@ -137,7 +137,7 @@ def observe(
 
 
 def _edge_in(value: Any) -> Edge | None:
-    """The edge of a GradientEdge of the program."""
+    """The edge of a GradientEdge that the program passes."""
     parts = getattr(value, "payload", None)
     if isinstance(parts, tuple) and len(parts) == 3 and isinstance(parts[0], Record | Accumulator):
         return Edge(parts[0], parts[1])
@@ -151,7 +151,7 @@ def _edge_of(tensor: Any, called: str) -> Edge:
         raise error("RuntimeError", text)
     if edge is None and not (isinstance(tensor, Tensor) and tensor.requires_grad):
         raise error("RuntimeError", "One of the differentiated Tensors does not require grad")
-    return edge or Edge(Accumulator(tensor), 0)  # of a view that nothing is recorded of
+    return edge or Edge(Accumulator(tensor), 0)  # a view without a grad_fn
 
 
 @define("autograd", name="grad")
@@ -200,7 +200,7 @@ def _captured(
     keep: bool,
     create_graph: bool,
 ) -> list[Tensor | None]:
-    """What a backward pass from the outputs brings to the tensors `wanted`, and to no .grad."""
+    """The gradients of the `wanted` tensors, computed by a backward pass that adds to no .grad."""
     roots = engine.outputs_and_seeds(m, outputs, seeds)
     edges = [_edge_of(t, "grad") for t in wanted]
     finished = observe(m, outputs, roots, wanted, "grad")
@@ -213,7 +213,7 @@ def _captured(
 
 
 def _materialized(tensor: Tensor, answer: Any, create_graph: bool) -> Any:
-    """A gradient; zeros where none flows to the tensor."""
+    """A gradient, or zeros if none flows to the tensor."""
     if answer is not None:
         return answer
     zeros = zeros_like(tensor)
@@ -222,7 +222,7 @@ def _materialized(tensor: Tensor, answer: Any, create_graph: bool) -> Any:
 
 
 def _check_inputs(m: Machine, inputs: Sequence[Any]) -> None:
-    """Refuse what nothing can be differentiated with respect to."""
+    """Refuse an empty list of inputs, and inputs that are neither tensors nor GradientEdges."""
     for tensor in inputs:
         if not isinstance(tensor, Tensor) and _edge_in(tensor) is None:
             kind = m.class_of(tensor).name
@@ -243,7 +243,7 @@ ONLY_INPUTS = (
 
 
 def unaliased(gradient: Tensor) -> Tensor:
-    """A gradient that the program may keep: no alias of what went through the graph."""
+    """A gradient that the program may modify: a copy, unless the gradient has a graph itself."""
     return gradient if gradient.requires_grad else detached_copy(gradient)
 
 
@@ -256,10 +256,10 @@ def _batched(
     create_graph: bool,
     allow_unused: bool | None,
 ) -> tuple[Any, ...]:
-    """Gradients for each row of the seeds, stacked."""
+    """Gradients for each row of the seeds, stacked: is_grads_batched=True."""
     for place, (output, seed) in enumerate(zip(outputs, seeds)):
         if seed is not None and seed.shape[1:] != output.shape:
-            shapes = size(seed.shape[2:]), size(output.shape)  # as PyTorch shows it
+            shapes = size(seed.shape[2:]), size(output.shape)  # as PyTorch's message shows it
             raise error("RuntimeError", BATCHED.format(place, *shapes))
     count = seeds[0].shape[0] if seeds and seeds[0] is not None else 0
     rows = []
@@ -273,7 +273,7 @@ def _batched(
 
 
 def _stacked(column: Sequence[Tensor]) -> Tensor:
-    """Gradients for all rows; PyTorch computes them at once, by a record of another name."""
+    """The gradients for all rows; PyTorch computes them at once, with another grad_fn."""
     stacked = calls.call("stack", [list(column)], {})
     OURS.add("Batched")
     rename(stacked, "Batched")
@@ -293,7 +293,7 @@ BATCHED = (
 
 
 class Switch(Object):
-    """no_grad, enable_grad, set_grad_enabled, inference_mode, detect_anomaly: what they set."""
+    """One of no_grad, enable_grad, set_grad_enabled, inference_mode and detect_anomaly."""
 
     __slots__ = ("before", "cls", "set")
 
@@ -313,7 +313,7 @@ def _exit(m: Machine, self: Switch, *_: Any) -> bool:
 
 
 def _decorate(m: Machine, self: Switch, function: Any) -> Any:
-    """The switch as a decorator: the function runs within it."""
+    """The switch as a decorator: the function runs with the switch on."""
 
     def run(m: Machine, *args: Any, **named: Any) -> Any:
         _enter(m, self)
@@ -336,7 +336,9 @@ ANOMALY = (
 
 
 def _steps(m: Machine, self: Switch, body: Any) -> Iterator[Any]:
-    """The items of a generator whose body runs within the switch, and what is between not."""
+    """The items of a decorated generator: its body runs with the switch on, the code that uses it
+    without.
+    """
     sent: Any = None
     while True:
         _enter(m, self)
@@ -350,10 +352,10 @@ def _steps(m: Machine, self: Switch, body: Any) -> Iterator[Any]:
 
 
 def _switch(name: str, settings: Any, *places: str) -> Class:
-    """A class of switches; `settings(*args)` says what one sets."""
+    """A class of switches; `settings(*args)` gives the settings of one."""
 
     def make(m: Machine, cls: Class, *args: Any, **named: Any) -> Any:
-        at_once = name.startswith("set_")  # in force also without `with`
+        at_once = name.startswith("set_")  # takes effect also without `with`
         if len(args) == 1 and not isinstance(args[0], bool) and not at_once:
             return _decorate(m, Switch(cls, **settings()), args[0])
         if at_once and not (args or named):
@@ -417,21 +419,21 @@ def is_inference_mode_enabled(m: Machine) -> bool:
     return MODE.inference
 
 
-# ---- records, as a program sees them -------------------------------------------------------------
+# ---- grad_fn of a program's tensors --------------------------------------------------------------
 
 
 def _next_functions(m: Machine, self: Record | Accumulator) -> tuple[Any, ...]:
     return tuple((None, 0) if e is None else (e.record, e.output) for e in _shown_edges(self))
 
 
-NO_EDGE = ("condition", "mask", "index", "indices")  # inputs that have none in PyTorch
+NO_EDGE = ("condition", "mask", "index", "indices")  # inputs without an entry in next_functions
 PRODUCTS = ("DotBackward0", "MvBackward0", "MmBackward0", "BmmBackward0")
 NO_NUMBERS = ("PowBackward0", "PowBackward2", "RsubBackward1", "MaskedFillBackward0")
 
 
 def _shown_edges(record: Record | Accumulator) -> list[Edge | None]:
-    """The edges of a record without those of inputs that PyTorch has none for: indices, masks,
-    what was left out, and numbers of some operations.
+    """The edges that PyTorch's next_functions shows: none for indices, masks, missing arguments,
+    and numbers of some operations.
     """
     call = getattr(record, "call", None)
     if not (isinstance(call, tuple) and isinstance(call[0], Node)):
@@ -449,7 +451,7 @@ def _shown_edges(record: Record | Accumulator) -> list[Edge | None]:
 
 
 def _saved_of_elementwise(record: Record, name: str) -> Saved | None:
-    """What an operation on elements keeps under this name of PyTorch's."""
+    """The tensor that an elementwise operation saves under a name of PyTorch's, such as `self`."""
     if not (isinstance(record.call, tuple) and record.call[0].op.family == "elementwise"):
         return None
     _, inputs, output = record.call
@@ -462,14 +464,14 @@ def _saved_of_elementwise(record: Record, name: str) -> Saved | None:
 
 
 def _exponent(record: Record) -> Any:
-    """The number that pow keeps, which is never freed."""
+    """The exponent that pow saves if it is a number, which is never freed."""
     if not isinstance(record.call, tuple):
         raise Unsupported("grad_fn._saved_exponent after the backward pass")
     return record.call[1][1]
 
 
 def _call_record(m: Machine, self: Record, *grads: Any) -> Any:
-    """The gradients that a record sends back for those of its outputs."""
+    """Call a grad_fn: the gradients of its inputs from those of its outputs."""
     if len(grads) != len(self.metas):
         text = f"expected {len(self.metas)} arguments, got {len(grads)} instead"
         raise error("TypeError", text)
@@ -478,7 +480,7 @@ def _call_record(m: Machine, self: Record, *grads: Any) -> Any:
 
 
 def _saved_attribute(m: Machine, self: Record, name: str) -> Any:
-    """grad_fn._saved_self and its kin, which name what was kept."""
+    """A saved tensor by its attribute, such as grad_fn._saved_self."""
     if name == "_saved_exponent" and self.name == "PowBackward0":
         return _exponent(self)
     if name.startswith("_saved_"):

@@ -1,7 +1,7 @@
-"""Functions of PyTorch by name, on gradcli's operators.
+"""Calls PyTorch's functions by name, by means of gradcli's operators.
 
-A call is sorted into an operator once, on stand-ins for its tensors, and remembered by the shapes
-and kinds of these; what it computes is then run on the tensors, an operation at a time.
+A call is translated once into a graph of operators, with placeholders for its tensors; the graph is
+cached by their shapes and dtypes, and then computed operation by operation.
 """
 
 import re
@@ -46,11 +46,11 @@ SILENT = ("device", "requires_grad", "memory_format", "layout", "pin_memory", "n
 
 Names = tuple[str, ...]
 _return_types: dict[tuple[str, Names], Class] = {}
-_outputs_of: dict[Class, tuple[str, Names]] = {}  # of a return type: its function and their names
+_outputs_of: dict[Class, tuple[str, Names]] = {}  # function, names of outputs
 
 
 def several(name: str, names: Names, values: Sequence[Any]) -> Instance:
-    """The outputs of an operation that has several: torch.return_types."""
+    """The outputs of an operation that has several, as an instance of torch.return_types."""
     if (name, names) not in _return_types:
         cls = _return_types[name, names] = _return_type(name, names)
         _outputs_of[cls] = name, names
@@ -58,7 +58,7 @@ def several(name: str, names: Names, values: Sequence[Any]) -> Instance:
 
 
 def _return_type(name: str, names: Names) -> Class:
-    """The class of what a function with several outputs gives: a tuple with names."""
+    """The class of such outputs: a named tuple."""
     label = name.replace(".", "_")
 
     def text(m: Machine, self: Instance) -> str:
@@ -73,7 +73,7 @@ def _return_type(name: str, names: Names) -> Class:
 
 
 def of_linalg(result: Any) -> Any:
-    """Several outputs as torch.linalg names them: torch.return_types.linalg_eigh."""
+    """An operation's outputs in the type of torch.linalg: torch.return_types.linalg_eigh."""
     outputs = _outputs_of.get(result.cls) if isinstance(result, Instance) else None
     if outputs is None or outputs[0].startswith("linalg_"):
         return result
@@ -88,7 +88,7 @@ def known(name: str) -> bool:
 
 @implements("function")
 def call(name: str, args: Sequence[Any], named: Mapping[str, Any], *, method: bool = False) -> Any:
-    """What a function of PyTorch gives; of a method, the tensor is the first argument."""
+    """Call a function of PyTorch; if it is a method, its tensor is the first argument."""
     args = autocast(name, args)
     named = {k: v for k, v in named.items() if k not in SILENT}
     dtype = named.pop("dtype", None)
@@ -118,7 +118,7 @@ def call(name: str, args: Sequence[Any], named: Mapping[str, Any], *, method: bo
     return result
 
 
-INPLACE_AT = {  # the place of `inplace` among the arguments of functions that have one
+INPLACE_AT = {  # the position of `inplace` among the arguments
     **dict.fromkeys(("relu", "relu6", "selu", "silu", "mish", "hardswish", "hardsigmoid"), 1),
     **{"leaky_relu": 2, "elu": 2, "celu": 2, "hardtanh": 3, "threshold": 3},
 }
@@ -127,7 +127,7 @@ INPLACE_AT = {  # the place of `inplace` among the arguments of functions that h
 def _without_inplace(
     name: str, args: Sequence[Any], named: dict[str, Any]
 ) -> tuple[Sequence[Any], bool]:
-    """The arguments but for `inplace`, and whether a function is to write over its input."""
+    """The arguments without `inplace`, and whether it is set."""
     inplace = named.pop("inplace", False)
     place = INPLACE_AT.get(name, len(args))
     if place < len(args):
@@ -136,7 +136,7 @@ def _without_inplace(
 
 
 def is_true(value: Any) -> bool:
-    """Whether a flag is set, for which a program may have given a tensor."""
+    """Whether a flag is set; a program may also pass a tensor for one."""
     if isinstance(value, Tensor) and value.numel > 1:
         text = "Boolean value of Tensor with more than one value is ambiguous"
         raise error("RuntimeError", text)
@@ -146,7 +146,7 @@ def is_true(value: Any) -> bool:
 def _with_scalars(
     called: Callable[..., Any], args: Sequence[Any], named: Mapping[str, Any]
 ) -> tuple[Sequence[Any], dict[str, Any]]:
-    """Arguments with numbers for the tensors that stand for one, as of `alpha` and attributes."""
+    """The arguments, with numbers in place of tensors for scalar parameters such as `alpha`."""
     names = ("alpha", *called.attributes) if isinstance(called, Operator) else ("alpha",)
     places = called.positional if isinstance(called, Operator) else ()
     if any(isinstance(a, Tensor) and n in names for a, n in zip(args, places)):
@@ -158,8 +158,8 @@ def _with_scalars(
 def _guard(
     outputs: Sequence[Tensor], called: Shorthand, args: Sequence[Any], named: Mapping[str, Any]
 ) -> None:
-    """Let the backward pass refuse changes of what PyTorch saves for an operation, and free that
-    after a pass from any of the outputs.
+    """Register the tensors that PyTorch saves for an operation: a backward pass raises if they were
+    changed, and frees them afterwards.
     """
     if called.saved_dtype not in (None, outputs[0].dtype.name):
         return
@@ -171,7 +171,7 @@ def _guard(
 
 
 BROADCAST = ("add", "sub", "mul", "div", "pow", "remainder", "maximum", "minimum")
-ALIASES = ("t", "T")  # of a vector: a view of it, and not the tensor itself
+ALIASES = ("t", "T")  # of a vector: a view, not the tensor itself
 _graphs: dict[Any, tuple[Any, list[Node]]] = {}
 
 
@@ -183,7 +183,7 @@ def _graph(
     tensors: Sequence[Tensor],
     method: bool,
 ) -> tuple[Any, dict[Node, Any]]:
-    """The graph of a call, and the tensors that its leaves stand for."""
+    """The graph of a call, and the tensor of each of its leaves."""
     reads_numbers = not isinstance(called, Operator) and bool(getattr(called, "concrete", False))
     key = None if reads_numbers else _key(name, args, named, method)
     entry = _graphs.get(key) if key is not None else None
@@ -213,9 +213,7 @@ NO_DIMENSION = re.compile(r"dimension (-?\d+) is out of range for a tensor with 
 
 
 def _check_dimension(message: str) -> None:
-    """Raise PyTorch's error of a dimension that a tensor does not have, where that is what a
-    message says.
-    """
+    """Raise PyTorch's IndexError if a message of gradcli reports a dimension out of range."""
     match = NO_DIMENSION.match(message)
     if match:
         dimension(*map(int, match.groups()))
@@ -225,11 +223,11 @@ PLAIN_KEYS = frozenset({int, float, bool, str, type(None)})
 
 
 class Unkeyed(Exception):
-    """An argument that cannot be compared with that of another call."""
+    """An argument that cannot be part of a cache key."""
 
 
 def _key(name: str, args: Sequence[Any], named: Mapping[str, Any], method: bool) -> Any:
-    """What a call's graph depends on; None where that cannot be compared."""
+    """The cache key of a call's graph; None if an argument cannot be part of one."""
     seen: dict[int, int] = {}
 
     def part(value: Any) -> Any:
@@ -240,7 +238,7 @@ def _key(name: str, args: Sequence[Any], named: Mapping[str, Any], method: bool)
         if isinstance(value, list | tuple):
             return type(value).__name__, tuple(map(part, value))
         if type(value) in PLAIN_KEYS:
-            return type(value), value, value == 0 and repr(value)  # 0.0 and -0.0
+            return type(value), value, value == 0 and repr(value)  # distinguishes 0.0 and -0.0
         if isinstance(value, slice | DType) or value is Ellipsis:
             return type(value), repr(value)
         raise Unkeyed
@@ -252,14 +250,14 @@ def _key(name: str, args: Sequence[Any], named: Mapping[str, Any], method: bool)
 
 
 class _StandIns:
-    """The arguments of a call with graph in the place of tensors."""
+    """The arguments of a call with graph leaves in place of its tensors."""
 
     def __init__(self, called: Any, places: Mapping[int, int], leaves: Sequence[Node]):
         self.called, self.places, self.leaves = called, places, leaves
         self.concrete = getattr(called, "concrete", ()) if not isinstance(called, Operator) else ()
 
     def call(self, args: Sequence[Any], named: Mapping[str, Any]) -> Any:
-        """The graph."""
+        """The graph of the call."""
         names = (*self.called.positional, *(None,) * len(args))
         tensors = [self.value(a, n) for a, n in zip(args, names)]
         options = {k: self.value(v, k) for k, v in named.items()}
@@ -268,7 +266,7 @@ class _StandIns:
         return self.called(*tensors, **options)
 
     def value(self, value: Any, name: str | None) -> Any:
-        """One argument."""
+        """One argument, with leaves in place of tensors."""
         value = plain(value)
         if isinstance(value, Tensor):
             if name in self.concrete:
@@ -282,7 +280,7 @@ class _StandIns:
 
 
 def _computed(name: str, graph: Any, values: dict[Node, Any]) -> Any:
-    """What a graph gives on tensors."""
+    """The results of a graph on tensors."""
     if isinstance(graph, Node):
         if name in ALIASES and graph in values:
             source = values[graph]
@@ -302,13 +300,13 @@ def _computed(name: str, graph: Any, values: dict[Node, Any]) -> Any:
     return graph
 
 
-# what PyTorch writes while it still reads the operands, so that the order of its steps decides
+# PyTorch writes these while it still reads the operands, so the order of its steps decides
 SUMS_OF_PRODUCTS = ("addmm", "addmv", "baddbmm", "addbmm")
-REPEAT = ("masked_fill", "index_fill", "index_put", "threshold")  # write to expanded tensors
+REPEAT = ("masked_fill", "index_fill", "index_put", "threshold")  # may write into expanded tensors
 
 
 def in_place(name: str, target: Tensor, args: Sequence[Any], named: Mapping[str, Any]) -> Tensor:
-    """`target.name_(...)`: what `name` gives, written over the target."""
+    """The in-place method `target.name_(...)`: the result of `name`, written into the target."""
     _check_in_place(name, target, args, named)
     called = lookup(f"Tensor.{name}") or lookup(name)
     if called is None:
@@ -334,7 +332,7 @@ def in_place(name: str, target: Tensor, args: Sequence[Any], named: Mapping[str,
     return target
 
 
-OF_RESULT = {  # records of what PyTorch, in place, differentiates by its result
+OF_RESULT = {  # grad_fns of in-place operations that PyTorch differentiates by their result
     "leaky_relu": "LeakyReluBackward1",
     "celu": "CeluBackward1",
     "threshold": "ThresholdBackward1",
@@ -343,7 +341,9 @@ OF_RESULT = {  # records of what PyTorch, in place, differentiates by its result
 
 
 def _keep_result(name: str, target: Tensor, graph: Node) -> None:
-    """Let the backward pass refuse changes of the result; refuse a slope that has no inverse."""
+    """Register the result of an in-place operation as saved; refuse leaky_relu_ with a negative
+    slope, which is not invertible.
+    """
     if name == "leaky_relu" and graph.attrs.get("negative_slope", 0) < 0:
         raise Unsupported("leaky_relu_() with a negative slope of what requires a gradient")
     record = target._record
@@ -354,7 +354,7 @@ def _keep_result(name: str, target: Tensor, graph: Node) -> None:
 def _check_in_place(
     name: str, target: Tensor, args: Sequence[Any], named: Mapping[str, Any]
 ) -> None:
-    """Refuse a change in place that PyTorch refuses."""
+    """Raise PyTorch's error if it refuses an in-place operation."""
     if MODE.transforms and lacks_batch(target, args):
         raise Unsupported(f"{name}_() within vmap of a tensor that has no rows")
     if args and args[0] is None and name in ("add", "sub", "mul", "div"):
@@ -366,7 +366,7 @@ def _check_in_place(
         raise Unsupported(f"{name}_() of a tensor that it also multiplies")
     check_writable(target, others, repeats=repeats, called=_overload(name, args or named))
     if name == "index_put" and has_repeats(target):
-        raise Unsupported("index_put_ of an expanded tensor")  # which number comes last
+        raise Unsupported("index_put_ of an expanded tensor")  # the order of writes is not known
     warn_of_repeats(target, f"{name}_")
     refuse(name, [target, *args], named)
     if name == "sub" and args:
@@ -379,14 +379,18 @@ def _check_in_place(
 
 
 def _overload(name: str, arguments: Collection[Any]) -> str:
-    """What PyTorch calls an operation in place, with its overload; empty where that depends."""
+    """PyTorch's name of an in-place operation with its overload; "" if the overload depends on the
+    arguments.
+    """
     if name in ("add", "sub", "mul", "div"):
         return f"{name}_.Tensor"
     return "" if arguments else f"{name}_"
 
 
 def _with_alpha(name: str, target: Tensor, args: Sequence[Any], alpha: Any) -> Any:
-    """The numbers of `target.add_(other, alpha=...)`, where they are rounded once; else None."""
+    """The array of `target.add_(other, alpha=...)`, rounded once, for float32 tensors; otherwise
+    None.
+    """
     if alpha == 1 or name not in ("add", "sub") or len(args) != 1:
         return None
     operands = (target, args[0])
@@ -396,7 +400,9 @@ def _with_alpha(name: str, target: Tensor, args: Sequence[Any], alpha: Any) -> A
 
 
 def check_result(name: str, target: Tensor, graph: Node, operands: Sequence[Any]) -> None:
-    """Refuse a result in place that does not fit the tensor, in PyTorch's words."""
+    """Raise PyTorch's error if the result of an in-place operation does not have the target's shape
+    or dtype.
+    """
     check_output_shape(target, graph.shape)
     result = result_type(list(operands), MODE.default_dtype)
     if graph.dtype == "float" and not result.is_floating:
@@ -406,7 +412,9 @@ def check_result(name: str, target: Tensor, graph: Node, operands: Sequence[Any]
 
 
 def check_kind(target: Tensor, result: DType, name: str = "") -> None:
-    """Refuse a result that a tensor cannot hold, of the function `name` in place."""
+    """Refuse a result whose dtype cannot be cast to that of the target; `name` is the in-place
+    function.
+    """
     if KINDS.index(result.kind) <= KINDS.index(target.dtype.kind):
         return
     kind = LONG_NAMES[target.dtype.name] if name.startswith("clamp") else target.dtype.scalar_name
@@ -417,10 +425,10 @@ def check_kind(target: Tensor, result: DType, name: str = "") -> None:
 
 
 def numbers_of(value: Any) -> Any:
-    """A NumPy array for a tensor, as it is."""
+    """The array of a tensor; any other value is returned unchanged."""
     return value.data if isinstance(value, Tensor) else np.asarray(value)
 
 
 def leaves_of(roots: Sequence[Node]) -> list[Node]:
-    """The stand-ins that a graph is over."""
+    """The leaves of a graph."""
     return [n for n in walk(roots) if n.op.name == "input"]

@@ -57,14 +57,14 @@ def _dims(shape: Sequence[int]) -> str:
 
 
 def check_same(names: str, a: Tensor, b: Tensor) -> None:
-    """Refuse tensors of different dtypes in addmm."""
+    """Refuse operands of addmm that differ in dtype."""
     if a.dtype is not b.dtype:
         kinds = f"{a.dtype.scalar_name} and {b.dtype.scalar_name}"
         raise error("RuntimeError", f"{names} must have the same dtype, but got {kinds}")
 
 
 def check_mm(a: Tensor, b: Tensor, *, added: bool = False) -> None:
-    """Refuse matrices that cannot be multiplied; `added`: in addmm, which linear calls."""
+    """Refuse matrices that cannot be multiplied; `added`: by addmm, which linear calls."""
     if isinstance(a, MetaTensor) != isinstance(b, MetaTensor):
         raise error("RuntimeError", "Tensor on device meta is not on the expected device cpu!")
     if added:
@@ -84,7 +84,7 @@ def check_mm(a: Tensor, b: Tensor, *, added: bool = False) -> None:
 
 
 def check_bmm(a: Tensor, b: Tensor) -> None:
-    """Refuse what bmm does not take."""
+    """Refuse arguments that bmm does not take."""
     for name, tensor in (("batch1", a), ("batch2", b)):
         if tensor.ndim != 3:
             raise error("RuntimeError", f"{name} must be a 3D tensor")
@@ -92,9 +92,10 @@ def check_bmm(a: Tensor, b: Tensor) -> None:
 
 
 def check_batches(a: Tensor, b: Tensor) -> None:
-    """Refuse batches of matrices that matmul cannot multiply. If the other operand is a matrix or
-    a vector that requires a gradient, PyTorch folds the batch into one matrix and transposes both;
-    its message shows those shapes.
+    """Refuse batches of matrices that matmul cannot multiply.
+
+    If the other operand is a matrix or a vector that requires a gradient, PyTorch folds the batch
+    into one matrix and transposes both; its message shows those shapes.
     """
     if a.ndim < 3 and a.requires_grad and a.shape[-1] != b.shape[-2]:
         rows = (b.numel // (b.shape[-2] or 1), b.shape[-2])
@@ -154,7 +155,7 @@ def check_dot(a: Tensor, b: Tensor) -> None:
 
 
 def dimension(dim: int, ndim: int) -> int:
-    """A dimension counted from 0. Raises the program's IndexError where there is none such."""
+    """A dimension as a non-negative integer. Raises the program's IndexError if out of range."""
     width = max(ndim, 1)
     if not -width <= dim < width:
         raise error(
@@ -166,7 +167,7 @@ def dimension(dim: int, ndim: int) -> int:
 
 
 def per_dimension(value: Any, n: int) -> list[int]:
-    """One number for each of n dimensions; an int or a list of one is repeated."""
+    """One number for each of n dimensions; an int, or a list of one, is repeated."""
     if not isinstance(value, Sequence):
         return [value] * n
     return list(value) * (n if len(value) == 1 else 1)
@@ -180,7 +181,7 @@ def check_dims(tensor: Tensor, dims: Any) -> None:
 
 
 def check_floating(name: str, tensor: Tensor) -> None:
-    """Refuse a mean of integers, in the words of `name`."""
+    """Refuse integers in a function of floats such as mean, with the message of `name`."""
     if not tensor.dtype.is_floating:
         raise error(
             "RuntimeError",
@@ -190,7 +191,7 @@ def check_floating(name: str, tensor: Tensor) -> None:
 
 
 INF = float("inf")
-RANGES = {  # of finite values that may be stored in a tensor of this dtype
+RANGES = {  # of the finite values of each dtype
     **{"float16": (-65504.0, 65504.0), "float32": (-3.4028234663852886e38, 3.4028234663852886e38)},
     **{"uint8": (-255, 255), "int8": (-128, 127), "int16": (-(2**15), 2**15 - 1)},
     "int32": (-(2**31), 2**31 - 1),
@@ -210,7 +211,7 @@ def check_fits(value: Any, dtype: Any) -> None:
 
 LINALG_ERROR = Class("_LinAlgError", (error("RuntimeError", "").value.cls,), module="torch._C")
 Check = Callable[..., None]
-CHECKS: dict[str, list[Check]] = {}  # of a function, in the order in which they are made
+CHECKS: dict[str, list[Check]] = {}  # by function, in the order in which they run
 
 
 def check(*names: str) -> Callable[[Check], Check]:

@@ -1,4 +1,6 @@
-"""Functions that PyTorch makes of others, or checks in its own words: linear, losses, kin."""
+"""Functions that PyTorch composes of others, or that check their arguments themselves: linear,
+losses and similar ones.
+"""
 
 from typing import Any
 
@@ -84,7 +86,7 @@ def addmm(
     return calls.call("addmm", [input, mat1, mat2], {"beta": beta, "alpha": alpha})
 
 
-# ---- reductions that PyTorch checks --------------------------------------------------------------
+# ---- reductions with checks ----------------------------------------------------------------------
 
 
 def _check_logits(name: str, input: Tensor, dim: Any) -> None:
@@ -95,8 +97,8 @@ def _check_logits(name: str, input: Tensor, dim: Any) -> None:
         raise error("NotImplementedError", text)
 
 
-def _checked(name: str) -> None:
-    """mean and its kin, whose input has to be floating, and whose dimensions have to be there."""
+def _define_checked(name: str) -> None:
+    """Define mean and similar functions, which need a floating input and existing dimensions."""
 
     def function(m: Machine, input: Tensor, *args: Any, **named: Any) -> Any:
         dims = args[0] if args else named.get("dim", named.get("axis"))
@@ -115,11 +117,11 @@ def _checked(name: str) -> None:
 
 
 for _name in ("sum", "mean", "prod", "std", "var", "softmax", "log_softmax", "cumsum"):
-    _checked(_name)
+    _define_checked(_name)
 
 
 def _softmax_of_functional(name: str) -> None:
-    """softmax of torch.nn.functional, which chooses a dimension where none is given."""
+    """Define softmax of torch.nn.functional, which chooses a dimension if none is passed."""
 
     def function(
         m: Machine, input: Tensor, dim: Any = None, _stacklevel: int = 3, dtype: Any = None
@@ -148,7 +150,7 @@ for _name in ("softmax", "log_softmax", "softmin"):
 
 @define("torch", "Tensor")
 def gather(m: Machine, input: Tensor, dim: int, index: Tensor, **named: Any) -> Tensor:
-    """Elements along a dimension at places of their own."""
+    """Elements along a dimension, at the positions given by `index`."""
     if index.dtype.kind != "int":
         raise error("RuntimeError", "gather(): Expected dtype int32/int64 for index")
     return calls.call("gather", [input, dim, index], named)
@@ -156,7 +158,7 @@ def gather(m: Machine, input: Tensor, dim: int, index: Tensor, **named: Any) -> 
 
 @define("torch", "Tensor")
 def bincount(m: Machine, input: Tensor, weights: Any = None, minlength: int = 0) -> Tensor:
-    """How often each integer occurs, or the sum of its weights."""
+    """The number of occurrences of each integer, or the sum of its weights."""
     plain = isinstance(weights, Tensor) and weights.shape == input.shape and input.ndim == 1
     if not plain or weights.requires_grad or (input.data < 0).any():
         return calls.call("bincount", [input, weights, minlength], {})
@@ -168,7 +170,9 @@ def bincount(m: Machine, input: Tensor, weights: Any = None, minlength: int = 0)
 
 @define("torch")
 def where(m: Machine, condition: Tensor, *args: Any, **named: Any) -> Any:
-    """Elements of two tensors by a condition; the places of a condition alone."""
+    """Elements of two tensors chosen by a condition; with a condition alone, the indices where it
+    holds.
+    """
     if not named:
         check_where(m, [condition, *args])
     if not (args or named):
@@ -190,7 +194,7 @@ define("Tensor", name="where")(_where)
 
 @define("torch")
 def broadcast_tensors(m: Machine, *tensors: Tensor) -> tuple[Tensor, ...]:
-    """Tensors expanded to one shape; those that have it as they are."""
+    """Tensors expanded to their common shape; a tensor that has it is returned unchanged."""
     for a in tensors:
         for b in tensors:
             check_broadcast(a, b)
@@ -201,7 +205,7 @@ def broadcast_tensors(m: Machine, *tensors: Tensor) -> tuple[Tensor, ...]:
 
 
 def _named_axis(dim: int, named: dict[str, int]) -> int:
-    """The dimension, also by NumPy's name."""
+    """The dimension, which may be passed as `axis`."""
     if set(named) - {"axis"}:
         raise Unsupported(f"the argument {next(iter(named))}")
     return named.get("axis", dim)
@@ -234,7 +238,7 @@ for _name in ("cat", "concat", "concatenate"):
 
 
 def _joined(parts: list[Tensor], dim: int) -> Tensor:
-    """Tensors one after another along a dimension; an empty vector fits to any."""
+    """Concatenate tensors along a dimension; an empty vector is skipped."""
     parts = [p for p in parts if p.shape != (0,) or p.requires_grad] or parts
     for place, part in enumerate(parts):
         if part.ndim == 0:
@@ -284,7 +288,7 @@ def huber_loss(
     m: Machine, input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, **_: Any
 ) -> Tensor:
     """Squared differences where they are small, absolute ones elsewhere."""
-    _compared(m, input, target)
+    _check_target_size(m, input, target)
     loss = calls.call("huber_loss", [input, target], {"reduction": reduction, "delta": delta})
     if input.dtype is not target.dtype and loss.requires_grad:
         of_target, of_input = target.dtype.scalar_name, input.dtype.scalar_name
@@ -296,8 +300,8 @@ def huber_loss(
 # ---- losses --------------------------------------------------------------------------------------
 
 
-def _compared(m: Machine, input: Tensor, target: Tensor) -> None:
-    """Warn of a target of another size, as PyTorch does; refuse what cannot be broadcast."""
+def _check_target_size(m: Machine, input: Tensor, target: Tensor) -> None:
+    """Warn if the target has another size, as PyTorch does; refuse shapes that do not broadcast."""
     if input.shape != target.shape:
         m.warn(
             EXCEPTIONS["UserWarning"],
@@ -330,7 +334,7 @@ def mse_loss(
     if size_average is not None or reduce is not None:
         summed = "sum" if size_average is False else "mean"
         reduction = "none" if reduce is False else summed
-    _compared(m, input, target)
+    _check_target_size(m, input, target)
     return calls.call("mse_loss", [input, target], {"reduction": reduction})
 
 
@@ -356,7 +360,7 @@ MEAN_OF_DIVERGENCE = (
 @define("F")
 def l1_loss(m: Machine, input: Tensor, target: Tensor, reduction: str = "mean", **_: Any) -> Tensor:
     """Absolute differences, reduced."""
-    _compared(m, input, target)
+    _check_target_size(m, input, target)
     difference = arithmetic.binary("sub", input, target)
     return _reduced(m, call_operator("abs", difference), reduction)
 
@@ -366,7 +370,7 @@ def smooth_l1_loss(
     m: Machine, input: Tensor, target: Tensor, reduction: str = "mean", beta: float = 1.0, **_: Any
 ) -> Tensor:
     """Squared differences where they are small, absolute ones elsewhere."""
-    _compared(m, input, target)
+    _check_target_size(m, input, target)
     return calls.call("smooth_l1_loss", [input, target], {"reduction": reduction, "beta": beta})
 
 
@@ -416,7 +420,7 @@ def binary_cross_entropy_with_logits(
     pos_weight: Any = None,
     **_: Any,
 ) -> Tensor:
-    """The same of a sigmoid of the input."""
+    """Binary cross-entropy of the sigmoid of the input."""
     _check_same("logits", input, target)
     if target.dtype.is_floating and target.dtype is not input.dtype:
         raise Unsupported("binary_cross_entropy_with_logits of two floating dtypes")
@@ -448,7 +452,7 @@ def cross_entropy(
     """The negative log likelihood of classes under a softmax."""
     dim = 0 if input.ndim == 1 else 1
     if input.shape == target.shape and not target.dtype.is_floating:
-        raise _of_kind(target)
+        raise _not_probabilities(target)
     _check_logits("log_softmax", input, dim)
     if target.dtype.is_floating or label_smoothing:
         if target.shape != input.shape:
@@ -469,8 +473,8 @@ def cross_entropy(
     return nll_loss(m, logs, target, weight, ignore_index, reduction)
 
 
-def _of_kind(target: Tensor) -> Exception:
-    """What is said of integers in the place of probabilities."""
+def _not_probabilities(target: Tensor) -> Exception:
+    """PyTorch's error for integers in place of class probabilities."""
     kind = target.dtype.scalar_name
     text = "Expected floating point type for target with class probabilities, got"
     return error("RuntimeError", f"{text} {kind}")
@@ -486,7 +490,7 @@ def _check_labels(input: Tensor, target: Tensor) -> None:
     if input.ndim <= 2 and target.ndim > 1:
         raise error("RuntimeError", "0D or 1D target tensor expected, multi-target not supported")
     if input.ndim == 3:
-        _check_places(input, target)
+        _check_target_positions(input, target)
     if target.dtype.kind != "int" or target.dtype not in (INT64, UINT8):
         text = f"expected target dtype to be Long or Byte, but got {target.dtype.scalar_name}"
         raise error("RuntimeError", text)
@@ -494,11 +498,11 @@ def _check_labels(input: Tensor, target: Tensor) -> None:
         text = f"For 1D input, 1D target must have size 1, but got target size: {target.numel}"
         raise error("ValueError", text)
     if input.ndim > 3:
-        _check_places(input, target)
+        _check_target_positions(input, target)
 
 
-def _check_places(input: Tensor, target: Tensor) -> None:
-    """Refuse labels that are not one for each place of an image, or of a sequence."""
+def _check_target_positions(input: Tensor, target: Tensor) -> None:
+    """Refuse a target that does not have one class for each position of an image or a sequence."""
     wanted, sizes = [input.shape[0], *input.shape[2:]], list(target.shape)
     if input.ndim == 4 and target.ndim != 3:
         text = "only batches of spatial targets supported (3D tensors) but got targets of dimension"
@@ -523,7 +527,7 @@ def nll_loss(
     """Minus the entries at classes, reduced."""
     _check_labels(input, target)
     if input.shape == target.shape != (1,) and input.ndim == 1:
-        raise _of_kind(target)
+        raise _not_probabilities(target)
     if input.ndim == 1 and target.ndim == 1 and target.numel != 1:
         text = "For 1D input, 1D target must have size 1, but got target size: "
         raise error("ValueError", f"{text}{target.numel}")
@@ -579,7 +583,7 @@ def dropout(
 def normalize(
     m: Machine, input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Any = None
 ) -> Tensor:
-    """Divided by the norm along a dimension."""
+    """The input divided by its norm along a dimension."""
     if out is not None:
         raise Unsupported("out of normalize()")
     check_dims(input, dim)
@@ -588,7 +592,7 @@ def normalize(
     return arithmetic.binary("div", input, calls.call("expand_as", [least, input], {}, method=True))
 
 
-# ---- questions -----------------------------------------------------------------------------------
+# ---- comparisons and settings --------------------------------------------------------------------
 
 
 @define("torch", "Tensor")
@@ -616,13 +620,13 @@ def equal(m: Machine, input: Tensor, other: Tensor) -> bool:
 
 @define("torch")
 def is_tensor(m: Machine, obj: Any) -> bool:
-    """Whether it is a tensor."""
+    """Whether a value is a tensor."""
     return isinstance(obj, Tensor)
 
 
 @define("torch")
 def set_default_dtype(m: Machine, d: Any) -> None:
-    """The dtype of new floating tensors."""
+    """Set the dtype of new floating tensors."""
     kind = dtype_of(d)
     if not isinstance(kind, DType) or not kind.is_floating:
         what = "" if isinstance(kind, DType) else "invalid dtype object: "
@@ -633,14 +637,14 @@ def set_default_dtype(m: Machine, d: Any) -> None:
 
 @define("torch")
 def set_default_device(m: Machine, device: Any) -> None:
-    """The device of new tensors: the processor."""
+    """Set the device of new tensors, which can only be the CPU."""
     if device is not None and device_of(device).type != "cpu":
         raise Unsupported("another default device than the processor")
 
 
 @define("torch")
 def set_default_tensor_type(m: Machine, t: Any) -> None:
-    """The older way to say so: by a kind of tensor or its name."""
+    """Set the default dtype by a tensor type or its name (deprecated)."""
     name = t.rpartition(".")[2] if isinstance(t, str) else getattr(t, "name", "")
     kinds = {d.legacy: d for d in BY_NAME.values() if d.is_floating}
     if name not in kinds:
@@ -665,7 +669,7 @@ def set_printoptions(
     profile: str | None = None,
     sci_mode: bool | None = None,
 ) -> None:
-    """How tensors print from here on."""
+    """Set how tensors are printed."""
     from .printing import Options, options
 
     profiles = {

@@ -71,9 +71,10 @@ def finished(
     copies: bool = False,
     **layout: Any,
 ) -> Tensor:
-    """A new tensor with the options that all makers take. `maker` is the one that refuses others in
-    words that name only the option; within vmap a tensor that is made `like` a row is one, too.
-    `copies` says that its numbers were given, and are copied to the device.
+    """Apply to a new tensor the options that all factory functions take.
+
+    `maker` is the factory function that names only the option in its error; a tensor made `like` a
+    row of a vmap is batched too; `copies` says that its values are copied to the device.
     """
     for name in layout:
         if name not in LAYOUT and maker:
@@ -97,7 +98,7 @@ def finished(
 
 
 def shape_of(sizes: Sequence[Any]) -> tuple[int, ...]:
-    """The shape that a maker is given: zeros(2, 3), zeros((2, 3)) or zeros([2, 3])."""
+    """The shape passed to a factory function: zeros(2, 3), zeros((2, 3)) or zeros([2, 3])."""
     if len(sizes) == 1 and not isinstance(sizes[0], int | Tensor):
         sizes = tuple(plain(sizes[0]))
     shape = tuple(int(s.data) if isinstance(s, Tensor) else s for s in sizes)
@@ -111,7 +112,7 @@ def shape_of(sizes: Sequence[Any]) -> tuple[int, ...]:
 
 
 def leaf_tensor(data: Any, dtype: DType | None) -> Tensor:
-    """A new leaf with these numbers."""
+    """A new leaf with these values."""
     return Tensor(*nested.read(data, dtype))
 
 
@@ -130,7 +131,7 @@ TO_SCALAR = (
 
 @define("torch")
 def tensor(m: Machine, data: Any, *, dtype: Any = None, **options: Any) -> Tensor:
-    """A new leaf with numbers that are copied."""
+    """A new leaf with a copy of the values."""
     if isinstance(data, Tensor):
         m.warn(EXCEPTIONS["UserWarning"], COPIED)
     elif any(t.requires_grad for t in tensors_in([data])):
@@ -140,7 +141,7 @@ def tensor(m: Machine, data: Any, *, dtype: Any = None, **options: Any) -> Tenso
 
 @define("torch")
 def as_tensor(m: Machine, data: Any, dtype: Any = None, device: Any = None) -> Tensor:
-    """A tensor as it is, or one with the memory of an array, or a new one."""
+    """A tensor unchanged, a tensor that shares the memory of an array, or a new one."""
     if isinstance(data, Tensor):
         return data if dtype in (None, data.dtype) else cast(data, dtype)
     array = getattr(data, "array", None)
@@ -151,7 +152,7 @@ def as_tensor(m: Machine, data: Any, dtype: Any = None, device: Any = None) -> T
 
 @define("torch")
 def from_numpy(m: Machine, ndarray: Any) -> Tensor:
-    """A tensor with the memory of a NumPy array."""
+    """A tensor that shares the memory of a NumPy array."""
     array = getattr(ndarray, "array", None)
     if array is None:
         name = m.class_of(ndarray).name
@@ -189,7 +190,7 @@ for _name, _value in (("zeros", 0), ("ones", 1), ("empty", 0)):
 
 @define("torch")
 def full(m: Machine, size: Any, fill_value: Any, *, dtype: Any = None, **options: Any) -> Tensor:
-    """A tensor of one number."""
+    """A tensor filled with one number."""
     value = fill_value.data if isinstance(fill_value, Tensor) else fill_value
     kind = dtype or (
         fill_value.dtype
@@ -205,7 +206,7 @@ def full(m: Machine, size: Any, fill_value: Any, *, dtype: Any = None, **options
 def full_like(
     m: Machine, input: Tensor, fill_value: Any, *, dtype: Any = None, **options: Any
 ) -> Tensor:
-    """A tensor of one number in the shape of another."""
+    """A tensor filled with one number, of the shape of another."""
     kind = dtype or input.dtype
     check_fits(fill_value, kind)
     array = np.full_like(input.data, fill_value, kind.numpy)
@@ -222,7 +223,7 @@ def eye(m: Machine, n: int, mm: Any = None, *, dtype: Any = None, **options: Any
 
 @define("torch")
 def arange(m: Machine, *ends: Any, dtype: Any = None, **options: Any) -> Tensor:
-    """Numbers from a start to before an end."""
+    """Numbers from start up to, but not including, end."""
     values = [e.data.item() if isinstance(e, Tensor) else e for e in ends]
     names = ("end",) if len(values) == 1 else ("start", "end", "step")
     arguments = dict(zip(names, values)) | {
@@ -241,7 +242,7 @@ def arange(m: Machine, *ends: Any, dtype: Any = None, **options: Any) -> Tensor:
 def linspace(
     m: Machine, start: Any, end: Any, steps: int, *, dtype: Any = None, **options: Any
 ) -> Tensor:
-    """So many numbers at equal distances, both ends among them."""
+    """`steps` evenly spaced numbers, including both ends."""
     kind = dtype or MODE.default_dtype
     a, b = (v.data.item() if isinstance(v, Tensor) else v for v in (start, end))
     number = np.dtype(kind.numpy).type
@@ -261,7 +262,7 @@ def linspace(
 
 
 def generator(chosen: Any = None) -> Any:
-    """The generator of a call: the one given, or the program's."""
+    """The generator passed to a call, or the program's default one."""
     refuse_random()
     if chosen is not None:
         return chosen.generator
@@ -299,7 +300,7 @@ TABLES.setdefault("torch", {})["Generator"] = GeneratorValue.cls  # type: ignore
 
 @define("torch")
 def manual_seed(m: Machine, seed: int) -> None:
-    """Begin the random numbers anew."""
+    """Seed the default generator."""
     if isinstance(seed, str):
         text = f"invalid literal for int() with base 10: {seed!r}"
         raise error("ValueError", text)
@@ -375,7 +376,7 @@ def randint_like(
 def randperm(
     m: Machine, n: int, *, dtype: Any = None, generator: Any = None, **options: Any
 ) -> Tensor:
-    """The numbers below n in random order."""
+    """A random permutation of the integers from 0 to n - 1."""
     kind = dtype or INT64
     return finished(
         Tensor(_generator(generator).permutation(n).astype(kind.numpy), kind), **options
@@ -396,7 +397,7 @@ def normal(
     generator: Any = None,
     **options: Any,
 ) -> Tensor:
-    """Normal numbers with these means and deviations."""
+    """Samples of normal distributions with these means and standard deviations."""
     kind = next((v.dtype for v in (mean, std) if isinstance(v, Tensor)), MODE.default_dtype)
     if size is not None:
         shape = shape_of((size,))
@@ -417,7 +418,7 @@ def normal(
 
 @define("torch", "Tensor")
 def bernoulli(m: Machine, input: Tensor, p: Any = None, *, generator: Any = None) -> Tensor:
-    """1 with the probability that each element says, else 0."""
+    """1 with the probability given by each element, otherwise 0."""
     chances = input.data if p is None else p
     if p is None and ((chances < 0) | (chances > 1)).any():
         text = (
@@ -441,7 +442,7 @@ def bernoulli(m: Machine, input: Tensor, p: Any = None, *, generator: Any = None
 
 @define("Tensor")
 def bernoulli_(m: Machine, self: Tensor, p: float = 0.5, *, generator: Any = None) -> Tensor:
-    """Write 1 with a probability, else 0, over all numbers."""
+    """Fill a tensor with 1 with probability p, otherwise 0."""
     check_writable(self)
     if isinstance(p, Tensor):
         raise Unsupported("bernoulli_ with a tensor")
@@ -460,7 +461,7 @@ def multinomial(
     *,
     generator: Any = None,
 ) -> Tensor:
-    """Places drawn with these weights."""
+    """Indices drawn in proportion to these weights."""
     weights = input.data
     if not input.dtype.is_floating:
         kind = input.dtype.scalar_name
@@ -484,7 +485,7 @@ def multinomial(
 
 @define("torch", name="_standard_gamma")
 def standard_gamma(m: Machine, input: Tensor, generator: Any = None) -> Tensor:
-    """Numbers that have a gamma distribution of scale 1, with these shape parameters."""
+    """Samples of gamma distributions of scale 1, with these shape parameters."""
     if MODE.recording and input.requires_grad:
         raise Unsupported("gradients through samples of Gamma")
     drawn = _generator(generator).gamma(input.data)
@@ -494,7 +495,7 @@ def standard_gamma(m: Machine, input: Tensor, generator: Any = None) -> Tensor:
 
 @define("torch", name="_sample_dirichlet")
 def sample_dirichlet(m: Machine, input: Tensor, generator: Any = None) -> Tensor:
-    """Rows of numbers that have a Dirichlet distribution."""
+    """Samples of Dirichlet distributions."""
     if MODE.recording and input.requires_grad:
         raise Unsupported("gradients through samples of Dirichlet and Beta")
     drawn, kind = _generator(generator).gamma(input.data), input.data.dtype
@@ -504,7 +505,7 @@ def sample_dirichlet(m: Machine, input: Tensor, generator: Any = None) -> Tensor
 
 @define("torch")
 def poisson(m: Machine, input: Tensor, generator: Any = None) -> Tensor:
-    """Counts of events that have these rates."""
+    """Samples of Poisson distributions with these rates."""
     if not input.dtype.is_floating:
         raise Unsupported("torch.poisson of integers")
     if (input.data < 0).any():
@@ -516,7 +517,7 @@ def poisson(m: Machine, input: Tensor, generator: Any = None) -> Tensor:
 
 @define("Tensor")
 def exponential_(m: Machine, self: Tensor, lambd: float = 1.0, *, generator: Any = None) -> Tensor:
-    """Write exponentially distributed numbers over all numbers."""
+    """Fill a tensor with samples of an exponential distribution."""
     check_writable(self)
     if lambd <= 0:
         text = f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}"
@@ -528,7 +529,7 @@ def exponential_(m: Machine, self: Tensor, lambd: float = 1.0, *, generator: Any
 
 @define("Tensor")
 def random_(m: Machine, self: Tensor, *ends: int, generator: Any = None, **named: Any) -> Tensor:
-    """Write integers from an end to the other, or from 0, over all numbers."""
+    """Fill a tensor with random integers below an end, or between two ends."""
     check_writable(self)
     arguments = {**dict(zip(("from", "to") if len(ends) > 1 else ("to",), ends)), **named}
     if "to" not in arguments or self.dtype is BOOL:
@@ -542,7 +543,7 @@ def random_(m: Machine, self: Tensor, *ends: int, generator: Any = None, **named
 
 
 class Limits(Object):
-    """torch.finfo and torch.iinfo: what a dtype can hold."""
+    """torch.finfo and torch.iinfo: the limits of a dtype."""
 
     __slots__ = ("cls", "info")
 
@@ -573,7 +574,7 @@ def _limits(name: str, numbers: tuple[str, ...], of: Any) -> None:
 
 
 def _of_floats(dtype: DType) -> Any:
-    """What a floating dtype can hold: NumPy knows it of all but bfloat16."""
+    """The limits of a floating dtype; NumPy has them for all but bfloat16."""
     if dtype is not BFLOAT16:
         return np.finfo(dtype.numpy)
     largest, tiny = 2.0**128 - 2.0**120, 2.0**-126
@@ -594,19 +595,19 @@ _limits("iinfo", ("max", "min"), lambda d: np.iinfo(d.numpy))
 
 @define("torch")
 def initial_seed(m: Machine) -> int:
-    """The seed that the random numbers began with."""
+    """The seed of the default generator."""
     return _generator().seed
 
 
 @define("torch", name="compile")
 def _compile(m: Machine, model: Any = None, **options: Any) -> Any:
-    """The function itself: what is compiled computes the same."""
+    """torch.compile: the function itself, since compiling does not change what it computes."""
     if model is None:
         return Builtin("compile", lambda m, model: model)
     return model
 
 
-# ---- older makers --------------------------------------------------------------------------------
+# ---- legacy constructors -------------------------------------------------------------------------
 
 
 def _is_size(value: Any) -> bool:
@@ -614,7 +615,7 @@ def _is_size(value: Any) -> bool:
 
 
 def legacy(name: str, dtype: DType | None) -> Any:
-    """torch.FloatTensor and its kin: of numbers in a list, or of sizes, whose memory is not set."""
+    """torch.FloatTensor and its kin: from a list of numbers, or uninitialised from sizes."""
 
     def maker(m: Machine, cls: Class, *args: Any, **named: Any) -> Tensor:
         kind = dtype or MODE.default_dtype
@@ -656,7 +657,7 @@ IN_CPP = {
 
 
 def _check_same_kind(wanted: DType | None, actual: DType) -> None:
-    """Refuse a tensor of another dtype than the maker's."""
+    """Refuse a tensor whose dtype is not that of the legacy constructor."""
     if wanted in (None, actual):
         return
     expected, got = (OPTIONS.format(IN_CPP.get(d.name, d.name)) for d in (wanted, actual) if d)
@@ -673,7 +674,7 @@ NEW = (
 
 
 def _refused_new(m: Machine, args: Sequence[Any], named: dict[str, Any]) -> Exception:
-    """Why an older maker takes none of these keywords."""
+    """The error of a legacy constructor for keywords that it does not take."""
     sizes = all(type(a) is int for a in args)
     if len(named) > 1 or not args or not (sizes or isinstance(args[0], list)):
         return Unsupported(f"the argument {next(iter(named))} of an older maker of tensors")
@@ -694,7 +695,7 @@ def _kind_of(m: Machine, value: Any) -> str:
 
 
 def _alias(tensor: Tensor) -> Tensor:
-    """The same memory in another tensor."""
+    """Another tensor that shares the same memory."""
     output = call_operator("reshape", tensor, shape=tensor.shape)
     rename(output, "AliasBackward0")
     return output
@@ -719,7 +720,7 @@ TENSOR.make = _of_class
 
 
 def _setting(name: str, value: Any = None) -> None:
-    """A setting that changes no number here."""
+    """Define a setting that has no effect on values here."""
     define("torch", name=name)(lambda m, *args, **named: value)
 
 
@@ -733,13 +734,13 @@ _setting("get_float32_matmul_precision", "highest")
 
 @define("torch")
 def can_cast(m: Machine, from_: DType, to: DType) -> bool:
-    """Whether numbers of a dtype go into another of the same kind, or one that holds more."""
+    """Whether a dtype can be cast to another: of the same kind, or of a more general one."""
     return KINDS.index(from_.kind) <= KINDS.index(to.kind)
 
 
 @define("torch")
 def promote_types(m: Machine, type1: DType, type2: DType) -> DType:
-    """The dtype that tensors of two dtypes have together."""
+    """The dtype of the result of an operation on two dtypes."""
     result = promoted((type1, type2))
     assert result is not None
     return result
@@ -753,7 +754,7 @@ def _result_type(m: Machine, tensor1: Any, tensor2: Any) -> DType:
 
 @define("torch")
 def broadcast_shapes(m: Machine, *shapes: Any) -> Any:
-    """The shape that tensors of these shapes have together."""
+    """The common shape of tensors that are broadcast together."""
     sizes = [shape_of([s]) for s in shapes]
     check_broadcast_all([Tensor(np.broadcast_to(0.0, s)) for s in sizes])
     return shape_value(np.broadcast_shapes(*sizes))
@@ -761,17 +762,17 @@ def broadcast_shapes(m: Machine, *shapes: Any) -> Any:
 
 @define("torch")
 def is_nonzero(m: Machine, input: Tensor) -> bool:
-    """Whether the number of a tensor is not 0."""
+    """Whether the single element of a tensor is not 0."""
     return m.truth(input)
 
 
 @define("torch")
 def is_complex(m: Machine, input: Tensor) -> bool:
-    """Whether a tensor has complex numbers: none has here."""
+    """Whether a tensor is complex: always False, as complex tensors are not supported."""
     return False
 
 
 @define("torch")
 def is_inference(m: Machine, input: Tensor) -> bool:
-    """Whether a tensor is one of inference mode."""
+    """Whether a tensor was made in inference mode."""
     return input.inference

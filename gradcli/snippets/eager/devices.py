@@ -1,4 +1,4 @@
-"""Devices: the processor, and those that this PyTorch is not built for."""
+"""torch.device: the CPU, and PyTorch's errors for devices that a CPU build does not have."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ CPU = Device("cpu")
 
 
 def device_of(value: Any) -> Device:
-    """The device that a text or a device names."""
+    """The device that a string or a device denotes."""
     if isinstance(value, Device):
         return value
     if isinstance(value, int) and not isinstance(value, bool):
@@ -52,8 +52,8 @@ def device_of(value: Any) -> Device:
 
 
 def check_device(value: Any, *, copies: bool = True) -> Device:
-    """The device of a call. Raises what PyTorch for a processor alone raises of others, unless it
-    lists all its backends, as for a tensor that is made there and does not copy numbers to it.
+    """The device of a call. Raises the error of a CPU build of PyTorch for other devices, or
+    Unsupported where that error lists all backends: on mps, for a tensor that is not copied there.
     """
     if value is None:
         return CPU
@@ -93,7 +93,7 @@ Device.cls = Class(
 
 
 class Layout(Object):
-    """How the numbers of a tensor lie: torch.strided."""
+    """torch.layout, of which only torch.strided exists."""
 
     __slots__ = ()
     cls = Class(
@@ -111,7 +111,7 @@ def _no_cuda(m: Machine, *_: Any, **__: Any) -> Any:
 
 
 def _older(name: str) -> Class:
-    """torch.cuda.FloatTensor and its kin: a type that tensors can be asked for, and never are."""
+    """torch.cuda.FloatTensor and its kin: a type that no tensor is an instance of."""
 
     def make(m: Machine, cls: Class, *_: Any, **__: Any) -> Any:
         text = f"type torch.cuda.{name} not available. Torch not compiled with CUDA enabled."

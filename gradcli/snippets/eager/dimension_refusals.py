@@ -37,7 +37,7 @@ def _t(input: Tensor) -> None:
 
 
 def _listed(args: Sequence[Any]) -> tuple[Any, ...]:
-    """The numbers of x.permute(1, 0), of x.permute((1, 0)), and of x.permute(shape)."""
+    """The dimensions of x.permute(1, 0), x.permute((1, 0)) or x.permute(shape)."""
     values = args[0] if len(args) == 1 and not isinstance(args[0], int) else args
     return tuple(getattr(values, "payload", values))
 
@@ -185,7 +185,7 @@ def _unflatten(input: Tensor, dim: int, sizes: Any) -> None:
 
 
 def check_split(part: int, size: int) -> None:
-    """Refuse parts of a dimension that have no size."""
+    """Refuse split sizes that are negative, or 0 for a dimension that is not empty."""
     text = f"split expects split_size be non-negative, but got split_size={part}"
     refuse_if(part < 0, text)
     text = f"split_size can only be 0 if dimension size is 0, but got dimension size of {size}"
@@ -216,7 +216,9 @@ def _vectors(*tensors: Any, **_: Any) -> None:
 
 
 def _joined(name: str, least: int, dim: int) -> None:
-    """hstack, vstack and dstack are cat of tensors with at least so many dimensions."""
+    """Define the check of hstack, vstack or dstack: cat of tensors with at least `least`
+    dimensions.
+    """
 
     def checked(tensors: Any, **_: Any) -> None:
         shapes = [_at_least(t.shape, least) for t in tensors if isinstance(t, Tensor)]
@@ -325,7 +327,7 @@ def _sign(input: Tensor, *_: Any, **__: Any) -> None:
 
 
 def _only_floats(name: str, kernel: str) -> None:
-    """A check that a function, whatever else it is given, has floats as its input."""
+    """Register a check that the input of a function is floating."""
 
     def checked(input: Tensor, *_: Any, **__: Any) -> None:
         if not input.dtype.is_floating:

@@ -1,7 +1,7 @@
-"""Operators and functions by name, for the files that these are made of.
+"""Operators and functions by name, for the modules that `apply` and `calls` are built on.
 
-A backward pass calls operators, which record such backward passes in their turn. As with PyTorch's
-dispatcher, the caller knows the name alone: `apply` and `calls` register what they do.
+A backward pass calls operators, which are differentiable themselves. As in PyTorch's dispatcher,
+the caller knows only the name; `apply` and `calls` register the implementations.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +15,7 @@ _implementations: dict[str, Implementation] = {}
 
 
 def implements(kind: str) -> Callable[[Implementation], Implementation]:
-    """Register a function as what calls an "operator" or a "function", or computes a "graph"."""
+    """Register the function that calls an "operator" or a "function", or computes a "graph"."""
 
     def register(function: Implementation) -> Implementation:
         _implementations[kind] = function
@@ -25,17 +25,17 @@ def implements(kind: str) -> Callable[[Implementation], Implementation]:
 
 
 def call_operator(name: str, *inputs: Any, **attrs: Any) -> Tensor:
-    """An operator on tensors and numbers."""
+    """Apply an operator to tensors and numbers."""
     return _implementations["operator"](name, *inputs, **attrs)
 
 
 def call(name: str, *args: Any) -> Any:
-    """What a function of PyTorch gives."""
+    """Call a function of PyTorch."""
     return _implementations["function"](name, args, {})
 
 
 def run_graph(
     roots: Sequence[Node], values: dict[Node, Any], names: Mapping[Node, str | None]
 ) -> None:
-    """Compute nodes as operations on tensors, which `values` gets; records have these names."""
+    """Compute a graph with tensors; `values` is filled in, `names` are names for grad_fns."""
     _implementations["graph"](roots, values, names)

@@ -1,7 +1,7 @@
-"""PyTorch's random numbers on a CPU, from a seed, in the dtypes that programs use.
+"""PyTorch's random numbers on a CPU, from a seed, for the dtypes that programs use.
 
-The generator is MT19937, whose stream NumPy shares: numbers are made of its 32-bit words as PyTorch
-makes them; float32 normal numbers of 16 elements or more as it makes them on processors with AVX2.
+The generator is MT19937, as in NumPy; its 32-bit words are converted to numbers as in PyTorch.
+Normal numbers of float32 tensors with at least 16 elements are those of CPUs with AVX2.
 """
 
 import math
@@ -13,20 +13,20 @@ from .dtypes import FLOAT64, DType
 
 
 class Generator:
-    """The stream after torch.manual_seed(seed)."""
+    """The random numbers after torch.manual_seed(seed)."""
 
     def __init__(self, seed: int = 0):
         self.seed = seed
         self._words = np.random.RandomState(seed % 2**32)
-        self._spare: float | None = None  # the second of a pair of normal numbers
+        self._spare: float | None = None  # the second number of a Box-Muller pair
 
     def place(self) -> tuple[int, int, float | None]:
-        """Where in the stream the next number comes from."""
+        """The position in the sequence of random words."""
         _, key, position, *_ = self._words.get_state()
         return int(key[0]), int(position), self._spare
 
     def words(self, count: int) -> Any:
-        """The next 32-bit words."""
+        """The next `count` 32-bit words."""
         return np.frombuffer(self._words.bytes(4 * count), "<u4") if count else np.zeros(0, "<u4")
 
     def _doubles(self, count: int) -> Any:
@@ -34,7 +34,7 @@ class Generator:
         return ((high << np.uint64(32) | low) & np.uint64(2**53 - 1)) / 2.0**53
 
     def uniform(self, shape: Sequence[int], dtype: DType) -> Any:
-        """torch.rand: numbers in [0, 1)."""
+        """torch.rand: uniform numbers in [0, 1)."""
         count = math.prod(shape)
         if dtype is FLOAT64:
             return self._doubles(count).reshape(shape)
@@ -43,7 +43,7 @@ class Generator:
         )
 
     def between(self, shape: Sequence[int], low: float, high: float, dtype: DType) -> Any:
-        """Tensor.uniform_(low, high), rounded once as a fused multiply-add is."""
+        """Tensor.uniform_(low, high), rounded once as by a fused multiply-add."""
         numbers = self.uniform(shape, dtype).astype(np.longdouble)
         a, b = np.dtype(dtype.numpy).type(low), np.dtype(dtype.numpy).type(high)
         return (numbers * np.longdouble(b - a) + np.longdouble(a)).astype(dtype.numpy)
@@ -56,8 +56,8 @@ class Generator:
         std: float = 1.0,
         in_order: bool = True,
     ) -> Any:
-        """Tensor.normal_(mean, std): from 16 elements on they are made in blocks of 16, where they
-        are written row by row.
+        """Tensor.normal_(mean, std). From 16 elements on, PyTorch transforms blocks of 16, if the
+        tensor is contiguous (`in_order`).
         """
         count = math.prod(shape)
         if count < BLOCK or not in_order:
@@ -105,7 +105,7 @@ class Generator:
         return (-np.log1p(-self._doubles(math.prod(shape))) / rate).reshape(shape)
 
     def choices(self, weights: Any, count: int, replacement: bool) -> Any:
-        """torch.multinomial: places in each row of weights."""
+        """torch.multinomial: indices drawn for each row of weights."""
         if not replacement or count == 1:
             keys = weights / self.exponential(weights.shape).astype(weights.dtype)
             return np.argsort(-keys, axis=-1, kind="stable")[..., :count]
@@ -120,7 +120,9 @@ class Generator:
         return np.array([self._gamma(a) for a in shapes.ravel().tolist()]).reshape(shapes.shape)
 
     def _gamma(self, alpha: float) -> float:
-        """Marsaglia and Tsang (2000): a cube of a normal number, accepted or drawn again."""
+        """A gamma variate by Marsaglia and Tsang (2000): the cube of a normal one, accepted or
+        rejected.
+        """
         scale = 1.0
         if alpha < 1:
             if not alpha:
@@ -146,7 +148,7 @@ class Generator:
         return np.array([draw(r) for r in rates.ravel().tolist()], float).reshape(rates.shape)
 
     def _poisson(self, rate: float) -> int:
-        """How many uniform numbers have a product above exp(-rate)."""
+        """A Poisson variate: the count of uniform numbers whose product stays above exp(-rate)."""
         count, least = 0, math.exp(-rate)
         product = self._double() if rate else 0.0
         while product > least:
@@ -155,7 +157,7 @@ class Generator:
         return count
 
     def _large_poisson(self, rate: float) -> int:
-        """Hörmann (1993): transformed rejection."""
+        """A Poisson variate by transformed rejection (Hörmann, 1993)."""
         b = 0.931 + 2.53 * math.sqrt(rate)
         a = -0.059 + 0.02483 * b
         inverse, surely = 1.1239 + 1.1328 / (b - 3.4), 0.9277 - 3.6224 / (b - 2)
@@ -175,7 +177,7 @@ class Generator:
         return float(self._doubles(1)[0])
 
     def chances(self, shape: Sequence[int], probability: float) -> Any:
-        """Tensor.bernoulli_(p): 1 where a number of double precision is below p."""
+        """Tensor.bernoulli_(p): 1 where a uniform number in double precision is below p."""
         return (self._doubles(math.prod(shape)) < probability).reshape(shape)
 
 
@@ -184,14 +186,16 @@ LOG = (
     *(-1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1),
     *(-1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1),
 )
-LOG_2 = (-2.12194440e-4, 0.693359375)  # its small and its large part
+LOG_2 = (-2.12194440e-4, 0.693359375)  # split into a small and a large part
 SINE = (8.3321608736e-3, -1.6666654611e-1)
 COSINE = (-1.388731625493765e-3, 4.166664568298827e-2)
-QUARTER_PI = (-0.78515625, -2.4187564849853515625e-4, -3.77489497744594108e-8)  # minus its parts
+QUARTER_PI = (-0.78515625, -2.4187564849853515625e-4, -3.77489497744594108e-8)  # -pi / 4
 
 
 def transformed(uniforms: Any, mean: float, std: float) -> Any:
-    """Blocks of 16 uniform numbers as normal ones: number j with number j + 8 (Box-Muller)."""
+    """Uniform numbers, in blocks of 16, as normal ones: numbers j and j + 8 of a block form a
+    Box-Muller pair.
+    """
     u = uniforms.reshape(-1, 2, BLOCK // 2)
     one, turn = u.dtype.type(1), u.dtype.type(2 * math.pi)
     if u.dtype == np.float32:
@@ -205,7 +209,7 @@ def transformed(uniforms: Any, mean: float, std: float) -> Any:
 
 
 def _fused(a: Any, b: Any, c: Any) -> Any:
-    """a * b + c, rounded once: the product of two float32 is exact in float64."""
+    """a * b + c, rounded once: the product of two float32 numbers is exact in float64."""
     return (a.astype(np.float64) * b + c).astype(np.float32)
 
 
@@ -232,7 +236,7 @@ def _log(x: Any) -> Any:
 
 
 def _sine_and_cosine(x: Any) -> tuple[Any, Any]:
-    """Of numbers from 0 on."""
+    """Sine and cosine of non-negative numbers."""
     octant = ((x * np.float32(4 / math.pi)).astype(np.int32) + 1) & ~1
     turns = octant.astype(np.float32)
     for part in QUARTER_PI:

@@ -1,7 +1,4 @@
-"""Types of the numbers in a tensor, and which of them an operation computes in.
-
-Knows PyTorch's rules of promotion; holds no tensor.
-"""
+"""PyTorch's dtypes and its rules of type promotion."""
 
 from collections.abc import Callable, Iterable
 from functools import cache
@@ -10,47 +7,49 @@ from typing import Any
 from ...lazy import np
 from ..python.values import Builtin, Class, Machine, Object, Property, error
 
-KINDS = ("bool", "int", "float")  # each holds the numbers of those before it
+KINDS = ("bool", "int", "float")  # in the order of promotion
 
 
 class DType(Object):
-    """A dtype: its name in PyTorch, NumPy's name, its kind, its place among those of its kind."""
+    """A dtype: its names in PyTorch and NumPy, its kind, and its rank among the dtypes of that
+    kind.
+    """
 
     __slots__ = ("kind", "legacy", "name", "numpy", "rank", "size")
     cls = Class("dtype", module="torch", shown="torch.dtype")
 
     def __init__(self, name: str, numpy: str, kind: str, rank: int, legacy: str, size: int):
         self.name, self.numpy, self.kind, self.rank = name, numpy, kind, rank
-        self.legacy, self.size = legacy, size  # FloatTensor, and bytes of a number
+        self.legacy, self.size = legacy, size  # such as FloatTensor; bytes per element
 
     def __repr__(self) -> str:
         return f"torch.{self.name}"
 
     @property
     def precision(self) -> str:
-        """NumPy's floating dtype that is computed in."""
+        """NumPy's floating dtype for computing with it."""
         return "float64" if self.name == "float64" else "float32"
 
     @property
     def is_floating(self) -> bool:
-        """Whether tensors of it can require a gradient."""
+        """Whether tensors of this dtype can require a gradient."""
         return self.kind == "float"
 
     @property
     def computed_in(self) -> str:
-        """The dtype of NumPy that operations on it compute in: of half precision, single."""
+        """NumPy's dtype for computing with it: float32 for half precision."""
         return "float32" if self.name == "float16" else self.numpy
 
     @property
     def type_name(self) -> str:
-        """What some errors call tensors of it: "torch.FloatTensor"."""
+        """The name of its tensors in some errors: "torch.FloatTensor"."""
         if self.name in ("bool", "bfloat16"):
             return f"CPU{self.scalar_name}Type"
         return f"torch.{self.legacy}"
 
     @property
     def scalar_name(self) -> str:
-        """What PyTorch's errors call it: "Float", "Long"."""
+        """The name in other errors: "Float", "Long"."""
         return self.legacy.removesuffix("Tensor")
 
 
@@ -61,7 +60,7 @@ INT16 = DType("int16", "int16", "int", 2, "ShortTensor", 2)
 INT32 = DType("int32", "int32", "int", 3, "IntTensor", 4)
 INT64 = DType("int64", "int64", "int", 4, "LongTensor", 8)
 FLOAT16 = DType("float16", "float16", "float", 0, "HalfTensor", 2)
-BFLOAT16 = DType("bfloat16", "float32", "float", 0, "BFloat16Tensor", 2)  # its numbers are rounded
+BFLOAT16 = DType("bfloat16", "float32", "float", 0, "BFloat16Tensor", 2)  # held as float32, rounded
 FLOAT32 = DType("float32", "float32", "float", 1, "FloatTensor", 4)
 FLOAT64 = DType("float64", "float64", "float", 2, "DoubleTensor", 8)
 ALL = (BOOL, UINT8, INT8, INT16, INT32, INT64, FLOAT16, BFLOAT16, FLOAT32, FLOAT64)
@@ -73,7 +72,7 @@ BY_NAME = {d.name: d for d in ALL} | {
 
 
 def unformatted(name: str) -> Callable[..., str]:
-    """The `__format__` of a type of C++, which takes no format."""
+    """The `__format__` of a type written in C++, which accepts no format specification."""
 
     def text(m: Machine, self: Any, spec: str = "") -> str:
         if spec:
@@ -96,19 +95,19 @@ DType.cls.members.update(
 
 
 def of_array(array: Any) -> DType:
-    """The dtype of a NumPy array; KeyError where PyTorch has none such here."""
+    """The dtype of a NumPy array. Raises KeyError if there is none for it."""
     return BY_NUMPY[array.dtype.name]
 
 
 def of_number(value: bool | int | float, default: DType = FLOAT32) -> DType:
-    """The dtype that torch.tensor() gives a number; `default` is that of floats."""
+    """The dtype that torch.tensor() gives to a number; `default` is the default dtype of floats."""
     if isinstance(value, bool):
         return BOOL
     return INT64 if isinstance(value, int) else default
 
 
 def promoted(dtypes: Iterable[DType]) -> DType | None:
-    """The smallest dtype that holds the numbers of all; None for none."""
+    """The dtype to which all are promoted; None for an empty iterable."""
     result: DType | None = None
     for dtype in dtypes:
         result = dtype if result is None else _wider(result, dtype)
@@ -119,7 +118,7 @@ def promoted(dtypes: Iterable[DType]) -> DType | None:
 def _wider(a: DType, b: DType) -> DType:
     if a.kind != b.kind:
         return max(a, b, key=lambda d: KINDS.index(d.kind))
-    if {a, b} >= {UINT8} and a.kind == "int" and a is not b:  # a sign needs the next size
+    if {a, b} >= {UINT8} and a.kind == "int" and a is not b:  # uint8 and int8 give int16
         other = b if a is UINT8 else a
         return INT16 if other is INT8 else other
     if {a, b} == {FLOAT16, BFLOAT16}:
@@ -128,10 +127,10 @@ def _wider(a: DType, b: DType) -> DType:
 
 
 def result_type(operands: Iterable[Any], default: DType = FLOAT32) -> DType:
-    """The dtype of an operation on tensors and numbers, as torch.result_type.
+    """The dtype of an operation on tensors and numbers: torch.result_type.
 
-    Tensors with dimensions come before those without, and both before numbers: what comes later
-    counts only where it is of a higher kind.
+    Tensors with dimensions have priority over 0-dim tensors, and both over numbers: an operand of
+    lower priority counts only if it is of a higher kind (bool < int < float).
     """
     groups: tuple[list[DType], list[DType], list[DType]] = ([], [], [])
     for value in operands:
@@ -150,8 +149,8 @@ def result_type(operands: Iterable[Any], default: DType = FLOAT32) -> DType:
 
 
 def rounded(array: Any, dtype: DType) -> Any:
-    """Numbers as a tensor of this dtype holds them: bfloat16 has the upper half of float32's bits,
-    rounded to even. What needs no rounding is the array itself.
+    """An array rounded to a dtype: bfloat16 keeps the upper half of float32's bits, rounded to
+    even. Returns the array itself if it needs no rounding.
     """
     if dtype is not BFLOAT16:
         return array
@@ -164,5 +163,5 @@ def rounded(array: Any, dtype: DType) -> Any:
 
 
 def as_array(value: Any, dtype: DType) -> Any:
-    """A NumPy array of this dtype; integers wrap as in PyTorch."""
+    """A NumPy array of this dtype; integers wrap around as in PyTorch."""
     return np.asarray(value).astype(dtype.numpy, copy=False)

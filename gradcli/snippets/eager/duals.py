@@ -1,5 +1,5 @@
-"""Methods of dual tensors that need no rule: what is linear goes through primal and tangent alike,
-a change in place changes both, and numbers that are read are those of the primal.
+"""Methods of dual tensors that need no JVP rule. Linear methods act on primal and tangent, an
+in-place change is made in both, and what reads values reads those of the primal.
 """
 
 from collections.abc import Callable
@@ -7,11 +7,11 @@ from typing import Any
 
 from ...lazy import np
 from ..python.values import MISSING, Builtin, Machine, Property, Unsupported
-from .indexing import put_into
+from .indexing import set_item
 from .mode import MODE
 from .tensor import TENSOR, DualTensor, Tensor, tensors_in
 
-ALIKE = frozenset((
+LINEAR = frozenset((
     *("view", "reshape", "t", "T", "mT", "transpose", "permute", "unsqueeze", "squeeze", "expand"),
     *("expand_as", "view_as", "reshape_as", "flatten", "ravel", "unflatten", "movedim", "moveaxis"),
     *("swapaxes", "swapdims", "unbind", "split", "chunk", "tensor_split", "hsplit", "vsplit"),
@@ -28,24 +28,24 @@ Function = Callable[..., Any]
 
 
 def lives(value: Any) -> bool:
-    """Whether a value carries a tangent now."""
+    """Whether a value is a dual tensor whose level of forward mode has not ended."""
     return bool(MODE.dual_level) and isinstance(value, DualTensor) and value.lives
 
 
 def member_of_duals(name: str) -> Any:
-    """The method, or property, of dual tensors; MISSING where it is that of all tensors."""
+    """A method or property of dual tensors; MISSING if it is the same as for all tensors."""
     if name == "__iter__":
         return Builtin(name, _rows)
-    member: Any = TENSOR.own(name) if name in ALIKE or name in READ or _changes(name) else MISSING
+    member: Any = TENSOR.own(name) if name in LINEAR or name in READ or _changes(name) else MISSING
     if member is MISSING:
         return MISSING
     if isinstance(member, Property):
-        return Property(Builtin(name, alike(member.get.function)))
-    if name in ALIKE:
-        return Builtin(name, alike(member.function))
+        return Property(Builtin(name, on_primal_and_tangent(member.get.function)))
+    if name in LINEAR:
+        return Builtin(name, on_primal_and_tangent(member.function))
     if name in READ:
         return Builtin(name, _read(member.function))
-    return Builtin(name, _written(name, member.function))
+    return Builtin(name, _in_place(name, member.function))
 
 
 def _changes(name: str) -> bool:
@@ -53,8 +53,8 @@ def _changes(name: str) -> bool:
     return name in OUT_OF_PLACE or name == "__setitem__" or in_place
 
 
-def alike(function: Function) -> Function:
-    """A linear function of its first argument, for its primal and its tangent."""
+def on_primal_and_tangent(function: Function) -> Function:
+    """A function linear in its first argument, applied to both primal and tangent."""
 
     def call(m: Machine, self: Any, *args: Any, **named: Any) -> Any:
         if not lives(self):
@@ -85,8 +85,8 @@ def _read(function: Function) -> Function:
     return call
 
 
-def _written(name: str, function: Function) -> Function:
-    """A change in place: what it would give, written over primal and tangent."""
+def _in_place(name: str, function: Function) -> Function:
+    """An in-place method of dual tensors: writes the new primal and tangent."""
 
     def call(m: Machine, self: DualTensor, *args: Any, **named: Any) -> Any:
         if not lives(self):
@@ -94,31 +94,31 @@ def _written(name: str, function: Function) -> Function:
         if self.primal.requires_grad or self.tangent.requires_grad:
             raise Unsupported("a change in place of a dual tensor that requires a gradient")
         if name == "__setitem__":
-            return _put(m, self, *args)
+            return _set_item(m, self, *args)
         if name in ("zero_", "fill_", "copy_"):
-            _put(m, self, ..., *(args or (0.0,)))
+            _set_item(m, self, ..., *(args or (0.0,)))
         else:
             if any(_shares_memory(self, t) for t in tensors_in([*args, *named.values()])):
                 raise Unsupported("a change in place of a dual tensor by its own elements")
             plain = OUT_OF_PLACE.get(name, name[:-1])
-            _put(m, self, ..., m.call(m.get(self, plain), args, named))
+            _set_item(m, self, ..., m.call(m.get(self, plain), args, named))
         return self
 
     return call
 
 
 def _shares_memory(a: DualTensor, b: Tensor) -> bool:
-    """Whether a change of one is a change of the other, whose tangent PyTorch then mixes up."""
+    """Whether two tensors may share memory; PyTorch then gives a wrong tangent."""
     other = b.primal if isinstance(b, DualTensor) and lives(b) else b
     return bool(np.may_share_memory(a.primal.data, other.data))
 
 
-def _put(m: Machine, self: DualTensor, index: Any, value: Any) -> None:
-    """self[index] = value; the tangent of what carries none is 0."""
+def _set_item(m: Machine, self: DualTensor, index: Any, value: Any) -> None:
+    """self[index] = value; a value without a tangent has the tangent 0."""
     if any(lives(t) for t in tensors_in([index])):
         raise Unsupported("an index that is a dual tensor")
     primal, tangent = (value.primal, value.tangent) if lives(value) else (value, 0.0)
     if isinstance(primal, Tensor) and primal.requires_grad:
         raise Unsupported("a change in place of a dual tensor that requires a gradient")
-    put_into(m, self.primal, index, primal)
-    put_into(m, self.tangent, index, tangent)
+    set_item(m, self.primal, index, primal)
+    set_item(m, self.tangent, index, tangent)

@@ -35,9 +35,7 @@ def _einsum(equation: Any, *operands: Any, **_: Any) -> None:
 
 
 def _check_numbers(term: Tensor) -> None:
-    """Refuse a tensor in the place of the list of numbers that follows an operand: each part of it
-    is compared with the numbers of the letters.
-    """
+    """Refuse a tensor in place of the sublist of subscripts that follows an operand."""
     if term.ndim == 0:
         raise error("TypeError", "iteration over a 0-d tensor")
     if term.ndim > 1 and term.numel and term.numel != term.shape[0]:
@@ -46,7 +44,7 @@ def _check_numbers(term: Tensor) -> None:
 
 
 def _check_equation(equation: str, operands: Sequence[Tensor]) -> None:
-    """Refuse an equation that is none, or that does not fit the operands."""
+    """Refuse an equation that is invalid, or does not match the operands."""
     left, arrow, right = equation.partition("->")
     terms = left.replace(" ", "").split(",")
     _check_characters(left, 0)
@@ -101,7 +99,7 @@ def _check_output(output: str, left: str) -> None:
 
 
 def _check_sizes(term: str, operand: Tensor, place: int, sizes: dict[str, int]) -> None:
-    """Refuse a letter that stands for two sizes, within an operand or between several."""
+    """Refuse a subscript that has two sizes, in one operand or in several."""
     head, _, tail = term.partition("...")
     ends = [*zip(head, operand.shape), *zip(reversed(tail), reversed(operand.shape))]
     letter_sizes: dict[str, int] = {}
@@ -122,7 +120,7 @@ def _check_sizes(term: str, operand: Tensor, place: int, sizes: dict[str, int]) 
 
 
 def _check_masks(equation: str, count: int) -> None:
-    """Refuse sums of products of masks; other sums of them are integers."""
+    """Refuse einsum of masks if it multiplies them; a sum of masks is an integer."""
     inputs, arrow, output = equation.replace(" ", "").partition("->")
     letters = set(inputs) - {",", "."}
     output_letters = set(output) if arrow else {c for c in letters if inputs.count(c) == 1}

@@ -1,8 +1,8 @@
-"""The backward pass through the graph of autograd.
+"""The backward pass through autograd's graph, in the order of PyTorch's engine.
 
-Goes back as PyTorch's engine does: a record is run when all that needs it has been, the latest
-first; what arrives from several sides is added in that order. Knows nothing of single operations: a
-record brings the function that sends gradients back.
+A node (`Record`, a grad_fn) runs once all nodes that depend on it have run; among those ready, the
+latest runs first. Gradients that arrive from several nodes are added in that order. Knows no
+operation: each node has its own backward function.
 """
 
 import heapq
@@ -26,7 +26,7 @@ LEAF_OF_GRAD = (
 
 
 class Pass:
-    """One backward pass: from outputs with their gradients to leaves, or to `wanted` tensors."""
+    """One backward pass: from outputs with their gradients to leaves, or to the `wanted` edges."""
 
     def __init__(
         self,
@@ -44,13 +44,13 @@ class Pass:
         self.buffers: dict[Target, Gradients] = {}
         self.waiting: dict[Target, int] = {}
         self.needed: set[Target] | None = None
-        self.callbacks: list[Any] = []  # functions of the program to call at the end
-        self.fused: set[Record] = set()  # records that are one operation with one that ran
-        self.aims: set[Target] = set()  # records that are wanted, and run where .grad is added to
+        self.callbacks: list[Any] = []  # functions to call at the end: queue_callback
+        self.fused: set[Record] = set()  # nodes that are the same operation as one that ran
+        self.aims: set[Target] = set()  # wanted nodes that also run, since .grad is added to
         self._prepare(wanted)
 
     def _prepare(self, wanted: Sequence[Edge] | None) -> None:
-        """Count what each record waits for; with `wanted`, find which are on the way to it."""
+        """Count the nodes that each node waits for; with `wanted`, find those that lead to them."""
         order = inputs_first(edge.record for edge, _ in self.roots)
         for record in order:
             for edge in record.edges:
@@ -60,12 +60,12 @@ class Pass:
             aims = {edge.record for edge in wanted}
             self.aims = aims if self.accumulate else set()
             self.needed = set()
-            for record in order:  # what a record sends to comes before it
+            for record in order:  # a node comes after those that it sends to
                 if record in aims or any(e and e.record in self.needed for e in record.edges):
                     self.needed.add(record)
 
     def will_run(self, record: Target) -> bool:
-        """Whether a record is on the way."""
+        """Whether the pass will run a node."""
         if isinstance(record, Accumulator) and not self.accumulate:
             raise error("RuntimeError", LEAF_OF_GRAD)
         if self.needed is not None:
@@ -73,7 +73,7 @@ class Pass:
         return record in self.waiting or any(edge.record is record for edge, _ in self.roots)
 
     def run(self) -> None:
-        """Go back."""
+        """Run the backward pass."""
         for edge, gradient in self.roots:
             self._send(edge, gradient)
         starts = dict.fromkeys(edge.record for edge, _ in self.roots)
@@ -93,7 +93,7 @@ class Pass:
             self.m.call(callback)
 
     def _run_one(self, record: Target) -> list[Edge]:
-        """Run one record; the edges that it has now answered."""
+        """Run one node; the edges along which it has sent, or will not send, gradients."""
         sent = [edge for edge in record.edges if edge]
         arrived = self.buffers.pop(record, [None] * len(record.metas))
         if self.needed is not None and record not in self.needed:
@@ -103,7 +103,7 @@ class Pass:
         grads = self._hooked(record, list(arrived))
         onwards = self.needed is None or any(e.record in self.needed for e in sent)
         runs = onwards or record in self.aims
-        for edge in self.captured:  # before the hooks where the record runs, as in PyTorch
+        for edge in self.captured:  # before the pre-hooks of a node that runs, as in PyTorch
             if edge.record is record:
                 self.captured[edge] = (arrived if runs else grads)[edge.output]
         if not runs:
@@ -120,13 +120,15 @@ class Pass:
         return sent
 
     def _accumulate(self, record: Accumulator, grads: Gradients) -> None:
-        """Add to a leaf's .grad, between the hooks of its record."""
+        """Add to a leaf's .grad; the hooks of its AccumulateGrad run before and after."""
         grads = after_pre_hooks(self.m, record, grads)
         accumulate(self.m, record.tensor, grads[0], self.create_graph)
         after_record_hooks(self.m, record, (), grads)
 
     def _hooked(self, record: Target, grads: Gradients) -> Gradients:
-        """Gradients of outputs after the hooks of tensors; some are kept in .grad."""
+        """The gradients of a node's outputs after the tensors' hooks; retained ones are stored in
+        .grad.
+        """
         return after_tensor_hooks(self.m, record, grads)
 
     def _sent_back(self, record: Record, grads: Gradients) -> list[Tensor | None]:
@@ -153,7 +155,9 @@ class Pass:
 
 
 def fitted(gradient: Tensor, edge: Edge, place: int, record: Record) -> Tensor:
-    """A gradient in the shape and dtype of what it is for, as PyTorch's engine checks it."""
+    """A gradient summed and cast to its input's shape and dtype, with the checks of PyTorch's
+    engine.
+    """
     meta = edge.record.metas[edge.output]
     if isinstance(gradient, MetaTensor):
         text = f"Function {record.name} returned an invalid gradient at index {place} - expected "
@@ -177,7 +181,7 @@ def expandable(shape: Sequence[int], to: Sequence[int]) -> bool:
 
 
 def check_nan(record: Record, gradients: Sequence[Tensor | None]) -> None:
-    """In anomaly mode, refuse nan in what a record sends back."""
+    """In anomaly mode, refuse nan in the gradients that a node returns."""
     for place, gradient in enumerate(gradients):
         if gradient is not None and np.isnan(gradient.data).any():
             text = f"Function '{record.name}' returned nan values in its {place}th output."
@@ -185,7 +189,7 @@ def check_nan(record: Record, gradients: Sequence[Tensor | None]) -> None:
 
 
 def accumulate(m: Machine, leaf: Tensor, gradient: Tensor | None, create_graph: bool) -> None:
-    """Add a gradient to a leaf's .grad, if there is one, and call the hooks for that."""
+    """Add a gradient, if there is one, to a leaf's .grad, and call its post-accumulate hooks."""
     if not leaf.requires_grad:  # no longer
         return
     if gradient is not None:
@@ -209,7 +213,9 @@ def _add(leaf: Tensor, gradient: Tensor, create_graph: bool) -> None:
 def outputs_and_seeds(
     m: Machine, outputs: Sequence[Tensor], seeds: Sequence[Tensor | None], batched: bool = False
 ) -> list[tuple[Edge, Tensor]]:
-    """Where the backward pass begins, with the gradients given or 1; PyTorch's errors otherwise."""
+    """The edges at which the backward pass starts, with their gradients: those passed, or 1. Raises
+    PyTorch's errors.
+    """
     roots = []
     checked_seeds = [_seed(o, seed, place) for place, (o, seed) in enumerate(zip(outputs, seeds))]
     for place, (output, checked) in enumerate(zip(outputs, checked_seeds)):
@@ -224,7 +230,7 @@ def outputs_and_seeds(
 
 
 def _seed(output: Tensor, seed: Tensor | None, place: int) -> Tensor:
-    """The gradient of an output: the one given, or 1 for a single number."""
+    """The gradient of an output: the one passed, or 1 if the output has one element."""
     if seed is not None:
         if seed.shape != output.shape:
             raise error(
@@ -252,7 +258,7 @@ def go_back(
     wanted: Sequence[Edge] | None = None,
     accumulate: bool = True,
 ) -> Mapping[Edge, Tensor | None]:
-    """Run the backward pass; the gradients of what is `wanted`."""
+    """Run a backward pass; returns the gradients of the `wanted` edges."""
     now = Pass(m, roots, keep=keep, create_graph=create_graph, wanted=wanted, accumulate=accumulate)
     before = MODE.accumulates, MODE.running
     MODE.accumulates, MODE.running = wanted is None, now

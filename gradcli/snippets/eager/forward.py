@@ -1,8 +1,8 @@
-"""Forward mode: Jacobian-vector products of recorded operations, one after the other.
+"""Forward mode: Jacobian-vector products (JVPs) of recorded operations, in their order.
 
 The JVP of an operation is the backward of its backward. Exceptions: cat, stack and where are
-applied to the tangents themselves, as a double backward adds zeros and so loses the sign of -0; a
-quotient and a cumulative product have PyTorch's own rules, such as (da - db * y) / b.
+applied to the tangents themselves, as a double backward adds zeros and so loses the sign of -0;
+quotients and cumulative products have PyTorch's own rules, such as (da - db * y) / b.
 """
 
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ LINEAR = (
     *("add", "sub", "neg", "sum", "mean", "cumsum", "flip", "reshape", "expand", "permute"),
     *("unsqueeze", "squeeze", "transpose", "getitem"),
 )  # whose JVP is the operation itself
-# records whose tangents have the same grad_fn in PyTorch as here
+# grad_fns whose tangents have the same grad_fn in PyTorch as here
 SAME_NAMES = frozenset(
     f"{name}Backward0"
     for name in (
@@ -69,7 +69,7 @@ class Linearized(Object):
         return [result.get(o.edge) if o.edge else None for o in self.outputs]
 
     def is_linear(self, output: Tensor) -> bool:
-        """Whether an output is computed from the inputs by linear operations alone."""
+        """Whether an output is computed from the inputs by linear operations only."""
         starts = {x.edge.record for x in self.inputs if x.edge}
         result = inputs_first([output.edge.record], starts) if output.edge else []
         records = [r for r in result if isinstance(r, Record) and r not in starts]
@@ -134,7 +134,7 @@ class Linearized(Object):
 
 
 def _of_tangents(node: Node, operands: Sequence[Any], tangents: Tangents) -> Tensor:
-    """An operation applied to tangents: 0 for a missing one, and conditions as they are."""
+    """An operation applied to tangents; a missing tangent is 0, conditions are not replaced."""
     inputs = [
         tangent
         if tangent is not None
@@ -176,7 +176,7 @@ def _running_product(x: Tensor, y: Tensor, dx: Tensor, *, dim: int) -> Tensor:
 
 
 def applied(op: Operator, inputs: Sequence[Any], attrs: dict[str, Any], name: str | None) -> Tensor:
-    """An operator on dual tensors: its output, a dual tensor too if it is of floats."""
+    """Apply an operator to dual tensors; a floating output is a dual tensor."""
     duals = [i for i in inputs if isinstance(i, DualTensor)]
     plain = [i.primal if isinstance(i, DualTensor) else i for i in inputs]
     primal = apply(op, plain, attrs, name=name)
@@ -194,23 +194,23 @@ def applied(op: Operator, inputs: Sequence[Any], attrs: dict[str, Any], name: st
 
 
 def _tracked(x: Tensor) -> Tensor:
-    """A tensor that the graph of a computation ends at: a leaf, or a view."""
+    """An alias or a leaf at which the graph of a computation starts."""
     if x.requires_grad:
         return call("view_as", [x, x], {}, method=True)
     return Tensor(x.data, x.dtype, requires_grad=True)
 
 
 def as_recorded(tangent: Tensor, output: Tensor, linear: bool, primal: Tensor) -> Tensor:
-    """The tangent with the grad_fn that it has in PyTorch, if its primal requires grad.
+    """The tangent with the grad_fn that it has in PyTorch, if its primal requires a gradient.
 
-    PyTorch's rules multiply tangents of 0 with primals too, and record that. Raises Unsupported
-    where it is unknown whether they do.
+    PyTorch's rules also record products of primals with zero tangents. Raises Unsupported if it is
+    not known whether they do.
     """
     if not primal.requires_grad or output.record is None:
         return tangent
     name = output.record.name
     if tangent.requires_grad:
-        if _is_product(output):  # a sum over all factors, those without a tangent too
+        if _is_product(output):  # PyTorch sums over all factors, including those without a tangent
             rename(tangent, "AddBackward0")
         elif name in SELF_ADJOINT:
             rename(tangent, OWN_AGAIN[name])
@@ -235,7 +235,7 @@ def _is_product(output: Tensor) -> bool:
 
 
 def detach_if_constant(tensor: Tensor, inputs: Sequence[Tensor]) -> Tensor:
-    """The tensor, detached if its graph has no leaves but these."""
+    """The tensor; detached if its graph has no leaves other than `inputs`."""
     if not tensor.requires_grad:
         return tensor
     fresh = [x for x in inputs if x.is_leaf]

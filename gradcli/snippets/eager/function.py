@@ -1,4 +1,4 @@
-"""torch.autograd.Function: operations whose backward a program writes itself."""
+"""torch.autograd.Function: operations with a backward written by the program."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -71,7 +71,7 @@ SAVED_AS_IS = (
 
 
 class Context(Object):
-    """ctx: what forward leaves for backward."""
+    """The ctx argument: holds what forward saves for backward."""
 
     __slots__ = (
         "cls",
@@ -90,7 +90,7 @@ class Context(Object):
         self.kept: tuple[Any, ...] = ()
         self.needs = tuple(needs)
         self.dirty: tuple[Tensor, ...] = ()
-        self.plain: tuple[Tensor, ...] = ()  # marked as not differentiable
+        self.plain: tuple[Tensor, ...] = ()  # by mark_non_differentiable
         self.materialize = True
         self.record: Record | None = None
 
@@ -135,7 +135,7 @@ _contexts: dict[str, Class] = {}
 
 
 def context_class(name: str) -> Class:
-    """The class of the contexts of a Function of this name."""
+    """The class of ctx, and of grad_fn, for a Function of this name."""
     if name not in _contexts:
         _contexts[name] = Class(f"{name}Backward", (CONTEXT,))
     return _contexts[name]
@@ -147,7 +147,7 @@ def _apply(m: Machine, cls: Class, *given: Any, **named: Any) -> Any:
         _check_named(cls, given, named, own_context)
     if own_context:
         given, named = _bound(cls, given, named)
-    args = (*given, *named.values())  # as backward counts them
+    args = (*given, *named.values())  # in the order in which backward returns their gradients
     _check_transforms(cls, args)
     needs = [isinstance(a, Tensor) and a.requires_grad for a in args]
     recorded = MODE.recording and any(needs)
@@ -178,7 +178,9 @@ def _apply(m: Machine, cls: Class, *given: Any, **named: Any) -> Any:
 
 
 def _check_transforms(cls: Class, args: Sequence[Any]) -> None:
-    """Refuse a Function without what transforms, and tangents, need."""
+    """Refuse a Function that lacks what a transform, or a tangent, needs: setup_context, jvp or
+    vmap.
+    """
     if any(isinstance(a, DualTensor) for a in args) and cls.lookup("jvp") is MISSING:
         raise error("NotImplementedError", NO_JVP)
     if not running():
@@ -210,7 +212,7 @@ NO_VMAP = (
 
 
 def vmap_rule(m: Machine, function: Any) -> Any:
-    """The rule for vmap that a Function has, where `function` is its apply; or None."""
+    """The vmap rule of a Function, where `function` is its apply; None if it has none."""
     apply = FUNCTION.members["apply"].function
     if not isinstance(function, Bound) or function.function is not apply:
         return None
@@ -221,14 +223,16 @@ def vmap_rule(m: Machine, function: Any) -> Any:
 
 
 def _written_forward(cls: Class) -> PythonFunction | None:
-    """The forward that a program writes."""
+    """The forward that the program defines, if any."""
     member = cls.lookup("forward")
     function = member.function if isinstance(member, Static) else member
     return function if isinstance(function, PythonFunction) else None
 
 
 def _check_named(cls: Class, args: Sequence[Any], named: dict[str, Any], own: bool) -> None:
-    """Refuse keywords that forward does not have; `own`: it leaves ctx to setup_context."""
+    """Refuse keywords that forward does not have; `own`: forward takes no ctx, which goes to
+    setup_context.
+    """
     function = _written_forward(cls)
     if function is None or function.code.stars:
         return
@@ -248,7 +252,7 @@ def _check_named(cls: Class, args: Sequence[Any], named: dict[str, Any], own: bo
 def _bound(
     cls: Class, args: tuple[Any, ...], named: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments of a forward that has no ctx, by place, with its defaults."""
+    """The arguments of a forward without ctx as positional ones, with defaults filled in."""
     function = _written_forward(cls)
     if function is None:
         return args, named
@@ -278,7 +282,7 @@ def _forward(
 
 
 def _check_dirty(context: Context) -> None:
-    """Refuse a leaf that was changed in place."""
+    """Refuse mark_dirty of a leaf that requires a gradient."""
     for tensor in context.dirty:
         if MODE.recording and tensor.is_leaf and tensor.requires_grad:
             text = "a leaf Variable that requires grad has been used in an in-place operation."
@@ -286,7 +290,7 @@ def _check_dirty(context: Context) -> None:
 
 
 def _check_saved(context: Context, args: Sequence[Any], results: Sequence[Any]) -> None:
-    """Refuse to save, in setup_context, an input that forward returns as it is."""
+    """Refuse to save, in setup_context, an input that forward returns unchanged."""
     as_is = [r for r in results if any(r is a for a in tensors_in(args))]
     as_is = [r for r in as_is if not any(r is t for t in context.dirty)]
     if any(saved is r for saved in context.kept if saved is not None for r in as_is):
@@ -294,7 +298,7 @@ def _check_saved(context: Context, args: Sequence[Any], results: Sequence[Any]) 
 
 
 def _output(result: Any, args: Sequence[Any], context: Context) -> Any:
-    """An output; an input that is returned as it is becomes a view of itself."""
+    """An output of forward; an input returned unchanged becomes a view of itself."""
     if not isinstance(result, Tensor) or any(result is t for t in context.dirty):
         return result
     if any(result is t for t in tensors_in(args)):
@@ -335,11 +339,11 @@ def _record(
             record.saved.append(Saved(saved, record if is_output else None).pack())
 
 
-NO_META = Meta((), FLOAT32)  # of an output that is no tensor
+NO_META = Meta((), FLOAT32)  # of an output that is not a tensor
 
 
 class _Backward:
-    """The backward pass as the program has written it."""
+    """The backward pass of a Function: calls the backward that the program defines."""
 
     def __init__(self, cls: Class, context: Context, tensors: Sequence[bool]):
         self.cls, self.context, self.tensors = cls, context, list(tensors)
@@ -393,7 +397,7 @@ class _Backward:
 
 
 def once_differentiable(m: Machine, function: Any) -> Builtin:
-    """A backward that is not differentiated itself."""
+    """The decorator once_differentiable: refuses to differentiate a backward."""
 
     def run(m: Machine, context: Context, *grads: Any) -> Any:
         tracked = MODE.recording and any(t.requires_grad for t in tensors_in(grads))
@@ -422,13 +426,13 @@ def _once(answer: Any, grads: Sequence[Any]) -> Any:
 
 
 def _of_context(name: str) -> Property:
-    """What the record of a Function has of its context."""
+    """A property of a Function's grad_fn that is read from ctx."""
     get: Property = CONTEXT.members[name]
     return Property(Builtin(name, lambda m, self: m.call(get.get, [self.backward.context])))
 
 
 def _context_field(m: Machine, self: Record, name: str) -> Any:
-    """What forward has left on ctx, or any other attribute of the record."""
+    """An attribute that forward has set on ctx, or any other attribute of grad_fn."""
     back: Any = self.backward
     if name in back.context.fields:
         return back.context.fields[name]

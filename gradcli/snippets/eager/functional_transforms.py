@@ -1,4 +1,4 @@
-"""What the sources of torch.func and of forward mode ask of the host."""
+"""Host functions that the sources of torch.func and torch.autograd.forward_ad call."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -34,13 +34,13 @@ def _leaf(m: Machine, x: Tensor) -> Tensor:
 
 
 def _inner(m: Machine, x: Tensor) -> Tensor:
-    """What a transform that is about to be entered may change in place."""
+    """Mark a tensor as made inside the transform entered next: it may be changed in place."""
     x.level = len(MODE.transforms) + 1
     return x
 
 
 class State(Object):
-    """The state of the random numbers."""
+    """The state of a random number generator."""
 
     __slots__ = ("generator",)
     cls = Class("State")
@@ -50,7 +50,7 @@ class State(Object):
 
 
 def _generator_state(m: Machine, state: State | None = None) -> State:
-    """A copy of the state; with another, that one is put in its place."""
+    """A copy of the generator's state; if `state` is passed, it becomes the current one."""
     with not_transformed():
         before = State(deepcopy(generator()))
         if state is not None:
@@ -63,7 +63,7 @@ define("torch", name="set_rng_state")(lambda m, state: _generator_state(m, state
 
 
 def _random_seed(m: Machine, chosen: Any = None) -> int:
-    """An integer of 63 bits, as PyTorch draws it for a seed."""
+    """A 63-bit integer, drawn as PyTorch draws a seed."""
     high, low = generator(chosen).words(2).tolist()
     return (high << 32 | low) % 2**63
 
@@ -85,7 +85,7 @@ def _leave_level(m: Machine) -> None:
 
 @contextmanager
 def not_transformed() -> Iterator[None]:
-    """Outside of all transforms."""
+    """Run code outside of all transforms."""
     before, MODE.transforms = MODE.transforms, []
     try:
         yield
@@ -94,24 +94,24 @@ def not_transformed() -> Iterator[None]:
 
 
 def _batched(m: Machine, tensor: Tensor) -> Tensor:
-    """A row of what is mapped over."""
+    """Mark a tensor as one row of a vmap."""
     tensor.fields["batched"] = True
     return tensor
 
 
 def _renamed(m: Machine, tensor: Tensor, name: str) -> Tensor:
-    """A tensor whose record has another name."""
+    """Give the grad_fn of a tensor another name."""
     rename(tensor, name)
     return tensor
 
 
 def _settled(m: Machine, tensor: Any, inputs: Sequence[Tensor]) -> Any:
-    """A result of a transform, cut off where its gradient flows to the transform's inputs alone."""
+    """A result of a transform, detached if its graph leads only to the inputs of the transform."""
     return detach_if_constant(tensor, inputs) if isinstance(tensor, Tensor) else tensor
 
 
 def _random_place(m: Machine) -> Any:
-    """Where the program's random numbers are, to tell whether some were drawn."""
+    """The position of the random generator, to tell whether numbers were drawn."""
     return None if MODE.generator is None else MODE.generator.place()
 
 
@@ -120,31 +120,31 @@ def _unsupported(m: Machine, what: str) -> None:
 
 
 def _refuse_known(m: Machine, path: str, name: str) -> None:
-    """End where PyTorch's objects have an attribute that those of the library lack."""
+    """Raise Unsupported for an attribute that PyTorch has and the library here lacks."""
     if has(path, name):
         raise Unsupported(f"{path}.{name}")
 
 
 def _own_init(m: Machine, base: Class, name: str) -> Function:
-    """The `__init__` of a base as that of another class, which errors name by that."""
+    """The `__init__` of a base class, renamed so that errors name the derived class."""
     init = base.lookup("__init__")
     code = init.code.renamed(f"{name}.__init__")
     return Function(code, init.closure, init.defaults, init.keyword_defaults)
 
 
 def _autocast(m: Machine, dtype: Any) -> Any:
-    """Compute in a dtype from now on, or as usual for None; the one before."""
+    """Set the dtype of autocast, or None to end it; returns the previous one."""
     before, MODE.autocast = MODE.autocast, dtype
     return before
 
 
 def _become(m: Machine, instance: Instance, cls: Class) -> None:
-    """Make an instance one of another class."""
+    """Change the class of an instance."""
     instance.cls = cls
 
 
 def transforms_module() -> Module:
-    """What the source of torch.func asks of the host."""
+    """The module of host functions for the source of torch.func."""
     table: dict[str, Any] = {
         "linearized": lambda m, outputs, inputs: Linearized(outputs, inputs),
         "pushed": jvp,

@@ -1,4 +1,4 @@
-"""What PyTorch calls the record of an operation: MulBackward0."""
+"""Names of grad_fn, such as MulBackward0, as in PyTorch."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -11,7 +11,7 @@ from ...lazy import np
 
 TABLE = Path(__file__).with_suffix(".txt")
 
-# Operators whose record is not called after them. A function tells by the node and the inputs.
+# grad_fns that are not named after their operator. A function chooses by the node and the inputs.
 Name = str | Callable[[Node, Sequence[Any]], str]
 
 
@@ -20,12 +20,12 @@ def _is_number(value: Any) -> bool:
 
 
 def _reduced(name: str) -> Name:
-    """Of a reduction, whose record says whether it was along some dimensions."""
+    """The name for a reduction, which ends with 1 if dimensions are given."""
     return lambda node, inputs: f"{name}Backward{int(node.attrs.get('dim') is not None)}"
 
 
 def _of_numbers(name: str, number: int, tensor: int) -> Name:
-    """Of an operation whose record says whether its last input is a number."""
+    """The name for an operation, which depends on whether its last input is a number."""
     return lambda node, inputs: f"{name}Backward{number if _is_number(inputs[-1]) else tensor}"
 
 
@@ -46,7 +46,7 @@ def _attention(node: Node, inputs: Sequence[Any]) -> str:
 
 def _product(node: Node, inputs: Sequence[Any]) -> str:
     dims = tuple(np.ndim(getattr(i, "data", i)) for i in inputs)
-    if dims[0] == 2 < dims[1] and inputs[0].requires_grad:  # PyTorch turns it, and turns it back
+    if dims[0] == 2 < dims[1] and inputs[0].requires_grad:  # PyTorch transposes twice
         return "TransposeBackward0" if 1 in (node.shape or ())[-2:] else "CloneBackward0"
     return PRODUCTS.get(dims, "UnsafeViewBackward0")
 
@@ -60,7 +60,7 @@ PRODUCTS = {
 
 
 def _reshaped(node: Node, inputs: Sequence[Any]) -> str:
-    """A view of what lies in order; another view where there is one, or a copy."""
+    """View, or another view, or a copy: what PyTorch's reshape does."""
     data = inputs[0].data
     if data.flags.c_contiguous:
         return "ViewBackward0"
@@ -80,7 +80,7 @@ def _element(node: Node, inputs: Sequence[Any]) -> str:
 
 
 def _einsum(node: Node, inputs: Sequence[Any]) -> str:
-    """A product where nothing is summed; a sum, or a permutation, of a single operand."""
+    """A product if nothing is summed; a sum or a permutation for a single operand."""
     left, arrow, right = node.attrs["equation"].replace(" ", "").partition("->")
     if not arrow:
         right = "".join(c for c in left if left.count(c) == 1)
@@ -91,7 +91,7 @@ def _einsum(node: Node, inputs: Sequence[Any]) -> str:
 
 
 def _loss(none: str = "", *, mean: str = "MeanBackward0") -> Name:
-    """Of a loss that PyTorch computes of other functions, by its reduction."""
+    """The name for a loss that PyTorch composes of other functions, by its reduction."""
 
     def name(node: Node, inputs: Sequence[Any]) -> str:
         reduction = node.attrs["reduction"]
@@ -133,13 +133,15 @@ def _sections() -> dict[str, str]:
 
 
 def _table(section: str) -> dict[str, str]:
-    """A section of grad_names.txt: the names of records by what has them."""
+    """A section of grad_names.txt: names of grad_fn, by operator or function."""
     rows = (line.split(": ") for line in _sections()[section].split("\n") if line)
     return {key: _full(name) for name, keys in rows for key in keys.split()}
 
 
 def _gradients(section: str) -> dict[str, str]:
-    """The same for gradients, by the name of the record."""
+    """A section of names of gradients' grad_fn, by the name of the grad_fn that computes the
+    gradient.
+    """
     rows = _table(section).items()
     return {_full(key): name.replace("-", key) for key, name in rows}
 
@@ -201,8 +203,8 @@ def _is_input(node: Node | None) -> bool:
     return node is not None and node.op.name == "input"
 
 
-Root = Callable[[Node], str | None]  # tells by the operation that a function ends with
-# Functions whose records are called after them, and not after their operators.
+Root = Callable[[Node], str | None]  # chooses by the last operation of a function
+# Functions whose grad_fn is named after them, not after their operators.
 CALLS: dict[str, str | Root] = {
     **_table("functions"),
     "clamp_min": lambda root: f"ClampMinBackward{int(_is_input(root.inputs[1]))}",
@@ -218,42 +220,42 @@ OUTPUTS = {
     "lstm": ("MkldnnRnnLayerBackward0",),
     "linalg.svd": ("LinalgSvdBackward0",) * 3,
     "svd": ("LinalgSvdBackward0",) * 3,
-}  # names of the records of several outputs
+}  # by function, the name for each of several outputs
 
 
-# Names of the records of gradients with create_graph=True, by the name of the record.
+# Names of the grad_fn of a gradient with create_graph=True, by the grad_fn that computes it.
 OWN_AGAIN = _gradients("own gradients")
 AGAIN = _gradients("gradients") | OWN_AGAIN
 SCATTERED = frozenset(name for name, again in AGAIN.items() if again == "ScatterBackward0")
 
-AGAIN_OF_OPERATORS = {  # the same of operators whose record is called after another one
+AGAIN_OF_OPERATORS = {  # the same by operator, where grad_fn has the name of another one
     "cross_entropy": "LogSoftmaxBackwardDataBackward0",
     "logdet": "LinalgSolveExBackward0",
     "outer": "ViewBackward0",
     **dict.fromkeys(("max_pool1d", "avg_pool1d", "adaptive_avg_pool1d"), "SqueezeBackward1"),
 }
-# Those of the gradients of products, by the dimensions of their inputs.
+# The same for products of matrices, by the dimensions of their inputs.
 PRODUCTS_AGAIN: dict[tuple[int, ...], tuple[str | None, str | None]] = {
     (1, 2): ("SqueezeBackward1", "MmBackward0"),
     (3, 2): ("ViewBackward0", "MmBackward0"),
     (4, 2): ("ViewBackward0", "MmBackward0"),
 }
-MATRICES = {"MmBackward0": 0, "AddmmBackward0": 1}  # where the matrices of products begin
+MATRICES = {"MmBackward0": 0, "AddmmBackward0": 1}  # from which position on inputs are matrices
 BY_PLACE = {
     ("MvBackward0", 1): "MvBackward0",
     ("MaskedFillBackward1", 0): "MaskedFillBackward0",
 }
-SQUEEZES = tuple(f"SqueezeBackward{n}" for n in range(3))  # of which the gradient is what
-# arrives, where no size was 1
-ZEROS_AGAIN = frozenset(  # operators whose gradients have zeros, and not None, as derivatives by
-    # their input
+SQUEEZES = tuple(f"SqueezeBackward{n}" for n in range(3))  # their gradient is the
+# upstream gradient itself, if no size was 1
+ZEROS_AGAIN = frozenset(  # operators whose second derivative with respect to their input is
+    # zeros in PyTorch, not None
     ("relu", "leaky_relu", "hardtanh", "softshrink", "hardshrink", "threshold", "nll_loss")
 ) | {f"{kind}_pool{n}d" for kind in ("max", "avg") for n in (1, 2)}
 
 
 def gradient_name(record: Any, node: Node, place: int, root: Node) -> str | None:
-    """The name of the record of a gradient with create_graph=True: that of the input at this place
-    of the operation `node`, which `root` computes. None where it is called after root's operator.
+    """The name of the grad_fn of a gradient with create_graph=True: of the input at position
+    `place` of the operation `node`, computed by `root`. None if it is named after root's operator.
     """
     factor = record.name in MATRICES and place >= MATRICES[record.name]
     if factor and record.call[1][place].ndim == 2:
@@ -263,7 +265,7 @@ def gradient_name(record: Any, node: Node, place: int, root: Node) -> str | None
 
 
 def _of_matrix(factor: Any) -> str:
-    """Of a matrix's gradient, which is computed transposed where the matrix is."""
+    """The name for the gradient of a matrix; that of a transposed matrix ends with a transpose."""
     rows, columns = factor.shape
     return "TBackward0" if factor.strides == (1, rows) and columns > 1 else "MmBackward0"
 
@@ -293,23 +295,23 @@ def _of_record(record: str, node: Node) -> str | None:
 
 
 def name_of_call(function: str, root: Node) -> str | None:
-    """The name of the record of a function's output, where that is not its operator's."""
+    """The name of the grad_fn of a function's output, if not that of its operator."""
     name = CALLS.get(function)
     return name(root) if callable(name) else name
 
 
-COMPOSED = frozenset((  # operators that are several in PyTorch, or one of another name
+COMPOSED = frozenset((  # operators that PyTorch composes of several, or names otherwise
     *("conv1d_input", "conv1d_weight", "conv2d_input", "conv2d_weight", "conv3d_input"),
     *("conv3d_weight", "conv_transpose3d", "svd_left", "svd_right", "svd_left_all"),
     *("svd_right_all", "lu_l", "lu_u", "lu_solution", "max_pool3d", "adaptive_max_pool3d"),
     *("adaptive_avg_pool3d", "powers", "householder_product", "ndtr", "zeta", "l1_loss"),
 ))  # fmt: skip
 UNNAMED = "UnnamedBackward"
-OURS: set[str] = {UNNAMED}  # names of records that PyTorch has otherwise, as met
+OURS: set[str] = {UNNAMED}  # names met in a program that differ in PyTorch
 
 
 def grad_name(node: Node, inputs: Sequence[Any]) -> str:
-    """The name of the record of an operator on these inputs."""
+    """The name of grad_fn for an operator on these inputs."""
     name = NAMES.get(node.op.name)
     if callable(name):
         return name(node, inputs)

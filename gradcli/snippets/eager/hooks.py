@@ -1,4 +1,6 @@
-"""Functions of the program that see gradients on their way, and may replace them."""
+"""Hooks: functions of the program that see gradients during the backward pass, and may replace
+them.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,7 +12,7 @@ from .tensor import Accumulator, Gradients, Tensor
 
 
 def after_tensor_hooks(m: Machine, record: Target, grads: Gradients) -> Gradients:
-    """Gradients of a record's outputs after the hooks of these tensors; retained ones are kept."""
+    """The gradients of a node's outputs after these tensors' hooks; retained ones are stored."""
     if isinstance(record, Accumulator):
         hooks = {0: record.tensor.hooks} if record.tensor.hooks else {}
         retained: dict[int, Tensor] = {}
@@ -30,7 +32,7 @@ def after_tensor_hooks(m: Machine, record: Target, grads: Gradients) -> Gradient
 
 
 def called(m: Machine, hook: Any, gradient: Tensor | None) -> Tensor | None:
-    """What a hook makes of a gradient: another one, or the same where it answers None."""
+    """The gradient that a hook returns, or the same one if it returns None."""
     answer = m.call(hook, [gradient])
     if answer is None:
         return gradient
@@ -48,8 +50,8 @@ def called(m: Machine, hook: Any, gradient: Tensor | None) -> Tensor | None:
     return answer
 
 
-def _several(m: Machine, hook: Any, answer: Any, count: int) -> Gradients:
-    """The gradients that a hook of a record answers."""
+def _gradients_from(m: Machine, hook: Any, answer: Any, count: int) -> Gradients:
+    """The gradients that a hook of a node returns."""
     if not isinstance(answer, tuple):
         kind = m.class_of(answer).name
         raise error("TypeError", f"expected tuple, but hook returned '{kind}'")
@@ -61,28 +63,28 @@ def _several(m: Machine, hook: Any, answer: Any, count: int) -> Gradients:
 
 
 def after_pre_hooks(m: Machine, record: Target, grads: Gradients) -> Gradients:
-    """Gradients of a record's outputs after the hooks that are called before it."""
+    """The gradients of a node's outputs after its pre-hooks."""
     for hook in list(record.pre_hooks):
         answer = m.call(hook, [tuple(grads)])
         if answer is not None:
-            grads = _several(m, hook, answer, len(grads))
+            grads = _gradients_from(m, hook, answer, len(grads))
     return grads
 
 
 def after_record_hooks(
     m: Machine, record: Target, sent: Sequence[Tensor | None], received: Gradients
 ) -> list[Tensor | None]:
-    """Gradients of a record's inputs after its hooks."""
+    """The gradients of a node's inputs after its hooks."""
     result = list(sent)
     for hook in list(record.hooks):
         answer = m.call(hook, [tuple(result), tuple(received)])
         if answer is not None:
-            result = _several(m, hook, answer, len(result))
+            result = _gradients_from(m, hook, answer, len(result))
     return result
 
 
 def after_accumulation(m: Machine, leaf: Tensor) -> None:
-    """Call what is to be called once a leaf's gradient is there."""
+    """Call the hooks that run after a leaf's gradient is accumulated."""
     for hook in list(leaf.fields.get("post_accumulate_grad_hooks", ())):
         if m.call(hook, [leaf]) is not None:
             text = "Tensor post accumulate grad hooks should return None."

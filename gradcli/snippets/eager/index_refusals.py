@@ -32,7 +32,7 @@ def _first_outside(index: Tensor, size: int, least: int = 0) -> Any:
 
 
 def _place_and_size(input: Tensor, dim: int) -> tuple[int, int]:
-    """A dimension counted from the front, and its size."""
+    """A dimension as a non-negative integer, and its size."""
     place = dimension(dim, input.ndim)
     return place, input.shape[place] if input.ndim else 1
 

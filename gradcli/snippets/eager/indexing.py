@@ -1,7 +1,7 @@
-"""Elements of a tensor by index, read and written.
+"""Indexing of tensors, for reading and writing.
 
-As in PyTorch, an index with several parts is several operations: x[0, 1] selects twice, and what a
-list or a tensor picks is one more.
+As in PyTorch, an index with several parts is several operations: x[0, 1] is two selects, and
+advanced indexing with lists or tensors is one more.
 """
 
 from collections.abc import Iterator, Sequence
@@ -37,14 +37,14 @@ ZERO_DIM = (
 
 
 SEQUENCES = (list, tuple, str, range, slice, type(...), Tensor)
-INDICES = ("int64", "int32", "uint8", "bool")  # dtypes; numbers of one byte are a mask
+INDICES = ("int64", "int32", "uint8", "bool")  # allowed dtypes; uint8 is a mask
 
 
 def get(tensor: Tensor, index: Any) -> Tensor:
     """tensor[index]."""
     result, picks = _basic(tensor, index)
     if any(p is not None for p in picks):
-        return _picked(result, picks)
+        return _advanced(result, picks)
     return _alias(tensor) if result is tensor else result
 
 
@@ -58,24 +58,24 @@ def _alias(tensor: Tensor) -> Tensor:
     return output
 
 
-def put_into(m: Machine, tensor: Tensor, index: Any, value: Any) -> None:
+def set_item(m: Machine, tensor: Tensor, index: Any, value: Any) -> None:
     """tensor[index] = value."""
     check_batched(tensor, value)
     place, picks = _basic(tensor, index, written=True)
     source = _source(tensor, value)
     if any(p is not None for p in picks):
-        _put_picked(place, picks, _without_ones(source))
+        _index_put(place, picks, _without_leading_ones(source))
     elif place.shape != source.shape and not source.ndim:
         copy_into(place, source, "FillBackward3")
     else:
         if place.shape != source.shape:
-            source = _without_ones(source)
+            source = _without_leading_ones(source)
         _check_fits(place, source)
         copy_into(place, source)
 
 
-def _without_ones(source: Tensor) -> Tensor:
-    """A tensor without the sizes of 1 that it begins with."""
+def _without_leading_ones(source: Tensor) -> Tensor:
+    """A tensor without its leading dimensions of size 1."""
     extra = next((k for k, size in enumerate(source.shape) if size != 1), source.ndim)
     if not extra:
         return source
@@ -92,15 +92,15 @@ def _source(tensor: Tensor, value: Any) -> Tensor:
 
 
 def _parts(index: Any) -> list[Any]:
-    """The parts of an index; a sequence is one part, but for what `holds_parts`."""
+    """The parts of an index: the elements of a tuple, otherwise the index itself."""
     if isinstance(index, tuple) or holds_parts(index):
         return list(index)
     return [index]
 
 
 def holds_parts(index: Any) -> bool:
-    """Whether a sequence that is no tuple is an index of several parts, as in old NumPy: one of
-    less than 32 elements with sequences, tensors or slices among them.
+    """Whether a sequence other than a tuple is an index of several parts, as in old NumPy: it has
+    fewer than 32 elements, and a sequence, a tensor, a slice or None among them.
     """
     if not isinstance(index, list | str | range) or len(index) >= 32:
         return False
@@ -111,11 +111,12 @@ def holds_parts(index: Any) -> bool:
 
 
 def _basic(tensor: Tensor, index: Any, written: bool = False) -> tuple[Tensor, list[Any]]:
-    """What numbers, slices and None make of a tensor; and for each dimension left what picks.
+    """Apply the basic parts of an index: integers, slices, None. Returns the resulting view, and
+    for each of its dimensions the array that indexes it, if any.
 
-    Slices that take all are no operations, but for a single one that is read.
+    Full slices are no operation, unless the index is a single slice that is read.
     """
-    if isinstance(index, str) and len(index) > tensor.ndim:  # a sequence of texts
+    if isinstance(index, str) and len(index) > tensor.ndim:  # a string is a sequence of strings
         raise error("IndexError", f"too many indices for tensor of dimension {tensor.ndim}")
     parts = [_plain(p) for p in _parts(index)]
     consumed = sum(_dimensions(p) for p in parts)
@@ -135,7 +136,7 @@ def _basic(tensor: Tensor, index: Any, written: bool = False) -> tuple[Tensor, l
 
 
 def _check_zero_dim(part: Any) -> None:
-    """Refuse the index of a tensor of one number and no dimension."""
+    """Refuse to index a 0-dim tensor."""
     if isinstance(part, slice):
         raise error("IndexError", "slice() cannot be applied to a 0-dim tensor.")
     if type(part) is int and part:
@@ -145,7 +146,7 @@ def _check_zero_dim(part: Any) -> None:
 
 
 def _plain(part: Any) -> Any:
-    """A part of an index as Python's value, or as an array."""
+    """A part of an index as a Python value or a NumPy array."""
     part = _host(part)
     if isinstance(part, Tensor):
         return _of_tensor(part)
@@ -170,7 +171,7 @@ def _plain(part: Any) -> Any:
 
 
 def _of_tensor(part: Tensor) -> Any:
-    """A tensor of places, or a mask, as an array; of one place, the number."""
+    """An index tensor or a mask as an array; a 0-dim integer tensor as a number."""
     if part.dtype.name not in INDICES:
         text = "tensors used as indices must be long, int, byte or bool tensors"
         raise error("IndexError", text)
@@ -186,14 +187,14 @@ def has_byte_mask(index: Any) -> bool:
 
 
 def check_filled(value: Any) -> None:
-    """Refuse a single number for the places of a mask of bytes."""
+    """Refuse to assign a 0-dim tensor or a number through a uint8 mask."""
     if not isinstance(value, Tensor) or value.numel == 1:
         text = "masked_fill_ only supports boolean masks, but got mask with dtype unsigned char"
         raise error("RuntimeError", text)
 
 
 def _host(part: Any) -> Any:
-    """A part of an index; an array of NumPy, or an integer of it, as it is on the host."""
+    """A part of an index; the host's array or integer for a NumPy one of the program."""
     part = plain(part)
     array = getattr(part, "array", None)
     if isinstance(array, np.ndarray):
@@ -202,7 +203,7 @@ def _host(part: Any) -> Any:
 
 
 def _of_array(array: Any) -> Any:
-    """An array of NumPy as places, or a mask."""
+    """A NumPy array as an array of indices or a mask."""
     if any(n < 0 for n in array.strides):
         raise error("ValueError", NEGATIVE_STRIDE)
     if array.dtype.kind == "f":
@@ -211,7 +212,7 @@ def _of_array(array: Any) -> Any:
 
 
 def _end(end: Any) -> Any:
-    """An end, or the step, of a slice."""
+    """The start, stop or step of a slice."""
     end = _host(end)
     if isinstance(end, Tensor):
         if end.dtype.is_floating or end.numel != 1:
@@ -237,7 +238,7 @@ def _nested(value: Any) -> Any:
 
 
 def _dimensions(part: Any) -> int:
-    """How many dimensions a part of an index takes."""
+    """The number of dimensions that a part of an index consumes."""
     if part is None or part is Ellipsis:
         return 0
     if isinstance(part, np.ndarray):
@@ -250,7 +251,7 @@ def _apply_parts(tensor: Tensor, parts: Sequence[Any], plain: bool) -> tuple[Ten
     place = dim = 0
     for part in parts:
         if part is None:
-            tensor = _one(tensor, place, None, "UnsqueezeBackward0")
+            tensor = _view_along(tensor, place, None, "UnsqueezeBackward0")
             picks.append(None)
             place += 1
         elif isinstance(part, slice):
@@ -259,12 +260,12 @@ def _apply_parts(tensor: Tensor, parts: Sequence[Any], plain: bool) -> tuple[Ten
             if part.step is not None and part.step < 0:
                 raise error("ValueError", "step must be greater than zero")
             if plain or part.indices(tensor.shape[place]) != (0, tensor.shape[place], 1):
-                tensor = _one(tensor, place, part, "SliceBackward0")
+                tensor = _view_along(tensor, place, part, "SliceBackward0")
             picks.append(None)
             place, dim = place + 1, dim + 1
         elif isinstance(part, np.ndarray):
-            if part.ndim == 0:  # True or False: a new dimension that is there or not
-                tensor = _one(tensor, place, None, "UnsqueezeBackward0")
+            if part.ndim == 0:  # True or False adds a dimension of size 1 or 0
+                tensor = _view_along(tensor, place, None, "UnsqueezeBackward0")
                 part = np.asarray([0] if part else [], dtype=int)
             picks.append(part)
             picks += [...] * (part.ndim - 1 if part.dtype.kind == "b" else 0)
@@ -275,21 +276,21 @@ def _apply_parts(tensor: Tensor, parts: Sequence[Any], plain: bool) -> tuple[Ten
             if not -size <= part < size:
                 text = f"index {part} is out of bounds for dimension {dim} with size {size}"
                 raise error("IndexError", text)
-            tensor = _one(tensor, place, part, "SelectBackward0")
+            tensor = _view_along(tensor, place, part, "SelectBackward0")
             dim += 1
     return tensor, picks
 
 
-def _one(tensor: Tensor, place: int, part: Any, name: str) -> Tensor:
-    """A tensor indexed along one dimension: a view."""
+def _view_along(tensor: Tensor, place: int, part: Any, name: str) -> Tensor:
+    """A view of a tensor indexed along one dimension."""
     lookup("getitem")
     index = (*(slice(None),) * place, part)
-    view = tensor.data[(*index, ...)]  # so that one element is a view, too
+    view = tensor.data[(*index, ...)]  # so that a single element is a view, too
     return apply(OPS["getitem"], [tensor], {"index": index}, name=name, value=view)
 
 
-def _picked(tensor: Tensor, picks: Sequence[Any]) -> Tensor:
-    """What arrays pick."""
+def _advanced(tensor: Tensor, picks: Sequence[Any]) -> Tensor:
+    """Advanced indexing with arrays."""
     if in_vmap() and any(isinstance(p, np.ndarray) and p.dtype.kind == "b" for p in picks):
         raise error("RuntimeError", NO_MASKS)
     index = tuple(_items(tensor, picks))
@@ -316,7 +317,7 @@ def _items(tensor: Tensor, picks: Sequence[Any]) -> Iterator[Any]:
 
 
 def _check_masks(tensor: Tensor, picks: Sequence[Any]) -> None:
-    """Refuse masks of other sizes than the dimensions that they stand for."""
+    """Refuse masks whose shape differs from the dimensions that they index."""
     for dim, pick in enumerate(picks):
         if not isinstance(pick, np.ndarray) or pick.dtype.kind != "b":
             continue
@@ -330,7 +331,7 @@ def _check_masks(tensor: Tensor, picks: Sequence[Any]) -> None:
 
 
 def _check_together(arrays: Sequence[Any]) -> None:
-    """Refuse places in several dimensions that are not as many; a mask has some in each of its."""
+    """Refuse index arrays whose shapes do not broadcast; an n-dimensional mask counts as n."""
     shapes: list[tuple[int, ...]] = []
     for array in arrays:
         mask = array.dtype.kind == "b"
@@ -344,8 +345,8 @@ def _check_together(arrays: Sequence[Any]) -> None:
 
 
 def _check_pick(tensor: Tensor, dim: int, pick: Any, shown: int) -> None:
-    """Refuse places that a dimension does not have; PyTorch calls it `shown`, which counts only
-    the dimensions that arrays pick from.
+    """Refuse indices that are out of bounds. The message calls the dimension `shown`, which counts
+    only the dimensions that are indexed by arrays.
     """
     if pick.dtype.kind == "b":
         return
@@ -356,13 +357,13 @@ def _check_pick(tensor: Tensor, dim: int, pick: Any, shown: int) -> None:
         raise error("IndexError", text)
 
 
-def _put_picked(place: Tensor, picks: Sequence[Any], source: Tensor) -> None:
-    """index_put_ of a tensor, or of a view of it."""
+def _index_put(place: Tensor, picks: Sequence[Any], source: Tensor) -> None:
+    """index_put_ on a tensor, or on a view of it."""
     check_writable(place, [source], repeats=True, called="index_put_")
     masks = [p for p in picks if isinstance(p, np.ndarray)]
     filled = source.numel == 1 and len(masks) == 1 and masks[0].dtype.kind == "b"
     warn_of_repeats(place, "masked_fill_" if filled else "index_put_")
-    if filled and source.dtype is not place.dtype:  # masked_fill_, which casts
+    if filled and source.dtype is not place.dtype:  # masked_fill_ casts, index_put_ does not
         source = cast(source, place.dtype)
     if source.dtype is not place.dtype:
         raise error(
@@ -388,12 +389,12 @@ def _put_picked(place: Tensor, picks: Sequence[Any], source: Tensor) -> None:
     if tracked:
         metas = [Meta(place.shape, place.dtype)]
         call = Overwritten(place, at, Copied(source))
-        back = _Put(at, source.shape)
+        back = _IndexPutBackward(at, source.shape)
         rebase(place, Record("IndexPutBackward0", edges, metas, back, call=call))
 
 
-class _Put:
-    """The backward pass through values that were put at places of a tensor's elements."""
+class _IndexPutBackward:
+    """The backward pass of index_put_."""
 
     def __init__(self, at: Any, shape: tuple[int, ...]):
         self.at, self.shape = at, shape
@@ -417,8 +418,8 @@ def _check_fits(target: Tensor, source: Tensor) -> None:
 
 
 def copy_into(target: Tensor, source: Tensor, name: str = "CopyBackwards") -> Tensor:
-    """target.copy_(source); `name` is what its record is called."""
-    filled = name == "FillBackward3"  # with a number, which is read before anything is written
+    """target.copy_(source); `name` is the name of its grad_fn."""
+    filled = name == "FillBackward3"  # with the tensor as a number, read before anything is written
     alone = Tensor(source.data.copy(), source.dtype, requires_grad=source.requires_grad)
     called = "fill_.Tensor" if filled else "copy_"
     check_writable(target, [alone if filled else source], called=called)
@@ -446,7 +447,7 @@ def copy_into(target: Tensor, source: Tensor, name: str = "CopyBackwards") -> Te
 
 
 def _expanded(source: Tensor, target: Tensor) -> str:
-    """Why a tensor does not fit another that it is copied into."""
+    """The error for a tensor that cannot be expanded to the one it is copied into."""
     a, b = target.shape, source.shape
     if len(b) > len(a):
         return (

@@ -1,4 +1,4 @@
-"""torch.nn.init: tensors filled in place, without a record."""
+"""torch.nn.init: fills tensors in place, outside of autograd."""
 
 import math
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ def _write(tensor: Tensor, numbers: Any) -> Tensor:
 
 @define("init")
 def uniform_(m: Machine, tensor: Tensor, a: float = 0.0, b: float = 1.0, **_: Any) -> Tensor:
-    """Uniform numbers between a and b."""
+    """Fill with uniform numbers between a and b."""
     return _write(tensor, _uniform_numbers(tensor, a, b, _))
 
 
@@ -38,7 +38,7 @@ def _uniform_numbers(tensor: Tensor, a: float, b: float, options: Mapping[str, A
 
 @define("init")
 def normal_(m: Machine, tensor: Tensor, mean: float = 0.0, std: float = 1.0, **_: Any) -> Tensor:
-    """Normal numbers."""
+    """Fill with normal numbers."""
     return _write(tensor, _normal_numbers(tensor, mean, std, _))
 
 
@@ -50,30 +50,30 @@ def _normal_numbers(tensor: Tensor, mean: float, std: float, options: Mapping[st
 
 @define("init")
 def constant_(m: Machine, tensor: Tensor, val: float) -> Tensor:
-    """One number everywhere."""
+    """Fill with one number."""
     return _write(tensor, val)
 
 
 @define("init")
 def zeros_(m: Machine, tensor: Tensor) -> Tensor:
-    """Zeros."""
+    """Fill with zeros."""
     return _write(tensor, 0)
 
 
 @define("init")
 def ones_(m: Machine, tensor: Tensor) -> Tensor:
-    """Ones."""
+    """Fill with ones."""
     return _write(tensor, 1)
 
 
 @define("init")
 def eye_(m: Machine, tensor: Tensor) -> Tensor:
-    """An identity matrix."""
+    """Fill with an identity matrix."""
     return _write(tensor, np.eye(*tensor.shape))
 
 
 def _fans(tensor: Tensor) -> tuple[int, int]:
-    """How many inputs and outputs a weight connects."""
+    """The numbers of inputs and outputs that a weight connects: fan_in, fan_out."""
     if tensor.ndim < 2:
         raise error(
             "ValueError",
@@ -105,7 +105,7 @@ def kaiming_uniform_(
     nonlinearity: str = "leaky_relu",
     **_: Any,
 ) -> Tensor:
-    """Uniform numbers as He et al. (2015) choose their bound."""
+    """Fill with uniform numbers, with the bound of He et al. (2015)."""
     fan = _fans(tensor)[mode == "fan_out"]
     bound = math.sqrt(3.0) * (_gain(nonlinearity, a) / math.sqrt(fan))
     with recording(False):
@@ -121,21 +121,21 @@ def kaiming_normal_(
     nonlinearity: str = "leaky_relu",
     **_: Any,
 ) -> Tensor:
-    """Normal numbers as He et al. (2015) choose their deviation."""
+    """Fill with normal numbers, with the standard deviation of He et al. (2015)."""
     fan = _fans(tensor)[mode == "fan_out"]
     return normal_(m, tensor, 0.0, _gain(nonlinearity, a) / math.sqrt(fan), **_)
 
 
 @define("init")
 def xavier_uniform_(m: Machine, tensor: Tensor, gain: float = 1.0, **_: Any) -> Tensor:
-    """Uniform numbers as Glorot and Bengio (2010) choose their bound."""
+    """Fill with uniform numbers, with the bound of Glorot and Bengio (2010)."""
     bound = math.sqrt(3.0) * gain * math.sqrt(2.0 / sum(_fans(tensor)))
     return uniform_(m, tensor, -bound, bound, **_)
 
 
 @define("init")
 def xavier_normal_(m: Machine, tensor: Tensor, gain: float = 1.0, **_: Any) -> Tensor:
-    """Normal numbers as Glorot and Bengio (2010) choose their deviation."""
+    """Fill with normal numbers, with the standard deviation of Glorot and Bengio (2010)."""
     return normal_(m, tensor, 0.0, gain * math.sqrt(2.0 / sum(_fans(tensor))), **_)
 
 
@@ -153,7 +153,7 @@ def _normal(m: Machine, self: Tensor, mean: float = 0.0, std: float = 1.0, **_: 
 
 @define("init")
 def orthogonal_(m: Machine, tensor: Tensor, gain: float = 1, **_: Any) -> Tensor:
-    """Rows or columns of an orthogonal matrix, drawn at random."""
+    """Fill with rows or columns of a random orthogonal matrix."""
     if tensor.ndim < 2:
         raise error("ValueError", "Only tensors with 2 or more dimensions are supported")
     if not tensor.numel:
@@ -168,7 +168,7 @@ def orthogonal_(m: Machine, tensor: Tensor, gain: float = 1, **_: Any) -> Tensor
 
 @define("init")
 def dirac_(m: Machine, tensor: Tensor, groups: int = 1) -> Tensor:
-    """A convolution by these weights gives its input, as far as there are channels."""
+    """Fill with the weights of a convolution that returns its input, channel by channel."""
     if tensor.ndim not in (3, 4, 5):
         text = "Only tensors with 3, 4, or 5 dimensions are supported"
         raise error("ValueError", text)
@@ -193,8 +193,8 @@ def trunc_normal_(
     b: float = 2.0,
     generator: Any = None,
 ) -> Tensor:
-    """Normal numbers between a and b: what falls outside is drawn again. Where little falls inside,
-    uniform numbers are drawn, and kept with a chance in proportion to the density.
+    """Fill with normal numbers between a and b: numbers outside are drawn again. If few fall
+    inside, uniform numbers are drawn instead, and accepted in proportion to the density.
     """
     inside = _below((b - mean) / std) - _below((a - mean) / std)
     draw = _normal_between if inside > 0.3 else _kept_by_density
@@ -202,11 +202,11 @@ def trunc_normal_(
 
 
 def _below(x: float) -> float:
-    """The chance of a normal number below x."""
+    """The cumulative distribution function of a standard normal variable."""
     return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
 
 
-Bounds = tuple[float, float, float, float]  # mean, deviation, least and greatest number
+Bounds = tuple[float, float, float, float]  # mean, standard deviation, a, b
 
 
 def _normal_between(tensor: Tensor, bounds: Bounds, options: Mapping[str, Any]) -> Any:
@@ -224,7 +224,7 @@ def _kept_by_density(tensor: Tensor, bounds: Bounds, options: Mapping[str, Any])
     peak = -0.5 * ((max(a, min(mean, b)) - mean) / std) ** 2
 
     def drawn() -> tuple[Any, Any]:
-        """Numbers, and which of them are not kept."""
+        """Numbers, and a mask of those that are rejected."""
         MODE.spend(250, 0)
         numbers = _uniform_numbers(tensor, a, b, options)
         density = ((numbers - kind(mean)) / kind(std)) ** 2 * kind(-0.5) - kind(peak)

@@ -1,6 +1,6 @@
-"""Which operators PyTorch does not compute on masks, or on integers, and in which words it says so.
+"""Operators that PyTorch does not implement for bool, or for integers, and its errors.
 
-Knows the dtypes of inputs alone, and nothing of their shapes.
+Knows only the dtypes of inputs, not their shapes.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from ..python.values import Raised, error
 from .dtypes import BOOL, DType, result_type
 from .tensor import Tensor
 
-ON_MASKS = {  # the kernel that has no implementation for masks, by operator
+ON_MASKS = {  # by operator, the kernel that is not implemented for bool
     "abs": "abs_cpu",
     "addcmul": "addcmul_cpu_out",
     "ceil": "ceil_vml_cpu",
@@ -29,7 +29,7 @@ ON_MASKS = {  # the kernel that has no implementation for masks, by operator
     "trace": "trace",
     "trunc": "trunc_vml_cpu",
 }
-ON_FLOATS_ONLY = {  # the kernel that has one for floats alone
+ON_FLOATS_ONLY = {  # by operator, the kernel that is implemented for floats only
     "binary_cross_entropy": "binary_cross_entropy",
     "binary_cross_entropy_with_logits": "log_sigmoid_cpu",
     "celu": "elu_cpu",
@@ -67,7 +67,7 @@ ONE_MASK = (
     "invert a mask, use the `~` or `logical_not()` operator instead."
 )
 FRACTIONAL_ALPHA = "For integral input tensors, argument alpha must not be a floating point number."
-MASKS = {  # why masks are refused, by operator
+MASKS = {  # by operator, the error for bool
     "cov": "cov(): bool dtype is not supported for input",
     "hardtanh": "Bool inputs not supported for hardtanh",
     "neg": NEGATED_MASK,
@@ -77,7 +77,7 @@ MASKS = {  # why masks are refused, by operator
     "topk_values": "topk does not support bool dtypes on CPU",
 }
 VECTOR_NORM = "linalg.vector_norm: Expected a floating point or complex tensor as input. Got {}"
-FLOATS = {  # why anything but floats is refused, by operator
+FLOATS = {  # by operator, the error for anything but floats
     "cdist": "cdist only supports floating-point dtypes, X1 got: {}",
     "linalg_norm": VECTOR_NORM,
     "nanmean": "nanmean(): expected input to have floating point or complex dtype but got {}",
@@ -88,7 +88,7 @@ FLOATS = {  # why anything but floats is refused, by operator
 
 
 def check_kinds(operator: str, operands: Sequence[Any]) -> None:
-    """Refuse tensors of a dtype that PyTorch's operator of this name does not take."""
+    """Refuse tensors of a dtype that PyTorch's operator does not take."""
     values = [o for o in operands if isinstance(o, Tensor | bool | int | float)]
     if not values or any(isinstance(o, Tensor) and o.dtype.is_floating for o in values):
         return
@@ -107,26 +107,26 @@ def check_kinds(operator: str, operands: Sequence[Any]) -> None:
 
 
 def not_implemented(kernel: str, dtype: DType) -> Raised:
-    """What is raised where a kernel has no implementation for a dtype."""
+    """The error for a kernel that is not implemented for a dtype."""
     text = f"\"{kernel}\" not implemented for '{dtype.scalar_name}'"
     return error("NotImplementedError", text)
 
 
 def check_divisor(dividend: Any, divisor: Any) -> None:
-    """Refuse to divide integers by 0."""
+    """Refuse integer division by 0."""
     numbers = divisor.data if isinstance(divisor, Tensor) else divisor
     if not result_type([dividend, divisor]).is_floating and np.any(np.equal(numbers, 0)):
         raise error("RuntimeError", "ZeroDivisionError")
 
 
 def check_alpha(operands: Sequence[Any], alpha: Any) -> None:
-    """Refuse a fraction as the factor of integers."""
+    """Refuse a fractional alpha for integers."""
     if isinstance(alpha, float) and not result_type(operands).is_floating:
         raise error("RuntimeError", FRACTIONAL_ALPHA)
 
 
 def check_masks(left: Any, right: Any) -> None:
-    """Refuse to subtract masks."""
+    """Refuse to subtract bool tensors."""
     masks = [
         isinstance(v, bool) or (isinstance(v, Tensor) and v.dtype is BOOL) for v in (left, right)
     ]

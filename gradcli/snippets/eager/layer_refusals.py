@@ -24,7 +24,7 @@ from .tensor import Tensor
 
 
 def _check_options(n: int, **options: Any) -> None:
-    """Refuse lists of another length than a convolution has dimensions, and impossible steps."""
+    """Refuse options of a convolution that have the wrong length or are out of range."""
     for name, value in options.items():
         sizes = per_dimension(value, n)
         text = f"expected {name} to be a single integer value or a list of {n} values to match the "
@@ -55,7 +55,7 @@ def _check_dtypes(input: Tensor, weight: Tensor, bias: Any) -> None:
     if weight.dtype is not input.dtype:
         kinds = input.dtype.scalar_name, weight.dtype.scalar_name
         text = "expected scalar type {} but found {}"
-        if input.dtype is FLOAT32 and weight.dtype is not BFLOAT16:  # which MKLDNN computes
+        if input.dtype is FLOAT32 and weight.dtype is not BFLOAT16:  # MKLDNN
             kinds = input.dtype.type_name, weight.dtype.type_name
             text = "Input type ({}) and weight type ({}) should be the same or input should be a "
             text += "MKLDNN tensor and weight is a dense tensor"
@@ -329,7 +329,7 @@ def _bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Any = None, 
 
 
 def _one_dtype(input: Tensor, *parameters: Any) -> None:
-    """Refuse parameters of another dtype than the input's; in PyTorch the first one decides."""
+    """Refuse parameters whose dtype differs from the input's; PyTorch checks the first one."""
     dtypes = [p.dtype for p in parameters if isinstance(p, Tensor)]
     others = [d for d in dtypes if d is not input.dtype]
     if not others:
@@ -432,7 +432,7 @@ def _cell(input: Tensor, hx: Any, w_ih: Tensor, *_: Any, **__: Any) -> None:
 
 
 def _check_indices(indices: Sequence[Tensor], name: str) -> None:
-    """Refuse indices of another dtype: that to which all of them are promoted."""
+    """Refuse indices that are neither int32 nor int64; the message names the promoted dtype."""
     dtype = result_type(indices)
     if dtype not in (INT32, INT64):
         text = "Expected tensor for argument #1 'indices' to have one of the following scalar types"
@@ -527,7 +527,9 @@ def _check_product(a: Sequence[int], b: Sequence[int]) -> None:
 
 
 def _fixed(function: str, *names: str) -> Check:
-    """A check that inputs which PyTorch does not differentiate require no gradient."""
+    """A check that refuses inputs which require a gradient, for losses that PyTorch does not
+    differentiate with respect to them.
+    """
 
     def checked(*_: Any, **named: Any) -> None:
         for name in names:
@@ -547,7 +549,7 @@ check("nll_loss")(_fixed("nll_loss_forward", "weight"))
 
 @check("nll_loss", "cross_entropy")
 def _class_weights(input: Any, target: Any = None, weight: Any = None, *_: Any, **__: Any) -> None:
-    """A weight for each class."""
+    """Refuse class weights whose number is not that of the classes."""
     if not isinstance(weight, Tensor) or not isinstance(input, Tensor) or not input.ndim:
         return
     classes = input.shape[0 if input.ndim == 1 else 1]
@@ -568,7 +570,9 @@ check("binary_cross_entropy_with_logits")(
 
 
 def _pairs(*names: str, turned: bool = False) -> None:
-    """Losses of an input and a target that are broadcast together; `turned`: the target first."""
+    """Register the check of losses that broadcast input and target; `turned`: the message has the
+    target first.
+    """
 
     def checked(input: Tensor, target: Any, *_: Any, **__: Any) -> None:
         check_broadcast(*((target, input) if turned else (input, target)))

@@ -1,7 +1,7 @@
-"""How the elements of a result lie in memory, which `view`, `stride` and `is_contiguous` tell.
+"""The memory layout of results, which `view`, `stride` and `is_contiguous` depend on.
 
-Operations element by element keep the order of their inputs, images of which the channels lie
-last stay so, and what else is computed lies row by row. Random numbers come in that order.
+Elementwise operations keep the layout of their inputs, channels_last images stay channels_last, and
+other results are contiguous. Random numbers are filled in that order.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,11 +24,11 @@ KEEP_CHANNELS = frozenset(
         *("adaptive_max_pool2d", "adaptive_max_pool2d_indices"),
     )
 )
-CHANNELS_LAST = 1, 3, 2, 0  # the dimensions of a batch of images, the one that moves first first
+CHANNELS_LAST = 1, 3, 2, 0  # dimensions of a batch of images, innermost first
 
 
 def laid_out(node: Node, tensors: Sequence[Tensor], value: Any) -> Any:
-    """The value of an operation in PyTorch's order, where an input does not lie row by row."""
+    """The value of an operation in PyTorch's memory layout, if an input is not contiguous."""
     if value.ndim < 2 or not value.size or all(t.data.flags.c_contiguous for t in tensors):
         return value
     name = node.op.name
@@ -41,27 +41,27 @@ def laid_out(node: Node, tensors: Sequence[Tensor], value: Any) -> Any:
 
 
 def _ordered(value: Any, order: Sequence[int]) -> Any:
-    """The value with its dimensions in this order in memory, the first one innermost."""
+    """The value with its dimensions laid out in memory in this order, innermost first."""
     outer = tuple(reversed(order))
     return np.ascontiguousarray(value.transpose(outer)).transpose(np.argsort(outer))
 
 
 def laid_out_back(node: Node, operands: Sequence[Any], place: int, value: Any) -> Any:
-    """The gradient of an operand of what is not computed element by element: row by row, but column
-    by column of a matrix that lies so in a product of matrices, as `mm` sends it back.
+    """The gradient of an operand in PyTorch's layout, for operations that are not elementwise:
+    contiguous, or column-major for a column-major factor of a matrix product, as `mm` computes it.
     """
     if value.ndim < 2 or node.op.family == "elementwise":
         return value
     if node.op.name not in ("matmul", "addmm") or value.ndim > 2:
         return np.ascontiguousarray(value)
     factor = operands[place]
-    outer = node.op.name == "matmul" and operands[1].ndim == 1  # the gradient that mv sends back
+    outer = node.op.name == "matmul" and operands[1].ndim == 1  # as mv computes it
     columns = not outer and factor.strides == (1, factor.shape[0])
     return np.asfortranarray(value) if columns else np.ascontiguousarray(value)
 
 
 def drawn_over(tensor: Tensor, draw: Callable[[tuple[int, ...]], Any]) -> Any:
-    """Random numbers for a tensor, which is filled in the order of its memory."""
+    """Random numbers for a tensor, drawn in the order of its memory."""
     if tensor.data.flags.c_contiguous:
         return draw(tensor.shape)
     outer = tuple(reversed(_order(tensor.shape, [tensor])))
@@ -70,8 +70,8 @@ def drawn_over(tensor: Tensor, draw: Callable[[tuple[int, ...]], Any]) -> Any:
 
 
 def _order(shape: tuple[int, ...], tensors: Sequence[Tensor]) -> list[int]:
-    """The dimensions by their steps in memory, as TensorIterator sorts them: the first input that
-    tells two of them apart decides.
+    """The dimensions ordered by their strides, as by TensorIterator: the first input whose strides
+    differ decides between two dimensions.
     """
     steps = [_steps(shape, t) for t in tensors]
     order = list(reversed(range(len(shape))))
@@ -88,14 +88,14 @@ def _order(shape: tuple[int, ...], tensors: Sequence[Tensor]) -> list[int]:
 
 
 def _steps(shape: tuple[int, ...], tensor: Tensor) -> list[int]:
-    """The step of each dimension of the result in an input, 0 where it is repeated along it."""
+    """The stride of each dimension of the result in an input, 0 if it is broadcast."""
     added = len(shape) - tensor.ndim
     dims = zip(tensor.shape, shape[added:], tensor.strides, strict=True)
     return [0] * added + [0 if n == 1 and wide != 1 else step for n, wide, step in dims]
 
 
 def _compared(shape: tuple[int, ...], steps: list[list[int]], a: int, b: int) -> int:
-    """Positive where dimension `b` moves faster than `a`, negative where it does not."""
+    """A positive number if dimension `b` has smaller strides than `a`, negative if larger."""
     for s in steps:
         if not s[a] or not s[b]:
             continue
@@ -107,7 +107,7 @@ def _compared(shape: tuple[int, ...], steps: list[list[int]], a: int, b: int) ->
 
 
 def _channels_last(tensor: Tensor) -> bool:
-    """Whether the channels of a batch of images lie last, as PyTorch guesses it from its steps."""
+    """Whether PyTorch takes a batch of images for channels_last, judged by its strides."""
     if tensor.ndim != 4:
         return False
     least, strides = 0, tensor.strides

@@ -1,7 +1,7 @@
-"""What the makers of tensors refuse among their arguments, in PyTorch's words: sizes that are no
-integers, texts as dtypes, options that do not exist.
+"""PyTorch's errors for the arguments of factory functions: sizes that are not integers, strings as
+dtypes, unknown options.
 
-Knows the ways in which each maker can be called; makes nothing.
+Knows the signatures of each factory function; creates no tensor.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ LINE = (
     *("Tensor start, Number end", "Number start, Number end"),
 )
 MOMENTS = ("Tensor mean, Tensor std", "Tensor mean, float std = 1", "float mean, Tensor std")
-OVERLOADS = {  # of makers that can be called in several ways
+OVERLOADS = {  # of factory functions with several signatures
     **dict.fromkeys(("rand", "randn"), tuple(f"({SIZE}, *, {o})" for o in (DRAWN, OUT))),
     "randint": tuple(
         f"({ends}, {SIZE}, *, {o})"
@@ -49,7 +49,7 @@ OVERLOADS = {  # of makers that can be called in several ways
 OF_SIZES = ("zeros", "ones", "empty", "rand", "randn")
 LIKE = ("zeros_like", "ones_like", "empty_like", "full_like")
 SINGLE = ("zeros", "ones", "empty", "full", "tensor", "as_tensor", *LIKE)
-NAMED = {  # beside the options
+NAMED = {  # besides the options
     **dict.fromkeys(OF_SIZES, ("size",)),
     "randint": ("low", "high", "size"),
     "randperm": ("n",),
@@ -65,7 +65,7 @@ COMMON = (
 
 
 def check_maker(m: Machine, name: str, args: Sequence[Any], named: Mapping[str, Any]) -> None:
-    """Refuse arguments that a maker of tensors does not take."""
+    """Refuse arguments that a factory function does not take."""
     if name not in OVERLOADS and name not in SINGLE:
         return
     _check_options(m, name, args, named)
@@ -199,7 +199,7 @@ def _check_randperm(m: Machine, args: Sequence[Any], named: Mapping[str, Any]) -
 
 
 def _is_number(value: Any) -> bool:
-    """Whether a value is a number, or a tensor of one."""
+    """Whether a value is a number, or a tensor with one element."""
     return value.numel == 1 if isinstance(value, Tensor) else isinstance(value, bool | int | float)
 
 
@@ -242,7 +242,7 @@ def _check_normal(m: Machine, args: Sequence[Any], named: Mapping[str, Any]) -> 
 
 
 def check_deviation(std: float) -> None:
-    """Refuse a standard deviation below 0."""
+    """Refuse a negative standard deviation."""
     if std < 0:
         raise error("RuntimeError", f"normal expects std >= 0.0, but found std {std:g}")
 

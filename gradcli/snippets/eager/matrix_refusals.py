@@ -182,7 +182,9 @@ def _inv(A: Tensor, **_: Any) -> None:
 
 
 def _zero_pivot(matrix: Any) -> int:
-    """The first row of the LU decomposition with partial pivoting whose pivot is 0; 0 for none."""
+    """The 1-based index of the first zero pivot of an LU decomposition with partial pivoting; 0 if
+    there is none.
+    """
     a = np.array(matrix)
     for k in range(len(a)):
         best = k + int(np.argmax(np.abs(a[k:, k])))

@@ -1,4 +1,4 @@
-"""Attributes and methods of tensors that are no operators."""
+"""Attributes and methods of tensors that are not operators."""
 
 import math
 from collections.abc import Callable
@@ -62,7 +62,7 @@ USE_DETACH = (
 
 
 def attribute(name: str, put: Any = None, drop: Any = None) -> Callable[[Any], Any]:
-    """An attribute of tensors, computed by a function `(m, self)`."""
+    """Declare an attribute of tensors, computed by a function `(m, self)`."""
 
     def declare(get: Any) -> Any:
         setter = Builtin(name, put) if put else None
@@ -73,7 +73,7 @@ def attribute(name: str, put: Any = None, drop: Any = None) -> Callable[[Any], A
 
 
 def method(name: str) -> Callable[[Any], Any]:
-    """A special method of tensors."""
+    """Declare a special method of tensors."""
 
     def declare(function: Any) -> Any:
         TENSOR.members[name] = Builtin(name, function)
@@ -82,7 +82,7 @@ def method(name: str) -> Callable[[Any], Any]:
     return declare
 
 
-# ---- what a tensor is ----------------------------------------------------------------------------
+# ---- properties of a tensor ----------------------------------------------------------------------
 
 
 attribute("shape")(lambda m, self: shape_value(self.shape))
@@ -101,7 +101,7 @@ def _version(m: Machine, self: Tensor) -> int:
 
 @define("Tensor", "torch")
 def is_inference(m: Machine, self: Tensor) -> bool:
-    """Whether it was made in inference mode."""
+    """Whether a tensor was made in inference mode."""
     return self.inference
 
 
@@ -136,7 +136,7 @@ attribute("is_sparse")(lambda m, self: False)
 
 @define("Tensor")
 def size(m: Machine, self: Tensor, dim: int | None = None) -> Any:
-    """The shape, or one of its sizes."""
+    """The shape, or the size of one dimension."""
     if dim is not None and not self.ndim:
         text = f"Dimension specified as {dim} but tensor has no dimensions"
         raise error("IndexError", text)
@@ -145,13 +145,13 @@ def size(m: Machine, self: Tensor, dim: int | None = None) -> Any:
 
 @define("Tensor")
 def element_size(m: Machine, self: Tensor) -> int:
-    """Bytes of a number."""
+    """Bytes per element."""
     return self.dtype.size
 
 
 @define("Tensor", "torch")
 def is_same_size(m: Machine, input: Tensor, other: Tensor) -> bool:
-    """Whether two tensors have one shape."""
+    """Whether two tensors have the same shape."""
     return input.shape == other.shape
 
 
@@ -164,7 +164,7 @@ def unique(
     return_counts: bool = False,
     dim: Any = None,
 ) -> Any:
-    """The numbers that occur, in order."""
+    """The distinct elements, sorted."""
     if dim is not None or in_vmap():
         raise Unsupported("unique along a dimension, or within vmap")
     values, places, counts = np.unique(input.data, return_inverse=True, return_counts=True)
@@ -181,7 +181,7 @@ def unique(
 
 @define("Tensor")
 def new_tensor(m: Machine, self: Tensor, data: Any, *, dtype: Any = None, **options: Any) -> Tensor:
-    """A new leaf, in the dtype of this tensor."""
+    """A new leaf, of the dtype of this tensor."""
     return finished(leaf_tensor(data, dtype or self.dtype), copies=True, **options)
 
 
@@ -189,7 +189,7 @@ def new_tensor(m: Machine, self: Tensor, data: Any, *, dtype: Any = None, **opti
 def new_full(
     m: Machine, self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, **options: Any
 ) -> Tensor:
-    """A tensor of one number, in the dtype of this one."""
+    """A tensor filled with one number, of the dtype of this one."""
     kind = dtype or self.dtype
     array = np.full(shape_of((size,)), fill_value, kind.numpy)
     return finished(Tensor(array, kind), like=self, **options)
@@ -209,13 +209,13 @@ define("torch", "Tensor", name="is_signed")(
 
 @define("torch", "Tensor")
 def is_nonzero(m: Machine, self: Tensor) -> bool:
-    """Whether the only number is not 0."""
+    """Whether the only element is not 0."""
     return bool(m.truth(self))
 
 
 @define("Tensor")
 def storage_offset(m: Machine, self: Tensor) -> int:
-    """The place in its memory where a tensor starts, in elements."""
+    """The index in its memory at which a tensor starts, in elements."""
     if self.view is None:
         return 0
     start, base = (t.data.__array_interface__["data"][0] for t in (self, self.view.base))
@@ -230,19 +230,19 @@ for _name in ("numel", "nelement"):
 
 @define("Tensor")
 def is_contiguous(m: Machine, self: Tensor, **_: Any) -> bool:
-    """Whether its elements lie in memory in order."""
+    """Whether the elements lie in memory in row-major order."""
     return bool(self.data.flags.c_contiguous)
 
 
 @define("Tensor", "torch")
 def is_floating_point(m: Machine, self: Tensor) -> bool:
-    """Whether its dtype is a floating one."""
+    """Whether the dtype is a floating one."""
     return self.dtype.is_floating
 
 
 @define("Tensor")
 def data_ptr(m: Machine, self: Tensor) -> int:
-    """An address that tensors of the same memory share."""
+    """The address of the first element, equal for tensors that share memory from there on."""
     return self.data.__array_interface__["data"][0]
 
 
@@ -291,13 +291,13 @@ def _set_grad(m: Machine, self: Tensor, value: Any) -> None:
 def _grad(m: Machine, self: Tensor) -> Tensor | None:
     if "sparse_gradient" in self.fields and m.line:
         raise Unsupported("a sparse gradient")
-    if self.grad is None and not _made_as_leaf(self) and not self.retains_grad:
+    if self.grad is None and not _was_leaf(self) and not self.retains_grad:
         m.warn(EXCEPTIONS["UserWarning"], NOT_LEAF)
     return self.grad
 
 
-def _made_as_leaf(tensor: Tensor) -> bool:
-    """Whether it is a leaf; asked of a view that autograd cannot follow, as it was made."""
+def _was_leaf(tensor: Tensor) -> bool:
+    """Whether a tensor is a leaf; for a view that autograd cannot follow, whether it was."""
     follows = tensor.view is None or not tensor.view.creation
     return tensor.is_leaf if follows else tensor._record is None
 
@@ -360,7 +360,7 @@ attribute("requires_grad", _set_requires)(lambda m, self: self.requires_grad)
 
 @define("Tensor")
 def requires_grad_(m: Machine, self: Tensor, requires_grad: bool = True) -> Tensor:
-    """Set the flag of a leaf."""
+    """Set requires_grad of a leaf."""
     refuse_flag()
     check_flag("requires_grad_", requires_grad, " (position 1)")
     refusal = "only Tensors of floating point dtype can require gradients"
@@ -373,7 +373,7 @@ attribute("retains_grad")(lambda m, self: self.retains_grad)
 
 @define("Tensor")
 def retain_grad(m: Machine, self: Tensor) -> None:
-    """Keep the gradient of a tensor that is no leaf."""
+    """Keep the gradient of a tensor that is not a leaf."""
     if not self.requires_grad:
         text = "can't retain_grad on Tensor that has requires_grad=False"
         raise error("RuntimeError", text)
@@ -391,7 +391,7 @@ def backward(
     create_graph: bool = False,
     inputs: Any = None,
 ) -> None:
-    """Go back from this tensor."""
+    """Run the backward pass from this tensor."""
     from .autograd import backward as go
 
     go(m, self, gradient, retain_graph, create_graph, inputs=inputs)
@@ -399,7 +399,7 @@ def backward(
 
 @define("Tensor")
 def register_hook(m: Machine, self: Tensor, hook: Any) -> Any:
-    """Call a function with the gradient of this tensor, once it is there."""
+    """Register a function that is called with the gradient of this tensor."""
     from .autograd import Handle
 
     if not self.requires_grad:
@@ -413,7 +413,7 @@ def register_hook(m: Machine, self: Tensor, hook: Any) -> Any:
 
 @define("Tensor")
 def register_post_accumulate_grad_hook(m: Machine, self: Tensor, hook: Any) -> Any:
-    """Call a function with this leaf, once its gradient was added."""
+    """Register a function that is called with this leaf after its gradient is accumulated."""
     from .autograd import Handle
 
     if not self.requires_grad:
@@ -432,13 +432,13 @@ def register_post_accumulate_grad_hook(m: Machine, self: Tensor, hook: Any) -> A
 
 @define("Tensor", "torch")
 def detach(m: Machine, self: Tensor) -> Tensor:
-    """The same memory, cut off from the graph."""
+    """A tensor that shares memory, detached from the graph."""
     return detached(self)
 
 
 @define("Tensor")
 def detach_(m: Machine, self: Tensor) -> Tensor:
-    """Cut this tensor off from the graph."""
+    """Detach this tensor from the graph."""
     if MODE.inference and self.requires_grad:
         raise Unsupported("detach_() within inference_mode")
     if self.view is not None:
@@ -478,13 +478,13 @@ def _data(m: Machine, self: Tensor) -> Tensor:
     output.version = Version(beside=self.version)
     output.inference, output.level = self.inference, self.level
     if self.inference:
-        output.fields["counts_changes"] = True  # a version of its own, though made of such a tensor
+        output.fields["counts_changes"] = True  # has a version nevertheless
     return output
 
 
 @define("Tensor", "torch")
 def clone(m: Machine, self: Tensor, **_: Any) -> Tensor:
-    """A copy through which the gradient flows."""
+    """A copy through which gradients flow."""
     return _copy(self)
 
 
@@ -502,7 +502,7 @@ def _copy(self: Tensor) -> Tensor:
 
 @define("Tensor")
 def contiguous(m: Machine, self: Tensor, **_: Any) -> Tensor:
-    """The tensor itself where its elements lie in order; a copy otherwise."""
+    """The tensor itself if it is contiguous, otherwise a contiguous copy."""
     if self.data.flags.c_contiguous:
         return self
     output = _copy(self)
@@ -516,20 +516,20 @@ for _name in ("cpu",):
 
 @define("Tensor")
 def cuda(m: Machine, self: Tensor, device: Any = None, *_: Any, **__: Any) -> Tensor:
-    """On a device that is not there."""
+    """Refuse to move a tensor to a GPU."""
     check_device(device)
     raise error(*MESSAGES["cuda"])
 
 
 @define("Tensor")
 def get_device(m: Machine, self: Tensor) -> int:
-    """The number of its device: -1 for the processor."""
+    """The index of its device: -1 for the CPU."""
     return -1
 
 
 @define("Tensor")
 def to(m: Machine, self: Tensor, *args: Any, **named: Any) -> Tensor:
-    """In another dtype; on the device where it is."""
+    """The tensor in another dtype; the device can only be the same."""
     dtype = dtype_of(named.get("dtype"))
     device = check_device(named.get("device"))
     for arg in map(dtype_of, args):
@@ -549,7 +549,7 @@ def to(m: Machine, self: Tensor, *args: Any, **named: Any) -> Tensor:
 
 @define("Tensor", name="type")
 def _type(m: Machine, self: Tensor, dtype: Any = None, **_: Any) -> Any:
-    """Its legacy type, or itself in another dtype."""
+    """The name of its legacy type, or the tensor in another dtype."""
     if dtype is None:
         return f"torch.{self.dtype.legacy}"
     of_cuda = isinstance(dtype, Class) and dtype.module == "torch.cuda"
@@ -570,7 +570,7 @@ def _type(m: Machine, self: Tensor, dtype: Any = None, **_: Any) -> Any:
 
 @define("Tensor")
 def type_as(m: Machine, self: Tensor, other: Tensor) -> Tensor:
-    """In the dtype of another tensor."""
+    """The tensor in the dtype of another one."""
     return self if other.dtype is self.dtype else cast(self, other.dtype)
 
 
@@ -591,7 +591,7 @@ for _name in (
 
 @define("Tensor")
 def item(m: Machine, self: Tensor) -> Any:
-    """Its one number."""
+    """The only element as a Python number."""
     refuse_number(control_flow=False)
     if self.numel != 1:
         text = f"a Tensor with {self.numel} elements cannot be converted to Scalar"
@@ -601,7 +601,7 @@ def item(m: Machine, self: Tensor) -> Any:
 
 @define("Tensor")
 def tolist(m: Machine, self: Tensor) -> Any:
-    """Its numbers in lists."""
+    """The elements as nested lists."""
     return self.data.tolist()
 
 
@@ -681,7 +681,7 @@ def _set_item(m: Machine, self: Tensor, index: Any, value: Any) -> None:
     if indexing.has_byte_mask(index):
         indexing.check_filled(value)
     _warn_of_index(m, index)
-    indexing.put_into(m, self, index, number(value))
+    indexing.set_item(m, self, index, number(value))
 
 
 @method("__delitem__")
@@ -690,7 +690,7 @@ def _delete_item(m: Machine, self: Tensor, index: Any) -> None:
 
 
 def _warn_of_index(m: Machine, index: Any) -> None:
-    """Warn of what an index may no longer be."""
+    """Warn of kinds of indices that are deprecated."""
     if type(index) is int or type(index) is slice:
         return
     if indexing.holds_parts(index):
@@ -742,13 +742,13 @@ NO_DEEPCOPY = (
 
 @define("Tensor")
 def zero_(m: Machine, self: Tensor) -> Tensor:
-    """Write 0 over all numbers."""
+    """Fill with 0."""
     return _constant(self, 0, "ZeroBackward0")
 
 
 @define("Tensor")
 def fill_(m: Machine, self: Tensor, value: Any) -> Tensor:
-    """Write a number over all numbers."""
+    """Fill with a number."""
     if isinstance(value, Tensor):
         if value.ndim:
             text = "fill_ only supports 0-dimension value tensor but got tensor with "
@@ -767,7 +767,7 @@ def _constant(self: Tensor, value: Any, name: str) -> Tensor:
 
 @define("Tensor")
 def fill_diagonal_(m: Machine, self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
-    """Write a number over the main diagonal."""
+    """Fill the main diagonal with a number."""
     if wrap or self.ndim != 2:
         raise Unsupported("fill_diagonal_ of a tensor that is no matrix")
     place = calls.call("diagonal", (self,), {}, method=True)
@@ -777,7 +777,7 @@ def fill_diagonal_(m: Machine, self: Tensor, fill_value: Any, wrap: bool = False
 
 @define("Tensor")
 def resize_(m: Machine, self: Tensor, *shape: Any, **_: Any) -> Tensor:
-    """The first of its numbers in another shape."""
+    """Resize in place, keeping the first elements."""
     if self.requires_grad:
         raise error("RuntimeError", "cannot resize variables that require grad")
     sizes = shape_of_view(shape)
@@ -790,7 +790,7 @@ def resize_(m: Machine, self: Tensor, *shape: Any, **_: Any) -> Tensor:
 
 @define("Tensor")
 def apply_(m: Machine, self: Tensor, callable: Any) -> Tensor:
-    """Write over each number what a function makes of it."""
+    """Replace each element by the result of a function."""
     if self.requires_grad:
         text = "Can't call apply_() on Variable that requires grad. Use var.detach().apply_() "
         raise error("RuntimeError", text + "instead.")
@@ -803,7 +803,7 @@ def apply_(m: Machine, self: Tensor, callable: Any) -> Tensor:
 
 @define("Tensor")
 def copy_(m: Machine, self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
-    """Write another tensor's numbers, or a number, over this one's."""
+    """Copy another tensor's elements, or a number, into this one."""
     if isinstance(src, bool | int | float):
         src = Tensor(np.asarray(src, self.data.dtype), self.dtype)
     check_batched(self, src)
@@ -822,14 +822,14 @@ def view(m: Machine, self: Tensor, *shape: Any) -> Tensor:
 
 
 def shape_of_view(shape: Any) -> tuple[int, ...]:
-    """The shape that view() or reshape() is given, -1 among its sizes."""
+    """The shape passed to view() or reshape(), which may contain -1."""
     if len(shape) == 1 and not isinstance(shape[0], int | Tensor):
         shape = tuple(plain(shape[0]))
     return tuple(int(s.data) if isinstance(s, Tensor) else s for s in shape)
 
 
 def completed(self: Tensor, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """A shape with the size that -1 stands for."""
+    """A shape with -1 replaced by the remaining size."""
     known = int(np.prod([s for s in shape if s != -1], dtype=int))
     count = shape.count(-1)
     if count > 1:
@@ -844,7 +844,7 @@ def completed(self: Tensor, shape: tuple[int, ...]) -> tuple[int, ...]:
 def _viewed(self: Tensor, shape: tuple[int, ...]) -> Tensor:
     array = self.data.view()
     try:
-        array.shape = shape  # fails where that would need a copy
+        array.shape = shape  # raises if that would need a copy
     except AttributeError:
         raise error("RuntimeError", NO_VIEW) from None
     return apply(OPS["reshape"], [self], {"shape": shape}, name="ViewBackward0")
@@ -858,14 +858,14 @@ NO_VIEW = (
 
 @define("Tensor", "torch")
 def reshape(m: Machine, input: Tensor, *shape: Any, **named: Any) -> Tensor:
-    """The same elements in another shape: a view where that can be."""
+    """The same elements in another shape: a view if possible."""
     sizes = shape or (named["shape"],)
     return call_operator("reshape", input, shape=completed(input, shape_of_view(sizes)))
 
 
 @define("Tensor", "torch")
 def flatten(m: Machine, input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """Neighbouring dimensions as one; a tensor that has none to join as it is."""
+    """Several dimensions joined into one; returns the tensor itself if there is only one."""
     if input.ndim and dimension(start_dim, input.ndim) > dimension(end_dim, input.ndim):
         text = "flatten() has invalid args: start_dim cannot come after end_dim"
         raise error("RuntimeError", text)
@@ -876,7 +876,7 @@ def flatten(m: Machine, input: Tensor, start_dim: int = 0, end_dim: int = -1) ->
 
 @define("Tensor", "torch")
 def squeeze(m: Machine, input: Tensor, dim: Any = None) -> Tensor:
-    """A view without sizes of 1: all of them, or those of some dimensions."""
+    """A view without dimensions of size 1: all of them, or only `dim`."""
     return calls.call("squeeze", [input] if dim is None else [input, dim], {}, method=True)
 
 
@@ -913,7 +913,7 @@ def _select(input: Tensor, dim: int, place: int) -> Tensor:
 
 @define("Tensor", "torch")
 def select(m: Machine, input: Tensor, dim: int, index: int) -> Tensor:
-    """A view of one place along a dimension."""
+    """A view of one index along a dimension."""
     place = index.data.item() if isinstance(index, Tensor) else index
     dim = dimension(dim, input.ndim)
     if type(place) is not int or not input.ndim:
@@ -931,7 +931,7 @@ def select(m: Machine, input: Tensor, dim: int, index: int) -> Tensor:
 def as_strided(
     m: Machine, input: Tensor, size: Any, stride: Any, storage_offset: int | None = None
 ) -> Tensor:
-    """A view with steps of its own through the memory of a tensor."""
+    """A view with the given sizes and strides, in elements of the tensor's memory."""
     base = input.view.base if input.view else input
     tracked = MODE.recording and input.requires_grad
     if MODE.transforms or not base.data.flags.c_contiguous or (tracked and input is not base):
@@ -957,7 +957,7 @@ def as_strided(
 
 
 def _reshaped_in_place(name: str) -> Any:
-    """A method that gives a tensor itself other sizes: x.unsqueeze_(0)."""
+    """A method that changes a tensor's shape in place, such as x.unsqueeze_(0)."""
 
     def call(m: Machine, self: Tensor, *args: Any, **named: Any) -> Tensor:
         if MODE.transforms or self.requires_grad:
@@ -978,7 +978,9 @@ for _plain in ("unsqueeze", "squeeze", "t", "transpose", "swapaxes", "swapdims",
 def several_views(
     of: Tensor, parts: list[Tensor], name: str, join: str, dim: int
 ) -> tuple[Tensor, ...]:
-    """Views that one operation gives: they have one record; `join` is what makes one of them."""
+    """Several views computed by one operation: they share a grad_fn, whose backward joins their
+    gradients by `join`, "cat" or "stack".
+    """
     for part in parts:
         as_view(part, of, "multi")
     if MODE.recording and of.requires_grad:
@@ -1007,7 +1009,7 @@ def _check_not_single(name: str, tensor: Tensor) -> None:
 
 @define("Tensor", "torch")
 def split(m: Machine, tensor: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
-    """Parts along a dimension."""
+    """Split along a dimension into parts of the given sizes."""
     _check_not_single("split", tensor)
     dim = dimension(dim, tensor.ndim)
     whole = tensor.shape[dim]
@@ -1034,7 +1036,7 @@ def split(m: Machine, tensor: Tensor, split_size: Any, dim: int = 0) -> tuple[Te
 
 @define("Tensor", "torch")
 def chunk(m: Machine, input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """So many parts along a dimension, or fewer."""
+    """Split along a dimension into at most `chunks` parts."""
     _check_not_single("chunk", input)
     whole = input.shape[dimension(dim, input.ndim)]
     if chunks <= 0:
@@ -1043,17 +1045,17 @@ def chunk(m: Machine, input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor,
     return split(m, input, max(-(-whole // chunks), 1), dim)
 
 
-# ---- anything else is an operator ----------------------------------------------------------------
+# ---- methods that are operators ------------------------------------------------------------------
 
 
-PRIVATE = frozenset(  # names of tensors in PyTorch that no list of its public ones has
+PRIVATE = frozenset(  # attributes of PyTorch's tensors that its public lists omit
     ("_values", "_indices", "_nnz", "_grad", "_grad_fn", "_is_zerotensor", "_conj", "_is_param")
     + ("_backward_hooks", "_post_accumulate_grad_hooks", "_make_subclass", "_cdata", "_to_dense")
 )
 
 
-def _in_places(name: str, function: Any) -> Any:
-    """A method that refuses more arguments than it takes in their places."""
+def _counting_positional(name: str, function: Any) -> Any:
+    """A method that refuses too many positional arguments."""
     if places("torch.Tensor", name) is None:
         return function
 
@@ -1065,10 +1067,12 @@ def _in_places(name: str, function: Any) -> Any:
 
 
 def method_of(name: str) -> Any:
-    """A method that is an operator: `x.exp()`, and `x.exp_()` in place; or MISSING."""
+    """The method of an operator, such as `x.exp()`, or in place `x.exp_()`; MISSING if there is
+    none.
+    """
     builtin = TABLES["Tensor"].get(name)
     if builtin is not None:
-        return Builtin(builtin.name, of_numbers(_in_places(name, builtin.function), name))
+        return Builtin(builtin.name, of_numbers(_counting_positional(name, builtin.function), name))
     if not has("torch.Tensor", name):
         if name in PRIVATE:
             raise Unsupported(f"Tensor.{name}")
@@ -1084,9 +1088,9 @@ def method_of(name: str) -> Any:
         def called(m: Machine, self: Tensor, *args: Any, **named: Any) -> Any:
             return calls.call(name, (self, *args), named, method=True)
 
-        return Builtin(name, of_numbers(_in_places(name, called), name))
+        return Builtin(name, of_numbers(_counting_positional(name, called), name))
     raise Unsupported(f"Tensor.{name}")
 
 
-for _name in PYTHON_METHODS:  # Python's own functions, which errors name so
+for _name in PYTHON_METHODS:  # errors name them with their class
     TABLES["Tensor"][_name].name = f"Tensor.{_name}"

@@ -1,5 +1,5 @@
-"""Nested lists as torch.tensor reads them: first the sizes, from the first element of each list;
-then the dtype; then each number.
+"""Nested lists as arguments of torch.tensor, read in PyTorch's order: first the sizes, from the
+first element of each list; then the dtype; then each number.
 """
 
 from collections.abc import Iterable
@@ -58,7 +58,7 @@ def check_array(array: Any) -> None:
 
 
 def _listed(data: Any) -> Any:
-    """A sequence as one of Python's, an array as it is; None for other values."""
+    """A sequence as a Python list or tuple, an array unchanged; None for other values."""
     if isinstance(data, SEQUENCES):
         return data
     if isinstance(data, Instance):
@@ -71,7 +71,7 @@ def _listed(data: Any) -> Any:
 def _sizes(data: Any) -> list[int]:
     sizes: list[int] = []
     while (listed := _listed(data)) is not None:
-        if isinstance(listed, str):  # each of its letters is a sequence again
+        if isinstance(listed, str):  # each character is a string again
             raise error("ValueError", "too many dimensions 'str'")
         if not isinstance(listed, SEQUENCES) and not listed.ndim:
             raise error("TypeError", "len() of unsized object")
@@ -85,7 +85,7 @@ def _sizes(data: Any) -> list[int]:
 
 
 def _inferred(data: Any) -> DType:
-    """The dtype that holds all of the numbers."""
+    """The dtype to which all numbers are promoted."""
     if isinstance(data, Tensor):
         return data.dtype
     if isinstance(data, bool | int | float):
@@ -104,7 +104,7 @@ def _inferred(data: Any) -> DType:
 
 
 def _elements(data: Any, sizes: list[int], kind: DType, dim: int = 0) -> Iterable[Any]:
-    """The numbers one after another."""
+    """The numbers in row-major order."""
     if dim == len(sizes):
         yield _number(data, kind)
         return
@@ -124,9 +124,9 @@ def _elements(data: Any, sizes: list[int], kind: DType, dim: int = 0) -> Iterabl
 
 
 def _number(value: Any, kind: DType) -> Any:
-    """One number, as C++ takes it from Python."""
+    """A number, converted as by PyTorch's C++ code."""
     if isinstance(value, bool | int | float):
-        return _within(value, kind)
+        return _in_range(value, kind)
     value = getattr(value, "array", value)
     if isinstance(value, np.generic):
         return value
@@ -144,14 +144,14 @@ def _number(value: Any, kind: DType) -> Any:
     raise error("TypeError", f"'{_kind(value)}' object cannot be interpreted as an integer")
 
 
-def _within(value: Any, kind: DType) -> Any:
-    """A number that the dtype can hold."""
+def _in_range(value: Any, kind: DType) -> Any:
+    """A number, if the dtype can hold it."""
     if kind.kind != "int" or not isinstance(value, int):
         return value
     if not -(2**63) <= value < 2**63:
         raise error("ValueError", "Overflow when unpacking long long")
     limits = np.iinfo(kind.numpy)
-    if not min(limits.min, -limits.max) <= value <= limits.max:  # those without a sign wrap
+    if not min(limits.min, -limits.max) <= value <= limits.max:  # unsigned ones wrap around
         text = f"value cannot be converted to type {kind.numpy} without overflow"
         raise error("RuntimeError", text)
     return value

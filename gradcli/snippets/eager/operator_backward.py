@@ -1,4 +1,4 @@
-"""The backward pass through one operator: in numbers, or with a record of every operation."""
+"""The backward pass through one operator: with arrays, or recorded for create_graph=True."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -34,7 +34,7 @@ class OperatorBackward:
         compute: DType,
     ):
         self.plan, self.back, self.compute = plan, back, compute
-        self.places = [place for place, s, _ in saved if s is not None]  # of what is unpacked
+        self.places = [place for place, s, _ in saved if s is not None]  # of saved tensors
         self.fixed = {place: array for place, s, array in saved if s is None}
 
     def __call__(self, m: Machine, record: Record, grads: Gradients) -> Gradients:
@@ -62,8 +62,9 @@ class OperatorBackward:
     def _again(
         self, record: Record, tensors: Mapping[int, Any], output: Tensor | None
     ) -> Tensor | None:
-        """The output after a change through `.data` of what was kept: where PyTorch does not keep
-        it, it is computed anew. Raises Unsupported where PyTorch keeps what is computed from both.
+        """The output, if saved tensors were changed through `.data`: if PyTorch does not save the
+        output, it is recomputed. Raises Unsupported if PyTorch saves an intermediate result of
+        both.
         """
         op = self.plan.node.op
         changed = {s.tensor for s in (*record.saved, *record.guards) if s.changed_unseen}
@@ -77,7 +78,9 @@ class OperatorBackward:
         return Tensor(computed(self.plan, arrays, self.compute), output.dtype)
 
     def values_of_nodes(self, inputs: Mapping[int, Any], output: Any, gradient: Any) -> Any:
-        """What the rule reads, by node: inputs, the upstream gradient, and the output if any."""
+        """The values that the rule depends on, by node: inputs, upstream gradient, and output if
+        needed.
+        """
         values = {self.plan.leaves[k]: value for k, value in inputs.items()}
         values[self.back.seed] = gradient
         if output is not None:
@@ -86,7 +89,7 @@ class OperatorBackward:
 
 
 def _lay_out(node: Node, record: Record, received: Tensor, gradients: Gradients) -> None:
-    """Lay out the gradients that have memory of their own as PyTorch does."""
+    """Lay out gradients that do not share the upstream gradient's memory as PyTorch does."""
     if record.call is None:
         return
     operands = record.call[1]
@@ -116,19 +119,19 @@ def _untracked(
         arrays = [of_softmax(gradient.data, arrays[0], backward.plan.node.attrs["dim"])]
     if record.name in SCATTERED or record.name == "MaskedSelectBackward0":
         negative = negative_zeros(gradient.data)
-        if negative.any():  # they are written, and not added to 0
+        if negative.any():  # PyTorch writes these and does not add them to 0
             values[backward.back.seed] = negative
             arrays = [np.where(backward.back.numbers(values, precision)[0] > 0, -0.0, arrays[0])]
     name = backward.plan.node.op.name
     answers = [_gradient(a, backward.compute, gradient, name) for a in arrays]
     if name == "einsum" and len(leaves) == 1 and answers[0] is not None:
-        answers[0].data.flags.writeable = False  # PyTorch's may be an expanded tensor
+        answers[0].data.flags.writeable = False  # in PyTorch it may be an expanded tensor
     return answers
 
 
 def _gradient(array: Any, dtype: DType, received: Tensor, name: str) -> Tensor | None:
-    """The gradient that an operator sends back, as a tensor; what was received is passed on as it
-    is, and what is a view of it shares its memory, which programs may write to.
+    """The gradient that an operator returns, as a tensor. The upstream gradient is passed on
+    itself, and a view of it shares its memory, since programs may write to it.
     """
     if array is None:
         return None
@@ -139,14 +142,14 @@ def _gradient(array: Any, dtype: DType, received: Tensor, name: str) -> Tensor |
         return Tensor(np.array(array, order="C"), dtype)
     gradient = Tensor(array, dtype)
     if np.may_share_memory(array, received.data):
-        array.flags.writeable = True  # NumPy's broadcast_to says otherwise
+        array.flags.writeable = True  # NumPy's broadcast_to marks it read-only
         gradient.version = received.version
     return gradient
 
 
 def _is_laid_out(array: Any, received: Tensor, name: str) -> bool:
-    """Whether a gradient has memory of its own in PyTorch, where NumPy repeats, or has a view: as
-    that of mean, which divides what it has expanded.
+    """Whether PyTorch's gradient is not a view where NumPy's is a view or broadcast: mean, for
+    example, divides the expanded gradient.
     """
     repeats = any(s <= 0 and n > 1 for s, n in zip(array.strides, array.shape))
     views = name not in ("flip", "pad") and np.may_share_memory(array, received.data)
@@ -160,7 +163,7 @@ def _tracked(
     gradient: Tensor,
     record: Record,
 ) -> list[Tensor | None]:
-    """The same with a record of every operation: create_graph=True."""
+    """The gradients of the inputs, recorded for create_graph=True."""
     node, whole = backward.plan.node, backward.plan.leaves[0]
     if record.name in SQUEEZES and whole is not None and node.shape == whole.shape:
         return [gradient]
@@ -185,7 +188,7 @@ def _recorded(
     gradient: Tensor,
     record: Record,
 ) -> list[Tensor | None]:
-    """The gradients, each of whose operations has its record with PyTorch's name."""
+    """The gradients; each operation that computes them has PyTorch's grad_fn."""
     node = backward.plan.node
     values = backward.values_of_nodes(tensors, output, gradient)
     roots = [None if n is None else with_graph(n) for n in backward.back.gradients]
@@ -196,7 +199,7 @@ def _recorded(
     }
     run_graph(list(names), values, names)
     answers = [None if n is None else as_tensor(values[n], backward.compute) for n in roots]
-    saved = output if node.op.name == "relu" else None  # its rule reads the output
+    saved = output if node.op.name == "relu" else None  # the rule depends on the output
     edges = [record.edges[place] if saved is None else saved.edge for place in backward.back.places]
     _add_zeros(record, node, answers, edges, [None if r is None else names[r] for r in roots])
     return answers
@@ -209,7 +212,9 @@ def _add_zeros(
     edges: Sequence[Edge | None],
     names: Sequence[str | None],
 ) -> None:
-    """Give the gradients of a node the records that send zeros back, if PyTorch has such."""
+    """Replace the grad_fns of gradients by ones that also send zeros to the input, if PyTorch does
+    so.
+    """
     zeros = node.op.name in ZEROS_AGAIN
     if not zeros and record.name not in OWN_AGAIN:
         return
@@ -221,7 +226,9 @@ def _add_zeros(
 def _refuse_again(
     refusal: str, node: Node, operands: list[Tensor], answers: list[Tensor | None]
 ) -> None:
-    """Let another backward pass through gradients end where PyTorch has no derivative for them."""
+    """Make a second backward pass through the gradients raise, if PyTorch has no derivative for
+    them.
+    """
     built = f"{camel_case(node.op.name)}BackwardBackward0"
     for answer in answers:
         if answer is not None:
@@ -229,8 +236,8 @@ def _refuse_again(
 
 
 def _with_zeros(gradient: Tensor, edge: Edge, name: str, zeros: bool) -> None:
-    """Give a gradient that does not change with its operation's input a record that sends zeros
-    back to that, where PyTorch does.
+    """Give a gradient a grad_fn that sends zeros to the operation's input, if it does not depend on
+    it.
     """
     record = gradient.record
     if record is not None and not zeros:

@@ -1,11 +1,11 @@
-"""The parameters of PyTorch's functions: how many arguments they take without keywords, which names
-of those written in Python, and which deprecated orders of arguments.
+"""Parameters of PyTorch's functions: the number of positional arguments, the names of those written
+in Python, and deprecated orders of arguments.
 
-`keywords.txt` has the parameters of functions that are written in Python, by module; of others,
-signatures.py knows what PyTorch's errors say. `positional.txt` has how many arguments functions
-take without keywords, for those that gradcli has: `celu=1-2` takes one or two; `sin=none` is a
-method that takes none; `quantile=~4`, which can be called in several ways, no more than that. The
-tensor of a method does not count. Operators have their deprecated orders in their records.
+`keywords.txt` lists the parameters of functions that are written in Python, by module; errors of
+the others are in signatures.py. `positional.txt` lists the number of positional arguments of the
+functions that gradcli has: `celu=1-2` takes one or two; `sin=none` is a method without arguments;
+`quantile=~4` has several signatures with at most four. The tensor of a method does not count.
+Deprecated orders stand in the operators' records.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ KEYWORDS = Path(__file__).with_name("keywords.txt")
 
 @cache
 def _parameters() -> dict[str, list[str]]:
-    """The parameters of functions by path."""
+    """The parameters of functions, by path."""
     result: dict[str, list[str]] = {}
     module = ""
     for line in KEYWORDS.read_text(encoding="utf-8").splitlines():
@@ -37,12 +37,12 @@ def _parameters() -> dict[str, list[str]]:
 
 
 def parameters_of(path: str) -> list[str]:
-    """The parameters of a function; none where it is not in the table."""
+    """The parameters of a function; an empty list if it is not in the table."""
     return _parameters().get(path, [])
 
 
 def check_keywords(path: str, name: str, count: int, named: Mapping[str, Any]) -> None:
-    """Refuse names that a function has no parameter for, and parameters that are not given."""
+    """Refuse keywords that a function does not have, and missing arguments."""
     parameters = parameters_of(f"{path}.{name}")
     if not parameters:
         return
@@ -66,13 +66,15 @@ def _listed(names: list[str]) -> str:
     return ", ".join(names[:-1]) + f"{comma} and {names[-1]}"
 
 
-# ---- how many arguments without keywords ---------------------------------------------------------
+# ---- numbers of positional arguments -------------------------------------------------------------
 
 POSITIONAL = Path(__file__).with_name("positional.txt")
 
 
 class Places(NamedTuple):
-    """The least and the most arguments; `ways`: there are several ways to call the function."""
+    """The least and the largest number of positional arguments; `ways`: the function has several
+    signatures.
+    """
 
     least: int
     most: int
@@ -92,7 +94,9 @@ def _table() -> dict[str, dict[str, str]]:
 
 @cache
 def places(module: str, name: str) -> Places | None:
-    """Of a function of a module, or of a method of torch.Tensor; None where it is not known."""
+    """The numbers for a function of a module, or a method of torch.Tensor; None if they are not
+    known.
+    """
     text = _table().get(module, {}).get(name)
     if text is None:
         parameters = parameters_of(f"{module}.{name}")
@@ -105,8 +109,8 @@ def places(module: str, name: str) -> Places | None:
 
 
 def too_many(module: str, name: str, count: int) -> str | None:
-    """What PyTorch says of more arguments than a function takes; None where it takes them, "" where
-    PyTorch lists the ways to call it.
+    """PyTorch's error for too many positional arguments; None if there are not too many, "" if the
+    message lists signatures.
     """
     known = places(module, name)
     if known is None or count <= known.most:
@@ -119,7 +123,7 @@ def too_many(module: str, name: str, count: int) -> str | None:
 
 
 def takes(name: str, least: int, most: int, passed: int) -> str:
-    """PyTorch's message of more arguments without a keyword than `most`."""
+    """PyTorch's message for more than `most` positional arguments."""
     count = f"from {least} to {most}" if least < most else most
     arguments = "argument" if count == 1 else "arguments"
     were = "was" if passed == 1 else "were"
@@ -133,8 +137,8 @@ FACTORS = ("alpha", "beta", "value")
 
 
 def current(name: str, args: tuple[Any, ...], named: dict[str, Any]) -> Call:
-    """The arguments of a call as the function takes them now; those of a method begin with its
-    tensor, and its name may end with an underscore.
+    """The arguments in the current order, if a call uses a deprecated one. A method's tensor is the
+    first argument; the name may end with an underscore.
     """
     if len(args) < 3 or not any(map(_is_factor, args[:2])):
         return args, named

@@ -1,4 +1,4 @@
-"""Parameters and buffers, and Variable as older programs call a tensor."""
+"""torch.nn.Parameter, buffers, lazy parameters, and the old Variable."""
 
 from typing import Any
 
@@ -59,14 +59,14 @@ NO_SHAPE = (
     "in `load_state_dict` when trying to load an uninitialized parameter into an initialized one. "
     "Call `forward` to initialize the parameters before accessing their attributes."
 )
-WITHOUT_NUMBERS = (  # what a parameter without a shape has
+WITHOUT_NUMBERS = (  # the attributes of a parameter without a shape
     "requires_grad requires_grad_ grad grad_fn is_leaf device dtype register_hook retains_grad "
     "is_sparse __class__ __hash__ __eq__ __ne__"
 )
 
 
 class UninitializedClass(Class):
-    """The class of parameters that have no shape yet, whose methods are refused."""
+    """The class of parameters that have no shape yet; its methods raise."""
 
     __slots__ = ()
 
@@ -97,7 +97,7 @@ def _no_shape(m: Machine, self: Tensor) -> None:
 
 
 def _materialize(m: Machine, self: Tensor, shape: Any) -> None:
-    """Give a parameter its shape; its numbers are those of memory that nothing has written to."""
+    """Give a parameter its shape; its elements are uninitialised memory."""
     self.data = np.zeros(tuple(shape), self.dtype.numpy)
     self.cls = PARAMETER
 
@@ -116,7 +116,7 @@ UNINITIALIZED_PARAMETER = UninitializedClass(
 
 
 def _buffer(m: Machine, cls: Class, data: Any = None, *, persistent: bool = True) -> Tensor:
-    """A tensor that modules register among their buffers; its class stays that of tensors."""
+    """torch.nn.Buffer: a tensor that modules register as a buffer; its class is Tensor."""
     if data is None:
         data = leaf_tensor([], None)
     output = detached(data)
@@ -150,7 +150,7 @@ def _variable(
     volatile: Any = None,
     **others: Any,
 ) -> Tensor:
-    """A tensor; what it is given, with requires_grad as said."""
+    """torch.autograd.Variable: its argument as a tensor, with the given requires_grad."""
     for name in others:
         text = f"'{name}' is an invalid keyword argument for this function"
         raise error("TypeError", text)
@@ -173,7 +173,7 @@ VOLATILE = "volatile was removed and now has no effect. Use `with torch.no_grad(
 
 
 def _queue_callback(m: Machine, callback: Any) -> None:
-    """Call a function once the backward pass that runs has come to its end."""
+    """Call a function at the end of the running backward pass."""
     if MODE.running is None:
         text = "Final callbacks can only be installed during backward pass."
         raise error("RuntimeError", text)

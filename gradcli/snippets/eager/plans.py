@@ -1,7 +1,7 @@
-"""An operator on inputs of known shapes, prepared once: its value, which is counted against the
-budget of the program, and backward through it.
+"""Cached plans: an operator on inputs of given shapes and kinds, its value and its backward.
 
-The backward is the gradient graph of gradcli's operators; what it reads is what autograd keeps.
+The backward is a graph of gradcli's operators; the values that it depends on are those that
+autograd saves. Values are counted against the budget of the program.
 """
 
 import math
@@ -21,20 +21,21 @@ from .mode import MODE
 from .single import backward_of, composite, in_half, kernel_of
 
 MOST_PLANS = 4096
-STEPS = 20  # of the budget, for an operation
-PRODUCTS_IN_STEP = 8_000  # of numbers, that take as long as a step
-BYTES = 16  # for an element, with what computing it takes
+STEPS = 20  # charged to the budget per operation
+PRODUCTS_IN_STEP = 8_000  # multiplications that take as long as a step
+BYTES = 16  # per element, intermediate results included
 PRODUCTS = ("matmul", "mm", "bmm", "mv", "addmm", "linear")
 Signature = tuple[Any, ...]
 
 
-EXCHANGED = ("mse_loss", "smooth_l1_loss", "huber_loss")  # differentiated so by PyTorch: where
-# the inputs are equal, the sign of 0 depends on it
+# The gradient of the second input is computed as that of the first with the inputs exchanged, as
+# in PyTorch: where they are equal, the sign of 0 depends on it.
+EXCHANGED = ("mse_loss", "smooth_l1_loss", "huber_loss")
 
 
 class SavedInPyTorch(NamedTuple):
-    """What PyTorch saves for a backward pass: the places of inputs, and whether the output, and
-    intermediate results of its own.
+    """The tensors that PyTorch saves for a backward pass: positions of inputs, and whether it saves
+    the output and intermediate results.
     """
 
     places: tuple[int, ...]
@@ -45,8 +46,9 @@ class SavedInPyTorch(NamedTuple):
 class InputGradients:
     """The gradients of some inputs of an operation, as a graph.
 
-    `gradients` has a node for each of the `places`, or None; `reads` are the places whose values
-    these need, and `reads_output` says whether they need the output's.
+    `gradients` has a node, or None, for each of the input positions `places`; `reads` are the
+    positions of the inputs that they depend on, and `reads_output` says whether they depend on the
+    output.
     """
 
     def __init__(self, plan: "Plan", places: tuple[int, ...]):
@@ -64,15 +66,15 @@ class InputGradients:
         )
         used = set(self.order)
         if plan.node in used and AGAIN in plan.node.op.saved_for(plan.node):
-            # PyTorch computes the output from them again
+            # PyTorch recomputes the output from the inputs
             used |= {x for x in plan.leaves if x is not None}
         self.reads = tuple(k for k, x in enumerate(plan.leaves) if x in used)
         if plan.node.op.name in ("mul", "matmul", "mm") and len(self.reads) == 2:
-            self.reads = (1, 0)  # what the gradient of the first needs is kept first
+            self.reads = (1, 0)  # PyTorch saves the second factor first
         self.reads_output = plan.node in used
 
     def _exchanged(self) -> Node | None:
-        """The gradient of the second input: that of the first, were they exchanged."""
+        """The gradient of the second input: that of the first, with the two inputs exchanged."""
         first, second, *others = self.plan.leaves
         assert second is not None
         node = intern(self.plan.node.op, (second, first, *others), self.plan.node.attrs)
@@ -80,7 +82,7 @@ class InputGradients:
 
     @cached_property
     def saved(self) -> SavedInPyTorch:
-        """What PyTorch saves when these gradients are needed."""
+        """What PyTorch saves to compute these gradients."""
         node, leaves = self.plan.node, self.plan.leaves
         places, output, intermediate = set[int](), False, False
         for part in node.op.saved_for(node):
@@ -100,7 +102,7 @@ class InputGradients:
         return SavedInPyTorch(tuple(present), output, intermediate)
 
     def schedule(self, precision: str) -> Schedule:
-        """How the gradients are computed from the arrays of what they read."""
+        """The order of operations that compute the gradients."""
         built = self._schedules.get(precision)
         if built is None:
             known = dict.fromkeys((*self.plan.leaves, self.plan.node, self.seed))
@@ -121,7 +123,9 @@ class InputGradients:
         return arrays if by_kernel is None else [by_kernel, *arrays[1:]]
 
     def _by_kernel(self, values: dict[Any, Any]) -> Any:
-        """The gradient of the first input as PyTorch's kernel computes it, where that is known."""
+        """The gradient of the first input with the rounding of PyTorch's kernel; None if it is not
+        known.
+        """
         if 0 not in self.places:
             return None
         node, plan = self.plan.node, self.plan
@@ -133,7 +137,7 @@ class InputGradients:
 
 
 class Plan:
-    """An operator on inputs of these shapes and kinds."""
+    """An operator on inputs of given shapes and kinds."""
 
     def __init__(self, node: Node, leaves: Sequence[Node | None]):
         self.node, self.leaves = node, leaves
@@ -141,7 +145,7 @@ class Plan:
 
     @cached_property
     def products(self) -> int:
-        """About how many products of numbers a product of matrices or a convolution takes."""
+        """The approximate number of multiplications in a matrix product or a convolution."""
         name, operands = self.node.op.name, [x for x in self.leaves if x is not None and x.ndim]
         if name.startswith("conv") and len(operands) > 1:
             weight = operands[1].shape
@@ -151,7 +155,7 @@ class Plan:
         return 0
 
     def value(self, arrays: Sequence[Any], precision: str) -> Any:
-        """The output's array from those of the inputs; Python numbers stay as they are."""
+        """The output's array from those of the inputs; Python numbers are passed unchanged."""
         node = self.node
         kernels = kernel_of if precision == "float32" else None
         with np.errstate(all="ignore"):
@@ -167,27 +171,27 @@ class Plan:
             return Evaluator(values, dtype=precision, kernels=kernels)(node)[0]
 
     def gradients(self, places: tuple[int, ...]) -> InputGradients:
-        """The gradients of the inputs at these places."""
+        """The gradients of the inputs at these positions."""
         if places not in self._gradients:
             self._gradients[places] = InputGradients(self, places)
         return self._gradients[places]
 
 
 _plans: dict[Any, Plan] = {}
-_by_call: dict[Any, Plan] = {}  # by the operator, shapes and kinds, without making a node
+_by_call: dict[Any, Plan] = {}  # by operator, shapes and kinds, to avoid making a node
 
 
 def plan(
     op: Operator, inputs: Sequence[tuple[tuple[int, ...], str] | float | None], attrs: Any
 ) -> Plan:
-    """The plan for an operator on inputs of these shapes and kinds; numbers stand for themselves.
+    """The plan for an operator on inputs of these shapes and kinds; numbers are passed as they are.
 
-    Raises GradcliError where the operator does not take them.
+    Raises GradcliError if the operator does not accept them.
     """
     key: Any = op, tuple(inputs), tuple(attrs.items()), tuple(map(type, inputs))
     try:
         cached = _by_call.get(key)
-    except TypeError:  # a list among the attributes
+    except TypeError:  # unhashable: a list among the attributes
         key, cached = None, None
     if cached is None:
         cached = _plan(op, inputs, attrs)
@@ -213,12 +217,12 @@ def _plan(op: Operator, inputs: Sequence[Signature | float | None], attrs: Any) 
 
 
 def leaf(place: int, shape: tuple[int, ...], kind: str) -> Node:
-    """The node that stands for the tensor at a place."""
+    """The leaf for the tensor at a position."""
     return OPS["input"](name=f"t{place}", shape=shape, dtype=kind)
 
 
 def computed(plan: Plan, arrays: list[Any], compute: DType) -> Any:
-    """The value of an operation from the arrays of its inputs, computed in a floating dtype."""
+    """The output's array, computed in a floating dtype."""
     work = plan.products // PRODUCTS_IN_STEP
     MODE.spend(STEPS + work, BYTES * math.prod(plan.node.shape or ()))
     last_digits.note(plan.node, compute)
@@ -234,5 +238,5 @@ def computed(plan: Plan, arrays: list[Any], compute: DType) -> Any:
 
 
 def narrowed(dtype: DType, x: Any) -> Any:
-    """Numbers in single precision, rounded to a dtype of half precision."""
+    """An array in single precision, rounded to a dtype of half precision."""
     return rounded(np.asarray(x, dtype.numpy), dtype).astype(np.float32)

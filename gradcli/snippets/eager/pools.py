@@ -1,4 +1,4 @@
-"""PyTorch's checks of pools: windows that do not fit into their input, and padding."""
+"""PyTorch's checks of pooling: windows larger than the input, and too much padding."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -12,7 +12,7 @@ from .tensor import Tensor
 def _pooled(
     n: int, shape: Sequence[int], kernel: Any, stride: Any, padding: Any, dilation: Any, ceil: Any
 ) -> list[int]:
-    """The sizes of what a pool of n dimensions gives."""
+    """The output sizes of a pooling over n dimensions."""
     kernels = per_dimension(kernel, n)
     strides = kernels if stride is None or stride == () else per_dimension(stride, n)
     if 0 in strides:
@@ -90,7 +90,7 @@ def _avg_pool(
     refuse_if(n == 2 < input.ndim and (input.ndim > 4 or 0 in shape[-2:]), f"{text}but got:{shape}")
     if input.ndim > n:
         sizes = _pooled(n, shape, kernel_size, stride, padding, 1, ceil_mode)
-        if n == 1:  # PyTorch adds a dimension, and averages over two
+        if n == 1:  # PyTorch adds a dimension, and uses avg_pool2d
             shape, sizes = [*shape[:-1], 1, shape[-1]], [1, *sizes]
         _check_room(2, shape, sizes)
 

@@ -1,7 +1,7 @@
-"""A tensor as PyTorch prints it, to the character.
+"""Prints tensors exactly as PyTorch does.
 
-The rules: integers without a point where all numbers are whole, scientific notation where numbers
-are far apart, columns of one width, long tensors with their middle left out, then the suffixes.
+Integers have no decimal point if all elements are integers, magnitudes that differ much use
+scientific notation, columns have one width, long tensors are summarised; suffixes follow.
 """
 
 import math
@@ -28,17 +28,17 @@ class Options(NamedTuple):
 
 
 def size(shape: Sequence[int]) -> str:
-    """A shape, as repr() gives it."""
+    """A shape as repr() prints it."""
     return f"torch.Size({list(shape)})"
 
 
 def options() -> Options:
-    """Those in force."""
+    """The options in effect."""
     return getattr(MODE, "print_options", None) or Options()
 
 
 class Style:
-    """How the numbers of a tensor are written, so that all have one width."""
+    """The number format of a tensor's elements, which all have the same width."""
 
     def __init__(self, numbers: Any, floating: bool, chosen: Options):
         self.floating, self.chosen = floating, chosen
@@ -53,7 +53,7 @@ class Style:
             self._choose(finite)
 
     def _choose(self, numbers: Any) -> None:
-        """Decide by the finite numbers that are not 0."""
+        """Choose the format by the finite elements other than 0."""
         sizes = np.abs(numbers.astype(np.float64))
         largest, smallest = float(sizes.max()), float(sizes.min())
         self.whole = bool((numbers == np.ceil(numbers)).all())
@@ -73,7 +73,7 @@ class Style:
         self.width = max(self.width, *map(len, texts))
 
     def text(self, value: Any) -> str:
-        """One number, without its column."""
+        """One number, not padded."""
         if not self.floating:
             return str(value)
         if self.scientific:
@@ -83,14 +83,14 @@ class Style:
         return f"{value:.0f}" + ("." if math.isfinite(value) else "")
 
     def padded(self, value: Any) -> str:
-        """One number in its column."""
+        """One number, padded to the width of its column."""
         return self.text(value).rjust(self.width)
 
 
 def _note_ties(numbers: Any, sizes: Any, digits: Any) -> None:
-    """Note where a neighbour of a number is written otherwise, with so many digits after the point,
-    or it is no larger than what rounding leaves of a difference, and operations before it may have
-    given another.
+    """Note a line on which an element would print differently if its last digit differed, or is no
+    larger than the rounding error of a difference, if operations before it may differ in that
+    digit.
     """
     if not MODE.unsure:
         return
@@ -103,7 +103,7 @@ def _note_ties(numbers: Any, sizes: Any, digits: Any) -> None:
 
 
 def style_of(array: Any, floating: bool, chosen: Options) -> Style:
-    """The style for the numbers that are shown."""
+    """The format for the elements that are shown."""
     return Style(
         summarised(array, chosen.edgeitems) if _is_long(array, chosen) else array, floating, chosen
     )
@@ -114,7 +114,7 @@ def _is_long(array: Any, chosen: Options) -> bool:
 
 
 def summarised(array: Any, edge: int) -> Any:
-    """The numbers that stay where the middle is left out."""
+    """The elements that are shown of a summarised array."""
     for axis in range(array.ndim):
         if array.shape[axis] > 2 * edge:
             picked = [*range(edge), *range(array.shape[axis] - edge, array.shape[axis])]
@@ -190,7 +190,7 @@ def _suffixes(tensor: Tensor) -> list[str]:
 
 
 def _record_name(tensor: Tensor) -> str | None:
-    """What is shown of a tensor's record: Invalid where PyTorch refuses to make it anew."""
+    """The name of grad_fn to show: Invalid if PyTorch refuses to regenerate that of a view."""
     try:
         record = tensor.record
     except Raised:
@@ -199,7 +199,7 @@ def _record_name(tensor: Tensor) -> str | None:
 
 
 def _with_suffixes(text: str, suffixes: Sequence[str], indent: int, chosen: Options) -> str:
-    """The text with what stands behind the numbers, on a new line where it would be too long."""
+    """The text followed by its suffixes, on a new line if the last one would be too long."""
     last = len(text) - text.rfind("\n") + 1
     parts = [text]
     for suffix in suffixes:
@@ -218,5 +218,5 @@ def parameter_text(tensor: Tensor) -> str:
 
 
 def indented(text: str) -> str:
-    """Lines moved to the right, as within the repr of a module."""
+    """Indented lines, as within the repr of a module."""
     return textwrap.indent(text, "  ")

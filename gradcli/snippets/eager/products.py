@@ -1,7 +1,7 @@
-"""How gradients with a graph go back through products, in PyTorch's steps: by division where no
-factor is 0, else, and always within transforms of torch.func, by leaving each factor out.
+"""The differentiable backward of prod and cumprod, in PyTorch's steps: division by each factor if
+none is 0, otherwise, and always within transforms of torch.func, products without that factor.
 
-The signs of zeros, the last digits and what a further backward pass gives come from these steps.
+The signs of zeros, the last digits and further derivatives depend on these steps.
 """
 
 from collections.abc import Callable
@@ -14,13 +14,15 @@ from .records import rename
 from .tensor import Record, Tensor
 
 
-def _leaves_out(x: Tensor) -> bool:
-    """Whether factors are left out, and not divided by."""
+def _uses_products(x: Tensor) -> bool:
+    """Whether products without each factor are used in place of division."""
     return bool(MODE.transforms) or not np.all(x.data)
 
 
 def _through_prod(record: Record, x: Tensor, gradient: Tensor) -> Tensor:
-    """Of all factors the gradient has no dimension, of those along one it may lack that."""
+    """The gradient of prod. If all dimensions are reduced, `gradient` is 0-dim; otherwise it may
+    lack the reduced dimension (keepdim=False).
+    """
     if not x.ndim:
         return gradient
     node, _, y = record.call
@@ -28,14 +30,14 @@ def _through_prod(record: Record, x: Tensor, gradient: Tensor) -> Tensor:
     if isinstance(dims, tuple) and len(dims) == 1 < x.ndim:
         (dims,) = dims
     if not isinstance(dims, int):
-        if not _leaves_out(x):
+        if not _uses_products(x):
             return call("mul", gradient, call("div", y, x))
-        return _viewed(_without_each(_viewed(x, (-1,)), gradient, 0), x.shape)
+        return _viewed(_times_other_factors(_viewed(x, (-1,)), gradient, 0), x.shape)
     dim = dimension(dims, x.ndim)
     if gradient.ndim < x.ndim:
         gradient, y = call("unsqueeze", gradient, dim), call("unsqueeze", y, dim)
-    if _leaves_out(x):
-        return _without_each(x, gradient, dim)
+    if _uses_products(x):
+        return _times_other_factors(x, gradient, dim)
     return call("mul", gradient, call("div", y, x))
 
 
@@ -46,8 +48,8 @@ def _viewed(x: Tensor, shape: tuple[int, ...]) -> Tensor:
     return result
 
 
-def _without_each(x: Tensor, gradient: Tensor, dim: int) -> Tensor:
-    """The gradient times the products of all factors before and after each."""
+def _times_other_factors(x: Tensor, gradient: Tensor, dim: int) -> Tensor:
+    """The gradient times the product of all other factors, for each factor."""
     size = x.shape[dim]
     if size == 1:
         return gradient
@@ -62,21 +64,23 @@ def _without_each(x: Tensor, gradient: Tensor, dim: int) -> Tensor:
 
 
 def _through_cumprod(record: Record, x: Tensor, gradient: Tensor) -> Tensor:
-    """For each place, the sum of what the products from there on send to it."""
+    """The gradient of cumprod: for each factor, the sum over all later products."""
     node, _, y = record.call
     if x.numel <= 1 or x.shape[dim := dimension(node.attrs["dim"], x.ndim)] == 1:
         return gradient
-    if not _leaves_out(x):
+    if not _uses_products(x):
         weighted = call("mul", y, gradient)
         onward = call("cumsum", call("flip", weighted, (dim,)), dim)
         return call("div", call("flip", onward, (dim,)), x)
-    result = call("stack", [_sent_to(x, gradient, dim, k) for k in range(x.shape[dim])], dim)
+    result = call(
+        "stack", [_gradient_of_factor(x, gradient, dim, k) for k in range(x.shape[dim])], dim
+    )
     rename(result, "CopySlices")
     return result
 
 
-def _sent_to(x: Tensor, gradient: Tensor, dim: int, k: int) -> Tensor:
-    """What the products from the k-th factor on send to it."""
+def _gradient_of_factor(x: Tensor, gradient: Tensor, dim: int, k: int) -> Tensor:
+    """The gradient of the k-th factor: the sum over the products from the k-th on."""
     size = x.shape[dim]
     if k:
         products = [call("prod", call("narrow", x, dim, 0, k), dim, True)]

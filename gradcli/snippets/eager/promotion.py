@@ -1,4 +1,4 @@
-"""Type promotion: the dtype that an operation computes in, and that of its output."""
+"""Type promotion: the dtype in which an operation is computed, and that of its output."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,7 +15,7 @@ Operand = Tensor | bool | int | float | None
 
 
 def computing_dtype(node: Node, inputs: Sequence[Operand]) -> DType:
-    """The floating dtype that an operation computes in."""
+    """The floating dtype in which an operation is computed."""
     operands = [i for i in inputs if i is not None and not _picks(node, i)]
     if not operands:
         return MODE.default_dtype
@@ -29,7 +29,7 @@ def _picks(node: Node, value: Operand) -> bool:
 
 
 def array_in(value: Operand, compute: DType) -> Any:
-    """The array of an input, floats in the dtype that is computed in."""
+    """The array of an input; floats in the dtype of the computation."""
     if not isinstance(value, Tensor):
         return value
     if value.dtype.is_floating and (value.dtype is not compute or compute.size == 2):
@@ -38,8 +38,8 @@ def array_in(value: Operand, compute: DType) -> Any:
 
 
 def _as_floats(node: Node, arrays: Sequence[Any], compute: DType) -> list[Any]:
-    """The arrays of an elementwise operation that gives floats: integers and masks are floats
-    before they are computed with, but for a condition.
+    """The arrays of an elementwise operation with a floating result: integers and masks are cast to
+    floats first, except a condition.
     """
     kinds = zip(node.op.inputs, arrays, strict=False)
     return [
@@ -63,7 +63,7 @@ def output_dtype(node: Node, inputs: Sequence[Operand], compute: DType) -> DType
 
 
 def arrays_of(node: Node, inputs: Sequence[Operand], compute: DType) -> list[Any]:
-    """The inputs as an operator computes with them."""
+    """The arrays with which an operator is computed."""
     arrays = [array_in(i, compute) for i in inputs]
     if compute.size == 2 and node.op.name not in WIDE_NUMBERS:
         arrays = [float(narrowed(compute, a)) if type(a) is float else a for a in arrays]
@@ -73,5 +73,5 @@ def arrays_of(node: Node, inputs: Sequence[Operand], compute: DType) -> list[Any
 
 
 def as_tensor(value: Any, dtype: DType) -> Tensor:
-    """A tensor; a number as one of this dtype."""
+    """A tensor unchanged; a number as a tensor of this dtype."""
     return value if isinstance(value, Tensor) else Tensor(np.asarray(value, dtype.numpy), dtype)

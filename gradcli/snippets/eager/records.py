@@ -1,6 +1,6 @@
-"""Records that stand for no operator, and what is done with records as they are.
+"""Grad_fns (class Record) of no operator, and functions on any of them.
 
-The records of operators are made in `apply`, those of views that were changed in `views`.
+`apply` makes those of operators, `views` those of views that were changed.
 """
 
 from collections.abc import Container, Iterable, Sequence
@@ -16,9 +16,7 @@ Target = Record | Accumulator
 
 
 def inputs_first(roots: Iterable[Target], cut: Container[Target] = ()) -> list[Target]:
-    """The records that lead to some, those nearest to the leaves first; nothing before what is
-    `cut`.
-    """
+    """The nodes from which `roots` were computed, leaves first; nodes in `cut` are not entered."""
     order: list[Target] = []
     seen: set[Target] = set()
     stack = [(record, False) for record in [*roots][::-1]]
@@ -35,21 +33,21 @@ def inputs_first(roots: Iterable[Target], cut: Container[Target] = ()) -> list[T
 
 
 def shown(record: Any) -> str:
-    """The name of a record, which a program shows."""
+    """The name of a grad_fn, for a program that prints it."""
     if record.name in OURS:
         raise Unsupported("the name of the record of this gradient")
     return record.name
 
 
 def rename(tensor: Tensor, name: str) -> None:
-    """Give a tensor's record, where it has one, another name."""
+    """Rename a tensor's grad_fn, if it has one."""
     record = tensor.record
     if record is not None:
         record.name, record.cls = name, record_class(name)
 
 
 def detached(tensor: Tensor) -> Tensor:
-    """The same memory, cut off from the graph."""
+    """A tensor that shares memory, detached from the graph."""
     output = Tensor(tensor.data, tensor.dtype)
     output.version, output.level = tensor.version, tensor.level
     output.inference = tensor.inference
@@ -57,7 +55,7 @@ def detached(tensor: Tensor) -> Tensor:
 
 
 def copied(gradient: Tensor) -> Tensor:
-    """A copy through which gradients flow, as one that is accumulated with its graph."""
+    """A copy through which gradients flow, as of a gradient that is accumulated with its graph."""
     output = detached_copy(gradient)
     if gradient.requires_grad:
         edges = [None, gradient.edge]
@@ -67,7 +65,7 @@ def copied(gradient: Tensor) -> Tensor:
 
 
 def detached_copy(tensor: Tensor) -> Tensor:
-    """A leaf with its numbers."""
+    """A leaf with a copy of the elements."""
     return Tensor(np.array(tensor.data), tensor.dtype)
 
 
@@ -77,7 +75,7 @@ def zeros_like(tensor: Tensor) -> Tensor:
 
 
 def zero_record(name: str, sources: Sequence[Any], output: Tensor) -> Record:
-    """The record of an operation that sends zeros back to its sources."""
+    """The grad_fn of an operation that sends zeros to its sources."""
     tensors = [s if isinstance(s, Tensor) else None for s in sources]
     shapes = [None if t is None else (t.shape, t.dtype) for t in tensors]
 
@@ -93,14 +91,14 @@ def zero_record(name: str, sources: Sequence[Any], output: Tensor) -> Record:
 
 
 def with_zeros(name: str, sources: Sequence[Any], output: Tensor) -> Tensor:
-    """An output whose backward pass sends zeros, where one of its sources requires a gradient."""
+    """An output with such a grad_fn, if one of its sources requires a gradient."""
     if MODE.recording and any(isinstance(s, Tensor) and s.requires_grad for s in sources):
         output.set_record(zero_record(name, sources, output))
     return output
 
 
 class Underived:
-    """Where PyTorch has no backward: the message that going back raises."""
+    """The backward of an operation that PyTorch does not differentiate: raises an error."""
 
     places: tuple[int, ...] = ()
 
@@ -109,11 +107,11 @@ class Underived:
 
     @property
     def name(self) -> str | None:
-        """The name of its record, where that is not the operator's."""
+        """The name of its grad_fn, if not that of the operator."""
         return "NotImplemented" if self.message.startswith("derivative for aten") else None
 
     def __call__(self, m: Machine, record: Record, grads: Gradients) -> Gradients:
-        """Raise the message."""
+        """Raise the error."""
         raise error(UNDERIVED.get(self.message.split()[0], "RuntimeError"), self.message)
 
 
@@ -129,7 +127,7 @@ QR = {
 def underived(
     message: str, name: str | None, inputs: Sequence[Any], output: Tensor, line: int | None
 ) -> None:
-    """Give a tensor a record whose backward raises a message."""
+    """Give a tensor a grad_fn whose backward raises an error."""
     back = Underived(message)
     edges = [i.edge if isinstance(i, Tensor) else None for i in inputs]
     metas = [Meta(output.shape, output.dtype)]

@@ -1,4 +1,4 @@
-"""Functions that PyTorch no longer has: what it raises where an old program calls them."""
+"""Functions that PyTorch has removed, and the errors that they raise."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Functions whose tensors must have one dtype, and their error messages."""
+"""Functions whose tensors must have the same dtype, and their error messages."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,8 +12,8 @@ FLOATS = "cdist only supports floating-point dtypes, X{} got: {}"
 
 
 def _one_dtype(*names: str, says: Says, of: int = 2) -> None:
-    """Refuse calls whose first `of` tensors differ in dtype; `says` makes the message from the
-    names of the dtypes, as Float and as float.
+    """Register a check that the first `of` tensors have the same dtype; `says` builds the message
+    from two lists of dtype names, as Float and as float.
     """
 
     def function(*args: Any, **_: Any) -> None:

@@ -1,6 +1,6 @@
-"""What an operation saves for the backward pass: what its rule reads, and what PyTorch saves.
+"""Tensors saved for the backward pass: those that gradcli's rule depends on, and those of PyTorch.
 
-What PyTorch does not save, and what is about to be overwritten, is copied.
+A tensor that PyTorch does not save, or that is about to be overwritten, is copied.
 """
 
 import math
@@ -22,9 +22,10 @@ def saved_inputs(
     arrays: Sequence[Any],
     into: Tensor | None,
 ) -> list[tuple[int, Saved | None, Any]]:
-    """For each input that the backward pass reads: its place, what PyTorch keeps of it, its array.
+    """For each input that the backward pass depends on: its position, the saved tensor, or else its
+    array.
 
-    What PyTorch does not keep, and what is about to be overwritten, is copied.
+    A tensor that PyTorch does not save, or that is about to be overwritten, is copied.
     """
     in_pytorch = back.saved.places
     result: list[tuple[int, Saved | None, Any]] = []
@@ -36,7 +37,7 @@ def saved_inputs(
             place in in_pytorch
             and array is tensor.data
             and (tensor is not into or place > 0)
-            and not pushes_forward()
+            and not in_forward_mode()
         ):
             saved = Saved(tensor)
             saved.viewed_as = _factor_shape(plan.node, place)
@@ -47,7 +48,7 @@ def saved_inputs(
 
 
 def _saved_copy(tensor: Tensor, array: Any, in_pytorch: bool) -> Saved:
-    """A copy of an input, with its place in the graph; `in_pytorch`: PyTorch keeps it, too."""
+    """A saved copy of an input with its grad_fn; `in_pytorch`: PyTorch saves the input, too."""
     same = array.dtype.name == tensor.dtype.numpy
     copy = Tensor(np.array(array), tensor.dtype if same else None)
     copy.set_record(tensor.record, tensor.output)
@@ -58,14 +59,15 @@ def _saved_copy(tensor: Tensor, array: Any, in_pytorch: bool) -> Saved:
     return saved
 
 
-def pushes_forward() -> bool:
-    """Whether the innermost transform sends tangents forward, which no later change reaches."""
+def in_forward_mode() -> bool:
+    """Whether the innermost transform is forward mode, unaffected by later in-place changes."""
     return bool(MODE.transforms) and MODE.transforms[-1][0] == "jvp"
 
 
 def _factor_shape(node: Node, place: int) -> tuple[int, ...] | None:
-    """The shape in which PyTorch's matmul keeps a factor, where that is a view of it: batches of
-    rows are one matrix for mm and mv, and other batches one dimension for bmm.
+    """The shape of the view of a factor that PyTorch's matmul saves: batches of rows as one matrix
+    for mm and mv, other batches with one batch dimension for bmm. None if it saves the factor
+    itself.
     """
     if node.op.name == "linear":
         weight = node.inputs[1]
@@ -86,8 +88,8 @@ def _factor_shape(node: Node, place: int) -> tuple[int, ...] | None:
 
 
 def _einsum_shape(node: Node, place: int) -> tuple[int, ...] | None:
-    """The shape in which einsum keeps one of two operands: a batch of matrices for bmm, or with
-    sizes of 1 where nothing is summed. None where it is not known.
+    """The shape in which einsum saves one of two operands: a batch of matrices for bmm, or with
+    dimensions of size 1 if nothing is summed. None if it is not known.
     """
     left, arrow, right = node.attrs["equation"].replace(" ", "").partition("->")
     terms = left.split(",")
@@ -109,8 +111,8 @@ def _einsum_shape(node: Node, place: int) -> tuple[int, ...] | None:
 
 
 def _saved_output(back: InputGradients, output: Tensor, record: Record) -> Saved:
-    """The output that the backward pass reads; a copy where PyTorch does not keep it."""
-    if back.saved.output and not pushes_forward():
+    """The saved output; a copy if PyTorch does not save it."""
+    if back.saved.output and not in_forward_mode():
         return Saved(output, record).pack()
     saved = Saved(Tensor(output.data.copy(), output.dtype), record)
     saved.hooks, saved.in_pytorch = None, False
@@ -120,10 +122,10 @@ def _saved_output(back: InputGradients, output: Tensor, record: Record) -> Saved
 def save_unread(
     back: InputGradients, inputs: Sequence[Operand], output: Tensor, record: Record
 ) -> None:
-    """Save with a record the output, and what PyTorch saves of the inputs although the backward
-    pass here does not read it.
+    """Save the output, and inputs that PyTorch saves although the rule here does not depend on
+    them.
 
-    An input that the operation writes over, which then is the output, is not saved.
+    An input that the operation overwrites is not saved: it is the output.
     """
     for place in back.saved.places:
         tensor = inputs[place]

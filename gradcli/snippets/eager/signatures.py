@@ -1,7 +1,7 @@
-"""PyTorch's errors for arguments that fit no overload of a native function.
+"""PyTorch's errors for arguments that match no overload of a native function.
 
-Knows the overloads in `signatures.txt`, and PyTorch's parser of arguments; used only after a call
-was refused.
+Knows the overloads in `signatures.txt` and PyTorch's argument parser; used only after a call has
+failed.
 """
 
 import re
@@ -19,18 +19,18 @@ from .parameter_lists import takes
 from .tensor import Tensor
 
 ALIASES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "x2": "other"}  # NumPy's names
-TAKE_NUMBERS = ("add", "sub", "mul", "div", "copy")  # in the place of tensors
+TAKE_NUMBERS = ("add", "sub", "mul", "div", "copy")  # in place of tensors
 
 
 class Parameter(NamedTuple):
-    """One argument that a function takes."""
+    """One parameter of a function."""
 
     kind: str
     name: str
     optional: bool
     allows_none: bool
     by_name: bool
-    sizes: int  # for which one number may stand
+    sizes: int  # of a list in whose place one number may be passed
 
 
 class Overload(NamedTuple):
@@ -41,33 +41,33 @@ class Overload(NamedTuple):
 
     @property
     def positional(self) -> int:
-        """How many arguments may stand without a name."""
+        """The number of parameters that may be positional."""
         return sum(not p.by_name for p in self.parameters)
 
     @property
     def least(self) -> int:
-        """How many arguments there must be."""
+        """The number of required parameters."""
         return sum(not p.optional for p in self.parameters)
 
     def takes(self, count: int) -> bool:
-        """Whether so many arguments may be meant for it."""
+        """Whether a call with so many arguments may match."""
         return self.least <= count <= len(self.parameters)
 
 
 class Function(NamedTuple):
-    """The overloads of a function, and whether there are older ones."""
+    """The overloads of a function, and whether deprecated ones exist."""
 
     overloads: tuple[Overload, ...]
     older: bool = False
 
 
 class Misfit(Exception):
-    """An argument does not fit; the message says why."""
+    """An argument does not match; the message says why."""
 
 
 @cache
 def functions() -> dict[str, Function]:
-    """The functions of the table by their paths: "Tensor.view", "torch.softmax"."""
+    """The functions of the table, by path: "Tensor.view", "torch.softmax"."""
     result: dict[str, Function] = {}
     text = (Path(__file__).parent / "signatures.txt").read_text(encoding="utf-8")
     for line in text.splitlines():
@@ -103,7 +103,9 @@ def _overload(text: str) -> Overload:
 
 
 def _name_of(path: str) -> str:
-    """What errors call a function: torch.linalg's have a prefix, a method in Python its class."""
+    """The name of a function in errors: those of torch.linalg have a prefix, methods written in
+    Python their class.
+    """
     module, _, name = path.rpartition(".")
     if path == "Tensor.norm":
         return path
@@ -111,10 +113,10 @@ def _name_of(path: str) -> str:
 
 
 def refuse_arguments(m: Machine, path: str, args: Sequence[Any], named: Mapping[str, Any]) -> None:
-    """Raise PyTorch's error for arguments that fit no overload of a function of the table."""
+    """Raise PyTorch's error for arguments that match no overload."""
     function = functions().get(path)
     if function is None or len(named) > 1:
-        return  # with several names the order in which errors list them is not known
+        return  # the order in which errors list several unknown names is not known
     name = _name_of(path)
     if not function.overloads:
         _refuse_any(name, args, named)
@@ -149,12 +151,12 @@ def _refuse_any(name: str, args: Sequence[Any], named: Mapping[str, Any]) -> Non
 
 
 def _typed(overload: Overload) -> str | tuple[str, ...]:
-    """An overload as `no_overload` lists it."""
+    """An overload in the form that `no_overload` lists."""
     return tuple(overload.text[1:-1].split(", "))
 
 
 class _Parser:
-    """PyTorch's parser of the arguments of one call."""
+    """PyTorch's argument parser for one call."""
 
     def __init__(self, m: Machine, name: str, args: Sequence[Any], named: Mapping[str, Any]):
         self.m, self.name = m, name
@@ -162,7 +164,7 @@ class _Parser:
         self.named = {ALIASES.get(k, k): plain(v) for k, v in named.items()}
 
     def fit(self, overload: Overload) -> None:
-        """Raise Misfit where the arguments do not fit an overload."""
+        """Raise Misfit if the arguments do not match an overload."""
         first = overload.parameters[0] if overload.parameters else None
         listed = first is not None and overload.positional == 1 and first.kind == "tuple of ints"
         several = listed and bool(self.args) and self._integer(self.args[0])
@@ -196,7 +198,7 @@ class _Parser:
             raise Misfit(f"{self.name}() {text} '{extra or next(iter(self.named))}'")
 
     def unpack(self, overload: Overload) -> None:
-        """Raise what is said of sizes that begin with an integer and go on otherwise."""
+        """Raise the error for sizes that start with an integer and go on with something else."""
         for k, parameter in enumerate(overload.parameters):
             if parameter.kind != "tuple of ints":
                 continue
@@ -239,7 +241,7 @@ class _Parser:
 
     def _missing(self, overload: Overload, place: int) -> str:
         names = [f'"{p.name}"' for p in overload.parameters[place:] if not p.optional]
-        plural = "s" if len(names) == 1 else ""  # PyTorch's own way round
+        plural = "s" if len(names) == 1 else ""  # (sic) PyTorch's own order
         listed = ", ".join(names)
         return f"{self.name}() missing {len(names)} required positional argument{plural}: {listed}"
 

@@ -1,6 +1,7 @@
-"""Operators in single precision, in the order in which PyTorch's kernels for a processor compute:
-sums in cascades, products and sums that are rounded once, what is kept in double precision. So are
-the last digits that `.item()` prints. Products of matrices are those of small ones.
+"""Operators in single precision with the rounding of PyTorch's CPU kernels.
+
+The steps are theirs: cascade sums, fused multiply-adds, intermediate results in double precision.
+So the last digits that `.item()` prints agree. Matrix products agree for small matrices.
 """
 
 import math
@@ -14,17 +15,17 @@ from ...operators.precision import by_python
 from ...operators.shaping import summed_axes
 
 _erf = by_python("erf")
-LANES = 8  # floats of a vector
-BRANCHES = 4  # sums that a row is added up in at the same time
-BLOCK = 16  # terms that are added up before their sum is
-LEVELS = 4  # of sums of sums
-LONGEST = 128  # terms of a product's element that are added up one by one
-PACKED = 4, 12  # rows and columns from which on a product fuses its products and sums
+LANES = 8  # floats in a vector register
+BRANCHES = 4  # partial sums of a row that are computed at the same time
+BLOCK = 16  # terms that are added before their sum is added to the next level
+LEVELS = 4  # of a cascade sum
+LONGEST = 128  # number of terms in an element of a product that are added one by one
+PACKED = 4, 12  # rows and columns from which on products use fused multiply-adds
 
 Kernel = Callable[..., Any]
 KERNELS: dict[str, Kernel] = {}
-BACKWARDS: dict[str, Kernel] = {}  # from g, the inputs and the output to the gradient of the first
-TAKES: dict[str, Callable[..., bool]] = {  # where a kernel is only known for some calls
+BACKWARDS: dict[str, Kernel] = {}  # (g, inputs, output) to the first input's gradient
+TAKES: dict[str, Callable[..., bool]] = {  # for kernels that are known for some arguments only
     "vector_norm": lambda x, *, dim, keepdim, ord: (
         ord == 2 and x.size > 0 and len(axes(dim, x.ndim)) in (1, x.ndim)
     ),
@@ -32,12 +33,14 @@ TAKES: dict[str, Callable[..., bool]] = {  # where a kernel is only known for so
 
 
 def composite(name: str, arrays: Sequence[Any]) -> Kernel | None:
-    """What computes an operator that is made of others in one step, where all floats are single."""
+    """The kernel of a composite operator; None unless all floats are in single precision."""
     return KERNELS.get(name) if _single(arrays) else None
 
 
 def kernel_of(name: str, otherwise: Kernel) -> Kernel:
-    """The function that computes an operator: that of this file, where all floats are single."""
+    """The function that computes an operator: the kernel of this file if all floats are in single
+    precision.
+    """
     kernel = KERNELS.get(name)
     if kernel is None:
         return otherwise
@@ -61,13 +64,13 @@ def _kernel(*names: str) -> Callable[[Kernel], Kernel]:
 
 
 def _single(arrays: Sequence[Any]) -> bool:
-    """Whether there are floats, and all of them in single precision."""
+    """Whether there are floats, and all are in single precision."""
     dtypes = [a.dtype for a in arrays if isinstance(a, np.ndarray | np.generic)]
     return np.float32 in dtypes and all(d == np.float32 or d.kind in "bi" for d in dtypes)
 
 
 def fused_sum(name: str, a: Any, b: Any, alpha: Any) -> Any:
-    """`a + alpha * b` or, of the name "sub", `a - alpha * b`, rounded once."""
+    """`a + alpha * b`, or with the name "sub" `a - alpha * b`, rounded once."""
     return fused(-alpha if name == "sub" else alpha, b, a)
 
 
@@ -77,7 +80,7 @@ def fused(a: Any, b: Any, c: Any) -> Any:
 
 
 def _double(x: Any) -> Any:
-    """What is in single precision, in double."""
+    """Single precision converted to double; other values unchanged."""
     return np.asarray(x, np.float32).astype(np.float64)
 
 
@@ -85,7 +88,7 @@ def _double(x: Any) -> Any:
 
 INVERSE, HIGH, LOW = np.float32(1.44269502), np.float32(0.693145752), np.float32(1.42860677e-06)
 SERIES = (0.000198527618, 0.00139304355, 0.00833336078, 0.0416664854, 0.166666672, 0.5)
-SMALLEST, LARGEST = -104, 100  # beyond which it is 0 and inf
+SMALLEST, LARGEST = -104, 100  # below and above which the result is 0 and inf
 
 
 def _exp(x: Any) -> Any:
@@ -93,7 +96,7 @@ def _exp(x: Any) -> Any:
 
 
 def _vector_exp(x: Any) -> Any:
-    """Sleef's exponential, which PyTorch takes for vectors of floats."""
+    """Sleef's exponential, which PyTorch uses for vectors of floats."""
     power = np.rint(x * INVERSE)
     rest = fused(power, -LOW, fused(power, -HIGH, x))
     series = np.full_like(rest, SERIES[0])
@@ -106,12 +109,12 @@ def _vector_exp(x: Any) -> Any:
 
 
 def _in_vectors(size: int) -> int:
-    """How many of so many elements fill pairs of vectors."""
+    """How many of `size` elements are processed in whole vectors."""
     return size // (4 * LANES) * 4 * LANES
 
 
 def _exp_by_vectors(x: Any) -> Any:
-    """That exponential for what fills pairs of vectors, the other one for the rest."""
+    """Sleef's exponential for elements in whole vectors, the C library's for the rest."""
     whole = _in_vectors(np.size(x))
     if not whole:
         return _exp(x)
@@ -137,32 +140,32 @@ def total(x: Any, axis: tuple[int, ...], keepdims: bool = False) -> Any:
     if not x.size:
         return np.zeros(shape, np.float32)
     if all(x.shape[d] == 1 for d in axis):
-        return x.reshape(shape) + np.float32(0)  # the sum begins at 0: -0 becomes 0
+        return x.reshape(shape) + np.float32(0)  # the sum starts at 0: -0 becomes 0
     return _along(x, axis).reshape(shape)
 
 
 @_kernel("sum_to_size")
 def sum_to_size(x: Any, *, shape: tuple[int, ...]) -> Any:
-    """The sum along the dimensions that broadcasting has added or widened."""
+    """The sum over the broadcast dimensions."""
     return total(x, summed_axes(x.shape, shape), keepdims=True).reshape(shape)
 
 
 @_kernel("nansum")
 def nansum(x: Any, *, dim: Any, keepdim: bool) -> Any:
-    """The sum along dimensions of what is a number."""
+    """The sum along dimensions, without nan."""
     return total(np.where(np.isnan(x), np.float32(0), x), axes(dim, np.ndim(x)), keepdim)
 
 
 @_kernel("mean")
 def mean(x: Any, *, dim: Any, keepdim: bool) -> Any:
-    """The sum, divided by how many."""
+    """The mean along dimensions."""
     axis = axes(dim, np.ndim(x))
     count = np.prod([np.shape(x)[d] for d in axis])
     return total(x, axis, keepdim) / np.float32(count)
 
 
 def _along(x: Any, axis: tuple[int, ...]) -> Any:
-    """The sums along dimensions, which are gone; the order of terms is that of the memory."""
+    """The sums along dimensions, without keepdim; terms are added in the order of their memory."""
     by_stride = sorted((d for d in axis if x.shape[d] > 1), key=lambda d: abs(x.strides[d]))
     others = [d for d in range(x.ndim) if d not in axis]
     groups = _joined(x, by_stride)
@@ -185,7 +188,9 @@ def _along(x: Any, axis: tuple[int, ...]) -> Any:
 
 
 def _joined(x: Any, dims: Sequence[int]) -> list[int]:
-    """The sizes of dimensions, from the innermost on, those that lie in one row joined."""
+    """The sizes of dimensions, innermost first; dimensions that are contiguous with each other are
+    joined.
+    """
     sizes: list[int] = []
     step = 0
     for d in dims:
@@ -198,7 +203,7 @@ def _joined(x: Any, dims: Sequence[int]) -> list[int]:
 
 
 def _rows(rows: Any, across: int, steps: tuple[int, int]) -> Any:
-    """The sum of rows, where `across` elements of each lie `steps[1]` bytes apart."""
+    """The sums of columns; `across` neighbouring columns are `steps[1]` bytes apart."""
     size, columns = rows.shape
     if steps[0] == 4 and size >= LANES:
         return _vectors(rows)
@@ -216,14 +221,14 @@ def _rows(rows: Any, across: int, steps: tuple[int, int]) -> Any:
 
 
 def _vectors(rows: Any) -> Any:
-    """Rows that lie in one piece, LANES at once."""
+    """Sums of contiguous columns, LANES terms at a time."""
     count = len(rows) // LANES * LANES
     lanes = _branches(rows[:count].reshape((-1, LANES, *rows.shape[1:])))
     return _one_by_one(np.concatenate([_one_by_one(rows[count:])[None], lanes]))
 
 
 def _branches(rows: Any) -> Any:
-    """Rows, BRANCHES sums at the same time."""
+    """Sums of columns, with BRANCHES partial sums."""
     count = len(rows) // BRANCHES * BRANCHES
     sums = _cascade(rows[:count].reshape((-1, BRANCHES, *rows.shape[1:])))
     first = _one_by_one(np.concatenate([sums[:1], rows[count:]]))
@@ -231,7 +236,7 @@ def _branches(rows: Any) -> Any:
 
 
 def _cascade(rows: Any) -> Any:
-    """Rows in blocks, whose sums are added up in blocks again."""
+    """Sums of columns by blocks, whose sums are again added by blocks."""
     parts = []
     for _ in range(LEVELS - 1):
         blocks = len(rows) // BLOCK
@@ -246,7 +251,7 @@ def _cascade(rows: Any) -> Any:
 
 
 def _one_by_one(rows: Any) -> Any:
-    """Rows, each added to what the ones before give; 0 without any."""
+    """Sums of columns, adding one row after the other; 0 if there are no rows."""
     if not len(rows):
         return np.zeros(rows.shape[1:], np.float32)
     return np.add.accumulate(rows, axis=0)[-1] + np.float32(0)
@@ -254,13 +259,13 @@ def _one_by_one(rows: Any) -> Any:
 
 @_kernel("cumsum")
 def cumsum(x: Any, *, dim: int) -> Any:
-    """Sums so far, kept in double precision."""
+    """Cumulative sums, accumulated in double precision."""
     return (0 + np.cumsum(_double(x), axis=dim)).astype(np.float32) if np.ndim(x) else x
 
 
 @_kernel("cumprod")
 def cumprod(x: Any, *, dim: int) -> Any:
-    """Products so far, kept in double precision."""
+    """Cumulative products, accumulated in double precision."""
     return np.cumprod(_double(x), axis=dim).astype(np.float32) if np.ndim(x) else x
 
 
@@ -269,7 +274,7 @@ def cumprod(x: Any, *, dim: int) -> Any:
 
 @_kernel("matmul", "mm", "mv", "bmm", "dot")
 def matmul(a: Any, b: Any) -> Any:
-    """The product of matrices: its terms one by one, where they are few."""
+    """The matrix product; terms are added one by one if there are few."""
     length = a.shape[-1]
     plain = np.ndim(a) > 2 or np.ndim(b) > 2
     if not 1 < length <= LONGEST or (plain and length * a.size * b.shape[-1] > 1 << 20):
@@ -290,17 +295,19 @@ def matmul(a: Any, b: Any) -> Any:
         result = _terms(left, right)
     result = result[..., 0] if b.ndim == 1 else result
     result = result[..., 0, :] if a.ndim == 1 else result
-    return np.ascontiguousarray(result)  # whatever the layout of the factors
+    return np.ascontiguousarray(result)  # contiguous for any layout of the factors
 
 
 def _outer(a: Any, b: Any) -> Any:
-    """A product whose elements have one term; -0 stays -0 but in a product with a vector."""
+    """A matrix product whose elements have one term each; -0 becomes 0 only in a product with a
+    vector.
+    """
     outer = np.ndim(a) == np.ndim(b) == 2 and min(len(a), b.shape[1]) > 1
     return a * b if outer else np.matmul(a, b)
 
 
 def _terms(a: Any, b: Any) -> Any:
-    result = np.float32(0) + a[..., :, :1] * b[..., :1, :]  # no sum is -0
+    result = np.float32(0) + a[..., :, :1] * b[..., :1, :]  # adding to 0: no sum is -0
     for k in range(1, a.shape[-1]):
         result = result + a[..., :, k : k + 1] * b[..., k : k + 1, :]
     return result
@@ -315,15 +322,17 @@ def _fused_terms(a: Any, b: Any) -> Any:
 
 
 def _row_by_row(a: Any, b: Any) -> Any:
-    """Four columns at a time, each element in four sums; the columns left over in eight."""
+    """A matrix product, four columns at a time with four partial sums per element, the remaining
+    columns with eight.
+    """
     terms = np.moveaxis(a[:, None, :] * b.T[None], 2, 0)
     whole = b.shape[1] // 4 * 4
     return np.concatenate([_halved(terms[..., :whole], 4), _halved(terms[..., whole:], 8)], axis=1)
 
 
 def _by_vector(terms: Any) -> Any:
-    """Rows of terms added up, four rows at a time: in four sums, the first of which begins with
-    what does not fill them; rows left over one by one.
+    """Sums of rows, four rows at a time with four partial sums; terms beyond a multiple of four
+    start the first one. Remaining rows are added one by one.
     """
     whole = len(terms) // 4 * 4
     columns = terms[:whole].T
@@ -339,7 +348,9 @@ def _by_vector(terms: Any) -> Any:
 
 
 def _halved(terms: Any, width: int) -> Any:
-    """Terms in so many sums, halves of these added up, then what is left over."""
+    """Sums of columns with `width` partial sums, which are added in halves, then the remaining
+    terms.
+    """
     count = len(terms) // width * width
     if not count:
         return _one_by_one(terms)
@@ -350,7 +361,7 @@ def _halved(terms: Any, width: int) -> Any:
 
 
 def _dot(a: Any, b: Any) -> Any:
-    """A product of vectors, in two or four sums of four, the first of which takes what is left."""
+    """The dot product, in two or four partial sums of four lanes; other terms join the first."""
     terms = a * b
     size, fours = len(terms), len(terms) // 4
     if size < 4:
@@ -369,13 +380,13 @@ def _dot(a: Any, b: Any) -> Any:
 
 @_kernel("sigmoid")
 def sigmoid(x: Any) -> Any:
-    """1 / (1 + exp(-x)), each step rounded."""
+    """1 / (1 + exp(-x)), every step rounded."""
     return np.float32(1) / (np.float32(1) + _exp_by_vectors(-x))
 
 
 @_kernel("silu")
 def silu(x: Any) -> Any:
-    """x / (1 + exp(-x)), each step rounded."""
+    """x / (1 + exp(-x)), every step rounded."""
     return x / (np.float32(1) + _exp_by_vectors(-x))
 
 
@@ -413,13 +424,13 @@ def mish(x: Any) -> Any:
 
 @_kernel("elu")
 def elu(x: Any, *, alpha: float) -> Any:
-    """exp(x) - 1 below 0, scaled after it is rounded."""
+    """alpha (exp(x) - 1) below 0: the difference is rounded, then scaled."""
     return np.where(x > 0, x, _expm1(np.minimum(x, np.float32(0))) * np.float32(alpha))
 
 
 @_kernel("selu")
 def selu(x: Any) -> Any:
-    """elu, scaled on both sides."""
+    """elu with scaled positive and negative parts."""
     below = _expm1(np.minimum(x, np.float32(0))) * np.float32(SELU_SCALE * SELU_ALPHA)
     return np.where(x > 0, x * np.float32(SELU_SCALE), below)
 
@@ -429,7 +440,7 @@ SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.050700987355480493
 
 @_kernel("gelu")
 def gelu(x: Any, *, approximate: str) -> Any:
-    """The one with tanh, whose steps are known."""
+    """The tanh approximation, whose steps are known."""
     if approximate != "tanh":
         return NotImplemented
     inner = np.float32(math.sqrt(2 / math.pi)) * fused(x * x * x, np.float32(0.044715), x)
@@ -438,7 +449,7 @@ def gelu(x: Any, *, approximate: str) -> Any:
 
 @_kernel("lerp")
 def lerp(a: Any, b: Any, weight: Any) -> Any:
-    """From the nearer end."""
+    """Linear interpolation, computed from the nearer end."""
     weight = np.float32(weight)
     near = fused(weight, b - a, a)
     return np.where(np.abs(weight) < 0.5, near, fused(weight - np.float32(1), b - a, b))
@@ -446,13 +457,15 @@ def lerp(a: Any, b: Any, weight: Any) -> Any:
 
 @_kernel("addcmul")
 def addcmul(a: Any, b: Any, c: Any, *, value: float) -> Any:
-    """a + (value b) c, the last product and the sum rounded once."""
+    """a + (value b) c, with a fused multiply-add."""
     return fused(np.float32(value) * b, c, a)
 
 
 @_kernel("digamma")
 def digamma(x: Any) -> Any:
-    """By reflection below 0, by recurrence up to 10, then an asymptotic series, as in Cephes."""
+    """The digamma function: reflection below 0, recurrence up to 10, then an asymptotic series, as
+    in Cephes.
+    """
     reflected = x < 0
     with np.errstate(all="ignore"):
         fraction = np.modf(_double(x))[0]
@@ -483,7 +496,7 @@ DIGAMMA = (1 / 12, -691 / 32760, 1 / 132, -1 / 240, 1 / 252, -1 / 120, 1 / 12)
 
 @_kernel("polygamma")
 def polygamma(x: Any, *, n: int) -> Any:
-    """The first derivative of digamma, each step rounded; the others are not known."""
+    """The trigamma function (n = 1), every step rounded; other orders are not known."""
     if n != 1:
         return NotImplemented
     reflected = x < 0.5
@@ -503,7 +516,9 @@ def polygamma(x: Any, *, n: int) -> Any:
 
 @_kernel("pow")
 def power(a: Any, b: Any) -> Any:
-    """In double precision, but for the exponents that are products and roots."""
+    """a ** b, computed in double precision, except exponents that PyTorch computes by products and
+    roots.
+    """
     if type(b) in (int, float) and b in (2, 3, 0.5, -0.5, -1, 1, 0):
         return SHORT_POWERS[b](a) if b in SHORT_POWERS else np.power(a, np.float32(b))
     return np.power(_double(a), _double(b)).astype(np.float32)
@@ -514,8 +529,8 @@ def power(a: Any, b: Any) -> Any:
 
 @_kernel("softmax")
 def softmax(x: Any, *, dim: int) -> Any:
-    """Exponentials of what is below the largest, times the inverse of their sum; along another
-    dimension than the last divided by it.
+    """exp(x - max) times the inverse of its sum; along a dimension other than the last, divided by
+    it.
     """
     if not np.ndim(x):
         return np.exp(x - x)
@@ -532,7 +547,7 @@ def softmax(x: Any, *, dim: int) -> Any:
 
 @_kernel("log_softmax")
 def log_softmax(x: Any, *, dim: int) -> Any:
-    """What is below the largest, less the logarithm of the sum."""
+    """x - max, minus the logarithm of the sum of exponentials."""
     if not np.ndim(x):
         return x - x
     below = x - np.max(x, axis=dim, keepdims=True, initial=-np.inf)
@@ -541,7 +556,7 @@ def log_softmax(x: Any, *, dim: int) -> Any:
 
 @_kernel("vector_norm")
 def vector_norm(x: Any, *, dim: Any, keepdim: bool, ord: Any) -> Any:
-    """The length along one dimension, or of all elements."""
+    """The Euclidean norm along one dimension, or of all elements."""
     axis = axes(dim, np.ndim(x))
     shape = [1 if d in axis else n for d, n in enumerate(x.shape)]
     if len(axis) == np.ndim(x):
@@ -554,7 +569,9 @@ def vector_norm(x: Any, *, dim: Any, keepdim: bool, ord: Any) -> Any:
 
 
 def _length(rows: Any) -> Any:
-    """The length of columns of rows: LANES squares at once, then four; the last ones are fused."""
+    """The Euclidean norm of columns: LANES squares at a time, then four; the remaining ones are
+    fused.
+    """
     squares = rows * rows
     whole, fours = len(rows) // LANES * LANES, len(rows) // 4 * 4
     lanes = _one_by_one(squares[:whole].reshape((-1, LANES, *rows.shape[1:])))
@@ -565,7 +582,7 @@ def _length(rows: Any) -> Any:
 
 
 def _in_row(x: Any, dim: int, wide: int = 2 * LANES) -> Any:
-    """The sum along a dimension, in as many sums as a wide vector has floats."""
+    """The sum along a dimension, with `wide` partial sums."""
     rows = np.moveaxis(x, dim, 0)
     if len(rows) >= wide:
         count = len(rows) // wide * wide
@@ -580,7 +597,7 @@ def _in_row(x: Any, dim: int, wide: int = 2 * LANES) -> Any:
 
 @_kernel("nll_loss")
 def nll_loss(x: Any, target: Any, weight: Any = None, *, ignore_index: int, reduction: str) -> Any:
-    """A batch added up in blocks, the first of its losses last."""
+    """The loss of a batch, added up in blocks."""
     if x.ndim != 2 or reduction == "none":
         return NotImplemented
     counted = [k for k, label in enumerate(target.tolist()) if label != ignore_index]
@@ -591,7 +608,9 @@ def nll_loss(x: Any, target: Any, weight: Any = None, *, ignore_index: int, redu
 
 
 def _in_levels(places: Sequence[int], terms: Any) -> Any:
-    """The sum of terms at some places: BLOCK at a time, the sums of these BLOCK at a time."""
+    """A cascade sum of the terms at `places`: in blocks of BLOCK, whose sums are added in blocks
+    again.
+    """
     sums = [np.float32(0)] * (2 * LEVELS)
     for place, term in zip(places, terms):
         sums[0] += term
@@ -610,7 +629,7 @@ def _in_levels(places: Sequence[int], terms: Any) -> Any:
 def layer_norm(
     x: Any, weight: Any = None, bias: Any = None, *, normalized_shape: Any, eps: float
 ) -> Any:
-    """Moments of each row as Welford's algorithm finds them, then scaled."""
+    """Layer normalisation: moments of each row by Welford's algorithm, then scaled."""
     length = int(np.prod(normalized_shape))
     rows = x.reshape((-1, length)).T
     mean, var = _moments(rows)
@@ -621,7 +640,9 @@ def layer_norm(
 
 
 def _moments(rows: Any) -> tuple[Any, Any]:
-    """Mean and variance of columns: LANES of them side by side, what is left over, then both."""
+    """Mean and variance of columns: LANES partial moments, then the remaining rows, then all
+    combined.
+    """
     whole = len(rows) // LANES
     mean = square = np.zeros(rows.shape[1:], np.float32)
     for count, row in enumerate(rows[whole * LANES :], 1):
@@ -645,7 +666,9 @@ def _moments(rows: Any) -> tuple[Any, Any]:
 
 @_kernel("standardize")
 def standardize(x: Any, *, dim: Any, eps: float) -> Any:
-    """Batches: sums of squares of rounded differences, then one fused step."""
+    """Standardised over the batch: variance by sums of squares of rounded differences, then one
+    fused step.
+    """
     axis = axes(dim, x.ndim)
     mean, var = _moments_of_batches(x, axis)
     scale = (1 / np.sqrt(_double(var) + eps)).astype(np.float32)
@@ -654,11 +677,11 @@ def standardize(x: Any, *, dim: Any, eps: float) -> Any:
 
 
 def _moments_of_batches(x: Any, axis: Sequence[int]) -> tuple[Any, Any]:
-    """Mean and variance over these dimensions."""
+    """Mean and variance over the dimensions `axis`."""
     others = [d for d in range(x.ndim) if d not in axis]
     rows = x.transpose([*axis, *others]).reshape((-1, *(x.shape[d] for d in others)))
     count = np.float32(len(rows))
-    if x.ndim == 2:  # a sum for each half of the rows
+    if x.ndim == 2:  # a partial sum for each half of the rows
         half = -(-len(rows) // 2)
         parts = [p for p in (rows[:half], rows[half:]) if len(p)]
         mean = _one_by_one(np.stack([_one_by_one(p) for p in parts])) / count
@@ -679,7 +702,7 @@ def batch_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Any:
-    """Each channel scaled and shifted in one fused step."""
+    """Batch normalisation: each channel scaled and shifted in one fused step."""
     if training:
         mean, var = _moments_of_batches(x, [d for d in range(x.ndim) if d != 1])
         scale = (1 / np.sqrt(_double(var) + eps)).astype(np.float32)
@@ -691,11 +714,11 @@ def batch_norm(
     return fused(x, scale.reshape(shape), shift.reshape(shape))
 
 
-IN_ONE_STEP: dict[str, Kernel] = {"batch_norm": batch_norm}  # what is no operator
+IN_ONE_STEP: dict[str, Kernel] = {"batch_norm": batch_norm}  # composite operators
 
 
 def _squares(rows: Any) -> Any:
-    """The sum of squares, fused."""
+    """The sum of squares, by fused multiply-adds."""
     total = np.zeros(rows.shape[1:], np.float32)
     for row in rows:
         total = fused(row, row, total)
@@ -706,20 +729,21 @@ def _squares(rows: Any) -> Any:
 
 
 def backward_of(name: str, arrays: Sequence[Any]) -> Kernel | None:
-    """What sends a gradient back to the only input of an operator, where all is single; in double
-    precision where a step is fused there, too.
+    """The kernel of the backward of an operator with one input, if all floats are in single
+    precision; also in double precision where that kernel uses fused steps.
     """
     return (BACKWARDS if _single(arrays) else IN_DOUBLE).get(name)
 
 
 def _silu_back(g: Any, x: Any, y: Any) -> Any:
+    """The gradient of silu."""
     share = sigmoid(x)
     return g * share * fused(x, np.float32(1) - share, np.float32(1))
 
 
 def _gelu_back(g: Any, x: Any, y: Any, *, approximate: str) -> Any:
-    """1/2 is added last: far below 0 nothing is left."""
-    if approximate != "none" or np.size(x) == 1:  # a number alone goes no vector's way
+    """The gradient of gelu: 1/2 is added last, so it vanishes far below 0."""
+    if approximate != "none" or np.size(x) == 1:  # a single number is not computed in a vector
         return None
     half = np.float32(0.5)
     density = np.exp(_double(-half * x * x)).astype(np.float32) * np.float32(DENSITY)
@@ -750,7 +774,7 @@ def _layer_norm_back(
 
 
 def _softmax_back(g: Any, x: Any, y: Any, *, dim: int) -> Any:
-    """y (g - the sum of g y)."""
+    """y (g - sum(g y))."""
     if not y.ndim:
         return None
     dim = dim % y.ndim
@@ -760,8 +784,8 @@ def _softmax_back(g: Any, x: Any, y: Any, *, dim: int) -> Any:
 
 
 def _products_in_row(a: Any, b: Any) -> Any:
-    """The sum of a * b along the first axis, which is contiguous: whole vectors, to which the rest
-    is added fused. None where more of them than two leave a rest.
+    """sum(a b) along the first, contiguous axis: whole vectors, then the remaining terms fused.
+    None for more than two vectors with remaining terms.
     """
     wide = 2 * LANES
     whole = len(b) // wide * wide
@@ -776,7 +800,7 @@ def _products_in_row(a: Any, b: Any) -> Any:
 
 
 def _products_in_column(a: Any, b: Any) -> Any:
-    """The sum of a * b along the first axis, one fused product after the other."""
+    """sum(a b) along the first axis, by fused multiply-adds."""
     total = np.zeros(b.shape[1:], np.float32)
     for left, right in zip(a, b):
         total = fused(left, right, total)
@@ -786,10 +810,10 @@ def _products_in_column(a: Any, b: Any) -> Any:
 def _huber_loss_back(
     g: Any, x: Any, target: Any, weight: Any, y: Any, *, reduction: str, delta: float
 ) -> Any:
-    """What a mean divides by is multiplied in first."""
+    """The gradient of huber_loss: the factor of the mean is multiplied in first."""
     if weight is not None:
         return None
-    share = _share(x, reduction)
+    share = _reduction_factor(x, reduction)
     apart, limit = x - target, np.float32(delta)
     outside = np.copysign(share * g * limit, apart * g)
     return np.where(np.abs(apart) < limit, share * apart * g, outside)
@@ -798,20 +822,22 @@ def _huber_loss_back(
 def _smooth_l1_loss_back(
     g: Any, x: Any, target: Any, y: Any, *, reduction: str, beta: float
 ) -> Any:
-    """The same; what does not fill vectors is divided by beta last, in double precision."""
-    share, apart, limit = _share(x, reduction), x - target, np.float32(beta)
+    """The gradient of smooth_l1_loss: likewise; elements beyond whole vectors are divided by beta
+    last, in double precision.
+    """
+    share, apart, limit = _reduction_factor(x, reduction), x - target, np.float32(beta)
     in_vectors = np.arange(x.size) < _in_vectors(x.size)
     last = (_double(share * apart * g) / beta).astype(np.float32)
     inside = np.where(in_vectors.reshape(x.shape), share * (apart / limit) * g, last)
     return np.where(np.abs(apart) < limit, inside, share * np.sign(apart) * g)
 
 
-def _share(x: Any, reduction: str) -> Any:
-    """The factor of each element in what is reduced."""
+def _reduction_factor(x: Any, reduction: str) -> Any:
+    """The factor of each element: 1 / size for a mean, otherwise 1."""
     return np.float32(1 / x.size if reduction == "mean" and x.size else 1)
 
 
-DENSITY = 1 / math.sqrt(2 * math.pi)  # of a standard normal variable at 0
+DENSITY = 1 / math.sqrt(2 * math.pi)  # of the standard normal distribution at 0
 BACKWARDS |= {
     "gelu": _gelu_back,
     "huber_loss": _huber_loss_back,
@@ -827,7 +853,7 @@ BACKWARDS |= {
 
 
 def _tanh_back(g: Any, x: Any, y: Any) -> Any:
-    """g (1 - y²), the difference rounded once: the error of y² is found by halves of y."""
+    """g (1 - y²), the difference rounded once: the error of y² is computed by splitting y."""
     if y.dtype != np.float64:
         return None
     square, scaled = y * y, y * 134217729.0
@@ -839,11 +865,13 @@ def _tanh_back(g: Any, x: Any, y: Any) -> Any:
 
 
 IN_DOUBLE: dict[str, Kernel] = {"tanh": _tanh_back}
-MOST_ROWS = 5  # of a matrix that is eliminated here
+MOST_ROWS = 5  # of a matrix for Gaussian elimination here
 
 
 def eliminated(matrix: Any) -> tuple[Any, list[int], int]:
-    """L and U in one matrix, the order of the rows, and the sign of that order."""
+    """LU decomposition with partial pivoting: L and U in one matrix, the order of the rows, and its
+    sign.
+    """
     lu, order, sign = np.array(matrix), list(range(len(matrix))), 1
     size = len(lu)
     for k in range(size):
@@ -859,8 +887,8 @@ def eliminated(matrix: Any) -> tuple[Any, list[int], int]:
     return lu, order, sign
 
 
-def _less(row: Any, factors: Any, rows: Any) -> Any:
-    """A row less multiples of others, which are added up first."""
+def _minus_multiples(row: Any, factors: Any, rows: Any) -> Any:
+    """A row minus the sum of multiples of others."""
     if not len(rows):
         return row
     total = factors[0] * rows[0]
@@ -870,32 +898,32 @@ def _less(row: Any, factors: Any, rows: Any) -> Any:
 
 
 def solution(matrix: Any, right: Any) -> Any:
-    """x of `matrix @ x = right`; NotImplemented where the matrix is singular."""
+    """The solution x of `matrix @ x = right`; NotImplemented if the matrix is singular."""
     lu, order, _ = eliminated(matrix)
     if not np.all(np.diag(lu)):
         return NotImplemented
     x, size = np.array(right)[order], len(lu)
     for k in range(size):
-        x[k] = _less(x[k], lu[k, :k], x[:k])
-    step = 1 if size < 4 else -1  # in which order what is known already is added up
+        x[k] = _minus_multiples(x[k], lu[k, :k], x[:k])
+    step = 1 if size < 4 else -1  # in the order in which PyTorch adds the known terms
     for k in reversed(range(size)):
-        x[k] = _less(x[k], lu[k, k + 1 :][::step], x[k + 1 :][::step])
+        x[k] = _minus_multiples(x[k], lu[k, k + 1 :][::step], x[k + 1 :][::step])
         x[k] = x[k] * (np.float32(1) / lu[k, k])
     return x
 
 
 def inverse(x: Any, *, check: bool) -> Any:
-    """The solution for the columns of an identity matrix."""
+    """The inverse: the solution for the columns of the identity."""
     return solution(x, np.eye(len(x), dtype=np.float32))
 
 
 def solve(a: Any, b: Any, *, left: bool, check: bool) -> Any:
-    """The solution for a vector, or for the columns of a matrix."""
+    """The solution for a vector, or for each column of a matrix."""
     return solution(a, b)
 
 
 def det(x: Any) -> Any:
-    """The product of the pivots: of the transpose, whose rows lie one after the other to LAPACK."""
+    """The product of the pivots of the transpose, since LAPACK's matrices are column-major."""
     lu, _, sign = eliminated(x.T)
     product = np.float32(1)
     for pivot in np.diag(lu):
@@ -912,21 +940,21 @@ TAKES |= dict.fromkeys(("inv", "solve", "det"), _small)
 
 
 # ---- half precision ------------------------------------------------------------------------------
-# what PyTorch computes in single precision and rounds within an operation, too
+# operations within which PyTorch computes in single precision and rounds intermediate results
 
 
 def in_half(
     name: str, dtype: str, narrow: Kernel, arrays: Sequence[Any], attrs: dict[str, Any]
 ) -> Any:
-    """The result, in single precision, of an operator on halves; `narrow` rounds to `dtype`.
-    NotImplemented where nothing is rounded on the way.
+    """The result of an operator in half precision, as a float32 array; `narrow` rounds to `dtype`.
+    NotImplemented if PyTorch rounds no intermediate result.
     """
     own = IN_HALF.get(name) or (IN_BFLOAT16.get(name) if dtype == "bfloat16" else None)
     return own(narrow, *arrays, **attrs) if own else NotImplemented
 
 
 def _log_softmax_in_half(narrow: Kernel, x: Any, *, dim: int) -> Any:
-    """Along the last dimension the sum of exponentials and its logarithm are narrow."""
+    """log_softmax along the last dimension; the sum of exponentials and its log are rounded."""
     if not x.ndim or dim not in (-1, x.ndim - 1):
         return NotImplemented
     below = x - np.max(x, axis=dim, keepdims=True, initial=-np.inf)
@@ -939,7 +967,7 @@ def _power_in_half(narrow: Kernel, a: Any, b: Any) -> Any:
 
 
 def _quotient_in_half(narrow: Kernel, a: Any, b: Any) -> Any:
-    """A number is divided by multiplying it with the inverse."""
+    """A number divided by a tensor: multiplied by the rounded reciprocal."""
     inverse = isinstance(a, int | float)
     return narrow(np.float32(1) / b) * np.float32(a) if inverse else NotImplemented
 
@@ -949,4 +977,4 @@ IN_HALF: dict[str, Kernel] = {
     "div": _quotient_in_half,
 }
 IN_BFLOAT16: dict[str, Kernel] = {"pow": _power_in_half}
-WIDE_NUMBERS = ("mul", "div")  # take a number in single precision; others round it to half
+WIDE_NUMBERS = ("mul", "div")  # numbers stay in single precision; other operators round them

@@ -1,4 +1,4 @@
-"""torch.Size: the sizes of a tensor as programs see them."""
+"""torch.Size: the shape of a tensor, as programs see it."""
 
 import math
 from typing import Any
@@ -33,7 +33,7 @@ def _joined_before(m: Machine, self: Instance, other: Any) -> Any:
 
 
 def _sizes(m: Machine, self: Instance, place: Any) -> Any:
-    """One of the sizes, or those of a slice as a size."""
+    """One of the sizes, or a slice of them as a torch.Size."""
     result = m.call(m.get(self.payload, "__getitem__"), (place,))
     return shape_value(result) if isinstance(result, tuple) else result
 
@@ -44,5 +44,5 @@ SIZE.members["__getitem__"] = Builtin("__getitem__", _sizes)
 
 
 def shape_value(shape: tuple[int, ...]) -> Instance:
-    """A shape as programs see it: torch.Size."""
+    """A shape as torch.Size."""
     return Instance(SIZE, payload=shape)

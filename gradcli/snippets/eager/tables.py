@@ -1,7 +1,7 @@
-"""Where the functions of PyTorch that are no operators say which names they have.
+"""Tables of PyTorch's functions that are not operators, by module.
 
-`@define("torch", "Tensor")` makes a function of the host a function of that module, and a method of
-tensors. The name is the function's own, without a leading underscore.
+`@define("torch", "Tensor")` registers a host function as a function of that module, and as a method
+of tensors. Its name is that of the host function without a leading underscore.
 """
 
 from collections.abc import Callable
@@ -23,16 +23,18 @@ from .tensor import Tensor, tensors_in
 from .views import check_memory
 
 TABLES: dict[str, dict[str, Builtin]] = {}
-OF_PYTHON = {"float": FLOAT64, "int": INT64, "bool": BOOL}  # classes of Python as dtypes
+OF_PYTHON = {"float": FLOAT64, "int": INT64, "bool": BOOL}  # Python's classes as dtypes
 
 
 def dtype_of(value: Any) -> Any:
-    """The dtype that a class of Python stands for; any other value as it is."""
+    """The dtype that a Python class stands for; any other value is returned unchanged."""
     return OF_PYTHON.get(value.name, value) if isinstance(value, Class) else value
 
 
 def define(*places: str, name: str | None = None) -> Callable[[Any], Any]:
-    """A function `(m, *args, **named)` of these modules: "torch", "Tensor", "F", "linalg", ..."""
+    """Register a function `(m, *args, **named)` in these modules: "torch", "Tensor", "F", "linalg",
+    ...
+    """
 
     def register(function: Any) -> Any:
         key = name or function.__name__.lstrip("_")
@@ -50,7 +52,7 @@ def module(
     more: Callable[[str], Any] = lambda name: MISSING,
     operators: bool = True,
 ) -> Module:
-    """The module of a path: its members, what stands in these tables, `more`, operators by name."""
+    """A module: `members`, registered functions of `places`, `more`, and operators by name."""
 
     def find(name: str) -> Any:
         if path == "torch" and name in OTHER_IN_TORCH:
@@ -59,7 +61,7 @@ def module(
             if name in TABLES.get(place, {}) and (place == places[0] or has(path, name)):
                 return _checked(path, TABLES[place][name])
         result = more(name)
-        private = name.startswith("_") and not name.endswith("_")  # no list has PyTorch's
+        private = name.startswith("_") and not name.endswith("_")  # not listed
         if result is MISSING and (private or has(path, name)):
             result = operator(name, *places) if operators else MISSING
             if result is MISSING:
@@ -70,11 +72,13 @@ def module(
 
 
 MOST_SIZES = 16
-OF_DATA = ("tensor", "as_tensor", "asarray")  # what is given to these says which dtype they have
+OF_DATA = ("tensor", "as_tensor", "asarray")  # these take their dtype from their argument
 
 
 def number(value: Any) -> Any:
-    """A number of NumPy as Python's own, among sizes too; any other value as it is."""
+    """A NumPy number as a Python number, also within a short list; other values are returned
+    unchanged.
+    """
     if isinstance(value, tuple | list):
         short = len(value) < MOST_SIZES
         holds = short and any(getattr(v, "array", None) is not None for v in value)
@@ -84,7 +88,7 @@ def number(value: Any) -> Any:
 
 
 def of_numbers(function: Callable[..., Any], name: str = "") -> Callable[..., Any]:
-    """A method of tensors that takes numbers of NumPy as Python's."""
+    """A method of tensors, with NumPy numbers among its arguments converted to Python numbers."""
 
     def call(m: Any, self: Any, *args: Any, **named: Any) -> Any:
         args, named = tuple(map(number, args)), {k: number(v) for k, v in named.items()}
@@ -109,7 +113,7 @@ def of_numbers(function: Callable[..., Any], name: str = "") -> Callable[..., An
 
 
 PYTHON_METHODS = ("backward", "register_hook", "register_post_accumulate_grad_hook")
-EARLY = frozenset(  # functions whose arguments are looked at before they are called
+EARLY = frozenset(  # methods whose arguments are checked before the call
     (
         *("permute", "expand", "repeat", "matmul", "view", "reshape"),
         *("sum", "mean", "max", "min", "std", "var", "clamp", "clip"),
@@ -118,19 +122,19 @@ EARLY = frozenset(  # functions whose arguments are looked at before they are ca
 EARLY_FUNCTIONS = frozenset(
     ("std", "var", "clamp", "clip", "max", "min", "reshape", "flip", "isclose")
 )
-LISTED = {  # what methods call a list that may stand without its brackets
+LISTED = {  # parameters that take a list or several arguments
     **{"expand": "size", "view": "size", "repeat": "repeats"},
     **{"permute": "dims", "reshape": "shape"},
 }
 REFUSED = (Unsupported, TypeError, AttributeError, IndexError, KeyError, ValueError)
 
 
-IN_PYTHON = "torch.autograd"  # Python itself looks at the arguments of its functions
+IN_PYTHON = "torch.autograd"  # Python checks the arguments of its functions
 
 
 def _checked(path: str, value: Any) -> Any:
-    """A function of a module that refuses what is no tensor, and takes `out=`, too; any other
-    value as it is.
+    """A function of a module, with checks of its tensors and support for `out=`; any other value is
+    returned unchanged.
     """
     if not isinstance(value, Builtin) or path.startswith(IN_PYTHON):
         return value
@@ -144,8 +148,8 @@ def _checked(path: str, value: Any) -> Any:
         _check_arguments(m, path, value.name, args, named)
         if value.name not in OF_DATA:
             args, named = tuple(map(number, args)), {k: number(v) for k, v in named.items()}
-        if args and MODE.dual_level and _goes_through_alike(value.name, args[0]):
-            return duals.alike(function)(m, *args, **named)
+        if args and MODE.dual_level and _is_linear_on_dual(value.name, args[0]):
+            return duals.on_primal_and_tangent(function)(m, *args, **named)
         if args:
             check_tensors(m, path, value.name, args, named)
         if path == "torch":
@@ -155,7 +159,7 @@ def _checked(path: str, value: Any) -> Any:
             named["dtype"] = dtype_of(named["dtype"])
         if out is not None:
             operands = tensors_in([*args, *named.values()])
-            return _written(value.name, out, function(m, *args, **named), operands)
+            return _write_out(value.name, out, function(m, *args, **named), operands)
         result = _result(m, path, value, args, named)
         return calls.of_linalg(result) if path == "torch.linalg" else result
 
@@ -164,20 +168,20 @@ def _checked(path: str, value: Any) -> Any:
 
 
 def _own_name(path: str, name: str) -> str:
-    """What a function calls itself: __name__."""
+    """The `__name__` of a function."""
     inner = path.removeprefix("torch.")
     if inner in ("fft", "linalg", "special"):
         return f"{inner}_{name}"
     return "log_sigmoid" if name == "logsigmoid" else name
 
 
-def _goes_through_alike(name: str, first: Any) -> bool:
-    """Whether a linear function is called of a dual tensor."""
-    return name in duals.ALIKE and duals.lives(first)
+def _is_linear_on_dual(name: str, first: Any) -> bool:
+    """Whether a linear function is called on a dual tensor."""
+    return name in duals.LINEAR and duals.lives(first)
 
 
 def _result(m: Any, path: str, value: Builtin, args: Any, named: Any) -> Any:
-    """The result of a function, or PyTorch's error for arguments that fit no overload."""
+    """The result of a function; if it fails, PyTorch's error for arguments without an overload."""
     try:
         return value.function(m, *args, **named)
     except REFUSED:
@@ -185,11 +189,11 @@ def _result(m: Any, path: str, value: Builtin, args: Any, named: Any) -> Any:
         raise
 
 
-OVERRIDE = "__torch_function__"  # what classes of a program have that stand for tensors
+OVERRIDE = "__torch_function__"  # method of tensor-like classes of a program
 
 
 def _check_arguments(m: Any, path: str, name: str, args: Any, named: Any) -> None:
-    """Refuse what is known of a call's arguments before it is made: how many, and their names."""
+    """Refuse, before the call, a wrong number of arguments or unknown names."""
     check_places(path, name, len(args))
     check_keywords(path, name, len(args), named)
     if path == "torch" and name in EARLY_FUNCTIONS and (named or len(args) != 1):
@@ -197,7 +201,7 @@ def _check_arguments(m: Any, path: str, name: str, args: Any, named: Any) -> Non
 
 
 def check_places(path: str, name: str, count: int) -> None:
-    """Refuse more arguments without a keyword than a function of PyTorch takes."""
+    """Refuse more positional arguments than a function of PyTorch takes."""
     message = too_many(path, name, count)
     if message == "":
         raise Unsupported(f"{name}() with {count} arguments that have no keyword")
@@ -205,8 +209,8 @@ def check_places(path: str, name: str, count: int) -> None:
         raise error("TypeError", message)
 
 
-def _written(name: str, out: Any, result: Any, operands: list[Tensor]) -> Any:
-    """The numbers of a result, written over `out`."""
+def _write_out(name: str, out: Any, result: Any, operands: list[Tensor]) -> Any:
+    """Write a result into `out`."""
     if not (isinstance(out, Tensor) and isinstance(result, Tensor)) or out.shape != result.shape:
         raise Unsupported(f"out of {name}() with several outputs, or of another shape")
     if MODE.recording and any(t.requires_grad for t in (out, *operands)):
@@ -225,7 +229,7 @@ SUMS_OF_PRODUCTS = ("mm", "matmul", "bmm", "mv", "addmm", "addmv", "baddbmm", "a
 
 
 def _check_memory(name: str, out: Tensor, operands: list[Tensor]) -> None:
-    """Refuse an `out` whose memory is read, unless element by element."""
+    """Refuse an `out` that shares memory with an operand, unless the operation is elementwise."""
     shared = any(np.may_share_memory(out.data, o.data) for o in operands)
     if shared and (name in SUMS_OF_PRODUCTS or all(o.ndim > out.ndim for o in operands)):
         raise Unsupported(f"{name}() whose out shares memory with what it reads")
@@ -233,7 +237,7 @@ def _check_memory(name: str, out: Tensor, operands: list[Tensor]) -> None:
 
 
 def operator(name: str, *places: str) -> Any:
-    """An operator of gradcli as a function of the program; MISSING where there is none."""
+    """An operator of gradcli as a function of the program; MISSING if there is none."""
     others = [f"{place}.{name}" for place in places[1:] if place != "torch"]
     for full in (f"{places[0]}.{name}", *others, name):
         if not name.startswith("_") and calls.known(full):

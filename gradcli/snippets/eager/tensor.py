@@ -1,9 +1,8 @@
-"""Tensors, and the graph of autograd: what was recorded of making them.
+"""Tensors, and autograd's graph of the operations that computed them.
 
-A tensor is numbers in memory that views share, a version, and its place in the graph. `data` is a
-NumPy array; views of a tensor are views of its array, so a change in place is seen by all of them,
-as in PyTorch. This file knows nothing of single operations: a record brings the function that sends
-gradients back.
+A tensor has a NumPy array, a version that counts changes, and a grad_fn. Views share memory with
+their base, so an in-place change is visible in all of them. This file knows no operation: each node
+of the graph (`Record`, a grad_fn) has its own backward function.
 """
 
 import math
@@ -17,8 +16,8 @@ from .mode import MODE, recording
 
 
 class TensorClass(Class):
-    """The class of tensors. What is not among its members yet, `find` makes: a method for an
-    operator; the library sets it.
+    """The class of tensors. Members are created on first use by `find`, which the library sets: a
+    method for each operator.
     """
 
     __slots__ = ("find",)
@@ -61,7 +60,7 @@ IN_ANOMALY = (
 
 LABELS = {
     name: f"torch::autograd::{name}" for name in ("CopySlices", "CopyBackwards", "NotImplemented")
-}  # of records, in messages
+}  # names of grad_fns in messages
 INFERENCE = (
     "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone "
     "to get a normal tensor before doing inplace update.See "
@@ -70,9 +69,9 @@ INFERENCE = (
 
 
 class Version:
-    """How often the numbers of a tensor, and of those that share its memory, were changed, and
-    the lines of the text that did it. A change through `.data`, whose version is `beside` this one,
-    is `unseen`.
+    """The version counter of tensors that share memory: `number` counts their in-place changes,
+    `lines` has the lines of the program that made them. A change through `.data`, which has a
+    counter of its own `beside` this one, is `unseen`.
     """
 
     __slots__ = ("beside", "lines", "number", "unseen")
@@ -84,11 +83,11 @@ class Version:
 
 
 class ViewOf(NamedTuple):
-    """What a differentiable view knows: the tensor that has its memory, and how it was made.
+    """How a differentiable view was made, and its base.
 
-    `creation` is "" for a view that may be changed in place; otherwise why not: "multi" (one of
-    several that one operation gave), "no_grad", "inference", "custom" (made in a Function).
-    `regenerate` gives a view another record after its memory has changed.
+    `creation` is "" if the view may be changed in place, otherwise the reason why not: "multi" (one
+    of several outputs of an operation), "no_grad", "inference", "custom" (made in a Function).
+    `regenerate` makes a new grad_fn after the memory has changed.
     """
 
     base: "Tensor"
@@ -96,12 +95,12 @@ class ViewOf(NamedTuple):
     regenerate: "Callable[[Tensor], None]"
 
 
-LARGE = 50_000  # bytes from which on the memory of a tensor is counted
+LARGE = 50_000  # bytes from which on a tensor counts against the memory budget
 
 
 class Origin(NamedTuple):
-    """What made a mask or integers, which have no record: a call of an operator; `depth` is
-    the length of the longest chain of such tensors that leads to it.
+    """The call that computed a mask or an integer tensor, which has no grad_fn; `depth` is the
+    length of the longest chain of such calls that leads to it.
     """
 
     op: Operator
@@ -111,7 +110,7 @@ class Origin(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """Where a gradient goes: which output of which record."""
+    """An edge of the graph, along which a gradient is sent: a node, and which of its outputs."""
 
     record: "Record | Accumulator"
     output: int
@@ -155,22 +154,22 @@ class Tensor(Object):
         self._record: Record | None = None
         self.output = 0
         self.version = Version()
-        self.recorded_version = 0  # of its memory, when its record was made
+        self.recorded_version = 0  # of the memory when grad_fn was set
         self.view: ViewOf | None = None
         self.hooks: list[Any] = []
         self.retains_grad = False
         self.accumulator: Accumulator | None = None
         self.inference = MODE.inference
-        self.level = len(MODE.transforms)  # of torch.func around what made it
+        self.level = len(MODE.transforms)  # torch.func transforms around its creation
         self.fields: dict[str, Any] = {}
-        self.line: int | None = None  # of the text that made it
+        self.line: int | None = None  # of the program where it was made
         self.origin: Origin | None = None
 
     # ---- sizes -----------------------------------------------------------------------------------
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Its sizes."""
+        """The sizes of all dimensions."""
         return self.data.shape
 
     @property
@@ -199,21 +198,21 @@ class Tensor(Object):
 
     @property
     def record(self) -> "Record | None":
-        """What autograd recorded of its making; made anew where its memory has changed since."""
+        """The grad_fn; that of a view is regenerated if its memory has changed since."""
         stale = self.view is not None and self.version.number != self.recorded_version
         if stale and self.view is not None and self.view.base.requires_grad:
             self.view.regenerate(self)
         return self._record
 
     def set_record(self, record: "Record | None", output: int = 0) -> None:
-        """Its record from now on, and which of the record's outputs it is."""
+        """Set the grad_fn, and which of its outputs this tensor is."""
         self._record, self.output = record, output
         self.recorded_version = self.version.number
 
     @property
     def requires_grad(self) -> bool:
-        """Whether a gradient flows back to it; of a view without a record, whether one does to its
-        base, as PyTorch says it.
+        """Whether the tensor requires a gradient; a view without a grad_fn does if its base does,
+        as in PyTorch.
         """
         if self._required or self._record is not None:
             return True
@@ -225,12 +224,12 @@ class Tensor(Object):
 
     @property
     def is_leaf(self) -> bool:
-        """Whether nothing was recorded of its making."""
+        """Whether the tensor has no grad_fn."""
         return self.record is None
 
     @property
     def edge(self) -> Edge | None:
-        """Where its gradient goes; None where it has none."""
+        """The edge along which its gradient is sent; None if it requires none."""
         record = self.record
         if record is not None:
             return Edge(record, self.output)
@@ -238,16 +237,16 @@ class Tensor(Object):
             return None
         if self.accumulator is None or self.accumulator.metas[0].dtype is not self.dtype:
             self.accumulator = Accumulator(self)
-        if self.accumulator.metas[0].shape != self.shape:  # where a graph still has it, an error
+        if self.accumulator.metas[0].shape != self.shape:  # an error if a graph still has it
             return Edge(UnknownAccumulator(self), 0)
         return Edge(self.accumulator, 0)
 
     def write(self, numbers: Any, place: Any = ...) -> None:
-        """Write over its numbers, or those at a place."""
+        """Write elements, or those at an index."""
         self.data[place] = rounded(numbers, self.dtype)
 
     def changed(self) -> None:
-        """Count a change of its numbers; refuse one that inference mode is needed for."""
+        """Count an in-place change; refuse one of an inference tensor outside inference mode."""
         if self.inference and not MODE.inference and "counts_changes" not in self.fields:
             raise error("RuntimeError", INFERENCE)
         self.version.number += 1
@@ -264,29 +263,29 @@ Backward = Callable[[Machine, "Record", Gradients], Sequence[Tensor | None]]
 
 
 class Meta(NamedTuple):
-    """What the gradient of an output has to be like."""
+    """The shape and dtype that the gradient of an output must have."""
 
     shape: tuple[int, ...]
     dtype: DType
 
 
 class Elements(NamedTuple):
-    """How outputs come from the only input: they are its elements at these places, counted in
-    order; an array of places for each output.
+    """The outputs of an operation are elements of its only input, at these flat indices: an array
+    for each output.
     """
 
     at: tuple[Any, ...]
 
 
 class Copied(NamedTuple):
-    """How an output comes from inputs: the second in the place of the first."""
+    """The output of an operation is a copy of the second input, in place of the first."""
 
     value: Any
 
 
 class Overwritten(NamedTuple):
-    """How an output comes from inputs: the first, its elements at these places, counted in order,
-    replaced by what `call` makes of them and of the other inputs; `tensor` has the memory.
+    """The output of an operation is its first input, whose elements at these flat indices are
+    replaced by the result of `call` on them and the other inputs; `tensor` shares its memory.
     """
 
     tensor: Tensor
@@ -295,7 +294,7 @@ class Overwritten(NamedTuple):
 
 
 class Saved:
-    """A tensor that an operation keeps for the backward pass, and the version that it had."""
+    """A tensor saved for the backward pass, with its version when it was saved."""
 
     __slots__ = (
         *("hooks", "in_pytorch", "output", "owned", "packed", "record", "tensor", "unseen"),
@@ -303,12 +302,12 @@ class Saved:
     )
 
     def __init__(self, tensor: Tensor, own_record: "Record | None" = None):
-        """`own_record` is the record that keeps it, where it is an output of that."""
+        """`own_record` is the grad_fn that saves it, if it is an output of that."""
         if tensor.inference and own_record is None:
             raise error("RuntimeError", INFERENCE_SAVED)
         self.tensor, self.owned = tensor, own_record is not None
-        self.in_pytorch = True  # PyTorch keeps it, too
-        self.viewed_as: tuple[int, ...] | None = None  # the shape of the view that PyTorch keeps
+        self.in_pytorch = True  # whether PyTorch saves it, too
+        self.viewed_as: tuple[int, ...] | None = None  # the shape of the view that PyTorch saves
         self.record = own_record or tensor.record
         self.output = 0 if own_record else tensor.output
         self.version, self.unseen = tensor.version.number, tensor.version.unseen
@@ -316,11 +315,11 @@ class Saved:
 
     @property
     def changed_unseen(self) -> bool:
-        """Whether its numbers were changed through `.data`, which the backward pass never sees."""
+        """Whether the tensor was changed through `.data`, unseen by the backward pass."""
         return self.tensor.version.unseen != self.unseen
 
     def pack(self) -> "Saved":
-        """Itself, after the hook that the program has for what is kept."""
+        """Itself, after applying the program's pack hook."""
         if self.hooks is not None:
             m, pack, _ = self.hooks
             with recording(False):
@@ -328,7 +327,7 @@ class Saved:
         return self
 
     def _unpacked(self) -> Tensor:
-        """What the program's hook makes of what was packed."""
+        """The tensor that the program's unpack hook returns."""
         assert self.hooks is not None
         m, _, unpack = self.hooks
         with recording(False):
@@ -339,7 +338,7 @@ class Saved:
         return tensor
 
     def unpack(self, for_record: "Record") -> Tensor:
-        """The tensor as it was. Raises the program's RuntimeError where it was changed."""
+        """The saved tensor. Raises the program's RuntimeError if it was changed in place."""
         tensor, now = self.tensor, self.tensor.version.number
         if self.hooks is not None:
             tensor = self._unpacked()
@@ -358,7 +357,7 @@ class Saved:
         maker = self.record if self.owned else tensor.record or self.record
         label, output = (maker.label if maker else ""), self.output
         if self.viewed_as is not None and tensor.requires_grad:
-            label, output = "AsStrided", 0  # a view, made anew after the change
+            label, output = "AsStrided", 0  # a view is regenerated after the change
         origin = f", which is output {output} of {label}," if label else ""
         return CHANGED.format(
             type=tensor.dtype.type_name,
@@ -371,12 +370,12 @@ class Saved:
 
 
 class Record(Object):
-    """What was recorded of one operation: PyTorch's grad_fn.
+    """A node of autograd's graph: the grad_fn of the outputs of one operation.
 
-    `edges` has for each input where its gradient goes, or None; `metas` is what its outputs are
-    like; `backward(m, record, grads)` gives from the gradients of the outputs those of the inputs.
-    `call` says how the outputs come from the inputs: a node with its operands and its output, or
-    Elements, Copied, Overwritten; None where that is not known.
+    `edges` has an edge or None for each input; `metas` describe the outputs; `backward(m, record,
+    grads)` computes the gradients of the inputs from those of the outputs. `call` says how the
+    outputs were computed: a node with operands and output, or Elements, Copied, Overwritten; None
+    if not known.
     """
 
     __slots__ = (
@@ -416,36 +415,36 @@ class Record(Object):
         self.line = MODE.place() if line is None else line
         self.cls: Class = record_class(name)
         self.sequence = next(MODE.sequence)
-        # tensors that PyTorch keeps, and that the backward pass here does not read
+        # saved in PyTorch, but not needed here
         self.guards: list[Saved] = []
-        self.fused_with: list[Record] = []  # in PyTorch they are one operation, itself included
+        self.fused_with: list[Record] = []  # nodes of the same operation in PyTorch
         self.freed = self.saves_intermediate = False
         self.freed_line = 0
         self.hooks: list[Any] = []
         self.pre_hooks: list[Any] = []
         self.tensor_hooks: dict[int, list[Any]] = {}  # by output
-        self.retained: dict[int, Tensor] = {}  # outputs whose gradient is kept, by place
+        self.retained: dict[int, Tensor] = {}  # outputs that retain their gradient
         self.fields: dict[str, Any] = {}
 
     @property
     def label(self) -> str:
-        """What messages call it: without Backward0."""
+        """The name in messages, without Backward0."""
         start, _, number = self.name.rpartition("Backward")
         return LABELS.get(self.name) or start + number.removesuffix("0") or self.name
 
     def release(self) -> None:
-        """Let go of what was kept for the backward pass."""
+        """Free the saved tensors."""
         if self.saves_intermediate or self.guards or any(s.in_pytorch for s in self.saved):
             self.freed, self.freed_line = True, MODE.place()
 
     def check_not_freed(self) -> None:
-        """Refuse to go back again through what let go of what it kept."""
+        """Refuse to go through a node a second time if its saved tensors were freed."""
         if self.freed:
             MODE.refused = self, None
             raise error("RuntimeError", FREED)
 
     def unpack(self) -> list[Tensor]:
-        """All that was kept, in its order."""
+        """All saved tensors, in order."""
         self.check_not_freed()
         for saved in self.guards:
             saved.unpack(self)
@@ -461,14 +460,14 @@ FUNCTION_RECORD = Class("BackwardCFunction", (RECORD,), module="torch.autograd.f
 
 
 def record_class(name: str) -> Class:
-    """The class of the records of this name."""
+    """The class of nodes with this name."""
     if name not in _classes:
         _classes[name] = Class(name, (RECORD,))
     return _classes[name]
 
 
 def function_class(name: str) -> Class:
-    """The class of the records of a custom Function."""
+    """The class of nodes of a custom Function."""
     key = f"torch.autograd.function.{name}"
     if key not in _classes:
         _classes[key] = Class(name, (FUNCTION_RECORD,), module="torch.autograd.function")
@@ -476,14 +475,14 @@ def function_class(name: str) -> Class:
 
 
 class Accumulator(Object):
-    """Where gradients of a leaf arrive and are added to its .grad."""
+    """AccumulateGrad: the node at which gradients of a leaf arrive, to be added to its .grad."""
 
     __slots__ = ("cls", "fields", "hooks", "metas", "pre_hooks", "tensor")
     name = "torch::autograd::AccumulateGrad"
 
     def __init__(self, tensor: Tensor):
         self.tensor = tensor
-        self.metas = [Meta(tensor.shape, tensor.dtype)]  # as they are now: .data may be replaced
+        self.metas = [Meta(tensor.shape, tensor.dtype)]  # when made: .data may be replaced later
         self.cls = record_class("AccumulateGrad")
         self.fields: dict[str, Any] = {}
         self.hooks: list[Any] = []
@@ -491,25 +490,25 @@ class Accumulator(Object):
 
     @property
     def edges(self) -> list[Edge | None]:
-        """Nothing is before a leaf."""
+        """A leaf has no inputs."""
         return []
 
     @property
     def sequence(self) -> int:
-        """A leaf comes before everything else that is ready."""
+        """A leaf runs before all other nodes that are ready."""
         return (1 << 64) - 1
 
 
 class UnknownAccumulator(Accumulator):
-    """That of a leaf whose `.data` got another shape after it was computed with. PyTorch keeps the
-    one for the former shape while a graph has it, which is not known here.
+    """The AccumulateGrad of a leaf whose `.data` got another shape after its use. PyTorch keeps the
+    one for the former shape as long as a graph refers to it, which is not known here.
     """
 
     __slots__ = ()
 
     @property
     def metas(self) -> list[Meta]:
-        """What arrives there is refused."""
+        """Raises: gradients that arrive are refused."""
         raise Unsupported("a leaf whose .data got another shape after it was computed with")
 
     @metas.setter
@@ -517,11 +516,11 @@ class UnknownAccumulator(Accumulator):
         pass
 
 
-# ---- tensors without numbers of their own -------------------------------------------------------
+# ---- tensors without elements --------------------------------------------------------------------
 
 
 class Numberless(Tensor):
-    """A tensor of which a shape and a dtype are known, and whose numbers nothing may read."""
+    """A tensor of known shape and dtype whose elements must not be read."""
 
     __slots__ = ("sizes",)
     reason = ""
@@ -533,7 +532,7 @@ class Numberless(Tensor):
 
     @property
     def data(self) -> Any:
-        """There is none."""
+        """Raises: there are no elements."""
         raise Unsupported(self.reason)
 
     @data.setter
@@ -542,7 +541,7 @@ class Numberless(Tensor):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Its sizes."""
+        """The sizes of all dimensions."""
         return self.sizes
 
     @property
@@ -557,16 +556,16 @@ class Numberless(Tensor):
 
 
 class MetaTensor(Numberless):
-    """A tensor of the device meta: there are no numbers."""
+    """A tensor on the meta device, which has no elements."""
 
     __slots__ = ()
     reason = "a tensor of the device meta"
 
 
 class DualTensor(Numberless):
-    """A tensor with a tangent, in the level of forward mode that it is made in; afterwards it is
-    its primal. Operators compute with it (forward.applied); what reads its numbers otherwise, and
-    would lose the tangent, is refused.
+    """A tensor with a tangent, within the level of forward mode in which it was made; afterwards it
+    is its primal. Operators compute its JVP (forward.applied); functions that would lose the
+    tangent by reading the elements are refused.
     """
 
     __slots__ = ("of_level", "primal", "tangent")
@@ -580,12 +579,12 @@ class DualTensor(Numberless):
 
     @property
     def lives(self) -> bool:
-        """Whether its level has not ended."""
+        """Whether its level of forward mode has not ended."""
         return self.of_level == MODE.dual_level
 
     @property
     def data(self) -> Any:
-        """The numbers of its primal, once the level has ended."""
+        """The elements of its primal, once the level has ended."""
         if self.lives:
             raise Unsupported(self.reason)
         return self.primal.data
@@ -596,15 +595,13 @@ class DualTensor(Numberless):
 
 
 def scalar(value: Any) -> Any:
-    """A tensor that stands for a number as that number: one of no dimension that needs no gradient.
-    Any other value is returned as it is.
-    """
+    """The number in a 0-dim tensor that requires no gradient; other values unchanged."""
     stands = isinstance(value, Tensor) and not value.ndim and not value.requires_grad
     return value.data.item() if stands else value
 
 
 def tensors_in(values: Sequence[Any]) -> list[Tensor]:
-    """The tensors among values, and within their lists and tuples."""
+    """The tensors among values, also within lists and tuples."""
     result: list[Tensor] = []
     for value in values:
         if isinstance(value, Tensor):

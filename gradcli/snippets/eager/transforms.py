@@ -1,4 +1,4 @@
-"""Which transforms of torch.func are running, and what may not be done inside them."""
+"""The active transforms of torch.func, and what is refused inside them."""
 
 from ..python.values import error
 from .mode import MODE
@@ -34,17 +34,17 @@ RANDOM = (
 
 
 def running() -> list[tuple[str, str]]:
-    """The transforms around what runs now, the outermost first: kind and randomness."""
+    """The active transforms, outermost first, as pairs of kind and randomness."""
     return MODE.transforms
 
 
 def in_vmap() -> bool:
-    """Whether a batch is mapped over."""
+    """Whether a vmap is active."""
     return any(kind == "vmap" for kind, _ in running())
 
 
 def refuse_inside(what: str) -> None:
-    """Refuse what PyTorch refuses while a transform of torch.func runs."""
+    """Raise Unsupported inside a transform of torch.func."""
     if running():
         raise error(
             "RuntimeError",
@@ -61,7 +61,7 @@ def refuse_flag() -> None:
 
 
 def refuse_number(control_flow: bool) -> None:
-    """Refuse to read a number of a batch that is mapped over."""
+    """Refuse to read an element of a batched tensor; `control_flow`: for an `if` or `while`."""
     kinds = [kind for kind, _ in running()]
     if "vmap" in kinds:
         text = CONTROL_FLOW if control_flow else ITEM
@@ -69,6 +69,6 @@ def refuse_number(control_flow: bool) -> None:
 
 
 def refuse_random() -> None:
-    """Refuse random numbers inside vmap, unless it says which."""
+    """Refuse random numbers inside a vmap whose randomness is "error"."""
     if any(kind == "vmap" and randomness == "error" for kind, randomness in running()):
         raise error("RuntimeError", RANDOM)

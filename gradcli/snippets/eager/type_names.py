@@ -1,4 +1,4 @@
-"""torch.typename: what PyTorch's errors call the type of a value, or a class or function itself."""
+"""torch.typename: the name of a value's type in PyTorch's errors, or of a class or function."""
 
 from typing import Any
 
@@ -32,7 +32,7 @@ PREFIXED = ("torch.fft", "torch.linalg", "torch.special")  # modules whose funct
 
 @define("torch")
 def typename(m: Machine, obj: Any) -> str:
-    """The name of a value's type; of a class or a function its own name."""
+    """The name of a value's type; the name of a class or a function itself."""
     if isinstance(obj, Tensor):
         return f"torch.{obj.dtype.legacy}"
     if isinstance(obj, Bound):

@@ -1,7 +1,7 @@
-"""In-place operations on views: which are refused, and what autograd records of them.
+"""In-place operations on views: which ones are refused, and the grad_fns that they leave.
 
-A view that is changed passes the change on to its base: the base's record becomes CopySlices, and
-the view's, made anew when it is asked for, AsStridedBackward0.
+A change of a view also changes its base: the base's grad_fn becomes CopySlices, and the view's,
+regenerated when it is needed, AsStridedBackward0.
 """
 
 from collections.abc import Sequence
@@ -55,7 +55,7 @@ CUSTOM = (
     "the custom Function, leading to incorrect gradients. This behavior is forbidden. You can fix "
     "this by cloning the output of the custom Function."
 )
-REASONS = {  # by how a view was made
+REASONS = {  # by the `creation` of a view
     "no_grad": AMBIGUOUS.format("no_grad"),
     "inference": AMBIGUOUS.format("inference_mode"),
     "multi": MULTI,
@@ -78,7 +78,7 @@ CAPTURED = (
 
 
 def as_view(output: Tensor, of: Tensor, creation: str = "") -> Tensor:
-    """`output` as a view of a tensor whose memory it shares; `creation` as in ViewOf, if autograd
+    """Make `output` a view of a tensor whose memory it shares; `creation` as in ViewOf, if autograd
     records.
     """
     output.inference, output.level = of.inference, of.level
@@ -98,8 +98,8 @@ def as_view(output: Tensor, of: Tensor, creation: str = "") -> Tensor:
 
 
 def lacks_batch(target: Tensor, operands: Sequence[Any]) -> bool:
-    """Whether a tensor without a vmap dimension would be changed by one that has it; what a
-    transform within vmap refuses anyway is left to that.
+    """Whether an in-place operation within vmap would write batched values into a tensor that is
+    not batched. False if a transform within the vmap refuses it anyway.
     """
     if not in_vmap() or (MODE.transforms[-1][0] != "vmap" and target.level < len(MODE.transforms)):
         return False
@@ -109,15 +109,17 @@ def lacks_batch(target: Tensor, operands: Sequence[Any]) -> bool:
 
 
 def _is_outside(target: Tensor) -> bool:
-    """Whether a tensor comes from outside of the vmap: here vmap runs its function once for each
-    row, and each run would change the tensor again.
+    """Whether a tensor was made outside of the vmap. Here vmap calls its function once per row, and
+    each call would change the tensor again.
     """
     base = target.view.base if target.view else target
     return not {"batched", "unbatched"} & {*base.fields, *target.fields}
 
 
 def check_batched(target: Tensor, value: Any, name: str = "inplace arithmetic") -> None:
-    """Refuse to write batched numbers into such a tensor; `name` as PyTorch calls the operation."""
+    """Refuse to write batched values into a tensor that is not batched; `name` is PyTorch's name of
+    the operation.
+    """
     if MODE.transforms and lacks_batch(target, [value]):
         raise error("RuntimeError", NOT_BATCHED.format(name))
 
@@ -125,7 +127,7 @@ def check_batched(target: Tensor, value: Any, name: str = "inplace arithmetic") 
 def check_writable(
     target: Tensor, operands: Sequence[Any] = (), *, repeats: bool = False, called: str = ""
 ) -> None:
-    """Refuse a change in place that PyTorch refuses; `repeats` as in check_memory, `called` as in
+    """Refuse in-place operations that PyTorch refuses; `repeats` as in check_memory, `called` as in
     _check_captured.
     """
     if MODE.transforms:
@@ -136,8 +138,8 @@ def check_writable(
 
 
 def _check_captured(target: Tensor, operands: Sequence[Any], called: str) -> None:
-    """Refuse a change, within a transform, of a tensor from outside; `called` is the operator's
-    name in PyTorch, where it is known.
+    """Refuse to change, within a transform, a tensor from outside; `called` is the operator's name
+    in PyTorch, or "".
     """
     around = [kind for kind, _ in MODE.transforms[target.level :]]
     batched = lacks_batch(target, operands)
@@ -150,8 +152,8 @@ def _check_captured(target: Tensor, operands: Sequence[Any], called: str) -> Non
 
 
 def check_memory(target: Tensor, operands: Sequence[Any] = (), *, repeats: bool = False) -> None:
-    """Refuse to write over memory that holds several elements, unless the function `repeats` what
-    it writes; or to write over what is read from it.
+    """Refuse to write to a tensor whose elements share memory, unless the function writes them
+    repeatedly (`repeats`), or that overlaps with an operand.
     """
     if not repeats and has_repeats(target):
         raise error("RuntimeError", SHARED_MEMORY)
@@ -163,13 +165,13 @@ def check_memory(target: Tensor, operands: Sequence[Any] = (), *, repeats: bool 
 
 
 def has_repeats(target: Tensor) -> bool:
-    """Whether several elements of a tensor are one place in memory, as after expand()."""
+    """Whether several elements of a tensor share memory, as after expand()."""
     strides = zip(target.data.strides, target.shape)
     return target.numel > 0 and any(s == 0 and n > 1 for s, n in strides)
 
 
 def warn_of_repeats(target: Tensor, name: str) -> None:
-    """Warn of a function that writes over memory that holds several elements."""
+    """Warn of a function that writes to a tensor whose elements share memory."""
     if name in REPEATING and has_repeats(target):
         MODE.warn(REPEATED.format(name, *REPEATING[name]))
 
@@ -186,7 +188,9 @@ def _check_autograd(target: Tensor, operands: Sequence[Tensor]) -> None:
 
 
 def check_view(view: Tensor, *, directly: bool) -> None:
-    """Refuse a change of a view, or of what shares its memory, that autograd cannot follow."""
+    """Refuse to change a view, or a tensor that shares its memory, if autograd cannot follow the
+    change.
+    """
     creation = view.view.creation if view.view else ""
     if not creation:
         return
@@ -207,7 +211,9 @@ def check_view(view: Tensor, *, directly: bool) -> None:
 
 
 def _check_overlap(target: Tensor, other: Tensor) -> None:
-    """Refuse to write over what is read, unless these are the same elements in the same order."""
+    """Refuse to write to memory that an operand reads, unless both have the same elements in the
+    same order.
+    """
     a, b = target.data, other.data
     if not np.may_share_memory(a, b):
         return
@@ -215,13 +221,13 @@ def _check_overlap(target: Tensor, other: Tensor) -> None:
         return
     if _is_dense(a) and _is_dense(b):
         raise error("RuntimeError", OVERLAP)
-    if np.shares_memory(a, b):  # PyTorch does not look closer, and reads what it has written
+    if np.shares_memory(a, b):  # PyTorch does not check further, and reads what it has written
         check_output(target, other)
         raise Unsupported("a change in place of elements that it also reads")
 
 
 def _is_dense(array: Any) -> bool:
-    """Whether an array's elements fill its memory, in whichever order."""
+    """Whether an array has no gaps in memory, in any order of dimensions."""
     step = array.itemsize
     for size, stride in sorted(zip(array.shape, array.strides), key=lambda part: part[1]):
         if size != 1 and stride != step:
@@ -231,7 +237,7 @@ def _is_dense(array: Any) -> bool:
 
 
 def rebase(target: Tensor, record: Record) -> None:
-    """Make `record` the record of a tensor that was changed in place."""
+    """Make `record` the grad_fn of a tensor that was changed in place."""
     view, before = target.view, target._record
     if view is None:
         target.set_record(record)
@@ -244,9 +250,7 @@ def rebase(target: Tensor, record: Record) -> None:
 
 
 def retain_again(tensor: Tensor, before: Record | None) -> None:
-    """Keep the gradient of a tensor as it is now, where that of the tensor before a change in place
-    was to be kept.
-    """
+    """Retain the gradient of a tensor after an in-place change, if it was retained before."""
     after = tensor._record
     if tensor.retains_grad and before is not None and after is not None and before is not after:
         place = next((k for k, t in before.retained.items() if t is tensor), None)
@@ -256,7 +260,7 @@ def retain_again(tensor: Tensor, before: Record | None) -> None:
 
 
 def places(view: Tensor, base: Tensor) -> Any:
-    """The place in the base's elements, counted in order, of each element of the view."""
+    """For each element of a view, its flat index in the base."""
     size = base.data.itemsize
     numbered = np.arange(base.numel).reshape(base.shape)
     start = address(base.data)
@@ -271,19 +275,19 @@ def places(view: Tensor, base: Tensor) -> Any:
 
 
 def address(array: Any) -> int:
-    """Where the first element of an array lies."""
+    """The address of an array's first element."""
     return array.__array_interface__["data"][0]
 
 
 def _extent(array: Any) -> int:
-    """How many elements of memory an array reaches over."""
+    """The number of elements of memory between an array's first and last one."""
     if not array.size:
         return 1
     return 1 + sum((n - 1) * s // array.itemsize for n, s in zip(array.shape, array.strides))
 
 
 def _regenerate(view: Tensor) -> None:
-    """Give a view another record, after its memory has changed."""
+    """Replace the grad_fn of a view, after its memory has changed."""
     assert view.view is not None
     check_view(view, directly=False)
     before = view._record
@@ -292,7 +296,7 @@ def _regenerate(view: Tensor) -> None:
 
 
 def regenerated(view: Tensor, base: Tensor) -> Record:
-    """The record of a view whose base was changed since it was made."""
+    """The grad_fn of a view whose base has been changed since: AsStridedBackward0."""
     at = places(view, base)
     meta = Meta(view.shape, view.dtype)
     shape = base.shape
@@ -304,20 +308,20 @@ def regenerated(view: Tensor, base: Tensor) -> Record:
 
 
 def scattered(values: Tensor, at: Any, shape: tuple[int, ...]) -> Tensor:
-    """Zeros of a shape with values at these places of its elements, added up where they meet."""
+    """Zeros of a shape with `values` added at these flat indices."""
     size = int(np.prod(shape, dtype=int))
     flat = call_operator("put_at", values, shape=(size,), index=(Array(at),))
     return call_operator("reshape", flat, shape=shape)
 
 
 def gathered(tensor: Tensor, at: Any) -> Tensor:
-    """The elements of a tensor at these places."""
+    """The elements of a tensor at these flat indices."""
     flat = call_operator("reshape", tensor, shape=(tensor.numel,))
     return call_operator("getitem", flat, index=(Array(at),))
 
 
 def copy_slices(base: Tensor, view: Tensor, inner: Record) -> Record:
-    """The record of a base one of whose views was changed by the operation of `inner`."""
+    """The grad_fn of a base, one of whose views was changed by the operation of `inner`."""
     at = places(view, base)
     edges: list[Edge | None] = [base.edge, *inner.edges[1:]]
 
@@ -333,20 +337,20 @@ def copy_slices(base: Tensor, view: Tensor, inner: Record) -> Record:
     call = None if inner.call is None else Overwritten(base, at, inner.call)
     metas = [Meta(base.shape, base.dtype)]
     record = Record("CopySlices", edges, metas, back, inner.saved, call=call)
-    record.saves_intermediate = True  # PyTorch's lets go of the change itself
+    record.saves_intermediate = True  # as PyTorch's frees the result of the change
     return record
 
 
 def without(gradient: Tensor, at: Any) -> Tensor:
-    """A gradient with 0 at these places of its elements."""
+    """A gradient with 0 at these flat indices."""
     mask = np.zeros(gradient.numel, dtype=bool)
     mask[at] = True
     return call_operator("masked_fill", gradient, Tensor(mask.reshape(gradient.shape)), 0.0)
 
 
 def _replaced(gradient: Tensor, replacement: Tensor | None, at: Any) -> Tensor:
-    """A gradient in which what went through the change has another one, or 0."""
-    if replacement is not None and not MODE.recording:  # written, and not added: -0 beside it stays
+    """A gradient whose elements at these flat indices are replaced; by 0 without a replacement."""
+    if replacement is not None and not MODE.recording:  # written, not added: keeps -0
         numbers = np.array(gradient.data, order="C")
         numbers.reshape(-1)[at] = replacement.data
         return Tensor(numbers, gradient.dtype)
@@ -359,7 +363,7 @@ def _replaced(gradient: Tensor, replacement: Tensor | None, at: Any) -> Tensor:
 
 
 def overwritten(target: Tensor, numbers: Any, name: str, call: Any = None) -> Tensor:
-    """A tensor with other numbers, which no gradient flows through to what it was before."""
+    """Overwrite a tensor with values; no gradient flows to its former values."""
     tracked = MODE.recording and target.requires_grad
     record = zero_record(name, [target], target) if tracked else None
     target.write(numbers)

@@ -1,8 +1,8 @@
-"""Which zero PyTorch's kernels give, where 0 and -0 are equally right.
+"""The signs of zeros in PyTorch's kernels, where 0 and -0 are equally right.
 
-Of the largest or smallest of several numbers it is the first of them, or of all elements the last,
-as long as the kernel goes through them one by one; with as many as its vectors hold it depends on
-their places there. Losses of labels write what they send back, and do not add it to 0.
+A maximum or minimum of several zeros is the first of them, or the last for a reduction to one
+element, as long as the kernel processes elements one by one; with vectors it depends on their
+positions. Losses with class indices write their gradient and do not add it to 0.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ UNKNOWN = "the sign of 0, as the largest or the smallest of 0 and -0"
 
 
 def with_signs(name: str, arrays: Sequence[Any], attrs: Mapping[str, Any], value: Any) -> Any:
-    """The value of such an operation, whose zeros have the signs that PyTorch gives them."""
+    """The value of a maximum or minimum, with the signs of zeros as in PyTorch."""
     x = arrays[0]
     if getattr(x, "dtype", None) is None or x.dtype.kind != "f" or np.all(value):
         return value
@@ -36,7 +36,7 @@ def with_signs(name: str, arrays: Sequence[Any], attrs: Mapping[str, Any], value
 
 
 def mixed_zeros(x: Any) -> bool:
-    """Whether 0 and -0 are among some numbers."""
+    """Whether an array contains both 0 and -0."""
     zeros = np.signbit(x[x == 0]) if x.dtype.kind == "f" else np.zeros(0, bool)
     return bool(zeros.any() and not zeros.all())
 
@@ -52,7 +52,7 @@ def _of_pairs(name: str, a: Any, b: Any, value: Any) -> Any:
 
 
 def _reduced(x: Any, attrs: Mapping[str, Any], value: Any) -> Any:
-    """The first zero along the dimensions, in the order of memory."""
+    """The maximum or minimum along dimensions; a zero has the sign of the first one in memory."""
     dim = attrs["dim"]
     dims = range(x.ndim) if dim in (None, ()) else (dim,) if isinstance(dim, int) else dim
     along = sorted((d % x.ndim for d in dims), key=lambda d: -x.strides[d])  # as in memory
@@ -66,7 +66,9 @@ def _reduced(x: Any, attrs: Mapping[str, Any], value: Any) -> Any:
 
 
 def _side_by_side(x: Any, unreduced: Sequence[int]) -> int:
-    """How many results the kernel may find at once, where those stand side by side in memory."""
+    """The number of results that a vectorised kernel computes at once, if they are adjacent in
+    memory.
+    """
     inner = min(
         (d for d in range(x.ndim) if x.shape[d] > 1), key=lambda d: x.strides[d], default=-1
     )
@@ -74,12 +76,12 @@ def _side_by_side(x: Any, unreduced: Sequence[int]) -> int:
 
 
 def negative_zeros(x: Any) -> Any:
-    """1 where a number is -0, and 0 elsewhere."""
+    """An array with 1 where an element is -0, otherwise 0."""
     return (np.signbit(x) & (x == 0)).astype(x.dtype)
 
 
 def of_softmax(gradient: Any, answer: Any, dim: int) -> Any:
-    """What softmax sends to its input: 0, where all that it receives along its dimension is -0."""
+    """The gradient of softmax: 0 where the upstream gradient is -0 along the whole dimension."""
     return np.where(np.all(negative_zeros(gradient), axis=dim, keepdims=True), 0.0, answer)
 
 
@@ -87,8 +89,8 @@ LABELLED = frozenset(("nll_loss", "cross_entropy"))
 
 
 def of_labels(target: Any, gradient: Any, answer: Any) -> Any:
-    """What a loss of labels sends to its input, from what it receives: where that is 0, so is the
-    answer, and -0 at the label; 0 everywhere where `target` holds probabilities.
+    """The gradient of a loss with class indices: where the upstream gradient is 0, it is -0 at the
+    target class and 0 elsewhere; 0 everywhere for a target of probabilities.
     """
     if np.all(gradient):
         return answer

@@ -1,1 +1,1 @@
-"""What a program imports: torch and its modules, numpy, math and the rest, as tables of values."""
+"""The modules that programs can import: torch, numpy, math and others, as tables of values."""

@@ -1,6 +1,6 @@
-"""numpy as snippets use it: arrays, the functions in a list of names, and random numbers.
+"""numpy for interpreted programs: arrays, listed functions, random numbers.
 
-The numbers are NumPy's own; a program reaches the names in these lists and nothing else of it.
+The computations are NumPy's; a program reaches only the names in these lists.
 """
 
 import math
@@ -71,7 +71,7 @@ float16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool_
 
 @cache
 def _scalar_class(dtype: str) -> Class:
-    """The class of the numbers of a dtype."""
+    """The class of NumPy scalars of a dtype."""
     members = {"__index__": Builtin("__index__", _index)} if "int" in dtype else {}
     bases = (SCALAR, FLOAT) if dtype == "float64" else (SCALAR,)
     return Class(f"numpy.{dtype}", bases, members)
@@ -88,7 +88,7 @@ class Array(Object):
 
 
 class Scalar(Object):
-    """A number that NumPy gives: np.float64(1.5)."""
+    """A NumPy scalar: np.float64(1.5)."""
 
     __slots__ = ("array", "cls")
 
@@ -98,7 +98,7 @@ class Scalar(Object):
 
 
 class Type(Object):
-    """A type of numbers: np.float32."""
+    """A scalar type: np.float32."""
 
     __slots__ = ("name",)
     cls = Class("type")
@@ -124,13 +124,13 @@ FAILURES = (ValueError, TypeError, IndexError, ArithmeticError, AssertionError)
 
 
 def raised(failure: Exception) -> Exception:
-    """What a program gets of an exception of NumPy."""
+    """An exception of NumPy as one of the program."""
     name = type(failure).__name__
     return error(OWN_ERRORS.get(name, name), str(failure))
 
 
 def host(value: Any) -> Any:
-    """A value of the program as NumPy takes it."""
+    """A value of the program as an argument for NumPy."""
     value = plain(value)
     if isinstance(value, Array | Scalar):
         return value.array
@@ -158,7 +158,7 @@ NO_NUMPY = "Can't call numpy() on Tensor that requires grad. Use tensor.detach()
 
 
 def program(value: Any) -> Any:
-    """A value of NumPy as the program has it."""
+    """A result of NumPy as a value of the program."""
     if isinstance(value, np.ndarray):
         return Array(value)
     if isinstance(value, np.generic):
@@ -171,7 +171,7 @@ def program(value: Any) -> Any:
 
 
 def computed(m: Machine, function: Callable[..., Any], *args: Any, **named: Any) -> Any:
-    """What NumPy computes; its warnings of nan and infinities are the program's."""
+    """Call a function of NumPy; its warnings of nan and inf become warnings of the program."""
     with np.errstate(**MODE.numpy_errors), catch_warnings(record=True) as seen:
         simplefilter("always")
         try:
@@ -185,7 +185,7 @@ def computed(m: Machine, function: Callable[..., Any], *args: Any, **named: Any)
 
 
 def _of_tensors(m: Machine, function: Any, name: str, args: Sequence[Any], named: Any) -> Any:
-    """What a function gives for tensors where the result is one; MISSING where it is an array."""
+    """The result for tensors if it is a tensor; MISSING if NumPy returns an array for them."""
     if (isinstance(function, np.ufunc) or name in REWRAPPED) and not named:
         return Tensor(np.asarray(computed(m, function, *map(host, args))))
     if name == "concatenate" and isinstance(args[0], Tensor):
@@ -216,10 +216,10 @@ def called(function: Callable[..., Any], name: str) -> Builtin:
     return Builtin(name, run)
 
 
-OF_PAIRS = ("kron", "outer", "convolve", "correlate")  # compute with all pairs of elements
-# functions whose array a tensor takes back, as its own method does not take their arguments
+OF_PAIRS = ("kron", "outer", "convolve", "correlate")  # combine all pairs of elements
+# functions whose result becomes a tensor again, as the tensor's method does not take NumPy's
 REWRAPPED = ("clip", "repeat", "take")
-REDUCTIONS = {  # functions that call the method of what they are given, and what PyTorch's says
+REDUCTIONS = {  # functions that call their argument's method, and PyTorch's error
     "mean": "mean() got an unexpected keyword argument 'axis'",
     "sum": "sum() got an unexpected keyword argument 'axis'",
     "max": "max(): argument 'dim' must be int, not NoneType",
@@ -230,7 +230,7 @@ REDUCTIONS = {  # functions that call the method of what they are given, and wha
 
 
 def _of_tensor(name: str, named: Mapping[str, Any]) -> Exception:
-    """What a reduction of NumPy comes to on a tensor of PyTorch."""
+    """The error for a reduction of NumPy on a tensor."""
     text = REDUCTIONS[name]
     if not text or (named and "dim" in text):
         return Unsupported(f"numpy.{name}() of a tensor")
@@ -238,7 +238,7 @@ def _of_tensor(name: str, named: Mapping[str, Any]) -> Exception:
 
 
 def check_size(m: Machine, arguments: list[Any]) -> None:
-    """Refuse sizes, among arguments, that would fill the memory."""
+    """Refuse sizes among the arguments that would fill the memory."""
     for value in arguments:
         numbers = value if isinstance(value, tuple | list) else [value]
         if all(type(n) is int for n in numbers) and numbers:
@@ -267,7 +267,7 @@ def _operator(operation: Callable[..., Any], reflected: bool) -> Callable[..., A
 def _beside_tensor(
     m: Machine, self: Any, operation: Callable[..., Any], other: Tensor, reflected: bool
 ) -> Any:
-    """What an array gives beside a tensor: it leaves that to the tensor where it stands first."""
+    """An operator on an array and a tensor: handled by the tensor if the array comes first."""
     if isinstance(self, Scalar):
         return NotImplemented
     if reflected:
@@ -312,7 +312,7 @@ def _get(m: Machine, self: Array, key: Any) -> Any:
 
 
 def _joined(name: str) -> Instance:
-    """numpy.c_ or numpy.r_: arrays in brackets are joined as columns, or as rows."""
+    """numpy.c_ or numpy.r_: arrays in brackets are concatenated as columns or rows."""
     joins = getattr(np, name)
 
     def get(m: Machine, self: Instance, key: Any) -> Any:
@@ -325,7 +325,7 @@ def _joined(name: str) -> Instance:
 
 
 def program_item(array: Array, key: Any) -> Any:
-    """What stands at a place of an array."""
+    """array[key] as a value of the program."""
     try:
         return array.array[host(key)]
     except (IndexError, ValueError) as failure:
@@ -337,7 +337,7 @@ def _put(m: Machine, self: Array, key: Any, value: Any) -> None:
         if value.numel != 1:
             text = "only one element tensors can be converted to Python scalars"
             raise error("ValueError", text)
-        value = value.data.item()  # a place for one number asks for one
+        value = value.data.item()  # one element takes one number
     try:
         self.array[host(key)] = host(value)
     except (IndexError, ValueError) as failure:
@@ -351,7 +351,7 @@ def _index(m: Machine, self: Any) -> int:
 
 
 def shown(text: Callable[[Any], str], array: Any) -> str:
-    """A text of an array, as np.set_printoptions has said."""
+    """The text of an array, with the program's print options."""
     size, options = np.size(array), MODE.numpy_options
     if size > options.get("threshold", 1000):
         size = min(size, (2 * options.get("edgeitems", 3)) ** np.ndim(array))
@@ -363,7 +363,7 @@ def shown(text: Callable[[Any], str], array: Any) -> str:
 
 
 def formatted(array: Any, spec: str) -> str:
-    """An array or number in a format."""
+    """format() of an array or a scalar."""
     if not spec:
         return shown(str, array)
     try:
@@ -393,7 +393,7 @@ def _set_options(m: Machine, *args: Any, **named: Any) -> None:
 
 
 class Errors(Object):
-    """np.errstate: what is done with infinities and nan within it."""
+    """np.errstate."""
 
     __slots__ = ("before", "chosen")
     cls = Class("numpy.errstate")
@@ -443,7 +443,7 @@ def _true(m: Machine, self: Any) -> bool:
         raise error("ValueError", str(failure)) from None
 
 
-SHARED: dict[str, Callable[..., Any]] = {  # what arrays and their numbers have
+SHARED: dict[str, Callable[..., Any]] = {  # members of both arrays and scalars
     "__repr__": lambda m, self: shown(repr, self.array),
     "__str__": lambda m, self: shown(str, self.array),
     "__format__": lambda m, self, spec="": formatted(self.array, spec),
@@ -557,7 +557,7 @@ def _drawn(generator: Callable[[], Any], name: str) -> Callable[..., Any]:
 
 
 def _generator_class(name: str) -> Class:
-    """RandomState or Generator: instances hold NumPy's."""
+    """RandomState or Generator; instances wrap NumPy's."""
     cls = Class(name, module="numpy.random")
 
     def method(draw: str) -> Callable[..., Any]:
@@ -568,7 +568,7 @@ def _generator_class(name: str) -> Class:
 
 
 def _random() -> Module:
-    """numpy.random, whose numbers are those of seed 0 where the program gives none."""
+    """numpy.random; the seed is 0 unless the program sets one."""
     state: dict[str, Any] = {}
 
     def seeded(seed: Any) -> Any:
@@ -625,12 +625,12 @@ def module(name: str) -> Module | None:
 
 
 def _unknown(path: str, name: str) -> Any:
-    """A name that is not here: one that NumPy has is not supported."""
+    """A name that is not defined here: unsupported if NumPy has it."""
     if path == "numpy.linalg" and name == "LinAlgError":
         return LINALG_ERROR
     own = getattr(np, path.partition(".")[2]) if "." in path else np
     try:
         getattr(own, name)
-    except AttributeError as failure:  # its text says what stands in a name's place now
+    except AttributeError as failure:  # NumPy's message names the replacement
         raise error("AttributeError", str(failure)) from None
     raise Unsupported(f"{path}.{name}")

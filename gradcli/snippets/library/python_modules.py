@@ -1,4 +1,4 @@
-"""Python's standard library, as far as snippets use it: tables of functions and classes by name."""
+"""Modules of Python's standard library: tables of functions and classes by name."""
 
 import functools
 import itertools
@@ -43,7 +43,7 @@ INTEGERS = frozenset(["comb", "factorial", "gcd", "isqrt", "lcm", "perm"])
 
 
 def number_function(name: str, function: Callable) -> Callable:
-    """A function of math on any values that are numbers."""
+    """A function of math for all values that are numbers."""
 
     def call(m: Any, *args: Any, **named: Any) -> Any:
         values = [real(m, a) if name not in INTEGERS else m.index(a) for a in args]
@@ -88,7 +88,7 @@ def math_module() -> Module:
 
 
 def time_module() -> Module:
-    """Clocks that advance by a millisecond a look: a program prints the same again."""
+    """time, whose clocks advance by a millisecond at each call, so that output is reproducible."""
     ticks = itertools.count(1)
 
     def clock(start: float) -> Callable:
@@ -116,20 +116,20 @@ DRAWS = (
 
 
 class Random:
-    """Python's own generator: the same numbers from the same seed, those of seed 0 without one."""
+    """Python's random generator; the seed is 0 unless the program sets one."""
 
     def __init__(self) -> None:
-        import random  # it takes ten milliseconds
+        import random  # takes ten milliseconds, so on first use
 
         self.generator, self.seeded = random.Random(0), False
 
     def draw(self, m: Any, name: str, *args: Any, **named: Any) -> Any:
-        """What a method of the generator gives."""
+        """Call a method of the generator."""
         MODE.unseeded |= not self.seeded
         return host_call(m, getattr(self.generator, name), args, named)
 
     def seed(self, m: Any, a: Any = None, version: Any = 2) -> None:
-        """random.seed; without a seed Python takes one from the system."""
+        """random.seed; without a seed, one of the system is used."""
         self.seeded = a is not None
         host_call(m, self.generator.seed, (a if self.seeded else 0, version), {})
 
@@ -154,7 +154,7 @@ class Random:
         return self.draw(m, "sample", collected(m, values), m.index(k))
 
     def function(self, name: str) -> Callable:
-        """The function of the module that is a method of the generator."""
+        """The function of the module for a method of the generator."""
         if name in OWN_METHODS:
             return getattr(self, name)
         return lambda m, *args, **named: self.draw(m, name, *args, **named)
@@ -165,7 +165,7 @@ METHODS = (*DRAWS.split(), "shuffle", *OWN_METHODS)
 
 
 def random_class() -> Class:
-    """random.Random: a generator of the program's own."""
+    """random.Random: a separate generator."""
 
     def make(m: Any, cls: Class, seed: Any = None) -> Instance:
         own = Random()
@@ -284,7 +284,7 @@ def _add_counts(m: Any, self: Any, values: Any, named: dict[str, Any], sign: int
 
 
 def _combined(m: Any, a: Any, b: Any, function: Callable[[Any, Any], Any]) -> Any:
-    """A Counter of two, in which what is not above 0 is left out."""
+    """A Counter combined of two; only positive counts are kept."""
     if not (isinstance(b, Instance) and b.cls.derives_from(COUNTER)):
         return NotImplemented
     keys = {**a.payload, **b.payload}
@@ -486,7 +486,7 @@ def chain_get(m: Any, self: Any, key: Any) -> Any:
 
 
 def chain_items(m: Any, self: Any) -> dict[Any, Any]:
-    """All items, those of earlier mappings before others."""
+    """All items; earlier mappings take precedence."""
     result: dict[Any, Any] = {}
     for inner in reversed(self.fields["maps"]):
         update(m, result, inner)
@@ -545,7 +545,7 @@ def sliced(m: Any, values: Any, *bounds: Any) -> Iterator[Any]:
 
 
 def combined(function: Callable) -> Callable:
-    """One of the host's functions over whole iterables, counted as it goes."""
+    """A function of itertools that takes all of its iterables at once; its items count as steps."""
 
     def call(m: Any, *values: Any, **named: Any) -> Iterator[Any]:
         lists = [v if type(v) is int else collected(m, v) for v in values]
@@ -589,7 +589,7 @@ def not_true(m: Any, function: Any, values: Any) -> Iterator[Any]:
 
 
 def grouped(m: Any, values: Any, key: Any = None) -> Iterator[Any]:
-    """Runs of values with equal keys."""
+    """Groups of consecutive values with equal keys."""
     group: list[Any] = []
     last: Any = MISSING
     for v in m.iterate(values):
@@ -674,7 +674,7 @@ PARTIAL = Class(
 
 
 def named_as(m: Any, wrapper: Any, wrapped: Any) -> Any:
-    """What functools.wraps does to a function."""
+    """Copy name and docstring of `wrapped`, as functools.wraps does."""
     if isinstance(wrapper, Function) and isinstance(wrapped, Function):
         code = wrapper.code = wrapper.code.renamed(wrapped.code.name)
         code.doc, wrapper.fields["__wrapped__"] = wrapped.code.doc, wrapped
@@ -683,14 +683,14 @@ def named_as(m: Any, wrapper: Any, wrapped: Any) -> Any:
 
 
 def cached(m: Any, function: Any = None, typed: Any = False, *, maxsize: Any = None) -> Any:
-    """lru_cache: as a decorator, or what gives one."""
+    """lru_cache, used as a decorator or called to make one."""
     if function is not None and m.callable(function):
         return Memo(function)
     return Builtin("lru_cache", lambda m, inner: Memo(inner))
 
 
 class Memo(Wrapper):
-    """A function that keeps its results."""
+    """A function that caches its results."""
 
     __slots__ = ("hits", "results")
     cls = Class("_lru_cache_wrapper", module="functools")
@@ -737,7 +737,7 @@ def cached_property(m: Any, cls: Class, function: Any) -> Property:
 
 
 def total_ordering(m: Any, cls: Class) -> Class:
-    """__le__, __gt__ and __ge__ of a class that has __lt__ and __eq__."""
+    """Add __le__, __gt__ and __ge__ to a class with __lt__ and __eq__."""
 
     def lesser_or_equal(m: Any, a: Any, b: Any) -> bool:
         return m.less(a, b) or m.equal(a, b)
@@ -754,7 +754,7 @@ def total_ordering(m: Any, cls: Class) -> Class:
 
 
 class Dispatcher(Wrapper):
-    """functools.singledispatch: a function for each class of the first argument."""
+    """functools.singledispatch: chooses a function by the class of the first argument."""
 
     __slots__ = ("table",)
     cls = Class("function")
@@ -782,7 +782,7 @@ Dispatcher.cls.members.update(functions({"register": _register}))
 
 
 def compared_by(m: Any, function: Any) -> Any:
-    """functools.cmp_to_key: a class whose values are compared by a function."""
+    """functools.cmp_to_key: a class of keys that are compared by a function."""
     members = {"__lt__": lambda m, a, b: m.less(m.call(function, (a.payload[0], b.payload[0])), 0)}
     return Class("K", members=functions(members), make=lambda m, cls, v: m.instance(cls, [v]))
 
@@ -1030,7 +1030,7 @@ def write_error(m: Any, self: Any, text: Any) -> int:
 
 
 def refused_member(module: str) -> Callable[[str], Any]:
-    """What refuses the members of a module that reach the host."""
+    """A lookup that refuses the members of a module that would reach the host."""
 
     def find(name: str) -> Any:
         if name.startswith("__"):
@@ -1040,9 +1040,9 @@ def refused_member(module: str) -> Callable[[str], Any]:
     return find
 
 
-# ---- modules that are known by name alone --------------------------------------------------------
+# ---- modules of which only the name is known -----------------------------------------------------
 
-OF_PYTHON = (  # those that reach the host are refused where they are imported
+OF_PYTHON = (  # those that would reach the host are refused when they are imported
     "argparse bisect csv datetime decimal fractions gc glob hashlib heapq inspect json logging "
     "numbers pathlib pickle platform statistics tempfile textwrap types unittest uuid"
 )
@@ -1107,7 +1107,7 @@ def os_module() -> Module:
 
 
 def typing_module() -> Module:
-    """Names for annotations; what is made of them is never looked at."""
+    """typing: names for annotations, which are not evaluated further."""
     opaque = Class("typing", module="typing")
     names = (
         "Any AnyStr Callable ClassVar DefaultDict Deque Dict Final FrozenSet Generator Iterable "
@@ -1206,7 +1206,7 @@ STATISTICS = (
 
 
 def statistics_module() -> Module:
-    """statistics, of Python's own numbers."""
+    """statistics, of built-in numbers."""
     import statistics
 
     def named(name: str) -> Callable:
@@ -1234,7 +1234,7 @@ def string_module() -> Module:
 
 
 def json_module() -> Module:
-    """json, of what is plain."""
+    """json, of built-in values."""
     import json
 
     def dumps(m: Any, value: Any, **options: Any) -> str:
@@ -1257,9 +1257,9 @@ def json_module() -> Module:
 
 
 def jsonable(m: Any, value: Any) -> Any:
-    """A value without anything that JSON has no form for."""
+    """A value without anything that JSON cannot represent."""
     held = plain(value)
-    if m.class_of(value).derives_from(m.class_of(held)):  # a defaultdict is a dict, a deque no list
+    if m.class_of(value).derives_from(m.class_of(held)):  # true for defaultdict, not for deque
         if held is None or type(held) in (bool, int, float, str):
             return held
         if type(held) in (list, tuple):
@@ -1271,7 +1271,7 @@ def jsonable(m: Any, value: Any) -> Any:
 
 
 def heapq_module() -> Module:
-    """heapq, of numbers, texts and tuples of them."""
+    """heapq, of numbers, strings and tuples of these."""
     import heapq
 
     def named(name: str) -> Callable:
@@ -1288,7 +1288,7 @@ def heapq_module() -> Module:
 
 
 def ordered(value: Any) -> bool:
-    """Whether a value is compared as the host compares it."""
+    """Whether a value can be compared by the host."""
     inner = value if type(value) in (tuple, list) else ()
     return type(value) in (int, float, str, bool, tuple, list) and all(map(ordered, inner))
 
@@ -1381,8 +1381,8 @@ MAKERS: dict[str, Callable[[], Module]] = {
 
 
 def module(name: str) -> Module | None:
-    """A module of the standard library, new for each program, or one that is known by name alone;
-    None if it is neither.
+    """A module of the standard library, new for each program, or one of which only the name is
+    known; None if it is neither.
     """
     maker = MAKERS.get(name)
     if maker is None:

@@ -1,4 +1,4 @@
-"""torch and its modules, as a program imports them."""
+"""torch and its modules, as programs import them."""
 
 import math
 from collections.abc import Callable
@@ -30,13 +30,13 @@ from ..python.machine import Interpreter
 from ..python.values import MISSING, Machine, Module, error
 from .sources import Source
 
-FILLING = (  # tables
+FILLING = (  # importing these fills the tables
     *(arithmetic, autograd, composites, creation, function, initialisation, members, removed),
     type_names,
 )
 NOTHING = lambda name: MISSING  # noqa: E731
 CONSTANTS = {"pi": math.pi, "inf": math.inf, "nan": math.nan, "e": math.e}
-INNER = (  # modules that are there with torch itself
+INNER = (  # modules that `import torch` makes available
     *("nn", "autograd", "linalg", "special", "optim", "func", "fft", "utils", "backends", "amp"),
     *("distributions", "random", "testing"),
 )
@@ -54,7 +54,7 @@ DUAL.find = duals.member_of_duals
 
 @define("Tensor")
 def numpy(m: Machine, self: Tensor, *, force: bool = False) -> Any:
-    """An array with the tensor's memory."""
+    """A NumPy array that shares the tensor's memory."""
     from .numpy_arrays import NO_NUMPY, Array
 
     if running():
@@ -67,7 +67,7 @@ def numpy(m: Machine, self: Tensor, *, force: bool = False) -> Any:
 
 
 class Library:
-    """The modules of PyTorch for one run of the machine."""
+    """The modules of PyTorch for one program."""
 
     def __init__(self, m: Interpreter):
         self.m = m
@@ -75,26 +75,26 @@ class Library:
         self.sources: dict[str, Source] = {}
 
     def find(self, path: str) -> Module | None:
-        """The module of a path, or None."""
+        """The module with this path, or None."""
         if path not in self.made and path in MODULES:
             self.made[path] = MODULES[path](self)
         return self.made.get(path)
 
     def found(self, path: str) -> Module:
-        """The module of a path that there is."""
+        """The module with this path, which must exist."""
         built = self.find(path)
         assert built is not None, path
         return built
 
     def source(self, name: str) -> Callable[[str], Any]:
-        """What a source of the library defines, by name."""
+        """A lookup of names that a source defines."""
         if name not in self.sources:
             self.sources[name] = Source(self.m, name)
         return self.sources[name].find
 
 
 def first(*sources: Callable[[str], Any]) -> Callable[[str], Any]:
-    """The first of several sources that has a name."""
+    """A lookup in several others; the first result that is not MISSING."""
 
     def find(name: str) -> Any:
         for source in sources:
@@ -230,7 +230,7 @@ def _of_source(path: str, name: str, library: Library) -> Module:
 
 
 def _of_members(path: str, members: dict[str, Any], library: Library) -> Module:
-    """A module of fixed members, which a program may set."""
+    """A module with fixed members, which a program may assign to."""
     return module(path, members=members, operators=False)
 
 

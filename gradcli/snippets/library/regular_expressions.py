@@ -1,4 +1,4 @@
-"""re, on the host's own: patterns whose search could take long are refused before it begins."""
+"""re, by means of the host's: patterns whose search could take long are refused."""
 
 import math
 import re
@@ -22,7 +22,7 @@ from ..python.values import (
 )
 
 LONGEST_PATTERN = 1_000  # characters
-MOST_STEPS = 1e8  # that a search may take
+MOST_STEPS = 1e8  # of one search
 FLAGS = "A ASCII I IGNORECASE L LOCALE M MULTILINE S DOTALL X VERBOSE U UNICODE"
 FAILED = Class("error", (EXCEPTIONS["Exception"],), module="re")
 
@@ -31,9 +31,9 @@ FAILED = Class("error", (EXCEPTIONS["Exception"],), module="re")
 
 
 def repeats(items: Iterable[Any], *, within: bool = False) -> int:
-    """How many parts of a parsed pattern match a number of characters that the search chooses.
+    """The number of parts of a parsed pattern whose length the search chooses.
 
-    Raises Unsupported for a choice within such a repetition, whose number of ways is exponential.
+    Raises Unsupported for a choice inside a repetition, which can take exponential time.
     """
     count = 0
     for operation, value in items:
@@ -67,11 +67,11 @@ def _of_repeat(least: int, most: int, inner: Any, within: bool) -> int:
 
 
 def spend(m: Any, pattern: re.Pattern, text: str) -> None:
-    """Count a search against the budget; refuse one that could take longer than a program may."""
-    # no public module of the standard library has the parts of a pattern
+    """Count a search against the budget; refuse one that could exceed it."""
+    # no public module has a pattern's parts
     choices = 1 + repeats(re._parser.parse(pattern.pattern, pattern.flags))  # type: ignore
     size = choices * math.log(len(text) + 1) - math.lgamma(choices + 1)
-    if size > math.log(MOST_STEPS):  # (length + 1) ** choices / choices! places to try
+    if size > math.log(MOST_STEPS):  # (length + 1) ** choices / choices! combinations
         raise Unsupported("a regular expression on so long a text")
     m.spend(1 + len(text) // 100, 8 * len(text))
 
@@ -80,7 +80,7 @@ def spend(m: Any, pattern: re.Pattern, text: str) -> None:
 
 
 def compiled(m: Any, pattern: Any, flags: Any = 0) -> re.Pattern:
-    """A pattern of the host, of a text or of a pattern of the program."""
+    """The compiled pattern of the host, from a string or a pattern of the program."""
     if isinstance(pattern, Instance) and isinstance(pattern.payload, re.Pattern):
         return pattern.payload
     text = plain(pattern)
@@ -95,12 +95,12 @@ def compiled(m: Any, pattern: Any, flags: Any = 0) -> re.Pattern:
 
 
 def matched(m: Any, result: re.Match | None) -> Instance | None:
-    """A match of the host as the program's."""
+    """A match of the host as one of the program."""
     return None if result is None else m.instance(MATCH, result)
 
 
 def replacement(m: Any, repl: Any) -> Any:
-    """What a pattern is replaced by: a text, or a function of the program."""
+    """The replacement of a substitution: a string, or a function of the program."""
     if not m.callable(repl):
         return plain(repl)
     return lambda result: plain(m.call(repl, (matched(m, result),)))
@@ -115,7 +115,7 @@ def _string(m: Any, text: Any) -> str:
 
 
 def _searched(m: Any, pattern: re.Pattern, string: Any) -> str:
-    """The text of a search, which is counted against the budget."""
+    """The text of a search, after counting it against the budget."""
     text = _string(m, string)
     spend(m, pattern, text)
     return text
@@ -167,7 +167,7 @@ def _method(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _function(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A search of the module, which compiles its pattern first."""
+    """A function of the module: compiles its pattern first."""
 
     def run(m: Any, pattern: Any, *args: Any, flags: Any = 0, **named: Any) -> Any:
         size = 3 if function in (_sub, _subn) else 2 if function is _split else 1

@@ -1,7 +1,7 @@
-"""Libraries that are programs themselves: text in the folder sources, run by the machine.
+"""Library modules written as programs: texts in the folder sources, run by the interpreter.
 
-What a name needs is run when the name is asked for, and nothing else of the file. Their statements
-have no lines of their own: an error within them is an error of the line that called them.
+Statements run only when a name that needs them is looked up. They have no line numbers: an error in
+them is reported at the line of the program that called them.
 """
 
 import ast
@@ -19,15 +19,15 @@ from ..python.values import MISSING, Class
 
 FOLDER = Path(__file__).parent / "sources"
 WORD = re.compile(r"(?<![.\w])[A-Za-z_]\w*")
-START = re.compile(r"^(?=[\w@])", re.MULTILINE)  # of a statement
+START = re.compile(r"^(?=[\w@])", re.MULTILINE)  # start of a statement
 TEXT = re.compile(r'""".*?"""', re.DOTALL)
 DEFINED = re.compile(r"(?:class|def) (\w+)|(\w+(?: = \w+(?= =))*) = ")
 
 
 @cache
 def parsed(text: str) -> list[ast.stmt]:
-    """The syntax trees of statements of a source, without line numbers: every machine of this
-    process compiles the same ones.
+    """The syntax trees of a source's statements, without line numbers; cached, as all interpreters
+    compile the same ones.
     """
     body = ast.parse(text).body
     for node in (n for s in body for n in ast.walk(s)):
@@ -36,7 +36,7 @@ def parsed(text: str) -> list[ast.stmt]:
     return body
 
 
-HOMES = {  # modules of torch.nn whose classes have their own names
+HOMES = {  # modules of torch.nn, and the classes that they define
     "module": "Module",
     "linear": "Linear Identity Bilinear NonDynamicallyQuantizableLinear",
     "container": "Sequential ModuleList ModuleDict ParameterList ParameterDict",
@@ -71,7 +71,7 @@ A_MODULE_EACH = {"optim": "torch.optim", "distributions": "torch.distributions"}
 
 
 def home(source: str, name: str) -> str:
-    """The module that PyTorch has a class in."""
+    """The module in which PyTorch defines a class."""
     if source in A_MODULE_EACH:
         return f"{A_MODULE_EACH[source]}.{name.lower()}"
     if source == "data":
@@ -83,8 +83,8 @@ def home(source: str, name: str) -> str:
 
 @cache
 def blocks(name: str) -> tuple[list[str], dict[str, str]]:
-    """The texts of the imports of a source, and of its other statements by the name that they
-    define: none is parsed before it is asked for.
+    """The import statements of a source, and its other statements by the name that they define, as
+    texts: each is parsed on first use.
     """
     text = (FOLDER / f"{name}.txt").read_text(encoding="utf-8")
     without_texts = TEXT.sub(lambda result: " " * len(result[0]), text)
@@ -101,7 +101,7 @@ def blocks(name: str) -> tuple[list[str], dict[str, str]]:
 
 
 def _names(node: ast.AST) -> Iterator[str]:
-    """The names that a statement reads, without those in the bodies of functions in it."""
+    """The names that a statement reads, except those in the bodies of its functions."""
     if isinstance(node, ast.Name):
         yield node.id
     is_function = isinstance(node, ast.FunctionDef | ast.Lambda)
@@ -112,16 +112,16 @@ def _names(node: ast.AST) -> Iterator[str]:
 
 
 class Source:
-    """A source on a machine: names are defined when they are asked for."""
+    """A source in one interpreter: names are defined on first use."""
 
     def __init__(self, m: Interpreter, name: str):
         self.m, self.name, self.scope = m, name, dict[str, Any]()
-        self.wanted: dict[str, None] = {}  # what functions will ask for
+        self.wanted: dict[str, None] = {}  # names used by functions' bodies, defined later
         self.imports, self.named = blocks(name)
         self.compiler = Statements(m, Scope("module"))
 
     def find(self, name: str) -> Any:
-        """What a name stands for, or MISSING."""
+        """The value of a name, or MISSING."""
         if name not in self.named:
             return MISSING
         if name not in self.scope:
@@ -134,7 +134,7 @@ class Source:
         for block in self.imports:
             self._run(parsed(block))
         self.imports = []
-        self.scope[name] = None  # on its way: what it needs may need it
+        self.scope[name] = None  # marked first, as definitions may depend on each other
         text = self.named[name]
         statements = parsed(text)
         self._define_all(n for s in statements for n in _names(s))

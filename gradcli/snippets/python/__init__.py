@@ -1,1 +1,3 @@
-"""Python's subset: values, and the machine that runs programs. Knows nothing of tensors."""
+"""An interpreter of a subset of Python: values, and the machine that runs programs. Knows no
+tensors.
+"""

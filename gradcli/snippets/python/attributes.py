@@ -1,4 +1,4 @@
-"""Attributes of values: members of their classes, fields of their own, and nothing of the host."""
+"""Access to attributes of values: of instances and of their classes, never of host objects."""
 
 from collections.abc import Callable
 from typing import Any
@@ -23,8 +23,8 @@ from .values import (
     error,
 )
 
-PROGRAM = "__main__"  # the module of what the program defines
-FOREIGN = frozenset(  # of Python itself: a program that reads them looks for its host
+PROGRAM = "__main__"  # the name of the program's own module
+FOREIGN = frozenset(  # attributes of Python's internals, by which a program could reach the host
     [
         "__base__",
         "__basicsize__",
@@ -56,22 +56,22 @@ FOREIGN = frozenset(  # of Python itself: a program that reads them looks for it
 
 
 class Attributes:
-    """The part of the machine that reads and writes attributes."""
+    """The part of the interpreter that reads and writes attributes."""
 
     call: Callable[..., Any]
     class_of: Callable[[Any], Class]
     type_name: Callable[[Any], str]
     output: Any
-    overlays: dict[int, tuple[Module, dict[str, Any]]]  # what the program assigns in modules
+    overlays: dict[int, tuple[Module, dict[str, Any]]]  # attributes assigned in modules
 
     # ---- get -------------------------------------------------------------------------------------
 
     def get(self, value: Any, name: str) -> Any:
-        """value.name; raises the program's AttributeError where there is none."""
+        """The value of `value.name`. Raises the program's AttributeError if there is none."""
         bindable = not isinstance(value, Class | Module)
         try:
             result = self.find(value, name)
-        except Raised as e:  # by a property, which __getattr__ then stands in for
+        except Raised as e:  # raised in a property: __getattr__ is tried next
             failed = e.value.cls.derives_from(EXCEPTIONS["AttributeError"])
             if not (
                 failed and bindable and self.class_of(value).lookup("__getattr__") is not MISSING
@@ -89,7 +89,7 @@ class Attributes:
         raise self.no_attribute(value, name)
 
     def has(self, value: Any, name: str) -> bool:
-        """Whether there is such an attribute."""
+        """Whether a value has an attribute."""
         try:
             self.get(value, name)
         except Raised as e:
@@ -104,7 +104,7 @@ class Attributes:
             return error("AttributeError", f"type object '{value.name}' has no attribute '{name}'")
         if isinstance(value, Module):
             return error("AttributeError", f"module '{value.name}' has no attribute '{name}'")
-        if isinstance(value, Bound):  # a method asks its function
+        if isinstance(value, Bound):  # a method has its function's attributes
             value = value.function
         owner = "super" if isinstance(value, Super) else self.type_name(value)
         if type(value) in PLAIN and hasattr(value, name) and not name.startswith("_"):
@@ -133,14 +133,14 @@ class Attributes:
         return self.given(value, cls, name)
 
     def of_class(self, value: Any, cls: Class, name: str) -> Any:
-        """A member of the class of a value, bound to it."""
+        """A member of a value's class, bound to the value."""
         member = cls.lookup(name)
         if member is MISSING:
             return self.given(value, cls, name)
         return self.bind(member, value, cls)
 
     def bind(self, member: Any, owner: Any, cls: Class) -> Any:
-        """A member as it is found through an instance."""
+        """A class member as an attribute of an instance: functions are bound."""
         if isinstance(member, Function | Builtin):
             return Bound(member, owner)
         if isinstance(member, Static):
@@ -212,7 +212,7 @@ class Attributes:
         return MISSING
 
     def given(self, value: Any, cls: Class, name: str) -> Any:
-        """Attributes that every value has, and those of functions, methods and exceptions."""
+        """Attributes that every value has, and attributes of functions, methods and exceptions."""
         if name == "__class__":
             return cls
         if name == "__doc__":
@@ -280,7 +280,7 @@ class Attributes:
             self.call(function, (value, name, to))
 
     def set_field(self, value: Any, name: str, to: Any) -> None:
-        """What object.__setattr__ does."""
+        """object.__setattr__(value, name, to)."""
         cls = self.class_of(value)
         member = cls.lookup(name)
         if isinstance(member, Property):
@@ -317,7 +317,7 @@ class Attributes:
             fields[name] = to
 
     def slots_of(self, cls: Class) -> frozenset[str] | None:
-        """The only attributes that instances of a class can have; None where it names none."""
+        """The names in `__slots__` of a class and its bases; None if a class has no `__slots__`."""
         if "slots" not in cls.cache:
             declared = [c.own("__slots__") for c in cls.mro if c is not OBJECT]
             names = [
@@ -337,7 +337,7 @@ class Attributes:
         self.call(self.class_of(value).lookup("__delattr__"), (value, name))
 
     def delete_field(self, value: Any, name: str) -> None:
-        """What object.__delattr__ does."""
+        """object.__delattr__(value, name)."""
         cls = self.class_of(value)
         member = cls.lookup(name)
         if isinstance(member, Property) and member.drop is not None:

@@ -1,23 +1,23 @@
-"""How much a program may do: steps, memory, depth, time, output."""
+"""The budget of a program: steps, memory, depth of calls, time, output."""
 
 import gc
 import time
 
 from .values import Exhausted
 
-STEPS = 3_000_000  # expressions and statements
-MEMORY = 300_000_000  # bytes, of what is alive
+STEPS = 3_000_000  # number of expressions and statements
+MEMORY = 300_000_000  # bytes that are allocated and not freed
 OBJECT = 80_000_000  # bytes of one string or container
-DEPTH = 990  # calls within calls: Python's own limit, less what runs a script
-SECONDS = 2.0  # of the processor
-SHORT = 1.2  # of what nothing bounds: while loops, long iterators, calls deeper than NESTED
-NESTED = 200  # calls within calls, beyond those of a program that recurses over its data
+DEPTH = 990  # nested calls: Python's limit, minus the frames of a script
+SECONDS = 2.0  # of CPU time
+SHORT = 1.2  # for unbounded code: while loops, long iterators, calls nested deeper than NESTED
+NESTED = 200  # nested calls: more than a recursion over data needs
 DIGITS = 400_000  # bits of an integer
-SLICE = 20_000  # steps between two looks at the clock
+SLICE = 20_000  # steps between two checks of the clock
 
 
 class Budget:
-    """What is left of a program's budget. `left` counts down within a slice of steps."""
+    """The remaining budget of a program. `left` counts down within a slice of steps."""
 
     __slots__ = ("allocated", "base", "left", "memory", "seconds", "start", "steps")
 
@@ -29,8 +29,8 @@ class Budget:
         self.base = resident()
 
     def refill(self, unbounded: bool = False) -> int:
-        """Steps of the next slice; raises Exhausted where there is no further one. `unbounded`:
-        nothing tells that what runs will end.
+        """The steps of the next slice. Raises Exhausted if the budget is used up. `unbounded`: the
+        running code may never end.
         """
         if self.steps <= 0:
             raise Exhausted("steps", "takes more steps than it may")
@@ -42,10 +42,10 @@ class Budget:
         return step
 
     def spend_memory(self, size: int) -> None:
-        """Count bytes before they are taken.
+        """Count bytes before they are allocated.
 
-        What a program has let go of is not subtracted; where the sum reaches the limit, the memory
-        of the process tells what of it is alive, on a system that tells.
+        Freed memory is not subtracted. At the limit, the memory of the process is measured instead,
+        if the system supports it.
         """
         if size > OBJECT:
             raise Exhausted("memory", f"makes a value of {size:,} bytes, more than it may")
@@ -59,7 +59,7 @@ class Budget:
 
 
 def resident() -> int:
-    """Bytes that the process holds in memory, or 0 where the system does not tell."""
+    """Bytes of memory of this process, or 0 if the system does not report it."""
     try:
         with open("/proc/self/statm", encoding="ascii") as file:
             return int(file.read().split()[1]) * 4096

@@ -44,7 +44,7 @@ from .values import (
 ABSENT = Instance(Class("absent"))
 
 
-# ---- what every object has -----------------------------------------------------------------------
+# ---- object --------------------------------------------------------------------------------------
 
 
 def new_object(m: Any, cls: Any, *args: Any, **named: Any) -> Any:
@@ -127,7 +127,7 @@ GENERATOR.members.update(
 
 
 def lazy(name: str, items: Callable[..., Iterator[Any]]) -> Class:
-    """A class whose instances give items when asked."""
+    """A class of lazy iterators."""
     cls = iterator_class(name)
     cls.make = lambda m, cls, *args, **named: Iterable(cls, items(m, *args, **named))
     cls.cache["complete"] = True
@@ -357,7 +357,7 @@ def directory(m: Any, *values: Any) -> list[str]:
 
 
 def parent(m: Any, cls: Any, start: Any = None, owner: Any = None) -> Super:
-    """super(start, owner); the compiler gives both where the program gives none."""
+    """super(start, owner); the compiler passes both arguments if the program passes none."""
     if start is None:
         raise error("RuntimeError", "super(): no arguments")
     kind = owner if isinstance(owner, Class) else m.class_of(owner)
@@ -368,7 +368,7 @@ def parent(m: Any, cls: Any, start: Any = None, owner: Any = None) -> Super:
 
 
 def without_parent(m: Any, *args: Any) -> None:
-    """super.__init__(): of super itself, not of the class above."""
+    """super.__init__() of the super object itself, not of the parent class."""
     if not args:
         text = "descriptor '__init__' of 'super' object needs an argument"
         raise error("TypeError", text)
@@ -378,7 +378,7 @@ def without_parent(m: Any, *args: Any) -> None:
 
 
 def refused(name: str) -> Callable:
-    """A built-in that would reach the host."""
+    """A built-in function that is refused, as it would reach the host."""
 
     def function(m: Any, *args: Any, **named: Any) -> Any:
         raise Unsupported(f"{name}()")
@@ -452,7 +452,7 @@ FUNCTIONS: dict[str, Callable] = {
 
 
 def special_class(cls: Class, make: Callable) -> Class:
-    """A class of the machine's own values."""
+    """The class of a kind of value of the interpreter, such as property."""
     cls.make = make
     cls.cache["complete"] = True
     return cls

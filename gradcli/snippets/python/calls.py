@@ -26,21 +26,21 @@ from .values import (
     error,
 )
 
-RETURN, BREAK, CONTINUE = "return", "break", "continue"  # how a statement ends, else None
-RESULT = 1  # where a frame keeps what its function returns
-NESTED = 250  # calls of the host's functions within each other: they take the host's own stack
-OUTER = 0  # where a frame keeps the frame around it
+RETURN, BREAK, CONTINUE = "return", "break", "continue"  # how a statement ends; None if normally
+RESULT = 1  # key of a frame for the return value
+NESTED = 250  # nested calls of host functions, which use the host's stack
+OUTER = 0  # key of a frame for the enclosing frame
 
 
 class Calls:
-    """The part of the machine that calls values."""
+    """The part of the interpreter that calls values."""
 
     line: int
     depth: int
     class_of: Callable[[Any], Class]
     type_name: Callable[[Any], str]
     spend: Callable[..., None]
-    nested: int  # calls of the host's functions within each other
+    nested: int  # current depth of nested calls of host functions
 
     def call(self, function: Any, args: Iterable[Any] = (), named: Mapping[str, Any] = {}) -> Any:
         """The result of calling a value of the program."""
@@ -73,7 +73,7 @@ class Calls:
     def call_builtin(
         self, name: str, function: Callable, args: Iterable[Any], named: Mapping[str, Any]
     ) -> Any:
-        """The result of a function of the host. The program cannot catch unforeseen exceptions."""
+        """The result of a host function. Unexpected exceptions cannot be caught by the program."""
         if self.nested >= NESTED:
             raise error("RecursionError", "maximum recursion depth exceeded")
         self.nested += 1
@@ -99,7 +99,7 @@ class Calls:
     def call_function(
         self, function: Function, args: Iterable[Any], named: Mapping[str, Any]
     ) -> Any:
-        """A function of the program, in a new frame."""
+        """Call a function of the program in a new frame."""
         code = function.code
         args = args if type(args) is tuple else tuple(args)
         if code.simple and not named and len(args) == len(code.names):
@@ -130,7 +130,7 @@ class Calls:
             self.line = line
 
     def generate(self, code: Code, frame: dict) -> HostGenerator[Any, Any, Any]:
-        """The items of a generator; between two of them, the line is the caller's."""
+        """The items of a generator; between them, the current line is the caller's."""
         body = code.body(frame)
         sent: Any = None
         raised: BaseException | None = None
@@ -189,7 +189,7 @@ class Calls:
         return value
 
     def instance(self, cls: Class, payload: Any = None) -> Instance:
-        """An instance whose __init__ is not called."""
+        """A new instance without a call of __init__."""
         if "hashed" not in cls.cache:
             cls.cache["hashed"] = any(
                 cls.lookup(name) is not OBJECT.members[name] for name in ("__eq__", "__hash__")
@@ -198,7 +198,7 @@ class Calls:
         return Hashed(cls, payload, self) if cls.cache["hashed"] else Instance(cls, payload)
 
     def refuse_abstract(self, cls: Class) -> None:
-        """Refuse an instance of a class whose abstract methods are not all overridden."""
+        """Refuse to instantiate a class with abstract methods."""
         names = sorted(
             name
             for name in {n for base in cls.mro for n in base.members}
@@ -219,7 +219,7 @@ class Calls:
             return any(self.is_instance(value, one) for one in of)
         if isinstance(of, Class):
             check = of.own("__instancecheck__")
-            if isinstance(check, Builtin):  # of the library, whose classes have no metaclass
+            if isinstance(check, Builtin):  # classes of the library have no metaclass
                 return bool(check.function(self, value))
         return self.is_subclass(self.class_of(value), of, "isinstance")
 
@@ -228,7 +228,7 @@ class Calls:
         if isinstance(of, tuple):
             return any(self.is_subclass(cls, one, name) for one in of)
         if not isinstance(of, Class):
-            self.class_of(of)  # refuses what the machine does not have
+            self.class_of(of)  # raises if it is not a class
             text = f"{name}() arg 2 must be a type, a tuple of types, or a union"
             raise error("TypeError", text)
         return cls is of or of in cls.mro
@@ -243,12 +243,13 @@ class Calls:
         return Class(name, tuple(bases), members, module=PROGRAM)
 
 
-PASSING: set[CodeType] = set()  # of functions that forward their arguments to another one
+PASSING: set[CodeType] = set()  # code of functions that only forward their arguments
 
 
 def _of_arguments(e: TypeError, of_python: bool) -> bool:
-    """Whether a call failed at its arguments, before the body of the function ran: with `of_python`
-    also in a function that only forwards its arguments, whose errors PyTorch words differently.
+    """Whether a call failed because its arguments do not match, before the body ran; with
+    `of_python` also in a function that only forwards its arguments, whose errors PyTorch words
+    differently.
     """
     place = e.__traceback__ and e.__traceback__.tb_next
     while of_python and place is not None and place.tb_frame.f_code in PASSING:
@@ -257,7 +258,7 @@ def _of_arguments(e: TypeError, of_python: bool) -> bool:
 
 
 def argument_message(name: str, message: str) -> str:
-    """The host's message of wrong arguments, of the function as the program sees it."""
+    """The host's error for wrong arguments, with the function's name in the program."""
     _, _, rest = message.partition("()")
     if not rest:
         return message
@@ -273,7 +274,7 @@ def argument_message(name: str, message: str) -> str:
 
 
 def unforeseen(name: str, e: Exception) -> Unsupported:
-    """An exception of the host that no part of gradcli expected."""
+    """An unexpected exception of the host."""
     return Unsupported(f"this call of {name} ({type(e).__name__}: {e})")
 
 
@@ -283,7 +284,7 @@ def unforeseen(name: str, e: Exception) -> Unsupported:
 def bound_arguments(
     m: Calls, function: Function, args: tuple, named: Mapping[str, Any]
 ) -> dict[Any, Any]:
-    """The frame of a call: each parameter's value. Raises TypeError as Python does."""
+    """The frame of a call: the value of each parameter. Raises the TypeErrors of Python."""
     code, name = function.code, f"{function.code.qualname}()"
     names = code.names
     frame: dict[Any, Any] = dict(zip(names, args))
@@ -311,7 +312,7 @@ def bound_arguments(
 
 
 def _keywords(code: Code, name: str, frame: dict, named: Mapping[str, Any]) -> dict[str, Any]:
-    """Put keyword arguments into a frame; what no parameter takes is returned."""
+    """Add keyword arguments to a frame; returns those without a parameter."""
     extra: dict[str, Any] = {}
     allowed = (*code.names[code.positional_only :], *code.keyword_only)
     for key, value in named.items():

@@ -1,4 +1,4 @@
-"""Classes whose methods are written for them: dataclasses, named tuples, enumerations."""
+"""Classes with generated methods: dataclasses, named tuples, enumerations."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -28,7 +28,7 @@ FROZEN = Class("FrozenInstanceError", (EXCEPTIONS["AttributeError"],), module="d
 
 
 class Field:
-    """A field of a dataclass: how it is given a value, and where it is looked at."""
+    """A field of a dataclass: its default, and in which generated methods it takes part."""
 
     __slots__ = ("compare", "default", "factory", "in_repr", "init", "name")
 
@@ -40,7 +40,7 @@ class Field:
 
     @property
     def optional(self) -> bool:
-        """Whether it may be left out."""
+        """Whether the field has a default."""
         return self.default is not MISSING or self.factory is not MISSING
 
 
@@ -134,7 +134,7 @@ def starter(cls: Class, fields: dict[str, Field]) -> Callable:
 
 
 def arguments(name: str, fields: list[Field], args: tuple, named: dict[str, Any]) -> dict[str, Any]:
-    """The values of fields, from the arguments of a call."""
+    """The value of each field, from the arguments of a call."""
     names = [f.name for f in fields]
     values = dict(zip(names, args))
     for key, value in named.items():
@@ -242,7 +242,7 @@ DATACLASSES: dict[str, Any] = {
 
 
 def named_tuple(cls: Class, fields: list[Field]) -> Class:
-    """Give a class that derives from tuple its named fields."""
+    """Add named fields to a class derived from tuple."""
     names = [f.name for f in fields]
 
     def make(m: Any, cls: Class, *args: Any, **named: Any) -> Instance:
@@ -291,7 +291,7 @@ def make_named_tuple(
 
 
 def subclass_named_tuple(m: Any, cls: Class, **named: Any) -> None:
-    """What `class Point(NamedTuple)` makes of its annotations."""
+    """Make named fields from the annotations of `class Point(NamedTuple)`."""
     if NAMED_TUPLE not in cls.bases:
         return
     names = cls.members.get("__annotations__", {})
@@ -316,7 +316,7 @@ NAMED_TUPLE.cache["complete"] = True
 
 
 def subclass_enum(m: Any, cls: Class, **named: Any) -> None:
-    """Make the members of an enumeration of its class attributes."""
+    """Make members of an enumeration from its class attributes."""
     members: dict[str, Any] = {}
     last = 0
     for name, value in list(cls.members.items()):

@@ -1,8 +1,8 @@
-"""Expressions, compiled to functions of the host that take a frame and give a value.
+"""Expressions, compiled to host functions from a frame to a value.
 
-Only the syntax tree is compiled, to closures of this file. `m.line` is the line that Python would
-name: a statement sets it, and an operation of a statement of several lines sets its own after its
-operands.
+Only the syntax tree is compiled, to closures of this file. `m.line` is the line that Python's
+traceback would name: a statement sets it, and within a statement of several lines an operation sets
+its own line after its operands.
 """
 
 import ast
@@ -23,11 +23,11 @@ FAST = frozenset({"Add", "Sub", "Lt", "LtE", "Gt", "GtE", "Eq", "NotEq"})
 
 
 class Expressions:
-    """The part of the compiler that knows expressions."""
+    """The part of the compiler that compiles expressions."""
 
     def __init__(self, m: Any, scope: Scope):
         self.m, self.scope = m, scope
-        self.at = 0  # the line of the statement, which it has set
+        self.at = 0  # the line of the current statement
         self.spread = False  # whether the statement has several lines
 
     def expression(self, node: ast.expr) -> Compiled:
@@ -38,7 +38,7 @@ class Expressions:
         return compile_node(node)
 
     def refused(self, node: Any, what: str) -> Compiled:
-        """What refuses a construct when the program comes to it."""
+        """A function that raises Unsupported when the program reaches a construct."""
         line = node.lineno
 
         def run(f: dict) -> Any:
@@ -47,7 +47,7 @@ class Expressions:
         return run
 
     def placed(self, node: Any, last: Compiled, line: int | None = None) -> Compiled:
-        """The last operand of a node; after it, the line is the node's."""
+        """The last operand of a node; after its evaluation, the current line is the node's."""
         if not self.spread:
             return last
         m, at = self.m, line or node.lineno
@@ -78,7 +78,7 @@ class Expressions:
         return run
 
     def load(self, name: str) -> Compiled:
-        """The value of a name."""
+        """A function that looks up a name."""
         where, depth = self.scope.resolve(name)
         if self.scope.kind == "class":
             return self.load_in_class(name, where, depth)
@@ -132,7 +132,7 @@ class Expressions:
         return run
 
     def load_in_class(self, name: str, where: str, depth: int) -> Compiled:
-        if where == "local":  # or else global: a class body looks there next
+        if where == "local":  # or else global, where a class body looks next
             outer = self.load_global(name)
         else:
             outer = self.load_global(name) if where == "global" else self.load_up(name, depth)
@@ -344,7 +344,7 @@ class Expressions:
         return lambda f: get(value(f), name)
 
     def mangled(self, name: str) -> str:
-        """A private name, as a class has it."""
+        """A private name, mangled by its class."""
         if not name.startswith("__") or name.endswith("__"):
             return name
         scope: Scope | None = self.scope
@@ -449,7 +449,7 @@ class Expressions:
         )
 
     def bare_super(self, node: ast.Call) -> Compiled:
-        """super() in a method: of the class around it, on its first parameter."""
+        """super() in a method without arguments: of the enclosing class and the first parameter."""
         function, owner_class = self.load("super"), self.load("__class__")
         scope: Scope | None = self.scope
         while scope is not None and scope.kind != "function":
@@ -469,14 +469,14 @@ class Expressions:
     # ---- functions -------------------------------------------------------------------------------
 
     def inner_parent(self) -> Scope:
-        """The scope around a function or a comprehension that begins here."""
+        """The enclosing scope of a function or a comprehension that starts here."""
         return self.scope.parent if self.scope.kind == "class" else self.scope  # type: ignore
 
     def Lambda(self, node: ast.Lambda) -> Compiled:
         return self.function(node, "<lambda>", [])
 
     def function(self, node: Any, name: str, body: list[ast.stmt]) -> Compiled:
-        """What makes a function of a def or of a lambda."""
+        """A function that creates the function of a def or a lambda."""
         qualname = self.scope.inner_name(name)
         code = Code(name, qualname, node.lineno)
         a = node.args
@@ -509,7 +509,7 @@ class Expressions:
         return run
 
     def body(self, code: Code, scope: Scope, node: Any, body: list[ast.stmt]) -> None:
-        """Compile what a function does."""
+        """Compile the body of a function."""
         if isinstance(node, ast.Lambda):
             bind(scope, [node.body])
             inner = type(self)(self.m, scope)
@@ -526,7 +526,7 @@ class Expressions:
 
         m, home = self.m, self.m.globals
 
-        def first(frame: dict) -> Any:  # of a library, most of whose functions are never called
+        def first(frame: dict) -> Any:  # functions of a library are compiled on first call
             before = m.globals, m.on_assign
             m.globals, m.on_assign = home, None
             try:
@@ -618,7 +618,9 @@ class Expressions:
         return run
 
     def comprehension(self, node: Any) -> tuple[Callable, Callable, "Expressions"]:
-        """What begins a comprehension, what goes through its loops, the compiler of its items."""
+        """A function that starts a comprehension, one that runs its loops, and the compiler of its
+        items.
+        """
         scope = Scope("comprehension", self.inner_parent(), self.scope.inner_name("<listcomp>"))
         for generator in node.generators:
             bind(scope, [generator.target])
@@ -636,7 +638,7 @@ class Expressions:
         return start, inner.loops(node.generators), inner
 
     def loops(self, generators: list[ast.comprehension]) -> Callable[[dict, Any], Iterator[Any]]:
-        """A generator that gives once for each round of the innermost loop."""
+        """A generator that yields once for each iteration of the innermost loop."""
         head, *rest = generators
         store = self.target(head.target)
         tests = [self.expression(t) for t in head.ifs]
@@ -662,7 +664,7 @@ GENERATOR_EXPRESSION = iterator_class("generator")
 
 
 def unbound(name: str, *, free: bool) -> Exception:
-    """The exception of a local name without a value."""
+    """The exception for a local name without a value."""
     if free:
         return error(
             "NameError",

@@ -1,7 +1,7 @@
-"""The machine that runs a pasted program: over its syntax tree, on values of its own.
+"""The interpreter of pasted programs: compiles their syntax tree to closures, and runs these.
 
-Nothing of the host is executed or reachable: a program is compiled to closures of this package, and
-its values have the attributes that tables of this package give them.
+No host code is executed or reachable: the values of a program have only the attributes that this
+package's tables give them.
 """
 
 import ast
@@ -40,23 +40,23 @@ from .values import (
     error,
 )
 
-HOST_DEPTH = 60_000  # frames of the host: a call of the program takes about twenty
+HOST_DEPTH = 60_000  # frames of the host's stack: a call of the program takes about twenty
 OUTPUT = 5_000_000  # characters that a program may print
 WARNING_MESSAGE = Class("WarningMessage", module="warnings")
 Observer = Callable[[str, Any, int], None]
 
 
 class Failure(NamedTuple):
-    """An exception that ended a program, or an input of a session: `line` is the innermost of the
-    text that it passed.
+    """An exception that ended a program, or one input of a session; `line` is the innermost line of
+    the program in its traceback.
     """
 
     type: str
     message: str
     line: int
     value: Instance | None = None
-    lines: tuple[int, ...] = ()  # that it passed, the innermost first
-    names: Mapping[str, Any] = {}  # of the function that raised it
+    lines: tuple[int, ...] = ()  # lines of the traceback, innermost first
+    names: Mapping[str, Any] = {}  # names in the function that raised it
 
 
 class Warned(NamedTuple):
@@ -68,7 +68,7 @@ class Warned(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """What the machine does not know."""
+    """The error for something that the interpreter does not support."""
 
     what: str
     line: int
@@ -79,7 +79,7 @@ class Refusal(NamedTuple):
         return f"{self.what} is not known here"
 
 
-SHORTER = {  # what makes a program fit into its budget, which no option raises
+SHORTER = {  # how to make a program fit into its budget, where no option raises that
     "time": "fewer turns of its loops, or smaller tensors",
     "steps": "fewer turns of its loops",
     "memory": "smaller values",
@@ -89,7 +89,7 @@ SHORTER = {  # what makes a program fit into its budget, which no option raises
 
 
 class Spent(NamedTuple):
-    """A budget that is used up: which, and what the program does with it."""
+    """The error for a budget that is used up: which one, and on what."""
 
     kind: str
     does: str
@@ -97,7 +97,7 @@ class Spent(NamedTuple):
 
     @property
     def what(self) -> str:
-        """In words, within a sentence."""
+        """The budget and its use, as part of a sentence."""
         return f"the program was stopped: it {self.does}; try {SHORTER[self.kind]}"
 
     @property
@@ -107,8 +107,8 @@ class Spent(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What running a program gave. Of a session, which goes on after an error, `exception` is the
-    first, `later` are those after it, and `scope` and `printed` what there was at the first.
+    """The result of running a program. A session goes on after an error: `exception` is the first
+    one, `later` are the others; `scope` and `printed` are those at the first.
     """
 
     stdout: str
@@ -119,16 +119,16 @@ class Outcome(NamedTuple):
     exhausted: Spent | None = None
     stderr: str = ""
     later: Sequence[Failure] = ()
-    printed: str = ""  # until the program ended, or first raised
+    printed: str = ""  # up to the end, or the first exception
 
     @property
     def errors(self) -> list[Failure]:
-        """All exceptions, in the order in which they are raised."""
+        """All exceptions, in the order in which they were raised."""
         return [] if self.exception is None else [self.exception, *self.later]
 
 
 class Interpreter(Operations, Texts, Attributes, Calls):
-    """The machine. What each part knows is in the classes that it derives from."""
+    """The interpreter; its base classes implement calls, attributes, operators and texts."""
 
     def __init__(
         self,
@@ -142,47 +142,47 @@ class Interpreter(Operations, Texts, Attributes, Calls):
         self.budget = budget or Budget()
         self.on_assign, self.on_print = on_assign, on_print
         self.on_answer: Callable[[int, str], None] | None = None
-        self.on_error: Callable[[], None] = lambda: None  # the first of a session, or the only one
+        self.on_error: Callable[[], None] = lambda: None  # of a session: the first one
         self.line = self.outer = self.depth = self.nested = self.left = 0
-        self.loops = 0  # loops that nothing bounds and that run, one within the other
+        self.loops = 0  # nesting depth of running loops without a bound
         self.globals: dict[str, Any] = {}
         self.printed: list[str] = []
         self.errors: list[str] = []
         self.characters = 0
-        self.output: Any = None  # the file that print() writes to, where that is not stdout
+        self.output: Any = None  # the file that print() writes to, if not stdout
         self.warned: list[Warned] = []
-        self.filters: list[tuple[str, Class | None]] = []  # of warnings, the newest first
-        self.recording: list[list[Any]] = []  # lists of warnings that the program catches
-        self.handled: list[Instance] = []  # the exceptions whose handlers are running
+        self.filters: list[tuple[str, Class | None]] = []  # warning filters, newest first
+        self.recording: list[list[Any]] = []  # lists in which the program catches warnings
+        self.handled: list[Instance] = []  # exceptions that are being handled
         self.writing: list[int] = []
         self.overlays: dict[int, tuple[Module, dict[str, Any]]] = {}
         self.identities: dict[int, tuple[int, Any]] = {}
         self.imported: dict[str, Module] = {}
-        self.stars: list[Module] = []  # of which everything is imported, the last first
+        self.stars: list[Module] = []  # modules imported by `*`, last first
 
     @property
     def place(self) -> int:
-        """The line of the text where the program stands: in a library, the line that called it."""
+        """The current line of the program; within a library, the line that called it."""
         return self.line or self.outer
 
     # ---- budget, output, warnings ----------------------------------------------------------------
 
     def refill(self) -> None:
-        """Take steps from the budget."""
+        """Take a slice of steps from the budget."""
         while self.left < 0:
             self.left += self.budget.refill(self.loops > 0 or self.depth > NESTED)
 
     def spend(self, steps: int = 1, memory: int = 0) -> None:
-        """Count work and bytes against the budget."""
+        """Count steps and bytes against the budget."""
         if memory:
             self.budget.spend_memory(memory)
-            steps += memory >> 11  # to fill two kilobytes takes as long as a step
+            steps += memory >> 11  # allocating 2 kB takes as long as a step
         self.left -= steps
         if self.left < 0:
             self.refill()
 
     def write(self, text: str) -> None:
-        """Add to what the program prints."""
+        """Write to the program's stdout."""
         self.characters += len(text)
         if self.characters > OUTPUT:
             raise Exhausted("output", f"prints more than the {OUTPUT:,} characters that it may")
@@ -191,14 +191,14 @@ class Interpreter(Operations, Texts, Attributes, Calls):
             self.on_print(self.place, text)
 
     def write_error(self, text: str) -> None:
-        """Add to what the program writes to stderr."""
+        """Write to the program's stderr."""
         self.characters += len(text)
         if self.characters > OUTPUT:
             raise Exhausted("output", f"prints more than the {OUTPUT:,} characters that it may")
         self.errors.append(text)
 
     def warn(self, category: Class, message: str) -> None:
-        """A warning, unless the program's filters say otherwise; once for each line."""
+        """Issue a warning, unless it is filtered; once for each line."""
         action = next(
             (a for a, cls in self.filters if cls is None or category.derives_from(cls)), "default"
         )
@@ -224,14 +224,14 @@ class Interpreter(Operations, Texts, Attributes, Calls):
         return value.cls if cls is None else cls
 
     def identity(self, value: Any) -> int:
-        """What id() gives: stable, and the same in every run."""
+        """The result of id(): unique, and the same in every run."""
         if id(value) not in self.identities:
             number = 0x7F0000000000 + 0x30 * (len(self.identities) + 1)
             self.identities[id(value)] = (number, value)
         return self.identities[id(value)][0]
 
     def is_mapping(self, value: Any) -> bool:
-        """Whether ** takes a value."""
+        """Whether a value can be unpacked by `**`."""
         host = plain(value)
         return type(host) is dict or (type(host) not in PLAIN and self.has(host, "keys"))
 
@@ -240,7 +240,7 @@ class Interpreter(Operations, Texts, Attributes, Calls):
         update(self, target, values)
 
     def call_name(self, function: Any) -> str:
-        """How messages name a function that is called."""
+        """The name of a called function in messages."""
         if isinstance(function, Function):
             return f"{PROGRAM}.{function.code.qualname}"
         return self.method_name(function)
@@ -252,20 +252,20 @@ class Interpreter(Operations, Texts, Attributes, Calls):
         return isinstance(value, Instance) and value.cls.derives_from(EXCEPTIONS["BaseException"])
 
     def raising(self, value: Instance) -> Raised:
-        """An exception on its way; one that was on its way before keeps its lines."""
+        """A Raised for an exception; if it was raised before, it keeps its traceback."""
         raised = Raised(value)
         raised.lines = value.fields.get("__traceback__", [])
         return raised
 
     def caught(self, raised: Raised) -> Instance:
-        """The exception that a handler sees."""
+        """The exception as a handler sees it."""
         if not raised.lines:
             raised.lines.append(self.line)
         raised.value.fields["__traceback__"] = raised.lines
         return raised.value
 
     def entered(self, context: Any) -> tuple[Any, Any]:
-        """The `__exit__` of a context manager, and what its `__enter__` gives."""
+        """Enter a context manager: its `__exit__`, and the result of its `__enter__`."""
         enter, leave = self.special(context, "__enter__"), self.special(context, "__exit__")
         for method, more in ((enter, ""), (leave, " (missed __exit__ method)")):
             if method is MISSING:
@@ -274,7 +274,7 @@ class Interpreter(Operations, Texts, Attributes, Calls):
         return leave, self.call(enter, (context,))
 
     def left_by(self, leave: Any, context: Any, raised: Raised) -> bool:
-        """Whether the `__exit__` of a context manager swallows an exception."""
+        """Leave a context manager by an exception: whether its `__exit__` suppresses it."""
         line, value = self.line, self.caught(raised)
         swallowed = self.truth(self.call(leave, (context, value.cls, value, None)))
         if not swallowed:
@@ -284,7 +284,7 @@ class Interpreter(Operations, Texts, Attributes, Calls):
     # ---- modules and classes ---------------------------------------------------------------------
 
     def module(self, name: str) -> Module:
-        """The module that an import names."""
+        """The module of an import statement."""
         if name not in self.imported:
             module = self.modules(name)
             if module is None:
@@ -293,12 +293,12 @@ class Interpreter(Operations, Texts, Attributes, Calls):
         return self.imported[name]
 
     def starred(self, name: str) -> Any:
-        """What `from module import *` has made of a name; MISSING where none has it."""
+        """A name imported by `from module import *`; MISSING if no such module has it."""
         result = (m.lookup(name) for m in self.stars if not name.startswith("_"))
         return next((value for value in result if value is not MISSING), MISSING)
 
     def member(self, module: Module, name: str) -> Any:
-        """What `from module import name` gives."""
+        """A name imported by `from module import name`."""
         try:
             value = self.of_module(module, name)
         except Unsupported as e:
@@ -313,7 +313,7 @@ class Interpreter(Operations, Texts, Attributes, Calls):
         return value
 
     def in_body(self, body: Callable[[dict], Any], frame: dict) -> None:
-        """Run the body of a class."""
+        """Run the body of a class statement."""
         line = self.line
         self.depth += 1
         try:
@@ -374,8 +374,9 @@ def run(
     on_assign: Observer | None = None,
     on_print: Callable[[int, str], None] | None = None,
 ) -> Outcome:
-    """Run a program. With `echo`, a last expression is written out, as a session does, and what
-    the expressions before it give is told to `on_answer`: of "all", or the last of each of "cells".
+    """Run a program. With `echo`, the value of a last expression is printed as in a session, and
+    the values of earlier ones are passed to `on_answer`: "all" of them, or the last of each of
+    "cells".
     """
     return run_on(Interpreter(modules, builtins, budget, on_assign, on_print), source, echo)
 
@@ -386,7 +387,7 @@ def run_on(
     echo: str = "",
     change: Callable[[ast.Module], ast.Module] | None = None,
 ) -> Outcome:
-    """Run a program on a machine that has run none yet; `change` gives the tree that is run."""
+    """Run a program on a new interpreter; `change` transforms the syntax tree."""
     try:
         tree = parsed(source)
     except (SyntaxError, ValueError) as e:
@@ -403,8 +404,8 @@ def run_on(
 
 
 def parsed(source: str) -> ast.Module:
-    """The syntax tree of a program. Raises SyntaxError as Python does, which compiles but never
-    executes it.
+    """The syntax tree of a program. Raises SyntaxError as Python does; compiles the program for
+    that, but never executes it.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -414,7 +415,7 @@ def parsed(source: str) -> ast.Module:
 
 
 def executed(m: Interpreter, tree: ast.Module, echo: str) -> Outcome:
-    """Run a syntax tree, and say how it ended."""
+    """Run a syntax tree."""
     errors: list[Failure] = []
     refusal = exhausted = at_first = None
     try:
@@ -440,13 +441,13 @@ def executed(m: Interpreter, tree: ast.Module, echo: str) -> Outcome:
 
 
 def visible(m: Interpreter) -> dict[str, Any]:
-    """The names of a program itself, and their values."""
+    """The program's global names and their values."""
     return {k: v for k, v in m.globals.items() if isinstance(k, str)}
 
 
 def execute(m: Interpreter, tree: ast.Module, echo: str) -> Iterator[Failure]:
-    """Run the statements of a program, and give the errors that they end with: a program has one at
-    most, a session goes on with its next input.
+    """Run the statements of a program; yields the exceptions that end it: at most one, but in a
+    session one for each input.
     """
     compiler = Statements(m, Scope("module"))
     for statements in inputs(tree.body, echo):
@@ -469,8 +470,8 @@ def execute(m: Interpreter, tree: ast.Module, echo: str) -> Iterator[Failure]:
 
 
 def inputs(body: Sequence[ast.stmt], echo: str) -> Iterator[list[ast.stmt]]:
-    """The statements that an interpreter gets at once: a whole program; of a session a line, or a
-    statement of several; of a notebook a cell, after which a line is empty.
+    """The statements of each input: the whole program; in a session a line, or a compound
+    statement; in a notebook a cell, which ends with an empty line.
     """
     result: list[ast.stmt] = []
     for node in body:
@@ -483,20 +484,20 @@ def inputs(body: Sequence[ast.stmt], echo: str) -> Iterator[list[ast.stmt]]:
 
 
 def shown(m: Interpreter, value: Any) -> None:
-    """Print what the last expression of a session gives."""
+    """Print the value of the last expression of a session."""
     if value is not None:
         m.write(m.repr(value) + "\n")
 
 
 def valued(m: Interpreter, compiler: Statements, node: ast.Expr) -> Any:
-    """The value of a statement that is an expression."""
+    """The value of an expression statement."""
     compiler.place(node)
     m.line = node.lineno
     return compiler.expression(node.value)(m.globals)
 
 
 def answer(m: Interpreter, value: Any) -> None:
-    """Tell what an expression gave, where there is a text of it."""
+    """Pass the text of a value to `on_answer`, if it has one."""
     if value is None or m.on_answer is None:
         return
     with suppress(Raised, Unsupported):
@@ -504,7 +505,7 @@ def answer(m: Interpreter, value: Any) -> None:
 
 
 def failed(m: Interpreter, raised: Raised) -> Failure | None:
-    """The exception that ended a program; None if it ended itself."""
+    """The exception that ended a program; None for SystemExit."""
     value = raised.value
     line = next((n for n in raised.lines if n), m.place)
     if value.cls.derives_from(EXCEPTIONS["SystemExit"]) and (

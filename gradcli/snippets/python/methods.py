@@ -154,6 +154,7 @@ def mutable(cls: Class) -> bool:
 
 
 def make_int(m: Any, value: Any = 0, base: Any = MISSING_ARGUMENT) -> int:
+    """int(value, base)."""
     value = plain(value)
     if base is not MISSING_ARGUMENT:
         return host_call(m, int, (value, base), {})
@@ -223,7 +224,7 @@ def make_dict(m: Any, values: Any = (), /, **named: Any) -> dict[Any, Any]:
 
 
 def update(m: Any, target: dict, values: Any = (), /, **named: Any) -> None:
-    """What dict.update does."""
+    """dict.update(values, **named)."""
     values = plain(values)
     if type(values) is dict:
         m.spend(len(values), 100 * len(values))
@@ -268,6 +269,7 @@ def ordered(m: Any, items: list[Any], key: Any = None, reverse: Any = False) -> 
     else:
 
         def compared(i: int, j: int) -> int:
+            """The order of two items, by `<` of the program."""
             m.spend()
             return -1 if m.less(keys[i], keys[j]) else int(m.less(keys[j], keys[i]))
 
@@ -540,7 +542,7 @@ def plain_class(
 
 
 def constructor(name: str, function: Callable) -> Static:
-    """A class method that gives a plain value."""
+    """A class method that returns a built-in value."""
     return Static(Builtin(name, function))
 
 
@@ -654,5 +656,5 @@ for _cls in (KEYS, VALUES, ITEMS):
 
 
 def shown_ascii(m: Any, value: Any) -> str:
-    """What ascii() gives."""
+    """The result of ascii()."""
     return ascii_only(m.repr(value))

@@ -1,4 +1,4 @@
-"""Values that the machine itself makes: functions, generators, iterators, views, super()."""
+"""Kinds of values of the interpreter: functions, generators, iterators, views, super()."""
 
 from collections.abc import Callable
 from collections.abc import Iterator as HostIterator
@@ -10,7 +10,7 @@ FUNCTION = Class("function")
 
 
 class Code:
-    """What a def or a lambda compiles to: its parameters and its body.
+    """The compiled form of a def or a lambda: its parameters and its body.
 
     `names` are the positional parameters and then the keyword-only ones.
     """
@@ -42,10 +42,10 @@ class Code:
         self.simple = True
         self.generator = False
         self.body: Callable[[dict], Any] = lambda frame: None
-        self.value: Callable[[dict], Any] | None = None  # of a lambda
+        self.value: Callable[[dict], Any] | None = None  # the expression of a lambda
 
     def renamed(self, name: str) -> "Code":
-        """The same with another name."""
+        """A copy with another name."""
         other = Code(name, name, self.line)
         for slot in self.__slots__:
             if slot not in ("name", "qualname"):
@@ -54,7 +54,7 @@ class Code:
 
 
 class Function(Object):
-    """A function of the program, with the frame that it closes over."""
+    """A function of the program, with its closure."""
 
     __slots__ = ("closure", "code", "defaults", "fields", "keyword_defaults")
     cls = FUNCTION
@@ -66,7 +66,7 @@ class Function(Object):
 
 
 class Iterable(Object):
-    """Something that gives items one by one; `host` is the host's iterator."""
+    """An iterator of the program; `host` is the host's iterator."""
 
     __slots__ = ("cls", "host")
 
@@ -75,7 +75,7 @@ class Iterable(Object):
 
 
 class Generator(Iterable):
-    """A generator of the program: `host` runs its body."""
+    """A generator of the program; `host` is the generator that runs its body."""
 
     __slots__ = ("name",)
 
@@ -85,7 +85,7 @@ class Generator(Iterable):
 
 
 class View(Object):
-    """Keys, values or items of a dict."""
+    """A view of a dict: keys, values or items."""
 
     __slots__ = ("cls", "host")
 
@@ -104,7 +104,7 @@ class Super(Object):
 
 
 class Hashed(Instance):
-    """An instance whose class defines equality or a hash of its own: a key by these."""
+    """An instance whose class defines `__eq__` or `__hash__`, wrapped as a key of a host dict."""
 
     __slots__ = ("machine",)
 

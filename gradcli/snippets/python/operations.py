@@ -1,4 +1,4 @@
-"""Operators, comparisons, truth, iteration and indexing, as Python's data model has them."""
+"""Operators, comparisons, truth, iteration and indexing, according to Python's data model."""
 
 import itertools
 import operator
@@ -20,11 +20,11 @@ from .values import (
 )
 
 PASSED = (Raised, Unsupported, Exhausted)
-MANY = 2_000  # items of an iterator in a for loop, after which it may have no end
+MANY = 2_000  # items of an iterator in a for loop, after which it counts as unbounded
 
 
 class Operator:
-    """A binary operator: its sign, the host's function, the names of its methods."""
+    """A binary operator: its symbol, the host's function, the names of its methods."""
 
     __slots__ = ("host", "in_place", "method", "reflected", "sign")
 
@@ -48,7 +48,7 @@ BINARY = {
     "BitOr": Operator("|", "or", operator.or_),
     "BitXor": Operator("^", "xor", operator.xor),
 }
-COMPARED = {  # sign, method, method of the other operand, the host's function
+COMPARED = {  # symbol, method, reflected method, the host's function
     "Eq": ("==", "__eq__", "__eq__", operator.eq),
     "NotEq": ("!=", "__ne__", "__ne__", operator.ne),
     "Lt": ("<", "__lt__", "__gt__", operator.lt),
@@ -78,19 +78,19 @@ def translated(e: BaseException) -> BaseException:
 
 
 def plain(value: Any) -> Any:
-    """The plain value that an instance of a class derived from a plain one holds."""
+    """The built-in value of an instance whose class derives from a built-in class."""
     if isinstance(value, Instance) and type(value.payload) in PLAIN and value.payload is not None:
         return value if value.cls.derives_from(EXCEPTIONS["BaseException"]) else value.payload
     return value
 
 
 class Operations:
-    """The part of the machine that operates on values."""
+    """The part of the interpreter that implements operators."""
 
     line: int
     loops: int
 
-    # what the other parts give
+    # implemented by other parts
     class_of: Callable[[Any], Class]
     call: Callable[..., Any]
     spend: Callable[..., None]
@@ -102,7 +102,7 @@ class Operations:
         return self.class_of(value).shown
 
     def special(self, value: Any, name: str) -> Any:
-        """A method with two underscores: of the class alone; MISSING if there is none."""
+        """A special method, looked up in the class only; MISSING if there is none."""
         return self.class_of(value).lookup(name)
 
     # ---- arithmetic ------------------------------------------------------------------------------
@@ -154,7 +154,7 @@ class Operations:
             if op.sign == "*" and kind in (str, list, tuple, bytes):
                 index = self.class_of(times).lookup("__index__")
                 if index is not MISSING:
-                    self.call(index, (times,))  # raises what it says of itself
+                    self.call(index, (times,))  # its own error
                 return error("TypeError", f"can't multiply sequence by non-int of type '{other}'")
         shown = sign or op.sign
         return error(
@@ -162,7 +162,7 @@ class Operations:
         )
 
     def plain_binary(self, op: Operator, a: Any, b: Any, sign: str | None = None) -> Any:
-        """An operator on plain values, within the budget."""
+        """An operator on built-in values, counted against the budget."""
         if op.sign == "%" and type(a) is str:
             return self.percent(a, b)
         self.bounded(op.sign, a, b)
@@ -174,7 +174,7 @@ class Operations:
             raise translated(e) from None
 
     def bounded(self, sign: str, a: Any, b: Any) -> None:
-        """Refuse what would be too large, before it is made."""
+        """Refuse a result that would be too large, before it is computed."""
         ta, tb = type(a), type(b)
         if ta in (int, bool) and tb in (int, bool):
             bits = 0
@@ -220,7 +220,7 @@ class Operations:
         return self.binary(op, a, b, sign)
 
     def set_in_place(self, op: Operator, a: Any, b: Any) -> Any:
-        """`a |= b` and its like change a set, or a dict, in place."""
+        """`a |= b` and similar operators, which change a set or a dict in place."""
         result = self.plain_binary(op, a, b)
         if result is not a:
             a.clear()
@@ -243,7 +243,7 @@ class Operations:
     # ---- comparison ------------------------------------------------------------------------------
 
     def compare(self, name: str, a: Any, b: Any) -> Any:
-        """a < b and its like: any value, where methods give one."""
+        """a < b and other comparisons; the result of a method may be any value."""
         sign, method, reflected, host = COMPARED[name]
         ta, tb = type(a), type(b)
         if ta in SCALARS and tb in SCALARS:
@@ -266,7 +266,7 @@ class Operations:
         raise self.no_order(sign, a, b)
 
     def no_order(self, sign: str, a: Any, b: Any) -> Raised:
-        """The TypeError of values that have no order."""
+        """The TypeError for values that cannot be ordered."""
         return error(
             "TypeError",
             f"'{sign}' not supported between instances of "
@@ -274,7 +274,7 @@ class Operations:
         )
 
     def compare_containers(self, name: str, a: Any, b: Any) -> bool:
-        """Lists and tuples by their first difference; others as the host does."""
+        """Lists and tuples by their first difference; other containers by the host."""
         _, _, _, host = COMPARED[name]
         if type(a) in (list, tuple) and type(b) is type(a):
             self.spend(10 + 5 * min(len(a), len(b)))
@@ -369,7 +369,7 @@ class Operations:
                 return len(value)
             except (TypeError, OverflowError) as e:
                 raise translated(e) from None
-        if isinstance(value, Class) and "__members__" in value.members:  # an enumeration
+        if isinstance(value, Class) and "__members__" in value.members:  # an enumeration class
             return len(value.members["__members__"])
         function = MISSING if type(value) in PLAIN else self.special(value, "__len__")
         if function is MISSING:
@@ -395,7 +395,9 @@ class Operations:
         return object.__hash__(value)
 
     def key(self, value: Any) -> Any:
-        """A value as a key. A tuple is walked first: what is shared in it may be very large."""
+        """A value as a key of a host dict. A tuple is traversed first with a limit, as shared items
+        can make it very large.
+        """
         kind = type(value)
         if kind in (tuple, frozenset):
             self.spend(5 + 2 * len(value))
@@ -406,7 +408,7 @@ class Operations:
         return value
 
     def index(self, value: Any) -> int:
-        """A value as an integer, where an integer is needed."""
+        """A value as an integer, by `__index__`."""
         if type(value) in (int, bool):
             return int(value)
         value = plain(value)
@@ -422,7 +424,7 @@ class Operations:
     # ---- iteration -------------------------------------------------------------------------------
 
     def iterable(self, value: Any) -> bool:
-        """Whether a for loop can go through a value."""
+        """Whether a value is iterable."""
         if type(value) in PLAIN:
             return type(value) in (str, bytes) or type(value) in CONTAINERS - {slice}
         if isinstance(value, Iterable | View):
@@ -434,7 +436,7 @@ class Operations:
         return result is not MISSING and result is not None
 
     def iterate(self, value: Any) -> HostIterable[Any]:
-        """The items that a for loop over a value goes through."""
+        """The items of a for loop over a value."""
         kind = type(value)
         if kind in (list, tuple, str, range, bytes):
             return value
@@ -453,14 +455,14 @@ class Operations:
             return self.indexed(value)
         raise error("TypeError", f"'{self.type_name(value)}' object is not iterable")
 
-    def gone_through(self, value: Any) -> HostIterable[Any]:
-        """The same, where nothing tells that an iterator ends once it has given many items."""
+    def loop_items(self, value: Any) -> HostIterable[Any]:
+        """The items of a for loop; an iterator with MANY items or more counts as unbounded."""
         items = self.iterate(value)
         return items if isinstance(items, list | tuple | range | str) else self.unbounded(items)
 
     def unbounded(self, items: HostIterable[Any]) -> Iterator[Any]:
-        """Items, from the MANYth on as within a while loop. What gives them is never closed: the
-        program may go on with it.
+        """Items, which count as those of an unbounded loop from the MANYth on. The iterator is not
+        closed: the program may use it further.
         """
         rest = iter(items)
         for item in itertools.islice(rest, MANY):
@@ -473,7 +475,7 @@ class Operations:
             self.loops -= 1
 
     def stepped(self, iterator: Any) -> HostIterable[Any]:
-        """The items of an iterator of the program."""
+        """The items of an iterator of the program, by `__next__`."""
         if isinstance(iterator, Iterable):
             return iterator.host
         function = MISSING if type(iterator) in PLAIN else self.special(iterator, "__next__")
@@ -483,7 +485,7 @@ class Operations:
         return self.calls(function, (iterator,), "StopIteration")
 
     def calls(self, function: Any, args: tuple, end: str) -> Iterator[Any]:
-        """The results of calling a function again and again, until it raises `end`."""
+        """The results of repeated calls of a function, until it raises `end`."""
         while True:
             self.spend()
             try:
@@ -589,7 +591,7 @@ class Operations:
         return self.call(function, (value, key))
 
     def plain_key(self, value: Any, key: Any) -> Any:
-        """A key for a plain container: integers of other classes as integers."""
+        """A key for a built-in container: values with `__index__` as integers."""
         kind = type(key)
         if kind in (int, str):
             return key
@@ -605,7 +607,7 @@ class Operations:
         return key
 
     def index_error(self, e: Exception, key: Any) -> BaseException:
-        """What the host says of an index, of the program's classes."""
+        """The host's error for an index, with the names of the program's classes."""
         if isinstance(e, TypeError) and type(key) not in PLAIN:
             old, new = type(key).__name__, self.type_name(key)
             return error("TypeError", str(e).replace(old, new))
@@ -652,7 +654,9 @@ class Operations:
     # ---- numbers ---------------------------------------------------------------------------------
 
     def number(self, value: Any, method: str) -> Any:
-        """The plain number that `__float__`, `__int__` or `__complex__` gives; else the value."""
+        """The built-in number that `__float__`, `__int__` or `__complex__` returns; otherwise the
+        value.
+        """
         value = plain(value)
         if type(value) in PLAIN:
             return value
@@ -663,7 +667,7 @@ class Operations:
 
 
 def guarded(container: Any) -> Iterator[Any]:
-    """What a dict or a set gives; the host raises where the program changes its size meanwhile."""
+    """The items of a dict or a set; the host raises if the program changes its size meanwhile."""
     host = iter(container)
     while True:
         try:

@@ -1,4 +1,4 @@
-"""match statements and their patterns."""
+"""Match statements and their patterns."""
 
 import ast
 from collections.abc import Callable
@@ -15,7 +15,7 @@ WHOLE = frozenset(cls for kind, cls in PLAIN_CLASSES.items() if kind is not type
 
 
 class Patterns(Expressions):
-    """The part of the compiler that knows patterns."""
+    """The part of the compiler that compiles patterns."""
 
     def header(self, node: Any, *inner: ast.expr) -> int:
         raise NotImplementedError
@@ -47,7 +47,7 @@ class Patterns(Expressions):
         return self.do_Match(node)
 
     def pattern(self, node: ast.pattern) -> Test:
-        """What tells whether a value matches, and binds the names of the pattern."""
+        """A test whether a value matches, which binds the names of the pattern."""
         compile_node = getattr(self, "pattern_" + type(node).__name__)
         return compile_node(node)
 
@@ -94,7 +94,7 @@ class Patterns(Expressions):
         return test
 
     def part(self, node: ast.pattern) -> Test:
-        """A pattern in a sequence: it may be starred."""
+        """An element of a sequence pattern, which may be starred."""
         if not isinstance(node, ast.MatchStar):
             return self.pattern(node)
         store = self.store_name(node.name) if node.name else None

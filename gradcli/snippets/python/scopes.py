@@ -1,4 +1,4 @@
-"""Which scope of the text a name belongs to, as Python decides it before a program runs."""
+"""Scopes: which one a name belongs to, decided before a program runs, as in Python."""
 
 import ast
 from collections.abc import Iterable
@@ -8,9 +8,10 @@ COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 class Scope:
-    """A module, function, comprehension or class body, or the cell where methods find their class.
+    """A module, function, comprehension or class body, or the cell in which methods find
+    `__class__`.
 
-    At run time each is a dict, a frame; `frame[0]` is the frame of `parent`.
+    At run time a scope is a dict, called a frame; `frame[0]` is the frame of `parent`.
     """
 
     def __init__(self, kind: str, parent: "Scope | None" = None, qualname: str = ""):
@@ -18,10 +19,10 @@ class Scope:
         self.names: set[str] = set()
         self.globals: set[str] = set()
         self.nonlocals: set[str] = set()
-        self.first: str | None = None  # the first parameter: what super() is called on
+        self.first: str | None = None  # the first parameter, for super() without arguments
 
     def resolve(self, name: str) -> tuple[str, int]:
-        """("local", 0), ("up", how many frames up) or ("global", 0)."""
+        """Where a name is stored: ("local", 0), ("up", number of frames) or ("global", 0)."""
         if self.kind == "module" or name in self.globals:
             return "global", 0
         if name in self.names and name not in self.nonlocals:
@@ -37,14 +38,16 @@ class Scope:
         return "global", 0
 
     def inner_name(self, name: str) -> str:
-        """The qualified name of what is defined here."""
+        """The qualified name of something defined in this scope."""
         if self.kind == "module" or name in self.globals:
             return name
         inside = "" if self.kind == "class" else ".<locals>"
         return f"{self.qualname}{inside}.{name}"
 
     def function(self) -> "Scope":
-        """The function, class or module that a walrus in a comprehension binds in."""
+        """The nearest function, class or module: the scope that a walrus in a comprehension binds
+        in.
+        """
         scope: Scope = self
         while scope.kind == "comprehension" and scope.parent is not None:
             scope = scope.parent
@@ -52,7 +55,7 @@ class Scope:
 
 
 def bind(scope: Scope, nodes: Iterable[ast.AST]) -> None:
-    """Collect the names that these statements bind in a scope."""
+    """Add the names that these statements bind to a scope."""
     for node in nodes:
         for inner in own_nodes(node):
             if isinstance(inner, ast.Global):
@@ -64,7 +67,7 @@ def bind(scope: Scope, nodes: Iterable[ast.AST]) -> None:
 
 
 def bound(node: ast.AST) -> Iterable[str]:
-    """The names that a node itself binds."""
+    """The names that a node binds, without its children."""
     match node:
         case ast.Name(ctx=ast.Store() | ast.Del()):
             return (node.id,)
@@ -82,7 +85,7 @@ def bound(node: ast.AST) -> Iterable[str]:
 
 
 def own_nodes(node: ast.AST) -> list[ast.AST]:
-    """A node and what is in it, in any order, but for what belongs to scopes within."""
+    """A node and its descendants in any order, except those in inner scopes."""
     nodes = [node]
     for n in nodes:
         if isinstance(n, FUNCTIONS):
@@ -98,7 +101,7 @@ def own_nodes(node: ast.AST) -> list[ast.AST]:
 
 
 def _children(node: ast.AST) -> list[ast.AST]:
-    """What `ast.iter_child_nodes` yields, in half the time."""
+    """The same as `ast.iter_child_nodes`, in half the time."""
     children = list[ast.AST]()
     for name in node._fields:
         value = getattr(node, name, None)
@@ -110,13 +113,13 @@ def _children(node: ast.AST) -> list[ast.AST]:
 
 
 def walruses(comprehension: ast.AST) -> list[ast.expr]:
-    """Targets that a comprehension binds in the scope around it."""
+    """The targets of `:=` in a comprehension, which belong to the enclosing scope."""
     return [n.target for n in ast.walk(comprehension) if isinstance(n, ast.NamedExpr)]
 
 
 def yields(node: ast.AST) -> bool:
-    """Whether a statement suspends the function that it is in. The answer is stored on the node:
-    the statements of a library are compiled by every machine.
+    """Whether a statement contains a yield of its function. The result is stored on the node, as
+    statements of a library are compiled by every interpreter.
     """
     try:
         return node.yields  # type: ignore[attr-defined]

@@ -1,7 +1,7 @@
-"""Statements, compiled to functions of the host that take a frame.
+"""Statements, compiled to host functions of a frame.
 
-Each gives None, or how it ends: RETURN, BREAK or CONTINUE. Those of generators that yield are
-compiled to generators of the host, which yield what the program yields and give the same.
+Each returns None, or how it ends: RETURN, BREAK or CONTINUE. Statements of generators that contain
+a yield are compiled to host generators, which yield the same values.
 """
 
 import ast
@@ -32,7 +32,7 @@ Steps = HostGenerator[Any, Any, Any]
 
 
 class Statements(Patterns, Expressions):
-    """The part of the compiler that knows statements."""
+    """The part of the compiler that compiles statements."""
 
     def block(self, nodes: list[ast.stmt], *, generator: bool = False) -> Compiled:
         """Statements one after the other."""
@@ -168,7 +168,7 @@ class Statements(Patterns, Expressions):
         return run
 
     def removal(self, node: ast.expr) -> Compiled:
-        """What deletes a target."""
+        """A function that deletes a target."""
         m = self.m
         if isinstance(node, ast.Name):
             return self.name_removal(node.id)
@@ -217,7 +217,7 @@ class Statements(Patterns, Expressions):
     # ---- assignments -----------------------------------------------------------------------------
 
     def store_name(self, name: str) -> Store:
-        """What binds a name."""
+        """A function that assigns a name."""
         if self.scope.kind == "comprehension" and name not in self.scope.names:
             return self.store_outside(name)
         where, _ = self.scope.resolve(name)
@@ -240,7 +240,7 @@ class Statements(Patterns, Expressions):
         return run
 
     def store_outside(self, name: str) -> Store:
-        """What binds a name in whichever frame it belongs to."""
+        """A function that assigns a name of an outer scope."""
         if self.scope.kind == "comprehension" and name not in self.scope.names:
             depth, scope = 0, self.scope
             while scope.kind == "comprehension" and scope.parent is not None:
@@ -262,7 +262,7 @@ class Statements(Patterns, Expressions):
         return run
 
     def target(self, node: ast.expr) -> Store:
-        """What gives a target a value."""
+        """A function that assigns a value to a target."""
         m = self.m
         if isinstance(node, ast.Name):
             return self.store_name(node.id)
@@ -365,7 +365,7 @@ class Statements(Patterns, Expressions):
     # ---- control flow ----------------------------------------------------------------------------
 
     def header(self, node: Any, *inner: ast.expr) -> int:
-        """The line of a compound statement, whose header alone is looked at."""
+        """The line of a compound statement; only its header is compiled here."""
         last = max((e.end_lineno or 0 for e in inner), default=node.lineno)
         self.at, self.spread = node.lineno, last != node.lineno
         return node.lineno
@@ -399,7 +399,7 @@ class Statements(Patterns, Expressions):
             return orelse(f) if end is MISSING else end
 
         def looped(f: dict) -> Any:
-            """How it ends: MISSING where its condition does not hold any more."""
+            """Run the loop; MISSING if its condition has become false."""
             while True:
                 m.line = line
                 m.left -= 1
@@ -415,7 +415,7 @@ class Statements(Patterns, Expressions):
         line, m = self.header(node, node.iter), self.m
         values, store = self.expression(node.iter), self.target(node.target)
         body, orelse = self.block(node.body), self.block(node.orelse)
-        iterate = m.gone_through
+        iterate = m.loop_items
 
         def run(f: dict) -> Any:
             m.line = line
@@ -457,7 +457,7 @@ class Statements(Patterns, Expressions):
         return run
 
     def handler(self, node: ast.ExceptHandler) -> tuple[Callable, Callable[[dict, Any], None]]:
-        """What decides whether a handler takes an exception, and what names it."""
+        """A test whether a handler catches an exception, and a function that binds its name."""
         m, line = self.m, node.lineno
         self.at, self.spread = line, False
         kinds = self.expression(node.type) if node.type else None
@@ -480,7 +480,7 @@ class Statements(Patterns, Expressions):
         return finished(self.gen_Try(node))
 
     def unname(self, node: ast.ExceptHandler) -> Callable[[dict], None]:
-        """What deletes the name of an exception, when its handler ends."""
+        """A function that deletes the name of an exception at the end of its handler."""
         if not node.name:
             return lambda f: None
         holder, name = self.holder(node.name), node.name
@@ -506,7 +506,7 @@ class Statements(Patterns, Expressions):
         return run
 
     def decorators(self, nodes: list[ast.expr]) -> Callable[[dict], Callable[[Any], Any]]:
-        """Decorators, which are evaluated before a definition, and called with its value after."""
+        """Decorators, which are evaluated before the definition and called after it."""
         m, compiled = self.m, [(d.lineno, self.expression(d)) for d in nodes]
 
         def evaluated(f: dict) -> Callable[[Any], Any]:
@@ -588,7 +588,7 @@ class Statements(Patterns, Expressions):
         def run(f: dict) -> None:
             m.line = line
             module = m.module(source)
-            for other in m.stars:  # what the last one has goes before: it is looked up when read
+            for other in m.stars:  # later imports take precedence; names are looked up when read
                 for name in [n for n, v in other.members.items() if f.get(n) is v]:
                     del f[name]
             for name in list(module.members):
@@ -641,7 +641,7 @@ class Statements(Patterns, Expressions):
         return run
 
     def gen_value(self, node: ast.stmt, value: Any, store: Store) -> Callable[[dict], Steps]:
-        """A statement whose value is that of a yield."""
+        """A statement whose value is a yield expression."""
         m, line = self.m, node.lineno
         if isinstance(value, ast.YieldFrom):
             source = self.expression(value.value)
@@ -700,7 +700,7 @@ class Statements(Patterns, Expressions):
 
         def run(f: dict) -> Steps:
             m.line = line
-            for item in m.gone_through(values(f)):
+            for item in m.loop_items(values(f)):
                 m.spend()
                 store(f, item)
                 end = yield from body(f)
@@ -745,7 +745,7 @@ class Statements(Patterns, Expressions):
         return run
 
     def _guarded(self, node: ast.Try) -> Callable[[dict], Steps]:
-        """A try without its finally."""
+        """A try statement without its finally."""
         body, orelse = self.generator_block(node.body), self.generator_block(node.orelse)
         handlers = [
             (*self.handler(h), self.generator_block(h.body), self.unname(h)) for h in node.handlers
@@ -802,11 +802,11 @@ class Statements(Patterns, Expressions):
 
 NUMBERS = frozenset({int, float, bool})
 YIELD_INSIDE = "yield inside an expression"
-SENT = "<sent>"  # where a frame keeps what a yield gave, no name of a program
+SENT = "<sent>"  # key of a frame for the value of a yield; not a valid name
 
 
 def finished(steps: Callable[[dict], Steps]) -> Compiled:
-    """A statement that does not yield, from one that may."""
+    """A plain function for a statement that contains no yield, from its generator."""
 
     def run(f: dict) -> Any:
         try:
@@ -834,7 +834,7 @@ def bound_name(alias: ast.alias) -> str:
 
 
 def construct(node: ast.stmt) -> str:
-    """What a statement that the machine does not know is called."""
+    """The name of a construct that the interpreter does not support."""
     return {
         "AsyncFunctionDef": "async def",
         "AsyncFor": "async for",
@@ -845,7 +845,7 @@ def construct(node: ast.stmt) -> str:
 
 
 def weight(node: ast.stmt) -> int:
-    """How many steps a statement counts for: its expressions, without the blocks within it."""
+    """The number of steps of a statement: its expressions, without inner blocks."""
     if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Try):
         return 3
     if isinstance(node, ast.If | ast.While):

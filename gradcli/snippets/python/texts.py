@@ -1,4 +1,4 @@
-"""Text of values: repr(), str(), format specifications, `%` and str.format."""
+"""Values as text: repr(), str(), format specifications, `%` and str.format."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -25,14 +25,14 @@ from .values import (
     error,
 )
 
-WIDTH = 100_000  # characters that a format specification may ask for
+WIDTH = 100_000  # largest width in a format specification
 PERCENT = re.compile(r"%(?:\(([^)]*)\))?([-+ #0]*)(\*|\d+)?(?:\.(\*|\d+)?)?[hlL]?(.)?", re.DOTALL)
 EMPTY: dict[type, str] = {set: "set()", frozenset: "frozenset()"}
-NESTING = 200  # containers within containers that are written out
+NESTING = 200  # nesting of containers in a repr
 
 
 class Texts:
-    """The part of the machine that writes values."""
+    """The part of the interpreter that converts values to text."""
 
     class_of: Callable[[Any], Class]
     call: Callable[..., Any]
@@ -44,12 +44,12 @@ class Texts:
     number: Callable[[Any, str], Any]
     index: Callable[[Any], int]
     identity: Callable[[Any], int]
-    writing: list[int]  # the containers that are being written, by identity
+    writing: list[int]  # containers whose repr is being computed, by id
 
     # ---- repr and str ----------------------------------------------------------------------------
 
     def repr(self, value: Any) -> str:
-        """What repr() gives."""
+        """The result of repr()."""
         kind = type(value)
         if kind in SCALARS:
             try:
@@ -61,14 +61,14 @@ class Texts:
         return self.checked(self.call(self.special(value, "__repr__"), (value,)), "__repr__")
 
     def checked(self, text: Any, name: str) -> str:
-        """The text that a method gave, if it is one."""
+        """The result of a method such as `__repr__`, which must be a string."""
         text = plain(text)
         if type(text) is not str:
             raise error("TypeError", f"{name} returned non-string (type {self.type_name(text)})")
         return text
 
     def container(self, value: Any) -> str:
-        """A list, tuple, dict, set, range, slice, ... written out."""
+        """The repr of a list, tuple, dict, set, range, slice, ..."""
         kind = type(value)
         if kind not in (list, tuple, dict, set, frozenset, slice):
             return repr(value)
@@ -84,7 +84,7 @@ class Texts:
             self.writing.pop()
 
     def written(self, kind: type, value: Any) -> str:
-        """The text of a container that is not itself within what is being written."""
+        """The repr of a container that does not contain itself here."""
         if kind is slice:
             return (
                 f"slice({', '.join(self.repr(p) for p in (value.start, value.stop, value.step))})"
@@ -105,7 +105,7 @@ class Texts:
         return f"frozenset({{{inside}}})" if kind is frozenset else f"{{{inside}}}"
 
     def default_repr(self, value: Any) -> str:
-        """What repr() gives of a value whose class does not say."""
+        """The repr of a value whose class does not define it."""
         match value:
             case Class():
                 return f"<class '{value.full_name}'>"
@@ -144,11 +144,11 @@ class Texts:
         return function.name if isinstance(function, Builtin) else self.type_name(function)
 
     def address(self, value: Any) -> str:
-        """The address that a repr shows; another one in every run of Python."""
+        """The address in a repr, which in Python differs in every run."""
         return f"0x{self.identity(value):012x}"
 
     def text(self, value: Any) -> str:
-        """What str() gives."""
+        """The result of str()."""
         kind = type(value)
         if kind is str:
             return value
@@ -157,7 +157,7 @@ class Texts:
         return self.checked(self.call(self.special(value, "__str__"), (value,)), "__str__")
 
     def message(self, value: Any) -> str:
-        """What str() gives of an exception."""
+        """The result of str() for an exception."""
         args: tuple[Any, ...] = value.payload or ()
         if len(args) == 1:
             key = value.cls.derives_from(EXCEPTIONS["KeyError"])
@@ -169,7 +169,7 @@ class Texts:
     # ---- format ----------------------------------------------------------------------------------
 
     def format(self, value: Any, spec: str) -> str:
-        """What format(value, spec) gives."""
+        """The result of format(value, spec)."""
         if not spec and type(value) in PLAIN:
             return self.text(value)
         if type(value) in SCALARS:
@@ -188,7 +188,7 @@ class Texts:
         )
 
     def host_format(self, value: Any, spec: str) -> str:
-        """A scalar, formatted by the host."""
+        """A built-in number or string, formatted by the host."""
         self.check_width(*re.findall(r"\d+", spec))
         try:
             return format(value, spec)
@@ -196,12 +196,12 @@ class Texts:
             raise translated(e) from None
 
     def check_width(self, *widths: str) -> None:
-        """Refuse a width that would make a very long text."""
+        """Refuse a width that would make a text too long."""
         if any(len(w) > 6 or int(w) > WIDTH for w in widths):
             raise Exhausted("memory", "has a format width of more than 100,000 characters")
 
     def converted(self, value: Any, conversion: str | None) -> Any:
-        """A value after !r, !s or !a."""
+        """A value converted by !r, !s or !a."""
         if conversion in (None, ""):
             return value
         if conversion == "s":
@@ -252,7 +252,7 @@ class Texts:
         return text
 
     def percent_piece(self, spec: str, kind: str, value: Any) -> str:
-        """One value by one conversion."""
+        """One value in one conversion of `%`."""
         if kind in "sra":
             value = self.converted(value, kind)
             spec = spec[:-1] + "s"
@@ -304,7 +304,7 @@ class Texts:
         return "".join(parts)
 
     def replacement(self, name: str, args: tuple, named: Mapping[str, Any]) -> Any:
-        """The argument of str.format that a field names."""
+        """The argument of str.format that a field refers to."""
         if name.isdecimal():
             if len(name) > 9 or int(name) >= len(args):
                 raise error(
@@ -337,7 +337,7 @@ def parsed_template(template: str) -> list[tuple[str, str | None, str, str | Non
 
 
 def matching(template: str, start: int) -> int:
-    """Where the field that starts here ends."""
+    """The end of the field that starts here."""
     depth = 0
     for i in range(start, len(template)):
         depth += {"{": 1, "}": -1}.get(template[i], 0)
@@ -356,5 +356,5 @@ def field_parts(field: str) -> tuple[str, str, str | None]:
 
 
 def ascii_only(text: str) -> str:
-    """A text with escapes for what is not ASCII."""
+    """A text with escapes for characters that are not ASCII."""
     return text.encode("ascii", "backslashreplace").decode("ascii")

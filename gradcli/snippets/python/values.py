@@ -1,9 +1,9 @@
-"""Values of a program, and the classes that say what they can do.
+"""Values of interpreted programs, and their classes.
 
-Python's plain values (None, bool, int, float, complex, str, bytes, list, tuple, dict, set,
-frozenset, range, slice, Ellipsis) stand for themselves. Everything else is an `Object`, whose `cls`
-is a `Class` of the program: a table of members. A program reaches these tables and nothing of the
-host: no attribute of a host object is ever read because a program names it.
+Built-in values (None, bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset,
+range, slice, Ellipsis) are represented by themselves. All others are an `Object`, whose `cls` is a
+`Class`: a table of members. A program can reach these tables only: no attribute of a host object is
+ever read by a name in a program.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -11,63 +11,63 @@ from typing import Any, Protocol
 
 
 class Machine(Protocol):
-    """What the members of a class may ask of the machine that runs the program."""
+    """The interface of the interpreter for members of classes."""
 
-    line: int  # of the text, counted from 1, where the program stands; 0 within a library
-    place: int  # the same; within a library, the line of the text that called it
+    line: int  # current line of the program, from 1; 0 within a library
+    place: int  # the same, but within a library the line that called it
 
     def call(self, function: Any, args: Iterable[Any] = (), named: Mapping[str, Any] = {}) -> Any:
-        """What a value of the program gives when it is called."""
+        """Call a value of the program."""
 
     def get(self, value: Any, name: str) -> Any:
-        """An attribute; raises the program's AttributeError where there is none."""
+        """Get an attribute. Raises the program's AttributeError if there is none."""
 
     def set(self, value: Any, name: str, to: Any) -> None:
-        """Give an attribute a value."""
+        """Set an attribute."""
 
     def class_of(self, value: Any) -> "Class":
-        """The class of any value, plain ones too."""
+        """The class of any value, including built-in ones."""
 
     def call_name(self, function: Any) -> str:
-        """How messages name a function that is called."""
+        """The name of a called function in messages."""
 
     def is_instance(self, value: Any, of: "Class") -> bool:
         """Whether the class of a value is `of`, or derives from it."""
 
     def text(self, value: Any) -> str:
-        """What str() gives."""
+        """The result of str()."""
 
     def repr(self, value: Any) -> str:
-        """What repr() gives."""
+        """The result of repr()."""
 
     def format(self, value: Any, spec: str) -> str:
-        """What format() gives."""
+        """The result of format()."""
 
     def truth(self, value: Any) -> bool:
-        """What bool() gives."""
+        """The result of bool()."""
 
     def iterate(self, value: Any) -> Iterable[Any]:
-        """What a for loop goes through."""
+        """The items of a for loop over a value."""
 
     def write(self, text: str) -> None:
-        """Add to what the program prints."""
+        """Write to the program's stdout."""
 
     def warn(self, category: "Class", message: str) -> None:
-        """Add a warning, as warnings.warn does."""
+        """Issue a warning, as warnings.warn does."""
 
     def spend(self, steps: int = 1, memory: int = 0) -> None:
-        """Count work and bytes against the budget; raises Exhausted where it is used up."""
+        """Count steps and bytes against the budget. Raises Exhausted if it is used up."""
 
 
 class Object:
-    """A value that is none of Python's plain ones."""
+    """A value that is not a built-in one."""
 
     __slots__ = ()
     cls: "Class"
 
 
 class Class(Object):
-    """A class of the program: its name, the classes that it derives from, its members."""
+    """A class of the program: its name, base classes and members."""
 
     __slots__ = ("bases", "cache", "make", "members", "module", "mro", "name", "shown")
 
@@ -81,8 +81,8 @@ class Class(Object):
         make: Callable[..., Any] | None = None,
         shown: str = "",
     ):
-        """`make(m, cls, *args, **named)` gives a new instance, as `__new__` does; inherited.
-        `shown` is what messages call it, where that is not its name.
+        """`make(m, cls, *args, **named)` creates an instance, as `__new__` does; it is inherited.
+        `shown` is the name in messages, if not `name`.
         """
         self.name, self.module, self.shown = name, module, shown or name
         self.bases = bases or ((OBJECT,) if name != "object" else ())
@@ -94,7 +94,7 @@ class Class(Object):
 
     @property
     def cls(self) -> "Class":  # type: ignore[override]
-        """The class of classes."""
+        """The metaclass: type."""
         return TYPE
 
     def lookup(self, name: str) -> Any:
@@ -106,16 +106,16 @@ class Class(Object):
         return MISSING
 
     def own(self, name: str) -> Any:
-        """The member of this name that the class itself has, or MISSING."""
+        """The member of this name in the class itself, or MISSING."""
         return self.members.get(name, MISSING)
 
     def derives_from(self, other: "Class") -> bool:
-        """Whether it is `other`, or a subclass."""
+        """Whether the class is `other`, or a subclass of it."""
         return other in self.mro
 
     @property
     def full_name(self) -> str:
-        """Its name with its module, as repr() shows it."""
+        """The name with its module, as in repr()."""
         return f"{self.module}.{self.name}" if self.module else self.name
 
     def __repr__(self) -> str:
@@ -123,14 +123,14 @@ class Class(Object):
 
 
 class Missing:
-    """No such member."""
+    """The absence of a member."""
 
 
 MISSING = Missing()
 
 
 def linearised(cls: Class) -> tuple[Class, ...]:
-    """The method resolution order (C3, as in Python). Raises TypeError where there is none."""
+    """The method resolution order (C3, as in Python). Raises TypeError if there is none."""
     sequences = [list(b.mro) for b in cls.bases] + [list(cls.bases)]
     order = [cls]
     while any(sequences):
@@ -149,19 +149,19 @@ TYPE = Class("type")
 
 
 class Instance(Object):
-    """An instance of a class that a program, or a library in its own words, has defined."""
+    """An instance of a class that the program, or a library source, defines."""
 
     __slots__ = ("cls", "fields", "payload")
 
     def __init__(self, cls: Class, payload: Any = None):
-        """`payload` is what a built-in base class holds: the arguments of an exception."""
+        """`payload` is the value of a built-in base class, such as an exception's arguments."""
         self.cls = cls
         self.fields: dict[str, Any] = {}
         self.payload = payload
 
 
 class Builtin(Object):
-    """A function of the host: `function(m, *args, **named)`. In a class it is a method."""
+    """A host function `function(m, *args, **named)`; in a class, a method."""
 
     __slots__ = ("function", "module", "name")
     cls = Class("builtin_function_or_method")
@@ -171,8 +171,9 @@ class Builtin(Object):
 
 
 class Wrapper(Builtin):
-    """A function of the host around one of the program, as decorators make: a method, too, in a
-    class of the program."""
+    """A host function that wraps one of the program, as decorators do; in a class of the program, a
+    method.
+    """
 
     __slots__ = ()
 
@@ -188,13 +189,13 @@ class Bound(Object):
 
     @property
     def cls(self) -> Class:  # type: ignore[override]
-        """The class: another one where the method is Python's own, and not written in Python."""
+        """The class: that of built-in methods, or of methods written in Python."""
         own = self.function
         return own.cls if isinstance(own, Builtin) and "." not in own.name else self.python
 
 
 class Property(Object):
-    """An attribute that is computed: `get`, `put` and `drop` are called with the instance."""
+    """A property: `get`, `put` and `drop` are its getter, setter and deleter."""
 
     __slots__ = ("drop", "get", "put")
     cls = Class("property")
@@ -204,7 +205,7 @@ class Property(Object):
 
 
 class Static(Object):
-    """A function in a class that takes no instance."""
+    """A static method."""
 
     __slots__ = ("function",)
     cls = Class("staticmethod")
@@ -214,7 +215,7 @@ class Static(Object):
 
 
 class ClassMethod(Object):
-    """A function in a class that takes the class."""
+    """A class method."""
 
     __slots__ = ("function",)
     cls = Class("classmethod")
@@ -224,7 +225,7 @@ class ClassMethod(Object):
 
 
 class Module(Object):
-    """A module: `members`, or `find(name)` for those that are made when asked for (or MISSING)."""
+    """A module: `members`, and `find(name)` for members created on first use (or MISSING)."""
 
     __slots__ = ("find", "members", "name")
     cls = Class("module")
@@ -248,7 +249,7 @@ class Module(Object):
 
 
 class Absent(Object):
-    """What a program imports and the machine does not have: any use of it is refused."""
+    """An imported name that is not supported: any use is refused."""
 
     __slots__ = ("name",)
 
@@ -261,7 +262,7 @@ class Absent(Object):
 
 
 class Unread(Module):
-    """A module that is known by name alone: its members are refused."""
+    """A module of which only the name is known: its members are refused."""
 
     __slots__ = ()
 
@@ -269,23 +270,23 @@ class Unread(Module):
         super().__init__(name, {}, self.refused)
 
     def refused(self, name: str) -> Any:
-        """No member of it is known."""
+        """The error for a member."""
         raise Unsupported(f"{self.name}.{name}")
 
 
 def functions(table: Mapping[str, Callable[..., Any]]) -> dict[str, Builtin]:
-    """Members of a module or a class, from functions of the host by name."""
+    """Members of a module or a class, from host functions by name."""
     return {name: Builtin(name, function) for name, function in table.items()}
 
 
-# ---- what goes wrong -----------------------------------------------------------------------------
+# ---- errors --------------------------------------------------------------------------------------
 
 
 class Raised(Exception):
-    """An exception of the program on its way: an Instance of an exception class.
+    """An exception raised in the program: `value` is an Instance of an exception class.
 
-    `lines` are the lines of the text that it has passed, the innermost first; `frame` are the names
-    of the innermost function of the program, if it comes from one.
+    `lines` are the lines of its traceback, innermost first; `frame` has the names of the innermost
+    function of the program, if it was raised in one.
     """
 
     def __init__(self, value: Instance):
@@ -295,17 +296,18 @@ class Raised(Exception):
         self.frame: dict[Any, Any] | None = None
 
     def passes(self, line: int, frame: dict[Any, Any]) -> None:
-        """It leaves a function at a line, 0 in one of the library."""
+        """Add a line to the traceback, 0 for a line of the library."""
         if line and not any(self.lines):
             self.frame = frame
         self.lines.append(line)
 
 
 class Unsupported(Exception):
-    """Something that a program uses and the machine does not know: no exception of the program.
+    """A feature that the program uses and the interpreter does not support; not an exception of the
+    program.
 
-    `what` names it as the user would; the machine adds the `line`. A try of the program never
-    catches it.
+    `what` names it in the user's words; the interpreter adds the `line`. A try statement of the
+    program never catches it.
     """
 
     def __init__(self, what: str, line: int | None = None):
@@ -314,7 +316,7 @@ class Unsupported(Exception):
 
 
 class Exhausted(Exception):
-    """The budget of a program is used up: which one, and what the program `does` with it."""
+    """A budget of the program is used up: its `kind`, and what the program `does` with it."""
 
     def __init__(self, kind: str, does: str):
         super().__init__(kind, does)
@@ -348,6 +350,6 @@ EXCEPTIONS = _hierarchy()
 
 
 def error(kind: str | Class, message: str) -> Raised:
-    """An exception of the program: `raise error("ValueError", "...")`."""
+    """An exception to be raised in the program: `raise error("ValueError", "...")`."""
     cls = EXCEPTIONS[kind] if isinstance(kind, str) else kind
     return Raised(Instance(cls, payload=(message,)))

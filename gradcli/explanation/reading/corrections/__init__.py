@@ -1,8 +1,8 @@
-"""Changes of a program that raises, each tried out: what cures it and keeps what it is after.
+"""Corrections of programs that raise: proposed changes, each tried by running the changed program.
 
 `table.txt` has an entry for each error: the function that proposes changes, the messages, and why
-PyTorch raises, in the order in which they are tried. The functions are in a file for each idea.
-They ask `nodes` about a syntax node alone, `text` about its places, and `case` about what stands in
-the program and the values that it had. `search` tries proposals, and takes those that still do what
-the author meant.
+PyTorch raises; entries are tried in order. The functions are grouped into modules by topic. They
+use `nodes` for questions about syntax nodes, `text` for edits of the source, and `case` for the
+values of the program. `search` runs the proposals, and accepts those that still do what the author
+meant.
 """

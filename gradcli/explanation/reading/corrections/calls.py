@@ -1,4 +1,4 @@
-"""Cures of calls: of a class for its object, of a value, with other arguments than there are."""
+"""Corrections of calls: of a class instead of its instance, of a value, with wrong arguments."""
 
 import ast
 import difflib
@@ -37,7 +37,7 @@ KEYWORDS = {
 }
 ATTENDED = re.compile(
     r"k|v|keys?|values?|mem(ory)?|context|enc\w*|x_?kv|kv"
-)  # may be the queries too
+)  # may also be the queries
 USUAL = {"max_norm": "1.0", "step_size": "10", "gamma": "0.9", "T_max": "10"}
 
 
@@ -45,7 +45,7 @@ USUAL = {"max_norm": "1.0", "step_size": "10", "gamma": "0.9", "T_max": "10"}
 
 
 def made_first(case: Case) -> Iterator[Proposal]:
-    """nn.ReLU()(x) for nn.ReLU(x): a layer, or a loss, is made and then called."""
+    """Write nn.ReLU()(x) for nn.ReLU(x): construct a layer or a loss, then call it."""
     named = {c.name for c in case.classes}
     earlier = [s.value for n in case.attributes() for s in case.makers(n.value)]
     for call in (*case.calls(), *[c for c in earlier if isinstance(c, ast.Call)]):
@@ -79,7 +79,7 @@ def made_first(case: Case) -> Iterator[Proposal]:
 
 
 def layer_made_of_values(case: Case, layer: str) -> Iterator[Proposal]:
-    """nn.ReLU()(x) for nn.ReLU(x), where the layer came out in the place of what it computes."""
+    """Write nn.ReLU()(x) for nn.ReLU(x), where the layer was used in place of its output."""
     for call in case.calls(layer, everywhere=True):
         if len(call.args) == 1 and isinstance(call.args[0], ast.Call | ast.Name | ast.BinOp):
             why = f"{layer} is a class: it is made first, and then called with the values."
@@ -87,7 +87,7 @@ def layer_made_of_values(case: Case, layer: str) -> Iterator[Proposal]:
 
 
 def exchanged_arguments(case: Case) -> Iterator[Proposal]:
-    """f(params, x) for f(x, params), where one is a tensor and the other holds several."""
+    """Write f(params, x) for f(x, params), if one is a tensor and the other contains tensors."""
     for call in case.calls():
         a, b = call.args[-2:] if len(call.args) in (2, 3) else (None, None)
         held = [isinstance(case.value(n), tuple | list | dict) for n in (a, b)]
@@ -96,12 +96,12 @@ def exchanged_arguments(case: Case) -> Iterator[Proposal]:
 
 
 def made_of_values(case: Case) -> Iterator[Proposal]:
-    """nn.ReLU()(x) for nn.ReLU(x), whose result is a layer in the place of a tensor."""
+    """Write nn.ReLU()(x) for nn.ReLU(x), whose result is a layer and not a tensor."""
     yield from layer_made_of_values(case, case.match[1])
 
 
 def instance_of_class(case: Case) -> Iterator[Proposal]:
-    """Net() for Net, where a method is called of the class itself."""
+    """Write Net() for Net, if a method is called on the class itself."""
     for node in case.attributes(case.match[1]):
         for built in reversed(case.makers(node.value)):
             if isinstance(built.value, ast.Name):
@@ -110,7 +110,7 @@ def instance_of_class(case: Case) -> Iterator[Proposal]:
 
 
 def class_for_layer(case: Case) -> Iterator[Proposal]:
-    """nn.ReLU() for nn.ReLU; F.relu for nn.ReLU(x); the layers of a list."""
+    """Write nn.ReLU() for nn.ReLU, or F.relu for nn.ReLU(x), or the layers of a list."""
     for call in case.calls("Sequential"):
         if len(call.args) == 1 and "list" in case.message:
             why = "Sequential takes the layers themselves, not a list of them."
@@ -127,14 +127,14 @@ def class_for_layer(case: Case) -> Iterator[Proposal]:
 
 
 def _is_tensor(case: Case, node: ast.expr) -> bool:
-    """Whether an argument is a tensor, also one that is computed in its place."""
+    """Whether an argument is a tensor, or an expression that computes one."""
     function = getattr(node, "func", None)
     computed = dotted(function).startswith("torch.") or case.is_module(function)
     return case.tensor(node) is not None or computed
 
 
 def misspelled_forward(case: Case) -> Iterator[Proposal]:
-    """The method whose name is nearly that; of a list of layers, one after the other."""
+    """Call the method with a similar name; for a list of layers, call one after the other."""
     listed = case.match[1] == "ModuleList"
     for call in case.methods("ModuleList", everywhere=True) if listed else ():
         if call.args:
@@ -155,17 +155,17 @@ def misspelled_forward(case: Case) -> Iterator[Proposal]:
 
 
 def unsorted_lengths(case: Case) -> Iterator[Proposal]:
-    """enforce_sorted=False."""
+    """Pass enforce_sorted=False."""
     for call in case.calls("pack_padded_sequence", "pack_sequence"):
         note = "The order of the samples comes back in what is unpacked."
         yield case.given(call, "enforce_sorted", "False", note=note)
 
 
-# ---- what is called is no function ---------------------------------------------------------------
+# ---- calls of values that are not callable -------------------------------------------------------
 
 
 def called_value(case: Case) -> Iterator[Proposal]:
-    """Without the brackets; an index where one is meant."""
+    """Remove the parentheses, or turn them into an index."""
     yield from shadowed(case)
     yield from function_given(case)
     yield from overwritten(case)
@@ -186,7 +186,7 @@ TRANSFORMS = ("jacobian", "hessian", "vjp", "jvp", "hvp", "grad", "vmap", "jacre
 
 
 def function_given(case: Case) -> Iterator[Proposal]:
-    """jacobian(f, x) for jacobian(f(x), x), checkpoint(f, x) for checkpoint(f(x))."""
+    """Write jacobian(f, x) for jacobian(f(x), x), and checkpoint(f, x) for checkpoint(f(x))."""
     why = "It takes the function itself, and calls it."
     for call in case.calls("checkpoint", *TRANSFORMS):
         inner = call.args[0] if call.args else None
@@ -204,7 +204,7 @@ def function_given(case: Case) -> Iterator[Proposal]:
 
 
 def _as_function(case: Case, value: ast.Name, x: ast.expr) -> Iterator[Proposal]:
-    """f = lambda x: (x ** 3).sum() for the f = (x ** 3).sum() that a transform is given."""
+    """Write f = lambda x: (x ** 3).sum() for f = (x ** 3).sum(), if f is passed to a transform."""
     for built in case.makers(value)[:1]:
         read = [n.id for n in within(built.value, ast.Name)]
         if isinstance(case.value(value), Tensor) and dotted(x) in read:
@@ -213,7 +213,7 @@ def _as_function(case: Case, value: ast.Name, x: ast.expr) -> Iterator[Proposal]
 
 
 def overwritten(case: Case) -> Iterator[Proposal]:
-    """loss = nn.MSELoss(); loss = loss(x, y): the function under a name of its own."""
+    """Give the function another name in loss = nn.MSELoss(); loss = loss(x, y)."""
     for call in case.calls():
         name = dotted(call.func)
         built = [s for s in case.makers(name) if _is_made(s.value)] if name else []
@@ -227,12 +227,12 @@ def overwritten(case: Case) -> Iterator[Proposal]:
 
 
 def _is_made(value: ast.expr) -> bool:
-    """Whether an expression makes an object of a class, or a function."""
+    """Whether an expression constructs an object or defines a function."""
     return isinstance(value, ast.Lambda) or method(value)[:1].isupper()
 
 
 def shadowed(case: Case) -> Iterator[Proposal]:
-    """A value with the name of a function of Python, under another name."""
+    """Rename a variable that hides a built-in function of Python."""
     called = {c.func for c in case.calls(everywhere=True)}
     for name in [dotted(c.func) for c in case.calls()]:
         if name in BUILT_IN:
@@ -246,7 +246,7 @@ def shadowed(case: Case) -> Iterator[Proposal]:
 
 
 def keyword_name(case: Case) -> Iterator[Proposal]:
-    """What it is called in PyTorch; else left out."""
+    """Rename a keyword argument as in PyTorch, or remove it."""
     name = case.match[3]
     for call in case.calls():
         named = keyword(call, name)
@@ -262,7 +262,7 @@ def keyword_name(case: Case) -> Iterator[Proposal]:
 
 
 def _nearest(name: str, parameters: list[str]) -> list[str]:
-    """The parameter that a misspelt name is near to, or that is a part of it: p for prob."""
+    """The parameters that a misspelt name resembles, or contains or is part of: p for prob."""
     near = difflib.get_close_matches(name, parameters, 1, 0.6)
     parts = [p for p in parameters if p.startswith(name) or name.startswith(p)]
     parts = parts or [p for p in parameters if p.endswith(f"_{name}")]
@@ -270,14 +270,14 @@ def _nearest(name: str, parameters: list[str]) -> list[str]:
 
 
 def number_of_steps(case: Case) -> Iterator[Proposal]:
-    """The 100 points that linspace had where no number was given."""
+    """Pass steps=100 to linspace, its former default."""
     note = "Until PyTorch 1.5 the number of points was 100 where none was given."
     for call in case.calls("linspace", "logspace"):
         yield case.given(call, "steps", "100", note=note)
 
 
 def dtype_as_text(case: Case) -> Iterator[Proposal]:
-    """torch.float32 for "float32"."""
+    """Write torch.float32 for "float32"."""
     for call in case.calls():
         named = keyword(call, "dtype")
         text = value_of(named.value) if named else None
@@ -286,13 +286,13 @@ def dtype_as_text(case: Case) -> Iterator[Proposal]:
 
 
 def nearest_keyword(case: Case) -> Iterator[Proposal]:
-    """What an argument of a function of PyTorch is called."""
+    """Rename a keyword argument to the most similar parameter of the function."""
     for call in case.calls():
         yield from _of_pytorch(case, call, case.match[1] or case.match[2])
 
 
 def misnamed_argument(case: Case) -> Iterator[Proposal]:
-    """What the keyword arguments on the line that PyTorch does not have are called there."""
+    """Rename all keyword arguments on the line that PyTorch does not have."""
     for call in case.calls():
         for name in [k.arg for k in call.keywords if k.arg and k.arg not in OF_PYTORCH]:
             yield from _of_pytorch(case, call, name)
@@ -302,7 +302,7 @@ OF_PYTORCH = ("dim", "keepdim", "dtype", "device", "requires_grad", "size", "min
 
 
 def _of_pytorch(case: Case, call: ast.Call, name: str) -> Iterator[Proposal]:
-    """An argument by the name that it has in PyTorch."""
+    """Rename a keyword argument as PyTorch does."""
     named = keyword(call, name)
     known = _listed_in(case.message) or _of_function(case, call)
     usual = [k for k in [KEYWORDS.get(name)] if k and (not known or k in known)]
@@ -319,7 +319,7 @@ def _listed_in(message: str) -> list[str]:
 
 
 def _of_function(case: Case, call: ast.Call) -> list[str]:
-    """What a function of PyTorch calls its parameters."""
+    """The parameters of a function of PyTorch."""
     held = _of_module(case, call)
     path = f"{held.module}.{held.name}" if isinstance(held, Builtin) else f"Tensor.{method(call)}"
     native = signatures.functions().get(path)
@@ -331,7 +331,7 @@ def _of_function(case: Case, call: ast.Call) -> list[str]:
 
 
 def _of_module(case: Case, call: ast.Call) -> object:
-    """The torch.nn.functional.dropout that a call names."""
+    """The object that a call names, such as torch.nn.functional.dropout."""
     name = dotted(call.func).split(".")
     value: object = case.values.get(name[0])
     for part in name[1:]:
@@ -340,7 +340,7 @@ def _of_module(case: Case, call: ast.Call) -> object:
 
 
 def _parameters(case: Case, call: ast.Call) -> list[str]:
-    """What a function of the program, or the __init__ of a class, calls its parameters."""
+    """The parameters of a function of the program, or of the __init__ of a class."""
     name = method(call)
     inits = [
         f
@@ -356,14 +356,14 @@ def _parameters(case: Case, call: ast.Call) -> list[str]:
 
 
 def _of_layer(case: Case, call: ast.Call) -> list[str]:
-    """What a layer, or another class, of PyTorch calls its parameters."""
+    """The parameters of a layer, or another class, of PyTorch."""
     value = _of_module(case, call)
     start = value.lookup("__init__") if isinstance(value, Class) else None
     return [n for n in start.code.names if n != "self"] if isinstance(start, Function) else []
 
 
 def arguments(case: Case) -> Iterator[Proposal]:
-    """An instance in the place of its class; self, where a method lacks it; the argument."""
+    """Call an instance and not the class; add self to a method; or pass the missing argument."""
     for cls in [owner(c) for c in case.calls()]:
         for name, value in case.scope.items():
             if isinstance(value, Instance) and value.cls.name == dotted(cls):
@@ -398,7 +398,7 @@ def arguments(case: Case) -> Iterator[Proposal]:
 
 
 def given_to_super(case: Case) -> Iterator[Proposal]:
-    """super().__init__(d) with the arguments that the __init__ around it is given itself."""
+    """Pass to super().__init__() the arguments of the enclosing __init__ that it requires."""
     missing = re.findall(r"'(\w+)'", case.message.partition("missing")[2])
     for call in case.calls("__init__"):
         function = case.function_of(call)
@@ -409,7 +409,7 @@ def given_to_super(case: Case) -> Iterator[Proposal]:
 
 
 def _numbers_of_results(case: Case, node: ast.expr | None) -> Iterator[int]:
-    """How many values a call gives that is one of a function, or a module, of the program."""
+    """The numbers of values that a call of a function or module of the program may return."""
     if not isinstance(node, ast.Call):
         return
     bodies = _bodies(case, case.called_class(node) or method(node))
@@ -419,7 +419,7 @@ def _numbers_of_results(case: Case, node: ast.expr | None) -> Iterator[int]:
 
 
 def parameters_first(case: Case, call: ast.Call) -> Iterator[Proposal]:
-    """The parameters of a module for an optimiser that is given none."""
+    """Pass the parameters of a module to an optimiser."""
     for model in [n for n, v in case.scope.items() if _has_parameters(v)]:
         new = f"{model}.parameters()" + (", " if call.keywords else "")
         at = case.start(call.keywords[0]) if call.keywords else case.end(call) - 1
@@ -427,8 +427,8 @@ def parameters_first(case: Case, call: ast.Call) -> Iterator[Proposal]:
 
 
 def missing_argument(case: Case, name: str) -> Iterator[Proposal]:
-    """The argument by its name: a value that is called so; the tensor given, once more; or None,
-    for a function that can do without.
+    """Pass the missing argument: a variable of that name, the same tensor again, or None if the
+    function accepts it.
     """
     for call in case.calls():
         if name == "params":
@@ -461,12 +461,12 @@ def missing_argument(case: Case, name: str) -> Iterator[Proposal]:
 
 
 def _is_number(value: object) -> bool:
-    """Whether a value is one number."""
+    """Whether a value is a single number."""
     return value.numel == 1 if isinstance(value, Tensor) else isinstance(value, int | float)
 
 
 def too_many(case: Case) -> Iterator[Proposal]:
-    """A class made first; an __init__ by its name; without the last ones."""
+    """Construct the class first; rename a misspelt __init__; or remove the last arguments."""
     yield from made_first(case)
     if case.match[1] == "__init__":
         yield from misspelled_init(case)
@@ -491,7 +491,7 @@ def too_many(case: Case) -> Iterator[Proposal]:
 
 
 def joined_inputs(case: Case) -> Iterator[Proposal]:
-    """net(torch.cat([s, a], dim=-1)) for net(s, a), as the first layer takes as many features."""
+    """Write net(torch.cat([s, a], dim=-1)) for net(s, a), if the first layer has so many inputs."""
     for call in case.calls():
         shapes = [case.shape(a) for a in call.args]
         weights = [w for m in layers_of(case.value(call.func)) if (w := weight_of(m)) is not None]
@@ -505,7 +505,7 @@ def joined_inputs(case: Case) -> Iterator[Proposal]:
 
 
 def packed_arguments(case: Case) -> Iterator[Proposal]:
-    """net((x, y)) for net(x, y), where forward takes one argument apart into as many names."""
+    """Write net((x, y)) for net(x, y), if forward unpacks its only argument."""
     for call in case.calls():
         name = case.called_class(call) or method(call)
         for function in _bodies(case, name):
@@ -519,7 +519,7 @@ def packed_arguments(case: Case) -> Iterator[Proposal]:
 
 
 def _bodies(case: Case, name: str) -> list[ast.FunctionDef]:
-    """The functions of a name, and the forward of a class of that name."""
+    """The functions with this name, and the forward of a class with this name."""
     bodies = [f for n, f in case.functions.items() if n == name]
     for cls in [c for c in case.classes if c.name == name]:
         bodies += [f for f in cls.body if isinstance(f, ast.FunctionDef) and f.name == "forward"]
@@ -527,7 +527,7 @@ def _bodies(case: Case, name: str) -> list[ast.FunctionDef]:
 
 
 def _has_parameters(value: object) -> bool:
-    """Whether a value is a module with parameters of its own, or of its layers."""
+    """Whether a value is a module that has parameters, including those of its layers."""
     return any(layer.fields.get("_parameters") for layer in layers_of(value))
 
 
@@ -535,7 +535,7 @@ MISSPELLED = ("__int__", "_init_", "__init_", "_init__", "init", "__init", "__in
 
 
 def _called_class(case: Case) -> Iterator[Proposal]:
-    """Loss()(x, y) for Loss(x, y) of a module of the program."""
+    """Write Loss()(x, y) for Loss(x, y), if Loss is a module of the program."""
     modules = {c.name for c in case.classes if any("Module" in dotted(b) for b in c.bases)}
     for call in case.calls():
         if dotted(call.func) in modules and any(case.tensor(a) is not None for a in call.args):
@@ -544,7 +544,7 @@ def _called_class(case: Case) -> Iterator[Proposal]:
 
 
 def misspelled_init(case: Case) -> Iterator[Proposal]:
-    """__init__ for what is nearly called so."""
+    """Write __init__ for a similar name."""
     for cls in case.classes:
         for f in [f for f in cls.body if isinstance(f, ast.FunctionDef)]:
             if f.name in MISSPELLED:
@@ -555,7 +555,7 @@ def misspelled_init(case: Case) -> Iterator[Proposal]:
 
 
 def older_maker(case: Case) -> Iterator[Proposal]:
-    """torch.tensor of numbers, torch.empty of sizes."""
+    """Write torch.tensor for a call with numbers, torch.empty for a call with sizes."""
     for call in case.calls():
         if method(call).endswith("Tensor") and call.args:
             sizes = all(isinstance(case.value(a), int) for a in call.args)
@@ -563,7 +563,7 @@ def older_maker(case: Case) -> Iterator[Proposal]:
 
 
 def iterated(case: Case) -> Iterator[Proposal]:
-    """next(iter(loader)) for next(loader), loader[0] and it.next()."""
+    """Write next(iter(loader)) for next(loader), loader[0] and it.next()."""
     why = "What can be gone through is asked for its next item through iter()."
     for call in case.calls("next"):
         if isinstance(call.func, ast.Name) and len(call.args) == 1:
@@ -582,7 +582,7 @@ def iterated(case: Case) -> Iterator[Proposal]:
 
 
 def whole_division(case: Case) -> Iterator[Proposal]:
-    """// for /, on the line or where the number comes from; int(...)."""
+    """Write // for /, on the line or where the number is computed; or int(...)."""
     for node in [*case.nodes, *[n for s in case.origins for n in within(s, ast.BinOp)]]:
         if is_operation(node, ast.Div):
             start, end = case.end(node.left), case.start(node.right)
@@ -593,7 +593,7 @@ def whole_division(case: Case) -> Iterator[Proposal]:
 
 
 def missing_dim(case: Case) -> Iterator[Proposal]:
-    """The last dimension, where the classes are."""
+    """Pass the last dimension, which contains the classes."""
     yield from misnamed_argument(case)
     for call in case.calls("transpose"):
         note = "The last two dimensions are exchanged."
@@ -604,7 +604,7 @@ def missing_dim(case: Case) -> Iterator[Proposal]:
 
 
 def size_as_tuple(case: Case) -> Iterator[Proposal]:
-    """(n,) for a size that is given as n."""
+    """Write (n,) for a size n."""
     for call in case.calls("randint", "full"):
         size = argument(call, 0 if method(call) == "full" else len(call.args) - 1, "size")
         if size is not None and not isinstance(size, ast.Tuple):
@@ -612,7 +612,7 @@ def size_as_tuple(case: Case) -> Iterator[Proposal]:
 
 
 def share_of_elements(case: Case) -> Iterator[Proposal]:
-    """A share in the place of a percentage."""
+    """Write a fraction for a percentage."""
     for call in case.calls("Dropout", "Dropout1d", "Dropout2d", "dropout"):
         place = 1 if method(call) == "dropout" else 0
         given = argument(call, place, "p")
@@ -622,7 +622,7 @@ def share_of_elements(case: Case) -> Iterator[Proposal]:
 
 
 def unpacked_parts(case: Case) -> Iterator[Proposal]:
-    """As many parts as there are names; the parts of a part; the pairs of a dict."""
+    """Unpack as many parts as there are targets; or a part of a part; or the items of a dict."""
     yield from with_indices(case)
     yield from other_dimension(case)
     yield from grouped(case)
@@ -635,7 +635,7 @@ def unpacked_parts(case: Case) -> Iterator[Proposal]:
 
 
 def rest_of_results(case: Case) -> Iterator[Proposal]:
-    """a, b, *_ = f(x) where a function of the program gives more than two."""
+    """Write a, b, *_ = f(x), if a function of the program returns more than two values."""
     for statement in case.of_type(ast.Assign) if "too many values" in case.message else ():
         names = elements(statement.targets[0])
         many = max(_numbers_of_results(case, statement.value), default=0)
@@ -645,7 +645,7 @@ def rest_of_results(case: Case) -> Iterator[Proposal]:
 
 
 def other_dimension(case: Case) -> Iterator[Proposal]:
-    """dim=1 for a split that goes along a dimension that has not as many parts."""
+    """Pass dim=1 to a split along a dimension that does not have so many parts."""
     wanted = int(case.match[1] or case.match[2] or 0)
     for call in case.calls("split", "unbind"):
         of_torch = dotted(owner(call)) == "torch"
@@ -659,7 +659,7 @@ def other_dimension(case: Case) -> Iterator[Proposal]:
 
 
 def with_indices(case: Case) -> Iterator[Proposal]:
-    """return_indices=True for a pool whose output and places are taken apart."""
+    """Pass return_indices=True to a pooling whose output and indices are unpacked."""
     for call in case.calls():
         for made in (call, case.made(call.func)):
             name = method(made).lower()
@@ -669,7 +669,7 @@ def with_indices(case: Case) -> Iterator[Proposal]:
 
 
 def grouped(case: Case) -> Iterator[Proposal]:
-    """i, (x, y) for i, x, y: the last, or the first, of the parts has several itself."""
+    """Write i, (x, y) for i, x, y, if the last or the first part has several parts itself."""
     got = re.search(r"expected (\d+), got (\d+)", case.message)
     yield from _numbered(case, got)
     more = int(got[1]) - int(got[2]) + 1 if got else 0
@@ -690,7 +690,7 @@ COUNTERS = ("i", "j", "k", "idx", "index", "step", "batch", "batch_idx", "batch_
 
 
 def _numbered(case: Case, got: re.Match[str] | None) -> Iterator[Proposal]:
-    """for i, (x, y) in enumerate(batches), where i counts."""
+    """Write for i, (x, y) in enumerate(batches), if i is a counter."""
     for loop in case.of_type(ast.For, everywhere=True) if got else ():
         names = getattr(loop.target, "elts", [])
         many = got and (int(got[1]), int(got[2])) == (len(names), len(names) - 1)
@@ -703,7 +703,7 @@ def _numbered(case: Case, got: re.Match[str] | None) -> Iterator[Proposal]:
 
 
 def pairs(case: Case) -> Iterator[Proposal]:
-    """.items() of a dict, named_parameters() of a module, where there are two names."""
+    """Iterate over .items() of a dict, or named_parameters() of a module, with two targets."""
     for node in case.of_type(ast.For, ast.comprehension, everywhere=True):
         here = node.iter in case.nodes
         if here and len(getattr(node.target, "elts", ())) == 2:
@@ -716,7 +716,7 @@ def pairs(case: Case) -> Iterator[Proposal]:
 
 
 def formatted(case: Case) -> Iterator[Proposal]:
-    """The method called; else without the format."""
+    """Call the method; or remove the format."""
     if "Tensor" not in case.message:
         for node in case.attributes("item", "mean", "sum", "norm", "tolist"):
             if getattr(case.parents.get(node), "func", None) is not node:

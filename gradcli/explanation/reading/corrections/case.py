@@ -1,4 +1,4 @@
-"""A program that raises, the values that it had then, and what a cure proposes."""
+"""A program that raises, its values at that moment, and edits for corrections."""
 
 import ast
 import re
@@ -31,7 +31,7 @@ OF_TORCH = ("torch.autograd.grad", "torch.autograd.backward", "autograd.grad", "
 
 
 class Program(Text):
-    """The text of a program, and the line where it raises; 0 of one that runs."""
+    """The source of a program and the line at which it raises, 0 if it runs."""
 
     def __init__(self, source: str, line: int):
         super().__init__(source)
@@ -41,22 +41,22 @@ class Program(Text):
 
     @cached_property
     def nodes(self) -> list[Any]:
-        """All nodes of the statements that raise."""
+        """All nodes of the statements on the line that raises."""
         return self.nodes_of(self.line)
 
     @cached_property
     def statements(self) -> list[ast.stmt]:
-        """The statements of the line that raises."""
+        """The statements on the line that raises."""
         return self.statements_of(self.line)
 
     @property
     def statement(self) -> ast.stmt:
-        """The first of them."""
+        """The first statement on the line that raises."""
         return self.statements[0]
 
     @cached_property
     def all_nodes(self) -> list[Any]:
-        """All nodes of the program, in the order of the text."""
+        """All nodes of the program, in source order."""
         nodes = [n for n in ast.walk(self.tree) if hasattr(n, "lineno")]
         return sorted(nodes, key=lambda n: (n.lineno, n.col_offset))
 
@@ -65,42 +65,44 @@ class Program(Text):
     @overload
     def of_type(self, *kinds: type[ast.AST], everywhere: bool = False) -> list[Any]: ...
     def of_type(self, *kinds: Any, everywhere: bool = False) -> list[Any]:
-        """The nodes of these classes, on the line that raises."""
+        """The nodes of these classes, on the line that raises or everywhere."""
         nodes = self.all_nodes if everywhere else self.nodes
         return [n for n in nodes if isinstance(n, kinds)]
 
     def calls(self, *names: str, everywhere: bool = False) -> list[ast.Call]:
-        """The calls of functions or methods of these names, or of any, on the line that raises."""
+        """The calls of functions or methods with these names, or all calls, on the line that
+        raises.
+        """
         calls = self.of_type(ast.Call, everywhere=everywhere)
         return [n for n in calls if method(n) in names] if names else calls
 
     def methods(self, *names: str, everywhere: bool = False) -> list[ast.Call]:
-        """The calls that are written x.name(...)."""
+        """The calls of the form x.name(...)."""
         calls = self.calls(*names, everywhere=everywhere)
         return [n for n in calls if isinstance(n.func, ast.Attribute)]
 
     def attributes(self, *names: str, everywhere: bool = False) -> list[ast.Attribute]:
-        """The attributes of these names, or all, on the line that raises."""
+        """The attributes with these names, or all of them, on the line that raises."""
         result = self.of_type(ast.Attribute, everywhere=everywhere)
         return [n for n in result if n.attr in names] if names else result
 
     def names(self, name: str, everywhere: bool = True) -> list[ast.Name]:
-        """The places where a name is written."""
+        """The occurrences of a name."""
         return [n for n in self.of_type(ast.Name, everywhere=everywhere) if n.id == name]
 
     @property
     def sides(self) -> list[ast.expr]:
-        """The sides of all infix operations on the line that raises."""
+        """The operands of all binary operations on the line that raises."""
         return [side for n in self.of_type(ast.BinOp) for side in (n.left, n.right)]
 
     @property
     def origins(self) -> list[ast.stmt]:
-        """The earlier statements that give the names on the line that raises their values."""
+        """The earlier statements that assign the names on the line that raises."""
         return [s for n in self.of_type(ast.Name) for s in self.assignments(n.id, self.line)]
 
     @property
     def creations(self) -> list[ast.Call]:
-        """Calls on the line that raises that make a tensor."""
+        """The calls on the line that raises that create a tensor."""
         return [n for n in self.calls() if dotted(n.func).startswith("torch.") and n.args]
 
     # ---- functions and loops -------------------------------------------------------------------
@@ -112,7 +114,7 @@ class Program(Text):
 
     @cached_property
     def functions(self) -> dict[str, ast.FunctionDef]:
-        """The functions and methods of the program by their names."""
+        """The functions and methods of the program, by name."""
         return {n.name: n for n in self.of_type(ast.FunctionDef, everywhere=True)}
 
     def loop(self, node: ast.AST) -> ast.For | ast.While | None:
@@ -120,25 +122,27 @@ class Program(Text):
         return next((n for n in self.around(node) if isinstance(n, LOOPS)), None)
 
     def outermost(self, node: ast.AST) -> ast.stmt:
-        """The statement of the program itself that a node stands in."""
+        """The top-level statement that contains a node."""
         *_, last = (n for n in (node, *self.around(node)) if isinstance(n, ast.stmt))
         return last
 
     def outermost_in_loop(self, statement: ast.stmt) -> ast.stmt:
-        """The statement of the block of a backward pass, or of a loop, that a statement is in."""
+        """The ancestor of a statement that is in the same block as a backward pass, or in a loop's
+        body.
+        """
         backs = {id(self.blocks.get(self.statement_of(c))) for c in self.backwards}
         outer = [s for s in (statement, *self.around(statement)) if isinstance(s, ast.stmt)]
         return next((s for s in outer if id(self.blocks.get(s)) in backs), statement)
 
     def block_after(self, statement: ast.stmt) -> list[ast.stmt]:
-        """The statements of the same block that come after a statement."""
+        """The statements after a statement in the same block."""
         block = self.blocks.get(statement, [])
         return block[block.index(statement) + 1 :] if statement in block else []
 
-    # ---- where values come from ----------------------------------------------------------------
+    # ---- assignments --------------------------------------------------------------------------
 
     def assignments(self, name: str, before: int | None = None) -> list[ast.stmt]:
-        """The statements that give a name, or an attribute "self.h", a value."""
+        """The statements that assign a name, or an attribute such as "self.h"."""
         result: list[ast.stmt] = []
         for node in self.of_type(ast.Assign, ast.AugAssign, ast.AnnAssign, everywhere=True):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
@@ -148,19 +152,21 @@ class Program(Text):
         return result
 
     def makers(self, node: ast.expr | str, before: int | None = None) -> list[ast.Assign]:
-        """The assignments that give a name its value before a line, the last first."""
+        """The assignments of a name before a line, last first."""
         name = node if isinstance(node, str) else dotted(node)
         given = self.assignments(name, before or self.line)
         return [s for s in reversed(given) if isinstance(s, ast.Assign)]
 
     def made(self, node: ast.expr, before: int | None = None) -> ast.expr:
-        """The expression that a name was last given before a line; of no name the node itself."""
+        """The expression last assigned to a name before a line; the node itself if it is not a
+        name.
+        """
         given = self.assignments(dotted(node), before or self.line) if dotted(node) else []
         value = value_of(given[-1]) if given else None
         return value if isinstance(value, ast.expr) else node
 
     def slice_of(self, node: ast.AST, before: int) -> list[ast.stmt]:
-        """The statements that a value comes from, the nearest first."""
+        """The statements that a value depends on, nearest first."""
         result: dict[ast.stmt, None] = {}
         waiting = [(n, before) for n in names_in(node)]
         while waiting:
@@ -172,7 +178,7 @@ class Program(Text):
         return sorted(result, key=lambda s: -s.lineno)
 
     def _added(self, name: str, before: int) -> list[ast.Expr]:
-        """The statements that append to a list of this name."""
+        """The statements that append to a list."""
         added = (f"{name}.append", f"{name}.extend")
         statements = self.of_type(ast.Expr, everywhere=True)
         return [s for s in statements if s.lineno < before and dotted(_called(s.value)) in added]
@@ -181,7 +187,7 @@ class Program(Text):
 
     @cached_property
     def backwards(self) -> list[ast.Call]:
-        """All calls that go back, in the order of the text."""
+        """All calls of backward and grad, in source order."""
         return [
             n
             for n in self.calls(everywhere=True)
@@ -190,12 +196,14 @@ class Program(Text):
 
     @cached_property
     def here(self) -> list[ast.Call]:
-        """The calls that go back on the line that raises."""
+        """The calls of backward and grad on the line that raises."""
         return [c for c in self.backwards if c in self.nodes]
 
     @property
     def roots(self) -> Iterator[tuple[ast.Call, ast.expr]]:
-        """These calls, and what each goes back from."""
+        """The calls of backward and grad on the line that raises, with the expressions they
+        differentiate.
+        """
         for call in self.here:
             root = self.root(call)
             if root is not None:
@@ -203,25 +211,25 @@ class Program(Text):
 
     @property
     def loop_here(self) -> ast.For | ast.While | None:
-        """The innermost loop around a call that goes back on the line that raises."""
+        """The innermost loop around a call of backward or grad on the line that raises."""
         return next((loop for c in self.here if (loop := self.loop(c))), None)
 
     def feeds_backward(self, call: ast.Call) -> bool:
-        """Whether a later backward pass comes from the gradients that a call of grad gives."""
+        """Whether a later backward pass depends on the gradients that a call of grad returns."""
         given = self.statement_of(call)
         later = [(c, self.root(c)) for c in self.backwards if c.lineno > given.lineno]
         roots = [(r, c.lineno) for c, r in later if r is not None]
         return self.is_grad(call) and any(given in self.slice_of(r, line) for r, line in roots)
 
     def is_grad(self, call: ast.Call) -> bool:
-        """Whether a call is torch.autograd.grad's."""
+        """Whether a call is one of torch.autograd.grad."""
         name = dotted(call.func)
         return name.endswith("autograd.grad") or (
             name == "grad" and "autograd import" in self.source
         )
 
     def root(self, call: ast.Call) -> ast.expr | None:
-        """What a call goes back from."""
+        """The expression that a call of backward or grad differentiates."""
         named = keyword(call, "outputs") or keyword(call, "tensors")
         if named:
             return named.value
@@ -230,19 +238,19 @@ class Program(Text):
         return call.args[0] if call.args else None
 
     def goes_back(self, node: ast.AST) -> bool:
-        """Whether a backward() stands in a node."""
+        """Whether a node contains a call of backward()."""
         return bool(calls_in(node, "backward"))
 
     def inputs_of(self, call: ast.Call) -> ast.expr | None:
-        """What a call asks the gradients of."""
+        """The expression for the inputs with respect to which a call differentiates."""
         return argument(call, 1, "inputs")
 
     def reads_grad(self, name: str) -> bool:
-        """Whether the program asks for the gradient of a name."""
+        """Whether the program reads the .grad of a name."""
         return any(dotted(n.value) == name for n in self.attributes("grad", everywhere=True))
 
     def reads_of(self, name: str) -> list[ast.Name]:
-        """The places where a name is read."""
+        """The nodes that read a name."""
         return [n for n in self.names(name) if isinstance(n.ctx, ast.Load)]
 
 
@@ -251,11 +259,11 @@ def _called(node: ast.AST) -> ast.expr | None:
 
 
 class Proposal(NamedTuple):
-    """A changed program that may be cured; `note` is what should be known of the change.
+    """A changed program that may run; `note` is a remark on the change.
 
-    A `weak` one runs, but says less of what was meant than others do: it is tried last. One that
-    `uncovers` lets the program raise earlier, where the mistake is. Where what was printed before
-    came of the mistake, `reprints` lets it be another text.
+    A `weak` proposal runs but may lose a part of what the author meant: it is tried last. One that
+    `uncovers` may make the program raise earlier, at the actual mistake. With `reprints`, earlier
+    output may change, as it was wrong because of the mistake.
     """
 
     source: str
@@ -267,7 +275,7 @@ class Proposal(NamedTuple):
 
 
 class Case(Program):
-    """A program that raises; one that runs has a failure without a message."""
+    """A program that raises; if it runs, its failure has no message."""
 
     def __init__(self, reading: Reading, match: re.Match[str], failure: Failure | None = None):
         self.reading, self.match = reading, match
@@ -275,24 +283,24 @@ class Case(Program):
         self.message = self.failure.message
         super().__init__(reading.source, self.failure.line)
 
-    # ---- what the program was when it raised -----------------------------------------------------
+    # ---- values when it raised -------------------------------------------------------------------
 
     @cached_property
     def values(self) -> dict[str, Any]:
-        """The last value of each name, the names of the function that raises before others; of
-        those within other functions tensors alone.
+        """The last value of each name. Local names of the function that raises take precedence; of
+        other functions' local names only tensors are included.
         """
         local = {a.name: a.tensor for a in self.reading.trace.assignments}
         return _readable(local | self.reading.outcome.scope | {**self.failure.names})
 
     @cached_property
     def scope(self) -> dict[str, Any]:
-        """The values of the names of the program itself."""
+        """The values of global names."""
         return _readable(self.reading.outcome.scope)
 
     def value(self, node: ast.AST | None) -> Any:
-        """The value of an expression: of a name, of an attribute of a module, and of any on the
-        lines that raise; else None.
+        """The value of an expression: of a name, of an attribute of a module, or of any expression
+        on the line that raises; None if it is not known.
         """
         value = self._held(node)
         if value is not None or not isinstance(node, KINDS):
@@ -330,7 +338,7 @@ class Case(Program):
         return None
 
     def _self(self, node: ast.Name) -> Any:
-        """A module of the class that a node stands in."""
+        """A module of the class that contains a node."""
         if "self" in self.failure.names:
             return self.failure.names["self"]
         classes = [n.name for n in self.around(node) if isinstance(n, ast.ClassDef)]
@@ -338,22 +346,22 @@ class Case(Program):
         return next((m for m in modules if m.cls.name in classes), None)
 
     def tensor(self, node: ast.AST | None) -> Tensor | None:
-        """The value of an expression, where it is a tensor that is known."""
+        """The value of an expression, if it is a known tensor."""
         value = self.value(node)
         return value if isinstance(value, Tensor) else None
 
     def tensor_of(self, name: str) -> Tensor | None:
-        """The value of a name, where it is a tensor."""
+        """The value of a name, if it is a tensor."""
         value = self.values.get(name)
         return value if isinstance(value, Tensor) else None
 
     def shape(self, node: ast.AST | None) -> tuple[int, ...] | None:
-        """The shape of an expression that is a tensor that is known."""
+        """The shape of an expression, if it is a known tensor."""
         tensor = self.tensor(node)
         return None if tensor is None else tensor.shape
 
     def number(self, node: ast.AST | None) -> int | None:
-        """The integer that an expression is: written, of a name, or computed of these."""
+        """The integer value of an expression: a literal, a variable, or computed from these."""
         if isinstance(node, ast.BinOp):
             apply = ARITHMETIC.get(type(node.op))
             left, right = self.number(node.left), self.number(node.right)
@@ -368,7 +376,7 @@ class Case(Program):
         return value if type(value) is int else None
 
     def _size(self, node: ast.AST | None) -> int | None:
-        """The 3 of x.shape[1] and of x.size(1)."""
+        """The size in x.shape[1] and x.size(1)."""
         if method(node) == "size" and isinstance(node, ast.Call):
             shape, place = self.shape(owner(node)), node.args[:1]
         elif isinstance(node, ast.Subscript) and getattr(node.value, "attr", "") == "shape":
@@ -380,24 +388,24 @@ class Case(Program):
         return shape[dim] if known else None  # type: ignore[index]
 
     def listed(self, node: ast.AST) -> list[Tensor]:
-        """The tensors of a list that is written, or of a name; [] where not all are known."""
+        """The tensors in a list, literal or by name; [] if some are not known."""
         elements = getattr(node, "elts", None)
         values = self.value(node) if elements is None else [self.value(e) for e in elements]
         whole = isinstance(values, list | tuple) and all(isinstance(v, Tensor) for v in values)
         return list(values) if whole else []
 
     def is_list(self, node: ast.expr) -> bool:
-        """Whether an expression is a list, or a name that begins as one."""
+        """Whether an expression is a list, or a name that is first assigned a list."""
         begun = any(isinstance(s.value, ast.List) for s in self.makers(node, node.lineno))
         return isinstance(self.value(node), list) or (isinstance(node, ast.Name) and begun)
 
     def module(self, node: ast.AST | None) -> Instance | None:
-        """The value of an expression, where it is a module, or another object of a class."""
+        """The value of an expression, if it is a module or another instance."""
         value = self.value(node)
         return value if isinstance(value, Instance) else None
 
     def is_module(self, node: ast.AST | None) -> bool:
-        """Whether an expression is a module, or another object of a class."""
+        """Whether an expression is a module or another instance."""
         return self.module(node) is not None
 
     @property
@@ -407,19 +415,19 @@ class Case(Program):
         return [(call, module) for call, module in pairs if module is not None]
 
     def called_class(self, call: ast.Call) -> str:
-        """The name of the class of the module that is called; "" where no module is."""
+        """The class name of the module that is called; "" if none is."""
         module = self.module(call.func)
         return module.cls.name if module is not None else ""
 
     def is_loss(self, call: ast.Call) -> bool:
-        """Whether a call is one of a loss of PyTorch."""
+        """Whether a call computes a loss of PyTorch."""
         name = self.called_class(call) or method(call)
-        name = name or method(call.func)  # nn.MSELoss()(x, y)
+        name = name or method(call.func)  # such as nn.MSELoss()(x, y)
         return name.endswith(("Loss", "_loss", "cross_entropy", "with_logits", "div"))
 
     def leads_to_leaf(self, node: ast.AST) -> bool:
-        """Whether an expression may be computed from a tensor that requires grad: from one, from
-        a module, from a function of the program, or from what is not known.
+        """Whether an expression may depend on a tensor that requires grad: it uses one, a module, a
+        function of the program, or an unknown value.
         """
         places = [node, *self.slice_of(node, getattr(node, "lineno", self.line))]
         return any(self._may_require(name) for p in places for name in names_in(p))
@@ -432,7 +440,7 @@ class Case(Program):
 
     @property
     def operands(self) -> list[ast.expr]:
-        """The expressions on the line that raises that are tensors of a name, the first first."""
+        """The names on the line that raises whose values are tensors, in source order."""
         result: dict[str, ast.expr] = {}
         for node in self.of_type(ast.Name, ast.Attribute, ast.Subscript):
             stored = isinstance(getattr(node, "ctx", None), ast.Store)
@@ -442,12 +450,12 @@ class Case(Program):
 
     @property
     def tensors(self) -> list[tuple[ast.expr, Tensor]]:
-        """The operands, and what they are."""
+        """The operands, each with its tensor."""
         return [(n, self.value(n)) for n in self.operands]
 
     @property
     def leaves(self) -> list[str]:
-        """Names of leaves that require grad."""
+        """The names of leaves that require grad."""
         values = self.scope.items()
         return [n for n, v in values if isinstance(v, Tensor) and v.requires_grad and v.is_leaf]
 
@@ -458,12 +466,12 @@ class Case(Program):
         return Proposal(self.edited(*edits), **words)
 
     def change(self, *edits: Edit | None, **words: Any) -> Iterator[Proposal]:
-        """The program after edits; nothing where there are none, or one of them cannot be made."""
+        """The program after edits; nothing if there are none or one of them is None."""
         if edits and all(edits):
             yield self.proposal(*[e for e in edits if e], **words)
 
     def exchanged(self, a: ast.expr, b: ast.expr, **words: Any) -> Proposal:
-        """The program with two expressions in each other's place."""
+        """The program with two expressions exchanged."""
         return self.proposal(self.replacing(a, self.of(b)), self.replacing(b, self.of(a)), **words)
 
     def replaced(self, node: ast.AST, text: str, **words: Any) -> Proposal:
@@ -471,29 +479,29 @@ class Case(Program):
         return self.proposal(self.replacing(node, text), **words)
 
     def appended(self, node: ast.expr, text: str, **words: Any) -> Proposal:
-        """The program with something called on an expression."""
+        """The program with text, such as a method call, appended to an expression."""
         return self.proposal(self.appending(node, text), **words)
 
     def renamed_to(self, node: ast.expr, name: str, **words: Any) -> Proposal:
-        """The program with another attribute, or method."""
+        """The program with another name of an attribute or method."""
         return self.proposal(self.renamed(node, name), **words)
 
     def without(self, call: ast.Call, **words: Any) -> Proposal:
-        """The program with the x of x.method(...) in the place of the call."""
+        """The program with x in place of x.method(...)."""
         return self.proposal(self.without_method(call), **words)
 
     def first(self, node: ast.expr, text: str, **words: Any) -> Proposal:
-        """The program with x.text.name in the place of x.name."""
+        """The program with x.text.name in place of x.name."""
         return self.proposal(self.before_attribute(node, text), **words)
 
     def given(self, call: ast.Call, name: str, value: str, **words: Any) -> Proposal:
-        """The program with a keyword argument of a call."""
+        """The program with a keyword argument added to a call."""
         return self.proposal(self.with_keyword(call, name, value), **words)
 
     # ---- edits -----------------------------------------------------------------------------------
 
     def numbers_as(self, form: str, nodes: list[ast.expr]) -> list[Edit]:
-        """The numbers among expressions, in the place of {} in a text."""
+        """Edits that write the numbers among expressions as `form`, which contains {}."""
         return [
             self.replacing(n, form.format(float(n.value)))
             for n in nodes
@@ -501,14 +509,14 @@ class Case(Program):
         ]
 
     def with_keyword(self, call: ast.Call, name: str, value: str) -> Edit:
-        """A call with one more keyword argument, or with another value of it."""
+        """A call with a keyword argument added or replaced."""
         named = keyword(call, name)
         if named:
             return self.replacing(named.value, value)
         return self.with_argument(call, f"{name}={value}")
 
     def with_argument(self, call: ast.Call, text: str) -> Edit:
-        """A call with one more argument at its end."""
+        """A call with a positional argument appended."""
         arguments = [*call.args, *[k.value for k in call.keywords]]
         if not arguments:
             at = self.end(call) - 1
@@ -532,27 +540,27 @@ class Case(Program):
         return Edit(start, end + (after.end() if after else 0), "")
 
     def dot(self, node: ast.expr) -> int:
-        """Where the dot before an attribute, or before the name of a method, stands."""
+        """The offset of the dot before the name of an attribute or method."""
         name = _attribute(node)
         return self.source.rindex(".", 0, self.end(name) - len(name.attr))
 
     def before_attribute(self, node: ast.expr, text: str) -> Edit:
-        """`value.text.attr` in the place of `value.attr`."""
+        """Write `value.text.attr` for `value.attr`."""
         at = self.dot(node)
         return Edit(at, at, text)
 
     def without_method(self, call: ast.Call) -> Edit:
-        """`value` in the place of `value.method(...)`."""
+        """Write `value` for `value.method(...)`."""
         return Edit(self.dot(call), self.end(call), "")
 
     def renamed(self, node: ast.expr, name: str) -> Edit:
-        """`value.name` in the place of `value.attr`."""
+        """Write `value.name` for `value.attr`."""
         attribute = _attribute(node)
         return Edit(self.end(attribute) - len(attribute.attr), self.end(attribute), name)
 
 
 def _item(holder: Any, key: Any) -> Any:
-    """An item of a list, a tuple or a dict; None where there is none."""
+    """An item of a list, tuple or dict; None if it does not exist."""
     if isinstance(holder, dict):
         return holder.get(key) if isinstance(key, str | int) else None
     known = isinstance(holder, list | tuple) and type(key) is int
@@ -560,7 +568,7 @@ def _item(holder: Any, key: Any) -> Any:
 
 
 def _attribute(node: ast.expr) -> ast.Attribute:
-    """The x.name of x.name, and of x.name(...)."""
+    """The attribute in x.name and in x.name(...)."""
     name = node.func if isinstance(node, ast.Call) else node
     assert isinstance(name, ast.Attribute)
     return name
@@ -582,12 +590,12 @@ def _members(module: Instance) -> Iterator[dict[str, Any]]:
 
 
 def is_computed(value: object) -> bool:
-    """Whether a value is a tensor that has a graph."""
+    """Whether a value is a tensor with a grad_fn."""
     return isinstance(value, Tensor) and value.record is not None
 
 
 def layers_of(module: object) -> Iterator[Instance]:
-    """A module, and those within it; nothing of other values."""
+    """A module and its submodules; nothing for other values."""
     if isinstance(module, Instance):
         yield module
         for inner in module.fields.get("_modules", {}).values():
@@ -601,21 +609,21 @@ def weight_of(value: Any) -> Tensor | None:
     return weight if isinstance(weight, Tensor) else None
 
 
-# ---- cures by a single change --------------------------------------------------------------------
+# ---- corrections by a single change --------------------------------------------------------------
 
 Cure = Callable[[Case], Iterator[Proposal]]
 
 
 def renaming(*names: str, to: str) -> Cure:
-    """Another attribute, or method, on the line that raises."""
+    """A correction that renames attributes or methods on the line that raises."""
     return lambda case: (case.renamed_to(n, to) for n in case.attributes(*names))
 
 
 def giving(call: str, name: str, value: str) -> Cure:
-    """A keyword argument of the calls of a function."""
+    """A correction that passes a keyword argument to the calls of a function."""
     return lambda case: (case.given(c, name, value) for c in case.calls(call, everywhere=True))
 
 
 def appending(end: str, *names: str) -> Cure:
-    """Something called on the first argument of calls."""
+    """A correction that appends text to the first argument of calls."""
     return lambda case: (case.appended(c.args[0], end) for c in case.calls(*names) if c.args)

@@ -1,5 +1,5 @@
-"""Steps that cut the graph, and what they become: numbers without a graph, indices, comparisons,
-functions that are flat.
+"""Steps that cut the graph, and their differentiable replacements: numbers read from tensors,
+indices, comparisons, functions with zero gradient.
 """
 
 import ast
@@ -29,7 +29,7 @@ FLOATS = re.compile(r"\((dtype=)?[\"']?torch\.(Float|Double|float|double)\w*[\"'
 STRAIGHT = "Straight through: its gradient is taken to be 1."
 SMOOTH = "It is another function, which agrees with it where the numbers are clear."
 IN_TORCH = {"arctan": "atan", "power": "pow", "absolute": "abs", "fabs": "abs"}  # NumPy's names
-BOUNDS = {"maximum": "min", "minimum": "max", "fmax": "min", "fmin": "max"}  # of a number
+BOUNDS = {"maximum": "min", "minimum": "max", "fmax": "min", "fmin": "max"}  # with a number
 ROUNDING = ("round", "sign", "floor", "ceil")
 COMPARISONS: dict[str, ast.cmpop] = {
     **{"gt": ast.Gt(), "ge": ast.GtE(), "lt": ast.Lt(), "le": ast.LtE()},
@@ -45,7 +45,7 @@ LEFT_OUT = {
 
 
 class Uncut(NamedTuple):
-    """What a step that cuts the graph becomes, why it cuts, and what to know of the change."""
+    """A replacement for a step that cuts the graph, why it cuts it, and a remark on the change."""
 
     edit: Edit
     why: str
@@ -53,7 +53,7 @@ class Uncut(NamedTuple):
 
 
 def uncut(case: Case, node: ast.AST) -> Uncut | None:
-    """What a step that cuts the graph becomes; None for what cuts nothing."""
+    """The replacement for a step that cuts the graph; None if it does not cut it."""
     if any(_goes_straight(n) for n in (node, *case.around(node))):
         return None
     if isinstance(node, ast.expr) and _is_number(case, node):
@@ -77,17 +77,17 @@ def uncut(case: Case, node: ast.AST) -> Uncut | None:
 
 
 def _instead(case: Case, node: Any, new: str, why: str, note: str = "") -> Uncut:
-    """Another expression in the place of a step."""
+    """An Uncut with another expression in place of a step."""
     return Uncut(case.replacing(node, new), _at(node, why), note)
 
 
 def _at(node: Any, why: str) -> str:
-    is_name = not why.split()[0][1:].islower()  # NumPy, .detach()
+    is_name = not why.split()[0][1:].islower()  # such as "NumPy", ".detach()"
     return f"Line {node.lineno}: {why if is_name else why[0].lower() + why[1:]}"
 
 
 def _goes_straight(node: ast.AST) -> bool:
-    """Whether a node is the (x.round() - x).detach() of a step whose gradient is taken to be 1."""
+    """Whether a node is (x.round() - x).detach(), of a straight-through estimator."""
     inner = owner(node) if method(node) == "detach" else None
     return isinstance(inner, ast.BinOp) and method(inner.left) in ROUNDING
 
@@ -96,7 +96,7 @@ def _goes_straight(node: ast.AST) -> bool:
 
 
 def _of_module(case: Case, node: ast.Call) -> Uncut | None:
-    """np.exp(x), torch.tensor(x): functions that know nothing of the graph."""
+    """Replace functions that ignore the graph, such as np.exp(x) and torch.tensor(x)."""
     module, _, name = dotted(node.func).rpartition(".")
     numpy = module in ("np", "numpy")
     if (module == "torch" and name in COPIES) or (numpy and name == "array"):
@@ -113,7 +113,7 @@ def _of_module(case: Case, node: ast.Call) -> Uncut | None:
 
 
 def _of_method(case: Case, node: ast.Call) -> Uncut | None:
-    """x.item(), x.argmax(), (x > 0).float(), and functions of torch by these names."""
+    """Replace x.item(), x.argmax(), (x > 0).float(), and the same functions of torch."""
     if not isinstance(node.func, ast.Attribute):
         return None
     name, inner = node.func.attr, node.func.value
@@ -143,14 +143,14 @@ def _of_method(case: Case, node: ast.Call) -> Uncut | None:
 
 
 def _draws_by_formula(distribution: object) -> bool:
-    """Whether a distribution has an rsample of its own."""
+    """Whether a distribution implements rsample."""
     if not isinstance(distribution, Instance):
         return False
     return any("rsample" in c.members and c.name != "Distribution" for c in distribution.cls.mro)
 
 
 def _number(case: Case, node: ast.Call) -> Uncut:
-    """x.item() as x; what a module gives, of one number, without its dimensions."""
+    """Replace x.item() by x; squeeze it if a module returns it with one element."""
     why = _at(node, ".item() gives a Python number, which has no graph.")
     called = owner(node)
     if isinstance(called, ast.Call) and case.is_module(called.func):
@@ -159,7 +159,7 @@ def _number(case: Case, node: ast.Call) -> Uncut:
 
 
 def _of_function(case: Case, node: ast.Call) -> Uncut | None:
-    """round(x), float(x), Variable(x)."""
+    """Replace round(x), float(x), Variable(x)."""
     name, first = dotted(node.func), node.args[0] if node.args else None
     if first is None:
         return None
@@ -178,7 +178,7 @@ def _of_function(case: Case, node: ast.Call) -> Uncut | None:
 
 
 def _indices(case: Case, node: ast.Subscript) -> Uncut | None:
-    """x.max(0)[1]: the values in the place of the indices."""
+    """Replace x.max(0)[1] by the values."""
     name = method(node.value)
     if name not in PAIRS or value_of(node.slice) != 1:
         return None
@@ -187,7 +187,7 @@ def _indices(case: Case, node: ast.Subscript) -> Uncut | None:
 
 
 def _second_of_pair(case: Case, node: ast.Name) -> Uncut | None:
-    """The i of v, i = x.max(0): v in its place."""
+    """Replace i by v, after v, i = x.max(0)."""
     built = case.makers(node, node.lineno)[:1] if isinstance(node.ctx, ast.Load) else []
     pair = elements(built[0].targets[0]) if built else []
     if len(pair) != 2 or dotted(pair[1]) != node.id or method(built[0].value) not in PAIRS:
@@ -200,25 +200,25 @@ def _second_of_pair(case: Case, node: ast.Name) -> Uncut | None:
 
 
 def _copied(case: Case, node: ast.Call) -> Uncut | None:
-    """torch.tensor(...) of tensors copies numbers: stack them, or leave it out."""
+    """Replace torch.tensor(...) of tensors, which copies their values, by stack, or remove it."""
     given = node.args[0] if node.args else None
     if given is None or isinstance(given, ast.Constant):
         return None
     why = f"{dotted(node.func)}(...) copies the numbers, and leaves the graph behind."
     if isinstance(given, ast.List | ast.Tuple):
         if not within(given, ast.Name, ast.Call):
-            return None  # numbers alone
+            return None  # only numbers
         return _instead(case, node, f"torch.stack({_stackable(case, given)})", why)
     built = case.made(given, node.lineno)
     if isinstance(built, ast.ListComp | ast.GeneratorExp) or case.is_list(given):
         called = isinstance(built, ast.ListComp) and getattr(built.elt, "func", None)
-        flat = ".flatten()" if case.is_module(called or None) else ""  # of one number each
+        flat = ".flatten()" if case.is_module(called or None) else ""  # with one element each
         return _instead(case, node, f"torch.stack({case.of(given)}){flat}", why)
     return _instead(case, node, case.operand(given), why)
 
 
 def _stackable(case: Case, given: ast.List | ast.Tuple) -> str:
-    """A list of tensors: numbers among them as tensors, rows stacked."""
+    """A list of tensors for torch.stack: numbers as tensors, rows stacked."""
     rows = [e for e in given.elts if isinstance(e, ast.List | ast.Tuple)]
     if rows and len(rows) == len(given.elts):
         inner = [f"torch.stack([{', '.join(case.of(e) for e in elements(r))}])" for r in rows]
@@ -234,11 +234,11 @@ def _stackable(case: Case, given: ast.List | ast.Tuple) -> str:
     return f"[{', '.join(items)}]"
 
 
-# ---- what is flat --------------------------------------------------------------------------------
+# ---- functions with zero gradient ----------------------------------------------------------------
 
 
 def _smooth(case: Case, node: ast.Call) -> Uncut | None:
-    """A function that has a gradient in the place of one that is flat everywhere."""
+    """Replace a function whose gradient is 0 everywhere by a smooth one."""
     name = method(node)
     given = operands(node)
     if not given:
@@ -259,7 +259,7 @@ def _smooth(case: Case, node: ast.Call) -> Uncut | None:
 
 
 def _chosen_row(case: Case, node: ast.Subscript | ast.Call) -> Uncut | None:
-    """rows[p.argmax(1)], and an embedding of it, as p @ rows: each row with its probability."""
+    """Replace rows[p.argmax(1)], or an embedding of it, by p @ rows: the expected row."""
     if isinstance(node, ast.Subscript):
         rows, where, table = node.value, node.slice, case.of(node.value)
     else:
@@ -280,7 +280,7 @@ def _chosen_row(case: Case, node: ast.Subscript | ast.Call) -> Uncut | None:
 
 
 def _soft_classes(case: Case, node: ast.Call, chosen: ast.Call) -> Uncut | None:
-    """one_hot(argmax(x)) as softmax(x)."""
+    """Replace one_hot(argmax(x)) by softmax(x)."""
     x = operands(chosen)[0]
     dim = argument(chosen, 1 if x in chosen.args else 0, "dim")
     new = f"torch.softmax({case.of(x)}, {case.of(dim) or '-1'})"
@@ -289,7 +289,7 @@ def _soft_classes(case: Case, node: ast.Call, chosen: ast.Call) -> Uncut | None:
 
 
 def as_comparison(node: ast.expr) -> ast.Compare | None:
-    """a > b, also where it is written torch.gt(a, b) or a.gt(b)."""
+    """The comparison a > b, also in the forms torch.gt(a, b) and a.gt(b)."""
     if isinstance(node, ast.Compare):
         return node if len(node.ops) == 1 else None
     sign = COMPARISONS.get(method(node))
@@ -302,7 +302,7 @@ def as_comparison(node: ast.expr) -> ast.Compare | None:
 
 
 def _is_number(case: Case, node: ast.AST) -> bool:
-    """Whether a comparison is computed with: it has a name, is summed, or stands beside a sign."""
+    """Whether a comparison is used as a number: assigned, summed, or an operand."""
     outer = case.parents.get(node)
     if isinstance(outer, ast.Attribute):
         return outer.attr in ("sum", "mean")
@@ -310,7 +310,7 @@ def _is_number(case: Case, node: ast.AST) -> bool:
 
 
 def _threshold(case: Case, node: ast.expr, test: ast.Compare) -> Uncut | None:
-    """(x > t).float(): a sigmoid; of a probability, that itself."""
+    """Replace (x > t).float() by a sigmoid, or by x if it is a probability."""
     (sign,), (bound,) = test.ops, test.comparators
     if not case.leads_to_leaf(test):
         return None
@@ -331,14 +331,14 @@ def _threshold(case: Case, node: ast.expr, test: ast.Compare) -> Uncut | None:
 
 
 def probability(case: Case, test: ast.Compare) -> bool:
-    """Whether p > 0.5 asks of a sigmoid's output which of two classes it means."""
+    """Whether p > 0.5 chooses between two classes by a sigmoid's output."""
     half = value_of(test.comparators[0]) == 0.5
     above = half and isinstance(test.ops[0], ast.Gt | ast.GtE)
     return above and is_probability(case, test.left)
 
 
 def is_probability(case: Case, node: ast.expr) -> bool:
-    """Whether the values of an expression are between 0 and 1, or it is a sigmoid's output."""
+    """Whether an expression is a sigmoid's output, or has values between 0 and 1."""
     values = case.tensor(node)
     if values is not None and values.numel:
         return bool(values.data.min() >= 0 and values.data.max() <= 1)
@@ -346,20 +346,20 @@ def is_probability(case: Case, node: ast.expr) -> bool:
 
 
 def _ends_in_sigmoid(case: Case, node: ast.expr) -> bool:
-    """Whether an expression calls a module whose last layer gives probabilities."""
+    """Whether an expression calls a module that ends with a sigmoid."""
     layers = [*layers_of(case.module(node.func))] if isinstance(node, ast.Call) else []
     return bool(layers) and layers[-1].cls.name in ("Sigmoid", "Softmax")
 
 
 def _step(case: Case, node: ast.Call) -> Uncut | None:
-    """where(x > t, 1, 0): a sigmoid."""
+    """Replace where(x > t, 1, 0) by a sigmoid."""
     test = as_comparison(node.args[0])
     whole = _is_filled(case, node.args[1], "one", 1) and _is_filled(case, node.args[2], "zero", 0)
     return _threshold(case, node, test) if test and whole else None
 
 
 def _is_filled(case: Case, node: ast.expr, name: str, number: int) -> bool:
-    """Whether an expression is 1, torch.tensor(1.0), or something that is called ones."""
+    """Whether an expression is 1, torch.tensor(1.0), or a call such as ones(...)."""
     alone = node.args[0] if isinstance(node, ast.Call) and len(node.args) == 1 else node
     return name in case.of(node) or value_of(alone) == number
 
@@ -370,7 +370,7 @@ STANDS_FOR = "An accuracy has no gradient; this is the loss that stands for it."
 
 
 def _accuracy(case: Case, node: ast.expr, test: ast.Compare) -> Uncut | None:
-    """The share of right classes as a loss: one of classes in the place of 1 - accuracy."""
+    """Replace an accuracy by a loss of the scores."""
     sides = (test.left, test.comparators[0])
     for side, other in (sides, sides[::-1]):
         scores = chosen_from(case, side)
@@ -388,9 +388,7 @@ def _accuracy(case: Case, node: ast.expr, test: ast.Compare) -> Uncut | None:
 
 
 def _loss_of_classes(case: Case, chosen: ast.expr, target: ast.expr) -> str:
-    """The loss that compares with a target what classes were chosen from: scores, logits, margins;
-    "" where they were not.
-    """
+    """The loss that compares scores, logits or margins with a target; "" if they are none."""
     functional, labels = "torch.nn.functional", case.of(target)
     name = method(chosen)
     if isinstance(chosen, ast.Call) and name in ("argmax", "sign"):
@@ -411,7 +409,7 @@ def _loss_of_classes(case: Case, chosen: ast.expr, target: ast.expr) -> str:
 
 
 def _loss_of_indices(case: Case, node: ast.Call) -> Uncut | None:
-    """A loss of the classes that max or argmax chose: one of the scores in its place."""
+    """Replace a loss of class indices, chosen by max or argmax, by a loss of the scores."""
     if len(node.args) != 2 or not case.is_loss(node):
         return None
     chosen, target = (owner(a) if method(a) in ("float", "double") else a for a in node.args)
@@ -426,7 +424,7 @@ def _loss_of_indices(case: Case, node: ast.Call) -> Uncut | None:
 
 
 def chosen_from(case: Case, chosen: ast.expr | None) -> ast.expr | None:
-    """The scores that a class was chosen from: the x of x.argmax(1), and of _, i = x.max(1)."""
+    """The scores from which a class was chosen: x in x.argmax(1) and in _, i = x.max(1)."""
     made = case.made(chosen) if chosen is not None else None
     while method(made) in CONVERSIONS:
         made = owner(made)
@@ -434,7 +432,7 @@ def chosen_from(case: Case, chosen: ast.expr | None) -> ast.expr | None:
         return None
     scores = next(iter(operands(made)), None)
     if isinstance(scores, ast.Call) and method(scores) == "softmax":
-        # cross entropy applies it itself
+        # cross entropy applies softmax itself
         scores = next(iter(operands(scores)), None)
     if method(made) == "argmax":
         return scores
@@ -445,7 +443,7 @@ def chosen_from(case: Case, chosen: ast.expr | None) -> ast.expr | None:
 
 
 def _subtracted(case: Case, statement: ast.stmt) -> ast.expr | None:
-    """The 1 - accuracy, or -accuracy, that a program computes of what a statement gives."""
+    """The expression 1 - accuracy, or -accuracy, of the value that a statement assigns."""
     names = set(targets(statement))
     for node in case.of_type(ast.BinOp, ast.UnaryOp, everywhere=True):
         if isinstance(node, ast.UnaryOp) and names & set(names_in(node.operand)):

@@ -1,4 +1,4 @@
-"""Cures of what has no graph: a tensor cut off, a block without record, a second derivative."""
+"""Corrections for tensors without a graph: detached tensors, no_grad blocks, second derivatives."""
 
 import ast
 import re
@@ -35,7 +35,7 @@ WITHOUT_RECORD = ("no_grad", "inference_mode", "set_grad_enabled")
 
 
 def no_graph(case: Case) -> Iterator[Proposal]:
-    """Take away what cuts the graph; then make the leaves require grad."""
+    """Remove what cuts the graph; or make the leaves require grad."""
     roots = [root for _, root in case.roots]
     yield from second_order(case)
     yield from without_once(case)
@@ -52,7 +52,7 @@ def no_graph(case: Case) -> Iterator[Proposal]:
 
 
 def input_without_grad(case: Case) -> Iterator[Proposal]:
-    """requires_grad=True for that input."""
+    """Set requires_grad=True for an input of grad()."""
     names = [n for c in case.here for n in names_in(case.inputs_of(c)) if is_leaf(case, n)]
     edits = [e for n in names if (e := requiring(case, n))]
     again = [c for c in case.here if case.feeds_backward(c) and not keyword(c, "create_graph")]
@@ -64,7 +64,7 @@ def input_without_grad(case: Case) -> Iterator[Proposal]:
 
 
 def number_as_leaf(case: Case) -> Iterator[Proposal]:
-    """a = torch.tensor(2.0, requires_grad=True) for the a = 2.0 that a gradient is asked of."""
+    """Write a = torch.tensor(2.0, requires_grad=True) for a = 2.0, if its gradient is asked for."""
     names = [n for c in case.here for n in names_in(case.inputs_of(c))]
     edits = []
     for name in [n for n in names if type(case.values.get(n)) in (int, float)]:
@@ -78,8 +78,8 @@ def number_as_leaf(case: Case) -> Iterator[Proposal]:
 
 
 def connected(case: Case, target: ast.expr) -> Iterator[Proposal]:
-    """Each step that cuts, on the way to a value, replaced by one that does not: another function
-    may have been printed, or a gradient that was None.
+    """Replace a step on the way to a value that cuts the graph by one that does not, one at a time:
+    the printed values of others may depend on them.
     """
     none_printed = "None" in case.reading.outcome.stdout.split()
     for place in _way_to(case, target, case.line + 1):
@@ -97,19 +97,19 @@ def connected(case: Case, target: ast.expr) -> Iterator[Proposal]:
 
 
 def _way_to(case: Case, target: ast.expr, before: int) -> list[ast.AST]:
-    """A value, the statements that it comes from, and the functions that run on the way."""
+    """An expression, the statements that it depends on, and the functions called there."""
     places: list[ast.AST] = [target, *case.slice_of(target, before)]
     return places + function_bodies(case, places)
 
 
 def _is_target(place: ast.AST) -> bool:
-    """Whether a statement makes a target, which is cut off on purpose."""
+    """Whether a statement computes a target, which is detached on purpose."""
     names = " ".join(targets(place))
     return any(word in names for word in ("target", "label", "baseline", "teacher", "expected"))
 
 
 def all_connected(case: Case, target: ast.expr) -> Iterator[Proposal]:
-    """All steps that cut replaced, the innermost first, until none is left."""
+    """Replace all steps that cut the graph, innermost first."""
     now, changed, whys = case, 0, dict[str, None]()
     for _ in range(6):
         same = [n for n in now.nodes_of(target.lineno) if isinstance(n, ast.expr)]
@@ -137,7 +137,7 @@ def _holds(outer: Edit, inner: Edit) -> bool:
 
 
 def function_bodies(case: Case, places: list[ast.AST]) -> list[ast.AST]:
-    """The functions and methods of the program that run on the way to a value."""
+    """The functions and methods of the program that are called on the way to a value."""
     called = {method(c) for p in places for c in calls_in(p)}
     built = {method(c) for c in case.calls(everywhere=True)}
     applied = {dotted(c.func) for c in case.calls("apply", everywhere=True)}
@@ -152,17 +152,17 @@ def function_bodies(case: Case, places: list[ast.AST]) -> list[ast.AST]:
 
 
 def reduced_by_numpy(case: Case) -> Iterator[Proposal]:
-    """PyTorch's function of the same name."""
+    """Use PyTorch's function of the same name."""
     for call in case.calls(case.match[1]):
         if dotted(call.func).partition(".")[0] in ("np", "numpy"):
             yield case.replaced(call.func, f"torch.{case.match[1]}")
 
 
-# ---- what is not recorded ------------------------------------------------------------------------
+# ---- operations that are not recorded ------------------------------------------------------------
 
 
 def recording(case: Case) -> Iterator[Proposal]:
-    """Blocks and decorators that switch recording off, taken away."""
+    """Remove blocks and decorators that disable recording."""
     for node in case.of_type(ast.With, ast.FunctionDef, ast.Expr, everywhere=True):
         if isinstance(node, ast.With):
             names = [method(i.context_expr) for i in node.items]
@@ -184,7 +184,7 @@ def recording(case: Case) -> Iterator[Proposal]:
 
 
 def in_training(case: Case, block: ast.With) -> Iterator[Proposal]:
-    """`if training:` for the backward pass and the step after `set_grad_enabled(training)`."""
+    """Write `if training:` before the backward pass and step in set_grad_enabled(training)."""
     (context,) = [i.context_expr for i in block.items]
     given = context.args[:1] if isinstance(context, ast.Call) else []
     for flag in [a for a in given if not isinstance(a, ast.Constant)]:
@@ -200,7 +200,7 @@ FIXED = re.compile(r"teacher|target|ref|frozen|baseline|old|ema", re.I)
 
 
 def parted(case: Case, block: ast.With) -> Iterator[Proposal]:
-    """What is called a teacher or a target stays without record; what comes after it leaves."""
+    """Move statements out of a no_grad block, except those that compute a teacher or a target."""
     fixed = [bool(FIXED.search(case.of(s))) for s in block.body]
     kept = fixed.index(False) if False in fixed else 0
     if not kept or any(fixed[kept:]) or block.body[0].lineno == block.lineno:
@@ -211,11 +211,13 @@ def parted(case: Case, block: ast.With) -> Iterator[Proposal]:
     yield case.proposal(Edit(start, end, rest), why=f"Line {block.lineno}: nothing is recorded.")
 
 
-# ---- what is asked for ---------------------------------------------------------------------------
+# ---- inputs of grad() ----------------------------------------------------------------------------
 
 
 def unused(case: Case) -> Iterator[Proposal]:
-    """The tensor that was used, where it is a part or a copy of it; else None is accepted."""
+    """Ask for the tensor that was used, if the one asked for is a part or copy of it; or allow
+    None.
+    """
     place = int(case.match[1])
     for call in case.here:
         inputs = case.inputs_of(call)
@@ -236,7 +238,7 @@ def unused(case: Case) -> Iterator[Proposal]:
 
 
 def joined_columns(case: Case, call: ast.Call, wanted: ast.Name) -> Iterator[Proposal]:
-    """net(torch.cat([x, t], dim=1)) for net(xt), where x and t are columns of xt."""
+    """Write net(torch.cat([x, t], dim=1)) for net(xt), if x and t are columns of xt."""
     made = _column(case, wanted.id)
     root = case.root(call)
     if made is None or root is None:
@@ -259,7 +261,7 @@ def joined_columns(case: Case, call: ast.Call, wanted: ast.Name) -> Iterator[Pro
 
 
 def _column(case: Case, name: str) -> ast.Subscript | None:
-    """The part of a tensor that a name is, alone or beside others: x, y = xy[:, :1], xy[:, 1:]."""
+    """The part of a tensor that a name is assigned, also by x, y = xy[:, :1], xy[:, 1:]."""
     for built in case.makers(name)[:1]:
         (target,), value = built.targets[:1], built.value
         pairs = zip(elements(target), elements(value)) if elements(value) else [(target, value)]
@@ -272,7 +274,7 @@ def _column(case: Case, name: str) -> ast.Subscript | None:
 
 
 def whole_instead(case: Case, call: ast.Call, part: ast.Subscript) -> Iterator[Proposal]:
-    """grad(y, x)[0][1] for grad(y, x[1])."""
+    """Write grad(y, x)[0][1] for grad(y, x[1])."""
     whole, outer = case.of(part.value), case.parents.get(call)
     index = case.source[case.end(part.value) : case.end(part)]
     edit, note = case.replacing(part, whole), f"The gradient of {whole}, and the part of it."
@@ -283,7 +285,7 @@ def whole_instead(case: Case, call: ast.Call, part: ast.Subscript) -> Iterator[P
 
 
 def used_instead(case: Case, call: ast.Call, wanted: ast.Name) -> Iterator[Proposal]:
-    """The output computed from the very tensor that is asked for: a later name of the same."""
+    """Compute the output from the tensor that is asked for: use a later assignment of the name."""
     built = case.makers(wanted, call.lineno)
     root = case.root(call)
     lines = case.slice_of(root, call.lineno) if root is not None else []
@@ -299,7 +301,7 @@ def used_instead(case: Case, call: ast.Call, wanted: ast.Name) -> Iterator[Propo
 
 
 def plain_number(case: Case) -> Iterator[Proposal]:
-    """Keep the tensor."""
+    """Keep the tensor in place of its number."""
     for made in case.calls("Parameter"):
         for given in made.args[:1]:
             number = value_of(given)
@@ -318,7 +320,7 @@ def plain_number(case: Case) -> Iterator[Proposal]:
 
 
 def number_from_forward(case: Case, number: ast.expr) -> Iterator[Proposal]:
-    """The tensor itself for x.item() that the forward of a custom Function returns."""
+    """Return the tensor itself in place of x.item() from the forward of a custom Function."""
     made = {dotted(owner(case.made(number)))}
     for cls in [c for c in classes(case) if c.name in made]:
         for value in [v for f in methods(cls, "forward") for v in results_of(f)]:
@@ -330,7 +332,7 @@ def number_from_forward(case: Case, number: ast.expr) -> Iterator[Proposal]:
 
 
 def counted(case: Case, number: ast.expr) -> Iterator[Proposal]:
-    """loss = criterion(...) for criterion(...).item(), and `total += loss.item()` after it."""
+    """Write loss = criterion(...) for criterion(...).item(), then `total += loss.item()`."""
     name = dotted(number)
     sums = [s for s in case.of_type(ast.AugAssign, everywhere=True) if dotted(s.value) == name]
     for built in case.assignments(name)[-1:] if sums else ():
@@ -345,7 +347,7 @@ CREATED = "A gradient has a graph of its own only where create_graph=True made i
 
 
 def second_order(case: Case) -> Iterator[Proposal]:
-    """create_graph=True in the backward passes before this one."""
+    """Pass create_graph=True to earlier backward passes."""
     yield from by_grad(case)
     earlier = [c for c in case.backwards if c.lineno < case.line and c not in case.here]
     again = [c for c in case.here if case.feeds_backward(c)]
@@ -360,8 +362,8 @@ def second_order(case: Case) -> Iterator[Proposal]:
 
 
 def constant_gradient(case: Case) -> Iterator[Proposal]:
-    """0 * x.sum() added to a gradient that does not depend on x: its derivative is 0. What a
-    Function of the program sends back may depend on x, and not show it.
+    """Add 0 * x.sum() to a gradient that does not depend on x, whose derivative is 0. Not for
+    custom Functions, whose gradient may depend on x without a graph.
     """
     if any("Function" in dotted(base) for c in case.classes for base in c.bases):
         return
@@ -376,7 +378,7 @@ def constant_gradient(case: Case) -> Iterator[Proposal]:
 
 
 def by_grad(case: Case) -> Iterator[Proposal]:
-    """y.backward(); g = x.grad, which goes back again: g = torch.autograd.grad(y, x)[0]."""
+    """Write g = torch.autograd.grad(y, x)[0] for y.backward(); g = x.grad."""
     for call in case.backwards:
         root = case.root(call)
         if case.is_grad(call) or root is None or call.lineno >= case.line:
@@ -402,13 +404,15 @@ def _differentiated(case: Case, call: ast.Call, root: ast.expr, read: ast.Attrib
 
 
 def _grad_instead(case: Case, root: ast.expr, read: ast.Attribute) -> Edit:
-    """torch.autograd.grad(y, x) for x.grad, with a graph of its own."""
+    """Write torch.autograd.grad(y, x) for x.grad, with create_graph=True."""
     y, x = case.of(root), case.of(read.value)
     return case.replacing(read, f"torch.autograd.grad({y}, {x}, create_graph=True)[0]")
 
 
 def read_within(case: Case, call: ast.Call, root: ast.expr) -> Iterator[Proposal]:
-    """The same for (x.grad * v).sum(): where a gradient is read in what goes back again."""
+    """Write torch.autograd.grad for an x.grad within a differentiated expression, such as (x.grad *
+    v).sum().
+    """
     for built in [s for _, r in case.roots for s in case.slice_of(r, case.line)]:
         reads = [n for n in within(value_of(built), ast.Attribute) if n.attr == "grad"]
         inner = [n for n in reads if n is not value_of(built) and built.lineno > call.lineno]
@@ -418,7 +422,9 @@ def read_within(case: Case, call: ast.Call, root: ast.expr) -> Iterator[Proposal
 
 
 def _feeds(case: Case, call: ast.Call) -> bool:
-    """Whether what goes back on the line that raises comes from a gradient of a call."""
+    """Whether the tensor that is differentiated on the line that raises depends on gradients of a
+    call.
+    """
     if case.is_grad(call):
         return True
     places = [p for _, root in case.roots for p in (root, *case.slice_of(root, case.line))]
@@ -426,7 +432,7 @@ def _feeds(case: Case, call: ast.Call) -> bool:
 
 
 def without_once(case: Case) -> Iterator[Proposal]:
-    """Without @once_differentiable, which lets no gradient through a backward."""
+    """Remove @once_differentiable, which makes a backward not differentiable."""
     why = "once_differentiable says that backward itself cannot be differentiated."
     for function in case.of_type(ast.FunctionDef, ast.ClassDef, everywhere=True):
         for d in function.decorator_list:

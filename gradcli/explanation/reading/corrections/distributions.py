@@ -1,5 +1,5 @@
-"""Cures of parameters that a distribution does not have: scores for probabilities, scales that are
-not positive, matrices that are no covariance.
+"""Corrections of invalid parameters of distributions: scores for probabilities, scales that are not
+positive, matrices that are not covariances.
 """
 
 import ast
@@ -24,11 +24,11 @@ PARAMETERS = {
     "StudentT": ("df", "loc", "scale"),
     "Binomial": ("total_count", "probs", "logits"),
     "MultivariateNormal": ("loc", "covariance_matrix", "precision_matrix", "scale_tril"),
-}  # in the order of their arguments
+}  # in the order of arguments
 
 
 def constrained(case: Case) -> Iterator[Proposal]:
-    """The parameter in a form that is always allowed."""
+    """Transform the parameter so that it is always valid."""
     name, distribution, constraint = case.match.groups()
     if "nan" in case.message.rpartition("invalid values:")[2]:
         return
@@ -49,7 +49,7 @@ def constrained(case: Case) -> Iterator[Proposal]:
 
 
 def _as_logits(case: Case, call: ast.Call, given: ast.expr) -> Iterator[Proposal]:
-    """logits= for probs."""
+    """Pass logits in place of probs."""
     note = "The distribution makes probabilities of scores itself."
     named = keyword(call, "probs")
     new = f"logits={case.of(given)}"
@@ -60,7 +60,7 @@ def _as_logits(case: Case, call: ast.Call, given: ast.expr) -> Iterator[Proposal
 
 
 def _positive(case: Case, given: ast.expr) -> Iterator[Proposal]:
-    """exp of what is called a logarithm; softplus of anything else."""
+    """Apply exp if the name says that it is a logarithm, otherwise softplus."""
     text, called = case.of(given), dotted(given).lower()
     if "logvar" in called or "log_var" in called:
         yield case.replaced(given, f"torch.exp(0.5 * {text})", note=f"{text} is a logarithm.")

@@ -1,4 +1,4 @@
-"""Cures of dtypes that do not fit: of two tensors, of targets and indices, of masks."""
+"""Corrections of dtypes: of two tensors, of targets and indices, of masks."""
 
 import ast
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ COMPARISONS = ("gt", "ge", "lt", "le", "eq", "ne", "greater", "less")
 
 
 def same_dtype(case: Case) -> Iterator[Proposal]:
-    """.float() for what is no float32; or the other's dtype."""
+    """Convert to float32 by .float(), or to the dtype of the other tensor."""
     for node, tensor in case.tensors:
         if tensor.dtype.name != "float32":
             yield from made_float(case, node)
@@ -50,7 +50,7 @@ def same_dtype(case: Case) -> Iterator[Proposal]:
 
 
 def made_float(case: Case, node: ast.expr) -> Iterator[Proposal]:
-    """Floats where a tensor is made."""
+    """Create a tensor of floats."""
     for built in case.makers(node):
         if isinstance(built.value, ast.Call):
             yield from floating_creation(case, [built.value])
@@ -59,7 +59,7 @@ def made_float(case: Case, node: ast.expr) -> Iterator[Proposal]:
 
 
 def target_dtype(case: Case) -> Iterator[Proposal]:
-    """.float() for regression targets, .long() for classes and indices."""
+    """Convert regression targets by .float(), classes and indices by .long()."""
     yield from swapped(case)
     yield from scores_for_classes(case)
     integer = any(w in case.message for w in ("Long", "index", "int64", "indices"))
@@ -91,7 +91,7 @@ def target_dtype(case: Case) -> Iterator[Proposal]:
 
 
 def filled(case: Case, nodes: list[ast.expr]) -> Iterator[Proposal]:
-    """torch.full((n,), 1.0) for a target of one integer everywhere."""
+    """Write torch.full((n,), 1.0) for a target filled with an integer."""
     for node in nodes:
         made = case.made(node)
         fill = argument(made, 1, "fill_value") if isinstance(made, ast.Call) else None
@@ -101,7 +101,7 @@ def filled(case: Case, nodes: list[ast.expr]) -> Iterator[Proposal]:
 
 
 def chosen_classes(case: Case, nodes: list[ast.expr]) -> Iterator[Proposal]:
-    """The number of the class for each row of zeros with one 1."""
+    """Write class indices for rows of one-hot vectors."""
     for node in nodes if "'indices'" in case.message else ():
         tensor = case.tensor(node)
         if tensor is None or tensor.ndim < 2 or not tensor.dtype.is_floating:
@@ -113,7 +113,7 @@ def chosen_classes(case: Case, nodes: list[ast.expr]) -> Iterator[Proposal]:
 
 
 def of_scores(case: Case) -> Iterator[Proposal]:
-    """The class of the largest score for an embedding that is given a score for each row."""
+    """Pass to an embedding the index of the largest score of each row, not the scores."""
     for call in case.calls() if "'indices'" in case.message else ():
         given = call.args[0] if call.args else None
         scores, weight = case.tensor(given), weight_of(case.value(call.func))
@@ -129,7 +129,7 @@ def of_scores(case: Case) -> Iterator[Proposal]:
 
 
 def _may_be_masked(case: Case, node: ast.Subscript) -> bool:
-    """Whether an index may be a mask: one of the size of what it is an index of, of 0 and 1."""
+    """Whether an index may be a mask: it has the dimension's size, and values 0 and 1."""
     mask, shape = case.tensor(node.slice), case.shape(node.value)
     if mask is None or shape is None or shape[: mask.ndim] != mask.shape:
         return False
@@ -137,7 +137,7 @@ def _may_be_masked(case: Case, node: ast.Subscript) -> bool:
 
 
 def _index(case: Case, node: ast.expr) -> Iterator[Proposal]:
-    """Positions; a mask where a comparison gave one."""
+    """Convert an index to integers, or to a mask if it is computed by a comparison."""
     if _is_compared(case, node):
         yield case.appended(node, ".bool()", note="A mask: what is 1 is taken.")
     note = "What is at these positions is taken; of a mask it is .bool()."
@@ -145,7 +145,7 @@ def _index(case: Case, node: ast.expr) -> Iterator[Proposal]:
 
 
 def _cut_off(case: Case, node: ast.expr) -> str:
-    """What .long() does to numbers that are not whole; "" where all are, or are not known."""
+    """A remark that .long() truncates; "" if all values are integers or not known."""
     values = case.tensor(node)
     if values is None or not values.dtype.is_floating or not (values.data % 1 != 0).any():
         return ""
@@ -166,7 +166,9 @@ def _is_compared(case: Case, node: ast.expr) -> bool:
 
 
 def _targets(case: Case) -> list[ast.expr]:
-    """What may have the wrong dtype: the arguments of calls, the first last, and indices."""
+    """Expressions that may have the wrong dtype: arguments of calls, the first one last, and
+    indices.
+    """
     nodes: list[ast.expr] = []
     for node in case.of_type(ast.Call, ast.Subscript):
         nodes += [node.slice] if isinstance(node, ast.Subscript) else []
@@ -175,7 +177,7 @@ def _targets(case: Case) -> list[ast.expr]:
 
 
 def scores_for_classes(case: Case) -> Iterator[Proposal]:
-    """A loss of the scores, where argmax made classes of them."""
+    """Compute a loss of the scores in place of argmax."""
     for call in case.calls():
         scores = chosen_from(case, call.args[0]) if len(call.args) > 1 else None
         if scores is not None:
@@ -184,14 +186,14 @@ def scores_for_classes(case: Case) -> Iterator[Proposal]:
 
 
 def _is_other(tensor: Tensor, end: str) -> bool:
-    """Whether .float() or .long() makes another dtype of a tensor, of its kind if it is a float."""
+    """Whether .float() or .long() changes the dtype of a tensor; half and double stay floats."""
     if end == ".float()":
         return not tensor.dtype.is_floating
     return tensor.dtype.name != "int64"
 
 
 def mean_of_integers(case: Case) -> Iterator[Proposal]:
-    """.float() before it."""
+    """Convert the argument of mean by .float()."""
     for call in case.methods("mean", "std", "var", "norm"):
         if dotted(owner(call)) == "torch":
             yield case.appended(call.args[0], ".float()")
@@ -200,7 +202,7 @@ def mean_of_integers(case: Case) -> Iterator[Proposal]:
 
 
 def integers(case: Case) -> Iterator[Proposal]:
-    """Floats: 1. for 1, another dtype, .float()."""
+    """Use floats: 1. for 1, another dtype, or .float()."""
     yield from floating_creation(case, case.nodes)
     for node in case.attributes():
         for built in case.makers(node.value):
@@ -214,13 +216,13 @@ def integers(case: Case) -> Iterator[Proposal]:
                 yield case.appended(given, ".float()")
         if method(call) == "requires_grad_":
             yield case.first(call, ".float()")
-    # of tensors that a call of torch.func is given
+    # arguments of a call of torch.func
     for call in case.calls(*CREATORS):
         yield case.appended(call, ".float()")
 
 
 def floating_creation(case: Case, nodes: list[ast.AST]) -> Iterator[Proposal]:
-    """A call that makes integers, making floats."""
+    """Create floats in a call that creates integers."""
     for call in [n for n in nodes if isinstance(n, ast.Call)]:
         name, named = method(call), keyword(call, "dtype")
         if name not in (*CREATORS, "LongTensor"):

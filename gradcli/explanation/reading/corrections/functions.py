@@ -1,4 +1,4 @@
-"""Cures of custom Functions, hooks and gradcheck: what they save, take, return and compare."""
+"""Corrections of custom Functions, hooks and gradcheck."""
 
 import ast
 import re
@@ -20,31 +20,31 @@ FLAT = ("round", "sign", "floor", "ceil", "trunc", "argmax", "argmin", "heavisid
 
 
 def classes(case: Case) -> list[ast.ClassDef]:
-    """The custom Functions of a program; the one that an error names first."""
+    """The custom Functions of a program; the one that an error names comes first."""
     result = [c for c in case.classes if any("Function" in dotted(b) for b in c.bases)]
     return sorted(result, key=lambda c: c.name not in case.message)
 
 
 def methods(cls: ast.ClassDef, *names: str) -> list[ast.FunctionDef]:
-    """The methods of a class of these names, or all."""
+    """The methods of a class with these names, or all."""
     result = [s for s in cls.body if isinstance(s, ast.FunctionDef)]
     return [s for s in result if s.name in names] if names else result
 
 
 def functions(case: Case, name: str) -> list[ast.FunctionDef]:
-    """The methods of this name of all custom Functions."""
+    """The methods with this name of all custom Functions."""
     return [f for cls in classes(case) for f in methods(cls, name)]
 
 
 def results_of(function: ast.FunctionDef | ast.Lambda) -> list[ast.expr]:
-    """What a function returns."""
+    """The expressions that a function returns."""
     if isinstance(function, ast.Lambda):
         return [function.body]
     return [r.value for r in within(function, ast.Return) if r.value is not None]
 
 
 def returned(case: Case) -> Iterator[tuple[ast.ClassDef, ast.expr, list[ast.expr]]]:
-    """What the backward of each custom Function returns, and its parts."""
+    """The class, expression and parts of what the backward of each custom Function returns."""
     for cls in classes(case):
         for backward in methods(cls, "backward"):
             for value in results_of(backward):
@@ -52,7 +52,7 @@ def returned(case: Case) -> Iterator[tuple[ast.ClassDef, ast.expr, list[ast.expr
 
 
 def unpackings(function: ast.AST, case: Case) -> list[ast.Assign]:
-    """The assignments that take saved_tensors apart."""
+    """The assignments that unpack saved_tensors."""
     return [s for s in within(function, ast.Assign) if "saved_tensors" in case.of(s.value)]
 
 
@@ -60,7 +60,7 @@ def unpackings(function: ast.AST, case: Case) -> list[ast.Assign]:
 
 
 def number_of_gradients(case: Case) -> Iterator[Proposal]:
-    """The gradient of each argument that has one, None for the others."""
+    """Return one gradient for each argument of forward, None for arguments that need none."""
     expected, got = int(case.match[2]), int(case.match[3])
     rest = range(got, expected)
     for cls, value, given in returned(case):
@@ -75,7 +75,7 @@ def number_of_gradients(case: Case) -> Iterator[Proposal]:
 
 
 def shape_of_gradient(case: Case) -> Iterator[Proposal]:
-    """The derivative of what forward computes; else what is returned, brought to the shape."""
+    """Return the derivative of forward; or bring the returned gradient to the right shape."""
     place = int(case.match[2])
     for cls, _, given in returned(case):
         if place < len(given):
@@ -91,7 +91,7 @@ def shape_of_gradient(case: Case) -> Iterator[Proposal]:
 
 
 def gradient_of_constant(case: Case) -> Iterator[Proposal]:
-    """None in the place of a gradient of what is no tensor."""
+    """Return None for an argument that is not a tensor."""
     place = int(case.match[2]) - 1
     for _, _, given in returned(case):
         if place < len(given):
@@ -102,7 +102,7 @@ def gradient_of_constant(case: Case) -> Iterator[Proposal]:
 
 
 def legacy(case: Case) -> Iterator[Proposal]:
-    """@staticmethod, ctx for self, .apply for an instance."""
+    """Use @staticmethod, ctx in place of self, and .apply in place of an instance."""
     edits: list[Edit] = []
     for cls in classes(case):
         for function in methods(cls, "forward", "backward"):
@@ -125,7 +125,7 @@ def legacy(case: Case) -> Iterator[Proposal]:
 
 
 def without_apply(case: Case) -> Iterator[Proposal]:
-    """F.apply(x)."""
+    """Write F.apply(x)."""
     for cls in classes(case):
         called = [n.func for n in case.calls(everywhere=True)]
         called = [f for f in called if dotted(f) in (cls.name, f"{cls.name}.forward")]
@@ -133,7 +133,7 @@ def without_apply(case: Case) -> Iterator[Proposal]:
 
 
 def without_first(case: Case) -> Iterator[Proposal]:
-    """ctx before the others."""
+    """Add ctx as the first argument."""
     named = [c for c in classes(case) if c.name == case.match[1]]
     firsts = [f.args.args[0] for c in named for f in methods(c) if f.args.args]
     edits = [case.inserting(a, "ctx, ") for a in firsts if a.arg not in CONTEXTS]
@@ -144,7 +144,7 @@ def without_first(case: Case) -> Iterator[Proposal]:
 
 
 def saved_number(case: Case) -> Iterator[Proposal]:
-    """ctx.k = k."""
+    """Write ctx.k = k for a number in save_for_backward."""
     place = int(case.match[1])
     saves = [c for f in functions(case, "forward") for c in calls_in(f, "save_for_backward")]
     saves = [c for c in saves if place < len(c.args)]
@@ -191,7 +191,7 @@ def _unpacked_without(
 
 
 def not_saved(case: Case) -> Iterator[Proposal]:
-    """ctx.save_for_backward in forward, of the names that backward unpacks."""
+    """Call ctx.save_for_backward in forward with the names that backward unpacks."""
     for cls in classes(case):
         for backward in methods(cls, "backward"):
             if not backward.lineno <= case.line <= (backward.end_lineno or 0):
@@ -207,7 +207,7 @@ def not_saved(case: Case) -> Iterator[Proposal]:
                         yield case.proposal(case.before(forward.body[-1], text))
 
 
-# ---- torch.func ----------------------------------------------------------------------------------
+# ---- hooks ---------------------------------------------------------------------------------------
 
 
 def hooks(case: Case) -> list[ast.Lambda | ast.FunctionDef]:
@@ -222,7 +222,7 @@ def hooks(case: Case) -> list[ast.Lambda | ast.FunctionDef]:
 
 
 def _given_by(case: Case, call: ast.Call) -> list[ast.Lambda | ast.FunctionDef]:
-    """The functions that a function of the program makes and returns."""
+    """The functions that a function of the program defines and returns."""
     maker = case.functions.get(dotted(call.func))
     values = [r.value for r in within(maker, ast.Return)]
     result: list[ast.Lambda | ast.FunctionDef] = [v for v in values if isinstance(v, ast.Lambda)]
@@ -231,7 +231,7 @@ def _given_by(case: Case, call: ast.Call) -> list[ast.Lambda | ast.FunctionDef]:
 
 
 def number_for_gradient(case: Case) -> Iterator[Proposal]:
-    """The number times ones in the shape of what arrived."""
+    """Return the number times ones of the gradient's shape."""
     for function in [*functions(case, "backward"), *hooks(case)]:
         grad = function.args.args[-1].arg if function.args.args else "g"
         for part in [p for value in results_of(function) for p in parts(value)]:
@@ -247,7 +247,7 @@ def number_for_gradient(case: Case) -> Iterator[Proposal]:
 
 
 def hook_arguments(case: Case) -> Iterator[Proposal]:
-    """One argument less, where the first is not used, or the tensor's name for it; or more."""
+    """Remove an unused first argument of a hook, or pass the tensor's name; or add arguments."""
     for function in hooks(case):
         if getattr(function, "name", "<lambda>") != case.match[1] or not function.args.args:
             continue
@@ -263,13 +263,13 @@ def hook_arguments(case: Case) -> Iterator[Proposal]:
             yield from _named(case, function)
 
 
-INPUTS = ("inp", "args", "x")  # what hooks call the inputs of a module
+INPUTS = ("inp", "args", "x")  # usual names of a module's inputs in hooks
 
 
 def _with_arguments(
     case: Case, function: ast.Lambda | ast.FunctionDef, more: int
 ) -> Iterator[Proposal]:
-    """A hook with more arguments: of a forward, those before the output."""
+    """A hook with more arguments; those of a forward hook come before the output."""
     given = function.args.args
     if _of_forward(case, function) and more == 1 and given[-1].arg.startswith(INPUTS):
         why = "A forward hook takes the module, its inputs as a tuple, and its output."
@@ -286,7 +286,7 @@ def _with_arguments(
 
 
 def _of_forward(case: Case, function: ast.AST) -> bool:
-    """Whether a function is a hook of a module's forward."""
+    """Whether a function is a forward hook of a module."""
     return _registered(case, function, "forward_hook")
 
 
@@ -301,7 +301,7 @@ def _registered(case: Case, function: ast.AST, *kinds: str) -> bool:
 
 
 def _named(case: Case, function: ast.Lambda | ast.FunctionDef) -> Iterator[Proposal]:
-    """hook(name, grad) with the name of the tensor that it is registered for."""
+    """Register lambda grad: hook(name, grad) with the name of the tensor."""
     for call in case.calls("register_hook", everywhere=True):
         tensor = dotted(owner(call))
         if len(function.args.args) == 2 and tensor and dotted(call.args[0]) == function.name:  # type: ignore[union-attr]
@@ -311,7 +311,7 @@ def _named(case: Case, function: ast.Lambda | ast.FunctionDef) -> Iterator[Propo
 
 
 def hook_count(case: Case) -> Iterator[Proposal]:
-    """As many gradients as the module has inputs: the first ones."""
+    """Return as many gradients as the module has inputs: the first ones."""
     got, expected = int(case.match[1]), int(case.match[2])
     for value in [v for f in hooks(case) for v in results_of(f)]:
         given = parts(value)
@@ -324,7 +324,7 @@ def hook_count(case: Case) -> Iterator[Proposal]:
 
 
 def hook_changed(case: Case) -> Iterator[Proposal]:
-    """The same shape and dtype."""
+    """Return a gradient of the same shape and dtype."""
     for function in hooks(case):
         grad = function.args.args[-1].arg
         for value in results_of(function):
@@ -336,8 +336,8 @@ def hook_changed(case: Case) -> Iterator[Proposal]:
 
 
 def derivative(case: Case, cls: ast.ClassDef, place: int) -> str | None:
-    """The gradient of an argument of forward as an expression of backward; None where it is not
-    known, or needs what backward does not have.
+    """The gradient of an argument of forward as an expression for backward; None if it is not
+    known, or depends on values that backward does not have.
     """
     methods = {f.name: f for f in cls.body if isinstance(f, ast.FunctionDef)}
     forward, backward = methods["forward"], methods["backward"]
@@ -357,14 +357,16 @@ def derivative(case: Case, cls: ast.ClassDef, place: int) -> str | None:
     grad = backward.args.args[-1].arg
     known = {n.id for n in ast.walk(backward) if isinstance(n, ast.Name)} | {grad}
     result = re.sub(r"\bg\b", grad, written)
-    if not a.problem.out.shape:  # its seed is 1, and left out
+    if not a.problem.out.shape:  # the upstream gradient is 1
         result = f"{grad} * {result if result.isidentifier() else f'({result})'}"
     used = {n.id for n in ast.walk(ast.parse(result)) if isinstance(n, ast.Name)}
     return result if written and used <= known else None
 
 
 def _program(case: Case, forward: ast.FunctionDef) -> str | None:
-    """What forward computes, as statements of the language; None where ctx is more than a store."""
+    """The computation of forward as statements of the language; None if ctx is used for more than
+    saving.
+    """
     lines: list[str] = []
     for statement in forward.body:
         value: Any = getattr(statement, "value", None)
@@ -380,7 +382,7 @@ def _program(case: Case, forward: ast.FunctionDef) -> str | None:
 
 
 def _shapes(case: Case, cls: ast.ClassDef, names: list[str]) -> dict[str, tuple[int, ...]]:
-    """The shapes of the tensors that the Function is applied to."""
+    """The shapes of the tensors to which the Function is applied."""
     for call in case.calls("gradcheck", "gradgradcheck", everywhere=True):
         if len(call.args) > 1 and dotted(call.args[0]) == f"{cls.name}.apply":
             given = {n: case.tensor(a) for n, a in zip(names, parts(call.args[1]))}
@@ -393,13 +395,13 @@ def _shapes(case: Case, cls: ast.ClassDef, names: list[str]) -> dict[str, tuple[
 
 
 def checked(case: Case) -> list[list[ast.expr]]:
-    """The inputs that each gradcheck is given."""
+    """The inputs of each gradcheck."""
     calls = case.calls("gradcheck", "gradgradcheck")
     return [parts(c.args[1]) for c in calls if len(c.args) > 1]
 
 
 def mismatch(case: Case) -> Iterator[Proposal]:
-    """float64; else PyTorch's own derivative of forward."""
+    """Use float64; or PyTorch's own derivative of forward."""
     for items in checked(case):
         coarse = [i for i in items if (t := case.tensor(i)) is None or t.dtype.name != "float64"]
         edits = [case.appending(i, ".double().detach().requires_grad_()") for i in coarse]
@@ -416,7 +418,7 @@ def mismatch(case: Case) -> Iterator[Proposal]:
 
 
 def powers(case: Case, backward: ast.FunctionDef) -> Iterator[Proposal]:
-    """A power that is missing in a backward of one product."""
+    """Add a missing power to a backward that is a single product."""
     saved = [dotted(t) for s in unpackings(backward, case) for t in parts(s.targets[0])]
     for value in results_of(backward):
         if is_operation(value, ast.Mult):

@@ -1,4 +1,4 @@
-"""Cures of a .grad that is None."""
+"""Corrections for a .grad that is None."""
 
 import ast
 import re
@@ -17,7 +17,7 @@ FILLS = "backward() gives nothing: it fills the .grad of the leaves."
 
 
 def no_gradient(case: Case) -> Iterator[Proposal]:
-    """Update the leaf itself; ask whether a gradient is there; keep that of a computed tensor."""
+    """Update the leaf itself; or test whether it has a gradient; or retain a gradient."""
     yield from uncalled(case)
     yield from changed_itself(case)
     yield from of_backward(case)
@@ -38,7 +38,7 @@ def no_gradient(case: Case) -> Iterator[Proposal]:
 
 
 def uncalled(case: Case) -> Iterator[Proposal]:
-    """loss.backward() for a line that says loss.backward alone."""
+    """Write loss.backward() for loss.backward."""
     for statement in case.of_type(ast.Expr, everywhere=True):
         named = statement.value
         if isinstance(named, ast.Attribute) and named.attr == "backward":
@@ -47,16 +47,16 @@ def uncalled(case: Case) -> Iterator[Proposal]:
 
 
 def read_grads(case: Case) -> list[str]:
-    """The names whose .grad stands on the line that raises."""
+    """The names whose .grad is read on the line that raises."""
     names = [dotted(n.value) for n in case.attributes("grad", "_grad")]
     return [n for n in dict.fromkeys(names) if n]
 
 
-# ---- what gives nothing --------------------------------------------------------------------------
+# ---- methods that return None --------------------------------------------------------------------
 
 
 def of_backward(case: Case) -> Iterator[Proposal]:
-    """backward() gives nothing: two statements."""
+    """Make backward(), which returns None, a separate statement."""
     leaf = next(iter(case.leaves), "")
     for node in case.attributes():
         if method(node.value) != "backward":
@@ -87,8 +87,8 @@ NOTHING = (
 
 
 def changed_itself(case: Case) -> Iterator[Proposal]:
-    """xs.append(x) for xs = xs.append(x): the method gives nothing, and changes xs; net = Net() and
-    net.load_state_dict(s) for net = Net().load_state_dict(s).
+    """Write xs.append(x) for xs = xs.append(x), as the method returns None; likewise net = Net()
+    and net.load_state_dict(s) for net = Net().load_state_dict(s).
     """
     for built in case.of_type(ast.Assign, everywhere=True):
         held = owner(built.value)
@@ -106,7 +106,7 @@ def changed_itself(case: Case) -> Iterator[Proposal]:
 
 
 def begun_with_none(case: Case) -> Iterator[Proposal]:
-    """total = 0 for the total = None that a loop adds to."""
+    """Write total = 0 for total = None, if a loop adds to it."""
     added = [dotted(s.target) for s in case.of_type(ast.AugAssign)]
     added += [n for s in case.of_type(ast.Assign) for n in targets(s) if n in names_in(s.value)]
     for name in [n for n in added if n]:
@@ -118,7 +118,7 @@ def begun_with_none(case: Case) -> Iterator[Proposal]:
 
 
 def nothing_returned(case: Case) -> Iterator[Proposal]:
-    """A function that ends without a return: what it computed last is returned."""
+    """Return the last computed value from a function without a return."""
     called = {method(n) for n in case.calls(everywhere=True)} | {"forward"}
     for function in case.of_type(ast.FunctionDef, everywhere=True):
         if function.name == "__init__" or function.name not in called:
@@ -142,7 +142,7 @@ def nothing_returned(case: Case) -> Iterator[Proposal]:
 
 
 def summed(function: ast.FunctionDef) -> list[str]:
-    """The names that the loop at the end of a function adds to, which begin before it."""
+    """The names that the last loop of a function adds to, assigned before it."""
     *before, last = function.body
     if not isinstance(last, ast.For | ast.While):
         return []
@@ -153,14 +153,14 @@ def summed(function: ast.FunctionDef) -> list[str]:
     return [n for n in begun if n and n in changed][-1:]
 
 
-# ---- leaves that are none any more ---------------------------------------------------------------
+# ---- names that no longer refer to leaves --------------------------------------------------------
 
 
 CLEARED = r"zero_|zero_grad|\.grad *= *None"
 
 
 def rebound(case: Case) -> Iterator[Proposal]:
-    """w = w - lr * w.grad makes w another tensor: change the leaf in place, without recording."""
+    """Update a leaf in place under no_grad, as w = w - lr * w.grad makes w another tensor."""
     for node in case.of_type(ast.Assign, everywhere=True):
         name = case.of(node.targets[0])
         if not _rebinds(case, node) or f"{name}.grad" not in case.of(node.value.right):  # type: ignore[attr-defined]
@@ -194,7 +194,7 @@ def rebound(case: Case) -> Iterator[Proposal]:
 
 
 def _rebinds(case: Case, s: ast.Assign) -> bool:
-    """Whether a statement is w = w - something with a gradient."""
+    """Whether a statement is w = w - d, where d depends on a gradient."""
     if len(s.targets) != 1 or not isinstance(s.value, ast.BinOp):
         return False
     same = case.of(s.targets[0]) == case.of(s.value.left)
@@ -202,7 +202,7 @@ def _rebinds(case: Case, s: ast.Assign) -> bool:
 
 
 def _in_place(case: Case, s: ast.Assign, end: str = "") -> str:
-    """w = w - d as w -= d."""
+    """Write w = w - d as w -= d."""
     assert isinstance(s.value, ast.BinOp)
     sign = "+=" if isinstance(s.value.op, ast.Add) else "-="
     return f"{case.of(s.targets[0])}{end} {sign} {case.of(s.value.right)}"
@@ -214,7 +214,7 @@ def _adjacent(block: list[ast.stmt], group: list[ast.Assign]) -> bool:
 
 
 def absent_state(case: Case) -> Iterator[Proposal]:
-    """`if h is None: h = torch.zeros_like(x)` for an argument that is None by default."""
+    """Write `if h is None: h = torch.zeros_like(x)` for an argument that is None by default."""
     function = case.function_of(case.statement)
     if function is None:
         return
@@ -230,7 +230,7 @@ def absent_state(case: Case) -> Iterator[Proposal]:
 
 
 def kept_gradient(case: Case) -> Iterator[Proposal]:
-    """retain_grad() for a computed tensor whose gradient is read."""
+    """Call retain_grad() for a computed tensor whose gradient is read."""
     for name in read_grads(case):
         for built in case.assignments(name, case.line)[-1:]:
             if is_computed(case.values.get(name)):
@@ -248,7 +248,7 @@ def _retained(case: Case, edit: Edit, name: str) -> Proposal:
 
 
 def without_flag(case: Case) -> Iterator[Proposal]:
-    """requires_grad=True for the tensor whose gradient, or grad_fn, is read."""
+    """Set requires_grad=True for the tensor whose gradient, or grad_fn, is read."""
     for node in case.attributes("grad_fn"):
         yield from leaves(case, [node.value])
     for name in read_grads(case):
@@ -259,7 +259,7 @@ def without_flag(case: Case) -> Iterator[Proposal]:
 
 
 def leaf_again(case: Case) -> Iterator[Proposal]:
-    """A name that a loop gives a computed tensor: a leaf again at the end of each turn."""
+    """Make a computed tensor a leaf again at the end of each iteration of a loop."""
     loop = case.loop(case.statement)
     for name in read_grads(case):
         inside = [s for s in case.assignments(name) if loop and loop in case.around(s)]
@@ -270,7 +270,9 @@ def leaf_again(case: Case) -> Iterator[Proposal]:
 
 
 def not_a_leaf_at_birth(case: Case) -> Iterator[Proposal]:
-    """torch.randn(3, requires_grad=True) * 0.1: the leaf is the product's factor, not the name."""
+    """Make the value of torch.randn(3, requires_grad=True) * 0.1 a leaf: the factor is one, the
+    product is not.
+    """
     for name in read_grads(case):
         for built in reversed(case.makers(name)):
             why = f"{name} is computed from a leaf, and is none itself."
@@ -282,7 +284,7 @@ def not_a_leaf_at_birth(case: Case) -> Iterator[Proposal]:
 
 
 def guarded(case: Case) -> Iterator[Proposal]:
-    """`if w.grad is not None:` before what needs a gradient."""
+    """Write `if w.grad is not None:` before statements that use a gradient."""
     for part in case.of_type(ast.comprehension):
         for name in read_grads(case)[:1]:
             if name in names_in(part.target):
@@ -301,7 +303,7 @@ def guarded(case: Case) -> Iterator[Proposal]:
 
 
 def without_part(case: Case) -> Iterator[Proposal]:
-    """`if layer.bias is not None:` before what is done with a part that a layer may lack."""
+    """Write `if layer.bias is not None:` before statements that use an optional attribute."""
     for node in case.attributes("data") if isinstance(case.statement, ast.Expr) else ():
         part = node.value
         if isinstance(part, ast.Attribute) and part.attr in ("bias", "weight"):
@@ -311,7 +313,7 @@ def without_part(case: Case) -> Iterator[Proposal]:
 
 
 def reconnected(case: Case) -> Iterator[Proposal]:
-    """Where a backward has run and has not reached the leaf: what cuts the graph, taken away."""
+    """Remove what cuts the graph, if a backward pass did not reach the leaf."""
     for node in case.attributes("grad", "_grad"):
         tensor = case.tensor(node.value)
         if tensor is None or not (tensor.requires_grad and tensor.is_leaf):
@@ -324,13 +326,13 @@ def reconnected(case: Case) -> Iterator[Proposal]:
 
 
 def after_backward(case: Case) -> Iterator[Proposal]:
-    """The line moved behind the backward pass that fills the gradient."""
+    """Move the line after the backward pass that computes the gradient."""
     if case.reading.trace.backwards:
         return
     statement: ast.stmt = case.statement
     outer = case.loop(statement)
     if outer is not None and statement in outer.body:
-        statement = outer  # the whole loop, over parameters, where no backward pass is in it
+        statement = outer  # the whole loop over parameters, if it contains no backward pass
     if case.goes_back(statement) or calls_in(statement, "zero_"):
         return
     for other in case.block_after(statement):
@@ -343,7 +345,7 @@ def after_backward(case: Case) -> Iterator[Proposal]:
 
 
 def cleared_too_early(case: Case) -> Iterator[Proposal]:
-    """zero_grad() moved from between the backward pass and the line to before that pass."""
+    """Move zero_grad() from after the backward pass to before it."""
     block = case.blocks.get(case.outermost_in_loop(case.statement), [])
     before = [s for s in block if s.lineno < case.line]
     for clearing in [s for s in before if isinstance(s, ast.Expr) and calls_in(s, "zero_grad")]:
@@ -356,7 +358,7 @@ def cleared_too_early(case: Case) -> Iterator[Proposal]:
 
 
 def before_backward(case: Case) -> Iterator[Proposal]:
-    """A backward pass before the gradient is read: of the last number that was computed."""
+    """Add a backward pass from the last computed scalar before the gradient is read."""
     if case.reading.trace.backwards or case.calls("backward", everywhere=True):
         return
     why = "No backward pass has run: backward() is what fills .grad."
@@ -372,7 +374,7 @@ def before_backward(case: Case) -> Iterator[Proposal]:
 
 
 def closure_without_loss(case: Case) -> Iterator[Proposal]:
-    """return loss."""
+    """Return the loss from a closure."""
     for call in case.backwards:
         root, last = case.root(call), case.statement_of(call)
         function = case.function_of(call)
@@ -381,7 +383,7 @@ def closure_without_loss(case: Case) -> Iterator[Proposal]:
 
 
 def tensor_zero_grad(case: Case) -> Iterator[Proposal]:
-    """x.grad = None."""
+    """Write x.grad = None for x.zero_grad()."""
     for call in case.methods("zero_grad"):
         for name, value in case.values.items():
             if isinstance(value, Instance) and "param_groups" in value.fields:

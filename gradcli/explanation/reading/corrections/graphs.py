@@ -1,4 +1,4 @@
-"""Cures of graphs that were freed: a second backward pass through the same records."""
+"""Corrections for a second backward pass through a graph that was freed."""
 
 import ast
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ reentrant = giving("checkpoint", "use_reentrant", "False")
 
 
 def freed(case: Case) -> Iterator[Proposal]:
-    """Compute again what changes, cut off what belongs to an earlier step, else keep the graph."""
+    """Recompute values that change, detach those of an earlier iteration, or retain the graph."""
     yield from last_term(case)
     yield from emptied(case)
     yield from detached_for_other(case)
@@ -47,13 +47,13 @@ def freed(case: Case) -> Iterator[Proposal]:
 
 
 def kept(case: Case, calls: list[ast.Call], note: str) -> Iterator[Proposal]:
-    """retain_graph=True for backward passes."""
+    """Pass retain_graph=True to backward passes."""
     edits = [case.with_keyword(c, "retain_graph", "True") for c in dict.fromkeys(calls)]
     yield from case.change(*edits, note=note)
 
 
 def freeing(case: Case) -> list[ast.Call]:
-    """The calls that freed what cannot be read."""
+    """The calls of backward or grad that freed the saved tensors."""
     refused = case.reading.trace.refused
     if refused is None:
         return []
@@ -65,9 +65,9 @@ def freeing(case: Case) -> list[ast.Call]:
 
 
 def detached_for_other(case: Case) -> Iterator[Proposal]:
-    """D(fake.detach()): what one network makes is cut off where the other one alone is trained.
+    """Write D(fake.detach()): detach the output of one network where only the other one is trained.
 
-    Where the second loss uses what the other network said before its step, that is computed again.
+    If the second loss uses an output of the other network from before its step, recompute it.
     """
     if len({case.of(c.func) for c in case.calls("step", everywhere=True)}) < 2:
         return
@@ -91,8 +91,8 @@ def detached_for_other(case: Case) -> Iterator[Proposal]:
 
 
 def detached_from_trained(case: Case) -> Iterator[Proposal]:
-    """adv.detach() in the loss of one network, where adv comes from another one's parameters alone,
-    which no later step changes.
+    """Write adv.detach() in the loss of one network, if adv depends only on parameters of another
+    one that no later step changes.
     """
     roots = [r for back in freeing(case) if (r := case.root(back)) is not None]
     first = {s for r in roots for s in case.slice_of(r, case.line)}
@@ -108,7 +108,7 @@ def detached_from_trained(case: Case) -> Iterator[Proposal]:
 
 
 def _leaves(tensor: Tensor | None) -> set[int]:
-    """The tensors that a gradient of a computed tensor arrives at, by their identity."""
+    """The ids of the leaves to which gradients of a tensor flow."""
     if tensor is None or tensor.record is None:
         return set()
     records = inputs_first([tensor.record])
@@ -116,7 +116,7 @@ def _leaves(tensor: Tensor | None) -> set[int]:
 
 
 def _stepped(case: Case, at: ast.stmt) -> list[set[int]]:
-    """The parameters that each step after a statement changes, by their identity."""
+    """For each optimiser step after a statement, the ids of the parameters that it changes."""
     result = []
     for step in [c for later in case.block_after(at) for c in calls_in(later, "step")]:
         optimiser = case.value(owner(step))
@@ -127,25 +127,25 @@ def _stepped(case: Case, at: ast.stmt) -> list[set[int]]:
 
 
 def _stepped_after(case: Case, call: ast.Call, at: ast.stmt) -> bool:
-    """Whether the step that follows a backward pass is one of the network that is called."""
+    """Whether the step after a backward pass changes the network that is called."""
     parameters = {id(p) for p in _parameters_of(case.value(call.func))}
     return any(bool(stepped & parameters) for stepped in _stepped(case, at)[:1])
 
 
 def _parameters_of(module: Any) -> Iterator[Any]:
-    """The parameters of a module and of those within."""
+    """The parameters of a module and its submodules."""
     for layer in layers_of(module):
         yield from layer.fields.get("_parameters", {}).values()
 
 
 def _is_network(case: Case, node: ast.AST | None) -> bool:
-    """Whether a node calls a module with something."""
+    """Whether a node is a call of a module with arguments."""
     value = case.value(node.func) if isinstance(node, ast.Call) and node.args else None
     return isinstance(value, Instance) and "_parameters" in value.fields
 
 
 def _said_again(case: Case, call: ast.Call, first: ast.stmt) -> list[Edit]:
-    """The statement of a call once more, before what uses it in a later loss."""
+    """Repeat the statement of a call before a later loss uses it."""
     statement = case.statement_of(call)
     ways = [(case.root(back), back.lineno) for back in case.backwards if back.lineno > first.lineno]
     losses = {s for root, line in ways if root is not None for s in case.slice_of(root, line)}
@@ -161,9 +161,9 @@ def _said_again(case: Case, call: ast.Call, first: ast.stmt) -> list[Edit]:
 
 
 def recomputed(case: Case) -> Iterator[Proposal]:
-    """A forward that stands before the loop, moved into it.
+    """Move a forward computation from before a loop into it.
 
-    Only where the loop changes what the forward reads, so that each turn needs another one.
+    Only if the loop changes something that it depends on, so that each iteration needs it anew.
     """
     for call, root in case.roots:
         loop = case.loop(call)
@@ -202,8 +202,8 @@ def recomputed(case: Case) -> Iterator[Proposal]:
 
 
 def _called_anew(case: Case, before: ast.stmt, root: ast.expr, loop: ast.AST) -> bool:
-    """Whether the loss of each turn calls a network again that a statement before the loop calls:
-    what that gave then is what the turn compares with.
+    """Whether each iteration's loss calls a network again that a statement before the loop calls:
+    then the earlier output is meant as a constant.
     """
     called = [n.func for n in within(before, ast.Call) if _is_network(case, n)]
     turn = [s for s in case.slice_of(root, case.line) if loop in case.around(s)]
@@ -212,7 +212,7 @@ def _called_anew(case: Case, before: ast.stmt, root: ast.expr, loop: ast.AST) ->
 
 
 def _is_fixed(case: Case, statement: ast.stmt) -> bool:
-    """Whether a statement calls networks alone that no optimiser of the program changes."""
+    """Whether a statement calls only networks that no optimiser of the program changes."""
     groups = [
         g
         for v in case.scope.values()
@@ -228,24 +228,26 @@ def _is_fixed(case: Case, statement: ast.stmt) -> bool:
 
 
 def updates(loop: ast.AST) -> bool:
-    """Whether a loop changes parameters: an optimiser's step, or a change by a gradient."""
+    """Whether a loop changes parameters, by an optimiser's step or by a gradient."""
     if calls_in(loop, "step", "sub_", "add_", "copy_"):
         return True
     return any(_by_gradient(s.value) for s in within(loop, ast.AugAssign, ast.Assign))
 
 
 def _by_gradient(value: ast.expr) -> bool:
-    """Whether an expression computes with a .grad."""
+    """Whether an expression depends on a .grad."""
     read = [n for n in within(value, ast.Attribute) if n.attr == "grad"]
     computed = not isinstance(value, ast.Attribute)
     return computed and any(dotted(n.value) not in TRANSFORMS for n in read)
 
 
-TRANSFORMS = ("autograd", "torch.autograd", "func", "torch.func")  # modules with a function grad
+TRANSFORMS = ("autograd", "torch.autograd", "func", "torch.func")  # modules that define grad
 
 
 def stepped_leaf(case: Case) -> Iterator[Proposal]:
-    """x = x - f(x.grad) in a loop, whose result is what the next turn differentiates at."""
+    """Make x = x - f(x.grad) in a loop a leaf, as the next iteration differentiates with respect to
+    it.
+    """
     loop = case.loop_here
     for step in within(loop, ast.Assign):
         (name, *others) = targets(step)
@@ -256,7 +258,7 @@ def stepped_leaf(case: Case) -> Iterator[Proposal]:
 
 
 def projected(case: Case) -> Iterator[Proposal]:
-    """x.data = x.data.clamp(min=0) for the x = x.clamp(min=0) of a parameter in a loop."""
+    """Write x.data = x.data.clamp(min=0) for x = x.clamp(min=0) of a parameter in a loop."""
     loop = case.loop_here
     optimisers = [c for c in case.calls(everywhere=True) if "optim" in dotted(c.func)]
     trained = {n for c in optimisers for a in c.args for n in names_in(a)}
@@ -270,7 +272,7 @@ def projected(case: Case) -> Iterator[Proposal]:
 
 
 def carried_over(case: Case, why: str = SECOND) -> Iterator[Proposal]:
-    """A state that a turn of a loop takes from the one before: cut off from its graph."""
+    """Detach a state that an iteration of a loop takes from the previous one."""
     loop = case.loop_here
     if loop is None or not case.alone(loop.body[0]):
         return
@@ -286,7 +288,7 @@ def carried_over(case: Case, why: str = SECOND) -> Iterator[Proposal]:
 
 
 def _states(case: Case, loop: ast.For | ast.While) -> list[str]:
-    """Names that are given before a loop, read in it, and given again."""
+    """Names that are assigned before a loop, and read and assigned in it."""
     read = dict.fromkeys(n for s in loop.body for n in names_in(s))
     return [
         name
@@ -298,7 +300,7 @@ def _states(case: Case, loop: ast.For | ast.While) -> list[str]:
 
 
 def _cut_at(case: Case, loop: ast.For | ast.While, names: list[str], why: str) -> Proposal:
-    """States cut off where a turn of a loop begins; one that begins as a number is a tensor."""
+    """Detach states at the start of each iteration; convert those that are numbers to tensors."""
     begun = [value_of(s) for n in names for s in case.assignments(n, loop.lineno)[-1:]]
     listed = " and ".join(names)
     lines = [_cut(case, n) for n in names]
@@ -314,7 +316,7 @@ def _cut_at(case: Case, loop: ast.For | ast.While, names: list[str], why: str) -
 
 
 def _cut(case: Case, name: str) -> str:
-    """The statement that cuts a state, or a tuple of them, off from its graph."""
+    """The statement that detaches a state, or a tuple of states."""
     begun = [value_of(s) for s in case.assignments(name)[:1]]
     if begun and isinstance(begun[0], ast.Constant) and begun[0].value is None:
         return f"{name} = None if {name} is None else {name}.detach()"
@@ -328,9 +330,7 @@ def _has_graph(value: Any) -> bool:
 
 
 def carried_by_object(case: Case) -> Iterator[Proposal]:
-    """A state that an object keeps, several of whose steps a turn of a loop goes back through: cut
-    off where the turn begins.
-    """
+    """Detach, at the start of each iteration, an object's state that several iterations update."""
     loop = case.loop_here
     inner = [n for n in within(loop, ast.For, ast.While) if n is not loop]
     if loop is None or not case.alone(loop.body[0]):
@@ -349,7 +349,7 @@ def carried_by_object(case: Case) -> Iterator[Proposal]:
 
 
 def carried_by_module(case: Case) -> Iterator[Proposal]:
-    """A state that a module keeps from call to call: cut off where the call begins."""
+    """Detach, at the start of each call, a state that a module keeps between calls."""
     for function in case.of_type(ast.FunctionDef, everywhere=True):
         if function.name == "__init__":
             continue
@@ -366,7 +366,7 @@ def carried_by_module(case: Case) -> Iterator[Proposal]:
 
 
 def last_term(case: Case) -> Iterator[Proposal]:
-    """total += loss; total.backward() in a loop: the loss of each turn goes back alone."""
+    """Write loss.backward() for total += loss; total.backward() in a loop."""
     for call, root in case.roots:
         loop = case.loop(call)
         if not isinstance(root, ast.Name) or loop is None:
@@ -392,7 +392,7 @@ def last_term(case: Case) -> Iterator[Proposal]:
 
 
 def emptied(case: Case) -> Iterator[Proposal]:
-    """Lists that the loss of each turn of a loop is computed from, begun anew in each turn."""
+    """Empty lists at the start of each iteration, if its loss is computed from them."""
     for call, root in case.roots:
         loop = case.loop(call)
         if loop is None:
@@ -417,8 +417,8 @@ def emptied(case: Case) -> Iterator[Proposal]:
 
 
 def _is_memory(case: Case, target: ast.expr) -> bool:
-    """Whether a list is stacked or joined, and holds neither losses nor single numbers: what it
-    holds is used again.
+    """Whether a list is stacked or concatenated, and contains neither losses nor numbers: its items
+    are used again.
     """
     used = [n for c in case.calls("stack", "cat", everywhere=True) for n in names_in(c)]
     name, held = dotted(target), case.value(target)
@@ -427,7 +427,7 @@ def _is_memory(case: Case, target: ast.expr) -> bool:
 
 
 def _kept_states(case: Case, loop: ast.For | ast.While, names: list[str]) -> Iterator[Proposal]:
-    """The items of lists cut off from the graphs of the turns before."""
+    """Detach the items of lists from the graphs of earlier iterations."""
     lines = [f"{name} = [item.detach() for item in {name}]" for name in names]
     yield from case.change(
         case.before(loop.body[0], *lines) if lines else None,
@@ -437,7 +437,7 @@ def _kept_states(case: Case, loop: ast.For | ast.While, names: list[str]) -> Ite
 
 
 def _term(statement: ast.stmt, name: str) -> ast.expr | None:
-    """What a statement adds to a name."""
+    """The term that a statement adds to a name."""
     if isinstance(statement, ast.AugAssign) and isinstance(statement.op, ast.Add):
         return statement.value
     value = value_of(statement)

@@ -1,4 +1,6 @@
-"""Changes in place, of leaves and of views: what one writes to, and the same out of place."""
+"""Corrections of in-place changes, of leaves and of views: the written tensor, and the same change
+out of place.
+"""
 
 import ast
 from collections.abc import Iterator
@@ -24,17 +26,17 @@ OPERATORS = {
     **{ast.MatMult: "@", ast.Mod: "%", ast.FloorDiv: "//"},
 }
 NO_GRAD = "with torch.no_grad():"
-MODULES = ("F", "torch", "torch.nn.functional")  # whose functions change their first argument
+MODULES = ("F", "torch", "torch.nn.functional")  # with functions that change their first argument
 INITIALISERS = ("nn.init", "torch.nn.init", "init")
 FILLED = ("zero", "fill", "copy", "uniform", "normal", "fill_diagonal")
 ARITHMETIC = ("add_", "mul_", "sub_", "div_", "relu_", "sigmoid_", "tanh_", "pow_", "exp_")
 
 
-# ---- what is written to --------------------------------------------------------------------------
+# ---- the written tensor --------------------------------------------------------------------------
 
 
 def in_place_calls(node: ast.AST | None) -> list[ast.Call]:
-    """The calls that change a tensor, add_ and zero_, in a node."""
+    """The calls of in-place methods, such as add_ and zero_, in a node."""
     return [c for c in calls_in(node) if _changes(method(c)) and method(c) != "requires_grad_"]
 
 
@@ -63,7 +65,7 @@ def _changed(call: ast.Call) -> ast.expr | None:
 
 
 def base_of(node: ast.expr | None) -> ast.expr | None:
-    """x of x[0], x.data, x[:, 1]."""
+    """The tensor x in x[0], x.data, x[:, 1]."""
     while isinstance(node, ast.Subscript):
         node = node.value
     return node
@@ -76,7 +78,7 @@ COPY = "The change is made to a copy; the old tensor keeps its numbers for the b
 
 
 def out_of_place(case: Case, statement: ast.stmt, name: str = "") -> Iterator[Proposal]:
-    """The same change with a new tensor as its result, called `name` if it is another."""
+    """Write an in-place change out of place; its result is named `name`, or as before."""
     target = written(statement)
     if isinstance(statement, ast.AugAssign) and not isinstance(statement.target, ast.Subscript):
         left, value = case.of(statement.target), case.of(statement.value)
@@ -92,13 +94,13 @@ def out_of_place(case: Case, statement: ast.stmt, name: str = "") -> Iterator[Pr
 
 
 def _of_copy(case: Case, statement: ast.stmt, target: ast.expr) -> Proposal:
-    """The change made to a copy of the whole tensor."""
+    """Make the change in a copy of the whole tensor."""
     base = case.of(base_of(target))
     return case.proposal(case.before(statement, f"{base} = {base}.clone()"), note=COPY)
 
 
 def as_result(case: Case, statement: ast.stmt, name: str = "") -> Iterator[Proposal]:
-    """x.add_(1) as x = x.add(1)."""
+    """Write x = x.add(1) for x.add_(1)."""
     for call in in_place_calls(statement):
         if not isinstance(call.func, ast.Attribute):
             continue
@@ -118,13 +120,13 @@ def as_result(case: Case, statement: ast.stmt, name: str = "") -> Iterator[Propo
 
 
 def out_of_place_edits(case: Case, statements: list[ast.stmt], name: str = "") -> list[Edit]:
-    """The likeliest of these changes of each statement, as one edit."""
+    """The likeliest of these changes for each statement, as one edit."""
     first = [next(out_of_place(case, s, name), None) for s in dict.fromkeys(statements)]
     return [_only_edit(case.source, p.source) for p in first if p]
 
 
 def _only_edit(before: str, after: str) -> Edit:
-    """The one edit that makes a text another."""
+    """The single edit that turns one text into another."""
     most = min(len(before), len(after))
     start = next((k for k in range(most) if before[k] != after[k]), most)
     rest = range(most - start)
@@ -133,7 +135,7 @@ def _only_edit(before: str, after: str) -> Edit:
 
 
 def without_inplace(case: Case) -> Iterator[Proposal]:
-    """inplace=True taken away, everywhere."""
+    """Remove inplace=True everywhere."""
     edits = []
     for call in case.calls(everywhere=True):
         named, last = keyword(call, "inplace"), call.args[-1] if call.args else None
@@ -152,7 +154,7 @@ def without_inplace(case: Case) -> Iterator[Proposal]:
 
 
 def of_leaf(case: Case) -> Iterator[Proposal]:
-    """An update or an initialisation without recording; a computation out of place."""
+    """Update or initialise a leaf under no_grad; or compute out of place."""
     yield from without_inplace(case)
     for statement in case.statements:
         yield from by_index(case, statement)
@@ -182,15 +184,15 @@ def of_leaf(case: Case) -> Iterator[Proposal]:
 
 
 def _discarded(statement: ast.stmt) -> bool:
-    """Whether a statement changes what several methods in a row are called on: its result, of a
-    new tensor, would be lost.
+    """Whether a statement changes the result of chained methods, so that a new tensor would be
+    lost.
     """
     call = statement.value if isinstance(statement, ast.Expr) else None
     return isinstance(call, ast.Call) and isinstance(owner(call), ast.Call)
 
 
 def copied_view(case: Case, statement: ast.stmt) -> Iterator[Proposal]:
-    """y = x.view(2, 3).clone() for a view with a name of its own that is computed with later."""
+    """Write y = x.view(2, 3).clone() for a named view that is used later."""
     name = dotted(base_of(written(statement)))
     if "view of" not in case.message or not name or ".grad" in case.of(statement):
         return
@@ -202,8 +204,8 @@ def copied_view(case: Case, statement: ast.stmt) -> Iterator[Proposal]:
 
 
 def _of_loop(case: Case, statement: ast.stmt, name: str) -> bool:
-    """Whether a name is what a loop goes through, and is not read any more in its turn: a new
-    tensor of that name would be lost.
+    """Whether a name is a loop's target that is not read afterwards, so that a new tensor would be
+    lost.
     """
     loop = case.loop(statement)
     if not isinstance(loop, ast.For) or name not in names_in(loop.target):
@@ -213,8 +215,8 @@ def _of_loop(case: Case, statement: ast.stmt, name: str) -> bool:
 
 
 def updated_list(case: Case, statement: ast.stmt) -> Iterator[Proposal]:
-    """A list of new tensors for a loop that changes those of a list by gradients with a graph of
-    their own, where a backward pass goes through the change.
+    """Build a list of new tensors, for a loop that updates those of a list by differentiable
+    gradients.
     """
     loop = case.loop(statement)
     created = any(keyword(c, "create_graph") for c in case.backwards)
@@ -235,7 +237,7 @@ def updated_list(case: Case, statement: ast.stmt) -> Iterator[Proposal]:
 
 
 def _alias(case: Case, name: str) -> bool:
-    """Whether a name is that of a module's parameter: w = layer.weight."""
+    """Whether a name refers to a module's parameter, as in w = layer.weight."""
     return any(isinstance(value_of(s), ast.Attribute) for s in case.assignments(name))
 
 
@@ -250,14 +252,14 @@ def is_update(case: Case, statement: ast.stmt) -> bool:
 
 
 def _used_before(case: Case, statement: ast.stmt, name: str) -> bool:
-    """Whether a leaf was computed with before it is changed."""
+    """Whether a leaf is used before it is changed."""
     used = case.of_type(ast.BinOp, ast.Call, ast.Compare, everywhere=True)
     read = [n for s in used for n in within(s, ast.Name) if n.id == name]
     return any(n.lineno < statement.lineno for n in read)
 
 
 def unrecorded(case: Case, statement: ast.stmt) -> Iterator[Proposal]:
-    """The change within torch.no_grad()."""
+    """Make the change under torch.no_grad()."""
     note = "The numbers are changed, and nothing is recorded of it."
     created = any("create_graph" in case.of(c) for c in case.backwards)
     if created and any(c.lineno > statement.lineno for c in case.backwards):
@@ -279,7 +281,7 @@ def _of_parameter(case: Case, statement: ast.stmt) -> bool:
 
 
 def renamed(case: Case, statement: ast.stmt, name: str) -> Iterator[Proposal]:
-    """The result under a name of its own: the leaf stays, and keeps its .grad."""
+    """Give the result another name: the leaf keeps its name and its .grad."""
     if "." in name or not name or case.loop(statement) or not case.reads_grad(name):
         return
     taken = {n.id for n in case.of_type(ast.Name, everywhere=True)}
@@ -298,13 +300,13 @@ def renamed(case: Case, statement: ast.stmt, name: str) -> Iterator[Proposal]:
 
 
 def _of_leaf(node: Any) -> bool:
-    """Whether a node asks for something that a leaf alone has."""
+    """Whether a node reads an attribute that only leaves have."""
     asked = ("grad", "requires_grad", "is_leaf", "zero_grad")
     return isinstance(node, ast.Attribute) and node.attr in asked
 
 
 def detached_view(case: Case) -> Iterator[Proposal]:
-    """y[:2] = y[:2].detach() for y[:2].detach_(); y = y.detach() of what has a name of its own."""
+    """Write y[:2] = y[:2].detach() for y[:2].detach_(), or y = y.detach() for a named view."""
     for statement in case.of_type(ast.Expr):
         call = statement.value
         if method(call) == "detach_" and isinstance(owner(call), ast.Subscript | ast.Name):
@@ -316,7 +318,7 @@ def detached_view(case: Case) -> Iterator[Proposal]:
 
 
 def keeps_dtype(case: Case) -> Iterator[Proposal]:
-    """A floating tensor from the start; else out of place."""
+    """Create a floating tensor; or compute out of place."""
     for statement in case.statements:
         base = base_of(written(statement))
         for built in reversed(case.makers(base)) if base else ():
@@ -325,7 +327,7 @@ def keeps_dtype(case: Case) -> Iterator[Proposal]:
 
 
 def reshaped(case: Case) -> Iterator[Proposal]:
-    """x = x.reshape(4) for x.resize_(4)."""
+    """Write x = x.reshape(4) for x.resize_(4)."""
     for call in case.methods("resize_", "resize"):
         statement = case.statement_of(call)
         renamed = case.renamed(call, "reshape")
@@ -337,20 +339,20 @@ def reshaped(case: Case) -> Iterator[Proposal]:
 
 
 def keeps_shape(case: Case) -> Iterator[Proposal]:
-    """Out of place."""
+    """Compute out of place."""
     for statement in case.statements:
         yield from out_of_place(case, statement)
 
 
 def plain_no_grad(case: Case) -> Iterator[Proposal]:
-    """torch.no_grad() in the place of torch.inference_mode()."""
+    """Write torch.no_grad() for torch.inference_mode()."""
     for node in case.attributes("inference_mode", everywhere=True):
         note = "no_grad() records nothing either, and its tensors can be used later."
         yield case.renamed_to(node, "no_grad", note=note)
 
 
 def several_views(case: Case) -> Iterator[Proposal]:
-    """Out of place; of the base or of the view."""
+    """Compute out of place, for the base or for the view."""
     for statement in case.statements:
         yield from by_index(case, statement)
         yield from in_list(case, statement)
@@ -367,7 +369,7 @@ def several_views(case: Case) -> Iterator[Proposal]:
 
 
 def in_list(case: Case, statement: ast.stmt) -> Iterator[Proposal]:
-    """rows = list(h.unbind(0)); rows[0] = rows[0].mul(2)."""
+    """Write rows = list(h.unbind(0)); rows[0] = rows[0].mul(2)."""
     call = value_of(statement)
     target = owner(call) if call in in_place_calls(call) else None
     if not (isinstance(target, ast.Subscript) and isinstance(case.value(target.value), tuple)):
@@ -382,7 +384,7 @@ def in_list(case: Case, statement: ast.stmt) -> Iterator[Proposal]:
 
 
 def by_index(case: Case, statement: ast.stmt) -> Iterator[Proposal]:
-    """for row in y: row *= 2, as for i in range(len(y)): y[i] *= 2."""
+    """Write for i in range(len(y)): y[i] *= 2 for for row in y: row *= 2."""
     loop, target = case.loop(statement), base_of(written(statement))
     if not (isinstance(loop, ast.For) and isinstance(loop.target, ast.Name)):
         return
@@ -403,7 +405,7 @@ def by_index(case: Case, statement: ast.stmt) -> Iterator[Proposal]:
 
 
 def shared_memory(case: Case) -> Iterator[Proposal]:
-    """A copy first."""
+    """Copy the tensor first."""
     hooked = case.calls("register_hook", everywhere=True)
     calls = [c for n in case.statements + hooked for c in in_place_calls(n)]
     for statement in case.statements:

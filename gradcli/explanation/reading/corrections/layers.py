@@ -1,4 +1,4 @@
-"""Cures of layers made for other sizes than they are given, and of states loaded into them."""
+"""Corrections of layers whose sizes do not match their input, and of states loaded into them."""
 
 import ast
 import re
@@ -29,7 +29,9 @@ NORMS = ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d")
 
 
 def fitted_input(case: Case, a: int, b: int, c: int) -> Iterator[Proposal]:
-    """A batch of one, samples flattened, or transposed, for a layer of c inputs given a×b."""
+    """Add a batch dimension, flatten samples, or transpose the input of a layer with c inputs that
+    gets an a×b matrix.
+    """
     for call in case.calls():
         if call.args and case.is_module(call.func):
             x, shape = call.args[0], case.shape(call.args[0])
@@ -51,8 +53,8 @@ def fitted_input(case: Case, a: int, b: int, c: int) -> Iterator[Proposal]:
 
 
 def resized_layer(case: Case, a: int, b: int, c: int, d: int) -> Iterator[Proposal]:
-    """The layer whose weight is d×c takes b inputs: the number where it is made; or a flattened or
-    transposed input where its sizes say so.
+    """Change a layer with a d×c weight to b inputs, where it is constructed; or flatten or
+    transpose its a×b input.
     """
     yield from fitted_input(case, a, b, c)
     yield from reduced_elsewhere(case)
@@ -90,7 +92,7 @@ def resized_layer(case: Case, a: int, b: int, c: int, d: int) -> Iterator[Propos
 
 
 def reduced_elsewhere(case: Case) -> Iterator[Proposal]:
-    """mean(dim=1) for mean(dim=2) of what a layer is given: the features are kept."""
+    """Write mean(dim=1) for mean(dim=2), if the layer needs the features."""
     given = [a for c in case.calls() for a in c.args[:1] if case.is_module(c.func)]
     for reduction in [c for a in given for c in calls_in(case.made(a), "mean", "sum", "amax")]:
         place = argument(reduction, 0 if dotted(owner(reduction)) != "torch" else 1, "dim")
@@ -101,8 +103,8 @@ def reduced_elsewhere(case: Case) -> Iterator[Proposal]:
 
 
 def other_product(case: Case, node: ast.expr, given: int, wanted: int) -> str:
-    """A product of names and numbers, as hidden * 7, that is `given` where it was `wanted`: its
-    numbers are other ones. "" of what is no product.
+    """A product such as hidden * 7 with other integer factors, so that it equals `given` and not
+    `wanted`; "" if the node is no such product.
     """
     factors = factors_of(node)
     numbers = [n for f in factors if (n := number_of(f)) is not None]
@@ -119,7 +121,7 @@ def other_product(case: Case, node: ast.expr, given: int, wanted: int) -> str:
 
 
 def resized_input(case: Case, given: int, wanted: int, place: int = -1) -> Iterator[Proposal]:
-    """The size where an input is made, for a layer that has worked with another one."""
+    """Change the size where an input is created, for a layer that has accepted another one."""
     for call in case.calls():
         for x in call.args[:1] if case.is_module(call.func) else ():
             made = case.made(x)
@@ -132,7 +134,7 @@ def resized_input(case: Case, given: int, wanted: int, place: int = -1) -> Itera
 
 
 def outputs_called(case: Case, layers: list[ast.Call], number: int) -> list[str]:
-    """What the program calls a number of features that a layer gives."""
+    """Variables of the program for a number of features that a layer returns."""
     result = []
     for node in layers:
         weight = weight_of(case.value(target_of(case.statement_of(node), ast.AST)))
@@ -142,14 +144,14 @@ def outputs_called(case: Case, layers: list[ast.Call], number: int) -> list[str]
 
 
 def arguments_called(case: Case, node: ast.AST, number: int) -> list[str]:
-    """The argument of the function around a node that has this number, where it is one alone."""
+    """The argument of the enclosing function that has this value, if there is only one."""
     fitting = [n for n, value in numbers_given(case, node).items() if value == number]
     return fitting if len(fitting) == 1 else []
 
 
 def numbers_given(case: Case, node: ast.AST) -> dict[str, int | None]:
-    """The arguments of the function around a node, and the numbers that they are: by default, or,
-    in a class, where an object of it is made.
+    """The values of the arguments of the enclosing function: defaults, or those with which the
+    class is constructed.
     """
     function = case.function_of(node)
     if function is None:
@@ -165,7 +167,7 @@ def numbers_given(case: Case, node: ast.AST) -> dict[str, int | None]:
 
 
 def flattened_before(case: Case, layers: list[ast.Call]) -> Iterator[Proposal]:
-    """nn.Flatten() before the first linear layer after convolutions."""
+    """Insert nn.Flatten() before the first linear layer after convolutions."""
     for node in layers:
         outer = case.parents.get(node)
         if not isinstance(outer, ast.Call) or method(outer) != "Sequential":
@@ -179,7 +181,9 @@ def flattened_before(case: Case, layers: list[ast.Call]) -> Iterator[Proposal]:
 
 
 def normalised_features(case: Case) -> Iterator[Proposal]:
-    """The features put second; the number of features where the layer is made."""
+    """Move the features to dimension 1; or change the number of features where the layer is
+    constructed.
+    """
     yield from _features_second(case)
     norms = [c for c in case.calls(*NORMS, everywhere=True) if c.args]
     for call in norms:
@@ -193,7 +197,9 @@ def normalised_features(case: Case) -> Iterator[Proposal]:
 
 
 def _features_second(case: Case) -> Iterator[Proposal]:
-    """norm(x.transpose(1, 2)).transpose(1, 2) for sequences whose features stand last."""
+    """Write norm(x.transpose(1, 2)).transpose(1, 2) for sequences with features in the last
+    dimension.
+    """
     for call in case.calls():
         x = call.args[0] if call.args and "Norm" in case.called_class(call) else None
         shape = case.shape(x) or ()
@@ -204,7 +210,7 @@ def _features_second(case: Case) -> Iterator[Proposal]:
 
 
 def _features_before(case: Case, norm: ast.Call) -> str:
-    """How many features the layer gives that is made before a norm, as the program says it."""
+    """The source text for the number of features of the layer before a norm."""
     layers = case.calls("Linear", "Conv1d", "Conv2d", "Conv3d", everywhere=True)
     before = [c for c in layers if case.start(c) < case.start(norm) and len(c.args) > 1]
     near = [c for c in before if case.function_of(c) is case.function_of(norm)]
@@ -212,7 +218,7 @@ def _features_before(case: Case, norm: ast.Call) -> str:
 
 
 def norm_of_dimensions(case: Case) -> Iterator[Proposal]:
-    """A single image as a batch of one; else the norm for as many dimensions as there are."""
+    """Add a batch dimension to a single image; or use the norm for this number of dimensions."""
     for call in case.calls():
         image = case.shape(call.args[0]) if call.args else None
         if len(image or ()) == 3 and case.match[1] == "4D":
@@ -223,8 +229,8 @@ def norm_of_dimensions(case: Case) -> Iterator[Proposal]:
 
 
 def normalised_shape(case: Case) -> Iterator[Proposal]:
-    """The dimension of that size put last for the layer; the size of the last one where the layer
-    is made.
+    """Move the dimension of the normalised size to the end; or change that size where the layer is
+    constructed.
     """
     wanted, shape = int(case.match[1]), size(case.match[2])
     for call in case.calls():
@@ -243,7 +249,7 @@ def normalised_shape(case: Case) -> Iterator[Proposal]:
 
 
 def _normalised_size(case: Case, features: int) -> Iterator[Proposal]:
-    """The size where the layer is made: by the name that it has there, where it has one."""
+    """Change the normalised size where the layer is constructed, or the variable that holds it."""
     for call in case.calls("LayerNorm", everywhere=True):
         numbers = case.scope.items() if case.function_of(call) is None else ()
         named = [n for n, v in numbers if type(v) is int and v == features]
@@ -253,7 +259,9 @@ def _normalised_size(case: Case, features: int) -> Iterator[Proposal]:
 
 
 def _features_last(x: Tensor | None) -> bool:
-    """Whether a tensor comes from layers whose features stand last: no convolutions."""
+    """Whether a tensor comes from layers with features in the last dimension, not from
+    convolutions.
+    """
     for record in records_behind([x.record]) if x is not None else ():
         if record.name.startswith(("Convolution", "Addmm", "Mm", "Embedding")):
             return not record.name.startswith("Convolution")
@@ -261,7 +269,7 @@ def _features_last(x: Tensor | None) -> bool:
 
 
 def head_count(case: Case) -> Iterator[Proposal]:
-    """The nearest number of heads that divides the features."""
+    """Use the nearest number of heads that divides the number of features."""
     for call in case.calls("MultiheadAttention", *TRANSFORMERS, everywhere=True):
         width = argument(call, 0, "embed_dim") or argument(call, 0, "d_model")
         heads = argument(call, 1, "num_heads") or argument(call, 1, "nhead")
@@ -273,7 +281,7 @@ def head_count(case: Case) -> Iterator[Proposal]:
 
 
 def group_count(case: Case) -> Iterator[Proposal]:
-    """The nearest number of groups that divides the channels."""
+    """Use the nearest number of groups that divides the number of channels."""
     for call in case.calls("GroupNorm", "group_norm", everywhere=True):
         groups, wide = call.args[0] if call.args else None, int(case.match[1])
         many = case.number(groups)
@@ -284,7 +292,7 @@ def group_count(case: Case) -> Iterator[Proposal]:
 
 
 def convolution_groups(case: Case) -> Iterator[Proposal]:
-    """The nearest number of groups that divides the channels on both sides."""
+    """Use the nearest number of groups that divides the numbers of input and output channels."""
     for call in case.calls("Conv1d", "Conv2d", "Conv3d", everywhere=True):
         groups = argument(call, 6, "groups")
         sizes = [n for a in call.args[:2] if (n := case.number(a))]
@@ -306,9 +314,7 @@ TRANSFORMERS = ("Transformer", "TransformerEncoderLayer", "TransformerDecoderLay
 
 
 def embedding_dimension(case: Case) -> Iterator[Proposal]:
-    """What an embedding gives for numbers of words; the number of features where the layer is
-    made.
-    """
+    """Embed token indices; or change the number of features where the layer is constructed."""
     for given in [a for call, _ in case.calls_of_modules for a in call.args]:
         yield from embedded(case, given)
     for call in case.calls("MultiheadAttention", *TRANSFORMERS, everywhere=True):
@@ -320,9 +326,7 @@ def embedding_dimension(case: Case) -> Iterator[Proposal]:
 
 
 def embedded(case: Case, item: ast.expr) -> Iterator[Proposal]:
-    """What an embedding gives for numbers of classes, where the program has one and does not use
-    it.
-    """
+    """Embed class indices, if the program has an embedding that it does not use."""
     tensor = case.tensor(item)
     if tensor is None or tensor.dtype.kind != "int":
         return
@@ -335,7 +339,7 @@ def embedded(case: Case, item: ast.expr) -> Iterator[Proposal]:
 
 
 def attention_mask(case: Case) -> Iterator[Proposal]:
-    """batch_first=True, where the mask fits to the input so; else the mask transposed."""
+    """Pass batch_first=True, if the mask then matches the input; or transpose the mask."""
     why = "The program takes the batch as the first dimension; this layer the second."
     for call in case.calls("MultiheadAttention", *TRANSFORMERS, everywhere=True):
         if not keyword(call, "batch_first"):
@@ -346,7 +350,7 @@ def attention_mask(case: Case) -> Iterator[Proposal]:
 
 
 def norm_of_one(case: Case) -> Iterator[Proposal]:
-    """Without the last batch, where that alone is of one sample; else the running statistics."""
+    """Drop the last batch, if only it has a single sample; or use the running statistics."""
     for loader in case.calls("DataLoader", everywhere=True):
         note = "The last batch, of one sample, is left out: the shuffle takes others each time."
         yield case.given(loader, "drop_last", "True", note=note)
@@ -362,7 +366,7 @@ def norm_of_one(case: Case) -> Iterator[Proposal]:
 
 
 def without_rest(case: Case) -> Iterator[Proposal]:
-    """A loop over parts of the samples that leaves out a part of one sample."""
+    """Skip a batch with a single sample in a loop over slices of the data."""
     loop = case.loop(case.statement)
     if loop is None:
         return
@@ -376,7 +380,7 @@ def without_rest(case: Case) -> Iterator[Proposal]:
 
 
 def missing_batch(case: Case) -> Iterator[Proposal]:
-    """A batch of one, and a channel, before an image of neither."""
+    """Add batch and channel dimensions to an image that has neither."""
     missing = int(case.match[2]) - len(size(case.match[3]))
     for call in case.calls():
         shape = case.shape(call.args[0]) if call.args else None
@@ -393,7 +397,7 @@ CHANNELS_FIRST = "The channels stood last; PyTorch takes them before the places.
 
 
 def smaller_kernel(case: Case) -> Iterator[Proposal]:
-    """The largest kernel that the image has a place for."""
+    """Use the largest kernel that fits into the image."""
     fits, kernel = min(int(n) for n in case.match.groups()[:2] if n), int(case.match[3])
     for call in case.calls("Conv1d", "Conv2d", "Conv3d", everywhere=True):
         given = argument(call, 2, "kernel_size")
@@ -403,7 +407,9 @@ def smaller_kernel(case: Case) -> Iterator[Proposal]:
 
 
 def channels(case: Case) -> Iterator[Proposal]:
-    """The number of channels where the layer is made; or the channels put second."""
+    """Change the number of channels where the layer is constructed; or move the channels to
+    dimension 1.
+    """
     expected, got = int(case.match[4]), int(case.match[5])
     shape = size(case.match[3])
     given = [c.args[0] for c in case.calls() if c.args]
@@ -432,7 +438,7 @@ def channels(case: Case) -> Iterator[Proposal]:
 
 
 def given_for(case: Case, name: ast.expr) -> Iterator[ast.expr]:
-    """The numbers that an __init__ is given for one of its arguments, where objects are made."""
+    """The values that are passed to an __init__ for one of its arguments."""
     function = case.function_of(name)
     cls = case.parents.get(function) if function is not None else None
     if function is None or not isinstance(cls, ast.ClassDef):
@@ -447,7 +453,7 @@ def given_for(case: Case, name: ast.expr) -> Iterator[ast.expr]:
 
 
 def other_state(case: Case) -> Iterator[Proposal]:
-    """The layer with the sizes of the state; or the tensors alone that fit."""
+    """Construct the layer with the sizes of the state; or load only the tensors that match."""
     saved, own = size(case.match[2]), size(case.match[3])
     for call in case.calls("Linear", "Embedding", everywhere=True):
         order = -1 if method(call) == "Linear" else 1
@@ -466,7 +472,7 @@ def other_state(case: Case) -> Iterator[Proposal]:
 
 
 def state_of(case: Case) -> Iterator[Proposal]:
-    """b.state_dict() for b, and for b.state_dict."""
+    """Write b.state_dict() for b, and for b.state_dict."""
     called = {c.func for c in case.calls(everywhere=True)}
     whole = [n for n in case.attributes("state_dict", everywhere=True) if n not in called]
     why = "state_dict without parentheses is the method itself."
@@ -480,15 +486,15 @@ def state_of(case: Case) -> Iterator[Proposal]:
 
 
 def other_names(case: Case) -> Iterator[Proposal]:
-    """The state in what was saved; without, or with, the first part of the names; else what is
-    there alone.
+    """Take the state out of a saved dict; remove or add a prefix of its names; or load only the
+    names that match.
     """
     listed = dict(re.findall(r"(Missing|Unexpected) key\(s\).*?: (.*)", case.message))
     missing, given = (re.findall(r'"(.*?)"', listed.get(k, "")) for k in ("Missing", "Unexpected"))
     for call in case.calls("load_state_dict"):
         saved = case.value(call.args[0])
         for key, state in saved.items() if isinstance(saved, dict) else ():
-            names = getattr(state, "payload", state)  # of an OrderedDict
+            names = getattr(state, "payload", state)  # an OrderedDict
             if isinstance(names, dict) and set(missing) <= names.keys():
                 why = f"What was saved holds more than the model's state: that is {key!r} in it."
                 yield case.appended(call.args[0], f"[{key!r}]", why=why)
@@ -509,7 +515,7 @@ def other_names(case: Case) -> Iterator[Proposal]:
 
 
 def first_output(case: Case, node: ast.expr) -> Iterator[Proposal]:
-    """`out, _ = lstm(x)`: a recurrent layer gives its outputs and its last state."""
+    """Write out, _ = lstm(x): a recurrent layer returns its outputs and its last state."""
     for built in case.makers(node):
         if isinstance(built.value, ast.Call) and case.is_module(built.value.func):
             why = f"Line {built.lineno} gives a tuple: the outputs, and the last state."
@@ -518,7 +524,9 @@ def first_output(case: Case, node: ast.expr) -> Iterator[Proposal]:
 
 
 def in_sequential(case: Case) -> Iterator[Proposal]:
-    """A layer after it that takes the outputs; or the last of them, where that is what fits."""
+    """Insert a layer in Sequential that selects the outputs of a recurrent layer, or the last
+    output.
+    """
     for sequential in case.calls("Sequential", everywhere=True):
         layers = [c for a in sequential.args for c in _recurrent(case, a)]
         items = [_item(case, layer, sequential) for layer in layers]
@@ -540,7 +548,7 @@ LAST = "Outputs takes what the layer gives for the last step of the sequence."
 
 
 def _recurrent(case: Case, node: ast.expr) -> list[ast.expr]:
-    """The recurrent layers in an argument of Sequential, also one that has a name."""
+    """The recurrent layers in an argument of Sequential, also if it has a name."""
     built = calls_in(node, *RECURRENT)
     if built:
         return [*built]
@@ -548,7 +556,9 @@ def _recurrent(case: Case, node: ast.expr) -> list[ast.expr]:
 
 
 def _item(case: Case, layer: ast.expr, sequential: ast.Call) -> ast.expr:
-    """What stands for a layer in Sequential: itself, or its pair in an OrderedDict."""
+    """The argument of Sequential for a layer: the layer, or its (name, layer) pair in an
+    OrderedDict.
+    """
     outer = case.parents[layer]
     return outer if isinstance(outer, ast.Tuple) and outer not in sequential.args else layer
 
@@ -564,7 +574,9 @@ def _module(sequential: ast.Call) -> str:
 
 
 def recurrent_features(case: Case) -> Iterator[Proposal]:
-    """A dimension for a feature alone; the number of features where the layer is made."""
+    """Add a feature dimension of size 1; or change the number of features where the layer is
+    constructed.
+    """
     wanted, given = case.match[1] or case.match[4], case.match[2] or case.match[3]
     for call in case.calls() if case.match[1] == "1" else ():
         for x in call.args[:1] if case.is_module(call.func) else ():
@@ -579,7 +591,7 @@ def recurrent_features(case: Case) -> Iterator[Proposal]:
 
 
 def pair_of_states(case: Case) -> Iterator[Proposal]:
-    """(h, zeros) for the single h that an LSTM is given."""
+    """Write (h, zeros) for a single h that an LSTM gets."""
     for call, module in case.calls_of_modules:
         for given in call.args[1:2] if module.cls.name.startswith("LSTM") else ():
             if case.tensor(given) is not None:
@@ -589,7 +601,7 @@ def pair_of_states(case: Case) -> Iterator[Proposal]:
 
 
 def states_together(case: Case) -> Iterator[Proposal]:
-    """lstm(x, (h, c)) for lstm(x, h, c)."""
+    """Write lstm(x, (h, c)) for lstm(x, h, c)."""
     for call, module in case.calls_of_modules:
         if module.cls.name.startswith("LSTM") and len(call.args) == 3:
             both = ", ".join(map(case.of, call.args[1:]))
@@ -598,7 +610,7 @@ def states_together(case: Case) -> Iterator[Proposal]:
 
 
 def layers_of_state(case: Case) -> Iterator[Proposal]:
-    """A state of one layer."""
+    """Use a state of one layer."""
     for call, _ in case.calls_of_modules:
         states = [s for given in call.args[1:2] for s in parts(given)]
         flat = [s for s in states if len(case.shape(s) or ()) == 2]
@@ -607,7 +619,7 @@ def layers_of_state(case: Case) -> Iterator[Proposal]:
 
 
 def padded_convolutions(case: Case) -> Iterator[Proposal]:
-    """padding=1 for a kernel of 3, in a class whose convolutions keep the size of the image."""
+    """Pass padding=1 with a kernel of size 3, in a class whose convolutions keep the image size."""
     cls = next((n for n in case.around(case.statement) if isinstance(n, ast.ClassDef)), None)
     edits = []
     for call in calls_in(cls or case.tree, "Conv1d", "Conv2d", "Conv3d"):
@@ -620,7 +632,7 @@ def padded_convolutions(case: Case) -> Iterator[Proposal]:
 
 
 def step_of_sequence(case: Case) -> Iterator[Proposal]:
-    """A dimension for the one feature, or for the one step, of a batch of sequences."""
+    """Add a dimension of size 1 for the feature, or for the step, of a batch of sequences."""
     for call, module in case.calls_of_modules:
         for given in call.args[:1]:
             shape = case.shape(given) or ()
@@ -631,7 +643,7 @@ def step_of_sequence(case: Case) -> Iterator[Proposal]:
 
 
 def hidden_of_pair(case: Case) -> Iterator[Proposal]:
-    """_, (h, _) = lstm(x), for _, h = lstm(x), where h is used as the state of other layers is."""
+    """Write _, (h, _) = lstm(x) for _, h = lstm(x), if h is used like other layers' states."""
     for built in case.of_type(ast.Assign, everywhere=True):
         pair = target_of(built, ast.Tuple)
         of_lstm = isinstance(built.value, ast.Call) and case.called_class(built.value) == "LSTM"
@@ -645,7 +657,7 @@ def hidden_of_pair(case: Case) -> Iterator[Proposal]:
 
 
 def _is_last(node: ast.Subscript) -> bool:
-    """x[-1], and x[0]."""
+    """Whether a node is x[-1] or x[0]."""
     index = node.slice.operand if isinstance(node.slice, ast.UnaryOp) else node.slice
     return value_of(index) in (0, 1)
 
@@ -654,7 +666,7 @@ CELLS = ("RNNCell", "LSTMCell", "GRUCell")
 
 
 def cell_state(case: Case) -> Iterator[Proposal]:
-    """The number of features where the state is made."""
+    """Change the number of features where the state is created."""
     for call in case.calls():
         given = [part for a in call.args[1:] for part in parts(a)]
         for made in [case.made(g) for g in given if case.is_module(call.func)]:
@@ -664,7 +676,7 @@ def cell_state(case: Case) -> Iterator[Proposal]:
 
 
 def state_size(case: Case) -> Iterator[Proposal]:
-    """The sizes where the states are made."""
+    """Change the sizes where the states are created."""
     wanted, given = size(case.match[1]), size(case.match[2])
     made = [c for c in case.calls(everywhere=True) if dotted(c.func).startswith("torch.")]
     made = [c for c in made if len(c.args) == len(given) and _may_be(case, c.args, given)]
@@ -684,7 +696,7 @@ def state_size(case: Case) -> Iterator[Proposal]:
 
 
 def _batch_first(case: Case, states: int, steps: int) -> Iterator[Proposal]:
-    """batch_first=True where the input has a row for each state, and the layer takes its steps
+    """Pass batch_first=True, if the input has a row for each state and the layer expects steps
     first.
     """
     for call, _ in case.calls_of_modules:
@@ -697,7 +709,7 @@ def _batch_first(case: Case, states: int, steps: int) -> Iterator[Proposal]:
 
 
 def _batch_of(case: Case, number: int) -> str:
-    """The batch size of what a recurrent layer is given, as a program asks for it."""
+    """The source text for the batch size of a recurrent layer's input."""
     for call, module in case.calls_of_modules:
         for x in call.args[:1]:
             place = 0 if module.fields.get("batch_first") else 1
@@ -707,7 +719,7 @@ def _batch_of(case: Case, number: int) -> str:
 
 
 def _may_be(case: Case, arguments: list[ast.expr], sizes: tuple[int, ...]) -> bool:
-    """Whether arguments are these sizes, as far as they are known: one of them at least."""
+    """Whether arguments may have these values: the known ones do, and at least one is known."""
     numbers = [case.number(a) for a in arguments]
     return any(n is not None for n in numbers) and all(
         n in (None, size) for n, size in zip(numbers, sizes)

@@ -1,4 +1,6 @@
-"""Cures of losses: targets of another shape, classes that are none, scores for probabilities."""
+"""Corrections of losses: targets of another shape, class indices out of range, scores for
+probabilities.
+"""
 
 import ast
 import difflib
@@ -15,7 +17,7 @@ def compared(case: Case) -> list[tuple[ast.expr, ast.expr]]:
 
 
 def target_size(case: Case) -> Iterator[Proposal]:
-    """The target in the shape of the input; the loss of classes, where each has a score."""
+    """Reshape the target like the input; or use a loss for classes, if each has a score."""
     of_target = size(case.match[1] or case.match[3])
     of_input = size(case.match[2] or case.match[4])
     if of_input[:-1] == of_target and of_input[-1:] > (1,):
@@ -34,7 +36,7 @@ def target_size(case: Case) -> Iterator[Proposal]:
 
 
 def column_beside_row(case: Case) -> Iterator[Proposal]:
-    """pred.squeeze(1) - y for the pred - y of a column and a vector."""
+    """Write pred.squeeze(1) - y for pred - y of a column and a vector."""
     for node in case.of_type(ast.BinOp, ast.Call):
         binary = isinstance(node, ast.BinOp)
         for side in (node.left, node.right) if binary else node.args:
@@ -55,7 +57,7 @@ def single_score(case: Case, many: int) -> Iterator[Proposal]:
 
 
 def numbers_of_classes(case: Case) -> Iterator[Proposal]:
-    """Cross entropy for scores that a loss compares with the numbers of classes."""
+    """Use cross entropy for scores that are compared with class indices."""
     for call in [c for c in case.calls() if case.is_loss(c) and len(c.args) > 1]:
         scores, target = case.shape(call.args[0]), case.tensor(call.args[1])
         if target is None or target.dtype.is_floating or len(scores or ()) != 2:
@@ -65,7 +67,7 @@ def numbers_of_classes(case: Case) -> Iterator[Proposal]:
 
 
 def of_classes(case: Case) -> Iterator[Proposal]:
-    """Cross entropy in the place of a loss of independent labels, or of numbers."""
+    """Use cross entropy in place of a loss for independent labels or for numbers."""
     new = {
         **dict.fromkeys(("BCEWithLogitsLoss", "MSELoss", "L1Loss"), "CrossEntropyLoss"),
         **dict.fromkeys(("binary_cross_entropy_with_logits", "mse_loss"), "cross_entropy"),
@@ -76,7 +78,7 @@ def of_classes(case: Case) -> Iterator[Proposal]:
 
 
 def class_target(case: Case) -> Iterator[Proposal]:
-    """The target as a vector: squeezed, or the argmax of one-hot rows."""
+    """Make the target a vector: by squeeze, or by argmax of one-hot rows."""
     yield from swapped(case)
     if "input batch_size (1)" in case.message:
         yield from hidden_of_pair(case)
@@ -104,7 +106,7 @@ def class_target(case: Case) -> Iterator[Proposal]:
 
 
 def reduced_batch(case: Case, scores: ast.expr) -> Iterator[Proposal]:
-    """mean(1) for a mean(0) on the way to scores, which leaves no batch."""
+    """Write mean(1) for mean(0) in the computation of scores, which removes the batch dimension."""
     for place in [scores, *case.slice_of(scores, case.line)]:
         for call in calls_in(place, "mean", "sum", "amax"):
             dim = argument(call, 0, "dim")
@@ -114,7 +116,7 @@ def reduced_batch(case: Case, scores: ast.expr) -> Iterator[Proposal]:
 
 
 def class_places(case: Case) -> Iterator[Proposal]:
-    """The classes put second; a target without its dimension of size 1."""
+    """Move the classes to dimension 1; or squeeze the target."""
     for scores, target in compared(case):
         values, labels = case.shape(scores), case.shape(target)
         recurrent = case.calls(*RECURRENT, everywhere=True)
@@ -134,7 +136,7 @@ def class_places(case: Case) -> Iterator[Proposal]:
 
 
 def batch_of_one(case: Case) -> Iterator[Proposal]:
-    """Without what squeezes the scores; else a batch of one."""
+    """Remove a squeeze of the scores; or add a batch dimension."""
     for call in case.methods("squeeze", everywhere=True):
         if not dotted(call.func).startswith("torch."):
             yield case.without(call, why="squeeze() takes the batch away.")
@@ -144,7 +146,7 @@ def batch_of_one(case: Case) -> Iterator[Proposal]:
 
 
 def larger_vocabulary(case: Case, many: int) -> Iterator[Proposal]:
-    """A larger V, where both an embedding and the scores have V words: targets are words too."""
+    """Enlarge the vocabulary V, if an embedding and the scores both have V words."""
     embedded = {case.of(c.args[0]) for c in case.calls("Embedding", everywhere=True) if c.args}
     layers = [c for c in case.calls("Linear", everywhere=True) if len(c.args) > 1]
     for name in sorted(embedded & {case.of(c.args[1]) for c in layers if dotted(c.args[1])}):
@@ -155,7 +157,7 @@ def larger_vocabulary(case: Case, many: int) -> Iterator[Proposal]:
 
 
 def class_number(case: Case) -> Iterator[Proposal]:
-    """Classes from 0; or as many scores as there are classes."""
+    """Count classes from 0; or compute as many scores as there are classes."""
     number = int(case.match[1])
     yield from ignored_class(case, number)
     yield from larger_vocabulary(case, number + 1)
@@ -178,11 +180,11 @@ def class_number(case: Case) -> Iterator[Proposal]:
         yield case.appended(target, f".clamp(max={classes - 1})", note=note, weak=True)
 
 
-VOID = 255  # marks pixels without a class
+VOID = 255  # the usual label of pixels without a class
 
 
 def ignored_class(case: Case, number: int) -> Iterator[Proposal]:
-    """ignore_index for a number that marks what has no class."""
+    """Pass ignore_index for a label that marks missing classes."""
     targets = [t for _, target in compared(case) if (t := case.tensor(target)) is not None]
     if targets and (number < 0 or (number == VOID and any(t.ndim > 1 for t in targets))):
         note = f"{number} marks what does not count: it adds nothing to the loss."
@@ -192,7 +194,7 @@ def ignored_class(case: Case, number: int) -> Iterator[Proposal]:
 
 
 def class_weights(case: Case) -> Iterator[Proposal]:
-    """A weight for each class, where all weights are one number."""
+    """Pass one weight per class, if all weights are equal."""
     count = case.match[1]
     for call in case.calls("ones", "full", "zeros", everywhere=True):
         for given in call.args[:1]:
@@ -203,7 +205,7 @@ def class_weights(case: Case) -> Iterator[Proposal]:
 
 
 def weights_of_labels(case: Case) -> Iterator[Proposal]:
-    """As many positive weights as a row has labels, where all weights are one number."""
+    """Pass as many positive weights as a row has labels, if all weights are equal."""
     a, b = (int(n) for n in case.match.groups())
     for call in case.calls(
         "BCEWithLogitsLoss", "binary_cross_entropy_with_logits", everywhere=True
@@ -218,7 +220,7 @@ def weights_of_labels(case: Case) -> Iterator[Proposal]:
 
 
 def probabilities(case: Case) -> Iterator[Proposal]:
-    """The loss that takes scores."""
+    """Use the loss that takes scores."""
     for node in case.attributes("BCELoss", "binary_cross_entropy", everywhere=True):
         new = {"BCELoss": "BCEWithLogitsLoss"}.get(node.attr, f"{node.attr}_with_logits")
         yield case.renamed_to(node, new, note="It applies the sigmoid itself.")
@@ -228,14 +230,14 @@ def probabilities(case: Case) -> Iterator[Proposal]:
 
 
 def time_first(case: Case) -> Iterator[Proposal]:
-    """The scores of CTC with the steps of time before the batch."""
+    """Put the time steps of CTC's scores before the batch."""
     for call in case.calls():
         if case.is_loss(call) and call.args:
             yield case.appended(call.args[0], ".transpose(0, 1)")
 
 
 def reduction_name(case: Case) -> Iterator[Proposal]:
-    """The name that is nearly the same."""
+    """Use the reduction with the most similar name."""
     known = ("mean", "sum", "none", "batchmean")
     for node in case.of_type(ast.Constant, everywhere=True):
         if node.value == case.match[1]:
@@ -244,7 +246,7 @@ def reduction_name(case: Case) -> Iterator[Proposal]:
 
 
 def swapped(case: Case) -> Iterator[Proposal]:
-    """Scores first, classes second."""
+    """Pass the scores first, then the classes."""
     for call in case.calls():
         a, b = [case.tensor(a) for a in call.args] if len(call.args) == 2 else (None, None)
         called = isinstance(call.args[-1], ast.Call) if call.args else False
@@ -259,7 +261,7 @@ def swapped(case: Case) -> Iterator[Proposal]:
 
 
 def last_loss(case: Case) -> list[ast.expr]:
-    """The arguments of the call that makes what goes back."""
+    """The arguments of the call that computes the differentiated loss."""
     result: list[ast.expr] = []
     for _, root in case.roots:
         for place in [root, *case.slice_of(root, case.line)[:1]]:

@@ -1,5 +1,5 @@
-"""Cures of names and attributes that are not there: imports that are missing, keys, spellings,
-functions that this PyTorch does not have.
+"""Corrections of missing names and attributes: imports, keys, misspellings, functions that this
+PyTorch does not have.
 """
 
 import ast
@@ -63,7 +63,7 @@ IMPORTS = {
 
 
 def shared_default(case: Case) -> Iterator[Proposal]:
-    """field(default_factory=...) for a list as the default of a field."""
+    """Write field(default_factory=...) for a list as a field's default."""
     imports = [
         n
         for n in case.of_type(ast.ImportFrom, everywhere=True)
@@ -91,7 +91,7 @@ LOSS_NAMES = ("criterion", "loss_fn", "loss_func", "loss_function", "criteria")
 
 
 def loss_not_made(case: Case, name: str) -> Iterator[Proposal]:
-    """criterion = nn.MSELoss() before the program's loop; for classes nn.CrossEntropyLoss()."""
+    """Write criterion = nn.MSELoss(), or nn.CrossEntropyLoss(), before the program's loop."""
     for call in case.calls(name) if name in LOSS_NAMES else ():
         target = case.tensor(call.args[-1]) if call.args else None
         classes = target is not None and not target.dtype.is_floating
@@ -104,7 +104,7 @@ def loss_not_made(case: Case, name: str) -> Iterator[Proposal]:
 
 
 def undefined(case: Case) -> Iterator[Proposal]:
-    """The import that is missing; the name that is nearly the same; the module before it."""
+    """Import a missing module; use the most similar name; or add the module before a function."""
     name = case.match[1]
     yield from context_for_self(case, name)
     yield from imported(case, name)
@@ -131,7 +131,7 @@ def undefined(case: Case) -> Iterator[Proposal]:
 
 
 def context_for_self(case: Case, name: str) -> Iterator[Proposal]:
-    """ctx for self in a static method whose first argument is called so."""
+    """Write ctx for self in a static method whose first argument is ctx."""
     function = case.function_of(case.statement)
     first = function.args.args[0].arg if function is not None and function.args.args else ""
     if name == "self" and first in ("ctx", "context"):
@@ -141,7 +141,7 @@ def context_for_self(case: Case, name: str) -> Iterator[Proposal]:
 
 
 def class_around(case: Case, name: str) -> Iterator[Proposal]:
-    """super(Net, self) with the name that the class has."""
+    """Write super(Net, self) with the actual name of the class."""
     for call in case.calls("super"):
         for cls in [n for n in case.around(call) if isinstance(n, ast.ClassDef)][:1]:
             if call.args and dotted(call.args[0]) == name:
@@ -150,7 +150,7 @@ def class_around(case: Case, name: str) -> Iterator[Proposal]:
 
 
 def computed_last(case: Case, name: str) -> Iterator[Proposal]:
-    """What a function computes last, for the name that it returns."""
+    """Return the variable that a function computes last in place of an undefined one."""
     for returned in case.of_type(ast.Return):
         function = case.function_of(returned)
         if function is not None and dotted(returned.value) == name:
@@ -161,7 +161,7 @@ def computed_last(case: Case, name: str) -> Iterator[Proposal]:
 
 
 def defined_later(case: Case, name: str) -> Iterator[Proposal]:
-    """What gives a name its value before what reads it."""
+    """Move the assignment of a name before its use."""
     top = top_statement(case)
     for later in case.block_after(top):
         if isinstance(later, ast.FunctionDef | ast.ClassDef) and later.name == name:
@@ -175,7 +175,7 @@ def defined_later(case: Case, name: str) -> Iterator[Proposal]:
 
 
 def imported(case: Case, name: str) -> Iterator[Proposal]:
-    """The import of a name."""
+    """Import a name."""
     body = case.tree.body
     rest = [s for s in body if not (isinstance(s, ast.ImportFrom) and s.module == "__future__")]
     top, note = (rest or body)[0], "The import was missing."
@@ -187,13 +187,13 @@ def imported(case: Case, name: str) -> Iterator[Proposal]:
 
 
 def top_statement(case: Case) -> ast.stmt:
-    """The statement of the program itself that raises."""
+    """The top-level statement that raises."""
     line = [n for n in (*case.failure.lines, case.line) if n][-1]
     return next(s for s in case.tree.body if line <= (s.end_lineno or s.lineno))
 
 
 def unbound(case: Case) -> Iterator[Proposal]:
-    """global."""
+    """Declare the name global."""
     name = case.match[1] or case.match[2]
     for outer in case.around(case.statement):
         if isinstance(outer, ast.FunctionDef):
@@ -201,11 +201,11 @@ def unbound(case: Case) -> Iterator[Proposal]:
             return
 
 
-UNKNOWN = ("<unk>", "<UNK>", "[UNK]", "UNK", "unk", "<oov>", "<OOV>")  # of vocabularies
+UNKNOWN = ("<unk>", "<UNK>", "[UNK]", "UNK", "unk", "<oov>", "<OOV>")  # tokens of vocabularies
 
 
 def missing_key(case: Case) -> Iterator[Proposal]:
-    """The key that is nearly the same."""
+    """Use the most similar key."""
     if case.failure.type != "KeyError":
         return
     for node in case.of_type(ast.Subscript):
@@ -233,11 +233,11 @@ def missing_key(case: Case) -> Iterator[Proposal]:
         yield from case.change(*edits, why=f"The key is called {wanted}.")
 
 
-# ---- modules that were not initialised -----------------------------------------------------------
+# ---- modules without super().__init__() ----------------------------------------------------------
 
 
 def missing_super(case: Case) -> Iterator[Proposal]:
-    """super().__init__() in the __init__ of a module that has none."""
+    """Add super().__init__() to the __init__ of a module."""
     for called in [s.value for s in case.of_type(ast.Expr, everywhere=True)]:
         if isinstance(called, ast.Attribute) and called.attr == "__init__":
             yield case.appended(called, "()", why="nn.Module's own __init__ is not called.")
@@ -265,7 +265,7 @@ def missing_super(case: Case) -> Iterator[Proposal]:
 
 
 def _first(case: Case, function: ast.FunctionDef) -> Iterator[Proposal]:
-    """The call of nn.Module's own __init__ before all else."""
+    """Move super().__init__() to the start of an __init__."""
     for statement in function.body[1:]:
         text = case.of(statement)
         if text.startswith(("super(", "nn.Module.__init__(", "torch.nn.Module.__init__(")):
@@ -290,7 +290,7 @@ OLD = {
 
 
 def attribute(case: Case) -> Iterator[Proposal]:
-    """The name that it has now, or the nearest there is."""
+    """Use the current name of an attribute, or the most similar one."""
     match = case.match
     owner, name = match[1] or match[4] or match[6], match[2] or match[5] or match[7]
     yield from made_first(case)
@@ -330,7 +330,7 @@ def attribute(case: Case) -> Iterator[Proposal]:
 
 
 def of_items(case: Case, owner: str, name: str) -> Iterator[Proposal]:
-    """d["key"] for d.key; the flags, or the parameters, of what is in a list."""
+    """Write d["key"] for d.key; or read an attribute of each item of a list."""
     for node in case.attributes(name) if owner == "dict" else ():
         held = case.value(node.value)
         if isinstance(held, dict) and name in held:
@@ -349,7 +349,7 @@ OF_TENSORS = ("grad", "register_hook", "data", "numel", "retain_grad", "grad_fn"
 
 
 def of_parameters(case: Case, name: str) -> Iterator[Proposal]:
-    """for p in model.parameters() for a loop over the layers themselves."""
+    """Iterate over model.parameters() in place of the layers."""
     for node in case.attributes(name) if name in OF_TENSORS else ():
         loop = case.loop(node)
         if not isinstance(loop, ast.For) or dotted(node.value) != dotted(loop.target):
@@ -360,7 +360,7 @@ def of_parameters(case: Case, name: str) -> Iterator[Proposal]:
 
 
 def of_some_layers(case: Case, node: ast.Attribute) -> Iterator[Proposal]:
-    """`if hasattr(m, "weight"):` in a loop over layers of which some have it."""
+    """Write `if hasattr(m, "weight"):` in a loop over layers that do not all have it."""
     loop, statement = case.loop(node), case.statement
     function, layer = case.function_of(node), case.of(node.value)
     looped = isinstance(loop, ast.For) and layer in names_in(loop.target)
@@ -379,7 +379,7 @@ def of_some_layers(case: Case, node: ast.Attribute) -> Iterator[Proposal]:
 
 
 def grown_by_cat(case: Case) -> Iterator[Proposal]:
-    """x = torch.cat([x, y]) for x.append(y) of tensors."""
+    """Write x = torch.cat([x, y]) for x.append(y) of tensors."""
     for statement in case.of_type(ast.Expr):
         call = statement.value
         grown = call.func if isinstance(call, ast.Call) else None
@@ -390,7 +390,7 @@ def grown_by_cat(case: Case) -> Iterator[Proposal]:
 
 
 def flag_of_each(case: Case) -> Iterator[Proposal]:
-    """for p in params: p.requires_grad = True, for params.requires_grad = True."""
+    """Write for p in params: p.requires_grad = True for params.requires_grad = True."""
     for statement in case.of_type(ast.Assign):
         flagged = target_of(statement, ast.Attribute)
         if flagged is not None and flagged.attr == "requires_grad":
@@ -401,7 +401,7 @@ def flag_of_each(case: Case) -> Iterator[Proposal]:
 
 
 def of_part(case: Case, node: ast.Attribute) -> Iterator[Proposal]:
-    """net[0].weight: what the first of the layers that has it has."""
+    """Write net[0].weight for net.weight: the attribute of the first layer that has it."""
     module = case.value(node.value)
     parts = module.fields.get("_modules", {}) if isinstance(module, Instance) else {}
     for name, part in parts.items():
@@ -412,7 +412,9 @@ def of_part(case: Case, node: ast.Attribute) -> Iterator[Proposal]:
 
 
 def of_owner(case: Case, node: ast.Attribute) -> Iterator[Proposal]:
-    """net.zero_grad() for net.parameters().zero_grad(), and the loss for criterion.backward()."""
+    """Write net.zero_grad() for net.parameters().zero_grad(), and call backward() of the loss, not
+    of the criterion.
+    """
     call = node.value.func if isinstance(node.value, ast.Call) else None
     held = call.value if isinstance(call, ast.Attribute) else None
     value = case.value(held)
@@ -436,12 +438,12 @@ OF_NUMPY = {
     **{"expand_dims": "unsqueeze", "array": "tensor", "asarray": "as_tensor", "power": "pow"},
     **{"repeat": "repeat_interleave", "absolute_value": "abs", "multiple": "mul", "amax": "amax"},
     **{"matrix_multiply": "matmul", "dotproduct": "dot", "arange_like": "arange"},
-}  # names of other libraries, and what PyTorch calls the same
+}  # names in other libraries, and PyTorch's names
 ONLY_IN_PLACE = ("zero", "fill", "copy", "normal", "uniform", "random", "exponential")
 
 
 def renamed(case: Case, owner: str, node: ast.Attribute) -> Iterator[Proposal]:
-    """Another name, another module, or what holds the attribute as a tensor."""
+    """Use another name, another module, or the tensor that an object wraps."""
     name, holder, call = node.attr, case.of(node.value), case.parents.get(node)
     if case.match[3]:
         yield case.renamed_to(node, case.match[3])
@@ -480,7 +482,7 @@ def renamed(case: Case, owner: str, node: ast.Attribute) -> Iterator[Proposal]:
 
 
 def batch_of_names(case: Case) -> Iterator[Proposal]:
-    """for batch in loader, x, y = batch["x"], batch["y"], where the items of a loader are dicts."""
+    """Write for batch in loader and x, y = batch["x"], batch["y"], if a loader yields dicts."""
     loops = [n for n in case.around(case.statement) if isinstance(n, ast.For)]
     for loop in [*loops, *case.of_type(ast.For)]:
         parts = elements(loop.target)
@@ -497,7 +499,7 @@ def batch_of_names(case: Case) -> Iterator[Proposal]:
 
 
 def length(case: Case) -> Iterator[Proposal]:
-    """A __len__ for a class that holds its samples in an attribute."""
+    """Add __len__ to a class that stores its samples in an attribute."""
     for cls in [c for c in case.classes if c.name == case.match[1]]:
         held = [
             n
@@ -516,7 +518,9 @@ REFLECTED = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "@": "matmul", 
 
 
 def reflected(case: Case) -> Iterator[Proposal]:
-    """__rmul__ for a class with __mul__, where a number stands on the left; __sub__ by others."""
+    """Add __rmul__ to a class with __mul__, for a number on the left; or define __sub__ by other
+    operators.
+    """
     sign, left, name = case.match.groups()
     word = REFLECTED.get(sign, "")
     if left == name:
@@ -526,7 +530,7 @@ def reflected(case: Case) -> Iterator[Proposal]:
 
 
 def by_others(case: Case, name: str, word: str) -> Iterator[Proposal]:
-    """a - b by + and a product, a / b by a power, of a class that has these."""
+    """Define a - b by + and a product, or a / b by a power, in a class with these operators."""
     why = f"{name} has no __{word}__, which Python asks for."
     if word == "sub":
         yield from _operator(case, name, "__sub__", "self + (-other)", ("__add__", "__neg__"), why)
@@ -536,7 +540,7 @@ def by_others(case: Case, name: str, word: str) -> Iterator[Proposal]:
 
 
 def _reflected(case: Case, name: str, word: str) -> Iterator[Proposal]:
-    """The reflected operator by the one that there is."""
+    """Define a reflected operator by the existing one."""
     ways = {
         "add": ("__add__", "self + other"),
         "mul": ("__mul__", "self * other"),
@@ -552,7 +556,7 @@ def _reflected(case: Case, name: str, word: str) -> Iterator[Proposal]:
 def _operator(
     case: Case, name: str, operator: str, text: str, needed: tuple[str, ...], why: str
 ) -> Iterator[Proposal]:
-    """A class with one more operator, where it has those that it is computed with."""
+    """Add an operator to a class that has the operators by which it is defined."""
     for cls in [c for c in case.classes if c.name == name]:
         there = {f.name for f in cls.body if isinstance(f, ast.FunctionDef)}
         there |= {dotted(t) for s in cls.body if isinstance(s, ast.Assign) for t in s.targets}
@@ -562,7 +566,7 @@ def _operator(
 
 
 def as_method(case: Case, name: str) -> Iterator[Proposal]:
-    """optimizer.backward(loss) as loss.backward()."""
+    """Write loss.backward() for optimizer.backward(loss)."""
     for call in case.calls("backward") if name == "backward" else ():
         if call.args and case.tensor(call.args[0]) is not None:
             new = f"{case.operand(call.args[0])}.backward()"
@@ -570,7 +574,7 @@ def as_method(case: Case, name: str) -> Iterator[Proposal]:
 
 
 def kept_in_context(case: Case, name: str) -> Iterator[Proposal]:
-    """ctx.b = b in forward, for what backward reads."""
+    """Write ctx.b = b in forward, if backward reads it."""
     for forward in functions(case, "forward"):
         ctx, *names = [a.arg for a in forward.args.args]
         if name in names:
@@ -581,7 +585,7 @@ def kept_in_context(case: Case, name: str) -> Iterator[Proposal]:
 
 
 def local_in_init(case: Case, owner: str, name: str) -> Iterator[Proposal]:
-    """lin = nn.Linear(2, 1) in __init__, as self.lin."""
+    """Write self.lin = nn.Linear(2, 1) for lin = nn.Linear(2, 1) in __init__."""
     for built in case.assignments(name):
         within = {getattr(n, "name", "") for n in case.around(built)}
         if isinstance(built, ast.Assign) and {"__init__", owner} <= within:
@@ -595,13 +599,15 @@ def local_in_init(case: Case, owner: str, name: str) -> Iterator[Proposal]:
 
 
 def _first_of(init: ast.FunctionDef) -> ast.stmt:
-    """The super().__init__() of an __init__, or its first statement."""
+    """The statement super().__init__() of an __init__, or its first statement."""
     started = [s for s in init.body if calls_in(s, "__init__")]
     return (started or init.body)[0]
 
 
 def elsewhere(case: Case, owner: str, node: ast.Attribute) -> Iterator[Proposal]:
-    """A function that stands in another module: torch.nn.functional's of torch, nn, a tensor."""
+    """Use a function of another module: torch, torch.nn, torch.nn.functional, or a method of
+    tensors.
+    """
     name, functional = node.attr, "torch.nn.functional"
     if owner in ("torch", "torch.nn") and name in in_pytorch()[functional]:
         yield case.replaced(node, f"{functional}.{name}")
@@ -627,7 +633,7 @@ def elsewhere(case: Case, owner: str, node: ast.Attribute) -> Iterator[Proposal]
 
 
 def not_called_in_sum(case: Case) -> Iterator[Proposal]:
-    """x.numel() for x.numel in sums."""
+    """Write x.numel() for x.numel in sums."""
     called = {c.func for c in case.calls()}
     inner = [n.elt for n in case.of_type(ast.GeneratorExp, ast.ListComp)]
     for part in (*case.sides, *inner):
@@ -637,7 +643,7 @@ def not_called_in_sum(case: Case) -> Iterator[Proposal]:
 
 
 def not_called(case: Case, name: str) -> Iterator[Proposal]:
-    """The parentheses that are missing: of a method, or where its name was given to it."""
+    """Add missing parentheses to a method, or where it was assigned to a name."""
     why = "A method without parentheses is the method itself; its result comes with ()."
     for node in case.attributes(name):
         for value in [node.value, *[m.value for m in reversed(case.makers(node.value))]]:
@@ -649,7 +655,7 @@ PLAIN = {t.__name__: t for t in (str, list, dict, tuple, set)}
 
 
 def near_names(case: Case, owner: str, node: ast.Attribute) -> list[str]:
-    """Names like an attribute that its owner has."""
+    """Attributes of an object with similar names."""
     value = case.value(node.value)
     known: list[str] = []
     if isinstance(value, Tensor) or owner == "Tensor":
@@ -681,7 +687,7 @@ NOTE = "With a graphics processor the program runs as it is; here it is read wit
 
 
 def on_cpu(case: Case) -> Iterator[Proposal]:
-    """No .cuda(), and "cpu" for the name of any other device."""
+    """Remove .cuda(), and write "cpu" for other devices."""
     moves = [c for c in case.methods("cuda", "mps", "xpu", everywhere=True) if not c.keywords]
     edits = [case.without_method(c) for c in moves]
     for node in case.of_type(ast.Constant, everywhere=True):
@@ -697,7 +703,7 @@ def on_cpu(case: Case) -> Iterator[Proposal]:
 
 
 def in_linalg(case: Case) -> Iterator[Proposal]:
-    """torch.linalg's function of the same meaning."""
+    """Use torch.linalg's equivalent function."""
     for call in case.calls("solve", "symeig", "lstsq", "matrix_rank"):
         name = method(call)
         texts = [case.of(a) for a in operands(call) if a is not None]
@@ -720,7 +726,7 @@ def _of_symmetric(case: Case, call: ast.Call, matrix: str) -> Iterator[Proposal]
 
 
 def _first_alone(case: Case, call: ast.Call, text: str) -> Iterator[Proposal]:
-    """What now gives one value, where a program takes the first of two."""
+    """Use the function that now returns only the first of two values."""
     place = case.parents[call]
     if isinstance(place, ast.Subscript | ast.Attribute):
         yield case.replaced(place, text)

@@ -1,4 +1,4 @@
-"""Questions about a syntax node alone: what it calls, what stands in it, the names it reads."""
+"""Queries of a syntax node: what it calls, contains and reads."""
 
 import ast
 import operator
@@ -13,17 +13,17 @@ def within(node: ast.AST | None, kind: type[N], /) -> list[N]: ...
 @overload
 def within(node: ast.AST | None, *kinds: type[ast.AST]) -> list[Any]: ...
 def within(node: ast.AST | None, *kinds: Any) -> list[Any]:
-    """The nodes of these classes that stand in a node, itself among them."""
+    """The nodes of these classes in a node, including itself."""
     return [] if node is None else [n for n in ast.walk(node) if isinstance(n, kinds)]
 
 
 def calls_in(node: ast.AST | None, *names: str) -> list[ast.Call]:
-    """The calls of functions or methods of these names, or of any, that stand in a node."""
+    """The calls of functions or methods with these names, or all calls, in a node."""
     return [c for c in within(node, ast.Call) if not names or method(c) in names]
 
 
 def dotted(node: ast.AST | None) -> str:
-    """The name of a name or of attributes of one, "torch.nn.init"; "" of anything else."""
+    """The dotted name of a name or attribute, such as "torch.nn.init"; "" for other nodes."""
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute):
@@ -33,7 +33,7 @@ def dotted(node: ast.AST | None) -> str:
 
 
 def method(node: ast.AST | None) -> str:
-    """What a call calls, without what stands before the last dot."""
+    """The name of the called function, without the part before the last dot."""
     if not isinstance(node, ast.Call):
         return ""
     if isinstance(node.func, ast.Attribute):
@@ -42,23 +42,23 @@ def method(node: ast.AST | None) -> str:
 
 
 def owner(node: ast.AST | None) -> Any:
-    """The `x` of x.item() and of x.grad; None of anything else."""
+    """The node `x` of x.item() and x.grad; None for other nodes."""
     name = node.func if isinstance(node, ast.Call) else node
     return name.value if isinstance(name, ast.Attribute) else None
 
 
 def operands(call: ast.Call) -> list[Any]:
-    """The operands of torch.f(x, ...), or of x.f(...): x, and the other positional arguments."""
+    """The operands of torch.f(x, ...) or x.f(...): x and the other positional arguments."""
     return [*call.args] if dotted(owner(call)) == "torch" else [owner(call), *call.args]
 
 
 def keyword(call: ast.Call, name: str) -> ast.keyword | None:
-    """The keyword argument of this name."""
+    """The keyword argument with this name."""
     return next((k for k in call.keywords if k.arg == name), None)
 
 
 def argument(call: ast.Call, place: int, name: str) -> ast.expr | None:
-    """The argument of a call at a place, or of a name."""
+    """The argument of a call at a position, or by keyword."""
     named = keyword(call, name)
     if named:
         return named.value
@@ -66,38 +66,38 @@ def argument(call: ast.Call, place: int, name: str) -> ast.expr | None:
 
 
 def value_of(node: ast.AST | None) -> Any:
-    """What a statement assigns or returns, and what a constant is; None of anything else."""
+    """The value of an assignment, a return or a constant; None for other nodes."""
     return getattr(node, "value", None)
 
 
 def elements(node: ast.AST | None) -> list[ast.expr]:
-    """The expressions of a list or tuple that is written; [] of anything else."""
+    """The items of a list or tuple display; [] for other nodes."""
     return node.elts if isinstance(node, ast.List | ast.Tuple) else []
 
 
 def parts(node: ast.expr) -> list[ast.expr]:
-    """The expressions of a tuple or list; of anything else, itself."""
+    """The items of a tuple or list display; for other nodes, the node itself."""
     return node.elts if isinstance(node, ast.List | ast.Tuple) else [node]
 
 
 def targets(statement: ast.AST) -> list[str]:
-    """The names, and the attributes, that an assignment gives a value, as they are written."""
+    """The names and attributes that an assignment assigns, as source text."""
     return [dotted(t) for t in getattr(statement, "targets", [])]
 
 
 def target_of(statement: ast.AST | None, *types: type[N]) -> N | None:
-    """The first target of an assignment, where it is of one of these classes."""
+    """The first target of an assignment, if it is of one of these classes."""
     first = statement.targets[0] if isinstance(statement, ast.Assign) else None
     return first if isinstance(first, types) else None
 
 
 def is_operation(node: ast.AST | None, sign: Any) -> bool:
-    """Whether a node is `a sign b`."""
+    """Whether a node is a binary operation with this operator class."""
     return isinstance(node, ast.BinOp) and isinstance(node.op, sign)
 
 
 def names_in(node: ast.AST | None) -> list[str]:
-    """The names, and the attributes of self, that an expression reads."""
+    """The names, and attributes of self, that an expression reads."""
     read = [dotted(n) for n in within(node, ast.Name, ast.Attribute)]
     return [n for n in read if n and ("." not in n or n.startswith("self."))]
 
@@ -110,7 +110,7 @@ ARITHMETIC: dict[type[ast.operator], Callable[[int, int], int]] = {
 
 
 def number_of(node: ast.AST | None) -> int | None:
-    """The integer that a node is, or a product of integers, as 16 * 5 * 5."""
+    """The integer value of a literal or of a product of literals, such as 16 * 5 * 5."""
     if isinstance(node, ast.BinOp):
         sides = number_of(node.left), number_of(node.right)
         apply = ARITHMETIC.get(type(node.op))
@@ -120,7 +120,7 @@ def number_of(node: ast.AST | None) -> int | None:
 
 
 def factors_of(node: ast.expr) -> list[ast.expr]:
-    """The factors of a product; of anything else, itself."""
+    """The factors of a product; for other nodes, the node itself."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
         return [*factors_of(node.left), *factors_of(node.right)]
     return [node]

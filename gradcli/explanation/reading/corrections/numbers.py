@@ -1,5 +1,5 @@
-"""Cures of numbers and texts in the place of tensors, of questions that a tensor cannot answer, of
-points without a derivative, and of single words.
+"""Corrections of numbers and strings in place of tensors, of tensors as conditions, of points
+without a derivative, and others.
 """
 
 import ast
@@ -33,14 +33,14 @@ from .text import Edit
 
 
 def bound(case: Case) -> Iterator[Proposal]:
-    """clamp."""
+    """Use clamp."""
     for call in case.calls(case.match[1]):
         number, x = call.args[:2] if case.match[2] else reversed(call.args[:2])
         yield case.replaced(call, _clamped(case, case.match[1], number, x))
 
 
 def of_two(case: Case) -> Iterator[Proposal]:
-    """torch.max(a, b) for torch.max(a, b, dim=1)."""
+    """Write torch.max(a, b) for torch.max(a, b, dim=1)."""
     for call in case.calls("max", "min"):
         for name in [k.arg for k in call.keywords if k.arg in ("dim", "axis", "keepdim")]:
             why = "Of two tensors it is the larger, or smaller, of each pair: along no dimension."
@@ -48,13 +48,13 @@ def of_two(case: Case) -> Iterator[Proposal]:
 
 
 def _clamped(case: Case, name: str, number: ast.expr, x: ast.expr) -> str:
-    """max or min of a number and a tensor."""
+    """The clamp for a maximum or minimum of a number and a tensor."""
     side = "min" if name == "max" else "max"
     return f"torch.clamp({case.of(x)}, {side}={case.of(number)})"
 
 
 def number_indexed(case: Case) -> Iterator[Proposal]:
-    """.item() in the place of [0]: what was written before 0.4."""
+    """Write .item() for [0], as before PyTorch 0.4."""
     note = "Before PyTorch 0.4 a loss had one dimension: loss.data[0] was its number."
     for node in case.of_type(ast.Subscript):
         text = case.of(node.value).removesuffix(".data")
@@ -63,7 +63,9 @@ def number_indexed(case: Case) -> Iterator[Proposal]:
 
 
 def pulled_by(case: Case, node: ast.expr) -> str:
-    """`.sum()` where the program says `loss.sum().backward()`; empty where it says neither."""
+    """The reduction `.sum()`, if the program calls `loss.sum().backward()`; "" if it has no such
+    call.
+    """
     for back in case.backwards:
         reduced = owner(back)
         plain = method(reduced) in ("sum", "mean") and not reduced.args
@@ -73,7 +75,7 @@ def pulled_by(case: Case, node: ast.expr) -> str:
 
 
 def to_number(case: Case) -> Iterator[Proposal]:
-    """Reduced first, or as a list."""
+    """Reduce the tensor first, or convert it to a list."""
     yield from whole_in_text(case)
     for call in case.calls():
         name = dotted(call.func)
@@ -100,7 +102,7 @@ def to_number(case: Case) -> Iterator[Proposal]:
 
 
 def whole_in_text(case: Case) -> Iterator[Proposal]:
-    """%s for the %.2f of a tensor of several elements."""
+    """Write %s for %.2f of a tensor with several elements."""
     for text in case.of_type(ast.BinOp):
         if not (is_operation(text, ast.Mod) and isinstance(text.left, ast.Constant)):
             continue
@@ -117,7 +119,7 @@ def whole_in_text(case: Case) -> Iterator[Proposal]:
 
 
 def negative_power(case: Case) -> Iterator[Proposal]:
-    """The power of a float."""
+    """Use a float as the base of a power."""
     for node in case.of_type(ast.BinOp):
         if isinstance(node.op, ast.Pow):
             yield case.appended(node.left, ".float()")
@@ -126,8 +128,8 @@ def negative_power(case: Case) -> Iterator[Proposal]:
 
 
 def no_tensor(case: Case) -> Iterator[Proposal]:
-    """The two tensors of a list; what is a tensor in it: the output of a recurrent layer, a stack
-    of a list; else a tensor of the same numbers.
+    """Pass the tensors in a list; or the output of a recurrent layer; a stack of a list; or a
+    tensor of the same numbers.
     """
     yield from unpacked_sequence(case)
     yield from single_gradients(case)
@@ -154,7 +156,7 @@ def no_tensor(case: Case) -> Iterator[Proposal]:
 
 
 def loss_of_each(case: Case) -> Iterator[Proposal]:
-    """sum(loss(out, y) for out in outs) for the loss(outs, y) of a list of outputs."""
+    """Write sum(loss(out, y) for out in outs) for loss(outs, y), if outs is a list."""
     for call in [c for c in case.calls() if len(c.args) == 2 and case.is_loss(c)]:
         outputs, target = call.args
         if isinstance(case.value(outputs), list) and case.listed(outputs):
@@ -164,7 +166,7 @@ def loss_of_each(case: Case) -> Iterator[Proposal]:
 
 
 def single_gradients(case: Case) -> Iterator[Proposal]:
-    """torch.autograd.grad(u, x)[0] for the tuple of one gradient, everywhere it is taken whole."""
+    """Write torch.autograd.grad(u, x)[0] for a tuple with one gradient, if it is used whole."""
     edits = []
     for call in case.backwards if "tuple" in case.message else ():
         outer = case.parents.get(call)
@@ -181,7 +183,7 @@ def single_gradients(case: Case) -> Iterator[Proposal]:
 
 
 def array_of_list(case: Case) -> Iterator[Proposal]:
-    """torch.tensor for from_numpy of a list; a tensor as it is."""
+    """Write torch.tensor for from_numpy of a list; or use a tensor itself."""
     for call in case.calls("from_numpy"):
         for given in call.args:
             if case.tensor(given) is not None:
@@ -190,7 +192,7 @@ def array_of_list(case: Case) -> Iterator[Proposal]:
 
 
 def data_set_of_arrays(case: Case) -> Iterator[Proposal]:
-    """TensorDataset(torch.from_numpy(X), ...) for arrays."""
+    """Write TensorDataset(torch.from_numpy(X), ...) for arrays."""
     for call in case.calls("TensorDataset"):
         arrays = [a for a in call.args if type(case.value(a)).__name__ == "Array"]
         new = [case.replacing(a, f"torch.from_numpy({case.of(a)})") for a in arrays]
@@ -202,7 +204,7 @@ def data_set_of_arrays(case: Case) -> Iterator[Proposal]:
 
 
 def count_of_tensor(case: Case) -> Iterator[Proposal]:
-    """len(x) for a tensor as a size, x.shape[0] for x.shape."""
+    """Write len(x) for a tensor as a size, and x.shape[0] for x.shape."""
     for call in case.calls(case.match[1]):
         for given in call.args:
             shape = case.shape(given)
@@ -215,7 +217,7 @@ def count_of_tensor(case: Case) -> Iterator[Proposal]:
 
 
 def list_of_tensors(case: Case) -> Iterator[Proposal]:
-    """torch.stack(x) for -x of a list of tensors, torch.tensor(x) of numbers."""
+    """Write torch.stack(x) for -x of a list of tensors, torch.tensor(x) for one of numbers."""
     for node in case.of_type(ast.UnaryOp):
         items = case.value(node.operand)
         if isinstance(items, list | tuple) and items:
@@ -225,7 +227,7 @@ def list_of_tensors(case: Case) -> Iterator[Proposal]:
 
 
 def unpacked_sequence(case: Case) -> Iterator[Proposal]:
-    """pad_packed_sequence before a layer that takes no packed sequences."""
+    """Call pad_packed_sequence before a layer that does not accept packed sequences."""
     packed = case.calls("pack_padded_sequence", everywhere=True)
     for call in case.calls() if "PackedSequence" in case.message else ():
         for given in [a for a in call.args if isinstance(a, ast.Name)]:
@@ -237,14 +239,16 @@ def unpacked_sequence(case: Case) -> Iterator[Proposal]:
 
 
 def _of_loader(case: Case, node: ast.expr) -> bool:
-    """Whether a name is what a loop over a data loader gives: a list has a batch of each number."""
+    """Whether a name is the target of a loop over a data loader, where a list has one batch per
+    field.
+    """
     loop = case.loop(node)
     named = isinstance(loop, ast.For) and dotted(node) in names_in(loop.target)
     return named and "DataLoader" in case.source
 
 
 def list_as_tensor(case: Case) -> Iterator[Proposal]:
-    """torch.tensor([0.0, 1.0]) for [0.0, 1.0] among tensors."""
+    """Write torch.tensor([0.0, 1.0]) for [0.0, 1.0] among tensors."""
     for call in case.calls("pad_sequence"):
         if call.args and isinstance(case.value(call.args[0]), list):
             new = f"[torch.tensor(row) for row in {case.of(call.args[0])}]"
@@ -265,7 +269,7 @@ def list_as_tensor(case: Case) -> Iterator[Proposal]:
 
 
 def added_up(case: Case) -> Iterator[Proposal]:
-    """sum(losses) / n for losses / n of a list of numbers; a stack of other tensors."""
+    """Write sum(losses) / n for losses / n of a list of scalars; or stack the tensors."""
     for side in case.sides:
         held = case.listed(side) if isinstance(case.value(side), list | tuple) else []
         if held and all(t.numel == 1 for t in held):
@@ -276,13 +280,13 @@ def added_up(case: Case) -> Iterator[Proposal]:
 
 
 def _is_list(case: Case, node: ast.expr) -> bool:
-    """Whether an expression is a list of numbers, written or of a name."""
+    """Whether an expression is a list of numbers, a literal or a variable."""
     numbers = [value_of(e) for e in elements(node)] or case.value(node)
     return isinstance(numbers, list) and all(isinstance(n, int | float) for n in numbers)
 
 
 def _as_tensor(case: Case, node: ast.expr, value: object) -> Iterator[str]:
-    """A tensor of what is a number, a list or an array."""
+    """Source text for a number, a list or an array as a tensor."""
     text = case.of(node)
     if isinstance(value, list) and any(isinstance(v, Tensor) for v in value):
         yield f"torch.stack({text}{', 1' if _of_loader(case, node) else ''})"
@@ -304,13 +308,13 @@ def _as_tensor(case: Case, node: ast.expr, value: object) -> Iterator[str]:
 
 
 def _are_numbers(value: object) -> bool:
-    """Whether a value is a number, or a tuple of numbers."""
+    """Whether a value is a number or a tuple of numbers."""
     numbers = value if isinstance(value, tuple) else [value]
     return all(isinstance(n, int | float) for n in numbers) and not isinstance(value, bool)
 
 
 def array_beside_tensor(case: Case) -> Iterator[Proposal]:
-    """The tensor that an array is taken from; the array as a tensor."""
+    """Use the tensor from which an array is taken; or convert the array to a tensor."""
     for call in case.calls("numpy"):
         inner = owner(call)
         cut = inner if method(inner) in ("detach", "cpu") else call
@@ -322,7 +326,7 @@ def array_beside_tensor(case: Case) -> Iterator[Proposal]:
 
 
 def ambiguous(case: Case) -> Iterator[Proposal]:
-    """torch.where for a value each; else .any() or .all()."""
+    """Write torch.where for an elementwise choice; or .any() or .all()."""
     yield from inputs_as_tuple(case)
     for node in case.of_type(ast.Compare):
         if isinstance(node.ops[0], ast.In) and isinstance(case.value(node.comparators[0]), list):
@@ -345,7 +349,7 @@ def ambiguous(case: Case) -> Iterator[Proposal]:
 
 
 def _of_each_element(case: Case) -> Iterator[Proposal]:
-    """& for and, | for or, ~ for not; functions of PyTorch for Python's."""
+    """Write & for and, | for or, ~ for not; PyTorch's functions for Python's."""
     for node in case.of_type(ast.BoolOp, ast.UnaryOp, ast.Call):
         if isinstance(node, ast.BoolOp):
             sign = " & " if isinstance(node.op, ast.And) else " | "
@@ -357,7 +361,7 @@ def _of_each_element(case: Case) -> Iterator[Proposal]:
 
 
 def inputs_as_tuple(case: Case) -> Iterator[Proposal]:
-    """jacobian(f, (x, y)) for jacobian(f, x, y)."""
+    """Write jacobian(f, (x, y)) for jacobian(f, x, y)."""
     for call in case.calls("jacobian", "hessian"):
         inputs = call.args[1:]
         if len(inputs) > 1 and all(case.tensor(a) is not None for a in inputs):
@@ -370,7 +374,7 @@ CHAINED = "a < x < b asks a < x, and then x < b: for tensors the two are joined 
 
 
 def _each_comparison(case: Case, node: ast.Compare) -> str:
-    """(a < x) & (x < b) for a < x < b."""
+    """Write (a < x) & (x < b) for a < x < b."""
     parts = []
     for left, right in pairwise([node.left, *node.comparators]):
         sign = case.source[case.end(left) : case.start(right)].strip(" ()\n\\")
@@ -379,7 +383,7 @@ def _each_comparison(case: Case, node: ast.Compare) -> str:
 
 
 def _ends(statement: ast.If) -> bool:
-    """Whether a loop ends where numbers are small enough."""
+    """Whether an if statement ends a loop once numbers are small enough."""
     small = isinstance(statement.test, ast.Compare) and isinstance(
         statement.test.ops[0], ast.Lt | ast.LtE
     )
@@ -387,7 +391,7 @@ def _ends(statement: ast.If) -> bool:
 
 
 def _of_python(case: Case, call: ast.Call) -> Iterator[Proposal]:
-    """PyTorch's function for max, min and bool."""
+    """Use PyTorch's function for max, min and bool."""
     name = dotted(call.func)
     if name in ("max", "min") and len(call.args) == 2:
         a, b = call.args
@@ -408,7 +412,7 @@ def _tests(test: ast.expr) -> list[ast.expr]:
 
 
 def where_of_expressions(case: Case) -> Iterator[Proposal]:
-    """a if x > 0 else b, as torch.where(x > 0, a, b)."""
+    """Write torch.where(x > 0, a, b) for a if x > 0 else b."""
     for node in case.of_type(ast.IfExp):
         yield case.replaced(node, _where(case, node.test, node.body, node.orelse))
 
@@ -418,7 +422,7 @@ def _where(case: Case, *nodes: ast.expr | None) -> str:
 
 
 def where_of_branches(case: Case, statement: ast.If) -> Iterator[Proposal]:
-    """if x > 0: y = a, else: y = b, as y = torch.where(x > 0, a, b); with return likewise."""
+    """Write y = torch.where(x > 0, a, b) for if x > 0: y = a, else: y = b; likewise for return."""
     body, orelse, after = statement.body, statement.orelse, case.block_after(statement)
     if len(body) != 1:
         return
@@ -438,14 +442,14 @@ def where_of_branches(case: Case, statement: ast.If) -> Iterator[Proposal]:
 
 
 def tuple_indexed(case: Case) -> Iterator[Proposal]:
-    """The output of a recurrent layer; the first tensor."""
+    """Use the output of a recurrent layer; or the first tensor."""
     for node in case.of_type(ast.Subscript):
         yield from first_output(case, node.value)
         yield case.appended(node.value, "[0]")
 
 
 def inverted_mask(case: Case) -> Iterator[Proposal]:
-    """~mask for 1 - mask; else the mask as numbers."""
+    """Write ~mask for 1 - mask; or convert the mask to numbers."""
     inverted = [n.operand for n in case.of_type(ast.UnaryOp) if isinstance(n.op, ast.USub)]
     differences = [n for n in case.of_type(ast.BinOp) if isinstance(n.op, ast.Sub)]
     inverted += [n.right for n in differences if value_of(n.left) in (1, True)]
@@ -460,7 +464,9 @@ MAKERS = ("tensor", "as_tensor", "Tensor", "LongTensor", "FloatTensor", "from_nu
 
 
 def numbered(case: Case) -> Iterator[Proposal]:
-    """The number that a text is; else the place of a class in the list of all of them."""
+    """Convert a string to the number that it contains; or to the index of a class in the list of
+    all classes.
+    """
     for call in case.calls(*MAKERS):
         given = call.args[0] if call.args else None
         value = None if given is None else _value(case, given)
@@ -487,7 +493,7 @@ def numbered(case: Case) -> Iterator[Proposal]:
 
 
 def _gone_through(given: ast.expr) -> ast.expr:
-    """The xs of [x for x in xs], which has the same items."""
+    """The iterable xs of [x for x in xs], which has the same items."""
     if isinstance(given, ast.ListComp) and len(given.generators) == 1:
         (loop,) = given.generators
         if dotted(given.elt) and dotted(given.elt) == dotted(loop.target) and not loop.ifs:
@@ -496,7 +502,9 @@ def _gone_through(given: ast.expr) -> ast.expr:
 
 
 def _each(text: str, value: Any) -> tuple[str, str, str]:
-    """What each text is called, what is made of all of them, and the set of them; "" of one."""
+    """For strings: a name for one item, the expression for all items, and for the set of them; ""
+    for a single string.
+    """
     if isinstance(value, str):
         return text, "{}", ""
     if value and isinstance(value[0], list | tuple):
@@ -509,7 +517,7 @@ def _each(text: str, value: Any) -> tuple[str, str, str]:
 
 
 def _value(case: Case, node: ast.expr) -> Any:
-    """What an expression is, lists and arrays as lists."""
+    """The value of an expression, with lists and arrays as lists."""
     if isinstance(node, ast.List | ast.Tuple):
         return [_value(case, e) for e in node.elts]
     value = case.value(node)
@@ -518,7 +526,7 @@ def _value(case: Case, node: ast.expr) -> Any:
 
 
 def _texts(value: Any) -> list[str]:
-    """The texts that a value is, or holds, in rows or not; [] where it holds others too."""
+    """The strings in a value, nested or not; [] if it contains anything else."""
     if isinstance(value, str):
         return [value]
     if not isinstance(value, list | tuple):
@@ -530,7 +538,7 @@ def _texts(value: Any) -> list[str]:
 
 
 def _read_as_numbers(texts: list[str]) -> Iterator[str]:
-    """int or float, where that is how texts are numbers."""
+    """int or float, if the strings are such numbers."""
     for read in (int, float):
         try:
             [read(t) for t in texts]
@@ -541,7 +549,7 @@ def _read_as_numbers(texts: list[str]) -> Iterator[str]:
 
 
 def _numberings(case: Case, texts: set[str]) -> Iterator[tuple[str, str]]:
-    """What the program has that numbers these classes: a list of their names, or a dict."""
+    """The mappings of the program from these class names to indices: a list, or a dict."""
     for name, value in case.values.items():
         if isinstance(value, dict) and texts <= value.keys():
             if all(isinstance(value[t], int) for t in texts):
@@ -555,7 +563,7 @@ OF_TORCH = ("torch", "torch.linalg", "F")
 
 
 def singular(case: Case) -> Iterator[Proposal]:
-    """A little more on the diagonal."""
+    """Add a small multiple of the identity."""
     for call in [c for c in case.calls() if c.args]:
         matrix, a = call.args[0], case.operand(call.args[0])
         if method(call) in ("inv", "inverse"):
@@ -578,7 +586,7 @@ def singular(case: Case) -> Iterator[Proposal]:
 
 
 def nan_found(case: Case) -> Iterator[Proposal]:
-    """Away from the point where the derivative is infinite."""
+    """Move away from a point where the derivative is infinite."""
     name = case.match[1].partition("Backward")[0].lower()
     note = "1e-12 keeps the argument away from 0, where the derivative is infinite."
     if name == "div":
@@ -606,14 +614,14 @@ boolean_mask = appending(".bool()", "masked_fill", "masked_fill_")
 
 
 def sigmoid_for_step(case: Case) -> Iterator[Proposal]:
-    """torch.sigmoid(x) for torch.heaviside(x, values)."""
+    """Write torch.sigmoid(x) for torch.heaviside(x, values)."""
     for call in case.calls("heaviside", everywhere=True):
         if len(call.args) == 2:
             yield case.replaced(call, f"torch.sigmoid({case.of(call.args[0])})", note=SMOOTH)
 
 
 def as_text(case: Case) -> Iterator[Proposal]:
-    """str(...)."""
+    """Write str(...)."""
     for node in case.of_type(ast.BinOp):
         if isinstance(node.op, ast.Add):
             yield case.replaced(node.right, f"str({case.of(node.right)})")

@@ -1,4 +1,4 @@
-"""Cures of optimisers, and of parameters that a module does not know."""
+"""Corrections of optimisers, and of parameters that are not registered in a module."""
 
 import ast
 from collections.abc import Iterator
@@ -17,12 +17,12 @@ OPTIMISERS = (
 
 
 def optimised(case: Case) -> list[ast.expr]:
-    """What the optimisers on the line that raises are given."""
+    """The first arguments of the optimisers on the line that raises."""
     return [c.args[0] for c in case.calls(*OPTIMISERS) if c.args]
 
 
 def optimised_module(case: Case) -> Iterator[Proposal]:
-    """model.parameters()."""
+    """Pass model.parameters()."""
     for given in optimised(case):
         if isinstance(given, ast.Attribute):
             yield case.appended(given, "()", why="parameters is a method: it is called.")
@@ -42,7 +42,7 @@ def optimised_module(case: Case) -> Iterator[Proposal]:
 
 
 def optimised_non_leaf(case: Case) -> Iterator[Proposal]:
-    """The leaf that it is computed from, or a leaf in its place."""
+    """Pass the leaf from which the tensor is computed, or make it a leaf."""
     for given, item in [(g, i) for g in optimised(case) for i in elements(g)]:
         for built in case.makers(item):
             if isinstance(built.value, ast.Call) and case.is_module(built.value.func):
@@ -59,7 +59,7 @@ def optimised_non_leaf(case: Case) -> Iterator[Proposal]:
 
 
 def leaf_at_end(case: Case, made: ast.Assign, **words: Any) -> Iterator[Proposal]:
-    """f(torch.randn(3, requires_grad=True)) as f(torch.randn(3)).requires_grad_()."""
+    """Write f(torch.randn(3)).requires_grad_() for f(torch.randn(3, requires_grad=True))."""
     for inner in calls_in(made.value):
         edit = case.without_keyword(inner, "requires_grad")
         if edit is None or inner is made.value:
@@ -73,19 +73,21 @@ def leaf_at_end(case: Case, made: ast.Assign, **words: Any) -> Iterator[Proposal
 
 
 def _cut(case: Case, node: ast.expr, edit: Edit) -> str:
-    """The text of an expression after an edit within."""
+    """The text of an expression after an edit in it."""
     text, at = case.of(node), case.start(node)
     return text[: edit.start - at] + edit.text + text[edit.end - at :]
 
 
 def one_parameter(case: Case) -> Iterator[Proposal]:
-    """[w]."""
+    """Write [w]."""
     for given in optimised(case):
         yield case.replaced(given, f"[{case.of(given)}]")
 
 
 def several_given(case: Case) -> Iterator[Proposal]:
-    """SGD([w, b], lr=0.1) for SGD(w, b, lr=0.1); parameters() of several modules in one list."""
+    """Write SGD([w, b], lr=0.1) for SGD(w, b, lr=0.1); or join the parameters() of several modules
+    in a list.
+    """
     for call in case.calls(*OPTIMISERS):
         calls = [method(a) == "parameters" for a in call.args]
         if len(call.args) > 1 and (all(calls) or all(case.tensor(a) for a in call.args)):
@@ -96,7 +98,7 @@ def several_given(case: Case) -> Iterator[Proposal]:
 
 
 def wrong_parameters(case: Case) -> Iterator[Proposal]:
-    """Lists of layers registered; numbers as tensors; each parameter once."""
+    """Register lists of layers; convert numbers to tensors; or pass each parameter once."""
     if "empty" in case.message:
         yield from unfrozen(case)
     yield from registered(case)
@@ -122,7 +124,7 @@ def wrong_parameters(case: Case) -> Iterator[Proposal]:
 
 
 def apart(case: Case) -> Iterator[Proposal]:
-    """Groups of parameters: the first without what is in a later one."""
+    """Remove from the first group the parameters that are in a later one."""
     for groups in [elements(given) for given in optimised(case)]:
         held = [v for g in groups if isinstance(g, ast.Dict) for v in g.values[:1]]
         for k, whole in enumerate(held):
@@ -135,7 +137,7 @@ def apart(case: Case) -> Iterator[Proposal]:
 
 
 def _listed(case: Case, given: ast.List | ast.Tuple) -> Iterator[Proposal]:
-    """A list of parameters: the leaves that there are, numbers as tensors, each once."""
+    """Pass a list of leaves, with numbers as tensors, each once."""
     if isinstance(given, ast.List) and not given.elts and case.leaves:
         yield case.replaced(given, f"[{', '.join(case.leaves)}]")
     form = "torch.tensor({}, requires_grad=True)"
@@ -154,7 +156,9 @@ def _listed(case: Case, given: ast.List | ast.Tuple) -> Iterator[Proposal]:
 
 
 def registered(case: Case) -> Iterator[Proposal]:
-    """self.layers = [nn.Linear(...)] as nn.ModuleList, self.w = torch.randn as nn.Parameter."""
+    """Write nn.ModuleList for a list of layers, and nn.Parameter for a tensor, assigned in
+    __init__.
+    """
     edits = []
     for built in case.of_type(ast.Assign, everywhere=True):
         value, name = built.value, dotted(built.targets[0])
@@ -180,13 +184,13 @@ def registered(case: Case) -> Iterator[Proposal]:
 
 
 def joined_generators(case: Case) -> Iterator[Proposal]:
-    """list(a.parameters()) + list(b.parameters())."""
+    """Write list(a.parameters()) + list(b.parameters())."""
     sides = [s for s in case.sides if method(s) == "parameters"]
     yield from case.change(*[case.replacing(s, f"list({case.of(s)})") for s in sides])
 
 
 def of_each_group(case: Case) -> Iterator[Proposal]:
-    """for group in opt.param_groups: group["lr"] = 0.01."""
+    """Write for group in opt.param_groups: group["lr"] = 0.01."""
     for statement in case.of_type(ast.Assign, ast.AugAssign):
         targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
         place = targets[0]
@@ -198,14 +202,14 @@ def of_each_group(case: Case) -> Iterator[Proposal]:
 
 
 def group_of(case: Case) -> Iterator[Proposal]:
-    """{"params": net.parameters()}."""
+    """Write {"params": net.parameters()}."""
     for call in case.calls("add_param_group"):
         for given in call.args[:1]:
             yield case.replaced(given, f'{{"params": {case.of(given)}}}')
 
 
 def momentum(case: Case) -> Iterator[Proposal]:
-    """momentum=0.9, and no dampening."""
+    """Pass momentum=0.9, and no dampening."""
     for call in case.calls("SGD"):
         edits = [case.with_keyword(call, "momentum", "0.9")]
         cut = case.without_keyword(call, "dampening")
@@ -214,7 +218,7 @@ def momentum(case: Case) -> Iterator[Proposal]:
 
 
 def number_as_text(case: Case) -> Iterator[Proposal]:
-    """float(...) around a number that is a text."""
+    """Write float(...) around a number that is a string."""
     for call in case.calls(*OPTIMISERS):
         for given in [*call.args[1:], *[k.value for k in call.keywords]]:
             if isinstance(given, ast.Constant) and isinstance(given.value, str):
@@ -224,7 +228,7 @@ def number_as_text(case: Case) -> Iterator[Proposal]:
 
 
 def optimiser_itself(case: Case) -> Iterator[Proposal]:
-    """The optimiser of the program."""
+    """Use the optimiser of the program."""
     for call in case.calls():
         if call.args and case.is_module(call.args[0]):
             for name, value in case.scope.items():
@@ -233,7 +237,7 @@ def optimiser_itself(case: Case) -> Iterator[Proposal]:
 
 
 def step_of_loss(case: Case) -> Iterator[Proposal]:
-    """loss.backward() before opt.step(), for opt.step(loss)."""
+    """Write loss.backward() and opt.step() for opt.step(loss)."""
     for call in case.methods("step"):
         statement = case.statement_of(call)
         block = case.blocks[statement]
@@ -244,7 +248,7 @@ def step_of_loss(case: Case) -> Iterator[Proposal]:
 
 
 def closure(case: Case) -> Iterator[Proposal]:
-    """The closure that another step was given; the backward as a closure."""
+    """Pass the closure of another step; or write the backward pass as a closure."""
     for call in case.calls("step", everywhere=True):
         if len(call.args) == 1 and dotted(call.args[0]) in case.functions:
             for here in case.calls("step"):
@@ -280,6 +284,6 @@ def closure(case: Case) -> Iterator[Proposal]:
 
 
 def computes(case: Case, statement: ast.stmt) -> bool:
-    """Whether a statement gives a name a tensor that is computed from leaves."""
+    """Whether a statement assigns a tensor that is computed from leaves."""
     built = [a for a in case.reading.trace.assignments if a.line == statement.lineno]
     return any(a.tensor.record is not None for a in built)

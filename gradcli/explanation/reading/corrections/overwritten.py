@@ -1,4 +1,4 @@
-"""Cures of numbers that a backward pass needs, and that a change in place wrote over."""
+"""Corrections of in-place changes of tensors that were saved for the backward pass."""
 
 import ast
 from collections.abc import Iterator
@@ -22,7 +22,9 @@ RANDOM = ("rand", "randn", "normal", "randint", "randperm", "dropout", "bernoull
 
 
 def needed(case: Case) -> Iterator[Proposal]:
-    """Out of place; or the forward again after an optimiser's step; or the step later."""
+    """Change out of place; or repeat the forward computation after an optimiser's step; or step
+    later.
+    """
     statements = [s for line in changing_lines(case) for s in case.statements_of(line)]
     yield from without_inplace(case)
     yield from own_memory(case, statements)
@@ -52,7 +54,7 @@ def needed(case: Case) -> Iterator[Proposal]:
 
 
 def own_memory(case: Case, statements: list[ast.stmt]) -> Iterator[Proposal]:
-    """x.detach().clone(): a detached tensor, and .data, share the memory of x."""
+    """Write x.detach().clone(): detached tensors and .data share the memory of x."""
     for statement in statements:
         base = base_of(written(statement))
         for built in case.makers(base, statement.lineno)[:1] if base is not None else ():
@@ -64,7 +66,7 @@ def own_memory(case: Case, statements: list[ast.stmt]) -> Iterator[Proposal]:
 
 
 def base_copied(case: Case, statements: list[ast.stmt]) -> Iterator[Proposal]:
-    """A change through a view, of what is read later: its base is a copy."""
+    """Copy the base of a view that is changed, if it is read later."""
     for statement in statements:
         target = base_of(written(statement))
         view = case.tensor(target)
@@ -79,13 +81,13 @@ def base_copied(case: Case, statements: list[ast.stmt]) -> Iterator[Proposal]:
 
 
 def without_recording(case: Case, statement: ast.stmt) -> ast.stmt:
-    """The block of no_grad() that a statement stands in; else the statement."""
+    """The no_grad() block that contains a statement; otherwise the statement."""
     outer = case.parents[statement]
     return outer if isinstance(outer, ast.With) and "no_grad" in case.of(outer) else statement
 
 
 def changing_lines(case: Case) -> list[int]:
-    """The lines that changed what was needed, after it was saved."""
+    """The lines that changed the saved tensor after it was saved."""
     refused = case.reading.trace.refused
     if refused is None or refused[1] is None:
         return []
@@ -95,7 +97,7 @@ def changing_lines(case: Case) -> list[int]:
 
 
 def copied_operand(case: Case) -> Iterator[Proposal]:
-    """The operation takes a copy of what is changed later."""
+    """Pass a copy of a tensor that is changed later to the operation."""
     refused = case.reading.trace.refused
     if refused is None or refused[1] is None:
         return
@@ -115,9 +117,9 @@ def copied_operand(case: Case) -> Iterator[Proposal]:
 
 
 def after_step(case: Case, step: ast.stmt) -> Iterator[Proposal]:
-    """What goes back after an optimiser's step: its forward after the step, or the step later.
+    """Repeat or move the forward computation after an optimiser's step, or move the step.
 
-    Two networks that are trained in turn (with an optimiser each) need the forward again; one
+    Two networks that are trained in turn, with an optimiser each, need the forward again; one
     network with two losses is stepped once, after both.
     """
     several = len({case.of(c.func) for c in case.calls("step", everywhere=True)}) > 1
@@ -129,7 +131,7 @@ def after_step(case: Case, step: ast.stmt) -> Iterator[Proposal]:
 
 
 def _step_later(case: Case, step: ast.stmt, call: ast.Call) -> Iterator[Proposal]:
-    """The step after both backward passes; where one stands there already, that alone."""
+    """Move the step after both backward passes; or remove it, if there is a step already."""
     last = case.statement_of(call)
     note = "Both backward passes run before the parameters change."
     if any(case.of(s) == case.of(step) for s in [last, *case.block_after(last)]):
@@ -138,7 +140,7 @@ def _step_later(case: Case, step: ast.stmt, call: ast.Call) -> Iterator[Proposal
 
 
 def _forward_after(case: Case, step: ast.stmt, call: ast.Call) -> Iterator[Proposal]:
-    """The forward of what goes back, after the step: moved, or run again where others need it."""
+    """Move the forward computation after the step; or repeat it there, if others need it."""
     at, root, block = case.statement_of(call), case.root(call), case.blocks[step]
     if root is None:
         return
@@ -158,6 +160,6 @@ def _forward_after(case: Case, step: ast.stmt, call: ast.Call) -> Iterator[Propo
 
 
 def _needed_by(statement: ast.stmt, others: list[ast.stmt]) -> bool:
-    """Whether what a statement gives is read by others."""
+    """Whether other statements read a value that a statement assigns."""
     names = set(targets(statement))
     return any(names & set(names_in(s)) for s in others if s.lineno > statement.lineno)

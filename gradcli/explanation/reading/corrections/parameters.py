@@ -1,4 +1,6 @@
-"""Cures of flags, of copies, and of what is assigned to a parameter or a gradient."""
+"""Corrections of requires_grad flags, of conversions, and of assignments to parameters or
+gradients.
+"""
 
 import ast
 from collections.abc import Iterator
@@ -11,11 +13,13 @@ from .in_place import NO_GRAD
 from .nodes import calls_in, dotted, keyword, method, owner, target_of, value_of, within
 from .requiring import leaves, requiring, unfrozen
 
-# ---- flags ---------------------------------------------------------------------------------------
+# ---- requires_grad -------------------------------------------------------------------------------
 
 
 def flag_of_computed(case: Case) -> Iterator[Proposal]:
-    """retain_grad() for what should have a gradient; detach() for what should have none."""
+    """Call retain_grad() for a computed tensor that needs a gradient, or detach() for one that does
+    not.
+    """
     for statement in case.statements:
         flagged = target_of(statement, ast.Attribute)
         target = owner(flagged)
@@ -44,7 +48,7 @@ def flag_of_computed(case: Case) -> Iterator[Proposal]:
 
 
 def cleared_gradient(case: Case) -> Iterator[Proposal]:
-    """w.grad.zero_() for w.grad = 0, everywhere."""
+    """Write w.grad.zero_() for w.grad = 0, everywhere."""
     edits = []
     for statement in case.of_type(ast.Assign, everywhere=True):
         cleared = target_of(statement, ast.Attribute)
@@ -55,7 +59,7 @@ def cleared_gradient(case: Case) -> Iterator[Proposal]:
 
 
 def part_frozen(case: Case, statement: ast.stmt, part: ast.Subscript) -> Iterator[Proposal]:
-    """w[0].requires_grad = False: a hook that lets no gradient through to that part."""
+    """Register a hook that zeroes a part of the gradient, for w[0].requires_grad = False."""
     whole, outer = case.of(part.value), case.tensor(part.value)
     if outer is None or not outer.requires_grad:
         return
@@ -72,7 +76,7 @@ def part_frozen(case: Case, statement: ast.stmt, part: ast.Subscript) -> Iterato
 
 
 def flag_no_bool(case: Case) -> Iterator[Proposal]:
-    """True or False."""
+    """Pass True or False."""
     for node in case.nodes:
         flag = isinstance(node, ast.keyword) and node.arg == "requires_grad"
         value = node.value if flag else node
@@ -81,7 +85,7 @@ def flag_no_bool(case: Case) -> Iterator[Proposal]:
 
 
 def of_matrices(case: Case) -> Iterator[Proposal]:
-    """Matrices alone initialised, where a loop goes through all parameters."""
+    """Initialise only matrices in a loop over all parameters."""
     for call in case.calls():
         for given in call.args[:1] if case.loop(call) else ():
             if isinstance(given, ast.Name):
@@ -90,7 +94,7 @@ def of_matrices(case: Case) -> Iterator[Proposal]:
 
 
 def no_flag(case: Case) -> Iterator[Proposal]:
-    """requires_grad=True where it is made, or where what it comes from is."""
+    """Set requires_grad=True where a tensor is created, or where its source is."""
     for call in case.calls():
         watched = method(call) in ("retain_grad", "register_hook")
         named = keyword(call, "inputs")
@@ -111,7 +115,7 @@ def no_flag(case: Case) -> Iterator[Proposal]:
 
 
 def to_numpy(case: Case) -> Iterator[Proposal]:
-    """.detach() before it; torch's function where the gradient goes on."""
+    """Call .detach() first; or use torch's function if a gradient is needed."""
     later = [c for c in case.backwards if c.lineno > case.line]
     goes_on = bool(later) or (case.function_of(case.statement) is not None and case.backwards != [])
     for call in case.backwards:
@@ -138,7 +142,9 @@ def to_numpy(case: Case) -> Iterator[Proposal]:
 
 
 def arrays_of_items(case: Case, goes_on: bool) -> Iterator[Proposal]:
-    """np.concatenate([x.detach().numpy() for x in xs]); torch.stack(xs) where a loss follows."""
+    """Write np.concatenate([x.detach().numpy() for x in xs]); or torch.stack(xs) if a loss depends
+    on it.
+    """
     for call in case.calls("concatenate", "stack", "vstack", "hstack", "array"):
         given = call.args[0] if call.args else None
         numpy = dotted(owner(call)) in ("np", "numpy")
@@ -152,18 +158,18 @@ def arrays_of_items(case: Case, goes_on: bool) -> Iterator[Proposal]:
 
 
 def _name(call: ast.Call) -> str:
-    """What PyTorch calls a function of NumPy."""
+    """PyTorch's name of a function of NumPy."""
     return IN_TORCH.get(method(call), method(call))
 
 
 def _recorded(case: Case, node: ast.expr) -> bool | None:
-    """Whether a tensor requires grad; None of what is not known."""
+    """Whether a tensor requires grad; None if it is not known."""
     tensor = case.tensor(node)
     return None if tensor is None else tensor.requires_grad
 
 
 def deep_copied(case: Case) -> Iterator[Proposal]:
-    """.detach().clone()."""
+    """Write .detach().clone()."""
     for node in case.calls("deepcopy"):
         (given, *_) = node.args
         text, held = case.operand(given), case.value(given)
@@ -178,13 +184,11 @@ def deep_copied(case: Case) -> Iterator[Proposal]:
             yield case.appended(built.value, ".detach()")
 
 
-# ---- what is assigned ----------------------------------------------------------------------------
+# ---- assignments ---------------------------------------------------------------------------------
 
 
 def assigned_parameter(case: Case) -> Iterator[Proposal]:
-    """An attribute in the place of the parameter, where what is computed has a graph; else copy_
-    without recording.
-    """
+    """Assign to another attribute, if the value has a graph; or call copy_ under no_grad."""
     yield from local_in_method(case)
     computed = "torch.nn.Parameter" not in "".join(case.of(s) for s in case.of_type(ast.Assign))
     for statement in case.of_type(ast.Assign) if computed else ():
@@ -206,7 +210,7 @@ def assigned_parameter(case: Case) -> Iterator[Proposal]:
 
 
 def local_in_method(case: Case) -> Iterator[Proposal]:
-    """self.w = self.w / 2 in forward: a name of the method, and the parameter stays."""
+    """Write a local variable for self.w = self.w / 2 in forward, so that the parameter stays."""
     for statement in case.of_type(ast.Assign):
         target = target_of(statement, ast.Attribute)
         function = case.function_of(statement)
@@ -227,7 +231,7 @@ def local_in_method(case: Case) -> Iterator[Proposal]:
 
 
 def integer_data(case: Case) -> Iterator[Proposal]:
-    """.float()."""
+    """Convert by .float()."""
     for statement in case.of_type(ast.Assign):
         yield from floating_creation(case, within(statement.value, ast.AST))
         yield case.appended(statement.value, ".float()")

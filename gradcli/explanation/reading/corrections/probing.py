@@ -1,6 +1,6 @@
-"""The values of the expressions on the lines that raise: names alone keep theirs, so where a cure
-asks for another, the program is run once more, with each expression there handed to a function that
-keeps what it gave.
+"""Values of expressions on the line that raises. Only names keep their values, so if a correction
+needs another value, the program is run once more, with each expression passed to a function that
+stores it.
 """
 
 import ast
@@ -11,19 +11,19 @@ from ....snippets.python.values import Builtin, Machine
 from ....snippets.reading import Reading, read
 
 KINDS = (ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript, ast.Attribute, ast.ListComp)
-KEEP = "keep()"  # the name of the function: no program can have it
+KEEP = "keep()"  # the name of that function, which no program can use
 LOAD = ast.Load()
 Place = tuple[type, int, int, int, int]
 
 
 def place_of(node: Any) -> Place:
-    """Which expression of a text a node is."""
+    """The position of an expression in a text."""
     return type(node), node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
 
 
 def places_of(nodes: Iterable[ast.AST]) -> set[Place]:
-    """The expressions among nodes whose values can be kept: those that are read, but not the x.f of
-    x.f(...), which is called as it stands.
+    """The positions of expressions whose values can be stored: those that are read, except x.f in
+    x.f(...).
     """
     expressions = [n for n in nodes if isinstance(n, KINDS)]
     called = {n.func for n in expressions if isinstance(n, ast.Call)}
@@ -36,14 +36,14 @@ def _is_read(node: ast.expr) -> bool:
 
 
 def probed(reading: Reading, places: Iterable[Place]) -> Mapping[Place, Any]:
-    """The last value of each expression at these places of a program."""
+    """The last value of each expression at these positions."""
     watch = _Watch(places)
     read(reading.source, echo=reading.echo, imports=reading.imports, setting=watch)
     return watch.values
 
 
 class _Watch:
-    """What a program runs with that is watched at some places."""
+    """The setting for a program in which expressions are observed."""
 
     start = 0
 
@@ -52,7 +52,7 @@ class _Watch:
         self.order = list(places)
 
     def names(self) -> Mapping[str, Any]:
-        """The function that keeps a value, beside the names of the program."""
+        """The names of the program, and the function that stores values."""
 
         def keep(m: Machine, place: int, value: Any) -> Any:
             self.values[self.order[place]] = value
@@ -61,21 +61,21 @@ class _Watch:
         return {KEEP: Builtin(KEEP, keep)}
 
     def change(self, tree: ast.Module) -> ast.Module:
-        """The tree with each expression of the places within a call of that function."""
+        """The tree with each of these expressions passed to that function."""
         kept: ast.Module = _Kept(self.order).visit(tree)
         return ast.fix_missing_locations(kept)
 
 
 class _Kept(ast.NodeTransformer):
-    """Expressions handed to the function; those within f-strings, whose places are not
-    exact before Python 3.12, are left.
+    """Wraps expressions in calls of that function, except those within f-strings, whose positions
+    are not exact before Python 3.12.
     """
 
     def __init__(self, order: list[Place]):
         self.numbers = {place: number for number, place in enumerate(order)}
 
     def visit(self, node: ast.AST) -> Any:
-        """A node, after what is in it."""
+        """A node, after its children."""
         if isinstance(node, ast.FormattedValue):
             return node
         self.generic_visit(node)

@@ -1,4 +1,4 @@
-"""Which tensors should require grad, and where a program says that they do."""
+"""Tensors that should require grad, and where the program creates them."""
 
 import ast
 from collections.abc import Iterator
@@ -16,14 +16,16 @@ CREATORS = (
 
 
 def leaves(case: Case, targets: list[ast.expr]) -> Iterator[Proposal]:
-    """requires_grad=True for what the gradient is asked of, or what leads to the output."""
+    """Set requires_grad=True for the tensors whose gradient is needed, or on which the output
+    depends.
+    """
     wanted = asked_for(case)
     source = [n for t in targets for n in names_in(t)]
     source += [n for t in targets for s in case.slice_of(t, case.line) for n in names_in(s)]
     source = [n for n in source if n not in compared_with(case) or n in wanted]
     order = dict.fromkeys([*wanted, *reversed(list(dict.fromkeys(source)))])
     names = [n for n in order if is_leaf(case, n) and (n in wanted or is_given(case, n))]
-    names = sorted(names, key=lambda n: not is_given(case, n))  # of a computed one, its source
+    names = sorted(names, key=lambda n: not is_given(case, n))  # of a computed tensor, its source
     asked = [n for n in names if n in wanted]
     asked = [n for n in asked if is_given(case, n)] or asked
     if len(asked) > 1:
@@ -38,7 +40,7 @@ def leaves(case: Case, targets: list[ast.expr]) -> Iterator[Proposal]:
 
 
 def held_leaves(case: Case, name: str) -> Iterator[Proposal]:
-    """requires_grad=True for all tensors that a list, or a dict, of them is made with."""
+    """Set requires_grad=True for all tensors with which a list or dict is created."""
     for value in [value_of(s) for s in case.assignments(name)]:
         if isinstance(value, ast.List | ast.ListComp | ast.Dict | ast.DictComp):
             built = [c for c in calls_in(value, *CREATORS) if dotted(c.func).startswith("torch.")]
@@ -47,7 +49,9 @@ def held_leaves(case: Case, name: str) -> Iterator[Proposal]:
 
 
 def flag_too_late(case: Case, targets: list[ast.expr]) -> Iterator[Proposal]:
-    """x.requires_grad_() after what is computed from x: right after x is made."""
+    """Move x.requires_grad_() to right after x is created, if tensors are computed from x before
+    it.
+    """
     used = {n: s for t in targets for s in case.slice_of(t, case.line) for n in names_in(s)}
     for statement in case.of_type(ast.Expr, ast.Assign, everywhere=True):
         flagged = target_of(statement, ast.Attribute)
@@ -64,7 +68,7 @@ def flag_too_late(case: Case, targets: list[ast.expr]) -> Iterator[Proposal]:
 
 
 def part_flagged(case: Case) -> Iterator[Proposal]:
-    """x[0].requires_grad = True: on x itself."""
+    """Set x.requires_grad for x[0].requires_grad = True."""
     for statement in case.of_type(ast.Assign, everywhere=True):
         flagged = target_of(statement, ast.Attribute)
         part = owner(flagged) if flagged and flagged.attr == "requires_grad" else None
@@ -81,13 +85,13 @@ def part_flagged(case: Case) -> Iterator[Proposal]:
 
 
 def why_leaves(names: list[str]) -> str:
-    """Why nothing was recorded of what is computed from these names."""
+    """Why nothing was recorded for tensors computed from these names."""
     listed = " and ".join(names)
     return f"{listed} does not require grad, so nothing that is computed from it is recorded."
 
 
 def asked_for(case: Case) -> list[str]:
-    """Names whose gradient the program reads, asks for, or gives to an optimiser."""
+    """Names whose gradient the program reads, computes, or passes to an optimiser."""
     result: list[str] = []
     for node in case.of_type(ast.Attribute, ast.Call, everywhere=True):
         if isinstance(node, ast.Attribute):
@@ -104,7 +108,7 @@ def asked_for(case: Case) -> list[str]:
 
 
 def compared_with(case: Case) -> set[str]:
-    """Names that are the target of a loss, and nothing else."""
+    """Names that are only used as targets of a loss."""
     losses = [c for c in case.calls(everywhere=True) if len(c.args) == 2 and case.is_loss(c)]
     read = [n for c in losses for n in within(c.args[1], ast.Name)]
     names = {n.id for n in read}
@@ -112,20 +116,20 @@ def compared_with(case: Case) -> set[str]:
 
 
 def is_leaf(case: Case, name: str) -> bool:
-    """Whether a name is a tensor that records nothing and could."""
+    """Whether a name is a floating tensor that does not require grad."""
     tensor = case.tensor_of(name)
     return tensor is not None and not tensor.requires_grad
 
 
 def is_given(case: Case, name: str) -> bool:
-    """Whether a name is given its numbers, and not computed from other tensors."""
+    """Whether a name is assigned numbers, not computed from other tensors."""
     values = [value_of(s) for s in case.assignments(name)]
     read = [case.values.get(n) for v in values for n in names_in(v)]
     return bool(values) and not any(isinstance(v, Tensor | Instance) for v in read)
 
 
 def requiring(case: Case, name: str) -> Edit | None:
-    """requires_grad=True where a tensor is made, or right after that."""
+    """Set requires_grad=True where a tensor is created, or right after."""
     built = [s for s in case.assignments(name) if isinstance(s, ast.Assign)]
     if not built:
         return None
@@ -145,7 +149,7 @@ def requiring(case: Case, name: str) -> Edit | None:
 
 
 def _in_creation(case: Case, call: ast.Call, floating: bool) -> Edit | None:
-    """The argument requires_grad of what makes a tensor; a misspelled one renamed."""
+    """Pass requires_grad to the call that creates a tensor; or rename it if misspelt."""
     creator = method(call) in CREATORS and dotted(call.func).startswith("torch.")
     if floating:
         for k in call.keywords:
@@ -159,7 +163,7 @@ def _in_creation(case: Case, call: ast.Call, floating: bool) -> Edit | None:
 
 
 def frozen_too_late(case: Case) -> Iterator[Proposal]:
-    """A loop that freezes a model put before the line that gives it a new last layer."""
+    """Move a loop that freezes a model before the line that replaces its last layer."""
     for loop in case.of_type(ast.For, everywhere=True):
         model = dotted(owner(loop.iter))
         flags = [n for n in within(loop, ast.Attribute) if n.attr.startswith("requires_grad")]
@@ -177,7 +181,7 @@ def frozen_too_late(case: Case) -> Iterator[Proposal]:
 
 
 def _part_of(target: ast.expr, model: str) -> bool:
-    """Whether a target is a layer of a model: model.fc, model[2]."""
+    """Whether a target is a layer of a model, such as model.fc or model[2]."""
     while isinstance(target, ast.Attribute | ast.Subscript):
         target = target.value
         if dotted(target) == model:
@@ -186,9 +190,7 @@ def _part_of(target: ast.expr, model: str) -> bool:
 
 
 def one_left_to_train(case: Case) -> Iterator[Proposal]:
-    """Of several modules that a loop freezes, the one whose gradient is read is left out; else the
-    last.
-    """
+    """Exclude from a loop that freezes modules the one whose gradient is read, or else the last."""
     read = {n.partition(".")[0] for n in asked_for(case)}
     for loop in case.of_type(ast.For, everywhere=True):
         frozen = isinstance(loop.iter, ast.Tuple | ast.List) and "requires_grad" in case.of(loop)
@@ -203,7 +205,7 @@ def one_left_to_train(case: Case) -> Iterator[Proposal]:
 
 
 def unfrozen(case: Case) -> Iterator[Proposal]:
-    """Parameters that were told not to require grad: told nothing."""
+    """Remove requires_grad=False of parameters."""
     yield from frozen_too_late(case)
     yield from one_left_to_train(case)
     for call in case.calls("from_pretrained", everywhere=True):

@@ -1,8 +1,8 @@
-"""The smallest change that cures a program: proposals are read again, and several errors may come
-one after another.
+"""Search for the smallest change that corrects a program: changed programs are run, and several
+errors may be corrected in succession.
 
-A changed program is taken only where it runs without an error, prints what was printed before, and
-still has every backward pass, with the gradients that the program asks for.
+A changed program is accepted only if it runs without an error, prints what was printed before, and
+still has every backward pass, with the gradients that the program reads.
 """
 
 import ast
@@ -22,15 +22,15 @@ from .case import Case, Proposal
 from .table import Kind, kinds
 from .text import Text
 
-DEPTH = 5  # errors one after another
+DEPTH = 5  # errors in succession
 READS = 50
-SECONDS = 1.2  # of the processor
-LONGEST = 100_000  # letters of a program that is changed: each change is parsed anew
-WEAK = 2.5  # changes that a weak one counts as
+SECONDS = 1.2  # of CPU time
+LONGEST = 100_000  # characters of a program, as each change is parsed
+WEAK = 2.5  # number of changes that a weak proposal counts as
 
 
 class Step(NamedTuple):
-    """One change on the way: the error that it is for, the sentence why, the note."""
+    """One change: the error that it corrects, a sentence why that is raised, and a remark."""
 
     message: str
     why: str
@@ -38,7 +38,7 @@ class Step(NamedTuple):
 
 
 class Correction(NamedTuple):
-    """A program that runs, and the changes that led to it."""
+    """A program that runs, and the changes that lead to it."""
 
     reading: Reading
     steps: tuple[Step, ...]
@@ -50,7 +50,7 @@ class Correction(NamedTuple):
 
 
 def correction(reading: Reading) -> Correction | None:
-    """The program with the smallest change that cures it, or None; of a long one always None."""
+    """The program with the smallest change that runs; None without one, or for a long program."""
     if len(reading.source) > LONGEST:
         return None
     seen, serial = {reading.source}, count()
@@ -84,7 +84,7 @@ def correction(reading: Reading) -> Correction | None:
 
 
 def proposals(reading: Reading) -> Iterator[tuple[Step, Proposal]]:
-    """What may cure the error that a program ends with, the likeliest first."""
+    """Proposals for the error that ends a program, likeliest first."""
     failure = reading.outcome.exception or broadcast_loss(None, reading)
     if failure is None:
         return
@@ -110,13 +110,13 @@ UNDONE = re.compile(
 
 
 def undone(before: str, after: str) -> bool:
-    """Whether a change undoes, or repeats, what an earlier one did to the same expression."""
+    """Whether a change undoes or repeats an earlier one in the same expression."""
     return len(UNDONE.findall(after)) > len(UNDONE.findall(before))
 
 
 def broadcast_loss(before: Reading | None, after: Reading) -> Failure | None:
-    """A loss that compares each with each, as an error, with its warning where it has one; none
-    that was there before the program was changed.
+    """A loss with broadcast operands, as an error with its warning, if any; None if the original
+    program has it too.
     """
     known = {w.message for w in before.outcome.warnings} if before else set()
     for warning in after.outcome.warnings:
@@ -130,12 +130,12 @@ def broadcast_loss(before: Reading | None, after: Reading) -> Failure | None:
 
 
 def computed_by(reading: Reading) -> Iterator[Record]:
-    """The records behind the tensors that a program gave names."""
+    """The grad_fns of the tensors that a program has named, and those before them."""
     return records_behind(a.tensor.record for a in reading.trace.assignments if readable(a.tensor))
 
 
 def proposed(kind: Kind, case: Case) -> Iterator[Proposal]:
-    """What a kind of error proposes: nothing more where the program is not as its cures expect."""
+    """The proposals for a kind of error, up to the first that does not apply to the program."""
     try:
         yield from kind.cures(case)
     except (AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError):
@@ -143,7 +143,7 @@ def proposed(kind: Kind, case: Case) -> Iterator[Proposal]:
 
 
 def parses(source: str) -> bool:
-    """Whether a text is a program at all."""
+    """Whether a text parses as a program."""
     try:
         ast.parse(source)
     except (SyntaxError, ValueError):
@@ -152,7 +152,9 @@ def parses(source: str) -> bool:
 
 
 def advanced(before: Reading, after: Reading, earlier: bool) -> bool:
-    """Whether a changed program comes further: to another error, which may be an earlier one."""
+    """Whether a changed program gets further: to another error; `earlier`: which may be on an
+    earlier line.
+    """
     old, new = before.outcome.exception, after.outcome.exception
     if old is None or new is None:
         return False
@@ -167,20 +169,20 @@ def line_of(reading: Reading) -> str:
 
 
 def progress(reading: Reading) -> int:
-    """How far a program came."""
+    """The last line that a program reached."""
     trace = reading.trace
     return len(trace.assignments) + len(trace.prints) + len(trace.backwards)
 
 
 class Repair(NamedTuple):
-    """A changed text, and one sentence why."""
+    """A changed text, and a sentence why."""
 
     source: str
     why: str
 
 
 def repairs(source: str, failure: Failure) -> Iterator[Repair]:
-    """Texts that may parse."""
+    """Texts without the syntax error."""
     yield Repair(printed_as_function(source), "In Python 3 print is a function.")
     lines = source.split("\n")
     place = failure.line - 1
@@ -212,7 +214,7 @@ def repairs(source: str, failure: Failure) -> Iterator[Repair]:
 
 
 def indented(lines: list[str], place: int, failure: Failure) -> Iterator[Repair]:
-    """A line in the column of the one before it, or further in after a colon."""
+    """A line with the indentation of the previous one, or more after a colon."""
     if failure.type == "IndentationError" and place:
         before = next((n for n in reversed(lines[:place]) if n.strip()), "")
         indent = before[: len(before) - len(before.lstrip())]
@@ -222,12 +224,12 @@ def indented(lines: list[str], place: int, failure: Failure) -> Iterator[Repair]
 
 
 def printed_as_function(source: str) -> str:
-    """print x of Python 2 as print(x)."""
+    """Python 2's print x as print(x)."""
     return re.sub(r"(?m)^(\s*)print +([^(\n=].*)$", r"\1print(\2)", source)
 
 
 def _without_comment(line: str) -> tuple[str, str]:
-    """A line without its comment, and the comment with the space before it."""
+    """A line without its comment, and the comment with the preceding space."""
     code = line.partition("#")[0].rstrip() if not re.search("[\"'].*#", line) else line.rstrip()
     return code, line[len(code) :]
 
@@ -236,13 +238,13 @@ def _with(lines: list[str], place: int, line: str) -> str:
     return "\n".join([*lines[:place], line, *lines[place + 1 :]])
 
 
-# ---- what the author meant -----------------------------------------------------------------------
-# what a corrected program must still print and compute.
+# ---- the author's intention ----------------------------------------------------------------------
+# What a corrected program must still print and compute.
 
 
 def keeps_meaning(before: Reading, after: Reading, reprints: bool) -> bool:
-    """Whether a program that runs still does what the one that raises is after; `reprints`: what
-    it printed came of the mistake.
+    """Whether a corrected program still does what the author meant; `reprints`: the earlier output
+    may change.
     """
     return (
         (reprints or same_output(before.outcome.printed, after.outcome.stdout))
@@ -256,16 +258,16 @@ def keeps_meaning(before: Reading, after: Reading, reprints: bool) -> bool:
 
 
 def reaches(before: Reading, after: Reading) -> bool:
-    """Whether backward passes reach as many leaves as they did; where there are optimisers, of
-    those that they change, or whose gradient is read.
+    """Whether backward passes reach as many leaves as before; if there are optimisers, as many of
+    the leaves that they update or whose gradient is read.
     """
     alone = all(next(optimised(r), None) is not None for r in (before, after))
     return len(reached(before, alone)) <= len(reached(after, alone))
 
 
 def reached(reading: Reading, alone: bool) -> set[str]:
-    """What the leaves are called that the backward passes of a program reach; with `alone` those
-    that optimisers change, or whose gradient is read.
+    """The names of the leaves that backward passes reach; with `alone`, only those that optimisers
+    update or whose gradient is read.
     """
     trained = {id(p) for p in optimised(reading)}
     result = set()
@@ -278,21 +280,21 @@ def reached(reading: Reading, alone: bool) -> set[str]:
 
 
 def optimised(reading: Reading) -> Iterator[object]:
-    """The parameters that the optimisers of a program change."""
+    """The parameters that the optimisers of a program update."""
     for value in reading.outcome.scope.values():
         for group in getattr(value, "fields", {}).get("param_groups", ()):
             yield from group["params"]
 
 
 def loss_is_leaf(way: Backward, source: str) -> bool:
-    """Whether a backward reaches nothing but where it starts, and nobody asks for that gradient."""
+    """Whether a backward pass ends where it starts, at a leaf whose gradient is not read."""
     if not all(leaf in way.outputs for leaf in way.leaves):
         return False
     return not any(f"{way.called.get(leaf, '')}.grad" in source for leaf in way.leaves)
 
 
 def same_output(before: str, after: str) -> bool:
-    """Whether what was printed before the error is printed again, the same numbers at least."""
+    """Whether the earlier output is repeated, at least with the same numbers."""
     if after.startswith(before) or plain_numbers(after).startswith(plain_numbers(before)):
         return True
     old, new = floats(before), floats(after)
@@ -301,20 +303,20 @@ def same_output(before: str, after: str) -> bool:
 
 
 def floats(text: str) -> list[float]:
-    """The numbers in a printed text: a number and a tensor of it have the same."""
+    """The numbers in a printed text."""
     text = re.sub(r"torch\.\w+|<\w+>|dtype=\S+", "", text)
     return [float(n) for n in re.findall(r"-?\d+\.?\d*(?:e[+-]?\d+)?", text)]
 
 
 def plain_numbers(text: str) -> str:
-    """A printed text without what says how a tensor was made."""
+    """A printed text without the suffixes of tensors, such as grad_fn."""
     text = re.sub(r",\s*(grad_fn=<\w+>|requires_grad=True|dtype=torch\.\w+)", "", text)
     text = re.sub(r"(\d)\.(?!\d)", r"\1", text)
     return re.sub(r"\s+", " ", text.strip())
 
 
 def gradients_arrive(before: Reading, after: Reading) -> bool:
-    """Whether the gradients that a program reads by name are there, unless it clears them."""
+    """Whether the gradients that a program reads by name exist, unless it clears them."""
     if re.search(r"zero_grad\(|\.grad\s*=|del ", after.source):
         return True
     frozen = re.search(r"requires_grad(_\(| *= *)False", after.source)
@@ -337,8 +339,8 @@ def gradients_arrive(before: Reading, after: Reading) -> bool:
 
 
 def read_as_none(before: Reading, node: ast.Attribute, name: str) -> bool:
-    """Whether the .grad of a computed tensor was read before the error: it is None then, which is
-    another matter.
+    """Whether .grad of a computed tensor was read before the error: then it is None for another
+    reason.
     """
     failure, value = before.outcome.exception, before.outcome.scope.get(name)
     computed = isinstance(value, Tensor) and not value.is_leaf and value.grad is None
@@ -346,15 +348,15 @@ def read_as_none(before: Reading, node: ast.Attribute, name: str) -> bool:
 
 
 def assigned(reading: Reading, name: str) -> int:
-    """How often a program gives a name a tensor."""
+    """The number of times that a tensor is assigned to a name."""
     return sum(a.name == name for a in reading.trace.assignments)
 
 
 def no_new_warnings(before: Reading, after: Reading) -> bool:
-    """Whether a change brings no warning that the program did not have.
+    """Whether a change causes no new warning.
 
-    One of a number that is read from a tensor is no matter: an optimiser that evaluates a closure
-    warns so of itself, and a line that the program had did not come to it.
+    A warning for a number read from a tensor is ignored: optimisers that evaluate a closure cause
+    it, and an existing line may be reached only now.
     """
     old, lines = {w.message for w in before.outcome.warnings}, before.source.split("\n")
     new = [w for w in after.outcome.warnings if w.message not in old]
@@ -373,7 +375,9 @@ FLAT = re.compile(r"(Round|Sign|Sgn|Floor|Ceil|Trunc|Heaviside)Backward")
 
 
 def flat(reading: Reading) -> bool:
-    """Whether a backward pass goes through a flat step, and every gradient that it gives is 0."""
+    """Whether a backward pass goes through a piecewise constant step, and all of its gradients are
+    0.
+    """
     return any(
         way.leaves
         and not any(leaf.grad is not None and leaf.grad.data.any() for leaf in way.leaves)

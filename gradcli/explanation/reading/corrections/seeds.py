@@ -1,4 +1,6 @@
-"""Cures of what goes back from the wrong thing: no scalar, a seed that does not fit, no tensor."""
+"""Corrections of the output or seed of a backward pass: not a scalar, a seed of another shape, not
+a tensor.
+"""
 
 import ast
 from collections.abc import Iterator
@@ -26,17 +28,17 @@ LOSSES = ("loss", "err", "cost", "mse", "bce", "criterion", "objective", "nll", 
 
 
 def is_called_loss(text: str) -> bool:
-    """Whether an expression is called a loss."""
+    """Whether an expression is named like a loss."""
     return any(word in text.lower() for word in LOSSES)
 
 
 def reduction(text: str) -> str:
-    """`.mean()` of what is called a loss, `.sum()` of what else is differentiated."""
+    """`.mean()` for an expression named like a loss, otherwise `.sum()`."""
     return ".mean()" if is_called_loss(text) else ".sum()"
 
 
 def seed_of(call: ast.Call, root: ast.expr) -> ast.expr | None:
-    """The seed that a call is given."""
+    """The seed that is passed to a call."""
     for name in ("gradient", "grad_tensors", "grad_outputs"):
         named = keyword(call, name)
         if named:
@@ -47,7 +49,9 @@ def seed_of(call: ast.Call, root: ast.expr) -> ast.expr | None:
 
 
 def pulled(case: Case) -> Iterator[tuple[ast.Call, ast.expr, ast.expr]]:
-    """The calls of what torch.func.vjp gave on the line that raises, the output, the cotangent."""
+    """The calls of the function returned by torch.func.vjp on the line that raises, each with the
+    output and the cotangent.
+    """
     for call in case.calls():
         for built in case.makers(call.func) if call.args else ():
             pair = target_of(built, ast.Tuple)
@@ -56,7 +60,9 @@ def pulled(case: Case) -> Iterator[tuple[ast.Call, ast.expr, ast.expr]]:
 
 
 def seeded(case: Case) -> Iterator[tuple[ast.Call, ast.expr, ast.expr]]:
-    """The calls that go back here with a seed, what they go back from, and the seed."""
+    """The calls of backward or grad with a seed on the line that raises, each with the output and
+    the seed.
+    """
     for call, root in case.roots:
         seed = seed_of(call, root)
         if seed is not None:
@@ -64,7 +70,7 @@ def seeded(case: Case) -> Iterator[tuple[ast.Call, ast.expr, ast.expr]]:
 
 
 def missing_outputs(case: Case) -> Iterator[Proposal]:
-    """The output: what the seed was made like, else what was computed last and needs no seed."""
+    """Pass the output: the tensor whose shape the seed copies, or the scalar computed last."""
     for call in case.calls("grad"):
         named = keyword(call, "grad_outputs")
         like = calls_in(named.value, "ones_like", "zeros_like") if named else []
@@ -76,7 +82,7 @@ def missing_outputs(case: Case) -> Iterator[Proposal]:
 
 
 def not_scalar(case: Case) -> Iterator[Proposal]:
-    """Reduce the output, as its name or its use says; else a seed of ones."""
+    """Reduce the output according to its name or its use; or pass a seed of ones."""
     for call, root in case.roots:
         for inner in [c for s in case.slice_of(root, case.line) for c in calls_in(s)]:
             named = keyword(inner, "reduction")
@@ -94,7 +100,7 @@ def not_scalar(case: Case) -> Iterator[Proposal]:
 
 
 def _product(case: Case, call: ast.Call, root: ast.expr) -> Iterator[Proposal]:
-    """grad(g, x, v)[0] for grad(g, x)[0] @ v: of a gradient g the Jacobian is symmetric."""
+    """Write grad(g, x, v)[0] for grad(g, x)[0] @ v: the Jacobian of a gradient g is symmetric."""
     made = case.made(root)
     made = made.value if isinstance(made, ast.Subscript) else made
     taken = case.parents.get(call)
@@ -122,7 +128,7 @@ def _what(text: str, end: str) -> str:
 
 
 def seed_shape(case: Case) -> Iterator[Proposal]:
-    """A seed of the output's shape."""
+    """Pass a seed of the output's shape."""
     given, wanted = size(case.match[2]), size(case.match[4])
     for call, root, seed in (*seeded(case), *pulled(case)):
         if elements(root) and elements(seed):
@@ -152,7 +158,7 @@ def seed_shape(case: Case) -> Iterator[Proposal]:
 
 
 def without_seed(case: Case, call: ast.Call, seed: ast.expr) -> Edit | None:
-    """A call without its seed."""
+    """Remove the seed of a call."""
     for k in call.keywords:
         if k.value is seed and k.arg:
             return case.without_keyword(call, k.arg)
@@ -169,7 +175,7 @@ def _constant(seed: ast.expr) -> bool:
 
 
 def seed_no_tensor(case: Case) -> Iterator[Proposal]:
-    """The same numbers as a tensor; the leaf in the place of its number."""
+    """Pass a seed as a tensor; or a leaf in place of its number."""
     for _, root in case.roots:
         if method(root) == "item":
             yield case.without(root, why="item() gives a Python number, which has no graph.")  # type: ignore[arg-type]
@@ -188,7 +194,7 @@ def seed_no_tensor(case: Case) -> Iterator[Proposal]:
 
 
 def _named_leaf(case: Case, wanted: ast.expr | None) -> Iterator[Proposal]:
-    """x = torch.tensor(3.0, requires_grad=True) where x = 3.0 is given to a tensor later."""
+    """Write x = torch.tensor(3.0, requires_grad=True) for x = 3.0, if it becomes a tensor later."""
     for built in case.makers(wanted)[:1] if isinstance(wanted, ast.Name) else ():
         leaves = [
             c
@@ -202,7 +208,7 @@ def _named_leaf(case: Case, wanted: ast.expr | None) -> Iterator[Proposal]:
 
 
 def seed_count(case: Case) -> Iterator[Proposal]:
-    """The same seed for each output."""
+    """Pass the same seed for each output."""
     for _, root, seed in seeded(case):
         outputs = elements(root)
         texts = [case.of(s) for s in (elements(seed) or [seed])[: len(outputs)]]
@@ -212,7 +218,7 @@ def seed_count(case: Case) -> Iterator[Proposal]:
 
 
 def holds_tensors(case: Case) -> Iterator[Proposal]:
-    """The sum of losses in a list; the one tensor in what grad() gives."""
+    """Sum the losses in a list; or take the tensor out of the tuple that grad() returns."""
     kind, name = case.match.groups()
     for node in case.attributes(name):
         holder = node.value
@@ -244,7 +250,7 @@ def holds_tensors(case: Case) -> Iterator[Proposal]:
 
 
 def paired_items(case: Case) -> Iterator[Proposal]:
-    """What a loop is after that goes through pairs, and has one name for both of them."""
+    """Unpack the pairs of a loop that has a single target."""
     inner = [*case.of_type(ast.comprehension), *case.around(case.statement)]
     for node in [n for n in inner if isinstance(n, ast.For | ast.comprehension)]:
         pairs = method(node.iter)
@@ -264,7 +270,7 @@ def paired_items(case: Case) -> Iterator[Proposal]:
 
 
 def _counted(case: Case, loop: ast.For | ast.comprehension) -> Iterator[Proposal]:
-    """for x, y in loader, for the x, y in enumerate(loader) whose x is a number."""
+    """Write for x, y in loader for x, y in enumerate(loader), where x is a number."""
     names, counter = elements(loop.target), loop.iter
     held = case.value(names[-1]) if len(names) == 2 else None
     used = any(dotted(n) == dotted(names[0]) for n in case.of_type(ast.Name))
@@ -275,7 +281,7 @@ def _counted(case: Case, loop: ast.For | ast.comprehension) -> Iterator[Proposal
 
 
 def item_of_dict(case: Case) -> Iterator[Proposal]:
-    """g[k] for g, in a line that goes through the names of dicts."""
+    """Write g[k] for g, in a line that iterates over the keys of dicts."""
     inner = [*case.of_type(ast.comprehension), *case.around(case.statement)]
     loops = [n for n in inner if isinstance(n, ast.For | ast.comprehension)]
     keys = [t for n in loops for t in [n.target, *elements(n.target)] if isinstance(t, ast.Name)]
@@ -285,7 +291,7 @@ def item_of_dict(case: Case) -> Iterator[Proposal]:
 
 
 def values_of_dict(case: Case) -> Iterator[Proposal]:
-    """sum(d.values()), and for p, g in zip(ps, d.values())."""
+    """Write sum(d.values()), and for p, g in zip(ps, d.values())."""
     inner = [*case.of_type(ast.comprehension), *case.around(case.statement)]
     iterated = [n.iter for n in inner if isinstance(n, ast.For | ast.comprehension)]
     zipped = [c for n in iterated for c in calls_in(n, "zip")]
@@ -298,7 +304,7 @@ def values_of_dict(case: Case) -> Iterator[Proposal]:
 
 
 def _unpacked_dict(case: Case) -> Iterator[Proposal]:
-    """a, b = net(x).values() where net gives a dict: taken apart it gives its names."""
+    """Write a, b = net(x).values(), if net returns a dict, whose items are its keys."""
     for name in case.of_type(ast.Name):
         for built in case.makers(name)[:1] if isinstance(case.value(name), str) else ():
             if isinstance(built.targets[0], ast.Tuple) and isinstance(built.value, ast.Call):
@@ -306,12 +312,12 @@ def _unpacked_dict(case: Case) -> Iterator[Proposal]:
 
 
 def _returned_pair(case: Case, node: ast.expr) -> bool:
-    """Whether a tuple is what a function of the program returns: a loss, and more."""
+    """Whether a tuple is returned by a function of the program: a loss and other values."""
     return any(method(s.value) in case.functions for s in case.makers(node))
 
 
 def _unpacked(case: Case, node: ast.expr) -> Iterator[Proposal]:
-    """`(g,) = grad(...)` where g alone stands on the left: `grad(...)[0]`."""
+    """Write (g,) = grad(...) if the left side is g alone, otherwise grad(...)[0]."""
     for built in case.makers(node):
         if isinstance(built.value, ast.Call):
             yield case.appended(built.value, "[0]")
@@ -320,12 +326,12 @@ def _unpacked(case: Case, node: ast.expr) -> Iterator[Proposal]:
 SOLUTIONS = {
     **{"lstsq": "solution", "svd": "S", "eigh": "eigenvalues", "eig": "eigenvalues"},
     "slogdet": "logabsdet",
-}  # what is mostly asked of what has several parts
-PAIRED = ("MultiheadAttention", *RECURRENT)  # layers that give more than their output
+}  # the part of such a result that is mostly used
+PAIRED = ("MultiheadAttention", *RECURRENT)  # layers that return more than their output
 
 
 def named_pair(case: Case) -> Iterator[Proposal]:
-    """`.values`; the one gradient of a tuple that torch.autograd.grad gives."""
+    """Write .values; or take the one gradient of the tuple that torch.autograd.grad returns."""
     for name in case.of_type(ast.Name):
         for built in case.makers(name)[:1]:
             if getattr(built.value, "attr", "") == "saved_tensors":
@@ -353,7 +359,7 @@ def named_pair(case: Case) -> Iterator[Proposal]:
 
 
 def _only_gradient(case: Case, call: ast.Call) -> Iterator[Proposal]:
-    """The one gradient of a tuple; with its graph, where a later backward pass comes from it."""
+    """Take the one gradient of a tuple; with create_graph=True, if it is differentiated later."""
     why = "torch.autograd.grad gives a tuple, of one gradient for each input."
     if case.feeds_backward(call) and not keyword(call, "create_graph"):
         edits = case.with_keyword(call, "create_graph", "True"), case.adding(call, "[0]")
@@ -362,7 +368,7 @@ def _only_gradient(case: Case, call: ast.Call) -> Iterator[Proposal]:
 
 
 def meant_part(case: Case) -> Iterator[Proposal]:
-    """The output of a layer that gives more, the solution, or the singular values."""
+    """Take the output of a layer that returns more, the solution, or the singular values."""
     for call in case.calls():
         if case.called_class(call) in PAIRED:
             why = "The layer gives a tuple: its output comes first."
@@ -375,7 +381,7 @@ def meant_part(case: Case) -> Iterator[Proposal]:
 
 
 def assigned_tuple(case: Case) -> Iterator[Proposal]:
-    """J[i] = torch.autograd.grad(y[i], x)[0]."""
+    """Write J[i] = torch.autograd.grad(y[i], x)[0]."""
     for statement in case.of_type(ast.Assign):
         if isinstance(statement.value, ast.Call) and case.is_grad(statement.value):
             yield case.appended(statement.value, "[0]")
@@ -386,7 +392,7 @@ def assigned_tuple(case: Case) -> Iterator[Proposal]:
 
 
 def old_argument(case: Case) -> Iterator[Proposal]:
-    """retain_variables was the name of retain_graph before 0.2."""
+    """Write retain_graph for retain_variables, its name before PyTorch 0.2."""
     name = case.match[1]
     for call in case.here:
         named = keyword(call, name)

@@ -1,4 +1,4 @@
-"""Cures of shapes that do not fit: products, broadcasting, views, einsum, indices, joining."""
+"""Corrections of shapes: products, broadcasting, views, einsum, indices, concatenation."""
 
 import ast
 import re
@@ -33,7 +33,7 @@ joined_numbers = renaming("cat", "concat", to="stack")
 
 
 def matrix_product(case: Case) -> Iterator[Proposal]:
-    """A transposition, or a layer with the right number of inputs."""
+    """Transpose a factor, or give a layer the right number of inputs."""
     for call in case.calls("chunk", "split", everywhere=True):
         if call.lineno <= case.line and len(call.args) == 1 and not call.keywords:
             why = f"Line {call.lineno}: without dim the batch is split, not the features."
@@ -65,10 +65,10 @@ def matrix_product(case: Case) -> Iterator[Proposal]:
 
 
 def other_factors(case: Case, products: list[ast.BinOp]) -> Iterator[Proposal]:
-    """A factor transposed, or the two exchanged."""
+    """Transpose a factor, or exchange the two."""
     for node in products:
         for factor in (node.right, node.left):
-            if isinstance(factor, ast.Call):  # as a whole, not what is in it
+            if isinstance(factor, ast.Call):  # the outermost product, not its factors
                 yield case.appended(factor, ".T")
     inputs = [case.of(a) for call, _ in case.calls_of_modules for a in call.args]
     for operand, tensor in case.tensors:
@@ -84,7 +84,7 @@ def other_factors(case: Case, products: list[ast.BinOp]) -> Iterator[Proposal]:
 
 
 def quadratic_form(case: Case, product: ast.BinOp) -> Iterator[Proposal]:
-    """x @ A @ x, or x.T @ A @ x, of each row of x."""
+    """Write x @ A @ x or x.T @ A @ x for each row of x."""
     inner, x = product.left, product.right
     if not is_operation(inner, ast.MatMult):
         return
@@ -102,7 +102,7 @@ def quadratic_form(case: Case, product: ast.BinOp) -> Iterator[Proposal]:
 
 
 def column_of_vector(case: Case) -> Iterator[Proposal]:
-    """cholesky_solve(b.unsqueeze(1), L).squeeze(1) for a vector b."""
+    """Write cholesky_solve(b.unsqueeze(1), L).squeeze(1) for a vector b."""
     for call in case.calls("cholesky_solve", "solve_triangular", "lu_solve", "lstsq"):
         for given in [a for a in call.args if len(case.shape(a) or ()) == 1]:
             why = "It takes a matrix of right sides: a vector is one column."
@@ -114,7 +114,7 @@ def column_of_vector(case: Case) -> Iterator[Proposal]:
 
 
 def written_batch(case: Case) -> Iterator[Proposal]:
-    """x.view(x.shape[0], -1) for a batch size that is written, and is another one here."""
+    """Write x.view(x.shape[0], -1) for a literal batch size that differs from the actual one."""
     for call in case.methods("view", "reshape", everywhere=True):
         if len(call.args) == 2 and number_of(call.args[0]) and case.of(call.args[1]) == "-1":
             why = "The last batch may be smaller: its size is that of the input."
@@ -124,7 +124,7 @@ def written_batch(case: Case) -> Iterator[Proposal]:
 
 
 def batch_of_vectors(case: Case, product: ast.BinOp) -> Iterator[Proposal]:
-    """Each matrix of a batch times the vector of the same sample."""
+    """Multiply each matrix of a batch with the vector of the same sample."""
     matrices, vectors = case.shape(product.left) or (), case.shape(product.right) or ()
     if len(matrices) == 3 and vectors == (matrices[0], matrices[2]):
         new = f"({case.of(product.left)} @ {case.operand(product.right)}.unsqueeze(-1)).squeeze(-1)"
@@ -133,7 +133,7 @@ def batch_of_vectors(case: Case, product: ast.BinOp) -> Iterator[Proposal]:
 
 
 def transposed_matrices(case: Case) -> Iterator[Proposal]:
-    """x.transpose(-2, -1) for the x.T of a batch, which turns the batch round too."""
+    """Write x.transpose(-2, -1) for x.T of a batch, which also transposes the batch dimension."""
     for node in case.attributes("T"):
         shape = case.shape(node.value)
         if shape is not None and len(shape) > 2:
@@ -142,7 +142,7 @@ def transposed_matrices(case: Case) -> Iterator[Proposal]:
 
 
 def flattened_samples(case: Case, rows: int, given: int, wanted: int) -> Iterator[Proposal]:
-    """x.view(-1) of a batch, with the batch kept."""
+    """Keep the batch dimension in x.view(-1) of a batch."""
     if rows != 1 or given % wanted:
         return
     for call in case.calls("flatten", everywhere=True):
@@ -159,12 +159,14 @@ def flattened_samples(case: Case, rows: int, given: int, wanted: int) -> Iterato
 
 
 def flattened(case: Case, call: ast.Call) -> list[Edit]:
-    """x.flatten(1) for x.view(...)."""
+    """Write x.flatten(1) for x.view(...)."""
     return [case.renamed(call, "flatten"), Edit(case.end(call.func), case.end(call), "(1)")]
 
 
 def general_product(case: Case) -> Iterator[Proposal]:
-    """A vector for each matrix as its column; matmul, which takes vectors, matrices and batches."""
+    """Make a vector a column for each matrix; or use matmul, which accepts vectors, matrices and
+    batches.
+    """
     for call in case.calls("bmm"):
         matrices, vectors = [case.shape(a) or () for a in (*operands(call), None)][:2]
         if len(matrices) == 3 and vectors == (matrices[0], matrices[2]):
@@ -186,8 +188,8 @@ def general_product(case: Case) -> Iterator[Proposal]:
 
 
 def broadcast(case: Case) -> Iterator[Proposal]:
-    """A dimension of size 1 where it is missing; a transposition."""
-    if case.calls("where"):  # which of its three tensors is meant otherwise does not show
+    """Insert a missing dimension of size 1; or transpose."""
+    if case.calls("where"):  # it is not known which of its three tensors is wrong
         yield from as_column(case)
         return
     yield from numbers_of_classes(case)
@@ -224,7 +226,7 @@ def broadcast(case: Case) -> Iterator[Proposal]:
 
 
 def _cut(case: Case, nodes: list[ast.expr]) -> Iterator[Proposal]:
-    """The first numbers of a longer vector."""
+    """Use the first elements of a longer vector."""
     least = min(int(n) for n in case.match.groups())
     for node in nodes:
         tensor = case.tensor(node)
@@ -233,7 +235,7 @@ def _cut(case: Case, nodes: list[ast.expr]) -> Iterator[Proposal]:
 
 
 def _fitted(case: Case, node: ast.expr) -> Iterator[Proposal]:
-    """An operand with another shape, as its sizes say."""
+    """Reshape an operand, according to its sizes."""
     wanted, tensor = {int(n) for n in case.match.groups()}, case.tensor(node)
     if tensor is None and isinstance(node, ast.BinOp | ast.Call):
         yield case.appended(node, ".unsqueeze(1)")
@@ -253,7 +255,7 @@ def _fitted(case: Case, node: ast.expr) -> Iterator[Proposal]:
 
 
 def for_each_sample(case: Case) -> Iterator[Proposal]:
-    """A vector that has a number for each sample of a batch of images."""
+    """Broadcast a vector that has one number per sample over a batch of images."""
     sizes = {int(n) for n in case.match.groups()}
     for name in dict.fromkeys(n.id for n in case.of_type(ast.Name)):
         vector = case.tensor_of(name)
@@ -267,7 +269,7 @@ def for_each_sample(case: Case) -> Iterator[Proposal]:
 
 
 def encoded_classes(case: Case) -> Iterator[Proposal]:
-    """As many classes for one_hot as there are scores."""
+    """Pass num_classes to one_hot: as many as there are scores."""
     a, b = (int(n) for n in case.match.groups())
     for call in case.calls("one_hot", everywhere=True):
         count, labels = argument(call, 1, "num_classes"), case.tensor(call.args[0])
@@ -278,7 +280,7 @@ def encoded_classes(case: Case) -> Iterator[Proposal]:
 
 
 def part_of_square(case: Case) -> Iterator[Proposal]:
-    """The upper left part of a square mask that is made for longer sequences."""
+    """Use the upper left part of a square mask that is made for longer sequences."""
     less, more = sorted(int(n) for n in case.match.groups())
     names = [n for n, v in case.failure.names.items() if type(v) is int and v == less]
     k = names[0] if len(names) == 1 else str(less)
@@ -291,7 +293,7 @@ def part_of_square(case: Case) -> Iterator[Proposal]:
 
 
 def kept_column(case: Case) -> Iterator[Proposal]:
-    """a - net(x) for a - net(x).squeeze(), where the column fits to a row."""
+    """Write a - net(x) for a - net(x).squeeze(), if the column matches a row."""
     for call in [s for s in case.sides if isinstance(s, ast.Call) and method(s) == "squeeze"]:
         if (case.shape(owner(call)) or ())[1:] == (1,):
             note = "Each of the column stands beside each of the row."
@@ -299,7 +301,7 @@ def kept_column(case: Case) -> Iterator[Proposal]:
 
 
 def vectors_of_leaves(case: Case) -> Iterator[Proposal]:
-    """a.unsqueeze(1) + b for two vectors of parameters, of several sizes: each with each."""
+    """Write a.unsqueeze(1) + b for two parameter vectors of different sizes."""
     vectors = [n for n, t in case.tensors if t.ndim == 1 and t.is_leaf and t.requires_grad]
     if len(vectors) == 2 and not case.calls("matmul", "dot"):
         note = f"Rows are those of {case.of(vectors[0])}, columns of {case.of(vectors[1])}."
@@ -307,7 +309,7 @@ def vectors_of_leaves(case: Case) -> Iterator[Proposal]:
 
 
 def noise_of_shape(case: Case) -> Iterator[Proposal]:
-    """torch.randn(5, 8) for a torch.randn(5) that is added to a matrix of 5 rows."""
+    """Write torch.randn(5, 8) for torch.randn(5) that is added to a matrix with 5 rows."""
     for node in [n for n in case.of_type(ast.BinOp) if is_operation(n, ast.Add)]:
         for side, other in ((node.left, node.right), (node.right, node.left)):
             held, whole = case.shape(side) or (), case.shape(other) or ()
@@ -320,7 +322,7 @@ def noise_of_shape(case: Case) -> Iterator[Proposal]:
 
 
 def part_of_buffer(case: Case) -> Iterator[Proposal]:
-    """self.pe[:, : x.shape[1]] for a tensor of a module that is made for longer sequences."""
+    """Write self.pe[:, : x.shape[1]] for a tensor of a module that is made for longer sequences."""
     for node in case.of_type(ast.BinOp):
         for side, other in ((node.left, node.right), (node.right, node.left)):
             held, beside = case.shape(side) or (), case.shape(other) or ()
@@ -336,7 +338,7 @@ def part_of_buffer(case: Case) -> Iterator[Proposal]:
 
 
 def padded_output(case: Case) -> Iterator[Proposal]:
-    """output_padding for a transposed convolution whose output lacks the last places."""
+    """Pass output_padding to a transposed convolution whose output is too small."""
     a, b = (int(n) for n in case.match.groups())
     names = ("ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d")
     doubled = []
@@ -355,7 +357,9 @@ def padded_output(case: Case) -> Iterator[Proposal]:
 
 
 def resized_output(case: Case) -> Iterator[Proposal]:
-    """The size where the layer is made whose output is compared with data of another one."""
+    """Change the size where a layer is constructed whose output is compared with data of another
+    size.
+    """
     a, b = (int(n) for n in case.match.groups())
     fixed = {t.shape[-1] for _, t in case.tensors if t.ndim > 1 and not t.requires_grad}
     for own, other in ((a, b), (b, a)):
@@ -369,7 +373,9 @@ def resized_output(case: Case) -> Iterator[Proposal]:
 
 
 def resized_parameter(case: Case) -> Iterator[Proposal]:
-    """A parameter with the size that it is added to, where a name says its size: n + 1 for n."""
+    """Change the size of a parameter to that of the tensor that it is added to, if a variable gives
+    it: n + 1 for n.
+    """
     a, b = (int(n) for n in case.match.groups())
     for node, tensor in case.tensors:
         if not (tensor.requires_grad and tensor.is_leaf):
@@ -391,7 +397,7 @@ def _enlarged(
 
 
 def strided_shortcut(case: Case) -> Iterator[Proposal]:
-    """The stride of one convolution of a class for another that it is added to."""
+    """Use the stride of one convolution of a class for another one that it is added to."""
     for call in case.calls("Conv1d", "Conv2d", "Conv3d", everywhere=True):
         function = case.function_of(call)
         others = [c for c in calls_in(function, method(call)) if c is not call]
@@ -402,7 +408,7 @@ def strided_shortcut(case: Case) -> Iterator[Proposal]:
 
 
 def projected_shortcut(case: Case) -> Iterator[Proposal]:
-    """A convolution of one point on the way around others, where they change channels or sizes."""
+    """Add a 1×1 convolution to a shortcut around convolutions that change channels or sizes."""
     for node in case.of_type(ast.BinOp):
         function = case.function_of(node)
         cls = case.parents.get(function) if function is not None else None
@@ -425,7 +431,7 @@ def projected_shortcut(case: Case) -> Iterator[Proposal]:
 
 
 def padding_mask(case: Case) -> Iterator[Proposal]:
-    """A mask of the keys of each sample, beside scores with more dimensions."""
+    """Reshape a padding mask of each sample's keys for scores with more dimensions."""
     for call in case.calls("masked_fill", "masked_fill_"):
         scores, given = case.shape(owner(call)), call.args[0] if call.args else None
         mask = given.left if isinstance(given, ast.Compare) else given
@@ -442,7 +448,7 @@ def padding_mask(case: Case) -> Iterator[Proposal]:
 
 
 def leading_sizes(case: Case) -> Iterator[Proposal]:
-    """A tensor with the first sizes of the other: a number for each of its last parts."""
+    """Reshape a tensor that has the leading dimensions of the other one, so that they broadcast."""
     for node in case.of_type(ast.BinOp):
         for side, other in ((node.left, node.right), (node.right, node.left)):
             shape, whole = case.shape(side), case.shape(other)
@@ -455,7 +461,7 @@ def leading_sizes(case: Case) -> Iterator[Proposal]:
 
 
 def longer_default(case: Case) -> Iterator[Proposal]:
-    """A longest length that is the default of an argument, as large as is needed."""
+    """Enlarge a maximal length that is the default of an argument."""
     small, large = sorted(int(n) for n in case.match.groups())
     for function in case.of_type(ast.FunctionDef, everywhere=True):
         named = zip(reversed(function.args.args), reversed(function.args.defaults))
@@ -466,7 +472,7 @@ def longer_default(case: Case) -> Iterator[Proposal]:
 
 
 def _other_size(case: Case, call: ast.Call, **words: bool) -> Iterator[Proposal]:
-    """A call that makes a tensor with the one of two sizes, with the other."""
+    """Replace one of two sizes by the other in a call that creates a tensor."""
     a, b = case.match.groups()
     for given in call.args:
         if case.of(given) in (a, b):
@@ -474,7 +480,7 @@ def _other_size(case: Case, call: ast.Call, **words: bool) -> Iterator[Proposal]
 
 
 def as_column(case: Case) -> Iterator[Proposal]:
-    """A vector that has a number for each row of the other tensor."""
+    """Make a vector that has one number per row of the other tensor a column."""
     rows = [t.shape[-2] for _, t in case.tensors if t.ndim > 1]
     for node, tensor in case.tensors:
         if tensor.ndim == 1 and tensor.numel in rows:
@@ -483,7 +489,7 @@ def as_column(case: Case) -> Iterator[Proposal]:
 
 
 def each_with_each(case: Case) -> Iterator[Proposal]:
-    """a - b of two sets of points: the difference of each of the one with each of the other."""
+    """Compute all pairwise differences in a - b of two sets of points."""
     for node in case.of_type(ast.BinOp):
         a, b = case.shape(node.left) or (), case.shape(node.right) or ()
         if not is_operation(node, ast.Sub) or not len(a) == len(b) == 2 or a[1] != b[1]:
@@ -499,8 +505,8 @@ def each_with_each(case: Case) -> Iterator[Proposal]:
 
 
 def compared_sets(case: Case) -> Iterator[Proposal]:
-    """cosine_similarity(a.unsqueeze(1), b, dim=-1), cdist(a, b): each of the one with each of the
-    other, for two sets of several sizes.
+    """Write cosine_similarity(a.unsqueeze(1), b, dim=-1) or cdist(a, b), for all pairs of two sets
+    of different sizes.
     """
     for call in case.calls("cosine_similarity", "pairwise_distance"):
         a, b = [case.shape(x) or () for x in (*call.args, None, None)][:2]
@@ -515,13 +521,13 @@ def compared_sets(case: Case) -> Iterator[Proposal]:
 
 
 def _dim(case: Case, call: ast.Call) -> Edit:
-    """The last dimension for the one that a function of two tensors goes along."""
+    """The argument dim=-1 of a function of two tensors."""
     given = argument(call, 2, "dim")
     return case.with_keyword(call, "dim", "-1") if given is None else case.replacing(given, "-1")
 
 
 def reduced_with_keepdim(case: Case) -> Iterator[Proposal]:
-    """keepdim=True for a sum over a dimension that the result is combined with."""
+    """Pass keepdim=True to a sum whose result is combined with its argument."""
     reduced = ("sum", "mean", "norm", "std", "var", "amax", "logsumexp", "prod")
     earlier = [c for s in case.origins for c in calls_in(s, *reduced)]
     for call in [*case.calls(*reduced), *earlier]:
@@ -530,7 +536,9 @@ def reduced_with_keepdim(case: Case) -> Iterator[Proposal]:
 
 
 def same_sizes(case: Case, parameters: bool) -> Iterator[Proposal]:
-    """A size written where a tensor is made, the size that the other has: of parameters first."""
+    """Change a literal size where a tensor is created to that of the other one; for parameters
+    first.
+    """
     for name in dict.fromkeys(n.id for n in case.of_type(ast.Name)):
         tensor = case.tensor_of(name)
         if bool(tensor and tensor.requires_grad and tensor.is_leaf) != parameters:
@@ -542,7 +550,7 @@ def same_sizes(case: Case, parameters: bool) -> Iterator[Proposal]:
 
 
 def added_rows(case: Case) -> Iterator[Proposal]:
-    """index_add for scatter_add of rows."""
+    """Write index_add for scatter_add of rows."""
     for call in case.methods("scatter_add", "scatter_add_"):
         target, places = case.shape(owner(call)), call.args[1:2]
         if len(target or ()) == 2 and places and len(case.shape(places[0]) or ()) == 1:
@@ -551,7 +559,7 @@ def added_rows(case: Case) -> Iterator[Proposal]:
 
 
 def gathered(case: Case) -> Iterator[Proposal]:
-    """A column of places, and a vector of what stands there."""
+    """Pass the indices of gather as a column, and squeeze the result."""
     yield from added_rows(case)
     for call in case.calls("scatter", "scatter_", "scatter_add", "scatter_add_"):
         given = [*call.args, *[k.value for k in call.keywords]]
@@ -577,7 +585,7 @@ def gathered(case: Case) -> Iterator[Proposal]:
 
 
 def wrong_view(case: Case) -> Iterator[Proposal]:
-    """The batch kept, and the rest in one dimension; -1 in the place of one size."""
+    """Keep the batch dimension and flatten the rest; or write -1 for one size."""
     for call in case.calls("view", "reshape"):
         shape = case.shape(owner(call)) or ()
         if len(shape) > 2 == len(call.args) and case.of(call.args[0]) == "-1":
@@ -594,7 +602,7 @@ def wrong_view(case: Case) -> Iterator[Proposal]:
 
 
 def index_too_large(case: Case) -> Iterator[Proposal]:
-    """The last index there is; or a loop to the last one."""
+    """Use the last index; or end a loop at it."""
     there = int(case.match[3]) if case.match[3] else None
     loop = case.loop(case.statement)
     yield from as_many_as_there(case, there)
@@ -622,14 +630,14 @@ def index_too_large(case: Case) -> Iterator[Proposal]:
 
 
 def as_many_as_there(case: Case, there: int | None) -> Iterator[Proposal]:
-    """A comprehension over as many numbers as there are elements."""
+    """Iterate in a comprehension over as many numbers as there are elements."""
     for part in case.of_type(ast.comprehension) if there is not None else ():
         for end in [c.args[-1] for c in calls_in(part.iter, "range") if 0 < len(c.args) < 3]:
             yield case.replaced(end, str(there))
 
 
 def fewer_samples(case: Case) -> Iterator[Proposal]:
-    """A __len__ that leaves out what __getitem__ looks ahead: data[i + n] is there up to n less."""
+    """Subtract n in a __len__, if __getitem__ reads data[i + n]."""
     getter = case.function_of(case.statement)
     if getter is None or getter.name != "__getitem__" or len(getter.args.args) < 2:
         return
@@ -644,13 +652,13 @@ def fewer_samples(case: Case) -> Iterator[Proposal]:
 
 
 def looked_ahead(case: Case, nodes: list[ast.Subscript], item: str) -> list[str]:
-    """The n of x[i + n], where i is the item that a loop goes through."""
+    """The offsets n in x[i + n], where i is the target of a loop."""
     sums = [n for s in nodes for n in within(s.slice, ast.BinOp) if is_operation(n, ast.Add)]
     return list(dict.fromkeys(case.of(n.right) for n in sums if dotted(n.left) == item))
 
 
 def from_zero(case: Case, call: ast.Call, there: int) -> Iterator[Proposal]:
-    """range(1, n + 1) for n elements, which are counted from 0."""
+    """Write range(n) for range(1, n + 1), as indices start at 0."""
     first, last = (case.number(a) for a in call.args[:2]) if len(call.args) == 2 else (None, None)
     if first and last is not None and last - first == there:
         why = f"There are {there} elements, numbered from 0."
@@ -658,7 +666,7 @@ def from_zero(case: Case, call: ast.Call, there: int) -> Iterator[Proposal]:
 
 
 def more_rows(case: Case) -> Iterator[Proposal]:
-    """An Embedding with a row for the largest index."""
+    """Enlarge an Embedding to contain the largest index."""
     indices = [t.data for _, t in case.tensors if not t.dtype.is_floating]
     written = [n.value for c in case.creations for n in within(c.args[0], ast.Constant)]
     largest = max(
@@ -685,7 +693,7 @@ def more_rows(case: Case) -> Iterator[Proposal]:
 
 
 def largest_index(case: Case, node: ast.expr) -> int | None:
-    """The largest number of an index that is known: of arange(n) n - 1."""
+    """The largest value of an index, if it is known: n - 1 for arange(n)."""
     tensor = case.tensor(node)
     if tensor is not None:
         return int(tensor.data.max()) if tensor.numel else None
@@ -696,7 +704,9 @@ def largest_index(case: Case, node: ast.expr) -> int | None:
 
 
 def _with_rows(case: Case, first: ast.expr, rows: int) -> Iterator[Proposal]:
-    """The number of rows where it is written: in the call, or where a name is given it."""
+    """Change the number of rows where it is written: in the call, or in the assignment of a
+    variable.
+    """
     why = f"The largest index is {rows - 1}: that needs {rows} rows, from 0 on."
     for given in given_for(case, first):
         yield case.replaced(given, str(rows), why=why, reprints=True)
@@ -709,7 +719,7 @@ def _with_rows(case: Case, first: ast.expr, rows: int) -> Iterator[Proposal]:
 
 
 def dimension(case: Case) -> Iterator[Proposal]:
-    """A new dimension, for vectors that are to stand side by side; the last dimension."""
+    """Add a dimension to vectors that are to be stacked; or use the last dimension."""
     for call in case.calls("cat", "concat"):
         listed = elements(call.args[0]) if call.args else []
         shapes = [case.shape(e) for e in listed]
@@ -727,7 +737,7 @@ def dimension(case: Case) -> Iterator[Proposal]:
 
 
 def expanded(case: Case) -> Iterator[Proposal]:
-    """As many numbers as there are places."""
+    """Assign as many elements as the target has."""
     places, numbers = case.match.groups()
     for statement in case.of_type(ast.Assign):
         target = target_of(statement, ast.Subscript)
@@ -752,8 +762,8 @@ def expanded(case: Case) -> Iterator[Proposal]:
 
 
 def _cropped(case: Case) -> str:
-    """The index that leaves the first elements alone, as many as there are places; "" where more
-    than one dimension differs.
+    """An index that keeps the first elements, as many as the target has; "" if several dimensions
+    differ.
     """
     sizes = re.search(r"Target sizes: (\[.*?\])\.\s+Tensor sizes: (\[.*?\])", case.message)
     if not sizes:
@@ -767,7 +777,7 @@ def _cropped(case: Case) -> str:
 
 
 def equation_first(case: Case) -> Iterator[Proposal]:
-    """einsum("ij,jk->ik", a, b) for einsum(a, b, "ij,jk->ik")."""
+    """Write einsum("ij,jk->ik", a, b) for einsum(a, b, "ij,jk->ik")."""
     for call in case.calls("einsum"):
         texts = [a for a in call.args if isinstance(value_of(a), str)]
         if len(texts) == 1 and call.args[0] is not texts[0]:
@@ -778,7 +788,7 @@ def equation_first(case: Case) -> Iterator[Proposal]:
 
 
 def letters(case: Case) -> Iterator[Proposal]:
-    """The letters of an operand exchanged: its transpose."""
+    """Exchange the subscripts of an operand: use its transpose."""
     for call, terms, rest in _equations(case):
         for k in (int(case.match[2]), 0):
             new = [o[::-1] if j == k else o for j, o in enumerate(terms)]
@@ -786,7 +796,9 @@ def letters(case: Case) -> Iterator[Proposal]:
 
 
 def number_of_letters(case: Case) -> Iterator[Proposal]:
-    """A letter for each dimension: the batch that an operand has too; without one that it lacks."""
+    """Write a subscript for each dimension: add a batch subscript that the other operand has, or
+    remove one.
+    """
     letters, dimensions, place = (int(n) for n in case.match.groups())
     for call, terms, rest in _equations(case):
         shapes = [case.shape(a) for a in call.args[1:]]
@@ -823,7 +835,7 @@ def _without(term: str, dimensions: int, other: str) -> Iterator[str]:
 
 
 def _equations(case: Case) -> Iterator[tuple[ast.Call, list[str], str]]:
-    """The calls of einsum, the terms of the operands, and the rest of the equation."""
+    """The calls of einsum, each with the terms of its operands and the rest of its equation."""
     for call in case.calls("einsum"):
         equation = case.value(call.args[0])
         left, arrow, right = equation.replace(" ", "").partition("->")
@@ -834,7 +846,7 @@ ARG = {"max": "argmax", "min": "argmin"}
 
 
 def mask_place(case: Case) -> Iterator[Proposal]:
-    """A mask at the dimension that has its size."""
+    """Apply a mask to the dimension that has its size."""
     for node in case.of_type(ast.Subscript):
         mask, shape = case.tensor(node.slice), case.shape(node.value)
         if mask is None or shape is None or mask.dtype.name not in ("bool", "uint8"):
@@ -853,7 +865,7 @@ def mask_place(case: Case) -> Iterator[Proposal]:
 
 
 def number_of_indices(case: Case) -> Iterator[Proposal]:
-    """As many indices as there are dimensions."""
+    """Use as many indices as there are dimensions."""
     for node in case.of_type(ast.Subscript):
         shape, parts = case.shape(node.value), getattr(node.slice, "elts", [])
         whole = [p for p in parts if isinstance(p, ast.Slice) and not (p.lower or p.upper)]
@@ -866,8 +878,8 @@ def number_of_indices(case: Case) -> Iterator[Proposal]:
 
 
 def index_of_list(case: Case) -> Iterator[Proposal]:
-    """The place of the largest in the place of the largest; an integer as one; a list that is
-    computed with as a tensor.
+    """Write argmax for max as an index; convert an index to an integer; or a list that is computed
+    with to a tensor.
     """
     for side in case.sides:
         if isinstance(case.value(side), list):
@@ -893,7 +905,7 @@ def index_of_list(case: Case) -> Iterator[Proposal]:
 
 
 def value_put(case: Case) -> Iterator[Proposal]:
-    """What is put there as a column, where it has a number for each row."""
+    """Assign a vector that has one number per row as a column."""
     shapes = case.message.partition("value tensor of shape ")[2].split(" cannot be ")
     given, places = (size(s[s.rindex("[") :]) for s in shapes)
     if given == places[:-1]:
@@ -904,7 +916,7 @@ def value_put(case: Case) -> Iterator[Proposal]:
 
 
 def of_each_row(case: Case) -> Iterator[Proposal]:
-    """The rows and the columns as a grid, where each row is asked for each column."""
+    """Index rows and columns as a grid, if each row is read at each column."""
     for node in case.of_type(ast.Subscript):
         rows, *others = getattr(node.slice, "elts", [None])
         tensor = case.tensor(rows)
@@ -914,7 +926,7 @@ def of_each_row(case: Case) -> Iterator[Proposal]:
 
 
 def stacked(case: Case) -> Iterator[Proposal]:
-    """Whole windows alone; padded with zeros to one length; joined instead of stacked."""
+    """Use full windows only; pad to one length with zeros; or concatenate in place of stacking."""
     yield from repeated_as_new(case)
     yield from padded_convolutions(case)
     yield from whole_windows(case)
@@ -936,7 +948,7 @@ def stacked(case: Case) -> Iterator[Proposal]:
 
 
 def repeated_as_new(case: Case) -> Iterator[Proposal]:
-    """h.unsqueeze(1).repeat(1, T, 1), where h has no such dimension yet."""
+    """Write h.unsqueeze(1).repeat(1, T, 1), if h lacks that dimension."""
     for call in case.calls("cat"):
         for name in elements(call.args[0]) if call.args else []:
             made = case.made(name)
@@ -948,7 +960,7 @@ def repeated_as_new(case: Case) -> Iterator[Proposal]:
 
 
 def other_dimension(case: Case, call: ast.Call) -> Iterator[Proposal]:
-    """Joined along the dimension in which the sizes differ."""
+    """Concatenate along the dimension in which the sizes differ."""
     given = argument(call, 1, "dim")
     match = re.search(r"except in dimension (\d+)", case.message)
     if method(call) == "cat" and match:
@@ -960,7 +972,7 @@ def other_dimension(case: Case, call: ast.Call) -> Iterator[Proposal]:
 
 
 def padded_batches(case: Case) -> Iterator[Proposal]:
-    """Batches whose samples are padded with zeros to one length."""
+    """Pad the samples of batches to one length with zeros."""
     new = "lambda batch: torch.nn.utils.rnn.pad_sequence(batch, batch_first=True)"
     pairs = (
         "lambda batch: (torch.nn.utils.rnn.pad_sequence([x for x, _ in batch], batch_first=True), "
@@ -976,7 +988,7 @@ def padded_batches(case: Case) -> Iterator[Proposal]:
 
 
 def samples(case: Case) -> Iterator[Proposal]:
-    """As many samples as there are targets, where one has more."""
+    """Use as many samples as there are targets, if one has more."""
     for call in case.calls("TensorDataset"):
         sizes = [case.shape(a) for a in call.args]
         least = min((s[0] for s in sizes if s), default=0)
@@ -991,7 +1003,7 @@ def samples(case: Case) -> Iterator[Proposal]:
 
 
 def ragged(case: Case) -> Iterator[Proposal]:
-    """Rows of several lengths, padded with zeros to one."""
+    """Pad rows of different lengths with zeros."""
     for call in case.calls("tensor", "Tensor", "FloatTensor", "LongTensor", "as_tensor"):
         rows = case.value(call.args[0]) if call.args else None
         if isinstance(call.args[0], ast.List):
@@ -1004,14 +1016,14 @@ def ragged(case: Case) -> Iterator[Proposal]:
 
 
 def copied_array(case: Case) -> Iterator[Proposal]:
-    """A copy of an array that goes backwards."""
+    """Copy an array with negative strides."""
     for call in case.calls("from_numpy", "tensor", "as_tensor", "Tensor", "FloatTensor"):
         for given in call.args[:1]:
             yield case.appended(given, ".copy()", why="A tensor has no steps backwards in memory.")
 
 
 def _dimensions(case: Case, call: ast.Call) -> Iterator[Proposal]:
-    """A dimension more; or another one along which the tensors are joined."""
+    """Add a dimension; or concatenate along another one."""
     items = elements(call.args[0])
     for item in items:
         yield case.appended(item, ".unsqueeze(0)")
@@ -1025,7 +1037,7 @@ def _dimensions(case: Case, call: ast.Call) -> Iterator[Proposal]:
 
 
 def fitting_dims(shapes: list[tuple[int, ...]]) -> list[int]:
-    """The dimensions along which tensors can be joined."""
+    """The dimensions along which tensors can be concatenated."""
     first = shapes[0]
     return [
         d
@@ -1035,7 +1047,7 @@ def fitting_dims(shapes: list[tuple[int, ...]]) -> list[int]:
 
 
 def repeated(case: Case) -> Iterator[Proposal]:
-    """A tensor with one row beside one with several: its row for each of them."""
+    """Repeat the only row of a tensor for each row of another."""
     sizes = re.search(r"Expected size (\d+) but got size (\d+)", case.message)
     many = max((int(n) for n in sizes.groups()), default=0) if sizes else 0
     for call in case.calls("cat", "concat") if sizes and "1" in sizes.groups() else ():
@@ -1049,7 +1061,7 @@ def repeated(case: Case) -> Iterator[Proposal]:
 
 
 def cropped(case: Case) -> Iterator[Proposal]:
-    """Images of nearly the same size: the larger one without its last rows and columns."""
+    """Crop the larger of two images of nearly equal size."""
     sizes = re.search(r"Expected size (\d+) but got size (\d+)", case.message)
     given, wanted = sorted(int(n) for n in sizes.groups()) if sizes else (0, 0)
     for call in case.calls("cat") if 0 < wanted - given < wanted / 2 else ():
@@ -1062,7 +1074,7 @@ def cropped(case: Case) -> Iterator[Proposal]:
 
 
 def whole_windows(case: Case) -> Iterator[Proposal]:
-    """x[i:i + n] for i in range(m - n + 1): the windows that are as long as the others."""
+    """Write x[i:i + n] for i in range(m - n + 1): only the windows of full length."""
     for loop in within(case.tree, ast.For, ast.comprehension):
         outer = case.parents[loop] if isinstance(loop, ast.comprehension) else loop
         slices = [s for s in within(outer, ast.Subscript) if isinstance(s.slice, ast.Slice)]
@@ -1079,7 +1091,7 @@ def whole_windows(case: Case) -> Iterator[Proposal]:
 
 
 def repeated_dimensions(case: Case) -> Iterator[Proposal]:
-    """repeat(4, 1) for repeat(4) of a matrix."""
+    """Write repeat(4, 1) for repeat(4) of a matrix."""
     for call in case.methods("repeat", "tile"):
         missing = len(case.shape(owner(call)) or ()) - len(call.args)
         if missing > 0 and not keyword(call, "repeats"):
@@ -1087,7 +1099,7 @@ def repeated_dimensions(case: Case) -> Iterator[Proposal]:
 
 
 def listed_for_cat(case: Case) -> Iterator[Proposal]:
-    """torch.cat([a, b]) for torch.cat(a, b)."""
+    """Write torch.cat([a, b]) for torch.cat(a, b)."""
     for call in case.calls(case.match[1]):
         given = [a for a in call.args if case.number(a) is None]
         if len(given) > 1 and given == call.args[: len(given)]:
@@ -1095,7 +1107,7 @@ def listed_for_cat(case: Case) -> Iterator[Proposal]:
 
 
 def joined_dimensions(case: Case) -> Iterator[Proposal]:
-    """A dimension of size 1 for the tensors that have fewer."""
+    """Add a dimension of size 1 to tensors that have fewer dimensions."""
     for call in case.calls("cat", "concat", "concatenate", "hstack"):
         given = case.made(call.args[0]) if call.args else None
         if isinstance(given, ast.ListComp | ast.GeneratorExp):
@@ -1118,7 +1130,9 @@ def joined_dimensions(case: Case) -> Iterator[Proposal]:
 
 
 def prepared(case: Case, item: ast.expr, dimensions: int) -> Iterator[Proposal]:
-    """What was computed from a tensor, and is read nowhere, in its place: one_hot(labels)."""
+    """Use the unused result of a computation on a tensor in place of the tensor, such as
+    one_hot(labels).
+    """
     for built in case.of_type(ast.Assign, everywhere=True):
         name = dotted(built.targets[0])
         unread = name and not case.reads_of(name) and name != dotted(item)
@@ -1129,7 +1143,7 @@ def prepared(case: Case, item: ast.expr, dimensions: int) -> Iterator[Proposal]:
 
 
 def stacked_numbers(case: Case) -> Iterator[Proposal]:
-    """Numbers as tensors."""
+    """Convert numbers to tensors."""
     for node in case.calls("stack", "cat"):
         if not node.args:
             continue
@@ -1147,7 +1161,7 @@ def stacked_numbers(case: Case) -> Iterator[Proposal]:
 
 
 def flipped(case: Case) -> Iterator[Proposal]:
-    """x.flip(0) for x[::-1]."""
+    """Write x.flip(0) for x[::-1]."""
     for node in case.of_type(ast.Subscript):
         parts = list(node.slice.elts) if isinstance(node.slice, ast.Tuple) else [node.slice]
         back = [n for n, part in enumerate(parts) if _reverses(part)]
@@ -1166,7 +1180,7 @@ def _reverses(part: ast.AST) -> bool:
 
 
 def transposed_batch(case: Case) -> Iterator[Proposal]:
-    """The last two dimensions exchanged: t() is for matrices."""
+    """Exchange the last two dimensions, as t() is for matrices."""
     for call in case.methods("t"):
         if case.of(owner(call)) != "torch":
             new = f"{case.operand(owner(call))}.transpose(-2, -1)"
@@ -1176,7 +1190,7 @@ def transposed_batch(case: Case) -> Iterator[Proposal]:
 
 
 def permuted_batch(case: Case) -> Iterator[Proposal]:
-    """A dimension for the batch, which stays first, or none for it."""
+    """Add the batch dimension to a permutation, or remove it."""
     many, given = (int(n) for n in re.findall(r"= (\d+)", case.message))
     for call in case.methods("permute"):
         places = [case.number(a) for a in call.args]
@@ -1191,7 +1205,7 @@ def permuted_batch(case: Case) -> Iterator[Proposal]:
 
 
 def kernel_of_plane(case: Case) -> Iterator[Proposal]:
-    """kernel[None, None] for a kernel of one channel in and one out."""
+    """Write kernel[None, None] for a kernel with one input and one output channel."""
     for call in case.calls("conv1d", "conv2d", "conv3d"):
         kernel, places = argument(call, 1, "weight"), int(method(call)[4])
         if kernel is not None and len(case.shape(kernel) or ()) == places:
@@ -1200,7 +1214,7 @@ def kernel_of_plane(case: Case) -> Iterator[Proposal]:
 
 
 def image_of_plane(case: Case) -> Iterator[Proposal]:
-    """A plane of numbers as an image of one channel."""
+    """Make a matrix an image with one channel."""
     for call in case.calls():
         for given in call.args[:1]:
             note = "One image of one channel: batch, channel, height, width."
@@ -1208,7 +1222,7 @@ def image_of_plane(case: Case) -> Iterator[Proposal]:
 
 
 def split_sizes(case: Case) -> Iterator[Proposal]:
-    """The last part as large as what is left."""
+    """Make the last part of a split as large as the remaining size."""
     found = re.search(r"exactly to (\d+) .*split_sizes=(\[.*?\])", case.message)
     whole, sizes = (int(found[1]), size(found[2])) if found else (0, ())
     for node in case.of_type(ast.List, ast.Tuple) if len(sizes) > 1 else ():
@@ -1219,7 +1233,7 @@ def split_sizes(case: Case) -> Iterator[Proposal]:
 
 
 def split_lengths(case: Case) -> Iterator[Proposal]:
-    """The last part of a data set as large as what is left."""
+    """Make the last part of a data set as large as the remaining length."""
     for call in case.calls("random_split"):
         lengths = elements(call.args[1]) if len(call.args) > 1 else []
         if len(lengths) > 1:
@@ -1229,7 +1243,7 @@ def split_lengths(case: Case) -> Iterator[Proposal]:
 
 
 def smaller_k(case: Case) -> Iterator[Proposal]:
-    """No larger k than there are elements."""
+    """Limit k to the number of elements."""
     for call in case.calls("topk", "kthvalue"):
         of_torch = case.of(owner(call)) == "torch"
         k = argument(call, 1 if of_torch else 0, "k")
@@ -1240,7 +1254,7 @@ def smaller_k(case: Case) -> Iterator[Proposal]:
 
 
 def one_element(case: Case) -> Iterator[Proposal]:
-    """append() for += of a list and a single number; a dimension for a tensor without any."""
+    """Write append() for += of a list and a single number; or add a dimension to a 0-dim tensor."""
     for statement in case.of_type(ast.AugAssign):
         if isinstance(case.value(statement.target), list):
             held, item = case.of(statement.target), case.of(statement.value)
@@ -1252,7 +1266,7 @@ def one_element(case: Case) -> Iterator[Proposal]:
 
 
 def enough_classes(case: Case) -> Iterator[Proposal]:
-    """A class more than the largest label."""
+    """Use one more class than the largest label."""
     for call in case.calls("one_hot"):
         count, labels = argument(call, 1, "num_classes"), case.tensor(call.args[0])
         numbers = [n.value for n in within(call.args[0], ast.Constant) if type(n.value) is int]

@@ -1,5 +1,5 @@
-"""The table of errors that have cures, as `table.txt` has it: which function proposes changes for
-which messages, and why PyTorch raises.
+"""The table of errors that have corrections, read from `table.txt`: for each kind of error the
+function that proposes changes, the messages, and why PyTorch raises it.
 """
 
 import re
@@ -12,18 +12,18 @@ from typing import NamedTuple
 from .case import Case, Proposal
 
 Cures = Callable[[Case], Iterator[Proposal]]
-NO_CURE = "-"  # in the place of a function
+NO_CURE = "-"  # in place of a function's name
 
 
 class Kind(NamedTuple):
-    """A kind of error: its message, one sentence why PyTorch raises it, and its cures."""
+    """A kind of error: its message, a sentence why PyTorch raises it, and its corrections."""
 
     pattern: re.Pattern[str]
     why: str
     name: str
 
     def cures(self, case: Case) -> Iterator[Proposal]:
-        """The changes that may cure a program of such an error, the likeliest first."""
+        """The changes that may correct a program with such an error, likeliest first."""
         if self.name != NO_CURE:
             module, _, function = self.name.partition(".")
             cures: Cures = getattr(import_module(f"{__package__}.{module}"), function)
@@ -32,20 +32,20 @@ class Kind(NamedTuple):
 
 @cache
 def table() -> list[Kind]:
-    """All kinds, in the order in which their cures are tried."""
+    """All kinds of errors, in the order in which they are tried."""
     text = (Path(__file__).parent / "table.txt").read_text(encoding="utf-8")
     return [_kind(entry.splitlines()) for entry in text.split("\n\n")[1:]]
 
 
 def _kind(lines: list[str]) -> Kind:
-    """An entry: the function, messages, why."""
+    """An entry of the table: the function, messages, why."""
     name, *messages, why = lines
     pattern = "|".join(m.removeprefix("    ") for m in messages)
     return Kind(re.compile(pattern, re.S), why, name)
 
 
 def kinds(message: str) -> Iterator[tuple[Kind, re.Match[str]]]:
-    """The kinds of errors that have a message."""
+    """The kinds of errors that match a message."""
     for kind in table():
         match = kind.pattern.match(message)
         if match:

@@ -1,6 +1,6 @@
-"""A program as text and as a syntax tree, and the same program with a part of it changed.
+"""A program as text and as a syntax tree, and edits of the text.
 
-Knows where each node stands; nothing of PyTorch.
+Knows the positions of nodes; nothing of PyTorch.
 """
 
 import ast
@@ -13,7 +13,7 @@ ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Constant, ast.Lis
 
 
 class Edit(NamedTuple):
-    """Characters start to end of the text, and what stands there instead."""
+    """An edit: the characters from start to end are replaced by a text."""
 
     start: int
     end: int
@@ -40,63 +40,63 @@ class Text:
                 if isinstance(block, list):
                     self.blocks |= dict.fromkeys(block, block)
 
-    # ---- where nodes stand -----------------------------------------------------------------------
+    # ---- positions of nodes ----------------------------------------------------------------------
 
     def offset(self, line: int, column: int) -> int:
-        """The place of a character: `column` counts bytes, as syntax trees do."""
+        """The offset of a character; `column` counts bytes, as in syntax trees."""
         text = self.lines[line - 1]
         if not text.isascii():
             column = len(text.encode()[:column].decode(errors="ignore"))
         return self.starts[line - 1] + column
 
     def start(self, node: Any) -> int:
-        """Where a node begins."""
+        """The offset at which a node begins."""
         return self.offset(node.lineno, node.col_offset)
 
     def end(self, node: Any) -> int:
-        """Where a node ends."""
+        """The offset at which a node ends."""
         return self.offset(node.end_lineno, node.end_col_offset)
 
     def of(self, node: ast.AST | None) -> str:
-        """The text of a node; "" of none."""
+        """The text of a node; "" for None."""
         return "" if node is None else self.source[self.start(node) : self.end(node)]
 
     def operand(self, node: ast.expr) -> str:
-        """The text of an expression, in brackets where a method could not be called on it."""
+        """The text of an expression, in parentheses if a method call on it needs them."""
         text = self.of(node)
         number = isinstance(node, ast.Constant) and not isinstance(node.value, str)
         return text if isinstance(node, ATOMS) and not number else f"({text})"
 
     def first_line(self, statement: ast.stmt) -> int:
-        """The line where a statement begins, with its decorators."""
+        """The first line of a statement, including decorators."""
         decorators = getattr(statement, "decorator_list", [])
         return min([statement.lineno, *(d.lineno for d in decorators)])
 
     def indent(self, statement: ast.stmt) -> str:
-        """The white space before the line of a statement."""
+        """The indentation of a statement."""
         line = self.lines[statement.lineno - 1]
         return line[: len(line) - len(line.lstrip())]
 
     def alone(self, statement: ast.stmt) -> bool:
-        """Whether no other statement stands on its lines."""
+        """Whether no other statement is on its lines."""
         before = self.lines[statement.lineno - 1].encode()[: statement.col_offset].decode()
         after = self.source[self.end(statement) :].split("\n", 1)[0].strip()
         return not before.strip() and (not after or after.startswith("#"))
 
     def statement_of(self, node: ast.AST) -> ast.stmt:
-        """The statement that a node belongs to."""
+        """The statement that contains a node."""
         while not isinstance(node, ast.stmt):
             node = self.parents[node]
         return node
 
     def around(self, node: ast.AST) -> Iterator[ast.AST]:
-        """The nodes that a node stands in, the innermost first."""
+        """The nodes that contain a node, innermost first."""
         while node in self.parents:
             node = self.parents[node]
             yield node
 
     def function_of(self, node: ast.AST) -> ast.FunctionDef | None:
-        """The innermost function with a name that a node stands in."""
+        """The innermost named function that contains a node."""
         return next((n for n in self.around(node) if isinstance(n, ast.FunctionDef)), None)
 
     def statements_of(self, line: int) -> list[ast.stmt]:
@@ -117,7 +117,7 @@ class Text:
         heads = [h for s in statements for h in _heads(s)]
         return [n for h in heads for n in ast.walk(h)]
 
-    # ---- the text with a part changed ------------------------------------------------------------
+    # ---- edits -----------------------------------------------------------------------------------
 
     def edited(self, *edits: Edit) -> str:
         """The text after edits that do not overlap."""
@@ -127,29 +127,29 @@ class Text:
         return result
 
     def replacing(self, node: ast.AST, text: str) -> Edit:
-        """A node replaced."""
+        """Replace a node."""
         return Edit(self.start(node), self.end(node), text)
 
     def spanning(self, nodes: Sequence[ast.AST], text: str) -> Edit:
-        """The text from the first of some nodes to the last, replaced."""
+        """Replace the text from the first of some nodes to the last."""
         return Edit(self.start(nodes[0]), self.end(nodes[-1]), text)
 
     def appending(self, node: ast.expr, text: str) -> Edit:
-        """An expression followed by text, as a call of a method."""
+        """Append text to an expression, such as a method call."""
         if isinstance(node, ATOMS) and not isinstance(node, ast.Constant):
             return Edit(self.end(node), self.end(node), text)
         return Edit(self.start(node), self.end(node), f"({self.of(node)}){text}")
 
     def inserting(self, node: ast.AST, text: str) -> Edit:
-        """Text put right before a node."""
+        """Insert text right before a node."""
         return Edit(self.start(node), self.start(node), text)
 
     def adding(self, node: ast.AST, text: str) -> Edit:
-        """Text put right after a node."""
+        """Insert text right after a node."""
         return Edit(self.end(node), self.end(node), text)
 
     def before(self, statement: ast.stmt, *lines: str) -> Edit:
-        """Statements put before another."""
+        """Insert statements before another."""
         line = self.first_line(statement)
         if not self.lines[line - 1].encode()[: statement.col_offset].strip():
             indent, at = self.indent(statement), self.starts[line - 1]
@@ -158,7 +158,7 @@ class Text:
         return Edit(at, at, "".join(f"{text}; " for text in lines))
 
     def after(self, statement: ast.stmt, *lines: str) -> Edit:
-        """Statements put after another."""
+        """Insert statements after another."""
         if self.alone(statement):
             at = self.starts[statement.end_lineno or 0] - 1
             indent = self.indent(statement)
@@ -167,17 +167,17 @@ class Text:
         return Edit(at, at, "".join(f"; {text}" for text in lines))
 
     def span(self, statements: Sequence[ast.stmt]) -> tuple[int, int]:
-        """The whole lines of statements that follow each other."""
+        """The offsets of whole lines of consecutive statements."""
         first, last = self.first_line(statements[0]), statements[-1].end_lineno or 0
         return self.starts[first - 1], min(self.starts[last], len(self.source))
 
     def naming(self, function: ast.FunctionDef, name: str) -> Edit:
-        """A function with another name."""
+        """Rename a function."""
         start = self.start(function) + len("def ")
         return Edit(start, start + len(function.name), name)
 
     def removing(self, statement: ast.stmt) -> Edit:
-        """A statement left out."""
+        """Remove a statement."""
         if len(self.blocks.get(statement, [])) == 1 and not isinstance(
             self.parents[statement], ast.Module
         ):
@@ -192,11 +192,11 @@ class Text:
         return Edit(head.start() if head else start, end, "")
 
     def without_lines(self, node: Any) -> Edit:
-        """The lines of a decorator, or of a function, left out."""
+        """Remove the lines of a decorator or a function."""
         return Edit(self.starts[node.lineno - 1], self.starts[node.end_lineno], "")
 
     def lines_of(self, statement: ast.stmt) -> list[str]:
-        """The text of a statement, without the indentation of its first line."""
+        """The lines of a statement, without the indentation of the first one."""
         if not self.alone(statement):
             return self.of(statement).split("\n")
         start, end = self.span([statement])
@@ -205,7 +205,7 @@ class Text:
         return [line.removeprefix(indent) for line in lines]
 
     def wrapping(self, statements: Sequence[ast.stmt], header: str) -> Edit:
-        """Statements put into a block."""
+        """Put statements into a block with this header."""
         if not all(self.alone(s) for s in statements):
             (statement,) = statements[:1]
             outer = self.parents[statement]
@@ -230,7 +230,7 @@ class Text:
         return Edit(start, end, "\n".join([f"{indent}{header}", *inner]) + close)
 
     def unwrapping(self, block: ast.With) -> Edit:
-        """The statements of a block in the block's place."""
+        """Replace a block by its statements."""
         start, end = self.span([block])
         if block.body[0].lineno == block.lineno:
             return Edit(self.start(block), self.end(block), self.of(block.body[0]))
@@ -242,7 +242,7 @@ class Text:
 
 
 def _heads(statement: ast.stmt) -> list[ast.AST]:
-    """The parts of a compound statement that run on its own line."""
+    """The parts of a compound statement that are on its own line."""
     return [
         child
         for child in ast.iter_child_nodes(statement)

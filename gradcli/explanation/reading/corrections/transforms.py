@@ -1,4 +1,4 @@
-"""Cures of torch.func and torch.autograd.functional."""
+"""Corrections of calls of torch.func and torch.autograd.functional."""
 
 import ast
 import re
@@ -29,7 +29,7 @@ vmap_random = giving("vmap", "randomness", '"different"')
 
 
 def results(case: Case) -> list[ast.expr]:
-    """What the functions give that are transformed on the line that raises."""
+    """The results of the functions that are transformed on the line that raises."""
     result: list[ast.expr] = []
     names = [n.id for n in case.of_type(ast.Name)]
     for value in [value_of(s) for name in list(names) for s in case.assignments(name)]:
@@ -42,11 +42,11 @@ def results(case: Case) -> list[ast.expr]:
     return list(dict.fromkeys(result))
 
 
-# ---- what a function gives and takes -------------------------------------------------------------
+# ---- results and arguments of functions ----------------------------------------------------------
 
 
 def scalar_function(case: Case) -> Iterator[Proposal]:
-    """The sum of what the function gives; else the Jacobian."""
+    """Return the sum from the function; or compute the Jacobian."""
     for value in results(case):
         yield case.appended(value, ".sum()")
     for call in case.calls("hessian", "grad"):
@@ -58,7 +58,7 @@ def scalar_function(case: Case) -> Iterator[Proposal]:
 
 
 def function_gives(case: Case) -> Iterator[Proposal]:
-    """The tensor itself."""
+    """Return the tensor itself from the function."""
     items = [c for f in case.functions.values() for c in calls_in(f, "item", "tolist")]
     yield from case.change(*[case.without_method(c) for c in items])
     for value in results(case):
@@ -82,7 +82,7 @@ def _tuple(texts: Iterator[str]) -> str:
 
 
 def checked_inputs(case: Case) -> Iterator[Proposal]:
-    """requires_grad=True for the inputs of gradcheck."""
+    """Set requires_grad=True for the inputs of gradcheck."""
     for call in case.calls("gradcheck", "gradgradcheck"):
         names = [dotted(n) for a in call.args[1:2] for n in parts(a) if dotted(n)]
         edits = [e for n in names if (e := requiring(case, n))]
@@ -90,7 +90,7 @@ def checked_inputs(case: Case) -> Iterator[Proposal]:
 
 
 def takes_tensors(case: Case) -> Iterator[Proposal]:
-    """Numbers as tensors, lists as tuples; the function first."""
+    """Pass numbers as tensors, lists as tuples; or pass the function first."""
     for call in case.calls("jacobian", "hessian", "vjp", "jvp", "hvp"):
         if "function" in case.message and len(call.args) >= 2:
             why = "The function comes first, and then its inputs."
@@ -116,14 +116,14 @@ def takes_tensors(case: Case) -> Iterator[Proposal]:
 
 
 def backward_in_transform(case: Case) -> Iterator[Proposal]:
-    """torch.func.grad; or the value alone, which the transform outside differentiates."""
+    """Use torch.func.grad; or return only the value, which the outer transform differentiates."""
     for call in case.calls("backward"):
         note = "The transform around it goes back itself."
         yield case.proposal(case.removing(case.statement_of(call)), note=note)
 
 
 def as_tuples(case: Case) -> Iterator[Proposal]:
-    """(x,) for x, of primals and of tangents."""
+    """Write (x,) for x, for primals and tangents."""
     for call in case.calls("jvp"):
         edits = [
             case.replacing(a, f"({case.of(a)},)")
@@ -137,7 +137,7 @@ def as_tuples(case: Case) -> Iterator[Proposal]:
 
 
 def vmap_branches(case: Case) -> Iterator[Proposal]:
-    """torch.where for a branch, the tensor for its item()."""
+    """Use torch.where for a branch, or the tensor for its item()."""
     for call in case.calls("item", "float", "int"):
         if method(call) == "item":
             yield case.without(call)
@@ -151,7 +151,7 @@ def vmap_branches(case: Case) -> Iterator[Proposal]:
 
 
 def vmap_written(case: Case) -> Iterator[Proposal]:
-    """x.new_zeros(n) for the torch.zeros(n) that is written to: as many as there are samples."""
+    """Write x.new_zeros(n) for torch.zeros(n) that is written to."""
     function = case.function_of(case.statement)
     target = base_of(written(case.statement))
     for built in case.makers(target) if target is not None and function else ():
@@ -166,7 +166,7 @@ NEW_OF_TENSOR = ("new_zeros", "new_ones", "new_empty", "new_full", "new_tensor")
 
 
 def vmap_sizes(case: Case) -> Iterator[Proposal]:
-    """One of the arguments not mapped."""
+    """Do not map over one of the arguments: in_dims=None."""
     for call in case.calls("vmap", everywhere=True):
         outer = case.parents.get(call)
         given = outer.args if isinstance(outer, ast.Call) else [None, None]
@@ -178,11 +178,11 @@ def vmap_sizes(case: Case) -> Iterator[Proposal]:
         yield case.given(call, "in_dims", "1")
 
 
-# ---- vectors that derivatives are multiplied with ------------------------------------------------
+# ---- cotangents and tangents ---------------------------------------------------------------------
 
 
 def direction(case: Case) -> Iterator[Proposal]:
-    """Ones in that shape."""
+    """Pass ones of the required shape."""
     for call in case.calls("make_dual"):
         if len(call.args) > 1:
             yield case.replaced(call.args[1], f"torch.ones_like({case.of(call.args[0])})")
@@ -212,7 +212,7 @@ def direction(case: Case) -> Iterator[Proposal]:
 
 
 def argnum(case: Case) -> Iterator[Proposal]:
-    """The argument that is missing; all counted from 0; the last argument there is."""
+    """Pass the missing argument; count arguments from 0; or use the last argument."""
     wrong, count = int(case.match[1]), int(case.match[2])
     for call in case.calls(
         "grad", "grad_and_value", "jacrev", "jacfwd", "hessian", everywhere=True
@@ -233,7 +233,7 @@ def argnum(case: Case) -> Iterator[Proposal]:
 
 
 def _numbered(case: Case, asked: ast.expr, numbers: list[int], why: str) -> Iterator[Proposal]:
-    """Other numbers of arguments, as many as there were in brackets or alone."""
+    """Write other argument numbers, in a tuple or alone as before."""
     if isinstance(asked, ast.Tuple | ast.List):
         inner = ", ".join(map(str, numbers)) + ("," if len(numbers) == 1 else "")
         yield case.replaced(asked, f"({inner})", why=why)
@@ -242,8 +242,8 @@ def _numbered(case: Case, asked: ast.expr, numbers: list[int], why: str) -> Iter
 
 
 def _given_more(case: Case, call: ast.Call, count: int) -> Iterator[Proposal]:
-    """The argument itself, where the function takes more than it is given: by its position where
-    it has its name; else what the program calls as the function does.
+    """Pass the argument itself, if the function takes more arguments: the variable with the name of
+    the parameter.
     """
     outer, defined = case.parents.get(call), case.made(call.args[0])
     defined = case.functions.get(dotted(defined), defined)  # type: ignore[assignment]
@@ -263,7 +263,7 @@ def _given_more(case: Case, call: ast.Call, count: int) -> Iterator[Proposal]:
 
 
 def strict(case: Case) -> Iterator[Proposal]:
-    """What cuts the graph in the function; else without strict: zeros."""
+    """Remove what cuts the graph in the function; or do not pass strict, which gives zeros."""
     named = {n.id for n in case.of_type(ast.Name)}
     bodies = [f for f in case.of_type(ast.FunctionDef, everywhere=True) if f.name in named]
     nodes = [n for b in [*bodies, *results(case)] for n in ast.walk(b)]

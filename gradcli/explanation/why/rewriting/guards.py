@@ -1,5 +1,5 @@
-"""The double-where trick: an operation that is not finite where its result is masked out gets safe
-operands there, `where(x > 0, sqrt(where(x > 0, x, 1)), 0)`.
+"""The double-where trick: where the result of a nonfinite operation is masked out, its operands are
+replaced by safe values: `where(x > 0, sqrt(where(x > 0, x, 1)), 0)`.
 """
 
 from collections.abc import Iterator
@@ -16,13 +16,13 @@ from .logarithms import log_of
 from .patterns import constant, is_op, number_node, rooted
 
 OPPOSITES = {"eq": "ne", "ne": "eq", "gt": "le", "le": "gt", "lt": "ge", "ge": "lt"}
-SAFE = (1, 0, 0.5, 2)  # safe values of an operand, tried in order
+SAFE = (1, 0, 0.5, 2)  # values in place of an operand, tried in order
 
 
 class Excluding(NamedTuple):
-    """An operation that excludes elements of some of its operands: the mask of the others, the
-    slots of these operands, and the value of its result where it excludes them; None if they do not
-    matter to this.
+    """An operation that does not use some elements of its operands, such as where: the mask of
+    those that it uses, the positions of these operands, and the value of its result at the others;
+    None if that does not depend on the operands.
     """
 
     node: Node
@@ -31,7 +31,7 @@ class Excluding(NamedTuple):
     bound: Node | None = None
 
     def over(self, new: dict[Node, Node]) -> Node:
-        """The operation with nodes replaced in the operands that it excludes."""
+        """The operation with nodes replaced in the operands that it masks."""
         replaced = [
             substitute(i, new) if i is not None and k in self.slots else i
             for k, i in enumerate(self.node.inputs)
@@ -41,7 +41,7 @@ class Excluding(NamedTuple):
 
 
 def masked(out: Node, origins: list[Node], by_factor: bool) -> Iterator[Node]:
-    """`out` with operands replaced where a mask that the program has excludes them, or `by_factor`,
+    """`out` with operands replaced where a mask of the program excludes them, or with `by_factor`
     where a factor is 0.
     """
     for origin in origins:
@@ -58,7 +58,7 @@ def masked(out: Node, origins: list[Node], by_factor: bool) -> Iterator[Node]:
 
 
 def _together(out: Node, around: Excluding) -> Iterator[Node]:
-    """`out` with all inputs of excluded operations replaced, if there are several."""
+    """`out` with all inputs of masked operations replaced, if there are several."""
     excluded = [around.node.inputs[k] for k in around.slots]
     inputs = [
         n
@@ -71,7 +71,7 @@ def _together(out: Node, around: Excluding) -> Iterator[Node]:
 
 
 def excluding(out: Node, origin: Node) -> Iterator[Excluding]:
-    """The operations after `origin` that exclude elements of it."""
+    """The operations after `origin` that mask elements of it."""
     for n in walk([out]):
         inside = [i is not None and origin in walk([i]) for i in n.inputs]
         if n is not origin and any(inside):
@@ -79,6 +79,7 @@ def excluding(out: Node, origin: Node) -> Iterator[Excluding]:
 
 
 def _masks(n: Node, inside: list[bool], origin: Node) -> Iterator[tuple[Any, ...]]:
+    """The mask and the operand positions of each way in which `n` excludes elements of operands."""
     a = n.parents
     if inside[0] or (is_op(n, "minimum", "maximum") and inside[1]):
         yield from _bounds(n, inside)
@@ -91,7 +92,7 @@ def _masks(n: Node, inside: list[bool], origin: Node) -> Iterator[tuple[Any, ...
         yield opposite(a[1]), (0,)
     elif is_op(n, "mul"):
         for k in (0, 1):
-            # what is positive at any values is 0 by underflow alone, and masks nothing
+            # a value that is always positive is 0 only by underflow, and masks nothing
             if inside[1 - k] and log_of(a[k]) is None and constant(a[k]) is None:
                 yield not_zero(a[k]), (1 - k,)
     elif is_op(n, "kl_div") and inside[0]:
@@ -125,7 +126,7 @@ def _bounds(n: Node, inside: list[bool]) -> Iterator[tuple[Node, tuple[int, ...]
 
 
 def opposite(mask: Node) -> Node:
-    """The mask of the other elements."""
+    """The complement of a mask."""
     if is_op(mask, "logical_not"):
         return mask.parents[0]
     other = OPPOSITES.get(mask.op.name)
@@ -133,15 +134,15 @@ def opposite(mask: Node) -> Node:
 
 
 def not_zero(k: Node) -> Node:
-    """Where a factor is not 0."""
+    """The mask of where a factor is not 0."""
     if is_op(k, "double") and k.parents[0].dtype == "bool":
         return k.parents[0]
     return k if k.dtype == "bool" else k.ne(0)
 
 
 def _operands(origin: Node, mask: Node) -> Iterator[Node]:
-    """What can be replaced before `origin` where a mask excludes it: nodes of the mask's shape, the
-    operands of the operation first.
+    """The nodes that may be replaced before `origin` where a mask excludes it: nodes of the mask's
+    shape, the operands first.
     """
     inputs = [n for n in walk([origin]) if n.op.name == "input"]
     nearest = [i for i in origin.parents if i.op.name != "input"]
@@ -174,8 +175,8 @@ def singular(out: Node, origins: list[Node]) -> Iterator[Node]:
 
 
 def overflowing(a: Analysis, out: Node) -> Iterator[Node]:
-    """`out`, which is finite, with the largest exponent that does not overflow in place of those
-    that do: exp(-exp(x)).
+    """`out`, if it is finite, with overflowing exponents replaced by the largest that does not
+    overflow: exp(-exp(x)).
     """
     if not np.all(np.isfinite(a.value(out))):
         return
@@ -188,7 +189,7 @@ def overflowing(a: Analysis, out: Node) -> Iterator[Node]:
 
 
 def empty_rows(a: Analysis, out: Node) -> Iterator[Node]:
-    """`out` with rows of -inf alone, of which softmax makes nan, left out of it."""
+    """`out` without rows that are all -inf, whose softmax is nan."""
     for n in walk([out]):
         if not is_op(n, "softmax") or not np.any(np.isnan(a.value(n))):
             continue
@@ -203,17 +204,17 @@ def empty_rows(a: Analysis, out: Node) -> Iterator[Node]:
 
 
 STEP = 2.0**-6
-CLOSE = 1e-7  # of a measured limit to the fraction that replaces it
-LARGEST = 24  # denominator
+CLOSE = 1e-7  # of a numerical limit to the fraction that replaces it
+LARGEST = 24  # denominator of such a fraction
 
 
 def removable(a: Analysis, out: Node, origins: list[Node]) -> Iterator[Node]:
-    """`out` with a quotient replaced by its tangent where it is 0/0."""
+    """`out` with a quotient replaced, where it is 0/0, by its linearisation."""
     for origin in origins:
         if not is_op(origin, "div", "mul"):
             continue
         for z in _variables(origin):
-            at = _places(a, origin, z)
+            at = _singular_point(a, origin, z)
             tangent = None if at is None else _tangent(origin, z, at)
             if at is None or tangent is None:
                 continue
@@ -226,7 +227,7 @@ def removable(a: Analysis, out: Node, origins: list[Node]) -> Iterator[Node]:
 
 
 def _variables(origin: Node) -> list[Node]:
-    """The nodes of its shape that an elementwise quotient is a function of, the input first."""
+    """The nodes of its shape on which an elementwise quotient depends, inputs first."""
     inputs = [n for n in walk([origin]) if n.op.name == "input" and n.dtype == "float"]
     inner = [n for n in walk([origin]) if n.op.family != "leaf" and n is not origin]
     if any(n.op.family not in ("elementwise", "leaf") for n in [*inner, origin]):
@@ -235,15 +236,15 @@ def _variables(origin: Node) -> list[Node]:
     return [n for n in single if n.shape == origin.shape]
 
 
-def _places(a: Analysis, origin: Node, z: Node) -> float | None:
-    """The value of the variable at which the quotient is nan, where it is a single one."""
+def _singular_point(a: Analysis, origin: Node, z: Node) -> float | None:
+    """The value of the variable at which the quotient is nan, if there is only one."""
     value, result = a.value(z), a.value(origin)
     values = np.unique(np.asarray(value)[np.isnan(result)])
     return float(values[0]) if len(values) == 1 and np.isfinite(values[0]) else None
 
 
 def _tangent(origin: Node, z: Node, at: float) -> tuple[Fraction, Fraction] | None:
-    """The limit and the slope, as fractions."""
+    """The limit of a quotient and of its derivative, as fractions."""
     steps = STEP * np.asarray([1, 0.5, 0.25, 0.125])
 
     def values(moves: Any) -> Any:
@@ -262,7 +263,7 @@ def _at(origin: Node, z: Node, value: float) -> float:
 
 
 def _extrapolated(values: Any) -> Fraction | None:
-    """Richardson extrapolation of values with errors of even order, for halved steps."""
+    """Richardson extrapolation of values at halved steps, whose errors have even powers."""
     last = values
     for order in range(1, len(values)):
         factor = 4**order

@@ -46,8 +46,8 @@ def logarithm_of_product(n: Node) -> Node | None:
 
 
 def exponential(n: Node) -> Node | None:
-    """exp(y * log(x)) is x ** y, exp(x) * exp(y) is exp(x + y), also with other positive factors,
-    where one overflows and another one underflows.
+    """exp(y * log(x)) is x ** y, and exp(x) * exp(y) is exp(x + y), also with other positive
+    factors, if one overflows and another underflows.
     """
     if is_op(n, "mul") and any(is_op(i, "exp") for i in n.parents):
         x, y = map(log_of, n.parents)
@@ -162,6 +162,7 @@ def root(n: Node) -> Node | None:
 
 
 def _norm(z: Node, degree: float) -> Node | None:
+    """The norm for a root of a sum or mean of powers, with scalar factors; None for other nodes."""
     scale = 1.0
     if is_op(z, "mean"):
         scale = (z.parents[0].numel / max(z.numel, 1)) ** (1 / degree)
@@ -190,7 +191,7 @@ def _whole(value: float) -> int | float:
 
 
 def _power(z: Node, degree: float) -> Node | None:
-    """The nonnegative base, if a node is a power of one."""
+    """The nonnegative base, if a node is a power of it."""
     if degree == 2:
         return squared(z)
     if not is_op(z, "pow") or constant(z.inputs[1]) != _whole(degree):
@@ -234,7 +235,7 @@ def cardinal_sine(n: Node) -> Node | None:
 
 
 def angle(n: Node) -> Node | None:
-    """atan(y / x) is the angle of the point on the right that lies on the same line."""
+    """atan(y / x) is the angle of the point (x, y), or of (-x, -y) for negative x."""
     if not is_op(n, "atan") or not is_op(n.parents[0], "div"):
         return None
     y, x = n.parents[0].parents
@@ -242,7 +243,7 @@ def angle(n: Node) -> Node | None:
     return OPS["atan2"](side * y, side * x)
 
 
-# ---- texts ---------------------------------------------------------------------------------------
+# ---- identities ----------------------------------------------------------------------------------
 
 IDENTITIES = [
     Identity(text)
@@ -277,4 +278,4 @@ def identity(n: Node) -> Node | None:
 
 
 IDIOMS: Sequence[Rule] = (logarithm, exponential, identity, quotient, root, cardinal_sine, angle)
-RARER: Sequence[Rule] = (logarithm_of_product,)  # each tried alone
+RARER: Sequence[Rule] = (logarithm_of_product,)  # each is tried separately

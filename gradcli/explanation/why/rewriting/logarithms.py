@@ -1,4 +1,4 @@
-"""Logarithms of expressions of exponentials, without computing these."""
+"""Logarithms of expressions of exponentials, without overflow or underflow."""
 
 from collections.abc import Callable
 from math import isclose, log, sqrt
@@ -24,7 +24,7 @@ INDEXED = ("gather", "index_select")
 
 
 def log_of(node: Node) -> Node | None:
-    """log(node) where `node` is positive at any values: without its overflow and underflow."""
+    """log(node) without overflow and underflow, for a `node` that is positive for all values."""
     number = constant(node)
     if number is not None:
         return number_node(log(number)) if number > 0 else None
@@ -43,7 +43,7 @@ def _product(node: Node) -> Node | None:
 
 
 def _added(a: Node, b: Node) -> Node:
-    """a + b, with numbers added up."""
+    """a + b; adds constants."""
     p, q = constant(a), constant(b.parents[0]) if is_op(b, "add") else None
     if p is None or q is None:
         return a + b
@@ -52,7 +52,9 @@ def _added(a: Node, b: Node) -> Node:
 
 
 def log_of_size(node: Node) -> Node | None:
-    """log(abs(node)) of a product, a quotient or a power, which under- and overflow, or None."""
+    """log(abs(node)) of a product, quotient or power, which may underflow or overflow; None for
+    others.
+    """
     if is_op(node, "mul", "div"):
         a, b = map(_size, node.parents)
         return a + b if is_op(node, "mul") else a - b
@@ -80,6 +82,7 @@ def _quotient(node: Node) -> Node | None:
 
 
 def _sum_of_two(node: Node) -> Node | None:
+    """log(a + b), from log(a) and log(b)."""
     a, b = node.parents
     if is_number(a, 1) and is_op(b, "erf"):
         return _of_two_tails(b.parents[0])
@@ -96,7 +99,7 @@ def _sum_of_two(node: Node) -> Node | None:
 
 
 def _difference(node: Node) -> Node | None:
-    """log(1 - sigmoid(z)), log(1 - erf(z)), log(1 - tanh(z)**2), and of differences of
+    """log(1 - sigmoid(z)), log(1 - erf(z)), log(1 - tanh(z)**2), and log of differences of
     exponentials.
     """
     a, b = node.parents
@@ -115,7 +118,7 @@ def _difference(node: Node) -> Node | None:
 
 
 def _of_two_tails(z: Node) -> Node:
-    """log(1 + erf(z)): twice the normal distribution at sqrt(2) * z."""
+    """log(1 + erf(z)), by the normal distribution function at sqrt(2) * z."""
     x = negated(z) if is_op(z, "neg") else z
     x = x.parents[0] if is_op(x, "div") and _is_root_of_two(x.parents[1]) else sqrt(2) * x
     return log(2) + OPS["log_ndtr"](negated(x) if is_op(z, "neg") else x)
@@ -128,7 +131,7 @@ def _is_root_of_two(node: Node) -> bool:
 
 
 def _of_difference(p: Node, q: Node) -> Node:
-    """log(exp(p) - exp(q)), where q is less than p."""
+    """log(exp(p) - exp(q)), for q less than p."""
     less = q if is_number(p, 0) else negated(p) if is_number(q, 0) else q - p
     rest = OPS["log"](negated(OPS["expm1"](less)))
     return rest if is_number(p, 0) else p + rest
@@ -156,7 +159,7 @@ def _power(node: Node) -> Node | None:
 
 
 def _of_operand(make: Callable[[Node, Node], Node | None]) -> Callable[[Node], Node | None]:
-    """A rule: `make` of a node and the logarithm of its operand, if that has one."""
+    """A rule: `make` applied to a node and the logarithm of its operand, if the latter has one."""
 
     def rule(node: Node) -> Node | None:
         inner = log_of(node.parents[0])

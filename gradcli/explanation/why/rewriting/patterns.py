@@ -11,7 +11,7 @@ def is_op(node: Node | None, *names: str) -> bool:
 
 
 def constant(node: Node | None) -> float | None:
-    """The number that a node is."""
+    """The value of a constant node; None for others."""
     if node is None or not is_op(node, "constant"):
         return None
     value = node.attrs["value"]
@@ -19,12 +19,12 @@ def constant(node: Node | None) -> float | None:
 
 
 def is_number(node: Node | None, value: float) -> bool:
-    """Whether a node is this number."""
+    """Whether a node is a constant with this value."""
     return constant(node) == value
 
 
 def negated(node: Node) -> Node:
-    """The negation of a node; that of -x is x."""
+    """The negation of a node; x for -x."""
     if is_op(node, "neg"):
         return node.parents[0]
     number = constant(node)
@@ -32,7 +32,7 @@ def negated(node: Node) -> Node:
 
 
 def difference(a: Node, b: Node) -> Node:
-    """a - b, without zeros."""
+    """a - b; omits zeros."""
     if is_number(a, 0):
         return negated(b)
     return a if is_number(b, 0) else a - b
@@ -80,7 +80,7 @@ def rooted(node: Node | None) -> tuple[Node, float] | None:
 
 
 def _ratio(node: Node | None) -> float | None:
-    """1/3, as it is written."""
+    """A constant, or a quotient of constants such as 1/3, as a number; None for others."""
     if node is None or not is_op(node, "div"):
         return None
     a, b = constant(node.inputs[0]), constant(node.inputs[1])

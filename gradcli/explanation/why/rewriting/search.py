@@ -21,9 +21,9 @@ from .idioms import IDIOMS, RARER, Rule
 from .verified import Numbers, Verifier
 
 UNFIT = (GradcliError, *MISUSES)  # what an idiom raises if shapes or numbers do not fit
-MOST = 200  # expressions that are tried
+MOST = 200  # number of expressions that are tried
 PI = repr(pi)
-LARGEST = 4096  # elements of inputs
+LARGEST = 4096  # elements of all inputs
 
 
 def rewritten(a: Analysis) -> str | None:
@@ -42,7 +42,7 @@ def rewritten(a: Analysis) -> str | None:
 
 
 class Search:
-    """Candidates in order, and the first that holds."""
+    """Candidates in order, and the first that is accepted."""
 
     def __init__(self, a: Analysis, bad: bool):
         self.a, self.bad = a, bad
@@ -50,8 +50,8 @@ class Search:
         self.out = self._spelt_out(plain(a.problem.out))
 
     def _spelt_out(self, out: Node) -> Node:
-        """The output with the masks in its brackets in terms of the inputs: what a program calls
-        its intermediate values is not known where its result is written as one expression.
+        """The output with masks in indices expressed by the inputs, because intermediates have no
+        names in a single expression.
         """
 
         def make(n: Node, inputs: Sequence[Node | None]) -> Node | None:
@@ -73,7 +73,7 @@ class Search:
         return Verifier(self.a)
 
     def text(self) -> str | None:
-        """The first expression that holds."""
+        """The first accepted expression, as text."""
         idioms = list(dict.fromkeys(self._idioms()))
         clamped = any(n.op.name == "binary_cross_entropy" for n in walk([self.out]))
         tried = self._first((out, "clamped" if clamped else "") for out in idioms)
@@ -94,7 +94,7 @@ class Search:
         return None
 
     def _cures(self, other: Numbers) -> bool:
-        """Whether an expression has more nonzero gradient elements, if all are finite."""
+        """Whether an expression has only finite gradient elements, and more nonzero ones."""
         if self.bad:
             return True
         _, before = self.verifier.here
@@ -123,6 +123,7 @@ class Search:
                 yield twice, max(kind, other)
 
     def _once(self, out: Node) -> Iterator[tuple[Node, str]]:
+        """The output with one guard, and the kind of that guard."""
         with np.errstate(all="ignore"):
             a = self._analysis(out)
             origins = _origins(a, out)
@@ -140,14 +141,14 @@ class Search:
                 continue
 
     def _improved(self, candidates: list[tuple[Node, str]]) -> list[tuple[Node, str]]:
-        """The candidates with fewer elements that are not finite, the best first."""
+        """The candidates with fewer nonfinite gradient elements, best first."""
         counted = [(self._count(c), k) for k, (c, _) in enumerate(candidates)]
         before = self._count(self.out)
         better = sorted((n, k) for n, k in counted if 0 < n < before)
         return [candidates[k] for _, k in better[:2]]
 
     def _count(self, out: Node) -> int:
-        """How many elements of the gradients are not finite; very many where there are none."""
+        """The number of nonfinite gradient elements; very large if there are no gradients."""
         grads = if_applicable(lambda: self._gradients(out))
         if grads is None:
             return 1 << 30
@@ -194,7 +195,7 @@ def _applied(out: Node, rules: Sequence[Rule]) -> Node:
 
 
 def _origins(a: Analysis, out: Node) -> list[Node]:
-    """The operations that make elements of the gradients nan or infinite."""
+    """The operations that make gradient elements nan or infinite."""
     tracer, result = Tracer(a), dict[Node, None]()
     for x in a.problem.wrt:
         value = a.grad_value(x)
@@ -209,7 +210,7 @@ def _origins(a: Analysis, out: Node) -> list[Node]:
 
 
 def _undefined(a: Analysis, out: Node) -> list[Node]:
-    """The operations whose value is nan or infinite first."""
+    """The first operations whose value is nan or infinite."""
     return [
         n
         for n in walk([out])

@@ -1,5 +1,5 @@
-"""Whether an expression may replace another: finite where that is not, and elsewhere equal in value
-and gradient.
+"""Whether an expression may replace another: finite where that is not, and elsewhere with equal
+value and gradient.
 """
 
 import re
@@ -15,7 +15,7 @@ from ....lazy import np
 from ...analysis import Analysis
 from ...checking.rounding import LONGER
 
-UNFIT = (GradcliError, TypeError)  # TypeError: LAPACK has no higher precision
+UNFIT = (GradcliError, TypeError)  # LAPACK raises TypeError for higher precision
 NAME = re.compile(r"[^\W\d]\w*")
 CLOSE = 1e-9
 RANGES = (
@@ -49,13 +49,13 @@ class Numbers:
         return out, grads
 
     def out(self, values: dict[str, Any]) -> Any:
-        """The output alone."""
+        """The output only."""
         arrays = {x.node: values[name] for name, x in self.p.inputs.items()}
         return Evaluator(arrays, limits=self.p.limits)(self.p.out)[0]
 
 
 class Verifier:
-    """Compares expressions with the one that a problem has."""
+    """Compares candidate expressions with that of a problem."""
 
     def __init__(self, a: Analysis):
         p = a.problem
@@ -70,8 +70,8 @@ class Verifier:
             self.elsewhere = self._compared()
 
     def _compared(self) -> list[tuple[dict[str, Any], Any]]:
-        """Points with other values of the inputs, each with output and gradients: of more inputs
-        where the output is not finite by those alone, as where a mask leaves nothing.
+        """Points with other values of the inputs, each with output and gradients. Further inputs
+        are changed if the output is not finite otherwise, for example because a mask is empty.
         """
         floats = [n for n, v in self.values.items() if v.dtype.kind == "f"]
         masks = [n for n, v in self.values.items() if v.dtype.kind == "b"]
@@ -82,7 +82,9 @@ class Verifier:
         return result
 
     def _tried(self, values: dict[str, Any]) -> Any:
-        """The original at other values; None if it cannot be computed, or rounding is too large."""
+        """The output and gradients of the original at other values; None if it cannot be computed,
+        or rounding errors are too large.
+        """
         result = if_applicable(lambda: self.original(values))
         if result is None:
             return None
@@ -93,6 +95,7 @@ class Verifier:
         return result if all(_same_digits(a, b) for a, b in pairs) else None
 
     def _points(self, names: list[str]) -> list[dict[str, Any]]:
+        """Values of all inputs, with random ones for `names` from several ranges."""
         rng = np.random.default_rng(7)
 
         def moved(name: str, low: float, high: float) -> Any:
@@ -107,7 +110,7 @@ class Verifier:
         ]
 
     def read(self, text: str) -> Numbers | None:
-        """The expression of a text, over the same inputs; None if it is invalid."""
+        """The expression of a text as Numbers over the same inputs; None if it is invalid."""
         named = set(NAME.findall(text))
         values = {n: v for n, v in self.values.items() if n in named}
         posed = partial(pose, text, values=values, grad=self.seed, wrt=self.names)
@@ -120,11 +123,11 @@ class Verifier:
         return Numbers(p, self.names, self.seed)
 
     def accepts(self, other: Numbers, guard: str) -> bool:
-        """Whether an expression is finite here and equal elsewhere; of one that a `guard` makes
-        finite, also whether its numbers are those of a limit, where there is one: its value by a
-        "mask" of the program, and its gradient too by a test for a "singular" point; where a factor
-        of a "product" is 0, the gradient may be infinite from one side at most. Where the original
-        is "clamped" its value may be another here.
+        """Whether an expression is finite here and equal elsewhere. `guard` says how it was made
+        finite: by a "mask" of the program (then its value must be the limit, if there is one), by a
+        test for a "singular" point (then its gradient, too), for a zero factor of a "product" (the
+        gradient may be infinite from one side at most), or by "clamped" operands (its value may
+        differ here).
         """
         with np.errstate(all="ignore"):
             return if_applicable(lambda: self._accepts(other, guard)) is True
@@ -167,7 +170,7 @@ class Verifier:
         return compared > 1 or partial > 1
 
     def _slopes_match(self, values: dict[str, Any], grads: list[Any]) -> bool:
-        """Whether gradients are slopes of the output, where it has no gradient of its own."""
+        """Whether gradients are slopes of the output, where the original has no gradient."""
         for name, grad in zip(self.names, grads):
             for index in np.ndindex(grad.shape):
                 slope = self._slope(values, name, index, 1e-5)
@@ -176,7 +179,7 @@ class Verifier:
         return True
 
     def _slope(self, values: dict[str, Any], name: str, index: Any, step: float) -> float | None:
-        """A central difference."""
+        """A central difference; None if it is not finite."""
         above, below = (self._seeded_output_at(values, name, index, s) for s in (step, -step))
         return None if above is None or below is None else (above - below) / (2 * step)
 
@@ -195,6 +198,9 @@ class Verifier:
     # ---- limits ----------------------------------------------------------------------------------
 
     def _is_limit(self, other: Numbers, slopes: bool) -> bool:
+        """Whether values, and with `slopes` gradients, are the limits of the original where that is
+        not finite.
+        """
         out, grads = other(self.values)
         before, before_grads = self.here
         if np.any(np.isinf(before)):
@@ -204,9 +210,9 @@ class Verifier:
         if limit is not None:
             far, hit = self._near(100 * NEAR), np.isnan(before)
             if far is not None and np.max(np.abs(limit)) > 5 * max(1.0, np.max(np.abs(far))):
-                return False  # it grows without bound
+                return False  # it diverges
             if np.max(np.ptp(limit, axis=0)) > AGREES * max(1.0, np.max(np.abs(limit))):
-                return True  # another one from each side
+                return True  # the one-sided limits differ
             if not np.allclose(limit[0], out[hit], rtol=AGREES, atol=AGREES):
                 return False
         if not slopes or (not defined and limit is None):
@@ -218,7 +224,7 @@ class Verifier:
         )
 
     def _is_vertical(self) -> bool:
-        """Whether the slope grows without bound to both sides of an element."""
+        """Whether the slope of an element diverges on both sides."""
         if not np.all(np.isfinite(self.here[0])):
             return False
         infinite = float("inf")
@@ -229,8 +235,8 @@ class Verifier:
         )
 
     def _near(self, distance: float) -> Any:
-        """What is nan, near the values: a row for each direction in which it is finite; None where
-        these are too few.
+        """The original near elements that are nan: a row for each direction in which it is finite;
+        None if there are too few.
         """
         rng = np.random.default_rng(3)
         hit = np.isnan(self.here[0])
@@ -245,8 +251,8 @@ class Verifier:
         return rows if len(rows) > 1 else None
 
     def _is_slope(self, name: str, index: Any, grad: float, defined: bool) -> bool:
-        """Whether a number may be the derivative with respect to an element: it lies between the
-        slopes to both sides.
+        """Whether a number may be a derivative with respect to an element: it lies between the
+        one-sided slopes.
         """
         sides = [self._one_sided(name, index, side, defined) for side in (1, -1)]
         slopes = [s for s in sides if s is not None and np.isfinite(s)]
@@ -260,13 +266,13 @@ class Verifier:
         return min(between) - room <= grad <= max(between) + room
 
     def _one_sided(self, name: str, index: Any, side: int, defined: bool) -> float | None:
-        """The slope to one side; inf where it grows as the step is made smaller."""
+        """The one-sided slope; inf if it grows as the step decreases."""
         scale = max(1.0, abs(float(self.values[name][index])))
         steps = [1e-4 * scale, 1e-6 * scale]
         far, near = (self._seeded_output_at(self.values, name, index, side * s) for s in steps)
         if far is None or near is None:
             return None
-        if not defined:  # the limit, from two steps
+        if not defined:  # extrapolated from two steps
             return side * (far - near) / (steps[0] - steps[1])
         start = self._seeded_output_at(self.values, name, index, 0.0)
         if start is None:
