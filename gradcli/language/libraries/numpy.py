@@ -523,7 +523,8 @@ def _select(condlist, choicelist, default=0):
     return op.expand(out, shape=broadcast(*(c.shape for c in array_list(choicelist)), out.shape))
 
 
-def _choose(a, choices):
+def choose(a, choices):
+    """The elements of the choices whose numbers a holds."""
     parts = array_list(choices)
     out = parts[0]
     for k, choice in enumerate(parts[1:], 1):
@@ -861,7 +862,7 @@ ARRAYS: dict[str, Any] = {
     "unwrap": _unwrap,
     "where": _where,
     "select": _select,
-    "choose": _choose,
+    "choose": choose,
     "interp": interp,
     "astype": lambda x, dtype=None: x,
     "copy": lambda a: op.clone(a),
