@@ -15,18 +15,8 @@ from ..graphs.shapes import Shape, axes, numel
 from ..lazy import np, sp
 from ..limits import Limits
 from ..operators.elements import cases, is_condition, number, reduce_over, truth
-from .elements import element_text, elements_text, lift, tidy
+from .elements import lift, tidy
 from .numeric import Evaluator
-
-__all__ = [
-    "WRITABLE",
-    "Symbolic",
-    "element_text",
-    "elements_text",
-    "jacobian_rows",
-    "lift",
-    "writable",
-]
 
 WRITABLE = 2_000  # elements that are written out
 LARGEST = 50_000  # nodes of the expressions of one tensor, with repetitions
