@@ -296,7 +296,7 @@ def test_the_last_backward_pass_is_what_is_explained():
     with pytest.warns(UserWarning, match=r"runs backward 2 times.*x.grad held"):
         assert gradcli.grad(program).tolist() == [3, 12]
     steps = "\nfor k in range(3):\n    loss = (x * x).sum()\n    loss.backward()\n    x.grad = None"
-    assert "goes-back-again" in [n["code"] for n in gradcli.explain(A + steps).notes]
+    assert "several-backward-passes" in [n["code"] for n in gradcli.explain(A + steps).notes]
     by_name = (
         A + "w = torch.ones(2, requires_grad=True); (x * w).sum().backward(); w.sum().backward()"
     )

@@ -12,9 +12,9 @@ from support import Example, assert_equal, examples, generator, one_in, swept
 from test_calls import calls_and_variations
 
 from gradcli.autodiff.reverse import backward
-from gradcli.backends.elements import element_text, elements_text
+from gradcli.backends.elements import as_sympy_number, element_text, elements_text
 from gradcli.backends.numeric import Evaluator
-from gradcli.backends.symbolic import MOST_ELEMENTS, Symbolic, as_sympy_number, writable
+from gradcli.backends.symbolic import MOST_ELEMENTS, Symbolic, writable
 from gradcli.errors import GradcliError
 from gradcli.graphs import OPS, Operator, as_node, walk
 from gradcli.language.building.build import Builder

@@ -6,13 +6,11 @@ stream NumPy shares. Knows nothing of other dtypes, other distributions or the G
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
 from ..errors import GradcliError
 from ..graphs.shapes import numel
-
-if TYPE_CHECKING:
-    import numpy as np
+from ..lazy import np
 
 BLOCK = 16  # torch.randn works in blocks of this size, from one block on
 PART = 4096 * BLOCK  # elements that are converted to Python numbers at once
@@ -26,8 +24,6 @@ class Generator:
     """
 
     def __init__(self, seed: int):
-        import numpy as np
-
         if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**63:
             raise GradcliError(
                 "option",
@@ -37,22 +33,18 @@ class Generator:
         self._words = np.random.RandomState(seed % 2**32)  # PyTorch also uses the low 32 bits
         self._spare: float | None = None  # the second number of a pair, for the next call
 
-    def rand(self, shape: Sequence[int]) -> "np.ndarray":
+    def rand(self, shape: Sequence[int]) -> Any:
         """torch.rand(shape, dtype=torch.float64), bit for bit."""
         return self._uniforms(numel(shape)).reshape(tuple(shape))
 
-    def randn(self, shape: Sequence[int]) -> "np.ndarray":
+    def randn(self, shape: Sequence[int]) -> Any:
         """torch.randn(shape, dtype=torch.float64), bit for bit where the C library is the same."""
-        import numpy as np
-
         count = numel(shape)
         numbers = self._blocks(count) if count >= BLOCK else np.array(self._pairs(count), float)
         return numbers.reshape(tuple(shape))
 
-    def _uniforms(self, count: int) -> "np.ndarray":
+    def _uniforms(self, count: int) -> Any:
         """`count` multiples of 2**-53 in [0, 1), each from two words of the stream."""
-        import numpy as np
-
         if not count:  # RandomState.bytes(0) would take a word
             return np.zeros(0)
         high, low = np.frombuffer(self._words.bytes(8 * count), "<u4").reshape(-1, 2).T
@@ -71,7 +63,7 @@ class Generator:
             self._spare = result.pop()
         return result
 
-    def _blocks(self, count: int) -> "np.ndarray":
+    def _blocks(self, count: int) -> Any:
         """16 normal numbers or more; the last 16 are drawn anew if `count` is no multiple of 16."""
         numbers = self._uniforms(count)
         multiple = count - count % BLOCK
@@ -83,13 +75,11 @@ class Generator:
         return numbers
 
 
-def transform(uniforms: "np.ndarray") -> "np.ndarray":
+def transform(uniforms: Any) -> Any:
     """Box-Muller on blocks of 16, shape (16 k,): element j with element j + 8. The logarithm is
     `math`'s: NumPy's may differ in the last bit. The exponential of an imaginary number is the C
     library's cosine and sine.
     """
-    import numpy as np
-
     u, turns = uniforms.reshape(-1, 2, BLOCK // 2).swapaxes(0, 1).reshape(2, -1)
     logarithms = np.fromiter(map(math.log, (1 - u).tolist()), float, u.size)
     radius, unit = np.sqrt(-2 * logarithms), np.exp(1j * (2 * math.pi * turns))

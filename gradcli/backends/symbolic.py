@@ -15,18 +15,8 @@ from ..graphs.shapes import Shape, axes, numel
 from ..lazy import np, sp
 from ..limits import Limits
 from ..operators.elements import cases, is_condition, number, reduce_over, truth
-from .elements import as_sympy_number, element_text, elements_text, tidy
+from .elements import as_sympy_number, tidy
 from .numeric import Evaluator
-
-__all__ = [
-    "MOST_ELEMENTS",
-    "Symbolic",
-    "as_sympy_number",
-    "element_text",
-    "elements_text",
-    "jacobian_rows",
-    "writable",
-]
 
 MOST_ELEMENTS = 2_000  # written out at most
 MOST_NODES = 50_000  # nodes of the expressions of one tensor, counted with repetitions

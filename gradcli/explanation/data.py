@@ -218,7 +218,8 @@ class Data:
         jacobian = self.a.jacobian(x)
         if jacobian.numeric:
             return jacobian.matrix
-        from ..backends.symbolic import elements_text, writable
+        from ..backends.elements import elements_text
+        from ..backends.symbolic import writable
 
         if not writable(self.p.out.shape, x.shape):
             return None
@@ -320,7 +321,8 @@ class Data:
         return Polynomials({n: n.attrs["name"] for n in symbols}, self.a.value).texts(substituted)
 
     def _written(self, node: Node) -> Any:
-        from ..backends.symbolic import Symbolic, elements_text
+        from ..backends.elements import elements_text
+        from ..backends.symbolic import Symbolic
 
         if not self.p.numeric:
             return elements_text(self.a.symbolic(node)[0])

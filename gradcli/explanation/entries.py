@@ -63,7 +63,7 @@ def in_symbols(a: Analysis, w: Wording, x: Input, precision: int = 5) -> Entry |
 
 def _by_elements(row: Callable[[int], Any], w: Wording) -> Entry:
     """Entries over SymPy elements, in which inputs with a value are numbers."""
-    from ..backends.symbolic import element_text
+    from ..backends.elements import element_text
 
     rows: dict[int, Any] = {}
     elements = _ElementText(w)

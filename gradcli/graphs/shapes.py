@@ -106,8 +106,11 @@ def reduce(shape: Shape, over: Sequence[int], keepdim: bool) -> Shape:
 
 
 def require_equal(have: Shape, want: Shape, message: str, hint: str | None = None) -> None:
-    """Raise a Conflict for the first two different sizes, or a GradcliError for different ranks."""
+    """Raise a Conflict for the first two different sizes, or a GradcliError for different ranks.
+    `{have}` and `{want}` in the message stand for the shapes.
+    """
     if have != want:
+        message = message.replace("{have}", text(have)).replace("{want}", text(want))
         differing = [(a, b) for a, b in zip(have, want, strict=False) if a != b]
         if len(have) != len(want):
             raise GradcliError("shape", message, hint=hint)

@@ -22,16 +22,13 @@ def _class_axis(input):
 def _check_classes(input, target):
     axis = _class_axis(input)
     wanted = input.shape[:axis] + input.shape[axis + 1 :]
-    have, want = shapes.text(target.shape), shapes.text(wanted)
-    message = (
-        f"class labels for shape {shapes.text(input.shape)} must have shape {want}, got {have}"
-    )
+    classes = shapes.text(input.shape)
+    message = f"class labels for shape {classes} must have shape {{want}}, got {{have}}"
     shapes.require_equal(target.shape, wanted, message)
 
 
 def _check_probabilities(input, target):
-    have, want = shapes.text(target.shape), shapes.text(input.shape)
-    message = f"probabilities for classes of shape {want} must have that shape, got {have}"
+    message = "probabilities for classes of shape {want} must have that shape, got {have}"
     shapes.require_equal(target.shape, input.shape, message)
 
 
@@ -69,8 +66,8 @@ def nll_loss(input, target, weight=None, *, ignore_index=-100, reduction="mean")
     _check_classes(input, target)
     axis = _class_axis(input)
     if weight is not None:
-        classes, have = input.shape[axis], shapes.text(weight.shape)
-        message = f"nll_loss() takes a weight for each of {classes} classes, not shape {have}"
+        classes = input.shape[axis]
+        message = f"nll_loss() takes a weight for each of {classes} classes, not shape {{have}}"
         shapes.require_equal(weight.shape, (classes,), message)
     counted = target.ne(ignore_index)
     label = where(counted, target, 0)
@@ -178,8 +175,7 @@ def linear_cross_entropy(
     if linear_bias is not None:
         kinds = (input, linear_weight, linear_bias)
         check_kinds("linear_cross_entropy", "floats of one kind", kinds)
-        have = shapes.text(linear_bias.shape)
-        message = f"a weight of shape {shapes.text(linear_weight.shape)} goes with no bias {have}"
+        message = f"a weight of shape {shapes.text(linear_weight.shape)} goes with no bias {{have}}"
         shapes.require_equal(linear_bias.shape, classes, message)
         linear_bias = linear_bias.reshape(shape=(-1,))
     flat = linear(input, linear_weight.reshape(shape=(-1, features)), bias=linear_bias)
@@ -281,8 +277,7 @@ def multi_margin_loss(input, target, weight=None, *, p=1, margin=1.0, reduction=
     label = target.reshape(shape=(samples, 1))
     others = label.ne(arange(end=classes)).unsqueeze(dim=1)
     if weight is not None:
-        have, want = shapes.text(weight.shape), shapes.text((classes,))
-        message = f"the weight of multi_margin_loss() must have shape {want} here, got {have}"
+        message = "the weight of multi_margin_loss() must have shape {want} here, got {have}"
         shapes.require_equal(weight.shape, (classes,), message)
         weight = _weight_of(label, weight).unsqueeze(dim=2)
     losses = margin_terms(rows, label, others, weight, p=p, margin=margin) / classes
@@ -303,8 +298,7 @@ def multi_margin_loss(input, target, weight=None, *, p=1, margin=1.0, reduction=
 )
 def multilabel_margin_loss(input, target, *, reduction="mean"):
     """How far other classes come within 1 of those in target, which end at -1; reduced."""
-    have, want = shapes.text(target.shape), shapes.text(input.shape)
-    message = f"multilabel_margin_loss() needs labels of shape {want}, got {have}"
+    message = "multilabel_margin_loss() needs labels of shape {want}, got {have}"
     shapes.require_equal(target.shape, input.shape, message)
     rows, target = _rows(input), _rows(target)
     classes = rows.shape[1]

@@ -45,8 +45,7 @@ class _Grouped(Kernel):
         n = self.n
         padded = tuple(m + a + b for m, (a, b) in zip(input[-n:], self.edges))
         needed = (*input[: -n - 1], weight[0], *self.positions(padded))
-        have, want = shapes.text(output_size), shapes.text(needed)
-        message = f"the gradient of conv{n}d()'s output must have the shape {have}, got {want}"
+        message = f"the gradient of conv{n}d()'s output must have the shape {{have}}, got {{want}}"
         shapes.require_equal(output_size, needed, message)
 
     def merged(self, x, dim):
@@ -101,8 +100,8 @@ def _of_input(weight, channels, groups):
 def _with_bias(out, bias, n):
     if bias is None:
         return out
-    have, channels = shapes.text(bias.shape), out.shape[-n - 1]
-    message = f"a bias of shape {have} does not go with {channels} channels of the output"
+    channels = out.shape[-n - 1]
+    message = f"a bias of shape {{have}} does not go with {channels} channels of the output"
     shapes.require_equal(bias.shape, (channels,), message)
     return out + bias.reshape(shape=(channels, *(1,) * n))
 

@@ -280,7 +280,7 @@ def _slogdet(x):
 @_of_square(
     lambda x: _slogdet(x)[0],
     torch=LINALG + "slogdet",
-    symbolic=matrix_elements.sign_of_determinant,
+    symbolic=matrix_elements.of_determinant(lambda sp, d: sp.sign(d)),
     spelling="slogdet({0}).sign",
     examples=(("x.det() * slogdet(x)[0]", "x=2x2"),),
     numpy="np.linalg.slogdet({0})[0]",
@@ -293,7 +293,7 @@ def determinant_sign(g, y, x):
 @_of_square(
     lambda x: _slogdet(x)[1],
     torch=LINALG + "slogdet",
-    symbolic=matrix_elements.log_size_of_determinant,
+    symbolic=matrix_elements.of_determinant(lambda sp, d: sp.log(sp.Abs(d))),
     spelling="slogdet({0}).logabsdet",
     examples=(("slogdet(x)[1]", "x=2x2"), ("linalg.slogdet(x).logabsdet", "x=2x2x2")),
     numpy="np.linalg.slogdet({0})[1]",
@@ -318,7 +318,7 @@ def _logdet(x):
 
 @_of_square(
     _logdet,
-    symbolic=matrix_elements.log_determinant,
+    symbolic=matrix_elements.of_determinant(lambda sp, d: sp.log(d)),
     examples=(("logdet(x @ x.T + eye(3))", "x=3x3"),),
     numpy="np.log(np.linalg.slogdet({0})[0]) + np.linalg.slogdet({0})[1]",
     takes="floats",

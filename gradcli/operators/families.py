@@ -244,8 +244,8 @@ def overwriting(view: Callable, **fields):
 
         def shape(s, src, **where):
             part = view(np.broadcast_to(np.False_, s), **where).shape
-            message = f"src of {name}() must have the shape of what it replaces, "
-            message += f"{shapes.text(part)}, got {shapes.text(src)}"
+            message = f"src of {name}() must have the shape of what it replaces, {{want}}, "
+            message += "got {have}"
             shapes.require_equal(src, part, message)
             return s
 

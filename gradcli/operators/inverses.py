@@ -67,17 +67,13 @@ def _solution_shape(a, b, *, left, check):
     square(a)
     if not left:
         return shapes.matmul(matrix(b), a)
-    if _is_vector(a, b):
-        if b[-1] != a[-1]:
-            raise shapes.Conflict(
-                f"solve() needs a right-hand side of length {a[-1]}, got {b[-1]}", a[-1], b[-1]
-            )
-        return a[:-1]
-    if b[-2] != a[-1]:
-        raise shapes.Conflict(
-            f"solve() needs a right-hand side with {a[-1]} rows, got {b[-2]}", a[-1], b[-2]
-        )
-    return shapes.matmul(a, b)
+    is_vector = _is_vector(a, b)
+    rows = b[-1 if is_vector else -2]
+    if rows != a[-1]:
+        needed = f"of length {a[-1]}" if is_vector else f"with {a[-1]} rows"
+        message = f"solve() needs a right-hand side {needed}, got {rows}"
+        raise shapes.Conflict(message, a[-1], rows)
+    return a[:-1] if is_vector else shapes.matmul(a, b)
 
 
 def _is_vector(a, b):

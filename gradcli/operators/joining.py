@@ -60,7 +60,7 @@ def cat(g, y, *tensors, dim=0):
 
 def _stacked(*inputs, dim):
     for s in inputs[1:]:
-        text = f"stack() needs equal shapes, got {shapes.text(inputs[0])} and {shapes.text(s)}"
+        text = "stack() needs equal shapes, got {have} and {want}"
         hint = "cat joins tensors of unequal sizes, along a dimension that they have"
         shapes.require_equal(inputs[0], s, text, hint)
     if not inputs:

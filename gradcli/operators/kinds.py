@@ -104,8 +104,8 @@ def searchsorted(sorted_sequence, input, *, right=False, side=None, out_int32=Fa
         check_kinds("searchsorted", "numbers", (sorted_sequence, input))
     if sorter is not None:
         rows, order = as_node(sorted_sequence), as_node(sorter)
-        text = f"sorter has the shape of the sorted sequence, {shapes.text(rows.shape)}"
-        shapes.require_equal(order.shape, rows.shape, text)
+        message = "sorter has the shape of the sorted sequence, {want}"
+        shapes.require_equal(order.shape, rows.shape, message)
         sorted_sequence = rows.gather(dim=-1, index=order)
     return place_in_row(sorted_sequence, input, right=right or side == "right")
 

@@ -48,10 +48,10 @@ def _as_reduction(*, size_average=None, reduce=None, **attrs):
 # ---- probabilities -------------------------------------------------------------------------------
 
 
-def _check_same_shape(name, input, target):
-    have, want = shapes.text(target.shape), shapes.text(input.shape)
-    message = f"the target of {name}() must have the shape of its input, {want}, got {have}"
-    shapes.require_equal(target.shape, input.shape, message)
+def check_same_shape(name, what, x, input):
+    """Refuse a target or weight x of another shape than the input."""
+    message = f"the {what} of {name}() must have the shape of its input, {{want}}, got {{have}}"
+    shapes.require_equal(x.shape, input.shape, message)
 
 
 # the 1e-12 with which PyTorch bounds denominators from below
@@ -113,7 +113,7 @@ def bce_terms(g, y, x, t):
 )
 def binary_cross_entropy(input, target, weight=None, *, reduction="mean"):
     """Cross entropy of probabilities of two classes, reduced."""
-    _check_same_shape("binary_cross_entropy", input, target)
+    check_same_shape("binary_cross_entropy", "target", target, input)
     losses = bce_terms(input, target)
     return reduced(losses if weight is None else losses * weight, reduction)
 
@@ -131,7 +131,7 @@ def binary_cross_entropy_with_logits(
     input, target, weight=None, pos_weight=None, *, reduction="mean"
 ):
     """binary_cross_entropy of sigmoid(input), computed without overflow."""
-    _check_same_shape("binary_cross_entropy_with_logits", input, target)
+    check_same_shape("binary_cross_entropy_with_logits", "target", target, input)
     losses = (
         logistic_terms(input, target)
         if pos_weight is None

@@ -21,19 +21,9 @@ def determinant(sp, x):
     return _each_matrix(lambda m: _determinant(sp, m), x, ())
 
 
-def log_determinant(sp, x):
-    """The logarithm of the determinant."""
-    return _each_matrix(lambda m: sp.log(_determinant(sp, m)), x, ())
-
-
-def sign_of_determinant(sp, x):
-    """The sign of the determinant."""
-    return _each_matrix(lambda m: sp.sign(_determinant(sp, m)), x, ())
-
-
-def log_size_of_determinant(sp, x):
-    """The logarithm of the absolute value of the determinant."""
-    return _each_matrix(lambda m: sp.log(sp.Abs(_determinant(sp, m))), x, ())
+def of_determinant(function):
+    """A `symbolic` field: `function(sp, determinant)` of each matrix."""
+    return lambda sp, x: _each_matrix(lambda m: function(sp, _determinant(sp, m)), x, ())
 
 
 def inverse(sp, x, *, check):

@@ -94,16 +94,11 @@ def _last(name, input, normalized_shape, *tensors):
     """
     sizes = normalized_shape
     require(isinstance(sizes, tuple), f"normalized_shape of {name}() is written ({sizes},)")
-    tail, have = input.shape[-len(sizes) :], shapes.text(input.shape)
-    shapes.require_equal(
-        tail, sizes, f"input of {name}() must end in {shapes.text(sizes)}, got {have}"
-    )
+    message = f"input of {name}() must end in {{want}}, got {shapes.text(input.shape)}"
+    shapes.require_equal(input.shape[-len(sizes) :], sizes, message)
+    message = f"weight and bias of {name}() must have shape {{want}}, got {{have}}"
     for tensor in tensors:
         if tensor is not None:
-            have = shapes.text(tensor.shape)
-            message = (
-                f"weight and bias of {name}() must have shape {shapes.text(sizes)}, got {have}"
-            )
             shapes.require_equal(tensor.shape, sizes, message)
     return tuple(range(input.ndim - len(sizes), input.ndim))
 

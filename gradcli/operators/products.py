@@ -271,8 +271,7 @@ def bilinear(input1, input2, weight, bias=None):
     message = f"bilinear() needs inputs alike but for the last size, not shapes {have}"
     shapes.require_equal(input1.shape[:-1], input2.shape[:-1], message)
     if bias is not None:
-        have, want = shapes.text(bias.shape), shapes.text(weight.shape[:1])
-        message = f"the bias of bilinear() must have shape {want} here, got {have}"
+        message = "the bias of bilinear() must have shape {want} here, got {have}"
         shapes.require_equal(bias.shape, weight.shape[:1], message)
     result = einsum("...i,oij,...j->...o", input1, weight, input2)
     return result if bias is None else result + bias

@@ -260,20 +260,20 @@ def share_all(g, y, x):
     return where(hit, g / hit.sum(), 0)
 
 
-def _of_all(name, along, sentence):
-    @named(f"{name}_all", sentence)
-    def meaning(x):
-        return getattr(x, along)()
-
-    examples = ((f"{name}(x)", "x=2x3"), (f"x.{name}()", "x=3"))
+def of_all(name, meaning, sentence, examples):
+    """The operator `{name}_all`: one of all elements, of which equal ones share the gradient."""
     return composite(
         rule=share_all, spelling=f"{name}({{0}})", torch=f"torch.{name}", examples=examples,
         kink=lambda y, x: x.eq(y).sum() > 1, caveat=TIE, exact="all",
-    )(meaning)  # fmt: skip
+    )(named(f"{name}_all", sentence)(meaning))  # fmt: skip
 
 
-max_all = _of_all("max", "amax", "Largest of all elements.")
-min_all = _of_all("min", "amin", "Smallest of all elements.")
+def _extreme_of_all(name, meaning, sentence):
+    return of_all(name, meaning, sentence, ((f"{name}(x)", "x=2x3"), (f"x.{name}()", "x=3")))
+
+
+max_all = _extreme_of_all("max", lambda x: x.amax(), "Largest of all elements.")
+min_all = _extreme_of_all("min", lambda x: x.amin(), "Smallest of all elements.")
 
 
 @shorthand()

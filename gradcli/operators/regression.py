@@ -1,29 +1,22 @@
 """Losses of the difference between a prediction and a target."""
 
 from ..errors import GradcliError
-from ..graphs import shapes
 from ..graphs.operator import check_kinds
 from ..lazy import np
 from .arithmetic import abs, sign
 from .comparisons import where
 from .families import composite, elementwise, written_out
 from .leaves import size
-from .losses import loss, reduced
+from .losses import check_same_shape, loss, reduced
 from .pointwise import F
 
 
 def _reduced_by_weight(name, losses, input, target, weight, reduction):
     """Losses times weights, reduced; a mean is divided by the sum of the weights."""
-    _check_weight(name, input, weight)
+    check_same_shape(name, "weight", weight, input)
     check_kinds(name, "no masks", (input, target))
     result = reduced(losses * weight, "sum" if reduction == "mean" else reduction)
     return result / weight.sum() if reduction == "mean" else result
-
-
-def _check_weight(name, input, weight):
-    have, want = shapes.text(weight.shape), shapes.text(input.shape)
-    message = f"the weight of {name}() must have the shape of its input, {want}, got {have}"
-    shapes.require_equal(weight.shape, input.shape, message)
 
 
 def _difference_times_2(g, y, input, target, weight=None, *, reduction):
@@ -171,5 +164,5 @@ def huber_loss(input, target, weight=None, *, reduction="mean", delta=1.0):
     losses = huber_terms(input - target, delta=delta)
     if weight is None:
         return reduced(losses, reduction)
-    _check_weight("huber_loss", input, weight)
+    check_same_shape("huber_loss", "weight", weight, input)
     return reduced(losses * weight, reduction)

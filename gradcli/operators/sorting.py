@@ -10,7 +10,7 @@ from ..graphs.arguments import REQUIRED
 from ..lazy import np
 from .elements import NotWritable, symbolic_argsort
 from .families import composite, named, operator, reduced, same_with_axis, shorthand
-from .reductions import TIE, share_all, tied
+from .reductions import of_all, tied
 from .tie_breaking import ascending, descending, first_k, insertion_sorted, quick_select
 from .ties import beside
 
@@ -313,16 +313,11 @@ def _middle(name, numbers, in_numpy=None):
 
 
 def _middle_of_all(name, along, sentence):
-    @named(f"{name}_all", sentence)
     def meaning(x):
         row = x.reshape(shape=(-1,))
         return along(row, dim=0) if x.numel else row.sum() * float("nan")
 
-    return composite(
-        rule=share_all, spelling=f"{name}({{0}})", torch=f"torch.{name}",
-        caveat=TIE, kink=lambda y, x: x.eq(y).sum() > 1, examples=((f"{name}(x)", "x=3"),),
-        exact="all",
-    )(meaning)  # fmt: skip
+    return of_all(name, meaning, sentence, ((f"{name}(x)", "x=3"),))
 
 
 LOWER_MIDDLE = "np.take(np.argsort({0}, axis={dim}), ({0}.shape[{dim}] - 1) // 2, axis={dim})"

@@ -253,7 +253,7 @@ def _notes(read: "Read", back: "Backward", problem: "Posed") -> tuple[tuple[str,
     if len(backs) > 1:
         text = f"the program runs backward {len(backs)} times; this is what line {back.line} gives"
         added = f", which PyTorch adds to what {', '.join(f'{n}.grad' for n in had)} held"
-        results.append(("goes-back-again", f"{text}{added if had else ''}. {READ}."))
+        results.append(("several-backward-passes", f"{text}{added if had else ''}. {READ}."))
     if back.kind == "backward" and back is backs[-1] and not re.search(ZEROED, source):
         for name in _changed_later(back, problem):
             text = f"this is what backward() gives; the program changes {name}.grad after that."

@@ -2,7 +2,7 @@
 
 import os
 import re
-from typing import IO, TYPE_CHECKING
+from typing import IO, Any
 
 from ...errors import GradcliError, Span, unreadable
 from ...graphs.shapes import numel
@@ -10,16 +10,13 @@ from ...limits import Limits
 from .number_words import DIGITS, WORDS, numbers, plain
 from .prints import ABRIDGED_HINT, LIST_HINT, OLD_PRINT, PRINT, holds, read_text, short
 
-if TYPE_CHECKING:
-    import numpy as np
-
 NPY_MAGIC = b"\x93NUMPY"
 ROWS_HINT = "a file holds rows of numbers, a list [[1, 2], [3, 4]], or an array saved as .npy"
 CELL = re.compile(rf"[+-]?0*(?:{DIGITS}|inf|nan)|{WORDS}")
 NPZ = re.compile(r"(?P<path>.+\.npz)(?::(?P<name>.*))?", re.DOTALL)
 
 
-def read_file(path: str, limits: Limits, stdin: IO[bytes] | None) -> "np.ndarray":
+def read_file(path: str, limits: Limits, stdin: IO[bytes] | None) -> Any:
     """The array in the file at `path`, or in `stdin` if that is `-`. Raises GradcliError, whose
     message has the position in the file, and not its contents.
     """
@@ -50,7 +47,7 @@ def _opened(path: str, flags: int) -> int:
     return descriptor
 
 
-def _read_npz(file: IO[bytes], match: re.Match, limits: Limits) -> "np.ndarray":
+def _read_npz(file: IO[bytes], match: re.Match, limits: Limits) -> Any:
     """The array of this name in an archive; without a name, the only one."""
     import zipfile
     import zlib
@@ -72,7 +69,7 @@ def _read_npz(file: IO[bytes], match: re.Match, limits: Limits) -> "np.ndarray":
         raise GradcliError("file", f"{path} is no .npz archive, or is damaged") from None
 
 
-def _read_npy(file: IO[bytes], path: str, limits: Limits) -> "np.ndarray":
+def _read_npy(file: IO[bytes], path: str, limits: Limits) -> Any:
     """The array in .npy format; its header is read first, to check the size."""
     from numpy.lib import format as npy
 
@@ -92,7 +89,7 @@ def _read_npy(file: IO[bytes], path: str, limits: Limits) -> "np.ndarray":
     return plain(array)
 
 
-def _read_stream(file: IO[bytes], path: str, limits: Limits) -> "np.ndarray":
+def _read_stream(file: IO[bytes], path: str, limits: Limits) -> Any:
     """The array in a .npy file, or in a text: a list, a print, or rows of numbers."""
     import io
 
@@ -126,7 +123,7 @@ def _without_text(error: GradcliError, path: str) -> GradcliError:
     return GradcliError(error.code, f"{where}: {message}", hint=error.hint)
 
 
-def _read_rows(text: str, limits: Limits, path: str) -> "np.ndarray":
+def _read_rows(text: str, limits: Limits, path: str) -> Any:
     """Lines of numbers separated by commas or blanks; `#` begins a comment.
 
     One line or one column is a vector, and one number a scalar, as in numpy.loadtxt.

@@ -6,20 +6,15 @@ text that is an expression is left to the caller.
 
 import ast
 import re
-from typing import IO, TYPE_CHECKING
+from typing import IO, Any
 
 from ...limits import Limits
 from ..syntax import dotted
 from .files import read_file
 from .prints import FIRST, MAKERS, NotLiteral, read_text
 
-if TYPE_CHECKING:
-    import numpy as np
 
-
-def read_array(
-    text: str, *, limits: Limits, stdin: IO[bytes] | None = None, origin: str
-) -> "np.ndarray | None":
+def read_array(text: str, *, limits: Limits, stdin: IO[bytes] | None = None, origin: str) -> Any:
     """The array that `text` spells, or None if `text` is an expression of the language.
 
     `text` is a number, a nested list, a print of PyTorch, NumPy or JAX, `@file`, or `@-` for

@@ -1,12 +1,10 @@
 """Spellings of numbers in Python, NumPy, PyTorch, JAX and JSON, converted to a NumPy array."""
 
 import re
-from typing import TYPE_CHECKING
+from typing import Any
 
 from ...errors import GradcliError, short_repr
-
-if TYPE_CHECKING:
-    import numpy as np
+from ...lazy import np
 
 # Spellings in other languages. In JSON, gradcli writes infinity as the string "inf".
 SPELLINGS = {"Infinity": "inf", "+Infinity": "inf", "-Infinity": "-inf", "NaN": "nan"}
@@ -44,10 +42,8 @@ def is_complex(name: str) -> bool:
     return bool(re.search(r"complex|\bc(float|double|half)\b", name.lower()))
 
 
-def numbers(words: list[str]) -> "np.ndarray":
+def numbers(words: list[str]) -> Any:
     """The numbers that `words` spell, of shape (n,): bool, int64 if all are integers, float64."""
-    import numpy as np
-
     if not words:
         return np.zeros(0)
     words = [SPELLINGS.get(word, word) for word in words]
@@ -67,10 +63,8 @@ def numbers(words: list[str]) -> "np.ndarray":
     return array
 
 
-def cast(array: "np.ndarray", kind: str) -> "np.ndarray":
+def cast(array: Any, kind: str) -> Any:
     """`array` converted to a kind; integers that int64 cannot hold stay float64."""
-    import numpy as np
-
     if kind == "int" and not (np.abs(array.astype(float)) < 2**63).all():
         return array
     return array.astype(
@@ -78,12 +72,10 @@ def cast(array: "np.ndarray", kind: str) -> "np.ndarray":
     )
 
 
-def plain(array: "np.ndarray") -> "np.ndarray":
+def plain(array: Any) -> Any:
     """An array of bool, int, uint or float as bool, int64 or float64. Integers that int64 cannot
     hold become float64. Raises GradcliError `value` for a long double that is too large.
     """
-    import numpy as np
-
     if array.dtype.kind == "b":
         return array
     whole = array.dtype.kind == "i" or (array.dtype.kind == "u" and (array < 2**63).all())

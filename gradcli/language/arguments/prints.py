@@ -5,17 +5,13 @@ nesting costs no recursion, and a row of numbers is one token of any length.
 """
 
 import re
-from typing import TYPE_CHECKING, NoReturn
+from typing import Any, NoReturn
 
 from ...errors import GradcliError, Span
 from ...graphs.shapes import MOST_DIMENSIONS, Shape, numel
 from ...graphs.shapes import text as shape_text
 from ...limits import Limits
 from .number_words import DIGITS, NUMBER, cast, is_complex, kind_of, numbers
-
-if TYPE_CHECKING:
-    import numpy as np
-
 
 MAKERS = (
     r"(?:(?:torch|np|numpy|jnp|jax|tf|nn|cuda|autograd)\.)*"
@@ -57,7 +53,7 @@ class NotLiteral(GradcliError):
     """The text is not a value, but may be an expression."""
 
 
-def read_text(text: str, limits: Limits, origin: str) -> "np.ndarray":
+def read_text(text: str, limits: Limits, origin: str) -> Any:
     """The array in a list or a pasted print."""
     text = text.replace("\N{MINUS SIGN}", "-")
     old = OLD_PRINT.search(text, max(0, len(text) - 200))
@@ -112,7 +108,7 @@ class _Scanner:
         self.kind = ""  # what a dtype makes of the numbers: "float", "int", "bool" or ""
         self.factor = 1.0  # old prints begin with `1.0e-05 *`
 
-    def read(self, start: int, shape: Shape | None = None) -> "np.ndarray":
+    def read(self, start: int, shape: Shape | None = None) -> Any:
         """The array that begins at `start`; `shape` is given if brackets do not determine it."""
         for token in TOKEN.finditer(self.text, start):
             getattr(self, f"_{token.lastgroup}")(token)

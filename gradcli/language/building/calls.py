@@ -85,7 +85,8 @@ def call(b: Scope, e: ast.Call) -> Any:
         value = _call_special(special, b, e, args, named, name)
     else:
         of_tensors = lookup(f"Tensor.{name}") if operands else None
-        called = of_tensors or _library_function(b, e) or lookup(name) or _unlisted(b, e, name)
+        called = of_tensors or _library_function(b, e) or lookup(name)
+        called = called or function(name, _function_span(b, e))
         if name == "sum" and _is_builtin_sum(b, e, args, named):
             named = {"dim": 0}
         value, dtype = _call_operator(b, e, called, args, named, dtype, is_method=bool(operands))
@@ -125,7 +126,7 @@ def _call_operator(
     if isinstance(called, Operator | Shorthand) and dtype is None:
         called.check_kinds(_numeric_operands(called, args, named))
     if isinstance(called, Operator) and dtype is not None:
-        _check_dtype(called, e)
+        _check_dtype(called)
     return applied(b, called, args, named, e), dtype
 
 
@@ -224,18 +225,9 @@ def _is_builtin_sum(b: Scope, e: ast.Call, args: list, named: dict[str, Any]) ->
     return of_python and isinstance(args[0], Node) and args[0].ndim > 1 and is_array_program(b)
 
 
-def _unlisted(b: Scope, e: ast.Call, name: str) -> Callable:
-    """The function with a name that is not an operator. Raises GradcliError if there is none."""
-    return function(name, _function_span(b, e))
-
-
 def _function_span(b: Scope, e: ast.Call) -> Span:
-    span = b.source.span(e.func)
-    return (
-        span._replace(start=span.end - len(e.func.attr))
-        if isinstance(e.func, ast.Attribute)
-        else span
-    )
+    span, is_method = b.source.span(e.func), isinstance(e.func, ast.Attribute)
+    return span._replace(start=span.end - len(e.func.attr)) if is_method else span  # type: ignore[attr-defined]
 
 
 def _check_list(called: Any, args: list, named: dict[str, Any]) -> None:
@@ -249,10 +241,9 @@ def _check_list(called: Any, args: list, named: dict[str, Any]) -> None:
         raise GradcliError("arguments", message, hint=hint)
 
 
-def _check_dtype(called: Operator, e: ast.Call) -> None:
+def _check_dtype(called: Operator) -> None:
     """Raise GradcliError for a dtype if PyTorch's function takes none."""
-    takes = called.family not in WITHOUT_DTYPE or called.takes_dtype
-    if not takes:
+    if called.family in WITHOUT_DTYPE and not called.takes_dtype:
         raise GradcliError("arguments", f"{called.name}() takes no dtype", hint=called.usage())
 
 

@@ -9,6 +9,7 @@ from ...graphs import OPS, Node, with_graph
 from ...graphs.shapes import numel
 from ...lazy import np
 from ...operators.leaves import Array
+from ..libraries.function import rectangular
 from ..refusals import UNSET
 from ..syntax import arguments_of, has_new
 from ..vocabulary import DTYPES, MAKER_KINDS
@@ -22,11 +23,8 @@ def tensor(b: Scope, e: ast.expr, args: list, named: dict) -> Node:
         raise GradcliError("arguments", "tensor() takes one list of numbers")
     if isinstance(args[0], Node):
         return args[0]
-    try:
-        array = np.array(args[0])
-    except ValueError:
-        array = np.array(None)
-    if array.dtype.kind not in "bif":
+    array = rectangular(args[0])
+    if array is None:
         raise GradcliError(
             "value",
             "tensor() takes numbers, in lists of equal length",

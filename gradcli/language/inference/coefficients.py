@@ -19,7 +19,7 @@ def coefficients(program: Program) -> set[str]:
     `exp(-gamma * D)`, and s in `s**2 * eye(n)`.
     """
     result = {*NUMBERS, TINY}
-    for e in _expressions(program):
+    for e in program.syntax:
         if isinstance(e, ast.BinOp) and isinstance(e.op, ast.Mult):
             result |= _negated(e.left) | _of_identity(e)
             result -= {TINY} & {s.id for s in (e.left, e.right) if isinstance(s, ast.Name)}
@@ -36,7 +36,7 @@ def _large(e: ast.BinOp) -> set[str]:
 
 def multipliers(program: Program) -> set[str]:
     """Names that may be scalars: beta in `beta * (a - b)`, but not in `beta * x`."""
-    products = (e for e in _expressions(program) if isinstance(e, ast.BinOp))
+    products = (e for e in program.syntax if isinstance(e, ast.BinOp))
     sides = ((e.left, e.right) for e in products if isinstance(e.op, ast.Mult))
     names = ([e.id for e in pair if isinstance(e, ast.Name)] for pair in sides)
     return {pair[0] for pair in names if len(pair) == 1 and pair[0] in COEFFICIENTS}
@@ -79,7 +79,7 @@ def _under_root(e: ast.expr) -> set[str]:
 
 def divisors(program: Program) -> set[str]:
     """The names in divisors, such as T in `z / T` and N in `x.sum() / N`."""
-    pairs = (e for e in _expressions(program) if isinstance(e, ast.BinOp))
+    pairs = (e for e in program.syntax if isinstance(e, ast.BinOp))
     right = (e.right for e in pairs if isinstance(e.op, ast.Div))
     return {e.id for e in right if isinstance(e, ast.Name)}
 
@@ -88,7 +88,7 @@ def intercepts(program: Program) -> set[str]:
     """Names of scalars: b in `X @ w + b`, for data X and a vector w, and in `w.T @ x + b`."""
     small = vectors(program)
     result = set()
-    for e in _expressions(program):
+    for e in program.syntax:
         if isinstance(e, ast.BinOp) and isinstance(e.op, ast.Add) and _is_fit(e.left, small):
             result |= names_in(e.right) & {*INTERCEPTS} if isinstance(e.right, ast.Name) else set()
     return result
@@ -99,7 +99,3 @@ def _is_fit(e: ast.expr, small: set[str]) -> bool:
     factors = [n.id if isinstance(n, ast.Name) else "" for n in map(bare, chain(e))]
     of_data = factors[0].startswith("X") or factors[0] in small
     return len(factors) == 2 and of_data and factors[1] in small
-
-
-def _expressions(program: Program) -> list[ast.AST]:
-    return list(program.syntax)

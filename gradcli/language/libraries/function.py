@@ -53,7 +53,7 @@ def array(value: Any) -> Any:
         return as_node(value)
     if isinstance(value, tuple):
         if _of_numbers(value):
-            return numbers(_rectangular(value))
+            return numbers(_array_of(value))
         return op.stack([array(part) for part in value], dim=0)
     return as_node(value) if isinstance(value, int | float) else value
 
@@ -73,12 +73,18 @@ def _of_numbers(value: Any) -> bool:
     return all(map(_of_numbers, value)) if isinstance(value, tuple) else not isinstance(value, Node)
 
 
-def _rectangular(value: tuple) -> Any:
+def rectangular(value: Any) -> Any:
+    """Numbers in nested lists as an array; None where the lists are not of equal length."""
     try:
         result = np.array(value)
     except ValueError:
-        result = np.array(None)
-    if result.dtype.kind not in "bif":
+        return None
+    return result if result.dtype.kind in "bif" else None
+
+
+def _array_of(value: tuple) -> Any:
+    result = rectangular(value)
+    if result is None:
         raise GradcliError("value", "an array has numbers in it, in lists of equal length")
     return result
 

@@ -12,7 +12,7 @@ from ...graphs.shapes import axis as axis_of
 from ...lazy import np
 from ...operators.leaves import numbers
 from .function import array, op
-from .numpy import array_list, bounded, dot, known, part, refuse, several, sign
+from .numpy import array_list, bounded, choose, dot, known, part, refuse, several, sign
 from .scipy import polygamma
 
 # ---- along dimensions ----------------------------------------------------------------------------
@@ -172,12 +172,7 @@ def _dynamic_update_index_in_dim(operand, update, index, axis):
 
 def _select_n(which, *cases):
     given = list(map(array, cases))
-    if which.dtype == "bool":
-        return op.where(which, given[1], given[0])
-    out = given[0]
-    for k, case in enumerate(given[1:], 1):
-        out = op.where(op.eq(which, k), case, out)
-    return out
+    return op.where(which, given[1], given[0]) if which.dtype == "bool" else choose(which, given)
 
 
 # ---- products ------------------------------------------------------------------------------------

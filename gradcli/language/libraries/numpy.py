@@ -326,7 +326,7 @@ def _append(arr, values, axis=None):
     return _concatenate((arr, values), axis)
 
 
-def _split(ary, indices_or_sections, axis=0, *, evenly=True):
+def _split(ary, indices_or_sections, axis, evenly=True):
     parts, size = known(indices_or_sections), ary.shape[axis_of(axis, ary.ndim)]
     if isinstance(parts, int):
         bounded(parts)
@@ -337,6 +337,10 @@ def _split(ary, indices_or_sections, axis=0, *, evenly=True):
         parts = list(accumulate([small + 1] * more + [small] * (parts - more)))[:-1]
     limits = [0, *(min(p + size if p < 0 else p, size) for p in parts), size]
     return Outputs(part(ary, low, high, axis) for low, high in pairwise(limits))
+
+
+def _split_by(evenly: bool) -> Callable:
+    return lambda ary, indices_or_sections, axis=0: _split(ary, indices_or_sections, axis, evenly)
 
 
 def _split_along(axis: int) -> Callable:
@@ -519,7 +523,8 @@ def _select(condlist, choicelist, default=0):
     return op.expand(out, shape=broadcast(*(c.shape for c in array_list(choicelist)), out.shape))
 
 
-def _choose(a, choices):
+def choose(a, choices):
+    """The elements of the choices whose numbers a holds."""
     parts = array_list(choices)
     out = parts[0]
     for k, choice in enumerate(parts[1:], 1):
@@ -857,7 +862,7 @@ ARRAYS: dict[str, Any] = {
     "unwrap": _unwrap,
     "where": _where,
     "select": _select,
-    "choose": _choose,
+    "choose": choose,
     "interp": interp,
     "astype": lambda x, dtype=None: x,
     "copy": lambda a: op.clone(a),
@@ -955,16 +960,8 @@ ARRAYS: dict[str, Any] = {
     "delete": WithKnownNumbers(("obj",), _delete),
     "resize": _resize,
     "block": lambda arrays: _block(arrays),
-    "split": WithKnownNumbers(
-        ("indices_or_sections",),
-        lambda ary, indices_or_sections, axis=0: _split(ary, indices_or_sections, axis),
-    ),
-    "array_split": WithKnownNumbers(
-        ("indices_or_sections",),
-        lambda ary, indices_or_sections, axis=0: _split(
-            ary, indices_or_sections, axis, evenly=False
-        ),
-    ),
+    "split": WithKnownNumbers(("indices_or_sections",), _split_by(evenly=True)),
+    "array_split": WithKnownNumbers(("indices_or_sections",), _split_by(evenly=False)),
     "hsplit": WithKnownNumbers(("indices_or_sections",), _split_along(1)),
     "vsplit": WithKnownNumbers(("indices_or_sections",), _split_along(0)),
     "dsplit": WithKnownNumbers(("indices_or_sections",), _split_along(2)),
@@ -1102,33 +1099,23 @@ def _accumulation_of(name: str) -> Callable:
     return lambda array, axis=0, dtype=None: op[name](array, dim=axis)
 
 
-ADD: dict[str, Any] = {
-    "reduce": _reduction_of("sum"),
-    "accumulate": _accumulation_of("cumsum"),
-    "outer": _outer_of("add"),
-}
-MULTIPLY: dict[str, Any] = {
-    "reduce": _reduction_of("prod"),
-    "accumulate": _accumulation_of("cumprod"),
-    "outer": _outer_of("mul"),
-}
-MAXIMUM: dict[str, Any] = {
-    "reduce": _reduction_of("max"),
-    "accumulate": lambda array, axis=0: op.cummax(array, dim=axis)[0],
-    "outer": _outer_of("maximum"),
-}
-MINIMUM: dict[str, Any] = {
-    "reduce": _reduction_of("min"),
-    "accumulate": lambda array, axis=0: op.cummin(array, dim=axis)[0],
-    "outer": _outer_of("minimum"),
-}
-LOGADDEXP: dict[str, Any] = {
-    "reduce": lambda array, axis=0, dtype=None, *, keepdims=False: op.logsumexp(
-        array, **along(array, axis, keepdims)
-    ),
-    "accumulate": _accumulation_of("logcumsumexp"),
-    "outer": _outer_of("logaddexp"),
-}
+def _running_extreme(name: str) -> Callable:
+    return lambda array, axis=0: op[name](array, dim=axis)[0]
+
+
+def _log_sum(array, axis=0, dtype=None, *, keepdims=False):
+    return op.logsumexp(array, **along(array, axis, keepdims))
+
+
+def _methods(outer: str, reduce: Callable, accumulate: Callable) -> dict[str, Any]:
+    return {"reduce": reduce, "accumulate": accumulate, "outer": _outer_of(outer)}
+
+
+ADD = _methods("add", _reduction_of("sum"), _accumulation_of("cumsum"))
+MULTIPLY = _methods("mul", _reduction_of("prod"), _accumulation_of("cumprod"))
+MAXIMUM = _methods("maximum", _reduction_of("max"), _running_extreme("cummax"))
+MINIMUM = _methods("minimum", _reduction_of("min"), _running_extreme("cummin"))
+LOGADDEXP = _methods("logaddexp", _log_sum, _accumulation_of("logcumsumexp"))
 SUBTRACT: dict[str, Any] = {"outer": _outer_of("sub")}
 DIVIDE: dict[str, Any] = {"outer": _outer_of("div")}
 POWER: dict[str, Any] = {"outer": _outer_of("pow")}

@@ -8,33 +8,24 @@ from .function import array, op
 from .scipy import betaln
 
 
-def _located(log_density: Callable, *parameters: str) -> Callable:
-    """Add the parameters loc and scale to a standard log density with the other parameters."""
-    if not parameters:
-        return lambda x, loc=0, scale=1: log_density((x - loc) / scale) - op.log(scale)
-    if len(parameters) == 1:
-        by_name = {
-            "a": lambda x, a, loc=0, scale=1: log_density((x - loc) / scale, a) - op.log(scale),
-            "df": lambda x, df, loc=0, scale=1: log_density((x - loc) / scale, df) - op.log(scale),
-        }
-        return by_name[parameters[0]]
-    return lambda x, a, b, loc=0, scale=1: log_density((x - loc) / scale, a, b) - op.log(scale)
-
-
 def densities(log_density: Callable, *parameters: str) -> dict[str, Any]:
-    """`logpdf` and `pdf`, from the log density with loc 0 and scale 1."""
-    located = _located(log_density, *parameters)
-    return {"logpdf": located, "pdf": _exponential(located, *parameters)}
+    """`logpdf` and `pdf` with loc and scale, from a log density with loc 0 and scale 1 that has
+    these other parameters.
+    """
 
+    def logarithm(x: Any, loc: Any, scale: Any, *others: Any) -> Any:
+        return log_density((x - loc) / scale, *others) - op.log(scale)
 
-def _exponential(f: Callable, *parameters: str) -> Callable:
-    if not parameters:
-        return lambda x, loc=0, scale=1: op.exp(f(x, loc, scale))
-    if parameters == ("a",):
-        return lambda x, a, loc=0, scale=1: op.exp(f(x, a, loc, scale))
-    if parameters == ("df",):
-        return lambda x, df, loc=0, scale=1: op.exp(f(x, df, loc, scale))
-    return lambda x, a, b, loc=0, scale=1: op.exp(f(x, a, b, loc, scale))
+    def named(f: Callable) -> Callable:
+        by_parameters: dict[tuple[str, ...], Callable] = {
+            (): lambda x, loc=0, scale=1: f(x, loc, scale),
+            ("a",): lambda x, a, loc=0, scale=1: f(x, loc, scale, a),
+            ("df",): lambda x, df, loc=0, scale=1: f(x, loc, scale, df),
+            ("a", "b"): lambda x, a, b, loc=0, scale=1: f(x, loc, scale, a, b),
+        }
+        return by_parameters[parameters]
+
+    return {"logpdf": named(logarithm), "pdf": named(lambda *args: op.exp(logarithm(*args)))}
 
 
 def _within(inside: Any, x: Any, log_density: Callable, default: float = 1.0) -> Any:

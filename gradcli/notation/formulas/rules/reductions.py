@@ -1,6 +1,6 @@
 """Reductions: factors that are constant along the reduced dimensions are moved out of sums."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import combinations, permutations, product
 
@@ -209,17 +209,8 @@ def merged_sums(node: Node) -> Iterator[Node]:
     terms = terms_of(node) or []
     for p, q in combinations(terms[:MOST_SUMS], 2):
         for f, k in product(p.once("sum", "mean"), q.once("sum", "mean")):
-            if not _same_reduction(f, k):
-                continue
-            rest, other_rest = p.times({f: -1}), q.times({k: -1})
-            shared = common_factors(rest, other_rest)
-            first = _moved_into_sum(rest.without(*shared), f)
-            second = _moved_into_sum(other_rest.without(*shared), k)
-            if first is None or second is None:
-                continue
-            total = f.op(first + second, **f.attrs)
-            combined = Product(ONE, with_factor(shared, total))
-            yield added([combined, *(t for t in terms if t is not p and t is not q)])
+            if _same_reduction(f, k):
+                yield from _in_one_sum(terms, p, q, f, k, k.parents[0])
 
 
 @candidate("add", "sub")
@@ -228,17 +219,24 @@ def multiple_of_count_into_sum(node: Node) -> Iterator[Node]:
     terms = terms_of(node) or []
     for p, q in permutations(terms[:MOST_SUMS], 2):
         for f, count in product(p.once("sum"), q.once("size")):
-            if not _is_count_of(count, f):
-                continue
-            rest, other_rest = p.times({f: -1}), q.times({count: -1})
-            shared = common_factors(rest, other_rest)
-            first = _moved_into_sum(rest.without(*shared), f)
-            repeated = other_rest.without(*shared)
-            if first is None or not all(_may_leave(h, f) for h in repeated.factors):
-                continue
-            total = f.op(first + build(repeated, first.shape), **f.attrs)
-            combined = Product(ONE, with_factor(shared, total))
-            yield added([combined, *(t for t in terms if t is not p and t is not q)])
+            if _is_count_of(count, f):
+                yield from _in_one_sum(terms, p, q, f, count, None)
+
+
+def _in_one_sum(
+    terms: Sequence[Product], p: Product, q: Product, f: Node, k: Node, y: Node | None
+) -> Iterator[Node]:
+    """Yield the sum of terms with p, a multiple of the reduction f, and q, a multiple of k, as one
+    reduction; k reduces y, or is the count of what f reduces.
+    """
+    rest, other_rest = p.times({f: -1}), q.times({k: -1})
+    shared = common_factors(rest, other_rest)
+    first = _moved_into_sum(rest.without(*shared), f, f.parents[0])
+    second = _moved_into_sum(other_rest.without(*shared), f, y)
+    if first is not None and second is not None:
+        total = f.op(first + second, **f.attrs)
+        combined = Product(ONE, with_factor(shared, total))
+        yield added([combined, *(t for t in terms if t is not p and t is not q)])
 
 
 def _same_reduction(f: Node, k: Node) -> bool:
@@ -247,12 +245,13 @@ def _same_reduction(f: Node, k: Node) -> bool:
     return same and f is not k and f.parents[0].shape == k.parents[0].shape
 
 
-def _moved_into_sum(p: Product, total: Node) -> Node | None:
-    """The operand of the reduction `total`, times p; None if p varies along its dimensions."""
-    (x,) = total.parents
+def _moved_into_sum(p: Product, total: Node, x: Node | None) -> Node | None:
+    """p times x, of the shape of the operand of the reduction `total`; None if p varies along the
+    reduced dimensions.
+    """
     if not all(_may_leave(h, total) for h in p.factors):
         return None
-    return build(p.times({x: 1}), x.shape)
+    return build(p if x is None else p.times({x: 1}), total.parents[0].shape)
 
 
 @normal("mul")
