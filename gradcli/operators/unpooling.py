@@ -27,7 +27,7 @@ def _unpool(x, indices, *, size):
     exact="all",
 )
 def unpool(x, indices, *, size):
-    """Elements put where indices say along the last of `size`, zeros elsewhere."""
+    """Zeros with the last dimension `size`, and x written at the indices along it."""
     return zeros(size=(*x.shape[:-1], size)).scatter(dim=-1, index=indices, src=x)
 
 
