@@ -53,7 +53,7 @@ def answer(request: str | dict[str, Any], limits: Limits) -> dict[str, Any]:
         return {"id": identity, "ok": True, **_answer(fields, limits)}
     except GradcliError as error:
         return {"id": identity, "ok": False, "error": _error_data(error, fields)}
-    except Exception as error:  # other lines are answered anyway
+    except Exception as error:  # an error in one line does not stop the batch
         return {"id": identity, "ok": False, "error": unforeseen(error)}
 
 
@@ -132,7 +132,7 @@ def _check_fields(fields: dict[str, Any]) -> None:
 
 
 def _check_alone(name: str, fields: dict[str, Any]) -> None:
-    """Raise GradcliError for a field that must be a string and the only field, if it is not."""
+    """Raise GradcliError unless this field is a string, and the only field."""
     example = f'as in {{"{name}": {REQUEST[name].example}}}'
     if not isinstance(fields[name], str):
         raise GradcliError("request", f"{name} is a text: {ALONE[name]}", hint=example)

@@ -129,7 +129,7 @@ class Evaluator:
             self.run_quietly(schedule)
 
     def run_quietly(self, schedule: Schedule) -> None:
-        """The same, if NumPy's warnings are already off."""
+        """As `run`, if NumPy's warnings are already off."""
         self.check(schedule)
         if schedule.largest < LARGE:
             self._compute(schedule)

@@ -38,7 +38,7 @@ def _softmax(x, *, dim):
     torch=None,
 )
 def masked_softmax(g, y, x, *, dim):
-    """softmax, and 0 where all along dim are -inf."""
+    """softmax along dim, but 0 if all elements are -inf."""
     return y * (g - (g * y).sum(dim=dim, keepdim=True))
 
 

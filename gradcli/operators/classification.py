@@ -245,9 +245,7 @@ def _margin_rule(g, y, x, label, counted, weight=None, *, p, margin):
     ),
 )
 def margin_terms(x, label, counted, weight=None, *, p, margin):
-    """How far classes come within margin of those in label, to the power p, added up in each row;
-    counted says which, for each label.
-    """
+    """relu(margin - x[label] + x) ** p, summed over classes and `counted` labels of each row."""
     apart, close = _margins(x, label, counted, margin)
     return where(close, _weighted(apart**p, weight), 0.0).sum(dim=(1, 2))
 

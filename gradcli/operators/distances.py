@@ -37,7 +37,7 @@ def _norm_inf(x, axis, keepdims, *, skip_nan):
     method=False,
 )
 def norm_inf(g, y, x, dim, *, skip_nan=False):
-    """norm(x, inf) along dim; each of the elements that are tied takes the whole gradient."""
+    """norm(x, inf) along dim; each tied element receives the whole gradient."""
     return _unless_nan(y - abs(x), g * sign(x) * abs(x).eq(y))
 
 

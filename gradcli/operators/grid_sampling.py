@@ -309,7 +309,7 @@ def grid_sampled(
 def grid_sample_transpose(
     x, grid, *, size, orders, mode="bilinear", padding_mode="zeros", align_corners=False
 ):
-    """Samples laid back among the elements of size that they came from: the transpose."""
+    """The transpose of grid_sampled: samples added to the elements that they came from."""
     how = {"mode": mode, "padding_mode": padding_mode, "align_corners": align_corners}
     return _by_dimension("pe", x, grid, size, orders, how)
 

@@ -46,8 +46,9 @@ def _through_power(g, y, a, b):
 
 @_jax(_through_power, domain=(0.2, 2.0))
 def jax_power(a, b):
-    """a ** b with JAX's gradient: to the base nan where both are 0, to the exponent nan where the
-    power is infinite at base 0.
+    """a ** b with JAX's gradient.
+
+    It is nan for a where a and b are 0, and nan for b where a is 0 and the power infinite.
     """
     return power(a, b)
 

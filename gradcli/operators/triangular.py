@@ -184,7 +184,7 @@ def cholesky(g, y, x, *, upper=False):
     takes="floats",
 )
 def cholesky_by_element(g, y, x):
-    """cholesky(x) with JAX's gradient, in which x[i,j] and x[j,i] are elements of their own."""
+    """cholesky(x) with JAX's gradient, which treats x[i,j] and x[j,i] as independent."""
     inner = (y.mT @ g).tril()
     return _between_inverses(y, 0.5 * (inner + inner.tril(diagonal=-1)))
 
@@ -251,7 +251,7 @@ def _factor_so_far(x, *, upper):
     examples=(("cholesky_ex(x @ x.T + eye(2)).L", "x=2x2"),),
 )
 def factor_so_far(g, y, x, *, upper=False):
-    """cholesky(x); if x is not positive definite, what LAPACK leaves where it stops."""
+    """cholesky(x); if x is not positive definite, LAPACK's partial result."""
     return _cholesky_rule(g, y, upper)
 
 

@@ -27,11 +27,11 @@ def _unpool(x, indices, *, size):
     exact="all",
 )
 def unpool(x, indices, *, size):
-    """Elements put where indices say along the last of `size`, zeros elsewhere."""
+    """Zeros with the last dimension `size`, and x written at the indices along it."""
     return zeros(size=(*x.shape[:-1], size)).scatter(dim=-1, index=indices, src=x)
 
 
-def _chosen_size(n, output_size, usual, stride):
+def _requested_size(n, output_size, usual, stride):
     """The requested size. Raises GradcliError if it is a stride or more from the usual one."""
     if len(output_size) not in (n, n + 2):
         message = (
@@ -55,7 +55,7 @@ def _unpooling(n):
         moves = zip(input.shape[-n:], kernel, stride, several(padding, n))
         size = tuple((m - 1) * s + k - 2 * p for m, k, s, p in moves)
         if output_size is not None:
-            size = _chosen_size(n, output_size, size, stride)
+            size = _requested_size(n, output_size, size, stride)
         message = f"input and indices have shapes {input.shape} and {indices.shape}"
         shapes.require_equal(indices.shape, input.shape, message)
         head, many = input.shape[:-n], shapes.numel(input.shape[-n:])

@@ -224,7 +224,7 @@ def _layout_width(layout: str, rows: list[list[float]]) -> float:
 
 
 def tall_brackets(result: Sequence[Piece]) -> set[int]:
-    """The number of brackets around pieces that are taller than a line."""
+    """The positions of brackets around pieces that are taller than a line."""
     open_at: list[int] = []
     tall: set[int] = set()
     high: list[bool] = [False]

@@ -59,7 +59,7 @@ def _unbroadcast_elementwise(x: Node) -> Node | None:
 
 
 def _without_leading(x: Node) -> Node | None:
-    """x.mean(dim=(0, 1)) for x.mean(dim=(0, 1), keepdim=True), which broadcasts alike."""
+    """x.mean(dim=(0, 1)) for x.mean(dim=(0, 1), keepdim=True), which broadcasts equally."""
     over = axes(x.attrs["dim"], x.parents[0].ndim)
     if over != tuple(range(len(over))):
         return None

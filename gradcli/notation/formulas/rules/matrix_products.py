@@ -26,7 +26,7 @@ from .products import (
 )
 from .registry import CANDIDATES, NORMAL, candidate, layout, normal
 
-MOST_FACTORS = 50  # of a product that is written without brackets
+MOST_FACTORS = 50  # of a product that is written without parentheses
 
 
 @condition
