@@ -60,8 +60,8 @@ COMPLEMENTS = {"<=": ">", "<": ">=", ">=": "<", ">": "<="}
 COMPARISONS = (*MIRRORED, "==", "!=")
 
 PAIRS = "triu tril, amax amin, max min, maximum minimum, sin cos, sinh cosh"
-SISTERS = dict(map(str.split, PAIRS.split(", ")))
-SISTERS |= {b: a for a, b in SISTERS.items()}
+COUNTERPARTS = dict(map(str.split, PAIRS.split(", ")))
+COUNTERPARTS |= {b: a for a, b in COUNTERPARTS.items()}
 
 DIMS = ("dim", "dims", "axis", "keepdim")
 
@@ -229,7 +229,7 @@ def _multiplied(e: ast.expr) -> Iterator[ast.expr]:
 
 def _sister(m: Bindings) -> ast.expr | None:
     """triu(x) for tril(x), cos(x) for sin(x)."""
-    e, name = m["e"], SISTERS.get(called_name(m["e"]) or "")
+    e, name = m["e"], COUNTERPARTS.get(called_name(m["e"]) or "")
     if name is None:
         return None
     is_method = isinstance(e.func, ast.Attribute)

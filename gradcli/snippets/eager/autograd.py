@@ -426,9 +426,9 @@ def _next_functions(m: Machine, self: Record | Accumulator) -> tuple[Any, ...]:
     return tuple((None, 0) if e is None else (e.record, e.output) for e in _shown_edges(self))
 
 
-NO_EDGE = ("condition", "mask", "index", "indices")  # inputs without an entry in next_functions
+WITHOUT_EDGE = ("condition", "mask", "index", "indices")  # inputs not in next_functions
 PRODUCTS = ("DotBackward0", "MvBackward0", "MmBackward0", "BmmBackward0")
-NO_NUMBERS = ("PowBackward0", "PowBackward2", "RsubBackward1", "MaskedFillBackward0")
+NUMBERS_WITHOUT_EDGE = ("PowBackward0", "PowBackward2", "RsubBackward1", "MaskedFillBackward0")
 
 
 def _shown_edges(record: Record | Accumulator) -> list[Edge | None]:
@@ -443,9 +443,9 @@ def _shown_edges(record: Record | Accumulator) -> list[Edge | None]:
     names = call[0].op.inputs
     shown = []
     for name, value, edge in zip(names, call[1], record.edges, strict=False):
-        number = isinstance(value, bool | int | float) and record.name in NO_NUMBERS
+        number = isinstance(value, bool | int | float) and record.name in NUMBERS_WITHOUT_EDGE
         label = name == "target" and call[0].op.name == "nll_loss"
-        if value is not None and name not in NO_EDGE and not number and not label:
+        if value is not None and name not in WITHOUT_EDGE and not number and not label:
             shown.append(edge)
     return shown + list(record.edges[len(names) :])
 

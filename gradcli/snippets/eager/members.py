@@ -33,7 +33,7 @@ from .printing import tensor_text
 from .records import detached, underived
 from .sizes import shape_value
 from .tables import (
-    OF_PYTHON,
+    PYTHON_CLASSES,
     PYTHON_METHODS,
     TABLES,
     check_places,
@@ -562,7 +562,7 @@ def _type(m: Machine, self: Tensor, dtype: Any = None, **_: Any) -> Any:
             raise error("ValueError", f"invalid type: '{name}'")
     elif not isinstance(dtype, DType):
         name = getattr(dtype, "name", "")
-        if isinstance(dtype, Class) and name in OF_PYTHON:
+        if isinstance(dtype, Class) and name in PYTHON_CLASSES:
             raise error("ValueError", f"invalid type: '{name}'")
         dtype = next((d for d in ALL if d.legacy == name), None)
     return self if dtype is self.dtype else cast(self, dtype)
