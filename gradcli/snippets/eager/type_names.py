@@ -7,7 +7,7 @@ from ..python.values import Bound, Builtin, Class, Machine
 from .tables import define
 from .tensor import Tensor
 
-IN_C = (  # functions of torch.nn.functional that are torch's
+IN_C = (  # functions of torch.nn.functional that torch has too
     "adaptive_avg_pool1d avg_pool1d bilinear celu_ channel_shuffle conv1d conv2d conv3d conv_tbc "
     "conv_transpose1d conv_transpose2d conv_transpose3d cosine_similarity hardshrink "
     "pairwise_distance pdist pixel_shuffle pixel_unshuffle prelu relu_ rrelu_ selu_ threshold_"
