@@ -379,8 +379,7 @@ def _other_slices(index: ast.expr) -> Iterator[ast.expr]:
 
 
 def _other_ends(s: ast.Slice) -> Iterator[ast.Slice]:
-    """Slices with another end: [1:], [-1:] and [:-1] in place of [:1]; [n:] in place of [n + 1:].
-    """
+    """Slices with other ends: [1:], [-1:] and [:-1] in place of [:1]; [n:] in place of [n + 1:]."""
     bound = s.lower or s.upper
     if bound is None or (s.lower and s.upper) or s.step:
         return
