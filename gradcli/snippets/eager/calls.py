@@ -49,7 +49,7 @@ _return_types: dict[tuple[str, Names], Class] = {}
 _outputs_of: dict[Class, tuple[str, Names]] = {}  # function, names of outputs
 
 
-def several(name: str, names: Names, values: Sequence[Any]) -> Instance:
+def named_outputs(name: str, names: Names, values: Sequence[Any]) -> Instance:
     """The outputs of an operation that has several, as an instance of torch.return_types."""
     if (name, names) not in _return_types:
         cls = _return_types[name, names] = _return_type(name, names)
@@ -78,7 +78,7 @@ def of_linalg(result: Any) -> Any:
     if outputs is None or outputs[0].startswith("linalg_"):
         return result
     name, names = outputs
-    return several(f"linalg_{name.removeprefix('linalg.')}", names, result.payload)
+    return named_outputs(f"linalg_{name.removeprefix('linalg.')}", names, result.payload)
 
 
 def known(name: str) -> bool:
@@ -294,7 +294,7 @@ def _computed(name: str, graph: Any, values: dict[Node, Any]) -> Any:
             names = OUTPUTS.get(name, ())
             run_graph([node], values, {node: names[place]} if place < len(names) else {})
         results = [values[n] for n in graph]
-        return several(name, tuple(graph.names), results) if graph.names else tuple(results)
+        return named_outputs(name, tuple(graph.names), results) if graph.names else tuple(results)
     if isinstance(graph, list | tuple):
         return tuple(_computed(name, part, values) for part in graph)
     return graph
