@@ -186,7 +186,7 @@ def graph(streams: Streams, options: Options) -> None:
     from ..explanation import replies
     from ..render.formats import render_graph
 
-    drawn = format_of(streams, options) == "svg" and bool(options.values)  # it shows numbers
+    drawn = format_of(streams, options) == "svg" and bool(options.values)  # pictures show values
     analysis = request_of(streams, options, shapes_alone=not drawn).analysis()
     answer = replies.graph(analysis, typed(streams))
     environment = environment_of(streams, options, full=True)

@@ -75,7 +75,8 @@ def catalogue(name: str | None, full: bool = False) -> Document:
     callables = functions()
     last = name.rsplit(".", 1)[-1]
     module = module_of(name)
-    in_torch = name_in_module(last, module) if module else last  # not so F.unfold
+    # F.unfold and Tensor.unfold are different functions
+    in_torch = name_in_module(last, module) if module else last
     function = (OPS.get(last) if in_torch == last else None) or callables.get(in_torch)
     if isinstance(function, Operator):
         return Document((), (page(function),))

@@ -140,7 +140,7 @@ class Sample:
         """Whether the gradients are well conditioned, as those of a singular matrix are not."""
         moving = [x.node for x, _ in _differentiated(self.a)]
         near = if_applicable(lambda: self._gradients_at(perturbed(self.values, moving)))
-        if near is None:  # singular there
+        if near is None:  # singular at nearby values
             return False
         return all(is_well_conditioned(array, near[x]) for x, array in self.gradients.items())
 

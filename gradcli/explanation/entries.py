@@ -53,7 +53,7 @@ def in_symbols(a: Analysis, w: Wording, x: Input, precision: int = 5) -> Entry |
         return None
     if is_large(a.problem):
         return lambda k, c: UNWRITTEN
-    grad = by_index.shortest_way(w, x)
+    grad = by_index.shortest_form(w, x)
     if grad is None:
         return None
     entry = _by_index(a, w, x, grad, precision) or _by_elements(a.rows(grad), w)

@@ -61,7 +61,7 @@ def _product(h: Hessian, data: Data, z) -> dict[str, Any]:
     if node is None or written is None:
         return _nothing(z.shape)
     w = h.wording
-    index = by_index.in_letters(w, written, lambda n: w.indices.gradient(z.node, n, "hvp"))
+    index = by_index.shortest_notation(w, written, lambda n: w.indices.gradient(z.node, n, "hvp"))
     return _product_data(data, node, h.product_formula(z), index)
 
 

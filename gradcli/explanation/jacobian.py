@@ -87,7 +87,7 @@ def _by_form(vjp: VJP, evaluator: Evaluator) -> Any:
     finally:
         for node in vjp.seed_dependent:
             values.pop(node, None)
-    if np.count_nonzero(from_zeros):  # nan: it is linear in the seed
+    if np.count_nonzero(from_zeros):  # nan, as it is linear in the seed
         return None
     return matrix(vjp.form, lambda node: np.asarray(values[node]), vjp.most)
 

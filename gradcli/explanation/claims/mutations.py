@@ -60,8 +60,8 @@ COMPLEMENTS = {"<=": ">", "<": ">=", ">=": "<", ">": "<="}
 COMPARISONS = (*MIRRORED, "==", "!=")
 
 PAIRS = "triu tril, amax amin, max min, maximum minimum, sin cos, sinh cosh"
-SISTERS = dict(map(str.split, PAIRS.split(", ")))
-SISTERS |= {b: a for a, b in SISTERS.items()}
+COUNTERPARTS = dict(map(str.split, PAIRS.split(", ")))
+COUNTERPARTS |= {b: a for a, b in COUNTERPARTS.items()}
 
 DIMS = ("dim", "dims", "axis", "keepdim")
 
@@ -182,7 +182,7 @@ def _names(m: Bindings, words: Words) -> Iterator[Bindings]:
 
 
 def _at_other_places(m: Bindings, words: Words) -> Iterator[Bindings]:
-    """g.unsqueeze(1) for g.unsqueeze(0)."""
+    """unsqueeze along another dimension: g.unsqueeze(1) in place of g.unsqueeze(0)."""
     letters = matched("a.unsqueeze(...)", m["e"])
     texts = ("a.unsqueeze(0)", "a.unsqueeze(1)", "a.unsqueeze(-1)") if letters else ()
     built = (filled(text, letters or {}) for text in texts)
@@ -200,7 +200,7 @@ def _divided_by_name(m: Bindings) -> ast.expr | None:
 
 
 def _permuted_back(m: Bindings, words: Words) -> Iterator[Bindings]:
-    """g.permute(1, 2, 0) for g.permute(2, 0, 1)."""
+    """The inverse permutation: g.permute(1, 2, 0) in place of g.permute(2, 0, 1)."""
     e = m["e"]
     if isinstance(e, ast.Call) and all(map(is_whole_number, e.args)):
         order = [ast.literal_eval(a) for a in e.args]
@@ -227,9 +227,9 @@ def _multiplied(e: ast.expr) -> Iterator[ast.expr]:
         yield e
 
 
-def _sister(m: Bindings) -> ast.expr | None:
-    """triu(x) for tril(x), cos(x) for sin(x)."""
-    e, name = m["e"], SISTERS.get(called_name(m["e"]) or "")
+def _counterpart(m: Bindings) -> ast.expr | None:
+    """The counterpart of a function: triu(x) in place of tril(x), cos(x) in place of sin(x)."""
+    e, name = m["e"], COUNTERPARTS.get(called_name(m["e"]) or "")
     if name is None:
         return None
     is_method = isinstance(e.func, ast.Attribute)
@@ -277,7 +277,7 @@ def _with_exponent(m: Bindings) -> ast.expr:
 
 
 def _lower_exponent(m: Bindings) -> ast.expr | None:
-    """1 - y ** 2 for (1 - y) ** 2."""
+    """The exponent moved inside: 1 - y ** 2 in place of (1 - y) ** 2."""
     a = m["a"]
     if not isinstance(a, ast.BinOp) or not isinstance(m["n"], ast.Constant):
         return None
@@ -308,14 +308,14 @@ def _derivatives(m: Bindings, words: Words) -> Iterator[Bindings]:
 
 
 def _with_slope(m: Bindings) -> ast.expr:
-    """e * s; e / d for a slope s = 1 / d."""
+    """A part times a slope: e * s, or e / d for a slope s = 1 / d."""
     below = divided(m["s"])
     return times(m["e"], m["s"]) if below is None else over(m["e"], below)
 
 
 def _as_condition(e: ast.expr) -> ast.expr:
-    """h > 0 for where(h <= 0, 0, 1.0) and for (h > 0).double(), also of masks combined by & or
-    |.
+    """A mask as a condition: h > 0 in place of where(h <= 0, 0, 1.0) and (h > 0).double(), also for
+    masks combined by & or |.
     """
     for sign, other in COMPLEMENTS.items():
         result = matched(f"where(a {sign} b, 0, 1)", e)
@@ -334,8 +334,8 @@ def _is_condition(e: ast.expr) -> bool:
 
 
 def _shifted(m: Bindings, words: Words) -> Iterator[Bindings]:
-    """g.roll(-1) for g.roll(1), pad(g, (1, 0)) for pad(g, (0, 1)), g[1:] for g[:-1], g[1] for
-    g[0].
+    """Opposite shifts: g.roll(-1) in place of g.roll(1), pad(g, (1, 0)) of pad(g, (0, 1)), g[1:] of
+    g[:-1], g[1] of g[0].
     """
     e = m["e"]
     if isinstance(e, ast.Call) and reduction(e) is None:
@@ -379,7 +379,7 @@ def _other_slices(index: ast.expr) -> Iterator[ast.expr]:
 
 
 def _other_ends(s: ast.Slice) -> Iterator[ast.Slice]:
-    """[1:], [-1:] and [:-1] for [:1]; [n:] for [n + 1:]."""
+    """Slices with other ends: [1:], [-1:] and [:-1] in place of [:1]; [n:] in place of [n + 1:]."""
     bound = s.lower or s.upper
     if bound is None or (s.lower and s.upper) or s.step:
         return
@@ -431,7 +431,7 @@ TABLE: Sequence[Mutation] = (
     # opposite comparisons, functions and positions
     *(M("the comparison is the wrong way round: {new:full}", f"a {sign} b", f"a {other} b", 3)
       for sign, other in MIRRORED.items()),
-    M("{replaced}", "e", _sister, 4),
+    M("{replaced}", "e", _counterpart, 4),
     M("{replaced}", "e", "p", 2, _shifted),
     *(M(BELONGS, compared, right, 4, _names) for sign in COMPARISONS for compared, right in (
         (f"a {sign} n", f"a {sign} q"), (f"n {sign} b", f"q {sign} b"))),
@@ -584,7 +584,7 @@ def _along_everywhere(value: ast.expr, old: str, new: str, keep: bool) -> ast.ex
 
 
 def _means_everywhere(program: Program) -> Iterator[Edit]:
-    """Means for all sums, and sums for all means, if there are several."""
+    """Means in place of all sums, and sums in place of all means, if there are several."""
     for old, new in REDUCTIONS.items():
         built = deepcopy(program.result)
         calls = [e for e in ast.walk(built) if isinstance(e, ast.Call) and reduction(e) == old]

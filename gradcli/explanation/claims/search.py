@@ -35,7 +35,7 @@ from .words import Words, formula, words
 
 ONLY_SHAPED = "the numbers are right, and the shape is not"
 LENGTH = re.compile(r"\blen\((\w+)\)")
-USES = 5  # most uses of an input of which some may be missing
+MOST_USES = 5  # most uses of an input of which some may be missing
 TRIED = 40_000  # characters of all changed formulas that are tried, together
 TRIED_IN_PAIRS = 20_000  # characters of those with two changes
 FACTOR = 60  # characters of a missing factor that is reported
@@ -330,7 +330,7 @@ class Search(Tries):
         value = self.findings[0].value
         steps = backward(self.problem.out, self.problem.seed.node, [self.target]).steps
         arriving = [(s, c) for s in steps for c in s.contributions if c.to is self.target]
-        if value is None or not 1 < len(arriving) <= USES:
+        if value is None or not 1 < len(arriving) <= MOST_USES:
             return
         arrays = [self.points.tried[0](c.sent) for _, c in arriving]
         counts = range(len(arriving) - 1, 0, -1)

@@ -58,7 +58,7 @@ class Line:
         return grad_of(self.name)
 
     @property
-    def ways(self) -> list[str]:
+    def via(self) -> list[str]:
         """The names of the values through which the gradient flows back to this one."""
         return list(dict.fromkeys(s.names[-1] for s in self.sources))
 

@@ -72,7 +72,7 @@ def _with_index_names(w: Wording, result: Notation | None) -> Notation | None:
 
 
 @within_budget(lambda w, x: w.analysis.gradient(x))
-def shortest_way(w: Wording, x: Input) -> Node | None:
+def shortest_form(w: Wording, x: Input) -> Node | None:
     """The form of the gradient whose Jacobian has the shortest index notation, from which its
     entries are read.
     """
@@ -124,7 +124,7 @@ def _index_formula(text: str) -> tree.Tree:
 
 
 @within_budget()
-def in_letters(w: Wording, node: Node, write: WriteNode) -> Notation | None:
+def shortest_notation(w: Wording, node: Node, write: WriteNode) -> Notation | None:
     """The result of `write` for a node, simplified or shortened, whichever is shorter."""
     result = _simplified(w, node, write)
     if result is not None and len(result.plain) <= SHORT:
@@ -153,7 +153,7 @@ def _gradient(w: Wording, x: Input, search: bool) -> Notation | None:
         return w.indices.gradient(x.node, node, called)
 
     at_length = search and not w.is_long(x)
-    return in_letters(w, grad, write) if at_length else _simplified(w, grad, write)
+    return shortest_notation(w, grad, write) if at_length else _simplified(w, grad, write)
 
 
 def _jacobian(w: Wording, x: Input, search: bool) -> Notation | None:
@@ -172,7 +172,7 @@ def _shortest_jacobian(w: Wording, x: Input, search: bool) -> tuple[Node | None,
 
 def _search_jacobian(w: Wording, x: Input, search: bool) -> tuple[Node | None, Notation | None]:
     grad, node, best = w.analysis.gradient(x), w.read_off(x), None
-    alternatives = (way for way, _ in islice(w.ways(x), None if search else 1))
+    alternatives = (way for way, _ in islice(w.gradient_forms(x), None if search else 1))
     ways = () if grad is None else chain([grad], alternatives)
     for way in _each_once(ways):
         result = w.indices.jacobian(x.node, way)

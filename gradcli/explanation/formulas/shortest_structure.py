@@ -109,7 +109,7 @@ def _named(
     a: Analysis, w: Wording, x: Input, grad: Node, numbers: Any, composing: bool
 ) -> Structure:
     """The structure according to the deltas of the gradient, confirmed by the numbers."""
-    p, gradient = a.problem, (by_index.shortest_way(w, x) if composing else w.read_off(x)) or grad
+    p, gradient = a.problem, (by_index.shortest_form(w, x) if composing else w.read_off(x)) or grad
     return jacobian_structure(
         *(p.out, x.node, gradient, p.seed.node, w.names, numbers),
         like=w.like_output,
@@ -251,8 +251,8 @@ def _readings(w: Wording, x: Input) -> Iterator[Structure]:
     gradient as a row, or the tangent as a column.
     """
     p, node = w.problem, w.problem.inputs[x.name].node
-    ways = w.ways(p.inputs[x.name])
-    for grad, parts in ways if p.out.shape else islice(ways, 1):
+    forms = w.gradient_forms(p.inputs[x.name])
+    for grad, parts in forms if p.out.shape else islice(forms, 1):
         yield jacobian_structure(
             *(p.out, node, grad, p.seed.node, w.names),
             parts=parts,

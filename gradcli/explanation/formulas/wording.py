@@ -83,7 +83,7 @@ class Wording:
         out = short if has == had else p.out  # the shortened graph may have other kinks
         return backward(out, p.seed.node, [x.node for x in p.wrt])
 
-    def ways(self, x: Input) -> Iterator[tuple[Node, dict[Node, tree.Tree]]]:
+    def gradient_forms(self, x: Input) -> Iterator[tuple[Node, dict[Node, tree.Tree]]]:
         """Several forms of the gradient of an input, from which to read its Jacobian, each with
         formulas for nodes that are treated as leaves.
         """

@@ -131,7 +131,7 @@ class Jvp:
     def _index_of(self, written: Node) -> Notation | None:
         left, indices = Attribute(Name(self.problem.out_name), "tangent"), self.w.indices
         at = indices.out_places
-        return by_index.in_letters(self.w, written, lambda n: indices.element(n, left, at))
+        return by_index.shortest_notation(self.w, written, lambda n: indices.element(n, left, at))
 
     @cached_property
     @within_budget(in_large=True)

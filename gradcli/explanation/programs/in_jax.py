@@ -75,7 +75,7 @@ class _Jax:
                 lines += close(grad, text, "jnp") if plan.is_smooth else [message]
         else:
             lines += self._by_formula()
-        for x in plan.idle:
+        for x in plan.unused:
             remark = f"{plan.problem.out_name} does not depend on {x.name}"
             lines.append(f"assert not {self.grads[x.name]}.any()  # {remark}")
         return lines

@@ -95,7 +95,7 @@ class _NumPy:
         lines += self._by_numbers() if self.choice.keeps_values else []
         for x in plan.wrt:
             lines += self._by_differences(x)
-        lines += [f"# {plan.problem.out_name} does not depend on {x.name}" for x in plan.idle]
+        lines += [f"# {plan.problem.out_name} does not depend on {x.name}" for x in plan.unused]
         return with_generator(lines)
 
     def _at(self, choice: Choice) -> list[str]:

@@ -66,7 +66,7 @@ class Plan:
         return [x for x in self.wrt if x.node in nodes]
 
     @cached_property
-    def idle(self) -> list[Input]:
+    def unused(self) -> list[Input]:
         """The inputs in the problem's `wrt` that the output does not depend on."""
         return [x for x in self.problem.wrt if x not in self.wrt]
 

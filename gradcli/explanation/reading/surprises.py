@@ -125,7 +125,7 @@ def surprises(reading: Reading, limits: Limits | None = None) -> list[Finding]:
     except SyntaxError:
         return []
     result: dict[str, Finding] = {}
-    looks: list[Look] = [partial(not_finite, limits=limits), *LOOKS]
+    looks: list[Look] = [partial(not_finite, limits=limits), *FINDERS]
     for look in looks:
         for finding in look(reading, text):
             result.setdefault(finding.kind, finding)
@@ -561,7 +561,7 @@ def _written_data(reading: Reading, text: Text, node: ast.Attribute) -> bool:
     return stored or (isinstance(outer, ast.Attribute) and outer.attr.endswith("_"))
 
 
-LOOKS: tuple[Look, ...] = (
+FINDERS: tuple[Look, ...] = (
     accumulation,
     broadcast_loss,
     repeated_write,

@@ -188,8 +188,8 @@ def _remarks(grads: Gradients) -> Iterator[str]:
     """Remarks on sums, broadcast inputs, and the Jacobian of a scalar."""
     ways: dict[tuple[str, ...], list[str]] = {}
     for line in grads.derivation.gradients if grads.derivation else ():
-        if len(line.ways) > 1:
-            ways.setdefault((*line.ways,), []).append(line.gradient_name)
+        if len(line.via) > 1:
+            ways.setdefault((*line.via,), []).append(line.gradient_name)
     for through, names in ways.items():
         are = "are sums" if len(names) > 1 else "is the sum"
         some = middle(through, WAYS, str, lambda n: f"{n:,} more")

@@ -268,7 +268,7 @@ def _fresh(node: Node, inputs: Sequence[Operand], value: Any, compute: DType) ->
 # ---- the backward pass ---------------------------------------------------------------------------
 
 
-SEVERAL = ("rnn_tanh_cell", "rnn_relu_cell")  # operators that PyTorch composes of several
+COMPOSED = ("rnn_tanh_cell", "rnn_relu_cell")  # operators that PyTorch composes of several
 
 
 @implements("graph")
@@ -286,7 +286,7 @@ def run_graph(
             values[node] = node.attrs["value"]
         elif node.op.name == "tensor":
             values[node] = _of_graph(np.asarray(node.attrs["data"].value), values)
-        elif node.op.name in SEVERAL:
+        elif node.op.name in COMPOSED:
             meaning = node.op.expanded(node)
             run_graph([meaning], values)
             values[node] = values[meaning]

@@ -22,13 +22,13 @@ TAKE_TENSORS = frozenset((  # in addition to the elementwise functions
     *("maximum", "minimum", "atan2", "allclose", "addmm", "dist", "vdot", "cross", "mul", "histc"),
     *("round", "unbind", "bincount", "masked_fill", "scatter", "scatter_add", "nan_to_num"),
 ))  # fmt: skip
-SECOND = {  # the names of second arguments
+SECOND_ARGUMENTS = {  # the names of second arguments
     **{"matmul": "other", "inner": "other", "maximum": "other", "minimum": "other"},
     **{"atan2": "other", "mm": "mat2", "bmm": "mat2", "mv": "vec", "dot": "tensor"},
     **{"outer": "vec2", "dist": "other", "vdot": "other"},
 }
 OVERLOADED = ("mm", "bmm")  # the error depends on which argument is missing
-OF_NETWORKS = frozenset((
+NN_FUNCTIONS = frozenset((
     *("linear", "relu", "gelu", "silu", "softplus", "leaky_relu", "elu", "dropout", "mish"),
     *("selu", "celu", "one_hot", "hardtanh", "relu6"),
 ))  # fmt: skip
@@ -59,11 +59,11 @@ def check_tensors(
             raise _no_combination(m, name, args)
         if not isinstance(args[0], Tensor) and (name in TAKE_TENSORS or _of_elements(name)):
             raise _no_tensor(m, name, "input", 1, args[0])
-        if len(args) == 1 and name in SECOND and name not in OVERLOADED and not named:
-            text = f'{name}() missing 1 required positional arguments: "{SECOND[name]}"'
+        if len(args) == 1 and name in SECOND_ARGUMENTS and name not in OVERLOADED and not named:
+            text = f'{name}() missing 1 required positional arguments: "{SECOND_ARGUMENTS[name]}"'
             raise error("TypeError", text)
-        if len(args) > 1 and name in SECOND and not isinstance(args[1], Tensor):
-            raise _no_tensor(m, name, SECOND[name], 2, args[1])
+        if len(args) > 1 and name in SECOND_ARGUMENTS and not isinstance(args[1], Tensor):
+            raise _no_tensor(m, name, SECOND_ARGUMENTS[name], 2, args[1])
         if name == "norm" and not isinstance(args[0], Tensor):
             raise _no_attribute(m, args[0], "layout")
     elif path == "torch.linalg":
@@ -103,7 +103,7 @@ def _check_network(m: Machine, name: str, args: Sequence[Any]) -> None:
                 raise _no_tensor(m, INNER[name], argument, place + 1, args[place])
     if isinstance(args[0], Tensor):
         return
-    if name in OF_NETWORKS:
+    if name in NN_FUNCTIONS:
         raise _no_tensor(m, name, "input", 1, args[0])
     if name in METHODS:
         raise _no_attribute(m, args[0], name)

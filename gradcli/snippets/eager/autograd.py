@@ -60,7 +60,7 @@ Handle.cls.members |= {
 }
 
 
-def several(m: Machine, value: Any) -> list[Any]:
+def as_list(m: Machine, value: Any) -> list[Any]:
     """A list of tensors, from one tensor or from an iterable of them."""
     return [value] if isinstance(value, Tensor) or _edge_in(value) else list(m.iterate(value))
 
@@ -69,7 +69,7 @@ def _seeds(m: Machine, outputs: Sequence[Tensor], grad_outputs: Any) -> list[Ten
     """The upstream gradients that are passed for the outputs."""
     if grad_outputs is None:
         return [None] * len(outputs)
-    seeds = several(m, grad_outputs)
+    seeds = as_list(m, grad_outputs)
     for seed in seeds:
         if seed is not None and not isinstance(seed, Tensor):
             kind = m.class_of(seed).name.rpartition(".")[2]
@@ -101,10 +101,10 @@ def backward(
                 "`backward()`. Please only use `grad_tensors`.",
             )
         grad_tensors = grad_variables
-    wanted = None if inputs is None else several(m, inputs)
+    wanted = None if inputs is None else as_list(m, inputs)
     if wanted is not None and not wanted:
         raise error("RuntimeError", "`inputs` argument to `backward()` cannot be empty.")
-    outputs = several(m, tensors)
+    outputs = as_list(m, tensors)
     roots = engine.outputs_and_seeds(m, outputs, _seeds(m, outputs, grad_tensors))
     keep = create_graph if retain_graph is None else retain_graph
     edges = None if wanted is None else [_edge_of(t, "backward") for t in wanted]
@@ -178,7 +178,7 @@ def grad(
         return dict(zip(inputs, answers, strict=True))
     if not only_inputs:
         m.warn(EXCEPTIONS["UserWarning"], ONLY_INPUTS)
-    results, wanted = several(m, outputs), several(m, inputs)
+    results, wanted = as_list(m, outputs), as_list(m, inputs)
     _check_inputs(m, wanted)
     keep = create_graph if retain_graph is None else retain_graph
     seeds = _seeds(m, results, grad_outputs)
@@ -426,9 +426,9 @@ def _next_functions(m: Machine, self: Record | Accumulator) -> tuple[Any, ...]:
     return tuple((None, 0) if e is None else (e.record, e.output) for e in _shown_edges(self))
 
 
-NO_EDGE = ("condition", "mask", "index", "indices")  # inputs without an entry in next_functions
+WITHOUT_EDGE = ("condition", "mask", "index", "indices")  # inputs not in next_functions
 PRODUCTS = ("DotBackward0", "MvBackward0", "MmBackward0", "BmmBackward0")
-NO_NUMBERS = ("PowBackward0", "PowBackward2", "RsubBackward1", "MaskedFillBackward0")
+NUMBERS_WITHOUT_EDGE = ("PowBackward0", "PowBackward2", "RsubBackward1", "MaskedFillBackward0")
 
 
 def _shown_edges(record: Record | Accumulator) -> list[Edge | None]:
@@ -443,9 +443,9 @@ def _shown_edges(record: Record | Accumulator) -> list[Edge | None]:
     names = call[0].op.inputs
     shown = []
     for name, value, edge in zip(names, call[1], record.edges, strict=False):
-        number = isinstance(value, bool | int | float) and record.name in NO_NUMBERS
+        number = isinstance(value, bool | int | float) and record.name in NUMBERS_WITHOUT_EDGE
         label = name == "target" and call[0].op.name == "nll_loss"
-        if value is not None and name not in NO_EDGE and not number and not label:
+        if value is not None and name not in WITHOUT_EDGE and not number and not label:
             shown.append(edge)
     return shown + list(record.edges[len(names) :])
 

@@ -36,12 +36,12 @@ from .grad_names import OUTPUTS, name_of_call
 from .kernels import check_alpha, check_divisor, check_kinds, check_masks, not_implemented
 from .mode import MODE
 from .promotion import as_tensor
-from .single import IN_ONE_STEP, fused_sum
+from .single import COMPOSITES, fused_sum
 from .tensor import Saved, Tensor, scalar, tensors_in
 from .views import check_writable, has_repeats, lacks_batch, warn_of_repeats
 
 MOST_CALLS = 4096
-SILENT = ("device", "requires_grad", "memory_format", "layout", "pin_memory", "non_blocking")
+IGNORED = ("device", "requires_grad", "memory_format", "layout", "pin_memory", "non_blocking")
 
 
 Names = tuple[str, ...]
@@ -49,7 +49,7 @@ _return_types: dict[tuple[str, Names], Class] = {}
 _outputs_of: dict[Class, tuple[str, Names]] = {}  # function, names of outputs
 
 
-def several(name: str, names: Names, values: Sequence[Any]) -> Instance:
+def named_outputs(name: str, names: Names, values: Sequence[Any]) -> Instance:
     """The outputs of an operation that has several, as an instance of torch.return_types."""
     if (name, names) not in _return_types:
         cls = _return_types[name, names] = _return_type(name, names)
@@ -78,7 +78,7 @@ def of_linalg(result: Any) -> Any:
     if outputs is None or outputs[0].startswith("linalg_"):
         return result
     name, names = outputs
-    return several(f"linalg_{name.removeprefix('linalg.')}", names, result.payload)
+    return named_outputs(f"linalg_{name.removeprefix('linalg.')}", names, result.payload)
 
 
 def known(name: str) -> bool:
@@ -90,7 +90,7 @@ def known(name: str) -> bool:
 def call(name: str, args: Sequence[Any], named: Mapping[str, Any], *, method: bool = False) -> Any:
     """Call a function of PyTorch; if it is a method, its tensor is the first argument."""
     args = autocast(name, args)
-    named = {k: v for k, v in named.items() if k not in SILENT}
+    named = {k: v for k, v in named.items() if k not in IGNORED}
     dtype = named.pop("dtype", None)
     if isinstance(dtype, DType):
         args = [
@@ -107,10 +107,10 @@ def call(name: str, args: Sequence[Any], named: Mapping[str, Any], *, method: bo
     tensors = tensors_in([*args, *named.values()])
     graph, values = _graph(name, called, args, named, tensors, method)
     result = _computed(name, graph, values)
-    if name in IN_ONE_STEP and all(t.dtype.name == "float32" for t in tensors) and result.numel:
+    if name in COMPOSITES and all(t.dtype.name == "float32" for t in tensors) and result.numel:
         arrays = [a.data if isinstance(a, Tensor) else a for a in args]
         options = {k: v.data if isinstance(v, Tensor) else v for k, v in named.items()}
-        result.data[...] = IN_ONE_STEP[name](*arrays, **options)
+        result.data[...] = COMPOSITES[name](*arrays, **options)
     if isinstance(called, Shorthand) and called.saved:
         _guard([result] if isinstance(result, Tensor) else result, called, args, named)
     if isinstance(dtype, DType) and isinstance(result, Tensor) and dtype.kind == "int":
@@ -294,7 +294,7 @@ def _computed(name: str, graph: Any, values: dict[Node, Any]) -> Any:
             names = OUTPUTS.get(name, ())
             run_graph([node], values, {node: names[place]} if place < len(names) else {})
         results = [values[n] for n in graph]
-        return several(name, tuple(graph.names), results) if graph.names else tuple(results)
+        return named_outputs(name, tuple(graph.names), results) if graph.names else tuple(results)
     if isinstance(graph, list | tuple):
         return tuple(_computed(name, part, values) for part in graph)
     return graph
@@ -302,7 +302,7 @@ def _computed(name: str, graph: Any, values: dict[Node, Any]) -> Any:
 
 # PyTorch writes these while it still reads the operands, so the order of its steps decides
 SUMS_OF_PRODUCTS = ("addmm", "addmv", "baddbmm", "addbmm")
-REPEAT = ("masked_fill", "index_fill", "index_put", "threshold")  # may write into expanded tensors
+MAY_REPEAT = ("masked_fill", "index_fill", "index_put", "threshold")  # may write expanded tensors
 
 
 def in_place(name: str, target: Tensor, args: Sequence[Any], named: Mapping[str, Any]) -> Tensor:
@@ -325,14 +325,14 @@ def in_place(name: str, target: Tensor, args: Sequence[Any], named: Mapping[str,
     if graph in values or graph.op.family == "leaf":
         raise Unsupported(f"Tensor.{name}_")
     value = _with_alpha(name, target, args, named.get("alpha", 1))
-    record_name = OF_RESULT.get(name) or name_of_call(name, graph)
+    record_name = GRAD_FN_BY_RESULT.get(name) or name_of_call(name, graph)
     apply(graph.op, inputs, graph.attrs, name=record_name, into=target, value=value)
-    if name in OF_RESULT and target.record is not None:
+    if name in GRAD_FN_BY_RESULT and target.record is not None:
         _keep_result(name, target, graph)
     return target
 
 
-OF_RESULT = {  # grad_fns of in-place operations that PyTorch differentiates by their result
+GRAD_FN_BY_RESULT = {  # grad_fns of in-place operations that PyTorch differentiates by their result
     "leaky_relu": "LeakyReluBackward1",
     "celu": "CeluBackward1",
     "threshold": "ThresholdBackward1",
@@ -360,7 +360,7 @@ def _check_in_place(
     if args and args[0] is None and name in ("add", "sub", "mul", "div"):
         text = f"{name}_(): argument 'other' (position 1) must be Tensor, not NoneType"
         raise error("TypeError", text)
-    repeats = name in REPEAT
+    repeats = name in MAY_REPEAT
     others = tensors_in(args[:1] if name == "masked_fill" else args)
     if name in SUMS_OF_PRODUCTS and any(np.shares_memory(target.data, t.data) for t in others):
         raise Unsupported(f"{name}_() of a tensor that it also multiplies")

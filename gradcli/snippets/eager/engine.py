@@ -190,7 +190,7 @@ def check_nan(record: Record, gradients: Sequence[Tensor | None]) -> None:
 
 def accumulate(m: Machine, leaf: Tensor, gradient: Tensor | None, create_graph: bool) -> None:
     """Add a gradient, if there is one, to a leaf's .grad, and call its post-accumulate hooks."""
-    if not leaf.requires_grad:  # no longer
+    if not leaf.requires_grad:  # cleared meanwhile
         return
     if gradient is not None:
         _add(leaf, gradient, create_graph)

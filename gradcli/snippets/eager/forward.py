@@ -14,7 +14,7 @@ from ..python.values import Class, Machine, Object, Unsupported
 from .apply import apply
 from .calls import call
 from .engine import fitted, go_back
-from .grad_names import OWN_AGAIN, UNNAMED
+from .grad_names import SEPARATE, UNNAMED
 from .mode import MODE, recording
 from .records import detached, inputs_first, rename, zeros_like
 from .tensor import Accumulator, DualTensor, Edge, Record, Tensor
@@ -25,7 +25,7 @@ LINEAR = (
     *("unsqueeze", "squeeze", "transpose", "getitem"),
 )  # whose JVP is the operation itself
 # grad_fns whose tangents have the same grad_fn in PyTorch as here
-SAME_NAMES = frozenset(
+SAME_GRAD_FN = frozenset(
     f"{name}Backward0"
     for name in (
         *("Mul", "Div", "Pow", "Exp", "Sin", "Cos", "Tanh", "Sigmoid", "Relu", "Mm", "Mv", "Dot"),
@@ -213,8 +213,8 @@ def as_recorded(tangent: Tensor, output: Tensor, linear: bool, primal: Tensor) -
         if _is_product(output):  # PyTorch sums over all factors, including those without a tangent
             rename(tangent, "AddBackward0")
         elif name in SELF_ADJOINT:
-            rename(tangent, OWN_AGAIN[name])
-        elif name not in SAME_NAMES:
+            rename(tangent, SEPARATE[name])
+        elif name not in SAME_GRAD_FN:
             rename(tangent, UNNAMED)
         return tangent
     if linear:

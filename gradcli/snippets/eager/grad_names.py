@@ -224,18 +224,18 @@ OUTPUTS = {
 
 
 # Names of the grad_fn of a gradient with create_graph=True, by the grad_fn that computes it.
-OWN_AGAIN = _gradients("own gradients")
-AGAIN = _gradients("gradients") | OWN_AGAIN
-SCATTERED = frozenset(name for name, again in AGAIN.items() if again == "ScatterBackward0")
+SEPARATE = _gradients("own gradients")
+GRADIENTS = _gradients("gradients") | SEPARATE
+SCATTERED = frozenset(name for name, again in GRADIENTS.items() if again == "ScatterBackward0")
 
-AGAIN_OF_OPERATORS = {  # the same by operator, where grad_fn has the name of another one
+GRADIENTS_BY_OPERATOR = {  # the same by operator, where grad_fn has the name of another one
     "cross_entropy": "LogSoftmaxBackwardDataBackward0",
     "logdet": "LinalgSolveExBackward0",
     "outer": "ViewBackward0",
     **dict.fromkeys(("max_pool1d", "avg_pool1d", "adaptive_avg_pool1d"), "SqueezeBackward1"),
 }
 # The same for products of matrices, by the dimensions of their inputs.
-PRODUCTS_AGAIN: dict[tuple[int, ...], tuple[str | None, str | None]] = {
+PRODUCT_GRADIENTS: dict[tuple[int, ...], tuple[str | None, str | None]] = {
     (1, 2): ("SqueezeBackward1", "MmBackward0"),
     (3, 2): ("ViewBackward0", "MmBackward0"),
     (4, 2): ("ViewBackward0", "MmBackward0"),
@@ -247,7 +247,7 @@ BY_PLACE = {
 }
 SQUEEZES = tuple(f"SqueezeBackward{n}" for n in range(3))  # their gradient is the
 # upstream gradient itself, if no size was 1
-ZEROS_AGAIN = frozenset(  # operators whose second derivative with respect to their input is
+ZERO_SECOND = frozenset(  # operators whose second derivative with respect to their input is
     # zeros in PyTorch, not None
     ("relu", "leaky_relu", "hardtanh", "softshrink", "hardshrink", "threshold", "nll_loss")
 ) | {f"{kind}_pool{n}d" for kind in ("max", "avg") for n in (1, 2)}
@@ -276,12 +276,12 @@ def _of_operator(node: Node, place: int, root: Node) -> str | None:
         return "SumBackward1" if len(node.shape or ()) < 2 else "ViewBackward0"
     if op == "matmul":
         dims = tuple(len(i.shape or ()) for i in node.inputs if i is not None)
-        return PRODUCTS_AGAIN.get(dims, (None, None))[place]
+        return PRODUCT_GRADIENTS.get(dims, (None, None))[place]
     if op == "binary_cross_entropy_with_logits" and node.attrs["reduction"] == "mean":
         return "DivBackward1"
     if root.op.name == "sum" and (node.op.family == "elementwise" or op == "expand"):
         return "ViewBackward0" if root.shape and _has_fewer_dims(root) else None
-    return AGAIN_OF_OPERATORS.get(op)
+    return GRADIENTS_BY_OPERATOR.get(op)
 
 
 def _has_fewer_dims(root: Node) -> bool:
@@ -291,7 +291,7 @@ def _has_fewer_dims(root: Node) -> bool:
 
 def _of_record(record: str, node: Node) -> str | None:
     is_loss = record == "MeanBackward0" and node.op.name != "mean"
-    return None if is_loss else AGAIN.get(record)
+    return None if is_loss else GRADIENTS.get(record)
 
 
 def name_of_call(function: str, root: Node) -> str | None:

@@ -12,7 +12,7 @@ from .mode import MODE
 from .single import BACKWARDS, KERNELS
 
 # exact in double precision as well; of pow only integer powers are, which are multiplied out
-STEPS_OF_SINGLES = (KERNELS.keys() | BACKWARDS.keys()) - {"pow"}
+SAME_STEPS_IN_DOUBLE = (KERNELS.keys() | BACKWARDS.keys()) - {"pow"}
 
 
 def note(node: Node, dtype: DType, *, back: bool = False) -> None:
@@ -27,7 +27,7 @@ def _is_exact(node: Node, dtype: DType, back: bool) -> bool:
     operators whose steps are the same there.
     """
     op = node.op
-    if dtype.size == 8 and op.name in STEPS_OF_SINGLES:
+    if dtype.size == 8 and op.name in SAME_STEPS_IN_DOUBLE:
         return False
     if dtype.size == 2 and op.expand is not None:
         return False

@@ -46,11 +46,11 @@ OVERLOADS = {  # of factory functions with several signatures
         f"(float mean, float std, {SIZE}, *, torch.Generator generator = None, {OUT})",
     ),
 }
-OF_SIZES = ("zeros", "ones", "empty", "rand", "randn")
+MADE_FROM_SIZES = ("zeros", "ones", "empty", "rand", "randn")
 LIKE = ("zeros_like", "ones_like", "empty_like", "full_like")
 SINGLE = ("zeros", "ones", "empty", "full", "tensor", "as_tensor", *LIKE)
 NAMED = {  # besides the options
-    **dict.fromkeys(OF_SIZES, ("size",)),
+    **dict.fromkeys(MADE_FROM_SIZES, ("size",)),
     "randint": ("low", "high", "size"),
     "randperm": ("n",),
     "eye": ("n", "m"),
@@ -69,7 +69,7 @@ def check_maker(m: Machine, name: str, args: Sequence[Any], named: Mapping[str, 
     if name not in OVERLOADS and name not in SINGLE:
         return
     _check_options(m, name, args, named)
-    if name in OF_SIZES:
+    if name in MADE_FROM_SIZES:
         _check_sizes(m, name, args, named)
     elif name in CHECKS:
         CHECKS[name](m, args, named)

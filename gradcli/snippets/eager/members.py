@@ -28,12 +28,12 @@ from .devices import CPU, MESSAGES, STRIDED, WITHOUT_LIBRARY, Device, check_devi
 from .dimension_refusals import check_split
 from .dtypes import ALL, BY_NAME, DType
 from .mode import MODE, recording
-from .parameter_lists import places
+from .parameter_lists import positional_counts
 from .printing import tensor_text
 from .records import detached, underived
 from .sizes import shape_value
 from .tables import (
-    OF_PYTHON,
+    PYTHON_CLASSES,
     PYTHON_METHODS,
     TABLES,
     check_places,
@@ -562,7 +562,7 @@ def _type(m: Machine, self: Tensor, dtype: Any = None, **_: Any) -> Any:
             raise error("ValueError", f"invalid type: '{name}'")
     elif not isinstance(dtype, DType):
         name = getattr(dtype, "name", "")
-        if isinstance(dtype, Class) and name in OF_PYTHON:
+        if isinstance(dtype, Class) and name in PYTHON_CLASSES:
             raise error("ValueError", f"invalid type: '{name}'")
         dtype = next((d for d in ALL if d.legacy == name), None)
     return self if dtype is self.dtype else cast(self, dtype)
@@ -993,9 +993,9 @@ def several_views(
             filled = [z if g is None else g for g, z in zip(grads, zeros)]
             return [calls.call(join, [filled], {"dim": dim})]
 
-        from .views import places
+        from .views import flat_indices
 
-        at = tuple(places(part, of) for part in parts)
+        at = tuple(flat_indices(part, of) for part in parts)
         record = Record(name, [of.edge], metas, back, call=Elements(at))
         for place, part in enumerate(parts):
             part.set_record(record, place)
@@ -1056,7 +1056,7 @@ PRIVATE = frozenset(  # attributes of PyTorch's tensors that its public lists om
 
 def _counting_positional(name: str, function: Any) -> Any:
     """A method that refuses too many positional arguments."""
-    if places("torch.Tensor", name) is None:
+    if positional_counts("torch.Tensor", name) is None:
         return function
 
     def checked(m: Machine, self: Tensor, *args: Any, **named: Any) -> Any:

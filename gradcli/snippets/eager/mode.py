@@ -33,7 +33,7 @@ class Mode:
         self.refused: tuple[Any, Any] | None = None  # the grad_fn, and the saved tensor of it, at
         # which the last backward pass failed
         self.start = 0  # the seed in effect before manual_seed
-        self.unseeded = False  # whether numbers were drawn before it
+        self.unseeded = False  # whether numbers were drawn before manual_seed
         self.generator: Any = None
         # operations whose last digits may differ, with their line, by bytes per element
         self.unsure: dict[int, dict[str, int]] = {}

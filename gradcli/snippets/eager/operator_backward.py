@@ -10,7 +10,7 @@ from ..python.values import Machine, Unsupported
 from . import last_digits
 from .dispatch import run_graph
 from .dtypes import DType
-from .grad_names import OWN_AGAIN, SCATTERED, SQUEEZES, ZEROS_AGAIN, camel_case, gradient_name
+from .grad_names import SCATTERED, SEPARATE, SQUEEZES, ZERO_SECOND, camel_case, gradient_name
 from .layouts import laid_out_back
 from .mode import MODE, recording
 from .plans import InputGradients, Plan, computed
@@ -215,8 +215,8 @@ def _add_zeros(
     """Replace the grad_fns of gradients by ones that also send zeros to the input, if PyTorch does
     so.
     """
-    zeros = node.op.name in ZEROS_AGAIN
-    if not zeros and record.name not in OWN_AGAIN:
+    zeros = node.op.name in ZERO_SECOND
+    if not zeros and record.name not in SEPARATE:
         return
     for answer, edge, name in zip(answers, edges, names):
         if answer is not None and name is not None and edge is not None:

@@ -71,7 +71,7 @@ def _listed(names: list[str]) -> str:
 POSITIONAL = Path(__file__).with_name("positional.txt")
 
 
-class Places(NamedTuple):
+class PositionalCounts(NamedTuple):
     """The least and the largest number of positional arguments; `ways`: the function has several
     signatures.
     """
@@ -93,7 +93,7 @@ def _table() -> dict[str, dict[str, str]]:
 
 
 @cache
-def places(module: str, name: str) -> Places | None:
+def positional_counts(module: str, name: str) -> PositionalCounts | None:
     """The numbers for a function of a module, or a method of torch.Tensor; None if they are not
     known.
     """
@@ -101,18 +101,18 @@ def places(module: str, name: str) -> Places | None:
     if text is None:
         parameters = parameters_of(f"{module}.{name}")
         needed = sum(not p.endswith("=") for p in parameters)
-        return Places(needed, len(parameters)) if parameters else None
+        return PositionalCounts(needed, len(parameters)) if parameters else None
     if text == "none":
-        return Places(-1, 0)
+        return PositionalCounts(-1, 0)
     least, _, most = text.removeprefix("~").partition("-")
-    return Places(int(least), int(most or least), text.startswith("~"))
+    return PositionalCounts(int(least), int(most or least), text.startswith("~"))
 
 
 def too_many(module: str, name: str, count: int) -> str | None:
     """PyTorch's error for too many positional arguments; None if there are not too many, "" if the
     message lists signatures.
     """
-    known = places(module, name)
+    known = positional_counts(module, name)
     if known is None or count <= known.most:
         return None
     if known.ways:

@@ -59,7 +59,7 @@ NO_SHAPE = (
     "in `load_state_dict` when trying to load an uninitialized parameter into an initialized one. "
     "Call `forward` to initialize the parameters before accessing their attributes."
 )
-WITHOUT_NUMBERS = (  # the attributes of a parameter without a shape
+ALLOWED_WITHOUT_SHAPE = (  # the attributes of a parameter without a shape
     "requires_grad requires_grad_ grad grad_fn is_leaf device dtype register_hook retains_grad "
     "is_sparse __class__ __hash__ __eq__ __ne__"
 )
@@ -72,7 +72,7 @@ class UninitializedClass(Class):
 
     def own(self, name: str) -> Any:
         """The member of this name, or MISSING."""
-        if name in self.members or name in WITHOUT_NUMBERS.split():
+        if name in self.members or name in ALLOWED_WITHOUT_SHAPE.split():
             return self.members.get(name, MISSING)
         inherited = TENSOR.own(name)
         if type(inherited) is not Builtin:

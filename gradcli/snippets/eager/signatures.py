@@ -241,7 +241,7 @@ class _Parser:
 
     def _missing(self, overload: Overload, place: int) -> str:
         names = [f'"{p.name}"' for p in overload.parameters[place:] if not p.optional]
-        plural = "s" if len(names) == 1 else ""  # (sic) PyTorch's own order
+        plural = "s" if len(names) == 1 else ""  # as PyTorch has it, the wrong way round
         listed = ", ".join(names)
         return f"{self.name}() missing {len(names)} required positional argument{plural}: {listed}"
 

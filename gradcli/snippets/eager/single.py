@@ -25,7 +25,7 @@ PACKED = 4, 12  # rows and columns from which on products use fused multiply-add
 Kernel = Callable[..., Any]
 KERNELS: dict[str, Kernel] = {}
 BACKWARDS: dict[str, Kernel] = {}  # (g, inputs, output) to the first input's gradient
-TAKES: dict[str, Callable[..., bool]] = {  # for kernels that are known for some arguments only
+CONDITIONS: dict[str, Callable[..., bool]] = {  # for kernels that are known for some arguments only
     "vector_norm": lambda x, *, dim, keepdim, ord: (
         ord == 2 and x.size > 0 and len(axes(dim, x.ndim)) in (1, x.ndim)
     ),
@@ -44,7 +44,7 @@ def kernel_of(name: str, otherwise: Kernel) -> Kernel:
     kernel = KERNELS.get(name)
     if kernel is None:
         return otherwise
-    takes = TAKES.get(name)
+    takes = CONDITIONS.get(name)
 
     def value(*arrays: Any, **attrs: Any) -> Any:
         if not _single(arrays) or (takes is not None and not takes(*arrays, **attrs)):
@@ -714,7 +714,7 @@ def batch_norm(
     return fused(x, scale.reshape(shape), shift.reshape(shape))
 
 
-IN_ONE_STEP: dict[str, Kernel] = {"batch_norm": batch_norm}  # composite operators
+COMPOSITES: dict[str, Kernel] = {"batch_norm": batch_norm}  # composite operators
 
 
 def _squares(rows: Any) -> Any:
@@ -936,7 +936,7 @@ def _small(x: Any, b: Any = None, *, left: bool = True, **_: Any) -> bool:
 
 
 KERNELS |= {"inv": inverse, "solve": solve, "det": det}
-TAKES |= dict.fromkeys(("inv", "solve", "det"), _small)
+CONDITIONS |= dict.fromkeys(("inv", "solve", "det"), _small)
 
 
 # ---- half precision ------------------------------------------------------------------------------

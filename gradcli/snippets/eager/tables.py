@@ -23,12 +23,12 @@ from .tensor import Tensor, tensors_in
 from .views import check_memory
 
 TABLES: dict[str, dict[str, Builtin]] = {}
-OF_PYTHON = {"float": FLOAT64, "int": INT64, "bool": BOOL}  # Python's classes as dtypes
+PYTHON_CLASSES = {"float": FLOAT64, "int": INT64, "bool": BOOL}  # Python's classes as dtypes
 
 
 def dtype_of(value: Any) -> Any:
     """The dtype that a Python class stands for; any other value is returned unchanged."""
-    return OF_PYTHON.get(value.name, value) if isinstance(value, Class) else value
+    return PYTHON_CLASSES.get(value.name, value) if isinstance(value, Class) else value
 
 
 def define(*places: str, name: str | None = None) -> Callable[[Any], Any]:
@@ -72,7 +72,7 @@ def module(
 
 
 MOST_SIZES = 16
-OF_DATA = ("tensor", "as_tensor", "asarray")  # these take their dtype from their argument
+MADE_FROM_DATA = ("tensor", "as_tensor", "asarray")  # these take their dtype from their argument
 
 
 def number(value: Any) -> Any:
@@ -94,10 +94,10 @@ def of_numbers(function: Callable[..., Any], name: str = "") -> Callable[..., An
         args, named = tuple(map(number, args)), {k: number(v) for k, v in named.items()}
         (self, *rest), named = current(name, (self, *args), named)
         args = tuple(rest)
-        listed = LISTED.get(name)
+        listed = LIST_PARAMETERS.get(name)
         if listed in named and not args:
             args = (named.pop(listed),)
-        if name in EARLY and (named or not args or any(type(a) is not int for a in args)):
+        if name in CHECKED_METHODS and (named or not args or any(type(a) is not int for a in args)):
             refuse_arguments(m, f"Tensor.{name}", args, named)
         try:
             return function(m, self, *args, **named)
@@ -113,16 +113,16 @@ def of_numbers(function: Callable[..., Any], name: str = "") -> Callable[..., An
 
 
 PYTHON_METHODS = ("backward", "register_hook", "register_post_accumulate_grad_hook")
-EARLY = frozenset(  # methods whose arguments are checked before the call
+CHECKED_METHODS = frozenset(  # methods whose arguments are checked before the call
     (
         *("permute", "expand", "repeat", "matmul", "view", "reshape"),
         *("sum", "mean", "max", "min", "std", "var", "clamp", "clip"),
     )
 )
-EARLY_FUNCTIONS = frozenset(
+CHECKED_FUNCTIONS = frozenset(
     ("std", "var", "clamp", "clip", "max", "min", "reshape", "flip", "isclose")
 )
-LISTED = {  # parameters that take a list or several arguments
+LIST_PARAMETERS = {  # parameters that take a list or several arguments
     **{"expand": "size", "view": "size", "repeat": "repeats"},
     **{"permute": "dims", "reshape": "shape"},
 }
@@ -146,7 +146,7 @@ def _checked(path: str, value: Any) -> Any:
                 return m.call(m.get(arg, OVERRIDE), (checked, (arg.cls,), args, named))
         args, named = current(value.name, args, named)
         _check_arguments(m, path, value.name, args, named)
-        if value.name not in OF_DATA:
+        if value.name not in MADE_FROM_DATA:
             args, named = tuple(map(number, args)), {k: number(v) for k, v in named.items()}
         if args and MODE.dual_level and _is_linear_on_dual(value.name, args[0]):
             return duals.on_primal_and_tangent(function)(m, *args, **named)
@@ -196,7 +196,7 @@ def _check_arguments(m: Any, path: str, name: str, args: Any, named: Any) -> Non
     """Refuse, before the call, a wrong number of arguments or unknown names."""
     check_places(path, name, len(args))
     check_keywords(path, name, len(args), named)
-    if path == "torch" and name in EARLY_FUNCTIONS and (named or len(args) != 1):
+    if path == "torch" and name in CHECKED_FUNCTIONS and (named or len(args) != 1):
         refuse_arguments(m, f"torch.{name}", args, named)
 
 

@@ -7,12 +7,12 @@ from ..python.values import Bound, Builtin, Class, Machine
 from .tables import define
 from .tensor import Tensor
 
-IN_C = (  # functions of torch.nn.functional that are torch's
+IN_C = (  # functions of torch.nn.functional that torch has too
     "adaptive_avg_pool1d avg_pool1d bilinear celu_ channel_shuffle conv1d conv2d conv3d conv_tbc "
     "conv_transpose1d conv_transpose2d conv_transpose3d cosine_similarity hardshrink "
     "pairwise_distance pdist pixel_shuffle pixel_unshuffle prelu relu_ rrelu_ selu_ threshold_"
 )
-OF_NETWORKS = (  # functions of torch.nn.functional that are compiled
+COMPILED_NN_FUNCTIONS = (  # functions of torch.nn.functional that are compiled
     "avg_pool2d avg_pool3d elu_ gelu hardtanh_ leaky_relu_ linear log_sigmoid one_hot "
     "scaled_dot_product_attention softplus softshrink"
 )
@@ -46,7 +46,7 @@ def typename(m: Machine, obj: Any) -> str:
 
 def _of_function(module: str, name: str) -> str:
     if module == "torch.nn.functional":
-        if name in OF_NETWORKS.split():
+        if name in COMPILED_NN_FUNCTIONS.split():
             return f"torch._C._nn.{name}"
         if name in DISPATCHED.split():
             return f"{module}.boolean_dispatch.<locals>.fn"

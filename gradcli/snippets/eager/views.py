@@ -259,7 +259,7 @@ def retain_again(tensor: Tensor, before: Record | None) -> None:
             after.retained[tensor.output] = tensor
 
 
-def places(view: Tensor, base: Tensor) -> Any:
+def flat_indices(view: Tensor, base: Tensor) -> Any:
     """For each element of a view, its flat index in the base."""
     size = base.data.itemsize
     numbered = np.arange(base.numel).reshape(base.shape)
@@ -297,7 +297,7 @@ def _regenerate(view: Tensor) -> None:
 
 def regenerated(view: Tensor, base: Tensor) -> Record:
     """The grad_fn of a view whose base has been changed since: AsStridedBackward0."""
-    at = places(view, base)
+    at = flat_indices(view, base)
     meta = Meta(view.shape, view.dtype)
     shape = base.shape
 
@@ -322,7 +322,7 @@ def gathered(tensor: Tensor, at: Any) -> Tensor:
 
 def copy_slices(base: Tensor, view: Tensor, inner: Record) -> Record:
     """The grad_fn of a base, one of whose views was changed by the operation of `inner`."""
-    at = places(view, base)
+    at = flat_indices(view, base)
     edges: list[Edge | None] = [base.edge, *inner.edges[1:]]
 
     def back(m: Machine, record: Record, grads: Gradients) -> Gradients:

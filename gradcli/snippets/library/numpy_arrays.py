@@ -206,7 +206,7 @@ def called(function: Callable[..., Any], name: str) -> Builtin:
         given = [host(a) for a in args]
         options = {k: host(v) for k, v in named.items()}
         check_size(m, given)
-        if name in OF_PAIRS and len(given) > 1:
+        if name in PAIRWISE and len(given) > 1:
             pairs = np.size(given[0]) * np.size(given[1])
             m.spend(pairs // 1000, 8 * pairs if name in ("kron", "outer") else 0)
         result = computed(m, function, *given, **options)
@@ -216,7 +216,7 @@ def called(function: Callable[..., Any], name: str) -> Builtin:
     return Builtin(name, run)
 
 
-OF_PAIRS = ("kron", "outer", "convolve", "correlate")  # combine all pairs of elements
+PAIRWISE = ("kron", "outer", "convolve", "correlate")  # combine all pairs of elements
 # functions whose result becomes a tensor again, as the tensor's method does not take NumPy's
 REWRAPPED = ("clip", "repeat", "take")
 REDUCTIONS = {  # functions that call their argument's method, and PyTorch's error

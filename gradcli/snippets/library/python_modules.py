@@ -1042,27 +1042,27 @@ def refused_member(module: str) -> Callable[[str], Any]:
 
 # ---- modules of which only the name is known -----------------------------------------------------
 
-OF_PYTHON = (  # those that would reach the host are refused when they are imported
+STANDARD_MODULES = (  # those that would reach the host are refused when they are imported
     "argparse bisect csv datetime decimal fractions gc glob hashlib heapq inspect json logging "
     "numbers pathlib pickle platform statistics tempfile textwrap types unittest uuid"
 )
-OF_OTHERS = (
+OTHER_LIBRARIES = (
     "IPython PIL accelerate albumentations cv2 datasets einops gym gymnasium h5py higher imageio "
     "jax joblib keras kornia lightning matplotlib networkx nltk numba optuna pandas plotly "
     "pytorch_lightning scipy seaborn skimage sklearn spacy sympy tensorboard tensorboardX "
     "tensorflow timm torch_geometric torch_scatter torchaudio torchinfo torchmetrics torchsummary "
     "torchtext torchvision torchviz tqdm transformers wandb yaml"
 )
-OF_PYTORCH = (
+PYTORCH_MODULES = (
     "torch.distributed torch.jit torch.multiprocessing torch.nn.parallel torch.onnx "
     "torch.profiler torch.utils.tensorboard"
 )
-BY_NAME_ALONE = frozenset((*OF_PYTHON.split(), *OF_OTHERS.split()))
+BY_NAME_ALONE = frozenset((*STANDARD_MODULES.split(), *OTHER_LIBRARIES.split()))
 
 
 def module_by_name(path: str) -> Module | None:
     """A module that programs import and often do not need."""
-    known = path.partition(".")[0] in BY_NAME_ALONE or path in OF_PYTORCH.split()
+    known = path.partition(".")[0] in BY_NAME_ALONE or path in PYTORCH_MODULES.split()
     return Unread(path) if known else None
 
 

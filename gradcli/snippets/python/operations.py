@@ -154,7 +154,7 @@ class Operations:
             if op.sign == "*" and kind in (str, list, tuple, bytes):
                 index = self.class_of(times).lookup("__index__")
                 if index is not MISSING:
-                    self.call(index, (times,))  # its own error
+                    self.call(index, (times,))  # raises its own error
                 return error("TypeError", f"can't multiply sequence by non-int of type '{other}'")
         shown = sign or op.sign
         return error(

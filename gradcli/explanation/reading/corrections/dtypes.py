@@ -186,7 +186,7 @@ def scores_for_classes(case: Case) -> Iterator[Proposal]:
 
 
 def _is_other(tensor: Tensor, end: str) -> bool:
-    """Whether .float() or .long() changes the dtype of a tensor; half and double stay floats."""
+    """Whether a tensor is not floating, for ".float()"; or not int64, for ".long()"."""
     if end == ".float()":
         return not tensor.dtype.is_floating
     return tensor.dtype.name != "int64"

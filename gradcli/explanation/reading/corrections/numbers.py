@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from ....snippets.eager.arguments import SECOND
+from ....snippets.eager.arguments import SECOND_ARGUMENTS
 from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
 from .case import Case, Proposal, appending
@@ -140,7 +140,7 @@ def no_tensor(case: Case) -> Iterator[Proposal]:
     for given in [a for call in case.calls() for a in call.args]:
         value = case.value(given)
         value = getattr(value, "array", value)
-        if case.match[1] in SECOND and len(case.listed(given)) == 2:
+        if case.match[1] in SECOND_ARGUMENTS and len(case.listed(given)) == 2:
             yield case.proposal(case.inserting(given, "*"))
         if isinstance(value, tuple) and value and isinstance(value[0], Tensor):
             yield from first_output(case, given)
