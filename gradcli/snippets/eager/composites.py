@@ -575,6 +575,48 @@ def dropout(
     return call_operator("mul", input, noise)
 
 
+SATURATION = 1.7580993408473766  # of selu: its least value, negated
+
+
+def _alpha_dropout(input: Tensor, p: float, training: bool, inplace: bool, shape: Any) -> Tensor:
+    """Dropout whose zeros are selu's least value, scaled and moved to keep mean and variance."""
+    if not 0 <= p <= 1:
+        raise error("ValueError", f"dropout probability has to be between 0 and 1, but got {p}")
+    if calls.is_true(inplace):
+        raise Unsupported("alpha_dropout() in place")
+    if not training or p == 0:
+        return input
+    if p == 1:
+        return call_operator("mul", input, 0.0)
+    kind = input.data.dtype.type
+    noise = drawn_over(
+        Tensor(np.zeros(shape, kind), input.dtype), lambda s: generator().chances(s, 1 - p)
+    ).astype(kind)
+    scale = ((SATURATION**2 * p + 1) * (1 - p)) ** -0.5
+    moved = (noise - kind(1)) * kind(SATURATION * scale) + kind(SATURATION * scale * p)
+    product = call_operator("mul", input, Tensor(noise * kind(scale), input.dtype))
+    return call_operator("add", product, Tensor(moved, input.dtype))
+
+
+@define("F", "torch")
+def alpha_dropout(
+    m: Machine, input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
+) -> Tensor:
+    """Dropout that keeps mean and variance."""
+    return _alpha_dropout(input, p, training, inplace, input.shape)
+
+
+@define("F", "torch")
+def feature_alpha_dropout(
+    m: Machine, input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
+) -> Tensor:
+    """Dropout of channels that keeps mean and variance."""
+    if input.ndim < 2:
+        raise Unsupported("feature_alpha_dropout() of an input without channels")
+    shape = (*input.shape[:2], *(1,) * (input.ndim - 2))
+    return _alpha_dropout(input, p, training, inplace, shape)
+
+
 @define("F")
 def normalize(
     m: Machine, input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Any = None

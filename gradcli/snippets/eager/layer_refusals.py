@@ -526,12 +526,14 @@ def _check_product(a: Sequence[int], b: Sequence[int]) -> None:
 # ---- losses --------------------------------------------------------------------------------------
 
 
-def _fixed(function: str, *names: str) -> Check:
-    """A check that inputs which PyTorch does not differentiate require no gradient."""
+def _fixed(function: str, **places: int) -> Check:
+    """A check that inputs which PyTorch does not differentiate require no gradient: each by its
+    name and its place.
+    """
 
-    def checked(*_: Any, **named: Any) -> None:
-        for name in names:
-            value = named.get(name)
+    def checked(*args: Any, **named: Any) -> None:
+        for name, place in places.items():
+            value = args[place] if place < len(args) else named.get(name)
             if isinstance(value, Tensor) and value.requires_grad and MODE.recording:
                 raise error(
                     "RuntimeError",
@@ -542,7 +544,7 @@ def _fixed(function: str, *names: str) -> Check:
     return checked
 
 
-check("nll_loss")(_fixed("nll_loss_forward", "weight"))
+check("nll_loss")(_fixed("nll_loss_forward", weight=2))
 
 
 @check("nll_loss", "cross_entropy")
@@ -561,9 +563,9 @@ def _class_weights(input: Any, target: Any = None, weight: Any = None, *_: Any, 
         raise error("RuntimeError", text)
 
 
-check("binary_cross_entropy")(_fixed("binary_cross_entropy", "weight"))
+check("binary_cross_entropy")(_fixed("binary_cross_entropy", weight=2))
 check("binary_cross_entropy_with_logits")(
-    _fixed("binary_cross_entropy_with_logits", "weight", "pos_weight")
+    _fixed("binary_cross_entropy_with_logits", weight=2, pos_weight=6)
 )
 
 
@@ -577,6 +579,7 @@ def _pairs(*names: str, turned: bool = False) -> None:
 
 
 _pairs("soft_margin_loss")
+check("soft_margin_loss")(_fixed("soft_margin_loss", target=1))
 _pairs("kl_div", "poisson_nll_loss", "hinge_embedding_loss", turned=True)
 _pairs("multilabel_soft_margin_loss", turned=True)
 
