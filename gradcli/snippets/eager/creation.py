@@ -1,6 +1,6 @@
 """Tensors made from numbers, lists, shapes and random draws."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -525,6 +525,25 @@ def exponential_(m: Machine, self: Tensor, lambd: float = 1.0, *, generator: Any
     rng = _generator(generator)
     drawn = drawn_over(self, lambda shape: rng.exponential(shape, lambd))
     return overwritten(self, drawn, "ExponentialBackward0")
+
+
+def _made_of_draws(name: str, draw: Callable[..., Any], **defaults: float) -> None:
+    """A method that writes numbers of a distribution over all numbers, drawn one after another."""
+
+    def write(
+        m: Machine, self: Tensor, *args: float, generator: Any = None, **named: Any
+    ) -> Tensor:
+        check_writable(self)
+        values = {**defaults, **dict(zip(defaults, args)), **named}
+        rng = _generator(generator)
+        drawn = drawn_over(self, lambda shape: draw(rng, shape, **values))
+        return overwritten(self, drawn, f"{name.title().replace('_', '')}Backward0")
+
+    define("Tensor", name=name)(write)
+
+
+_made_of_draws("log_normal_", Generator.log_normal, mean=1.0, std=2.0)
+_made_of_draws("cauchy_", Generator.cauchy, median=0.0, sigma=1.0)
 
 
 @define("Tensor")
