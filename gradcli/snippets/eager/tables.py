@@ -59,7 +59,7 @@ def module(
             if name in TABLES.get(place, {}) and (place == places[0] or has(path, name)):
                 return _checked(path, TABLES[place][name])
         result = more(name)
-        private = name.startswith("_") and not name.endswith("_")  # no list has PyTorch's
+        private = name.startswith("_") and not name.endswith("__")  # no list has PyTorch's
         if result is MISSING and (private or has(path, name)):
             result = operator(name, *places) if operators else MISSING
             if result is MISSING:

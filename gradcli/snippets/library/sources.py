@@ -77,7 +77,7 @@ def home(source: str, name: str) -> str:
         return f"{A_MODULE_EACH[source]}.{name.lower()}"
     if source == "data":
         kind = "sampler" if name.endswith("Sampler") else "dataset"
-        return f"torch.utils.data.{'dataloader' if name == 'DataLoader' else kind}"
+        return f"torch.utils.data.{'dataloader' if 'DataLoader' in name else kind}"
     if name.endswith(("Loss", "Pad1d", "Pad2d", "Pad3d")):
         return f"torch.nn.modules.{'loss' if name.endswith('Loss') else 'padding'}"
     if name == "RemovableHandle":
