@@ -13,7 +13,7 @@ from .apply import apply, call_operator
 from .autocast import autocast
 from .calls import check_kind, in_place
 from .checks import check_batches, check_broadcast, check_dot, check_mm, check_mv
-from .dtypes import BOOL, result_type
+from .dtypes import BOOL, as_array, result_type
 from .kernels import check_alpha, check_divisor, check_kinds, check_masks, not_implemented
 from .mode import MODE
 from .records import underived
@@ -90,6 +90,8 @@ def floor_divide(m: Machine, a: Any, b: Any) -> Any:
         raise not_implemented("div_floor_cpu", dtype)
     check_divisor(a, b)
     x, y = (v.data if isinstance(v, Tensor) else v for v in (a, b))
+    if dtype.kind == "int":
+        x, y = as_array(x, dtype), as_array(y, dtype)
     with np.errstate(all="ignore"):
         output = Tensor(np.asarray(np.floor_divide(x, y)).astype(dtype.numpy), dtype)
     if MODE.recording and any(isinstance(v, Tensor) and v.requires_grad for v in (a, b)):

@@ -53,8 +53,13 @@ def _remove(m: Machine, self: Handle) -> None:
         self.hooks.remove(self.hook)
 
 
+def _number(m: Machine, self: Handle) -> int:
+    raise Unsupported("the number of a hook")
+
+
 Handle.cls.members |= {
     "remove": Builtin("remove", _remove),
+    "id": Property(Builtin("id", _number)),
     "__enter__": Builtin("__enter__", lambda m, self: self),
     "__exit__": Builtin("__exit__", lambda m, self, *_: _remove(m, self)),
 }

@@ -2,6 +2,7 @@
 losses and similar ones.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from ...graphs import OPS
@@ -557,26 +558,103 @@ def nll_loss(
     return loss
 
 
+def _check_chance(p: float) -> None:
+    if not 0 <= p <= 1:
+        raise error("ValueError", f"dropout probability has to be between 0 and 1, but got {p}")
+
+
+def _chances(input: Tensor, p: float, shape: Sequence[int]) -> Any:
+    """Ones where a number of this shape is kept, and zeros, in the input's dtype."""
+    if tuple(shape) == input.shape:
+        kept = drawn_over(input, lambda size: generator().chances(size, 1 - p))
+    else:
+        kept = generator().chances(tuple(shape), 1 - p)
+    return kept.astype(input.dtype.numpy)
+
+
+def _dropped(input: Tensor, p: float, inplace: bool, shape: Sequence[int]) -> Tensor:
+    """Dropout of what `shape` counts: elements, or whole channels."""
+    if not input.dtype.is_floating:
+        wanted = input.dtype.scalar_name
+        text = f"result type Float can't be cast to the desired output type {wanted}"
+        raise error("RuntimeError", text)
+    kind = input.data.dtype.type
+    kept = kind(0) if p == 1 else _chances(input, p, shape) * kind(1 / (1 - p))
+    noise = Tensor(np.asarray(kept), input.dtype)
+    if inplace:
+        return calls.in_place("mul", input, [noise], {})
+    return call_operator("mul", input, noise)
+
+
 @define("F", "torch")
 def dropout(
     m: Machine, input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> Tensor:
     """Elements set to 0 at random, the others scaled up."""
-    if not 0 <= p <= 1:
-        raise error("ValueError", f"dropout probability has to be between 0 and 1, but got {p}")
+    _check_chance(p)
     inplace = calls.is_true(inplace)
+    return _dropped(input, p, inplace, input.shape) if training and p else input
+
+
+def _dropout_of_channels(dims: int) -> None:
+    """F.dropout1d and its kin, of inputs with a batch, or without where they have fewer
+    dimensions; those of an image without a batch have always been taken for a batch.
+    """
+
+    def dropout(
+        m: Machine, input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+    ) -> Tensor:
+        """Channels set to 0 at random, the others scaled up."""
+        _check_chance(p)
+        inplace = calls.is_true(inplace)
+        if input.ndim not in (dims + 1, dims + 2) or (dims == 2 and input.ndim == 3):
+            raise Unsupported(f"dropout{dims}d() of an input of {input.ndim} dimensions")
+        channels = input.ndim - dims
+        shape = (*input.shape[:channels], *(1,) * dims)
+        return _dropped(input, p, inplace, shape) if training and p else input
+
+    define("F", name=f"dropout{dims}d")(dropout)
+
+
+for _dims in (1, 2, 3):
+    _dropout_of_channels(_dims)
+SATURATION = 1.7580993408473766  # of selu: its least value, negated
+
+
+def _alpha_dropout(input: Tensor, p: float, training: bool, inplace: bool, shape: Any) -> Tensor:
+    """Dropout whose zeros are selu's least value, scaled and moved to keep mean and variance."""
+    _check_chance(p)
+    if calls.is_true(inplace):
+        raise Unsupported("alpha_dropout() in place")
     if not training or p == 0:
         return input
-    if not input.dtype.is_floating:
-        kind = input.dtype.scalar_name
-        text = f"result type Float can't be cast to the desired output type {kind}"
-        raise error("RuntimeError", text)
-    mask = drawn_over(input, lambda shape: generator().chances(shape, 1 - p))
-    scaled = np.where(mask, 1 / (1 - p) if p < 1 else 0.0, 0.0).astype(input.dtype.numpy)
-    noise = Tensor(scaled, input.dtype)
-    if inplace:
-        return calls.in_place("mul", input, [noise], {})
-    return call_operator("mul", input, noise)
+    if p == 1:
+        return call_operator("mul", input, 0.0)
+    kind = input.data.dtype.type
+    noise = _chances(input, p, shape)
+    scale = ((SATURATION**2 * p + 1) * (1 - p)) ** -0.5
+    moved = (noise - kind(1)) * kind(SATURATION * scale) + kind(SATURATION * scale * p)
+    product = call_operator("mul", input, Tensor(noise * kind(scale), input.dtype))
+    return call_operator("add", product, Tensor(moved, input.dtype))
+
+
+@define("F", "torch")
+def alpha_dropout(
+    m: Machine, input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
+) -> Tensor:
+    """Dropout that keeps mean and variance."""
+    return _alpha_dropout(input, p, training, inplace, input.shape)
+
+
+@define("F", "torch")
+def feature_alpha_dropout(
+    m: Machine, input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
+) -> Tensor:
+    """Dropout of channels that keeps mean and variance."""
+    if input.ndim < 2:
+        raise Unsupported("feature_alpha_dropout() of an input without channels")
+    shape = (*input.shape[:2], *(1,) * (input.ndim - 2))
+    return _alpha_dropout(input, p, training, inplace, shape)
 
 
 @define("F")

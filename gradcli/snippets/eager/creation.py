@@ -1,6 +1,6 @@
 """Tensors made from numbers, lists, shapes and random draws."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -20,7 +20,7 @@ from ..python.values import (
 from . import nested
 from .apply import call_operator, cast
 from .checks import check_broadcast, check_broadcast_all, check_fits
-from .devices import check_device
+from .devices import CPU, check_device
 from .draws import Generator
 from .dtypes import (
     ALL,
@@ -291,6 +291,7 @@ GeneratorValue.cls = Class(
     members={
         "manual_seed": Builtin("manual_seed", _seed_generator),
         "initial_seed": Builtin("initial_seed", lambda m, self: self.generator.seed),
+        "device": Property(Builtin("device", lambda m, self: CPU)),
     },
     module="torch._C",
     make=lambda m, cls, device=None: GeneratorValue(),
@@ -527,6 +528,25 @@ def exponential_(m: Machine, self: Tensor, lambd: float = 1.0, *, generator: Any
     return overwritten(self, drawn, "ExponentialBackward0")
 
 
+def _made_of_draws(name: str, draw: Callable[..., Any], **defaults: float) -> None:
+    """A method that writes numbers of a distribution over all numbers, drawn one after another."""
+
+    def write(
+        m: Machine, self: Tensor, *args: float, generator: Any = None, **named: Any
+    ) -> Tensor:
+        check_writable(self)
+        values = {**defaults, **dict(zip(defaults, args)), **named}
+        rng = _generator(generator)
+        drawn = drawn_over(self, lambda shape: draw(rng, shape, **values))
+        return overwritten(self, drawn, f"{name.title().replace('_', '')}Backward0")
+
+    define("Tensor", name=name)(write)
+
+
+_made_of_draws("log_normal_", Generator.log_normal, mean=1.0, std=2.0)
+_made_of_draws("cauchy_", Generator.cauchy, median=0.0, sigma=1.0)
+
+
 @define("Tensor")
 def random_(m: Machine, self: Tensor, *ends: int, generator: Any = None, **named: Any) -> Tensor:
     """Fill a tensor with random integers below an end, or between two ends."""
@@ -556,12 +576,9 @@ def _limits(name: str, numbers: tuple[str, ...], of: Any) -> None:
         return Limits(cls, of(type or MODE.default_dtype))
 
     members: dict[str, Any] = {
-        n: Property(Builtin(n, lambda m, self, n=n: getattr(self.info, n).item())) for n in numbers
+        n: Property(Builtin(n, lambda m, self, n=n: getattr(self.info, n)))
+        for n in (*numbers, "bits", "dtype")
     }
-    if name == "iinfo":
-        members = {
-            n: Property(Builtin(n, lambda m, self, n=n: getattr(self.info, n))) for n in numbers
-        }
 
     def text(m: Machine, self: Limits) -> str:
         shown = "resolution min max eps smallest_normal tiny" if name == "finfo" else "min max"
@@ -569,20 +586,33 @@ def _limits(name: str, numbers: tuple[str, ...], of: Any) -> None:
         return f"{name}({', '.join(parts)}, dtype={self.info.dtype})"
 
     members |= {key: Builtin(key, text) for key in ("__repr__", "__str__")}
-    members["bits"] = Property(Builtin("bits", lambda m, self: self.info.bits))
     TABLES["torch"][name] = Class(name, members=members, module="torch", make=make)  # type: ignore
 
 
+DIGITS = {"bfloat16": 2, "float16": 3, "float32": 6, "float64": 15}  # that a dtype always keeps
+
+
 def _of_floats(dtype: DType) -> Any:
-    """The limits of a floating dtype; NumPy has them for all but bfloat16."""
-    if dtype is not BFLOAT16:
-        return np.finfo(dtype.numpy)
-    largest, tiny = 2.0**128 - 2.0**120, 2.0**-126
-    limits = {"eps": 2.0**-7, "max": largest, "min": -largest, "resolution": 0.01}
-    limits |= {"tiny": tiny, "smallest_normal": tiny}
+    """The limits of a floating dtype as Python numbers; NumPy has them for all but bfloat16."""
+    if dtype is BFLOAT16:
+        largest, tiny = 2.0**128 - 2.0**120, 2.0**-126
+        limits = {"eps": 2.0**-7, "max": largest, "min": -largest, "tiny": tiny}
+    else:
+        info = np.finfo(dtype.numpy)
+        limits = {name: getattr(info, name).item() for name in ("eps", "max", "min", "tiny")}
     return SimpleNamespace(
-        **{name: np.float64(value) for name, value in limits.items()}, bits=16, dtype="bfloat16"
+        **limits,
+        smallest_normal=limits["tiny"],
+        resolution=10.0 ** -DIGITS[dtype.name],
+        bits=8 * dtype.size,
+        dtype=dtype.name,
     )
+
+
+def _of_integers(dtype: DType) -> Any:
+    """What a dtype of integers can hold."""
+    info = np.iinfo(dtype.numpy)
+    return SimpleNamespace(max=info.max, min=info.min, bits=info.bits, dtype=dtype.name)
 
 
 _limits(
@@ -590,7 +620,7 @@ _limits(
     ("eps", "max", "min", "tiny", "resolution", "smallest_normal"),
     _of_floats,
 )
-_limits("iinfo", ("max", "min"), lambda d: np.iinfo(d.numpy))
+_limits("iinfo", ("max", "min"), _of_integers)
 
 
 @define("torch")

@@ -338,3 +338,16 @@ def _only_floats(name: str, kernel: str) -> None:
 
 _only_floats("lerp", "lerp_kernel_scalar")
 _only_floats("histc", "histogram_cpu")
+
+
+@check("unfold")
+def _unfold(input: Tensor, dimension: int, size: int, step: int) -> None:
+    check_dims(input, dimension)
+    place = dimension % max(input.ndim, 1)
+    have = input.shape[place] if input.ndim else 1
+    refuse_if(size < 0, f"size is {size} but must be >= 0")
+    refuse_if(
+        size > have,
+        f"maximum size for tensor at dimension {place} is {have} but size is {size}",
+    )
+    refuse_if(step <= 0, f"step is {step} but must be > 0")

@@ -104,6 +104,15 @@ class Generator:
         """Tensor.exponential_, in double precision."""
         return (-np.log1p(-self._doubles(math.prod(shape))) / rate).reshape(shape)
 
+    def log_normal(self, shape: Sequence[int], mean: float, std: float) -> Any:
+        """Tensor.log_normal_, in double precision."""
+        return np.exp(np.array(self._pairs(math.prod(shape))) * std + mean).reshape(shape)
+
+    def cauchy(self, shape: Sequence[int], median: float, sigma: float) -> Any:
+        """Tensor.cauchy_, in double precision."""
+        angles = math.pi * (self._doubles(math.prod(shape)) - 0.5)
+        return (median + sigma * np.tan(angles)).reshape(shape)
+
     def choices(self, weights: Any, count: int, replacement: bool) -> Any:
         """torch.multinomial: indices drawn for each row of weights."""
         if not replacement or count == 1:

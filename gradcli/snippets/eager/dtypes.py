@@ -89,6 +89,10 @@ DType.cls.members.update(
         "is_floating_point": Property(
             Builtin("is_floating_point", lambda m, self: self.is_floating)
         ),
+        "is_complex": Property(Builtin("is_complex", lambda m, self: False)),
+        "is_signed": Property(
+            Builtin("is_signed", lambda m, self: self.name not in ("bool", "uint8"))
+        ),
         "itemsize": Property(Builtin("itemsize", lambda m, self: self.size)),
     }
 )

@@ -7,9 +7,18 @@ from typing import Any
 
 from ...public_names import has
 from ..python.objects import Function
-from ..python.values import Class, Instance, Machine, Module, Object, Unsupported, functions
+from ..python.values import (
+    Builtin,
+    Class,
+    Instance,
+    Machine,
+    Module,
+    Object,
+    Unsupported,
+    functions,
+)
 from .apply import mark_rows
-from .creation import generator
+from .creation import GeneratorValue, generator
 from .forward import Linearized, applied, detach_if_constant, jvp
 from .function import vmap_rule
 from .mode import MODE
@@ -58,6 +67,15 @@ def _generator_state(m: Machine, state: State | None = None) -> State:
     return before
 
 
+def _set_state(m: Machine, self: GeneratorValue, new_state: State) -> GeneratorValue:
+    self.generator = deepcopy(new_state.generator)
+    return self
+
+
+GeneratorValue.cls.members |= {
+    "get_state": Builtin("get_state", lambda m, self: State(deepcopy(self.generator))),
+    "set_state": Builtin("set_state", _set_state),
+}
 define("torch", name="get_rng_state")(_generator_state)
 define("torch", name="set_rng_state")(lambda m, state: _generator_state(m, state) and None)
 

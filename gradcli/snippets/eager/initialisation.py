@@ -66,6 +66,24 @@ def ones_(m: Machine, tensor: Tensor) -> Tensor:
     return _write(tensor, 1)
 
 
+def _permutation(count: int) -> Any:
+    return generator().permutation(count)
+
+
+@define("init")
+def sparse_(
+    m: Machine, tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any = None
+) -> Tensor:
+    """Normal numbers, and zeros at random in each column."""
+    if tensor.ndim != 2:
+        raise error("ValueError", "Only tensors with 2 dimensions are supported")
+    zeros = math.ceil(sparsity * len(tensor.data))
+    numbers = _normal_numbers(tensor, 0.0, std, {"generator": generator})
+    for column in range(tensor.shape[1]):
+        numbers[_permutation(len(numbers))[:zeros], column] = 0
+    return _write(tensor, numbers)
+
+
 @define("init")
 def eye_(m: Machine, tensor: Tensor) -> Tensor:
     """Fill with an identity matrix."""

@@ -526,14 +526,14 @@ def _check_product(a: Sequence[int], b: Sequence[int]) -> None:
 # ---- losses --------------------------------------------------------------------------------------
 
 
-def _fixed(function: str, *names: str) -> Check:
+def _fixed(function: str, **positions: int) -> Check:
     """A check that refuses inputs which require a gradient, for losses that PyTorch does not
-    differentiate with respect to them.
+    differentiate with respect to them; each input has its position among the arguments.
     """
 
-    def checked(*_: Any, **named: Any) -> None:
-        for name in names:
-            value = named.get(name)
+    def checked(*args: Any, **named: Any) -> None:
+        for name, position in positions.items():
+            value = args[position] if position < len(args) else named.get(name)
             if isinstance(value, Tensor) and value.requires_grad and MODE.recording:
                 raise error(
                     "RuntimeError",
@@ -544,7 +544,7 @@ def _fixed(function: str, *names: str) -> Check:
     return checked
 
 
-check("nll_loss")(_fixed("nll_loss_forward", "weight"))
+check("nll_loss")(_fixed("nll_loss_forward", weight=2))
 
 
 @check("nll_loss", "cross_entropy")
@@ -563,9 +563,9 @@ def _class_weights(input: Any, target: Any = None, weight: Any = None, *_: Any, 
         raise error("RuntimeError", text)
 
 
-check("binary_cross_entropy")(_fixed("binary_cross_entropy", "weight"))
+check("binary_cross_entropy")(_fixed("binary_cross_entropy", weight=2))
 check("binary_cross_entropy_with_logits")(
-    _fixed("binary_cross_entropy_with_logits", "weight", "pos_weight")
+    _fixed("binary_cross_entropy_with_logits", weight=2, pos_weight=6)
 )
 
 
@@ -581,6 +581,7 @@ def _pairs(*names: str, turned: bool = False) -> None:
 
 
 _pairs("soft_margin_loss")
+check("soft_margin_loss")(_fixed("soft_margin_loss", target=1))
 _pairs("kl_div", "poisson_nll_loss", "hinge_embedding_loss", turned=True)
 _pairs("multilabel_soft_margin_loss", turned=True)
 

@@ -5,7 +5,8 @@ from typing import Any
 
 from ...graphs import Node
 from ...lazy import np
-from .dtypes import BOOL, INT64, DType, promoted, result_type
+from .checks import check_fits
+from .dtypes import BOOL, INT64, DType, as_array, result_type
 from .mode import MODE
 from .plans import narrowed
 from .single import WIDE_NUMBERS
@@ -58,8 +59,33 @@ def output_dtype(node: Node, inputs: Sequence[Operand], compute: DType) -> DType
         return BOOL
     if node.op.family != "elementwise" and node.op.dtype not in ("promote", "first"):
         return INT64
+    return _of_integers(inputs) or INT64
+
+
+def _of_integers(inputs: Sequence[Operand]) -> DType | None:
+    """The dtype of integers among inputs, of which those with dimensions count first."""
     integers = [i for i in inputs if isinstance(i, Tensor) and i.dtype.kind == "int"]
-    return promoted(i.dtype for i in integers) or INT64
+    return result_type(integers) if integers else None
+
+
+NEVER_WRAPPED = frozenset(["clamp", "pow", "where"])  # their kernels refuse such a number
+
+
+def _wrapped(node: Node, inputs: Sequence[Operand], arrays: list[Any]) -> list[Any]:
+    """Integers of Python, and of tensors without dimensions, as the smaller dtype of the others
+    holds them.
+    """
+    dtype = _of_integers(inputs)
+    if dtype is None or dtype is INT64 or node.op.family != "elementwise":
+        return arrays
+    if any(isinstance(i, float) or (isinstance(i, Tensor) and i.dtype.is_floating) for i in inputs):
+        return arrays
+    for place, value in enumerate(inputs):
+        if isinstance(value, int) and node.op.name in NEVER_WRAPPED:
+            check_fits(value, dtype)
+        if isinstance(value, int) or (isinstance(value, Tensor) and value.dtype.kind == "int"):
+            arrays[place] = as_array(arrays[place], dtype)
+    return arrays
 
 
 def arrays_of(node: Node, inputs: Sequence[Operand], compute: DType) -> list[Any]:
@@ -69,7 +95,7 @@ def arrays_of(node: Node, inputs: Sequence[Operand], compute: DType) -> list[Any
         arrays = [float(narrowed(compute, a)) if type(a) is float else a for a in arrays]
     if node.dtype == "float" and node.op.family == "elementwise":
         return _as_floats(node, arrays, compute)
-    return arrays
+    return _wrapped(node, inputs, arrays)
 
 
 def as_tensor(value: Any, dtype: DType) -> Tensor:

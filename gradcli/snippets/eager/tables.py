@@ -61,7 +61,7 @@ def module(
             if name in TABLES.get(place, {}) and (place == places[0] or has(path, name)):
                 return _checked(path, TABLES[place][name])
         result = more(name)
-        private = name.startswith("_") and not name.endswith("_")  # not listed
+        private = name.startswith("_") and not name.endswith("__")  # not listed
         if result is MISSING and (private or has(path, name)):
             result = operator(name, *places) if operators else MISSING
             if result is MISSING:

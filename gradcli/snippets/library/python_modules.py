@@ -1044,7 +1044,7 @@ def refused_member(module: str) -> Callable[[str], Any]:
 
 STANDARD_MODULES = (  # those that would reach the host are refused when they are imported
     "argparse bisect csv datetime decimal fractions gc glob hashlib heapq inspect json logging "
-    "numbers pathlib pickle platform statistics tempfile textwrap types unittest uuid"
+    "numbers pathlib pickle platform statistics tempfile types unittest uuid"
 )
 OTHER_LIBRARIES = (
     "IPython PIL accelerate albumentations cv2 datasets einops gym gymnasium h5py higher imageio "
@@ -1099,8 +1099,39 @@ def os_module() -> Module:
         "getenv": Builtin("getenv", lambda m, key, default=None: default),
         "linesep": "\n",
         "sep": "/",
+        "path": paths_module(),
     }
     return Module("os", members, refused_member("os"))
+
+
+def paths_module() -> Module:
+    """os.path, of texts alone: no file is looked for."""
+    import posixpath
+
+    members = _of_texts(
+        posixpath, "basename commonprefix dirname isabs join normpath split splitext"
+    )
+    return Module("os.path", members, refused_member("os.path"))
+
+
+def _of_texts(module: Any, names: str) -> dict[str, Any]:
+    """Functions of the host that take texts and give texts."""
+
+    def named(name: str) -> Callable:
+        def run(m: Any, *args: Any, **named: Any) -> Any:
+            if not all(isinstance(a, str | int) for a in (*args, *named.values())):
+                raise Unsupported(f"{module.__name__}.{name} of what is no text")
+            return host_call(m, getattr(module, name), args, named)
+
+        return run
+
+    return functions({n: named(n) for n in names.split()})
+
+
+def textwrap_module() -> Module:
+    import textwrap
+
+    return Module("textwrap", _of_texts(textwrap, "dedent fill indent shorten wrap"))
 
 
 # ---- the rest ------------------------------------------------------------------------------------
@@ -1363,12 +1394,14 @@ MAKERS: dict[str, Callable[[], Module]] = {
     "math": math_module,
     "operator": operator_module,
     "os": os_module,
+    "os.path": paths_module,
     "pprint": lambda: Module("pprint", functions({"pprint": pretty, "pp": pretty})),
     "random": random_module,
     "re": re_module,
     "statistics": statistics_module,
     "string": string_module,
     "sys": sys_module,
+    "textwrap": textwrap_module,
     "time": time_module,
     "traceback": traceback_module,
     "types": lambda: Module(

@@ -46,11 +46,12 @@ HOMES = {  # modules of torch.nn, and the classes that they define
     "flatten": "Flatten Unflatten",
     "fold": "Fold Unfold",
     "channelshuffle": "ChannelShuffle",
-    "dropout": "Dropout Dropout1d Dropout2d Dropout3d",
+    "dropout": "Dropout Dropout1d Dropout2d Dropout3d AlphaDropout FeatureAlphaDropout",
     "sparse": "Embedding EmbeddingBag",
     "conv": "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d",
     "pooling": "MaxPool1d MaxPool2d MaxPool3d AvgPool1d AvgPool2d AvgPool3d AdaptiveAvgPool1d "
-    "AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d",
+    "AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d AdaptiveMaxPool3d "
+    "LPPool1d LPPool2d LPPool3d MaxUnpool1d MaxUnpool2d",
     "normalization": "LayerNorm RMSNorm GroupNorm LocalResponseNorm",
     "batchnorm": "BatchNorm1d BatchNorm2d BatchNorm3d",
     "instancenorm": "InstanceNorm1d InstanceNorm2d InstanceNorm3d",
@@ -75,9 +76,12 @@ def home(source: str, name: str) -> str:
     if source in A_MODULE_EACH:
         return f"{A_MODULE_EACH[source]}.{name.lower()}"
     if source == "data":
-        return f"torch.utils.data.{'dataloader' if name == 'DataLoader' else 'dataset'}"
+        kind = "sampler" if name.endswith("Sampler") else "dataset"
+        return f"torch.utils.data.{'dataloader' if 'DataLoader' in name else kind}"
     if name.endswith(("Loss", "Pad1d", "Pad2d", "Pad3d")):
         return f"torch.nn.modules.{'loss' if name.endswith('Loss') else 'padding'}"
+    if name == "RemovableHandle":
+        return "torch.utils.hooks"
     return ONE_MODULE.get(source) or HOME.get(name, "torch")
 
 
