@@ -656,6 +656,10 @@ def other_dimension(case: Case) -> Iterator[Proposal]:
         if len(fitting) == 1:
             why = f"Dimension {fitting[0]} has as many parts as there are names."
             yield case.given(call, "dim", str(fitting[0]), why=why)
+        dim = case.number(argument(call, 2 if of_torch else 1, "dim")) or 0
+        if size is not None and part and shape and shape[dim] % wanted == 0:
+            why = f"split takes the size of a part: each of the {wanted} has that many."
+            yield case.replaced(size, str(shape[dim] // wanted), why=why)
 
 
 def with_indices(case: Case) -> Iterator[Proposal]:

@@ -36,9 +36,10 @@ def freed(case: Case) -> Iterator[Proposal]:
     yield from carried_by_object(case)
     yield from carried_by_module(case)
     calls, again = freeing(case), case.here
-    again_differentiated = [c for c in calls if case.feeds_backward(c)]
-    edits = [case.with_keyword(c, "create_graph", "True") for c in again_differentiated]
-    yield from case.change(*edits, note="The gradient is differentiated again.")
+    if any(case.feeds_backward(c) for c in calls):
+        feeding = [c for c in case.backwards if case.feeds_backward(c)]
+        edits = [case.with_keyword(c, "create_graph", "True") for c in feeding]
+        yield case.proposal(*edits, note="The gradient is differentiated again.")
     note = IN_LOOP if any(case.loop(c) for c in again) else BUT_LAST
     yield from kept(case, [c for c in calls if c not in again], BUT_LAST)
     yield from kept(case, [c for c in case.backwards if c not in again], BUT_LAST)

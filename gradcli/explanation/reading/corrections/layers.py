@@ -509,7 +509,14 @@ def other_names(case: Case) -> Iterator[Proposal]:
 
 
 def first_output(case: Case, node: ast.expr) -> Iterator[Proposal]:
-    """`out, _ = lstm(x)`: a recurrent layer gives its outputs and its last state."""
+    """`out, _ = lstm(x)`: a recurrent layer gives its outputs and its last state. The tuple stays
+    where other lines read its parts by their numbers.
+    """
+    parts = case.of_type(ast.Subscript, everywhere=True)
+    read = [dotted(n.value) for n in parts if type(value_of(n.slice)) is int]
+    if dotted(node) and dotted(node) in read:
+        yield case.appended(node, "[0]", why=f"{case.of(node)} is a tuple: its output comes first.")
+        return
     for built in case.makers(node):
         if isinstance(built.value, ast.Call) and case.is_module(built.value.func):
             why = f"Line {built.lineno} gives a tuple: the outputs, and the last state."

@@ -135,11 +135,13 @@ def no_tensor(case: Case) -> Iterator[Proposal]:
     for call in case.calls("sum") if "generator" in case.message else ():
         why = "torch.sum takes one tensor; Python's sum adds up what it is given."
         yield case.replaced(call.func, "sum", why=why)
+    last = [a for call in case.calls() for a in call.args[-1:]]
     for given in [a for call in case.calls() for a in call.args]:
         value = case.value(given)
         value = getattr(value, "array", value)
-        if case.match[1] in SECOND and len(case.listed(given)) == 2:
-            yield case.proposal(case.inserting(given, "*"))
+        later = re.search(r"\(position [2-9]\)", case.message) and given in last
+        if (case.match[1] in SECOND or later) and len(case.listed(given)) == 2:
+            yield case.proposal(case.inserting(given, "*"), why="It takes each as an argument.")
         if isinstance(value, tuple) and value and isinstance(value[0], Tensor):
             yield from first_output(case, given)
             rest = f"{case.of(given)} is a tuple of {len(value)}: only the first is used."
@@ -445,7 +447,9 @@ def tuple_indexed(case: Case) -> Iterator[Proposal]:
 
 
 def inverted_mask(case: Case) -> Iterator[Proposal]:
-    """~mask for 1 - mask; else the mask as numbers."""
+    """~mask for 1 - mask; ~mask.bool() of a mask of floats; else the mask as numbers."""
+    for node in [n for n in case.of_type(ast.UnaryOp) if isinstance(n.op, ast.Invert)]:
+        yield case.appended(node.operand, ".bool()")
     inverted = [n.operand for n in case.of_type(ast.UnaryOp) if isinstance(n.op, ast.USub)]
     differences = [n for n in case.of_type(ast.BinOp) if isinstance(n.op, ast.Sub)]
     inverted += [n.right for n in differences if value_of(n.left) in (1, True)]

@@ -7,7 +7,7 @@ from typing import Any
 from ....snippets.python.values import Instance
 from .case import Case, Proposal
 from .nodes import calls_in, dotted, elements, keyword, method, names_in, owner
-from .requiring import CREATORS, unfrozen
+from .requiring import CREATORS, is_leaf, requiring, unfrozen
 from .text import Edit
 
 OPTIMISERS = (
@@ -23,9 +23,11 @@ def optimised(case: Case) -> list[ast.expr]:
 
 def optimised_module(case: Case) -> Iterator[Proposal]:
     """model.parameters()."""
+    called = [call.func for call in case.calls()]
+    methods = [n for n in case.attributes("parameters") if n not in called]
+    edits = [case.appending(n, "()") for n in methods]
+    yield from case.change(*edits, why="parameters is a method: it is called.")
     for given in optimised(case):
-        if isinstance(given, ast.Attribute):
-            yield case.appended(given, "()", why="parameters is a method: it is called.")
         if case.is_module(given):
             yield case.appended(given, ".parameters()")
     for call in case.here:
@@ -79,9 +81,11 @@ def _cut(case: Case, node: ast.expr, edit: Edit) -> str:
 
 
 def one_parameter(case: Case) -> Iterator[Proposal]:
-    """[w]."""
+    """[w], which requires grad where it is to be trained."""
     for given in optimised(case):
-        yield case.replaced(given, f"[{case.of(given)}]")
+        flag = requiring(case, dotted(given)) if is_leaf(case, dotted(given)) else None
+        listed = case.replacing(given, f"[{case.of(given)}]")
+        yield case.proposal(listed, *([flag] if flag else []))
 
 
 def several_given(case: Case) -> Iterator[Proposal]:

@@ -22,7 +22,10 @@ from .nodes import (
 )
 from .text import Edit
 
-LOSSES = ("loss", "err", "cost", "mse", "bce", "criterion", "objective", "nll", "penalty")
+LOSSES = (
+    *("loss", "err", "cost", "mse", "bce", "criterion", "objective", "nll", "penalty"),
+    *("dice", "hinge", "huber", "elbo"),
+)
 
 
 def is_called_loss(text: str) -> bool:

@@ -34,9 +34,10 @@ joined_numbers = renaming("cat", "concat", to="stack")
 
 def matrix_product(case: Case) -> Iterator[Proposal]:
     """A transposition, or a layer with the right number of inputs."""
-    for call in case.calls("chunk", "split", everywhere=True):
+    for call in case.calls("chunk", "split", "cat", everywhere=True):
         if call.lineno <= case.line and len(call.args) == 1 and not call.keywords:
-            why = f"Line {call.lineno}: without dim the batch is split, not the features."
+            done = "joined" if method(call) == "cat" else "split"
+            why = f"Line {call.lineno}: without dim the batch is {done}, not the features."
             yield case.given(call, "dim", "-1", why=why)
     yield from transposed_matrices(case)
     products = [n for n in case.of_type(ast.BinOp) if is_operation(n, ast.MatMult)]
