@@ -9,7 +9,7 @@ from itertools import takewhile
 
 from ....public_names import in_pytorch
 from ....snippets.eager.tensor import Tensor
-from ....snippets.python.values import Instance
+from ....snippets.python.values import Bound, Instance
 from .calls import layer_made_of_values, made_first, misspelled_init
 from .case import Case, Proposal
 from .functions import classes, functions, without_apply
@@ -462,6 +462,10 @@ def renamed(case: Case, owner: str, node: ast.Attribute) -> Iterator[Proposal]:
         joined = ", ".join(map(case.of, call.args[:2]))
         rest = "".join(f", {case.of(a)}" for a in call.args[2:])
         yield case.replaced(call, f"torch.cat([{joined}]{rest})", why="append is NumPy's name.")
+    for made in case.calls("make_dual", everywhere=True) if name in ("tangent", "primal") else ():
+        unpack = case.of(made.func).replace("make_dual", "unpack_dual")
+        why = "A dual is a tensor: unpack_dual gives its parts."
+        yield case.replaced(node.value, f"{unpack}({holder})", why=why)
     if owner == "Tensor" and name in OLD:
         yield case.renamed_to(node, OLD[name])
     for near in near_names(case, owner, node):
@@ -627,10 +631,12 @@ def elsewhere(case: Case, owner: str, node: ast.Attribute) -> Iterator[Proposal]
 
 
 def not_called_in_sum(case: Case) -> Iterator[Proposal]:
-    """x.numel() for x.numel in sums."""
+    """x.numel() for x.numel in sums, and for a name that a function is given."""
     called = {c.func for c in case.calls()}
     inner = [n.elt for n in case.of_type(ast.GeneratorExp, ast.ListComp)]
-    for part in (*case.sides, *inner):
+    kept = case.of_type(ast.Assign, everywhere=True)
+    methods = [s.value for s in kept if isinstance(case.value(s.targets[0]), Bound)]
+    for part in (*case.sides, *inner, *methods):
         for value in (part, case.made(part)):
             if isinstance(value, ast.Attribute) and value not in called:
                 yield case.appended(value, "()")

@@ -311,12 +311,17 @@ def _are_numbers(value: object) -> bool:
     return all(isinstance(n, int | float) for n in numbers) and not isinstance(value, bool)
 
 
+def without_array(case: Case, call: ast.Call) -> Edit:
+    """x for x.numpy() and x.detach().numpy()."""
+    inner = owner(call)
+    cut = inner if method(inner) in ("detach", "cpu") else call
+    return Edit(case.dot(cut), case.end(call), "")
+
+
 def array_beside_tensor(case: Case) -> Iterator[Proposal]:
     """The tensor that an array is taken from; the array as a tensor."""
     for call in case.calls("numpy"):
-        inner = owner(call)
-        cut = inner if method(inner) in ("detach", "cpu") else call
-        yield case.proposal(Edit(case.dot(cut), case.end(call), ""))
+        yield case.proposal(without_array(case, call))
     for node in [*case.sides, *case.of_type(ast.Name)]:
         made = isinstance(node, ast.Call) and dotted(node.func).startswith(("np.", "numpy."))
         if made or hasattr(case.value(node), "array"):

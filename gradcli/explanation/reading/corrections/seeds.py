@@ -223,6 +223,9 @@ def holds_tensors(case: Case) -> Iterator[Proposal]:
         items = list(held.values()) if isinstance(held, dict) else held
         known = isinstance(items, list | tuple)
         text = case.of(holder) + (".values()" if kind == "dict" else "")
+        if kind == "tuple" and name == "detach" and known and len(items) > 1:
+            new = f"tuple(s.detach() for s in {text})"
+            yield case.replaced(case.parents[node], new, why="Each of its tensors is cut off.")
         if known and len(items) == 1:
             yield from _unpacked(case, holder)
             yield case.appended(holder, "[0]")

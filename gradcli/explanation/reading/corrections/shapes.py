@@ -26,6 +26,7 @@ from .nodes import (
     value_of,
     within,
 )
+from .numbers import without_array
 from .text import Edit
 
 not_contiguous = renaming("view", to="reshape")
@@ -42,6 +43,7 @@ def matrix_product(case: Case) -> Iterator[Proposal]:
     yield from transposed_matrices(case)
     products = [n for n in case.of_type(ast.BinOp) if is_operation(n, ast.MatMult)]
     for product in products:
+        yield from products_of_rows(case, product)
         yield from quadratic_form(case, product)
         yield from batch_of_vectors(case, product)
     if case.match[1]:
@@ -82,6 +84,17 @@ def other_factors(case: Case, products: list[ast.BinOp]) -> Iterator[Proposal]:
     for call in case.calls("matmul", "mm", "mv", "dot", "linear"):
         for given in call.args:
             yield case.appended(given, ".T")
+
+
+def products_of_rows(case: Case, product: ast.BinOp) -> Iterator[Proposal]:
+    """(a * b).sum(1) for the (a @ b).sum(1) of two matrices of one shape."""
+    outer = case.parents.get(product)
+    summed = case.parents.get(outer) if getattr(outer, "attr", "") == "sum" else outer
+    shape = case.shape(product.left)
+    along = isinstance(summed, ast.Call) and bool(summed.args or summed.keywords)
+    if method(summed) == "sum" and along and shape and shape == case.shape(product.right):
+        between = Edit(case.end(product.left), case.start(product.right), " * ")
+        yield case.proposal(between, note="The product of each row with the other's row.")
 
 
 def quadratic_form(case: Case, product: ast.BinOp) -> Iterator[Proposal]:
@@ -200,6 +213,7 @@ def broadcast(case: Case) -> Iterator[Proposal]:
     yield from vectors_of_leaves(case)
     yield from noise_of_shape(case)
     yield from leading_sizes(case)
+    yield from along_one_dimension(case)
     yield from reduced_with_keepdim(case)
     yield from as_column(case)
     yield from each_with_each(case)
@@ -491,8 +505,7 @@ def each_with_each(case: Case) -> Iterator[Proposal]:
             continue
         edits = [case.appending(node.left, ".unsqueeze(1)")]
         for call in [n for n in case.around(node) if isinstance(n, ast.Call)]:
-            named = keyword(call, "dim")
-            dims = [named.value] if named else call.args[-1:]
+            dims = dims_of(call)
             if method(call) in ("sum", "mean", "norm") and [number_of(d) for d in dims] == [1]:
                 edits.append(case.replacing(dims[0], "-1"))
         note = "Rows are those of the first, columns those of the second."
@@ -521,11 +534,28 @@ def _dim(case: Case, call: ast.Call) -> Edit:
     return case.with_keyword(call, "dim", "-1") if given is None else case.replacing(given, "-1")
 
 
+REDUCED = ("sum", "mean", "norm", "std", "var", "amax", "logsumexp", "prod")
+
+
+def dims_of(call: ast.Call) -> list[ast.expr]:
+    """The dimension that a reduction goes along, where it is given one."""
+    named = keyword(call, "dim")
+    return [named.value] if named else call.args[-1:]
+
+
+def along_one_dimension(case: Case) -> Iterator[Proposal]:
+    """sum(1) / norm(dim=1) for the sum(1) / norm(dim=0) of tensors of one shape."""
+    dims = [(d, c) for c in case.calls(*REDUCED) for d in dims_of(c)]
+    shapes = {case.shape(owner(c)) for _, c in dims}
+    if len(shapes) == 1 and len({case.of(d) for d, _ in dims}) > 1:
+        edits = [case.replacing(d, case.of(dims[0][0])) for d, _ in dims[1:]]
+        yield case.proposal(*edits, note="All of them go along one dimension.")
+
+
 def reduced_with_keepdim(case: Case) -> Iterator[Proposal]:
     """keepdim=True for a sum over a dimension that the result is combined with."""
-    reduced = ("sum", "mean", "norm", "std", "var", "amax", "logsumexp", "prod")
-    earlier = [c for s in case.origins for c in calls_in(s, *reduced)]
-    for call in [*case.calls(*reduced), *earlier]:
+    earlier = [c for s in case.origins for c in calls_in(s, *REDUCED)]
+    for call in [*case.calls(*REDUCED), *earlier]:
         if not keyword(call, "keepdim") and (call.args or keyword(call, "dim")):
             yield case.given(call, "keepdim", "True")
 
@@ -1130,11 +1160,12 @@ def prepared(case: Case, item: ast.expr, dimensions: int) -> Iterator[Proposal]:
 
 
 def stacked_numbers(case: Case) -> Iterator[Proposal]:
-    """Numbers as tensors."""
+    """Numbers as tensors; the tensor that an array is taken from, or the array as a tensor."""
     for node in case.calls("stack", "cat"):
         if not node.args:
             continue
         (joined, *_) = node.args
+        yield from arrays_joined(case, elements(joined))
         for form in ("torch.tensor({})", "torch.tensor([{}])"):
             yield from case.change(*case.numbers_as(form, elements(joined)))
         for built in reversed(case.makers(joined)):
@@ -1145,6 +1176,16 @@ def stacked_numbers(case: Case) -> Iterator[Proposal]:
         for item in [a for s in case.calls("append", everywhere=True) for a in s.args[:1]]:
             if isinstance(item, ast.Call) and method(item) == "item":
                 yield case.without(item)
+
+
+def arrays_joined(case: Case, items: list[ast.expr]) -> Iterator[Proposal]:
+    """x for the x.detach().numpy() among tensors that are joined; as_tensor of other arrays."""
+    for item in [e for e in items if hasattr(case.value(e), "array")]:
+        call = case.made(item)
+        why = "Only tensors are joined; an array has no graph."
+        if method(call) == "numpy" and isinstance(call, ast.Call):
+            yield case.proposal(without_array(case, call), why=why)
+        yield case.replaced(item, f"torch.as_tensor({case.of(item)}).float()", why=why)
 
 
 def flipped(case: Case) -> Iterator[Proposal]:
