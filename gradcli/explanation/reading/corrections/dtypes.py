@@ -69,6 +69,7 @@ def target_dtype(case: Case) -> Iterator[Proposal]:
     nodes = [n for n in dict.fromkeys(nodes) if not isinstance(n, ast.Constant)]
     if "used as indices" in case.message:
         for indexed in case.of_type(ast.Subscript):
+            yield from weighted_rows(case, indexed)
             if _may_be_masked(case, indexed):
                 yield from _index(case, indexed.slice)
             if method(indexed.slice) in ("float", "double") and owner(indexed.slice) is not None:
@@ -134,6 +135,15 @@ def _may_be_masked(case: Case, node: ast.Subscript) -> bool:
     if mask is None or shape is None or shape[: mask.ndim] != mask.shape:
         return False
     return bool(((mask.data == 0) | (mask.data == 1)).all())
+
+
+def weighted_rows(case: Case, node: ast.Subscript) -> Iterator[Proposal]:
+    """p @ table for the table[p] of rows of weights, which have a gradient."""
+    weights, rows = case.tensor(node.slice), case.shape(node.value)
+    if weights is not None and weights.requires_grad and rows and weights.shape[-1:] == rows[:1]:
+        new = f"{case.operand(node.slice)} @ {case.operand(node.value)}"
+        note = "A product takes the rows by their weights; an index has no gradient."
+        yield case.replaced(node, f"({new})", note=note)
 
 
 def _index(case: Case, node: ast.expr) -> Iterator[Proposal]:

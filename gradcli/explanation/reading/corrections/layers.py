@@ -661,7 +661,16 @@ CELLS = ("RNNCell", "LSTMCell", "GRUCell")
 
 
 def cell_state(case: Case) -> Iterator[Proposal]:
-    """The number of features where the state is made."""
+    """The number of features where the state is made; of the states of a layer the last one."""
+    for call, _ in case.calls_of_modules if "got 3D" in case.message else ():
+        for state in [p for a in call.args[1:] for p in parts(a)]:
+            loop, last = case.loop(call), f"{case.of(state)}[-1]"
+            if isinstance(case.value(state), tuple):
+                last = f"tuple(s[-1] for s in {case.of(state)})"
+            why = "A recurrent layer gives a state for each of its layers; a cell takes one."
+            if loop is not None and isinstance(state, ast.Name):
+                yield case.proposal(case.before(loop, f"{state.id} = {last}"), why=why)
+            yield case.replaced(state, last, why=why)
     for call in case.calls():
         given = [part for a in call.args[1:] for part in parts(a)]
         for made in [case.made(g) for g in given if case.is_module(call.func)]:

@@ -132,6 +132,7 @@ def no_tensor(case: Case) -> Iterator[Proposal]:
     yield from unpacked_sequence(case)
     yield from single_gradients(case)
     yield from loss_of_each(case)
+    yield from number_for_layer(case)
     for call in case.calls("sum") if "generator" in case.message else ():
         why = "torch.sum takes one tensor; Python's sum adds up what it is given."
         yield case.replaced(call.func, "sum", why=why)
@@ -153,6 +154,17 @@ def no_tensor(case: Case) -> Iterator[Proposal]:
             yield case.appended(given, "[0]")
         for new in _as_tensor(case, given, value):
             yield case.replaced(given, new)
+
+
+def number_for_layer(case: Case) -> Iterator[Proposal]:
+    """emb(torch.tensor(i)) for the emb(i) of a number, in all calls of the layer."""
+    calls = case.calls(everywhere=True)
+    for first, _ in case.calls_of_modules:
+        same = [c for c in calls if case.of(c.func) == case.of(first.func) and len(c.args) == 1]
+        given = [a for c in same for a in c.args if type(case.value(a)) is int]
+        edits = [case.replacing(a, f"torch.tensor({case.of(a)})") for a in given]
+        if len(edits) > 1:
+            yield case.proposal(*edits, why="A layer takes tensors, even of one number.")
 
 
 def loss_of_each(case: Case) -> Iterator[Proposal]:
@@ -453,8 +465,9 @@ def tuple_indexed(case: Case) -> Iterator[Proposal]:
 
 def inverted_mask(case: Case) -> Iterator[Proposal]:
     """~mask for 1 - mask; ~mask.bool() of a mask of floats; else the mask as numbers."""
-    for node in [n for n in case.of_type(ast.UnaryOp) if isinstance(n.op, ast.Invert)]:
-        yield case.appended(node.operand, ".bool()")
+    for inversion in case.of_type(ast.UnaryOp):
+        if isinstance(inversion.op, ast.Invert):
+            yield case.appended(inversion.operand, ".bool()")
     inverted = [n.operand for n in case.of_type(ast.UnaryOp) if isinstance(n.op, ast.USub)]
     differences = [n for n in case.of_type(ast.BinOp) if isinstance(n.op, ast.Sub)]
     inverted += [n.right for n in differences if value_of(n.left) in (1, True)]

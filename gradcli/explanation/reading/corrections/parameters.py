@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from .case import Case, Proposal
+from .case import Case, Proposal, weight_of
 from .cut_steps import IN_TORCH
 from .cuts import all_connected, recording
 from .dtypes import floating_creation
@@ -186,6 +186,10 @@ def assigned_parameter(case: Case) -> Iterator[Proposal]:
     without recording.
     """
     yield from local_in_method(case)
+    for statement in case.of_type(ast.Assign):
+        if weight_of(case.value(statement.value)) is not None:
+            why = "A layer is no parameter: it has one."
+            yield case.appended(statement.value, f".{case.match[2]}", why=why)
     computed = "torch.nn.Parameter" not in "".join(case.of(s) for s in case.of_type(ast.Assign))
     for statement in case.of_type(ast.Assign) if computed else ():
         if case.leads_to_leaf(statement.value):

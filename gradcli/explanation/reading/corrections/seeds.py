@@ -15,6 +15,7 @@ from .nodes import (
     is_operation,
     keyword,
     method,
+    owner,
     size,
     target_of,
     value_of,
@@ -36,6 +37,14 @@ def is_called_loss(text: str) -> bool:
 def reduction(text: str) -> str:
     """`.mean()` of what is called a loss, `.sum()` of what else is differentiated."""
     return ".mean()" if is_called_loss(text) else ".sum()"
+
+
+def reduced_elsewhere(case: Case, root: ast.expr) -> str:
+    """`.sum()` where the program says `loss.sum()` of what goes back; "" where it says neither."""
+    names = {c: dotted(owner(c)) for c in case.methods("sum", "mean", everywhere=True)}
+    plain = [c for c, name in names.items() if not (c.args or c.keywords)]
+    ends = {f".{method(c)}()" for c in plain if names[c] == dotted(root) != ""}
+    return ends.pop() if len(ends) == 1 else ""
 
 
 def seed_of(call: ast.Call, root: ast.expr) -> ast.expr | None:
@@ -86,7 +95,7 @@ def not_scalar(case: Case) -> Iterator[Proposal]:
             if named and value_of(named.value) == "none":
                 yield case.replaced(named.value, case.of(named.value).replace("none", "mean"))
         yield from _product(case, call, root)
-        end = reduction(case.of(root))
+        end = reduced_elsewhere(case, root) or reduction(case.of(root))
         if isinstance(root, ast.List | ast.Tuple):
             for item in root.elts:
                 yield case.appended(item, end)
@@ -356,6 +365,10 @@ def named_pair(case: Case) -> Iterator[Proposal]:
             if isinstance(built.value, ast.Call):
                 yield case.appended(built.value, end)
         yield case.first(node, end)
+    for side in case.sides:
+        if isinstance(case.value(side), tuple) and case.listed(side):
+            note = f"{case.of(side)} is a tuple: its first tensor is taken."
+            yield case.appended(side, "[0]", note=note)
 
 
 def _only_gradient(case: Case, call: ast.Call) -> Iterator[Proposal]:

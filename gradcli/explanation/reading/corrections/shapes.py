@@ -88,8 +88,8 @@ def other_factors(case: Case, products: list[ast.BinOp]) -> Iterator[Proposal]:
 
 def products_of_rows(case: Case, product: ast.BinOp) -> Iterator[Proposal]:
     """(a * b).sum(1) for the (a @ b).sum(1) of two matrices of one shape."""
-    outer = case.parents.get(product)
-    summed = case.parents.get(outer) if getattr(outer, "attr", "") == "sum" else outer
+    outer = case.parents[product]
+    summed = case.parents[outer] if getattr(outer, "attr", "") == "sum" else outer
     shape = case.shape(product.left)
     along = isinstance(summed, ast.Call) and bool(summed.args or summed.keywords)
     if method(summed) == "sum" and along and shape and shape == case.shape(product.right):
@@ -561,7 +561,17 @@ def reduced_with_keepdim(case: Case) -> Iterator[Proposal]:
 
 
 def same_sizes(case: Case, parameters: bool) -> Iterator[Proposal]:
-    """A size written where a tensor is made, the size that the other has: of parameters first."""
+    """A size written where a tensor is made, the size that the other has: of parameters first, and
+    of several of one size at once.
+    """
+    names = [n.id for n in case.of_type(ast.Name)] if parameters else []
+    leaves = [n for n in dict.fromkeys(names) if (t := case.tensor_of(n)) and t.requires_grad]
+    made = [value_of(s) for n in leaves for s in case.assignments(n, case.line)]
+    sizes = [a for m in made for c in calls_in(m) for a in c.args[:1]]
+    for old, new in permutations(case.match.groups()):
+        same = [a for a in sizes if case.of(a) == old]
+        if len(same) > 1:
+            yield case.proposal(*[case.replacing(a, new) for a in same])
     for name in dict.fromkeys(n.id for n in case.of_type(ast.Name)):
         tensor = case.tensor_of(name)
         if bool(tensor and tensor.requires_grad and tensor.is_leaf) != parameters:
