@@ -25,7 +25,7 @@ from ..eager.mode import MODE
 from ..eager.sizes import SIZE
 from ..eager.tables import define, module
 from ..eager.tensor import DUAL, TENSOR, Tensor
-from ..eager.transforms import running
+from ..eager.transforms import NO_STORAGE, running
 from ..python.machine import Interpreter
 from ..python.values import MISSING, Machine, Module, error
 from .sources import Source
@@ -46,7 +46,6 @@ LOW_LEVEL = {
     "torch.special": ("special",),
     "torch.fft": ("fft",),
 }
-NO_STORAGE = "Cannot access data pointer of Tensor that doesn't have storage"
 
 TENSOR.find = members.method_of
 DUAL.find = duals.member_of_duals

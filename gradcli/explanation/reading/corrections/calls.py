@@ -647,6 +647,10 @@ def rest_of_results(case: Case) -> Iterator[Proposal]:
 def other_dimension(case: Case) -> Iterator[Proposal]:
     """dim=1 for a split that goes along a dimension that has not as many parts."""
     wanted = int(case.match[1] or case.match[2] or 0)
+    for statement in case.of_type(ast.Assign):
+        if len(shape := case.shape(statement.value) or ()) == 2 and shape[1] == wanted:
+            why = f"It has {shape[0]} rows, and {wanted} columns: these are taken apart."
+            yield case.appended(statement.value, ".T", why=why)
     for call in case.calls("split", "unbind"):
         of_torch = dotted(owner(call)) == "torch"
         shape = case.shape(call.args[0] if of_torch and call.args else owner(call)) or ()

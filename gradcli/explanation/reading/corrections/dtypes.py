@@ -68,6 +68,7 @@ def target_dtype(case: Case) -> Iterator[Proposal]:
     nodes = _targets(case) + (last_loss(case) if result else [])
     nodes = [n for n in dict.fromkeys(nodes) if not isinstance(n, ast.Constant)]
     if "used as indices" in case.message:
+        yield from masked_places(case)
         for indexed in case.of_type(ast.Subscript):
             yield from weighted_rows(case, indexed)
             if _may_be_masked(case, indexed):
@@ -135,6 +136,23 @@ def _may_be_masked(case: Case, node: ast.Subscript) -> bool:
     if mask is None or shape is None or shape[: mask.ndim] != mask.shape:
         return False
     return bool(((mask.data == 0) | (mask.data == 1)).all())
+
+
+def masked_places(case: Case) -> Iterator[Proposal]:
+    """x = x.masked_fill(mask.bool(), value) for the x[mask] = value of a mask of floats, which has
+    the last sizes of x.
+    """
+    for statement in case.of_type(ast.Assign):
+        target = target_of(statement, ast.Subscript)
+        if target is None:
+            continue
+        mask, shape = case.tensor(target.slice), case.shape(target.value) or ()
+        if mask is None or not 1 < mask.ndim < len(shape):
+            continue
+        if mask.shape == shape[-mask.ndim :] and ((mask.data == 0) | (mask.data == 1)).all():
+            x, places = case.of(target.value), case.operand(target.slice)
+            new = f"{x} = {x}.masked_fill({places}.bool(), {case.of(statement.value)})"
+            yield case.replaced(statement, new, note="A mask: what is 1 is filled.")
 
 
 def weighted_rows(case: Case, node: ast.Subscript) -> Iterator[Proposal]:

@@ -380,6 +380,13 @@ def missing_batch(case: Case) -> Iterator[Proposal]:
     missing = int(case.match[2]) - len(size(case.match[3]))
     for call in case.calls():
         shape = case.shape(call.args[0]) if call.args else None
+        weight = weight_of(case.value(call.func))
+        if shape is not None and len(shape) == missing == 2 and weight is not None:
+            many = weight.shape[0 if "transpose" in case.message else 1]
+            side = isqrt(shape[1] // many)
+            if side > 1 and many * side * side == shape[1]:
+                note = f"The numbers of a sample are {many} channels of {side} x {side} places."
+                yield case.appended(call.args[0], f".view(-1, {many}, {side}, {side})", note=note)
         if len(shape or ()) == 2 and missing > 1 and "transpose" in case.message:
             places = ", ".join(["None"] * missing)
             note = "Each sample is an image of one point, with a channel for each number."
@@ -407,6 +414,12 @@ def channels(case: Case) -> Iterator[Proposal]:
     expected, got = int(case.match[4]), int(case.match[5])
     shape = size(case.match[3])
     given = [c.args[0] for c in case.calls() if c.args]
+    if expected == 1 and size(case.match[2])[0] == got:
+        kernels = {case.of(c.args[1]) for c in case.calls("conv1d", "conv2d") if len(c.args) > 1}
+        calls = case.calls("conv1d", "conv2d", everywhere=True)
+        same = [c for c in calls if len(c.args) > 1 and case.of(c.args[1]) in kernels]
+        edits = [case.with_keyword(c, "groups", str(got)) for c in same]
+        yield from case.change(*edits, note="Each channel has a kernel of its own.")
     for x in given if shape and shape[-1] == expected else ():
         many = len(case.shape(x) or shape)
         order = [*range(many - len(shape) + 1), many - 1, *range(many - len(shape) + 1, many - 1)]

@@ -282,6 +282,11 @@ def added_up(case: Case) -> Iterator[Proposal]:
     """sum(losses) / n for losses / n of a list of numbers; a stack of other tensors."""
     for side in case.sides:
         held = case.listed(side) if isinstance(case.value(side), list | tuple) else []
+        others = [case.shape(s) for s in case.sides if s is not side]
+        join = "cat" if all(t.ndim for t in held) else "stack"
+        if len(held) > 1 and (len(held),) in others and all(t.numel == 1 for t in held):
+            new = f"torch.{join}({case.of(side)})"
+            yield case.replaced(side, new, why="Each of the list stands beside one of the tensor.")
         if held and all(t.numel == 1 for t in held):
             yield case.replaced(side, f"sum({case.of(side)})", why="A list has no arithmetic.")
         elif held and len({t.shape for t in held}) == 1:
@@ -334,6 +339,17 @@ def array_beside_tensor(case: Case) -> Iterator[Proposal]:
     """The tensor that an array is taken from; the array as a tensor."""
     for call in case.calls("numpy"):
         yield case.proposal(without_array(case, call))
+    for name in [n for n in case.of_type(ast.Name) if hasattr(case.value(n), "array")]:
+        for built in (
+            case.makers(name)[:1] if len(case.names(name.id, everywhere=False)) > 1 else ()
+        ):
+            yield case.replaced(built.value, f"torch.as_tensor({case.of(built.value)}).float()")
+    for part in case.of_type(ast.comprehension):
+        items, item = case.value(part.iter), dotted(part.target)
+        if isinstance(items, list) and all(hasattr(i, "array") for i in items) and item:
+            read = [n for n in case.names(item, everywhere=False) if n is not part.target]
+            new = f"torch.as_tensor({item}).float()"
+            yield from case.change(*[case.replacing(n, new) for n in read])
     for node in [*case.sides, *case.of_type(ast.Name)]:
         made = isinstance(node, ast.Call) and dotted(node.func).startswith(("np.", "numpy."))
         if made or hasattr(case.value(node), "array"):

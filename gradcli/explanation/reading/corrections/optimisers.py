@@ -24,9 +24,13 @@ def optimised(case: Case) -> list[ast.expr]:
 def optimised_module(case: Case) -> Iterator[Proposal]:
     """model.parameters()."""
     called = [call.func for call in case.calls()]
-    methods = [n for n in case.attributes("parameters") if n not in called]
-    edits = [case.appending(n, "()") for n in methods]
-    yield from case.change(*edits, why="parameters is a method: it is called.")
+    iterated = [n.iter for n in case.of_type(ast.comprehension)]
+    iterated += [n.iter for n in case.statements if isinstance(n, ast.For)]
+    methods = [n for n in case.attributes() if n.attr == "parameters" or n in iterated]
+    edits = [
+        case.appending(n, "()") for n in methods if n not in called and "method" in case.message
+    ]
+    yield from case.change(*edits, why="A method is called with (): it gives nothing by itself.")
     for given in optimised(case):
         if case.is_module(given):
             yield case.appended(given, ".parameters()")
@@ -50,6 +54,10 @@ def optimised_non_leaf(case: Case) -> Iterator[Proposal]:
             if isinstance(built.value, ast.Call) and case.is_module(built.value.func):
                 why = f"{case.of(item)} is an output; what is trained is what computes it."
                 yield case.replaced(given, f"{case.of(built.value.func)}.parameters()", why=why)
+            read = [n for n in dict.fromkeys(names_in(built.value)) if n in case.leaves]
+            if any(n.lineno > case.line for name in read for n in case.reads_of(name)):
+                why = f"{case.of(item)} is computed from {' and '.join(read)}: these are trained."
+                yield case.replaced(item, ", ".join(read), why=why)
             yield from leaf_at_end(case, built)
             yield case.appended(built.value, ".detach().requires_grad_()")
         for name in [] if dotted(item) else names_in(item):
@@ -237,7 +245,13 @@ def optimiser_itself(case: Case) -> Iterator[Proposal]:
 
 
 def step_of_loss(case: Case) -> Iterator[Proposal]:
-    """loss.backward() before opt.step(), for opt.step(loss)."""
+    """loss.backward() before opt.step(), for opt.step(loss); for a scheduler that takes a function
+    of the epoch, the power of a number.
+    """
+    for call in case.calls("LambdaLR"):
+        for given in call.args[1:]:
+            new = f"lambda epoch: {case.of(given)} ** epoch"
+            yield case.replaced(given, new, why="LambdaLR takes a function of the epoch.")
     for call in case.methods("step"):
         statement = case.statement_of(call)
         block = case.blocks[statement]

@@ -105,7 +105,7 @@ def proposals(reading: Reading) -> Iterator[tuple[Step, Proposal]]:
 
 UNDONE = re.compile(
     r"\.squeeze\(\)\.(un)?squeeze\(|\.unsqueeze\((\d)\)\.(unsqueeze\(\2\)|squeeze\(|T\b)"
-    r"|\.T\.(T\b|(un)?squeeze\()|\.float\(\)\.long\(|\.long\(\)\.float\(|\.values\.long\("
+    r"|\.T\.(T\b|(un)?squeeze\()|\.squeeze\(\)\.T\b|\.float\(\)\.long\(|\.long\(\)\.float\(|\.values\.long\("
 )
 
 

@@ -90,6 +90,9 @@ def missing_outputs(case: Case) -> Iterator[Proposal]:
 def not_scalar(case: Case) -> Iterator[Proposal]:
     """Reduce the output, as its name or its use says; else a seed of ones."""
     for call, root in case.roots:
+        made = case.made(root.value) if isinstance(root, ast.Subscript) else None
+        if isinstance(made, ast.Call) and case.is_grad(made):
+            yield from _only_gradient(case, made)
         for inner in [c for s in case.slice_of(root, case.line) for c in calls_in(s)]:
             named = keyword(inner, "reduction")
             if named and value_of(named.value) == "none":
@@ -308,7 +311,9 @@ def values_of_dict(case: Case) -> Iterator[Proposal]:
     given += [a for c in case.calls("sum", "stack", "cat", "zip") for a in c.args]
     for node in given:
         if isinstance(case.value(node), dict):
-            yield case.appended(node, ".values()")
+            joined = method(case.parents[node]) in ("stack", "cat")
+            values = f"{case.of(node)}.values()"
+            yield case.replaced(node, f"list({values})" if joined else values)
     yield from _unpacked_dict(case)
 
 
@@ -353,8 +358,10 @@ def named_pair(case: Case) -> Iterator[Proposal]:
             if is_single and isinstance(built.value, ast.Call) and case.is_grad(built.value):
                 yield from _only_gradient(case, built.value)
     yield from meant_part(case)
-    end = ".indices" if "argument 'ind" in case.message else ".values"
-    for call in case.calls("max", "min", "median", "mode", "topk", "sort", "kthvalue"):
+    index = "argument 'ind" in case.message or "indices" in case.message
+    end = ".indices" if index else ".values"
+    paired = ("max", "min", "median", "mode", "topk", "sort", "kthvalue")
+    for call in case.calls(*paired) if "too many" not in case.message else ():
         yield case.appended(call, end)
     for name in case.of_type(ast.Name):
         held = case.value(name)

@@ -27,6 +27,7 @@ from .nodes import (
     within,
 )
 from .numbers import without_array
+from .seeds import reduced_elsewhere
 from .text import Edit
 
 not_contiguous = renaming("view", to="reshape")
@@ -70,6 +71,9 @@ def matrix_product(case: Case) -> Iterator[Proposal]:
 def other_factors(case: Case, products: list[ast.BinOp]) -> Iterator[Proposal]:
     """A factor transposed, or the two exchanged."""
     for node in products:
+        if case.of(node.left) == case.of(node.right):
+            note = "The product of each row with each other."
+            yield case.appended(node.right, ".T", note=note)
         for factor in (node.right, node.left):
             if isinstance(factor, ast.Call):  # as a whole, not what is in it
                 yield case.appended(factor, ".T")
@@ -179,6 +183,13 @@ def flattened(case: Case, call: ast.Call) -> list[Edit]:
 
 def general_product(case: Case) -> Iterator[Proposal]:
     """A vector for each matrix as its column; matmul, which takes vectors, matrices and batches."""
+    for number in [s for s in case.sides if case.shape(s) == ()]:
+        product = case.made(number)
+        inner = product.left if is_operation(product, ast.MatMult) else None  # type: ignore[attr-defined]
+        first = case.of(inner.left) if is_operation(inner, ast.MatMult) else ""  # type: ignore[union-attr]
+        for built in case.makers(first)[:1] if first == case.of(product.right) else ():  # type: ignore[attr-defined]
+            note = f"{first} has the numbers of a diagonal matrix."
+            yield case.replaced(built.value, f"torch.diag({case.of(built.value)})", note=note)
     for call in case.calls("bmm"):
         matrices, vectors = [case.shape(a) or () for a in (*operands(call), None)][:2]
         if len(matrices) == 3 and vectors == (matrices[0], matrices[2]):
@@ -214,6 +225,7 @@ def broadcast(case: Case) -> Iterator[Proposal]:
     yield from noise_of_shape(case)
     yield from leading_sizes(case)
     yield from along_one_dimension(case)
+    yield from terms_reduced(case)
     yield from reduced_with_keepdim(case)
     yield from as_column(case)
     yield from each_with_each(case)
@@ -501,12 +513,16 @@ def each_with_each(case: Case) -> Iterator[Proposal]:
     """a - b of two sets of points: the difference of each of the one with each of the other."""
     for node in case.of_type(ast.BinOp):
         a, b = case.shape(node.left) or (), case.shape(node.right) or ()
-        if not is_operation(node, ast.Sub) or not len(a) == len(b) == 2 or a[1] != b[1]:
+        many = len(a)
+        if not is_operation(node, ast.Sub) or not many == len(b) in (2, 3) or a[-1] != b[-1]:
             continue
-        edits = [case.appending(node.left, ".unsqueeze(1)")]
+        edits = [case.appending(node.left, f".unsqueeze({many - 1})")]
+        edits += [case.appending(node.right, ".unsqueeze(1)")] if many == 3 else []
         for call in [n for n in case.around(node) if isinstance(n, ast.Call)]:
             dims = dims_of(call)
-            if method(call) in ("sum", "mean", "norm") and [number_of(d) for d in dims] == [1]:
+            if method(call) in ("sum", "mean", "norm") and [number_of(d) for d in dims] == [
+                many - 1
+            ]:
                 edits.append(case.replacing(dims[0], "-1"))
         note = "Rows are those of the first, columns those of the second."
         yield case.proposal(*edits, note=note)
@@ -550,6 +566,26 @@ def along_one_dimension(case: Case) -> Iterator[Proposal]:
     if len(shapes) == 1 and len({case.of(d) for d, _ in dims}) > 1:
         edits = [case.replacing(d, case.of(dims[0][0])) for d, _ in dims[1:]]
         yield case.proposal(*edits, note="All of them go along one dimension.")
+
+
+def terms_reduced(case: Case) -> Iterator[Proposal]:
+    """a.mean() + b.mean() for the (a + b).mean() of terms of several sizes."""
+    for node in case.of_type(ast.BinOp) if len(case.of_type(ast.Assign)) == 1 else ():
+        made = case.parents[node]
+        target = target_of(made, ast.Name)
+        a, b = case.shape(node.left) or (), case.shape(node.right) or ()
+        penalties = [s for s in (node.left, node.right) if _is_penalty(s)]
+        added = is_operation(node, ast.Add) and len(penalties) == 2
+        if target is None or not added or not len(a) == len(b) > 1:
+            continue
+        for end in filter(None, [reduced_elsewhere(case, target)]):
+            edits = [case.appending(side, end) for side in (node.left, node.right)]
+            yield case.proposal(*edits, note="Each term is reduced by itself.")
+
+
+def _is_penalty(node: ast.expr) -> bool:
+    """Whether an expression is a square, or an absolute value."""
+    return is_operation(node, ast.Pow) or method(node) in ("abs", "square", "pow")
 
 
 def reduced_with_keepdim(case: Case) -> Iterator[Proposal]:
@@ -1128,7 +1164,12 @@ def repeated_dimensions(case: Case) -> Iterator[Proposal]:
 
 
 def listed_for_cat(case: Case) -> Iterator[Proposal]:
-    """torch.cat([a, b]) for torch.cat(a, b)."""
+    """torch.cat([a, b]) for torch.cat(a, b); a list of what gives its items one after the other."""
+    for call in case.calls(case.match[1]) if case.match[2] != "Tensor" else ():
+        for given in call.args[:1]:
+            shared = isinstance(given, ast.GeneratorExp) and case.end(given) == case.end(call)
+            text = case.of(given)
+            yield case.replaced(given, f"([{text[1:-1]}])" if shared else f"list({text})")
     for call in case.calls(case.match[1]):
         given = [a for a in call.args if case.number(a) is None]
         if len(given) > 1 and given == call.args[: len(given)]:
@@ -1151,11 +1192,22 @@ def joined_dimensions(case: Case) -> Iterator[Proposal]:
     for call in case.calls("cat", "concat", "concatenate", "hstack"):
         for item in elements(call.args[0]) if call.args else []:
             tensor = case.tensor(item)
+            yield from for_the_batch(case, item, elements(call.args[0]))
             yield from prepared(case, item, most)
             yield from embedded(case, item)
             if tensor is None or tensor.ndim < most:
                 yield case.appended(item, ".unsqueeze(1)")
                 yield case.appended(item, ".unsqueeze(0)")
+
+
+def for_the_batch(case: Case, item: ast.expr, others: list[ast.expr]) -> Iterator[Proposal]:
+    """p.expand(n, -1, -1) for a parameter that stands beside each of n samples."""
+    leaf, shape = case.tensor(item), case.shape(item) or ()
+    for whole in [case.shape(o) or () for o in others]:
+        trained = leaf is not None and leaf.is_leaf and leaf.requires_grad
+        if trained and len(shape) == len(whole) - 1 > 1 and shape[1:] == whole[2:]:
+            end = f".expand({whole[0]}, {', '.join(['-1'] * len(shape))})"
+            yield case.appended(item, end, note=f"Each sample has {case.of(item)} beside it.")
 
 
 def prepared(case: Case, item: ast.expr, dimensions: int) -> Iterator[Proposal]:
@@ -1304,10 +1356,12 @@ def one_element(case: Case) -> Iterator[Proposal]:
 
 
 def enough_classes(case: Case) -> Iterator[Proposal]:
-    """A class more than the largest label."""
+    """Labels that count from 0; a class more than the largest label."""
     for call in case.calls("one_hot"):
         count, labels = argument(call, 1, "num_classes"), case.tensor(call.args[0])
         numbers = [n.value for n in within(call.args[0], ast.Constant) if type(n.value) is int]
-        numbers += [int(labels.data.max())] if labels is not None else []
+        numbers += labels.data.ravel().tolist() if labels is not None else []
+        if numbers and (min(numbers), max(numbers)) == (1, case.number(count)):
+            yield case.appended(call.args[0], " - 1", note="The labels count from 1.")
         if count is not None and numbers:
             yield case.replaced(count, str(max(numbers) + 1))
