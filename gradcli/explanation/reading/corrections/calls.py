@@ -623,7 +623,6 @@ def share_of_elements(case: Case) -> Iterator[Proposal]:
 
 def unpacked_parts(case: Case) -> Iterator[Proposal]:
     """As many parts as there are names; the parts of a part; the pairs of a dict."""
-    yield from with_indices(case)
     yield from other_dimension(case)
     yield from grouped(case)
     yield from pairs(case)
@@ -664,16 +663,6 @@ def other_dimension(case: Case) -> Iterator[Proposal]:
         if size is not None and part and shape and shape[dim] % wanted == 0:
             why = f"split takes the size of a part: each of the {wanted} has that many."
             yield case.replaced(size, str(shape[dim] // wanted), why=why)
-
-
-def with_indices(case: Case) -> Iterator[Proposal]:
-    """return_indices=True for a pool whose output and places are taken apart."""
-    for call in case.calls():
-        for made in (call, case.made(call.func)):
-            name = method(made).lower()
-            if isinstance(made, ast.Call) and ("maxpool" in name or "max_pool" in name):
-                why = "A pool gives its places beside its values only where it is told to."
-                yield case.given(made, "return_indices", "True", why=why)
 
 
 def grouped(case: Case) -> Iterator[Proposal]:

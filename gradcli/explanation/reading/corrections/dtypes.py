@@ -81,7 +81,6 @@ def target_dtype(case: Case) -> Iterator[Proposal]:
                 tensor = case.tensor(part)
                 if tensor is not None and tensor.dtype.is_floating:
                     yield case.appended(part, ".long()", note=_cut_off(case, part))
-    yield from chosen_classes(case, nodes)
     yield from of_scores(case)
     if not integer:
         yield from filled(case, nodes)
@@ -100,18 +99,6 @@ def filled(case: Case, nodes: list[ast.expr]) -> Iterator[Proposal]:
         if method(made) == "full" and isinstance(fill, ast.Constant | ast.Name):
             text = case.of(fill)
             yield case.replaced(fill, f"{text}.0" if text.isdigit() else f"float({text})")
-
-
-def chosen_classes(case: Case, nodes: list[ast.expr]) -> Iterator[Proposal]:
-    """The number of the class for each row of zeros with one 1."""
-    for node in nodes if "'indices'" in case.message else ():
-        tensor = case.tensor(node)
-        if tensor is None or tensor.ndim < 2 or not tensor.dtype.is_floating:
-            continue
-        ones = (tensor.data == 1).sum(-1)
-        if (ones == 1).all() and ((tensor.data == 0) | (tensor.data == 1)).all():
-            note = "Each row has one 1: its place is the number of the class."
-            yield case.appended(node, ".argmax(-1)", note=note)
 
 
 def of_scores(case: Case) -> Iterator[Proposal]:

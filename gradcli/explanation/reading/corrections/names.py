@@ -336,8 +336,6 @@ def of_items(case: Case, owner: str, name: str) -> Iterator[Proposal]:
         if isinstance(held, dict) and name in held:
             new = f"{case.of(node.value)}[{name!r}]"
             yield case.replaced(node, new, why="What a dict holds is read by its key.")
-    if owner in ("list", "tuple") and name == "requires_grad":
-        yield from flag_of_each(case)
     for node in case.attributes(name) if owner == "list" and name == "parameters" else ():
         call, models = case.parents.get(node), case.of(node.value)
         new = f"[p for m in {models} for p in m.parameters()]"
@@ -387,17 +385,6 @@ def grown_by_cat(case: Case) -> Iterator[Proposal]:
             held, item = case.of(grown.value), case.of(call.args[0])  # type: ignore[attr-defined]
             why = "A tensor does not grow: cat gives a new one."
             yield case.replaced(statement, f"{held} = torch.cat([{held}, {item}])", why=why)
-
-
-def flag_of_each(case: Case) -> Iterator[Proposal]:
-    """for p in params: p.requires_grad = True, for params.requires_grad = True."""
-    for statement in case.of_type(ast.Assign):
-        flagged = target_of(statement, ast.Attribute)
-        if flagged is not None and flagged.attr == "requires_grad":
-            new = next(n for n in ("p", "t", "item") if n not in case.values)
-            text = case.of(statement).replace(case.of(flagged), f"{new}.requires_grad", 1)
-            loop = f"for {new} in {case.of(flagged.value)}: {text}"
-            yield case.replaced(statement, loop, why="A list has no flag; its tensors have.")
 
 
 def of_part(case: Case, node: ast.Attribute) -> Iterator[Proposal]:

@@ -209,22 +209,6 @@ def of_each_group(case: Case) -> Iterator[Proposal]:
             yield case.replaced(statement, loop, why="Each group of parameters has its own.")
 
 
-def group_of(case: Case) -> Iterator[Proposal]:
-    """{"params": net.parameters()}."""
-    for call in case.calls("add_param_group"):
-        for given in call.args[:1]:
-            yield case.replaced(given, f'{{"params": {case.of(given)}}}')
-
-
-def momentum(case: Case) -> Iterator[Proposal]:
-    """momentum=0.9, and no dampening."""
-    for call in case.calls("SGD"):
-        edits = [case.with_keyword(call, "momentum", "0.9")]
-        cut = case.without_keyword(call, "dampening")
-        note = "0.9 is the usual momentum; the default is none."
-        yield from case.change(*edits, *([cut] if cut else []), note=note)
-
-
 def number_as_text(case: Case) -> Iterator[Proposal]:
     """float(...) around a number that is a text."""
     for call in case.calls(*OPTIMISERS):

@@ -190,7 +190,6 @@ def seed_no_tensor(case: Case) -> Iterator[Proposal]:
             yield case.without(root, why="item() gives a Python number, which has no graph.")  # type: ignore[arg-type]
     for call in case.here:
         wanted = case.inputs_of(call) if case.is_grad(call) else None
-        yield from _named_leaf(case, wanted)
         if wanted is not None and isinstance(case.value(wanted), int | float):
             for name in case.leaves:
                 yield case.replaced(wanted, name, why="A gradient is with respect to a tensor.")
@@ -200,30 +199,6 @@ def seed_no_tensor(case: Case) -> Iterator[Proposal]:
         if isinstance(seed, ast.Constant):
             yield case.replaced(seed, f"torch.full_like({case.of(root)}, {text})")
         yield case.replaced(seed, f"torch.ones_like({case.of(root)})")
-
-
-def _named_leaf(case: Case, wanted: ast.expr | None) -> Iterator[Proposal]:
-    """x = torch.tensor(3.0, requires_grad=True) where x = 3.0 is given to a tensor later."""
-    for built in case.makers(wanted)[:1] if isinstance(wanted, ast.Name) else ():
-        leaves = [
-            c
-            for c in case.calls("tensor", everywhere=True)
-            if keyword(c, "requires_grad") and c.args and dotted(c.args[0]) == dotted(wanted)
-        ]
-        if len(leaves) == 1 and isinstance(built.value, ast.Constant):
-            number = f"torch.tensor({case.of(built.value)}, requires_grad=True)"
-            edits = case.replacing(built.value, number), case.replacing(leaves[0], dotted(wanted))
-            yield case.proposal(*edits, why="A gradient is with respect to a tensor.")
-
-
-def seed_count(case: Case) -> Iterator[Proposal]:
-    """The same seed for each output."""
-    for _, root, seed in seeded(case):
-        outputs = elements(root)
-        texts = [case.of(s) for s in (elements(seed) or [seed])[: len(outputs)]]
-        texts += [f"torch.ones_like({case.of(r)})" for r in outputs[len(texts) :]]
-        if outputs:
-            yield case.replaced(seed, f"[{', '.join(texts)}]")
 
 
 def holds_tensors(case: Case) -> Iterator[Proposal]:
@@ -290,16 +265,6 @@ def _counted(case: Case, loop: ast.For | ast.comprehension) -> Iterator[Proposal
     if method(counter) == "enumerate" and isinstance(counter, ast.Call) and pair and used:
         why = "enumerate gives pairs: a number, and the item, which is a pair itself."
         yield case.replaced(counter, case.of(counter.args[0]), why=why)
-
-
-def item_of_dict(case: Case) -> Iterator[Proposal]:
-    """g[k] for g, in a line that goes through the names of dicts."""
-    inner = [*case.of_type(ast.comprehension), *case.around(case.statement)]
-    loops = [n for n in inner if isinstance(n, ast.For | ast.comprehension)]
-    keys = [t for n in loops for t in [n.target, *elements(n.target)] if isinstance(t, ast.Name)]
-    held = [n for n in case.sides if isinstance(n, ast.Name) and isinstance(case.value(n), dict)]
-    for key in keys[:1]:
-        yield from case.change(*[case.appending(n, f"[{key.id}]") for n in held])
 
 
 def values_of_dict(case: Case) -> Iterator[Proposal]:

@@ -230,7 +230,6 @@ def broadcast(case: Case) -> Iterator[Proposal]:
     yield from as_column(case)
     yield from each_with_each(case)
     yield from compared_sets(case)
-    yield from longer_default(case)
     yield from encoded_classes(case)
     yield from part_of_square(case)
     yield from resized_parameter(case)
@@ -481,17 +480,6 @@ def leading_sizes(case: Case) -> Iterator[Proposal]:
                 yield case.appended(side, end, note=note)
 
 
-def longer_default(case: Case) -> Iterator[Proposal]:
-    """A longest length that is the default of an argument, as large as is needed."""
-    small, large = sorted(int(n) for n in case.match.groups())
-    for function in case.of_type(ast.FunctionDef, everywhere=True):
-        named = zip(reversed(function.args.args), reversed(function.args.defaults))
-        for name, default in named:
-            if number_of(default) == small and re.search("max|len|size", name.arg):
-                why = f"{name.arg} is {small}, and {large} are needed."
-                yield case.replaced(default, str(large), why=why)
-
-
 def _other_size(case: Case, call: ast.Call, **words: bool) -> Iterator[Proposal]:
     """A call that makes a tensor with the one of two sizes, with the other."""
     a, b = case.match.groups()
@@ -506,6 +494,9 @@ def as_column(case: Case) -> Iterator[Proposal]:
     for node, tensor in case.tensors:
         if tensor.ndim == 1 and tensor.numel in rows:
             note = f"Each row has one number of {case.of(node)}."
+            read = case.names(case.of(node), everywhere=False)
+            if len(read) > 1:
+                yield case.proposal(*[case.appending(n, ".unsqueeze(1)") for n in read], note=note)
             yield case.appended(node, ".unsqueeze(1)", note=note)
 
 
@@ -1052,21 +1043,6 @@ def padded_batches(case: Case) -> Iterator[Proposal]:
             yield case.given(call, "collate_fn", new, why=why, note=note)
 
 
-def samples(case: Case) -> Iterator[Proposal]:
-    """As many samples as there are targets, where one has more."""
-    for call in case.calls("TensorDataset"):
-        sizes = [case.shape(a) for a in call.args]
-        least = min((s[0] for s in sizes if s), default=0)
-        shortest = [case.of(a) for a, s in zip(call.args, sizes) if s and s[0] == least]
-        edits = [
-            case.appending(a, f"[:len({shortest[0]})]")
-            for a, s in zip(call.args, sizes)
-            if s and s[0] > least > 0
-        ]
-        note = "What is left over is cut: check that sample and target belong together."
-        yield from case.change(*edits, note=note, weak=True)
-
-
 def ragged(case: Case) -> Iterator[Proposal]:
     """Rows of several lengths, padded with zeros to one."""
     for call in case.calls("tensor", "Tensor", "FloatTensor", "LongTensor", "as_tensor"):
@@ -1166,10 +1142,10 @@ def repeated_dimensions(case: Case) -> Iterator[Proposal]:
 def listed_for_cat(case: Case) -> Iterator[Proposal]:
     """torch.cat([a, b]) for torch.cat(a, b); a list of what gives its items one after the other."""
     for call in case.calls(case.match[1]) if case.match[2] != "Tensor" else ():
-        for given in call.args[:1]:
-            shared = isinstance(given, ast.GeneratorExp) and case.end(given) == case.end(call)
-            text = case.of(given)
-            yield case.replaced(given, f"([{text[1:-1]}])" if shared else f"list({text})")
+        for items in call.args[:1]:
+            shared = isinstance(items, ast.GeneratorExp) and case.end(items) == case.end(call)
+            text = case.of(items)
+            yield case.replaced(items, f"([{text[1:-1]}])" if shared else f"list({text})")
     for call in case.calls(case.match[1]):
         given = [a for a in call.args if case.number(a) is None]
         if len(given) > 1 and given == call.args[: len(given)]:
