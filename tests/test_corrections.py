@@ -555,6 +555,15 @@ CHANGES = {
     "vmap of a closure that indexes by the sample": "line 6:  return table[i].sum()",
     "a generator that is stacked": "line 3:  y=torch.stack([x*i for i in range(3)]).sum()",
     "a deque that is stacked": "line 6:  y=torch.stack(list(m)).sum()",
+    "cross validation folds with parameters reset": "line 7:  if hasattr(layer, 'reset_parameters'): layer.reset_parameters()",
+    "soft actor critic min of two critics tuple": "line 7:  q = torch.min(*both)",
+    "infogan latent codes concatenated of mixed dtypes": "line 7:  x = G(torch.cat([z, torch.nn.functional.one_hot(c, 3)], dim=1))",
+    "t5 relative bias added to the heads": "line 8:  att = torch.softmax(scores + b.permute(2, 0, 1), -1)",
+    "custom loss module without calling super": "after line 4:  super().__init__()\nline 8:  fp = (p * (~t)).sum()",
+    "cvae condition with the class number": "line 9:  h = self.enc(torch.cat([x, torch.nn.functional.one_hot(c, 4)], dim=1))\nline 12:  return self.dec(torch.cat([z, torch.nn.functional.one_hot(c, 4)], dim=1))",
+    "image hwc times mask chw": "line 4:  loss = (img.permute(2, 0, 1) * w).sum()",
+    "conditional generator joined on a line before": "line 7:  inp = torch.cat([z, torch.nn.functional.one_hot(y, 3)], 1)",
+    "total variation loss with a shifted difference": "line 3:  tv = (img[:, :, 1:, :] - img[:, :, :-1, :]).abs().mean() + (img[:, :, :, 1:] - img[:, :, :, :-1]).abs().mean()",
 }
 
 

@@ -7,7 +7,7 @@ from math import isqrt, prod
 
 from ....snippets.eager.tensor import Tensor
 from ..steps import records_behind
-from .case import Case, Proposal, weight_of
+from .case import Case, Proposal, layers_of, weight_of
 from .nodes import (
     argument,
     calls_in,
@@ -20,6 +20,7 @@ from .nodes import (
     parts,
     size,
     target_of,
+    targets,
     value_of,
 )
 from .text import Edit
@@ -332,6 +333,25 @@ def embedded(case: Case, item: ast.expr) -> Iterator[Proposal]:
         if method(built.value) == "Embedding" and name and name not in called:
             why = f"{case.of(item)} are numbers of classes; {name} is there for them, and not used."
             yield case.replaced(item, f"{name}({case.of(item)})", why=why)
+
+
+def encoded(case: Case, item: ast.expr, others: list[ast.expr]) -> Iterator[Proposal]:
+    """one_hot(c, k) for numbers of classes beside features, as the layer that takes them all has k
+    inputs more.
+    """
+    labels = case.tensor(item)
+    if labels is None or labels.dtype.kind != "int" or labels.ndim != 1:
+        return
+    widths = [(case.shape(o) or (0,))[-1] for o in others if o is not item]
+    joined = targets(case.statement_of(item))
+    for call in [c for c in case.calls(everywhere=True) if c.args]:
+        taken = call in case.around(item) or dotted(call.args[0]) in joined
+        weights = [w for m in layers_of(case.value(call.func)) if (w := weight_of(m)) is not None]
+        many = weights[0].shape[-1] - sum(widths) if taken and weights else 0
+        if 1 < many > labels.data.max():
+            note = f"The layer takes {many} inputs more: one for each class."
+            new = f"torch.nn.functional.one_hot({case.of(item)}, {many})"
+            yield case.replaced(item, new, note=note)
 
 
 def attention_mask(case: Case) -> Iterator[Proposal]:

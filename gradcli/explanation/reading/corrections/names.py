@@ -366,7 +366,7 @@ def of_some_layers(case: Case, node: ast.Attribute) -> Iterator[Proposal]:
     given = function is not None and [layer] == [a.arg for a in function.args.args]
     if not looped and not (given and function and function.name in applied):
         return
-    if case.is_module(node.value) and node.attr in ("weight", "bias"):
+    if case.is_module(node.value) and node.attr in ("weight", "bias", "reset_parameters"):
         header = f"if hasattr({layer}, {node.attr!r}):"
         why = f"Not each layer has a {node.attr}."
         parts = (f"{layer}.weight", f"{layer}.bias")

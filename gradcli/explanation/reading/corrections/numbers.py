@@ -141,7 +141,7 @@ def no_tensor(case: Case) -> Iterator[Proposal]:
         value = case.value(given)
         value = getattr(value, "array", value)
         later = re.search(r"\(position [2-9]\)", case.message) and given in last
-        if (case.match[1] in SECOND or later) and len(case.listed(given)) == 2:
+        if (case.match[1] in (*SECOND, "max", "min") or later) and len(case.listed(given)) == 2:
             yield case.proposal(case.inserting(given, "*"), why="It takes each as an argument.")
         if isinstance(value, tuple) and value and isinstance(value[0], Tensor):
             yield from first_output(case, given)

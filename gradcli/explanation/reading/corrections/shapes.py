@@ -7,7 +7,14 @@ from itertools import permutations
 from math import prod
 
 from .case import Case, Proposal, renaming, weight_of
-from .layers import arguments_called, embedded, given_for, padded_convolutions, resized_layer
+from .layers import (
+    arguments_called,
+    embedded,
+    encoded,
+    given_for,
+    padded_convolutions,
+    resized_layer,
+)
 from .losses import numbers_of_classes, weights_of_labels
 from .nodes import (
     argument,
@@ -224,6 +231,7 @@ def broadcast(case: Case) -> Iterator[Proposal]:
     yield from vectors_of_leaves(case)
     yield from noise_of_shape(case)
     yield from leading_sizes(case)
+    yield from channels_moved(case)
     yield from along_one_dimension(case)
     yield from terms_reduced(case)
     yield from reduced_with_keepdim(case)
@@ -478,6 +486,20 @@ def leading_sizes(case: Case) -> Iterator[Proposal]:
                 end = ".unsqueeze(-1)" * (len(whole) - len(shape))
                 note = f"{case.of(side)} has a number for each of the first dimensions."
                 yield case.appended(side, end, note=note)
+
+
+def channels_moved(case: Case) -> Iterator[Proposal]:
+    """b.permute(2, 0, 1) for a tensor whose last dimension stands before the others in the other
+    one: channels, or heads.
+    """
+    for node in case.of_type(ast.BinOp):
+        for side, other in ((node.right, node.left), (node.left, node.right)):
+            shape, whole = case.shape(side) or (), case.shape(other) or ()
+            moved = (*shape[-1:], *shape[:-1])
+            if len(shape) > 2 and moved == whole[-len(shape) :] != shape:
+                order = ", ".join(map(str, [len(shape) - 1, *range(len(shape) - 1)]))
+                note = f"The last dimension of {case.of(side)} stands before the others there."
+                yield case.appended(side, f".permute({order})", note=note)
 
 
 def _other_size(case: Case, call: ast.Call, **words: bool) -> Iterator[Proposal]:
@@ -1171,6 +1193,7 @@ def joined_dimensions(case: Case) -> Iterator[Proposal]:
             yield from for_the_batch(case, item, elements(call.args[0]))
             yield from prepared(case, item, most)
             yield from embedded(case, item)
+            yield from encoded(case, item, elements(call.args[0]))
             if tensor is None or tensor.ndim < most:
                 yield case.appended(item, ".unsqueeze(1)")
                 yield case.appended(item, ".unsqueeze(0)")
