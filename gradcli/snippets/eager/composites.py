@@ -262,8 +262,7 @@ NO_LISTS = (
 
 
 def _listed(m: Machine, tensors: Any, name: str) -> list[Tensor]:
-    kind = m.class_of(tensors).name
-    kind = "collections.deque" if kind == "deque" else kind
+    kind = m.class_of(tensors).shown
     if isinstance(tensors, Tensor) or kind in NO_LISTS:
         text = f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {kind}"
         raise error("TypeError", text)
