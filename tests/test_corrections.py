@@ -564,6 +564,9 @@ CHANGES = {
     "image hwc times mask chw": "line 4:  loss = (img.permute(2, 0, 1) * w).sum()",
     "conditional generator joined on a line before": "line 7:  inp = torch.cat([z, torch.nn.functional.one_hot(y, 3)], 1)",
     "total variation loss with a shifted difference": "line 3:  tv = (img[:, :, 1:, :] - img[:, :, :-1, :]).abs().mean() + (img[:, :, :, 1:] - img[:, :, :, :-1]).abs().mean()",
+    "one tensor for both states": "line 4:  out, _ = lstm(torch.ones(4, 1, 2), tuple(states))",
+    "pairs counted": "line 7:  loss = loss / len(list(combinations(range(3), 2)))",
+    "values sorted as an index": "line 3:  x[torch.sort(x).indices].cumsum(0).sum().backward()",
 }
 
 

@@ -563,7 +563,10 @@ def older_maker(case: Case) -> Iterator[Proposal]:
 
 
 def iterated(case: Case) -> Iterator[Proposal]:
-    """next(iter(loader)) for next(loader), loader[0] and it.next()."""
+    """next(iter(loader)) for next(loader), loader[0] and it.next(); len(list(x)) for len(x)."""
+    for call in case.calls("len") if "has no len()" in case.message else ():
+        why = "What gives its items one after the other does not know how many there are."
+        yield case.replaced(call.args[0], f"list({case.of(call.args[0])})", why=why)
     why = "What can be gone through is asked for its next item through iter()."
     for call in case.calls("next"):
         if isinstance(call.func, ast.Name) and len(call.args) == 1:

@@ -619,11 +619,13 @@ def recurrent_features(case: Case) -> Iterator[Proposal]:
 
 
 def pair_of_states(case: Case) -> Iterator[Proposal]:
-    """(h, zeros) for the single h that an LSTM is given."""
+    """(h, zeros) for the single h that an LSTM is given; tuple(s) for both states in one tensor."""
     for call, module in case.calls_of_modules:
         for given in call.args[1:2] if module.cls.name.startswith("LSTM") else ():
-            if case.tensor(given) is not None:
+            if (states := case.tensor(given)) is not None:
                 h = case.of(given)
+                if states.ndim == 4:
+                    yield case.replaced(given, f"tuple({h})")
                 note = "The state of the cell begins with 0."
                 yield case.replaced(given, f"({h}, torch.zeros_like({h}))", note=note)
 

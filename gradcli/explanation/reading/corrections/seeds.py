@@ -326,8 +326,9 @@ def named_pair(case: Case) -> Iterator[Proposal]:
     index = "argument 'ind" in case.message or "indices" in case.message
     end = ".indices" if index else ".values"
     paired = ("max", "min", "median", "mode", "topk", "sort", "kthvalue")
-    for call in case.calls(*paired) if "too many" not in case.message else ():
-        yield case.appended(call, end)
+    for call in case.calls(*paired):
+        if "too many" not in case.message or isinstance(case.parents[call], ast.Subscript):
+            yield case.appended(call, end)
     for name in case.of_type(ast.Name):
         held = case.value(name)
         if isinstance(held, Instance) and held.cls.name.startswith("torch.return_types"):
