@@ -254,16 +254,6 @@ def broadcast(case: Case) -> Iterator[Proposal]:
     for node in nodes:
         yield from _fitted(case, node)
     yield from same_sizes(case, parameters=False)
-    yield from _cut(case, nodes)
-
-
-def _cut(case: Case, nodes: list[ast.expr]) -> Iterator[Proposal]:
-    """The first numbers of a longer vector."""
-    least = min(int(n) for n in case.match.groups())
-    for node in nodes:
-        tensor = case.tensor(node)
-        if tensor is not None and tensor.ndim == 1 and tensor.numel > least > 1:
-            yield case.appended(node, f"[:{least}]", note="What is left over is cut.", weak=True)
 
 
 def _fitted(case: Case, node: ast.expr) -> Iterator[Proposal]:
@@ -1022,7 +1012,6 @@ def stacked(case: Case) -> Iterator[Proposal]:
             yield case.renamed_to(node, "cat")
         if isinstance(node, ast.Call) and method(node) in ("stack", "cat") and node.args:
             yield from _dimensions(case, node)
-            yield from other_dimension(case, node)
 
 
 def repeated_as_new(case: Case) -> Iterator[Proposal]:
@@ -1035,18 +1024,6 @@ def repeated_as_new(case: Case) -> Iterator[Proposal]:
             if len(places) == 1 and len(counts) == 3:
                 why = "It has no such dimension yet: repeat puts a new one in front."
                 yield case.first(made, f".unsqueeze({places[0]})", why=why)
-
-
-def other_dimension(case: Case, call: ast.Call) -> Iterator[Proposal]:
-    """Joined along the dimension in which the sizes differ."""
-    given = argument(call, 1, "dim")
-    match = re.search(r"except in dimension (\d+)", case.message)
-    if method(call) == "cat" and match:
-        new = "0" if match[1] != "0" else "1"
-        if given is not None:
-            yield case.replaced(given, new)
-        else:
-            yield case.given(call, "dim", new)
 
 
 def padded_batches(case: Case) -> Iterator[Proposal]:
