@@ -567,6 +567,10 @@ CHANGES = {
     "one tensor for both states": "line 4:  out, _ = lstm(torch.ones(4, 1, 2), tuple(states))",
     "pairs counted": "line 7:  loss = loss / len(list(combinations(range(3), 2)))",
     "values sorted as an index": "line 3:  x[torch.sort(x).indices].cumsum(0).sum().backward()",
+    "leaky integrate and fire spikes": "line 6:  return ((v > 1.0).float())",
+    "hidden activations collected by a forward hook into a dict": "after line 7:  out.retain_grad()",
+    "weight decay by hand on a generator": "line 5:  reg = sum((p ** 2).sum() for p in net.parameters())",
+    "cosine schedule applied to the tensor lr": "line 9:  w.grad.data.zero_()",
 }
 
 

@@ -455,8 +455,10 @@ def missing_argument(case: Case, name: str) -> Iterator[Proposal]:
             last = case.of(call.args[-1])
             note = f"{name} is {last} too: self-attention; give another one where that is meant."
             yield case.given(call, name, last, note=note, weak=True)
+    computed = case.of_type(ast.BinOp, everywhere=True)
+    factors = {dotted(side) for n in computed for side in (n.left, n.right)}
     for defined in case.of_type(ast.arg, everywhere=True):
-        if defined.arg == name:
+        if defined.arg == name and name not in factors:
             yield case.proposal(case.adding(defined, "=None"), weak=True)
 
 

@@ -13,6 +13,7 @@ from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
 from .case import Case, Proposal, appending
 from .cut_steps import SMOOTH
+from .functions import functions, results_of
 from .layers import first_output
 from .nodes import (
     calls_in,
@@ -135,7 +136,12 @@ def no_tensor(case: Case) -> Iterator[Proposal]:
     yield from number_for_layer(case)
     for call in case.calls("sum") if "generator" in case.message else ():
         why = "torch.sum takes one tensor; Python's sum adds up what it is given."
-        yield case.replaced(call.func, "sum", why=why)
+        added = case.replacing(call.func, "sum")
+        for each in [a.elt for a in call.args if isinstance(a, ast.GeneratorExp)]:
+            whole = method(each) in ("sum", "mean", "norm", "item", "dot")
+            inner = [] if whole else [case.appending(each, ".sum()")]
+            yield case.proposal(added, *inner, why=why)
+        yield case.proposal(added, why=why)
     last = [a for call in case.calls() for a in call.args[-1:]]
     for given in [a for call in case.calls() for a in call.args]:
         value = case.value(given)
@@ -484,6 +490,10 @@ def inverted_mask(case: Case) -> Iterator[Proposal]:
     for inversion in case.of_type(ast.UnaryOp):
         if isinstance(inversion.op, ast.Invert):
             yield case.appended(inversion.operand, ".bool()")
+    for compared in [v for f in functions(case, "forward") for v in results_of(f)]:
+        if isinstance(compared, ast.Compare):
+            why = "A mask has no gradient: forward of a custom Function gives numbers."
+            yield case.appended(compared, ".float()", why=why)
     inverted = [n.operand for n in case.of_type(ast.UnaryOp) if isinstance(n.op, ast.USub)]
     differences = [n for n in case.of_type(ast.BinOp) if isinstance(n.op, ast.Sub)]
     inverted += [n.right for n in differences if value_of(n.left) in (1, True)]

@@ -44,12 +44,13 @@ def flag_of_computed(case: Case) -> Iterator[Proposal]:
 
 
 def cleared_gradient(case: Case) -> Iterator[Proposal]:
-    """w.grad.zero_() for w.grad = 0, everywhere."""
+    """w.grad.zero_() for w.grad = 0, or for w.grad.data = 0, everywhere."""
     edits = []
     for statement in case.of_type(ast.Assign, everywhere=True):
         cleared = target_of(statement, ast.Attribute)
         value = value_of(statement.value)
-        if cleared and cleared.attr == "grad" and type(value) in (int, float) and value == 0:
+        of_grad = cleared and dotted(cleared).removesuffix(".data").endswith(".grad")
+        if cleared and of_grad and type(value) in (int, float) and value == 0:
             edits.append(case.replacing(statement, f"{case.of(cleared)}.zero_()"))
     yield from case.change(*edits)
 
