@@ -182,8 +182,8 @@ def _bitwise(function: Any) -> Callable[..., Any]:
 
 def _invert(m: Machine, self: Tensor) -> Tensor:
     if self.dtype.is_floating:
-        text = f"\"bitwise_not_cpu\" not implemented for '{self.dtype.scalar_name}'"
-        raise error("NotImplementedError", text)
+        text = "~ (operator.invert) is only implemented on integer and Boolean-type tensors"
+        raise error("TypeError", text)
     if self.dtype.kind == "bool":
         return call_operator("logical_not", self)
     return Tensor(np.invert(self.data), self.dtype)

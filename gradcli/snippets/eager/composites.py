@@ -260,9 +260,16 @@ def _joined(parts: list[Tensor], dim: int) -> Tensor:
     return calls.call("cat", [parts, where], {})
 
 
+NO_LISTS = (
+    *("dict", "dict_values", "dict_keys", "dict_items", "set", "generator", "map", "zip"),
+    "collections.deque",
+)
+
+
 def _listed(m: Machine, tensors: Any, name: str) -> list[Tensor]:
-    if isinstance(tensors, Tensor):
-        text = f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor"
+    kind = m.class_of(tensors).shown
+    if isinstance(tensors, Tensor) or kind in NO_LISTS:
+        text = f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {kind}"
         raise error("TypeError", text)
     parts = list(m.iterate(tensors))
     for place, part in enumerate(parts):

@@ -92,9 +92,10 @@ def _source(tensor: Tensor, value: Any) -> Tensor:
 
 
 def _parts(index: Any) -> list[Any]:
-    """The parts of an index: the elements of a tuple, otherwise the index itself."""
-    if isinstance(index, tuple) or holds_parts(index):
-        return list(index)
+    """The parts of an index; a sequence is one part, but for what `holds_parts`."""
+    parts = getattr(index, "payload", index)  # of what torch.sort gives, its tensors
+    if isinstance(parts, tuple) or holds_parts(index):
+        return list(parts)
     return [index]
 
 
@@ -116,15 +117,19 @@ def _basic(tensor: Tensor, index: Any, written: bool = False) -> tuple[Tensor, l
 
     Full slices are no operation, unless the index is a single slice that is read.
     """
-    if isinstance(index, str) and len(index) > tensor.ndim:  # a string is a sequence of strings
-        raise error("IndexError", f"too many indices for tensor of dimension {tensor.ndim}")
-    parts = [_plain(p) for p in _parts(index)]
+    too_many = f"too many indices for tensor of dimension {tensor.ndim}"
+    given = _parts(index)
+    floats = any(isinstance(p, Tensor) and p.dtype.is_floating for p in given)
+    taking = [p for p in given if p is not None and p is not Ellipsis]
+    texts = isinstance(index, str) and len(index) > tensor.ndim
+    if texts or (floats and len(taking) > max(tensor.ndim, 1)):  # counted before dtypes are seen
+        raise error("IndexError", too_many)
+    parts = [_plain(p) for p in given]
     consumed = sum(_dimensions(p) for p in parts)
     if tensor.ndim == 0 and len(parts) == 1:
         _check_zero_dim(parts[0])
     if consumed > tensor.ndim:
-        text = f"too many indices for tensor of dimension {tensor.ndim}"
-        raise error("IndexError", text)
+        raise error("IndexError", too_many)
     expanded: list[Any] = []
     for part in parts:
         if part is Ellipsis:

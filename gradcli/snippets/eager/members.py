@@ -43,7 +43,7 @@ from .tables import (
     of_numbers,
 )
 from .tensor import TENSOR, Copied, Elements, Meta, MetaTensor, Record, Tensor, Version
-from .transforms import in_vmap, refuse_flag, refuse_number
+from .transforms import NO_STORAGE, in_vmap, refuse_flag, refuse_number
 from .views import address, as_view, check_batched, check_writable, overwritten, regenerated
 
 NOT_LEAF = (
@@ -601,13 +601,17 @@ def item(m: Machine, self: Tensor) -> Any:
 
 @define("Tensor")
 def tolist(m: Machine, self: Tensor) -> Any:
-    """The elements as nested lists."""
+    """Its numbers in lists."""
+    if in_vmap() and "batched" in self.fields:
+        raise error("RuntimeError", NO_STORAGE)
     return self.data.tolist()
 
 
 def _one_number(m: Machine, self: Tensor) -> Any:
     if self.numel != 1:
         raise error("ValueError", "only one element tensors can be converted to Python scalars")
+    if "batched" in self.fields:
+        refuse_number(control_flow=False)
     if self.requires_grad and MODE.recording:
         m.warn(EXCEPTIONS["UserWarning"], TO_SCALAR)
     return self.data.item()
@@ -622,6 +626,8 @@ def _index(m: Machine, self: Tensor) -> int:
     if self.dtype.is_floating or self.numel != 1:
         text = "only integer tensors of a single element can be converted to an index"
         raise error("TypeError", text)
+    if "batched" in self.fields:
+        refuse_number(control_flow=False)
     return int(self.data.item())
 
 

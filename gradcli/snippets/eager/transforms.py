@@ -10,6 +10,7 @@ REQUIRES_GRAD = (
     "vjp, jacrev, jacfwd, hessian) or call requires_grad_() outside of a function being "
     "transformed instead."
 )
+NO_STORAGE = "Cannot access data pointer of Tensor that doesn't have storage"
 ITEM = (
     "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling "
     ".item() on a Tensor, please try to rewrite what you're doing with other operations. If error "

@@ -250,8 +250,12 @@ def deep(m: Any, value: Any, memo: Any = None) -> Any:
 # ---- collections ---------------------------------------------------------------------------------
 
 
+WRITTEN_IN_C = ("OrderedDict", "defaultdict", "deque")  # messages name their module, too
+
+
 def derived(name: str, base: Class, members: dict[str, Callable]) -> Class:
-    return Class(name, (base,), functions(members), module="collections")
+    shown = f"collections.{name}" if name in WRITTEN_IN_C else name
+    return Class(name, (base,), functions(members), module="collections", shown=shown)
 
 
 def start_default(
@@ -640,6 +644,8 @@ def itertools_module() -> Module:
         "zip_longest": combined(itertools.zip_longest),
     }
     made = {k: lazy(k, v) for k, v in members.items()}
+    for cls in (*made.values(), chain):
+        cls.shown = f"itertools.{cls.name}"
     return Module("itertools", {**made, **functions({"tee": teed}), "chain": chain})
 
 

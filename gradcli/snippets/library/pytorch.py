@@ -25,7 +25,7 @@ from ..eager.mode import MODE
 from ..eager.sizes import SIZE
 from ..eager.tables import define, module
 from ..eager.tensor import DUAL, TENSOR, Tensor
-from ..eager.transforms import running
+from ..eager.transforms import NO_STORAGE, running
 from ..python.machine import Interpreter
 from ..python.values import MISSING, Machine, Module, error
 from .sources import Source
@@ -46,7 +46,6 @@ LOW_LEVEL = {
     "torch.special": ("special",),
     "torch.fft": ("fft",),
 }
-NO_STORAGE = "Cannot access data pointer of Tensor that doesn't have storage"
 
 TENSOR.find = members.method_of
 DUAL.find = duals.member_of_duals
@@ -57,10 +56,11 @@ def numpy(m: Machine, self: Tensor, *, force: bool = False) -> Any:
     """A NumPy array that shares the tensor's memory."""
     from .numpy_arrays import NO_NUMPY, Array
 
+    forward = [kind for kind, _ in running()][-1:] == ["jvp"]  # where nothing requires grad
+    if self.requires_grad and MODE.grad_enabled and not (force or forward):
+        raise error("RuntimeError", NO_NUMPY)
     if running():
         raise error("RuntimeError", NO_STORAGE)
-    if self.requires_grad and MODE.grad_enabled and not force:
-        raise error("RuntimeError", NO_NUMPY)
     if self.dtype is BFLOAT16:
         raise error("TypeError", "Got unsupported ScalarType BFloat16")
     return Array(self.data)

@@ -455,8 +455,10 @@ def missing_argument(case: Case, name: str) -> Iterator[Proposal]:
             last = case.of(call.args[-1])
             note = f"{name} is {last} too: self-attention; give another one where that is meant."
             yield case.given(call, name, last, note=note, weak=True)
+    computed = case.of_type(ast.BinOp, everywhere=True)
+    factors = {dotted(side) for n in computed for side in (n.left, n.right)}
     for defined in case.of_type(ast.arg, everywhere=True):
-        if defined.arg == name:
+        if defined.arg == name and name not in factors:
             yield case.proposal(case.adding(defined, "=None"), weak=True)
 
 
@@ -563,7 +565,10 @@ def older_maker(case: Case) -> Iterator[Proposal]:
 
 
 def iterated(case: Case) -> Iterator[Proposal]:
-    """Write next(iter(loader)) for next(loader), loader[0] and it.next()."""
+    """next(iter(loader)) for next(loader), loader[0] and it.next(); len(list(x)) for len(x)."""
+    for call in case.calls("len") if "has no len()" in case.message else ():
+        why = "What gives its items one after the other does not know how many there are."
+        yield case.replaced(call.args[0], f"list({case.of(call.args[0])})", why=why)
     why = "What can be gone through is asked for its next item through iter()."
     for call in case.calls("next"):
         if isinstance(call.func, ast.Name) and len(call.args) == 1:
@@ -622,8 +627,7 @@ def share_of_elements(case: Case) -> Iterator[Proposal]:
 
 
 def unpacked_parts(case: Case) -> Iterator[Proposal]:
-    """Unpack as many parts as there are targets; or a part of a part; or the items of a dict."""
-    yield from with_indices(case)
+    """As many parts as there are names; the parts of a part; the pairs of a dict."""
     yield from other_dimension(case)
     yield from grouped(case)
     yield from pairs(case)
@@ -647,6 +651,10 @@ def rest_of_results(case: Case) -> Iterator[Proposal]:
 def other_dimension(case: Case) -> Iterator[Proposal]:
     """Pass dim=1 to a split along a dimension that does not have so many parts."""
     wanted = int(case.match[1] or case.match[2] or 0)
+    for statement in case.of_type(ast.Assign):
+        if len(shape := case.shape(statement.value) or ()) == 2 and shape[1] == wanted:
+            why = f"It has {shape[0]} rows, and {wanted} columns: these are taken apart."
+            yield case.appended(statement.value, ".T", why=why)
     for call in case.calls("split", "unbind"):
         of_torch = dotted(owner(call)) == "torch"
         shape = case.shape(call.args[0] if of_torch and call.args else owner(call)) or ()
@@ -656,16 +664,10 @@ def other_dimension(case: Case) -> Iterator[Proposal]:
         if len(fitting) == 1:
             why = f"Dimension {fitting[0]} has as many parts as there are names."
             yield case.given(call, "dim", str(fitting[0]), why=why)
-
-
-def with_indices(case: Case) -> Iterator[Proposal]:
-    """Pass return_indices=True to a pooling whose output and indices are unpacked."""
-    for call in case.calls():
-        for made in (call, case.made(call.func)):
-            name = method(made).lower()
-            if isinstance(made, ast.Call) and ("maxpool" in name or "max_pool" in name):
-                why = "A pool gives its places beside its values only where it is told to."
-                yield case.given(made, "return_indices", "True", why=why)
+        dim = case.number(argument(call, 2 if of_torch else 1, "dim")) or 0
+        if size is not None and part and shape and shape[dim] % wanted == 0:
+            why = f"split takes the size of a part: each of the {wanted} has that many."
+            yield case.replaced(size, str(shape[dim] // wanted), why=why)
 
 
 def grouped(case: Case) -> Iterator[Proposal]:

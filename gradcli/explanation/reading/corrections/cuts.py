@@ -428,7 +428,8 @@ def _feeds(case: Case, call: ast.Call) -> bool:
     if case.is_grad(call):
         return True
     places = [p for _, root in case.roots for p in (root, *case.slice_of(root, case.line))]
-    return any(".grad" in case.of(p) for p in places)
+    read = [dotted(n) for p in places for n in within(p, ast.Attribute)]
+    return any(n.endswith(".grad") and not n.endswith("autograd.grad") for n in read)
 
 
 def without_once(case: Case) -> Iterator[Proposal]:

@@ -68,7 +68,9 @@ def target_dtype(case: Case) -> Iterator[Proposal]:
     nodes = _targets(case) + (last_loss(case) if result else [])
     nodes = [n for n in dict.fromkeys(nodes) if not isinstance(n, ast.Constant)]
     if "used as indices" in case.message:
+        yield from masked_places(case)
         for indexed in case.of_type(ast.Subscript):
+            yield from weighted_rows(case, indexed)
             if _may_be_masked(case, indexed):
                 yield from _index(case, indexed.slice)
             if method(indexed.slice) in ("float", "double") and owner(indexed.slice) is not None:
@@ -79,7 +81,6 @@ def target_dtype(case: Case) -> Iterator[Proposal]:
                 tensor = case.tensor(part)
                 if tensor is not None and tensor.dtype.is_floating:
                     yield case.appended(part, ".long()", note=_cut_off(case, part))
-    yield from chosen_classes(case, nodes)
     yield from of_scores(case)
     if not integer:
         yield from filled(case, nodes)
@@ -98,18 +99,6 @@ def filled(case: Case, nodes: list[ast.expr]) -> Iterator[Proposal]:
         if method(made) == "full" and isinstance(fill, ast.Constant | ast.Name):
             text = case.of(fill)
             yield case.replaced(fill, f"{text}.0" if text.isdigit() else f"float({text})")
-
-
-def chosen_classes(case: Case, nodes: list[ast.expr]) -> Iterator[Proposal]:
-    """Write class indices for rows of one-hot vectors."""
-    for node in nodes if "'indices'" in case.message else ():
-        tensor = case.tensor(node)
-        if tensor is None or tensor.ndim < 2 or not tensor.dtype.is_floating:
-            continue
-        ones = (tensor.data == 1).sum(-1)
-        if (ones == 1).all() and ((tensor.data == 0) | (tensor.data == 1)).all():
-            note = "Each row has one 1: its place is the number of the class."
-            yield case.appended(node, ".argmax(-1)", note=note)
 
 
 def of_scores(case: Case) -> Iterator[Proposal]:
@@ -134,6 +123,32 @@ def _may_be_masked(case: Case, node: ast.Subscript) -> bool:
     if mask is None or shape is None or shape[: mask.ndim] != mask.shape:
         return False
     return bool(((mask.data == 0) | (mask.data == 1)).all())
+
+
+def masked_places(case: Case) -> Iterator[Proposal]:
+    """x = x.masked_fill(mask.bool(), value) for the x[mask] = value of a mask of floats, which has
+    the last sizes of x.
+    """
+    for statement in case.of_type(ast.Assign):
+        target = target_of(statement, ast.Subscript)
+        if target is None:
+            continue
+        mask, shape = case.tensor(target.slice), case.shape(target.value) or ()
+        if mask is None or not 1 < mask.ndim < len(shape):
+            continue
+        if mask.shape == shape[-mask.ndim :] and ((mask.data == 0) | (mask.data == 1)).all():
+            x, places = case.of(target.value), case.operand(target.slice)
+            new = f"{x} = {x}.masked_fill({places}.bool(), {case.of(statement.value)})"
+            yield case.replaced(statement, new, note="A mask: what is 1 is filled.")
+
+
+def weighted_rows(case: Case, node: ast.Subscript) -> Iterator[Proposal]:
+    """p @ table for the table[p] of rows of weights, which have a gradient."""
+    weights, rows = case.tensor(node.slice), case.shape(node.value)
+    if weights is not None and weights.requires_grad and rows and weights.shape[-1:] == rows[:1]:
+        new = f"{case.operand(node.slice)} @ {case.operand(node.value)}"
+        note = "A product takes the rows by their weights; an index has no gradient."
+        yield case.replaced(node, f"({new})", note=note)
 
 
 def _index(case: Case, node: ast.expr) -> Iterator[Proposal]:

@@ -90,6 +90,29 @@ def shape_of_gradient(case: Case) -> Iterator[Proposal]:
             yield case.appended(given[place], f".sum_to_size({sizes})")
 
 
+def gradient_of_each_output(case: Case) -> Iterator[Proposal]:
+    """A gradient for each output of forward, and the derivatives of all of them."""
+    taken, given = int(case.match[2]), int(case.match[3])
+    for cls, value, sent in returned(case):
+        names = [a.arg for f in methods(cls, "backward") for a in f.args.args]
+        if len(names) != taken:
+            continue
+        (*_, last) = [a for f in methods(cls, "backward") for a in f.args.args]
+        names = [last.arg, *[f"{last.arg}_{k + 2}" for k in range(given - taken)]]
+        texts = [_of_outputs(case, cls, place, names) for place in range(len(sent))]
+        new = [t or "None" for t, old in zip(texts, sent) if t or case.of(old) == "None"]
+        if any(texts) and len(new) == len(sent):
+            added = case.adding(last, f", {', '.join(names[1:])}")
+            why = "forward has several outputs: backward takes a gradient for each of them."
+            yield case.proposal(added, case.replacing(value, ", ".join(new)), why=why)
+
+
+def _of_outputs(case: Case, cls: ast.ClassDef, place: int, names: list[str]) -> str | None:
+    """The gradient of an argument of forward, as a sum over outputs, by their gradients' names."""
+    terms = [derivative(case, cls, place, output) for output in enumerate(names)]
+    return None if None in terms else " + ".join(map(str, terms))
+
+
 def gradient_of_constant(case: Case) -> Iterator[Proposal]:
     """Return None for an argument that is not a tensor."""
     place = int(case.match[2]) - 1
@@ -335,14 +358,17 @@ def hook_changed(case: Case) -> Iterator[Proposal]:
             yield case.appended(value, f".expand_as({grad})")
 
 
-def derivative(case: Case, cls: ast.ClassDef, place: int) -> str | None:
-    """The gradient of an argument of forward as an expression for backward; None if it is not
-    known, or depends on values that backward does not have.
+def derivative(
+    case: Case, cls: ast.ClassDef, place: int, output: tuple[int, str] | None = None
+) -> str | None:
+    """The gradient of an argument of forward as an expression of backward; None where it is not
+    known, or needs what backward does not have. `output`: the number of one of several outputs,
+    and what its gradient is called.
     """
     methods = {f.name: f for f in cls.body if isinstance(f, ast.FunctionDef)}
     forward, backward = methods["forward"], methods["backward"]
     names = [a.arg for a in forward.args.args[1:]]
-    text = _program(case, forward)
+    text = _program(case, forward, output[0] if output else None)
     shapes = _shapes(case, cls, names)
     if text is None or names[place] not in shapes:
         return None
@@ -354,18 +380,20 @@ def derivative(case: Case, cls: ast.ClassDef, place: int) -> str | None:
         written = "" if formula is None else tree.text(results.w.in_statements(formula))
     except GradcliError:
         return None
-    grad = backward.args.args[-1].arg
+    grad = output[1] if output else backward.args.args[-1].arg
     known = {n.id for n in ast.walk(backward) if isinstance(n, ast.Name)} | {grad}
     result = re.sub(r"\bg\b", grad, written)
-    if not a.problem.out.shape:  # the upstream gradient is 1
+    if "out" not in known:
+        result = re.sub(r"\bout\b", f"({text.splitlines()[-1]})", result)
+    if not a.problem.out.shape:  # its seed is 1, and left out
         result = f"{grad} * {result if result.isidentifier() else f'({result})'}"
     used = {n.id for n in ast.walk(ast.parse(result)) if isinstance(n, ast.Name)}
     return result if written and used <= known else None
 
 
-def _program(case: Case, forward: ast.FunctionDef) -> str | None:
-    """The computation of forward as statements of the language; None if ctx is used for more than
-    saving.
+def _program(case: Case, forward: ast.FunctionDef, output: int | None) -> str | None:
+    """What forward computes, or one output of it, as statements of the language; None where ctx is
+    more than a store.
     """
     lines: list[str] = []
     for statement in forward.body:
@@ -373,7 +401,7 @@ def _program(case: Case, forward: ast.FunctionDef) -> str | None:
         if isinstance(value, ast.Constant) or method(value) == "save_for_backward":
             continue
         if isinstance(statement, ast.Return) and value is not None:
-            lines.append(case.of(value))
+            lines.append(ast.unparse(value if output is None else parts(value)[output]))
         elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
             lines.append(case.of(statement))
         elif not dotted(getattr(statement, "targets", [None])[0]).startswith("ctx."):

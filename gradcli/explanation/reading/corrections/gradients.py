@@ -8,7 +8,17 @@ from ....snippets.python.values import Instance
 from .case import Case, Proposal, is_computed
 from .cuts import connected, recording
 from .in_place import NO_GRAD
-from .nodes import calls_in, dotted, method, names_in, owner, targets, value_of, within
+from .nodes import (
+    calls_in,
+    dotted,
+    method,
+    names_in,
+    owner,
+    target_of,
+    targets,
+    value_of,
+    within,
+)
 from .optimisers import leaf_at_end
 from .requiring import CREATORS, leaves, requiring
 from .text import Edit
@@ -235,6 +245,12 @@ def kept_gradient(case: Case) -> Iterator[Proposal]:
         for built in case.assignments(name, case.line)[-1:]:
             if is_computed(case.values.get(name)):
                 yield _retained(case, case.after(built, f"{name}.retain_grad()"), name)
+    parts = [n.value for n in case.attributes("grad") if isinstance(n.value, ast.Subscript)]
+    holders = [dotted(part.value) for part in parts]
+    for stored in case.of_type(ast.Assign, everywhere=True):
+        place, name = target_of(stored, ast.Subscript), dotted(stored.value)
+        if place is not None and name and dotted(place.value) in holders:
+            yield _retained(case, case.after(stored, f"{name}.retain_grad()"), name)
     for call in case.calls("append", everywhere=True):
         if call.args and is_computed(case.tensor(call.args[0])) and call.lineno < case.line:
             name = case.of(call.args[0])

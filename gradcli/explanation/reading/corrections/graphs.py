@@ -8,7 +8,17 @@ from ....snippets.eager.records import inputs_first
 from ....snippets.eager.tensor import Accumulator, Tensor
 from ....snippets.python.values import Instance
 from .case import Case, Proposal, giving, is_computed, layers_of
-from .nodes import calls_in, dotted, is_operation, names_in, owner, targets, value_of, within
+from .nodes import (
+    calls_in,
+    dotted,
+    is_operation,
+    method,
+    names_in,
+    owner,
+    targets,
+    value_of,
+    within,
+)
 from .optimisers import computes
 from .seeds import is_called_loss
 from .text import Edit
@@ -36,9 +46,10 @@ def freed(case: Case) -> Iterator[Proposal]:
     yield from carried_by_object(case)
     yield from carried_by_module(case)
     calls, again = freeing(case), case.here
-    again_differentiated = [c for c in calls if case.feeds_backward(c)]
-    edits = [case.with_keyword(c, "create_graph", "True") for c in again_differentiated]
-    yield from case.change(*edits, note="The gradient is differentiated again.")
+    if any(case.feeds_backward(c) for c in calls):
+        feeding = [c for c in case.backwards if case.feeds_backward(c)]
+        edits = [case.with_keyword(c, "create_graph", "True") for c in feeding]
+        yield case.proposal(*edits, note="The gradient is differentiated again.")
     note = IN_LOOP if any(case.loop(c) for c in again) else BUT_LAST
     yield from kept(case, [c for c in calls if c not in again], BUT_LAST)
     yield from kept(case, [c for c in case.backwards if c not in again], BUT_LAST)
@@ -402,7 +413,7 @@ def emptied(case: Case) -> Iterator[Proposal]:
             s
             for name in sorted(used | set(names_in(root)))
             for s in case.assignments(name, loop.lineno)[-1:]
-            if isinstance(value_of(s), ast.List) and not value_of(s).elts
+            if _is_empty(value_of(s))
             if any(c for c in calls_in(loop, "append", "extend") if dotted(owner(c)) == name)
         ]
         held = [s for s in begun if isinstance(s, ast.Assign) and _is_memory(case, s.targets[0])]
@@ -416,6 +427,11 @@ def emptied(case: Case) -> Iterator[Proposal]:
         )
 
 
+def _is_empty(value: Any) -> bool:
+    """Whether an expression is [], or an empty deque."""
+    return (isinstance(value, ast.List) and not value.elts) or method(value) == "deque"
+
+
 def _is_memory(case: Case, target: ast.expr) -> bool:
     """Whether a list is stacked or concatenated, and contains neither losses nor numbers: its items
     are used again.
@@ -427,13 +443,23 @@ def _is_memory(case: Case, target: ast.expr) -> bool:
 
 
 def _kept_states(case: Case, loop: ast.For | ast.While, names: list[str]) -> Iterator[Proposal]:
-    """Detach the items of lists from the graphs of earlier iterations."""
-    lines = [f"{name} = [item.detach() for item in {name}]" for name in names]
-    yield from case.change(
-        case.before(loop.body[0], *lines) if lines else None,
-        why=f"{' and '.join(names)}: what the turns before put there keeps their graphs.",
-        note="The numbers stay, the graphs of the turns before are let go.",
-    )
+    """The items of lists, and the states of a loop, cut off from the graphs of the turns before."""
+    lines = [f"{name} = {_cut_items(case, name, loop)}" for name in names]
+    states = [n for n in _states(case, loop) if n not in names and _has_graph(case.values.get(n))]
+    for more in ([], states) if states else ([],):
+        yield from case.change(
+            case.before(loop.body[0], *lines, *[_cut(case, n) for n in more]) if lines else None,
+            why=f"{' and '.join(names + more)}: what the turns before gave keeps their graphs.",
+            note="The numbers stay, the graphs of the turns before are let go.",
+        )
+
+
+def _cut_items(case: Case, name: str, loop: ast.AST) -> str:
+    """The items of a list, or of a deque, without their graphs."""
+    begun = case.made(ast.Name(name, ast.Load()), loop.lineno)  # type: ignore[attr-defined]
+    items = f"item.detach() for item in {name}"
+    deque = isinstance(begun, ast.Call)
+    return f"{case.of(begun.func)}(({items}), {name}.maxlen)" if deque else f"[{items}]"  # type: ignore[attr-defined]
 
 
 def _term(statement: ast.stmt, name: str) -> ast.expr | None:

@@ -326,18 +326,6 @@ def keeps_dtype(case: Case) -> Iterator[Proposal]:
         yield from out_of_place(case, statement)
 
 
-def reshaped(case: Case) -> Iterator[Proposal]:
-    """Write x = x.reshape(4) for x.resize_(4)."""
-    for call in case.methods("resize_", "resize"):
-        statement = case.statement_of(call)
-        renamed = case.renamed(call, "reshape")
-        text = case.of(owner(call))
-        alone = isinstance(statement, ast.Expr) and statement.value is call
-        yield from case.change(
-            renamed, *([case.inserting(statement, f"{text} = ")] if alone else [])
-        )
-
-
 def keeps_shape(case: Case) -> Iterator[Proposal]:
     """Compute out of place."""
     for statement in case.statements:

@@ -7,7 +7,7 @@ from math import isqrt, prod
 
 from ....snippets.eager.tensor import Tensor
 from ..steps import records_behind
-from .case import Case, Proposal, weight_of
+from .case import Case, Proposal, layers_of, weight_of
 from .nodes import (
     argument,
     calls_in,
@@ -20,6 +20,7 @@ from .nodes import (
     parts,
     size,
     target_of,
+    targets,
     value_of,
 )
 from .text import Edit
@@ -338,6 +339,25 @@ def embedded(case: Case, item: ast.expr) -> Iterator[Proposal]:
             yield case.replaced(item, f"{name}({case.of(item)})", why=why)
 
 
+def encoded(case: Case, item: ast.expr, others: list[ast.expr]) -> Iterator[Proposal]:
+    """one_hot(c, k) for numbers of classes beside features, as the layer that takes them all has k
+    inputs more.
+    """
+    labels = case.tensor(item)
+    if labels is None or labels.dtype.kind != "int" or labels.ndim != 1:
+        return
+    widths = [(case.shape(o) or (0,))[-1] for o in others if o is not item]
+    joined = targets(case.statement_of(item))
+    for call in [c for c in case.calls(everywhere=True) if c.args]:
+        taken = call in case.around(item) or dotted(call.args[0]) in joined
+        weights = [w for m in layers_of(case.value(call.func)) if (w := weight_of(m)) is not None]
+        many = weights[0].shape[-1] - sum(widths) if taken and weights else 0
+        if 1 < many > labels.data.max():
+            note = f"The layer takes {many} inputs more: one for each class."
+            new = f"torch.nn.functional.one_hot({case.of(item)}, {many})"
+            yield case.replaced(item, new, note=note)
+
+
 def attention_mask(case: Case) -> Iterator[Proposal]:
     """Pass batch_first=True, if the mask then matches the input; or transpose the mask."""
     why = "The program takes the batch as the first dimension; this layer the second."
@@ -384,6 +404,13 @@ def missing_batch(case: Case) -> Iterator[Proposal]:
     missing = int(case.match[2]) - len(size(case.match[3]))
     for call in case.calls():
         shape = case.shape(call.args[0]) if call.args else None
+        weight = weight_of(case.value(call.func))
+        if shape is not None and len(shape) == missing == 2 and weight is not None:
+            many = weight.shape[0 if "transpose" in case.message else 1]
+            side = isqrt(shape[1] // many)
+            if side > 1 and many * side * side == shape[1]:
+                note = f"The numbers of a sample are {many} channels of {side} x {side} places."
+                yield case.appended(call.args[0], f".view(-1, {many}, {side}, {side})", note=note)
         if len(shape or ()) == 2 and missing > 1 and "transpose" in case.message:
             places = ", ".join(["None"] * missing)
             note = "Each sample is an image of one point, with a channel for each number."
@@ -413,6 +440,12 @@ def channels(case: Case) -> Iterator[Proposal]:
     expected, got = int(case.match[4]), int(case.match[5])
     shape = size(case.match[3])
     given = [c.args[0] for c in case.calls() if c.args]
+    if expected == 1 and size(case.match[2])[0] == got:
+        kernels = {case.of(c.args[1]) for c in case.calls("conv1d", "conv2d") if len(c.args) > 1}
+        calls = case.calls("conv1d", "conv2d", everywhere=True)
+        same = [c for c in calls if len(c.args) > 1 and case.of(c.args[1]) in kernels]
+        edits = [case.with_keyword(c, "groups", str(got)) for c in same]
+        yield from case.change(*edits, note="Each channel has a kernel of its own.")
     for x in given if shape and shape[-1] == expected else ():
         many = len(case.shape(x) or shape)
         order = [*range(many - len(shape) + 1), many - 1, *range(many - len(shape) + 1, many - 1)]
@@ -515,7 +548,14 @@ def other_names(case: Case) -> Iterator[Proposal]:
 
 
 def first_output(case: Case, node: ast.expr) -> Iterator[Proposal]:
-    """Write out, _ = lstm(x): a recurrent layer returns its outputs and its last state."""
+    """`out, _ = lstm(x)`: a recurrent layer gives its outputs and its last state. The tuple stays
+    where other lines read its parts by their numbers.
+    """
+    parts = case.of_type(ast.Subscript, everywhere=True)
+    read = [dotted(n.value) for n in parts if type(value_of(n.slice)) is int]
+    if dotted(node) and dotted(node) in read:
+        yield case.appended(node, "[0]", why=f"{case.of(node)} is a tuple: its output comes first.")
+        return
     for built in case.makers(node):
         if isinstance(built.value, ast.Call) and case.is_module(built.value.func):
             why = f"Line {built.lineno} gives a tuple: the outputs, and the last state."
@@ -591,11 +631,13 @@ def recurrent_features(case: Case) -> Iterator[Proposal]:
 
 
 def pair_of_states(case: Case) -> Iterator[Proposal]:
-    """Write (h, zeros) for a single h that an LSTM gets."""
+    """(h, zeros) for the single h that an LSTM is given; tuple(s) for both states in one tensor."""
     for call, module in case.calls_of_modules:
         for given in call.args[1:2] if module.cls.name.startswith("LSTM") else ():
-            if case.tensor(given) is not None:
+            if (states := case.tensor(given)) is not None:
                 h = case.of(given)
+                if states.ndim == 4:
+                    yield case.replaced(given, f"tuple({h})")
                 note = "The state of the cell begins with 0."
                 yield case.replaced(given, f"({h}, torch.zeros_like({h}))", note=note)
 
@@ -666,7 +708,16 @@ CELLS = ("RNNCell", "LSTMCell", "GRUCell")
 
 
 def cell_state(case: Case) -> Iterator[Proposal]:
-    """Change the number of features where the state is created."""
+    """The number of features where the state is made; of the states of a layer the last one."""
+    for call, _ in case.calls_of_modules if "got 3D" in case.message else ():
+        for state in [p for a in call.args[1:] for p in parts(a)]:
+            loop, last = case.loop(call), f"{case.of(state)}[-1]"
+            if isinstance(case.value(state), tuple):
+                last = f"tuple(s[-1] for s in {case.of(state)})"
+            why = "A recurrent layer gives a state for each of its layers; a cell takes one."
+            if loop is not None and isinstance(state, ast.Name):
+                yield case.proposal(case.before(loop, f"{state.id} = {last}"), why=why)
+            yield case.replaced(state, last, why=why)
     for call in case.calls():
         given = [part for a in call.args[1:] for part in parts(a)]
         for made in [case.made(g) for g in given if case.is_module(call.func)]:

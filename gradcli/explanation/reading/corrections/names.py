@@ -9,7 +9,7 @@ from itertools import takewhile
 
 from ....public_names import in_pytorch
 from ....snippets.eager.tensor import Tensor
-from ....snippets.python.values import Instance
+from ....snippets.python.values import Bound, Instance
 from .calls import layer_made_of_values, made_first, misspelled_init
 from .case import Case, Proposal
 from .functions import classes, functions, without_apply
@@ -336,8 +336,6 @@ def of_items(case: Case, owner: str, name: str) -> Iterator[Proposal]:
         if isinstance(held, dict) and name in held:
             new = f"{case.of(node.value)}[{name!r}]"
             yield case.replaced(node, new, why="What a dict holds is read by its key.")
-    if owner in ("list", "tuple") and name == "requires_grad":
-        yield from flag_of_each(case)
     for node in case.attributes(name) if owner == "list" and name == "parameters" else ():
         call, models = case.parents.get(node), case.of(node.value)
         new = f"[p for m in {models} for p in m.parameters()]"
@@ -368,7 +366,7 @@ def of_some_layers(case: Case, node: ast.Attribute) -> Iterator[Proposal]:
     given = function is not None and [layer] == [a.arg for a in function.args.args]
     if not looped and not (given and function and function.name in applied):
         return
-    if case.is_module(node.value) and node.attr in ("weight", "bias"):
+    if case.is_module(node.value) and node.attr in ("weight", "bias", "reset_parameters"):
         header = f"if hasattr({layer}, {node.attr!r}):"
         why = f"Not each layer has a {node.attr}."
         parts = (f"{layer}.weight", f"{layer}.bias")
@@ -387,17 +385,6 @@ def grown_by_cat(case: Case) -> Iterator[Proposal]:
             held, item = case.of(grown.value), case.of(call.args[0])  # type: ignore[attr-defined]
             why = "A tensor does not grow: cat gives a new one."
             yield case.replaced(statement, f"{held} = torch.cat([{held}, {item}])", why=why)
-
-
-def flag_of_each(case: Case) -> Iterator[Proposal]:
-    """Write for p in params: p.requires_grad = True for params.requires_grad = True."""
-    for statement in case.of_type(ast.Assign):
-        flagged = target_of(statement, ast.Attribute)
-        if flagged is not None and flagged.attr == "requires_grad":
-            new = next(n for n in ("p", "t", "item") if n not in case.values)
-            text = case.of(statement).replace(case.of(flagged), f"{new}.requires_grad", 1)
-            loop = f"for {new} in {case.of(flagged.value)}: {text}"
-            yield case.replaced(statement, loop, why="A list has no flag; its tensors have.")
 
 
 def of_part(case: Case, node: ast.Attribute) -> Iterator[Proposal]:
@@ -464,6 +451,10 @@ def renamed(case: Case, owner: str, node: ast.Attribute) -> Iterator[Proposal]:
         joined = ", ".join(map(case.of, call.args[:2]))
         rest = "".join(f", {case.of(a)}" for a in call.args[2:])
         yield case.replaced(call, f"torch.cat([{joined}]{rest})", why="append is NumPy's name.")
+    for made in case.calls("make_dual", everywhere=True) if name in ("tangent", "primal") else ():
+        unpack = case.of(made.func).replace("make_dual", "unpack_dual")
+        why = "A dual is a tensor: unpack_dual gives its parts."
+        yield case.replaced(node.value, f"{unpack}({holder})", why=why)
     if owner == "Tensor" and name in OLD:
         yield case.renamed_to(node, OLD[name])
     for near in near_names(case, owner, node):
@@ -633,10 +624,12 @@ def elsewhere(case: Case, owner: str, node: ast.Attribute) -> Iterator[Proposal]
 
 
 def not_called_in_sum(case: Case) -> Iterator[Proposal]:
-    """Write x.numel() for x.numel in sums."""
+    """x.numel() for x.numel in sums, and for a name that a function is given."""
     called = {c.func for c in case.calls()}
     inner = [n.elt for n in case.of_type(ast.GeneratorExp, ast.ListComp)]
-    for part in (*case.sides, *inner):
+    kept = case.of_type(ast.Assign, everywhere=True)
+    methods = [s.value for s in kept if isinstance(case.value(s.targets[0]), Bound)]
+    for part in (*case.sides, *inner, *methods):
         for value in (part, case.made(part)):
             if isinstance(value, ast.Attribute) and value not in called:
                 yield case.appended(value, "()")

@@ -13,6 +13,7 @@ from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
 from .case import Case, Proposal, appending
 from .cut_steps import SMOOTH
+from .functions import functions, results_of
 from .layers import first_output
 from .nodes import (
     calls_in,
@@ -134,14 +135,23 @@ def no_tensor(case: Case) -> Iterator[Proposal]:
     yield from unpacked_sequence(case)
     yield from single_gradients(case)
     yield from loss_of_each(case)
+    yield from number_for_layer(case)
     for call in case.calls("sum") if "generator" in case.message else ():
         why = "torch.sum takes one tensor; Python's sum adds up what it is given."
-        yield case.replaced(call.func, "sum", why=why)
+        added = case.replacing(call.func, "sum")
+        for each in [a.elt for a in call.args if isinstance(a, ast.GeneratorExp)]:
+            whole = method(each) in ("sum", "mean", "norm", "item", "dot")
+            inner = [] if whole else [case.appending(each, ".sum()")]
+            yield case.proposal(added, *inner, why=why)
+        yield case.proposal(added, why=why)
+    last = [a for call in case.calls() for a in call.args[-1:]]
     for given in [a for call in case.calls() for a in call.args]:
         value = case.value(given)
         value = getattr(value, "array", value)
-        if case.match[1] in SECOND_ARGUMENTS and len(case.listed(given)) == 2:
-            yield case.proposal(case.inserting(given, "*"))
+        later = re.search(r"\(position [2-9]\)", case.message) and given in last
+        is_second = case.match[1] in (*SECOND_ARGUMENTS, "max", "min") or later
+        if is_second and len(case.listed(given)) == 2:
+            yield case.proposal(case.inserting(given, "*"), why="It takes each as an argument.")
         if isinstance(value, tuple) and value and isinstance(value[0], Tensor):
             yield from first_output(case, given)
             rest = f"{case.of(given)} is a tuple of {len(value)}: only the first is used."
@@ -153,6 +163,17 @@ def no_tensor(case: Case) -> Iterator[Proposal]:
             yield case.appended(given, "[0]")
         for new in _as_tensor(case, given, value):
             yield case.replaced(given, new)
+
+
+def number_for_layer(case: Case) -> Iterator[Proposal]:
+    """emb(torch.tensor(i)) for the emb(i) of a number, in all calls of the layer."""
+    calls = case.calls(everywhere=True)
+    for first, _ in case.calls_of_modules:
+        same = [c for c in calls if case.of(c.func) == case.of(first.func) and len(c.args) == 1]
+        given = [a for c in same for a in c.args if type(case.value(a)) is int]
+        edits = [case.replacing(a, f"torch.tensor({case.of(a)})") for a in given]
+        if len(edits) > 1:
+            yield case.proposal(*edits, why="A layer takes tensors, even of one number.")
 
 
 def loss_of_each(case: Case) -> Iterator[Proposal]:
@@ -272,6 +293,11 @@ def added_up(case: Case) -> Iterator[Proposal]:
     """Write sum(losses) / n for losses / n of a list of scalars; or stack the tensors."""
     for side in case.sides:
         held = case.listed(side) if isinstance(case.value(side), list | tuple) else []
+        others = [case.shape(s) for s in case.sides if s is not side]
+        join = "cat" if all(t.ndim for t in held) else "stack"
+        if len(held) > 1 and (len(held),) in others and all(t.numel == 1 for t in held):
+            new = f"torch.{join}({case.of(side)})"
+            yield case.replaced(side, new, why="Each of the list stands beside one of the tensor.")
         if held and all(t.numel == 1 for t in held):
             yield case.replaced(side, f"sum({case.of(side)})", why="A list has no arithmetic.")
         elif held and len({t.shape for t in held}) == 1:
@@ -313,12 +339,28 @@ def _are_numbers(value: object) -> bool:
     return all(isinstance(n, int | float) for n in numbers) and not isinstance(value, bool)
 
 
+def without_array(case: Case, call: ast.Call) -> Edit:
+    """x for x.numpy() and x.detach().numpy()."""
+    inner = owner(call)
+    cut = inner if method(inner) in ("detach", "cpu") else call
+    return Edit(case.dot(cut), case.end(call), "")
+
+
 def array_beside_tensor(case: Case) -> Iterator[Proposal]:
     """Use the tensor from which an array is taken; or convert the array to a tensor."""
     for call in case.calls("numpy"):
-        inner = owner(call)
-        cut = inner if method(inner) in ("detach", "cpu") else call
-        yield case.proposal(Edit(case.dot(cut), case.end(call), ""))
+        yield case.proposal(without_array(case, call))
+    for name in [n for n in case.of_type(ast.Name) if hasattr(case.value(n), "array")]:
+        for built in (
+            case.makers(name)[:1] if len(case.names(name.id, everywhere=False)) > 1 else ()
+        ):
+            yield case.replaced(built.value, f"torch.as_tensor({case.of(built.value)}).float()")
+    for part in case.of_type(ast.comprehension):
+        items, item = case.value(part.iter), dotted(part.target)
+        if isinstance(items, list) and all(hasattr(i, "array") for i in items) and item:
+            read = [n for n in case.names(item, everywhere=False) if n is not part.target]
+            new = f"torch.as_tensor({item}).float()"
+            yield from case.change(*[case.replacing(n, new) for n in read])
     for node in [*case.sides, *case.of_type(ast.Name)]:
         made = isinstance(node, ast.Call) and dotted(node.func).startswith(("np.", "numpy."))
         if made or hasattr(case.value(node), "array"):
@@ -449,7 +491,14 @@ def tuple_indexed(case: Case) -> Iterator[Proposal]:
 
 
 def inverted_mask(case: Case) -> Iterator[Proposal]:
-    """Write ~mask for 1 - mask; or convert the mask to numbers."""
+    """~mask for 1 - mask; ~mask.bool() of a mask of floats; else the mask as numbers."""
+    for inversion in case.of_type(ast.UnaryOp):
+        if isinstance(inversion.op, ast.Invert):
+            yield case.appended(inversion.operand, ".bool()")
+    for compared in [v for f in functions(case, "forward") for v in results_of(f)]:
+        if isinstance(compared, ast.Compare):
+            why = "A mask has no gradient: forward of a custom Function gives numbers."
+            yield case.appended(compared, ".float()", why=why)
     inverted = [n.operand for n in case.of_type(ast.UnaryOp) if isinstance(n.op, ast.USub)]
     differences = [n for n in case.of_type(ast.BinOp) if isinstance(n.op, ast.Sub)]
     inverted += [n.right for n in differences if value_of(n.left) in (1, True)]

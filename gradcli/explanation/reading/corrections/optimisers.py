@@ -7,7 +7,7 @@ from typing import Any
 from ....snippets.python.values import Instance
 from .case import Case, Proposal
 from .nodes import calls_in, dotted, elements, keyword, method, names_in, owner
-from .requiring import CREATORS, unfrozen
+from .requiring import CREATORS, is_leaf, requiring, unfrozen
 from .text import Edit
 
 OPTIMISERS = (
@@ -22,10 +22,16 @@ def optimised(case: Case) -> list[ast.expr]:
 
 
 def optimised_module(case: Case) -> Iterator[Proposal]:
-    """Pass model.parameters()."""
+    """model.parameters()."""
+    called = [call.func for call in case.calls()]
+    iterated = [n.iter for n in case.of_type(ast.comprehension)]
+    iterated += [n.iter for n in case.statements if isinstance(n, ast.For)]
+    methods = [n for n in case.attributes() if n.attr == "parameters" or n in iterated]
+    edits = [
+        case.appending(n, "()") for n in methods if n not in called and "method" in case.message
+    ]
+    yield from case.change(*edits, why="A method is called with (): it gives nothing by itself.")
     for given in optimised(case):
-        if isinstance(given, ast.Attribute):
-            yield case.appended(given, "()", why="parameters is a method: it is called.")
         if case.is_module(given):
             yield case.appended(given, ".parameters()")
     for call in case.here:
@@ -48,6 +54,10 @@ def optimised_non_leaf(case: Case) -> Iterator[Proposal]:
             if isinstance(built.value, ast.Call) and case.is_module(built.value.func):
                 why = f"{case.of(item)} is an output; what is trained is what computes it."
                 yield case.replaced(given, f"{case.of(built.value.func)}.parameters()", why=why)
+            read = [n for n in dict.fromkeys(names_in(built.value)) if n in case.leaves]
+            if any(n.lineno > case.line for name in read for n in case.reads_of(name)):
+                why = f"{case.of(item)} is computed from {' and '.join(read)}: these are trained."
+                yield case.replaced(item, ", ".join(read), why=why)
             yield from leaf_at_end(case, built)
             yield case.appended(built.value, ".detach().requires_grad_()")
         for name in [] if dotted(item) else names_in(item):
@@ -79,9 +89,11 @@ def _cut(case: Case, node: ast.expr, edit: Edit) -> str:
 
 
 def one_parameter(case: Case) -> Iterator[Proposal]:
-    """Write [w]."""
+    """[w], which requires grad where it is to be trained."""
     for given in optimised(case):
-        yield case.replaced(given, f"[{case.of(given)}]")
+        flag = requiring(case, dotted(given)) if is_leaf(case, dotted(given)) else None
+        listed = case.replacing(given, f"[{case.of(given)}]")
+        yield case.proposal(listed, *([flag] if flag else []))
 
 
 def several_given(case: Case) -> Iterator[Proposal]:
@@ -201,22 +213,6 @@ def of_each_group(case: Case) -> Iterator[Proposal]:
             yield case.replaced(statement, loop, why="Each group of parameters has its own.")
 
 
-def group_of(case: Case) -> Iterator[Proposal]:
-    """Write {"params": net.parameters()}."""
-    for call in case.calls("add_param_group"):
-        for given in call.args[:1]:
-            yield case.replaced(given, f'{{"params": {case.of(given)}}}')
-
-
-def momentum(case: Case) -> Iterator[Proposal]:
-    """Pass momentum=0.9, and no dampening."""
-    for call in case.calls("SGD"):
-        edits = [case.with_keyword(call, "momentum", "0.9")]
-        cut = case.without_keyword(call, "dampening")
-        note = "0.9 is the usual momentum; the default is none."
-        yield from case.change(*edits, *([cut] if cut else []), note=note)
-
-
 def number_as_text(case: Case) -> Iterator[Proposal]:
     """Write float(...) around a number that is a string."""
     for call in case.calls(*OPTIMISERS):
@@ -237,7 +233,13 @@ def optimiser_itself(case: Case) -> Iterator[Proposal]:
 
 
 def step_of_loss(case: Case) -> Iterator[Proposal]:
-    """Write loss.backward() and opt.step() for opt.step(loss)."""
+    """loss.backward() before opt.step(), for opt.step(loss); for a scheduler that takes a function
+    of the epoch, the power of a number.
+    """
+    for call in case.calls("LambdaLR"):
+        for given in call.args[1:]:
+            new = f"lambda epoch: {case.of(given)} ** epoch"
+            yield case.replaced(given, new, why="LambdaLR takes a function of the epoch.")
     for call in case.methods("step"):
         statement = case.statement_of(call)
         block = case.blocks[statement]

@@ -5,7 +5,7 @@ gradients.
 import ast
 from collections.abc import Iterator
 
-from .case import Case, Proposal
+from .case import Case, Proposal, weight_of
 from .cut_steps import IN_TORCH
 from .cuts import all_connected, recording
 from .dtypes import floating_creation
@@ -48,12 +48,13 @@ def flag_of_computed(case: Case) -> Iterator[Proposal]:
 
 
 def cleared_gradient(case: Case) -> Iterator[Proposal]:
-    """Write w.grad.zero_() for w.grad = 0, everywhere."""
+    """w.grad.zero_() for w.grad = 0, or for w.grad.data = 0, everywhere."""
     edits = []
     for statement in case.of_type(ast.Assign, everywhere=True):
         cleared = target_of(statement, ast.Attribute)
         value = value_of(statement.value)
-        if cleared and cleared.attr == "grad" and type(value) in (int, float) and value == 0:
+        of_grad = cleared and dotted(cleared).removesuffix(".data").endswith(".grad")
+        if cleared and of_grad and type(value) in (int, float) and value == 0:
             edits.append(case.replacing(statement, f"{case.of(cleared)}.zero_()"))
     yield from case.change(*edits)
 
@@ -190,6 +191,10 @@ def deep_copied(case: Case) -> Iterator[Proposal]:
 def assigned_parameter(case: Case) -> Iterator[Proposal]:
     """Assign to another attribute, if the value has a graph; or call copy_ under no_grad."""
     yield from local_in_method(case)
+    for statement in case.of_type(ast.Assign):
+        if weight_of(case.value(statement.value)) is not None:
+            why = "A layer is no parameter: it has one."
+            yield case.appended(statement.value, f".{case.match[2]}", why=why)
     computed = "torch.nn.Parameter" not in "".join(case.of(s) for s in case.of_type(ast.Assign))
     for statement in case.of_type(ast.Assign) if computed else ():
         if case.leads_to_leaf(statement.value):

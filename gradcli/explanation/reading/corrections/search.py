@@ -105,7 +105,7 @@ def proposals(reading: Reading) -> Iterator[tuple[Step, Proposal]]:
 
 UNDONE = re.compile(
     r"\.squeeze\(\)\.(un)?squeeze\(|\.unsqueeze\((\d)\)\.(unsqueeze\(\2\)|squeeze\(|T\b)"
-    r"|\.T\.(T\b|(un)?squeeze\()|\.float\(\)\.long\(|\.long\(\)\.float\(|\.values\.long\("
+    r"|\.T\.(T\b|(un)?squeeze\()|\.squeeze\(\)\.T\b|\.float\(\)\.long\(|\.long\(\)\.float\(|\.values\.long\("
 )
 
 
@@ -352,17 +352,20 @@ def assigned(reading: Reading, name: str) -> int:
     return sum(a.name == name for a in reading.trace.assignments)
 
 
+UNHARMED = ("Converting", "Full backward hook is firing")
+
+
 def no_new_warnings(before: Reading, after: Reading) -> bool:
     """Whether a change causes no new warning.
 
-    A warning for a number read from a tensor is ignored: optimisers that evaluate a closure cause
-    it, and an existing line may be reached only now.
+    One about a number that is read from a tensor, or about inputs without a gradient, is ignored:
+    optimisers that evaluate a closure cause it, and an existing line may be reached only now.
     """
     old, lines = {w.message for w in before.outcome.warnings}, before.source.split("\n")
     new = [w for w in after.outcome.warnings if w.message not in old]
     new = [w for w in new if "deprecated" not in w.message]
     read = ["def closure" in after.source or line_at(after, w.line) in lines for w in new]
-    return all(r and w.message.startswith("Converting") for r, w in zip(read, new))
+    return all(r and w.message.startswith(UNHARMED) for r, w in zip(read, new))
 
 
 def line_at(reading: Reading, line: int) -> str:

@@ -17,6 +17,7 @@ from .nodes import (
     is_operation,
     keyword,
     method,
+    owner,
     size,
     target_of,
     value_of,
@@ -24,7 +25,10 @@ from .nodes import (
 )
 from .text import Edit
 
-LOSSES = ("loss", "err", "cost", "mse", "bce", "criterion", "objective", "nll", "penalty")
+LOSSES = (
+    *("loss", "err", "cost", "mse", "bce", "criterion", "objective", "nll", "penalty"),
+    *("dice", "hinge", "huber", "elbo"),
+)
 
 
 def is_called_loss(text: str) -> bool:
@@ -35,6 +39,14 @@ def is_called_loss(text: str) -> bool:
 def reduction(text: str) -> str:
     """`.mean()` for an expression named like a loss, otherwise `.sum()`."""
     return ".mean()" if is_called_loss(text) else ".sum()"
+
+
+def reduced_elsewhere(case: Case, root: ast.expr) -> str:
+    """`.sum()` where the program says `loss.sum()` of what goes back; "" where it says neither."""
+    names = {c: dotted(owner(c)) for c in case.methods("sum", "mean", everywhere=True)}
+    plain = [c for c, name in names.items() if not (c.args or c.keywords)]
+    ends = {f".{method(c)}()" for c in plain if names[c] == dotted(root) != ""}
+    return ends.pop() if len(ends) == 1 else ""
 
 
 def seed_of(call: ast.Call, root: ast.expr) -> ast.expr | None:
@@ -84,12 +96,15 @@ def missing_outputs(case: Case) -> Iterator[Proposal]:
 def not_scalar(case: Case) -> Iterator[Proposal]:
     """Reduce the output according to its name or its use; or pass a seed of ones."""
     for call, root in case.roots:
+        made = case.made(root.value) if isinstance(root, ast.Subscript) else None
+        if isinstance(made, ast.Call) and case.is_grad(made):
+            yield from _only_gradient(case, made)
         for inner in [c for s in case.slice_of(root, case.line) for c in calls_in(s)]:
             named = keyword(inner, "reduction")
             if named and value_of(named.value) == "none":
                 yield case.replaced(named.value, case.of(named.value).replace("none", "mean"))
         yield from _product(case, call, root)
-        end = reduction(case.of(root))
+        end = reduced_elsewhere(case, root) or reduction(case.of(root))
         if isinstance(root, ast.List | ast.Tuple):
             for item in root.elts:
                 yield case.appended(item, end)
@@ -181,7 +196,6 @@ def seed_no_tensor(case: Case) -> Iterator[Proposal]:
             yield case.without(root, why="item() gives a Python number, which has no graph.")  # type: ignore[arg-type]
     for call in case.here:
         wanted = case.inputs_of(call) if case.is_grad(call) else None
-        yield from _named_leaf(case, wanted)
         if wanted is not None and isinstance(case.value(wanted), int | float):
             for name in case.leaves:
                 yield case.replaced(wanted, name, why="A gradient is with respect to a tensor.")
@@ -193,30 +207,6 @@ def seed_no_tensor(case: Case) -> Iterator[Proposal]:
         yield case.replaced(seed, f"torch.ones_like({case.of(root)})")
 
 
-def _named_leaf(case: Case, wanted: ast.expr | None) -> Iterator[Proposal]:
-    """Write x = torch.tensor(3.0, requires_grad=True) for x = 3.0, if it becomes a tensor later."""
-    for built in case.makers(wanted)[:1] if isinstance(wanted, ast.Name) else ():
-        leaves = [
-            c
-            for c in case.calls("tensor", everywhere=True)
-            if keyword(c, "requires_grad") and c.args and dotted(c.args[0]) == dotted(wanted)
-        ]
-        if len(leaves) == 1 and isinstance(built.value, ast.Constant):
-            number = f"torch.tensor({case.of(built.value)}, requires_grad=True)"
-            edits = case.replacing(built.value, number), case.replacing(leaves[0], dotted(wanted))
-            yield case.proposal(*edits, why="A gradient is with respect to a tensor.")
-
-
-def seed_count(case: Case) -> Iterator[Proposal]:
-    """Pass the same seed for each output."""
-    for _, root, seed in seeded(case):
-        outputs = elements(root)
-        texts = [case.of(s) for s in (elements(seed) or [seed])[: len(outputs)]]
-        texts += [f"torch.ones_like({case.of(r)})" for r in outputs[len(texts) :]]
-        if outputs:
-            yield case.replaced(seed, f"[{', '.join(texts)}]")
-
-
 def holds_tensors(case: Case) -> Iterator[Proposal]:
     """Sum the losses in a list; or take the tensor out of the tuple that grad() returns."""
     kind, name = case.match.groups()
@@ -226,6 +216,9 @@ def holds_tensors(case: Case) -> Iterator[Proposal]:
         items = list(held.values()) if isinstance(held, dict) else held
         known = isinstance(items, list | tuple)
         text = case.of(holder) + (".values()" if kind == "dict" else "")
+        if kind == "tuple" and name == "detach" and known and len(items) > 1:
+            new = f"tuple(s.detach() for s in {text})"
+            yield case.replaced(case.parents[node], new, why="Each of its tensors is cut off.")
         if known and len(items) == 1:
             yield from _unpacked(case, holder)
             yield case.appended(holder, "[0]")
@@ -280,16 +273,6 @@ def _counted(case: Case, loop: ast.For | ast.comprehension) -> Iterator[Proposal
         yield case.replaced(counter, case.of(counter.args[0]), why=why)
 
 
-def item_of_dict(case: Case) -> Iterator[Proposal]:
-    """Write g[k] for g, in a line that iterates over the keys of dicts."""
-    inner = [*case.of_type(ast.comprehension), *case.around(case.statement)]
-    loops = [n for n in inner if isinstance(n, ast.For | ast.comprehension)]
-    keys = [t for n in loops for t in [n.target, *elements(n.target)] if isinstance(t, ast.Name)]
-    held = [n for n in case.sides if isinstance(n, ast.Name) and isinstance(case.value(n), dict)]
-    for key in keys[:1]:
-        yield from case.change(*[case.appending(n, f"[{key.id}]") for n in held])
-
-
 def values_of_dict(case: Case) -> Iterator[Proposal]:
     """Write sum(d.values()), and for p, g in zip(ps, d.values())."""
     inner = [*case.of_type(ast.comprehension), *case.around(case.statement)]
@@ -299,7 +282,9 @@ def values_of_dict(case: Case) -> Iterator[Proposal]:
     given += [a for c in case.calls("sum", "stack", "cat", "zip") for a in c.args]
     for node in given:
         if isinstance(case.value(node), dict):
-            yield case.appended(node, ".values()")
+            joined = method(case.parents[node]) in ("stack", "cat")
+            values = f"{case.of(node)}.values()"
+            yield case.replaced(node, f"list({values})" if joined else values)
     yield from _unpacked_dict(case)
 
 
@@ -344,9 +329,12 @@ def named_pair(case: Case) -> Iterator[Proposal]:
             if is_single and isinstance(built.value, ast.Call) and case.is_grad(built.value):
                 yield from _only_gradient(case, built.value)
     yield from meant_part(case)
-    end = ".indices" if "argument 'ind" in case.message else ".values"
-    for call in case.calls("max", "min", "median", "mode", "topk", "sort", "kthvalue"):
-        yield case.appended(call, end)
+    index = "argument 'ind" in case.message or "indices" in case.message
+    end = ".indices" if index else ".values"
+    paired = ("max", "min", "median", "mode", "topk", "sort", "kthvalue")
+    for call in case.calls(*paired):
+        if "too many" not in case.message or isinstance(case.parents[call], ast.Subscript):
+            yield case.appended(call, end)
     for name in case.of_type(ast.Name):
         held = case.value(name)
         if isinstance(held, Instance) and held.cls.name.startswith("torch.return_types"):
@@ -356,6 +344,10 @@ def named_pair(case: Case) -> Iterator[Proposal]:
             if isinstance(built.value, ast.Call):
                 yield case.appended(built.value, end)
         yield case.first(node, end)
+    for side in case.sides:
+        if isinstance(case.value(side), tuple) and case.listed(side):
+            note = f"{case.of(side)} is a tuple: its first tensor is taken."
+            yield case.appended(side, "[0]", note=note)
 
 
 def _only_gradient(case: Case, call: ast.Call) -> Iterator[Proposal]:

@@ -7,7 +7,14 @@ from itertools import permutations
 from math import prod
 
 from .case import Case, Proposal, renaming, weight_of
-from .layers import arguments_called, embedded, given_for, padded_convolutions, resized_layer
+from .layers import (
+    arguments_called,
+    embedded,
+    encoded,
+    given_for,
+    padded_convolutions,
+    resized_layer,
+)
 from .losses import numbers_of_classes, weights_of_labels
 from .nodes import (
     argument,
@@ -26,6 +33,8 @@ from .nodes import (
     value_of,
     within,
 )
+from .numbers import without_array
+from .seeds import reduced_elsewhere
 from .text import Edit
 
 not_contiguous = renaming("view", to="reshape")
@@ -33,14 +42,16 @@ joined_numbers = renaming("cat", "concat", to="stack")
 
 
 def matrix_product(case: Case) -> Iterator[Proposal]:
-    """Transpose a factor, or give a layer the right number of inputs."""
-    for call in case.calls("chunk", "split", everywhere=True):
+    """A transposition, or a layer with the right number of inputs."""
+    for call in case.calls("chunk", "split", "cat", everywhere=True):
         if call.lineno <= case.line and len(call.args) == 1 and not call.keywords:
-            why = f"Line {call.lineno}: without dim the batch is split, not the features."
+            done = "joined" if method(call) == "cat" else "split"
+            why = f"Line {call.lineno}: without dim the batch is {done}, not the features."
             yield case.given(call, "dim", "-1", why=why)
     yield from transposed_matrices(case)
     products = [n for n in case.of_type(ast.BinOp) if is_operation(n, ast.MatMult)]
     for product in products:
+        yield from products_of_rows(case, product)
         yield from quadratic_form(case, product)
         yield from batch_of_vectors(case, product)
     if case.match[1]:
@@ -67,6 +78,9 @@ def matrix_product(case: Case) -> Iterator[Proposal]:
 def other_factors(case: Case, products: list[ast.BinOp]) -> Iterator[Proposal]:
     """Transpose a factor, or exchange the two."""
     for node in products:
+        if case.of(node.left) == case.of(node.right):
+            note = "The product of each row with each other."
+            yield case.appended(node.right, ".T", note=note)
         for factor in (node.right, node.left):
             if isinstance(factor, ast.Call):  # the outermost product, not its factors
                 yield case.appended(factor, ".T")
@@ -81,6 +95,17 @@ def other_factors(case: Case, products: list[ast.BinOp]) -> Iterator[Proposal]:
     for call in case.calls("matmul", "mm", "mv", "dot", "linear"):
         for given in call.args:
             yield case.appended(given, ".T")
+
+
+def products_of_rows(case: Case, product: ast.BinOp) -> Iterator[Proposal]:
+    """(a * b).sum(1) for the (a @ b).sum(1) of two matrices of one shape."""
+    outer = case.parents[product]
+    summed = case.parents[outer] if getattr(outer, "attr", "") == "sum" else outer
+    shape = case.shape(product.left)
+    along = isinstance(summed, ast.Call) and bool(summed.args or summed.keywords)
+    if method(summed) == "sum" and along and shape and shape == case.shape(product.right):
+        between = Edit(case.end(product.left), case.start(product.right), " * ")
+        yield case.proposal(between, note="The product of each row with the other's row.")
 
 
 def quadratic_form(case: Case, product: ast.BinOp) -> Iterator[Proposal]:
@@ -164,9 +189,14 @@ def flattened(case: Case, call: ast.Call) -> list[Edit]:
 
 
 def general_product(case: Case) -> Iterator[Proposal]:
-    """Make a vector a column for each matrix; or use matmul, which accepts vectors, matrices and
-    batches.
-    """
+    """A vector for each matrix as its column; matmul, which takes vectors, matrices and batches."""
+    for number in [s for s in case.sides if case.shape(s) == ()]:
+        product = case.made(number)
+        inner = product.left if is_operation(product, ast.MatMult) else None  # type: ignore[attr-defined]
+        first = case.of(inner.left) if is_operation(inner, ast.MatMult) else ""  # type: ignore[union-attr]
+        for built in case.makers(first)[:1] if first == case.of(product.right) else ():  # type: ignore[attr-defined]
+            note = f"{first} has the numbers of a diagonal matrix."
+            yield case.replaced(built.value, f"torch.diag({case.of(built.value)})", note=note)
     for call in case.calls("bmm"):
         matrices, vectors = [case.shape(a) or () for a in (*operands(call), None)][:2]
         if len(matrices) == 3 and vectors == (matrices[0], matrices[2]):
@@ -201,11 +231,13 @@ def broadcast(case: Case) -> Iterator[Proposal]:
     yield from vectors_of_leaves(case)
     yield from noise_of_shape(case)
     yield from leading_sizes(case)
+    yield from channels_moved(case)
+    yield from along_one_dimension(case)
+    yield from terms_reduced(case)
     yield from reduced_with_keepdim(case)
     yield from as_column(case)
     yield from each_with_each(case)
     yield from compared_sets(case)
-    yield from longer_default(case)
     yield from encoded_classes(case)
     yield from part_of_square(case)
     yield from resized_parameter(case)
@@ -222,16 +254,6 @@ def broadcast(case: Case) -> Iterator[Proposal]:
     for node in nodes:
         yield from _fitted(case, node)
     yield from same_sizes(case, parameters=False)
-    yield from _cut(case, nodes)
-
-
-def _cut(case: Case, nodes: list[ast.expr]) -> Iterator[Proposal]:
-    """Use the first elements of a longer vector."""
-    least = min(int(n) for n in case.match.groups())
-    for node in nodes:
-        tensor = case.tensor(node)
-        if tensor is not None and tensor.ndim == 1 and tensor.numel > least > 1:
-            yield case.appended(node, f"[:{least}]", note="What is left over is cut.", weak=True)
 
 
 def _fitted(case: Case, node: ast.expr) -> Iterator[Proposal]:
@@ -460,15 +482,18 @@ def leading_sizes(case: Case) -> Iterator[Proposal]:
                 yield case.appended(side, end, note=note)
 
 
-def longer_default(case: Case) -> Iterator[Proposal]:
-    """Enlarge a maximal length that is the default of an argument."""
-    small, large = sorted(int(n) for n in case.match.groups())
-    for function in case.of_type(ast.FunctionDef, everywhere=True):
-        named = zip(reversed(function.args.args), reversed(function.args.defaults))
-        for name, default in named:
-            if number_of(default) == small and re.search("max|len|size", name.arg):
-                why = f"{name.arg} is {small}, and {large} are needed."
-                yield case.replaced(default, str(large), why=why)
+def channels_moved(case: Case) -> Iterator[Proposal]:
+    """b.permute(2, 0, 1) for a tensor whose last dimension stands before the others in the other
+    one: channels, or heads.
+    """
+    for node in case.of_type(ast.BinOp):
+        for side, other in ((node.right, node.left), (node.left, node.right)):
+            shape, whole = case.shape(side) or (), case.shape(other) or ()
+            moved = (*shape[-1:], *shape[:-1])
+            if len(shape) > 2 and moved == whole[-len(shape) :] != shape:
+                order = ", ".join(map(str, [len(shape) - 1, *range(len(shape) - 1)]))
+                note = f"The last dimension of {case.of(side)} stands before the others there."
+                yield case.appended(side, f".permute({order})", note=note)
 
 
 def _other_size(case: Case, call: ast.Call, **words: bool) -> Iterator[Proposal]:
@@ -485,6 +510,9 @@ def as_column(case: Case) -> Iterator[Proposal]:
     for node, tensor in case.tensors:
         if tensor.ndim == 1 and tensor.numel in rows:
             note = f"Each row has one number of {case.of(node)}."
+            read = case.names(case.of(node), everywhere=False)
+            if len(read) > 1:
+                yield case.proposal(*[case.appending(n, ".unsqueeze(1)") for n in read], note=note)
             yield case.appended(node, ".unsqueeze(1)", note=note)
 
 
@@ -492,13 +520,16 @@ def each_with_each(case: Case) -> Iterator[Proposal]:
     """Compute all pairwise differences in a - b of two sets of points."""
     for node in case.of_type(ast.BinOp):
         a, b = case.shape(node.left) or (), case.shape(node.right) or ()
-        if not is_operation(node, ast.Sub) or not len(a) == len(b) == 2 or a[1] != b[1]:
+        many = len(a)
+        if not is_operation(node, ast.Sub) or not many == len(b) in (2, 3) or a[-1] != b[-1]:
             continue
-        edits = [case.appending(node.left, ".unsqueeze(1)")]
+        edits = [case.appending(node.left, f".unsqueeze({many - 1})")]
+        edits += [case.appending(node.right, ".unsqueeze(1)")] if many == 3 else []
         for call in [n for n in case.around(node) if isinstance(n, ast.Call)]:
-            named = keyword(call, "dim")
-            dims = [named.value] if named else call.args[-1:]
-            if method(call) in ("sum", "mean", "norm") and [number_of(d) for d in dims] == [1]:
+            dims = dims_of(call)
+            if method(call) in ("sum", "mean", "norm") and [number_of(d) for d in dims] == [
+                many - 1
+            ]:
                 edits.append(case.replacing(dims[0], "-1"))
         note = "Rows are those of the first, columns those of the second."
         yield case.proposal(*edits, note=note)
@@ -526,19 +557,64 @@ def _dim(case: Case, call: ast.Call) -> Edit:
     return case.with_keyword(call, "dim", "-1") if given is None else case.replacing(given, "-1")
 
 
+REDUCED = ("sum", "mean", "norm", "std", "var", "amax", "logsumexp", "prod")
+
+
+def dims_of(call: ast.Call) -> list[ast.expr]:
+    """The dimension that a reduction goes along, where it is given one."""
+    named = keyword(call, "dim")
+    return [named.value] if named else call.args[-1:]
+
+
+def along_one_dimension(case: Case) -> Iterator[Proposal]:
+    """sum(1) / norm(dim=1) for the sum(1) / norm(dim=0) of tensors of one shape."""
+    dims = [(d, c) for c in case.calls(*REDUCED) for d in dims_of(c)]
+    shapes = {case.shape(owner(c)) for _, c in dims}
+    if len(shapes) == 1 and len({case.of(d) for d, _ in dims}) > 1:
+        edits = [case.replacing(d, case.of(dims[0][0])) for d, _ in dims[1:]]
+        yield case.proposal(*edits, note="All of them go along one dimension.")
+
+
+def terms_reduced(case: Case) -> Iterator[Proposal]:
+    """a.mean() + b.mean() for the (a + b).mean() of terms of several sizes."""
+    for node in case.of_type(ast.BinOp) if len(case.of_type(ast.Assign)) == 1 else ():
+        made = case.parents[node]
+        target = target_of(made, ast.Name)
+        a, b = case.shape(node.left) or (), case.shape(node.right) or ()
+        penalties = [s for s in (node.left, node.right) if _is_penalty(s)]
+        added = is_operation(node, ast.Add) and len(penalties) == 2
+        if target is None or not added or not len(a) == len(b) > 1:
+            continue
+        for end in filter(None, [reduced_elsewhere(case, target)]):
+            edits = [case.appending(side, end) for side in (node.left, node.right)]
+            yield case.proposal(*edits, note="Each term is reduced by itself.")
+
+
+def _is_penalty(node: ast.expr) -> bool:
+    """Whether an expression is a square, or an absolute value."""
+    return is_operation(node, ast.Pow) or method(node) in ("abs", "square", "pow")
+
+
 def reduced_with_keepdim(case: Case) -> Iterator[Proposal]:
-    """Pass keepdim=True to a sum whose result is combined with its argument."""
-    reduced = ("sum", "mean", "norm", "std", "var", "amax", "logsumexp", "prod")
-    earlier = [c for s in case.origins for c in calls_in(s, *reduced)]
-    for call in [*case.calls(*reduced), *earlier]:
+    """keepdim=True for a sum over a dimension that the result is combined with."""
+    earlier = [c for s in case.origins for c in calls_in(s, *REDUCED)]
+    for call in [*case.calls(*REDUCED), *earlier]:
         if not keyword(call, "keepdim") and (call.args or keyword(call, "dim")):
             yield case.given(call, "keepdim", "True")
 
 
 def same_sizes(case: Case, parameters: bool) -> Iterator[Proposal]:
-    """Change a literal size where a tensor is created to that of the other one; for parameters
-    first.
+    """A size written where a tensor is made, the size that the other has: of parameters first, and
+    of several of one size at once.
     """
+    names = [n.id for n in case.of_type(ast.Name)] if parameters else []
+    leaves = [n for n in dict.fromkeys(names) if (t := case.tensor_of(n)) and t.requires_grad]
+    made = [value_of(s) for n in leaves for s in case.assignments(n, case.line)]
+    sizes = [a for m in made for c in calls_in(m) for a in c.args[:1]]
+    for old, new in permutations(case.match.groups()):
+        same = [a for a in sizes if case.of(a) == old]
+        if len(same) > 1:
+            yield case.proposal(*[case.replacing(a, new) for a in same])
     for name in dict.fromkeys(n.id for n in case.of_type(ast.Name)):
         tensor = case.tensor_of(name)
         if bool(tensor and tensor.requires_grad and tensor.is_leaf) != parameters:
@@ -944,7 +1020,6 @@ def stacked(case: Case) -> Iterator[Proposal]:
             yield case.renamed_to(node, "cat")
         if isinstance(node, ast.Call) and method(node) in ("stack", "cat") and node.args:
             yield from _dimensions(case, node)
-            yield from other_dimension(case, node)
 
 
 def repeated_as_new(case: Case) -> Iterator[Proposal]:
@@ -957,18 +1032,6 @@ def repeated_as_new(case: Case) -> Iterator[Proposal]:
             if len(places) == 1 and len(counts) == 3:
                 why = "It has no such dimension yet: repeat puts a new one in front."
                 yield case.first(made, f".unsqueeze({places[0]})", why=why)
-
-
-def other_dimension(case: Case, call: ast.Call) -> Iterator[Proposal]:
-    """Concatenate along the dimension in which the sizes differ."""
-    given = argument(call, 1, "dim")
-    match = re.search(r"except in dimension (\d+)", case.message)
-    if method(call) == "cat" and match:
-        new = "0" if match[1] != "0" else "1"
-        if given is not None:
-            yield case.replaced(given, new)
-        else:
-            yield case.given(call, "dim", new)
 
 
 def padded_batches(case: Case) -> Iterator[Proposal]:
@@ -985,21 +1048,6 @@ def padded_batches(case: Case) -> Iterator[Proposal]:
         if not keyword(call, "collate_fn"):
             note = "Shorter samples get zeros at their end."
             yield case.given(call, "collate_fn", new, why=why, note=note)
-
-
-def samples(case: Case) -> Iterator[Proposal]:
-    """Use as many samples as there are targets, if one has more."""
-    for call in case.calls("TensorDataset"):
-        sizes = [case.shape(a) for a in call.args]
-        least = min((s[0] for s in sizes if s), default=0)
-        shortest = [case.of(a) for a, s in zip(call.args, sizes) if s and s[0] == least]
-        edits = [
-            case.appending(a, f"[:len({shortest[0]})]")
-            for a, s in zip(call.args, sizes)
-            if s and s[0] > least > 0
-        ]
-        note = "What is left over is cut: check that sample and target belong together."
-        yield from case.change(*edits, note=note, weak=True)
 
 
 def ragged(case: Case) -> Iterator[Proposal]:
@@ -1099,7 +1147,12 @@ def repeated_dimensions(case: Case) -> Iterator[Proposal]:
 
 
 def listed_for_cat(case: Case) -> Iterator[Proposal]:
-    """Write torch.cat([a, b]) for torch.cat(a, b)."""
+    """torch.cat([a, b]) for torch.cat(a, b); a list of what gives its items one after the other."""
+    for call in case.calls(case.match[1]) if case.match[2] != "Tensor" else ():
+        for items in call.args[:1]:
+            shared = isinstance(items, ast.GeneratorExp) and case.end(items) == case.end(call)
+            text = case.of(items)
+            yield case.replaced(items, f"([{text[1:-1]}])" if shared else f"list({text})")
     for call in case.calls(case.match[1]):
         given = [a for a in call.args if case.number(a) is None]
         if len(given) > 1 and given == call.args[: len(given)]:
@@ -1122,11 +1175,23 @@ def joined_dimensions(case: Case) -> Iterator[Proposal]:
     for call in case.calls("cat", "concat", "concatenate", "hstack"):
         for item in elements(call.args[0]) if call.args else []:
             tensor = case.tensor(item)
+            yield from for_the_batch(case, item, elements(call.args[0]))
             yield from prepared(case, item, most)
             yield from embedded(case, item)
+            yield from encoded(case, item, elements(call.args[0]))
             if tensor is None or tensor.ndim < most:
                 yield case.appended(item, ".unsqueeze(1)")
                 yield case.appended(item, ".unsqueeze(0)")
+
+
+def for_the_batch(case: Case, item: ast.expr, others: list[ast.expr]) -> Iterator[Proposal]:
+    """p.expand(n, -1, -1) for a parameter that stands beside each of n samples."""
+    leaf, shape = case.tensor(item), case.shape(item) or ()
+    for whole in [case.shape(o) or () for o in others]:
+        trained = leaf is not None and leaf.is_leaf and leaf.requires_grad
+        if trained and len(shape) == len(whole) - 1 > 1 and shape[1:] == whole[2:]:
+            end = f".expand({whole[0]}, {', '.join(['-1'] * len(shape))})"
+            yield case.appended(item, end, note=f"Each sample has {case.of(item)} beside it.")
 
 
 def prepared(case: Case, item: ast.expr, dimensions: int) -> Iterator[Proposal]:
@@ -1143,11 +1208,12 @@ def prepared(case: Case, item: ast.expr, dimensions: int) -> Iterator[Proposal]:
 
 
 def stacked_numbers(case: Case) -> Iterator[Proposal]:
-    """Convert numbers to tensors."""
+    """Numbers as tensors; the tensor that an array is taken from, or the array as a tensor."""
     for node in case.calls("stack", "cat"):
         if not node.args:
             continue
         (joined, *_) = node.args
+        yield from arrays_joined(case, elements(joined))
         for form in ("torch.tensor({})", "torch.tensor([{}])"):
             yield from case.change(*case.numbers_as(form, elements(joined)))
         for built in reversed(case.makers(joined)):
@@ -1158,6 +1224,16 @@ def stacked_numbers(case: Case) -> Iterator[Proposal]:
         for item in [a for s in case.calls("append", everywhere=True) for a in s.args[:1]]:
             if isinstance(item, ast.Call) and method(item) == "item":
                 yield case.without(item)
+
+
+def arrays_joined(case: Case, items: list[ast.expr]) -> Iterator[Proposal]:
+    """x for the x.detach().numpy() among tensors that are joined; as_tensor of other arrays."""
+    for item in [e for e in items if hasattr(case.value(e), "array")]:
+        call = case.made(item)
+        why = "Only tensors are joined; an array has no graph."
+        if method(call) == "numpy" and isinstance(call, ast.Call):
+            yield case.proposal(without_array(case, call), why=why)
+        yield case.replaced(item, f"torch.as_tensor({case.of(item)}).float()", why=why)
 
 
 def flipped(case: Case) -> Iterator[Proposal]:
@@ -1266,10 +1342,12 @@ def one_element(case: Case) -> Iterator[Proposal]:
 
 
 def enough_classes(case: Case) -> Iterator[Proposal]:
-    """Use one more class than the largest label."""
+    """Labels that count from 0; a class more than the largest label."""
     for call in case.calls("one_hot"):
         count, labels = argument(call, 1, "num_classes"), case.tensor(call.args[0])
         numbers = [n.value for n in within(call.args[0], ast.Constant) if type(n.value) is int]
-        numbers += [int(labels.data.max())] if labels is not None else []
+        numbers += labels.data.ravel().tolist() if labels is not None else []
+        if numbers and (min(numbers), max(numbers)) == (1, case.number(count)):
+            yield case.appended(call.args[0], " - 1", note="The labels count from 1.")
         if count is not None and numbers:
             yield case.replaced(count, str(max(numbers) + 1))

@@ -136,6 +136,15 @@ def as_tuples(case: Case) -> Iterator[Proposal]:
 # ---- vmap ----------------------------------------------------------------------------------------
 
 
+def samples_stacked(case: Case) -> Iterator[Proposal]:
+    """vmap(f)(torch.stack(xs)) for the vmap(f)(xs) of a list of samples."""
+    for call in case.calls(everywhere=True):
+        if "vmap" in (method(call.func), method(case.made(call.func))):
+            listed = [a for a in call.args if case.is_list(a) and case.listed(a)]
+            edits = [case.replacing(a, f"torch.stack({case.of(a)})") for a in listed]
+            yield from case.change(*edits, why="vmap goes along a dimension of tensors.")
+
+
 def vmap_branches(case: Case) -> Iterator[Proposal]:
     """Use torch.where for a branch, or the tensor for its item()."""
     for call in case.calls("item", "float", "int"):
