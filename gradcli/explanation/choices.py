@@ -19,6 +19,7 @@ SECTIONS = (
     "code",
     "notes",
 )
+SHORT = ("answer", "inputs", "seed", "jacobian", "gradient", "claims", "checks", "notes")
 ON_REQUEST = ("cost", "modes")  # shown where they are named, and only there
 SHAPES_ALONE = ("cost", "modes")  # for these no array is made
 TARGETS = {  # of `code`, each with its file of programs/
@@ -44,6 +45,12 @@ class Choices(NamedTuple):
     entries: int = DEFAULTS["entries"]
     command: str = ""
     extras: bool = False
+
+    @property
+    def added(self) -> list[str]:
+        """The sections that `show` names beyond those of the short answer, if it names both."""
+        added = [name for name in SECTIONS if name in self.show and name not in SHORT]
+        return added if len(added) < len(set(self.show)) else []
 
     @property
     def most(self) -> int:
