@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from ...graphs import Node
 from ...language.problem import Input
@@ -80,20 +79,12 @@ def readable(
 
 
 @within_budget()
-def element_line(
-    a: Analysis,
-    w: Wording,
-    x: Input,
-    index: tuple[int, ...],
-    further: Mapping[Node, Name] = MappingProxyType({}),
-) -> Line | None:
-    """`x.grad[0,0] = 1·1 + 2·1 + 3·1 + 4·1 = 10`, with `further` names of nodes; None if it cannot
-    be written out.
-    """
+def element_line(a: Analysis, w: Wording, x: Input, index: tuple[int, ...]) -> Line | None:
+    """`x.grad[0,0] = 1·1 + 2·1 + 3·1 + 4·1 = 10`; None if it cannot be written out."""
     grad = a.gradient(x)
     assert grad is not None
-    names = {n: name for n, name in {**w.names, **further}.items() if n is not grad}
-    asked = grad if further else w.without_implicit_seed(grad)
+    names = {n: name for n, name in w.names.items() if n is not grad}
+    asked = w.without_implicit_seed(grad)
     return line_of_element(a, asked, w.gradient_of(x), role_of(x), index, names)
 
 
