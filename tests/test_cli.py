@@ -175,6 +175,28 @@ def test_formulas_of_several_inputs_are_a_derivation():
     assert [f"{line['name']} = {line['formula']}" for line in made] == said
 
 
+@pytest.mark.sweep
+def test_one_sharing_in_every_format():
+    """Formula, JSON, terminal and program of a network with a penalty have the same names."""
+    layers = "h = relu(x @ W1 + b1); h2 = relu(h @ W2 + b2); logits = h2 @ W3 + b3"
+    net = f"{layers}; loss = cross_entropy(logits, y) + lam * (W1**2).sum()"
+    arguments = (net, "-s", "x=4x3,W1=3x5,W2=5x4,W3=4x2")
+    said = gradcli("formula", *arguments).lines
+    assert (
+        "logits.grad = (softmax(logits, dim=1) - one_hot(y, logits.shape[1])) / y.numel()" in said
+    )
+    assert "W1.grad = 2 * lam * W1 + x.T @ z.grad" in said
+    made = answered(*arguments, "-f", "json").json
+    assert [f"{line['name']} = {line['formula']}" for line in made["derivation"]] == said
+    assert made["grad"]["b3"]["formula"].startswith("(softmax(logits, dim=1) - one_hot(y, ")
+    shown = answered(*arguments).out
+    program = gradcli("code", *arguments).out
+    for line in said[4:7]:
+        assert line in shown
+        assert f"assert_close({line.replace(' = ', ', ')})" in program
+    assert "z = x @ W1 + b1\nh = torch.relu(z)\n" in program
+
+
 # ---- one screen ----------------------------------------------------------------------------------
 
 
@@ -238,6 +260,45 @@ def test_steps_have_the_names_of_the_derivation():
     assert "h = relu(·)    receives h.grad" in said
     assert "z = · + b" in said
     assert "z.grad @ W.T" in said
+
+
+STEPS = {  # the lines that say what a step sends, in the shape of its numbers
+    ("h = relu(x @ W + b); h @ V", "x=2x3,W=3x2,V=2x2"): ["to z h.grad * (h > 0)"],
+    ("x.sum(dim=1)", "x=2x3"): ["to x g.unsqueeze(1).expand_as(x)"],
+    ("x.mean(dim=0)", "x=2x3"): ["to x (g / x.shape[0]).expand_as(x)"],
+}
+
+
+@pytest.mark.parametrize("program", STEPS)
+def test_a_step_has_the_shape_of_its_numbers_and_the_conditions_of_the_formula(program):
+    text, shapes = program
+    said = answered(text, "-s", shapes, "--show", "backward").lines
+    lines = [" ".join(line.split()) for line in said]
+    assert {*STEPS[program]} <= {*lines}
+
+
+def test_a_condition_is_written_in_one_way():
+    out = answered("relu(x) * w", "-s", "x=2x3,w=2x3", "--full").out
+    assert "x.grad[i,j] = [x[i,j] > 0] g[i,j] w[i,j]" in out
+    _, _, of_x = out.partition("Jacobian of out with respect to x")
+    assert "relu(x[" not in of_x.partition("Jacobian of out with respect to w")[0]
+
+
+NAMED = {  # statements for what a formula repeats
+    ("x.amax(dim=1)", "x=2x3"): "t = x == out.unsqueeze(1)",
+    (
+        "L = cholesky(K + s*eye(3)); a = cholesky_solve(y.unsqueeze(1), L); "
+        "0.5 * (y @ a.squeeze(1)) + log(diagonal(L)).sum()",
+        "K=3x3,y=3",
+    ): "u = L.T @ L.grad",
+}
+
+
+@pytest.mark.parametrize("program", NAMED)
+def test_what_a_formula_repeats_has_a_name(program):
+    text, shapes = program
+    assert NAMED[program] in [s.strip() for s in answered(text, "-s", shapes).lines]
+    assert NAMED[program] in gradcli("formula", text, "-s", shapes).out
 
 
 def test_a_long_chain_is_shown_by_its_ends():
@@ -775,6 +836,22 @@ def test_show_one_section(name):
         assert f"\n{SECTIONS[other]}" not in f"\n{out}".replace(f"\n{SECTIONS[name]}", "")
 
 
+def test_show_says_what_it_adds():
+    added = "--show adds backward and code to the short answer's sections."
+    assert answered(*SQUARE, "--show", "answer,code,backward").lines[-1].strip() == added
+    for names in ("code", "backward,code", "answer,jacobian"):
+        assert "--show adds" not in answered(*SQUARE, "--show", names).out
+
+
+def test_what_signs_mean_is_said_once():
+    out = answered(
+        "h = relu(x @ W + b); h @ V", "-s", "x=2x3,W=3x2,V=2x2", "--show", "jacobian"
+    ).out
+    assert out.count("is 1 where it holds and 0 elsewhere") == 1
+    assert out.count("are equal, and 0 elsewhere") == 1
+    assert out.count("If every dimension were 1000") == 1
+
+
 def test_show_several_sections():
     assert answered(*SQUARE, "--show", "answer").out.count("\n") == 1
     assert "Backward" in answered(*SQUARE, "--show", "notes, backward").out
@@ -799,7 +876,65 @@ def test_element():
         "x.grad[1] = g[1] x.mean() + (g * x).mean()"
         in answered("x * x.mean()", "--shape", "x=3", "--element", "x[1]").out
     )
+    # by hand: the two rows of x @ a that a[1,2] enters, with the seeds 3 and 7
+    seeded = ("x @ a", "-s", "a=3x4", "--grad", "[[1,2,3,4],[5,6,7,8]]", "--element", "a[1,2]")
+    for more in ((), ("--full",)):
+        lines = [line.strip() for line in answered(*seeded, *more).lines]
+        section = lines[lines.index("Following a[1,2]") :]
+        assert section[1] == "out[0,2] = x[0,0]·a[0,2] + x[0,1]·a[1,2] + x[0,2]·a[2,2]"
+        assert section[4:8:2] == ["g │          │ a[1,2]", "3 │ out[0,2] │ x[0,1]"]
+        assert section[7] == "7 │ out[1,2] │ x[1,1]"
+        assert "In its column of the Jacobian 2 of 8 entries are not zero." in section
+    network = "h = tanh(x @ W); k = tanh(h @ V); (k @ U).sum()", "-s", "x=2x3,W=3x2,V=2x2,U=2x2"
+    steps = answered(*network, "--element", "W[1,0]").out.partition("Following W[1,0]")[2]
+    assert "k.grad[0,0] = U[0,0] + U[0,1]\n" in steps
+    assert "h.grad[0,0] = z_1.grad[0,0]·V[0,0] + z_1.grad[0,1]·V[0,1]\n" in steps
+    assert "z.grad[0,0] = h.grad[0,0]·(1 - h[0,0]·h[0,0])\n" in steps
+    assert "W.grad[1,0] = x[0,1]·z.grad[0,0] + x[1,1]·z.grad[1,0]\n" in steps
+    unit = answered("x / x.norm()", "-s", "x=3", "--element", "x[1]", "--full").out
+    assert "x.grad[1] = (g[1] - out[1] (g @ out)) / x.norm()" in unit
+    assert "≠ 0" not in unit
+    rows = answered("layer_norm(x, (4,))", "-s", "x=2x4", "--element", "x[1,2]").out
+    assert "x[1].var(correction=0)" in rows
+    assert "keepdim=True)[1" not in rows
+    third = answered("x / 3 * x", "-v", "x=[1.,2.]", "-g", "[1.,1.]", "--element", "x[0]").lines
+    assert next(line for line in third if "x.grad[0]" in line).endswith(" = 0.66667")
     assert '--element "w[2]"' in answered("x.detach() * w", "--shape", "x=3").out
+
+
+SATURATED = {  # by hand: both labels are met to the last digit, or none is
+    ("cross_entropy(z, y)", "z=[[1000.,-1000.]]", "y=[0]"): "softmax(z, dim=1) is 0 or 1",
+    ("cross_entropy(z, y)", "z=[[1000.,-1000.]]", "y=[1]"): "",
+    ("binary_cross_entropy_with_logits(z, y)", "z=[800.,-800.]", "y=[1.,0.]"): "sigmoid(z) is 0",
+}
+
+
+@pytest.mark.parametrize("program", SATURATED)
+def test_a_saturated_loss_is_told_where_no_gradient_flows(program):
+    expr, *values = program
+    expected = SATURATED[program]
+    out = answered(expr, *(word for v in values for word in ("-v", v))).out
+    assert ("saturated  " in out) == bool(expected)
+    assert expected in out
+    if expr.startswith("cross") and expected:
+        assert "z.grad[0,0] = 0\n" in out  # no sum that comes to another number
+
+
+@pytest.mark.parametrize(
+    ("arguments", "where"),
+    [
+        (("-s", "a=2"), "at random values"),
+        (("-v", "a=[1.,2.]"), "with a random seed"),
+        (("-v", "a=[1.,2.]", "-g", "[1.,1.]"), None),
+    ],
+)
+def test_checks_say_what_was_random(arguments, where):
+    for more in ((), ("--full",)):
+        out = answered("a * a", *arguments, *more).out
+        assert ("random" in out.split("✓", 1)[1].split("More:")[0].split("In PyTorch")[0]) == bool(
+            where
+        )
+        assert where is None or where in out
 
 
 def test_digits_of_grad():

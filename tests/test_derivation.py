@@ -64,6 +64,10 @@ PROGRAMS = {
     "- 0.5 * (1 + logvar - mu ** 2 - exp(logvar)).sum()": (
         "x=2x4,W1=4x5,Wm=5x3,Wv=5x3,eps=2x3,W2=3x4"
     ),
+    "x1 = x[..., :2]; x2 = x[..., 2:]; cat([x1 * c - x2 * s, x2 * c + x1 * s], dim=-1)": (
+        "x=3x4,c=3x2,s=3x2"
+    ),
+    "a = x[:, :3]; b = x[:, 1:]; (tanh(a) * w).sum() + (sigmoid(b) * u).sum()": "x=3x4,w=3x3,u=3x3",
     "z = x + 1; z1 = relu(z @ W + z.sum()); z1 * z1": "x=2x3,W=3x3",
 }
 
@@ -143,6 +147,17 @@ def test_what_a_rule_computes_again_has_the_name_that_the_program_gives():
     text, shapes = next((t, s) for t, s in PROGRAMS.items() if "v = x.var" in t)
     expected = "z.grad + 2 * v.grad * z / x.shape[1] + mu.grad / x.shape[1]"
     assert lines_of(text, shapes)["x"] == expected
+
+
+def test_gradients_of_views_are_put_side_by_side():
+    (text,) = (t for t in PROGRAMS if t.startswith("x1 = x[..., :2]"))
+    assert lines_of(text, PROGRAMS[text])["x"] == "cat([x1.grad, x2.grad], dim=1)"
+
+
+def test_a_gradient_that_flows_on_unchanged_is_called_by_its_name():
+    found = lines_of("h = tanh(x @ W); m = h @ V; ((h + m)**2).mean()", "x=3x4,W=4x4,V=4x4")
+    assert found["m"] == "2 * (h + m) / h.numel()"
+    assert found["h"] == "m.grad + m.grad @ V.T"
 
 
 def test_a_gradient_that_is_a_number_has_no_line():

@@ -222,7 +222,7 @@ def test_it_begins_with_the_question_and_ends_with_the_command(command):
     made = text(tokens[-2])
     assert made.startswith("Made by gradcli ")
     again = shlex.split(made.removeprefix("Made by gradcli "))
-    assert gradcli(*again, "-f", "markdown").out == out
+    assert gradcli(*again).out == out
 
 
 @pytest.mark.parametrize(
@@ -236,20 +236,20 @@ def test_it_begins_with_the_question_and_ends_with_the_command(command):
 )
 def test_it_ends_with_the_command(args):
     last = gradcli(*args, "-f", "markdown").lines[-1]
-    assert last == f"Made by `{shlex.join(['gradcli', *args])}`"
+    assert last == f"Made by `{shlex.join(['gradcli', *args])} -f markdown`"
 
 
 def test_a_program_that_is_read_ends_with_the_command(tmp_path):
     file = tmp_path / "a.py"
     file.write_text("import torch\nx = torch.ones(2, requires_grad=True)\nx.sum().backward()\n")
     out = gradcli("read", str(file), "-f", "markdown")
-    assert out.lines[-1] == f"Made by `gradcli read {file}`"
+    assert out.lines[-1] == f"Made by `gradcli read {file} -f markdown`"
     assert "Made by" not in gradcli("read", str(file)).out
 
 
 def test_what_came_through_a_pipe_is_in_the_command():
     args = ("-", "-v", "a=2.", "-f", "markdown", "-o", "-")
-    assert gradcli(*args, stdin="a*a\n").lines[-1] == "Made by `gradcli 'a*a' -v a=2.`"
+    assert gradcli(*args, stdin="a*a\n").lines[-1] == "Made by `gradcli 'a*a' -v a=2. -f markdown`"
 
 
 def test_several_answers_are_a_list():

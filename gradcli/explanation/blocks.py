@@ -109,9 +109,12 @@ class Picture(NamedTuple):
 
 
 class Prose(NamedTuple):
-    """A sentence or two, to be wrapped."""
+    """A sentence or two, to be wrapped. Of those that explain the same thing, which `explains`
+    names, an answer has the first.
+    """
 
     line: Line
+    explains: str = ""
 
 
 class Step(NamedTuple):

@@ -27,6 +27,7 @@ from .random_numbers import Numbers
 
 ROWS, DIFFERENCES = "seed times Jacobian", "finite differences"
 TOO_LONG = "left out: it takes longer than the limit of seconds"
+RANDOM_VALUES, RANDOM_SEED = "at random values", "with a random seed"
 TOO_LARGE = "left out: too large to try with random values"
 LARGEST = 1_000_000  # elements of all nodes of a program that is tried at random values
 EVERY_ROW = 400  # Jacobian rows up to which all are computed for the check
@@ -103,18 +104,17 @@ class Sample:
             for n, v in random_values(p).items()
         }
         used = set(walk([p.out, *([p.seed.value] if p.seed.value is not None else [])]))
-        self.random = (
-            any(i.value is None and i.node in used for i in p.inputs.values())
-            or p.seed.value is None
-        )
+        without_values = any(i.value is None and i.node in used for i in p.inputs.values())
+        self.random = without_values or p.seed.value is None
         evaluator = Evaluator(self.values, limits=p.limits)
         evaluator(p.out)  # first, since an error of the program itself has a span
         if p.seed.value is None:
             self.seed = Numbers(2).uniform(0.5, 1.5, size=p.out.shape)
         else:
             self.seed = evaluator(p.seed.value)[0].astype(float)
-        self.remark = "at random values" if self.random else ""
-        # Detached values are constants, also while the inputs are perturbed.
+        of_seed = RANDOM_SEED if self.random else ""
+        self.remark = RANDOM_VALUES if without_values else of_seed
+        # What is detached counts as a constant: it stays what it is while the inputs move.
         barriers = [n for n in walk([p.out]) if n.op.family == "barrier"]
         self.detached = dict(zip(barriers, evaluator(*barriers), strict=True))
 

@@ -19,9 +19,10 @@ SECTIONS = (
     "code",
     "notes",
 )
-ON_REQUEST = ("cost", "modes")  # shown only if they are named
-SHAPES_ALONE = ("cost", "modes")  # sections that need no arrays
-TARGETS = {  # of `code`, each with its module in programs/
+SHORT = ("answer", "inputs", "seed", "jacobian", "gradient", "claims", "checks", "notes")
+ON_REQUEST = ("cost", "modes")  # shown where they are named, and only there
+SHAPES_ALONE = ("cost", "modes")  # for these no array is made
+TARGETS = {  # of `code`, each with its file of programs/
     "torch": "pytorch",
     "jax": "in_jax",
     "numpy": "in_numpy",
@@ -44,6 +45,12 @@ class Choices(NamedTuple):
     entries: int = DEFAULTS["entries"]
     command: str = ""
     extras: bool = False
+
+    @property
+    def added(self) -> list[str]:
+        """The sections that `show` names beyond those of the short answer, if it names both."""
+        added = [name for name in SECTIONS if name in self.show and name not in SHORT]
+        return added if len(added) < len(set(self.show)) else []
 
     @property
     def most(self) -> int:

@@ -19,9 +19,6 @@ from .blocks import (
     words,
 )
 from .data import Data
-from .derivation.derivation import Derivation
-from .derivation.derivation import Line as Derived
-from .derivation.statements import Assignment
 from .formulas.source_text import role_of
 from .formulas.wording import UNREAD, Wording
 from .question import with_question
@@ -51,10 +48,10 @@ def _lines(data: Data, named: bool) -> list[Line]:
     input.
     """
     a, w, several = data.a, data.w, len(data.p.wrt) > 1
-    derived = Gradients(a, w).derivation if several or _has_intermediates(data) else None
-    if derived is not None:
-        added = [_added(derived, s) for s in derived.added(derived.lines)]
-        return [*added, *map(_derived, derived.lines)]
+    stated = Gradients(a, w).statements() if several or _has_intermediates(data) else ()
+    derived = [_statement(name, formula, text) for name, formula, text in stated]
+    if derived:
+        return derived
     formulas_by_name = {x.name: w.gradient(x) for x in data.p.wrt if a.gradient(x) is not None}
     shared, formulas = _shared(w, formulas_by_name) if several else ([], {})
     result: list[Line] = []
@@ -87,14 +84,8 @@ def _has_intermediates(data: Data) -> bool:
     return any(n.op.inputs and n is not data.p.out for n in data.p.named.values())
 
 
-def _added(derived: Derivation, s: Assignment) -> Line:
-    """A statement that is added to those of the program."""
-    if len(s.names) > 1:
-        return plain(f"{s.names_text} = {s.value}")
-    value = Formula(derived.written(s.nodes[0]), "", (Token(s.value),))
-    return (Formula(Name(s.names_text)), EQUALS, value)
-
-
-def _derived(line: Derived) -> Line:
-    formula = UNREAD if line.formula is None else (Formula(line.formula),)
-    return (Formula(Name(line.gradient_name)), EQUALS, *formula)
+def _statement(name: str, formula: Tree | None, text: str) -> Line:
+    """A line of a derivation, with its text if its formula is one of several values."""
+    if formula is None:
+        return plain(f"{name} = {text}") if text else (Formula(Name(name)), EQUALS, *UNREAD)
+    return (Formula(Name(name)), EQUALS, Formula(formula, "", (Token(text),)))

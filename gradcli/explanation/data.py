@@ -46,6 +46,7 @@ KEYS = (
     "checks",
     "notes",
 )
+EARLY = ("derivation", "grad")  # the answer, for which searches have the most time
 # The sections of an explanation, where their names are not those of the keys.
 KEY_OF_SECTION = {"answer": "grad", "gradient": "grad", "forward": "graph", "backward": "steps"}
 LARGEST_MATRIX = 1_000_000  # entries of a Jacobian that is written out
@@ -69,8 +70,15 @@ def chosen(a: Analysis, sections: Collection[str]) -> dict[str, Any]:
         else {key for key in KEYS if key not in ON_REQUEST and (key != "claims" or a.claims)}
     )
     data = Data(a)
-    result = {key: data(key) for key in KEYS if key in keys}
-    return {key: v for key, v in result.items() if key != "derivation" or v}
+    found = {key: data(key) for key in sorted(keys, key=_rank)}
+    return {key: found[key] for key in KEYS if key in keys and (key != "derivation" or found[key])}
+
+
+def _rank(key: str) -> int:
+    """The place of a key in the order in which they are computed: what follows may find the budget
+    spent.
+    """
+    return EARLY.index(key) if key in EARLY else len(EARLY)
 
 
 class Data:
@@ -278,14 +286,10 @@ class Data:
         """The gradients as statements, each in terms of earlier ones; empty if closed forms are as
         short, and for large programs.
         """
-        result = None if is_large(self.p) else Gradients(self.a, self.w).derivation
-        if result is None:
+        if is_large(self.p):
             return []
-        built: list[tuple[str, str | None]] = [
-            *((s.names_text, s.value) for s in result.added(result.lines)),
-            *((line.gradient_name, line.text) for line in result.lines),
-        ]
-        return [{"name": name, "formula": text} for name, text in built]
+        statements = Gradients(self.a, self.w).statements()
+        return [{"name": name, "formula": text or None} for name, _, text in statements]
 
     def formula(self, x: Input) -> str | None:
         """The gradient as a formula; None if there is none, or it is too long."""

@@ -10,9 +10,10 @@ from ..errors import GradcliError, did_you_mean
 from ..graphs import walk
 from ..language.problem import Input
 from .analysis import Analysis, reserve_writing
-from .blocks import Document, Section
+from .blocks import Block, Document, Prose, Section, words
 from .choices import ON_REQUEST, SECTIONS, Choices
 from .formulas.wording import Wording, wording_of
+from .phrases import listed
 from .question import with_question
 
 if TYPE_CHECKING:
@@ -65,10 +66,27 @@ def document(a: Analysis, choices: Choices) -> Document:
     for name in filter(names.__contains__, SECTIONS):
         sections += present(partial(_sections, name, a, w, choices), partial(_left_out, name, a))
     answer_lines = answers(a, w) if "answer" in names else ()
-    built = Document(answer_lines, tuple(s for s in sections if s.blocks))
+    if choices.added:
+        text = f"--show adds {listed(choices.added)} to the short answer's sections."
+        sections.append(Section("", (), (), (Prose(words(text)),)))
+    built = Document(answer_lines, _explained_once(s for s in sections if s.blocks))
     if not choices.show:
         built = built._replace(briefly=("claims", "seed", "code"))
     return with_question(built, a.problem, choices.command)
+
+
+def _explained_once(sections: Iterable[Section]) -> tuple[Section, ...]:
+    """The sections without explanations that an earlier one has."""
+    met, result = set[str](), list[Section]()
+    for s in sections:
+        blocks = list[Block]()
+        for block in s.blocks:
+            what = block.explains if isinstance(block, Prose) else ""
+            if not what or what not in met:
+                blocks.append(block)
+            met.add(what)
+        result.append(s._replace(blocks=tuple(blocks)))
+    return tuple(result)
 
 
 def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
@@ -76,7 +94,10 @@ def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
     from .sections import backward, code, forward, inputs, outcome, seed
 
     match name:
-        case "jacobian" | "gradient" | "modes":
+        case "jacobian":
+            each = [_of_input(name, a, w, x, c) for x in _explained(a, c)]
+            return [*each, *_element(a, w, c)]
+        case "gradient" | "modes":
             return [_of_input(name, a, w, x, c) for x in _explained(a, c)]
         case "inputs":
             return [inputs.inputs(a)]
@@ -106,6 +127,18 @@ def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
         case "notes":
             return [outcome.notes(_notes(a, w, c))]
     return []
+
+
+def _element(a: Analysis, w: Wording, c: Choices) -> list[Section]:
+    """The section on an element that is followed."""
+    name, index = c.element or ("", ())
+    x = a.problem.inputs.get(name)
+    if x is None or not index or a.gradient(x) is None:
+        return []
+    from .short.following import followed
+    from .short.gradients import Gradients
+
+    return [followed(Gradients(a, w), x, index, c)]
 
 
 def _left_out(name: str, a: Analysis) -> list[Section]:

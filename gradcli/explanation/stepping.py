@@ -5,7 +5,7 @@ from .analysis import Analysis
 from .blocks import Document, Prose, Row, Section, Table, words
 from .catalogue import catalogue
 from .formulas.wording import wording_of
-from .sections.gradient import element_row
+from .sections.element import element_row
 from .sections.graph import passes
 
 PASSES = ("Forward", "Backward")

@@ -86,7 +86,9 @@ class Page:
         parts = [self.fenced(document.question, "python")] if document.question else []
         parts += [self.answers(document.answers)] if document.answers else []
         parts += map(self.section, document.sections)
-        parts += [f"Made by {code_span(document.command)}"] if document.command else []
+        # where it is pasted a reader wants the answer in a terminal
+        form = "" if self.environment.place else " -f markdown"
+        parts += [f"Made by {code_span(document.command + form)}"] if document.command else []
         return "\n\n".join(parts) + "\n"
 
     def escaped(self, text: str) -> str:

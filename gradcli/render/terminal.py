@@ -369,7 +369,8 @@ class Page:
         room = self.width - self.beside_matrix(block) - len(self.ellipsis) + 1
         if self.environment.full:
             return self.whole_matrix(block, room if self.environment.fixed else None)
-        block = shortened(block, longest_entry(room), self.ellipsis)
+        longest = room - 2 if len(block.column_labels) == 1 else longest_entry(room)
+        block = shortened(block, longest, self.ellipsis)
         shown = cut(block, room, self.environment)
         lines = self.matrix_lines(block, shown.rows, shown.columns)
         for line in lines:

@@ -8,7 +8,7 @@ formulas are as short as its text. They are searched for on demand.
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property, partial, reduce
-from itertools import islice
+from itertools import chain, islice, takewhile
 from math import inf
 from typing import Any, NamedTuple
 
@@ -25,7 +25,7 @@ from ...notation import tree
 from ...notation.formulas.formula import TOO_LONG, Writer, formula, too_long
 from ...notation.formulas.sharing import in_terms_of
 from ...notation.tree import Name, Tree
-from ..analysis import Analysis
+from ..analysis import Analysis, once
 from ..formulas.contradictions import named_values
 from ..formulas.source_text import role_of
 from ..formulas.trials import value_of
@@ -72,13 +72,20 @@ class Line:
         """The formula, in terms of values and of earlier gradients; None if it is too long."""
         if len(self.sources) > TERMS:
             return None
-        terms = [self._derivation.sent(s).get(self.name) for s in self.sources]
+        derived = self._derivation
+        terms = [derived.sent(s).get(self.name) for s in self.sources]
         readable = [f for f in terms if f is not None]
-        if readable and len(readable) == len(terms):
-            return self._derivation.in_names(reduce(_plus, _broadcast(readable)))
-        return self._derivation.as_computed(self)
+        if not readable or len(readable) < len(terms):
+            return derived.as_computed(self)
+        if len(readable) > 1:
+            readable = [derived.in_gradients(f, self) for f in readable]
+        added = reduce(_plus, _broadcast(readable))
+        views = derived.sent_by_views(self) if len(terms) > 1 else None
+        shortest = added if views is None or tree.size(added) <= tree.size(views) else views
+        return derived.in_names(shortest)
 
 
+@once
 def derivation(a: Analysis) -> "Derivation":
     """The derivation of a problem. A value that a rule uses several times (as softmax uses its
     upstream gradient) gets a name if that shortens the derivation of its statement.
@@ -197,6 +204,14 @@ class Derivation:
                 names.add(name.text)
         return written
 
+    def in_gradients(self, term: Tree, line: Line) -> Tree:
+        """A term of a line, or the name of the earlier gradient that has the same formula."""
+        if tree.size(term) < LEAST_DEFINED or len(self.assigned) > TRIED:
+            return term
+        text, earlier = tree.text(term), takewhile(lambda other: other is not line, self.back)
+        same = (Name(other.gradient_name) for other in earlier if other.text == text)
+        return next(same, term)
+
     @cached_property
     def _definitions(self) -> list[tuple[Name, Tree, set[str]]]:
         """The values of single statements that are more than a call of one name, with the names in
@@ -242,6 +257,11 @@ class Derivation:
         written = writer.tree(node)
         return None if too_long(written) else written
 
+    def in_names_of(self, line: Line) -> tuple[Node, dict[Node, Name]]:
+        """The gradient of a line as the reverse pass computes it, and the names of other nodes."""
+        node = self._computed[line.grad]
+        return node, {n: name for n, name in self._received_names.items() if n is not node}
+
     @cached_property
     def _computed(self) -> dict[Node, Node]:
         """The gradients of named values, with 1 in place of an implicit seed."""
@@ -270,6 +290,17 @@ class Derivation:
             budget = self.p.limits.budget
             self._sent[s.names] = budget.search(lambda: self._readable(s), dict)
         return self._sent[s.names]
+
+    def sent_by_views(self, line: Line) -> Tree | None:
+        """The gradient of a value that is used by views alone, as x[:, :k] and x[:, k:], in one
+        formula; None for other values.
+        """
+        if not all(_is_view(node, line.of) for s in line.sources for node in s.nodes):
+            return None
+        sources = sorted(line.sources, key=lambda s: s.position)
+        names, nodes, statements = (tuple(chain.from_iterable(p)) for p in [*zip(*sources)][:3])
+        joined = Assignment(names, nodes, statements, sources[-1].position)
+        return self.sent(joined).get(line.name)
 
     def _readable(self, s: Assignment) -> dict[str, Tree | None]:
         return if_applicable(lambda: self._formulas(s)) or {}  # else it needs its own shape
@@ -362,6 +393,13 @@ def _broadcast(terms: list[Tree]) -> list[Tree]:
     """
     whole = [t for t in terms if not _is_expanded(t)]
     return [t.base if whole and _is_expanded(t) else t for t in terms]  # type: ignore[union-attr]
+
+
+def _is_view(node: Node, of: Node) -> bool:
+    """Whether a value is made of elements of another one, without arithmetic."""
+    while node is not of and node.op.family == "movement":
+        node = node.parents[0]
+    return node is of
 
 
 def _is_expanded(t: Tree) -> bool:

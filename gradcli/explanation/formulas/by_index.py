@@ -95,10 +95,12 @@ def signs(text: str, meanings: Iterable[str] = ()) -> list[Prose]:
     """
     relations = ("<", ">", "<=", ">=", "==", "!=", "=", "≤", "≥", "≠")
     inside = "\n".join(line.partition(" = ")[2] for line in text.split("\n"))
-    met = [BRACKET] * any(f" {r} " in inside for r in relations)
-    lines = [words(sentence) for sentence in (*dict.fromkeys(meanings), *met)]
-    lines += [_delta(inside[inside.index("δ") :])] if "δ" in inside else []
-    return [Prose(line) for line in lines]
+    result = [Prose(words(sentence)) for sentence in dict.fromkeys(meanings)]
+    if any(f" {r} " in inside for r in relations):
+        result.append(Prose(words(BRACKET), "brackets"))
+    if "δ" in inside:
+        result.append(Prose(_delta(inside[inside.index("δ") :]), "delta"))
+    return result
 
 
 def _delta(text: str) -> Line:

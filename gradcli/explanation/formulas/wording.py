@@ -194,7 +194,8 @@ class Wording:
             if not Writer(names).is_in_words(substituted):
                 return None
             written = write(simplify(substituted, keep=names))
-            if tree.size(written) > LONG_STEP:
+            is_masked = substituted.op is OPS["where"]  # its condition as in other formulas
+            if is_masked or tree.size(written) > LONG_STEP:
                 shorter = write(self._shorter(names, substituted))
                 written = min(written, shorter, key=tree.size)
         return None if too_long(written) else written

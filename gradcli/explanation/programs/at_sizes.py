@@ -1,27 +1,33 @@
 """The graphs from which programs are written, without source spans and with short gradients."""
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from ...autodiff.reverse import Gradients
-from ...errors import GradcliError
-from ...graphs import OPS, Node, walk
+from ...autodiff import reverse
+from ...errors import EXPRESSION, GradcliError, if_applicable
+from ...graphs import OPS, Node, as_node, walk
 from ...graphs.substitution import rebuilt, rebuilt_all, substitute, substitute_all
+from ...language.building.build import Builder
 from ...language.problem import Input, Problem
+from ...language.program import read_again
+from ...notation import tree
 from ...notation.formulas.rules import IN_CODE
 from ...notation.formulas.simplify import simplify, stripped
 from ...notation.tree import Name
 from ...operators.indexing import inputs_and_indices
-from ..analysis import Analysis, before_writing
-from ..derivation.derivation import grad_of
+from ..analysis import Analysis, before_writing, is_large
+from ..derivation.derivation import Derivation as Derived
+from ..derivation.derivation import Line, grad_of, renamed
+from ..formulas.wording import wording_of
+from ..short.gradients import Gradients
 
 # Names that programs use: an input with such a name gets a trailing underscore.
 RESERVED = (
     "torch", "F", "np", "jnp", "jax", "scipy", "check_grads", "once_differentiable", "rng", "ctx",
     "saved", "put", "put_over", "put_diagonal", "direction",
 )  # fmt: skip
+STANDS = "grad_of_"  # prefix of what stands for a gradient in the text of a formula
 
 
 def safe(name: str) -> str:
@@ -108,55 +114,73 @@ class AtSizes:
         return [grad for grad in grads if grad is not None]
 
     def derivation(self) -> "Derivation":
-        """The gradients of intermediates in the order of computation, if one of them is used by
-        several others, and those of `wrt`: each in terms of earlier ones.
+        """The gradients of intermediates in the order of computation, and those of `wrt`: each in
+        terms of earlier ones, as in explanations. Closed forms if these are as short.
         """
-        received = self._received
-        if not received:
-            return Derivation([], self.gradients(seeded=False), {})
-        names = {grad: OPS["input"](name=grad_of(h), shape=grad.shape) for h, grad in received}
-        inputs = {*names.values()}
-        grads = self._of_inputs()
-        stands = names | {n: n for n in self._named} | self._one  # which are not followed further
-        alone = []
-        for _, grad in received:
-            replaced = stands.pop(grad)
-            alone.append(self._in_names(grad, stands))
-            stands[grad] = replaced
-        alone += [self._in_names(grad, stands) for grad in grads]
-        if not self._share_input(alone, inputs, self._named):  # nor once they are shortened
-            return Derivation([], self.gradients(seeded=False), {})
-        written = [*map(self._written, alone)]
-        if not self._share_input(written, inputs, self._bare_named):
-            return Derivation([], self.gradients(seeded=False), {})
-        named = {node: Name(node.attrs["name"]) for node in names.values()}
-        back = [(h, grad) for (h, _), grad in zip(received, written)]
-        return Derivation(back, written[len(back) :], named)
+        derived = None if is_large(self.problem) else self._derived
+        stated = None if derived is None else if_applicable(lambda: self._stated(derived))
+        return stated or Derivation([], self.gradients(seeded=False), {}, {})
 
-    @cached_property
-    def _received(self) -> list[tuple[str, Node]]:
-        """The named intermediates with their gradients; of several with the same gradient, the
-        first in the reverse pass.
+    @property
+    def _derived(self) -> Derived | None:
+        """The derivation of the original problem; None where not all of it can be read, and for
+        operators that PyTorch lacks: those in their place send other gradients back.
         """
-        p = self.problem
-        names = {n: name for name, n in p.named.items() if n.op.inputs and n is not p.out}
-        seen, result = {p.seed.node}, list[tuple[str, Node]]()
-        for step in self._gradients.steps:
-            if step.node in names and step.received not in seen:
-                seen.add(step.received)
-                result.append((safe(names[step.node]), step.received))
+        operators = {n.op for n in walk([self.problem.out])}
+        if any(op.torch is None and op.expand is not None for op in operators):
+            return None
+        result = Gradients(self.original, wording_of(self.original)).derivation
+        if result is None or any(line.formula is None for line in result.lines):
+            return None
         return result
 
-    def _share_input(
-        self, roots: Sequence[Node], inputs: set[Node], named: Collection[Node]
-    ) -> bool:
-        """Whether several gradients depend on the same one of `inputs`; `named` intermediates are
-        not followed further.
+    def _stated(self, derived: Derived) -> "Derivation | None":
+        """A derivation as graphs at these sizes; None if its values, read again, are not those of
+        the program, as random numbers are not. Raises GradcliError.
         """
-        uses = Counter[Node]()
-        for root in roots:
-            uses.update(inputs.intersection(walk([root], lambda n: () if n in named else n.inputs)))
-        return max(uses.values(), default=0) > 1
+        values = self._values(derived)
+        same_seed = self.original.problem.seed.implicit == self.problem.seed.implicit
+        if not same_seed or not {*values.values()} <= {
+            *walk([self.out], inputs_and_indices),
+            *self.inputs,
+        }:
+            return None
+        grads = {
+            name: OPS["input"](name=grad_of(safe(name)), shape=node.shape)
+            for name, node in values.items()
+        }
+        scope = {**values, self.problem.seed.name: self.seed}
+        scope |= {STANDS + name: node for name, node in grads.items()}
+        added = [name for s in derived.added(derived.lines) for name in s.names]
+        plain = {grad_of(name): STANDS + name for name in grads}
+
+        def grad(line: Line) -> Node:
+            written = renamed(line.formula, lambda n: Name(plain.get(n.text, n.text)))
+            return self._read(tree.text(written), scope)
+
+        ends = {line.name: grad(line) for line in derived.gradients}
+        back = [(safe(line.name), grad(line)) for line in derived.back]
+        names = {node: Name(node.attrs["name"]) for node in grads.values()}
+        return Derivation(
+            back, [ends[x.name] for x in self.wrt], names, {scope[n]: safe(n) for n in added}
+        )
+
+    def _values(self, derived: Derived) -> dict[str, Node]:
+        """The values of a derivation at these sizes, by name. Raises GradcliError."""
+        result = {name: self.bare(i.node) for name, i in self.problem.inputs.items()}
+        for s in derived.assigned:
+            text = s.text
+            result |= {name: self._read(f"{text}\n{name}", result) for name in s.names}
+        return result
+
+    def _read(self, text: str, scope: Mapping[str, Node]) -> Node:
+        """The graph of a formula. Raises GradcliError."""
+        p = self.problem
+        values = {scope[name]: i.value for name, i in p.inputs.items() if i.value is not None}
+        known = {**p.constants, **scope}
+        build = Builder(read_again(text, EXPRESSION), known, values=values, limits=p.limits)
+        (bare,) = substitute_all([as_node(build.run())], {}, lambda _: None)
+        return _in_floats(bare, {*scope.values()})
 
     def _in_names(self, grad: Node, names: Mapping[Node, Node]) -> Node:
         """A gradient with the nodes of `names` substituted. Raises GradcliError if only the
@@ -191,7 +215,7 @@ class AtSizes:
         return set(self._named.values())
 
     @cached_property
-    def _gradients(self) -> Gradients:
+    def _gradients(self) -> reverse.Gradients:
         here = self.problem is self.original.problem
         analysis = self.original if here else Analysis(self.problem)
         return analysis.gradients
@@ -199,12 +223,14 @@ class AtSizes:
 
 class Derivation(NamedTuple):
     """Gradients in terms of earlier ones: `back`, of intermediates by name, and `ends`, of inputs;
-    `names` are the names of the nodes that stand for gradients of intermediates.
+    `names` are the names of the nodes that stand for gradients of intermediates, `added` those of
+    values that have none in the program.
     """
 
     back: list[tuple[str, Node]]
     ends: list[Node]
     names: Mapping[Node, Name]
+    added: Mapping[Node, str]
 
 
 def _shortened(grad: Node, named: Collection[Node]) -> Node:

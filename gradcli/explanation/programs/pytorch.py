@@ -9,7 +9,7 @@ from ...graphs.shapes import axis
 from ...language.problem import Input
 from ...notation import tree
 from ...notation.code.array_code import check_written
-from ...notation.code.statements import Statements
+from ...notation.code.statements import Names, Statements
 from ...notation.code.torch_code import TorchWriter, array
 from ...notation.formulas.formula import GenericSizes, Writer
 from ...notation.tree import Call, Listing, Name, Tree, Verbatim
@@ -97,7 +97,8 @@ class ProgramWriter(TorchWriter):
 
 
 DOUBLE = "torch.set_default_dtype(torch.float64)"
-CLOSE = 5e-6  # relative: half of the tolerance of the assertions
+ALONE = 82  # characters of a formula on a line of its own
+CLOSE = 5e-6  # relative: half of what the assertions allow
 
 
 def program(plan: Plan, sized: AtSizes) -> str:
@@ -146,7 +147,8 @@ class _Torch:
         without = fixed(self.problem.out)
         self.tracked = [x for x in self.problem.wrt if x.node not in without]
         self.by_formula = any(x in plan.wrt and plan.expected(x) is None for x in self.tracked)
-        writer_names = sized.all_names | named(sized.named_nodes) | dict(self.derivation.names)
+        self.named_nodes = dict(sized.named_nodes) | dict(self.derivation.added)
+        writer_names = sized.all_names | named(self.named_nodes) | dict(self.derivation.names)
         self.writers = [
             ProgramWriter(names, sized.generic_sizes) for names in (sized.names, writer_names)
         ]
@@ -155,9 +157,9 @@ class _Torch:
     def derivation(self) -> Derivation:
         """The gradients that are asserted with their formulas; empty if values are asserted."""
         if not self.by_formula:
-            return Derivation([], [], {})
-        if len(self.tracked) < len(self.problem.wrt):  # PyTorch may retain no others
-            return Derivation([], self.sized.gradients(seeded=False), {})
+            return Derivation([], [], {}, {})
+        if len(self.tracked) < len(self.problem.wrt):  # PyTorch may keep none on the way
+            return Derivation([], self.sized.gradients(seeded=False), {}, {})
         return self.sized.derivation()
 
     def text(self) -> str:
@@ -165,7 +167,7 @@ class _Torch:
         choice = Choice(None) if plan.has_values else finite(plan)
         tracked = {plan.safe(x.name) for x in self.tracked}
         inputs = values(plan, choice, plan.inputs, tracked)
-        forward = Statements(self.writers[0], [sized.out], sized.named_nodes, plan.fresh())
+        forward = Statements(self.writers[0], [sized.out], self.named_nodes, self._fresh())
         lines = assigned(forward.lines)
         (written,), name = forward.formulas, plan.safe(self.problem.out_name)
         lines += [f"{name} = {tree.text(written)}"] * (written != Name(name))
@@ -176,6 +178,10 @@ class _Torch:
             body = [DOUBLE, "", *body]
         helper_lines = ["", *helpers(*self.writers)] if any(w.helpers for w in self.writers) else []
         return "\n".join([*header(body), "", *helper_lines, *body]) + "\n"
+
+    def _fresh(self) -> Names:
+        """Names that neither the program nor the derivation has."""
+        return self.plan.fresh(*self.derivation.added.values())
 
     def _wants_double(self, choice: Choice) -> bool:
         """Whether single precision would change a number, or might miss an assertion."""
@@ -223,7 +229,7 @@ class _Torch:
         pairs = [(plan.safe(x.name), g) for x, g in zip(plan.wrt, result.ends) if x in self.tracked]
         pairs = [*result.back, *pairs]
         writer = self.writers[1]
-        formulas = Statements(writer, [g for _, g in pairs], {}, plan.fresh())
+        formulas = Statements(writer, [g for _, g in pairs], {}, self._fresh(), ALONE)
         lines = assigned(formulas.lines)
         for (name, grad), written in zip(pairs, formulas.formulas):
             lines += _close(f"{name}.grad", _as_tensor(writer, grad, written))

@@ -168,7 +168,8 @@ def _rule(c: Contribution, step: Pass, w: Wording, received: Token) -> Line:
     own = step.node not in w.names
     if own:
         extra[step.node] = Name(w.output_name)
-    line = w.formula_line(c.local, extra)
+    spread = c.sent.op.name == "expand" and c.local is not step.received
+    line = w.formula_line(c.sent if spread else c.local, extra)  # in the shape of the numbers
     if line == (Formula(extra[step.received]),):
         return plain(Token(received.text, received.role), Token(", unchanged", "word"))
     uses_y = own and any(t.text == w.output_name for t in tokens_of(line))

@@ -3,13 +3,9 @@ one element written out, and numbers.
 """
 
 from ...language.problem import Input
-from ...notation import tree
-from ...notation.indices.element import place_to_show
-from ...notation.indices.index import Notation
-from ...notation.tree import Indexed, Token
-from ..analysis import Analysis, within_budget
+from ...notation.tree import Token
+from ..analysis import Analysis
 from ..blocks import (
-    EQUALS,
     Answer,
     Formula,
     Line,
@@ -25,8 +21,8 @@ from ..blocks import (
 from ..formulas import by_index
 from ..formulas.source_text import role_of
 from ..formulas.wording import Wording
-from ..phrases import number_text
-from .jacobian import element_line, unindexed
+from .element import shown_element
+from .jacobian import unindexed
 
 
 def gradient(a: Analysis, w: Wording, x: Input, at: tuple[int, ...] | None) -> Section:
@@ -45,9 +41,7 @@ def gradient(a: Analysis, w: Wording, x: Input, at: tuple[int, ...] | None) -> S
     index = by_index.gradient(w, x)
     if index is not None:
         rows.append(Row((words("index"), equality(index.left, index.right))))
-    element = element_row(a, w, x, at)
-    if element is None and at is not None:
-        element = unexpanded(a, w, x, at)
+    element = shown_element(a, w, x, at)
     if element is not None:
         rows.append(Row((words("element"), element)))
     value = a.value(grad)
@@ -57,41 +51,6 @@ def gradient(a: Analysis, w: Wording, x: Input, at: tuple[int, ...] | None) -> S
     if index is not None:
         explained = [*by_index.signs(str(index), index.meanings)]
     return Section("gradient", title, (), (Table(tuple(rows)), *explained))
-
-
-@within_budget()
-def element_row(a: Analysis, w: Wording, x: Input, index: tuple[int, ...] | None) -> Line | None:
-    """The element at `index`, or the first nonzero one, written out."""
-    if not x.node.numel:
-        return None
-    grad = a.gradient(x)
-    assert grad is not None
-    if index is None:
-        index = place_to_show(w.without_implicit_seed(grad), w.names, a.value)
-    return element_line(a, w, x, index)
-
-
-def unexpanded(a: Analysis, w: Wording, x: Input, index: tuple[int, ...]) -> Line | None:
-    """An element with sums not expanded."""
-    equations = by_index.with_reductions(w, x, index), _by_index(w, x, index)
-    shortest = min((e for e in equations if e is not None), key=lambda e: len(str(e)), default=None)
-    if shortest is None:
-        return None
-    line = equality(shortest.left, shortest.right)
-    value = a.grad_value(x)
-    if value is None:
-        return line
-    return (*line, EQUALS, Token(number_text(value[index]), "number"))
-
-
-def _by_index(w: Wording, x: Input, at: tuple[int, ...]) -> Notation | None:
-    """An element in index notation."""
-    index = by_index.gradient(w, x)
-    left = index.left.places if index is not None and isinstance(index.left, Indexed) else ()
-    letters = [*map(tree.text, left)]
-    if index is None or len(letters) != len(at) or not all(map(str.isalpha, letters)):
-        return None
-    return index.at(dict(zip(letters, map(str, at))))
 
 
 def answers(a: Analysis, w: Wording) -> tuple[Answer, ...]:

@@ -2,24 +2,19 @@
 below.
 """
 
-import re
-from collections.abc import Mapping
 from math import isqrt
-from types import MappingProxyType
 from typing import Any
 
 from ...graphs import Node
 from ...language.problem import Input
 from ...lazy import np
 from ...notation import tree
-from ...notation.indices.element import short, written_out
 from ...notation.jacobians.patterns import KRONECKER, PERMUTED_KRONECKER, picture
 from ...notation.jacobians.structure import MOST_DRAWN, Structure, jacobian_pattern
 from ...notation.tree import Name, Token
 from .. import entries as written
-from ..analysis import Analysis, within_budget
+from ..analysis import Analysis
 from ..blocks import (
-    EQUALS,
     UNWRITTEN,
     Block,
     Formula,
@@ -49,6 +44,7 @@ from ..phrases import (
     shown_indices,
     size_words,
 )
+from .element import shown_element
 
 LARGE = 1_000  # the size assumed for "for real sizes"
 SHOWN = 12  # rows and columns up to which a matrix is shown in full
@@ -81,7 +77,7 @@ def jacobian(a: Analysis, w: Wording, x: Input, full: bool, precision: int) -> S
             blocks += picture_of(a, w, x, structure)
         in_list = () if full or rows > 1 or _fits(a, w, x) else _column_by_column(a, w, x, SHOWN)
         blocks += in_list or _in_a_table(a, w, x, full, precision)
-        blocks.append(Prose(_cost(a, w, x)))
+        blocks.append(Prose(_cost(a, w, x), "size"))
     return Section("jacobian", title, remark, tuple(blocks))
 
 
@@ -223,7 +219,7 @@ def matrix(
     """The matrix, called `letter`, with its labels; with a `margin` also the seed and seed times
     matrix.
     """
-    out, seed = a.problem.out, a.problem.seed
+    out = a.problem.out
     most = _most(a, out.numel, x.node.numel, full)
     rows, rows_before = shown_indices(out.numel, most)
     columns, columns_before = shown_indices(x.node.numel, most)
@@ -231,6 +227,26 @@ def matrix(
     many = not full and len(columns) > FEW
     if entry and many and len(entry(rows[0], columns[0]).text) > written.WIDE:
         columns, columns_before = shown_indices(x.node.numel, FEW)
+    part = part_of_matrix(a, w, x, rows, columns, precision, margin, letter)
+    return part._replace(
+        skipped_rows=(rows_before, out.numel - len(rows)),
+        skipped_columns=(columns_before, x.node.numel - len(columns)),
+    )
+
+
+def part_of_matrix(
+    a: Analysis,
+    w: Wording,
+    x: Input,
+    rows: list[int],
+    columns: list[int],
+    precision: int,
+    margin: bool = True,
+    letter: str = "J",
+) -> Matrix[Formula]:
+    """The same with these rows and columns alone."""
+    out, seed = a.problem.out, a.problem.seed
+    entry = written.in_symbols(a, w, x, precision)
     entries = written.of_rows(a, x, entry, rows, columns, precision)
     value, grad = (a.value(seed.node), a.grad_value(x)) if margin else (None, None)
     own, of_output = Name(seed.name, "seed"), Name(a.problem.out_name)
@@ -244,8 +260,8 @@ def matrix(
         product_label=typed(w.gradient_of(x)),
         product=None if grad is None else written.numbers(np.ravel(grad)[columns], precision),
         product_name=typed(tree.Infix("·", own, Name(letter))),
-        skipped_rows=(rows_before, out.numel - len(rows)),
-        skipped_columns=(columns_before, x.node.numel - len(columns)),
+        skipped_rows=(0, 0),
+        skipped_columns=(0, 0),
         input_role=role_of(x),
         row_places=tuple(multi_index(k, out.shape) for k in rows),
         column_places=tuple(multi_index(k, x.shape) for k in columns),
@@ -282,7 +298,7 @@ def _column_by_column(a: Analysis, w: Wording, x: Input, most: int) -> tuple[Tab
     shown = min(x.node.numel, most)
     rows = [
         Row((line,), 1)
-        for line in (element_line(a, w, x, multi_index(k, x.shape)) for k in range(shown))
+        for line in (shown_element(a, w, x, multi_index(k, x.shape)) for k in range(shown))
         if line is not None
     ]
     if not rows:
@@ -292,49 +308,6 @@ def _column_by_column(a: Analysis, w: Wording, x: Input, most: int) -> tuple[Tab
         so_on = f"… and so on for the other {rest:,}" if rest > 1 else "… and so on for the last"
         rows.append(Row((words(so_on),), 1))
     return (Table((Row((words(w.seed, "·J, column by column:"),)), *rows)),)
-
-
-@within_budget()
-def element_line(
-    a: Analysis,
-    w: Wording,
-    x: Input,
-    index: tuple[int, ...],
-    further: Mapping[Node, Name] = MappingProxyType({}),
-) -> Line | None:
-    """`x.grad[0,0] = 1·1 + 2·1 + 3·1 + 4·1 = 10`, with `further` names of nodes; None if it cannot
-    be written out.
-    """
-    grad = a.gradient(x)
-    assert grad is not None
-    names = {n: name for n, name in {**w.names, **further}.items() if n is not grad}
-    asked = grad if further else w.without_implicit_seed(grad)
-    written = written_out(asked, index, names, a.value)
-    if written.symbols is None and written.numbers is None and written.total is None:
-        return None
-    at = tuple(map(tree.Number, index))
-    name = tree.Indexed(w.gradient_of(x), at) if at else w.gradient_of(x)
-    line: Line = (Formula(name, role_of(x)),)
-    if _contradicts(written.numbers, written.total):  # shown in a note, with both numbers
-        return None if written.symbols is None else (*line, EQUALS, Formula(written.symbols))
-    for part in (written.symbols, written.numbers):
-        if part is not None:
-            line += (EQUALS, Formula(part))
-    if written.total is None:
-        return line
-    return (*line, EQUALS, Token(short(written.total), "number"))
-
-
-NUMERAL = re.compile(r"-?\d+(\.\d*)?(e[+-]?\d+)?")
-
-
-def _contradicts(numbers: tree.Tree | None, total: float | None) -> bool:
-    """Whether a formula has a single numeric value that differs from the element."""
-    text = "" if numbers is None else tree.text(numbers)
-    if total is None or not NUMERAL.fullmatch(text):
-        return False
-    value = float(text)
-    return abs(value - total) > 0.01 * max(abs(value), abs(total))
 
 
 def _cost(a: Analysis, w: Wording, x: Input) -> Line:

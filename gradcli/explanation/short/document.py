@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..analysis import Analysis
 from ..blocks import Document, Row, Section, Table, words
-from ..checks import ROWS, Check, run_checks
+from ..checks import RANDOM_SEED, RANDOM_VALUES, ROWS, Check, run_checks
 from ..choices import Choices
 from ..formulas.wording import wording_of
 from ..in_pytorch.not_differentiated import NOT_IN_PYTORCH, not_differentiated
@@ -14,13 +14,13 @@ from ..notes import about_the_problem, contradicted, ended, formulas, out_of_tim
 from ..phrases import listed
 from ..question import with_question
 from ..sections.outcome import left_out, notes
-from . import head, jacobian, lines
+from . import following, head, jacobian, lines
 from .gradients import Gradients
 from .stuck import stuck
 
 BRIEFLY = ("claims", "backward", "gradient", "seed", "code")
 NAMES = {ROWS: "g·J equals backward"}
-RANDOM = "at random values"
+RANDOM = (RANDOM_VALUES, RANDOM_SEED)
 MARKS = {True: "✓", False: "✗", None: "–"}
 OVERTURNING = ("integer-values", NOT_IN_PYTORCH)
 SHOWN_ELSEWHERE = ("implicit-seed", "seed-left-out", "unused", *OVERTURNING)  # on pages
@@ -61,7 +61,7 @@ def _sections(grads: Gradients, choices: Choices) -> Iterator[Section]:
     yield head.seed(a, w)
     yield lines.backward(grads)
     yield lines.gradients(grads, choices)
-    yield jacobian.why(grads, choices)
+    yield from _why(grads, choices)
     if choices.extras:
         from ..sections import graph
 
@@ -76,18 +76,33 @@ def _sections(grads: Gradients, choices: Choices) -> Iterator[Section]:
         yield program._replace(extra=True)
 
 
+def _why(grads: Gradients, choices: Choices) -> Iterator[Section]:
+    """A Jacobian; where an element is followed, its column."""
+    name, index = choices.element or ("", ())
+    x = grads.problem.inputs.get(name)
+    if x is None or not index or grads.a.gradient(x) is None:
+        yield jacobian.why(grads, choices)
+    else:
+        yield following.followed(grads, x, index, choices)
+
+
 def checked(grads: Gradients) -> Section:
     """The checks in one row, with the reasons for omitted ones."""
     run = run_checks(grads.a)
     text = [words(_check_text(c)) for c in run]
-    if any(c.ok is not None and "random" in c.remark for c in run):
-        text.append(words(RANDOM))
+    places = (_at(c.remark) for c in run if c.ok is not None)
+    text += [words(place) for place in filter(None, places)][:1]
     return Section("checks", (), (), (Table((Row(tuple(text)),)),))
+
+
+def _at(remark: str) -> str:
+    """What of a remark on a check says where it was made, "" if at the values given."""
+    return next(filter(remark.startswith, RANDOM), "")
 
 
 def _check_text(c: Check) -> str:
     error = "" if not c.max_error else f" {c.max_error:.0e}"
-    remark = c.remark.removeprefix(RANDOM).removeprefix("; ")  # applies to all of them
+    remark = c.remark.removeprefix(_at(c.remark)).removeprefix("; ")  # which applies to all of them
     why = f" ({remark})" if remark and c.ok is not True else ""
     return f"{MARKS[c.ok]} {NAMES.get(c.name, c.name)}{error}{why}"
 

@@ -7,19 +7,21 @@ from typing import TYPE_CHECKING, Any
 from ...graphs import walk
 from ...language.problem import Input
 from ...notation import tree
+from ...notation.formulas.sharing import in_terms_of, shared
 from ...notation.tree import Tree
 from ..analysis import Analysis
 from ..derivation.derivation import Derivation, Line, derivation
 from ..formulas.contradictions import FormulaBesideNumbers, of_gradients, with_ones
 from ..formulas.trials import MOST as MOST_ELEMENTS
-from ..formulas.wording import Wording
+from ..formulas.wording import SAVED, Wording
 from ..phrases import shape_text
 
 if TYPE_CHECKING:
     from ..sections.backward import Names
 
 MOST = 8  # operations of a program for which closed forms are searched for
-LONG = 16  # length of a closed form some of whose parts other gradients share
+LONG = 16  # length of a closed form that has parts which other gradients share
+Statement = tuple[tree.Name, Tree]
 EVEN = 1  # the cost of a statement in addition to its length
 
 
@@ -28,8 +30,8 @@ class Gradients:
 
     def __init__(self, a: Analysis, w: Wording):
         self.a, self.w, self.problem = a, w, a.problem
-        self.introduced: list[tuple[tree.Name, Tree]] = []  # statements for parts of formulas
-        self.meanings: list[str] = []  # names in index notation
+        self.introduced: list[Statement] = []  # statements for parts of formulas
+        self.meanings: list[str] = []  # of names that index notation has
 
     @cached_property
     def derivation(self) -> Derivation | None:
@@ -104,6 +106,34 @@ class Gradients:
         back = {d.received[n]: d.seeds[name] for name, n in nodes if name in d.seeds}
         added = {s.nodes[-1]: s.names[-1] for s in d.assigned if s.is_added}
         return Names(back, {n: name for n, name in added.items() if n not in several})
+
+    def stated(self, formula: Tree) -> tuple[list[Statement], Tree]:
+        """Statements for repeated parts of a formula, which those after it may use, and the formula
+        in terms of them.
+        """
+        written = shared(in_terms_of(formula, self.introduced), self.used, SAVED)
+        if not isinstance(written, tree.Block):
+            return [], written
+        self.introduced += written.statements
+        return [*written.statements], written.result
+
+    def statements(self) -> Iterator[tuple[str, Tree | None, str]]:
+        """The derivation as names, formulas, and their texts; a formula is None if it is too long,
+        or of several names.
+        """
+        derived = self.derivation
+        if derived is None:
+            return
+        for s in derived.added(derived.lines):
+            alone = derived.written(s.nodes[0]) if len(s.names) == 1 else None
+            yield s.names_text, alone, s.value
+        for line in derived.lines:
+            if line.formula is None:
+                yield line.gradient_name, None, ""
+                continue
+            before, result = self.stated(line.formula)
+            yield from ((name.text, part, tree.text(part)) for name, part in before)
+            yield line.gradient_name, result, tree.text(result)
 
     def formula(self, x: Input) -> Tree | None:
         """The formula of one gradient."""

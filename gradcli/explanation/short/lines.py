@@ -11,7 +11,6 @@ from ...graphs.shapes import Shape
 from ...language.problem import Input
 from ...lazy import np
 from ...notation import tree
-from ...notation.formulas.sharing import in_terms_of, shared
 from ...notation.tree import Name, Token, Tree
 from ..analysis import Analysis, once
 from ..blocks import (
@@ -34,18 +33,16 @@ from ..choices import Choices
 from ..derivation import derivation
 from ..derivation.statements import Assignment
 from ..formulas import by_index
+from ..formulas.source_text import role_of
 from ..formulas.wording import UNREAD
 from ..phrases import is_short, listed, middle, number_text, shape_text, shown_indices
-from ..sections.gradient import element_row, unexpanded
-from ..sections.jacobian import element_line
+from ..sections.element import READ, element_row, line_of_element, readable
 from ..sections.seed import loss_name
 from .gradients import Gradients
 from .stuck import let_through
 
 SMALL = 48  # elements of a gradient that is shown if there are few gradients
-MOST = 24  # number of lines
-READ = 140  # characters of one element, in index notation or written out
-ONE_LINE = 76  # characters of an element without numbers for which no shorter form is searched for
+MOST = 24  # lines
 WAYS = 12  # names of values through which a gradient flows
 LEVELS = 3  # inputs whose gradients are also shown in index notation and by one element
 SHORT = 24  # characters up to which numbers are shown instead of their norm
@@ -160,28 +157,21 @@ def _levels(grads: Gradients, x: Input, at: tuple[int, ...] | None, few: bool) -
     if index is not None and len(str(index)) <= READ:
         grads.meanings += index.meanings
         yield Row((equality(index.left, index.right),), 1)
-    if at and grads.derivation is not None:
-        names = {line.grad: Name(line.gradient_name) for line in grads.derivation.back}
-        element = element_line(grads.a, grads.w, x, at, names)
+    line = grads.line(x)
+    if at and grads.derivation is not None and line is not None:
+        node, names = grads.derivation.in_names_of(line)
+        left = grads.w.gradient_of(x)
+        element = line_of_element(grads.a, node, left, role_of(x), at, names)
     else:
         element = element_row(grads.a, grads.w, x, at) if few or at else None
     if at is None and element is not None and len(text_of(element)) > READ:
         element = None
-    if at is not None:
-        element = _readable(grads, x, at, element)
+    is_named = grads.derivation is not None  # by earlier gradients
+    short = is_named and element is not None and len(text_of(element)) <= READ
+    if at is not None and not short:
+        element = readable(grads.a, grads.w, x, at, element)
     if element is not None:
         yield Row((element,), 1)
-
-
-def _readable(
-    grads: Gradients, x: Input, index: tuple[int, ...], element: Line | None
-) -> Line | None:
-    """The element written out, if it is short; else with sums not expanded, if that is shorter."""
-    longest = ONE_LINE if grads.a.grad_value(x) is None else READ
-    if element is not None and len(text_of(element)) <= longest:
-        return element
-    lines = (element, unexpanded(grads.a, grads.w, x, index))
-    return min(filter(None, lines), key=lambda line: len(text_of(line)), default=None)
 
 
 def _remarks(grads: Gradients) -> Iterator[str]:
@@ -242,9 +232,6 @@ def _dimensions(shape: Shape, remaining: Shape) -> str:
 # ---- as equations --------------------------------------------------------------------------------
 
 
-LONG, LITTLE = 24, 2  # length of a formula, and tokens that a name must save in it
-
-
 def equation(
     grads: Gradients, name: Line, formula: Tree | None, otherwise: Line, of: Node, summary: Any
 ) -> list[Row]:
@@ -253,13 +240,8 @@ def equation(
     """
     if formula is None:
         return [_row(grads, (*name, EQUALS, *otherwise), of, summary)]
-    formula = in_terms_of(formula, grads.introduced)
-    long = tree.size(formula) > LONG
-    written = shared(formula, grads.used, *[LITTLE] * long)
-    before = written.statements if isinstance(written, tree.Block) else ()
-    grads.introduced += before
+    before, result = grads.stated(formula)
     rows = [Row((equality(n, f),)) for n, f in before]
-    result = written.result if isinstance(written, tree.Block) else written
     return [*rows, _row(grads, (*name, EQUALS, Formula(result)), of, summary)]
 
 

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...autodiff.reverse import Step
-from ...graphs import OPS, Node
+from ...graphs import OPS, Node, walk
 from ...lazy import np
+from ...notation import tree
 from ..analysis import Analysis
 from ..blocks import text_of
 from ..formulas.wording import Wording
@@ -51,19 +52,39 @@ def _dead_units(a: Analysis, w: Wording) -> Iterator[tuple[str, str]]:
 
 def _saturated(a: Analysis, w: Wording) -> Iterator[tuple[str, str]]:
     for step in a.gradients.steps:
-        node = step.node
-        bounds = node.op.bounds
-        has_both = isinstance(bounds, tuple) and bool(np.all(np.isfinite(bounds)))
-        value = a.value(node) if has_both else None
-        if value is None or not value.size:
+        bounds = _reached_bounds(a, step.node)
+        named = [(text_of(w.source.short(step.node)), bounds)] if bounds else _of_loss(a, w, step)
+        for name, (low, high) in named:
+            text = f"{name} is {low:g} or {high:g} to six digits"
+            yield "saturated", f"{text}: almost no gradient flows back there."
+
+
+def _reached_bounds(a: Analysis, node: Node) -> tuple[float, float] | None:
+    """The bounds of a function whose values are all at one of them; None for other nodes."""
+    is_softmax = node.op.name == "exp" and node.parents[0].op.name == "log_softmax"
+    bounds = (0.0, 1.0) if is_softmax else node.op.bounds
+    if not isinstance(bounds, tuple) or not np.all(np.isfinite(bounds)):
+        return None
+    value = a.value(node)
+    if value is None or not value.size:
+        return None
+    distances = np.min([np.abs(value - bound) for bound in bounds], axis=0)
+    return bounds if np.all(distances < FLAT) else None
+
+
+def _of_loss(a: Analysis, w: Wording, step: Step) -> Iterator[tuple[str, tuple[float, float]]]:
+    """The saturated functions within a loss, as softmax in cross_entropy, with their bounds; none
+    where a gradient flows back, as from labels that are not met.
+    """
+    for c in step.contributions if step.node.op.expand is not None else ():
+        value = a.value(c.local)
+        if value is None or not value.size or np.any(np.abs(value) > FLAT):
             continue
-        if np.all(np.min([np.abs(value - bound) for bound in bounds], axis=0) < FLAT):
-            name = text_of(w.source.short(node))
-            bound_text = " or ".join(f"{bound:g}" for bound in bounds)
-            yield (
-                "saturated",
-                f"{name} is {bound_text} to six digits: almost no gradient flows back there.",
-            )
+        for node in walk([c.local]):
+            bounds = _reached_bounds(a, node)
+            written = w.formula(node) if bounds else None
+            if bounds and written is not None:
+                yield tree.text(written), bounds
 
 
 def _zero_gradients(a: Analysis, w: Wording) -> Iterator[tuple[str, str]]:

@@ -54,13 +54,21 @@ class Names:
 
 
 class Statements:
-    """The statements that compute `roots`, in order, and formulas of the roots afterwards. `wanted`
-    are names for intermediate nodes; nodes that the writer already has trees for are not computed.
+    """The statements that compute `roots`, in order, and the formulas that give them then.
+
+    `wanted` are names for nodes on the way; nodes that the writer has names for are at hand. Right
+    sides have at most `longest` characters.
     """
 
     def __init__(
-        self, writer: Writer, roots: Sequence[Node], wanted: Mapping[Node, str], names: Names
+        self,
+        writer: Writer,
+        roots: Sequence[Node],
+        wanted: Mapping[Node, str],
+        names: Names,
+        longest: int = LONGEST,
     ):
+        self.longest = longest
         self.writer, self.roots, self.wanted, self.names = writer, roots, wanted, names
         self.lines: list[Statement] = []
         self.named: dict[Node, str] = {}  # nodes that are assigned to names
@@ -110,7 +118,7 @@ class Statements:
         """Write the formula of a node, and name its longest parts until it fits in a line."""
         trees = self.writer.trees
         written = self.writer.tree(node)
-        while len(self._text(written)) > LONGEST:
+        while len(self._text(written)) > self.longest:
             parts = [p for p in dict.fromkeys(self._parts(node)) if not _is_plain(trees[p])]
             if not parts:
                 break

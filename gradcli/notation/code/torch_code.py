@@ -12,7 +12,7 @@ from ...graphs.shapes import Shape, numel
 from ...operators.indexing import index_text
 from ...operators.leaves import Array
 from .. import tree
-from ..formulas.formula import CodeWriter, Idiom, idioms, is_row_major, number_of
+from ..formulas.formula import CodeWriter, Idiom, Writer, idioms, is_row_major, number_of
 from ..formulas.spelling import spelled
 from ..tree import Call, Listing, Method, Name, Number, Tree, Verbatim
 
@@ -78,6 +78,12 @@ class TorchWriter(CodeWriter):
 def tensor(w: TorchWriter, node: Node) -> Tree:
     data = node.attrs["data"]
     return Verbatim(array(data.value) if data.value.size <= LARGE else str(data))
+
+
+@in_other_words
+def long(w: TorchWriter, node: Node) -> Tree:
+    rows = Writer.one_hot(w, node.parents[0])
+    return rows._replace(function="F.one_hot") if isinstance(rows, Call) else w.by_name(node)
 
 
 @in_other_words

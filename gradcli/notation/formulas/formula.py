@@ -243,7 +243,12 @@ class Writer:
         return self.as_tensor(self.trees[source]) if foreign else self.trees[source]
 
     def one_hot(self, node: Node) -> Tree | None:
-        """one_hot(y, n) for eye(n)[y] with a named integer tensor y; None for any other node."""
+        """one_hot(y, n) for eye(n)[y] with a named integer tensor y, its negative for -eye(n)[y];
+        None for any other node.
+        """
+        if node.op.name == "neg" and node not in self.named:
+            positive = self.one_hot(node.parents[0])
+            return None if positive is None else tree.Prefix("-", positive)
         if node.op.name != "getitem" or node.parents[0].op.name != "eye":
             return None
         unit, (labels, *others) = node.parents[0], node.attrs["index"]

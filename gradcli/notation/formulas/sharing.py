@@ -84,12 +84,13 @@ def _saved(part: Tree, times: int) -> int:
 
 
 def _parts(whole: Tree) -> list[Tree]:
-    """All calls, operations and methods in a formula."""
+    """All calls, operations and methods in a formula, and what is picked from calls: eye(n)[y]."""
     out: list[Tree] = []
     stack = [whole]
     while stack:
         part = stack.pop()
-        if isinstance(part, tree.Infix | tree.Call | tree.Method | tree.Prefix):
+        picked = isinstance(part, tree.Subscript) and isinstance(part.base, tree.Call)
+        if picked or isinstance(part, tree.Infix | tree.Call | tree.Method | tree.Prefix):
             out.append(part)
         stack += tree.children(part)
     return out

@@ -52,6 +52,7 @@ MOST_PARTS = 100  # of an expression with unknown numbers
 LONGEST = 4_000  # characters
 MOST_COUNTED = 1_000  # terms that are computed
 DIGITS = 8  # of numbers in the program
+SHOWN = 5  # digits of other numbers, as of arrays
 MOST_SUMMED = 5_000  # terms of sums that are computed, including zeros
 MOST_TRIED = 24  # elements that are tried in search of one to show
 MOST_SEARCHED = 100_000  # elements that are searched for a nonzero one
@@ -181,7 +182,9 @@ def written_out(
         return Written(None, None, total)
     if total is None:
         total = _total(result, terms)
-    if total is None:  # without a total, equal contributions are merged
+    elif sum(map(len, result)) > 1 and not _is_sum(total, result, terms):
+        return Written(None, None, total)  # rounded to a bound, or overflowed, on the way
+    if total is None:  # without a total, equal contributions are collected
         result = _in_order(_collected(result))
     few = few and len(result) <= MOST_SYMBOLS
     ordered = list if total is not None else _positive_first
@@ -285,6 +288,15 @@ def _total(result: list[tuple[Expr, ...]], terms: Terms) -> float | None:
     return total
 
 
+def _is_sum(total: float, result: list[tuple[Expr, ...]], terms: Terms) -> bool:
+    """Whether the sum of all terms is `total`, if it is known."""
+    value = _total(result, terms)
+    if value is None or not isfinite(value) or not isfinite(total):
+        return True
+    scale = sum(abs(terms.value(Product(factors)) or 0) for factors in result)
+    return abs(value - total) <= 1e-6 * scale
+
+
 def place_to_show(grad: Node, names: Mapping[Node, Name], values: Values) -> tuple[int, ...]:
     """The place of the element to show. This is the first nonzero element with a factor other than
     0 and 1, otherwise the first nonzero one, otherwise the first.
@@ -321,8 +333,8 @@ def _with_terms(grad: Node, names: Mapping[Node, Name], values: Values) -> tuple
     return first
 
 
-def short(value: float, digits: int = 4) -> str:
-    """A number as text with about four digits: 2, 0.5, 7.389, 1e-05."""
+def short(value: float, digits: int = SHOWN) -> str:
+    """A number as text with about five digits, as arrays have: 2, 0.5, 7.3891, 1e-05."""
     if value != value or value in (float("inf"), float("-inf")):
         return str(value)
     if float(value).is_integer() and abs(value) < 1e9:
@@ -391,7 +403,7 @@ def _divides_by_one(factor: Expr, terms: Terms) -> bool:
     return sizes and terms.value(factor.base) == 1
 
 
-def _number(value: float, digits: int = 4) -> Tree:
+def _number(value: float, digits: int = SHOWN) -> Tree:
     text = short(value, digits)
     return (
         Verbatim(f"({text})" if text.startswith("-") else text)

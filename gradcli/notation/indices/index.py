@@ -11,6 +11,7 @@ from contextlib import suppress
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from ...errors import if_applicable
 from ...graphs import OPS, Node, walk
 from ...graphs.shapes import axes
 from .. import tree
@@ -144,9 +145,29 @@ class WithReductions(NamedSizes):
         is_number = not node.shape and node.op.family not in ("leaf", "elementwise")
         if node in self.names or node.op.shape_only:
             return super()._lowered(node, at)
-        if is_number or node.op.family == "reduction":
+        if is_number:
             return Element(node, at)
+        if node.op.family == "reduction":
+            of_row = _of_row(node, at)
+            return Element(node, at) if of_row is None else Element(of_row, ())
         return super()._lowered(node, at)
+
+
+def _of_row(node: Node, at: tuple[Place, ...]) -> Node | None:
+    """`x[1].mean()` for the element of x.mean(dim=1) at 1; None if the remaining dimensions are not
+    the first ones.
+    """
+    (x, *others), dim = node.parents, node.attrs.get("dim")
+    dims = axes(dim, x.ndim) if isinstance(dim, int | tuple) and not others else ()
+    kept = x.ndim - len(dims)
+    first = tuple(p for p in at[:kept] if isinstance(p, int))
+    if not dims or not kept or dims != (*range(kept, x.ndim),) or len(first) < kept:
+        return None
+    attrs = {**node.attrs, "dim": node.op.attributes["dim"]}
+    if "keepdim" in attrs:
+        attrs["keepdim"] = False
+    result: Node | None = if_applicable(lambda: node.op(OPS["getitem"](x, index=first), **attrs))
+    return result if result is not None and result.shape == () else None
 
 
 class Indices:

@@ -95,13 +95,25 @@ class Lowering(LoweringPrimitives):
             return known
         op = node.op
         if op.family == "elementwise" and op.index is None:
-            return self._elementwise(node, at)
+            return self._elementwise(self._of_argument(node), at)
         if callable(op.index):
             return self._by_function(node, at)
         if op.index is not None:
             form = FORMS.get(op.index)
             return form(self, node, at) if form else self._einsum(node, at, op.index)
         return self._expanded(node, at) if op.expand is not None else self.element(node, at)
+
+    def _of_argument(self, node: Node) -> Node:
+        """x > 0 for relu(x) > 0 if relu(x) has no name: conditions are written as in formulas."""
+        if node.op.name not in ("gt", "le") or node.parents[0].op.name != "relu":
+            return node
+        output, bound = node.parents
+        is_zero = bound.op.name == "constant" and bound.attrs["value"] == 0
+        return (
+            node.with_inputs((*output.parents, bound))
+            if is_zero and output not in self.names
+            else node
+        )
 
     def _known(self, node: Node) -> Expr | None:
         """The number that all elements of a node equal, if it is a constant, or a known integer

@@ -1,0 +1,124 @@
+"""One element of a gradient as a line: written out, or in terms of reductions if it is long."""
+
+import re
+from collections.abc import Mapping
+
+from ...graphs import Node
+from ...language.problem import Input
+from ...notation import tree
+from ...notation.indices.element import place_to_show, short, written_out
+from ...notation.indices.index import Notation
+from ...notation.tree import Indexed, Name, Token
+from ..analysis import Analysis, within_budget
+from ..blocks import EQUALS, Formula, Line, equality, text_of
+from ..formulas import by_index
+from ..formulas.source_text import role_of
+from ..formulas.wording import Wording
+from ..phrases import number_text
+
+READ = 140  # characters of one element that is written out
+ONE_LINE = 76  # of one without numbers for which no shorter form is searched for
+
+
+@within_budget()
+def element_row(a: Analysis, w: Wording, x: Input, index: tuple[int, ...] | None) -> Line | None:
+    """The element at `index`, or the first nonzero one, written out."""
+    return element_line(a, w, x, _place(a, w, x, index)) if x.node.numel else None
+
+
+@within_budget()
+def shown_element(a: Analysis, w: Wording, x: Input, index: tuple[int, ...] | None) -> Line | None:
+    """The same as it can be read; None if it cannot, unless it was asked for."""
+    if not x.node.numel:
+        return None
+    place = _place(a, w, x, index)
+    element = element_line(a, w, x, place)
+    return readable(a, w, x, place, element) if element is not None or index else None
+
+
+def _place(a: Analysis, w: Wording, x: Input, index: tuple[int, ...] | None) -> tuple[int, ...]:
+    grad = a.gradient(x)
+    assert grad is not None
+    return (
+        place_to_show(w.without_implicit_seed(grad), w.names, a.value) if index is None else index
+    )
+
+
+def unexpanded(a: Analysis, w: Wording, x: Input, index: tuple[int, ...]) -> Line | None:
+    """An element with sums not expanded."""
+    equations = by_index.with_reductions(w, x, index), _by_letters(w, x, index)
+    shortest = min((e for e in equations if e is not None), key=lambda e: len(str(e)), default=None)
+    if shortest is None:
+        return None
+    line = equality(shortest.left, shortest.right)
+    value = a.grad_value(x)
+    if value is None:
+        return line
+    return (*line, EQUALS, Token(number_text(value[index]), "number"))
+
+
+def _by_letters(w: Wording, x: Input, at: tuple[int, ...]) -> Notation | None:
+    """An element in index notation."""
+    index = by_index.gradient(w, x)
+    left = index.left.places if index is not None and isinstance(index.left, Indexed) else ()
+    letters = [*map(tree.text, left)]
+    if index is None or not at or len(letters) != len(at) or not all(map(str.isalpha, letters)):
+        return None
+    return index.at(dict(zip(letters, map(str, at))))
+
+
+def readable(
+    a: Analysis, w: Wording, x: Input, index: tuple[int, ...], element: Line | None
+) -> Line | None:
+    """The element written out, if it is short; else with sums not expanded, if that is shorter."""
+    longest = ONE_LINE if a.grad_value(x) is None else READ
+    if element is not None and len(text_of(element)) <= longest:
+        return element
+    lines = (element, unexpanded(a, w, x, index))
+    return min(filter(None, lines), key=lambda line: len(text_of(line)), default=None)
+
+
+@within_budget()
+def element_line(a: Analysis, w: Wording, x: Input, index: tuple[int, ...]) -> Line | None:
+    """`x.grad[0,0] = 1·1 + 2·1 + 3·1 + 4·1 = 10`; None if it cannot be written out."""
+    grad = a.gradient(x)
+    assert grad is not None
+    names = {n: name for n, name in w.names.items() if n is not grad}
+    asked = w.without_implicit_seed(grad)
+    return line_of_element(a, asked, w.gradient_of(x), role_of(x), index, names)
+
+
+def line_of_element(
+    a: Analysis,
+    node: Node,
+    left: tree.Tree,
+    role: str,
+    index: tuple[int, ...],
+    names: Mapping[Node, Name],
+) -> Line | None:
+    """The same for any node, called `left`."""
+    written = written_out(node, index, names, a.value)
+    if written.symbols is None and written.numbers is None and written.total is None:
+        return None
+    at = tuple(map(tree.Number, index))
+    line: Line = (Formula(tree.Indexed(left, at) if at else left, role),)
+    if _contradicts(written.numbers, written.total):  # a note says so, with both numbers
+        return None if written.symbols is None else (*line, EQUALS, Formula(written.symbols))
+    for part in (written.symbols, written.numbers):
+        if part is not None:
+            line += (EQUALS, Formula(part))
+    if written.total is None:
+        return line
+    return (*line, EQUALS, Token(short(written.total), "number"))
+
+
+NUMERAL = re.compile(r"-?\d+(\.\d*)?(e[+-]?\d+)?")
+
+
+def _contradicts(numbers: tree.Tree | None, total: float | None) -> bool:
+    """Whether a formula comes to one number that is not the element."""
+    text = "" if numbers is None else tree.text(numbers)
+    if total is None or not NUMERAL.fullmatch(text):
+        return False
+    value = float(text)
+    return abs(value - total) > 0.01 * max(abs(value), abs(total))
