@@ -18,6 +18,24 @@ from gradcli.notation.formulas.simplify import stripped
 TABLES = (RULES, NORMAL, CANDIDATES, LAYOUT)
 ALL = {r.text: r for t in TABLES for rules in t.values() for r in rules if isinstance(r, Identity)}
 EXAMPLES = {  # what conditions and operators ask for, by identity
+    "reshape(u, shape=n) = unsqueeze(u, dim=1) where n[1:] == (1,)": "u.reshape(3, 1)",
+    "reshape(u, shape=n) = unsqueeze(u, dim=0) where n == (1, *u.shape)": "u.reshape(1, 3)",
+    "solve_triangular(A, X, upper=upper) = inv(A) @ X where is_cholesky_factor(A, upper)": (
+        "solve_triangular(cholesky(S @ S.T + eye(3)).T, X, upper=True)"
+    ),
+    "solve_triangular(A, X, upper=upper, left=False) = X @ inv(A) "
+    "where is_cholesky_factor(A, upper)": (
+        "solve_triangular(cholesky(S @ S.T + eye(3)), X, upper=False, left=False)"
+    ),
+    "solve(A, x) = inv(A) @ x where is_cholesky_factor(A, False)": (
+        "solve(cholesky(S @ S.T + eye(3)), x)"
+    ),
+    "solve(A.mT, x) = inv(A).mT @ x where is_cholesky_factor(A, False)": (
+        "solve(cholesky(S @ S.T + eye(3)).mT, x)"
+    ),
+    "cholesky_solve(X, A) = inv(A).mT @ (inv(A) @ X) where is_cholesky_factor(A, False)": (
+        "cholesky_solve(X, cholesky(S @ S.T + eye(3)))"
+    ),
     "outer(u, v) * outer(w, x) = outer(u * w, v * x)": "outer(u, v) * outer(w, u)",
     "refuse_where(x, y, said=d) = x": "refuse_where(x, y > 5, said='large')",
     "sum(A.mT, dim=d, keepdim=True) = sum(A, dim=1 - d, keepdim=True).mT where d in (0, 1)": (

@@ -162,6 +162,8 @@ def _transposed(f: Node, depth: int) -> Node | None:
     if f.op.name == "matmul" and all(i.ndim == 2 for i in f.parents):
         a, b = (_transposed(i, depth - 1) for i in f.parents)
         return None if a is None or b is None else b @ a
+    if f.op.name == "outer":
+        return f.op(*reversed(f.parents))
     if f.op.name == "transpose":
         return f.parents[0]
     return f.mT if f.ndim == 2 else None
