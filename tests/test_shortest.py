@@ -221,6 +221,7 @@ CASES = {
     ],
     "abs_from_two_bounds": ["(x >= -0.5) & (x <= 0.5)", "(x - y < 1) & (x - y > -1)"],
     "sign_beside_an_extreme": [
+        "(1 + sign(x - y)) * (x - minimum(x, y)) * s", "(2 - sign(y - x)) * (minimum(x, y) - x)",
         "sign(x - y) * (minimum(x, y) - x)", "s * sign(2 * y - 2 * x) * (x - maximum(x, y)) / y",
         "sign(s - A) * (A - minimum(A, s)) * B",
     ],

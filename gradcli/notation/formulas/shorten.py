@@ -33,6 +33,7 @@ BEHIND = 14  # a search that starts with a formula longer by more than this is s
 BUDGET = 1200  # equal nodes that are tried in one search
 # Weights of what is not a name, number, operator or call.
 ROW, TURNED, BESIDE, FOREIGN, CONVERTED, UNFACTORED = 0.875, 0.75, 0.625, 12.0, 0.25, 0.125
+SIGNED = 8.0  # 1 + sign(x), which is read more slowly than a mask
 UNNAMED = 12.0  # a generic size as a number: the formula does not hold for other sizes
 
 NORMALISING = merged(RULES, NORMAL)
@@ -147,6 +148,7 @@ class Length:
             if n.op.name == "matmul" and not n.shape:  # x @ A @ B @ y has no penalty
                 penalty -= ROW * self._rows_on_the_left(n)
             penalty += BESIDE * self._has_transpose(n) + UNFACTORED * _has_common_factor(n)
+            penalty += SIGNED * _is_signed_mask(n)
             penalty += CONVERTED * any(
                 self.writer.takes_no_mask(n, k) for k in range(len(n.inputs))
             )
@@ -198,6 +200,13 @@ class Length:
             return 0
         named = isinstance(part, tree.Attribute) and isinstance(part.base, tree.Name)
         return TURNED if named else 1 + tree.listed(part)
+
+
+def _is_signed_mask(n: Node) -> bool:
+    """Whether `n` is 1 + sign(x) or 1 - sign(x)."""
+    if n.op.name not in ("add", "sub") or not any(i.op.name == "sign" for i in n.parents):
+        return False
+    return any(constant_value(i) is not None for i in n.parents)
 
 
 def _has_common_factor(n: Node) -> bool:
