@@ -111,7 +111,20 @@ EXAMPLES = {  # what conditions and operators ask for, by identity
     "diag(inv(A)) = 1 / diag(A) where is_square_triangular(A)": "diag(inv(L))",
     "diag(A @ B) = diag(A) * diag(B) where are_same_triangles(A, B)": "diag(L @ M)",
     "trace(A @ B) = diag(A) @ diag(B) where are_same_triangles(A, B)": "trace(L.mT @ M.mT)",
+    "logdet(A) = sum(log(abs(diag(A)))) where is_square_triangular(A)": "logdet(L)",
+    "diag(matrix_exp(A)) = exp(diag(A)) where is_square_triangular(A)": "diag(matrix_exp(L))",
+    "trace(matrix_exp(A)) = sum(exp(diag(A))) where is_square_triangular(A)": (
+        "trace(matrix_exp(L))"
+    ),
     "abs(x) = x where known_nonnegative(x)": "abs(P)",
+    "abs(x * y) = x * abs(y) where known_nonnegative(x)": "abs(P * y)",
+    "relu(x * y) = x * relu(y) where known_nonnegative(x)": "relu(P * y)",
+    "sign(x * y) = sign(y) where known_positive(x)": "sign(P * y)",
+    "leaky_relu(x, negative_slope=s) = x where known_nonnegative(x)": "leaky_relu(P, 0.2)",
+    "pow(pow(x, y), z) = pow(x, y * z) where known_nonnegative(x)": "(P ** 1.5) ** 0.7",
+    "vector_norm(x, ord=1) = sum(x) where known_nonnegative(x)": "vector_norm(P, 1)",
+    "vector_norm(x, ord=1, dim=d, keepdim=k) = sum(x, dim=d, keepdim=k) "
+    "where known_nonnegative(x)": "vector_norm(P, 1, dim=1, keepdim=True)",
     "relu(x) = x where known_nonnegative(x)": "relu(P)",
     "sign(x) = ones(size=x.shape) where known_positive(x)": "sign(P)",
     "pow(x, y - 1) = pow(x, y) / x where known_positive(x) or has_a_number(x)": "pow(P, y - 1)",
