@@ -10,6 +10,7 @@ TRANSPOSED = "transposed selection"  # a one in each column, no more than one in
 WEIGHTED = "generalized permutation"  # one entry in each row and each column, of any number
 KRONECKER, PERMUTED_KRONECKER = "kronecker", "permuted kronecker"  # rows in another order
 KRONECKERS = (KRONECKER, PERMUTED_KRONECKER)
+SKEW = "skew-symmetric"  # as of cross(a, b)
 CYCLIC = "cyclically banded"  # as of x - x.roll(1): a band that wraps around
 BLOCKS, PERMUTED_BLOCKS = "block-diagonal", "permuted block-diagonal"
 SELECTIONS = ("identity", "permutation", "selection", TRANSPOSED)
@@ -179,6 +180,7 @@ CONFIRMED_BY = {  # every name of a structure, with what its values satisfy
     "upper-triangular": lambda x: not np.tril(x, -1).any(),
     KRONECKER: _is_kronecker,
     PERMUTED_KRONECKER: _is_permuted_kronecker,
+    SKEW: lambda x: x.shape[0] == x.shape[1] and np.allclose(x, -x.T, equal_nan=True),
     "symmetric low-rank update": lambda x: np.allclose(x, x.T, equal_nan=True),
 }
 
