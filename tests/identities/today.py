@@ -829,4 +829,17 @@ IDENTITIES = together(
         "S: n n posdef, y: n real",
         S="t = inv(L).T @ z; 0.5 * (inv(S) - outer(t, t))",
     ),
+    case(
+        "GELU by the error function",
+        "0.5 * x * (1 + erf(x / sqrt(2)))",
+        "x: n real",
+        x="g * (0.5 * (1 + erf(x / sqrt(2))) + x * exp(-x ** 2 / 2) / sqrt(2 * pi))",
+    ),
+    case("a scaled square", "sqrt(2 / pi) * x ** 2", "x: n", x="2 * sqrt(2 / pi) * g * x"),
+    case(
+        "smooth kernel by cdist",
+        "K = exp(-cdist(X, X) ** 2 / 2); K.sum()",
+        "X: m n real",
+        X="2 * (K @ X - X * K.sum(1, keepdim=True))",
+    ),
 )

@@ -125,7 +125,7 @@ def _symmetric(node: Node, depth: int) -> bool:
         return bool(assumed) or (inner is not None and _symmetric(inner, depth - 1))
     if name in ("eye", "ones", "zeros", "full", "cov", "corrcoef"):
         return True
-    if name == "outer":
+    if name in ("outer", "cdist"):
         return parts[0] is parts[1]
     if name == "diag":
         return parts[0].ndim == 1 and not node.attrs["diagonal"]
