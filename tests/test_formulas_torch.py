@@ -20,6 +20,7 @@ import gradcli
 from gradcli.explanation.analysis import Analysis
 from gradcli.explanation.data import Data
 from gradcli.explanation.formulas.contradictions import contradictions, of_gradients
+from gradcli.fields import ASSUMPTIONS
 from gradcli.language.arguments.assumptions import read_assumptions, with_properties
 
 torch = pytest.importorskip("torch")
@@ -438,14 +439,68 @@ ASSUMED = [
     ("inv(A).diag() * x", "x", "A=upper", "g / A.diag()"),
     ("(A * B).sum() * y", "y", "A=upper,B=lower", "g * (A.diag() @ B.diag())"),
     ("(A @ A).trace() * y", "y", "A=upper", "g * (A.diag() @ A.diag())"),
+    ("sign(x * z) * y", "y", "x=positive", "g * sign(z)"),
+    ("(x**2)**1.5", "x", "x=positive", "3 * g * x ** 2"),
+    ("x.norm(1) * y", "y", "x=nonneg", "g * x.sum()"),
+    ("(x**2)**1.5 * y", "y", "x=nonneg", "g * x ** 3"),
+    ("abs(x * z) * y", "y", "x=nonneg", "g * x * abs(z)"),
+    ("relu(x * z) * y", "y", "x=nonneg", "g * x * relu(z)"),
+    ("leaky_relu(x) * y", "y", "x=nonneg", "g * x"),
+    ("logdet(A @ A) * x", "x", "A=lower", "g * log(abs(A.diag() ** 2)).sum()"),
+    ("trace(matrix_exp(A)) * x", "x", "A=lower", "g * exp(A.diag()).sum()"),
+    ("(A * B).tril() @ x", "x", "A=lower", "(A * B).T @ g"),
+    ("matrix_exp(A).diag() * x", "x", "A=upper", "g * exp(A.diag())"),
+    ("trace(inv(A)) * x", "x", "A=upper", "g * (1 / A.diag()).sum()"),
+    ("(A * B).triu() @ x", "x", "A=upper", "(A * B).T @ g"),
+    ("(A + A.T) @ x", "x", "A=skew", "zeros_like(x)"),
+    ("A.T @ x - A @ x", "x", "A=skew", "2 * A @ g"),
+    ("x @ A @ x", "x", "A=symmetric", "2 * A @ x"),
+    ("A @ x + A.T @ x", "x", "A=symmetric", "2 * A @ g"),
+    ("(A - A.T) @ x", "x", "A=symmetric", "zeros_like(x)"),
+    ("trace(A @ B)", "B", "A=symmetric", "A"),
+    ("(A * B).sum() + (A.T * B).sum()", "B", "A=symmetric", "2 * A"),
+    ("x @ inv(A) @ x", "x", "A=posdef", "2 * inv(A) @ x"),
+    ("pinv(A) @ x", "x", "A=posdef", "inv(A) @ g"),
+    ("(det(A) != 0) * x", "x", "A=posdef", "g"),
+    ("A @ pinv(A) @ x", "x", "A=posdef", "g"),
+    ("A.T @ x + A @ x", "x", "A=posdef", "2 * A @ g"),
+    ("inv(A) @ x", "x", "A=orthogonal", "A @ g"),
+    ("((A @ x) ** 2).sum()", "x", "A=orthogonal", "2 * x"),
+    ("A.T @ A @ x", "x", "A=orthogonal", "g"),
+    ("pinv(A) @ x", "x", "A=orthogonal", "A @ g"),
+    ("trace(A.T @ A) * x", "x", "A=orthogonal", "A.shape[0] * g"),
+    ("x @ A @ x", "x", "A=diagonal", "2 * A @ x"),
+    ("A.tril() @ x", "x", "A=diagonal", "A @ g"),
+    ("det(A) * x", "x", "A=diagonal", "g * A.diag().prod()"),
+    ("inv(A).diag() * x", "x", "A=diagonal", "g / A.diag()"),
+    ("A.triu(1) @ x", "x", "A=diagonal", "zeros_like(x)"),
+    ("y / x.norm()", "y", "x=unit", "g"),
+    ("log(x.norm()) * y", "y", "x=unit", "zeros_like(y)"),
+    ("x @ outer(x, y)", "y", "x=unit", "g"),
+    ("y - 2 * (x @ y) * x / (x @ x)", "y", "x=unit", "g - 2 * (g @ x) * x"),
+    ("relu(x) * y", "y", "x=simplex", "g * x"),
+    ("x.norm(1) * y", "y", "x=simplex", "g"),
 ]
+
+
+def test_every_word_shortens_at_least_five_formulas():
+    words = []
+    for program, wrt, assume, expected in ASSUMED:
+        if gradcli.formula(program, shapes=shapes_of_assumed(program), wrt=[wrt]) != expected:
+            words += {*re.findall(r"=(\w+)", assume)}
+    assert all(words.count(word) >= 5 for word in ASSUMPTIONS)
+
+
+def shapes_of_assumed(program):
+    """Shapes by name of the input: capitals are matrices."""
+    return {n: (4, 4) if n in "AB" else (4,) for n in "ABxyz" if re.search(rf"\b{n}\b", program)}
 
 
 @pytest.mark.parametrize(("program", "wrt", "assume", "expected"), ASSUMED)
 def test_what_is_assumed_shortens_formulas(program, wrt, assume, expected):
     words = read_assumptions(assume)
     draw = generator(program + assume)
-    shapes = {n: (4, 4) if n in "AB" else (4,) for n in "ABxyz" if re.search(rf"\b{n}\b", program)}
+    shapes = shapes_of_assumed(program)
     assert gradcli.formula(program, shapes=shapes, wrt=[wrt], assume=assume) == expected
     values = {n: with_properties(words.get(n, ()), draw.normal(size=s)) for n, s in shapes.items()}
     given = {n: torch.tensor(v, requires_grad=True) for n, v in values.items()}

@@ -445,6 +445,15 @@ FORMS = [
         "block-diagonal",
         f"block_diag(*[tril(outer(out[i], 1 / x[i])) for i in range({N})])",
     ),
+    (
+        "linalg.cross(a, b)",
+        "a=3,b=3",
+        "a=3,b=3",
+        "a",
+        "skew-symmetric",
+        "linalg.cross(b[None], eye(3))",
+    ),
+    ("(A - A.T) @ x", "A=4x4,x=4", "A=3x3,x=3", "x", "skew-symmetric", "A - A.T"),
     ("det(X)", "X=3x3", "X=2x2", "X", "row", "(out * inv(X).T).reshape(1, -1)"),
     ("trace(X)", "X=3x3", "X=2x2", "X", "row", "eye(X.shape[1]).reshape(1, -1)"),
     (

@@ -18,6 +18,24 @@ from gradcli.notation.formulas.simplify import stripped
 TABLES = (RULES, NORMAL, CANDIDATES, LAYOUT)
 ALL = {r.text: r for t in TABLES for rules in t.values() for r in rules if isinstance(r, Identity)}
 EXAMPLES = {  # what conditions and operators ask for, by identity
+    "reshape(u, shape=n) = unsqueeze(u, dim=1) where n[1:] == (1,)": "u.reshape(3, 1)",
+    "reshape(u, shape=n) = unsqueeze(u, dim=0) where n == (1, *u.shape)": "u.reshape(1, 3)",
+    "solve_triangular(A, X, upper=upper) = inv(A) @ X where is_cholesky_factor(A, upper)": (
+        "solve_triangular(cholesky(S @ S.T + eye(3)).T, X, upper=True)"
+    ),
+    "solve_triangular(A, X, upper=upper, left=False) = X @ inv(A) "
+    "where is_cholesky_factor(A, upper)": (
+        "solve_triangular(cholesky(S @ S.T + eye(3)), X, upper=False, left=False)"
+    ),
+    "solve(A, x) = inv(A) @ x where is_cholesky_factor(A, False)": (
+        "solve(cholesky(S @ S.T + eye(3)), x)"
+    ),
+    "solve(A.mT, x) = inv(A).mT @ x where is_cholesky_factor(A, False)": (
+        "solve(cholesky(S @ S.T + eye(3)).mT, x)"
+    ),
+    "cholesky_solve(X, A) = inv(A).mT @ (inv(A) @ X) where is_cholesky_factor(A, False)": (
+        "cholesky_solve(X, cholesky(S @ S.T + eye(3)))"
+    ),
     "outer(u, v) * outer(w, x) = outer(u * w, v * x)": "outer(u, v) * outer(w, u)",
     "refuse_where(x, y, said=d) = x": "refuse_where(x, y > 5, said='large')",
     "sum(A.mT, dim=d, keepdim=True) = sum(A, dim=1 - d, keepdim=True).mT where d in (0, 1)": (
@@ -93,7 +111,20 @@ EXAMPLES = {  # what conditions and operators ask for, by identity
     "diag(inv(A)) = 1 / diag(A) where is_square_triangular(A)": "diag(inv(L))",
     "diag(A @ B) = diag(A) * diag(B) where are_same_triangles(A, B)": "diag(L @ M)",
     "trace(A @ B) = diag(A) @ diag(B) where are_same_triangles(A, B)": "trace(L.mT @ M.mT)",
+    "logdet(A) = sum(log(abs(diag(A)))) where is_square_triangular(A)": "logdet(L)",
+    "diag(matrix_exp(A)) = exp(diag(A)) where is_square_triangular(A)": "diag(matrix_exp(L))",
+    "trace(matrix_exp(A)) = sum(exp(diag(A))) where is_square_triangular(A)": (
+        "trace(matrix_exp(L))"
+    ),
     "abs(x) = x where known_nonnegative(x)": "abs(P)",
+    "abs(x * y) = x * abs(y) where known_nonnegative(x)": "abs(P * y)",
+    "relu(x * y) = x * relu(y) where known_nonnegative(x)": "relu(P * y)",
+    "sign(x * y) = sign(y) where known_positive(x)": "sign(P * y)",
+    "leaky_relu(x, negative_slope=s) = x where known_nonnegative(x)": "leaky_relu(P, 0.2)",
+    "pow(pow(x, y), z) = pow(x, y * z) where known_nonnegative(x)": "(P ** 1.5) ** 0.7",
+    "vector_norm(x, ord=1) = sum(x) where known_nonnegative(x)": "vector_norm(P, 1)",
+    "vector_norm(x, ord=1, dim=d, keepdim=k) = sum(x, dim=d, keepdim=k) "
+    "where known_nonnegative(x)": "vector_norm(P, 1, dim=1, keepdim=True)",
     "relu(x) = x where known_nonnegative(x)": "relu(P)",
     "sign(x) = ones(size=x.shape) where known_positive(x)": "sign(P)",
     "pow(x, y - 1) = pow(x, y) / x where known_positive(x) or has_a_number(x)": "pow(P, y - 1)",

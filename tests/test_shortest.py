@@ -220,6 +220,7 @@ CASES = {
     ],
     "abs_from_two_bounds": ["(x >= -0.5) & (x <= 0.5)", "(x - y < 1) & (x - y > -1)"],
     "sign_beside_an_extreme": [
+        "(1 + sign(x - y)) * (x - minimum(x, y)) * s", "(2 - sign(y - x)) * (minimum(x, y) - x)",
         "sign(x - y) * (minimum(x, y) - x)", "s * sign(2 * y - 2 * x) * (x - maximum(x, y)) / y",
         "sign(s - A) * (A - minimum(A, s)) * B",
     ],
@@ -281,18 +282,6 @@ CASES = {
     ],
     "lower_part_of_a_triangle_product": [
         "(cholesky(P).T @ S.tril()).tril()", "(cholesky(P).T @ T.tril()).tril(-1)",
-    ],
-    "product_of_a_solution": [
-        "cholesky(P) @ solve_triangular(cholesky(P), C, upper=False)",
-        "cholesky(P).T @ solve_triangular(cholesky(P).T, S, upper=True)",
-    ],
-    "triangular_factor_solved": [
-        "solve_triangular(cholesky(P), 2 * cholesky(P) @ S, upper=False)",
-        "solve_triangular(cholesky(P).T, A @ cholesky(P).T, upper=True, left=False)",
-    ],
-    "solved_term_by_term": [
-        "solve_triangular(cholesky(P), cholesky(P) @ S - 2 * T, upper=False)",
-        "solve_triangular(cholesky(P).T, S @ cholesky(P).T + T, upper=True, left=False)",
     ],
     "number_out_of_a_factor": ["x * (2 * y - 4)", "A * (0.5 * x.unsqueeze(1) - B) / s"],
     "index_select_from_scatter": [
@@ -487,9 +476,14 @@ CASES = {
         "S @ (T @ z)", "outer(x, z) @ S", "S @ outer(z, x)", "outer(x, z) @ z", "S @ inv(S)",
         "Q.T @ Q", "A.T @ (A @ (S @ z))", "outer(A @ z, x @ A)",
     ],
-    "inverse_by_cholesky": [
-        "solve_triangular(cholesky(P), solve_triangular(cholesky(P).T, eye(P.shape[0]), "
-        "upper=True), upper=False, left=False)",
+    "half_with_its_transpose": ["2 * S @ C @ C.T @ S.T", "outer(S @ z, z) @ S.T"],
+    "product_of_cholesky_factors": [
+        "2 * cholesky(P) @ cholesky(P).T @ S", "inv(cholesky(P)).T @ inv(cholesky(P))",
+        "S @ inv(cholesky(P)).T @ inv(cholesky(P)) @ C",
+    ],
+    "cholesky_factors_into_a_sum": [
+        "inv(cholesky(P)).T @ (eye(P.shape[0]) - S) @ inv(cholesky(P))",
+        "inv(cholesky(P)).T @ (inv(cholesky(P)) + S)", "(S - cholesky(P)) @ cholesky(P).T",
     ],
     "inverse_of_product": [
         *("inv(s * S)", "inv(-S @ T / s)", "inv(S @ T)", "inv(2 * S @ T.T)", "inv(diag(x))"),
@@ -530,6 +524,7 @@ CASES = {
     ],
     "lower_part_of_an_upper": [
         "(cholesky(P).T @ z.diag()).tril()", "cholesky(P).T.tril()",
+        "(cholesky(P).T @ z.diag()).tril(-1)",
         "(cholesky(P).T @ (1 / cholesky(P).diagonal()).diag()).tril()",
     ],
     "flip_or_roll_of_sum": [
@@ -892,18 +887,13 @@ def test_masks_that_hide_more_than_zeros_stay(case):
         ("triangle_without_diagonal", "(S + x).tril()"),
         ("diagonal_beside_a_triangle", "(cholesky(S) @ (S + x.diag())).tril()"),
         ("diagonal_beside_a_triangle", "(cholesky(S).T @ (S + x.diag())).tril(1)"),
-        (
-            "triangular_factor_solved",
-            "solve_triangular(cholesky(S), cholesky(S).T @ S, upper=False)",
-        ),
-        ("triangular_factor_solved", "solve_triangular(cholesky(S), cholesky(S) @ S, upper=True)"),
-        ("triangular_factor_solved", "solve_triangular(S, S @ S.T, upper=False)"),
+        ("product_of_cholesky_factors", "inv(cholesky(S)) @ inv(cholesky(S)).T"),
+        ("product_of_cholesky_factors", "cholesky(S).T @ cholesky(S)"),
+        ("product_of_cholesky_factors", "S @ S.T"),
+        ("cholesky_factors_into_a_sum", "inv(cholesky(S)) @ (inv(cholesky(S)) + S)"),
         ("lower_part_of_a_triangle_product", "(cholesky(S).T @ S.tril()).tril(1)"),
         ("lower_part_of_a_triangle_product", "(cholesky(S).T @ S.tril(-1)).tril()"),
         ("lower_part_of_a_triangle_product", "(cholesky(S) @ S.tril()).tril()"),
-        ("product_of_a_solution", "S @ solve_triangular(S, S.T, upper=False)"),
-        ("product_of_a_solution", "cholesky(S) @ solve_triangular(cholesky(S), S, upper=True)"),
-        ("solved_term_by_term", "solve_triangular(S, S @ S.T + S, upper=False)"),
         ("index_select_from_scatter", "ones(2, 1).scatter_to((2, 2), 1, tensor([[1], [0]])) @ K"),
         ("sum_of_centred", "(S - S.mean(1)).sum(1)"),
         ("sum_of_centred", "(S - S.mean(0).unsqueeze(1)).sum(0)"),

@@ -93,6 +93,8 @@ def agrees(name: str, J: np.ndarray) -> None:
         assert not np.tril(J, -1).any()
     elif name == "symmetric low-rank update":
         np.testing.assert_allclose(J, J.T)
+    elif name == "skew-symmetric":
+        np.testing.assert_allclose(J, -J.T)
     elif name == "permuted block-diagonal":
         assert components(J[J.any(1)]) > 1 or not J.any(0).all()
     elif name == "kronecker":

@@ -178,7 +178,14 @@ def trace(g, y, x):
     return unless(unit.eq(0), g * unit, instead=0.0)
 
 
+def _sides_of_a_square(a, b):
+    """The sides of two matrices whose Kronecker product is square; () if it is not."""
+    square = len(a) == len(b) == 2 and a[0] * b[0] == a[1] * b[1]
+    return ((a[0], a[1]), (b[0], b[1])) if square else ()
+
+
 @composite(
+    typical_equal_sizes=_sides_of_a_square,
     examples=(("kron(a, b)", "a=2x3,b=2x2"), ("kron(a, b)", "a=2,b=3")),
     numpy="np.kron",
     exact="value",

@@ -766,6 +766,20 @@ IDENTITIES = together(
         B="A.shape[0] * inv(B).T",
     ),
     case(
+        "determinant of a Kronecker product",
+        "det(kron(A, B))",
+        "A: m m regular, B: n n regular",
+        A="B.shape[0] * out * inv(A).T",
+        B="A.shape[0] * out * inv(B).T",
+    ),
+    case(
+        "trace of the inverse of a Kronecker product",
+        "trace(inv(kron(A, B)))",
+        "A: m m regular, B: n n regular",
+        A="-trace(inv(B)) * (inv(A) @ inv(A)).T",
+        B="-trace(inv(A)) * (inv(B) @ inv(B)).T",
+    ),
+    case(
         "trace of a Kronecker product",
         "trace(kron(A, B))",
         "A: m m real, B: n n real",

@@ -802,4 +802,44 @@ IDENTITIES = together(
         kind="jacobian",
         x="diag(f - x @ f) + diag(x) @ A - outer(x, f + A.T @ x)",
     ),
+    case(
+        "Gaussian by its Cholesky factor",
+        "L = cholesky(S); z = solve_triangular(L, (y - m)[:, None], upper=False); "
+        "0.5 * (z ** 2).sum() + log(diag(L)).sum()",
+        "S: n n posdef, y: n real, m: n real",
+        S="t = inv(S) @ (y - m); 0.5 * (inv(S) - outer(t, t))",
+    ),
+    case(
+        "Gaussian by its Cholesky factor, a vector",
+        "L = cholesky(S); z = solve_triangular(L, y.unsqueeze(1), upper=False).squeeze(1); "
+        "-0.5 * z @ z - L.diagonal().log().sum()",
+        "S: n n posdef, y: n real",
+        S="t = inv(S) @ y; 0.5 * (outer(t, t) - inv(S))",
+    ),
+    case(
+        "Gaussian by cholesky_solve",
+        "L = cholesky(S); a = cholesky_solve(y.unsqueeze(1), L).squeeze(1); "
+        "0.5 * y @ a + L.diagonal().log().sum()",
+        "S: n n posdef, y: n real",
+        S="0.5 * (inv(S) - outer(a, a))",
+    ),
+    case(
+        "Gaussian by the inverse of the factor",
+        "L = cholesky(S); z = inv(L) @ y; 0.5 * z @ z + log(L.diag()).sum()",
+        "S: n n posdef, y: n real",
+        S="t = inv(L).T @ z; 0.5 * (inv(S) - outer(t, t))",
+    ),
+    case(
+        "GELU by the error function",
+        "0.5 * x * (1 + erf(x / sqrt(2)))",
+        "x: n real",
+        x="g * (0.5 * (1 + erf(x / sqrt(2))) + x * exp(-x ** 2 / 2) / sqrt(2 * pi))",
+    ),
+    case("a scaled square", "sqrt(2 / pi) * x ** 2", "x: n", x="2 * sqrt(2 / pi) * g * x"),
+    case(
+        "smooth kernel by cdist",
+        "K = exp(-cdist(X, X) ** 2 / 2); K.sum()",
+        "X: m n real",
+        X="2 * (K @ X - X * K.sum(1, keepdim=True))",
+    ),
 )

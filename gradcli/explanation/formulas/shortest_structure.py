@@ -22,6 +22,7 @@ from ...notation.jacobians.patterns import (
     KRONECKERS,
     ONE_A_ROW,
     PERMUTED_BLOCKS,
+    SKEW,
     is_confirmed,
 )
 from ...notation.jacobians.structure import Structure, jacobian_structure
@@ -194,6 +195,9 @@ def _with_form(
     name = best.name if result.name in PLAIN and here else result.name
     if not holds(name):
         name = "dense" if result.name in KRONECKERS else result.name
+    matrices = [*(m for _, m in tried), *([] if numbers is None else [numbers])]
+    if name == "dense" and all(is_confirmed(SKEW, m) for m in matrices):
+        name = SKEW
     nonzero = result.nonzero
     if nonzero is not None and name in ONE_A_ROW:  # the deltas may give a larger count
         nonzero = min(nonzero, w.problem.out.numel)

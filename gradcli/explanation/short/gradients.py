@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..sections.backward import Names
 
 MOST = 8  # operations of a program for which closed forms are searched for
+MOST_ALONE = 24  # the same, if the gradient of one input is asked for
 LONG = 16  # length of a closed form that has parts which other gradients share
 Statement = tuple[tree.Name, Tree]
 EVEN = 1  # the cost of a statement in addition to its length
@@ -56,7 +57,7 @@ class Gradients:
         long.
         """
         operations = [n for n in walk([self.problem.out]) if n.op.family != "leaf"]
-        if len(operations) > MOST:
+        if len(operations) > (MOST if len(self.problem.wrt) > 1 else MOST_ALONE):
             return True
         closed = [self.w.gradient(x) for x in self.problem.wrt if self.a.gradient(x) is not None]
         statements = [line.formula for line in derived.lines if line.formula is not None]

@@ -8,6 +8,7 @@ from ..tree import Infix, Name, Number, Prefix, Tree
 TOLERANCE = 1e-15  # relative
 LARGEST = 1_000  # of roots that are recognised, and their reciprocals
 LARGEST_DIVISOR = 12  # of a root
+DIGITS = 6  # of a number that is recognised beside a root of pi
 MULTIPLES = 64  # of pi, and parts of it, that are recognised
 HALF = Number(0.5)
 
@@ -70,7 +71,7 @@ def by_pi(value: float, name: Tree) -> Tree | None:
     """A number as a formula in pi, called `name`: (2 * pi) ** -0.5; None for other numbers."""
     formulas = (f for number, f in _MADE_OF_PI if isclose(abs(value), number, rel_tol=TOLERANCE))
     result = next(formulas, None)
-    written = _in_pi(abs(value), name) if result is None else result(name)
+    written = result(name) if result else _in_pi(abs(value), name) or _times_root(abs(value), name)
     return _negated(written) if written is not None and value < 0 else written
 
 
@@ -90,6 +91,16 @@ def _in_pi(value: float, name: Tree) -> Tree | None:
     )
 
 
+def _times_root(value: float, name: Tree) -> Tree | None:
+    """0.134145 * (2 / pi) ** 0.5, a number of few digits times a root; None for other numbers."""
+    for number, formula in _ROOTS_OF_PI:
+        times = float(f"{value / number:.{DIGITS}g}")
+        if times and isclose(times * number, value, rel_tol=CLOSE):
+            whole = int(times) if times.is_integer() else times
+            return Infix("*", Number(whole), formula(name))
+    return None
+
+
 def _is_multiple(ratio: float) -> bool:
     whole = round(ratio) if ratio < MULTIPLES + 0.5 else 0
     return whole > 1 and isclose(ratio, whole, rel_tol=TOLERANCE)
@@ -105,6 +116,12 @@ def root_below(value: float) -> float | None:
     return 1 / abs(value) if written.symbol == "**" and written.right.value < 0 else None
 
 
+_ROOTS_OF_PI = (
+    ((2 / pi) ** 0.5, lambda p: Infix("**", Infix("/", Number(2), p), HALF)),
+    ((2 * pi) ** 0.5, lambda p: Infix("**", Infix("*", Number(2), p), HALF)),
+    ((2 * pi) ** -0.5, lambda p: Infix("**", Infix("*", Number(2), p), Number(-0.5))),
+    (pi**-0.5, lambda p: Infix("**", p, Number(-0.5))),
+)
 _MADE_OF_PI = (
     (pi, lambda p: p),
     (2 * pi, lambda p: Infix("*", Number(2), p)),
@@ -115,7 +132,5 @@ _MADE_OF_PI = (
     (pi**0.5, lambda p: Infix("**", p, HALF)),
     (2 / pi**0.5, lambda p: Infix("/", Number(2), Infix("**", p, HALF))),
     (pi**0.5 / 2, lambda p: Infix("/", Infix("**", p, HALF), Number(2))),
-    ((2 * pi) ** 0.5, lambda p: Infix("**", Infix("*", Number(2), p), HALF)),
-    ((2 * pi) ** -0.5, lambda p: Infix("**", Infix("*", Number(2), p), Number(-0.5))),
-    ((2 / pi) ** 0.5, lambda p: Infix("**", Infix("/", Number(2), p), HALF)),
+    *_ROOTS_OF_PI,
 )

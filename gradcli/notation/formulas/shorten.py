@@ -35,6 +35,7 @@ BUDGET = 1200  # equal nodes tried in one search
 # Weights of what is not a name, number, operator or call.
 ROW, TRANSPOSE, INNER_TRANSPOSE = 0.875, 0.75, 0.625
 FOREIGN, CONVERTED, UNFACTORED = 12.0, 0.25, 0.125
+SIGNED = 8.0  # 1 + sign(x), which is read more slowly than a mask
 UNNAMED = 12.0  # for a generic size written as a number: the formula is wrong for other sizes
 
 NORMALISING = merged(RULES, NORMAL)
@@ -149,6 +150,7 @@ class Length:
             if n.op.name == "matmul" and not n.shape:  # x @ A @ B @ y has no penalty
                 penalty -= ROW * self._rows_on_the_left(n)
             penalty += INNER_TRANSPOSE * self._has_transpose(n) + UNFACTORED * _has_common_factor(n)
+            penalty += SIGNED * _is_signed_mask(n)
             penalty += CONVERTED * any(
                 self.writer.takes_no_mask(n, k) for k in range(len(n.inputs))
             )
@@ -200,6 +202,13 @@ class Length:
             return 0
         named = isinstance(part, tree.Attribute) and isinstance(part.base, tree.Name)
         return TRANSPOSE if named else 1 + tree.listed(part)
+
+
+def _is_signed_mask(n: Node) -> bool:
+    """Whether `n` is 1 + sign(x) or 1 - sign(x)."""
+    if n.op.name not in ("add", "sub") or not any(i.op.name == "sign" for i in n.parents):
+        return False
+    return any(constant_value(i) is not None for i in n.parents)
 
 
 def _has_common_factor(n: Node) -> bool:

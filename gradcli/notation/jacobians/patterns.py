@@ -10,6 +10,7 @@ TRANSPOSED = "transposed selection"  # a 1 in each column, and at most one in a 
 WEIGHTED = "generalized permutation"  # one entry of any value in each row and column
 KRONECKER, PERMUTED_KRONECKER = "kronecker", "permuted kronecker"  # the second has permuted rows
 KRONECKERS = (KRONECKER, PERMUTED_KRONECKER)
+SKEW = "skew-symmetric"  # for example that of cross(a, b)
 CYCLIC = "cyclically banded"  # for example x - x.roll(1): a band that wraps around
 BLOCKS, PERMUTED_BLOCKS = "block-diagonal", "permuted block-diagonal"
 SELECTIONS = ("identity", "permutation", "selection", TRANSPOSED)
@@ -179,6 +180,7 @@ CONFIRMED_BY = {  # for every name of a structure, the test of its values
     "upper-triangular": lambda x: not np.tril(x, -1).any(),
     KRONECKER: _is_kronecker,
     PERMUTED_KRONECKER: _is_permuted_kronecker,
+    SKEW: lambda x: x.shape[0] == x.shape[1] and np.allclose(x, -x.T, equal_nan=True),
     "symmetric low-rank update": lambda x: np.allclose(x, x.T, equal_nan=True),
 }
 

@@ -125,7 +125,7 @@ def _symmetric(node: Node, depth: int) -> bool:
         return bool(assumed) or (inner is not None and _symmetric(inner, depth - 1))
     if name in ("eye", "ones", "zeros", "full", "cov", "corrcoef"):
         return True
-    if name == "outer":
+    if name in ("outer", "cdist"):
         return parts[0] is parts[1]
     if name == "diag":
         return parts[0].ndim == 1 and not node.attrs["diagonal"]
@@ -162,6 +162,8 @@ def _transposed(f: Node, depth: int) -> Node | None:
     if f.op.name == "matmul" and all(i.ndim == 2 for i in f.parents):
         a, b = (_transposed(i, depth - 1) for i in f.parents)
         return None if a is None or b is None else b @ a
+    if f.op.name == "outer":
+        return f.op(*reversed(f.parents))
     if f.op.name == "transpose":
         return f.parents[0]
     return f.mT if f.ndim == 2 else None

@@ -20,7 +20,7 @@ from .products import (
     unconverted,
     with_factor,
 )
-from .registry import NORMAL, candidate, normal
+from .registry import CANDIDATES, NORMAL, candidate, normal
 
 identities(NORMAL, """
     (x > y) + (x < y) = ne(x, y)
@@ -31,8 +31,14 @@ identities(NORMAL, """
     eq(x, y) + ne(x, y) = 1
     (x > y) - (x < y) = sign(x - y)
     (x >= y) - (x <= y) = sign(x - y)
+    eq(x - y, 0) = eq(x, y)
     maximum(x, y) + minimum(x, y) = x + y
     maximum(x, y) - minimum(x, y) = abs(x - y)
+""")  # fmt: skip
+
+identities(CANDIDATES, """
+    (1 + sign(x)) / 2 = (x > 0) + eq(x, 0) / 2
+    (1 - sign(x)) / 2 = (x < 0) + eq(x, 0) / 2
 """)  # fmt: skip
 
 

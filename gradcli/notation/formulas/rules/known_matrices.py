@@ -28,6 +28,10 @@ def is_triangular(x: Node, side: str, depth: int = MAX_DEPTH) -> bool:
         return within and (name == "tril") == (side == "lower")
     if name in ("inv", "neg"):
         return is_triangular(parts[0], side, depth - 1)
+    if name == "mul" and any(
+        i.shape == x.shape and is_triangular(i, side, depth - 1) for i in parts
+    ):
+        return True
     if name in ("add", "sub", "matmul"):
         return all(i.ndim == 2 and is_triangular(i, side, depth - 1) for i in parts)
     numbers = [i for i in parts if i.shape]
@@ -72,6 +76,9 @@ identities(NORMAL, """
     det(A) = prod(diag(A)) where is_square_triangular(A)
     trace(inv(A)) = sum(1 / diag(A)) where is_square_triangular(A)
     diag(inv(A)) = 1 / diag(A) where is_square_triangular(A)
+    logdet(A) = sum(log(abs(diag(A)))) where is_square_triangular(A)
+    diag(matrix_exp(A)) = exp(diag(A)) where is_square_triangular(A)
+    trace(matrix_exp(A)) = sum(exp(diag(A))) where is_square_triangular(A)
     diag(A @ B) = diag(A) * diag(B) where are_same_triangles(A, B)
     trace(A @ B) = diag(A) @ diag(B) where are_same_triangles(A, B)
 """)  # fmt: skip

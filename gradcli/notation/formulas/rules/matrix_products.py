@@ -41,6 +41,9 @@ identities(NORMAL, """
     diag(u) @ diag(v) = diag(u * v)
     diag(u) @ (diag(v) @ A) = diag(u * v) @ A
     unsqueeze(u, dim=0) @ A = unsqueeze(u @ A, dim=0)
+    A @ unsqueeze(u, dim=1) = unsqueeze(A @ u, dim=1)
+    unsqueeze(u, dim=1) @ unsqueeze(v, dim=0) = outer(u, v)
+    unsqueeze(u, dim=0).mT = unsqueeze(u, dim=1)
     unsqueeze(u, dim=0) @ v = unsqueeze(u @ v, dim=0)
     u @ v = sum(u) where is_ones(v)
     v @ u = sum(u) where is_ones(v)
@@ -78,6 +81,18 @@ def outer_with_itself(node: Node) -> Node | None:
             return node.op(u, u) @ node_of(rest.flip(), (u.shape[0], v.shape[0]))
     rest = _before(u, v) if v.op.name == "matmul" else None
     return None if rest is None else node_of(rest, (u.shape[0], v.shape[0])) @ node.op(v, v)
+
+
+@candidate("matmul")
+def half_with_its_transpose(node: Node) -> Node | None:
+    """A @ B @ B.T @ A.T = (A @ B) @ (A @ B).T, in which A @ B gets a name."""
+    chain = chain_of(node)
+    factors = () if chain is None else chain.factors
+    count = len(factors) // 2
+    if chain is None or count < 2 or factors != chain.flip().factors or len(factors) % 2:
+        return None
+    half = product_node([*factors[:count]], (node.shape[0], factors[count].node.shape[0]))
+    return scaled(chain.scale, half @ half.mT if half.ndim == 2 else OPS["outer"](half, half))
 
 
 def _before(longer: Node, vector: Node) -> Chain | None:

@@ -48,30 +48,28 @@ def mask_within(node: Node) -> Node | None:
 @normal("mul", "div")
 def sign_beside_an_extreme(node: Node) -> Node | None:
     """sign(x - y) * (minimum(x, y) - x) = minimum(x, y) - x, where the difference is not 0, and
-    sign(x - y) * (maximum(x, y) - x) = x - maximum(x, y).
+    sign(x - y) * (maximum(x, y) - x) = x - maximum(x, y); and so beside 1 + sign(x - y), x > y and
+    x == y.
     """
     result = product_of(node) or NOTHING
-    for sign in result.once("sign"):
-        for total in result.once(*SUMS):
-            side = _side_of_extreme(total, sign.parents[0])
-            if side:
-                return build(result.times({sign: -1}, side), node.shape)
+    for total in result.once(*SUMS):
+        x = _positive_beside_extreme(total)
+        for f in result.once() if x is not None else ():
+            value = None if f is total or x is None else _where_positive(f, x)
+            if value is not None:
+                return build(result.times({f: -1}, value), node.shape)
     return None
 
 
-def _side_of_extreme(total: Node, d: Node) -> int:
-    """The sign of d wherever `total`, an extreme of two operands less one of them, is not 0; else
-    0.
-    """
+def _positive_beside_extreme(total: Node) -> Node | None:
+    """What is positive wherever `total`, an extreme of two operands less one of them, is not 0."""
     terms = terms_of_sum(total)
     for extreme in [f for t in terms for f in t.once("minimum", "maximum")]:
         x, y = extreme.parents
         for one, other in ((x, y), (y, x)):
             if len(terms) == 2 and multiple_of(total, extreme - one):
-                times = multiple_of(d, one - other) or 0
-                above = times > 0 if extreme.op.name == "minimum" else times < 0
-                return 0 if times == 0 else 1 if above else -1
-    return 0
+                return one - other if extreme.op.name == "minimum" else other - one
+    return None
 
 
 @candidate("mul", "div")
@@ -222,21 +220,36 @@ def _is_zero(node: Node | None) -> bool:
 
 
 def _where_positive(k: Node, x: Node) -> Coefficient | None:
-    """The constant value of a factor wherever x > 0; None if it varies there."""
-    above = _above(k)
-    if above is not None:
-        return 1 if (multiple_of(above, x) or 0) > 0 else None
-    terms = (terms_of(k) if k.op.name in ("add", "sub", "sign") else None) or []
+    """The constant value of a factor, a sum of masks, signs and numbers, wherever x > 0; None if it
+    varies there.
+    """
+    terms = (terms_of(k) if k.op.name in SUMS else None) or [Product(1, {k: 1})]
     total: Coefficient = 0
     for t in terms:
         value = t.coefficient
         for f, e in t.factors.items():
-            times = multiple_of(f.parents[0], x) if f.op.name == "sign" and e == 1 else None
-            if not times:
+            own = _side_where_positive(f, x)
+            if own is None or e != 1:
                 return None
-            value = value if times > 0 else -value
+            value *= own
         total += value
-    return total if terms else None
+    return total if any(t.factors for t in terms) else None
+
+
+def _side_where_positive(f: Node, x: Node) -> int | None:
+    """The value of a mask or a sign wherever x > 0; None if it varies there."""
+    is_sign, is_equal = f.op.name == "sign", unconverted(f).op.name == "eq"
+    d = f.parents[0] if is_sign else _difference(unconverted(f)) if is_equal else _above(f)
+    times = None if d is None else multiple_of(d, x)
+    if not times:
+        return None
+    return 0 if is_equal else 1 if times > 0 else -int(is_sign)
+
+
+def _difference(comparison: Node) -> Node:
+    """a - b for a comparison of a and b."""
+    a, b = comparison.parents
+    return a if _is_zero(b) else a - b
 
 
 def _above(mask: Node) -> Node | None:

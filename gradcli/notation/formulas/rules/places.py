@@ -10,13 +10,19 @@ from ....lazy import np
 from ....operators.indexing import full_index
 from ....operators.leaves import Array
 from .factoring import terms_of
+from .identities import identities
 from .matrices import is_unit
 from .products import Product, build, constant_value
-from .registry import candidate, layout, normal, rule
+from .registry import NORMAL, candidate, layout, normal, rule
 
 RESHAPING = ("reshape", "squeeze", "unsqueeze")
 MOST = 20_000_000  # most elements of a tensor that is evaluated
 VALUES = {"sort_indices": "sort_values", "topk_indices": "topk_values"}
+
+identities(NORMAL, """
+    reshape(u, shape=n) = unsqueeze(u, dim=1) where n[1:] == (1,)
+    reshape(u, shape=n) = unsqueeze(u, dim=0) where n == (1, *u.shape)
+""")  # fmt: skip
 
 
 @rule(*RESHAPING)

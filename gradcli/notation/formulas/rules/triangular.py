@@ -1,14 +1,16 @@
 """Triangular matrices, and the Cholesky decomposition."""
 
-from itertools import permutations
+from collections.abc import Iterator
+from itertools import pairwise, permutations
 
 from ....graphs import OPS, Node
+from ....graphs.shapes import Shape
 from .atoms import defined
-from .chains import Factor, chain_of, factor, product_node
+from .chains import Chain, Factor, cancel_inverses, chain_of, node_of, product_node
 from .factoring import added, sum_of, terms_of, terms_of_sum
-from .identities import identities
+from .identities import condition, identities
 from .matrices import is_transposed, is_unit
-from .products import Product, build, product_of, scaled, with_factor, with_factors
+from .products import NOTHING, Product, build, product_of, scaled, with_factor, with_factors
 from .registry import CANDIDATES, NORMAL, candidate, normal
 
 DIAGONAL = ("diag", "diagonal", "diag_embed")
@@ -43,13 +45,20 @@ def diagonal_of_a_number(node: Node) -> Node | None:
 
 @normal("tril", "triu")
 def triangle_without_diagonal(node: Node) -> Node | None:
-    """(A - diag(x)).tril(-1) = A.tril(-1)."""
+    """(A - diag(x)).tril(-1) = A.tril(-1), also for L.T @ diag(x) in place of A, L = cholesky(A)."""
     x = node.parents[0]
     terms = terms_of_sum(x) if x.ndim == 2 else []
-    if not any(is_unit(f) or is_diagonal(f) for t in terms for f in t.factors):
+    factors = {f for t in terms for f in t.factors}
+    if len(terms) < 2 or not any(is_unit(f) or is_diagonal(f) or _is_upper(f) for f in factors):
         return None
     parts = [node.op(build(t, x.shape), **node.attrs) for t in terms]
     return sum(parts[1:], start=parts[0])
+
+
+def _is_upper(x: Node) -> bool:
+    """Whether x is L.T @ diag(x) for L = cholesky(A)."""
+    upper, d = x.parents if x.op.name == "matmul" else (x, x)
+    return is_diagonal(d) and is_transposed(upper) and _cholesky_input(upper.parents[0]) is not None
 
 
 def is_diagonal(x: Node) -> bool:
@@ -57,7 +66,7 @@ def is_diagonal(x: Node) -> bool:
     return x.op.name in DIAGONAL and x.parents[0].ndim == 1 and is_plain(x)
 
 
-@candidate("add", "sub")
+@normal("add", "sub")
 def both_triangles(node: Node) -> Node | None:
     """A.tril() + A.triu(1) = A."""
     terms = terms_of(node) or []
@@ -88,8 +97,12 @@ def _is_main(x: Node) -> bool:
 
 @normal("tril")
 def lower_part_of_an_upper(node: Node) -> Node | None:
-    """(L.T @ diag(x)).tril() = diag(x * L.diag()) for a lower triangular L; L.T.tril() too."""
+    """(L.T @ diag(x)).tril() = diag(x * L.diag()) for a lower triangular L; L.T.tril() too. Below
+    the diagonal it is 0.
+    """
     product = node.parents[0]
+    if node.attrs["diagonal"] < 0 and _is_upper(product):
+        return OPS["zeros"](size=node.shape)
     if product.ndim != 2 or node.attrs["diagonal"] != 0:
         return None
     if product.op.name == "transpose" and _cholesky_input(product.parents[0]) is not None:
@@ -154,54 +167,76 @@ def _is_diagonal_of(f: Node, x: Node) -> bool:
     return inner.op.name in DIAGONAL and inner.parents[0] is x and inner.ndim == 1
 
 
-@normal("solve_triangular")
-def inverse_by_cholesky(node: Node) -> Node | None:
-    """inv(L.T) @ inv(L) = inv(X) for L = cholesky(X)."""
-    lower, inner = node.parents
-    x = _cholesky_input(lower)
-    if x is None or inner.op.name != "solve_triangular" or not is_unit(inner.parents[1]):
+@condition
+def is_cholesky_factor(A: Node, upper: bool) -> bool:
+    """Whether a matrix is cholesky(X), or, if `upper`, its transpose."""
+    lower = A.parents[0] if upper and is_transposed(A) else A
+    return (lower is not A) == upper and _cholesky_input(lower) is not None
+
+
+identities(NORMAL, """
+    solve_triangular(A, X, upper=upper) = inv(A) @ X where is_cholesky_factor(A, upper)
+    solve_triangular(A, X, upper=upper, left=False) = X @ inv(A)
+        where is_cholesky_factor(A, upper)
+    solve(A, x) = inv(A) @ x where is_cholesky_factor(A, False)
+    solve(A.mT, x) = inv(A).mT @ x where is_cholesky_factor(A, False)
+    cholesky_solve(X, A) = inv(A).mT @ (inv(A) @ X) where is_cholesky_factor(A, False)
+""")  # fmt: skip
+
+
+@candidate("matmul")
+def product_of_cholesky_factors(node: Node) -> Iterator[Node]:
+    """L @ L.T = X and inv(L).T @ inv(L) = inv(X) for L = cholesky(X), also within longer products;
+    inv(L).T @ inv(L) @ B = cholesky_solve(B, L).
+    """
+    chain = chain_of(node)
+    factors = [] if chain is None else [*chain.factors]
+    for k, pair in enumerate(pairwise(factors)):
+        joined = _gram(*pair)
+        if chain is not None and joined is not None:
+            new = chain._replace(factors=(*factors[:k], joined, *factors[k + 2 :]))
+            yield node_of(new, node.shape)
+            lower, columns = pair[0].node.parents, factors[k + 2 :]
+            if joined.node.op.name == "inv" and columns and not factors[-1].is_column:
+                solved = OPS["cholesky_solve"](product_node(columns, ()), *lower)
+                rest = (*factors[:k], Factor(solved, False))
+                yield node_of(chain._replace(factors=rest), node.shape)
+
+
+def _gram(a: Factor, b: Factor) -> Factor | None:
+    """X for L and L.T, inv(X) for inv(L).T and inv(L), if L = cholesky(X); None for others."""
+    if a.node is not b.node or a.transposed == b.transposed:
         return None
-    upper = inner.parents[0]
-    is_transpose = is_transposed(upper) and upper.parents[0] is lower
-    sides = [(n.attrs["upper"], n.attrs["left"], n.attrs["unitriangular"]) for n in (node, inner)]
-    known = sides == [(False, False, False), (True, True, False)]
-    return OPS["inv"](x) if is_transpose and known else None
-
-
-@normal("solve_triangular")
-def triangular_factor_solved(node: Node) -> Node | None:
-    """inv(L) @ L @ X = X for L = cholesky(A), also with L.T, and on the right."""
-    cancelled, left = _cholesky_factor(node), node.attrs["left"]
-    chain = None if cancelled is None else chain_of(node.parents[1])
-    if chain is None or len(chain.factors) < 2 or chain.factors[0 if left else -1] != cancelled:
-        return None
-    rest = chain.factors[1:] if left else chain.factors[:-1]
-    return scaled(chain.scale, product_node([*rest], node.shape))
-
-
-def _cholesky_factor(solution: Node) -> Factor | None:
-    """L or L.T, for L = cholesky(A), by which an equation with this triangle is solved; or None."""
-    matrix, attrs = solution.parents[0], solution.attrs
-    transposed = is_transposed(matrix)
-    lower = matrix.parents[0] if transposed else matrix
-    fits = attrs["upper"] == transposed and not attrs["unitriangular"]
-    return factor(lower, transposed) if fits and _cholesky_input(lower) is not None else None
-
-
-@candidate("solve_triangular")
-def solved_term_by_term(node: Node) -> Node | None:
-    """inv(L) @ (L @ X + B) = X + inv(L) @ B for L = cholesky(A)."""
-    matrix, right = node.parents
-    parts = [node.op(matrix, build(t, node.shape), **node.attrs) for t in terms_of_sum(right)]
-    if not any(map(triangular_factor_solved, parts)):
-        return None
-    return sum(parts[1:], start=parts[0])
+    if a.node.op.name == "inv" and a.transposed:
+        x = _cholesky_input(a.node.parents[0])
+        return None if x is None else Factor(a.node.op(x), False)
+    x = None if a.transposed else _cholesky_input(a.node)
+    return None if x is None else Factor(x, False)
 
 
 @normal("matmul")
-def product_of_a_solution(node: Node) -> Node | None:
-    """L @ (inv(L) @ X) = X for L = cholesky(A), also with L.T."""
-    matrix, x = node.parents
-    if x.op.name != "solve_triangular" or x.parents[0] is not matrix or not x.attrs["left"]:
-        return None
-    return None if _cholesky_factor(x) is None else x.parents[1]
+def cholesky_factors_into_a_sum(node: Node) -> Node | None:
+    """inv(L).T @ (eye(n) + B) @ inv(L) = inv(L).T @ inv(L) + inv(L).T @ B @ inv(L), of which the
+    first is inv(X) for L = cholesky(X); and so for inv(L).T @ (inv(L) + B).
+    """
+    chain = chain_of(node) or Chain(NOTHING, ())
+    for k, middle in enumerate(chain.factors):
+        terms = terms_of_sum(middle.node)
+        if len(terms) < 2 or middle.node.ndim < 2:
+            continue
+        factors = (Factor(build(t, middle.node.shape), middle.transposed) for t in terms)
+        parts = [_with_factor(chain, k, f, node.shape) for f in factors]
+        if any(_grams(chain_of(p)) > _grams(chain) for p in parts):
+            return sum(parts[1:], start=parts[0])
+    return None
+
+
+def _grams(chain: Chain | None) -> int:
+    """How many pairs of neighbours in a chain are X or inv(X)."""
+    return 0 if chain is None else sum(_gram(*p) is not None for p in pairwise(chain.factors))
+
+
+def _with_factor(chain: Chain, k: int, new: Factor, shape: Shape) -> Node:
+    """A chain with another factor k and without pairs of inverses, as a node of this shape."""
+    factors = (*chain.factors[:k], new, *chain.factors[k + 1 :])
+    return node_of(cancel_inverses(chain._replace(factors=factors)), shape)
