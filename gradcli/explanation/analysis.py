@@ -74,13 +74,13 @@ def is_large(problem: Problem) -> bool:
     return operations(problem) > LARGE
 
 
-def reserve_writing(problem: Problem) -> None:
+def reserve_writing(problem: Problem, kind: str = "explained") -> None:
     """End searches in time for all operations of a large program to be written. Raises GradcliError
-    `limit` where they are too many.
+    `limit` where they are more than the limit of this `kind`.
     """
     if is_large(problem):
         count, limits = operations(problem), problem.limits
-        limits.check("explained", count, "the program", problem.program.span)
+        limits.check(kind, count, "the program", problem.program.span)
         limits.budget.reserve(count)
 
 

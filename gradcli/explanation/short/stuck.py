@@ -1,6 +1,7 @@
 """Notes on vanishing gradients: units that are never active, saturated functions."""
 
 from collections.abc import Iterator
+from functools import reduce
 from typing import Any
 
 from ...autodiff.reverse import Step
@@ -57,7 +58,7 @@ def _saturated(a: Analysis, w: Wording) -> Iterator[tuple[str, str]]:
         value = a.value(node) if has_both else None
         if value is None or not value.size:
             continue
-        if np.all(np.min([np.abs(value - bound) for bound in bounds], axis=0) < FLAT):
+        if np.all(reduce(np.logical_or, (np.abs(value - bound) < FLAT for bound in bounds))):
             name = text_of(w.source.short(node))
             bound_text = " or ".join(f"{bound:g}" for bound in bounds)
             yield (
