@@ -46,9 +46,9 @@ def transposed(
         arrived = from_several(seeds, last, ends=fixed).of
     new, parts = {n: n for n in (*fixed, *tangents.values())}, list[Node]()
     for node in last:
-        tangent = arrived[node]
-        if tangent is not None:
-            new[seed] = tangent
+        arriving = arrived[node]
+        if arriving is not None:
+            new[seed] = arriving
             parts.append(substitute(node, new))
     return reduce(add, parts) if parts else None
 
