@@ -7,17 +7,22 @@ DEFAULTS = {
     "length": 4_000_000,  # characters of an expression, a value or a file
     "nesting": 100,  # brackets within brackets, calls within calls
     "operations": 32_000,  # nodes of the graph
-    "explained": 16_000,  # of these, in a program that is explained or written as code
+    "explained": 8_100,  # of these, in a program that is explained
+    "written": 4_500,  # of these, in a program that is written as code, or moved
     "elements": 20_000_000,  # elements of one tensor
     "digits": 1_000,  # digits of an integer that is written out or computed from literals
     "seconds": 2,  # of CPU time, in the last of which nothing more is searched for
-    "memory": 500_000_000,  # bytes of the arrays that are needed at the same time
+    "memory": 300_000_000,  # bytes of the arrays that are needed at the same time
     "numbers": 2_000_000,  # that are written out as JSON
     "entries": 10_000,  # of a table or a tensor that --full writes out
 }
 MOST_ORDER = 9  # of a derivative
 PRECISIONS, WIDTHS = (1, 17), (40, 10_000)  # digits; columns
-UNITS = {"memory": "bytes of memory", "explained": "operations that are explained"}
+UNITS = {
+    "memory": "bytes of memory",
+    "explained": "operations that are explained",
+    "written": "operations that are written out",
+}
 BYTES_OF_NUMBER = 32  # at most, in JSON, with what separates it from the next
 LINE = 20  # entries that a line of a list counts as
 NO_MEMORY = "there is not enough memory for this request"

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-OBJECTS_BEFORE_COLLECTION = 300_000  # in a process that gives one answer
+OBJECTS_BEFORE_COLLECTION = 2_000_000  # in a process that gives one answer
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 

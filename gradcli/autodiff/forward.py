@@ -38,12 +38,16 @@ def transposed(
         grad = grads[x]
         if grad is not None:
             seeds[grad] = seeds[grad] + tangent if grad in seeds else tangent
-    fixed = (*tangents, *ends)
+    fixed = {*tangents, *ends}
     last, arrived = _diagonal(seeds, seed, fixed), dict[Node, Node | None](seeds)
     if arrived.keys() != set(last):
         arrived = from_several(seeds, last, ends=fixed).of
-    same = {n: n for n in (*fixed, *tangents.values())}
-    parts = [substitute(n, same | {seed: t}) for n in last if (t := arrived[n]) is not None]
+    new, parts = {n: n for n in (*fixed, *tangents.values())}, list[Node]()
+    for node in last:
+        arriving = arrived[node]
+        if arriving is not None:
+            new[seed] = arriving
+            parts.append(substitute(node, new))
     return reduce(add, parts) if parts else None
 
 

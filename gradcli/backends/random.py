@@ -13,7 +13,7 @@ from ..graphs.shapes import numel
 from ..lazy import np
 
 BLOCK = 16  # torch.randn works in blocks of this size, from one block on
-PART = 4096 * BLOCK  # elements that are converted to Python numbers at once
+PART = 4096 * BLOCK  # elements that are converted at once
 
 
 class Generator:
@@ -45,10 +45,13 @@ class Generator:
 
     def _uniforms(self, count: int) -> Any:
         """`count` multiples of 2**-53 in [0, 1), each from two words of the stream."""
-        if not count:  # RandomState.bytes(0) would take a word
-            return np.zeros(0)
-        high, low = np.frombuffer(self._words.bytes(8 * count), "<u4").reshape(-1, 2).T
-        return ((high.astype(np.uint64) << np.uint64(32) | low) & np.uint64(2**53 - 1)) / 2**53
+        result = np.empty(count)
+        for k in range(0, count, PART):
+            part = result[k : k + PART]
+            high, low = np.frombuffer(self._words.bytes(8 * part.size), "<u4").reshape(-1, 2).T
+            part[:] = (high.astype(np.uint64) << np.uint64(32) | low) & np.uint64(2**53 - 1)
+            part /= 2**53
+        return result
 
     def _pairs(self, count: int) -> list[float]:
         """Fewer than 16 normal numbers: two from two uniforms; an unused one is saved."""

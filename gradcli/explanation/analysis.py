@@ -74,13 +74,13 @@ def is_large(problem: Problem) -> bool:
     return operations(problem) > LARGE
 
 
-def reserve_writing(problem: Problem) -> None:
+def reserve_writing(problem: Problem, kind: str = "explained") -> None:
     """Limit searches so that all operations of a large program can be written. Raises GradcliError
-    `limit` if there are too many operations.
+    `limit` if there are more operations than the limit of this `kind`.
     """
     if is_large(problem):
         count, limits = operations(problem), problem.limits
-        limits.check("explained", count, "the program", problem.program.span)
+        limits.check(kind, count, "the program", problem.program.span)
         limits.budget.reserve(count)
 
 

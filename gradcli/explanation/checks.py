@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterator
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
-from ..backends.numeric import Evaluator
+from ..backends.numeric import Evaluator, array_bytes, sources
 from ..errors import if_applicable
 from ..frameworks import version
 from ..graphs import Node, walk
@@ -29,6 +29,8 @@ ROWS, DIFFERENCES = "seed times Jacobian", "finite differences"
 TOO_LONG = "left out: it takes longer than the limit of seconds"
 RANDOM_VALUES, RANDOM_SEED = "at random values", "with a random seed"
 TOO_LARGE = "left out: too large to try with random values"
+TOO_MUCH = "left out: it takes more than the limit of memory"
+COPIES = 4  # of the values of the program and its gradients, in the arrays that checks hold
 LARGEST = 1_000_000  # elements of all nodes of a program that is tried at random values
 EVERY_ROW = 400  # Jacobian rows up to which all are computed for the check
 MOST_ROWWISE = 50_000_000  # elements computed for all rows, up to which rows are checked one by one
@@ -78,7 +80,12 @@ def differences(a: Analysis) -> Check:
 
 def _sampled(a: Analysis) -> "Sample | str":
     """The values at which checks are made, or the reason why there are no checks."""
-    return TOO_LARGE if too_large(a) else _sample(a) or TOO_LONG
+    if too_large(a):
+        return TOO_LARGE
+    nodes = walk([a.problem.out, *[grad for _, grad in _differentiated(a)]], sources)
+    if COPIES * sum(map(array_bytes, nodes)) > a.problem.limits.sizes["memory"]:
+        return TOO_MUCH
+    return _sample(a) or TOO_LONG
 
 
 def too_large(a: Analysis) -> bool:

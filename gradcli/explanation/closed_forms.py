@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from ..notation.tree import Block, Listing, Name, Token, Tree
+from .analysis import reserve_writing
 from .blocks import (
     EQUALS,
     Code,
@@ -33,6 +34,7 @@ def closed_forms(data: Data, use: Use, command: str) -> Document:
     They are expressed by the gradients of intermediates if the program names these, or has several
     inputs, and that is shorter. A table of lines, or one block of code for `use` "code".
     """
+    reserve_writing(data.p)
     lines = _lines(data, named=use == "equations")
     if use == "code":
         text = "\n".join(map(text_of, lines))

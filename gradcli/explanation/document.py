@@ -5,7 +5,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
-from ..backends.numeric import array_bytes
+from ..backends.numeric import array_bytes, sources, workspace
 from ..errors import GradcliError, did_you_mean
 from ..graphs import walk
 from ..language.problem import Input
@@ -37,14 +37,17 @@ def check_sections(names: Collection[str]) -> None:
 
 def _check_memory(a: Analysis) -> None:
     """Raise GradcliError, before anything is computed, if the arrays need too much memory: those of
-    all nodes, and twice those of inputs, output and gradients, which the checks compute too.
+    all nodes, temporary ones, and again those of inputs, output and gradients, which are laid out,
+    and of the program if notes try a seed of ones.
     """
     p = a.problem
     if not p.numeric:
         return
-    grads = [x.node for x in p.wrt if a.gradient(x) is not None]
-    twice = [p.out, *(i.node for i in p.inputs.values()), *grads]
-    total = sum(map(array_bytes, walk([p.out]))) + 2 * sum(map(array_bytes, twice))
+    grads = [grad for x in p.wrt if (grad := a.computed(x)) is not None]
+    laid_out = [p.out, *(i.node for i in p.inputs.values()), *grads]
+    tried = walk([p.out], sources) if p.seed.value is None else []
+    nodes = walk([p.out, *grads], sources)
+    total = sum(map(array_bytes, [*nodes, *laid_out, *tried])) + max(map(workspace, nodes))
     p.limits.check("memory", total, "what an explanation computes")
 
 
@@ -230,7 +233,7 @@ def jvp_document(j: "Jvp", choices: Choices) -> Document:
     from .notes import jvp_notes
     from .sections import jvp, outcome
 
-    reserve_writing(j.problem)
+    reserve_writing(j.problem, "written")  # its graph is that of the program and one as large
     jacobians = _jacobians(j, choices)
     note_list = [*jvp_notes(j), *_of_their_own(len(jacobians), len(j.problem.tangents))]
     sections = [

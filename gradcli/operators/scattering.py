@@ -361,6 +361,11 @@ def _put(x, index, source, *, accumulate):
     return out
 
 
+def _put_workspace(out, s, index, source, *, accumulate):
+    """Elements of the indices as they are compared and wrapped, and of the source in a row."""
+    return 3 * shapes.numel(index) + shapes.numel(source)
+
+
 def _put_into_zeros(x, index, source):
     """The source added into zeros of the shape of x."""
     return zeros(size=x.shape).put(index, source, accumulate=True)
@@ -375,6 +380,7 @@ def _repeated_flat_indices(y, x, index, source, *, accumulate):
     shape=_put_shape,
     dtype="first",
     value=_put,
+    workspace=_put_workspace,
     integer_inputs=("index",),
     method=True,
     kink=_repeated_flat_indices,

@@ -21,6 +21,6 @@ def program(analysis: Analysis, target: str) -> str:
     if target not in TARGETS:
         hint = did_you_mean(target, TARGETS) or f"the targets are {', '.join(TARGETS)}"
         raise GradcliError("option", f"there is no target {target}", hint=hint)
-    reserve_writing(analysis.problem)
+    reserve_writing(analysis.problem, "written")
     write = import_module(f".{TARGETS[target]}", __name__).program
     return broken(written(Plan(analysis), write))

@@ -1,6 +1,7 @@
 """Notes on vanishing gradients: units that are never active, saturated functions."""
 
 from collections.abc import Iterator
+from functools import reduce
 from typing import Any
 
 from ...autodiff.reverse import Step
@@ -68,8 +69,8 @@ def _reached_bounds(a: Analysis, node: Node) -> tuple[float, float] | None:
     value = a.value(node)
     if value is None or not value.size:
         return None
-    distances = np.min([np.abs(value - bound) for bound in bounds], axis=0)
-    return bounds if np.all(distances < FLAT) else None
+    at_a_bound = reduce(np.logical_or, (np.abs(value - bound) < FLAT for bound in bounds))
+    return bounds if np.all(at_a_bound) else None
 
 
 def _of_loss(a: Analysis, w: Wording, step: Step) -> Iterator[tuple[str, tuple[float, float]]]:

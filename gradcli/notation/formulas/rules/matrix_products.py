@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import reduce
 from itertools import permutations
 
-from ....graphs import Node
+from ....graphs import OPS, Node
 from ....graphs.shapes import Shape, axes, axis
 from ....operators.indexing import full_index
 from .assumed import is_symmetric

@@ -45,7 +45,7 @@ def diagonal_of_a_number(node: Node) -> Node | None:
 
 @normal("tril", "triu")
 def triangle_without_diagonal(node: Node) -> Node | None:
-    """(A - diag(x)).tril(-1) = A.tril(-1), also for L.T @ diag(x) in place of A, L = cholesky(A)."""
+    """(A - diag(x)).tril(-1) = A.tril(-1); the same for L.T @ diag(x), where L = cholesky(A)."""
     x = node.parents[0]
     terms = terms_of_sum(x) if x.ndim == 2 else []
     factors = {f for t in terms for f in t.factors}
