@@ -18,9 +18,7 @@ from .products import (
     Product,
     build,
     constant_value,
-    is_mask,
     is_scalar,
-    product_of,
     scalars_of,
     scaled,
 )
@@ -224,16 +222,6 @@ def _inner_product_with_term(v: Node, term: Product, shape: Shape) -> Product:
     """The inner product of a vector and a term, times the scalars of the term."""
     scalars, rest = term.split(is_scalar)
     return scalars.times({v @ build(rest, shape): 1})
-
-
-@candidate("matmul")
-def columns_out_of_product(node: Node) -> Iterator[Node]:
-    """(A / u.unsqueeze(1)) @ B = A @ B / u.unsqueeze(1)."""
-    a, b = node.parents
-    result = (product_of(a) if a.ndim == b.ndim == 2 else None) or NOTHING
-    columns, rest = result.split(lambda f: f.shape == (a.shape[0], 1))
-    if columns.factors and rest.factors and not is_mask(rest.factors):
-        yield build(columns.times({build(rest, a.shape) @ b: 1}), node.shape)
 
 
 @candidate("matmul")
