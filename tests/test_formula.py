@@ -250,6 +250,11 @@ RULE_CASES = {
         "x.roll(1).roll(1)", "x.roll(1, 0).roll(-1)", "A.roll(2).roll(-1)", "ones(3).roll(1) * x",
         "A.roll(1, 1).roll(1, -1)", "A.roll(1, 0).roll(1, 1).roll(-1, 1)",
     ],
+    "getitem_of_put_at": [
+        "x.put_at((6,), (slice(1, 4),))[1:-2]",
+        "A.put_at((5, 4), (slice(1, 4), slice(3)))[1:-1, :3]",
+        "A.put_at((5, 3), (slice(0, 5, 2),))[::2]", "x.put_at((2, 3), (-1,))[1]",
+    ],
     "flip_of_constant": ["(x * ones(3).flip(0)).sum()", "x.expand(2, 3).flip(0)"],
     "cumsum_of_put_at": [
         "x.put_at((4, 3), (-1,)).flip(0).cumsum(0)", "s.put_at((4,), (3,)).flip(0).cumsum(0)",

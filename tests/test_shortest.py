@@ -184,6 +184,7 @@ CASES = {
     "multiples_of_sums": [
         "(x + y) / (y + x)", "(x - y) * (2 * y - 2 * x)", "s / (1 - x) ** 2 * (x - 1) ** 3",
     ],
+    "constant_exponent": ["x ** -ones(m)", "s ** (2 * ones(m))"],
     "reduction_of_put_at": [
         "z.put_at(A.shape, (0,)).sum(0)", "x.put_at(A.shape, (..., 1)).sum(1, keepdim=True)",
         "x.put_at(A.shape, (..., 1)).sum()",
@@ -271,6 +272,7 @@ CASES = {
     "division_into_operand": [
         "A @ (z / (1 - (z / s) ** 2)) / s ** 2", "((x / s - y) * y).sum() * s",
     ],
+    "outer_of_opposites": ["outer(x - y, y - x)", "outer(A.T @ (x - y), A.T @ (y - x))"],
     "outer_with_itself": ["outer(T @ z, A @ T @ z)", "outer(A @ T @ z, T @ z)"],
     "roots_below": [
         "0.3989422804014327 * x", "-0.7071067811865476 * A", "x / 1.4142135623730951 * y",
@@ -338,13 +340,16 @@ CASES = {
     "index_of_outer": [
         *("outer(x, z)[:, :1]", "outer(x, z)[0]", "outer(x, z)[..., 1]", "outer(x, z)[1, 0]"),
     ],
+    "index_of_matmul": ["(A @ C)[0]", "(A @ C)[1:, 0]", "(A @ z)[1]", "(x @ A)[:1]"],
     "diagonal_of_a_sum": ["(S - diag(z)).diag()", "(z.diag() + S / s).diag()"],
     "matmul_of_expanded": [
         *("D @ ones_like(G)", "D.mT @ ones_like(D)", "ones_like(D).mT @ D", "D @ ones_like(C)"),
         *("D @ z.unsqueeze(1).expand(G.shape)", "D.mT @ z.expand(D.shape)"),
         *("z.expand(D.shape) @ G", "x.unsqueeze(1).expand(D.shape) @ G"),
     ],
+    "expand_by_other_batch": ["D @ C.expand(G.shape)", "A.expand(D.shape) @ G"],
     "reshape_of_matmul": ["(D.flatten(0, 1) @ C).reshape(2, x.shape[0], C.shape[1])"],
+    "sum_of_matrix_vector_products": ["(D.mT @ E[:, :, :1]).squeeze(-1).sum(0)"],
     "ones_in_einsum": [
         *("einsum('ij,ik->jk', ones_like(A), A)", "einsum('bij,jk->ki', D, ones_like(C))"),
         *("einsum('i,ij->j', ones_like(x), A)", "einsum('ji,jk->ik', A, ones(m, 7))"),
@@ -354,6 +359,8 @@ CASES = {
         "(G @ G.mT * (E.mT @ D)).sum(2)",
     ],
     "multiply_into_put_at": ["A * z.put_at(A.shape, (0,)) / s", "x * s.put_at(x.shape, (1,))"],
+    "matrix_element_from_put_at": ["s.put_at((2, 3), (1, 2))", "sin(t).put_at((4, 3), (-1, 0))"],
+    "unit_matrix_from_put_at": ["ones_like(s).put_at((2, 3), (1, 2))"],
     "put_at_in_expanded_product": ["A * (z.put_at(A.shape, (0,)) - B)", "S * (z.diag() - T)"],
     "unsqueeze_of_gathered": [
         f"(2 * A[:3][arange(3), {LABELS}] * x[:3] / s).unsqueeze(1)",
@@ -371,6 +378,10 @@ CASES = {
     "product_with_diagonal": [
         "z.diag() * S", "2 * S * z.diag() / T / s", "S * (z / T.diagonal()).diag()",
     ],
+    "vector_out_of_einsum": [
+        "einsum('i,ij,jk->ik', x, A, C)", "einsum('ij,j,jk->ijk', A, z, C)",
+        "einsum('ij,jk,k->ki', A, S, z)",
+    ],
     "where_from_complements": [
         "2 * x * (y > 1) - 3 * (y <= 1) * x", "A * (B == s) + s * (B != s)",
         "y + x**2 * (x < 1) + (x >= 1) * s",
@@ -379,6 +390,11 @@ CASES = {
     "torch_equivalent": ["prod_others(x, dim=(0,))", "prod_others(A, dim=(1,))"],
     "row_as_column": ["x @ A", "x @ A @ S"],
     "as_mask": ["where(x > 1, y, 0)", "where(A <= 1, 0, A)", "where(x > 1, 3.0, 0)"],
+    "columns_out_of_product": ["(A / x.unsqueeze(1)) @ C", "(2 * A * c / s) @ C"],
+    "matmul_of_one_row": [
+        *("S @ (eye(S.shape[0])[1].unsqueeze(-1) * T)", "(S * eye(S.shape[0])[1]) @ T.T"),
+        "(eye(S.shape[0])[0] * A) @ C",
+    ],
     "matmul_of_identity_sum": [
         "(eye(S.shape[0]) - 2 * outer(z, z) / s) @ z", "(S + 3 * eye(S.shape[0])) @ T",
     ],
@@ -690,6 +706,7 @@ CASES = {
         "K.T", "(A + B).T", "(A * s).T", "(-A).T", "(S @ S.T).T",
         "(A.T - z.unsqueeze(1)).T", "x.unsqueeze(1).T",
     ],
+    "triangle_of_a_diagonal": ["eye(4).tril(-1)", "x.diag().triu(-1)", "x.diag().tril()"],
     "product_of_transposes": ["S.T @ T.T", "A @ S.T @ T.T", "C.T @ A.T @ x"],
     "elementwise_of_transposes": [
         "S.T + T.T", "A.T * B.T", "D.mT - E.mT", "S.T @ T.T - (T @ S).T", "A.T * (B.T > 0)",

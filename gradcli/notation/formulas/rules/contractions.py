@@ -224,6 +224,23 @@ def einsum_of_one_or_two(node: Node) -> Node | None:
 
 
 @normal("einsum")
+def vector_out_of_einsum(node: Node) -> Node | None:
+    """einsum("b,ij,bj->bi", g, A, x) = g.unsqueeze(1) * einsum("ij,bj->bi", A, x)."""
+    letters, right = _equation(node) or ([], "")
+    if "." in right:  # an ellipsis
+        return None
+    for k, letter in enumerate(letters):
+        others = letters[:k] + letters[k + 1 :]
+        if len(letter) != 1 or letter not in right or letter not in "".join(others):
+            continue
+        v, rest = node.parents[k], [x for j, x in enumerate(node.parents) if j != k]
+        for _ in right[right.index(letter) + 1 :]:
+            v = v.unsqueeze(dim=v.ndim)
+        return v * intern(node.op, tuple(rest), {"equation": f"{','.join(others)}->{right}"})
+    return None
+
+
+@normal("einsum")
 def ones_in_einsum(node: Node) -> Node | None:
     """einsum("ik,ij->jk", ones(2, 4), A) = A.sum(dim=0).unsqueeze(1).expand(3, 4), unless the ones
     broadcast A along a letter.

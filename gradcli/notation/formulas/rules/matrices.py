@@ -145,6 +145,18 @@ def _sum_along(x: Node, along: int) -> Node:
     return x.sum(dim=x.ndim + along, keepdim=True)
 
 
+@normal("matmul")
+def expand_by_other_batch(node: Node) -> Node | None:
+    """A @ B.expand(5, 2, 3) = A @ B where A has 5 matrices."""
+    for place, x in enumerate(node.parents):
+        (inner,) = x.parents if x.op.name == "expand" else (x,)
+        if inner is not x and inner.ndim >= 2 and inner.shape[-2:] == x.shape[-2:]:
+            new = node.op(*node.inputs[:place], inner, *node.inputs[place + 1 :])
+            if new.shape == node.shape:
+                return new
+    return None
+
+
 @normal("reshape")
 def reshape_of_matmul(node: Node) -> Node | None:
     """(A.flatten(0, 1) @ B).reshape(4, 2, 5) = A @ B for an A of shape (4, 2, 3)."""
@@ -157,6 +169,23 @@ def reshape_of_matmul(node: Node) -> Node | None:
     (x,) = flat.parents
     rows = x.ndim > 2 and flat.shape == (numel(x.shape[:-1]), x.shape[-1])
     return x @ b if rows and node.shape[:-1] == x.shape[:-1] else None
+
+
+@candidate("sum")
+def sum_of_matrix_vector_products(node: Node) -> Node | None:
+    """(A.mT @ v.unsqueeze(-1)).squeeze(-1).sum(dim=0) = (A * v.unsqueeze(-1)).sum(dim=(0, 1))."""
+    x = node.parents[0]
+    product = x.parents[0] if x.op.name == "squeeze" else x
+    if product is x or product.op.name != "matmul" or node.attrs["keepdim"]:
+        return None
+    a, v = product.parents
+    transposed = is_transposed(a) and v.ndim == a.ndim
+    lead = tuple(range(x.ndim - 1))
+    if not transposed or v.shape[-1] != 1 or x.shape != product.shape[:-1]:
+        return None
+    if v.shape[:-2] != a.shape[:-2] or axes(node.attrs["dim"], x.ndim) != lead:
+        return None
+    return (a.parents[0] * v).sum(dim=(*lead, len(lead)))
 
 
 @candidate("sum")

@@ -9,7 +9,7 @@ from ....graphs.shapes import Shape, axes, axis
 from ....operators.indexing import full_index
 from .assumed import is_symmetric
 from .chains import Chain, Factor, cancel_inverses, chain_of, node_of, product_node
-from .factoring import MOST_TERMS, sum_of, terms_of_sum
+from .factoring import MOST_TERMS, negative, sum_of, terms_of_sum
 from .identities import condition, identities
 from .matrices import is_column, is_transposed, is_unit, last_two
 from .products import (
@@ -18,7 +18,9 @@ from .products import (
     Product,
     build,
     constant_value,
+    is_mask,
     is_scalar,
+    product_of,
     scalars_of,
     scaled,
 )
@@ -67,6 +69,13 @@ identities(CANDIDATES, """
     sqrt(u @ u) = vector_norm(u)
     trace(A @ A) = vector_norm(A) ** 2 where is_symmetric(A)
 """)  # fmt: skip
+
+
+@candidate("outer")
+def outer_of_opposites(node: Node) -> Node | None:
+    """outer(x - y, y - x) = -outer(x - y, x - y), in which one name stands for both."""
+    u, v = node.parents
+    return -node.op(u, u) if negative(u) is v else None
 
 
 @candidate("outer")
@@ -222,6 +231,16 @@ def _inner_product_with_term(v: Node, term: Product, shape: Shape) -> Product:
     """The inner product of a vector and a term, times the scalars of the term."""
     scalars, rest = term.split(is_scalar)
     return scalars.times({v @ build(rest, shape): 1})
+
+
+@candidate("matmul")
+def columns_out_of_product(node: Node) -> Iterator[Node]:
+    """(A / u.unsqueeze(1)) @ B = A @ B / u.unsqueeze(1)."""
+    a, b = node.parents
+    result = (product_of(a) if a.ndim == b.ndim == 2 else None) or NOTHING
+    columns, rest = result.split(lambda f: f.shape == (a.shape[0], 1))
+    if columns.factors and rest.factors and not is_mask(rest.factors):
+        yield build(columns.times({build(rest, a.shape) @ b: 1}), node.shape)
 
 
 @candidate("matmul")
@@ -391,6 +410,18 @@ def index_of_outer(node: Node) -> Node | None:
     return product.op(a, b) if node.ndim == 2 else a * b
 
 
+@candidate("getitem")
+def index_of_matmul(node: Node) -> Node | None:
+    """(A @ B)[0] = A[0] @ B; (A @ B)[:, 0] = A @ B[:, 0]."""
+    product = node.parents[0]
+    full = _plain_index(node) if product.op.name == "matmul" and 1 <= product.ndim <= 2 else None
+    if full is None:
+        return None
+    a, b = product.parents
+    left = _indexed(a, (full[0],)) if a.ndim == 2 else a
+    return left @ (_indexed(b, (slice(None), full[-1])) if b.ndim == 2 else b)
+
+
 def _plain_index(node: Node) -> list | None:
     """The items of an index, one for each dimension; None unless all are integers and slices."""
     full = full_index(node.attrs["index"], node.parents[0].ndim)
@@ -400,3 +431,29 @@ def _plain_index(node: Node) -> list | None:
 def _indexed(x: Node, index: tuple) -> Node:
     """x[index]; x itself if the index selects all of it."""
     return x if index[-1] == slice(None) else x[index]
+
+
+@candidate("matmul")
+def matmul_of_one_row(node: Node) -> Node | None:
+    """A @ (eye(n)[k].unsqueeze(-1) * B) = outer(A[:, k], B[k]), and so is (A * eye(n)[k]) @ B."""
+    a, b = node.parents
+    if a.ndim != 2 or b.ndim != 2:
+        return None
+    for unit, rows in (b.parents, b.parents[::-1]) if b.op.name == "mul" else ():
+        row = unit.parents[0] if unit.op.name == "unsqueeze" else unit
+        if unit.shape == (b.shape[0], 1) and rows.shape == b.shape and _is_row_of_unit(row):
+            (k,) = row.attrs["index"]
+            return OPS["outer"](a[:, k], rows[k])
+    for unit, columns in (a.parents, a.parents[::-1]) if a.op.name == "mul" else ():
+        if columns.shape == a.shape and unit.ndim == 1 and _is_row_of_unit(unit):
+            (k,) = unit.attrs["index"]
+            row = b.parents[0][:, k] if b.op.name == "transpose" else b[k]
+            return OPS["outer"](columns[:, k], row)
+    return None
+
+
+def _is_row_of_unit(row: Node) -> bool:
+    """Whether a node is eye(n)[k]."""
+    index: tuple = row.attrs["index"] if row.op.name == "getitem" else ()
+    of_unit = len(index) == 1 and isinstance(index[0], int)
+    return of_unit and row.parents[0].op.name == "eye"

@@ -89,6 +89,22 @@ def flip_or_roll_of_sum(node: Node) -> Iterator[Node]:
         yield sum(out[1:], start=out[0])
 
 
+@rule("getitem")
+def getitem_of_put_at(node: Node) -> Node | None:
+    """pad(x, (1, 1))[1:-1] = x."""
+    put = node.parents[0]
+    if put.op.name != "put_at" or put.parents[0].shape != node.shape:
+        return None
+    target, source = (n.attrs["index"] for n in (put, node))
+    if any(not isinstance(i, PLAIN) for i in (*target, *source)):
+        return None
+    positions = [
+        [range(n)[i] for i, n in zip(full_index(index, put.ndim), put.shape, strict=True)]
+        for index in (target, source)
+    ]
+    return put.parents[0] if positions[0] == positions[1] else None
+
+
 @rule("cumsum")
 def cumsum_of_put_at(node: Node) -> Node | None:
     """v.put_at((4, 3), (-1,)).flip(0).cumsum(0) = v.unsqueeze(0).expand(4, 3), also if other

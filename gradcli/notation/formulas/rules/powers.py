@@ -248,3 +248,14 @@ def multiples_of_sums(node: Node) -> Node | None:
         if times is not None and e == int(e):
             return build(result.times({k: -e, f: e}, times**e), node.shape)
     return None
+
+
+@normal("pow")
+def constant_exponent(node: Node) -> Node | None:
+    """x ** -ones_like(x) = x ** -1."""
+    x, e = node.parents
+    result = product_of(e)
+    if e.op.name == "constant" or result is None or result.factors:
+        return None
+    new = x ** number_node(result.coefficient)
+    return new if new.shape == node.shape else new.expand(shape=node.shape)

@@ -7,12 +7,13 @@ from ....operators.indexing import full_index
 from ....operators.leaves import Array
 from .factoring import expand_product, sum_of, terms_of
 from .labels import one_hot_indices
-from .places import is_array_index, is_unsupported_index, picked_shape, scattered_term
+from .places import element, is_array_index, is_unsupported_index, picked_shape, scattered_term
 from .products import (
     NOTHING,
     ONE,
     Product,
     build,
+    constant_value,
     product_of,
     scaled,
     with_factor,
@@ -71,6 +72,27 @@ def product_from_masked_put_at(node: Node) -> Node | None:
     for _ in range(node.ndim - mask_node.ndim):
         mask_node = mask_node.unsqueeze(dim=-1)
     return product * mask_node
+
+
+@candidate("put_at")
+def matrix_element_from_put_at(node: Node) -> Node | None:
+    """v.put_at((3, 4), (0, 1)) = v * outer(eye(3)[0], eye(4)[1])."""
+    v, index = node.parents[0], _matrix_index(node)
+    return None if index is None or v.shape else v * element(node.shape, *index)
+
+
+@normal("put_at")
+def unit_matrix_from_put_at(node: Node) -> Node | None:
+    """ones(()).put_at((3, 4), (0, 1)) = outer(eye(3)[0], eye(4)[1])."""
+    index = _matrix_index(node) if constant_value(node.parents[0]) == 1 else None
+    return None if index is None else element(node.shape, *index)
+
+
+def _matrix_index(node: Node) -> tuple[int, int] | None:
+    """Row and column, if put_at sets one element of a matrix; else None."""
+    index = node.attrs["index"]
+    is_element = node.ndim == len(index) == 2 and all(isinstance(i, int) for i in index)
+    return index if is_element else None
 
 
 @candidate("add", "sub")
