@@ -12,7 +12,7 @@ DEFAULTS = {
     "elements": 20_000_000,  # elements of one tensor
     "digits": 1_000,  # digits of an integer that is written out or computed from literals
     "seconds": 2,  # of CPU time, in the last of which nothing more is searched for
-    "memory": 300_000_000,  # bytes of the arrays that are needed at the same time
+    "memory": 450_000_000,  # bytes of the arrays that are needed at the same time
     "numbers": 2_000_000,  # that are written out as JSON
     "entries": 10_000,  # of a table or a tensor that --full writes out
 }

@@ -201,7 +201,7 @@ def test_a_limit_is_raised_where_the_server_is_started(server):
 
 
 def test_a_call_that_takes_too_long_is_ended_and_the_next_is_answered():
-    server = Server(Limits(), deadline=3.0)
+    server = Server(Limits({"memory": 10**9}), deadline=3.0)
     slow = {"expr": json.loads(SLOW)["expr"], "values": {"x": "randn(300, 300)"}}
     failed, text = called(server, "explain_gradient", slow)
     assert failed

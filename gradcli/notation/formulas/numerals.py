@@ -95,7 +95,7 @@ def _times_root(value: float, name: Tree) -> Tree | None:
     """0.134145 * (2 / pi) ** 0.5, a number of few digits times a root; None for other numbers."""
     for number, formula in _ROOTS_OF_PI:
         times = float(f"{value / number:.{DIGITS}g}")
-        if times and isclose(times * number, value, rel_tol=TOLERANCE):
+        if times and isfinite(times) and isclose(times * number, value, rel_tol=TOLERANCE):
             whole = int(times) if times.is_integer() else times
             return Infix("*", Number(whole), formula(name))
     return None
