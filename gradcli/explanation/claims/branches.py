@@ -8,10 +8,11 @@ clamped, which formulas omit, and those at which rounding decides on a claim.
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import islice, product
+from itertools import chain, islice, product
 from typing import Any
 
 from ...backends.numeric import Evaluator, sources
+from ...budget import EVERY, tick
 from ...errors import if_applicable
 from ...graphs import Node, downstream, walk
 from ...language.arguments.assumptions import with_properties
@@ -54,6 +55,7 @@ def on_all_branches(
     for point in filter(None, map(branches.point, islice(branches.candidates(), branches.tries))):
         if len(result) == MOST:
             break
+        tick(EVERY)
         sides = if_applicable(partial(branches.sides, point)) or set()
         if sides - met and branches.is_conclusive(point):
             result.append(point)
@@ -67,7 +69,7 @@ class _Branches:
     def __init__(self, base: Point, claims: Sequence[Claim], names: Sequence[str], within: Within):
         self.base, self.names, self.within = base, names, within
         self.claimed = list(_formulas(claims, base))
-        self.kinks = [mask for _, mask in kinks(base.problem)]
+        self.kinks = tuple(mask for _, mask in kinks(base.problem))
         roots = [base.problem.out, *filter(None, map(base.gradient, names)), *self.claimed]
         self.given = {x.node: base(x.node) for x in base.problem.inputs.values()}
         fixed = fixed_values(base.problem)
@@ -75,6 +77,8 @@ class _Branches:
         self.symmetric = symmetric_inputs(base.problem.out)
         order = walk([*roots, *self.kinks, *_kink_masks(self.claimed, self.free)], sources)
         self.compared = _compared(order, self.free)
+        pairs = chain.from_iterable(self.compared)
+        self.sides_compared = tuple(dict.fromkeys(n for n in pairs if n is not None))
         self.lengths = [y for y, c in self.compared if c is not None and is_negligible_bound(c, y)]
         self.ordered = any(node.op.finds_indices for node in order)
         self.with_nan = any(node.op.name in ASKS_FOR_NAN for node in order)
@@ -100,7 +104,7 @@ class _Branches:
             return bool(if_applicable(lambda: self._is_sound(point)))
 
     def _is_sound(self, point: Point) -> bool:
-        special = any(np.any(point(mask)) for mask in self.kinks)
+        special = any(map(np.any, point.arrays(self.kinks)))
         clamped = any(np.any(point(y) <= TINY) for y in self.lengths)
         return not special and not clamped and point.sound(self.names) and self._keeps_digits(point)
 
@@ -123,9 +127,10 @@ class _Branches:
         """
         with np.errstate(all="ignore"):
             signs: dict[tuple[int, ...], list[Any]] = {}
+            arrays = dict(zip(self.sides_compared, point.arrays(self.sides_compared)))
             for left, right in self.compared:
-                other = 0 if right is None else point(right)
-                sign = np.sign(np.subtract(point(left), other, dtype=float))
+                other = 0 if right is None else arrays[right]
+                sign = np.sign(np.subtract(arrays[left], other, dtype=float))
                 signs.setdefault(sign.shape, []).append(np.ravel(sign))
         return {
             (s, self.base.decided and flat_index, met)

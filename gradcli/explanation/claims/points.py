@@ -61,17 +61,22 @@ class Point:
         seed_value = problem.seed.value
         self.seed = seed if seed_value is None else self.numbers(seed_value)[0].astype(float)
         self.numbers.values[problem.seed.node] = self.seed
-        self._schedules: dict[Node, Schedule] = {}
+        self._schedules: dict[tuple[Node, ...], Schedule] = {}
         self._gradients: dict[str, Node | None] = {}
         self._vanishing: dict[str, bool] = {}
 
     def __call__(self, node: Node) -> Any:
         """The array of a node."""
-        if node not in self.numbers.values:
-            if node not in self._schedules:
-                self._schedules[node] = Schedule(walk([node], sources))
-            self.numbers.run(self._schedules[node])
-        return np.asarray(self.numbers.values[node])
+        (array,) = self.arrays((node,))
+        return array
+
+    def arrays(self, nodes: tuple[Node, ...]) -> list[Any]:
+        """The arrays of several nodes, computed in one pass."""
+        if not self.numbers.values.keys() >= {*nodes}:
+            if nodes not in self._schedules:
+                self._schedules[nodes] = Schedule(walk(nodes, sources))
+            self.numbers.run(self._schedules[nodes])
+        return [np.asarray(self.numbers.values[node]) for node in nodes]
 
     def gradient(self, name: str) -> Node | None:
         """The gradient of an input or an intermediate as a graph; None if there is none."""

@@ -9,7 +9,7 @@ from ...language.problem import Input
 from ...notation import tree
 from ...notation.formulas.sharing import in_terms_of, shared
 from ...notation.tree import Tree
-from ..analysis import Analysis
+from ..analysis import Analysis, is_large
 from ..derivation.derivation import Derivation, Line, derivation
 from ..formulas.contradictions import FormulaBesideNumbers, of_gradients, with_ones
 from ..formulas.trials import MOST as MOST_ELEMENTS
@@ -77,14 +77,11 @@ class Gradients:
         met = {line.name: k for k, line in enumerate(self.derivation.gradients)}
         return sorted(self.problem.wrt, key=lambda x: met.get(x.name, len(met)))
 
-    @property
-    def used(self) -> set[str]:
-        """The names that are in use, and not available for statements."""
-        return self._named | {name.text for name, _ in self.introduced}
-
     @cached_property
-    def _named(self) -> set[str]:
-        """The names of the program and of the derivation."""
+    def used(self) -> set[str]:
+        """The names that are in use, and not available for statements: those of the program, of
+        the derivation, and of earlier statements.
+        """
         names = tree.words_in_use(self.w.names.values())
         return names if self.derivation is None else names | self.derivation.names
 
@@ -110,12 +107,15 @@ class Gradients:
 
     def stated(self, formula: Tree) -> tuple[list[Statement], Tree]:
         """Statements for repeated parts of a formula, which those after it may use, and the formula
-        in terms of them.
+        in terms of them. In a large program no repeated parts are searched for.
         """
+        if is_large(self.problem):
+            return [], formula
         written = shared(in_terms_of(formula, self.introduced), self.used, SAVED)
         if not isinstance(written, tree.Block):
             return [], written
         self.introduced += written.statements
+        self.used.update(name.text for name, _ in written.statements)
         return [*written.statements], written.result
 
     def statements(self) -> Iterator[tuple[str, Tree | None, str]]:

@@ -77,11 +77,12 @@ def _of_loss(a: Analysis, w: Wording, step: Step) -> Iterator[tuple[str, tuple[f
     """The saturated functions within a loss, as softmax in cross_entropy, with their bounds; none
     where a gradient flows back, as from labels that are not met.
     """
+    ends = {step.node, step.received, *step.node.inputs}  # outside the loss
     for c in step.contributions if step.node.op.expand is not None else ():
         value = a.value(c.local)
         if value is None or not value.size or np.any(np.abs(value) > FLAT):
             continue
-        for node in walk([c.local]):
+        for node in walk([c.local], lambda n: () if n in ends else n.inputs):
             bounds = _reached_bounds(a, node)
             written = w.formula(node) if bounds else None
             if bounds and written is not None:

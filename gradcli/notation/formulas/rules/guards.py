@@ -169,9 +169,19 @@ def opposite_comparison(node: Node) -> Node | None:
 
 
 def is_negligible_bound(bound: Node | float, length: Node) -> bool:
-    """Whether a bound is tiny and positive, and `length`, which it bounds, is never negative."""
-    least, greatest = bounds_of(bound) if isinstance(bound, Node) else (bound, bound)
+    """Whether a bound is a tiny positive number, and what it bounds, `length`, is nonnegative."""
+    least, greatest = _fixed_bounds(bound) if isinstance(bound, Node) else (bound, bound)
     return least > 0 and greatest <= TINY and is_not_negative(length)
+
+
+def _fixed_bounds(x: Node) -> Bounds:
+    """The bounds of a constant, or of an operator whose bounds do not depend on its operands, such
+    as the eps of a dtype.
+    """
+    value, declared = constant_value(x), x.op.bounds
+    if value is not None:
+        return float(value), float(value)
+    return declared if isinstance(declared, tuple) else ANY
 
 
 @normal("div", "mul")
