@@ -16,14 +16,15 @@ if TYPE_CHECKING:
     from ..explanation.reading.answer import Answer
     from ..request import Request
 
-# options for the place and the format of an answer, which do not change its content
+# options for the destination and the format of an answer, which do not change its content
 ELSEWHERE = ("-f", "--format", "-o", "--output", "--for", "--math")
-NAMES = {"markdown": "Markdown", "latex": "LaTeX", "json": "JSON"}  # of formats, in sentences
+# names of the formats, as written in messages
+NAMES = {"markdown": "Markdown", "latex": "LaTeX", "json": "JSON"}
 
 
 def request_of(streams: Streams, options: Options, shapes_alone: bool = False) -> "Request":
-    """The request of a command's options; `shapes_alone`: no arrays of its shapes are made. Raises
-    GradcliError.
+    """The request described by a command's options. With `shapes_alone`, or if only sections in
+    SHAPES_ALONE are shown, no arrays are allocated. Raises GradcliError.
     """
     from ..explanation.choices import SHAPES_ALONE
     from ..request import listed, of_texts
@@ -53,7 +54,7 @@ def choices_of(streams: Streams, options: Options, analysis: Any) -> Any:
 
 
 def environment_of(streams: Streams, options: Options, full: bool) -> Any:
-    """The environment in which the answer is shown; `full`: nothing is omitted."""
+    """The environment in which the answer is shown. With `full`, nothing is omitted."""
     environment = streams.environment(
         options.color, options.width, options.precision, full, options.output is not None
     )
@@ -61,7 +62,7 @@ def environment_of(streams: Streams, options: Options, full: bool) -> Any:
 
 
 def _place(options: Options) -> str:
-    """The place where Markdown is pasted, if given."""
+    """The site that the Markdown is written for (`--for`, and `--math` for Discourse), or ""."""
     if options.math is None:
         return options.place or ""
     if options.place != "discourse":
@@ -105,8 +106,8 @@ def emit(streams: Streams, answer: Any, options: Options) -> None:
 
 
 def typed(streams: Streams) -> str:
-    """The command line as typed, without options for the format and the place of the answer; input
-    from a pipe replaces `-`, if it is a single line.
+    """The command line as typed, without options for the format and the destination of the answer.
+    Input from a pipe replaces `-`, if it is a single line.
     """
     import shlex
 
@@ -121,8 +122,8 @@ def typed(streams: Streams) -> str:
 
 
 def write(streams: Streams, text: str, options: Options) -> None:
-    """Write an answer that ends with a newline, or copy it. Raises GradcliError if both are
-    requested.
+    """Write an answer, or copy it to the clipboard. A final newline is added if it is missing.
+    Raises GradcliError if both are requested.
     """
     if options.copy and options.output is not None:
         raise GradcliError("option", "--copy and --output are two places for one answer")
@@ -139,7 +140,7 @@ def write(streams: Streams, text: str, options: Options) -> None:
 def read_element(text: str, problem: Problem) -> tuple[str, tuple[int, ...]]:
     """`x[0,1]` as a name and an index without negative entries.
 
-    Raises GradcliError `option` or `index`.
+    Raises GradcliError with code `option` or `index`.
     """
     match = re.fullmatch(r"\s*(\w+)(?:\.grad)?\s*(?:\[([-\d,\s]*)\])?\s*", text)
     names = [x.name for x in problem.wrt]

@@ -20,9 +20,9 @@ SECTIONS = (
     "notes",
 )
 SHORT = ("answer", "inputs", "seed", "jacobian", "gradient", "claims", "checks", "notes")
-ON_REQUEST = ("cost", "modes")  # shown where they are named, and only there
-SHAPES_ALONE = ("cost", "modes")  # for these no array is made
-TARGETS = {  # of `code`, each with its file of programs/
+ON_REQUEST = ("cost", "modes")  # shown only if --show names them
+SHAPES_ALONE = ("cost", "modes")  # sections for which no array is allocated
+TARGETS = {  # targets of `code`, each with its module in programs/
     "torch": "pytorch",
     "jax": "in_jax",
     "numpy": "in_numpy",
@@ -32,10 +32,13 @@ TARGETS = {  # of `code`, each with its file of programs/
 
 
 class Choices(NamedTuple):
-    """What to show of an explanation: the sections (if none is named, the short answer, or with
-    `full` all), an element to follow, the precision, and the largest number of entries. `command`
-    is the command line, in a shell. `extras`: whether to include what only pages show, as the graph
-    with both passes.
+    """What to show of an explanation.
+
+    `show` names the sections. If it is empty, the short answer is shown, or, with `full`, all
+    sections but those in ON_REQUEST. `element` is an element to follow, `precision` the number of
+    digits, `entries` the largest number of entries to print. `command` is the command line as typed
+    in a shell, or "". `extras` says whether to include what only pages show, such as the graph with
+    both passes.
     """
 
     show: tuple[str, ...] = ()
@@ -48,15 +51,17 @@ class Choices(NamedTuple):
 
     @property
     def added(self) -> list[str]:
-        """The sections that `show` names beyond those of the short answer, if it names both."""
+        """The sections in `show` that the short answer lacks; empty unless `show` also names a
+        section of the short answer.
+        """
         added = [name for name in SECTIONS if name in self.show and name not in SHORT]
         return added if len(added) < len(set(self.show)) else []
 
     @property
     def most(self) -> int:
-        """The number of rows up to which a list is shown in full."""
+        """The largest number of rows of a list that is shown in full."""
         return max(self.entries // LINE, 24) if self.full else 24
 
     def index_in(self, name: str) -> tuple[int, ...] | None:
-        """The index of the element to follow, if it is one of the input of this name."""
+        """The index of the element to follow, if it belongs to the input `name`; otherwise None."""
         return self.element[1] if self.element is not None and self.element[0] == name else None

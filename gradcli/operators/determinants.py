@@ -26,11 +26,13 @@ from .lapack import (
 from .leaves import ones_like
 from .precision import unit
 
-NEARLY = 100  # rounding units; smaller determinants are differentiated by singular values
+# in rounding units: for a determinant smaller than this in absolute value, `cofactors` and
+# `cofactors_along` use singular values
+NEARLY = 100
 
 
 def _inverse_turned(x, scale):
-    """scale * inv(x).mT; with a pivot of 0, inf and nan as LAPACK computes them."""
+    """scale * inv(x).mT, from an LU decomposition. A zero pivot gives inf and nan, not an error."""
 
     def one(m, s):
         packed, exchanges, _ = packed_lu(m.T)
@@ -40,7 +42,7 @@ def _inverse_turned(x, scale):
 
 
 def _numbers(scale):
-    """Numbers, one for each matrix, with two dimensions of size 1 appended."""
+    """An array of one number for each matrix, with two dimensions of size 1 appended."""
     return np.asarray(scale)[..., None, None]
 
 
@@ -66,12 +68,14 @@ def _scaled_inverse(x, scale):
     flops=of_each_matrix(lambda n, _: 2 * n**3),
 )
 def inverse_turned(x, scale):
-    """scale * inv(x).mT, with a scale for each matrix; pivots of 0 give inf and nan."""
+    """scale * inv(x).mT, with one scale for each matrix. A zero pivot gives inf and nan."""
     return _scaled_inverse(x, scale)
 
 
 def _pivots(packed, exchanges):
-    """The pivots of an LU decomposition; the last is negated if the number of exchanges is odd."""
+    """The pivots of an LU decomposition, with the sign of the row permutation applied to the last,
+    so that their product is the determinant.
+    """
     pivots = np.diagonal(packed).copy()
     pivots[-1:] *= (-1) ** np.count_nonzero(exchanges != np.arange(len(packed)))
     return pivots
@@ -96,8 +100,8 @@ def _det(x):
 # ---- the derivatives of det ----------------------------------------------------------------------
 # The gradient of det is the matrix of cofactors. Without create_graph, PyTorch computes it from the
 # inverse, and gives 0 for a singular matrix. With create_graph=True, PyTorch computes the cofactors
-# of a singular matrix from its singular values and differentiates these; for equal singular values,
-# whose vectors have no derivative, the result is nan.
+# of a singular matrix from its SVD and differentiates through the SVD. If singular values are
+# equal, the derivative of the singular vectors is undefined and the result is nan.
 
 
 def _matrix_shape(x, y, *_):
@@ -109,8 +113,9 @@ def _matrix_shape(x, y, *_):
 
 
 def _plain_gradient(x, _, g):
-    """The gradient of det, from the pivots that the inverse uses: near a singular matrix, det(x) is
-    too inexact.
+    """The gradient of det, as PyTorch computes it without create_graph. The determinant is
+    recomputed from the LU factors used for the inverse, because det(x) is not accurate enough near
+    a singular matrix.
     """
 
     def one(m, s):
@@ -124,7 +129,9 @@ def _plain_gradient(x, _, g):
 
 
 def _each(singular, regular, x, y, *more):
-    """Apply `singular` to matrices whose determinant is nearly 0, and `regular` to the others."""
+    """For each matrix: det * regular(inverse transpose, ...), or, if the determinant is nearly 0,
+    det(u) * det(v) * singular(u, values, v, ...) from the SVD.
+    """
 
     def one(m, d, *rest):
         if not np.abs(d[0, 0]) < NEARLY * unit(m):
@@ -147,11 +154,11 @@ def _products_of_others(values):
 
 
 def _singular_cofactors_along(u, values, v, t):
-    """The derivative of the cofactors of a nearly singular matrix in the direction t, by its
+    """The derivative of the cofactors of a nearly singular matrix in the direction t, from its
     singular values.
 
-    For a diagonal matrix it is Σ_k t[k,k] P[i,k] at [i,i] and -t[j,i] P[i,j] at [i,j], where P[i,j]
-    is the product of the other values.
+    For a diagonal matrix, element [i, i] is Σ_{k≠i} t[k,k] P[i,k], and element [i, j] with i ≠ j is
+    -t[j,i] P[i,j], where P[i,j] is the product of all singular values but the i-th and j-th.
     """
     if np.any(np.diff(values * values) == 0):
         return np.full(t.shape, np.nan)
@@ -172,7 +179,9 @@ def _parts(x, y):
 
 
 def _parts_away_from_0(x, y):
-    """`_parts`, but nan near a singular matrix, where the inverse is too inexact."""
+    """det(x) and inv(x).mT, the latter nan near a singular matrix, where the inverse is not
+    accurate enough.
+    """
     scale, inverse_T = _parts(x, y)
     return scale, unless(abs(scale) < NEARLY * rounding_unit(x), inverse_T)
 
@@ -196,7 +205,9 @@ def _parts_away_from_0(x, y):
     flops=of_each_matrix(lambda n, _: 2 * n**3),
 )
 def scaled_cofactors(x, y, scale):
-    """scale * cofactors(x) for y = det(x), a scale for each matrix; 0 where y is."""
+    """scale * cofactors(x), given y = det(x), with one scale for each matrix; 0 if x is
+    singular.
+    """
     return _scaled_inverse(x, scale * det(x))
 
 
@@ -217,7 +228,7 @@ def scaled_cofactors(x, y, scale):
     flops=of_each_matrix(lambda n, _: 2 * n**3),
 )
 def cofactors(x, y):
-    """The cofactors of x out of y = det(x), those of a singular matrix from singular values."""
+    """The cofactor matrix of x, given y = det(x); from singular values if x is nearly singular."""
     return _scaled_inverse(x, det(x))
 
 
@@ -325,6 +336,6 @@ def _logdet(x):
 )
 def logdet(g, y, x):
     """Logarithm of the determinant; nan where that is negative."""
-    # PyTorch's nan is a constant here
+    # where y is nan, PyTorch returns a constant nan, so the gradient is 0
     scale = unless(y.ne(y), g, instead=0, zero_slope=True)
     return inverse_turned(x, scale)

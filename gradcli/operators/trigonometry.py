@@ -130,5 +130,7 @@ def rad2deg(x):
 def sinc(g, y, x):
     """sin(pi * x) / (pi * x), and 1 at 0."""
     z, square = x * math.pi, x * x * math.pi
-    difference = -sin(z) + z * cos(z)  # PyTorch computes sin first, so its gradient is added last
+    # sin(z) is computed first, as in PyTorch: in a second backward pass, which runs in reverse, its
+    # contribution to the gradient of z is then added last, and rounding errors are the same
+    difference = -sin(z) + z * cos(z)
     return where(square.eq(0), 0, g * (difference / square))

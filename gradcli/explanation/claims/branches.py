@@ -1,9 +1,11 @@
-"""Points on all branches of conditions and kinks in the program, its gradients and the claims.
+"""Test points (values of the inputs) that cover the branches of conditions and kinks in the
+program, its gradients and the claims.
 
-Values are drawn around the constants of conditions, and at other scales; a point is added if a
-combination of conditions holds there that held nowhere before. If positions are found by sorting,
-there are points in other orders. Excluded are points at a kink, those at which a denominator is
-clamped, which formulas omit, and those at which rounding decides on a claim.
+Values are drawn around the constants of conditions, and at other scales. A point is added if a
+combination of conditions holds there that held at no earlier point. If an operation returns indices
+(sorting, argmax, max pooling), points with the elements in other orders are added. A point is
+excluded if it is at a kink, if a denominator is clamped there (formulas omit the clamp), or if
+rounding would decide whether a claim holds.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,15 +26,19 @@ from .claim import Claim, built
 from .findings import NOISE, close
 from .points import Point, Points, Values, Within, fixed_values
 
-MOST = 8  # points that are added
-TRIES = 72
-ELEMENTS = 4_000_000  # of all nodes together, at all tries
-MOVED_ELEMENTS, OFFSET = 6, 0.05  # elements that are moved near an edge, relative distance from it
-CONSTANTS = 8  # that values are drawn around
+MOST = 8  # largest number of points that are added
+TRIES = 72  # largest number of candidates
+ELEMENTS = 4_000_000  # limit on the elements of all nodes together, in all tries
+# how many elements per input are moved next to an edge (0 or ± a constant of a comparison), and the
+# relative distance from the edge
+MOVED_ELEMENTS, OFFSET = 6, 0.05
+CONSTANTS = 8  # largest number of constants that values are drawn around
 SPREAD = 3  # draws of values from all ranges between constants
 APART = (100, 0.01)  # scales of one input relative to the others
 SCALES = (10, 0.1, 100, 0.01, 1e-3, 1e-6, 1e-9, 1e3)
-FAR_OUT = 1e-6  # the tolerance at these points: rounding is larger, errors of a branch larger still
+# tolerance at these points: looser than usual because rounding errors are larger; a wrong branch
+# gives a larger error
+FAR_OUT = 1e-6
 ROUGH = 1e-3  # the tolerance in single precision; a larger error means that digits cancel
 ASKS_FOR_NAN = ("isnan", "isfinite")
 
@@ -109,8 +115,8 @@ class _Branches:
         return not special and not clamped and point.sound(self.names) and self._keeps_digits(point)
 
     def _keeps_digits(self, point: Point) -> bool:
-        """Whether the claims are finite and no digits cancel in them, and their values are 0 or
-        exceed rounding.
+        """Whether every claim is finite, agrees in single and double precision to ROUGH (no
+        cancellation), and is 0 or larger than NOISE.
         """
         values = {x: point(x) for x in self.given}
         arrays = {x: v.astype("float32") if x.dtype == "float" else v for x, v in values.items()}
@@ -122,8 +128,9 @@ class _Branches:
         return True
 
     def sides(self, point: Point) -> set[Any]:
-        """The combinations of signs of the comparisons: for each shape, those that occur at one
-        element; with the position of the element if the graph depends on values.
+        """The set of combinations of signs of the comparisons. Comparisons of one shape are
+        combined elementwise. If the graph depends on values, each combination includes the
+        element's position.
         """
         with np.errstate(all="ignore"):
             signs: dict[tuple[int, ...], list[Any]] = {}
@@ -139,9 +146,11 @@ class _Branches:
         }
 
     def candidates(self) -> Iterator[Values]:
-        """Candidate values: with a nan if the program tests for nan; in all ranges between the
-        constants; the first values with random signs, one input much larger or smaller; at other
-        scales, with their signs or with equal ones; one input alone at another scale.
+        """Candidate values, in this order: a nan as first element, if the program tests for nan;
+        values next to an edge, if the graph depends on values; random values between constants; the
+        base point's values with random signs and one input much larger or smaller; the base point's
+        values at other scales, with their signs or all of one sign; one input alone at another
+        scale.
         """
         for x in self.free if self.with_nan else ():
             yield self.given | {x: _led_by_nan(self.given[x])}
@@ -161,8 +170,8 @@ class _Branches:
                 yield self.given | {x: self.given[x] * s}
 
     def _near_edges(self, edges: Any) -> Iterator[Values]:
-        """The first values with one element just above or below an edge, for a graph that depends
-        on values, which random values would usually change.
+        """The base point's values, with one element moved just above or below an edge. Used if the
+        graph depends on values, because random values would usually give another graph.
         """
         for x in self.free:
             size = np.max(np.abs(self.given[x]), initial=0.0)
@@ -173,8 +182,8 @@ class _Branches:
                     yield self.given | {x: array}
 
     def _with_other_signs(self, rng: Any) -> Iterator[Values]:
-        """The first values with random signs, and one input at another scale with either sign, so
-        that one mask is decided independently of the others.
+        """The base point's values with random signs, and one input at another scale with either
+        sign, so that one mask is decided independently of the others.
         """
         for s in APART if len(self.free) > 1 else ():
             for alone in self.free:
@@ -183,8 +192,9 @@ class _Branches:
                     yield self.given | signed | {alone: sign * signed[alone]}
 
     def orders(self) -> Iterator[Values]:
-        """If positions are found by sorting, the first values in permutations that are not their
-        own inverse: ascending or descending, rolled along every dimension.
+        """If an operation returns indices, the base point's values, sorted in ascending or
+        descending order and rolled by one along every dimension. The permutation that sorts these
+        values differs from its inverse, so that a claim that confuses the two is found wrong.
         """
         for direction in (1, -1) if self.ordered else ():
             yield self.given | {x: _reordered(self.given[x], direction) for x in self.free}
@@ -244,7 +254,7 @@ def _signed(scale: float, array: Any) -> Any:
 
 
 def _between(rng: Any, edges: Any, shape: tuple[int, ...]) -> Any:
-    """For every element a random number in a random range between the edges, or outside of them."""
+    """A random number for every element, in a random range between the edges or outside of them."""
     ends = np.concatenate([2 * edges[:1], edges, 2 * edges[-1:]])
     k = rng.integers(0, len(ends) - 1, shape)
     return ends[k] + np.round(rng.uniform(0.1, 0.9, shape), 2) * (ends[k + 1] - ends[k])

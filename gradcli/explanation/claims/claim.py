@@ -1,4 +1,6 @@
-"""Claims as they are typed: `W = g.T @ x`, in terms of inputs, names of the program, and the seed.
+"""Claims as users type them. `W = g.T @ x` claims that the gradient of W is g.T @ x. The right side
+may use inputs, names of the program, and the seed (the gradient of the output), here g.
+
 The gradient of W may also be written dW, W.grad, grad_W, dL/dW, ∂L/∂W and ∇W.
 """
 
@@ -53,9 +55,9 @@ class Claim(NamedTuple):
     """The claim that the gradient of `name`, an input or an intermediate, is the value of
     `program`.
 
-    `formula` is its source text without the steps before it. If an earlier statement assigns to the
-    name of an input, as A in `A = g @ B.T; B = A.T @ g`, then `program` reads the name as the
-    input, and `stepwise` as the value of that statement; `both` are such names.
+    `formula` is the source text of the claim without the steps before it. An earlier statement may
+    assign to the name of an input, such as A in `A = g @ B.T; B = A.T @ g`. Then A means the input
+    in `program` and the assigned value in `stepwise`; `both` lists such names.
     """
 
     name: str
@@ -66,7 +68,7 @@ class Claim(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The formula after the steps that it needs."""
+        """The steps that the formula needs, followed by the formula."""
         segment = self.program.source.segment
         steps = list(zip(self.program.assigned, self.program.values))[:-1]
         texts = [f"{', '.join(names)} = {segment(value)}" for names, value in steps]
@@ -89,7 +91,7 @@ class Claim(NamedTuple):
         return f"{listed(self.both)} {'is' if one else 'are'} {which}{'' if one else 's'}"
 
     def written(self, formula: str) -> str:
-        """`d = g * h; W = x.T @ d`: a formula as a claim about this gradient."""
+        """`formula` as the text of a claim about this gradient, e.g. `d = g * h; W = x.T @ d`."""
         steps, semicolon, last = formula.rpartition("; ")
         return f"{steps}{semicolon}{self.name} = {last}"
 
@@ -97,7 +99,7 @@ class Claim(NamedTuple):
 def read_claims(claims: ClaimTexts, problem: Problem) -> list[Claim]:
     """Claims from texts `W = g.T @ x`, or from formulas by name.
 
-    Raises GradcliError if one cannot be read, or is about something without a gradient.
+    Raises GradcliError if a claim cannot be read, or is about something without a gradient.
     """
     if isinstance(claims, Mapping):
         return [c for name, formula in claims.items() for c in _claims(formula, problem, name)]
@@ -142,7 +144,9 @@ def _before(program: Program, problem: Problem) -> Iterator[Claim]:
 
 
 def _is_of_an_input(name: str, problem: Problem) -> bool:
-    """Whether `name`, W or dW, denotes the gradient of an input W, and no name of the program."""
+    """Whether `name` (such as W or dW) denotes the gradient of an input W, and is not itself an
+    intermediate of the program.
+    """
     may_be_gradient = name in problem.inputs or name not in targets(problem)
     return may_be_gradient and any(n in problem.inputs for n in differentiated_names(name))
 
@@ -199,7 +203,7 @@ def _parsed(text: str, problem: Problem) -> Program:
 
 
 def _split_assignment(s: Statement, source: Source) -> Iterator[Statement]:
-    """`a = b` and `b = a`, for `a, b = b, a`; other statements unchanged."""
+    """The statements `a = b` and `b = a` for `a, b = b, a`. Other statements are unchanged."""
     values = s.value.elts if isinstance(s.value, ast.Tuple) else []
     bare = values and source.span(values[0]).start == source.span(s.value).start
     if not bare or len(values) != len(s.names):
@@ -236,7 +240,7 @@ def uses_seed(program: Program, problem: Problem) -> bool:
 
 
 def _seeds(program: Program, problem: Problem) -> list[str]:
-    """The names in a formula that mean the seed, as dout and grad_output do."""
+    """The names in a formula that mean the seed, such as dout and grad_output."""
     other_names = {problem.seed.name, *problem.constants, *targets(problem)}
     return [n for n in program.used - other_names if means_seed(n, problem.out_name)]
 
@@ -262,8 +266,8 @@ def _builder(program: Program, problem: Problem, values: dict[Node, Any]) -> Bui
 
 
 def _check_names(program: Program, problem: Problem) -> None:
-    """Raise GradcliError for unknown operators, names and functions, also behind a part whose
-    shapes do not fit.
+    """Raise GradcliError for unknown operators, names and functions, even in parts that building
+    would not reach because of an earlier shape mismatch.
     """
     builder = _builder(program, problem, {})
     unknown = {*free_names(program, tuple(builder.scope))} - builder.scope.keys()
@@ -281,8 +285,8 @@ def _check_names(program: Program, problem: Problem) -> None:
 
 
 def built(program: Program, problem: Problem, values: dict[Node, Any] | None = None) -> Node:
-    """The formula of a claim as a graph at the shapes of this problem. Indices and masks take these
-    `values`, or those of the problem.
+    """The formula of a claim as a graph at the shapes of this problem. Indices and masks are
+    evaluated at `values`, by default the values of the problem.
 
     Raises GradcliError with a span in the claim.
     """
@@ -305,8 +309,11 @@ def reread(text: str) -> Program | None:
 
 def as_names(text: str) -> str:
     """A claim with a Python identifier of the same length for every gradient: `dL_dW = x.T @ g` for
-    `dL/dW = x.T @ g`. `W: ...`, and `W += ...` the first time, become `W= ...`; a comma between
-    claims becomes a semicolon. Every notation of a transpose becomes `x.T`.
+    `dL/dW = x.T @ g`.
+
+    If W has no earlier assignment, `W: ...`, `W := ...` and `W += ...` become assignments of the
+    same length. A comma between claims becomes a semicolon. Every notation of a transpose becomes
+    `x.T`.
     """
     text = TRANSPOSED.sub(lambda result: result["text"] or ".T", text)
     for above in {result[0].partition("/")[0].strip() for result in FRACTIONS.finditer(text)}:

@@ -1,8 +1,9 @@
 """Sums of products as products of matrices: Σ_k X[k,i] d[k] X[k,j] is X.T @ diag(d) @ X.
 
-Letters are the vertices of a graph, and factors with two letters are its edges. If there are no
-cycles, the path from the row's letter to the column's is a product of matrices, branches of the
-path are vectors, and other components are scalars.
+The index letters of a sum (i, j, k) are the vertices of a graph, and each factor with two letters
+is an edge. If the graph has no cycles, the factors on the path from the row's letter to the
+column's become a product of matrices. A subtree that branches off the path becomes a vector,
+written as a diagonal matrix, and every other component becomes a scalar factor.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -36,8 +37,11 @@ class NoProduct(Exception):
 
 
 class Contraction:
-    """The graph of factors and letters. `tensor` returns formulas of factors without sums, `length`
-    those of sizes; `fixed` letters stand for one value.
+    """The graph of factors and letters.
+
+    `tensor(expression, letters)` writes factors without sums as a formula with these letters as
+    dimensions. `length(letter)` writes the size of a letter. Letters in `fixed` have one value and
+    are not vertices.
     """
 
     def __init__(
@@ -80,7 +84,7 @@ class Contraction:
     # ---- formulas --------------------------------------------------------------------------------
 
     def matrix(self, row: str, column: str) -> Tree:
-        """The formula of the matrix with these letters. Raises NoProduct."""
+        """The formula of the matrix whose rows and columns have these letters. Raises NoProduct."""
         near = self._connected(row)
         number = self._number({*near, *self._connected(column)})
         if column in near:
@@ -89,12 +93,14 @@ class Contraction:
         return scaled(number, Call("outer", (left, right)))
 
     def vector(self, letter: str) -> Tree:
-        """The formula of the vector with this letter. Raises NoProduct."""
+        """The formula of the vector whose elements have this letter. Raises NoProduct."""
         number = self._number(self._connected(letter))
         return scaled(number, self._vector(letter) or self._ones(letter))
 
     def scalar(self) -> Tree:
-        """The formula of a scalar, if no letter is free. Raises NoProduct."""
+        """The formula of the whole expression, which must be a scalar: every letter is summed.
+        Raises NoProduct.
+        """
         return self._number(set()) or tree.Number(1)
 
     def is_disconnected(self, row: str, column: str) -> bool:
@@ -116,7 +122,7 @@ class Contraction:
         return result
 
     def _path(self, start: str, end: str, previous: str = "") -> list[str]:
-        """The letters of the path, both ends included; [] if there is none."""
+        """The letters of the path from `start` to `end`, both included; [] if there is no path."""
         if start == end:
             return [end]
         for neighbour in self.edges.get(start, {}):
@@ -128,8 +134,9 @@ class Contraction:
     # ---- the parts -------------------------------------------------------------------------------
 
     def _along(self, path: list[str]) -> Tree:
-        """The product of the matrices on a path, with branches as diagonals between them; a mask
-        multiplies the columns of the matrix before it.
+        """The product of the matrices on a path, with diag(v) between them for the vector v of each
+        letter's branches. A boolean v scales the columns of the preceding matrix (A * mask)
+        instead.
         """
         out: list[Tree] = []
         for place, letter in enumerate(path):
@@ -145,7 +152,9 @@ class Contraction:
         return reduce(multiplied, out)
 
     def _vector(self, letter: str, excluded: Collection[str] = ()) -> Tree | None:
-        """The vector of all branches of a letter but those to `excluded` letters; None for ones."""
+        """The elementwise product of a letter's own factors and its branches, except those to
+        letters in `excluded`. None stands for a vector of ones.
+        """
         factors: list[Tree] = []
         factors_of_letter = self.own.get(letter)
         if factors_of_letter:
@@ -156,7 +165,7 @@ class Contraction:
         return tree.product(factors) if factors else None
 
     def _times(self, letter: str, neighbour: str) -> Tree:
-        """The matrix of an edge times the vector of its other letter."""
+        """The matrix of the edge to a neighbour, times the neighbour's vector."""
         matrix, vector = self._edge(letter, neighbour), self._vector(neighbour, (letter,))
         if vector is None:
             return Method(matrix, "sum", (), (("dim", tree.Number(1)),))
@@ -175,7 +184,9 @@ class Contraction:
         return Call("ones", (self.length(letter),))
 
     def _number(self, used: Collection[str]) -> Tree | None:
-        """The product of scalars and of components without the letters `used`; None for 1."""
+        """The product of the scalar factors and of the components that contain no letter in `used`;
+        None if there are none.
+        """
         result = [self._written(powers(self.numbers), [])] if self.numbers else []
         done = {*used}
         for letter in sorted(self.letters):
@@ -229,8 +240,8 @@ def is_mask(written: Tree) -> bool:
 
 
 def factored(e: Total, scalars: bool = False) -> tuple[list[Expr], Expr]:
-    """The common factors of all terms, those with letters or the `scalars`, and the sum without
-    them.
+    """Factor a sum. Returns the factors common to all terms and the remaining sum. Factors with
+    letters are taken out, or, with `scalars=True`, those without letters; numbers never are.
     """
     terms = [[*factors_of(t)] for t in e.terms]
     shared = [f for f in terms[0] if all(f in t for t in terms[1:])]
@@ -244,7 +255,9 @@ def factored(e: Total, scalars: bool = False) -> tuple[list[Expr], Expr]:
 
 
 def powers(factors: Sequence[Expr]) -> list[Expr]:
-    """The factors with equal ones, up to the letters of sums, collected into powers."""
+    """The factors, with equal ones collected into powers. Factors that differ only in the names of
+    summation letters are equal.
+    """
     result: dict[Expr, tuple[Expr, float]] = {}
     for f in factors:
         is_power = isinstance(f, Power) and isinstance(f.exponent, Number)
@@ -255,14 +268,18 @@ def powers(factors: Sequence[Expr]) -> list[Expr]:
 
 
 def numbers_first(factors: Sequence[Expr]) -> list[Expr]:
-    """The factors with scalars first, if there are relations: lam * eye(n)."""
+    """If a factor is a Relation (a Kronecker delta or <=), put scalars first, so that lam * eye(n)
+    is written; otherwise keep the order.
+    """
     if not any(isinstance(f, Relation) for f in factors):
         return [*factors]
     return sorted(factors, key=lambda f: bool(letters_of(f)) or isinstance(f, Power))
 
 
 def multiplied(left: Tree, right: Tree) -> Tree:
-    """left @ right, without parentheses around products; scalar factors come first."""
+    """left @ right, without parentheses around a product `right`. A scalar factor of `right` comes
+    first.
+    """
     if isinstance(right, Infix) and right.symbol == "@":
         return Infix("@", multiplied(left, right.left), right.right)
     if isinstance(right, Infix) and is_multiple(right):
@@ -285,7 +302,7 @@ def is_multiple(written: Infix) -> bool:
 
 
 def scaled(number: Tree | None, written: Tree) -> Tree:
-    """number * written; in a matrix product it multiplies the first matrix."""
+    """number * written. If `written` is a matrix product, its first matrix is multiplied."""
     if number is None:
         return written
     if isinstance(number, Infix) and number.symbol == "/":
@@ -297,15 +314,15 @@ def scaled(number: Tree | None, written: Tree) -> Tree:
 
 
 def added(out: Tree | None, written: Tree, minus: bool) -> Tree:
-    """out + written, or out - written; without `out`, the first term of a sum."""
+    """out + written, or out - written. Without `out`, `written` is the first term of a sum."""
     if out is None:
         return negated(written) if minus else written
     return Infix("-" if minus else "+", out, written)
 
 
 def negated(written: Tree) -> Tree:
-    """The formula with a minus sign at the first factor; -1 * (x > 0) for a mask, which PyTorch
-    does not negate.
+    """The formula with a minus sign before its first factor. A mask becomes -1 * (x > 0), because
+    PyTorch does not negate masks.
     """
     if isinstance(written, Infix) and written.symbol in ("*", "/", "@"):
         return Infix(written.symbol, negated(written.left), written.right)

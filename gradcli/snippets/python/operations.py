@@ -1,4 +1,7 @@
-"""Operators, comparisons, truth, iteration and indexing, according to Python's data model."""
+"""Operators, comparisons, truth, iteration and indexing, according to Python's data model.
+
+The host is the Python that runs gradcli. The program is the one that the machine interprets.
+"""
 
 import itertools
 import operator
@@ -20,11 +23,13 @@ from .values import (
 )
 
 PASSED = (Raised, Unsupported, Exhausted)
-MANY = 2_000  # items of an iterator in a for loop, after which it counts as unbounded
+MANY = 2_000  # a for loop over an iterator counts as unbounded after this many items
 
 
 class Operator:
-    """A binary operator: its symbol, the host's function, the names of its methods."""
+    """A binary operator: its symbol, the function of the host, and the names of its special
+    methods.
+    """
 
     __slots__ = ("host", "in_place", "method", "reflected", "sign")
 
@@ -64,7 +69,9 @@ UNARY = {
 
 
 def translated(e: BaseException) -> BaseException:
-    """Convert an exception of the Python that runs gradcli into one of the program."""
+    """Convert an exception of the host into the corresponding exception of the program. The
+    interpreter's own exceptions (PASSED) are returned unchanged.
+    """
     if isinstance(e, PASSED):
         return e
     if isinstance(e, MemoryError):
@@ -78,7 +85,9 @@ def translated(e: BaseException) -> BaseException:
 
 
 def plain(value: Any) -> Any:
-    """The built-in value of an instance whose class derives from a built-in class."""
+    """The built-in value of an instance whose class derives from a built-in class. Exceptions and
+    all other values are returned unchanged.
+    """
     if isinstance(value, Instance) and type(value.payload) in PLAIN and value.payload is not None:
         return value if value.cls.derives_from(EXCEPTIONS["BaseException"]) else value.payload
     return value
@@ -98,7 +107,7 @@ class Operations:
     percent: Callable[[str, Any], str]
 
     def type_name(self, value: Any) -> str:
-        """The name of the class of a value, as messages have it."""
+        """The name of a value's class, as shown in error messages."""
         return self.class_of(value).shown
 
     def special(self, value: Any, name: str) -> Any:
@@ -123,7 +132,9 @@ class Operations:
     def dispatch(
         self, a: Any, b: Any, method: str, reflected: str, *, compared: bool = False
     ) -> Any:
-        """The result of the operands' methods; NotImplemented if none of them returns one."""
+        """Call the operands' special methods in Python's order, and return the first result that is
+        not NotImplemented; NotImplemented if there is none.
+        """
         left, right = self.class_of(a), self.class_of(b)
         forward, reflected_method = left.lookup(method), right.lookup(reflected)
         first_other = (
@@ -274,7 +285,9 @@ class Operations:
         )
 
     def compare_containers(self, name: str, a: Any, b: Any) -> bool:
-        """Lists and tuples by their first difference; other containers by the host."""
+        """Compare built-in values: lists and tuples by the first items that differ, dicts item by
+        item, others with the host's operator.
+        """
         _, _, _, host = COMPARED[name]
         if type(a) in (list, tuple) and type(b) is type(a):
             self.spend(10 + 5 * min(len(a), len(b)))
@@ -395,8 +408,11 @@ class Operations:
         return object.__hash__(value)
 
     def key(self, value: Any) -> Any:
-        """A value as a key of a host dict. A tuple is traversed first with a limit, as shared items
-        can make it very large.
+        """Return `value`, after a check that it can be a dict key. Raises the program's TypeError
+        if it is an unhashable built-in value.
+
+        The items of a tuple or frozenset are visited first and counted against the budget, because
+        a nested tuple with shared items can take exponential time to hash.
         """
         kind = type(value)
         if kind in (tuple, frozenset):
@@ -456,13 +472,16 @@ class Operations:
         raise error("TypeError", f"'{self.type_name(value)}' object is not iterable")
 
     def loop_items(self, value: Any) -> HostIterable[Any]:
-        """The items of a for loop; an iterator with MANY items or more counts as unbounded."""
+        """The items of a for loop. After MANY items of an iterator, the loop counts as
+        unbounded.
+        """
         items = self.iterate(value)
         return items if isinstance(items, list | tuple | range | str) else self.unbounded(items)
 
     def unbounded(self, items: HostIterable[Any]) -> Iterator[Any]:
-        """Items, which count as those of an unbounded loop from the MANYth on. The iterator is not
-        closed: the program may use it further.
+        """Yield the items. After the first MANY, the loop counts as unbounded (`self.loops`), which
+        shortens the time that the budget allows. The iterator is not closed, because the program
+        may use it further.
         """
         rest = iter(items)
         for item in itertools.islice(rest, MANY):
@@ -537,7 +556,7 @@ class Operations:
         return self.call(function, (iterator,))
 
     def unpack(self, value: Any, count: int, starred: int | None = None) -> list[Any]:
-        """The items of a value for `count` targets, of which one may be starred."""
+        """The items of a value for `count` targets, one of which may be starred."""
         if type(value) not in (list, tuple):
             if not self.iterable(value):
                 name = self.type_name(value)
@@ -591,7 +610,7 @@ class Operations:
         return self.call(function, (value, key))
 
     def plain_key(self, value: Any, key: Any) -> Any:
-        """A key for a built-in container: values with `__index__` as integers."""
+        """A key for a built-in container. A value with `__index__` is converted to an integer."""
         kind = type(key)
         if kind in (int, str):
             return key
@@ -607,7 +626,9 @@ class Operations:
         return key
 
     def index_error(self, e: Exception, key: Any) -> BaseException:
-        """The host's error for an index, with the names of the program's classes."""
+        """Convert the host's exception for a subscript to the program's. In a TypeError, the key's
+        class is named as in the program.
+        """
         if isinstance(e, TypeError) and type(key) not in PLAIN:
             old, new = type(key).__name__, self.type_name(key)
             return error("TypeError", str(e).replace(old, new))
@@ -654,8 +675,9 @@ class Operations:
     # ---- numbers ---------------------------------------------------------------------------------
 
     def number(self, value: Any, method: str) -> Any:
-        """The built-in number that `__float__`, `__int__` or `__complex__` returns; otherwise the
-        value.
+        """The result of the special method `method` (`__float__`, `__int__` or `__complex__`), or
+        else of `__index__`. A built-in value (see `plain`), or a value without either method, is
+        returned unchanged.
         """
         value = plain(value)
         if type(value) in PLAIN:
@@ -667,7 +689,9 @@ class Operations:
 
 
 def guarded(container: Any) -> Iterator[Any]:
-    """The items of a dict or a set; the host raises if the program changes its size meanwhile."""
+    """The items of a dict or a set. If the program changes its size meanwhile, the host's exception
+    is converted to the program's.
+    """
     host = iter(container)
     while True:
         try:
@@ -683,7 +707,9 @@ _ITERATORS: dict[str, Class] = {}
 
 
 def iterator_class(kind: type | str) -> Class:
-    """The class of iterators of a kind."""
+    """The class of the iterators over a built-in type `kind`, or the iterator class named
+    `kind`.
+    """
     name = kind if isinstance(kind, str) else _iterator_name(kind)
     if name not in _ITERATORS:
         _ITERATORS[name] = Class(name, (ITERATOR,))

@@ -27,7 +27,7 @@ FILLS = "backward() gives nothing: it fills the .grad of the leaves."
 
 
 def no_gradient(case: Case) -> Iterator[Proposal]:
-    """Update the leaf itself; or test whether it has a gradient; or retain a gradient."""
+    """All corrections for a .grad that is None, in the order in which they are tried."""
     yield from uncalled(case)
     yield from changed_itself(case)
     yield from of_backward(case)
@@ -97,8 +97,8 @@ NOTHING = (
 
 
 def changed_itself(case: Case) -> Iterator[Proposal]:
-    """Write xs.append(x) for xs = xs.append(x), as the method returns None; likewise net = Net()
-    and net.load_state_dict(s) for net = Net().load_state_dict(s).
+    """Write xs.append(x) for xs = xs.append(x), because the method returns None. Likewise, write
+    net = Net() and net.load_state_dict(s) for net = Net().load_state_dict(s).
     """
     for built in case.of_type(ast.Assign, everywhere=True):
         held = owner(built.value)
@@ -116,7 +116,9 @@ def changed_itself(case: Case) -> Iterator[Proposal]:
 
 
 def begun_with_none(case: Case) -> Iterator[Proposal]:
-    """Write total = 0 for total = None, if a loop adds to it."""
+    """Write total = 0 for total = None, if the line that raises adds to total. Write it also for
+    total = [], if backward() is called on total.
+    """
     added = [dotted(s.target) for s in case.of_type(ast.AugAssign)]
     added += [n for s in case.of_type(ast.Assign) for n in targets(s) if n in names_in(s.value)]
     for name in [n for n in added if n]:
@@ -152,7 +154,9 @@ def nothing_returned(case: Case) -> Iterator[Proposal]:
 
 
 def summed(function: ast.FunctionDef) -> list[str]:
-    """The names that the last loop of a function adds to, assigned before it."""
+    """The last name that is assigned before a function's final loop and changed in it, as a list;
+    [] if there is none, or if the function does not end with a loop.
+    """
     *before, last = function.body
     if not isinstance(last, ast.For | ast.While):
         return []
@@ -170,7 +174,9 @@ CLEARED = r"zero_|zero_grad|\.grad *= *None"
 
 
 def rebound(case: Case) -> Iterator[Proposal]:
-    """Update a leaf in place under no_grad, as w = w - lr * w.grad makes w another tensor."""
+    """Update a leaf in place under no_grad, because w = w - lr * w.grad binds w to a new, non-leaf
+    tensor.
+    """
     for node in case.of_type(ast.Assign, everywhere=True):
         name = case.of(node.targets[0])
         if not _rebinds(case, node) or f"{name}.grad" not in case.of(node.value.right):  # type: ignore[attr-defined]
@@ -286,8 +292,8 @@ def leaf_again(case: Case) -> Iterator[Proposal]:
 
 
 def not_a_leaf_at_birth(case: Case) -> Iterator[Proposal]:
-    """Make the value of torch.randn(3, requires_grad=True) * 0.1 a leaf: the factor is one, the
-    product is not.
+    """Make the value of torch.randn(3, requires_grad=True) * 0.1 a leaf. As written, randn(...) is
+    the leaf, and the product is not.
     """
     for name in read_grads(case):
         for built in reversed(case.makers(name)):
@@ -329,7 +335,7 @@ def without_part(case: Case) -> Iterator[Proposal]:
 
 
 def reconnected(case: Case) -> Iterator[Proposal]:
-    """Remove what cuts the graph, if a backward pass did not reach the leaf."""
+    """Remove the operation that cuts the graph, if a backward pass did not reach the leaf."""
     for node in case.attributes("grad", "_grad"):
         tensor = case.tensor(node.value)
         if tensor is None or not (tensor.requires_grad and tensor.is_leaf):
@@ -342,7 +348,7 @@ def reconnected(case: Case) -> Iterator[Proposal]:
 
 
 def after_backward(case: Case) -> Iterator[Proposal]:
-    """Move the line after the backward pass that computes the gradient."""
+    """Move the line that reads the gradient to after the backward pass that computes it."""
     if case.reading.trace.backwards:
         return
     statement: ast.stmt = case.statement
@@ -374,7 +380,9 @@ def cleared_too_early(case: Case) -> Iterator[Proposal]:
 
 
 def before_backward(case: Case) -> Iterator[Proposal]:
-    """Add a backward pass from the last computed scalar before the gradient is read."""
+    """Add a backward pass before the gradient is read: from the last computed tensor, with .sum()
+    if it is not a scalar, or, if nothing is computed, from the sum of squares of a leaf.
+    """
     if case.reading.trace.backwards or case.calls("backward", everywhere=True):
         return
     why = "No backward pass has run: backward() is what fills .grad."
@@ -399,7 +407,7 @@ def closure_without_loss(case: Case) -> Iterator[Proposal]:
 
 
 def tensor_zero_grad(case: Case) -> Iterator[Proposal]:
-    """Write x.grad = None for x.zero_grad()."""
+    """Write x.grad = None for x.zero_grad(), or replace x by an optimizer in scope."""
     for call in case.methods("zero_grad"):
         for name, value in case.values.items():
             if isinstance(value, Instance) and "param_groups" in value.fields:
