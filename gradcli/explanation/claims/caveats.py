@@ -25,15 +25,15 @@ from .syntax import is_sum, parts, small_number
 
 
 class Deviation(NamedTuple):
-    """A finding that disagrees, and at which values: `x = 0`."""
+    """A finding that disagrees with PyTorch, and the values at which it does, such as `x = 0`."""
 
     where: str
     finding: Finding
 
 
 def deviation(claim: Claim, points: Sequence[Point]) -> Deviation | None:
-    """The first of these values at which output and gradient are finite and the claim is not the
-    gradient; None if there are none. Tried are the given values, then an input set to 0 or equal to
+    """The first values at which output and gradient are finite and the claim is not the gradient;
+    None if there are none. The given values are tried first, then an input set to 0 or equal to
     another one, with the other values of each of the first two points.
     """
     first = points[0]
@@ -106,7 +106,7 @@ def negligible(claim: Claim, points: list[Point]) -> list[float]:
 
 
 def _without(program: Program) -> Iterator[tuple[Edit, float]]:
-    """The claim without one of its small numbers, and that number."""
+    """The claim without one of its small numbers, together with that number."""
     for position, value in enumerate(program.values):
         for e in filter(is_sum, parts(value)):
             for rest, term in ((e.left, e.right), (e.right, e.left)):

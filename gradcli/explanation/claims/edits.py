@@ -27,15 +27,17 @@ from .syntax import (
 )
 
 # Ranks of edits, lower for likelier ones: stages of the search.
-FIRST = 0  # reported before anything else, as a mean for a sum
-SHAPES = 3  # up to here edits exchange rows and columns, or operands
-LIKELY = 5  # up to here edits are combined with others
-NEAR = 7  # up to here edits are tried before exchanges with parts of other formulas
-RENAMED = 8  # another name, anywhere
+FIRST = 0  # edits that are reported before anything else, such as a mean in place of a sum
+SHAPES = 3  # edits up to this rank exchange rows and columns, or operands
+LIKELY = 5  # edits up to this rank are combined with others
+NEAR = 7  # edits up to this rank are tried before exchanges with parts of other formulas
+RENAMED = 8  # edits that replace a name anywhere by another name
 
 
 class Mend(NamedTuple):
-    """A formula that may correct a claim, or is known to; and what was wrong with the claim."""
+    """A formula that may correct a claim, or is known to correct it, and the mistake in the
+    claim.
+    """
 
     formula: str
     why: str
@@ -43,9 +45,9 @@ class Mend(NamedTuple):
 
 
 class Edit:
-    """A formula in which `new` replaces a part of the statement at `position`; likelier edits have
-    lower ranks. `widens`: it adds a dimension; `alone`: it is not combined with other edits,
-    because it may fit by chance.
+    """A formula in which `new` replaces a part of the statement at `position`. Likelier edits have
+    lower ranks. An edit that `widens` adds a dimension. An edit that stands `alone` is not combined
+    with other edits, because it may fit by chance.
     """
 
     def __init__(

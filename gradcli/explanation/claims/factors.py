@@ -11,16 +11,16 @@ from .edits import Mend, divisors, negated, numbers, scaled, with_another
 from .findings import Finding, close
 from .points import Point
 
-LARGEST = 12  # numerator or denominator of a reported factor
-SAME = 1e-6  # relative difference up to which factors are the same
+LARGEST = 12  # largest numerator or denominator of a reported factor
+SAME = 1e-6  # factors with at most this relative difference count as the same
 TIMES = {Fraction(2): "twice", Fraction(3): "three times", Fraction(1, 2): "half"}
 COFACTORS = (1, 2, Fraction(1, 2))  # factors that may accompany a size
 MEAN, SUM = "a mean divides by it", "a sum does not divide by it"
 
 
 def by_a_number(program: Program, findings: list[Finding], whole: bool) -> Iterator[Mend]:
-    """The formula divided by a factor that is the same at all points: if `whole` an integer or its
-    reciprocal, otherwise another fraction.
+    """The formula divided by a factor that is the same at all points. With `whole` the factor is an
+    integer or its reciprocal, otherwise another fraction.
     """
     ratio = _same_ratio(findings)
     if ratio is None:
@@ -124,7 +124,7 @@ def _too_large(factor: Fraction) -> str:
 
 
 def _without(program: Program, factor: Fraction) -> str:
-    """The text of a formula divided by a number."""
+    """The text of the formula divided by a number."""
     if factor < 0:
         text = negated(program)
         return text if factor == -1 else _without(read_again(text, ORIGIN), -factor)

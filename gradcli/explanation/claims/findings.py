@@ -16,8 +16,8 @@ ROWS = 400  # most rows of a Jacobian whose diagonal is computed
 
 
 class Finding(NamedTuple):
-    """A formula at a point: the gradient (`right`), the graph and the value of the formula, or the
-    error that it raises; `noise` is the tolerated rounding error if the gradient is 0 by
+    """A formula at a point: the gradient (`right`), and the graph and the value of the formula, or
+    the error that it raises. `noise` is the tolerated rounding error if the gradient is 0 by
     assumption.
     """
 
@@ -91,7 +91,9 @@ class Finding(NamedTuple):
         return float(np.max(np.abs(self.value - self.right), initial=0.0) / (largest or 1.0))
 
     def first_wrong(self) -> tuple[int, ...] | None:
-        """The index of the first wrong element; None if the shape is wrong, or if no element is."""
+        """The index of the first wrong element; None if the shape is wrong, or if no element is
+        wrong.
+        """
         if not self.comparable:
             return None
         result = np.argwhere(~_near(self.value, self.right, self.point.tolerance))

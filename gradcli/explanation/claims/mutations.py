@@ -1,7 +1,8 @@
 """Common mistakes in a formula, as a table: the pattern of a wrong part, its replacement, and the
-sentence about it. `edits` applies the table to every part of a formula.
+sentence about the mistake.
 
-Does not know whether an edit is right.
+`edits` applies the table to every part of a formula. This module does not know whether an edit is
+right.
 """
 
 import ast
@@ -50,10 +51,10 @@ from .syntax import (
 )
 from .words import Words, typed_numbers
 
-MOST = 40  # parts of a formula that are changed
+MOST = 40  # largest number of parts of a formula that are changed
 FEW = 4  # occurrences of a name of which all subsets are renamed
 WIDER = 3  # the rank of edits that add a dimension
-MATRICES = 4  # of a product whose permutations are tried
+MATRICES = 4  # largest number of matrices in a product whose permutations are tried
 
 MIRRORED = {"<=": ">=", "<": ">", ">=": "<=", ">": "<"}
 COMPLEMENTS = {"<=": ">", "<": ">=", ">=": "<", ">": "<="}
@@ -74,10 +75,11 @@ class Mutation(NamedTuple):
     mistake: str  # the sentence; `{a}` is a part (see `Excerpt`), `{new}` its replacement
     part: str  # the pattern of a part that may have the mistake
     right: str | Callable[[Bindings], ast.expr | None]  # patterns, separated by `;`
-    rank: int  # lower for likelier mistakes, as in `Edit`
-    choices: Callable[[Bindings, Words], Iterator[Bindings]] | None = None  # of further letters
+    rank: int  # is lower for likelier mistakes, as in `Edit`
+    # returns the choices of parts for further letters
+    choices: Callable[[Bindings, Words], Iterator[Bindings]] | None = None
     widens: bool = False  # the right part has one more dimension
-    alone: bool = False  # not combined with another mistake: it may fit by chance
+    alone: bool = False  # not combined with another mistake, because it may fit by chance
 
     def replacements(self, result: Bindings) -> Iterator[ast.expr]:
         """The replacements of a part; none if the pattern does not match."""
@@ -94,8 +96,9 @@ class Mutation(NamedTuple):
 def mutated(
     table: Sequence[Mutation], e: ast.expr, words: Words, it: str
 ) -> Iterator[tuple[Mutation, ast.expr, Callable[[], str]]]:
-    """Each mutation that applies to a part, its replacement, and a function that returns the
-    sentence about it; mutations with the same choices alternate. `it` is the part in sentences.
+    """Yield each mutation that applies to a part, its replacement, and a function that returns the
+    sentence about the mutation. Mutations with the same choices alternate. `it` is the part, as
+    written in sentences.
     """
     beside_it, of = (f" {word} {it}" * (it != "it") for word in ("beside", "of"))
     common = {"e": e, "it": it, "beside_it": beside_it, "of_it": of}
@@ -134,7 +137,7 @@ def _along(m: Bindings, words: Words) -> Iterator[Bindings]:
 
 
 def _along_other_dims(m: Bindings, words: Words) -> Iterator[Bindings]:
-    """As `_along`, with another dimension `d`."""
+    """The parts of `_along`, and another dimension `d`."""
     for letters in _along(m, words):
         numbers = filter(is_whole_number, map(expression, words.dims))
         yield from (letters | {"d": d} for d in numbers if _differs(d, letters["o"]))
@@ -496,7 +499,7 @@ TABLE: Sequence[Mutation] = (
 
 
 def edits(program: Program, words: Words) -> list[Edit]:
-    """The edits of each part of a formula, of its steps as well, the likeliest first."""
+    """The edits of each part of a formula and of its steps, the likeliest edits first."""
     return sorted(_edits(program, words), key=lambda edit: edit.rank)
 
 
@@ -520,8 +523,8 @@ def _edits(program: Program, words: Words) -> Iterator[Edit]:
 
 
 def pairs(program: Program) -> Iterator[Edit]:
-    """Combinations of two edits: of shapes and positions, and of the sign. Two added dimensions
-    come first, because two transposes may fit by chance.
+    """Pairs of edits that are combined: of shapes and positions, and of the sign. Two edits that
+    each add a dimension come first, because two transposes may fit by chance.
     """
     for first in (edit for edit in _shape_edits(program) if edit.widens):
         second_edits = _shape_edits(read_again(first.text, ORIGIN))
@@ -643,7 +646,7 @@ def _renamed(program: Program, names: tuple[str, ...]) -> Iterator[Edit]:
 
 
 def _some(places: Sequence[ast.Name]) -> Iterator[Sequence[ast.Name]]:
-    """All subsets of few names; of many, single ones and all."""
+    """All subsets of a few names. Of many names, only single names and all names together."""
     counts = range(1, len(places) + 1) if len(places) <= FEW else (1, len(places))
     for n in counts:
         yield from combinations(places, n)

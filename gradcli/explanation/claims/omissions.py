@@ -1,4 +1,6 @@
-"""Mutations of the right formula: with one part missing, or with a mistake, it may be the claim."""
+"""Mutations of the right formula: a claim may be the right formula with one part missing, or with a
+mistake.
+"""
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -26,9 +28,9 @@ from .syntax import (
 )
 from .words import Words
 
-TERM, OTHER = 0, 1  # ranks: a missing term comes before a missing factor of it
-PART = 60  # characters of a part that replaces another
-MOST = 20  # parts of a formula that are exchanged
+TERM, OTHER = 0, 1  # ranks: a missing term is tried before a missing factor of that term
+PART = 60  # largest number of characters of a part that replaces another
+MOST = 20  # largest number of parts of a formula that are exchanged
 
 
 def _without_call(m: Bindings, words: Words) -> Iterator[Bindings]:
@@ -97,7 +99,9 @@ NO_WORDS = Words(None, (), (), (), ())
 
 
 def omissions_of(program: Program) -> list[Edit]:
-    """The formula without one of its terms, factors, methods or arguments; `why` names it."""
+    """The formula without one of its terms, factors, methods or arguments. `why` names the missing
+    part.
+    """
     return sorted(_omissions(program), key=lambda edit: edit.rank)
 
 
@@ -147,7 +151,7 @@ def _without_name(value: ast.expr) -> Iterator[tuple[ast.expr, str]]:
 
 
 def _times(name: str, e: ast.AST) -> ast.expr | None:
-    """The other factor of a product with a name; None for other parts."""
+    """The other factor of a product that has a name as one factor; None for other parts."""
     sides = ((e.left, e.right), (e.right, e.left)) if is_product(e) else ()
     return next((rest for side, rest in sides if name_of(side) == name), None)
 
@@ -169,7 +173,7 @@ def _base_of(text: str, e: ast.AST) -> ast.expr | None:
 
 
 def _call_text(e: ast.Call) -> str:
-    """`flip(0)`, of `g.flip(0)`."""
+    """The text of a method call without its object, such as `flip(0)` for `g.flip(0)`."""
     name = ast.Name(called_name(e) or ast.unparse(e.func))
     return ast.unparse(ast.Call(name, e.args, e.keywords))
 
@@ -199,8 +203,9 @@ def parts_of(values: Iterable[ast.expr]) -> list[ast.expr]:
 def exchanges(
     program: Program, replacements: list[ast.expr], ranks: Callable[[str], int] | None
 ) -> list[Edit]:
-    """Edits that replace a part by one of `replacements`, the most similar text first. `ranks`
-    returns the number of dimensions of a text; replacements with fewer are skipped.
+    """Edits that replace a part by one of `replacements`; the most similar texts are tried first.
+    `ranks` returns the number of dimensions of a text. Replacements with fewer dimensions are
+    skipped.
     """
     built = _exchanges(program, replacements, cache(ranks or (lambda text: 0)))
     return sorted(built, key=lambda edit: edit.rank)
@@ -222,7 +227,9 @@ def _exchanges(
 def _exchange_edits(
     program: Program, position: int, part: ast.expr, new: ast.expr
 ) -> Iterator[Edit]:
-    """A part replaced once; and, for its first occurrence, everywhere."""
+    """The edits that replace a part at one occurrence, and, with its first occurrence,
+    everywhere.
+    """
     value, distance = program.values[position], _distance(ast.unparse(part), ast.unparse(new))
     yield Edit(program, position, part, new, lambda: _why(part, new, around(part, value)), distance)
     same = [e for e in parts(value) if ast.unparse(e) == ast.unparse(part)]

@@ -1,9 +1,9 @@
 """Points at which claims are tried: values of the inputs and the seed.
 
-Values are drawn on both sides of 0, or in other ranges if the program needs these, such that output
-and gradients are finite and well conditioned. A matrix of which only one triangle is read is
-symmetric. If the graph depends on values, as with a boolean index, values near the given ones are
-used that give the same graph.
+Values are drawn on both sides of 0, or in other ranges if the program needs these, so that output
+and gradients are finite and well conditioned. A matrix is symmetric if the program reads only one
+of its triangles. If the graph depends on values (for example through a boolean index), values near
+the given ones that give the same graph are used.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -35,16 +35,17 @@ from ..formulas.wording import Wording
 from ..in_pytorch.kinks import kinks_hit
 from .claim import targets
 
-DRAWS = 40  # of values, until all are different
+DRAWS = 40  # how often values are drawn until all are different
 POINTS = 5  # number of points at the first sizes, if there are no other sizes
 SPREADS = (0.8, 0.3, 0.1, 0.01, 1e-3, 0)  # relative distances from the given values
-MORE = 20  # finite points that are tried to find one at which no gradient is 0
-COMBINATIONS = 100  # of ranges, until output and gradients are finite
-ELEMENTS = 1_000_000  # total elements of all nodes for which random values are drawn
-TOLERANCE = 1e-9  # relative to the largest element, for a claim whose terms may cancel
-SINGLE = 1e-6  # the tolerance if PyTorch rounds a constant of the gradient to single precision
+MORE = 20  # how many finite points are tried to find one at which no gradient is 0
+# how many combinations of ranges are tried until output and gradients are finite
+COMBINATIONS = 100
+ELEMENTS = 1_000_000  # random values are drawn up to this total number of elements of all nodes
+TOLERANCE = 1e-9  # tolerance relative to the largest element, because terms of a claim may cancel
+SINGLE = 1e-6  # tolerance if PyTorch rounds a constant of the gradient to single precision
 PERTURBATIONS = (4, 5, 6)  # random seeds; at one of them rounding errors may agree by chance
-MOST_SIZES = 12  # sizes that are tried if the program is singular at some
+MOST_SIZES = 12  # how many sizes are tried if the program is singular at some of them
 
 Values = dict[Node, Any]
 Within = Callable[[Values], Values]  # projects values onto a condition
@@ -110,7 +111,7 @@ class Point:
 
     @cached_property
     def picking(self) -> dict[Node, Any]:
-        """The values of the inputs, for indices and masks of a formula."""
+        """The values of the inputs, at which indices and masks of a formula are evaluated."""
         return {i.node: self(i.node) for i in self.problem.inputs.values()}
 
     @cached_property
@@ -164,11 +165,9 @@ class Points(NamedTuple):
 
 
 def points(problems: Sequence[Problem], names: Sequence[str]) -> Points:
-    """Points at which the gradients of `names` are finite, for each of `problems`, which are one
-    program at several sizes.
-
-    The first point has numbers of few digits. Points are searched for within the budget. Raises
-    GradcliError if there are no points.
+    """Points at which the gradients of `names` are finite, for each of `problems`, which are the
+    same program at several sizes. The first point has numbers of few digits. Points are searched
+    for within the budget. Raises GradcliError if there are no points.
     """
     first = problems[0]
     if sum(n.numel for n in walk([first.out])) > ELEMENTS:
@@ -201,8 +200,8 @@ def points(problems: Sequence[Problem], names: Sequence[str]) -> Points:
 def _at_other_sizes(
     problems: Sequence[Problem], names: Sequence[str], rng: Any, count: int
 ) -> Iterator[Point]:
-    """Points at other sizes, for a program that is singular at some, as `logdet(X.T @ X)` if X has
-    fewer rows than columns.
+    """Points at other sizes, for a program that is singular at some sizes, such as `logdet(X.T @
+    X)` if X has fewer rows than columns.
     """
     tried_shapes = [p.shapes for p in problems]
     more = (p for p in resized(problems[0], MOST_SIZES) if p.shapes not in tried_shapes)
@@ -219,7 +218,7 @@ def _mixed(rng: Any, shape: Shape) -> Any:
 
 
 def _dominant(rng: Any, shape: Shape) -> Any:
-    """Diagonally dominant matrices, which have an inverse, and are not symmetric."""
+    """Diagonally dominant matrices, which are invertible and not symmetric."""
     if not is_square(shape):
         return rng.uniform(0.2, 1.8, shape)
     return 2 * np.eye(shape[-1]) + _mixed(rng, shape) / shape[-1]
@@ -235,7 +234,7 @@ RANGES: tuple[Draw, ...] = (
 
 
 def _short(rng: Any, draw: Draw, shape: Shape) -> Any:
-    """Numbers of one decimal, all with different absolute values if possible."""
+    """Numbers with one decimal, all with different absolute values if possible."""
     array = np.round(draw(rng, shape), 1)
     for _ in range(DRAWS):
         if len(np.unique(np.abs(array))) == array.size and np.all(array):
@@ -248,8 +247,8 @@ def _random_point(
     problem: Problem, names: Sequence[str], rng: Any, short: bool = False
 ) -> Point | None:
     """A point with random values, from the first ranges in which everything is finite and no
-    gradient is 0, as that of `relu(m - norm(a))` is for small m; or else with as few zero gradients
-    as possible, or at the given values. None if there is none.
+    gradient is 0 (the gradient of `relu(m - norm(a))` is 0 for small m). If there is none, the
+    point with the fewest zero gradients, or else the point at the given values, or None.
     """
     result = islice(_sound(problem, names, rng, short), MORE)
     best, most = None, -1

@@ -33,7 +33,7 @@ from ...notation.tree import Name
 from .points import Point
 
 MOST_TERMS, MOST_LETTERS, HIGHEST = 400, 4, 4
-DIGITS = 11  # to which the numbers of like terms are compared
+DIGITS = 11  # number of digits to which the numbers of like terms are compared
 
 
 def same(claim: Node, right: Node, point: Point, names: Mapping[Node, Name]) -> bool:

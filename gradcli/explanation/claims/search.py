@@ -35,18 +35,21 @@ from .words import Words, formula, words
 
 ONLY_SHAPED = "the numbers are right, and the shape is not"
 LENGTH = re.compile(r"\blen\((\w+)\)")
-MOST_USES = 5  # most uses of an input of which some may be missing
-TRIED = 40_000  # characters of all changed formulas that are tried, together
-TRIED_IN_PAIRS = 20_000  # characters of those with two changes
-FACTOR = 60  # characters of a missing factor that is reported
-REASON = 80  # characters of a reason that is reported before other corrections are tried
+MOST_USES = 5  # largest number of uses of an input of which some may be missing
+TRIED = 40_000  # largest total number of characters of the changed formulas that are tried
+TRIED_IN_PAIRS = 20_000  # the same for formulas with two changes
+FACTOR = 60  # largest number of characters of a missing factor that is reported
+# a reason of at most this many characters is reported before other corrections are tried
+REASON = 80
 
 
 TriedEdit = tuple[Edit, Finding]  # a changed formula, and its finding
 
 
 class Tries:
-    """Candidate texts for one claim; the first of its `findings` has numbers of few digits."""
+    """Candidate texts for the correction of one claim. The first of its `findings` has numbers of
+    few digits.
+    """
 
     def __init__(self, claim: Claim, findings: list[Finding], points: Points):
         self.claim, self.findings, self.points = claim, findings, points
@@ -59,8 +62,8 @@ class Tries:
         self._first_findings: dict[str, Finding | None] = {}
 
     def verified(self, text: str) -> Program | None:
-        """The program of a text that is right at all points, and does not fail in the trials
-        `others`; None for other texts.
+        """The program of a text, if it is right at all points and does not fail in the trials
+        `others`; otherwise None.
         """
         if text not in self._holding:
             self._holding[text] = self._at_all_points(text)
@@ -82,7 +85,7 @@ class Tries:
         return None if result is None or result.unreadable else result
 
     def comes_to(self, text: str, finding: Finding) -> bool:
-        """Whether a text is valid, and has the value of the claim."""
+        """Whether a text is valid and has the same value as the claim."""
         result = self.finding_of(text, finding.point)
         return result is not None and result.same_as(finding)
 
@@ -166,22 +169,24 @@ class Search(Tries):
     # ---- a factor that is the same everywhere ----------------------------------------------------
 
     def _by_a_size(self) -> Iterator[Mend]:
-        """A factor that is a number of elements, as between a sum and a mean."""
+        """Corrections by a factor that is a number of elements, such as between a sum and a
+        mean.
+        """
         yield from self._scaled(self.claim.program, self.findings, sizes=True)
 
     def _by_a_number(self) -> Iterator[Mend]:
-        """A factor that is a number, as 2 or -1."""
+        """Corrections by a factor that is a number, such as 2 or -1."""
         yield from self._scaled(self.claim.program, self.findings, sizes=False)
 
     def _by_a_fraction(self) -> Iterator[Mend]:
         yield from factors.by_a_number(self.claim.program, self.findings, whole=False)
 
     def _another_number(self) -> Iterator[Mend]:
-        """A number in the formula that is to be another one."""
+        """Corrections of a number in the formula to another number."""
         yield from factors.other_numbers(self.claim.program, self.findings)
 
     def _a_size_for_a_number(self) -> Iterator[Mend]:
-        """A number in the formula that is to be a number of elements."""
+        """Corrections of a number in the formula to a number of elements."""
         yield from factors.sizes_for_numbers(self.claim.program, self.findings, self.sizes())
 
     def _scaled(self, program: Program, findings: list[Finding], sizes: bool) -> Iterator[Mend]:
@@ -202,7 +207,7 @@ class Search(Tries):
     # ---- edits of the claim's text ---------------------------------------------------------------
 
     def _broadcast(self) -> Iterator[Mend]:
-        """Right numbers in another shape."""
+        """Corrections of claims that have the right numbers in another shape."""
         if all(t.broadcasts or t.agrees for t in self.findings):
             program, name = self.claim.program, self.claim.name
             filled = edits.scaled(program, f"ones_like({name})")  # a Python number has no methods
@@ -216,7 +221,7 @@ class Search(Tries):
         return Mend(self.formula(self.grad) or "", why, is_right=True)
 
     def _rearranged(self) -> Iterator[Mend]:
-        """Right numbers, in their order, in another shape."""
+        """Corrections of claims that have the right numbers in their order, in another shape."""
         shape = f"{self.claim.name}.shape"
         yield Mend(edits.called(self.claim.program, "reshape", shape), ONLY_SHAPED)
 
@@ -290,7 +295,7 @@ class Search(Tries):
         yield from self._right(written(exchanges(self.claim.program, replacements, ranks), TRIED))
 
     def _edited_twice(self) -> Iterator[Mend]:
-        """Two edits, as of `pairs`."""
+        """Corrections by two edits, paired by `pairs`."""
         yield from self._right(self._edits_twice)
 
     @cached_property
@@ -298,7 +303,7 @@ class Search(Tries):
         return written(pairs(self.claim.program), TRIED_IN_PAIRS)
 
     def _diagonal_alone(self) -> Iterator[Mend]:
-        """The claim is the diagonal of the Jacobian times the seed."""
+        """The correction of a claim that is the diagonal of the Jacobian times the seed."""
         name, out = self.claim.name, self.problem.out_name
         if all(is_jacobian_diagonal(t, name) for t in self.findings):
             explanation = f"every element of {out} depends on others of {name} too"
@@ -311,7 +316,7 @@ class Search(Tries):
         yield from (self._gradient(why) for why in self._lacking if len(why) <= REASON)
 
     def _omission(self) -> Iterator[Mend]:
-        """A missing part: without it the right formula is the claim."""
+        """The correction of a claim that is the right formula without one part."""
         yield from map(self._gradient, self._lacking)
 
     @cached_property
@@ -326,7 +331,7 @@ class Search(Tries):
         return all(self.comes_to(text, t) for t in self.findings)
 
     def _contribution_missing(self) -> Iterator[Mend]:
-        """An input that is used several times, with the contributions of some uses missing."""
+        """The correction of a claim that lacks the contributions of some uses of an input."""
         value = self.findings[0].value
         steps = backward(self.problem.out, self.problem.seed.node, [self.target]).steps
         arriving = [(s, c) for s in steps for c in s.contributions if c.to is self.target]
@@ -437,7 +442,9 @@ def further_trials(claim: Claim, problem: Problem) -> Iterator[list[Trial]]:
 
 
 def _matrices(claim: Claim, problem: Problem) -> list[Trial]:
-    """A trial with matrices for inferred vectors, if the claim fits them; at most one."""
+    """A trial with matrices for inferred vectors, if the claim fits them. At most one is
+    yielded.
+    """
     if any(i.inferred and len(i.shape) > 1 for i in problem.inputs.values()):
         return []
     reading = with_rank(problem, 1, 2)

@@ -20,7 +20,7 @@ EPSILON = 1e-3  # the largest constant that counts as a guard of a denominator
 SIZES = ("shape", "size", "numel", "ndim")
 MATRICES = (ast.Mult, ast.Div, ast.MatMult)
 
-Bindings = dict[str, Any]  # the part that each letter of a pattern matches
+Bindings = dict[str, Any]  # maps each letter of a pattern to the part that it matches
 
 
 def expression(text: str) -> ast.expr:
@@ -141,7 +141,7 @@ KINDS: dict[str, Callable[[ast.expr], bool]] = {
     "n": lambda e: isinstance(e, ast.Constant),
     "u": lambda e: isinstance(e, ast.BinOp),  # needs brackets after a minus
     "v": lambda e: not isinstance(e, ast.BinOp),
-    "w": lambda e: not isinstance(e, ast.UnaryOp) and not is_sum(e),  # without a sign
+    "w": lambda e: not isinstance(e, ast.UnaryOp) and not is_sum(e),  # an operand without a sign
 }
 pattern = cache(expression)
 
@@ -280,7 +280,7 @@ def transposed(e: ast.expr) -> ast.expr:
 
 # ---- parts in sentences --------------------------------------------------------------------------
 
-LONG, SHORT = 60, 30  # characters of a part that is written out in a sentence
+LONG, SHORT = 60, 30  # largest numbers of characters of a part that is written out in a sentence
 
 
 class Excerpt:

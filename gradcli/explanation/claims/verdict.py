@@ -38,13 +38,13 @@ from .syntax import loses_dimension
 
 FAR = 9  # larger indices need larger sizes than are tried
 IN_BRACKETS, NUMBER = re.compile(r"\[[^\]]*\]"), re.compile(r"\d+")
-SAME = 2  # sizes at which equality is proved; at the others only values are compared
+SAME = 2  # equality is proved at so many sizes; at the others only values are compared
 LARGE = 20_000  # elements of all nodes together
 
 
 class Verdict:
-    """The verdict on one claim; corrections are searched for on demand. `remark` names the shapes
-    for which it holds, if they are not those inferred first.
+    """The verdict on one claim. Corrections are searched for on demand. If the verdict holds for
+    other shapes than those inferred first, `remark` names them.
     """
 
     def __init__(self, claim: Claim, points: Points, remark: str = ""):
@@ -100,8 +100,8 @@ class Verdict:
 
     @cached_property
     def same_elsewhere(self) -> bool:
-        """Whether the claim is proved equal to the gradient at other sizes than the given ones,
-        too.
+        """Whether the claim is proved equal to the gradient also at other sizes than the given
+        ones.
         """
         if self.points.sizes_vary or not self.same or self._reaches_far:
             return False

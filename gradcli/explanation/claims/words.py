@@ -30,8 +30,8 @@ class Derivative(NamedTuple):
 
 
 class Words(NamedTuple):
-    """The material for edits: the seed's name if the formula lacks it; derivatives of elementwise
-    operations; names; dimensions; sizes; the numbers of the program.
+    """The material for edits: the seed's name if the formula lacks the seed; derivatives of
+    elementwise operations; names; dimensions; sizes; the numbers of the program.
     """
 
     seed: str | None
@@ -43,7 +43,7 @@ class Words(NamedTuple):
 
 
 def words(claim: Claim, finding: Finding, named: Mapping[str, Node], sizes: Sequence[str]) -> Words:
-    """The material for edits of a claim with this finding; `sizes` are texts."""
+    """The material for edits of a claim with this finding. `sizes` are the texts of sizes."""
     problem = finding.point.problem
     seed, used = problem.seed, finding.node
     has_seed = used is not None and seed.node in walk([used])

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .matrices import Matrices
 
 
-MOST = 12  # most terms
+MOST = 12  # largest number of terms
 
 
 class Part(NamedTuple):
@@ -35,7 +35,7 @@ class Part(NamedTuple):
 
 
 def _whole_diagonal(down: int, size: int) -> Part:
-    """All of a diagonal."""
+    """The part that is a whole diagonal."""
     return Part(down, max(0, -down), size - 1 - max(0, down))
 
 
@@ -207,7 +207,9 @@ def _is_contiguous(part: Tree, nodes: Mapping[str, Node]) -> bool:
 
 
 def _decides_strides(left: Tree, nodes: Mapping[str, Node]) -> bool:
-    """Whether the left operand determines the strides of a result, as a contiguous A in A + A.T."""
+    """Whether the left operand determines the strides of a result, such as a contiguous A in A +
+    A.T.
+    """
     node = nodes.get(left.text) if isinstance(left, Name) else None
     if node is None or node.ndim < 2 or min(node.shape[-2:]) < 2:
         return False

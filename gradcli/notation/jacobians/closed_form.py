@@ -35,20 +35,20 @@ from ..indices.lower import Lowering
 from ..indices.places import Place
 
 MOST_TERMS = 64
-BYTES = 8  # of an entry of the matrix
-BUDGET = 5_000  # simplification steps; with more, row-by-row products are faster
+BYTES = 8  # size of an entry of the matrix
+BUDGET = 5_000  # limit on simplification steps; with more, row-by-row products are faster
 Letters = frozenset[str]
 
 
 class Term(NamedTuple):
     """number * Σ over `sums` of the product of `groups`, added to the entries given by `fixed`.
 
-    `free` are letters of the matrix, in its order, and `shape` their sizes; `fixed` maps its other
-    letters to places in terms of free ones. `strides` are the strides in bytes, along each free
-    letter, of a view of the matrix, if the fixed letters merely equal free ones; else None.
-    `groups` maps sorted letters to the product of all factors with exactly these. `single`: the
-    values are those of one array, or their reciprocals; `alone`: the node whose array is the term,
-    if any.
+    `free` are letters of the matrix, in its order, and `shape` are their sizes. `fixed` maps the
+    other letters of the matrix to places in terms of free ones. If the fixed letters merely equal
+    free ones, `strides` are the strides in bytes, along each free letter, of a view of the matrix;
+    otherwise None. `groups` maps sorted letters to the product of all factors with exactly these
+    letters. `single` says that the values are those of one array, or their reciprocals. `alone` is
+    the node whose array is the term, if any.
     """
 
     number: float
@@ -73,8 +73,8 @@ class Term(NamedTuple):
 
 
 class ClosedForm(NamedTuple):
-    """A sum of terms. `letters` are those of the matrix, rows first, `shape` their sizes, `sizes`
-    the sizes of all letters, and `nodes` those whose arrays are needed.
+    """A sum of terms. `letters` are those of the matrix, rows first, and `shape` are their sizes.
+    `sizes` are the sizes of all letters, and `nodes` are the nodes whose arrays are needed.
     """
 
     letters: tuple[str, ...]
@@ -121,7 +121,7 @@ class _Linear(Lowering):
         self.known = {seed: True}
 
     def letter(self, size: int) -> Place:
-        """A new letter; the place 0 for a size of 1."""
+        """A new letter for a dimension, or the place 0 for a dimension of size 1."""
         return 0 if size == 1 else self.fresh(size)
 
     def depends(self, node: Node) -> bool:
@@ -156,7 +156,7 @@ class _Terms:
     def __init__(self, sizes: dict[str, int], letters: tuple[str, ...]):
         self.sizes, self.letters = sizes, letters
         self.simplify = Simplifier(sizes, budget=BUDGET)
-        self.order: dict[Node, int] = {}  # of first occurrence
+        self.order: dict[Node, int] = {}  # nodes in the order of their first occurrence
 
     def __call__(self, e: Expr) -> list[Term]:
         out: list[Term] = []
@@ -214,8 +214,8 @@ class _Terms:
         return self._build_term(sums, done, fixed)
 
     def _solved(self, e: Expr) -> tuple[str, Place] | None:
-        """A letter and the place that a delta gives it; letters of sums first, and letters of the
-        matrix only in terms of others of the matrix.
+        """A letter and the place that a delta gives it. Letters of sums are solved for first, and
+        letters of the matrix only in terms of other letters of the matrix.
         """
         if isinstance(e, Relation) and e.symbol == "==":
             letters = letters_of(e)

@@ -19,9 +19,9 @@ Write = Callable[[Layout, bool], Tree | None]  # (layout, columns are the input'
 
 Term = tuple[str, Node]  # sign and term
 
-MOST_SPLITS = 6  # that are tried
-LONG_PART = 9  # length of a formula that is composed further
-LONGEST = 80  # names, numbers and symbols; longer formulas explain nothing
+MOST_SPLITS = 6  # largest number of splits that are tried
+LONG_PART = 9  # formulas longer than this are composed further
+LONGEST = 80  # most names, numbers and symbols in a formula; longer formulas explain nothing
 SUM_SPELLINGS = {"{0} + {1}": "+", "{0} - {1}": "-"}  # spellings of operators
 
 
@@ -33,8 +33,8 @@ class Composition:
 
     def __call__(self, layout: Layout, to_input: bool = True, deep: int = 2) -> Tree | None:
         """The shortest product of two matrices, or the sum of terms if there is no short product;
-        None if it would be too long. `to_input`: the columns are those of the input. `deep` is the
-        depth to which factors without a formula are composed themselves.
+        None if the formula would be too long. `to_input` says whether the columns are those of the
+        input. `deep` is the depth to which factors without a formula are composed themselves.
         """
         products = []
         for before, after in _splits(layout):

@@ -61,7 +61,7 @@ from .placed import determines_places, is_identity
 from .tensors import flat, is_count
 
 Named = tuple[str, Tree | None]  # the name of a structure, and its formula
-MOST_TERMS = 4  # of a sum that is expanded
+MOST_TERMS = 4  # largest number of terms of a sum that is expanded
 LONG = 16  # a formula of this length may be replaced by an einsum
 
 
@@ -451,7 +451,8 @@ def along_diagonal(e: Expr, rows: Sequence[str], columns: Sequence[str]) -> Expr
     deltas = [f for f in factors_of(e) if is_delta(f)]
     if len(deltas) <= len(rows) or len(rows) != len(columns):
         return e
-    first = {k: k for f in deltas for k in (f.left, f.right)}  # of each class of equal letters
+    # maps each letter to the first letter of its class of equal letters
+    first = {k: k for f in deltas for k in (f.left, f.right)}
     for f in deltas:
         remaining, replaced = first[f.left], first[f.right]
         first = {k: remaining if to == replaced else to for k, to in first.items()}

@@ -20,7 +20,7 @@ from .masks import has_relation
 from .matrices import Matrices
 
 LETTERS = "ijklmnopqrstuvwxyzabcdefgh"
-FEWEST = 3  # letters of an operand; with fewer, the sum is a matrix product
+FEWEST = 3  # fewest letters of an operand; with fewer, the sum is a matrix product
 
 
 def einsum_formula(

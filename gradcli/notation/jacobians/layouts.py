@@ -15,8 +15,8 @@ from ..tree import Name
 
 
 class Side(NamedTuple):
-    """A tensor and the letters of its elements; if it has its `own` shape these are the letters of
-    its dimensions.
+    """A tensor and the letters of its elements. If the tensor has its `own` shape, these are the
+    letters of its dimensions.
     """
 
     name: Name

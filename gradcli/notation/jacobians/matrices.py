@@ -41,7 +41,7 @@ Split = tuple[Tree | None, list[Expr]]  # the coefficient of a product, None for
 
 
 class Matrices(Tensors):
-    """Formulas of matrices and tensors; methods return None if there is no short formula."""
+    """Formulas of matrices and tensors. Methods return None if there is no short formula."""
 
     def number(self, e: Expr) -> Split:
         """The coefficient of a product, including sizes, and its other factors."""
@@ -131,8 +131,8 @@ class Matrices(Tensors):
         columns: list[str],
         weighted: bool = False,
     ) -> Tree | None:
-        """A product of matrices, or an outer product, for one letter of rows and one of columns;
-        `weighted` also allows products without a sum, as diag(d) @ A.
+        """A product of matrices, or an outer product, for one letter of rows and one of columns.
+        With `weighted`, products without a sum are also written, such as diag(d) @ A.
         """
         if len(rows) != 1 or len(columns) != 1:
             return None

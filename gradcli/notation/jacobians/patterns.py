@@ -17,7 +17,7 @@ SELECTIONS = ("identity", "permutation", "selection", TRANSPOSED)
 # at most one entry in each row
 ONE_A_ROW = ("identity", "scaled identity", "diagonal", "permutation", "selection", WEIGHTED)
 LEAST_BAND = 3  # rows and columns of the smallest matrix that is called banded
-LEAST_CYCLIC = 4  # the same for a cyclic band
+LEAST_CYCLIC = 4  # rows and columns of the smallest matrix that is called cyclically banded
 
 
 def by_pattern(pattern: Any, units: bool) -> str:

@@ -27,9 +27,9 @@ from .matrices import Matrices
 from .patterns import KRONECKERS, SELECTIONS, TRANSPOSED, WEIGHTED, by_pattern, is_confirmed
 from .tensors import Tensors
 
-LONG_FORM = 9  # length of a formula for which a shorter product is searched
-MOST_ENTRIES = 1_000_000  # of a pattern that is computed entry by entry
-MOST_DRAWN = 1_000_000  # of a pattern that is drawn
+LONG_FORM = 9  # a shorter product is searched for a formula longer than this
+MOST_ENTRIES = 1_000_000  # largest number of entries of a pattern that is computed entry by entry
+MOST_DRAWN = 1_000_000  # largest number of entries of a pattern that is drawn
 OUT = Name("out")  # an output without a name
 Parts = frozenset[tuple[Node, Tree]]
 Known = dict[tuple[Layout, Node | None, bool, Parts, bool], Tree | None]
@@ -37,8 +37,8 @@ Known = dict[tuple[Layout, Node | None, bool, Parts, bool], Tree | None]
 
 class Structure(NamedTuple):
     """The name of a structure, its `formula` (None if there is no short one), and the number of
-    `nonzero` entries (None if there are too many to count). `at_most`: unknown values may make some
-    of them 0.
+    `nonzero` entries (None if there are too many to count). With `at_most`, some of these entries
+    may be 0, depending on unknown values.
 
     For a block-diagonal matrix, `formula` is that of one block, and `blocks` are the letters that
     number the blocks, each with its size as a formula.
@@ -53,15 +53,17 @@ class Structure(NamedTuple):
 
     @property
     def text(self) -> str | None:
-        """The formula of the whole matrix: of block-diagonal ones, block_diag of a list."""
+        """The formula of the whole matrix. For a block-diagonal matrix, it is block_diag of a
+        list.
+        """
         if self.formula is None or not self.blocks:
             return None if self.formula is None else tree.text(self.formula)
         loops = " ".join(f"for {letter} in range({size})" for letter, size in self.blocks)
         return f"block_diag(*[{tree.text(self.formula)} {loops}])"
 
     def matrix(self, arrays: Callable[[str], Any], shape: tuple[int, int]) -> Any:
-        """The value of the formula; `arrays` evaluates expressions. None if it cannot be computed,
-        or if it has another shape.
+        """The value of the formula, in which `arrays` evaluates expressions. None if the value
+        cannot be computed, or has another shape.
         """
         with np.errstate(all="ignore"):
             return if_applicable(lambda: self._matrix(arrays, shape), MISFITS)
@@ -114,11 +116,11 @@ def jacobian_structure(
 ) -> Structure:
     """The structure of the Jacobian of `out` with respect to `x`.
 
-    `matrix` holds its values at some point, of shape (out.numel, x.numel), to confirm the name.
-    `parts` are nodes that are treated as atoms, with their formulas; `generic_sizes` is as in
-    `formula`; `like` names a tensor with the shape of an unnamed `out`. If `composing` is False, no
-    product of Jacobians is searched for a formula. `known` caches factors of products, for
-    structures with the same names, sizes and `like`.
+    `matrix` holds the Jacobian's values at some point, of shape (out.numel, x.numel), to confirm
+    the name. `parts` are nodes that are treated as atoms, with their formulas. `generic_sizes` has
+    the same meaning as in `formula`. `like` names a tensor with the shape of an unnamed `out`. If
+    `composing` is False, no product of Jacobians is searched for a formula. `known` caches factors
+    of products, for structures with the same names, sizes and `like`.
     """
     total = out.numel * x.numel
     matrix = None if matrix is None else np.asarray(matrix, float).reshape(out.numel, x.numel)
@@ -221,8 +223,8 @@ def _parts(written: Tree) -> Iterator[Tree]:
 
 
 def _may_be_composed(result: Structure) -> bool:
-    """Whether to search for a product of Jacobians: the deltas give no formula, or a long one of a
-    dense matrix, as diag(p) @ A - outer(p, A.T @ p).
+    """Whether to search for a product of Jacobians. This is so if the deltas give no formula, or a
+    long one of a dense matrix, such as diag(p) @ A - outer(p, A.T @ p).
     """
     if result.formula is None:
         return result.name != "zero"
@@ -230,7 +232,9 @@ def _may_be_composed(result: Structure) -> bool:
 
 
 def _composed_or_banded(composed: Tree | None, banded: Tree | None) -> Tree | None:
-    """The composed formula, as D.T @ diag(w) @ D, unless the sum of diagonals is much shorter."""
+    """The composed formula, such as D.T @ diag(w) @ D, unless the sum of diagonals is much
+    shorter.
+    """
     if composed is None or banded is None:
         return composed or banded
     return banded if 3 * tree.size(banded) <= 2 * tree.size(composed) else composed
@@ -359,7 +363,7 @@ def selection(
     node, source, like = (
         (grad, seed, names.get(out, names[seed])) if transposed else (out, x, names[x])
     )
-    node = _unreshaped(node)  # the rows are the same
+    node = _unreshaped(node)  # a reshape does not change the rows
     count = (
         Method(like, "numel")
         if source.ndim != 1

@@ -62,14 +62,16 @@ from .matrix_products import (
 
 Letters = Sequence[str]
 MASK = re.compile(r"nonzero\((.*)\)")
-SHORT = 8  # most length of arguments of functions that have no index notation
+SHORT = 8  # greatest length of arguments of functions that have no index notation
 
 
 class Tensors:
-    """Formulas of tensors in terms of named nodes; None if there is no short one.
+    """Formulas of tensors in terms of named nodes. Methods return None if there is no short
+    formula.
 
     `sizes` are the sizes of letters, written in terms of `sides`. With `generic_sizes`, numbers
-    equal to a size are written as that size. `fixed` letters stand for one value, as i in a[i].
+    equal to a size are written as that size. Each letter in `fixed` stands for one value, such as i
+    in a[i].
     """
 
     def __init__(
@@ -117,7 +119,9 @@ class Tensors:
         return self.constant(self.sizes[letter])
 
     def identity(self, rows: Letters, columns: Letters) -> Tree:
-        """eye(x.shape[0]); eye(3) only if no tensor has this size."""
+        """The formula of an identity, such as eye(x.shape[0]). eye(3) is written only if no tensor
+        has this size.
+        """
         lengths = self.length(columns), self.length(rows)
         named = [n for n in lengths if not isinstance(n, tree.Number)]
         return Call("eye", (min(named or lengths, key=tree.size),))
@@ -389,8 +393,8 @@ class Tensors:
         return {n: name for n, name in self.names.items() if isinstance(name, Name)}
 
     def called(self, node: Node) -> Tree | None:
-        """The name of a node, or a call of its operator on named nodes and short formulas: inv(X),
-        inv(A.T @ A).
+        """The name of a node, or a call of its operator on named nodes and short formulas, such as
+        inv(X) or inv(A.T @ A).
         """
         name = self.names.get(node)
         is_default = node.attrs == node.op.attributes and (node.op.torch or node.op.spelling)

@@ -1,3 +1,3 @@
-"""An interpreter of a subset of Python: values, and the machine that runs programs. Knows no
-tensors.
+"""An interpreter of a subset of Python: values, and the machine that runs programs. This package
+knows no tensors.
 """

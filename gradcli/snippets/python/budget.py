@@ -5,14 +5,16 @@ import time
 
 from .values import Exhausted
 
-STEPS = 3_000_000  # number of expressions and statements
+STEPS = 3_000_000  # largest number of expressions and statements that are evaluated
 MEMORY = 300_000_000  # bytes that are allocated and not freed
 OBJECT = 80_000_000  # bytes of one string or container
-DEPTH = 990  # nested calls: Python's limit, minus the frames of a script
-SECONDS = 2.0  # of CPU time
-SHORT = 1.2  # for unbounded code: while loops, long iterators, calls nested deeper than NESTED
-NESTED = 200  # nested calls: more than a recursion over data needs
-DIGITS = 400_000  # bits of an integer
+DEPTH = 990  # largest number of nested calls: Python's limit, minus the frames of a script
+SECONDS = 2.0  # CPU time that a program may take
+# the same while unbounded code runs: while loops, long iterators, or calls nested deeper than
+# NESTED
+SHORT = 1.2
+NESTED = 200  # more nested calls than a recursion over data needs
+DIGITS = 400_000  # largest number of bits of an integer
 SLICE = 20_000  # steps between two checks of the clock
 
 
@@ -29,8 +31,8 @@ class Budget:
         self.base = resident()
 
     def refill(self, unbounded: bool = False) -> int:
-        """The steps of the next slice. Raises Exhausted if the budget is used up. `unbounded`: the
-        running code may never end.
+        """The steps of the next slice. Raises Exhausted if the budget is used up. `unbounded` says
+        that the running code may never end.
         """
         if self.steps <= 0:
             raise Exhausted("steps", "takes more steps than it may")

@@ -378,7 +378,7 @@ def without_parent(m: Any, *args: Any) -> None:
 
 
 def refused(name: str) -> Callable:
-    """A built-in function that is refused, as it would reach the host."""
+    """A built-in function that is refused, because it would reach the host."""
 
     def function(m: Any, *args: Any, **named: Any) -> Any:
         raise Unsupported(f"{name}()")

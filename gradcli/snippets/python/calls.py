@@ -28,7 +28,7 @@ from .values import (
 
 RETURN, BREAK, CONTINUE = "return", "break", "continue"  # how a statement ends; None if normally
 RESULT = 1  # key of a frame for the return value
-NESTED = 250  # nested calls of host functions, which use the host's stack
+NESTED = 250  # largest number of nested calls of host functions, which use the host's stack
 OUTER = 0  # key of a frame for the enclosing frame
 
 
@@ -130,7 +130,7 @@ class Calls:
             self.line = line
 
     def generate(self, code: Code, frame: dict) -> HostGenerator[Any, Any, Any]:
-        """The items of a generator; between them, the current line is the caller's."""
+        """The items of a generator. Between the items, the current line is the caller's."""
         body = code.body(frame)
         sent: Any = None
         raised: BaseException | None = None

@@ -40,8 +40,9 @@ from .values import (
     error,
 )
 
-HOST_DEPTH = 60_000  # frames of the host's stack: a call of the program takes about twenty
-OUTPUT = 5_000_000  # characters that a program may print
+# largest depth of the host's stack: a call of the program takes about twenty frames
+HOST_DEPTH = 60_000
+OUTPUT = 5_000_000  # largest number of characters that a program may print
 WARNING_MESSAGE = Class("WarningMessage", module="warnings")
 Observer = Callable[[str, Any, int], None]
 
@@ -56,7 +57,7 @@ class Failure(NamedTuple):
     line: int
     value: Instance | None = None
     lines: tuple[int, ...] = ()  # lines of the traceback, innermost first
-    names: Mapping[str, Any] = {}  # names in the function that raised it
+    names: Mapping[str, Any] = {}  # names in the function that raised the exception
 
 
 class Warned(NamedTuple):
@@ -89,7 +90,7 @@ SHORTER = {  # how to make a program fit into its budget, where no option raises
 
 
 class Spent(NamedTuple):
-    """The error for a budget that is used up: which one, and on what."""
+    """The error for a budget that is used up. It says which budget it was, and what used it up."""
 
     kind: str
     does: str
@@ -108,7 +109,7 @@ class Spent(NamedTuple):
 
 class Outcome(NamedTuple):
     """The result of running a program. A session goes on after an error: `exception` is the first
-    one, `later` are the others; `scope` and `printed` are those at the first.
+    exception, and `later` are the others. `scope` and `printed` are those at the first exception.
     """
 
     stdout: str
@@ -119,7 +120,7 @@ class Outcome(NamedTuple):
     exhausted: Spent | None = None
     stderr: str = ""
     later: Sequence[Failure] = ()
-    printed: str = ""  # up to the end, or the first exception
+    printed: str = ""  # stdout up to the end, or up to the first exception
 
     @property
     def errors(self) -> list[Failure]:
@@ -142,7 +143,7 @@ class Interpreter(Operations, Texts, Attributes, Calls):
         self.budget = budget or Budget()
         self.on_assign, self.on_print = on_assign, on_print
         self.on_answer: Callable[[int, str], None] | None = None
-        self.on_error: Callable[[], None] = lambda: None  # of a session: the first one
+        self.on_error: Callable[[], None] = lambda: None  # called at the first error of a session
         self.line = self.outer = self.depth = self.nested = self.left = 0
         self.loops = 0  # nesting depth of running loops without a bound
         self.globals: dict[str, Any] = {}
@@ -252,7 +253,7 @@ class Interpreter(Operations, Texts, Attributes, Calls):
         return isinstance(value, Instance) and value.cls.derives_from(EXCEPTIONS["BaseException"])
 
     def raising(self, value: Instance) -> Raised:
-        """A Raised for an exception; if it was raised before, it keeps its traceback."""
+        """A Raised for an exception. If the exception was raised before, it keeps its traceback."""
         raised = Raised(value)
         raised.lines = value.fields.get("__traceback__", [])
         return raised
@@ -265,7 +266,7 @@ class Interpreter(Operations, Texts, Attributes, Calls):
         return raised.value
 
     def entered(self, context: Any) -> tuple[Any, Any]:
-        """Enter a context manager: its `__exit__`, and the result of its `__enter__`."""
+        """Enter a context manager. Returns its `__exit__`, and the result of its `__enter__`."""
         enter, leave = self.special(context, "__enter__"), self.special(context, "__exit__")
         for method, more in ((enter, ""), (leave, " (missed __exit__ method)")):
             if method is MISSING:
@@ -274,7 +275,9 @@ class Interpreter(Operations, Texts, Attributes, Calls):
         return leave, self.call(enter, (context,))
 
     def left_by(self, leave: Any, context: Any, raised: Raised) -> bool:
-        """Leave a context manager by an exception: whether its `__exit__` suppresses it."""
+        """Leave a context manager because of an exception. Returns whether its `__exit__`
+        suppresses the exception.
+        """
         line, value = self.line, self.caught(raised)
         swallowed = self.truth(self.call(leave, (context, value.cls, value, None)))
         if not swallowed:

@@ -22,7 +22,7 @@ SIZED = frozenset({str, bytes, list, tuple, dict, set, frozenset})
 
 
 def host_call(m: Any, function: Callable, args: Iterable[Any], named: dict[str, Any]) -> Any:
-    """Call a function of the Python that runs gradcli; its exceptions are raised in the program."""
+    """Call a function of the host. Its exceptions are raised in the program."""
     values = [plain(a) for a in args]
     for value in values:
         if type(value) in SIZED and len(value) > 100:

@@ -118,8 +118,8 @@ def walruses(comprehension: ast.AST) -> list[ast.expr]:
 
 
 def yields(node: ast.AST) -> bool:
-    """Whether a statement contains a yield of its function. The result is stored on the node, as
-    statements of a library are compiled by every interpreter.
+    """Whether a statement contains a yield of its function. The result is stored on the node,
+    because statements of a library are compiled by every interpreter.
     """
     try:
         return node.yields  # type: ignore[attr-defined]

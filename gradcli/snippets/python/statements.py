@@ -64,7 +64,7 @@ class Statements(Patterns, Expressions):
         return run
 
     def generator_block(self, nodes: list[ast.stmt]) -> Callable[[dict], Steps]:
-        """Statements one after the other, of which some yield."""
+        """Statements one after the other, some of which yield."""
         steps = [
             (self.generator_statement(n), True) if yields(n) else (self.statement(n), False)
             for n in nodes
@@ -101,7 +101,8 @@ class Statements(Patterns, Expressions):
         compile_node = getattr(self, "gen_" + type(node).__name__, None)
         if compile_node is None:
             return self.refused(node, "yield here")
-        header = getattr(node, "test", None) or getattr(node, "iter", None)  # of if, while and for
+        # the condition of an if or while, or the iterable of a for
+        header = getattr(node, "test", None) or getattr(node, "iter", None)
         if header is not None and yields(header):
             return self.refused(node, YIELD_INSIDE)
         return compile_node(node)

@@ -14,7 +14,7 @@ class Machine(Protocol):
     """The interface of the interpreter for members of classes."""
 
     line: int  # current line of the program, from 1; 0 within a library
-    place: int  # the same, but within a library the line that called it
+    place: int  # the same, but within a library the line of the program that called the library
 
     def call(self, function: Any, args: Iterable[Any] = (), named: Mapping[str, Any] = {}) -> Any:
         """Call a value of the program."""
@@ -81,8 +81,8 @@ class Class(Object):
         make: Callable[..., Any] | None = None,
         shown: str = "",
     ):
-        """`make(m, cls, *args, **named)` creates an instance, as `__new__` does; it is inherited.
-        `shown` is the name in messages, if not `name`.
+        """`make(m, cls, *args, **named)` creates an instance, as `__new__` does; subclasses inherit
+        it. `shown` is the name in messages, if it differs from `name`.
         """
         self.name, self.module, self.shown = name, module, shown or name
         self.bases = bases or ((OBJECT,) if name != "object" else ())
@@ -249,7 +249,7 @@ class Module(Object):
 
 
 class Absent(Object):
-    """An imported name that is not supported: any use is refused."""
+    """An imported name that is not supported. Any use of it is refused."""
 
     __slots__ = ("name",)
 
@@ -262,7 +262,7 @@ class Absent(Object):
 
 
 class Unread(Module):
-    """A module of which only the name is known: its members are refused."""
+    """A module of which only the name is known. Its members are refused."""
 
     __slots__ = ()
 
@@ -316,7 +316,9 @@ class Unsupported(Exception):
 
 
 class Exhausted(Exception):
-    """A budget of the program is used up: its `kind`, and what the program `does` with it."""
+    """The exception for a budget of the program that is used up: its `kind`, and what the program
+    `does` with it.
+    """
 
     def __init__(self, kind: str, does: str):
         super().__init__(kind, does)
