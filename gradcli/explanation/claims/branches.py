@@ -84,7 +84,7 @@ class _Branches:
         order = walk([*roots, *self.kinks, *_kink_masks(self.claimed, self.free)], sources)
         self.compared = _compared(order, self.free)
         pairs = chain.from_iterable(self.compared)
-        self.sides_compared = tuple(dict.fromkeys(n for n in pairs if n is not None))
+        self.compared_nodes = tuple(dict.fromkeys(n for n in pairs if n is not None))
         self.lengths = [y for y, c in self.compared if c is not None and is_negligible_bound(c, y)]
         self.ordered = any(node.op.finds_indices for node in order)
         self.with_nan = any(node.op.name in ASKS_FOR_NAN for node in order)
@@ -134,7 +134,7 @@ class _Branches:
         """
         with np.errstate(all="ignore"):
             signs: dict[tuple[int, ...], list[Any]] = {}
-            arrays = dict(zip(self.sides_compared, point.arrays(self.sides_compared)))
+            arrays = dict(zip(self.compared_nodes, point.arrays(self.compared_nodes)))
             for left, right in self.compared:
                 other = 0 if right is None else arrays[right]
                 sign = np.sign(np.subtract(arrays[left], other, dtype=float))

@@ -347,9 +347,9 @@ def _seed_is_named(claims: list[Claim], problem: Problem) -> bool:
 
 def _judged(claims: list[Claim], problems: list[Problem], remark: str = "") -> list[Verdict]:
     names = list(dict.fromkeys(c.name for c in claims))
-    found = points(problems, names)
+    first = points(problems, names)
     result = problems[0].limits.budget.search(
-        lambda: on_all_branches(found, claims, names), lambda: found
+        lambda: on_all_branches(first, claims, names), lambda: first
     )
     return _without_steps([_in_either_reading(claim, result, remark) for claim in claims])
 
