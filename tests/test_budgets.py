@@ -545,7 +545,8 @@ def test_the_same_note_is_not_said_of_each_operation():
 
 @pytest.mark.sweep
 def test_what_is_large_is_not_moved():
-    said = gradcli("x @ W", "-v", "x=randn(2000, 2000)", "-v", "W=randn(2000, 2000)").out
+    given = "x @ W", "-v", "x=randn(2000, 2000)", "-v", "W=randn(2000, 2000)"
+    said = gradcli(*given, "--limit", "memory=1000000000").out
     assert "not at x, W: too large to be moved" in " ".join(said.split())
 
 
