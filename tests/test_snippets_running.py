@@ -119,6 +119,45 @@ def test_a_mask_without_a_name_is_shown_as_it_is_written(lines: str, shown: str)
     assert posed(trace.backwards[0]).text == shown
 
 
+@pytest.mark.parametrize(
+    ("lines", "shown"),
+    [
+        ("loss = net(x).sum()", "loss = (x @ net_weight.T + net_bias).sum()"),
+        (
+            "h = x.repeat(5, 1, 1)\nloss = net(h).sum()",
+            "loss = (h @ net_weight.T + net_bias).sum()",
+        ),
+        (
+            "x.requires_grad_()\nloss = net(x[0]).sum()",
+            "loss = (x[0] @ net_weight.T + net_bias).sum()",
+        ),
+        (
+            "loss = nn.CrossEntropyLoss()(net(x), y)",
+            "loss = cross_entropy(x @ net_weight.T + net_bias, y)",
+        ),
+        (
+            "loss = F.cross_entropy(net(x), y, reduction='sum')",
+            "loss = cross_entropy(x @ net_weight.T + net_bias, y, reduction='sum')",
+        ),
+        (
+            "loss = F.nll_loss(F.log_softmax(net(x), dim=1), y)",
+            "loss = nll_loss(log_softmax(x @ net_weight.T + net_bias, dim=1), y)",
+        ),
+        (
+            "net = nn.Conv2d(1, 2, 2)\nh = torch.rand(1, 1, 3, 3)\nloss = net(h).sum()",
+            "loss = conv2d(h, net_weight, net_bias).sum()",
+        ),
+    ],
+)
+def test_layers_are_shown_as_what_they_compute(lines: str, shown: str) -> None:
+    program = (
+        "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n"
+        "net = nn.Linear(2, 4)\nx = torch.rand(3, 2)\ny = torch.tensor([0, 3, 1])\n"
+    )
+    trace = read(f"{program}{lines}\nloss.backward()\n").trace
+    assert posed(trace.backwards[0]).text == shown
+
+
 if __name__ == "__main__":
     printed = {}
     for name, answer in zip(PROGRAMS, in_pytorch(list(PROGRAMS.values()))):

@@ -26,6 +26,7 @@ from ..operators.leaves import Array, numbers
 from ..snippets.eager.records import inputs_first
 from ..snippets.eager.tensor import (
     Accumulator,
+    Composed,
     Copied,
     Elements,
     Origin,
@@ -78,7 +79,7 @@ def posed(back: Backward, wrt: Collection[str] = (), most: int = MOST_RECORDS) -
 
 def _reached_leaves(order: Sequence[Record]) -> set[Tensor]:
     """The leaves to which gradients of these nodes flow; some may be frozen by now."""
-    targets = [e.record for r in order for e in r.edges if e]
+    targets = [e.record for r in order for e in _edges(r) if e]
     return {t.tensor for t in targets if isinstance(t, Accumulator)}
 
 
@@ -96,6 +97,7 @@ class _Poser:
         self.written: dict[Tensor, list[Any]] = {}  # flat indices that were overwritten
         self.unnamed: dict[str, str] = {}  # names that are not in the program
         self.reached: set[Record | None] = set()
+        self.losses: set[Node] = set()  # nll_loss nodes of calls of cross_entropy
 
     def posed(self, wrt: Collection[str]) -> Posed:
         """The text and the other fields of the result."""
@@ -131,7 +133,7 @@ class _Poser:
         are cut.
         """
         roots = [t._record for t in self.back.outputs if t._record is not None]
-        order = [r for r in inputs_first(roots, self.cut) if isinstance(r, Record)]
+        order = [r for r in inputs_first(roots, self.cut, _edges) if isinstance(r, Record)]
         if len(order) > self.most:
             raise Unexplained(f"{len(order)} operations are too many to write out")
         return order
@@ -179,9 +181,12 @@ class _Poser:
     def _make(self, record: Record) -> None:
         """Make the nodes of an operation's outputs."""
         call = record.call
-        inputs = [self._of_edge(e) for e in record.edges]
-        if record.name in COPIES:
-            built: Sequence[Node | None] = inputs
+        inputs = [self._of_edge(e) for e in _edges(record)]
+        linear = _linear_call(record)
+        if linear:
+            built: Sequence[Node | None] = [self._linear(linear, inputs)]
+        elif record.name in COPIES:
+            built = inputs
         elif record.name == HOOKED:
             built = [node or self._operand(x) for node, x in zip(inputs, call[2])]
         elif isinstance(call, Elements) and inputs[0] is not None:
@@ -198,6 +203,13 @@ class _Poser:
         for output, node in enumerate(built):
             if node is not None:
                 self.nodes[record, output] = node
+        if record.composed and record.composed.function == "cross_entropy":
+            self.losses |= {*filter(None, built)}
+
+    def _linear(self, call: Composed, inputs: Sequence[Node | None]) -> Node:
+        """The product and the sum that linear computes."""
+        x, weight, bias = (node or self._operand(o) for node, o in zip(inputs, call.operands))
+        return x @ weight.mT + bias
 
     def _before_it(self, record: Record) -> Node | None:
         """A partly overwritten tensor that gets no gradient, with 0 in the overwritten elements."""
@@ -421,7 +433,7 @@ class _Poser:
         names = {node: Name(name) for node, (name, _) in self.inputs.items()}
         lines = []
         for name, node in named:
-            formula = names[node] if node in names else OperatorWriter(names).tree(node)
+            formula = names[node] if node in names else _Writer(names, self.losses).tree(node)
             lines.append(f"{name} = {tree.text(formula)}")
             names.setdefault(node, Name(name))
         return "\n".join(lines)
@@ -495,6 +507,33 @@ class _Poser:
                 raise Unexplained("a hook that changes a gradient")
 
 
+class _Writer(OperatorWriter):
+    """Writes nll_loss of log_softmax as cross_entropy where the program calls it so."""
+
+    def __init__(self, names: Mapping[Node, Name], losses: Collection[Node]):
+        super().__init__(names)
+        self.losses = losses
+
+    def written(self, node: Node) -> tree.Tree:
+        written = super().written(node)
+        if node not in self.losses or not isinstance(written, tree.Call):
+            return written
+        (logits,) = node.parents[0].parents
+        args = (self.trees[logits], *written.args[1:])
+        return written._replace(function="cross_entropy", args=args)
+
+
+def _linear_call(record: Any) -> Composed | None:
+    """The call of linear of which a node is the last operation."""
+    call = record.composed if isinstance(record, Record) else None
+    return call if call and call.function == "linear" else None
+
+
+def _edges(record: Any) -> Sequence[Any]:
+    """The edges to the inputs of a node; to the operands, if it is the last of a linear layer."""
+    return (_linear_call(record) or record).edges
+
+
 def in_decimals(array: Any) -> Any:
     """An array; for float32, the shortest decimal numbers that round to it: 0.1 and not
     0.10000000149.
@@ -535,7 +574,7 @@ def _before(tensor: Tensor) -> set[Any]:
     seen: set[Any] = set()
     stack: list[Any] = [tensor._record]
     while stack:
-        for edge in stack.pop().edges:
+        for edge in _edges(stack.pop()):
             if edge is None:
                 continue
             key = edge.record if isinstance(edge.record, Record) else edge.record.tensor

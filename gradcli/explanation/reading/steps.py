@@ -1,5 +1,6 @@
 """One backward pass of a program, explained briefly: seed, formulas, values."""
 
+import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -287,6 +288,9 @@ def result(record: Record) -> Tensor | None:
 
 
 def operation(record: Record) -> str:
-    """The name of an operation in programs: exp for ExpBackward0."""
+    """The name of an operation in programs: log_softmax for LogSoftmaxBackward0."""
+    if record.composed:
+        return record.composed.function
     name = record.name.partition("Backward")[0]
-    return {"Addmm": "the layer", "Mm": "@", "Mv": "@"}.get(name, name.lower())
+    known = {"Addmm": "the layer", "Mm": "@", "Mv": "@"}
+    return known.get(name) or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()

@@ -357,8 +357,9 @@ class Writer:
         if name in op.inputs:
             place = op.inputs.index(name)
             return None if node.inputs[place] is None else self.operand(node, place)
-        is_default = node.attrs[name] == op.attributes[name]
-        return None if is_default else self.attribute(node, name)
+        if _is_default(node.attrs[name], op.attributes[name]):
+            return None
+        return self.attribute(node, name)
 
     # ---- indices -----------------------------------------------------------------------------
 
@@ -503,6 +504,12 @@ def _all_positional(node: Node, name: str) -> bool:
         if not is_passed:
             return False
     return True
+
+
+def _is_default(value: Any, default: Any) -> bool:
+    """Whether an attribute has its default, also if once for each dimension: (1, 1) for 1."""
+    each = isinstance(value, tuple) and type(default) is int and {*value} == {default}
+    return value == default or each
 
 
 def _trimmed_slice(item: Any, size: int) -> Any:

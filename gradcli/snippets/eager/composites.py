@@ -29,7 +29,7 @@ from .kernels import SUBTRACTED_MASKS
 from .layouts import drawn_over
 from .mode import MODE
 from .printing import size
-from .records import rename, underived
+from .records import compose, rename, underived
 from .tables import TABLES, define, dtype_of
 from .tensor import MetaTensor, Tensor
 
@@ -70,10 +70,12 @@ def linear(m: Machine, input: Tensor, weight: Tensor, bias: Tensor | None = None
     if bias is None:
         return arithmetic.matmul(m, input, transposed)
     if input.ndim == 2:
-        return addmm(m, bias, input, transposed)
+        return compose(addmm(m, bias, input, transposed), "linear", input, weight, bias)
     flat = call_operator("reshape", input, shape=(-1 if input.numel else 0, input.shape[-1]))
     product = addmm(m, bias, flat, transposed)
-    return _apply("reshape", [product], "ViewBackward0", shape=(*input.shape[:-1], weight.shape[0]))
+    shape = (*input.shape[:-1], weight.shape[0])
+    output = _apply("reshape", [product], "ViewBackward0", shape=shape)
+    return compose(output, "linear", input, weight, bias)
 
 
 @define("torch", "Tensor")
@@ -478,7 +480,8 @@ def cross_entropy(
             rename(loss, "AddBackward0")
         return loss
     logs = calls.call("log_softmax", [input, dim], {})
-    return nll_loss(m, logs, target, weight, ignore_index, reduction)
+    loss = nll_loss(m, logs, target, weight, ignore_index, reduction)
+    return compose(loss, "cross_entropy", input)
 
 
 def _not_probabilities(target: Tensor) -> Exception:

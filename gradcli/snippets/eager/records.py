@@ -3,20 +3,27 @@
 `apply` makes those of operators, `views` those of views that were changed.
 """
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
+from operator import attrgetter
 from typing import Any
 
 from ...lazy import np
 from ..python.values import Machine, Unsupported, error
 from .grad_names import OURS
 from .mode import MODE
-from .tensor import Accumulator, Gradients, Meta, Record, Tensor, record_class
+from .tensor import Accumulator, Composed, Gradients, Meta, Record, Tensor, record_class
 
 Target = Record | Accumulator
 
 
-def inputs_first(roots: Iterable[Target], cut: Container[Target] = ()) -> list[Target]:
-    """The nodes from which `roots` were computed, leaves first; nodes in `cut` are not entered."""
+def inputs_first(
+    roots: Iterable[Target],
+    cut: Container[Target] = (),
+    edges: Callable[[Target], Sequence[Any]] = attrgetter("edges"),
+) -> list[Target]:
+    """The nodes from which `roots` were computed, along `edges`, leaves first; nodes in `cut` are
+    not entered.
+    """
     order: list[Target] = []
     seen: set[Target] = set()
     stack = [(record, False) for record in [*roots][::-1]]
@@ -27,7 +34,7 @@ def inputs_first(roots: Iterable[Target], cut: Container[Target] = ()) -> list[T
         elif record not in seen:
             seen.add(record)
             stack.append((record, True))
-            inner = [edge.record for edge in record.edges[::-1] if edge]
+            inner = [edge.record for edge in edges(record)[::-1] if edge]
             stack += [(r, False) for r in inner if r not in seen and r not in cut]
     return order
 
@@ -37,6 +44,13 @@ def shown(record: Any) -> str:
     if record.name in OURS:
         raise Unsupported("the name of the record of this gradient")
     return record.name
+
+
+def compose(output: Tensor, function: str, *operands: Tensor) -> Tensor:
+    """The output of a function that several operations compute, noted at its grad_fn."""
+    if output.record is not None:
+        output.record.composed = Composed(function, operands, [x.edge for x in operands])
+    return output
 
 
 def rename(tensor: Tensor, name: str) -> None:

@@ -109,6 +109,16 @@ class Origin(NamedTuple):
     depth: int
 
 
+class Composed(NamedTuple):
+    """A call that PyTorch computes by several operations: the function, its operands, and the edge
+    to each of them.
+    """
+
+    function: str
+    operands: Sequence[Any]
+    edges: Sequence[Any]
+
+
 class Edge(NamedTuple):
     """An edge of the graph, along which a gradient is sent: a node, and which of its outputs."""
 
@@ -375,13 +385,14 @@ class Record(Object):
     `edges` has an edge or None for each input; `metas` describe the outputs; `backward(m, record,
     grads)` computes the gradients of the inputs from those of the outputs. `call` says how the
     outputs were computed: a node with operands and output, or Elements, Copied, Overwritten; None
-    if not known.
+    if not known. `composed` is the call of which this is the last operation, if it took several.
     """
 
     __slots__ = (
         "backward",
         "call",
         "cls",
+        "composed",
         "edges",
         "fields",
         "freed",
@@ -415,6 +426,7 @@ class Record(Object):
         self.line = MODE.place() if line is None else line
         self.cls: Class = record_class(name)
         self.sequence = next(MODE.sequence)
+        self.composed: Composed | None = None
         # saved in PyTorch, but not needed here
         self.guards: list[Saved] = []
         self.fused_with: list[Record] = []  # nodes of the same operation in PyTorch
