@@ -131,9 +131,9 @@ def test_jacobian_as_json():
 
 def test_formula_is_a_line_for_each_input():
     assert answered("formula", "x @ a", "-s", "x=2x3", "-w", "x").out == "g @ a.T\n"
-    assert answered("formula", "x @ a", "-s", "x=2x3").lines == ["x = g @ a.T", "a = x.T @ g"]
+    assert answered("formula", "x @ a", "-s", "x=2x3").lines == ["x.grad = g @ a.T", "a.grad = x.T @ g"]
     masked = gradcli("formula", "(x > 0) * y", "-s", "x=3,y=3")
-    assert masked.lines == ["x = None", "y = g * (x > 0)"]
+    assert masked.lines == ["x.grad = None", "y.grad = g * (x > 0)"]
 
 
 def test_formula_in_other_formats():
@@ -142,10 +142,10 @@ def test_formula_in_other_formats():
     made = gradcli("formula", "(x > 0) * y", "-s", "x=3,y=3", "-f", "json")
     assert made.json == {"x": None, "y": "g * (x > 0)"}
     made = answered("formula", "x @ a", "-s", "x=2x3", "-f", "markdown")
-    formulas = ["```python", "x = g @ a.T", "a = x.T @ g", "```"]
+    formulas = ["```python", "x.grad = g @ a.T", "a.grad = x.T @ g", "```"]
     assert made.lines[4:8] == formulas
     colored = answered("formula", "x @ a", "-s", "x=2x3", "-f", "terminal", "--color", "always").out
-    assert ESCAPE.sub("", colored) == "x = g @ a.T\na = x.T @ g\n"
+    assert ESCAPE.sub("", colored) == "x.grad = g @ a.T\na.grad = x.T @ g\n"
     assert colored != ESCAPE.sub("", colored)
 
 
@@ -238,13 +238,13 @@ def test_formulas_of_long_programs_are_derived_where_searches_end(count):
 
 def test_formulas_say_none_where_no_gradient_flows():
     said = gradcli("formula", "(a * 2).sum() + 0 * b.detach().sum()", "-s", "a=2,b=2").lines
-    assert "b = None" in said
+    assert "b.grad = None" in said
 
 
 def test_formulas_of_several_inputs_share_their_statements():
     said = gradcli("formula", "cosine_similarity(x, y, dim=1)", "-s", "x=2x3,y=2x3").lines
     assert said[:2] == ["t = x.norm(dim=1, keepdim=True)", "u = y.norm(dim=1, keepdim=True)"]
-    assert [line.partition(" = ")[0] for line in said[2:]] == ["x", "y"]
+    assert [line.partition(" = ")[0] for line in said[2:]] == ["x.grad", "y.grad"]
 
 
 def test_a_title_opens_operands_that_are_too_long():
@@ -320,7 +320,7 @@ def test_assumptions_shorten_formulas():
 
 def test_formula_tells_where_no_gradient_flows():
     result = gradcli("formula", "hinge_embedding_loss(x, sign(y))")
-    assert result.lines[-1] == "y = None"
+    assert result.lines[-1] == "y.grad = None"
     assert result.err.startswith("note: no gradient flows from out to y: PyTorch leaves its ")
 
 

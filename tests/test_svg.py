@@ -55,7 +55,7 @@ def test_a_tag_stays_text():
 def test_formulas_alone():
     found = lines(gradcli("formula", "x @ W", "-s", "x=2x3,W=3x4", "-f", "svg").out)
     assert found[0].startswith("$ gradcli formula")
-    assert {"x = g @ W.T", "W = x.T @ g"} <= {*found}
+    assert {"x.grad = g @ W.T", "W.grad = x.T @ g"} <= {*found}
 
 
 def test_a_graph_is_drawn_from_the_inputs_down():

@@ -29,7 +29,7 @@ SHARED = 3  # names, numbers and symbols that a statement must save in several f
 
 
 def closed_forms(data: Data, use: Use, command: str) -> Document:
-    """The formula of each gradient; with several inputs each after its name.
+    """The formula of each gradient; with several inputs each after the name of the gradient.
 
     They are expressed by the gradients of intermediates if the program names these, or has several
     inputs, and that is shorter. A table of lines, or one block of code for `use` "code".
@@ -46,8 +46,8 @@ def closed_forms(data: Data, use: Use, command: str) -> Document:
 
 
 def _lines(data: Data, named: bool) -> list[Line]:
-    """The lines; each starts with the name of the gradient if `named`, otherwise with that of the
-    input.
+    """The lines. Each starts with the name of a gradient: always if `named`, else with several
+    inputs.
     """
     a, w, several = data.a, data.w, len(data.p.wrt) > 1
     stated = Gradients(a, w).statements() if several or _has_intermediates(data) else ()
@@ -58,7 +58,7 @@ def _lines(data: Data, named: bool) -> list[Line]:
     shared, formulas = _shared(w, formulas_by_name) if several else ([], {})
     result: list[Line] = []
     for x in a.problem.wrt:
-        name: Line = (Token(x.name, role_of(x)), EQUALS) if several else ()
+        name: Line = (Token(f"{x.name}.grad", role_of(x)), EQUALS) if several else ()
         name = (Formula(w.gradient_of(x)), EQUALS) if named else name
         if a.gradient(x) is None:
             result.append((*name, Token("None")))
