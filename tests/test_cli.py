@@ -131,7 +131,10 @@ def test_jacobian_as_json():
 
 def test_formula_is_a_line_for_each_input():
     assert answered("formula", "x @ a", "-s", "x=2x3", "-w", "x").out == "g @ a.T\n"
-    assert answered("formula", "x @ a", "-s", "x=2x3").lines == ["x.grad = g @ a.T", "a.grad = x.T @ g"]
+    assert answered("formula", "x @ a", "-s", "x=2x3").lines == [
+        "x.grad = g @ a.T",
+        "a.grad = x.T @ g",
+    ]
     masked = gradcli("formula", "(x > 0) * y", "-s", "x=3,y=3")
     assert masked.lines == ["x.grad = None", "y.grad = g * (x > 0)"]
 
