@@ -337,6 +337,14 @@ def test_at_a_corner_differences_are_taken_elsewhere():
         ("tanh(x @ W)", {"shapes": {"x": (30, 20), "W": (20, 10)}}),
         ("x * y", {"values": {"x": LARGE, "y": LARGE}, "grad": LARGE}),
         ("interpolate(x, scale_factor=2)", {"shapes": {"x": (1, 1, 2, 2)}}),
+        (
+            "(m ** (2 - p) / (2 - p) - y * m ** (1 - p) / (1 - p)).sum()",
+            {"shapes": {"m": (4,), "y": (4,), "p": ()}},
+        ),
+        (
+            "S = x @ y.T; cross_entropy(S * exp(t), l) + cross_entropy(S.T * exp(t), l)",
+            {"shapes": {"x": (3, 2), "y": (3, 2), "t": ()}, "values": {"l": [0, 2, 1]}},
+        ),
     ],
     ids=lambda v: v if isinstance(v, str) else "",
 )

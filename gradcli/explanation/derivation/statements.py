@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, cast
 
 from ...budget import tick
 from ...errors import EXPRESSION, GradcliError
-from ...graphs import Node
+from ...graphs import Node, walk
 from ...language.problem import Problem
 from ...language.program import Program, Statement, read_again
 from ...notation.formulas.simplify import without_spans
@@ -121,13 +121,34 @@ def assignments(p: Problem, wanted: Collection[Node]) -> list[Assignment]:
     return _Naming(p, wanted).assignments()
 
 
+def _by_span(p: Problem, nodes: Iterable[Node]) -> dict[tuple[int, int], Node]:
+    """Nodes by the place of their expressions in the program."""
+    spans = ((n.span, n) for n in nodes if n.span is not None)
+    return {(s.start, s.end): n for s, n in spans if s.text == p.program.source.text}
+
+
+def _with_equal_ones(
+    wanted: dict[tuple[int, int], Node], p: Problem
+) -> dict[tuple[int, int], Node]:
+    """Nodes by place, with those of equal expressions, whose gradients are added up."""
+    if not wanted:
+        return wanted
+    text, lengths = p.program.source.text, {end - start for start, end in wanted}
+    named = {text[start:end]: without_spans(n) for (start, end), n in wanted.items()}
+    equal = {
+        (start, end): n
+        for (start, end), n in _by_span(p, walk([p.out])).items()
+        if end - start in lengths and without_spans(n) is named.get(text[start:end])
+    }
+    return equal | wanted
+
+
 class _Naming:
     """Renames the variables of a program so that each name has one value."""
 
     def __init__(self, p: Problem, named_nodes: Collection[Node]):
         self.p, self.program = p, p.program
-        spans = ((n.span, n) for n in named_nodes if n.span is not None)
-        self.wanted = {(s.start, s.end): n for s, n in spans if s.text == p.program.source.text}
+        self.wanted = _with_equal_ones(_by_span(p, named_nodes), p)
         self.used = {*p.inputs, *chain.from_iterable(p.program.assigned), p.seed.name}
         self.numbers = defaultdict[str, Iterator[int]](lambda: count(1))  # suffixes
         self.renamed: dict[str, str] = {}  # current names, by names of the program

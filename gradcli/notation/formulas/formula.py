@@ -258,7 +258,8 @@ class Writer:
         if labels.dtype != "int" or (labels.value < 0).any():  # one_hot() does not accept these
             return None
         written = self.tree(unit)
-        assert isinstance(written, Call)
+        if not isinstance(written, Call):  # it has a name, as a shared subexpression
+            return None
         name = "F.one_hot" if "one_hot" in self.used else "one_hot"
         return Call(name, (Name(labels.text), written.args[0]))
 
