@@ -165,6 +165,15 @@ def test_a_gradient_that_flows_on_unchanged_is_called_by_its_name():
     assert found["h"] == "m.grad + m.grad @ V.T"
 
 
+def test_what_cancels_is_not_written():
+    """The gradients of cross entropies by logits, which every textbook has."""
+    loss = "-(y*log(p) + (1-y)*log(1-p)).mean()"
+    found = lines_of(f"z = x @ w; p = sigmoid(z); {loss}", "x=4x3,w=3,y=4")
+    assert found["z"] == "(p - y) / z.numel()"
+    found = lines_of("z = x @ W; p = softmax(z, dim=1); -(y*log(p)).sum()", "x=4x3,W=3x5,y=4x5")
+    assert found["z"] == "y.sum(dim=1, keepdim=True) * p - y"
+
+
 def test_a_gradient_that_is_a_number_has_no_line():
     text, shapes = next((t, s) for t, s in PROGRAMS.items() if "logvar" in t)
     assert not any("ones_like" in line for line in lines_of(text, shapes).values())

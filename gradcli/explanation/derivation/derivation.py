@@ -83,7 +83,9 @@ class Line:
         if joined is not None:
             others = [f for names, f in each.items() if names not in {s.names for s in views}]
             shortest = min(derived.sum_of(self, [*others, joined]) or added, added, key=tree.size)
-        return derived.in_names(shortest)
+        through = derived.sent_through(self)
+        candidates = (derived.in_names(f) for f in (shortest, through) if f is not None)
+        return tree.shortest(candidates)
 
 
 @once
@@ -121,7 +123,7 @@ class Derivation:
         for n, node in first.items():
             self.received[node] = self.received[node] + self.received[n]
         self.senders = _senders(a.gradients.steps, {*self.nodes.values()}, first)
-        self._sent: dict[tuple[str, ...], dict[str, Tree | None]] = {}
+        self._sent: dict[tuple[Node, ...], dict[str, Tree | None]] = {}
         self.out_name = next(n for n, node in self.nodes.items() if node is self.p.out)
         self.seeds: dict[str, Tree] = {self.out_name: Name(self.p.seed.name, "seed")}
         self.back, self.gradients = self._lines()
@@ -287,10 +289,10 @@ class Derivation:
 
     def sent(self, s: Assignment) -> dict[str, Tree | None]:
         """The gradient that an assignment sends to each value that it uses; None if too long."""
-        if s.names not in self._sent:
+        if s.nodes not in self._sent:
             budget = self.p.limits.budget
-            self._sent[s.names] = budget.search(lambda: self._readable(s), dict)
-        return self._sent[s.names]
+            self._sent[s.nodes] = budget.search(lambda: self._readable(s), dict)
+        return self._sent[s.nodes]
 
     def sum_of(self, line: Line, terms: list[Tree | None]) -> Tree | None:
         """The sum of the terms of a line; None if one is too long, or if there are none."""
@@ -326,6 +328,23 @@ class Derivation:
             return False
         shapes = {self._generic_shapes.get(n) for n in names}
         return len(shapes) == 1 and None not in shapes
+
+    def sent_through(self, line: Line) -> Tree | None:
+        """The gradient that a value gets through a single other one, without the gradient of that:
+        `p - y` of `z` through `p = sigmoid(z)`. None where nothing is expected to cancel.
+        """
+        s, *others = line.sources
+        above = self._lines_by_name.get(s.names[-1])
+        if others or above is None or len(above.sources) > 1 or len(self.assigned) > TRIED:
+            return None
+        sent = self.sent(s).get(line.name)
+        if sent is None or above.formula is None or not _may_cancel(above, sent):
+            return None
+        return self.sent(s.then(above.sources[0])).get(line.name)
+
+    @cached_property
+    def _lines_by_name(self) -> dict[str, Line]:
+        return {line.name: line for line in self.back}
 
     def _readable(self, s: Assignment) -> dict[str, Tree | None]:
         return if_applicable(lambda: self._formulas(s)) or {}  # else it needs its own shape
@@ -432,6 +451,28 @@ def _is_view(node: Node, of: Node) -> bool:
     while node is not of and node.op.family == "movement":
         node = node.parents[0]
     return node is of
+
+
+def _may_cancel(line: Line, sent: Tree) -> bool:
+    """Whether what a value sends on may be shorter without its gradient: it uses the gradient
+    several times, or divides by the value what was multiplied by it.
+    """
+    assert line.formula is not None
+    return _times(sent, line.gradient_name) > 1 or _divides_by(line.formula, line.name)
+
+
+def _times(part: Any, name: str) -> int:
+    """How often a formula has a name."""
+    if isinstance(part, Name):
+        return int(part.text == name)
+    return sum(_times(p, name) for p in part) if isinstance(part, tuple) else 0
+
+
+def _divides_by(part: Any, name: str) -> bool:
+    """Whether a formula divides by one that has a name."""
+    if isinstance(part, tree.Infix) and part.symbol == "/" and _times(part.right, name):
+        return True
+    return isinstance(part, tuple) and any(_divides_by(p, name) for p in part)
 
 
 def _is_expanded(t: Tree) -> bool:

@@ -23,8 +23,8 @@ DEEP = 150  # nesting depth, such as terms of a sum; `ast` takes some frames for
 
 
 class Assignment(NamedTuple):
-    """Statements of which the last assigns `nodes` to `names`; those before it compute no tensor,
-    as `n = x.shape[0]`.
+    """Statements that compute `nodes`, of which the last assigns `names`; those before it compute
+    no tensor, as `n = x.shape[0]`, unless two assignments are taken as one.
 
     `position` is the index of the statement in the program; `is_added`: the program does not have
     the name, or has it for another value. `again` are nodes of equal expressions, which share the
@@ -40,9 +40,15 @@ class Assignment(NamedTuple):
 
     @property
     def order(self) -> list[str]:
-        """The names that it uses, in textual order."""
+        """The names that it uses and does not assign, in textual order."""
         names = chain.from_iterable(_in_order(s.value) for s in self.statements)
-        return list(dict.fromkeys(names))
+        own = {name for s in self.statements for name in s.names}
+        return [name for name in dict.fromkeys(names) if name not in own]
+
+    def then(self, later: "Assignment") -> "Assignment":
+        """This assignment and a later one, which uses it, as one that assigns the later names."""
+        nodes, statements = (*self.nodes, *later.nodes), (*self.statements, *later.statements)
+        return later._replace(nodes=nodes, statements=statements)
 
     @property
     def value(self) -> str:
