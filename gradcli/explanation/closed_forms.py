@@ -23,7 +23,7 @@ from .data import Data
 from .formulas.source_text import role_of
 from .formulas.wording import UNREAD, Wording
 from .question import with_question
-from .short.gradients import Gradients
+from .short.gradients import gradients_of
 
 SHARED = 3  # names, numbers and symbols that a statement must save in several formulas
 
@@ -50,7 +50,7 @@ def _lines(data: Data, named: bool) -> list[Line]:
     inputs.
     """
     a, w, several = data.a, data.w, len(data.p.wrt) > 1
-    stated = Gradients(a, w).statements() if several or _has_intermediates(data) else ()
+    stated = gradients_of(a).statements if several or _has_intermediates(data) else ()
     derived = [_statement(name, formula, text) for name, formula, text in stated]
     if derived:
         return derived

@@ -22,7 +22,7 @@ from .formulas.shortest_structure import structure_of, without_number
 from .formulas.wording import Wording, wording_of
 from .notes import as_data, collect, matrix_notes
 from .phrases import item_size
-from .short.gradients import Gradients
+from .short.gradients import gradients_of
 
 if TYPE_CHECKING:
     from .cost import FullJacobian
@@ -288,13 +288,17 @@ class Data:
         """
         if is_large(self.p):
             return []
-        statements = Gradients(self.a, self.w).statements()
+        statements = gradients_of(self.a).statements
         return [{"name": name, "formula": text or None} for name, _, text in statements]
 
     def formula(self, x: Input) -> str | None:
-        """The gradient as a formula; None if there is none, or it is too long."""
-        if self.a.gradient(x) is None or self.w.gradient(x) is None:
+        """The gradient as a formula; where that is too long, the statements of the derivation that
+        it needs, in order. None if there is none, or it is too long as well.
+        """
+        if self.a.gradient(x) is None:
             return None
+        if self.w.gradient(x) is None:
+            return None if self.w.is_wrong(x) else gradients_of(self.a).needed_for(x)
         return text_of(self.w.gradient_line(x))
 
     @within_budget()

@@ -3,7 +3,7 @@ A note is a pair of a code and a sentence.
 """
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +39,7 @@ from .in_pytorch.not_differentiated import (
     not_differentiated,
 )
 from .phrases import listed, number_text
+from .short.gradients import gradients_of
 
 if TYPE_CHECKING:
     from .higher.hessian import Hessian
@@ -137,7 +138,7 @@ def as_data(result: Collection[tuple[str, str]]) -> list[dict[str, str]]:
 def formulas(w: Wording) -> list[tuple[str, str]]:
     """The notes on formulas that are too long, or do not always hold."""
     inputs, a = w.problem.inputs, w.analysis
-    long = [x for x in w.problem.wrt if a.gradient(x) is not None and w.gradient(x) is None]
+    long = [x for x in _without_closed_form(w) if not _is_derived(w, x)]
     too_long = [without_formula(w.gradient_name(x), _reason(w, x)) for x in long]
     undefined = [
         not_finite(f"the formula of {w.gradient_name(inputs[name])}", where)
@@ -158,10 +159,18 @@ def formulas_alone(w: Wording) -> list[tuple[str, str]]:
     searches ended early.
     """
     notes = formulas(w)
-    missing = any(
-        w.analysis.gradient(x) is not None and w.gradient(x) is None for x in w.problem.wrt
-    )
-    return [*notes, *(ended(w.problem) if missing else ())]
+    return [*notes, *(ended(w.problem) if any(_without_closed_form(w)) else ())]
+
+
+def _without_closed_form(w: Wording) -> Iterator[Input]:
+    """The inputs whose gradient is not zero, and has no closed form that can be read."""
+    given = (x for x in w.problem.wrt if w.analysis.gradient(x) is not None)
+    return (x for x in given if w.gradient(x) is None)
+
+
+def _is_derived(w: Wording, x: Input) -> bool:
+    """Whether a gradient has statements in place of a closed form."""
+    return not w.is_wrong(x) and gradients_of(w.analysis).needed_for(x) is not None
 
 
 def _omitted_seed(p: Problem) -> list[tuple[str, str]]:

@@ -1,5 +1,6 @@
 """The gradients of a problem in their shortest form: closed forms, or a derivation."""
 
+import re
 from collections.abc import Callable, Iterator
 from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any
@@ -9,11 +10,11 @@ from ...language.problem import Input
 from ...notation import tree
 from ...notation.formulas.sharing import in_terms_of, shared
 from ...notation.tree import Tree
-from ..analysis import Analysis, is_large
+from ..analysis import Analysis, is_large, once
 from ..derivation.derivation import Derivation, Line, derivation
 from ..formulas.contradictions import FormulaBesideNumbers, of_gradients, with_ones
 from ..formulas.trials import MOST as MOST_ELEMENTS
-from ..formulas.wording import SAVED, Wording
+from ..formulas.wording import SAVED, Wording, wording_of
 from ..phrases import shape_text
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ MOST = 8  # operations of a program for which closed forms are searched for
 MOST_ALONE = 24  # the same, if the gradient of one input is asked for
 LONG = 16  # length of a closed form that has parts which other gradients share
 Statement = tuple[tree.Name, Tree]
+NAMES = re.compile(r"[^\W\d]\w*(?:\.grad)?")  # of values and gradients, in text
 EVEN = 1  # the cost of a statement in addition to its length
 
 
@@ -118,10 +120,14 @@ class Gradients:
         self.used.update(name.text for name, _ in written.statements)
         return [*written.statements], written.result
 
-    def statements(self) -> Iterator[tuple[str, Tree | None, str]]:
+    @cached_property
+    def statements(self) -> list[tuple[str, Tree | None, str]]:
         """The derivation as names, formulas, and their texts; a formula is None if it is too long,
         or of several names.
         """
+        return [*self._statements()]
+
+    def _statements(self) -> Iterator[tuple[str, Tree | None, str]]:
         derived = self.derivation
         if derived is None:
             return
@@ -135,6 +141,23 @@ class Gradients:
             before, result = self.stated(line.formula)
             yield from ((name.text, part, tree.text(part)) for name, part in before)
             yield line.gradient_name, result, tree.text(result)
+
+    def needed_for(self, x: Input) -> str | None:
+        """The statements that one gradient needs, in order, and its formula in terms of them, on
+        one line; None without a derivation, or if one is missing.
+        """
+        line = self.line(x)
+        if line is None or is_large(self.problem):
+            return None
+        needed, result = {line.gradient_name}, list[str]()
+        for names, _, text in reversed(self.statements):
+            if needed.isdisjoint(names.split(", ")):
+                continue
+            if not text:
+                return None
+            needed |= {*NAMES.findall(text)}
+            result.append(f"{names} = {text}" if result else text)
+        return "; ".join(reversed(result))
 
     def formula(self, x: Input) -> Tree | None:
         """The formula of one gradient."""
@@ -164,6 +187,12 @@ class Gradients:
         if self.derivation is None:
             return None
         return next((g for g in self.derivation.gradients if g.name == x.name), None)
+
+
+@once
+def gradients_of(a: Analysis) -> Gradients:
+    """The gradients of a problem, with one set of names for all answers that hold statements."""
+    return Gradients(a, wording_of(a))
 
 
 def _derived(line: Line, arrays: Callable[[Analysis], dict[str, Any]], a: Analysis) -> Any:
