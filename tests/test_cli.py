@@ -200,6 +200,29 @@ def test_one_sharing_in_every_format():
     assert "z = x @ W1 + b1\nh = torch.relu(z)\n" in program
 
 
+@pytest.mark.sweep
+def test_a_formula_in_json_without_a_closed_form_is_a_derivation():
+    """The formula of one input of a long program: its statements, in order."""
+    layers = "; ".join(f"h{k} = tanh(h{k - 1} * a + exp(-h{k - 1}))" for k in range(1, 13))
+    program = f"h0 = x; {layers}; h12.sum()", "-s", "x=3,a=3"
+    made = gradcli("formula", *program, "-f", "json")
+    assert made.err == ""
+    *before, last = made.json["x"].split("; ")
+    said = gradcli("formula", *program).lines
+    assert f"x.grad = {last}" in said
+    assert [line for line in said if line in before] == before
+    x, a = 0.3, 0.7
+    names = {"exp": math.exp, "tanh": math.tanh, "ones_like": lambda _: 1.0, "a": a, "x": x}
+    h, slope = x, 1.0
+    for k in range(1, 13):
+        inner = h * a + math.exp(-h)
+        names[f"z{k}"], slope = inner, slope * (a - math.exp(-h)) * (1 - math.tanh(inner) ** 2)
+        names[f"h{k}"] = h = math.tanh(inner)
+    code = "\n".join([*before, f"last = {last}"]).replace(".grad", "_grad")
+    exec(code, names)
+    assert names["last"] == pytest.approx(slope, rel=1e-9)
+
+
 # ---- one screen ----------------------------------------------------------------------------------
 
 

@@ -67,6 +67,11 @@ PROGRAMS = {
     "x1 = x[..., :2]; x2 = x[..., 2:]; cat([x1 * c - x2 * s, x2 * c + x1 * s], dim=-1)": (
         "x=3x4,c=3x2,s=3x2"
     ),
+    "x1 = x[..., ::2]; x2 = x[..., 1::2]; "
+    "stack([x1 * c - x2 * s, x1 * s + x2 * c], dim=-1).flatten(-2)": "x=3x4,c=3x2,s=3x2",
+    "x1, x2 = x.chunk(2, -1); k * (x * c + cat([-x2, x1], dim=-1) * s)": (
+        "x=2x5x3x4,c=5x1x4,s=5x1x4,k=4"
+    ),
     "a = x[:, :3]; b = x[:, 1:]; (tanh(a) * w).sum() + (sigmoid(b) * u).sum()": "x=3x4,w=3x3,u=3x3",
     "z = x + 1; z1 = relu(z @ W + z.sum()); z1 * z1": "x=2x3,W=3x3",
 }

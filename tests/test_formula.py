@@ -244,6 +244,7 @@ def test_as_in_a_textbook(text, shapes, expected):
 
 
 RULE_CASES = {
+    "item_of_a_stack": ["stack([x, 2 * x], dim=1)[:, 0]", "stack([x, x * x])[-1] * x"],
     "trivial_index": ["A[:, :]", "A[...]", "x * ones(2, 3)[0]"],
     "flip_of_flip": ["A.flip(0).flip(0)", "A.flip(0).flip((0, 1))"],
     "roll_of_roll": [

@@ -599,7 +599,12 @@ CASES = {
         "x[:3].put_at((3, 4), ([0, 1, 2], [1, 0, 1]))",
         "ones(2).put_at((2, 3), ([0, 1], [-1, 0]))",
     ],
-    "cat_from_put_at": [
+    "every_nth": [
+        "K[:2, :2].flatten().reshape(2, 2)[:, 1]", "D[:, :2, :2].reshape(2, 2, 2, 1)[:, :, :, -1]",
+    ],
+    "joined_blocks": [
+        "x[:2].put_at((4,), (slice(1, 4, 2),)) - s * y[:2].put_at((4,), (slice(0, 4, 2),))",
+        "x[:1].put_at((2,), (slice(1, 2),)) + s * y[:1].put_at((2,), (slice(0, 1),)) + z[:2]",
         "x[:3] @ eye(5)[:3] + y[1:3] @ eye(5)[3:]",
         "s * C[:, :1] @ eye(C.shape[1])[-1:] - 2 * C[:, 1:] @ eye(C.shape[1])[:-1]",
     ],

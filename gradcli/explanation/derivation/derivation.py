@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from ...autodiff.reverse import Contribution, Step
 from ...errors import if_applicable
 from ...graphs import Node, downstream, upstream, walk
+from ...graphs.shapes import Shape
 from ...graphs.substitution import substitute_all
 from ...language.arguments.seeds import Seed
 from ...language.arguments.values import Reader
@@ -73,15 +74,15 @@ class Line:
         if len(self.sources) > TERMS:
             return None
         derived = self._derivation
-        terms = [derived.sent(s).get(self.name) for s in self.sources]
-        readable = [f for f in terms if f is not None]
-        if not readable or len(readable) < len(terms):
+        views = [s for s in self.sources if derived.is_view(s, self)]
+        each = {s.names: derived.sent(s).get(self.name) for s in self.sources}
+        added = derived.sum_of(self, [*each.values()])
+        if added is None:
             return derived.as_computed(self)
-        if len(readable) > 1:
-            readable = [derived.in_gradients(f, self) for f in readable]
-        added = reduce(_plus, _broadcast(readable))
-        views = derived.sent_by_views(self) if len(terms) > 1 else None
-        shortest = added if views is None or tree.size(added) <= tree.size(views) else views
+        shortest, joined = added, derived.sent_by_views(self, views) if len(views) > 1 else None
+        if joined is not None:
+            others = [f for names, f in each.items() if names not in {s.names for s in views}]
+            shortest = min(derived.sum_of(self, [*others, joined]) or added, added, key=tree.size)
         return derived.in_names(shortest)
 
 
@@ -291,16 +292,40 @@ class Derivation:
             self._sent[s.names] = budget.search(lambda: self._readable(s), dict)
         return self._sent[s.names]
 
-    def sent_by_views(self, line: Line) -> Tree | None:
-        """The gradient of a value that is used by views alone, as x[:, :k] and x[:, k:], in one
-        formula; None for other values.
-        """
-        if not all(_is_view(node, line.of) for s in line.sources for node in s.nodes):
+    def sum_of(self, line: Line, terms: list[Tree | None]) -> Tree | None:
+        """The sum of the terms of a line; None if one is too long, or if there are none."""
+        readable = [f for f in terms if f is not None]
+        if not readable or len(readable) < len(terms):
             return None
-        sources = sorted(line.sources, key=lambda s: s.position)
+        if len(readable) > 1:
+            readable = [self.in_gradients(f, line) for f in readable]
+        return reduce(_plus, _broadcast(readable))
+
+    def is_view(self, s: Assignment, line: Line) -> bool:
+        """Whether all values of an assignment are made of elements of the line's value."""
+        return all(_is_view(node, line.of) for node in s.nodes)
+
+    def sent_by_views(self, line: Line, views: Collection[Assignment]) -> Tree | None:
+        """The gradient that several views send together, as x[:, :k] and x[:, k:], in one
+        formula.
+        """
+        sources = sorted(views, key=lambda s: s.position)
         names, nodes, statements = (tuple(chain.from_iterable(p)) for p in [*zip(*sources)][:3])
         joined = Assignment(names, nodes, statements, sources[-1].position)
         return self.sent(joined).get(line.name)
+
+    @cached_property
+    def _generic_shapes(self) -> dict[str, Shape]:
+        """The shapes of named values at generic sizes."""
+        generic = wording_of(self.a).generic
+        return {} if generic is None else {n: x.shape for n, x in generic.problem.named.items()}
+
+    def _has_equal_sizes(self, names: Collection[str]) -> bool:
+        """Whether several values have one shape because the program requires it."""
+        if len({self.nodes[n].shape for n in names}) > 1:
+            return False
+        shapes = {self._generic_shapes.get(n) for n in names}
+        return len(shapes) == 1 and None not in shapes
 
     def _readable(self, s: Assignment) -> dict[str, Tree | None]:
         return if_applicable(lambda: self._formulas(s)) or {}  # else it needs its own shape
@@ -338,6 +363,13 @@ class Derivation:
         added = sum(tree.size(self.written(s.nodes[0])) for s in statements if s.is_added)
         return added + sum(tree.size(f) for f in sent if f is not None)
 
+    def _sum_times_seeds(self, names: Collection[str]) -> str:
+        """The text of the sum of values times their seeds; as a stack, if they have one shape."""
+        if not self._has_equal_sizes(names):
+            return " + ".join(f"({n} * {OF}{n}).sum()" for n in names)
+        values, seeds = ", ".join(names), ", ".join(OF + n for n in names)
+        return f"(stack([{values}]) * stack([{seeds}])).sum()"
+
     def _as_problem(self, s: Assignment) -> Problem:
         """An assignment as a problem; for several values the output is the sum of each times its
         seed.
@@ -348,7 +380,7 @@ class Derivation:
         end, several = "", len(s.names) > 1
         if several:
             nodes |= {OF + n: self.nodes[n] for n in seeded}
-            end = " + ".join(f"({n} * {OF}{n}).sum()" for n in seeded)
+            end = self._sum_times_seeds(seeded)
         arrays = {n: self.a.value(node) for n, node in nodes.items() if node.dtype != "float"}
         arrays = {n: v for n, v in arrays.items() if v is not None}
         shapes = {n: node.shape for n, node in nodes.items() if n not in arrays}

@@ -46,8 +46,8 @@ class Sizes:
         for p in reversed(free):  # so that the stand-in that appears first represents both
             for left, right in ((a, b), (b, a)):
                 times = left // p if left % p == 0 else 0
-                if times and right % times == 0 and right // times != p:
-                    target = right // times
+                target = self.find(right // times) if times and right % times == 0 else p
+                if target != p:
                     divided = [q for q in free if target % q == 0]
                     if target in free or not divided or p not in divided:
                         self.meaning[p] = target
@@ -70,8 +70,9 @@ class Sizes:
         for p in reversed(free):
             for left, right in ((a, b), (b, a)):
                 missing = p - left
-                if 0 < abs(missing) <= FEW and right + missing > 0:
-                    self.meaning[p] = right + missing
+                target = self.find(max(right + missing, 0))
+                if 0 < abs(missing) <= FEW and target and target % p:  # else p in terms of p
+                    self.meaning[p] = target
                     return True
         return False
 

@@ -8,6 +8,7 @@ denominator is 0.
 from . import (  # noqa: F401
     assumed,
     atoms,
+    blocks,
     broadcasting,
     chains,
     choices,

@@ -1,7 +1,7 @@
 """Gathering and scattering of elements and slices; dimensions of size 1."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ....graphs import OPS, Node
 from ....graphs.shapes import Shape, axes, axis
@@ -9,10 +9,8 @@ from ....graphs.substitution import with_attributes
 from ....lazy import np
 from ....operators.indexing import full_index
 from ....operators.leaves import Array
-from .factoring import terms_of
 from .identities import identities
-from .matrices import is_unit
-from .products import Product, build, constant_value
+from .products import constant_value
 from .registry import NORMAL, candidate, layout, normal, rule
 
 RESHAPING = ("reshape", "squeeze", "unsqueeze")
@@ -256,7 +254,7 @@ def slice_of_slice(node: Node) -> Node | None:
     inner = node.parents[0]
     if inner.op.name != "getitem":
         return None
-    x, first = inner.parents[0], _spans(inner.attrs["index"], inner.parents[0].shape)
+    x, first = inner.parents[0], spans(inner.attrs["index"], inner.parents[0].shape)
     outer = full_index(node.attrs["index"], inner.ndim)
     if first is None or any(not isinstance(i, slice | int) for i in outer):
         return None
@@ -276,7 +274,7 @@ def new_dimensions(node: Node) -> Node | None:
     return out
 
 
-def _spans(index: tuple, shape: Shape) -> list[tuple[int, int]] | None:
+def spans(index: tuple, shape: Shape) -> list[tuple[int, int]] | None:
     """Start and stop along each dimension; None if the index is not made of slices of step 1."""
     full = full_index(index, len(shape))
     if any(not isinstance(i, slice) or i.step not in (None, 1) for i in full):
@@ -293,95 +291,3 @@ def _within(item: slice | int, start: int, stop: int, size: int) -> Any:
         return None
     a, b, _ = item.indices(stop - start)
     return slice(start + a or None, None if start + b == size else start + b)
-
-
-class Block(NamedTuple):
-    """A value scattered into zeros at a slice of one dimension."""
-
-    dim: int
-    start: int
-    stop: int
-    value: Node
-
-
-@candidate("add", "sub")
-def cat_from_put_at(node: Node) -> Node | None:
-    """a.put_at((4,), (slice(2),)) + b.put_at((4,), (slice(2, None),)) = cat([a, b])."""
-    parts = [_block_of_term(p, node.shape) for p in terms_of(node) or ()]
-    if len(parts) < 2 or any(p is None or p.dim != parts[0].dim for p in parts):  # type: ignore[union-attr]
-        return None
-    blocks = sorted((p for p in parts if p is not None), key=lambda p: p.start)
-    dim = blocks[0].dim
-    ends = [0, *(p.stop for p in blocks)]
-    if ends != [*(p.start for p in blocks), node.shape[dim]]:
-        return None
-    return OPS["cat"]([p.value for p in blocks], dim=dim)
-
-
-@candidate("add", "sub")
-def stack_from_put_at(node: Node) -> Node | None:
-    """a.put_at((2, 3), (0,)) + b.put_at((2, 3), (1,)) = stack([a, b])."""
-    rows: dict[tuple[int, int], Node] = {}  # by dimension and index
-    for p in terms_of(node) or ():
-        result = _row_of_term(p, node.shape)
-        if result is None:
-            return None
-        position, value = result
-        rows[position] = rows[position] + value if position in rows else value
-    dims = {d for d, _ in rows}
-    if len(rows) < 2 or len(dims) > 1 or any(v.op.name == "constant" for v in rows.values()):
-        return None
-    (dim,) = dims
-    places = sorted(place for _, place in rows)
-    if places != [*range(node.shape[dim])]:
-        return None
-    return OPS["stack"]([rows[dim, place] for place in places], dim=dim)
-
-
-def _row_of_term(p: Product, shape: Shape) -> tuple[tuple[int, int], Node] | None:
-    """Dimension and index, and value, of a term that scatters one slice into zeros, or None."""
-    scattered, inner = scattered_term(p, shape) or (None, p)
-    if scattered is None:
-        return None
-    full, v = full_index(scattered.attrs["index"], len(shape)), scattered.parents[0]
-    positions = [(d, i % shape[d]) for d, i in enumerate(full) if isinstance(i, int)]
-    slices = [i for i in full if not isinstance(i, int)]
-    if len(positions) != 1 or any(i != slice(None) for i in slices) or v.ndim + 1 != len(shape):
-        return None
-    return positions[0], build(inner, v.shape)
-
-
-def scattered_term(t: Product, shape: Shape) -> tuple[Node, Product] | None:
-    """The put_at of a term, and its value times the scalars; None for other terms."""
-    whole = next(iter(t.once("put_at")), None)
-    rest = t.without(whole)
-    if whole is None or whole.shape != shape or any(f.shape for f in rest.factors):
-        return None
-    return whole, rest.times({whole.parents[0]: 1})
-
-
-def _block_of_term(p: Product, shape: Shape) -> Block | None:
-    """The block of a term that scatters a value into zeros of a shape; None for any other term."""
-    scattered = [f for f in p.once() if f.shape == shape]
-    if len(scattered) != 1 or any(f.shape for f in p.factors if f is not scattered[0]):
-        return None
-    result = _block(scattered[0])
-    if result is None:
-        return None
-    product = p.without(scattered[0]).times({result.value: 1})
-    size = tuple(result.stop - result.start if d == result.dim else n for d, n in enumerate(shape))
-    return result._replace(value=build(product, size))
-
-
-def _block(f: Node) -> Block | None:
-    """The block of v.put_at(...) with one slice, or of v @ eye(n)[1:]; None for any other node."""
-    if f.op.name == "matmul":
-        v, rows = f.parents
-        unit = rows.parents[0] if rows.op.name == "getitem" else rows
-        if unit is rows or not is_unit(unit) or rows.ndim != 2:
-            return None
-        spans, dim = _spans(rows.attrs["index"], unit.shape), f.ndim - 1
-        return None if spans is None or spans[1] != (0, f.shape[-1]) else Block(dim, *spans[0], v)
-    spans = _spans(f.attrs["index"], f.shape) if f.op.name == "put_at" else None
-    dims = [d for d, span in enumerate(spans or ()) if span != (0, f.shape[d])]
-    return Block(dims[0], *spans[dims[0]], f.parents[0]) if spans and len(dims) == 1 else None

@@ -5,9 +5,10 @@ from ....graphs.shapes import axes
 from ....graphs.substitution import substitute
 from ....operators.indexing import full_index
 from ....operators.leaves import Array
+from .blocks import scattered_term
 from .factoring import expand_product, sum_of, terms_of
 from .labels import one_hot_indices
-from .places import element, is_array_index, is_unsupported_index, picked_shape, scattered_term
+from .places import element, is_array_index, is_unsupported_index, picked_shape
 from .products import (
     NOTHING,
     ONE,
