@@ -496,6 +496,17 @@ def shapes_of_assumed(program):
     return {n: (4, 4) if n in "AB" else (4,) for n in "ABxyz" if re.search(rf"\b{n}\b", program)}
 
 
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("lower-triangular", "lower"), ("Skew-Symmetric", "skew"), ("one_hot", "onehot"),
+        ("row-stochastic", "simplex"), ("positive-definite", "posdef"), ("unit-norm", "unit"),
+    ],
+)  # fmt: skip
+def test_words_of_mathematics_are_understood(text, word):
+    assert read_assumptions(f"A={text}") == {"A": (word,)}
+
+
 @pytest.mark.parametrize(("program", "wrt", "assume", "expected"), ASSUMED)
 def test_what_is_assumed_shortens_formulas(program, wrt, assume, expected):
     words = read_assumptions(assume)

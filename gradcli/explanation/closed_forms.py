@@ -20,7 +20,6 @@ from .blocks import (
     words,
 )
 from .data import Data
-from .formulas.source_text import role_of
 from .formulas.wording import UNREAD, Wording
 from .question import with_question
 from .short.gradients import gradients_of
@@ -35,7 +34,7 @@ def closed_forms(data: Data, use: Use, command: str) -> Document:
     inputs, and that is shorter. A table of lines, or one block of code for `use` "code".
     """
     reserve_writing(data.p)
-    lines = _lines(data, named=use == "equations")
+    lines = _lines(data, named=use == "equations" or len(data.p.wrt) > 1)
     if use == "code":
         text = "\n".join(map(text_of, lines))
         section = Section("", (), (), (Code(text, "python"),))
@@ -46,11 +45,10 @@ def closed_forms(data: Data, use: Use, command: str) -> Document:
 
 
 def _lines(data: Data, named: bool) -> list[Line]:
-    """The lines. Each starts with the name of a gradient: always if `named`, else with several
-    inputs.
-    """
+    """The lines; each starts with the name of the gradient if `named`."""
     a, w, several = data.a, data.w, len(data.p.wrt) > 1
-    stated = gradients_of(a).statements if several or _has_intermediates(data) else ()
+    is_derived = several or _has_intermediates(data) or _without_closed_form(data)
+    stated = gradients_of(a).statements if is_derived else ()
     derived = [_statement(name, formula, text) for name, formula, text in stated]
     if derived:
         return derived
@@ -58,8 +56,7 @@ def _lines(data: Data, named: bool) -> list[Line]:
     shared, formulas = _shared(w, formulas_by_name) if several else ([], {})
     result: list[Line] = []
     for x in a.problem.wrt:
-        name: Line = (Token(f"{x.name}.grad", role_of(x)), EQUALS) if several else ()
-        name = (Formula(w.gradient_of(x)), EQUALS) if named else name
+        name: Line = (Formula(w.gradient_of(x)), EQUALS) if named else ()
         if a.gradient(x) is None:
             result.append((*name, Token("None")))
         elif formulas_by_name[x.name] is None:
@@ -84,6 +81,12 @@ def _shared(w: Wording, written: Mapping[str, Tree | None]) -> tuple[list[Line],
 def _has_intermediates(data: Data) -> bool:
     """Whether the program gives names to tensors on the way to its output."""
     return any(n.op.inputs and n is not data.p.out for n in data.p.named.values())
+
+
+def _without_closed_form(data: Data) -> bool:
+    """Whether a gradient is not zero, and has no closed form that can be read."""
+    given = (x for x in data.p.wrt if data.a.gradient(x) is not None)
+    return any(data.w.gradient(x) is None and not data.w.is_wrong(x) for x in given)
 
 
 def _statement(name: str, formula: Tree | None, text: str) -> Line:

@@ -20,9 +20,8 @@ from ..phrases import shape_text
 if TYPE_CHECKING:
     from ..sections.backward import Names
 
-MOST = 8  # operations of a program for which closed forms are searched for
+MOST = 12  # operations of a program for which closed forms are searched for
 MOST_ALONE = 24  # the same, if the gradient of one input is asked for
-LONG = 16  # length of a closed form that has parts which other gradients share
 Statement = tuple[tree.Name, Tree]
 NAMES = re.compile(r"[^\W\d]\w*(?:\.grad)?")  # of values and gradients, in text
 EVEN = 1  # the cost of a statement in addition to its length
@@ -65,8 +64,6 @@ class Gradients:
         statements = [line.formula for line in derived.lines if line.formula is not None]
         if None in closed or len(statements) < len(derived.lines):
             return None in closed
-        if len(closed) > 1 and any(tree.size(f) > LONG for f in closed if f is not None):
-            return True
         added = sum(map(tree.size, derived.added_formulas()))
         theirs = sum(tree.size(f) for f in statements) + EVEN * len(derived.back) + added
         return theirs < sum(tree.size(f) for f in closed if f is not None)

@@ -17,6 +17,13 @@ OF_MATRICES = (
     *("symmetric", "posdef", "orthogonal", "diagonal", "skew", "permutation"),
     *("invertible", "lower", "upper"),
 )
+SYNONYMS = {
+    "lower-triangular": "lower", "upper-triangular": "upper", "tril": "lower", "triu": "upper",
+    "row-stochastic": "simplex", "stochastic": "simplex", "one-hot": "onehot",
+    "one-hot-rows": "onehot", "unit-norm": "unit", "nonsingular": "invertible",
+    "skew-symmetric": "skew", "antisymmetric": "skew", "positive-definite": "posdef",
+    "spd": "posdef", "nonnegative": "nonneg", "non-negative": "nonneg", "orthonormal": "orthogonal",
+}  # fmt: skip
 IN_ROWS = ("simplex", "onehot")  # properties of each row
 EXAMPLE = "as in A=symmetric,posdef"
 TOLERANCE = 1e-6  # relative, for values that were computed
@@ -51,7 +58,8 @@ def _words(words: Any) -> list[str]:
 
 def _resolved(items: Any) -> Assumed:
     result: dict[str, tuple[str, ...]] = {}
-    for name, word in items:
+    for name, given in items:
+        word = SYNONYMS.get(given.lower().replace("_", "-").replace(" ", "-"), given)
         if word not in ASSUMPTIONS:
             message = f"{word or 'nothing'} cannot be assumed of {name}"
             raise GradcliError("assume", message, hint=did_you_mean(word, ASSUMPTIONS) or _can())
