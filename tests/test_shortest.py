@@ -726,7 +726,8 @@ CASES = {
         "x * y * (x * y != 0)", "A * (A.norm(dim=1, keepdim=True) != 0)",
         "A * (A.norm(dim=0) != 0)", "y * abs(x) * (x.norm(3) != 0)",
         "(x - x.mean()) * (x.std() != 0)", "y * sign(x) ** 2 / x", "y * sign(exp(x)) / exp(x)",
-        "y * (abs(x) > 0) / sqrt(2 * x)",
+        "y * (abs(x) > 0) / sqrt(2 * x)", "y * (x != 0) * (abs(x) > 0.3)",
+        "sign(x - 1) ** 2 * (abs(x - 1) >= 0.3)", "y * (x - 1 != 0) * (x - 1 > 0)",
         "(A - A.mean(1, keepdim=True)) * (A.std(1, keepdim=True) != 0)",
     ],
     "where_domain_holds": ["where(x > 0, y, nan)"],
@@ -842,6 +843,8 @@ def test_what_is_broadcast_into_its_place_is_summed_as_often_as_it_stands_there(
         "x * (x * y != 0)",
         "x * (x.std() != 0)",
         "S * (S.norm(dim=1) != 0)",
+        "x * (y != 0) * (abs(y) > -1)",
+        "x * (y != 0) * (y <= 0)",
     ],
 )
 def test_masks_that_hide_more_than_zeros_stay(case):

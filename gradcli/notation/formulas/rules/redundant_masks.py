@@ -2,7 +2,7 @@
 only.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import inf
 
 from ....graphs import Node, downstream, walk
@@ -13,20 +13,28 @@ from .guards import is_not_negative
 from .products import NOTHING, Coefficient, build, constant_value, product_of, unconverted
 from .registry import normal
 
+FALSE_AT_ZERO: dict[str, Callable[[Coefficient], bool]] = {  # comparisons, by their bound
+    "gt": lambda bound: bound >= 0, "ge": lambda bound: bound > 0,
+    "lt": lambda bound: bound <= 0, "le": lambda bound: bound < 0,
+}  # fmt: skip
 KEEPS_INFINITY = ("add", "sub", "neg", "mul", "div", "reciprocal")
 
 
 @normal("mul", "div")
 def redundant_mask_of_a_factor(node: Node) -> Node | None:
     """x * (norm(x) != 0) = x; y * (y != 0) = y; (x - x.mean()) * (x.std() != 0) = x - x.mean();
-    x * sign(y) ** 2 / y = x / y; x * sign(exp(y)) / exp(y) = x / exp(y).
+    x * sign(y) ** 2 / y = x / y; x * sign(exp(y)) / exp(y) = x / exp(y);
+    (y != 0) * (abs(y) > 1) = abs(y) > 1.
     """
     result = product_of(node) or NOTHING
     for mask, e in result.factors.items():
         zeros = _zeros_hidden_by(mask, e)
-        rest = result.without(mask).factors
-        if zeros and all(_is_divided_by(z, rest) or _is_zero_with_factor(z, rest) for z in zeros):
-            return build(result.without(mask), node.shape)
+        others = result.without(mask).factors
+        if zeros and all(
+            _is_divided_by(z, others) or _is_zero_with_factor(z, others) for z in zeros
+        ):
+            rest = build(result.without(mask), node.shape)
+            return rest.double() if node.dtype == "float" and rest.dtype == "bool" else rest
     return None
 
 
@@ -163,14 +171,25 @@ def _is_divided_by(z: Node, factors: Mapping[Node, Coefficient]) -> bool:
 
 
 def _is_zero_with_factor(z: Node, factors: Mapping[Node, Coefficient]) -> bool:
-    """Whether one of the factors is 0 wherever z is: z itself, x or abs(x) for a norm of x, or
-    x - x.mean() for a standard deviation of x.
+    """Whether one of the factors is 0 wherever z is: z itself, x or abs(x) for a norm of x,
+    x - x.mean() for a standard deviation of x, or a mask as abs(z) > 1.
     """
     x = _argument_of_norm(z)
     return any(
-        e > 0 and (f in (z, x) or (f.op.name == "abs" and f.parents[0] is x))
+        e > 0
+        and (f in (z, x) or (f.op.name == "abs" and f.parents[0] is x) or _excludes_zero(f, z))
         for f, e in factors.items()
     )
+
+
+def _excludes_zero(factor: Node, z: Node) -> bool:
+    """Whether a factor is a comparison of z or abs(z) with a number that is False where z is 0."""
+    mask = unconverted(factor)
+    if mask.op.name not in FALSE_AT_ZERO:
+        return False
+    x, bound = mask.parents[0], constant_value(mask.parents[1])
+    is_of_z = x is z or (x.op.name == "abs" and x.parents[0] is z)
+    return is_of_z and bound is not None and FALSE_AT_ZERO[mask.op.name](bound)
 
 
 def _argument_of_norm(length: Node) -> Node | None:
