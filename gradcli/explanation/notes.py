@@ -20,6 +20,7 @@ from ..notation.jacobians.structure import Structure
 from .analysis import Analysis, is_large, once, operations, within_budget
 from .blocks import text_of
 from .checking.rounding import LONGER, rounded
+from .derivation.derivation import derivation
 from .formulas.contradictions import (
     Contradiction,
     FormulaBesideNumbers,
@@ -39,7 +40,6 @@ from .in_pytorch.not_differentiated import (
     not_differentiated,
 )
 from .phrases import listed, number_text
-from .short.gradients import gradients_of
 
 if TYPE_CHECKING:
     from .higher.hessian import Hessian
@@ -170,7 +170,11 @@ def _without_closed_form(w: Wording) -> Iterator[Input]:
 
 def _is_derived(w: Wording, x: Input) -> bool:
     """Whether a gradient has statements in place of a closed form."""
-    return not w.is_wrong(x) and gradients_of(w.analysis).needed_for(x) is not None
+    a, p = w.analysis, w.problem
+    if w.is_wrong(x) or p.before is not None or not p.statement_values or is_large(p):
+        return False
+    derived = p.limits.budget.present(lambda: derivation(a), lambda: None)
+    return derived is not None and derived.is_complete_for(x.name)
 
 
 def _omitted_seed(p: Problem) -> list[tuple[str, str]]:
@@ -370,21 +374,25 @@ def _not_finite(a: Analysis) -> list[tuple[str, str]]:
     """Notes on gradients with nan or infinity, and whether PyTorch's have them too, unless PyTorch
     refuses to differentiate.
     """
-    notes, same = [], "" if not_differentiated(a) else _in_pytorch(a)
+    by_kind: dict[str, list[str]] = {}
     for x in a.problem.wrt:
         value = a.grad_value(x)
         if value is not None and not _finite(value):
-            kinds = " and ".join(
-                k for k, test in (("nan", np.isnan), ("inf", np.isinf)) if np.any(test(value))
-            )
-            notes.append(
-                (
-                    "not-finite",
-                    f"The gradient of {x.name} holds {kinds}{same}.{_culprit(a, a.evaluator)} "
-                    "Formulas assume that everything is finite.",
-                )
-            )
+            kinds = (k for k, test in (("nan", np.isnan), ("inf", np.isinf)) if np.any(test(value)))
+            by_kind.setdefault(" and ".join(kinds), []).append(x.name)
+    same = "" if not_differentiated(a) else _in_pytorch(a)
+    notes = [("not-finite", _holds(a, names, kinds, same)) for kinds, names in by_kind.items()]
     return notes or _for_any_seed(a, same) or _at_higher_order(a)
+
+
+def _holds(a: Analysis, names: list[str], kinds: str, same: str) -> str:
+    """The sentences on the gradients of some inputs, which hold nan or infinity."""
+    gradients = "The gradients of" if len(names) > 1 else "The gradient of"
+    hold = "hold" if len(names) > 1 else "holds"
+    return (
+        f"{gradients} {listed(names)} {hold} {kinds}{same}.{_culprit(a, a.evaluator)} "
+        "Formulas assume that everything is finite."
+    )
 
 
 def _for_any_seed(a: Analysis, same: str) -> list[tuple[str, str]]:

@@ -176,6 +176,11 @@ class Derivation:
         """All names, those of gradients included."""
         return {*self.nodes, *map(grad_of, self.nodes), self.p.seed.name}
 
+    def is_complete_for(self, name: str) -> bool:
+        """Whether the gradients of intermediates and that of one input have formulas."""
+        lines = [*self.back, *(line for line in self.gradients if line.name == name)]
+        return bool(self.back) and all(line.formula is not None for line in lines)
+
     def added(self, lines: Collection[Line]) -> list[Assignment]:
         """The added assignments whose names some lines use."""
         text = {word for line in lines if line.formula for word in _words(line.formula)}

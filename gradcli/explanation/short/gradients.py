@@ -143,15 +143,15 @@ class Gradients:
         """The statements that one gradient needs, in order, and its formula in terms of them, on
         one line; None without a derivation, or if one is missing.
         """
-        line = self.line(x)
-        if line is None or is_large(self.problem):
+        line, derived = self.line(x), self.derivation
+        if line is None or derived is None or is_large(self.problem):
+            return None
+        if not derived.is_complete_for(x.name):
             return None
         needed, result = {line.gradient_name}, list[str]()
         for names, _, text in reversed(self.statements):
             if needed.isdisjoint(names.split(", ")):
                 continue
-            if not text:
-                return None
             needed |= {*NAMES.findall(text)}
             result.append(f"{names} = {text}" if result else text)
         return "; ".join(reversed(result))

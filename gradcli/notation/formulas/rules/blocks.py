@@ -75,11 +75,12 @@ def item_of_a_stack(node: Node) -> Node | None:
 @candidate("getitem")
 def every_nth(node: Node) -> Node | None:
     """x.reshape(2, 3, 2)[:, :, 1] = x[:, 1::2] for a 2x6 x."""
-    split, (x, *_) = node.parents[0], node.parents[0].parents or (None,)
+    split = node.parents[0]
     index = full_index(node.attrs["index"], split.ndim)
     chosen = [d for d, item in enumerate(index) if isinstance(item, int)]
     if split.op.name != "reshape" or len(chosen) != 1 or chosen[0] == 0:
         return None
+    x = split.parents[0]
     (d,) = chosen
     n, step = split.shape[d - 1 : d + 1]
     others = [item for k, item in enumerate(index) if k not in (d - 1, d)]
