@@ -31,6 +31,7 @@ from gradcli.notation.formulas.rules.products import product_of
 from gradcli.render.environment import Environment
 from gradcli.render.formats import render_documents
 from gradcli.render.trimmed import trimmed
+from gradcli.snippets import pages, source
 
 # with all the seconds there are by default
 AT_LENGTH = ("einsum", "letters", "a tower", "order 9", "nested functions")
@@ -426,6 +427,24 @@ def test_no_more_is_read_than_the_limit(command, tmp_path):
     result = gradcli("read", str(tmp_path / "long.py"), "--limit", "length=100")
     assert result.status == 2
     assert "and the limit is 100" in result.err
+
+
+PAGE = "text\n\n```python\nx = torch.ones(2)\nprint(x)\n```\n" * 20
+
+
+def test_programs_of_a_page_are_found_in_their_own_lines(monkeypatch):
+    """The whole page for each of its programs would be the square of its length."""
+    lines = []
+    found = source._blocks
+    monkeypatch.setattr(source, "_blocks", lambda some: lines.extend(some) or found(some))
+    assert [p.first_line for p in source.programs(PAGE)] == list(range(4, 124, 6))
+    assert len(lines) == 40
+
+
+def test_a_page_has_a_limit_of_programs(monkeypatch):
+    monkeypatch.setattr(pages, "MOST_PROGRAMS", 19)
+    with pytest.raises(GradcliError, match="a text of 20 programs is too long: 19 are the most"):
+        pages.read_all(PAGE)
 
 
 @pytest.mark.parametrize("joined", ["sum", "statements"])
