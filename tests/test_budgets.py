@@ -54,6 +54,8 @@ ONE = ["-v", "x=1.0"]
 LARGE = {
     "einsum": [f"einsum('{','.join(PAIRS)}->', {', '.join(MANY[:25])})"],
     "letters": [f"einsum('{ascii_lowercase[:13]},{ascii_lowercase[13:]}->am', x, y)"],
+    "a shape that no array has": [f"einsum('{ascii_lowercase}->a', x)"],
+    "its Jacobian": ["jacobian", f"einsum('{ascii_lowercase}->a', x)"],
     "a long vector": ["x*x", "-s", "x=1000000", "--full"],
     "a large hessian": ["hessian", "logsumexp(x,0)", "-v", "x=randn(1000)", "--full"],
     "a tower": [TOWER],

@@ -346,6 +346,7 @@ np.fabs(x) + np.absolute(y) + np.sign(x) * x + np.reciprocal(p) + np.negative(x)
 np.square(x) + np.sqrt(p) + np.true_divide(x, y) + np.subtract(x, 1)
 np.rint(x) + np.fix(x) + np.trunc(x) + np.ceil(x) + np.floor(x) + np.around(x, 1) + 0 * x
 np.copysign(x, y) + np.heaviside(x, 0.5) * x + np.ldexp(x, 2)
+np.ldexp(x, -1) + np.ldexp(y, np.array([-1, 0, 2, -3]))
 np.nan_to_num(n, nan=3.0)
 np.real(x) + np.conj(x) + np.real_if_close(x)
 np.isnan(n) + np.isfinite(n) * x

@@ -839,7 +839,7 @@ ELEMENTWISE = """
     abs absolute add arccos arccosh arcsin arcsinh arctan arctan2 arctanh acos acosh asin asinh
     atan atan2 atanh ceil copysign cos cosh deg2rad divide exp exp2 expm1 fix float_power
     floor fmax fmin fmod greater greater_equal hypot i0 isfinite isinf
-    isnan isneginf isposinf isreal ldexp less less_equal log log10 log1p log2 logaddexp
+    isnan isneginf isposinf isreal less less_equal log log10 log1p log2 logaddexp
     logaddexp2 logical_and logical_not logical_or logical_xor maximum minimum multiply negative
     nextafter not_equal positive pow rad2deg real reciprocal signbit sin sinc
     sinh sqrt square subtract tan tanh true_divide trunc bitwise_and bitwise_or bitwise_xor
@@ -861,6 +861,7 @@ ARRAYS: dict[str, Any] = {
     "floor_divide": _floor_divide,
     **dict.fromkeys(("mod", "remainder"), _remainder),
     "heaviside": _heaviside,
+    "ldexp": lambda x1, x2: op.ldexp(x1, floats(x2)),  # not of integers, which lose 2 ** -1
     "modf": _modf,
     "sign": sign,
     "frexp": lambda x: op.frexp(x),
