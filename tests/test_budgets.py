@@ -109,6 +109,7 @@ LARGE = {
     ],
     "a claim on names": ["check", NAMED, "-v", "x=[1,2]", "--claim", "x = x*2"],
     "nested functions": ["hessian", NESTED],
+    "products without shapes": ["formula", " @ ".join(f"x{k}" for k in range(800))],
     "products as code": ["code", " @ ".join(MANY[:70])],
     "sines as code": ["code", SINES, "--target", "custom-vjp"],
     "statements as code": ["code", "; ".join(["a = x", *["a = sin(a)*x + a"] * 1_400])],
