@@ -210,7 +210,7 @@ def _operand_names(e: ast.expr) -> set[str]:
     return names_in(e).difference(*inside)
 
 
-def names_in(e: ast.expr) -> set[str]:
+def names_in(e: ast.AST) -> set[str]:
     """The names of values in an expression. Within a search, this is where its budget ends."""
     tick()
     called = {id(c.func) for c in ast.walk(e) if isinstance(c, ast.Call)}
