@@ -636,6 +636,7 @@ scipy.signal.fftconvolve(x, p[:2], mode="same")
 scipy.stats.gamma.cdf(p, 2.5) + scipy.stats.chi2.cdf(p, 3.0)
 scipy.stats.poisson.cdf(2, p)
 scipy.stats.multivariate_normal.entropy(x[:3], S)
+scipy.stats.multivariate_normal.logpdf(M, x, p[0]) + scipy.stats.multivariate_normal.pdf(0, x, 1)
 scipy.linalg.eigh(S)[0]
 scipy.linalg.eigh(S, eigvals_only=True)
 scipy.linalg.svd(M, full_matrices=False)[1]
