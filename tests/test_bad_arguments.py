@@ -137,6 +137,7 @@ KERNEL = {"x": IMAGE, "w": [[[1.0]]]}
         ("torch.vander(x)", {"x": ROW}),
         ("F.mse_loss(x, x, reduction='foo')", {"x": X}),
         ("F.cross_entropy(x, tensor([5]))", {"x": ROW}),
+        ("F.cross_entropy(x, tensor([0]))", {"x": [[]]}),
         ("F.cross_entropy(x, tensor([0]), label_smoothing=2.0)", {"x": ROW}),
         ("F.nll_loss(x, tensor([0]), w)", {"x": ROW, "w": [1.0, 2.0, 3.0]}),
         *((f"F.triplet_margin_loss(x, x, x, margin={m})", {"x": ROW}) for m in (0.0, -1.0)),

@@ -31,10 +31,15 @@ from gradcli.notation.formulas.rules.products import product_of
 from gradcli.render.environment import Environment
 from gradcli.render.formats import render_documents
 from gradcli.render.trimmed import trimmed
+from gradcli.snippets import pages, source
 
 # with all the seconds there are by default
-AT_LENGTH = ("einsum", "letters", "a tower", "order 9", "nested functions")
+AT_LENGTH = (
+    *("einsum", "letters", "a tower", "order 9", "nested functions"),
+    *("a formula of mixed operations", "a claim on masks"),
+)
 HARD = 60  # seconds after which a request hangs; on an idle machine each of these takes 3
+MOST_CPU = 12  # seconds of a processor, which other programs on the machine do not lengthen
 ROOM = 4 << 30  # bytes of addresses: libraries reserve far more than they use
 
 SUM = "+".join(f"x{k % 7}" for k in range(2_500))
@@ -49,10 +54,18 @@ LONGER = "; ".join(["a0 = x", *(f"a{k} = tanh(a{k - 1})*x + a{k - 1}" for k in r
 SINES = "; ".join(["a0 = x", *(f"a{k} = sin(a{k - 1})" for k in range(1, 3000))])
 
 ONE = ["-v", "x=1.0"]
+SQUARE = ["-v", "x=[0.1,0.2,0.3]", "-v", "W=[[0.3,0.1,0.2],[0.2,0.4,0.1],[0.1,0.1,0.3]]"]
+MIXED = (
+    *("a = W @ a", "a = cat([a[1:], x[:1]])", "a = where(a > 0, a, x)", "a = sin(a)*x"),
+    *("a = a[0]*x", "a = stack([a, x]).mean(0)", "a = layer_norm(a, [3])", "a = relu(a) + x"),
+    *("a = a.reshape(3, 1).flatten()", "a = maximum(a, x)"),
+)
 
 LARGE = {
     "einsum": [f"einsum('{','.join(PAIRS)}->', {', '.join(MANY[:25])})"],
     "letters": [f"einsum('{ascii_lowercase[:13]},{ascii_lowercase[13:]}->am', x, y)"],
+    "a shape that no array has": [f"einsum('{ascii_lowercase}->a', x)"],
+    "its Jacobian": ["jacobian", f"einsum('{ascii_lowercase}->a', x)"],
     "a long vector": ["x*x", "-s", "x=1000000", "--full"],
     "a large hessian": ["hessian", "logsumexp(x,0)", "-v", "x=randn(1000)", "--full"],
     "a tower": [TOWER],
@@ -104,8 +117,14 @@ LARGE = {
         *("; ".join(["a = x", *["a = softmax(a, 0)*x"] * 3_900]), "-f", "json"),
         *("-v", "x=[0.1,0.2,0.3]", "-g", "[1,2,3]"),
     ],
+    "a formula of mixed operations": ["formula", "; ".join(["a = x", *MIXED * 440]), *SQUARE],
+    "a claim on masks": [
+        *("check", "; ".join(["a = x", *["a = where(a > 0, a*x, x)"] * 2_660])),
+        *(*SQUARE[:2], "--claim", "x = g*2"),
+    ],
     "a claim on names": ["check", NAMED, "-v", "x=[1,2]", "--claim", "x = x*2"],
     "nested functions": ["hessian", NESTED],
+    "products without shapes": ["formula", " @ ".join(f"x{k}" for k in range(800))],
     "products as code": ["code", " @ ".join(MANY[:70])],
     "sines as code": ["code", SINES, "--target", "custom-vjp"],
     "statements as code": ["code", "; ".join(["a = x", *["a = sin(a)*x + a"] * 1_400])],
@@ -117,8 +136,9 @@ LARGE = {
 
 
 def bounded():
-    """Of the process that is begun: how much it may reserve."""
+    """Of the process that is begun: how much it may reserve, and how long it may compute."""
     resource.setrlimit(resource.RLIMIT_AS, (ROOM, ROOM))
+    resource.setrlimit(resource.RLIMIT_CPU, (MOST_CPU, MOST_CPU))
 
 
 @pytest.mark.parametrize("name", one_in(len(LARGE), LARGE))
@@ -426,6 +446,24 @@ def test_no_more_is_read_than_the_limit(command, tmp_path):
     result = gradcli("read", str(tmp_path / "long.py"), "--limit", "length=100")
     assert result.status == 2
     assert "and the limit is 100" in result.err
+
+
+PAGE = "text\n\n```python\nx = torch.ones(2)\nprint(x)\n```\n" * 20
+
+
+def test_programs_of_a_page_are_found_in_their_own_lines(monkeypatch):
+    """The whole page for each of its programs would be the square of its length."""
+    lines = []
+    found = source._blocks
+    monkeypatch.setattr(source, "_blocks", lambda some: lines.extend(some) or found(some))
+    assert [p.first_line for p in source.programs(PAGE)] == list(range(4, 124, 6))
+    assert len(lines) == 40
+
+
+def test_a_page_has_a_limit_of_programs(monkeypatch):
+    monkeypatch.setattr(pages, "MOST_PROGRAMS", 19)
+    with pytest.raises(GradcliError, match="a text of 20 programs is too long: 19 are the most"):
+        pages.read_all(PAGE)
 
 
 @pytest.mark.parametrize("joined", ["sum", "statements"])

@@ -212,6 +212,12 @@ MISTAKES = [
     (["linalg.lu_solve(x, b)"], "arguments", None, "linalg.lu_solve(LU, pivots, B, *, left="),
     (["conv2d(x, w)", "-s", "x=1x3x5x5,w=2x4x3x3"], "shape", None, "has shape (2, 3, 3, 3)"),
     (["x.repeat(2)", "-s", "x=2x3"], "shape", "x.repeat(2)", "is called as repeat(x, repeats)"),
+    (["sort(x, x)", "-s", "x=3"], "arguments", "sort(x, x)", "is called as sort(x, dim="),
+    *(
+        ([f"{f}_pool1d(tensor([[[1, 0, 2]]]), 1, 2)[0] * x", "-s", "x=3"], "arguments", None, why)
+        for f in ("avg", "lp")  # PyTorch cuts averages of integers to integers
+        for why in ("as floats: x.double()",)
+    ),
     (["x.chunk(2.5)[0]", "-s", "x=3"], "arguments", "x.chunk(2.5)", "as chunk(input, chunks,"),
     (["relu = x; relu(x)"], "arguments", "relu(x)", "relu is a tensor here"),
     (["n = 3; n(x)"], "arguments", "n(x)", "n * (...)"),
@@ -1102,3 +1108,25 @@ def test_dy_and_dx_may_be_names():
     assert library.formula("y = x ** 2; y * dy / dx", wrt="dy") == "g * y / dx"
     values = {"x": 1.0, "dy": 6.0, "dx": 2.0}
     assert library.grad("y = x ** 2; dy / dx", values=values, wrt="dy") == 0.5
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        *((f"{f}(x, x)", f) for f in ("sort", "argsort", "cummax", "mode", "kthvalue", "topk")),
+        *((f"{f}(x > 1)", f) for f in ("trapz", "fix")),
+        ("linalg.norm(x, x)", "norm"),
+        ("np.sort(x, x)", "sort"),
+        ("sin(sort(x, x))", "sort"),
+        ("searchsorted(x, 'foo')", "searchsorted"),
+        ("cross_entropy(stack([x, x]), x > 1, x)", "cross_entropy"),
+        ("lp_pool2d(x, 2, 2)", "lp_pool2d"),
+        ("arccos()", "arccos"),
+    ],
+)
+def test_errors_name_what_was_typed(call, name):
+    """And not the operators that a call is made of."""
+    with pytest.raises(GradcliError) as raised:
+        library.explain(call, values={"x": [1.0, 2.0]} if "x" in call else {})
+    named = re.findall(r"(\w+)\(", f"{raised.value.message} {raised.value.hint}".split("mask.")[0])
+    assert set(named) == {name}

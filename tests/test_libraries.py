@@ -326,7 +326,15 @@ np.vander(x, 3, increasing=True)
 np.hypot(x, y) + np.arctan2(x, y)
 np.fmod(x, p) + np.mod(x, p) + np.remainder(3.3 * x, p) + np.floor_divide(x, p)
 np.divmod(x, p)[1]
+np.signbit(np.mod(np.array([-0.0, 4, -6, 0]), -2)) * x
+np.signbit(np.mod([4, -6, 0, -0.0], 2)) * y
+np.signbit(np.divmod(np.array([-4.0, 4, -6, 0]), 2)[1]) * x
+np.signbit(np.array([4.0, -0.0, -6, 0]) % -2) * x
+np.signbit(np.fmod(np.array([-4.0, 4, -6, 0]), 2)) * x
+np.signbit(np.array([-0.0, -0.0, 1, -1]) // -2) * y
 np.modf(x)[0]
+np.modf(np.array([np.inf, -np.inf, -2.0, 1.5]))[0] * x
+np.signbit(np.modf(np.array([np.inf, -np.inf, -2.0, 2.0]))[0]) * x
 np.power(p, x) + np.float_power(p, 2)
 np.logaddexp(x, y) + np.logaddexp2(x, y)
 np.maximum(x, y) + np.fmax(x, 0.5) + np.minimum(x, 0) + np.fmin(x, y)
@@ -338,6 +346,7 @@ np.fabs(x) + np.absolute(y) + np.sign(x) * x + np.reciprocal(p) + np.negative(x)
 np.square(x) + np.sqrt(p) + np.true_divide(x, y) + np.subtract(x, 1)
 np.rint(x) + np.fix(x) + np.trunc(x) + np.ceil(x) + np.floor(x) + np.around(x, 1) + 0 * x
 np.copysign(x, y) + np.heaviside(x, 0.5) * x + np.ldexp(x, 2)
+np.ldexp(x, -1) + np.ldexp(y, np.array([-1, 0, 2, -3]))
 np.nan_to_num(n, nan=3.0)
 np.real(x) + np.conj(x) + np.real_if_close(x)
 np.isnan(n) + np.isfinite(n) * x
@@ -409,6 +418,10 @@ np.linalg.matrix_transpose(B)
 """.strip().splitlines()
 
 JAX = r"""
+jnp.signbit(jnp.mod(jnp.array([-0.0, 4, -6, 0]), -2)) * x + jnp.signbit(jnp.modf(-2 + 0 * x)[0])
+jnp.signbit(jnp.divmod(jnp.array([-0.0, 1, -1, 0]), -3)[0]) * x + jnp.modf(x)[0]
+jnp.signbit(jnp.array([-1.0, 1, -0.0, 0]) // 3) * x
+jnp.signbit(jnp.array([4.0, -6, 0, 1]) % -2) * y
 jnp.max(M, axis=()) + jnp.mean(M, axis=()) + jnp.sum(M, axis=()) + jnp.ptp(M, axis=())
 jax.nn.softmax(M, axis=()) + jax.nn.log_softmax(M, axis=()) + jax.nn.logsumexp(M, axis=())
 jax.scipy.special.logsumexp(M, axis=()) + jax.nn.standardize(M, axis=()) + jnp.std(M, axis=())
@@ -623,6 +636,7 @@ scipy.signal.fftconvolve(x, p[:2], mode="same")
 scipy.stats.gamma.cdf(p, 2.5) + scipy.stats.chi2.cdf(p, 3.0)
 scipy.stats.poisson.cdf(2, p)
 scipy.stats.multivariate_normal.entropy(x[:3], S)
+scipy.stats.multivariate_normal.logpdf(M, x, p[0]) + scipy.stats.multivariate_normal.pdf(0, x, 1)
 scipy.linalg.eigh(S)[0]
 scipy.linalg.eigh(S, eigvals_only=True)
 scipy.linalg.svd(M, full_matrices=False)[1]

@@ -5,8 +5,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, TypeVar
 
 from ..budget import tick
-from ..graphs.shapes import Shape
-from ..lazy import np
+from ..graphs.shapes import Shape, multi_index
 
 
 def shape_text(shape: Shape) -> str:
@@ -28,11 +27,6 @@ def label(name: str, shape: Shape, flat: int) -> str:
 def element_name(name: str, index: tuple[int, ...]) -> str:
     """`a[0,1]`; `a` for a single number."""
     return f"{name}[{','.join(map(str, index))}]" if index else name
-
-
-def multi_index(flat: int, shape: Shape) -> tuple[int, ...]:
-    """The multi-index of a flat index, in C order."""
-    return tuple(map(int, np.unravel_index(flat, shape))) if shape else ()
 
 
 def sentence(text: str) -> str:

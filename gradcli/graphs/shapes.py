@@ -45,6 +45,15 @@ def is_square(shape: Sequence[int]) -> bool:
 
 
 @lru_cache
+def multi_index(flat: int, shape: Sequence[int]) -> tuple[int, ...]:
+    """The multi-index of a flat index, in C order. The shape may be larger than any array's."""
+    index = []
+    for size in reversed(shape):
+        flat, at = divmod(int(flat), size)
+        index.append(at)
+    return tuple(reversed(index))
+
+
 def broadcast(*shapes: Shape) -> Shape:
     """The shape to which NumPy and PyTorch broadcast `shapes`. Raises Conflict."""
     ndim = max(map(len, shapes))

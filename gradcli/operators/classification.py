@@ -10,7 +10,7 @@ from ..graphs.operator import FLOATS_FIRST, check_kinds
 from .comparisons import where
 from .families import composite, require, shorthand
 from .guards import refuse_where
-from .leaves import arange, size
+from .leaves import arange, size, zeros
 from .losses import logsigmoid, loss, reduced
 from .networks import linear
 
@@ -70,8 +70,10 @@ def nll_loss(input, target, weight=None, *, ignore_index=-100, reduction="mean")
         message = f"nll_loss() takes a weight for each of {classes} classes, not shape {{have}}"
         shapes.require_equal(weight.shape, (classes,), message)
     counted = target.ne(ignore_index)
-    label = where(counted, target, 0)
-    losses = -input.gather(dim=axis, index=label.unsqueeze(dim=axis)).squeeze(dim=axis)
+    if not input.shape[axis]:
+        text = "without classes, all labels must be ignore_index"
+        counted = refuse_where(counted, counted, said=text, code="index")
+    losses = -_at_labels(input, target, counted, axis)
     if weight is not None:
         losses = losses * _weights_of(target, weight, ignore_index)
     losses = where(counted, losses, 0.0)
@@ -80,12 +82,22 @@ def nll_loss(input, target, weight=None, *, ignore_index=-100, reduction="mean")
     return reduced(losses, reduction)
 
 
+def _at_labels(input, target, counted, axis):
+    """The entry of input that each counted label picks along axis; without classes, zeros."""
+    if not input.shape[axis]:
+        return input.sum(dim=axis)
+    label = where(counted, target, 0).unsqueeze(dim=axis)
+    return input.gather(dim=axis, index=label).squeeze(dim=axis)
+
+
 def _weight_of(label, weight):
     return weight.gather(dim=0, index=label.reshape(shape=(-1,))).reshape(shape=label.shape)
 
 
 def _weights_of(target, weight, ignore_index):
     """The weight of each target, 0 for ignored ones."""
+    if not weight.shape[0]:
+        return zeros(size=target.shape)
     counted = target.ne(ignore_index)
     return where(counted, _weight_of(where(counted, target, 0), weight), 0.0)
 

@@ -73,6 +73,27 @@ def otherwise(g, y, odd, value, instead):
     return None, otherwise(odd, g, 0), otherwise(odd, 0 * g, g)
 
 
+def _widened(value, by):
+    return _as_wide(by, value)
+
+
+@elementwise(
+    lambda value, by: np.where(np.equal(value, 0), np.copysign(0.0, by), value),
+    symbolic=lambda sp, value, by: value,
+    torch_expand=_widened,
+    expand=_widened,
+    index=lambda lower, i, value, by: _as_wide(by, value),
+    dtype="first",
+    torch=None,
+    flops=no_flops,
+    examples=(("signed_zeros(x, a)", "x=2x3,a=3"),),
+    exact="all",
+)
+def signed_zeros(g, y, value, by):
+    """value, whose zeros have the sign of `by`, as those of NumPy's remainder."""
+    return g, None
+
+
 @operator(
     shape=lambda s, by: s,
     value=lambda value, by: value,

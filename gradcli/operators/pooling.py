@@ -350,7 +350,7 @@ def _adaptive(n):
 
 
 def _power(n):
-    @shorthand(f"lp_pool{n}d", only_aliases=True)
+    @shorthand(f"lp_pool{n}d", only_aliases=True, takes="floats")
     def lp_pool(input, norm_type, kernel_size, stride=None, ceil_mode=False):
         """The p-norm of each window."""
         how = {"kernel_size": kernel_size, "stride": stride, "ceil_mode": ceil_mode}

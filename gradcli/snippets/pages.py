@@ -11,6 +11,7 @@ from .reading import Reading, Setting, read
 from .source import Program, after, programs
 
 MOST_LINES = 20_000  # of a text; these take two to three seconds
+MOST_PROGRAMS = 600  # of a text; short ones take as long
 
 
 class Read(NamedTuple):
@@ -30,9 +31,13 @@ def read_all(text: str, setting: Setting | None = None) -> list[Read]:
     if text.count("\n") > MOST_LINES:
         message = f"a text of more than {MOST_LINES:,} lines is too long to be read"
         raise GradcliError("limit", message, hint="read the part of it that goes wrong")
+    found = programs(code_of(text) or text)
+    if len(found) > MOST_PROGRAMS:
+        message = f"a text of {len(found):,} programs is too long: {MOST_PROGRAMS} are the most"
+        raise GradcliError("limit", message, hint="read a part of it")
     result: list[Read] = []
     fragments: list[Read] = []
-    for program in programs(code_of(text) or text):
+    for program in found:
         one = _read(program, [r.program for r in result], setting)
         (fragments if _lacks_a_name(one.reading) else result).append(one)
     return result or fragments

@@ -1,13 +1,14 @@
 """Finds the programs in a pasted text: sessions with prompts, Markdown, prose with code.
 
-A program keeps its line numbers: all other lines are blank. Knows Python's syntax, and nothing of
-what programs do.
+A program keeps its line numbers: the lines before it are blank. Knows Python's syntax, and nothing
+of what programs do.
 """
 
 import ast
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from typing import NamedTuple
 
 MARKS = str.maketrans(
@@ -56,15 +57,15 @@ def programs(text: str) -> list[Program]:
     lines = text.translate(MARKS).replace("\r\n", "\n").replace("\r", "\n").split("\n")
     fenced = list(_fenced(lines))
     if fenced:
-        blocks = [b for kept in fenced for b in _blocks(kept)]
+        blocks = [_moved(b, r.start) for r in fenced for b in _blocks(lines[r.start : r.stop])]
     else:
         blocks = _blocks(lines)
     blocks = [b for b in blocks if TORCH.search(b.source) and "(" in b.source] or blocks
     return blocks or [Program("\n".join(lines), 1)]
 
 
-def _fenced(lines: Sequence[str]) -> Iterator[list[str]]:
-    """For each fenced block of Python, the text with all other lines blank."""
+def _fenced(lines: Sequence[str]) -> Iterator[range]:
+    """The lines of each fenced block of Python."""
     opened: tuple[str, int, str] | None = None
     for number, line in enumerate(lines):
         fence = FENCE.match(line)
@@ -72,15 +73,15 @@ def _fenced(lines: Sequence[str]) -> Iterator[list[str]]:
             opened = fence[1], number, fence[2].lower()
         elif opened is not None and fence and fence[1].startswith(opened[0]) and not fence[2]:
             if opened[2] not in NOT_PYTHON:
-                yield _only(lines, range(opened[1] + 1, number))
+                yield range(opened[1] + 1, number)
             opened = None
     if opened is not None and opened[2] not in NOT_PYTHON:
-        yield _only(lines, range(opened[1] + 1, len(lines)))
+        yield range(opened[1] + 1, len(lines))
 
 
-def _only(lines: Sequence[str], kept: Iterable[int]) -> list[str]:
-    chosen = set(kept)
-    return [line if n in chosen else "" for n, line in enumerate(lines)]
+def _moved(block: Program, above: int) -> Program:
+    """A program of a block, with the line numbers of the text, where lines stand above it."""
+    return block._replace(source="\n" * above + block.source, first_line=above + block.first_line)
 
 
 def _blocks(lines: Sequence[str]) -> list[Program]:
@@ -209,7 +210,7 @@ def after(program: Program, before: Program, *, setup_alone: bool) -> Program:
         for number in _shown(before.source):
             earlier[number - 1] = ""
     own = program.source.split("\n")
-    lines = [a or b for a, b in zip(own, earlier, strict=True)]
+    lines = [a or b for a, b in zip_longest(own, earlier, fillvalue="")]
     return program._replace(source="\n".join(lines))
 
 

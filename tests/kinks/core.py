@@ -333,6 +333,15 @@ LOSSES = [
         x=MATRIX,
         y=LABELS,
     ),
+    *(
+        case(f"{f}(x, y, {more}reduction='{reduction}')", x=np.zeros((2, 0)), y=[-100, -100])
+        for f in ("nll_loss", "cross_entropy")
+        for more in ("", "weight=torch.zeros(0), ")
+        for reduction in ("mean", "sum", "none")
+    ),
+    case("cross_entropy(x, y, label_smoothing=0.1)", x=np.zeros((2, 0)), y=[-100, -100]),
+    case("cross_entropy(x, y, ignore_index=5)", x=np.zeros(0), y=5),
+    case("cross_entropy(x, y)", x=np.zeros((0, 3)), y=np.zeros(0, int)),
     case("cross_entropy(x, softmax(t, 1))", x=MATRIX, t=TIES),
     case("cross_entropy(x, t, reduction='sum', label_smoothing=0.1)", x=MATRIX, t=TIES),
     case("cross_entropy(x, t, tensor([0.5, 2.0, 1.0]))", x=MATRIX, t=TIES),

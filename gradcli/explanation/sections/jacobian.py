@@ -6,6 +6,7 @@ from math import isqrt
 from typing import Any
 
 from ...graphs import Node
+from ...graphs.shapes import multi_index
 from ...language.problem import Input
 from ...lazy import np
 from ...notation import tree
@@ -38,7 +39,6 @@ from ..notes import matrix_notes, not_finite
 from ..phrases import (
     item_size,
     listed,
-    multi_index,
     sentence,
     shape_text,
     shown_indices,

@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 from ...backends.numeric import Evaluator
 from ...errors import GradcliError
 from ...graphs import Node, walk
+from ...graphs.shapes import multi_index
 from ...language.problem import Input, Problem
 from ...lazy import np
 from ...notation.tree import Attribute, Indexed, Name, Number, Tree
 from ..analysis import Analysis
 from ..formulas.trial_values import random_values
 from ..in_pytorch.kinks import kinks_hit
-from ..phrases import label, listed, multi_index
+from ..phrases import label, listed
 from .least_norm import Equations, in_proportion
 
 SHOWN = 3  # free directions and obstacles to be shown

@@ -5,6 +5,7 @@ back through the gradients that it is computed from.
 from collections.abc import Iterator
 
 from ...graphs import Node
+from ...graphs.shapes import multi_index
 from ...language.problem import Input
 from ...lazy import np
 from ...notation import tree
@@ -16,7 +17,6 @@ from ..choices import Choices
 from ..derivation.derivation import Derivation
 from ..derivation.derivation import Line as Derived
 from ..formulas.source_text import role_of
-from ..phrases import multi_index
 from ..sections.element import line_of_element
 from ..sections.jacobian import READABLE, part_of_matrix
 from .gradients import Gradients

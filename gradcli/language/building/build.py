@@ -62,7 +62,8 @@ UNARY: dict[type[ast.unaryop], tuple[str | None, Callable]] = {
     ast.Not: (None, python.not_),
 }
 PROMOTING = {"matmul", "sub"}  # PyTorch requires equal dtypes, NumPy promotes
-ARRAY_OPERATORS = {"pow": "power", "floor_divide": "floor_divide"}  # with their own derivatives
+# Operators of arrays with derivatives or zeros of their own.
+ARRAY_OPERATORS = {"pow": "power", "floor_divide": "floor_divide", "remainder": "remainder"}
 LARGEST = "floating-point numbers end at about 1.8e308; inf is infinity"
 
 

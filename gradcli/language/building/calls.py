@@ -124,7 +124,7 @@ def _call_operator(
         named["dtype"] = dtype
     _check_list(called, args, named)
     if isinstance(called, Operator | Shorthand) and dtype is None:
-        called.check_kinds(_numeric_operands(called, args, named))
+        _check_kinds(called, args, named, e)
     if isinstance(called, Operator) and dtype is not None:
         _check_dtype(called)
     return applied(b, called, args, named, e), dtype
@@ -293,7 +293,38 @@ def applied(b: Scope, called: Any, args: list, named: dict[str, Any], e: ast.exp
         has_other_hint = error.hint or getattr(called, "variadic", False)
         if isinstance(e, ast.Call) and error.code in ("arguments", "shape") and not has_other_hint:
             error.hint = called.usage()
+        _name_as_typed(error, e)
         raise
+
+
+def _check_kinds(
+    called: Operator | Shorthand, args: list, named: dict[str, Any], e: ast.Call
+) -> None:
+    """Raise GradcliError if an operand has a dtype that the operator does not take."""
+    try:
+        called.check_kinds(_numeric_operands(called, args, named))
+    except GradcliError as error:
+        _name_as_typed(error, e)
+        raise
+
+
+# An operator's name where a message or a hint speaks of the call.
+OF_MESSAGE = re.compile(r"(^|\bof )([\w.]+)\(")
+OF_USAGE = re.compile(r"(^it is called as )([\w.]+)\(")  # other hints name other calls
+
+
+def _name_as_typed(error: GradcliError, e: ast.expr) -> None:
+    """Make the error name the call as it was typed, where it names an operator within it."""
+    function = e.func if isinstance(e, ast.Call) else None
+    typed = getattr(function, "attr", getattr(function, "id", None))
+
+    def renamed(found: re.Match[str]) -> str:
+        name = found[2].rpartition(".")[2]
+        return found[0] if name == typed or not lookup(found[2]) else f"{found[1]}{typed}("
+
+    if typed is not None:
+        error.message = OF_MESSAGE.sub(renamed, error.message)
+        error.hint = error.hint and OF_USAGE.sub(renamed, error.hint)
 
 
 def _applied(b: Scope, called: Any, args: list, named: dict[str, Any], e: ast.expr) -> Any:

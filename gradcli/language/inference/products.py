@@ -7,6 +7,7 @@ import ast
 from collections.abc import Collection
 from functools import lru_cache
 
+from ...budget import tick
 from ...graphs import Operator
 from ...operators import lookup
 from ...operators.families import Shorthand
@@ -198,12 +199,20 @@ def arguments(e: ast.Call) -> list[ast.expr]:
 
 def _operand_names(e: ast.expr) -> set[str]:
     """The names in an operand of a product, without those in nested products."""
-    inside = (p for p in ast.walk(e) if isinstance(p, ast.expr) and factors(p))
-    return names_in(e).difference(*(names_in(p) for p in inside))
+    inside: list[set[str]] = []
+    pending: list[ast.AST] = [e]
+    while pending:
+        part = pending.pop()
+        if factors(part):
+            inside.append(names_in(part))
+        else:
+            pending += ast.iter_child_nodes(part)
+    return names_in(e).difference(*inside)
 
 
-def names_in(e: ast.expr) -> set[str]:
-    """The names of values in an expression."""
+def names_in(e: ast.AST) -> set[str]:
+    """The names of values in an expression. Within a search, this is where its budget ends."""
+    tick()
     called = {id(c.func) for c in ast.walk(e) if isinstance(c, ast.Call)}
     return {n.id for n in ast.walk(e) if isinstance(n, ast.Name) and id(n) not in called}
 

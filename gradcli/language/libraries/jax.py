@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...errors import GradcliError
-from ...graphs import Node
+from ...graphs import Node, Outputs
 from ...graphs.shapes import axis as axis_of
 from .function import array, op
 from .lax import ndtri, power
@@ -153,6 +153,23 @@ SCIPY_LINALG: dict[str, Any] = {
     "cholesky": _factor,
     "cho_factor": lambda a, lower=False: (_factor(a, lower), lower),
 }
+
+
+def _floor_divide(x1, x2):
+    """The quotient rounded down, whose zeros have the sign of x2."""
+    quotient = op.floor_divide(op.detach(x1), op.detach(x2))
+    return op.signed_zeros(quotient, x2) if quotient.dtype == "float" else quotient
+
+
+def _divmod(x1, x2):
+    return Outputs((_floor_divide(x1, x2), op.remainder(x1, x2)))
+
+
+def _modf(x):
+    whole = op.trunc(x)
+    return Outputs((x - whole, whole))
+
+
 ARRAYS: dict[str, Any] = {
     **dict.fromkeys(("abs", "absolute", "fabs"), "jax_abs"),
     "clip": clip,
@@ -160,6 +177,10 @@ ARRAYS: dict[str, Any] = {
     "fmin": lambda x1, x2: op.where((x1 < x2) | op.isnan(x2), x1, x2),
     "hypot": _hypot,
     "std": _std,
+    **dict.fromkeys(("mod", "remainder"), "remainder"),
+    "divmod": _divmod,
+    "floor_divide": _floor_divide,
+    "modf": _modf,
     **dict.fromkeys(("power", "pow"), power),
     "float_power": _float_power,
     **dict.fromkeys(("arctan2", "atan2"), "jax_arctan2"),

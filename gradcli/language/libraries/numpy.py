@@ -785,8 +785,14 @@ def _round(a, decimals=0):
     return op.round(floats(a), decimals=decimals)
 
 
+def _remainder(x1, x2):
+    """remainder(), except that a remainder of 0 has the sign of x2."""
+    left = op.remainder(x1, x2)
+    return op.signed_zeros(left, x2) if left.dtype == "float" else left
+
+
 def _divmod(x1, x2):
-    return Outputs((_floor_divide(x1, x2), op.remainder(x1, x2)))
+    return Outputs((_floor_divide(x1, x2), _remainder(x1, x2)))
 
 
 def _floor_divide(x1, x2):
@@ -803,7 +809,8 @@ def _heaviside(x1, x2):
 
 
 def _modf(x):
-    return Outputs((op.fmod(x, 1.0), op.trunc(x)))
+    left = op.signed_zeros(op.unless(op.isinf(x), op.fmod(x, 1.0), instead=0.0), x)
+    return Outputs((left, op.trunc(x)))
 
 
 def _reshaped(a, shape=None, newshape=None):
@@ -832,16 +839,16 @@ ELEMENTWISE = """
     abs absolute add arccos arccosh arcsin arcsinh arctan arctan2 arctanh acos acosh asin asinh
     atan atan2 atanh ceil copysign cos cosh deg2rad divide exp exp2 expm1 fix float_power
     floor fmax fmin fmod greater greater_equal hypot i0 isfinite isinf
-    isnan isneginf isposinf isreal ldexp less less_equal log log10 log1p log2 logaddexp
+    isnan isneginf isposinf isreal less less_equal log log10 log1p log2 logaddexp
     logaddexp2 logical_and logical_not logical_or logical_xor maximum minimum multiply negative
-    nextafter not_equal positive pow rad2deg real reciprocal remainder signbit sin sinc
+    nextafter not_equal positive pow rad2deg real reciprocal signbit sin sinc
     sinh sqrt square subtract tan tanh true_divide trunc bitwise_and bitwise_or bitwise_xor
     bitwise_not conj
 """
 ARRAYS: dict[str, Any] = {
     # elementwise
     **{name: name for name in ELEMENTWISE.split()},
-    **{"equal": "eq", "fabs": "abs", "power": "pow", "mod": "remainder", "rint": "round"},
+    **{"equal": "eq", "fabs": "abs", "power": "pow", "rint": "round"},
     **{"degrees": "rad2deg"},
     **{"radians": "deg2rad", "conjugate": "conj", "invert": "bitwise_not"},
     **{"bitwise_invert": "bitwise_not", "cbrt": "cbrt", "real_if_close": "real"},
@@ -852,7 +859,9 @@ ARRAYS: dict[str, Any] = {
     "clip": _clip,
     "divmod": _divmod,
     "floor_divide": _floor_divide,
+    **dict.fromkeys(("mod", "remainder"), _remainder),
     "heaviside": _heaviside,
+    "ldexp": lambda x1, x2: op.ldexp(x1, floats(x2)),  # not of integers, which lose 2 ** -1
     "modf": _modf,
     "sign": sign,
     "frexp": lambda x: op.frexp(x),

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from ...errors import Singular
 from ...graphs import Node
+from ...graphs.shapes import multi_index
 from ...lazy import np
 from .. import tree
 from ..tree import Infix, LeftOut, Name, Tree, Verbatim
@@ -308,7 +309,7 @@ def place_to_show(grad: Node, names: Mapping[Node, Name], values: Values) -> tup
     if array is None:
         return _with_terms(grad, names, values)
     flat = np.flatnonzero(np.ravel(array)[:MOST_SEARCHED])[:MOST_TRIED]
-    nonzero = [tuple(map(int, np.unravel_index(at, grad.shape))) for at in flat]
+    nonzero = [multi_index(int(at), grad.shape) for at in flat]
     for place in nonzero:
         try:
             terms = Terms(grad, place, names, values)
@@ -324,7 +325,7 @@ def _with_terms(grad: Node, names: Mapping[Node, Name], values: Values) -> tuple
     """The place of the first element with terms among those that are tried, or the first place."""
     first = (0,) * grad.ndim
     for at in range(min(grad.numel, MOST_TRIED)):
-        place = tuple(map(int, np.unravel_index(at, grad.shape)))
+        place = multi_index(at, grad.shape)
         try:
             if next(iter(Terms(grad, place, names, values)), None) is not None:
                 return place

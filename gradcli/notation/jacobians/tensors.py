@@ -3,11 +3,10 @@
 import re
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
-from math import isfinite
+from math import isfinite, prod
 from typing import Self, TypeGuard
 
 from ...graphs import Node, Operator, walk
-from ...lazy import np
 from .. import tree
 from ..formulas.formula import Writer, formula, word
 from ..formulas.rules.assumed import is_symmetric
@@ -97,7 +96,7 @@ class Tensors:
 
     def size(self, letters: Letters) -> int:
         """The product of the sizes of letters."""
-        return int(np.prod([self.sizes[k] for k in letters], dtype=int))
+        return prod(self.sizes[k] for k in letters)
 
     def length(self, letters: Letters) -> Tree:
         """The product of the sizes of letters as a formula: x.numel(), x.shape[0] * x.shape[1]."""

@@ -6,6 +6,7 @@ Knows the positions of nodes; nothing of PyTorch.
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 Block = list[ast.stmt]
@@ -27,9 +28,7 @@ class Text:
         self.source = source
         self.tree = ast.parse(source)
         self.lines = source.split("\n")
-        self.starts = [0]
-        for line in self.lines:
-            self.starts.append(self.starts[-1] + len(line) + 1)
+        self.starts = [0, *accumulate(len(line) + 1 for line in self.lines)]
         self.parents: dict[ast.AST, ast.AST] = {}
         self.blocks: dict[ast.stmt, Block] = {}
         for node in ast.walk(self.tree):
