@@ -20,7 +20,7 @@ from ..python.values import (
     Unsupported,
     error,
 )
-from . import calls, indexing
+from . import calls, indexing, wrapped
 from .apply import apply, call_operator, cast, mark_rows
 from .checks import LONG_NAMES, check_broadcast, check_fits, dimension
 from .creation import TO_SCALAR, check_flag, finished, leaf_tensor, shape_of
@@ -29,7 +29,6 @@ from .dimension_refusals import check_split
 from .dtypes import ALL, BY_NAME, DType
 from .mode import MODE, recording
 from .parameter_lists import positional_counts
-from .printing import tensor_text
 from .records import detached, underived
 from .sizes import shape_value
 from .tables import (
@@ -592,7 +591,7 @@ for _name in (
 @define("Tensor")
 def item(m: Machine, self: Tensor) -> Any:
     """The only element as a Python number."""
-    refuse_number(control_flow=False)
+    refuse_number(self, control_flow=False)
     if self.numel != 1:
         text = f"a Tensor with {self.numel} elements cannot be converted to Scalar"
         raise error("RuntimeError", text)
@@ -610,8 +609,7 @@ def tolist(m: Machine, self: Tensor) -> Any:
 def _one_number(m: Machine, self: Tensor) -> Any:
     if self.numel != 1:
         raise error("ValueError", "only one element tensors can be converted to Python scalars")
-    if "batched" in self.fields:
-        refuse_number(control_flow=False)
+    refuse_number(self, control_flow=False)
     if self.requires_grad and MODE.recording:
         m.warn(EXCEPTIONS["UserWarning"], TO_SCALAR)
     return self.data.item()
@@ -626,14 +624,13 @@ def _index(m: Machine, self: Tensor) -> int:
     if self.dtype.is_floating or self.numel != 1:
         text = "only integer tensors of a single element can be converted to an index"
         raise error("TypeError", text)
-    if "batched" in self.fields:
-        refuse_number(control_flow=False)
+    refuse_number(self, control_flow=False)
     return int(self.data.item())
 
 
 @method("__bool__")
 def _bool(m: Machine, self: Tensor) -> bool:
-    refuse_number(control_flow=True)
+    refuse_number(self, control_flow=True)
     if self.numel > 1:
         text = "Boolean value of Tensor with more than one value is ambiguous"
         raise error("RuntimeError", text)
@@ -663,7 +660,7 @@ def _contains(m: Machine, self: Tensor, value: Any) -> bool:
 
 
 method("__hash__")(lambda m, self: m.identity(self))
-method("__repr__")(lambda m, self: tensor_text(self))
+method("__repr__")(lambda m, self: wrapped.text(self))
 
 
 @method("__format__")
