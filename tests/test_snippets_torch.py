@@ -65,6 +65,9 @@ REFUSED = {  # what PyTorch does in an order, or with numbers, that are not know
         "f = lambda x, y: x.add_(1) + y\n"
         "torch.vmap(f, in_dims=(None, 0))(torch.ones(2), torch.ones(3, 2))"
     ): "a change in place, within a transform, of a tensor from outside",
+    "torch.vmap(lambda x: print(x) or x)(torch.ones(2))": (
+        "the print of a tensor within this transform"
+    ),
     "x = torch.ones(2, device='mps')": "a tensor of the device mps",
     (
         "x = torch.rand(1, 3, requires_grad=True)\ny = F.layer_norm(x, (3,))\nx.data[0] = 5.\n"

@@ -162,7 +162,7 @@ def outer(g, y, a, b):
 @operator(
     shape=lambda s: (_ranks("trace", 2)(s), ())[1],
     value=lambda x: np.trace(x),
-    dtype="first",
+    dtype="number",
     index=lambda lower, i, x: lower.over(min(x.shape), lambda k: lower(x, (k, k))),
     method=True,
     typical_inputs=("square",),

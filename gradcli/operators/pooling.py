@@ -354,9 +354,9 @@ def _power(n):
     def lp_pool(input, norm_type, kernel_size, stride=None, ceil_mode=False):
         """The p-norm of each window."""
         how = {"kernel_size": kernel_size, "stride": stride, "ceil_mode": ceil_mode}
-        if math.isinf(norm_type):
-            direction = -1 if norm_type < 0 else 1  # the sign selects minimum or maximum
-            return direction * OPS[f"max_pool{n}d"](direction * input.abs(), **how)
+        if math.isinf(norm_type):  # the sign selects minimum or maximum
+            largest, size = OPS[f"max_pool{n}d"], input.abs()
+            return largest(size, **how) if norm_type > 0 else -largest(-size, **how)
         mean = OPS[f"avg_pool{n}d"](input**norm_type, **how)
         total = sign(mean) * relu(abs(mean)) * shapes.numel(several(kernel_size, n))
         return total ** (1.0 / norm_type)

@@ -21,6 +21,7 @@ from .promotion import Operand, arrays_of, computing_dtype, output_dtype
 from .records import QR, Underived, rename, underived
 from .saved import save_unread, saved_inputs
 from .tensor import DualTensor, Edge, Gradients, Meta, Origin, Record, Saved, Tensor
+from .transforms import is_outside, is_unbatched
 from .views import as_view, rebase
 from .zeros import EXTREMES, with_signs
 
@@ -210,13 +211,12 @@ def _origin(
 
 
 def mark_rows(output: Tensor, inputs: Sequence[Operand]) -> None:
-    """Mark an output as batched if an input is a row of a vmap, or as unbatched if one was made
-    within it.
-    """
-    fields = {name for i in inputs if isinstance(i, Tensor) for name in i.fields}
-    marks = fields & {"batched", "unbatched"}
-    if marks:
-        output.fields[min(marks)] = True
+    """Mark an output as batched if an input is a row of a vmap, or as unbatched if none is."""
+    tensors = [i for i in inputs if isinstance(i, Tensor)]
+    if any("batched" in t.fields for t in tensors):
+        output.fields["batched"] = True
+    elif all(map(is_unbatched, tensors)) and not is_outside(output):
+        output.fields["unbatched"] = True
 
 
 def _write(array: Any, value: Any) -> None:

@@ -193,6 +193,9 @@ NAMES: dict[str, Name] = {
     "unfold": lambda node, inputs: (
         "Im2ColBackward0" if "kernel_size" in node.attrs else "UnfoldBackward0"
     ),
+    "bilinear": lambda node, inputs: (
+        "ViewBackward0" if len(inputs) < 4 or inputs[3] is None else "AddBackward0"
+    ),
     "diag": lambda node, inputs: (
         "DiagEmbedBackward0" if inputs[0].ndim == 1 else "DiagonalBackward0_copy"
     ),

@@ -264,6 +264,55 @@ def _interpolate(
     refuse_if(not known, f"{text}modes: {MODES} (got {mode})", "NotImplementedError")
 
 
+@check("grid_sample")
+def _grid_sample(input: Tensor, grid: Tensor, *_: Any, **__: Any) -> None:
+    have, places = list(input.shape), list(grid.shape)
+    text = "grid_sampler(): expected grid and input to have same batch size, but got input with "
+    refuse_if(have[:1] != places[:1], f"{text}sizes {have} and grid with sizes {places}")
+    text = (
+        f"grid_sampler(): expected grid to have size {input.ndim - 2} in last dimension, but got "
+    )
+    refuse_if(places[-1:] != [input.ndim - 2], f"{text}grid with sizes {places}")
+    for place, size in enumerate(have[2:], 2):
+        text = "grid_sampler(): expected input to have non-empty spatial dimensions, but input has "
+        refuse_if(not size, f"{text}sizes {have} with dimension {place} being empty")
+    kinds = f"{input.dtype.scalar_name} but found {grid.dtype.scalar_name}"
+    refuse_if(input.dtype is not grid.dtype, f"expected scalar type {kinds}")
+
+
+@check("fold")
+def _fold(
+    input: Tensor,
+    output_size: Any,
+    kernel_size: Any,
+    dilation: Any = 1,
+    padding: Any = 0,
+    stride: Any = 1,
+) -> None:
+    text = "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and "
+    text += f"non-zero dimensions for input, but got: {list(input.shape)}"
+    refuse_if(input.ndim not in (2, 3) or 0 in input.shape[-2:], text)
+    channels, columns = input.shape[-2:]
+    pairs = (output_size, kernel_size, dilation, padding, stride)
+    output, kernel, dilation, padding, stride = (tuple(per_dimension(v, 2)) for v in pairs)
+    text = (
+        "Expected size of input's dimension 1 to be divisible by the product of kernel_size, but "
+    )
+    text += f"got input.size(1)={channels} and kernel_size={kernel}."
+    refuse_if(bool(channels % (kernel[0] * kernel[1])), text)
+    rows = [
+        (n + 2 * p - d * (k - 1) - 1) // s + 1
+        for n, k, d, p, s in zip(output, kernel, dilation, padding, stride, strict=True)
+    ]
+    text = f"Given output_size={output}, kernel_size={kernel}, dilation={dilation}, "
+    text += (
+        f"padding={padding}, stride={stride}, expected size of input's dimension 2 to match the "
+    )
+    text += f"calculated number of sliding blocks {rows[0]} * {rows[1]} = {rows[0] * rows[1]}, but "
+    text += f"got input.size(2)={columns}."
+    refuse_if(columns != rows[0] * rows[1], text)
+
+
 @check("pixel_shuffle")
 def _pixel_shuffle(input: Tensor, upscale_factor: int) -> None:
     _check_pixels("pixel_shuffle", input)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -20,7 +21,7 @@ from ..python.values import (
     Unsupported,
     error,
 )
-from . import calls, indexing
+from . import calls, indexing, wrapped
 from .apply import apply, call_operator, cast, mark_rows
 from .checks import LONG_NAMES, check_broadcast, check_fits, dimension
 from .creation import TO_SCALAR, check_flag, finished, leaf_tensor, shape_of
@@ -29,7 +30,6 @@ from .dimension_refusals import check_split
 from .dtypes import ALL, BY_NAME, DType
 from .mode import MODE, recording
 from .parameter_lists import positional_counts
-from .printing import tensor_text
 from .records import detached, underived
 from .sizes import shape_value
 from .tables import (
@@ -115,8 +115,22 @@ def _is_view(m: Machine, self: Tensor) -> bool:
 attribute("output_nr")(lambda m, self: self.output)
 attribute("itemsize")(lambda m, self: self.dtype.size)
 attribute("_base")(lambda m, self: self.view.base if self.view else None)
-for _name in ("T", "mT", "H", "mH", "real"):
-    attribute(_name)(lambda m, self, name=_name: calls.call(name, (self,), {}, method=True))
+
+
+def _transposed(m: Machine, self: Tensor, name: str) -> Tensor:
+    """One of the attributes that transpose a tensor."""
+    allowed = "matrices (2-D tensors)" if name == "H" else "matrices or batches of matrices"
+    if name != "T" and (self.ndim == 1 or (name == "H" and self.ndim > 2)):
+        text = f"tensor.{name} is only supported on {allowed}. Got {self.ndim}-D tensor."
+        more = " For batches of matrices, consider using tensor.mH" if self.ndim > 2 else ""
+        raise error("RuntimeError", text + more)
+    return calls.call(name, (self,), {}, method=True)
+
+
+for _name in ("T", "mT", "H", "mH"):
+    attribute(_name)(partial(_transposed, name=_name))
+attribute("real")(lambda m, self: calls.call("real", (self,), {}, method=True))
+attribute("name")(lambda m, self: None)
 attribute("device")(lambda m, self: Device("meta") if isinstance(self, MetaTensor) else CPU)
 attribute("layout")(lambda m, self: STRIDED)
 attribute("is_meta")(lambda m, self: isinstance(self, MetaTensor))
@@ -179,6 +193,28 @@ def unique(
     return result[0] if len(result) == 1 else tuple(result)
 
 
+@define("Tensor", "torch")
+def unique_consecutive(
+    m: Machine,
+    input: Tensor,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: Any = None,
+) -> Any:
+    """The elements without those that equal the one before."""
+    if dim is not None or in_vmap() or (MODE.recording and input.requires_grad):
+        raise Unsupported("unique_consecutive along a dimension, within vmap, or with a gradient")
+    flat = input.data.reshape(-1)
+    starts = np.append(True, flat[1:] != flat[:-1])[: flat.size]
+    result = [Tensor(flat[starts], input.dtype)]
+    if return_inverse:
+        result.append(Tensor((np.cumsum(starts) - 1).reshape(input.shape)))
+    if return_counts:
+        ends = np.append(np.flatnonzero(starts), flat.size)
+        result.append(Tensor(np.diff(ends)))
+    return result[0] if len(result) == 1 else tuple(result)
+
+
 @define("Tensor")
 def new_tensor(m: Machine, self: Tensor, data: Any, *, dtype: Any = None, **options: Any) -> Tensor:
     """A new leaf, of the dtype of this tensor."""
@@ -201,7 +237,10 @@ def stride(m: Machine, self: Tensor, dim: int | None = None) -> Any:
     return self.strides if dim is None else self.strides[dim]
 
 
-define("torch", "Tensor", name="is_complex")(lambda m, self: False)
+for _name in ("is_complex", "is_neg", "is_conj"):
+    define("torch", "Tensor", name=_name)(lambda m, self: False)
+for _name in ("to_dense", "share_memory_"):
+    define("Tensor", name=_name)(lambda m, self: self)
 define("torch", "Tensor", name="is_signed")(
     lambda m, self: self.dtype.name != "uint8" and self.dtype.kind != "bool"
 )
@@ -294,6 +333,9 @@ def _grad(m: Machine, self: Tensor) -> Tensor | None:
     if self.grad is None and not _was_leaf(self) and not self.retains_grad:
         m.warn(EXCEPTIONS["UserWarning"], NOT_LEAF)
     return self.grad
+
+
+attribute("_grad", _set_grad, lambda m, self: _set_grad(m, self, None))(_grad)
 
 
 def _was_leaf(tensor: Tensor) -> bool:
@@ -592,7 +634,7 @@ for _name in (
 @define("Tensor")
 def item(m: Machine, self: Tensor) -> Any:
     """The only element as a Python number."""
-    refuse_number(control_flow=False)
+    refuse_number(self, control_flow=False)
     if self.numel != 1:
         text = f"a Tensor with {self.numel} elements cannot be converted to Scalar"
         raise error("RuntimeError", text)
@@ -610,8 +652,7 @@ def tolist(m: Machine, self: Tensor) -> Any:
 def _one_number(m: Machine, self: Tensor) -> Any:
     if self.numel != 1:
         raise error("ValueError", "only one element tensors can be converted to Python scalars")
-    if "batched" in self.fields:
-        refuse_number(control_flow=False)
+    refuse_number(self, control_flow=False)
     if self.requires_grad and MODE.recording:
         m.warn(EXCEPTIONS["UserWarning"], TO_SCALAR)
     return self.data.item()
@@ -626,14 +667,13 @@ def _index(m: Machine, self: Tensor) -> int:
     if self.dtype.is_floating or self.numel != 1:
         text = "only integer tensors of a single element can be converted to an index"
         raise error("TypeError", text)
-    if "batched" in self.fields:
-        refuse_number(control_flow=False)
+    refuse_number(self, control_flow=False)
     return int(self.data.item())
 
 
 @method("__bool__")
 def _bool(m: Machine, self: Tensor) -> bool:
-    refuse_number(control_flow=True)
+    refuse_number(self, control_flow=True)
     if self.numel > 1:
         text = "Boolean value of Tensor with more than one value is ambiguous"
         raise error("RuntimeError", text)
@@ -663,7 +703,7 @@ def _contains(m: Machine, self: Tensor, value: Any) -> bool:
 
 
 method("__hash__")(lambda m, self: m.identity(self))
-method("__repr__")(lambda m, self: tensor_text(self))
+method("__repr__")(lambda m, self: wrapped.text(self))
 
 
 @method("__format__")

@@ -1,7 +1,12 @@
 """The active transforms of torch.func, and what is refused inside them."""
 
-from ..python.values import error
+from typing import TYPE_CHECKING
+
+from ..python.values import Unsupported, error
 from .mode import MODE
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
 
 REQUIRES_GRAD = (
     "You are attempting to call Tensor.requires_grad_() (or perhaps using "
@@ -61,12 +66,30 @@ def refuse_flag() -> None:
         raise error("RuntimeError", REQUIRES_GRAD)
 
 
-def refuse_number(control_flow: bool) -> None:
-    """Refuse to read an element of a batched tensor; `control_flow`: for an `if` or `while`."""
+def is_unbatched(tensor: "Tensor") -> bool:
+    """Whether a tensor is known to be the same for all rows of a vmap: it was made outside of it,
+    or from nothing that has rows.
+    """
+    return "unbatched" in tensor.fields or is_outside(tensor)
+
+
+def is_outside(tensor: "Tensor") -> bool:
+    """Whether a tensor was made outside of every active vmap."""
+    return all(kind != "vmap" for kind, _ in running()[: tensor.level])
+
+
+def refuse_number(tensor: "Tensor", control_flow: bool) -> None:
+    """Refuse to read an element of a batched tensor; `control_flow`: for an `if` or `while`. Raises
+    Unsupported where it is not known whether a tensor made inside a vmap is batched.
+    """
+    if not in_vmap():
+        return
     kinds = [kind for kind, _ in running()]
-    if "vmap" in kinds:
+    if "batched" in tensor.fields:
         text = CONTROL_FLOW if control_flow else ITEM
         raise error("RuntimeError", text if kinds[-1] == "vmap" else EITHER)
+    if not is_unbatched(tensor):
+        raise Unsupported("a number of a tensor that is computed within vmap()")
 
 
 def refuse_random() -> None:
