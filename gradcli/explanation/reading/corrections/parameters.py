@@ -191,6 +191,13 @@ def deep_copied(case: Case) -> Iterator[Proposal]:
 def assigned_parameter(case: Case) -> Iterator[Proposal]:
     """Assign to another attribute, if the value has a graph; or call copy_ under no_grad."""
     yield from local_in_method(case)
+    for call in [c for c in case.calls("setattr") if len(c.args) == 3]:
+        holder, name, value = map(case.of, call.args)
+        if any("param_groups" in getattr(v, "fields", ()) for v in case.values.values()):
+            edit = case.wrapping([case.statement_of(call)], NO_GRAD)
+            new = edit.text.replace(case.of(call), f"getattr({holder}, {name}).copy_({value})")
+            yield case.proposal(edit._replace(text=new), note="The optimiser keeps its parameter.")
+        yield case.replaced(call.args[2], f"torch.nn.Parameter({value})", note="A new parameter.")
     for statement in case.of_type(ast.Assign):
         if weight_of(case.value(statement.value)) is not None:
             why = "A layer is no parameter: it has one."
