@@ -72,7 +72,7 @@ def _resized(case: Case, b: int, c: int, d: int) -> Iterator[Proposal]:
     exact = [n for n in layers if [number_of(x) for x in n.args[:2]] == [c, d]]
     yield from flattened_before(case, exact)
     for node in [*exact, *[n for n in layers if n not in exact]]:
-        if isinstance(node.args[0], ast.Constant) or node in exact:
+        if isinstance(node.args[0], ast.Constant) or number_of(node.args[0]) == c:
             why = f"The layer takes {c} features and is given {b}."
             yield case.replaced(node.args[0], str(b), why=why, reprints=True)
     for node in layers:

@@ -251,6 +251,14 @@ def count_of_tensor(case: Case) -> Iterator[Proposal]:
                 yield case.appended(given, "[0]")
 
 
+def size_for_layer(case: Case) -> Iterator[Proposal]:
+    """Write nn.Linear(x.shape[-1], 1) for nn.Linear(x.shape, 1)."""
+    for call in case.calls("Linear"):
+        for given in call.args[:1]:
+            if getattr(given, "attr", "") == "shape" or method(given) == "size":
+                yield case.appended(given, "[-1]", why="The layer takes the number of features.")
+
+
 def list_of_tensors(case: Case) -> Iterator[Proposal]:
     """Write torch.stack(x) for -x of a list of tensors, torch.tensor(x) for one of numbers."""
     for node in case.of_type(ast.UnaryOp):

@@ -10,7 +10,7 @@ from .cut_steps import IN_TORCH
 from .cuts import all_connected, recording
 from .dtypes import floating_creation
 from .in_place import NO_GRAD
-from .nodes import calls_in, dotted, keyword, method, owner, target_of, value_of, within
+from .nodes import calls_in, dotted, keyword, method, owner, size, target_of, value_of, within
 from .requiring import leaves, requiring, unfrozen
 
 # ---- requires_grad -------------------------------------------------------------------------------
@@ -57,6 +57,14 @@ def cleared_gradient(case: Case) -> Iterator[Proposal]:
         if cleared and of_grad and type(value) in (int, float) and value == 0:
             edits.append(case.replacing(statement, f"{case.of(cleared)}.zero_()"))
     yield from case.change(*edits)
+
+
+def assigned_gradient(case: Case) -> Iterator[Proposal]:
+    """Transpose a matrix that is assigned to .grad."""
+    sizes = case.match[1], case.match[2]
+    for statement in case.of_type(ast.Assign) if all(sizes) else ():
+        if size(sizes[0]) == size(sizes[1])[::-1]:
+            yield case.appended(statement.value, ".T")
 
 
 def part_frozen(case: Case, statement: ast.stmt, part: ast.Subscript) -> Iterator[Proposal]:
