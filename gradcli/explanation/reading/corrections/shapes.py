@@ -103,10 +103,11 @@ def products_of_rows(case: Case, product: ast.BinOp) -> Iterator[Proposal]:
     outer = case.parents[product]
     summed = case.parents[outer] if getattr(outer, "attr", "") == "sum" else outer
     shape = case.shape(product.left)
-    if [case.called_class(s) for s in (product.left, product.right)] == ["Embedding"] * 2:  # type: ignore[arg-type]
+    sides = [s for s in (product.left, product.right) if isinstance(s, ast.Call)]
+    embedded_rows = [case.called_class(s) for s in sides] == ["Embedding", "Embedding"]
+    if embedded_rows and shape and shape == case.shape(product.right):
         new = f"({case.of(product.left)} * {case.of(product.right)}).sum(-1)"
-        if shape and shape == case.shape(product.right):
-            yield case.replaced(product, new, note="The product of each pair of rows.")
+        yield case.replaced(product, new, note="The product of each pair of rows.")
     along = isinstance(summed, ast.Call) and bool(summed.args or summed.keywords)
     if method(summed) == "sum" and along and shape and shape == case.shape(product.right):
         between = Edit(case.end(product.left), case.start(product.right), " * ")
