@@ -2,7 +2,8 @@
 """Programs that raise: the error, why, and the corrected program, which PyTorch runs.
 
 `snippets/raising.txt` has programs after what people ask, each after a line `==== name`;
-`raising.json` what PyTorch prints and raises for each.
+`raising.json` what PyTorch prints and raises for each, and for some what it prints for the program
+that was meant.
 """
 
 import io
@@ -19,7 +20,7 @@ from support import one_in
 
 from gradcli.explanation.reading.answer import answer, findings
 from gradcli.explanation.reading.changes import in_words
-from gradcli.explanation.reading.corrections.search import Correction, correction
+from gradcli.explanation.reading.corrections.search import Correction, correction, floats
 from gradcli.explanation.reading.corrections.table import NO_CURE, table
 from gradcli.explanation.reading.corrections.text import Text
 from gradcli.render.environment import Environment
@@ -580,6 +581,15 @@ def test_the_change(name: str) -> None:
     cured = correction_of(name)
     assert cured is not None
     assert in_words(PROGRAMS[name], cured.source) == CHANGES[name]
+
+
+@pytest.mark.parametrize("name", one_in(3, [n for n, e in IN_PYTORCH.items() if "meant" in e]))
+def test_the_output_that_was_meant(name: str) -> None:
+    """The corrected program prints the numbers of the one that its author would write."""
+    cured = correction_of(name)
+    assert cured is not None
+    meant = IN_PYTORCH[name]["meant"]
+    assert floats(cured.reading.outcome.stdout) == pytest.approx(floats(meant), 1e-3, 1e-4)
 
 
 @pytest.mark.parametrize(

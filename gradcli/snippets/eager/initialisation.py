@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...lazy import np
-from ..python.values import Machine, error
+from ..python.values import EXCEPTIONS, Machine, error
 from .creation import generator
 from .layouts import drawn_over
 from .maker_arguments import check_deviation
@@ -254,3 +254,23 @@ def _kept_by_density(tensor: Tensor, bounds: Bounds, options: Mapping[str, Any])
             numbers, refused = drawn()
             result, pending = np.where(pending, numbers, result), pending & refused
     return result
+
+
+# ---- the names without _ that PyTorch had first --------------------------------------------------
+
+
+def _deprecated(name: str) -> None:
+    newer: Any = globals()[f"{name}_"]
+
+    @define("init", name=name)
+    def older(m: Machine, *args: Any, **named: Any) -> Any:
+        text = f"`nn.init.{name}` is now deprecated in favor of `nn.init.{name}_`."
+        m.warn(EXCEPTIONS["FutureWarning"], text)
+        return newer(m, *args, **named)
+
+
+for _name in (
+    *("uniform", "normal", "constant", "eye", "dirac", "orthogonal", "sparse"),
+    *("xavier_uniform", "xavier_normal", "kaiming_uniform", "kaiming_normal"),
+):
+    _deprecated(_name)

@@ -96,8 +96,14 @@ def exchanged_arguments(case: Case) -> Iterator[Proposal]:
 
 
 def made_of_values(case: Case) -> Iterator[Proposal]:
-    """Write nn.ReLU()(x) for nn.ReLU(x), whose result is a layer and not a tensor."""
+    """Write nn.ReLU()(x) for nn.ReLU(x), whose result is a layer and not a tensor; or nn.ReLU() for
+    a class that is assigned.
+    """
     yield from layer_made_of_values(case, case.match[1])
+    kept = case.of_type(ast.Assign, everywhere=True)
+    classes = [s.value for s in kept if dotted(s.value).rpartition(".")[2] == case.match[1]]
+    why = "A layer is made by calling its class."
+    yield from case.change(*[case.appending(c, "()") for c in classes], why=why)
 
 
 def instance_of_class(case: Case) -> Iterator[Proposal]:
@@ -473,6 +479,7 @@ def too_many(case: Case) -> Iterator[Proposal]:
     if case.match[1] == "__init__":
         yield from misspelled_init(case)
         yield from _called_class(case)
+    yield from hook_made_first(case)
     yield from joined_inputs(case)
     yield from packed_arguments(case)
     yield from states_together(case)
@@ -490,6 +497,20 @@ def too_many(case: Case) -> Iterator[Proposal]:
             note = f"{left_out}: left out, as {case.of(call.func)} takes no more."
             edit = Edit(start, case.end(call.args[-1]), "")
             yield case.proposal(edit, note=note, weak=True)
+
+
+def hook_made_first(case: Case) -> Iterator[Proposal]:
+    """Write y.register_hook(save("y")) for y.register_hook(save), if save(name) gives the hook."""
+    for call in case.calls(everywhere=True):
+        given = call.args[0] if len(call.args) == 1 and "register_" in method(call) else None
+        function = case.functions.get(dotted(given))
+        if given is None or function is None or len(function.args.args) != 1:
+            continue
+        inner = [s.name for s in function.body if isinstance(s, ast.FunctionDef)]
+        if {dotted(r.value) for r in within(function, ast.Return)} & set(inner):
+            name = case.of(owner(call)).rpartition(".")[2]
+            why = f"{case.of(given)} makes a hook when it is called, and is none itself."
+            yield case.appended(given, f"({name!r})", why=why)
 
 
 def joined_inputs(case: Case) -> Iterator[Proposal]:
@@ -642,10 +663,20 @@ def rest_of_results(case: Case) -> Iterator[Proposal]:
     """Write a, b, *_ = f(x), if a function of the program returns more than two values."""
     for statement in case.of_type(ast.Assign) if "too many values" in case.message else ():
         names = elements(statement.targets[0])
+        yield from rest_of_sizes(case, statement.value, names)
         many = max(_numbers_of_results(case, statement.value), default=0)
         if names and many > len(names):
             why = f"{case.of(statement.value)} gives {many} values."
             yield case.proposal(case.adding(names[-1], ", *_"), why=why)
+
+
+def rest_of_sizes(case: Case, sizes: ast.expr, names: list[ast.expr]) -> Iterator[Proposal]:
+    """Write a, b, _, _ = x.shape for a, b = x.shape of a tensor with four dimensions."""
+    asked = method(sizes) == "size" or getattr(sizes, "attr", "") == "shape"
+    many = len(case.shape(owner(sizes)) or ()) if asked else 0
+    if many > len(names) > 0:
+        why = f"{case.of(owner(sizes))} has {many} dimensions."
+        yield case.proposal(case.adding(names[-1], ", _" * (many - len(names))), why=why)
 
 
 def other_dimension(case: Case) -> Iterator[Proposal]:

@@ -622,8 +622,3 @@ def renaming(*names: str, to: str) -> Cure:
 def giving(call: str, name: str, value: str) -> Cure:
     """A correction that passes a keyword argument to the calls of a function."""
     return lambda case: (case.given(c, name, value) for c in case.calls(call, everywhere=True))
-
-
-def appending(end: str, *names: str) -> Cure:
-    """A correction that appends text to the first argument of calls."""
-    return lambda case: (case.appended(c.args[0], end) for c in case.calls(*names) if c.args)

@@ -14,6 +14,7 @@ from .nodes import (
     keyword,
     method,
     names_in,
+    operands,
     owner,
     targets,
     value_of,
@@ -40,6 +41,8 @@ def no_graph(case: Case) -> Iterator[Proposal]:
     yield from second_order(case)
     yield from without_once(case)
     for root in roots:
+        yield from value_of_place(case, root)
+        yield from leaf_of_each_turn(case, root)
         yield from connected(case, root)
     yield from recording(case)
     yield from flag_too_late(case, roots)
@@ -49,6 +52,29 @@ def no_graph(case: Case) -> Iterator[Proposal]:
     yield from leaves(case, roots)
     yield from unfrozen(case)
     yield from constant_gradient(case)
+
+
+def leaf_of_each_turn(case: Case, root: ast.expr) -> Iterator[Proposal]:
+    """Write w = (w.detach() - lr * w.grad).requires_grad_() in a loop whose next turn needs w."""
+    for name in dict.fromkeys(n for s in case.slice_of(root, case.line) for n in names_in(s)):
+        tensor = case.tensor_of(name)
+        built = [s for s in case.assignments(name) if case.loop(s) and f"{name}.grad" in case.of(s)]
+        for last in built[-1:] if tensor is not None and not tensor.requires_grad else ():
+            why = f"Line {last.lineno} makes {name} a tensor that does not require grad."
+            if isinstance(last, ast.Assign):
+                yield case.appended(last.value, ".requires_grad_()", why=why)
+
+
+def value_of_place(case: Case, root: ast.expr) -> Iterator[Proposal]:
+    """Write scores.max() for scores.argmax(), if it is differentiated itself."""
+    made = case.made(root)
+    if isinstance(made, ast.Call) and method(made) in ("argmax", "argmin"):
+        place, value = method(made), method(made).removeprefix("arg")
+        along = len(operands(made)) > 1 or keyword(made, "dim") is not None
+        text = case.of(made).replace(place, f"a{value}" if along else value, 1)
+        why = f"Line {made.lineno}: {place} gives the place, an integer; {value} gives the value."
+        once = isinstance(root, ast.Name) and len(case.reads_of(root.id)) == 1
+        yield case.replaced(made if once else root, text, why=why)
 
 
 def input_without_grad(case: Case) -> Iterator[Proposal]:

@@ -27,6 +27,14 @@ PARAMETERS = {
 }  # in the order of arguments
 
 
+def column_of_values(case: Case) -> Iterator[Proposal]:
+    """Pass a column to log_prob() of a distribution that has several components for each value."""
+    for call in case.calls("log_prob", "cdf"):
+        for value in call.args[:1]:
+            note = "Each value is compared with all components of its row."
+            yield case.appended(value, ".unsqueeze(-1)", note=note)
+
+
 def constrained(case: Case) -> Iterator[Proposal]:
     """Transform the parameter so that it is always valid."""
     name, distribution, constraint = case.match.groups()

@@ -353,12 +353,20 @@ def after_backward(case: Case) -> Iterator[Proposal]:
         return
     statement: ast.stmt = case.statement
     outer = case.loop(statement)
-    if outer is not None and statement in outer.body:
-        statement = outer  # the whole loop over parameters, if it contains no backward pass
+    if outer is not None and statement in outer.body and not case.goes_back(outer):
+        statement = outer  # the whole loop over parameters
     if case.goes_back(statement) or calls_in(statement, "zero_"):
         return
-    for other in case.block_after(statement):
-        if case.goes_back(other):
+    later = case.block_after(statement)
+    for place, other in enumerate(later):
+        read = [n for s in later[:place] for n in names_in(s)]
+        if case.goes_back(other) and set(targets(statement)) & set(read):
+            yield case.proposal(
+                case.removing(other),
+                case.before(statement, *case.lines_of(other)),
+                why="The gradient is read before the backward pass that fills it.",
+            )
+        elif case.goes_back(other):
             yield case.proposal(
                 case.removing(statement),
                 case.after(other, *case.lines_of(statement)),

@@ -157,6 +157,7 @@ def of_leaf(case: Case) -> Iterator[Proposal]:
     """Update or initialise a leaf under no_grad; or compute out of place."""
     yield from without_inplace(case)
     for statement in case.statements:
+        yield from averaged_copies(case, statement)
         yield from by_index(case, statement)
         yield from copied_view(case, statement)
         target = base_of(written(statement))
@@ -181,6 +182,19 @@ def of_leaf(case: Case) -> Iterator[Proposal]:
             yield from unrecorded(case, statement)
         if not _discarded(statement):
             yield from out_of_place(case, statement)
+
+
+def averaged_copies(case: Case, statement: ast.stmt) -> Iterator[Proposal]:
+    """Fill a dict or list with copies of parameters, if they are averaged in it, not trained."""
+    for name in [n for n in names_in(statement) if isinstance(case.values.get(n), dict | list)]:
+        for built in [s.value for s in case.makers(name)]:
+            item = built.value if isinstance(built, ast.DictComp) else getattr(built, "elt", None)
+            source = [c for part in getattr(built, "generators", ()) for c in calls_in(part.iter)]
+            of_module = any(method(c) in ("parameters", "named_parameters") for c in source)
+            if isinstance(item, ast.Name) and of_module:
+                why = f"{name} holds the parameters themselves: a change of it changes them."
+                copied = case.appending(item, ".detach().clone()")
+                yield case.proposal(copied, case.wrapping([statement], NO_GRAD), why=why)
 
 
 def _discarded(statement: ast.stmt) -> bool:

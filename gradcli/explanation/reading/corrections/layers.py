@@ -12,6 +12,7 @@ from .nodes import (
     argument,
     calls_in,
     dotted,
+    elements,
     factors_of,
     keyword,
     method,
@@ -57,13 +58,21 @@ def resized_layer(case: Case, a: int, b: int, c: int, d: int) -> Iterator[Propos
     """Change a layer with a d×c weight to b inputs, where it is constructed; or flatten or
     transpose its a×b input.
     """
-    yield from fitted_input(case, a, b, c)
+    fitted = [*fitted_input(case, a, b, c)]
+    yield from fitted
     yield from reduced_elsewhere(case)
+    for proposal in _resized(case, b, c, d):  # other weights than the author's, if the input fits
+        yield proposal._replace(weak=proposal.weak or bool(fitted))
+    yield from resized_input(case, b, c)
+
+
+def _resized(case: Case, b: int, c: int, d: int) -> Iterator[Proposal]:
+    """Change the number of inputs where the layer is constructed."""
     layers = [n for n in case.calls("Linear", everywhere=True) if len(n.args) >= 2]
     exact = [n for n in layers if [number_of(x) for x in n.args[:2]] == [c, d]]
     yield from flattened_before(case, exact)
     for node in [*exact, *[n for n in layers if n not in exact]]:
-        if isinstance(node.args[0], ast.Constant) or node in exact:
+        if isinstance(node.args[0], ast.Constant) or number_of(node.args[0]) == c:
             why = f"The layer takes {c} features and is given {b}."
             yield case.replaced(node.args[0], str(b), why=why, reprints=True)
     for node in layers:
@@ -89,7 +98,6 @@ def resized_layer(case: Case, a: int, b: int, c: int, d: int) -> Iterator[Propos
             names = (*outputs_called(case, layers, b), *arguments_called(case, node, b))
             for text in (*times, *names, str(b)):
                 yield case.replaced(node.args[0], text, weak=True, reprints=True)
-    yield from resized_input(case, b, c)
 
 
 def reduced_elsewhere(case: Case) -> Iterator[Proposal]:
@@ -292,6 +300,24 @@ def group_count(case: Case) -> Iterator[Proposal]:
             yield case.replaced(groups, str(near), why=why, reprints=True)
 
 
+def shuffled_channels(case: Case) -> Iterator[Proposal]:
+    """Give the convolution before a PixelShuffle as many channels as its factor needs: r ** 2 for
+    each channel of the result.
+    """
+    given, square = int(case.match[1]), int(case.match[2])
+    r = isqrt(square)
+    counts = [given * r] if given % r == 0 else []
+    counts += [given // square * square, given * square]
+    for call in reversed(case.calls("Conv2d", everywhere=True)):
+        out = argument(call, 1, "out_channels")
+        for count in counts if out is not None and case.number(out) == given else ():
+            plain = number_of(out) is not None or count % given
+            text = str(count) if plain else f"{case.of(out)} * {count // given}"
+            why = f"A PixelShuffle makes one channel of {r} times {r}."
+            if count:
+                yield case.replaced(out, text, why=why, reprints=True)  # type: ignore[arg-type]
+
+
 def convolution_groups(case: Case) -> Iterator[Proposal]:
     """Use the nearest number of groups that divides the numbers of input and output channels."""
     for call in case.calls("Conv1d", "Conv2d", "Conv3d", everywhere=True):
@@ -459,8 +485,11 @@ def channels(case: Case) -> Iterator[Proposal]:
     for call in built:
         if method(call).startswith("Conv") and number_of(call.args[0]) == expected:
             yield case.replaced(call.args[0], str(got), reprints=True)
-    for call in [c for c in built if method(c).startswith("Conv")]:
+    for call in reversed([c for c in built if method(c).startswith("Conv")]):
         why = f"The layer takes {expected} channels and is given {got}."
+        taken = numbers_given(case, call).get(dotted(call.args[0]))
+        for name in arguments_called(case, call, got) if taken == expected else ():
+            yield case.replaced(call.args[0], name, why=why, reprints=True)
         for number in given_for(case, call.args[0]):
             if case.number(number) == expected:
                 yield case.replaced(number, str(got), why=why, reprints=True)
@@ -559,6 +588,12 @@ def first_output(case: Case, node: ast.expr) -> Iterator[Proposal]:
     for built in case.makers(node):
         if isinstance(built.value, ast.Call) and case.is_module(built.value.func):
             why = f"Line {built.lineno} gives a tuple: the outputs, and the last state."
+            states = [n for a in built.value.args for n in elements(a)][1:]
+            if case.called_class(built.value) == "LSTMCell" and states:
+                why = f"Line {built.lineno} gives both states, of the output and of the cell."
+                yield case.proposal(
+                    case.adding(built.targets[0], f", {case.of(states[0])}"), why=why
+                )
             yield case.proposal(case.adding(built.targets[0], ", _"), why=why)
             yield case.appended(built.value, "[0]", why=why)
 
@@ -623,6 +658,11 @@ def recurrent_features(case: Case) -> Iterator[Proposal]:
             if len(case.shape(x) or ()) == 2:
                 note = "Each step of a sequence has one feature."
                 yield case.appended(x, ".unsqueeze(-1)", note=note)
+    for call, _ in case.calls_of_modules:
+        for x in call.args[:1]:
+            if len(case.shape(x) or ()) == 3 and case.shape(x)[1] == int(wanted):  # type: ignore[index]
+                note = "The features stand last, and the steps before them."
+                yield case.appended(x, ".transpose(1, 2)", note=note)
     for call in case.calls(*RECURRENT, *CELLS, everywhere=True):
         first = argument(call, 0, "input_size")
         if first is not None and case.number(first) in (None, int(wanted)):

@@ -24,6 +24,8 @@ def target_size(case: Case) -> Iterator[Proposal]:
         yield from of_classes(case)
     if of_input[:-1] == of_target and of_input[-1:] > (1,) and "probab" not in case.message:
         yield from single_score(case, of_input[-1])
+    if of_input[1:] == of_target[1:] and 0 < of_input[0] < of_target[0]:
+        yield from labels_of_batch(case)
     for first, second in compared(case):
         if of_input == (*of_target, 1):
             yield case.appended(second, f".unsqueeze({len(of_target)})")
@@ -33,6 +35,16 @@ def target_size(case: Case) -> Iterator[Proposal]:
             yield case.appended(second, f".view_as({case.of(first)})")
             yield case.appended(second, f".expand_as({case.of(first)})", weak=True)
         yield case.appended(second, f".reshape({of_input})")
+
+
+def labels_of_batch(case: Case) -> Iterator[Proposal]:
+    """Write loss(D(x), labels[:len(x)]) for labels that were made for a full batch."""
+    for first, second in compared(case):
+        outputs = case.made(first)
+        batch = outputs.args[0] if isinstance(outputs, ast.Call) and outputs.args else first
+        if isinstance(second, ast.Name) and isinstance(batch, ast.Name):
+            why = "The last batch is smaller, and needs as many labels."
+            yield case.appended(second, f"[:len({batch.id})]", why=why)
 
 
 def column_beside_row(case: Case) -> Iterator[Proposal]:

@@ -4,6 +4,7 @@ PyTorch does not have.
 
 import ast
 import difflib
+import re
 from collections.abc import Iterator
 from itertools import takewhile
 
@@ -221,6 +222,11 @@ def missing_key(case: Case) -> Iterator[Proposal]:
             begun = [k for k in known if k.startswith(key)]
             for near in dict.fromkeys(begun + difflib.get_close_matches(key, known, 2, 0.5)):
                 yield case.replaced(node.slice, repr(near))
+            read = {value_of(n.slice) for n in case.of_type(ast.Subscript, everywhere=True)}
+            unread = [k for k in known if k not in read]
+            if len(unread) == 1:
+                why = f"{unread[0]!r} is the only one that is not read."
+                yield case.replaced(node.slice, repr(unread[0]), why=why)
     texts = {n: n.value for n in case.of_type(ast.Constant, everywhere=True)}
     wanted = case.message.strip("'")
     others = {t for t in texts.values() if isinstance(t, str)} - {wanted}
@@ -330,7 +336,14 @@ def attribute(case: Case) -> Iterator[Proposal]:
 
 
 def of_items(case: Case, owner: str, name: str) -> Iterator[Proposal]:
-    """Write d["key"] for d.key; or read an attribute of each item of a list."""
+    """Write d["key"] for d.key, or for an attribute of a list of dicts; or read an attribute of
+    each item of a list.
+    """
+    for node in case.attributes(name) if owner == "list" else ():
+        held = case.value(node.value)
+        if held and isinstance(held[0], dict) and name in held[0]:
+            new = f"{case.of(node.value)}[0][{name!r}]"
+            yield case.replaced(node, new, why="It is a list of dicts, which are read by a key.")
     for node in case.attributes(name) if owner == "dict" else ():
         held = case.value(node.value)
         if isinstance(held, dict) and name in held:
@@ -388,9 +401,17 @@ def grown_by_cat(case: Case) -> Iterator[Proposal]:
 
 
 def of_part(case: Case, node: ast.Attribute) -> Iterator[Proposal]:
-    """Write net[0].weight for net.weight: the attribute of the first layer that has it."""
+    """Write net[0].weight for net.weight: the attribute of the first layer that has it; or net[1]
+    for net.relu: the layer of this class.
+    """
     module = case.value(node.value)
     parts = module.fields.get("_modules", {}) if isinstance(module, Instance) else {}
+    kind, place = re.fullmatch(r"(.*?)_?(\d*)", node.attr.lower()).groups()  # type: ignore[union-attr]
+    kind = {"fc": "linear", "bn": "batchnorm"}.get(kind, kind)
+    named = [n for n, p in parts.items() if p.cls.name.lower().startswith(kind)]
+    for name in named[max(int(place or 1) - 1, 0) :][:1] if kind else ():
+        why = "The layers are in it by their numbers."
+        yield case.replaced(node, f"{case.of(node.value)}[{name}]", why=why)
     for name, part in parts.items():
         if isinstance(part, Instance) and part.fields.get("_parameters", {}).get(node.attr):
             why = f"The layers are in it by their numbers: {node.attr} is that of one of them."

@@ -11,7 +11,7 @@ from typing import Any
 from ....snippets.eager.arguments import SECOND_ARGUMENTS
 from ....snippets.eager.tensor import Tensor
 from ....snippets.python.values import Instance
-from .case import Case, Proposal, appending
+from .case import Case, Proposal
 from .cut_steps import SMOOTH
 from .functions import functions, results_of
 from .layers import first_output
@@ -75,9 +75,19 @@ def pulled_by(case: Case, node: ast.expr) -> str:
     return ""
 
 
+def counted_samples(case: Case) -> Iterator[Proposal]:
+    """Write len(x) for a tensor or list x that a __len__ returns."""
+    counting = [f for f in case.of_type(ast.FunctionDef, everywhere=True) if f.name == "__len__"]
+    for returned in [r.value for f in counting for r in within(f, ast.Return)]:
+        if isinstance(returned, ast.Name | ast.Attribute):
+            why = "__len__ gives the number of samples, not the samples."
+            yield case.replaced(returned, f"len({case.of(returned)})", why=why)
+
+
 def to_number(case: Case) -> Iterator[Proposal]:
-    """Reduce the tensor first, or convert it to a list."""
+    """Reduce the tensor first, or convert it to a list; or return the length from __len__."""
     yield from whole_in_text(case)
+    yield from counted_samples(case)
     for call in case.calls():
         name = dotted(call.func)
         if method(call) == "item":
@@ -136,6 +146,10 @@ def no_tensor(case: Case) -> Iterator[Proposal]:
     yield from single_gradients(case)
     yield from loss_of_each(case)
     yield from number_for_layer(case)
+    for given in [a for c in case.calls(case.match[1]) for a in c.args]:
+        if method(given) == "item" and isinstance(given, ast.Call):
+            why = f"{case.of(owner(given))} is the tensor; item() takes its number out."
+            yield case.without(given, why=why)
     for call in case.calls("sum") if "generator" in case.message else ():
         why = "torch.sum takes one tensor; Python's sum adds up what it is given."
         added = case.replacing(call.func, "sum")
@@ -235,6 +249,14 @@ def count_of_tensor(case: Case) -> Iterator[Proposal]:
                 yield case.replaced(given, f"len({case.of(given)})")
             elif case.match[2] == "torch.Size":
                 yield case.appended(given, "[0]")
+
+
+def size_for_layer(case: Case) -> Iterator[Proposal]:
+    """Write nn.Linear(x.shape[-1], 1) for nn.Linear(x.shape, 1)."""
+    for call in case.calls("Linear"):
+        for given in call.args[:1]:
+            if getattr(given, "attr", "") == "shape" or method(given) == "size":
+                yield case.appended(given, "[-1]", why="The layer takes the number of features.")
 
 
 def list_of_tensors(case: Case) -> Iterator[Proposal]:
@@ -659,7 +681,14 @@ def _quotients(case: Case) -> Iterator[Proposal]:
             yield case.replaced(quotient.right, f"({case.operand(quotient.right)} + 1e-12)")
 
 
-boolean_mask = appending(".bool()", "masked_fill", "masked_fill_")
+def boolean_mask(case: Case) -> Iterator[Proposal]:
+    """Write mask == 0 for a mask of what is kept, such as a lower triangle; or mask.bool()."""
+    for call in case.calls("masked_fill", "masked_fill_"):
+        for mask in call.args[:1]:
+            made = " ".join(map(case.of, [mask, *case.slice_of(mask, case.line)]))
+            kept = case.replaced(mask, f"{case.operand(mask)} == 0", note="What is 1 is kept.")
+            filled = case.appended(mask, ".bool()", note="What is 1 is filled.")
+            yield from (kept, filled) if re.search("tril|!=", made) else (filled, kept)
 
 
 def sigmoid_for_step(case: Case) -> Iterator[Proposal]:

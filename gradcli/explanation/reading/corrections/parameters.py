@@ -10,7 +10,7 @@ from .cut_steps import IN_TORCH
 from .cuts import all_connected, recording
 from .dtypes import floating_creation
 from .in_place import NO_GRAD
-from .nodes import calls_in, dotted, keyword, method, owner, target_of, value_of, within
+from .nodes import calls_in, dotted, keyword, method, owner, size, target_of, value_of, within
 from .requiring import leaves, requiring, unfrozen
 
 # ---- requires_grad -------------------------------------------------------------------------------
@@ -57,6 +57,14 @@ def cleared_gradient(case: Case) -> Iterator[Proposal]:
         if cleared and of_grad and type(value) in (int, float) and value == 0:
             edits.append(case.replacing(statement, f"{case.of(cleared)}.zero_()"))
     yield from case.change(*edits)
+
+
+def assigned_gradient(case: Case) -> Iterator[Proposal]:
+    """Transpose a matrix that is assigned to .grad."""
+    sizes = case.match[1], case.match[2]
+    for statement in case.of_type(ast.Assign) if all(sizes) else ():
+        if size(sizes[0]) == size(sizes[1])[::-1]:
+            yield case.appended(statement.value, ".T")
 
 
 def part_frozen(case: Case, statement: ast.stmt, part: ast.Subscript) -> Iterator[Proposal]:
@@ -191,6 +199,13 @@ def deep_copied(case: Case) -> Iterator[Proposal]:
 def assigned_parameter(case: Case) -> Iterator[Proposal]:
     """Assign to another attribute, if the value has a graph; or call copy_ under no_grad."""
     yield from local_in_method(case)
+    for call in [c for c in case.calls("setattr") if len(c.args) == 3]:
+        holder, name, value = map(case.of, call.args)
+        if any("param_groups" in getattr(v, "fields", ()) for v in case.values.values()):
+            edit = case.wrapping([case.statement_of(call)], NO_GRAD)
+            new = edit.text.replace(case.of(call), f"getattr({holder}, {name}).copy_({value})")
+            yield case.proposal(edit._replace(text=new), note="The optimiser keeps its parameter.")
+        yield case.replaced(call.args[2], f"torch.nn.Parameter({value})", note="A new parameter.")
     for statement in case.of_type(ast.Assign):
         if weight_of(case.value(statement.value)) is not None:
             why = "A layer is no parameter: it has one."

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import permutations
 from math import prod
 
+from ....snippets.library.numpy_arrays import Scalar
 from .case import Case, Proposal, renaming, weight_of
 from .layers import (
     arguments_called,
@@ -102,6 +103,11 @@ def products_of_rows(case: Case, product: ast.BinOp) -> Iterator[Proposal]:
     outer = case.parents[product]
     summed = case.parents[outer] if getattr(outer, "attr", "") == "sum" else outer
     shape = case.shape(product.left)
+    sides = [s for s in (product.left, product.right) if isinstance(s, ast.Call)]
+    embedded_rows = [case.called_class(s) for s in sides] == ["Embedding", "Embedding"]
+    if embedded_rows and shape and shape == case.shape(product.right):
+        new = f"({case.of(product.left)} * {case.of(product.right)}).sum(-1)"
+        yield case.replaced(product, new, note="The product of each pair of rows.")
     along = isinstance(summed, ast.Call) and bool(summed.args or summed.keywords)
     if method(summed) == "sum" and along and shape and shape == case.shape(product.right):
         between = Edit(case.end(product.left), case.start(product.right), " * ")
@@ -224,6 +230,9 @@ def broadcast(case: Case) -> Iterator[Proposal]:
         return
     yield from numbers_of_classes(case)
     yield from weights_of_labels(case)
+    yield from same_numbers(case)
+    yield from causal_convolution(case)
+    yield from similarity_of_each(case)
     yield from for_each_sample(case)
     yield from transposed_matrices(case)
     yield from padding_mask(case)
@@ -254,6 +263,51 @@ def broadcast(case: Case) -> Iterator[Proposal]:
     for node in nodes:
         yield from _fitted(case, node)
     yield from same_sizes(case, parameters=False)
+
+
+def same_numbers(case: Case) -> Iterator[Proposal]:
+    """Write y.view_as(x) for a loss of x and y with equally many numbers for each sample."""
+    for call in [c for c in case.calls() if case.is_loss(c) and len(c.args) > 1]:
+        a, b = (case.shape(x) or () for x in call.args[:2])
+        if len(a) != len(b) and min(len(a), len(b)) > 1 and (a[0], prod(a)) == (b[0], prod(b)):
+            end = f".reshape_as({case.of(call.args[0])})"
+            yield case.appended(call.args[1], end, note="The same numbers, in another shape.")
+
+
+def similarity_of_each(case: Case) -> Iterator[Proposal]:
+    """Compare each row of x with each row of y for cosine_similarity(x, y.T)."""
+    for call in case.calls("cosine_similarity"):
+        x, y = (*call.args, None, None)[:2]
+        transposed = method(y) == "t" or getattr(y, "attr", "") in ("T", "mT")
+        if x is not None and transposed and len(case.shape(x) or ()) == 2 and len(call.args) == 2:
+            rows = f"{case.operand(x)}[:, None], {case.operand(owner(y))}[None], dim=-1"
+            why = "cosine_similarity is no product: it compares along one dimension."
+            yield case.proposal(case.spanning(call.args, rows), why=why)
+
+
+def causal_convolution(case: Case) -> Iterator[Proposal]:
+    """Write conv(x)[..., :-2] for a convolution with kernel 3 and padding 2: each place sees what
+    is before it, and the places after the end are left out.
+    """
+    a, b = (int(n) for n in case.match.groups())
+    function = case.function_of(case.statement)
+    for call in calls_in(function or case.tree):
+        layer = case.module(call.func)
+        fields = layer.fields if layer is not None and layer.cls.name == "Conv1d" else {}
+        kernel, padding, dilation = (_single(fields.get(n)) for n in PADDED)
+        if padding and padding == (kernel - 1) * dilation == abs(a - b):
+            why = f"A padding of {padding} on both sides makes the sequence {padding} longer."
+            note = "Each place sees those before it alone; what comes after the end is left out."
+            yield case.appended(call, f"[..., :-{padding}]", why=why, note=note)
+
+
+PADDED = ("kernel_size", "padding", "dilation")
+
+
+def _single(value: object) -> int:
+    """The size of a layer with one dimension of places."""
+    first = value[0] if isinstance(value, tuple | list) and value else value
+    return first if isinstance(first, int) else 0
 
 
 def _fitted(case: Case, node: ast.expr) -> Iterator[Proposal]:
@@ -863,6 +917,25 @@ def equation_first(case: Case) -> Iterator[Proposal]:
             yield case.proposal(case.spanning(call.args, given), why=why)
 
 
+def points_of_numbers(case: Case) -> Iterator[Proposal]:
+    """Write cdist(x[:, None], y[:, None]) for vectors, whose elements are points on a line."""
+    for call in case.calls("cdist"):
+        vectors = [a for a in call.args if len(case.shape(a) or ()) == 1]
+        yield from case.change(*[case.appending(a, "[:, None]") for a in vectors])
+
+
+def missing_letter(case: Case) -> Iterator[Proposal]:
+    """Write 'id,jd->ij' for 'id,id->ij': a letter of the output in the place of one that an operand
+    has, too.
+    """
+    for call, terms, rest in _equations(case):
+        for k, term in reversed([*enumerate(terms)]):
+            others = "".join(terms[:k] + terms[k + 1 :])
+            for letter in [c for c in term if c in others]:
+                new = [*terms[:k], term.replace(letter, case.match[1]), *terms[k + 1 :]]
+                yield case.replaced(call.args[0], repr(",".join(new) + rest))
+
+
 def letters(case: Case) -> Iterator[Proposal]:
     """Exchange the subscripts of an operand: use its transpose."""
     for call, terms, rest in _equations(case):
@@ -1014,6 +1087,7 @@ def stacked(case: Case) -> Iterator[Proposal]:
             yield case.replaced(call, new, note="Shorter ones get zeros at their end.")
     yield from padded_batches(case)
     yield from repeated(case)
+    yield from enlarged(case)
     yield from cropped(case)
     for node in case.of_type(ast.Attribute, ast.Call):
         if isinstance(node, ast.Attribute) and node.attr == "stack":
@@ -1106,6 +1180,22 @@ def repeated(case: Case) -> Iterator[Proposal]:
                     new = ", ".join(str(many) if d == dim else "-1" for d in range(len(shape)))
                     note = f"The one of {case.of(item)} stands beside each of the {many}."
                     yield case.appended(item, f".expand({new})", note=note)
+
+
+def enlarged(case: Case) -> Iterator[Proposal]:
+    """Interpolate an image that was enlarged from half the odd size of another one to that size."""
+    sizes = re.search(r"Expected size (\d+) but got size (\d+)", case.message)
+    small, large = sorted(int(n) for n in sizes.groups()) if sizes else (0, 0)
+    joined = [elements(c.args[0]) for c in case.calls("cat") if c.args and large - small == 1]
+    for a, b in [items for items in joined if len(items) == 2]:
+        if (case.shape(a) or ()) > (case.shape(b) or ()):
+            a, b = b, a
+        own, other = case.shape(a) or (), case.shape(b) or ()
+        if len(own) == len(other) == 4 and small == own[-1] and large == other[-1]:
+            function = "torch.nn.functional.interpolate"
+            new = f"{function}({case.of(a)}, size={case.operand(b)}.shape[2:])"
+            why = f"Half of {large} is rounded down, and twice that is {small}."
+            yield case.replaced(a, new, why=why)
 
 
 def cropped(case: Case) -> Iterator[Proposal]:
@@ -1216,6 +1306,10 @@ def stacked_numbers(case: Case) -> Iterator[Proposal]:
         yield from arrays_joined(case, elements(joined))
         for form in ("torch.tensor({})", "torch.tensor([{}])"):
             yield from case.change(*case.numbers_as(form, elements(joined)))
+        numbers = [e for e in elements(joined) if isinstance(case.value(e), int | float | Scalar)]
+        form = "torch.tensor({})" if method(node) == "stack" else "torch.tensor([{}])"
+        edits = [case.replacing(n, form.format(f"float({case.of(n)})")) for n in numbers]
+        yield from case.change(*edits, why="Only tensors are joined; this is a number.")
         for built in reversed(case.makers(joined)):
             begun = elements(built.value)
             if begun and all(isinstance(e, ast.Constant) for e in begun):
