@@ -34,7 +34,7 @@ from .matrix_products import (
     scaled,
     transposed,
 )
-from .placed import matrix_from_relations
+from .relation_matrices import matrix_from_relations
 from .tensors import Letters, Tensors, is_count
 
 Split = tuple[Tree | None, list[Expr]]  # the coefficient of a product, None for 1, and its factors

@@ -21,7 +21,7 @@ from ..indices.expressions import Element, Expr, Function, Relation, parts, rebu
 from ..indices.index import Indices
 from ..tree import Attribute, Call, Method, Name, Number, Subscript, Tree
 from .bands import bands, with_strides
-from .deltas import JacobianEntry, kronecker_name
+from .jacobian_entry import JacobianEntry, kronecker_name
 from .layouts import Layout, Side, layouts
 from .matrices import Matrices
 from .patterns import KRONECKERS, SELECTIONS, TRANSPOSED, WEIGHTED, by_pattern, is_confirmed

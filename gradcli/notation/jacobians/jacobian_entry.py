@@ -57,7 +57,7 @@ from .patterns import (
     WEIGHTED,
     by_pattern,
 )
-from .placed import determines_places, is_identity
+from .relation_matrices import determines_places, is_identity
 from .tensors import flat, is_count
 
 Named = tuple[str, Tree | None]  # the name of a structure, and its formula
