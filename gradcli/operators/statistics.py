@@ -370,7 +370,7 @@ def nansum(g, y, x, dim):
 
 @composite(
     method=True,
-    takes_dtype=True,
+    order="x dim keepdim * dtype",
     examples=(("x.nanmean()", "x=2x3"), ("nanmean(x, 1)", "x=2x3")),
     takes="floats",
 )
