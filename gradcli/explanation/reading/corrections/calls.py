@@ -362,6 +362,16 @@ def _of_layer(case: Case, call: ast.Call) -> list[str]:
     return [n for n in start.code.names if n != "self"] if isinstance(start, Function) else []
 
 
+def _with_self(case: Case) -> Iterator[Proposal]:
+    """Add self to the methods that lack it."""
+    methods = [f for c in case.classes for f in c.body if isinstance(f, ast.FunctionDef)]
+    for f in [f for f in methods if not f.decorator_list]:
+        first = f.args.args[0].arg if f.args.args else ""
+        if first not in ("self", "ctx", "cls"):
+            at = case.source.index("(", case.start(f)) + 1
+            yield case.proposal(Edit(at, at, "self, " if first else "self"))
+
+
 def arguments(case: Case) -> Iterator[Proposal]:
     """Call an instance and not the class; add self to a method; or pass the missing argument."""
     for cls in [owner(c) for c in case.calls()]:
@@ -369,12 +379,7 @@ def arguments(case: Case) -> Iterator[Proposal]:
             if isinstance(value, Instance) and value.cls.name == dotted(cls):
                 why = f"{value.cls.name} is the class; {name} is the module."
                 yield case.replaced(cls, name, why=why)
-    methods = [f for c in case.classes for f in c.body if isinstance(f, ast.FunctionDef)]
-    for f in [f for f in methods if not f.decorator_list]:
-        first = f.args.args[0].arg if f.args.args else ""
-        if first not in ("self", "ctx", "cls"):
-            at = case.source.index("(", case.start(f)) + 1
-            yield case.proposal(Edit(at, at, "self, " if first else "self"))
+    yield from _with_self(case)
     for call in case.calls():
         only = call.args[0] if len(call.args) == 1 and not call.keywords else None
         for many in _numbers_of_results(case, only):
@@ -426,6 +431,23 @@ def parameters_first(case: Case, call: ast.Call) -> Iterator[Proposal]:
         yield case.proposal(Edit(at, at, new), why="An optimiser is given what it changes.")
 
 
+def _optimiser_first(case: Case, call: ast.Call) -> Iterator[Proposal]:
+    """Give a scheduler the optimiser that was made last."""
+    held = [n for n, v in case.scope.items() if "param_groups" in getattr(v, "fields", ())]
+    why = "A scheduler changes the rate of an optimiser, which it is given first."
+    for optimiser in held[-1:]:
+        yield case.given(call, "optimizer", optimiser, why=why)
+
+
+def _watched_loss(case: Case, call: ast.Call) -> Iterator[Proposal]:
+    """Give ReduceLROnPlateau the loss that was computed last."""
+    numbers = [n for n, v in case.values.items() if _is_number(v)]
+    for loss in [n for n in numbers if is_called_loss(n)][-1:]:
+        why = "ReduceLROnPlateau watches a number: the loss, best that of a validation."
+        number = f"{loss}.item()" if isinstance(case.values[loss], Tensor) else loss
+        yield case.proposal(case.with_argument(call, number), why=why)
+
+
 def missing_argument(case: Case, name: str) -> Iterator[Proposal]:
     """Pass the missing argument: a variable of that name, the same tensor again, or None if the
     function accepts it.
@@ -434,19 +456,12 @@ def missing_argument(case: Case, name: str) -> Iterator[Proposal]:
         if name == "params":
             yield from parameters_first(case, call)
         if name == "optimizer":
-            held = [n for n, v in case.scope.items() if "param_groups" in getattr(v, "fields", ())]
-            why = "A scheduler changes the rate of an optimiser, which it is given first."
-            for optimiser in held[-1:]:
-                yield case.given(call, name, optimiser, why=why)
+            yield from _optimiser_first(case, call)
         for value in difflib.get_close_matches(name, case.scope, 1, 0.6):
             of_log = value.startswith("log") and not name.startswith("log")
             yield case.given(call, name, f"{value}.exp()" if of_log else value)
         if name == "metrics":
-            numbers = [n for n, v in case.values.items() if _is_number(v)]
-            for loss in [n for n in numbers if is_called_loss(n)][-1:]:
-                why = "ReduceLROnPlateau watches a number: the loss, best that of a validation."
-                number = f"{loss}.item()" if isinstance(case.values[loss], Tensor) else loss
-                yield case.proposal(case.with_argument(call, number), why=why)
+            yield from _watched_loss(case, call)
         if name in USUAL:
             note = f"{USUAL[name]} is a usual {name}; which one is yours to choose."
             yield case.given(call, name, USUAL[name], note=note, weak=True)
