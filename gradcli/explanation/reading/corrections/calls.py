@@ -56,26 +56,27 @@ def made_first(case: Case) -> Iterator[Proposal]:
                 why = f"{case.of(value)} is a class: the layer, or loss, comes with ()."
                 yield case.appended(value, "()", why=why)
     for call in case.calls(everywhere=True):
-        name = dotted(call.func)
         layer = method(call)[:1].isupper() and method(call) != "Parameter"
-        tensors = bool(call.args) and all(_is_tensor(case, a) for a in call.args)
-        layer &= name.startswith(("nn.", "torch.nn.")) and call.lineno <= case.line
-        if layer and not tensors and len(call.args) > 1 and _is_tensor(case, call.args[0]):
-            first, second = call.args[:2]
-            options = [a for a in call.args[1:] if isinstance(case.value(a), int | float)]
-            if len(options) == len(call.args) - 1:
-                cut = Edit(case.start(first), case.start(second), "")
-                why = f"{name}(...) makes a layer; the tensor goes into its call."
-                yield case.proposal(cut, case.adding(call, f"({case.of(first)})"), why=why)
-        if layer and tensors:
-            why = f"{name}(...) makes a layer; the tensor goes into its call."
-            if call.keywords:
-                first, last = call.args[0], call.keywords[0]
-                cut = Edit(case.start(first), case.start(last), "")
-                given = ", ".join(case.of(a) for a in call.args)
-                yield case.proposal(cut, case.adding(call, f"({given})"), why=why)
-            else:
-                yield case.proposal(case.adding(call.func, "()"), why=why)
+        layer &= dotted(call.func).startswith(("nn.", "torch.nn."))
+        if layer and call.args and call.lineno <= case.line:
+            yield from _tensors_into_call(case, call)
+
+
+def _tensors_into_call(case: Case, call: ast.Call) -> Iterator[Proposal]:
+    """Pass the tensors among the arguments of a layer's constructor to the layer."""
+    first, *rest = call.args
+    why = f"{dotted(call.func)}(...) makes a layer; the tensor goes into its call."
+    if not all(_is_tensor(case, a) for a in call.args):
+        options = all(isinstance(case.value(a), int | float) for a in rest)
+        if rest and options and _is_tensor(case, first):
+            cut = Edit(case.start(first), case.start(rest[0]), "")
+            yield case.proposal(cut, case.adding(call, f"({case.of(first)})"), why=why)
+    elif call.keywords:
+        cut = Edit(case.start(first), case.start(call.keywords[0]), "")
+        given = ", ".join(case.of(a) for a in call.args)
+        yield case.proposal(cut, case.adding(call, f"({given})"), why=why)
+    else:
+        yield case.proposal(case.adding(call.func, "()"), why=why)
 
 
 def layer_made_of_values(case: Case, layer: str) -> Iterator[Proposal]:

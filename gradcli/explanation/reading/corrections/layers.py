@@ -459,9 +459,10 @@ def channels(case: Case) -> Iterator[Proposal]:
     if expected == 1 and size(case.match[2])[0] == got:
         yield from _grouped(case, got)
     for x in given if shape and shape[-1] == expected else ():
-        many = len(case.shape(x) or shape)
-        order = [*range(many - len(shape) + 1), many - 1, *range(many - len(shape) + 1, many - 1)]
-        yield case.appended(x, f".permute({', '.join(map(str, order))})", note=CHANNELS_FIRST)
+        ndim = len(case.shape(x) or shape)
+        place = ndim - len(shape) + 1
+        order = ", ".join(map(str, [*range(place), ndim - 1, *range(place, ndim - 1)]))
+        yield case.appended(x, f".permute({order})", note=CHANNELS_FIRST)
     for x in given:
         sizes = case.shape(x) or ()
         if expected == 1 and sizes[:1] == (got,) and len(sizes) == len(shape) - 1:
