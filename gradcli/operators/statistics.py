@@ -9,7 +9,7 @@ from . import elements
 from .arithmetic import ceil, floor, round
 from .bounds import NOT_NEGATIVE
 from .comparisons import where
-from .families import composite, flops_per_element, reduced, reduction, require, shorthand
+from .families import composite, flops_per_element, named, reduced, reduction, require, shorthand
 from .floats import isnan
 from .guards import otherwise, refuse_where, unless
 from .leaves import size
@@ -256,7 +256,8 @@ INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 def _quantile(ranks_of, **fields):
     """A decorator for quantile and nanquantile; `ranks_of(rows, q)` returns the ranks."""
 
-    def declare(named):
+    def declare(function):
+        @named(function.__name__, function.__doc__)
         def meaning(x, q, *, dim=None, keepdim=False, interpolation="linear"):
             _check(x, q, interpolation)
             if q.ndim:
@@ -271,7 +272,6 @@ def _quantile(ranks_of, **fields):
             ranks = ranks_of(rows, q)
             return _ties(rows, ranks, interpolation).any(), ranks.eq(floor(ranks)).any()
 
-        meaning.__name__, meaning.__doc__ = named.__name__, named.__doc__
         return composite(
             kink=kink,
             caveat=f"{FIRST_FIRST}; where q meets an element, PyTorch takes 0 as its gradient",
