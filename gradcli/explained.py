@@ -1,13 +1,16 @@
 """An explanation as a Python object."""
 
 from collections.abc import Callable, Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .errors import GradcliError, did_you_mean, short_repr
 from .explanation.analysis import Analysis
-from .explanation.blocks import notes_respelled
+from .explanation.blocks import Reply, notes_respelled
 from .keywords import check_number, check_text, in_keywords, in_python
 from .limits import PRECISIONS, WIDTHS
+
+if TYPE_CHECKING:
+    from .render.environment import Environment
 
 
 class Explanation:
@@ -56,31 +59,31 @@ class Explanation:
         text fits one screen, or is complete with `full`, or has the sections `show`. `place` says
         where Markdown will be pasted, as `--for` does.
         """
-        self._budget.renew()
         check_text("format", format)
         _check_place(place)
         check_number("width", width, *WIDTHS)
         check_number("precision", precision, *PRECISIONS)
-        listed = isinstance(show, Collection) and not isinstance(show, str | bytes)
-        if not listed or not all(isinstance(name, str) for name in show):
-            raise GradcliError("option", f"show must be a list of sections, got {short_repr(show)}")
-        from .explanation import replies
-        from .explanation.choices import Choices
-        from .render.environment import Environment
+        _check_sections(show)
         from .render.formats import render
 
+        common = {"full": bool(full), "precision": precision}
+        answer = self._answer(show=tuple(show), **common)
         color = format == "terminal"
-        environment = Environment(
-            width=width,
-            color=color,
-            precision=precision,
-            full=bool(full),
-            say=self._say,
-            place=place,
-            limits=self._analysis.problem.limits,
-        )
-        choices = Choices(show=tuple(show), full=bool(full), precision=precision)
-        return render(replies.explanation(self._analysis, choices), format, environment)
+        environment = self._environment(width=width, color=color, place=place, **common)
+        return render(answer, format, environment)
+
+    def _answer(self, **choices: Any) -> Reply:
+        """The explanation as a document, within a new budget."""
+        from .explanation import replies
+        from .explanation.choices import Choices
+
+        self._budget.renew()
+        return replies.explanation(self._analysis, Choices(**choices))
+
+    def _environment(self, **look: Any) -> "Environment":
+        from .render.environment import Environment
+
+        return Environment(say=self._say, limits=self._analysis.problem.limits, **look)
 
     def __str__(self) -> str:
         return self.to("plain")
@@ -90,21 +93,21 @@ class Explanation:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         """The representations that a notebook can choose from; HTML has scoped styles."""
-        from .explanation import replies
-        from .explanation.choices import Choices
-        from .render.environment import Environment
         from .render.formats import fragment
 
-        self._budget.renew()
-        answer = replies.explanation(self._analysis, Choices(full=self._full))
-        limits = self._analysis.problem.limits
-        environment = Environment(full=self._full, say=self._say, limits=limits)
+        answer, environment = self._answer(full=self._full), self._environment(full=self._full)
         return {
             "text/html": fragment(answer, environment),
             "text/latex": self.to("latex", full=self._full),
             "text/markdown": self.to("markdown", full=self._full),
             "text/plain": self.to("plain", full=self._full),
         }
+
+
+def _check_sections(show: Collection[str]) -> None:
+    listed = isinstance(show, Collection) and not isinstance(show, str | bytes)
+    if not listed or not all(isinstance(name, str) for name in show):
+        raise GradcliError("option", f"show must be a list of sections, got {short_repr(show)}")
 
 
 def _check_place(place: str) -> None:

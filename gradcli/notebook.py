@@ -45,24 +45,18 @@ def _explained(shell: Any, line: str, cell: str | None = None) -> Explanation | 
     try:
         arguments = _read(line, cell)
         grad, *grads = arguments.grad or [None]
-        scalars: dict[str, Any] = {
-            name: getattr(arguments, name) for name in ("order", "expand", "dtype", "random_seed")
-        }
-        texts: dict[str, Any] = {
-            name: ",".join(getattr(arguments, name)) or None for name in ("wrt", "assume")
-        }
-        shapes, values = read_shapes(arguments.shapes), _values(arguments.values, shell.user_ns)
-        named = {
-            "shapes": shapes,
-            "values": values,
+        fields = {
+            "expr": arguments.expr,
+            "allow_files": False,
+            "shapes": read_shapes(arguments.shapes),
+            "values": _values(arguments.values, shell.user_ns),
             "grad": grad,
             "grads": grads,
-            **texts,
-            **scalars,
         }
-        return explanation_of(
-            {"expr": arguments.expr, "allow_files": False, **named}, arguments.full, in_magic
-        )
+        fields |= {name: ",".join(getattr(arguments, name)) or None for name in ("wrt", "assume")}
+        for name in ("order", "expand", "dtype", "random_seed"):
+            fields[name] = getattr(arguments, name)
+        return explanation_of(fields, arguments.full, in_magic)
     except GradcliError as error:
         respell_error(error, MAGIC)
         print(message(error), end="", file=sys.stderr)

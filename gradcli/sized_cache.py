@@ -17,32 +17,47 @@ def sized_cache(room: int, size: Callable[..., int]) -> Callable[[F], F]:
     """
 
     def decorate(function: F) -> F:
-        cached: OrderedDict[tuple[Hashable, ...], tuple[Any, int]] = OrderedDict()
-        lock, used = allocate_lock(), 0
+        recent = _Recent(room)
 
         @wraps(function)
         def latest(*key: Any) -> Any:
-            nonlocal used
-            with lock:
-                if key in cached:
-                    cached.move_to_end(key)
-                    return cached[key][0]
+            known = recent.get(key)
+            if known is not None:
+                return known[0]
             result = function(*key)
-            needed = 1 + size(result, *key)
-            with lock:
-                used += needed - cached.pop(key, (None, 0))[1]
-                cached[key] = result, needed
-                while used > room and len(cached) > 1:
-                    used -= cached.popitem(last=False)[1][1]
+            recent.add(key, result, 1 + size(result, *key))
             return result
 
-        def forget() -> None:
-            nonlocal used
-            with lock:
-                cached.clear()
-                used = 0
-
-        latest.forget = forget  # type: ignore[attr-defined]
+        latest.forget = recent.forget  # type: ignore[attr-defined]
         return cast(F, latest)
 
     return decorate
+
+
+class _Recent:
+    """The most recent entries of a total size of at most `room`, for several threads."""
+
+    def __init__(self, room: int):
+        self.room, self.used, self.lock = room, 0, allocate_lock()
+        self.entries: OrderedDict[tuple[Hashable, ...], tuple[Any, int]] = OrderedDict()
+
+    def get(self, key: tuple[Hashable, ...]) -> tuple[Any, int] | None:
+        """The value of a key and its size; None if there is none."""
+        with self.lock:
+            if key in self.entries:
+                self.entries.move_to_end(key)
+            return self.entries.get(key)
+
+    def add(self, key: tuple[Hashable, ...], value: Any, size: int) -> None:
+        """Add an entry, and drop the oldest others for which there is no room."""
+        with self.lock:
+            self.used += size - self.entries.pop(key, (None, 0))[1]
+            self.entries[key] = value, size
+            while self.used > self.room and len(self.entries) > 1:
+                self.used -= self.entries.popitem(last=False)[1][1]
+
+    def forget(self) -> None:
+        """Drop all entries."""
+        with self.lock:
+            self.entries.clear()
+            self.used = 0

@@ -17,7 +17,7 @@ from gradcli.notation import tree
 from gradcli.notation.formulas.spelling import read
 from gradcli.notation.indices.expressions import delta, factors_of, product_of
 from gradcli.notation.jacobians.composed import Composition
-from gradcli.notation.jacobians.deltas import JacobianEntry, along_diagonal
+from gradcli.notation.jacobians.jacobian_entry import JacobianEntry, along_diagonal
 from gradcli.notation.jacobians.layouts import Layout
 from gradcli.notation.jacobians.patterns import SELECTIONS, by_pattern, is_confirmed, picture
 from gradcli.notation.jacobians.structure import Structure, jacobian_structure

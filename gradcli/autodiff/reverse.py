@@ -4,7 +4,7 @@ Only this module handles broadcasting in gradients: the result of a rule is resh
 the nodes `expand` and `sum_to_size`.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import reduce
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -81,9 +81,7 @@ def from_several(
     derivative of 0, as in PyTorch, and persistent zeros (StaysZero) are added.
     """
     targets = set(wrt)
-    boundary = {n for n in (*targets, *ends) if n.inputs}  # their inputs are not visited
-    inputs = (lambda n: () if n in boundary else n.inputs) if boundary else attrgetter("inputs")
-    active = conducting(walk([*created, *seeds], inputs), targets)
+    active = conducting(walk([*created, *seeds], _inputs_before(targets | {*ends})), targets)
     grads, stays_zero = dict(seeds), dict[Node, Node]()
     steps = []
     for node in reversed(active):
@@ -92,22 +90,31 @@ def from_several(
             continue
         results = _rule_results(node, received, active, zeros)
         contributions = _contributions(node, results)
-        if node in grads:
-            _add(grads, [(to, sent) for _, to, _, sent in contributions])
-            if contributions or not results:
-                steps.append(Step(node, received, contributions))
-        else:
+        if node not in grads:
             _add(stays_zero, [(to, OPS["still_zero"](sent)) for _, to, _, sent in contributions])
-        zero_results = [(to, local) for _, to, local in results if isinstance(local, StaysZero)]
-        _add(stays_zero, [(to, s.node or OPS["zeros"](size=to.shape)) for to, s in zero_results])
+        elif contributions or not results:
+            _add(grads, [(to, sent) for _, to, _, sent in contributions])
+            steps.append(Step(node, received, contributions))
+        _add(stays_zero, [(to, _zero(s, to)) for _, to, s in results if isinstance(s, StaysZero)])
     of = {w: _upstream_gradient(w, grads, stays_zero, zeros) if w in active else None for w in wrt}
     return Gradients(of, steps, stays_zero.keys() - grads.keys())
+
+
+def _inputs_before(ends: Collection[Node]) -> Callable[[Node], Any]:
+    """The function of the inputs of a node; those of `ends` are left out."""
+    boundary = {n for n in ends if n.inputs}
+    return (lambda n: () if n in boundary else n.inputs) if boundary else attrgetter("inputs")
 
 
 def _add(grads: dict[Node, Node], sent: Sequence[tuple[Node, Node]]) -> None:
     """Accumulate contributions to the gradients of nodes."""
     for target, contribution in sent:
         grads[target] = grads[target] + contribution if target in grads else contribution
+
+
+def _zero(result: StaysZero, to: Node) -> Node:
+    """The persistent zero that a rule returns for an input."""
+    return result.node or OPS["zeros"](size=to.shape)
 
 
 def _upstream_gradient(

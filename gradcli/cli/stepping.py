@@ -48,18 +48,19 @@ def step_through(
     streams.write(f"{KEYS}\n\n")
     show(stepping.shown(place))
     while (pressed := key()) not in QUIT:
-        if pressed in NEXT or pressed in BACK:
-            moved = place + (1 if pressed in NEXT else -1)
-            if 0 <= moved < len(stepping):
-                place = moved
-                show(stepping.shown(place))
-            else:
-                streams.write("This is the last.\n" if pressed in NEXT else "This is the first.\n")
+        if pressed in NEXT and place + 1 == len(stepping):
+            streams.write("This is the last.\n")
+        elif pressed in BACK and not place:
+            streams.write("This is the first.\n")
+        elif pressed in NEXT or pressed in BACK:
+            place += 1 if pressed in NEXT else -1
+            show(stepping.shown(place))
         elif pressed == "w":
             show(stepping.why(place))
         elif pressed.startswith("e"):
-            typed = pressed[1:].lstrip()  # pasted text includes its newline
-            text = typed if typed.endswith(("\r", "\n")) else typed + read_line(f"{ASKED}{typed}")
+            text = pressed[1:].lstrip()
+            if not text.endswith(("\r", "\n")):  # pasted text includes its newline
+                text += read_line(f"{ASKED}{text}")
             show_element(streams, stepping, text, show)
         else:
             streams.write(f"{KEYS}\n")

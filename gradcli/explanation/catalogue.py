@@ -85,9 +85,8 @@ def catalogue(name: str | None, full: bool = False) -> Document:
             (), (_shorthand_page(function, callables), *map(page, _output_operators(function)))
         )
     reason = (refusal(in_torch) if module else None) or refusal(name.removeprefix("torch."))
-    if module and reason is not None:
-        raise GradcliError("unsupported", f"{name} {reason}")
-    result = _families_called(last) or _with(last, callables)
+    is_refused = module and reason is not None
+    result = [] if is_refused else _families_called(last) or _with(last, callables)
     if result:
         return Document((), tuple(result))
     if reason is not None:

@@ -25,7 +25,7 @@ from .phrases import item_size
 from .short.gradients import gradients_of
 
 if TYPE_CHECKING:
-    from .cost import FullJacobian
+    from .cost import FullJacobian, Read
     from .sections.modes import Mode
 
 SCHEMA = "gradcli/1"
@@ -233,6 +233,18 @@ class Data:
             return None
         return none_if_unwritable(lambda: np.array(elements_text(jacobian.matrix), dtype=object))
 
+    def _read(self, r: "Read", number: int | None) -> dict[str, Any]:
+        """A tensor that is saved for backward; `number` is that of its node."""
+        from .cost import size_of
+
+        return {
+            "text": text_of(self.w.source.short(r.node)),
+            "node": number,
+            "shape": list(r.node.shape),
+            "memory": text_of(self.w.source.short(r.memory)),
+            "bytes": size_of(r.memory, self.a.dtype),
+        }
+
     def _cost(self) -> dict[str, Any]:
         from .cost import cost, size_of
 
@@ -248,16 +260,7 @@ class Data:
                 {
                     "node": ids[s.node],
                     "op": s.node.op.name,
-                    "reads": [
-                        {
-                            "text": text_of(self.w.source.short(r.node)),
-                            "node": ids.get(r.node),
-                            "shape": list(r.node.shape),
-                            "memory": text_of(self.w.source.short(r.memory)),
-                            "bytes": size_of(r.memory, dtype),
-                        }
-                        for r in s.reads
-                    ],
+                    "reads": [self._read(r, ids.get(r.node)) for r in s.reads],
                 }
                 for s in result.saved
             ],

@@ -252,27 +252,19 @@ def _is_bare(node: Node) -> bool:
 def _seed_notes(a: Analysis) -> list[tuple[str, str]]:
     if not a.problem.seed.refused:
         return []
-    return [
-        (
-            "implicit-seed",
-            f"PyTorch would refuse to go back from {a.problem.out_name} without a seed: "
-            f"{NOT_SCALAR}.",
-        )
-    ]
+    text = (
+        f"PyTorch would refuse to go back from {a.problem.out_name} without a seed: {NOT_SCALAR}."
+    )
+    return [("implicit-seed", text)]
 
 
 def _integers(a: Analysis) -> list[tuple[str, str]]:
     names = [x.name for x in a.problem.wrt if x.was_integer]
     if not names:
         return []
-    verb = "hold" if len(names) > 1 else "holds"
-    return [
-        (
-            "integer-values",
-            f"{listed(names)} {verb} integers, taken as floats. In PyTorch write 1. and not "
-            f"1: {NOT_FLOATING}.",
-        )
-    ]
+    text = f"{listed(names)} {'hold' if len(names) > 1 else 'holds'} integers, taken as floats."
+    text += f" In PyTorch write 1. and not 1: {NOT_FLOATING}."
+    return [("integer-values", text)]
 
 
 def unused(a: Analysis) -> list[tuple[str, str]]:

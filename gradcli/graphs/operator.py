@@ -107,8 +107,8 @@ class Operator:
     """Its attributes with their defaults, if they are not the parameters of the rule."""
     order: Any = None
     """The order of its parameters in a call, if tensors and attributes mix, or if those after a
-    `*` are passed by keyword alone; names that are no parameters are alternative arguments, for
-    `canonical_attributes`, or `inplace`.
+    `*` are passed by keyword alone. Names that are no parameters are alternative arguments, for
+    `canonical_attributes`; `inplace`; or a `dtype` that others of the family do not accept.
     """
     deprecated_orders: Sequence[str] = ()
     """Deprecated signatures that PyTorch still accepts, with numbers before or between tensors, for
@@ -145,8 +145,6 @@ class Operator:
     """The function that PyTorch's name calls if it is passed the first input only, with its
     keywords.
     """
-    takes_dtype: bool = False
-    """Whether PyTorch's function takes a dtype, although other functions of the family do not."""
 
     # ---- kinks -----------------------------------------------------------------------------------
 

@@ -134,20 +134,13 @@ def read_program(text: str, limits: Limits, origin: str = EXPRESSION) -> Program
 
         check_characters(text, _name_of(origin), origin)
     if not text:
-        raise GradcliError(
-            "syntax",
-            f"{_name_of(origin)} is empty",
-            hint=EXAMPLE,
-        )
+        raise GradcliError("syntax", f"{_name_of(origin)} is empty", hint=EXAMPLE)
     _check_brackets(source, limits)
     _check_tree(text, limits, origin)
     body = _parse(text, source)
     if not body:
-        raise GradcliError(
-            "syntax",
-            f"{_name_of(origin)} is only a comment",
-            span=Span(text, 0, len(text), origin),
-        )
+        whole = Span(text, 0, len(text), origin)
+        raise GradcliError("syntax", f"{_name_of(origin)} is only a comment", span=whole)
     limits.check("operations", len(body), _name_of(origin))
     try:
         imported = _imported(body)

@@ -227,15 +227,12 @@ def abs(g, y, x):
 def piecewise_constant(numeric, symbolic, caveat, kink, **fields):
     """A decorator that declares a piecewise constant operator, by its name and docstring."""
 
-    def declare(named):
+    def declare(function):
+        @named(function.__name__, function.__doc__)
         def rule(g, y, x):
             return zeros(size=x.shape)
 
-        rule.__name__, rule.__doc__, rule.__module__ = (
-            named.__name__,
-            named.__doc__,
-            named.__module__,
-        )
+        rule.__module__ = function.__module__
         known = {"symbolic": symbolic, "caveat": caveat, "kink": kink, "exact": "all"}
         return elementwise(numeric, **known, **fields)(rule)
 

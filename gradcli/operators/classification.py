@@ -176,21 +176,10 @@ def linear_cross_entropy(
     label_smoothing=0.0,
 ):
     """cross_entropy of linear(input, linear_weight, linear_bias)."""
-    if linear_weight.ndim < 2 or (linear_weight.ndim > 2 and input.ndim < 2):
-        have = f"{shapes.text(input.shape)} and {shapes.text(linear_weight.shape)}"
-        text = "linear_cross_entropy() needs a weight with a row for each class, and a batch where"
-        raise GradcliError("shape", f"{text} there are several losses a row, not shapes {have}")
-    if ignore_index is not None and target.dtype == "float":
-        text = "ignore_index is for class labels, and this target has probabilities"
-        raise GradcliError("arguments", text)
+    _check_linear(input, linear_weight, target, linear_bias, ignore_index)
     classes, features = linear_weight.shape[:-1], linear_weight.shape[-1]
-    if linear_bias is not None:
-        kinds = (input, linear_weight, linear_bias)
-        check_kinds("linear_cross_entropy", "floats of one kind", kinds)
-        message = f"a weight of shape {shapes.text(linear_weight.shape)} goes with no bias {{have}}"
-        shapes.require_equal(linear_bias.shape, classes, message)
-        linear_bias = linear_bias.reshape(shape=(-1,))
-    flat = linear(input, linear_weight.reshape(shape=(-1, features)), bias=linear_bias)
+    bias = linear_bias if linear_bias is None else linear_bias.reshape(shape=(-1,))
+    flat = linear(input, linear_weight.reshape(shape=(-1, features)), bias=bias)
     return cross_entropy(
         flat.reshape(shape=(*input.shape[:-1], *classes)),
         target,
@@ -199,6 +188,22 @@ def linear_cross_entropy(
         ignore_index=-100 if ignore_index is None else ignore_index,
         label_smoothing=label_smoothing,
     )
+
+
+def _check_linear(input, linear_weight, target, linear_bias, ignore_index):
+    """Raise GradcliError unless the arguments of linear_cross_entropy fit together."""
+    if linear_weight.ndim < 2 or (linear_weight.ndim > 2 and input.ndim < 2):
+        have = f"{shapes.text(input.shape)} and {shapes.text(linear_weight.shape)}"
+        text = "linear_cross_entropy() needs a weight with a row for each class, and a batch where"
+        raise GradcliError("shape", f"{text} there are several losses a row, not shapes {have}")
+    if ignore_index is not None and target.dtype == "float":
+        text = "ignore_index is for class labels, and this target has probabilities"
+        raise GradcliError("arguments", text)
+    if linear_bias is not None:
+        kinds = (input, linear_weight, linear_bias)
+        check_kinds("linear_cross_entropy", "floats of one kind", kinds)
+        message = f"a weight of shape {shapes.text(linear_weight.shape)} goes with no bias {{have}}"
+        shapes.require_equal(linear_bias.shape, linear_weight.shape[:-1], message)
 
 
 # ---- margins -------------------------------------------------------------------------------------

@@ -30,22 +30,14 @@ def terms(equation, count):
             hint=EXAMPLE,
         )
     if not arrow:
-        subscripts = sorted(set(left) - {",", "."})
-        right = ("..." if "..." in left else "") + "".join(
-            k for k in subscripts if left.count(k) == 1
-        )
-    odd = [
-        k
-        for k in left.replace("...", "") + right.replace("...", "")
-        if not (k.isalpha() or k == ",")
-    ]
-    unknown = set(right.replace("...", "")) - set(left)
-    if odd or unknown or len(set(right) - {"."}) != len(right.replace("...", "")):
-        raise GradcliError(
-            "arguments",
-            f"einsum cannot read the equation {equation!r}",
-            hint=EXAMPLE,
-        )
+        once = sorted(k for k in set(left) - {",", "."} if left.count(k) == 1)
+        right = ("..." if "..." in left else "") + "".join(once)
+    read, written = left.replace("...", ""), right.replace("...", "")
+    odd = [k for k in read + written if not (k.isalpha() or k == ",")]
+    repeats = len(set(right) - {"."}) != len(written)
+    if odd or set(written) - set(left) or repeats:
+        text = f"einsum cannot read the equation {equation!r}"
+        raise GradcliError("arguments", text, hint=EXAMPLE)
     return operands, right
 
 

@@ -120,16 +120,10 @@ def embedding_bag(
     indices = input.value if isinstance(input, Array) else np.asarray(input)
     _check_bags(indices, mode, scale_grad_by_freq, weight, per_sample_weights)
     index, bag, count = _bags(input, offsets, include_last_offset)
-    mask = np.ones(index.size, bool)
+    counts = np.ones(index.size, bool)
     if padding_idx is not None:
-        mask = index != padding_idx % weight.shape[0]
-    rows = index_select(weight, dim=0, index=numbers(index[mask]))
-    if per_sample_weights is not None:
-        factors = reshape(per_sample_weights, shape=(-1,))
-        if not mask.all():
-            factors = index_select(factors, dim=0, index=numbers(mask.nonzero()[0]))
-        rows = rows * factors.unsqueeze(dim=1)
-    bag = bag[mask]
+        counts = index != padding_idx % weight.shape[0]
+    rows, bag = _weighted_rows(weight, index, counts, per_sample_weights), bag[counts]
     if mode == "max":
         return _largest(rows, bag, count)
     total = zeros(size=(count, weight.shape[1])).index_add(dim=0, index=numbers(bag), source=rows)
@@ -137,6 +131,19 @@ def embedding_bag(
         return total
     sizes = np.maximum(np.bincount(bag, minlength=count), 1).reshape(-1, 1)
     return total / numbers(sizes)
+
+
+def _weighted_rows(weight, index, counts, per_sample_weights):
+    """The rows of weight at the indices that count, a mask, times their weights if there are
+    any.
+    """
+    rows = index_select(weight, dim=0, index=numbers(index[counts]))
+    if per_sample_weights is None:
+        return rows
+    factors = reshape(per_sample_weights, shape=(-1,))
+    if not counts.all():
+        factors = index_select(factors, dim=0, index=numbers(counts.nonzero()[0]))
+    return rows * factors.unsqueeze(dim=1)
 
 
 def _check_bags(input, mode, scale_grad_by_freq, weight, per_sample_weights):

@@ -58,30 +58,36 @@ def elementwise(value: Callable | None = None, **fields):
 
     def declare(rule):
         name = rule.__name__.rstrip("_")
-        numeric = value or precision.named(name)
-        if value is None and "symbolic" not in fields:
-            fields["symbolic"] = lambda sp, *xs: getattr(sp, name)(*xs)
-        fields.setdefault("numpy", fields.get("spelling") or (None if value else f"np.{name}"))
-        fields.setdefault("samples", SAMPLES)
+        known = {
+            "family": "elementwise",
+            "shape": _broadcast,
+            "dtype": "promote",
+            "value": value,
+            "numpy": fields.get("spelling"),
+            "rows": _aligned_rows,
+            "samples": SAMPLES,
+            "examples": _elementwise_examples(name, len(_names(rule)) - 2),
+        }
+        if value is None:
+            known |= {"value": precision.named(name), "dtype": "float"}
+            known["symbolic"] = lambda sp, *xs: getattr(sp, name)(*xs)
+            known["numpy"] = known["numpy"] or f"np.{name}"
         if "expand" not in fields:
-            fields.setdefault("flops", lambda out, /, *_, **__: shapes.numel(out))
-        fields.setdefault("dtype", "float" if value is None else "promote")
-        fields.setdefault("shape", _broadcast)
-        if len(_names(rule)) == 3:
-            fields.setdefault("examples", ((f"{name}(x)", "x=3"), (f"{name}(x)", "x=2x3")))
-        else:
-            fields.setdefault(
-                "examples", ((f"{name}(a, b)", "a=2x3,b=2x3"), (f"{name}(a, b)", "a=2x1,b=3"))
-            )
-        return Operator(
-            rule,
-            family="elementwise",
-            rows=_aligned_rows,
-            value=numeric,
-            **fields,
-        )
+            known["flops"] = _flops_of_output
+        return Operator(rule, **known | fields)
 
     return declare
+
+
+def _elementwise_examples(name: str, inputs: int):
+    if inputs == 1:
+        return ((f"{name}(x)", "x=3"), (f"{name}(x)", "x=2x3"))
+    return ((f"{name}(a, b)", "a=2x3,b=2x3"), (f"{name}(a, b)", "a=2x1,b=3"))
+
+
+def _flops_of_output(out, /, *_, **__):
+    """FLOP: one for each element of the output."""
+    return shapes.numel(out)
 
 
 def require(condition, message):
@@ -143,28 +149,28 @@ def reduction(value: Callable | None = None, *, of_all: Callable | None = None, 
 
     def declare(rule):
         name = rule.__name__.rstrip("_")
-        numeric = value or (
-            lambda x, axis, keepdims: getattr(np, name)(x, axis=axis, keepdims=keepdims)
-        )
         _, _, own = parameters_of(rule, 0)
-        fields.setdefault("examples", _reduced_examples(name))
-        fields.setdefault("method", True)
-        if "expand" not in fields:
-            fields.setdefault("flops", flops_per_element)
+        known = {
+            "family": "reduction",
+            "shape": reduced,
+            "attributes": {"dim": None, "keepdim": False} | own,
+            "value": _value_along(value or _in_numpy(name)),
+            "rows": independent_rows,
+            "method": True,
+            "examples": _reduced_examples(name),
+        }
         if value is None:
-            fields.setdefault("numpy", f"{{0}}.{name}(axis={{dim}}, keepdims={{keepdim}})")
-        return Operator(
-            _gradient_along(rule, of_all),
-            family="reduction",
-            shape=reduced,
-            rows=independent_rows,
-            value=_value_along(numeric),
-            defined_by=rule,
-            attributes=fields.pop("attributes", {"dim": None, "keepdim": False} | own),
-            **fields,
-        )
+            known["numpy"] = f"{{0}}.{name}(axis={{dim}}, keepdims={{keepdim}})"
+        if "expand" not in fields:
+            known["flops"] = flops_per_element
+        return Operator(_gradient_along(rule, of_all), defined_by=rule, **known | fields)
 
     return declare
+
+
+def _in_numpy(name: str):
+    """NumPy's reduction of this name."""
+    return lambda x, axis, keepdims: getattr(np, name)(x, axis=axis, keepdims=keepdims)
 
 
 def _value_along(numeric: Callable):

@@ -170,8 +170,7 @@ def _matrix_kinks(y, x, *, ord, dim, keepdim):
     rule=_by_singular_values,
     kink=_matrix_kinks,
     torch="torch.linalg.matrix_norm",
-    takes_dtype=True,
-    order="x ord dim keepdim",
+    order="x ord dim keepdim * dtype",
     caveat="no derivative at 0, nor at equal sums or singular values: PyTorch takes 0, and equal "
     "shares; for singular values what goes with the vectors that LAPACK finds",
     examples=(

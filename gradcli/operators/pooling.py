@@ -116,10 +116,8 @@ def _average(n):
         total = parts.sum(dim=tuple(range(-n, 0)))
         return total / (_divisor(windows, count_include_pad) if divisor is None else divisor)
 
-    attributes = {
-        "kernel_size": REQUIRED, "stride": None, "padding": 0, "ceil_mode": False,
-        "count_include_pad": True,
-    }  # fmt: skip
+    attributes = {"kernel_size": REQUIRED, "stride": None, "padding": 0, "ceil_mode": False}
+    attributes["count_include_pad"] = True
     composite(
         takes="floats",
         torch=F + name if n > 1 else "torch." + name,

@@ -50,21 +50,29 @@ def _added(beta, input, alpha, product, scaled=_unless_0):
     return _unless_0(beta, input) + scaled(alpha, product)
 
 
-def _examples(name, sizes):
-    return ((f"{name}(x, a, b)", sizes), (f"{name}(x, a, b, beta=0.5, alpha=2)", sizes))
-
-
-def _orders(factors):
-    """The field `order` of functions with beta and alpha, and their deprecated orders."""
+def _with_product(factors, sizes, *, takes="numbers of one kind", **fields):
+    """Declare a function with beta and alpha of an input and a product of two `factors`, with
+    PyTorch's deprecated orders of parameters.
+    """
     starts = ("beta input alpha", "beta input", "input beta alpha", "input beta")
-    former = tuple(f"{start} {factors}" for start in starts)
-    return {"order": f"input {factors} * beta alpha", "deprecated_orders": former}
+
+    def declare(meaning):
+        name = meaning.__name__
+        calls = f"{name}(x, a, b)", f"{name}(x, a, b, beta=0.5, alpha=2)"
+        return composite(
+            examples=tuple((call, sizes) for call in calls),
+            order=f"input {factors} * beta alpha",
+            deprecated_orders=tuple(f"{start} {factors}" for start in starts),
+            takes=takes,
+            **fields,
+        )(meaning)
+
+    return declare
 
 
-@composite(
-    examples=_examples("addmm", "x=2x4,a=2x3,b=3x4"),
-    **_orders("mat1 mat2"),
-    takes="numbers of one kind",
+@_with_product(
+    "mat1 mat2",
+    "x=2x4,a=2x3,b=3x4",
     exact=lambda y, x, a, b, **_: added_in_order(a, b) if x.ndim < 2 else "",
 )
 def addmm(input, mat1, mat2, *, beta=1, alpha=1):
@@ -72,41 +80,25 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1):
     return _added(beta, input, alpha, mm(mat1, mat2))
 
 
-@composite(
-    examples=_examples("addmv", "x=2,a=2x3,b=3"),
-    **_orders("mat vec"),
-    takes="numbers of one kind",
-)
+@_with_product("mat vec", "x=2,a=2x3,b=3")
 def addmv(input, mat, vec, *, beta=1, alpha=1):
     """beta times input plus alpha times the product of a matrix and a vector."""
     return _added(beta, input, alpha, mv(mat, vec))
 
 
-@composite(
-    examples=_examples("addr", "x=2x3,a=2,b=3"),
-    **_orders("vec1 vec2"),
-    takes=("any of one kind", slice(1, None)),
-)
+@_with_product("vec1 vec2", "x=2x3,a=2,b=3", takes=("any of one kind", slice(1, None)))
 def addr(input, vec1, vec2, *, beta=1, alpha=1):
     """beta times input plus alpha times the outer product of two vectors."""
     return _added(beta, input, alpha, outer(vec1, vec2), _times)
 
 
-@composite(
-    examples=_examples("baddbmm", "x=2x4,a=2x2x3,b=2x3x4"),
-    **_orders("batch1 batch2"),
-    takes="numbers of one kind",
-)
+@_with_product("batch1 batch2", "x=2x4,a=2x2x3,b=2x3x4")
 def baddbmm(input, batch1, batch2, *, beta=1, alpha=1):
     """beta times input plus alpha times the products of two batches of matrices."""
     return _added(beta, input, alpha, bmm(batch1, batch2), _times)
 
 
-@composite(
-    examples=_examples("addbmm", "x=2x4,a=2x2x3,b=2x3x4"),
-    **_orders("batch1 batch2"),
-    takes="numbers of one kind",
-)
+@_with_product("batch1 batch2", "x=2x4,a=2x2x3,b=2x3x4")
 def addbmm(input, batch1, batch2, *, beta=1, alpha=1):
     """beta times input plus alpha times the sum of the products of two batches of matrices."""
     return _added(beta, input, alpha, bmm(batch1, batch2).sum(dim=0))

@@ -379,6 +379,16 @@ def interpolate(
     antialias=False,
 ):
     """input at another size, its elements repeated or weighted by how near they are."""
+    _check_interpolation(input, mode, align_corners, antialias)
+    counts, factors = _sizes(input, size, scale_factor, recompute_scale_factor)
+    if mode == "area":
+        return OPS[f"adaptive_avg_pool{input.ndim - 2}d"](input, output_size=counts)
+    sizes = zip(input.shape[2:], counts, factors)
+    return _along_each(input, [_kind(mode, bool(align_corners), antialias, *s) for s in sizes])
+
+
+def _check_interpolation(input, mode, align_corners, antialias):
+    """Raise GradcliError unless interpolate() has this mode for the input and the flags."""
     if mode not in MODES or NDIM.get(mode, input.ndim - 2) != input.ndim - 2:
         raise GradcliError(
             "arguments",
@@ -395,11 +405,6 @@ def interpolate(
         raise GradcliError("arguments", "antialias is for modes 'bilinear' and 'bicubic'")
     if 0 in input.shape[1:]:
         raise GradcliError("shape", "interpolate() of a shape without elements")
-    counts, factors = _sizes(input, size, scale_factor, recompute_scale_factor)
-    if mode == "area":
-        return OPS[f"adaptive_avg_pool{input.ndim - 2}d"](input, output_size=counts)
-    sizes = zip(input.shape[2:], counts, factors)
-    return _along_each(input, [_kind(mode, bool(align_corners), antialias, *s) for s in sizes])
 
 
 @shorthand()

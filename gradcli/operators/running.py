@@ -182,6 +182,15 @@ def _ties_with_previous(y, x, *, dim):
     return cat([first < first, part(x, dim, 1).eq(part(y, dim, None, -1))], dim=dim)
 
 
+def _latest(sp, relation, row):
+    """The index of the last element that is the extreme of all, which `relation` compares."""
+    out = sp.Integer(0)
+    for k in range(1, len(row)):
+        over = (elements.compare(sp, relation, row[k], x) for x in row[:k] + row[k + 1 :])
+        out = elements.choice(sp, elements.both(sp, *over), sp.Integer(k), out)
+    return out
+
+
 def _running_extreme(name, extreme, relation):
     def numbers(rows):
         best = getattr(np, extreme).accumulate(rows, axis=-1)
@@ -190,14 +199,7 @@ def _running_extreme(name, extreme, relation):
 
     def symbols(sp, row):
         elements.require_few(row, MOST_SYMBOLIC, f"running {extreme}")
-        return [_latest(sp, row[: k + 1]) for k in range(len(row))]
-
-    def _latest(sp, row):
-        out = sp.Integer(0)
-        for k in range(1, len(row)):
-            over = (elements.compare(sp, relation, row[k], x) for x in row[:k] + row[k + 1 :])
-            out = elements.choice(sp, elements.both(sp, *over), sp.Integer(k), out)
-        return out
+        return [_latest(sp, relation, row[: k + 1]) for k in range(len(row))]
 
     return selected(
         name,

@@ -9,7 +9,7 @@ from . import elements
 from .arithmetic import ceil, floor, round
 from .bounds import NOT_NEGATIVE
 from .comparisons import where
-from .families import composite, flops_per_element, reduced, reduction, require, shorthand
+from .families import composite, flops_per_element, named, reduced, reduction, require, shorthand
 from .floats import isnan
 from .guards import otherwise, refuse_where, unless
 from .leaves import size
@@ -256,13 +256,10 @@ INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
 def _quantile(ranks_of, **fields):
     """A decorator for quantile and nanquantile; `ranks_of(rows, q)` returns the ranks."""
 
-    def declare(named):
+    def declare(function):
+        @named(function.__name__, function.__doc__)
         def meaning(x, q, *, dim=None, keepdim=False, interpolation="linear"):
-            if interpolation not in INTERPOLATIONS:
-                names = ", ".join(INTERPOLATIONS)
-                message = f"interpolation must be one of {names}, got {interpolation!r}"
-                raise GradcliError("arguments", message)
-            _check(x, q)
+            _check(x, q, interpolation)
             if q.ndim:
                 q = refuse_where(q, (q < 0) | (q > 1), said=OUTSIDE)
             rows = _sorted_along(x, dim)
@@ -275,13 +272,10 @@ def _quantile(ranks_of, **fields):
             ranks = ranks_of(rows, q)
             return _ties(rows, ranks, interpolation).any(), ranks.eq(floor(ranks)).any()
 
-        meaning.__name__, meaning.__doc__ = named.__name__, named.__doc__
-        caveat = f"{FIRST_FIRST}; where q meets an element, PyTorch takes 0 as its gradient"
-        order = "x q dim keepdim * interpolation"
         return composite(
             kink=kink,
-            caveat=caveat,
-            order=order,
+            caveat=f"{FIRST_FIRST}; where q meets an element, PyTorch takes 0 as its gradient",
+            order="x q dim keepdim * interpolation",
             numbers=("q",),
             saved=(..., INTERMEDIATE),
             **fields,
@@ -305,7 +299,11 @@ def _ties(rows, ranks, interpolation):
     return _at_ranks(tied.double(), ranks, interpolation) > 0
 
 
-def _check(x, q):
+def _check(x, q, interpolation):
+    if interpolation not in INTERPOLATIONS:
+        names = ", ".join(INTERPOLATIONS)
+        message = f"interpolation must be one of {names}, got {interpolation!r}"
+        raise GradcliError("arguments", message)
     value = q.attrs["value"] if q.op.name == "constant" else 0
     if q.ndim > 1 or not 0 <= value <= 1:
         raise GradcliError("arguments", OUTSIDE)
@@ -372,7 +370,7 @@ def nansum(g, y, x, dim):
 
 @composite(
     method=True,
-    takes_dtype=True,
+    order="x dim keepdim * dtype",
     examples=(("x.nanmean()", "x=2x3"), ("nanmean(x, 1)", "x=2x3")),
     takes="floats",
 )

@@ -10,7 +10,7 @@ from ..errors import GradcliError
 from ..graphs import OPS, as_node
 from ..lazy import np, scipy_special
 from . import elements
-from .families import elementwise, shorthand
+from .families import elementwise, named, shorthand
 from .leaves import detach
 
 NOTE = "PyTorch has no derivative: it goes no further back, as from x.detach()"
@@ -28,11 +28,9 @@ def _detached(
 ):
     """Declare a function whose inputs are detached, under its PyTorch name."""
     count = value.__code__.co_argcount
-    rule: Callable = (lambda g, y, x: None) if count == 1 else (lambda g, y, x, n: (None, None))
-    rule.__name__ = rule.__qualname__ = name
-    rule.__doc__, rule.__module__ = f"{sentence} No gradient.", __name__
     call = f"{name}(x)" if count == 1 else f"{name}(x, 3)"
-    of_numbers = elementwise(
+    titled = named(name, f"{sentence} No gradient.")
+    of_detached = elementwise(
         value,
         symbolic=elements.named(name),
         dtype="float",
@@ -43,18 +41,14 @@ def _detached(
         examples=((f"x * {call}", "x=3"), (f"x * special.{call}", "x=2x3")),
         numpy=numpy,
         jax=jax,
-    )(rule)
-
-    def of_one(input):
-        return of_numbers(_cut_off(input))
-
-    def of_two(input, n):
-        return of_numbers(_cut_off(input), _cut_off(n))
-
-    meaning = of_one if count == 1 else of_two
-    meaning.__name__, meaning.__doc__ = name, rule.__doc__
-    shorthand()(meaning)
-    return of_numbers
+    )(titled((lambda g, y, x: None) if count == 1 else (lambda g, y, x, n: (None, None))))
+    meaning = (
+        (lambda input: of_detached(_cut_off(input)))
+        if count == 1
+        else (lambda input, n: of_detached(_cut_off(input), _cut_off(n)))
+    )
+    shorthand()(titled(meaning))
+    return of_detached
 
 
 def _cut_off(x):

@@ -15,6 +15,7 @@ from ..lazy import np
 
 if TYPE_CHECKING:
     from ..snippets.pages import Read
+    from ..snippets.python.machine import Outcome
     from ..snippets.trace import Backward
     from .problems import Posed
 
@@ -103,23 +104,8 @@ class _Request:
         """The request for a program that was run. Raises GradcliError if it raised or is not
         supported.
         """
-        reading = read.reading
-        outcome, backs = reading.outcome, reading.backwards
-        self.trace = reading.trace
-        if outcome.exhausted is not None:
-            line, what = outcome.exhausted.line, outcome.exhausted.what
-            raise GradcliError("limit", f"line {line}: {what}", span=self._span(line))
-        refusal = outcome.unsupported
-        if refusal is not None:
-            message = f"line {refusal.line}: gradcli does not know {refusal.what}"
-            raise GradcliError("unsupported", message, hint=READ, span=self._span(refusal.line))
-        failure = outcome.exception
-        if failure is not None and failure.message == NO_WAY:
-            self._refuse_without_leaf(failure.line)
-        if failure is not None and not (failure.type == "NameError" and backs):
-            message = f"line {failure.line}: PyTorch raises {failure.type}: {failure.message}"
-            hint = "gradcli read FILE says why, and what to change"
-            raise GradcliError("raises", message, hint=hint, span=self._span(failure.line))
+        backs, self.trace = read.reading.backwards, read.reading.trace
+        self._check_outcome(read.reading.outcome, bool(backs))
         back, problem = self._posed(backs or [self._value(read)])
         shapes = dict(self.request.get("shapes") or {})
         shapes |= self._random(read, problem)
@@ -135,6 +121,25 @@ class _Request:
         if problem.seed is not None and self.request.get("grad", "") is None:
             result["grad"] = problem.seed
         return self.request | result
+
+    def _check_outcome(self, outcome: "Outcome", has_backward: bool) -> None:
+        """Raise GradcliError for a program that did not end, is not supported, or raised; an
+        unknown name is ignored after a call of backward().
+        """
+        if outcome.exhausted is not None:
+            line, what = outcome.exhausted.line, outcome.exhausted.what
+            raise GradcliError("limit", f"line {line}: {what}", span=self._span(line))
+        refusal = outcome.unsupported
+        if refusal is not None:
+            message = f"line {refusal.line}: gradcli does not know {refusal.what}"
+            raise GradcliError("unsupported", message, hint=READ, span=self._span(refusal.line))
+        failure = outcome.exception
+        if failure is not None and failure.message == NO_WAY:
+            self._refuse_without_leaf(failure.line)
+        if failure is not None and not (failure.type == "NameError" and has_backward):
+            message = f"line {failure.line}: PyTorch raises {failure.type}: {failure.message}"
+            hint = "gradcli read FILE says why, and what to change"
+            raise GradcliError("raises", message, hint=hint, span=self._span(failure.line))
 
     def _random(self, read: "Read", problem: "Posed") -> dict[str, Any]:
         """The shapes of inputs drawn without a seed, whose values are omitted; found by a second

@@ -44,6 +44,12 @@ def fenced(text: str, language: str) -> str:
     return f"{fence}{language}\n{text}\n{fence}"
 
 
+def _table(lines: Sequence[Sequence[str]]) -> str:
+    """The lines of a table, from their cells."""
+    cells = ([text.replace("|", "\\|") for text in line] for line in lines)
+    return "\n".join(f"| {' | '.join(line)} |" for line in cells)
+
+
 def escape(text: str) -> str:
     """Text with all special characters of Markdown and HTML escaped."""
     return re.sub(r"([\\`*_\[\]<>#|~&$])", r"\\\1", text)
@@ -211,21 +217,19 @@ class Page:
                 continue
             entries = [self.entry(block.entries[r], k) for k in shown.columns]
             weight, result = (self.entry(n, r) if n else "" for n in (block.seed, block.result))
-            lines.append(
-                self.beside(block, weight, [code_span(block.row_labels[r]), *entries], result)
-            )
+            row = [code_span(block.row_labels[r]), *entries]
+            lines.append(self.beside(block, weight, row, result))
+        below = ""
         if block.product is not None:
-            product = [self.entry(block.product, k) for k in shown.columns]
-            bold = [f"**{text}**" if text != "…" else text for text in product]
-            head = f"**{code_span(block.product_label)}**"
-            lines.append(self.beside(block, "", [head, *bold], ""))
-        table = "\n".join(
-            "| " + " | ".join(text.replace("|", "\\|") for text in line) + " |" for line in lines
-        )
-        below = (
-            f"The last row is {code_span(block.product_name)}." if block.product is not None else ""
-        )
-        return "\n\n".join(filter(None, [table, shown.left_out, below]))
+            lines.append(self.product_row(block, block.product, shown))
+            below = f"The last row is {code_span(block.product_name)}."
+        return "\n\n".join(filter(None, [_table(lines), shown.left_out, below]))
+
+    def product_row(self, block: Matrix[str], product: tuple[str, ...], shown: Cut) -> list[str]:
+        """The cells of the row below the matrix, the product with the seed, in bold."""
+        entries = [self.entry(product, k) for k in shown.columns]
+        bold = [f"**{text}**" if text != "…" else text for text in entries]
+        return self.beside(block, "", [f"**{code_span(block.product_label)}**", *bold], "")
 
     def drawn_matrix(self, block: Matrix[Formula]) -> str:
         """A matrix that is too wide for a table, as preformatted text."""

@@ -70,12 +70,8 @@ def cut(
     columns = _with_gap(keep, matrix.skipped_columns)
     columns += [None] if keep and keep[-1] < count - 1 else []
     rows = _with_gap([*range(len(matrix.row_labels))], matrix.skipped_rows)
-    hidden_columns = skipped + count - len(keep)
-    parts = [
-        f"{n:,} {what}{'s' * (n > 1)}"
-        for n, what in ((matrix.skipped_rows[1], "row"), (hidden_columns, "column"))
-        if n
-    ]
+    hidden = (matrix.skipped_rows[1], "row"), (skipped + count - len(keep), "column")
+    parts = [f"{n:,} {what}{'s' * (n > 1)}" for n, what in hidden if n]
     left_out = f"… {' and '.join(parts)} left out ({environment.shows_more})" if parts else ""
     return Cut(columns, rows, environment.say(left_out))
 

@@ -277,32 +277,30 @@ class Page:
         equation = self.long_equation(row.cells, indent)
         if equation is not None:
             return equation
-        below: list[Text] = []
-        head, offset = Text(" " * indent), indent
+        head = Text(" " * indent)
         for column, cell in enumerate(row.cells):
-            last = column == len(row.cells) - 1
-            room = self.width - offset
+            room = self.width - cell_len(head.plain)
             text = self.cell(cell, room)
+            fits = self.fits(text, room)
             wraps = not isinstance(cell, Tensor) and is_words(cell) and room >= ENOUGH
-            if below or (column and not wraps and not self.fits(text, room)):
-                below.append(self.cell(cell, self.width - indent - 4))
-                continue
-            if last or "\n" in text.plain or not self.fits(text, room):
-                rest = row.cells[column + 1 :]
-                below += [self.cell(c, self.width - indent - 4) for c in rest]
-                lines = [self.beside(head, text)]
-                return (
-                    Group(*lines, *(Padding(b, (0, 0, 0, indent + 4)) for b in below))
-                    if below
-                    else lines[0]
-                )
-            pad = (
-                max(widths[column] - cell_len(text.plain), 0) + GAP if column < len(widths) else GAP
-            )
+            if column and not wraps and not fits:
+                head.rstrip()
+                return self.above(head, row.cells[column:], indent + 4)
+            if column == len(row.cells) - 1 or "\n" in text.plain or not fits:
+                rest, first = row.cells[column + 1 :], self.beside(head, text)
+                return self.above(first, rest, indent + 4) if rest else first
+            width = widths[column] if column < len(widths) else 0
+            pad = max(width - cell_len(text.plain), 0) + GAP
             head = head + text + Text(" " * pad)
-            offset = cell_len(head.plain)
         head.rstrip()
-        return Group(head, *(Padding(b, (0, 0, 0, indent + 4)) for b in below))
+        return Group(head)
+
+    def above(
+        self, first: RenderableType, cells: Sequence[Line | Tensor], indent: int
+    ) -> RenderableType:
+        """A line, and cells below it, each on an indented line of its own."""
+        below = [self.cell(cell, self.width - indent) for cell in cells]
+        return Group(first, *(Padding(text, (0, 0, 0, indent)) for text in below))
 
     def long_equation(self, cells: tuple[Line | Tensor, ...], indent: int) -> RenderableType | None:
         """An equation `name = ...` in several lines, aligned after the equals sign, followed by its

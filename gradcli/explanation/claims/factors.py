@@ -18,7 +18,7 @@ COFACTORS = (1, 2, Fraction(1, 2))  # factors that may accompany a size
 MEAN, SUM = "a mean divides by it", "a sum does not divide by it"
 
 
-def by_a_number(program: Program, findings: list[Finding], whole: bool) -> Iterator[Mend]:
+def scaled_by_number(program: Program, findings: list[Finding], whole: bool) -> Iterator[Mend]:
     """The formula divided by a factor that is the same at all points. With `whole` the factor is an
     integer or its reciprocal, otherwise another fraction.
     """
@@ -62,7 +62,9 @@ def sizes_for_numbers(
                 yield Mend(with_another(program, position, size), f"{number} is to be {size}")
 
 
-def by_a_size(program: Program, findings: list[Finding], size: str, known: bool) -> Iterator[Mend]:
+def scaled_by_size(
+    program: Program, findings: list[Finding], size: str, known: bool
+) -> Iterator[Mend]:
     """The formula divided by a factor that is a number of elements, written `size`, up to 2, 1/2 or
     a sign. If all points have the same size, only if it is `known` that the factor is no constant,
     because a formula mentions the size, or there are trials at other sizes.

@@ -146,8 +146,8 @@ class Search(Tries):
         """The strategies, the likeliest mistakes first."""
         yield partial(self._edited, FIRST)
         yield self._a_size_for_a_number
-        yield self._by_a_size
-        yield self._by_a_number
+        yield self._scaled_by_size
+        yield self._scaled_by_number
         yield self._another_number
         yield self._broadcast
         yield partial(self._edited, NEAR)
@@ -168,18 +168,18 @@ class Search(Tries):
 
     # ---- a factor that is the same everywhere ----------------------------------------------------
 
-    def _by_a_size(self) -> Iterator[Mend]:
+    def _scaled_by_size(self) -> Iterator[Mend]:
         """Corrections by a factor that is a number of elements, such as between a sum and a
         mean.
         """
         yield from self._scaled(self.claim.program, self.findings, sizes=True)
 
-    def _by_a_number(self) -> Iterator[Mend]:
+    def _scaled_by_number(self) -> Iterator[Mend]:
         """Corrections by a factor that is a number, such as 2 or -1."""
         yield from self._scaled(self.claim.program, self.findings, sizes=False)
 
     def _by_a_fraction(self) -> Iterator[Mend]:
-        yield from factors.by_a_number(self.claim.program, self.findings, whole=False)
+        yield from factors.scaled_by_number(self.claim.program, self.findings, whole=False)
 
     def _another_number(self) -> Iterator[Mend]:
         """Corrections of a number in the formula to another number."""
@@ -191,13 +191,13 @@ class Search(Tries):
 
     def _scaled(self, program: Program, findings: list[Finding], sizes: bool) -> Iterator[Mend]:
         """A formula divided by a factor, a number or a size, in the shortest form."""
-        result = factors.by_a_number(program, findings, whole=True)
+        result = factors.scaled_by_number(program, findings, whole=True)
         if sizes:
             mentioned = LENGTH.sub(r"\1.shape[0]", f"{self.formula(self.grad)} {self.claim.text}")
             likely = sorted(self.sizes(), key=lambda size: size not in mentioned)
             candidates = ((s, s in mentioned or bool(self.others)) for s in likely)
             tried = chain.from_iterable(
-                factors.by_a_size(program, findings, *s) for s in candidates
+                factors.scaled_by_size(program, findings, *s) for s in candidates
             )
             result = (m for m in tried if self.verified(m.formula))
         for m in islice(result, 1):
@@ -496,7 +496,7 @@ def _trial_at_other_sizes(
     generic = generic_problem(problem)
     if generic is None or len(fixed) == len(sizes):
         return None
-    new = {t: sizes[t] for t in fixed} | _other_sizes(sizes, sizes.keys() - set(fixed))
+    new = {t: sizes[t] for t in fixed} | _distinct_new_sizes(sizes, sizes.keys() - set(fixed))
     shapes = {
         i.name: tuple(new.get(n, n) for n in i.shape)
         for i in generic.inputs.values()
@@ -505,9 +505,9 @@ def _trial_at_other_sizes(
     return Trial.at(problem, shapes)
 
 
-def _other_sizes(sizes: dict[int, int], free: Collection[int]) -> dict[int, int]:
-    """Other sizes for `free` ones, in the same order of size, so that regular products do not
-    become singular; with other differences than the given sizes have.
+def _distinct_new_sizes(sizes: dict[int, int], free: Collection[int]) -> dict[int, int]:
+    """New values for the sizes in `free`, none of which was given. Their order is that of the given
+    ones, so that invertible products of matrices stay invertible; their differences are others.
     """
     room = iter(sorted(n for n in SMALL if n not in sizes.values()))
     new: dict[int, int] = {}

@@ -346,12 +346,16 @@ def _candidates(text: list[Spelling]) -> list[Template]:
 # ---- alignment -----------------------------------------------------------------------------------
 
 
-def _aligned(template: Template, text: list[Spelling], source: str) -> Match:
-    """The best chain of equal words, in the order of both texts."""
-    sums = [0.0]
-    for spelling in text:
-        sums.append(sums[-1] + spelling.weight)
-    pairs = [(i, j) for i, k in enumerate(text) for j in template.places.get(k.text, ())]
+def _chains(
+    template: Template,
+    text: list[Spelling],
+    source: str,
+    pairs: list[tuple[int, int]],
+    sums: list[float],
+) -> tuple[list[float], list[int]]:
+    """For each pair of equal words, the score of the best chain that ends with it, and the number
+    of the pair before it in this chain, -1 for the first one.
+    """
     scores: list[float] = []
     back: list[int] = []
     for n, (i, j) in enumerate(pairs):
@@ -365,8 +369,18 @@ def _aligned(template: Template, text: list[Spelling], source: str) -> Match:
                     score, origin = chained, k
         scores.append(score)
         back.append(origin)
+    return scores, back
+
+
+def _aligned(template: Template, text: list[Spelling], source: str) -> Match:
+    """The best chain of equal words, in the order of both texts."""
+    sums = [0.0]
+    for spelling in text:
+        sums.append(sums[-1] + spelling.weight)
+    pairs = [(i, j) for i, k in enumerate(text) for j in template.places.get(k.text, ())]
     if not pairs:
         return Match(template, 0.0, 0.0, [], [], source)
+    scores, back = _chains(template, text, source, pairs, sums)
     finals = [s - _tail(template, j, text, i, source) for s, (i, j) in zip(scores, pairs)]
     last = max(range(len(pairs)), key=lambda n: finals[n])
     score, chain = finals[last], []

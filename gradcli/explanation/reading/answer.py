@@ -186,6 +186,15 @@ def _warned(reading: Reading) -> str:
     return f"PyTorch warns at line {first.line}: {first.message}{more}"
 
 
+def _printed_rows(output: str) -> list[str]:
+    """The first lines of what a statement prints, as comments."""
+    rows = output.split("\n") if output else []
+    shown = [f"     #> {row}" for row in rows[:MOST_PRINTED]]
+    if len(rows) > MOST_PRINTED:
+        shown.append(f"     #> ... {len(rows) - MOST_PRINTED} more lines")
+    return shown
+
+
 def _program(reading: Reading) -> list[Section]:
     """The lines of the program, each followed by what it prints or a session's output."""
     printed: dict[int, list[str]] = {}
@@ -202,11 +211,7 @@ def _program(reading: Reading) -> list[Section]:
         if not any(map(str.strip, source[max(number - 3, start) : number])):
             continue  # at most two blank lines are kept of the text between two programs
         lines.append(f"{number:>3}  {text}".rstrip())
-        output = "".join(printed.get(number, ())).rstrip("\n")
-        shown = output.split("\n") if output else []
-        lines += [f"     #> {row}" for row in shown[:MOST_PRINTED]]
-        if len(shown) > MOST_PRINTED:
-            lines.append(f"     #> ... {len(shown) - MOST_PRINTED} more lines")
+        lines += _printed_rows("".join(printed.get(number, ())).rstrip("\n"))
         if number in raised:
             rows = [r for row in raised[number].split("\n") for r in wrap(row, WIDE) or [""]]
             lines += [f"     #> {row}" for row in rows[:MOST_PRINTED]]

@@ -154,6 +154,9 @@ def accumulation(reading: Reading, text: Text) -> Iterator[Finding]:
         first = next(b for b in backwards if leaf in b.leaves)
         before = numbers(Tensor(back.before[leaf]))
         held = f"{name}.grad holds {before} already" if before else f"{name}.grad is there already"
+        shown = [(back.line, f"runs again: {held}")]
+        if first.line != back.line:
+            shown = [(first.line, f"fills {name}.grad"), (back.line, f"adds to it: {held}")]
         steps = any(method(n) == "step" for n in ast.walk(text.tree))
         clear = "optimizer.zero_grad()" if steps else f"{name}.grad = None"
         yield Finding(
@@ -162,11 +165,7 @@ def accumulation(reading: Reading, text: Text) -> Iterator[Finding]:
             "backward() adds to .grad; nothing here clears it in between.",
             f"{clear} before the next backward pass, unless the sum is meant.",
             back.line,
-            evidence(
-                reading, (first.line, f"fills {name}.grad"), (back.line, f"adds to it: {held}")
-            )
-            if first.line != back.line
-            else evidence(reading, (back.line, f"runs again: {held}")),
+            evidence(reading, *shown),
         )
         return
 
@@ -270,26 +269,28 @@ def no_gradient(reading: Reading, text: Text) -> Iterator[Finding]:
     reached = {x for b in backwards for x in b.leaves}
     leaves = reading.trace.called.names | reading.trace.paths
     for tensor, name in leaves.items():
-        lost = (
-            readable(tensor) and tensor.requires_grad and tensor.is_leaf and tensor not in reached
-        )
-        if not lost or tensor.grad is not None or not _gradient_is_used(reading, tensor, name):
+        wants = readable(tensor) and tensor.requires_grad and tensor.is_leaf
+        if (
+            not wants
+            or tensor in reached
+            or tensor.grad is not None
+            or not _gradient_is_used(reading, tensor, name)
+        ):
             continue
         added = _derivatives_of(reading, tensor, name)
         cut = None if added else _cut(reading, text)
         reason = cut[1] if cut else "No output that goes back was computed from it."
         use = added[1] if added else f"Use {name} in what goes back, or take it out."
+        last = backwards[-1].line
+        shown = [(cut[0], "cuts the graph")] if cut else []
+        shown.append((last, f"runs backward, and does not reach {name}"))
         yield Finding(
             "no-gradient",
             f"{name}.grad stays None",
             added[0] if added else reason,
             "" if cut else use,
-            backwards[-1].line,
-            evidence(
-                reading,
-                *([(cut[0], "cuts the graph")] if cut else []),
-                (backwards[-1].line, f"runs backward, and does not reach {name}"),
-            ),
+            last,
+            evidence(reading, *shown),
         )
         return
 

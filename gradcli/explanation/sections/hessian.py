@@ -80,10 +80,15 @@ def block(h: Hessian, x: Input, z: Input, full: bool, precision: int) -> Section
         if not full and max(rows, columns) > SHOWN:
             blocks += picture_of(a, w, z, structure)
         built = matrix(a, w, z, full, precision, margin=h.moves(x), letter="H")
-        hvp = tree.Attribute(tree.Name(z.name, role_of(z)), "hvp")
-        label = typed(hvp) if len(h.p.tangents) < 2 else verbatim(f"part of {z.name}.hvp")
-        blocks.append(built._replace(product_label=label))
+        blocks.append(built._replace(product_label=_product_label(h, z)))
     return Section("hessian", title, remark, tuple(blocks))
+
+
+def _product_label(h: Hessian, z: Input) -> Formula:
+    """What the product of a block with the tangent is called."""
+    if len(h.p.tangents) > 1:
+        return verbatim(f"part of {z.name}.hvp")
+    return typed(tree.Attribute(tree.Name(z.name, role_of(z)), "hvp"))
 
 
 def _index_line(h: Hessian, x: Input, z: Input, index: Notation) -> Line:

@@ -64,21 +64,24 @@ def loss_name(p: Problem) -> str:
     return "total" if "loss" in (p.out_name, *p.inputs, *p.named) else "loss"
 
 
+def _missing(p: Problem, w: Wording) -> Line:
+    """The remark on a seed that PyTorch requires."""
+    each_order = "" if p.before is None else ", one for each order"
+    text = words(
+        f'PyTorch refuses {p.out_name}.backward() without a seed: "{NOT_SCALAR}". There is '
+        f"a Jacobian row for each of the {p.out.numel} elements of "
+        f"{p.out_name}, and no telling how to weigh them; taking ones would silently "
+        f"differentiate {p.out_name}.sum(). "
+        f"Give a seed with --grad{each_order}. Here it stays a symbol, "
+    )
+    return text + (w.seed, Token("."))
+
+
 def remarks(a: Analysis, w: Wording) -> list[Line]:
     """Remarks on an implicit, missing or special seed."""
     p = a.problem
-    each_order = "" if p.before is None else ", one for each order"
     if p.seed.refused:
-        return [
-            words(
-                f'PyTorch refuses {p.out_name}.backward() without a seed: "{NOT_SCALAR}". There is '
-                f"a Jacobian row for each of the {p.out.numel} elements of "
-                f"{p.out_name}, and no telling how to weigh them; taking ones would silently "
-                f"differentiate {p.out_name}.sum(). "
-                f"Give a seed with --grad{each_order}. Here it stays a symbol, "
-            )
-            + (w.seed, Token("."))
-        ]
+        return [_missing(p, w)]
     value = a.value(p.seed.node)
     if value is None or p.seed.implicit or value.size < 2:
         return []

@@ -1,5 +1,6 @@
 """Seeds and tangents: tensors of a known shape, given by values or by expressions."""
 
+import ast
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -72,10 +73,14 @@ def as_graph(
         if error.code == "unknown-name":
             error.hint = error.hint or f"the names are {', '.join(names)}"
         raise
-    last = direction.program.result
+    return _as_tensor(built, builder, direction.program.result)
+
+
+def _as_tensor(built: Any, builder: Builder, e: ast.expr) -> Node:
+    """The value of an expression as a node; a list becomes a tensor. Raises GradcliError."""
     if isinstance(built, tuple):
-        built = tensor(builder, last, [built], {})
+        built = tensor(builder, e, [built], {})
     if not isinstance(built, Node | int | float):
-        span = builder.source.span(last)
+        span = builder.source.span(e)
         raise GradcliError("value", f"{builder.source.origin} is not a tensor", span=span)
     return as_node(built)

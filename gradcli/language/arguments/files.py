@@ -137,10 +137,9 @@ def _read_rows(text: str, limits: Limits, path: str) -> Any:
         if not content:
             continue
         cells = [cell.strip(' \t"') for cell in content.split(separator)]
-        may_be_header = not first and bool(text[start:].strip())
-        bad = next((cell for cell in cells if not CELL.fullmatch(cell)), None)
-        if bad is not None:
+        for bad in (cell for cell in cells if not CELL.fullmatch(cell)):
             at = begin + (line.find(bad) if bad else 0)
+            may_be_header = not first and bool(text[start:].strip())
             raise _no_number(bad, may_be_header, Span(text, at, at + len(bad), path))
         if not first:
             width, first = len(cells), number

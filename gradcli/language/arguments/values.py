@@ -63,19 +63,7 @@ class Reader:
     def literal(self, value: Any, origin: str) -> Any:
         """`value` as an array, or None if it is an expression to be evaluated."""
         if isinstance(value, str):
-            self.limits.check("length", len(value), f"the value of {origin}")
-            if value.strip().isidentifier() and value.strip().lower() not in (
-                "inf",
-                "nan",
-                "true",
-                "false",
-            ):
-                return None
-            if FILE.fullmatch(value.strip()):
-                message = f"{value.strip()} is the name of a file, and no value"
-                raise GradcliError("value", message, hint=f"a file begins with @: @{value.strip()}")
-            array = _plain_list(value)
-            return array if array is not None else self._text(value, origin)
+            return self._literal_text(value, origin)
         value = detached(value)
         try:
             array = _as_array(value)
@@ -90,6 +78,17 @@ class Reader:
             raise _no_numbers(origin)
         self.limits.check("elements", array.size, f"the value of {origin}")
         return plain(array)
+
+    def _literal_text(self, value: str, origin: str) -> Any:
+        self.limits.check("length", len(value), f"the value of {origin}")
+        word = value.strip()
+        if word.isidentifier() and word.lower() not in ("inf", "nan", "true", "false"):
+            return None
+        if FILE.fullmatch(word):
+            message = f"{word} is the name of a file, and no value"
+            raise GradcliError("value", message, hint=f"a file begins with @: @{word}")
+        array = _plain_list(value)
+        return array if array is not None else self._text(value, origin)
 
     def _listed(self, value: Any, origin: str) -> Any:
         """The array of a list that NumPy cannot convert: the reader of texts knows "nan" in JSON,

@@ -262,17 +262,21 @@ class Builder(Scope):
         if is_of_module(e, self.scope):
             raise no_attribute(e, (), self.source.span(e))
         base = self.visit(e.value)
-        if isinstance(base, Outputs):
-            if e.attr in base.names:
-                return base[base.names.index(e.attr)].at(self.source.span(e))
-            raise no_attribute(e, base.names, self.source.span(e))
-        if isinstance(base, Range):
-            if e.attr in base.facts:
+        span = self.source.span(e)
+        if isinstance(base, Outputs | Range):
+            known = base.names if isinstance(base, Outputs) else base.facts
+            if e.attr not in known:
+                raise no_attribute(e, known, span)
+            if isinstance(base, Range):
                 return base.facts[e.attr]
-            raise no_attribute(e, base.facts, self.source.span(e))
+            return base[base.names.index(e.attr)].at(span)
         node = as_node(base) if is_number(base) else base
         if not isinstance(node, Node):
             raise GradcliError("unknown-function", f"{in_words(base)} has no attribute {e.attr}")
+        return self._attribute_of(node, e)
+
+    def _attribute_of(self, node: Node, e: ast.Attribute) -> Any:
+        """The value of an attribute of a tensor. Raises GradcliError if it has none such."""
         if e.attr in ATTRIBUTES:
             return applied(self, function(e.attr, None), [node], {}, e)
         if e.attr in ("shape", "ndim"):

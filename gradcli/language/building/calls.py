@@ -243,7 +243,7 @@ def _check_list(called: Any, args: list, named: dict[str, Any]) -> None:
 
 def _check_dtype(called: Operator) -> None:
     """Raise GradcliError for a dtype if PyTorch's function takes none."""
-    if called.family in WITHOUT_DTYPE and not called.takes_dtype:
+    if called.family in WITHOUT_DTYPE and "dtype" not in called.by_name:
         raise GradcliError("arguments", f"{called.name}() takes no dtype", hint=called.usage())
 
 

@@ -31,18 +31,29 @@ def unbroadcast_ranks(roots: list[Node]) -> dict[str, int]:
             x = _begins_with(operand, varying) if by_number else operand
             if x.op.name != "input" or not x.ndim:
                 continue
-            is_number = x.attrs["name"] in COEFFICIENTS or other in of_products
-            other_terms = terms.get(node, [])
-            rank = None
-            if (by_number and is_number) or _multiplies(node, x, other, other_terms):
-                rank = 0
-            elif x.ndim < other.ndim and 1 not in other.shape:
-                gated = node.op.sign == "*" and other in of_products
-                if _has_same_rank(node, x, other) or (gated and _is_gated(x, other, other_terms)):
-                    rank = other.ndim
+            is_product = other in of_products
+            if by_number and (is_product or x.attrs["name"] in COEFFICIENTS):
+                rank: int | None = 0
+            else:
+                rank = _rank_beside(node, x, other, terms.get(node, []), is_product)
             if rank is not None and x not in walk([other]):
                 result[x.attrs["name"]] = rank
     return _columns(order) | _batches(order) | result
+
+
+def _rank_beside(
+    node: Node, x: Node, other: Node, terms: list[Node], is_product: bool
+) -> int | None:
+    """The rank of the input x, an operand of `node` beside `other`, that is not broadcast
+    implausibly; None if it may have any. `terms` are what is added to `node`; `is_product` says
+    whether `other` depends on a product of matrices.
+    """
+    if _multiplies(node, x, other, terms):
+        return 0
+    if x.ndim >= other.ndim or 1 in other.shape:
+        return None
+    gated = node.op.sign == "*" and is_product and _is_gated(x, other, terms)
+    return other.ndim if _has_same_rank(node, x, other) or gated else None
 
 
 def _batches(order: list[Node]) -> dict[str, int]:

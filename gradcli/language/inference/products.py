@@ -4,7 +4,7 @@ An upper-case name is a matrix, as in textbooks; a lower-case name may be a vect
 """
 
 import ast
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 
 from ...budget import tick
@@ -137,10 +137,27 @@ def vectors(program: Program) -> set[str]:
     @ w`; w and x in `w.T @ x`; and names multiplied by such a vector, as y in `y @ log(X @ w)` and
     `y.T @ (X @ w - b)`.
     """
+    products = [*_products(program)]
+    result, small = _vectors_of_products(products)
+    result |= _in_forms(program)
+    for _ in small:
+        result |= set().union(*(names for names in small if names & result))
+    for sides in products:
+        first, last = _untransposed(sides[0]), sides[-1]
+        if isinstance(first, ast.Name) and first.id.islower() and is_vector(last, result):
+            result.add(first.id)
+    return result
+
+
+def _vectors_of_products(
+    products: Sequence[Sequence[ast.expr]],
+) -> tuple[set[str], list[set[str]]]:
+    """The names of vectors that single products show, unless another product contradicts; and the
+    names in each product of two lower-case names.
+    """
     result: set[str] = set()
     not_vectors: set[str] = set()
     small: list[set[str]] = []
-    products = [*_products(program)]
     for sides in products:
         names = [names_in(side) for side in sides]
         if len(sides) == 2 and all(map(_are_lower, names)):
@@ -154,14 +171,7 @@ def vectors(program: Program) -> set[str]:
             result |= _operand_names(sides[-1])
             sides = sides[:-1]
         not_vectors |= set().union(*map(_operand_names, sides))
-    result = result - not_vectors | _in_forms(program)
-    for _ in small:
-        result |= set().union(*(names for names in small if names & result))
-    for sides in products:
-        first, last = _untransposed(sides[0]), sides[-1]
-        if isinstance(first, ast.Name) and first.id.islower() and is_vector(last, result):
-            result.add(first.id)
-    return result
+    return result - not_vectors, small
 
 
 def _untransposed(e: ast.expr) -> ast.expr:

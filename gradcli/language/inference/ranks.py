@@ -56,12 +56,17 @@ def ranks_to_try(
     yield from tried
     choices = [_choices(name, order, likely, fixed) for name in unknown[:MIXED]]
     rest = tuple(fixed.get(name, 1) for name in unknown[MIXED:])
-    for chosen in sorted(
-        product(*choices),
-        key=lambda ranks: sum(c.index(r) for c, r in zip(choices, ranks, strict=True)),
-    ):
-        if (*chosen, *rest) not in tried:
-            yield (*chosen, *rest)
+    yield from (ranks for ranks in _mixtures(choices, rest) if ranks not in tried)
+
+
+def _mixtures(choices: list[list[int]], rest: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """Combinations of ranks, followed by `rest`; those of the first choices come first."""
+
+    def later(ranks: tuple[int, ...]) -> int:
+        return sum(c.index(r) for c, r in zip(choices, ranks, strict=True))
+
+    for chosen in sorted(product(*choices), key=later):
+        yield *chosen, *rest
 
 
 def _einsum_ranks(program: Program) -> dict[str, int]:

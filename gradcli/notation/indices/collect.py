@@ -299,17 +299,26 @@ class Simplifier:
             (inside if letter in letters_of(f) else outside).append(f)
         if not inside:
             return self.product([Number(size), *outside])
-        for position, factor in enumerate(inside):
+        expanded = self._with_collapsing_terms(inside, letter, size)
+        if expanded is not None:
+            return self.product([*outside, self.sum(letter, size, expanded)])
+        return self.product([*outside, self._sum_of_dependent(letter, size, inside)])
+
+    def _with_collapsing_terms(self, factors: list[Expr], letter: str, size: int) -> Expr | None:
+        """The product expanded along a factor with a term whose sum over the letter collapses; None
+        if there is no such factor.
+        """
+        for position, factor in enumerate(factors):
             if (
                 isinstance(factor, Total)
                 and any(self._collapses(t, letter, size) for t in factor.terms)
                 and len(factor.terms) <= MOST_TERMS
             ):
-                others = inside[:position] + inside[position + 1 :]
+                others = factors[:position] + factors[position + 1 :]
                 expanded = self.total(self.product([*others, t]) for t in factor.terms)
-                if set(factors_of(expanded)) != set(inside):
-                    return self.product([*outside, self.sum(letter, size, expanded)])
-        return self.product([*outside, self._sum_of_dependent(letter, size, inside)])
+                if set(factors_of(expanded)) != set(factors):
+                    return expanded
+        return None
 
     def _sum_of_dependent(self, letter: str, size: int, factors: list[Expr]) -> Expr:
         """The sum over factors that all depend on the letter, merged with a sum among them."""

@@ -171,8 +171,8 @@ def written_out(
         return Written(None, None, total)
     if len(result) == MOST_COUNTED:
         return Written(None, None, total)
-    write, count, few = Writing(names, "·"), len(result), len(result) <= MOST_SYMBOLS
-    result = result if few else [t for t in result if not _is_zero(t, terms)]
+    count = len(result)
+    result = result if count <= MOST_SYMBOLS else [t for t in result if not _is_zero(t, terms)]
     if not result:
         return Written(None, None, 0.0)
     first = _shown_terms(result)
@@ -185,9 +185,18 @@ def written_out(
         total = _total(result, terms)
     elif sum(map(len, result)) > 1 and not _is_sum(total, result, terms):
         return Written(None, None, total)  # rounded to a bound, or overflowed, on the way
+    return _sides(result, terms, Writing(names, "·"), total, count)
+
+
+def _sides(
+    result: list[tuple[Expr, ...]], terms: Terms, write: Writing, total: float | None, count: int
+) -> Written:
+    """The sum of terms in symbols, if there are few, and in numbers; `count` is the number of terms
+    before those that are 0 were left out.
+    """
     if total is None:  # without a total, equal contributions are collected
         result = _in_order(_collected(result))
-    few = few and len(result) <= MOST_SYMBOLS
+    few = count <= MOST_SYMBOLS and len(result) <= MOST_SYMBOLS
     ordered = list if total is not None else _positive_first
     symbols: Tree = Verbatim(" " * WIDEST)
     if few:

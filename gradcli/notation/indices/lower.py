@@ -286,13 +286,12 @@ class Lowering(LoweringPrimitives):
                     source.append(shared_place)
                 picked = self.picked(item.node, (shared_place, *item.column), size)
                 factors.append(delta(place, picked))
-            else:
-                positions = range(*item.indices(size))
-                if not positions:
-                    return ZERO
+            elif positions := range(*item.indices(size)):
                 factor, place_in_v = self._along(positions, place, sums)
                 factors.append(factor)
                 source.append(place_in_v)
+            else:
+                return ZERO
         leading = [0] * (v.ndim - len(source))  # leading dimensions of size 1, which put_at allows
         expr: Expr = Product((*factors, self.of(v, leading + source)))
         for letter, count in sums.items():

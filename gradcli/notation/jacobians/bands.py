@@ -17,7 +17,7 @@ from ..indices.written import opposite
 from ..tree import Attribute, Call, Infix, Method, Name, Prefix, Subscript, Tree, Verbatim
 from .masks import has_relation
 from .matrix_products import added, in_numbers
-from .placed import INSIDE, weights_along_diagonal
+from .relation_matrices import INSIDE, weights_along_diagonal
 
 if TYPE_CHECKING:
     from .matrices import Matrices

@@ -235,10 +235,10 @@ class _Terms:
     ) -> Term | None:
         """The term of factors without deltas that can be solved. Raises TooLong."""
         above, below, rest = split_number(factors)
+        if any(isinstance(part, Sum) for factor in rest for part in inner(factor)):
+            raise TooLong
         groups: dict[Letters, list[Expr]] = {}
         for factor in rest:
-            if any(isinstance(part, Sum) for part in inner(factor)):
-                raise TooLong
             groups.setdefault(frozenset(letters_of(factor)), []).append(factor)
         used = frozenset[str]().union(*groups)
         number = above / below * numel([self.sizes[k] for k in sums - used])

@@ -35,18 +35,19 @@ def einsum_formula(
     if write.fixed or len(parts) == len(factors) or any(map(has_relation, parts)):
         return None
     scalars = [f for f in parts if not letters_of(f)]
-    operands = [(f, _letters(f)) for f in parts if letters_of(f)]
-    tensors = [write.tensor(f, letters) for f, letters in operands]
+    operands = [f for f in parts if letters_of(f)]
+    subscripts = [_letters(f) for f in operands]
+    tensors = [write.tensor(f, letters) for f, letters in zip(operands, subscripts)]
     scale = write.tensor(product_of(scalars), []) if scalars else None
-    known = {k for _, letters in operands for k in letters}
+    known = {k for letters in subscripts for k in letters}
     written = [t for t in tensors if t is not None]
-    if len(written) < len(operands) or not known.issuperset(free):
+    if len(written) < len(operands) or (scalars and scale is None):
         return None
-    if all(len(letters) < FEWEST for _, letters in operands):
+    if not known.issuperset(free) or len(known) > len(LETTERS):
         return None
-    if (scalars and scale is None) or len(known) > len(LETTERS):
+    if all(len(letters) < FEWEST for letters in subscripts):
         return None
-    equation = _equation([letters for _, letters in operands], free)
+    equation = _equation(subscripts, free)
     result: Tree = Call("einsum", (Verbatim(repr(equation)), *written))
     if len(rows) != 1 or len(columns) != 1:
         result = write.reshaped(result, rows, columns)

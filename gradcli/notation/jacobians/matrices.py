@@ -34,7 +34,7 @@ from .matrix_products import (
     scaled,
     transposed,
 )
-from .placed import matrix_from_relations
+from .relation_matrices import matrix_from_relations
 from .tensors import Letters, Tensors, is_count
 
 Split = tuple[Tree | None, list[Expr]]  # the coefficient of a product, None for 1, and its factors
@@ -69,20 +69,20 @@ class Matrices(Tensors):
         number, factors = self.number(e)
         return self.scaled(number, self.plain(factors, list(rows), list(columns)))
 
+    def _are_pairs(self, factors: Sequence[Expr], rows: list[str], columns: list[str]) -> bool:
+        """Whether the factors are a delta for each pair of a row's and a column's letter."""
+        pairs = {p for f in factors if is_delta(f) for p in ((f.left, f.right), (f.right, f.left))}
+        same = [self.sizes[k] for k in rows] == [self.sizes[k] for k in columns]
+        one_each = len(rows) == len(factors) and all(map(is_delta, factors))
+        return same and one_each and pairs.issuperset(zip(rows, columns))
+
     def plain(self, factors: Sequence[Expr], rows: list[str], columns: list[str]) -> Tree | None:
         """The formula of a product without a coefficient, as a matrix."""
         tick()
         if not any(letters_of(f) - {*self.fixed} for f in factors):
             return self._constant(factors, rows, columns)
-        if all(is_delta(f) for f in factors):
-            result = {(f.left, f.right) for f in factors} | {(f.right, f.left) for f in factors}  # type: ignore[union-attr]
-            same = [self.sizes[k] for k in rows] == [self.sizes[k] for k in columns]
-            if (
-                same
-                and len(rows) == len(factors)
-                and all(pair in result for pair in zip(rows, columns))
-            ):
-                return self.identity(rows, columns)
+        if self._are_pairs(factors, rows, columns):
+            return self.identity(rows, columns)
         if len(rows) <= 1 and len(columns) <= 1 and any(isinstance(f, Relation) for f in factors):
             row, column = (letters[0] if letters else None for letters in (rows, columns))
             return matrix_from_relations(self, self.plain, factors, row, column)

@@ -21,7 +21,7 @@ from ..indices.expressions import Element, Expr, Function, Relation, parts, rebu
 from ..indices.index import Indices
 from ..tree import Attribute, Call, Method, Name, Number, Subscript, Tree
 from .bands import bands, with_strides
-from .deltas import JacobianEntry, kronecker_name
+from .jacobian_entry import JacobianEntry, kronecker_name
 from .layouts import Layout, Side, layouts
 from .matrices import Matrices
 from .patterns import KRONECKERS, SELECTIONS, TRANSPOSED, WEIGHTED, by_pattern, is_confirmed
@@ -124,16 +124,14 @@ def jacobian_structure(
     """
     total = out.numel * x.numel
     matrix = None if matrix is None else np.asarray(matrix, float).reshape(out.numel, x.numel)
-    rows = like or names.get(out, OUT)
+    rows, layout = like or names.get(out, OUT), Layout(out, grad, seed_node)
     entry_of = partial(_jacobian_entry, names=names, parts=parts or {}, generic_sizes=generic_sizes)
-    tried = layouts(out, grad, seed_node) if total else ()
     result, entry = _best_of(
-        (entry_of(layout, x, like=rows) for layout in tried),
-        lambda e: _structure(e, out, x, grad, seed_node, names, matrix, generic_sizes),
+        (entry_of(each, x, like=rows) for each in (layouts(*layout) if total else ())),
+        lambda e: _structure(e, layout, x, names, matrix, generic_sizes),
     )
     if composing and result is not None and _may_be_composed(result):
         key_parts = frozenset((parts or {}).items()), generic_sizes is not None
-        layout = Layout(out, grad, seed_node)
         composed = _composed(entry_of, layout, x, rows, key_parts, {} if known is None else known)
         result = _shortened(result, composed, entry)
         if result.formula is None and entry:
@@ -249,42 +247,55 @@ def _with_formula(result: Structure, formula: Tree | None) -> Structure:
 
 def _structure(
     entry: JacobianEntry,
-    out: Node,
+    layout: Layout,
     x: Node,
-    grad: Node,
-    seed_node: Node,
     names: Mapping[Node, Name],
     matrix: Any,
     generic_sizes: GenericSizes | None,
 ) -> Structure:
     """The structure according to the deltas, or to the matrix if its values contradict them."""
-    total = out.numel * x.numel
     pattern = entry.pattern(MOST_ENTRIES)
-    name, formula = entry.named(pattern, out.numel)
+    result = _structure_of_deltas(entry, pattern, layout, x, names, generic_sizes)
+    return result if matrix is None else _confirmed(result, entry, pattern, matrix)
+
+
+def _structure_of_deltas(
+    entry: JacobianEntry,
+    pattern: Any,
+    layout: Layout,
+    x: Node,
+    names: Mapping[Node, Name],
+    generic_sizes: GenericSizes | None,
+) -> Structure:
+    """The structure of an entry, whose pattern of nonzero values may be unknown."""
+    size = layout.out.numel
+    name, formula = entry.named(pattern, size)
     blocks = entry.blocks() if name == "block-diagonal" else ()
     if formula is None and name in SELECTIONS:
         formula, blocks = entry.block(), entry.blocks()
         if formula is None and x not in walk(entry.index_tensors):
             transposed, blocks = name == TRANSPOSED, ()
-            formula = selection(out, x, grad, seed_node, names, transposed, generic_sizes)
+            formula = selection(layout, x, names, transposed, generic_sizes)
     nonzero = entry.count(MOST_ENTRIES) if pattern is None else int(pattern.sum())
     if (pattern is None or entry.index_tensors) and name in SELECTIONS:
-        nonzero = x.numel if name == TRANSPOSED else out.numel
+        nonzero = x.numel if name == TRANSPOSED else size
     blocks = blocks if formula is not None else ()
-    result = Structure(name, formula, nonzero, total, blocks)
-    if matrix is None:
-        return result
-    if name == "dense" and entry.index_tensors:  # its pattern depends on values
-        observed = _structure_of_matrix(matrix, total)
+    return Structure(name, formula, nonzero, size * x.numel, blocks)
+
+
+def _confirmed(result: Structure, entry: JacobianEntry, pattern: Any, matrix: Any) -> Structure:
+    """The structure, or what the values of the matrix show if they contradict it."""
+    if result.name == "dense" and entry.index_tensors:  # its pattern depends on values
+        observed = _structure_of_matrix(matrix, result.total)
         if observed.name in (*SELECTIONS, WEIGHTED):
-            return observed._replace(formula=formula)
+            return observed._replace(formula=result.formula)
     if pattern is not None and (matrix[~pattern] != 0).any():
-        return _structure_of_matrix(matrix, total)
-    if is_confirmed(name, matrix):
+        return _structure_of_matrix(matrix, result.total)
+    if is_confirmed(result.name, matrix):
         return result
-    if name in KRONECKERS:  # named by the formula, as the pattern may have another name
+    if result.name in KRONECKERS:  # named by the formula, as the pattern may have another name
         return result._replace(name=entry.name_by_pattern(pattern))
-    return _structure_of_matrix(matrix, total)
+    return _structure_of_matrix(matrix, result.total)
 
 
 def jacobian_pattern(
@@ -349,10 +360,8 @@ def _structure_of_matrix(matrix: Any, total: int) -> Structure:
 
 
 def selection(
-    out: Node,
+    layout: Layout,
     x: Node,
-    grad: Node,
-    seed: Node,
     names: Mapping[Node, Name],
     transposed: bool,
     generic_sizes: GenericSizes | None = None,
@@ -360,17 +369,16 @@ def selection(
     """The formula of the Jacobian of `out` with respect to `x`, where `out` selects elements of x:
     rows of an identity. `transposed`: the gradient selects elements of the seed.
     """
-    node, source, like = (
-        (grad, seed, names.get(out, names[seed])) if transposed else (out, x, names[x])
-    )
+    out, grad, seed = layout
+    node, source, like = out, x, names[x]
+    if transposed:
+        node, source, like = grad, seed, names.get(out, names[seed])
     node = _unreshaped(node)  # a reshape does not change the rows
-    count = (
-        Method(like, "numel")
-        if source.ndim != 1
-        else Subscript(Attribute(like, "shape"), (Number(0),))
-    )
+    shape = Attribute(like, "shape")
+    is_vector = source.ndim == 1
+    count: Tree = Subscript(shape, (Number(0),)) if is_vector else Method(like, "numel")
     flat: Tree = Call("arange", (count,))
-    places = flat if source.ndim == 1 else Method(flat, "reshape", (Attribute(like, "shape"),))
+    places = flat if is_vector else Method(flat, "reshape", (shape,))
     known = {n: name for n, name in names.items() if n.op.name == "input" and n is not seed}
     known[source], indices = Name(tree.text(places)), simplify(node)
     vectors = (n for n in walk([indices]) if n.op.index == "reshape" and n.ndim == 1)

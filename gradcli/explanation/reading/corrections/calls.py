@@ -56,26 +56,27 @@ def made_first(case: Case) -> Iterator[Proposal]:
                 why = f"{case.of(value)} is a class: the layer, or loss, comes with ()."
                 yield case.appended(value, "()", why=why)
     for call in case.calls(everywhere=True):
-        name = dotted(call.func)
         layer = method(call)[:1].isupper() and method(call) != "Parameter"
-        tensors = bool(call.args) and all(_is_tensor(case, a) for a in call.args)
-        layer &= name.startswith(("nn.", "torch.nn.")) and call.lineno <= case.line
-        if layer and not tensors and len(call.args) > 1 and _is_tensor(case, call.args[0]):
-            first, second = call.args[:2]
-            options = [a for a in call.args[1:] if isinstance(case.value(a), int | float)]
-            if len(options) == len(call.args) - 1:
-                cut = Edit(case.start(first), case.start(second), "")
-                why = f"{name}(...) makes a layer; the tensor goes into its call."
-                yield case.proposal(cut, case.adding(call, f"({case.of(first)})"), why=why)
-        if layer and tensors:
-            why = f"{name}(...) makes a layer; the tensor goes into its call."
-            if call.keywords:
-                first, last = call.args[0], call.keywords[0]
-                cut = Edit(case.start(first), case.start(last), "")
-                given = ", ".join(case.of(a) for a in call.args)
-                yield case.proposal(cut, case.adding(call, f"({given})"), why=why)
-            else:
-                yield case.proposal(case.adding(call.func, "()"), why=why)
+        layer &= dotted(call.func).startswith(("nn.", "torch.nn."))
+        if layer and call.args and call.lineno <= case.line:
+            yield from _tensors_into_call(case, call)
+
+
+def _tensors_into_call(case: Case, call: ast.Call) -> Iterator[Proposal]:
+    """Pass the tensors among the arguments of a layer's constructor to the layer."""
+    first, *rest = call.args
+    why = f"{dotted(call.func)}(...) makes a layer; the tensor goes into its call."
+    if not all(_is_tensor(case, a) for a in call.args):
+        options = all(isinstance(case.value(a), int | float) for a in rest)
+        if rest and options and _is_tensor(case, first):
+            cut = Edit(case.start(first), case.start(rest[0]), "")
+            yield case.proposal(cut, case.adding(call, f"({case.of(first)})"), why=why)
+    elif call.keywords:
+        cut = Edit(case.start(first), case.start(call.keywords[0]), "")
+        given = ", ".join(case.of(a) for a in call.args)
+        yield case.proposal(cut, case.adding(call, f"({given})"), why=why)
+    else:
+        yield case.proposal(case.adding(call.func, "()"), why=why)
 
 
 def layer_made_of_values(case: Case, layer: str) -> Iterator[Proposal]:
@@ -368,6 +369,16 @@ def _of_layer(case: Case, call: ast.Call) -> list[str]:
     return [n for n in start.code.names if n != "self"] if isinstance(start, Function) else []
 
 
+def _with_self(case: Case) -> Iterator[Proposal]:
+    """Add self to the methods that lack it."""
+    methods = [f for c in case.classes for f in c.body if isinstance(f, ast.FunctionDef)]
+    for f in [f for f in methods if not f.decorator_list]:
+        first = f.args.args[0].arg if f.args.args else ""
+        if first not in ("self", "ctx", "cls"):
+            at = case.source.index("(", case.start(f)) + 1
+            yield case.proposal(Edit(at, at, "self, " if first else "self"))
+
+
 def arguments(case: Case) -> Iterator[Proposal]:
     """Call an instance and not the class; add self to a method; or pass the missing argument."""
     for cls in [owner(c) for c in case.calls()]:
@@ -375,12 +386,7 @@ def arguments(case: Case) -> Iterator[Proposal]:
             if isinstance(value, Instance) and value.cls.name == dotted(cls):
                 why = f"{value.cls.name} is the class; {name} is the module."
                 yield case.replaced(cls, name, why=why)
-    methods = [f for c in case.classes for f in c.body if isinstance(f, ast.FunctionDef)]
-    for f in [f for f in methods if not f.decorator_list]:
-        first = f.args.args[0].arg if f.args.args else ""
-        if first not in ("self", "ctx", "cls"):
-            at = case.source.index("(", case.start(f)) + 1
-            yield case.proposal(Edit(at, at, "self, " if first else "self"))
+    yield from _with_self(case)
     for call in case.calls():
         only = call.args[0] if len(call.args) == 1 and not call.keywords else None
         for many in _numbers_of_results(case, only):
@@ -432,6 +438,23 @@ def parameters_first(case: Case, call: ast.Call) -> Iterator[Proposal]:
         yield case.proposal(Edit(at, at, new), why="An optimiser is given what it changes.")
 
 
+def _optimiser_first(case: Case, call: ast.Call) -> Iterator[Proposal]:
+    """Give a scheduler the optimiser that was made last."""
+    held = [n for n, v in case.scope.items() if "param_groups" in getattr(v, "fields", ())]
+    why = "A scheduler changes the rate of an optimiser, which it is given first."
+    for optimiser in held[-1:]:
+        yield case.given(call, "optimizer", optimiser, why=why)
+
+
+def _watched_loss(case: Case, call: ast.Call) -> Iterator[Proposal]:
+    """Give ReduceLROnPlateau the loss that was computed last."""
+    numbers = [n for n, v in case.values.items() if _is_number(v)]
+    for loss in [n for n in numbers if is_called_loss(n)][-1:]:
+        why = "ReduceLROnPlateau watches a number: the loss, best that of a validation."
+        number = f"{loss}.item()" if isinstance(case.values[loss], Tensor) else loss
+        yield case.proposal(case.with_argument(call, number), why=why)
+
+
 def missing_argument(case: Case, name: str) -> Iterator[Proposal]:
     """Pass the missing argument: a variable of that name, the same tensor again, or None if the
     function accepts it.
@@ -440,19 +463,12 @@ def missing_argument(case: Case, name: str) -> Iterator[Proposal]:
         if name == "params":
             yield from parameters_first(case, call)
         if name == "optimizer":
-            held = [n for n, v in case.scope.items() if "param_groups" in getattr(v, "fields", ())]
-            why = "A scheduler changes the rate of an optimiser, which it is given first."
-            for optimiser in held[-1:]:
-                yield case.given(call, name, optimiser, why=why)
+            yield from _optimiser_first(case, call)
         for value in difflib.get_close_matches(name, case.scope, 1, 0.6):
             of_log = value.startswith("log") and not name.startswith("log")
             yield case.given(call, name, f"{value}.exp()" if of_log else value)
         if name == "metrics":
-            numbers = [n for n, v in case.values.items() if _is_number(v)]
-            for loss in [n for n in numbers if is_called_loss(n)][-1:]:
-                why = "ReduceLROnPlateau watches a number: the loss, best that of a validation."
-                number = f"{loss}.item()" if isinstance(case.values[loss], Tensor) else loss
-                yield case.proposal(case.with_argument(call, number), why=why)
+            yield from _watched_loss(case, call)
         if name in USUAL:
             note = f"{USUAL[name]} is a usual {name}; which one is yours to choose."
             yield case.given(call, name, USUAL[name], note=note, weak=True)

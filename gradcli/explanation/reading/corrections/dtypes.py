@@ -58,6 +58,21 @@ def made_float(case: Case, node: ast.expr) -> Iterator[Proposal]:
                 yield case.appended(built.value, ".float()")
 
 
+def _integer_index(case: Case, indexed: ast.Subscript) -> Iterator[Proposal]:
+    """Convert an index of floats to a mask or to integers."""
+    yield from weighted_rows(case, indexed)
+    if _may_be_masked(case, indexed):
+        yield from _index(case, indexed.slice)
+    if method(indexed.slice) in ("float", "double") and owner(indexed.slice) is not None:
+        yield case.without(indexed.slice)  # type: ignore[arg-type]
+    whole = [p for p in elements(indexed.slice) if method(p) in ROUNDING]
+    yield from case.change(*[case.appending(p, ".long()") for p in whole])
+    for part in elements(indexed.slice):
+        tensor = case.tensor(part)
+        if tensor is not None and tensor.dtype.is_floating:
+            yield case.appended(part, ".long()", note=_cut_off(case, part))
+
+
 def target_dtype(case: Case) -> Iterator[Proposal]:
     """Convert regression targets by .float(), classes and indices by .long()."""
     yield from swapped(case)
@@ -70,17 +85,7 @@ def target_dtype(case: Case) -> Iterator[Proposal]:
     if "used as indices" in case.message:
         yield from masked_places(case)
         for indexed in case.of_type(ast.Subscript):
-            yield from weighted_rows(case, indexed)
-            if _may_be_masked(case, indexed):
-                yield from _index(case, indexed.slice)
-            if method(indexed.slice) in ("float", "double") and owner(indexed.slice) is not None:
-                yield case.without(indexed.slice)  # type: ignore[arg-type]
-            whole = [p for p in elements(indexed.slice) if method(p) in ROUNDING]
-            yield from case.change(*[case.appending(p, ".long()") for p in whole])
-            for part in elements(indexed.slice):
-                tensor = case.tensor(part)
-                if tensor is not None and tensor.dtype.is_floating:
-                    yield case.appended(part, ".long()", note=_cut_off(case, part))
+            yield from _integer_index(case, indexed)
     yield from of_scores(case)
     if not integer:
         yield from filled(case, nodes)

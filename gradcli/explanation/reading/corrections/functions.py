@@ -358,6 +358,14 @@ def hook_changed(case: Case) -> Iterator[Proposal]:
             yield case.appended(value, f".expand_as({grad})")
 
 
+def _gradient(a: Analysis) -> str:
+    """The text of the gradient of the only input; empty if it is 0. Raises GradcliError."""
+    results = Gradients(a, wording_of(a))
+    (x,) = a.problem.wrt
+    formula = results.formula(x)
+    return "" if formula is None else tree.text(results.w.in_statements(formula))
+
+
 def derivative(
     case: Case, cls: ast.ClassDef, place: int, output: tuple[int, str] | None = None
 ) -> str | None:
@@ -374,10 +382,7 @@ def derivative(
         return None
     try:
         a = Analysis(pose(text, shapes=shapes, wrt=[names[place]]))
-        results = Gradients(a, wording_of(a))
-        (x,) = a.problem.wrt
-        formula = results.formula(x)
-        written = "" if formula is None else tree.text(results.w.in_statements(formula))
+        written = _gradient(a)
     except GradcliError:
         return None
     grad = output[1] if output else backward.args.args[-1].arg

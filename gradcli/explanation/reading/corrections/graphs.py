@@ -171,6 +171,16 @@ def _said_again(case: Case, call: ast.Call, first: ast.stmt) -> list[Edit]:
 # ---- loops ---------------------------------------------------------------------------------------
 
 
+def _detached(case: Case, fixed: ast.stmt) -> Proposal:
+    """Detach what is computed once before a loop, from numbers that the loop does not change."""
+    return case.appended(
+        fixed.value,  # type: ignore[attr-defined]
+        ".detach()",
+        note="The loop changes nothing that it comes from: its numbers stay.",
+        why=SECOND + f" Line {fixed.lineno} runs once, and its graph is gone through in each turn.",
+    )
+
+
 def recomputed(case: Case) -> Iterator[Proposal]:
     """Move a forward computation from before a loop into it.
 
@@ -195,13 +205,7 @@ def recomputed(case: Case) -> Iterator[Proposal]:
         )
         fixed = [s for s in outside if _is_fixed(case, s)]
         if fixed:
-            yield case.appended(
-                fixed[-1].value,  # type: ignore[attr-defined]
-                ".detach()",
-                note="The loop changes nothing that it comes from: its numbers stay.",
-                why=SECOND + f" Line {fixed[-1].lineno} runs once, and its graph is gone through "
-                "in each turn.",
-            )
+            yield _detached(case, fixed[-1])
             continue
         lines = [line for s in outside for line in case.lines_of(s)]
         yield from case.change(

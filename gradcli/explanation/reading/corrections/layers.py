@@ -71,33 +71,40 @@ def _resized(case: Case, b: int, c: int, d: int) -> Iterator[Proposal]:
     layers = [n for n in case.calls("Linear", everywhere=True) if len(n.args) >= 2]
     exact = [n for n in layers if [number_of(x) for x in n.args[:2]] == [c, d]]
     yield from flattened_before(case, exact)
-    for node in [*exact, *[n for n in layers if n not in exact]]:
-        if isinstance(node.args[0], ast.Constant) or number_of(node.args[0]) == c:
-            why = f"The layer takes {c} features and is given {b}."
-            yield case.replaced(node.args[0], str(b), why=why, reprints=True)
-    for node in layers:
-        product = other_product(case, node.args[0], b, c) if node not in exact else ""
-        if product:
-            why = f"The layer takes {c} features and is given {b}."
-            yield case.replaced(node.args[0], product, why=why, reprints=True)
-    for node in layers:
-        for given in given_for(case, node.args[0]):
-            if case.number(given) == c:
-                why = f"The layer takes {c} features and is given {b}."
-                yield case.replaced(given, str(b), why=why, reprints=True)
-    for node in layers:
-        first = node.args[0]
-        own = case.number(first)
-        taken = numbers_given(case, node).get(dotted(first)) if own is None else own
-        for name in arguments_called(case, node, b - c) if taken == c < b else ():
-            why = f"The layer takes {c} features and is given {b}."
-            yield case.replaced(first, f"{case.of(first)} + {name}", why=why, reprints=True)
+    why = f"The layer takes {c} features and is given {b}."
+    for old, new in _sizes_of_input(case, layers, exact, b, c):
+        yield case.replaced(old, new, why=why, reprints=True)
     for node in layers:
         if isinstance(node.args[0], ast.Name):
             times = [f"{node.args[0].id} * {b // c}"] if b % c == 0 and b > c else []
             names = (*outputs_called(case, layers, b), *arguments_called(case, node, b))
             for text in (*times, *names, str(b)):
                 yield case.replaced(node.args[0], text, weak=True, reprints=True)
+
+
+def _sizes_of_input(
+    case: Case, layers: list[ast.Call], exact: list[ast.Call], b: int, c: int
+) -> Iterator[tuple[ast.expr, str]]:
+    """The expressions of the number of features c that a Linear takes, each with one for b; the
+    `exact` layers, whose sizes are written as numbers, come first.
+    """
+    for node in [*exact, *[n for n in layers if n not in exact]]:
+        if isinstance(node.args[0], ast.Constant) or number_of(node.args[0]) == c:
+            yield node.args[0], str(b)
+    for node in layers:
+        product = other_product(case, node.args[0], b, c) if node not in exact else ""
+        if product:
+            yield node.args[0], product
+    for node in layers:
+        for given in given_for(case, node.args[0]):
+            if case.number(given) == c:
+                yield given, str(b)
+    for node in layers:
+        first = node.args[0]
+        own = case.number(first)
+        taken = numbers_given(case, node).get(dotted(first)) if own is None else own
+        for name in arguments_called(case, node, b - c) if taken == c < b else ():
+            yield first, f"{case.of(first)} + {name}"
 
 
 def reduced_elsewhere(case: Case) -> Iterator[Proposal]:
@@ -459,6 +466,15 @@ def smaller_kernel(case: Case) -> Iterator[Proposal]:
             yield case.replaced(given, str(fits), note=note, weak=True)
 
 
+def _grouped(case: Case, channels: int) -> Iterator[Proposal]:
+    """Give a convolution as many groups as the input has channels."""
+    kernels = {case.of(c.args[1]) for c in case.calls("conv1d", "conv2d") if len(c.args) > 1}
+    calls = case.calls("conv1d", "conv2d", everywhere=True)
+    same = [c for c in calls if len(c.args) > 1 and case.of(c.args[1]) in kernels]
+    edits = [case.with_keyword(c, "groups", str(channels)) for c in same]
+    yield from case.change(*edits, note="Each channel has a kernel of its own.")
+
+
 def channels(case: Case) -> Iterator[Proposal]:
     """Change the number of channels where the layer is constructed; or move the channels to
     dimension 1.
@@ -467,25 +483,23 @@ def channels(case: Case) -> Iterator[Proposal]:
     shape = size(case.match[3])
     given = [c.args[0] for c in case.calls() if c.args]
     if expected == 1 and size(case.match[2])[0] == got:
-        kernels = {case.of(c.args[1]) for c in case.calls("conv1d", "conv2d") if len(c.args) > 1}
-        calls = case.calls("conv1d", "conv2d", everywhere=True)
-        same = [c for c in calls if len(c.args) > 1 and case.of(c.args[1]) in kernels]
-        edits = [case.with_keyword(c, "groups", str(got)) for c in same]
-        yield from case.change(*edits, note="Each channel has a kernel of its own.")
+        yield from _grouped(case, got)
     for x in given if shape and shape[-1] == expected else ():
-        many = len(case.shape(x) or shape)
-        order = [*range(many - len(shape) + 1), many - 1, *range(many - len(shape) + 1, many - 1)]
-        yield case.appended(x, f".permute({', '.join(map(str, order))})", note=CHANNELS_FIRST)
+        ndim = len(case.shape(x) or shape)
+        place = ndim - len(shape) + 1
+        order = ", ".join(map(str, [*range(place), ndim - 1, *range(place, ndim - 1)]))
+        yield case.appended(x, f".permute({order})", note=CHANNELS_FIRST)
     for x in given:
         sizes = case.shape(x) or ()
         if expected == 1 and sizes[:1] == (got,) and len(sizes) == len(shape) - 1:
             note = "A batch of images of one channel: batch, channel, height, width."
             yield case.appended(x, ".unsqueeze(1)", note=note)
     built = [c for c in case.calls(everywhere=True) if c.args]
-    for call in built:
-        if method(call).startswith("Conv") and number_of(call.args[0]) == expected:
+    layers = [c for c in built if method(c).startswith("Conv")]
+    for call in layers:
+        if number_of(call.args[0]) == expected:
             yield case.replaced(call.args[0], str(got), reprints=True)
-    for call in reversed([c for c in built if method(c).startswith("Conv")]):
+    for call in reversed(layers):
         why = f"The layer takes {expected} channels and is given {got}."
         taken = numbers_given(case, call).get(dotted(call.args[0]))
         for name in arguments_called(case, call, got) if taken == expected else ():

@@ -295,6 +295,25 @@ OLD = {
 }  # attributes of tensors
 
 
+def _module_dict(case: Case) -> Iterator[Proposal]:
+    """Make a dict of modules a ModuleDict, which has parameters()."""
+    for node in case.attributes("parameters"):
+        for built in case.makers(node.value)[:1]:
+            why = "A dict holds modules, and is none: a ModuleDict has their parameters."
+            new = f"torch.nn.ModuleDict({case.of(built.value)})"
+            yield case.replaced(built.value, new, why=why)
+
+
+def _rate_of_group(case: Case) -> Iterator[Proposal]:
+    """Read the learning rate of the first group of an optimiser's parameters."""
+    edits = [
+        case.replacing(n, f'{case.of(n.value)}.param_groups[0]["lr"]')
+        for n in case.attributes("lr")
+        if "param_groups" in getattr(case.value(n.value), "fields", ())
+    ]
+    yield from case.change(*edits, why="Each group of parameters has a rate of its own.")
+
+
 def attribute(case: Case) -> Iterator[Proposal]:
     """Use the current name of an attribute, or the most similar one."""
     match = case.match
@@ -312,18 +331,10 @@ def attribute(case: Case) -> Iterator[Proposal]:
             yield case.renamed_to(node, "saved_tensors")
         yield from kept_in_context(case, name)
     yield from of_items(case, owner, name)
-    for node in case.attributes(name) if (owner, name) == ("dict", "parameters") else ():
-        for built in case.makers(node.value)[:1]:
-            why = "A dict holds modules, and is none: a ModuleDict has their parameters."
-            new = f"torch.nn.ModuleDict({case.of(built.value)})"
-            yield case.replaced(built.value, new, why=why)
-    rates = case.attributes("lr") if name == "lr" else []
-    edits = [
-        case.replacing(n, f'{case.of(n.value)}.param_groups[0]["lr"]')
-        for n in rates
-        if "param_groups" in getattr(case.value(n.value), "fields", ())
-    ]
-    yield from case.change(*edits, why="Each group of parameters has a rate of its own.")
+    if (owner, name) == ("dict", "parameters"):
+        yield from _module_dict(case)
+    if name == "lr":
+        yield from _rate_of_group(case)
     if owner in ("builtin_function_or_method", "method", "function"):
         yield from not_called(case, name)
     for node in case.attributes(name):
@@ -450,6 +461,35 @@ OF_NUMPY = {
 ONLY_IN_PLACE = ("zero", "fill", "copy", "normal", "uniform", "random", "exponential")
 
 
+def _similar(
+    case: Case, owner: str, node: ast.Attribute, call: ast.AST | None
+) -> Iterator[Proposal]:
+    """Use a name with similar spelling; softmax is given the last dimension."""
+    for near in near_names(case, owner, node):
+        if near in ("softmax", "log_softmax") and isinstance(call, ast.Call):
+            edits = [] if keyword(call, "dim") else [case.with_argument(call, "dim=-1")]
+            yield case.proposal(case.renamed(node, near), *edits)
+        yield case.renamed_to(node, near)
+
+
+def _of_numpy(
+    case: Case, owner: str, node: ast.Attribute, call: ast.AST | None
+) -> Iterator[Proposal]:
+    """Use PyTorch's name or function in place of NumPy's."""
+    name = node.attr
+    if owner == "Tensor" and name == "astype" and isinstance(call, ast.Call) and call.args:
+        dtype = case.of(call.args[0]).strip("'\"").removeprefix("np.").removeprefix("numpy.")
+        dtype = {"float": "float32", "int": "int64"}.get(dtype, dtype)
+        new = f"{case.of(node.value)}.to(torch.{dtype})"
+        yield case.replaced(call, new, why="to() gives another dtype.")
+    if owner == "torch" and name in OF_NUMPY:
+        yield case.renamed_to(node, OF_NUMPY[name], why=f"{name} is NumPy's name.")
+    if owner == "torch" and name == "append" and isinstance(call, ast.Call):
+        joined = ", ".join(map(case.of, call.args[:2]))
+        rest = "".join(f", {case.of(a)}" for a in call.args[2:])
+        yield case.replaced(call, f"torch.cat([{joined}]{rest})", why="append is NumPy's name.")
+
+
 def renamed(case: Case, owner: str, node: ast.Attribute) -> Iterator[Proposal]:
     """Use another name, another module, or the tensor that an object wraps."""
     name, holder, call = node.attr, case.of(node.value), case.parents.get(node)
@@ -462,27 +502,14 @@ def renamed(case: Case, owner: str, node: ast.Attribute) -> Iterator[Proposal]:
         yield case.replaced(node, "next(self.parameters()).device", why=why)
     yield from of_owner(case, node)
     yield from elsewhere(case, owner, node)
-    if owner == "Tensor" and name == "astype" and isinstance(call, ast.Call) and call.args:
-        dtype = case.of(call.args[0]).strip("'\"").removeprefix("np.").removeprefix("numpy.")
-        dtype = {"float": "float32", "int": "int64"}.get(dtype, dtype)
-        yield case.replaced(call, f"{holder}.to(torch.{dtype})", why="to() gives another dtype.")
-    if owner == "torch" and name in OF_NUMPY:
-        yield case.renamed_to(node, OF_NUMPY[name], why=f"{name} is NumPy's name.")
-    if owner == "torch" and name == "append" and isinstance(call, ast.Call):
-        joined = ", ".join(map(case.of, call.args[:2]))
-        rest = "".join(f", {case.of(a)}" for a in call.args[2:])
-        yield case.replaced(call, f"torch.cat([{joined}]{rest})", why="append is NumPy's name.")
+    yield from _of_numpy(case, owner, node, call)
     for made in case.calls("make_dual", everywhere=True) if name in ("tangent", "primal") else ():
         unpack = case.of(made.func).replace("make_dual", "unpack_dual")
         why = "A dual is a tensor: unpack_dual gives its parts."
         yield case.replaced(node.value, f"{unpack}({holder})", why=why)
     if owner == "Tensor" and name in OLD:
         yield case.renamed_to(node, OLD[name])
-    for near in near_names(case, owner, node):
-        if near in ("softmax", "log_softmax") and isinstance(call, ast.Call):
-            edits = [] if keyword(call, "dim") else [case.with_argument(call, "dim=-1")]
-            yield case.proposal(case.renamed(node, near), *edits)
-        yield case.renamed_to(node, near)
+    yield from _similar(case, owner, node, call)
     if name in ("shape", "size") and isinstance(call, ast.Call):
         yield case.replaced(call, case.of(node))
     if name == "backward" and case.is_module(node.value):

@@ -138,6 +138,18 @@ def negative_power(case: Case) -> Iterator[Proposal]:
         yield case.appended(operands(call)[0], ".float()")
 
 
+def _sum_of_python(case: Case) -> Iterator[Proposal]:
+    """Add up what a generator yields by Python's sum, as torch.sum takes one tensor."""
+    for call in case.calls("sum"):
+        why = "torch.sum takes one tensor; Python's sum adds up what it is given."
+        added = case.replacing(call.func, "sum")
+        for each in [a.elt for a in call.args if isinstance(a, ast.GeneratorExp)]:
+            whole = method(each) in ("sum", "mean", "norm", "item", "dot")
+            inner = [] if whole else [case.appending(each, ".sum()")]
+            yield case.proposal(added, *inner, why=why)
+        yield case.proposal(added, why=why)
+
+
 def no_tensor(case: Case) -> Iterator[Proposal]:
     """Pass the tensors in a list; or the output of a recurrent layer; a stack of a list; or a
     tensor of the same numbers.
@@ -150,14 +162,8 @@ def no_tensor(case: Case) -> Iterator[Proposal]:
         if method(given) == "item" and isinstance(given, ast.Call):
             why = f"{case.of(owner(given))} is the tensor; item() takes its number out."
             yield case.without(given, why=why)
-    for call in case.calls("sum") if "generator" in case.message else ():
-        why = "torch.sum takes one tensor; Python's sum adds up what it is given."
-        added = case.replacing(call.func, "sum")
-        for each in [a.elt for a in call.args if isinstance(a, ast.GeneratorExp)]:
-            whole = method(each) in ("sum", "mean", "norm", "item", "dot")
-            inner = [] if whole else [case.appending(each, ".sum()")]
-            yield case.proposal(added, *inner, why=why)
-        yield case.proposal(added, why=why)
+    if "generator" in case.message:
+        yield from _sum_of_python(case)
     last = [a for call in case.calls() for a in call.args[-1:]]
     for given in [a for call in case.calls() for a in call.args]:
         value = case.value(given)

@@ -249,6 +249,19 @@ def step_of_loss(case: Case) -> Iterator[Proposal]:
             yield case.proposal(*edits, case.replacing(loss, ""))
 
 
+def _forward_and_backward(case: Case, before: list[ast.stmt]) -> tuple[str, list[ast.stmt]]:
+    """The loss of the last backward pass before a step, and the statements from the first that
+    computes it on; none if there is no backward pass.
+    """
+    backs = [s for s in before if case.goes_back(s)]
+    if not backs:
+        return "", []
+    root = owner(calls_in(backs[-1], "backward")[0])
+    sliced = [s for s in case.slice_of(root, backs[-1].lineno) if s in before]
+    computing = [before.index(s) for s in sliced if computes(case, s)]
+    return case.of(root), before[min([*computing, before.index(backs[-1])]) :]
+
+
 def closure(case: Case) -> Iterator[Proposal]:
     """Pass the closure of another step; or write the backward pass as a closure."""
     for call in case.calls("step", everywhere=True):
@@ -260,15 +273,7 @@ def closure(case: Case) -> Iterator[Proposal]:
         block = case.blocks[statement]
         place = block.index(statement)
         optimiser = case.of(call.func).rpartition(".")[0]
-        backs = [s for s in block[:place] if case.goes_back(s)]
-        loss, moved = "", list[ast.stmt]()
-        if backs:
-            start = backs[-1]
-            root = owner(calls_in(start, "backward")[0])
-            loss = case.of(root)
-            sliced = [s for s in case.slice_of(root, start.lineno) if s in block]
-            first = min((block.index(s) for s in sliced if computes(case, s)), default=place)
-            moved = block[min(first, block.index(start)) : place]
+        loss, moved = _forward_and_backward(case, block[:place])
         body = [line for s in moved for line in case.lines_of(s)]
         if not body and case.leaves:
             loss = "loss"

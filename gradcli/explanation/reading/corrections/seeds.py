@@ -315,19 +315,24 @@ SOLUTIONS = {
 PAIRED = ("MultiheadAttention", *RECURRENT)  # layers that return more than their output
 
 
+def _part_of_made(case: Case, name: ast.Name, built: ast.Assign) -> Iterator[Proposal]:
+    """Take the tensor out of a tuple where it is made: of saved tensors, outputs or gradients."""
+    if getattr(built.value, "attr", "") == "saved_tensors":
+        why = "saved_tensors is a tuple, even of one tensor."
+        yield case.proposal(case.adding(built.targets[0], ","), why=why)
+    value = case.value(name)
+    if isinstance(built.value, ast.Call) and case.called_class(built.value) in PAIRED:
+        yield from first_output(case, name)
+    is_single = isinstance(value, tuple) and len(value) == 1
+    if is_single and isinstance(built.value, ast.Call) and case.is_grad(built.value):
+        yield from _only_gradient(case, built.value)
+
+
 def named_pair(case: Case) -> Iterator[Proposal]:
     """Write .values; or take the one gradient of the tuple that torch.autograd.grad returns."""
     for name in case.of_type(ast.Name):
         for built in case.makers(name)[:1]:
-            if getattr(built.value, "attr", "") == "saved_tensors":
-                why = "saved_tensors is a tuple, even of one tensor."
-                yield case.proposal(case.adding(built.targets[0], ","), why=why)
-            value = case.value(name)
-            if isinstance(built.value, ast.Call) and case.called_class(built.value) in PAIRED:
-                yield from first_output(case, name)
-            is_single = isinstance(value, tuple) and len(value) == 1
-            if is_single and isinstance(built.value, ast.Call) and case.is_grad(built.value):
-                yield from _only_gradient(case, built.value)
+            yield from _part_of_made(case, name, built)
     yield from meant_part(case)
     index = "argument 'ind" in case.message or "indices" in case.message
     end = ".indices" if index else ".values"

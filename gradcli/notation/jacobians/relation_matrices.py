@@ -152,11 +152,17 @@ def _from_index_or_roll(
         index = write.index(atom.value, [by]) if by else write.single_index(atom.value)
         return None if index is None else Subscript(eye, (*[ALL] * dim, index))
     size = write.sizes[among]
-    rolled = linear(atom.place) if isinstance(atom, Part) else Linear((), 0)
-    same = by is not None and rolled.terms == ((by, 1),) and write.sizes[by] == size
-    if not same or (atom.by, atom.size) != (1, size):
+    if by is None or write.sizes[by] != size or not isinstance(atom, Part):
         return None
-    offset = rolled.offset % size
+    return _rolled(eye, atom, by, size, dim)
+
+
+def _rolled(eye: Tree, part: Part, by: str, size: int, dim: int) -> Tree | None:
+    """eye(n).roll(1, 0) for a place that is the letter plus a number, modulo n; else None."""
+    terms, offset = linear(part.place)
+    if terms != ((by, 1),) or (part.by, part.size) != (1, size):
+        return None
+    offset %= size
     shift = offset if 2 * offset <= size else offset - size
     amount = tree.Number(-shift if dim == 0 else shift)
     return Method(eye, "roll", (amount, tree.Number(0)))
@@ -225,18 +231,10 @@ def _windows(
     write: Tensors, bounds_: list[Relation], rest: Sequence[Expr], row: str, column: str
 ) -> Tree | None:
     """eye(n).unfold(0, k, 1) @ w: windows of k columns, weighted by the position inside."""
-    result: dict[int, tuple[int, int]] = {}
-    for bound in bounds_:
-        form = linear(plus(bound.right, bound.left, -1))
-        terms = dict(form.terms)
-        sign = terms.pop(column, 0)
-        step = -sign * terms.pop(row, 0)
-        if terms or sign not in (1, -1):
-            return None
-        result[sign] = step, form.offset
-    if {*result} != {1, -1} or result[1][0] != result[-1][0]:
+    extent = _extent_of_windows(bounds_, row, column)
+    if extent is None:
         return None
-    (step, before), width = result[1], result[-1][1] + result[1][1] + 1
+    step, before, width = extent
     windows = _unfolded(write, row, column, step, width, before)
     if windows is None:
         return None
@@ -249,6 +247,27 @@ def _windows(
         return None
     written = inner.tensor(weights, [INSIDE])
     return None if written is None else Infix("@", windows, written)
+
+
+def _extent_of_windows(
+    bounds_: list[Relation], row: str, column: str
+) -> tuple[int, int, int] | None:
+    """The step from window to window, the number of columns by which the first one starts before
+    column 0, and the width, of windows between two bounds; None for other bounds.
+    """
+    result: dict[int, tuple[int, int]] = {}
+    for bound in bounds_:
+        form = linear(plus(bound.right, bound.left, -1))
+        terms = dict(form.terms)
+        sign = terms.pop(column, 0)
+        step = -sign * terms.pop(row, 0)
+        if terms or sign not in (1, -1):
+            return None
+        result[sign] = step, form.offset
+    if {*result} != {1, -1} or result[1][0] != result[-1][0]:
+        return None
+    step, before = result[1]
+    return step, before, result[-1][1] + before + 1
 
 
 def _unfolded(

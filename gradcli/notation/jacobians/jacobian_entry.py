@@ -57,7 +57,7 @@ from .patterns import (
     WEIGHTED,
     by_pattern,
 )
-from .placed import determines_places, is_identity
+from .relation_matrices import determines_places, is_identity
 from .tensors import flat, is_count
 
 Named = tuple[str, Tree | None]  # the name of a structure, and its formula
@@ -371,13 +371,12 @@ class JacobianEntry:
         if len(diagonals) != 1 or len(low_rank) != 1:
             return None
         minus = opposite(low_rank[0].e)
-        # the matrix is outer(x, x) minus the diagonal
+        # not None if the matrix is outer(x, x) minus the diagonal
         negated_diagonal = opposite(diagonals[0].e) if minus is None else None
-        diagonal_term = diagonals[0].e if negated_diagonal is None else negated_diagonal
+        low_rank_term, diagonal_term = minus or low_rank[0].e, negated_diagonal or diagonals[0].e
+        is_subtracted, is_first = minus is not None, negated_diagonal is not None
         entry = JacobianEntry(diagonal_term, self.rows, self.columns, self.write)
         diagonal = entry._diagonal_form()[1]
-        low_rank_term = low_rank[0].e if minus is None else minus
-        is_subtracted, is_first = minus is not None, negated_diagonal is not None
         number, rest = self.write.number(low_rank_term)
         if not letters_of(product_of(rest)) - {*self.write.fixed}:  # eye(n) - 1 / n
             one = self.write.tensor(low_rank_term, []) if rest else number or Numeral(1)
