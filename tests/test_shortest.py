@@ -235,6 +235,10 @@ CASES = {
     "common_powers": [
         "x ** (1 - s) - y * x ** -s", "x ** (s + 1) + s * x ** s", "y * x ** s - x ** (s + 2)",
     ],
+    "common_exponentials": [
+        "exp((2 - s) * x) - y * exp((1 - s) * x)", "s * exp(x + y) - exp(y) / s",
+        "exp(2 * x) * y + exp(3 * x) * s + exp(x)",
+    ],
     "powers_of_a_quotient": [
         "x ** 6 / y ** 7 - 2 * x ** 12 / y ** 13", "s * x ** 2 / y ** 2 + x ** 3 / y ** 3",
     ],
@@ -883,6 +887,7 @@ def test_masks_that_hide_more_than_zeros_stay(case):
         ("weighted_rows", "(x.unsqueeze(1) * (S > 0)).sum(0)"),
         ("trace_as_sum", "trace(x.outer(y) @ S.T @ sin(S) @ S)"),
         ("powers_of_a_quotient", "x ** 6 / y ** 7 - x ** 12 / y ** 12"),
+        ("common_exponentials", "exp(x) - s * exp(y)"),
         ("sign_out_of_sum", "x * (y - x)"),
         ("(x + y) * (x - y) = x ** 2 - y ** 2", "(x + y) * (x - 2 * y)"),
         ("division_into_sum", "x / (x - y)"),
@@ -1011,6 +1016,11 @@ def test_numbers_have_no_shape_of_their_own():
 def test_what_occurs_twice_is_said_once():
     whole = shared(read("(sin(A @ x + b) + c) * cos(A @ x + b) / (A @ x + b)"), {"t"})
     assert tree.text(whole) == "u = A @ x + b; (sin(u) + c) * cos(u) / u"
+
+
+def test_a_transpose_that_occurs_twice_has_a_name():
+    whole = shared(read("-inv(A - z * eye(n)).T @ inv(A - z * eye(n)).T"), ())
+    assert tree.text(whole) == "t = inv(A - z * eye(n)).T; -t @ t"
 
 
 def test_what_is_short_is_said_twice():

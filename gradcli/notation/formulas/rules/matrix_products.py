@@ -67,6 +67,8 @@ identities(CANDIDATES, """
     u @ u = vector_norm(u) ** 2 where u.inputs
     vector_norm(u) ** 2 = u @ u
     sqrt(u @ u) = vector_norm(u)
+    sum(u) - u @ v = u @ (1 - v)
+    sum(u) + u @ v = u @ (1 + v)
     trace(A @ A) = vector_norm(A) ** 2 where is_symmetric(A)
 """)  # fmt: skip
 

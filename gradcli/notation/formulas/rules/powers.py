@@ -9,6 +9,7 @@ from .factoring import (
     MOST_TERMS,
     added,
     canonical_sums,
+    expand_product,
     multiple_of,
     negative,
     sum_of,
@@ -114,6 +115,42 @@ def common_powers(node: Node) -> Iterator[Node]:
             above, exponent = _canonical_exponent(common)
             factors = with_factors({base**exponent: 1 if above else -1}, {sum_of(inner): 1})
             yield build(Product(ONE, factors), node.shape)
+
+
+@candidate("add", "sub")
+def common_exponentials(node: Node) -> Iterator[Node]:
+    """exp((2 - p) * x) - y * exp((1 - p) * x) = exp((1 - p) * x) * (exp(x) - y), where the
+    difference of the exponents is a single term.
+    """
+    terms = terms_of(node) or []
+    if not 2 <= len(terms) <= MOST_TERMS:
+        return
+    powers = [t.once("exp") for t in terms]
+    exponents = [p[0].parents[0] for p in powers if len(p) == 1]
+    for common in exponents if len(exponents) == len(terms) else ():
+        differences = [_difference(e, common) for e in exponents]
+        if None not in differences:
+            inner = [
+                t.without(p).times(_exponential(d))
+                for t, (p,), d in zip(terms, powers, differences, strict=True)
+            ]
+            yield build(Product(ONE, {common.exp(): 1, sum_of(inner): 1}), node.shape)
+
+
+def _difference(x: Node, y: Node) -> Product | None:
+    """x - y as a single term: u for (2 - p) * u - (1 - p) * u; None if it has several."""
+    if x is y:
+        return NOTHING._replace(coefficient=0)
+    expanded = [p for t in terms_of(x - y) or [] for p in expand_product(t)]
+    terms = (terms_of(sum_of(expanded)) or []) if expanded else []
+    return terms[0] if len(terms) == 1 else None
+
+
+def _exponential(exponent: Product) -> dict[Node, Coefficient]:
+    """exp(x) as a factor, and no factor for exp(0)."""
+    if exponent.coefficient == 0:
+        return {}
+    return {added([exponent]).exp(): 1}
 
 
 @candidate("add", "sub")

@@ -169,6 +169,7 @@ identities(NORMAL, """
     inv(inv(x, check=d), check=c) = x
     inv(A, check=c) = A.mT where is_orthogonal(A)
     matrix_exp(x.mT) = matrix_exp(x).mT
+    log(det(A)) = logdet(A)
 """)  # fmt: skip
 
 
