@@ -85,6 +85,7 @@ identities(CANDIDATES, """
     log(x) - log(y) = log(x / y)
     sigmoid(-x) = 1 - sigmoid(x)
     1 - sigmoid(x) = sigmoid(-x)
+    1 - ndtr(x) = ndtr(-x)
     sigmoid(x) * sigmoid(-x) = sigmoid(x) * (1 - sigmoid(x))
     sigmoid(-x) * (1 - sigmoid(-x)) = sigmoid(x) * (1 - sigmoid(x))
     2 * sigmoid(x) - 1 = tanh(x / 2)

@@ -229,7 +229,7 @@ def power_of_a_root(node: Node) -> Iterator[Node]:
 
 
 def _adds_powers(x: Node, exponent: Node) -> bool:
-    (power,) = x.parents if x.op.name == "sum" else (x,)
+    (power,) = x.parents if x.op.name in ("sum", "mean") else (x,)
     return power.op.name == "pow" and power.parents[1] is exponent
 
 
