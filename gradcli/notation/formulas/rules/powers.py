@@ -128,8 +128,9 @@ def common_exponentials(node: Node) -> Iterator[Node]:
     powers = [t.once("exp") for t in terms]
     exponents = [p[0].parents[0] for p in powers if len(p) == 1]
     for common in exponents if len(exponents) == len(terms) else ():
-        differences = [_difference(e, common) for e in exponents]
-        if None not in differences:
+        found = (_difference(e, common) for e in exponents)
+        differences = [d for d in found if d is not None]
+        if len(differences) == len(terms):
             inner = [
                 t.without(p).times(_exponential(d))
                 for t, (p,), d in zip(terms, powers, differences, strict=True)
