@@ -235,6 +235,10 @@ CASES = {
     "common_powers": [
         "x ** (1 - s) - y * x ** -s", "x ** (s + 1) + s * x ** s", "y * x ** s - x ** (s + 2)",
     ],
+    "common_exponentials": [
+        "exp((2 - s) * x) - y * exp((1 - s) * x)", "s * exp(x + y) - exp(y) / s",
+        "exp(2 * x) * y + exp(3 * x) * s + exp(x)",
+    ],
     "powers_of_a_quotient": [
         "x ** 6 / y ** 7 - 2 * x ** 12 / y ** 13", "s * x ** 2 / y ** 2 + x ** 3 / y ** 3",
     ],
@@ -329,7 +333,8 @@ CASES = {
     ],
     "named_inner_product": ["y @ x"],
     "inner_product_of_a_sum": ["x @ (y - 2 * s * x)", "(x / s + A @ z) @ y"],
-    "projection_of_a_sum": [
+    "inverse_into_a_sum": [
+        "inv(T) @ (T @ z - x[:1] * z)", "inv(S) @ (S @ T + T)",
         "2 * A @ pinv(A) @ (x - A @ z / s)", "pinv(A) @ (2 * x - A @ pinv(A) @ x)",
     ],
     "matmul_by_identity_rows": [
@@ -421,7 +426,7 @@ CASES = {
     ],
     "compared_arange": ["arange(4) != -100", "arange(2, 5) < -1"],
     "diagonal_of_matmul_with_diagonal": ["(S @ diag(z) @ T).diag()", "(S.T @ diag(z) @ T.T).diag()",
-        "(S @ diag(z)).diag()", "(2 * diag(z) @ S).diag()",
+        "(S @ diag(z)).diag()", "(2 * diag(z) @ S).diag()", "(diag(z) @ S @ T).diag()",
     ],
     "diagonal_of_a_number": ["diag(ones(5))", "(2 * s).expand(x.shape).diag()"],
     "diag_from_scatter": [
@@ -891,6 +896,7 @@ def test_masks_that_hide_more_than_zeros_stay(case):
         ("weighted_rows", "(x.unsqueeze(1) * (S > 0)).sum(0)"),
         ("trace_as_sum", "trace(x.outer(y) @ S.T @ sin(S) @ S)"),
         ("powers_of_a_quotient", "x ** 6 / y ** 7 - x ** 12 / y ** 12"),
+        ("common_exponentials", "exp(x) - s * exp(y)"),
         ("sign_out_of_sum", "x * (y - x)"),
         ("(x + y) * (x - y) = x ** 2 - y ** 2", "(x + y) * (x - 2 * y)"),
         ("division_into_sum", "x / (x - y)"),
@@ -953,7 +959,7 @@ def test_a_sum_with_a_term_too_long_for_a_chain_is_not_projected():
     inputs = {name: OPS["input"](name=name, shape=(3, 3)[: 1 + name.isupper()]) for name in "Sz"}
     case = f"S @ pinv(S) @ (z - S @ z - {20 * 'S @ '} z)"
     built = Builder(read_program(case, Limits()), inputs, values={}, limits=Limits()).run()
-    assert rule_named("projection_of_a_sum")(stripped(built, {})) is None
+    assert rule_named("inverse_into_a_sum")(stripped(built, {})) is None
 
 
 @pytest.mark.parametrize(
@@ -1019,6 +1025,11 @@ def test_numbers_have_no_shape_of_their_own():
 def test_what_occurs_twice_is_said_once():
     whole = shared(read("(sin(A @ x + b) + c) * cos(A @ x + b) / (A @ x + b)"), {"t"})
     assert tree.text(whole) == "u = A @ x + b; (sin(u) + c) * cos(u) / u"
+
+
+def test_a_transpose_that_occurs_twice_has_a_name():
+    whole = shared(read("-inv(A - z * eye(n)).T @ inv(A - z * eye(n)).T"), ())
+    assert tree.text(whole) == "t = inv(A - z * eye(n)).T; -t @ t"
 
 
 def test_what_is_short_is_said_twice():

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from fractions import Fraction
+from functools import cached_property
 from math import inf, isclose
 
 from ...graphs import OPS, Node, walk
@@ -126,12 +127,27 @@ class Names:
             if in_rows is not None:
                 dim, columns = in_rows
                 self.products.append((atom.unsqueeze(dim=dim), columns))
+            self._add_cofactors(opened, atom)
         beside = _inverted_definition(definition, atom)
         if beside is not None:
             rest, other = beside
             whole = _expanded_product(other, normal)
             if whole is not None and any(f.inputs for f in whole.factors):
                 self.products.append((rest, _without_roots(whole)))
+
+    def _add_cofactors(self, definition: Product, atom: Node) -> None:
+        """tanh(x / c) = out / c for out = c * tanh(x / c): the program divides by c, so c != 0."""
+        below = self._divisors
+        for f in definition.once("input"):
+            rest = definition.without(f)
+            if f in below and any(k.inputs for k in rest.factors):
+                self.products.append((atom / f, rest))
+
+    @cached_property
+    def _divisors(self) -> set[Node]:
+        """What the program divides by."""
+        nodes = walk(self.program)
+        return {stripped(n.parents[1], {}) for n in nodes if n.op.name == "div"}
 
     def stand_for_the_same(self, other: "Names") -> bool:
         """Whether another Names has the same definitions."""

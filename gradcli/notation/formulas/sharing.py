@@ -11,6 +11,7 @@ from ..tree import Block, Infix, Name, Prefix, Tree
 
 LEAST_SAVING = 4  # names, numbers and symbols that a statement must save
 CONSTANT_MATRICES = ("eye", "ones", "zeros")
+NAMED = tree.Infix | tree.Call | tree.Method | tree.Prefix | tree.Attribute  # what can have a name
 
 
 def shared(formula: Tree, used: Collection[str], worth: int = LEAST_SAVING) -> Tree:
@@ -84,13 +85,15 @@ def _saved(part: Tree, times: int) -> int:
 
 
 def _parts(whole: Tree) -> list[Tree]:
-    """All calls, operations and methods in a formula, and what is picked from calls: eye(n)[y]."""
+    """All calls, operations, methods and transposes in a formula, and what is picked from calls:
+    eye(n)[y].
+    """
     out: list[Tree] = []
     stack = [whole]
     while stack:
         part = stack.pop()
         picked = isinstance(part, tree.Subscript) and isinstance(part.base, tree.Call)
-        if picked or isinstance(part, tree.Infix | tree.Call | tree.Method | tree.Prefix):
+        if picked or isinstance(part, NAMED):
             out.append(part)
         stack += tree.children(part)
     return out

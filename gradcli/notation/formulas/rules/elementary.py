@@ -57,6 +57,10 @@ identities(NORMAL, """
     expm1(x) + 1 = exp(x)
     sigmoid(x) + sigmoid(-x) = 1
     log(sigmoid(x)) - log(sigmoid(-x)) = x
+    logsigmoid(x) - logsigmoid(-x) = x
+    softplus(x) - softplus(-x) = x
+    log(1 + x) - log(1 - x) = 2 * atanh(x)
+    log((1 + x) / (1 - x)) = 2 * atanh(x)
     relu(x) - relu(-x) = x
     relu(x) + relu(-x) = abs(x)
     exp(-x) + exp(x) = 2 * cosh(x)
@@ -81,6 +85,7 @@ identities(CANDIDATES, """
     log(x) - log(y) = log(x / y)
     sigmoid(-x) = 1 - sigmoid(x)
     1 - sigmoid(x) = sigmoid(-x)
+    1 - ndtr(x) = ndtr(-x)
     sigmoid(x) * sigmoid(-x) = sigmoid(x) * (1 - sigmoid(x))
     sigmoid(-x) * (1 - sigmoid(-x)) = sigmoid(x) * (1 - sigmoid(x))
     2 * sigmoid(x) - 1 = tanh(x / 2)

@@ -16,6 +16,7 @@ from .products import (
     add_numbers,
     build,
     carries_direction,
+    constant_value,
     is_mask,
     magnitude,
     multiplied_by,
@@ -219,9 +220,9 @@ def _without_conversions(terms: list[Product]) -> list[Product]:
 
 @candidate("add", "sub")
 def common_numbers(node: Node) -> Iterator[Node]:
-    """2 * a - 2 * b = 2 * (a - b); 0.5 * a - 0.5 * b."""
+    """2 * a - 2 * b = 2 * (a - b); 0.5 * a - 0.5 * b; a / 2 - 1 / 2 = (a - 1) / 2."""
     terms = terms_of(node)
-    if terms is None or len(terms) < 2 or any(not t.factors for t in terms):
+    if terms is None or len(terms) < 2:
         return
     for size in dict.fromkeys(magnitude(t.coefficient) for t in terms if abs(t.coefficient) != 1):
         inner = [t._replace(coefficient=t.coefficient / size) for t in terms]
@@ -330,10 +331,18 @@ def negative(node: Node) -> Node | None:
             new = negative(part)
             if new is not None:
                 return node.op(*(new if j == k else p for j, p in enumerate(parts)))
-    if name in ("div", "transpose", "sum", "mean", "unsqueeze", *ODD):
+    if name in ("div", "transpose", "sum", "mean", "unsqueeze", *ODD) or _is_odd_clamp(node):
         new = negative(parts[0])
         return None if new is None else node.op(new, *parts[1:], **node.attrs)
     return None
+
+
+def _is_odd_clamp(node: Node) -> bool:
+    """Whether a node is clamp(x, -c, c)."""
+    if node.op.name != "clamp":
+        return False
+    low, high = (None if i is None else constant_value(i) for i in node.inputs[1:])
+    return low is not None and high is not None and low == -high
 
 
 def _negative_sum(node: Node) -> Node | None:

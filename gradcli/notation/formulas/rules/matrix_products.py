@@ -40,6 +40,7 @@ identities(NORMAL, """
     v @ diag(u) = u * v
     diag(u) @ diag(v) = diag(u * v)
     diag(u) @ (diag(v) @ A) = diag(u * v) @ A
+    A @ diag(u) @ diag(v) = A @ diag(u * v)
     unsqueeze(u, dim=0) @ A = unsqueeze(u @ A, dim=0)
     A @ unsqueeze(u, dim=1) = unsqueeze(A @ u, dim=1)
     unsqueeze(u, dim=1) @ unsqueeze(v, dim=0) = outer(u, v)
@@ -64,9 +65,13 @@ identities(NORMAL, """
 """)  # fmt: skip
 
 identities(CANDIDATES, """
+    A.mT @ v = v @ A
+    A @ B.mT @ v = A @ (v @ B)
     u @ u = vector_norm(u) ** 2 where u.inputs
     vector_norm(u) ** 2 = u @ u
     sqrt(u @ u) = vector_norm(u)
+    sum(u) - u @ v = u @ (1 - v)
+    sum(u) + u @ v = u @ (1 + v)
     trace(A @ A) = vector_norm(A) ** 2 where is_symmetric(A)
 """)  # fmt: skip
 

@@ -9,6 +9,7 @@ from .factoring import (
     MOST_TERMS,
     added,
     canonical_sums,
+    expand_product,
     multiple_of,
     negative,
     sum_of,
@@ -117,6 +118,43 @@ def common_powers(node: Node) -> Iterator[Node]:
 
 
 @candidate("add", "sub")
+def common_exponentials(node: Node) -> Iterator[Node]:
+    """exp((2 - p) * x) - y * exp((1 - p) * x) = exp((1 - p) * x) * (exp(x) - y), where the
+    difference of the exponents is a single term.
+    """
+    terms = terms_of(node) or []
+    if not 2 <= len(terms) <= MOST_TERMS:
+        return
+    powers = [t.once("exp") for t in terms]
+    exponents = [p[0].parents[0] for p in powers if len(p) == 1]
+    for common in exponents if len(exponents) == len(terms) else ():
+        found = (_difference(e, common) for e in exponents)
+        differences = [d for d in found if d is not None]
+        if len(differences) == len(terms):
+            inner = [
+                t.without(p).times(_exponential(d))
+                for t, (p,), d in zip(terms, powers, differences, strict=True)
+            ]
+            yield build(Product(ONE, {common.exp(): 1, sum_of(inner): 1}), node.shape)
+
+
+def _difference(x: Node, y: Node) -> Product | None:
+    """x - y as a single term: u for (2 - p) * u - (1 - p) * u; None if it has several."""
+    if x is y:
+        return NOTHING._replace(coefficient=0)
+    expanded = [p for t in terms_of(x - y) or [] for p in expand_product(t)]
+    terms = (terms_of(sum_of(expanded)) or []) if expanded else []
+    return terms[0] if len(terms) == 1 else None
+
+
+def _exponential(exponent: Product) -> dict[Node, Coefficient]:
+    """exp(x) as a factor, and no factor for exp(0)."""
+    if exponent.coefficient == 0:
+        return {}
+    return {added([exponent]).exp(): 1}
+
+
+@candidate("add", "sub")
 def powers_of_a_quotient(node: Node) -> Iterator[Node]:
     """s ** 6 / r ** 7 - s ** 12 / r ** 13 = ((s / r) ** 6 - (s / r) ** 12) / r."""
     terms = terms_of_sum(node)
@@ -192,7 +230,7 @@ def power_of_a_root(node: Node) -> Iterator[Node]:
 
 
 def _adds_powers(x: Node, exponent: Node) -> bool:
-    (power,) = x.parents if x.op.name == "sum" else (x,)
+    (power,) = x.parents if x.op.name in ("sum", "mean") else (x,)
     return power.op.name == "pow" and power.parents[1] is exponent
 
 

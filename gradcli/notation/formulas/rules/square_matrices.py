@@ -5,7 +5,7 @@ from itertools import pairwise
 from ....graphs import OPS, Node, walk
 from ....graphs.shapes import axes
 from ....operators.leaves import size_of
-from .assumed import is_symmetric
+from .assumed import is_orthogonal, is_symmetric
 from .atoms import defined
 from .chains import Chain, Factor, cancel_inverses, chain_of, factor_node, is_square, node_of
 from .factoring import MOST_TERMS, sum_of, terms_of_sum
@@ -90,22 +90,31 @@ def pseudoinverse(node: Node) -> Node | None:
 
 
 @candidate("matmul")
-def projection_of_a_sum(node: Node) -> Node | None:
-    """X @ pinv(X) @ (y - X @ z) = X @ pinv(X) @ y - X @ z."""
-    chain = chain_of(node) if node.ndim == 1 else None
-    if chain is None or not any(f.node.op.name == "pinv" for f in chain.factors):
+def inverse_into_a_sum(node: Node) -> Node | None:
+    """inv(A) @ (A @ x - b) = x - inv(A) @ b; so for Q.T of an orthogonal Q, and for projections:
+    X @ pinv(X) @ (y - X @ z) = X @ pinv(X) @ y - X @ z.
+    """
+    chain = chain_of(node)
+    if chain is None or not any(_may_cancel(f.node) for f in chain.factors):
         return None
     *before, total = chain.factors
     terms = terms_of_sum(total.node)
     if len(terms) > MOST_TERMS or total.transposed:
         return None
     parts = [p for t in terms if (p := chain_of(build(t, total.node.shape))) is not None]
-    if len(parts) < len(terms) or all(len(p.factors) <= 1 for p in parts):
+    short = [cancel_inverses(Chain(p.scale, (*before, *p.factors))) for p in parts]
+    cancels = any(
+        len(s.factors) < len(before) + len(p.factors) for s, p in zip(short, parts, strict=True)
+    )
+    if len(parts) < len(terms) or not cancels:
         return None
-    built = [
-        node_of(cancel_inverses(Chain(p.scale, (*before, *p.factors))), node.shape) for p in parts
-    ]
+    built = [node_of(s, node.shape) for s in short]
     return scaled(chain.scale, sum_of([product_of(m) or Product(ONE, {m: 1}) for m in built]))
+
+
+def _may_cancel(x: Node) -> bool:
+    """Whether a product of x with another matrix may be shorter."""
+    return x.op.name in ("inv", "pinv") or is_orthogonal(x)
 
 
 @candidate("sum")
@@ -169,6 +178,7 @@ identities(NORMAL, """
     inv(inv(x, check=d), check=c) = x
     inv(A, check=c) = A.mT where is_orthogonal(A)
     matrix_exp(x.mT) = matrix_exp(x).mT
+    log(det(A)) = logdet(A)
 """)  # fmt: skip
 
 
@@ -286,7 +296,9 @@ def product_with_diagonal(node: Node) -> Node | None:
 
 @candidate("diag", "diagonal")
 def diagonal_of_matmul_with_diagonal(node: Node) -> Node | None:
-    """(A @ diag(x) @ B).diag() = (A * B.T) @ x; (A @ diag(x)).diag() = A.diag() * x."""
+    """(A @ diag(x) @ B).diag() = (A * B.T) @ x; (diag(x) @ A).diag() = x * A.diag(), and so at
+    the right.
+    """
     x = node.parents[0]
     chain = chain_of(x) if is_main_diagonal(node) else None
     if chain is None or not is_square(x) or any(f.node.ndim != 2 for f in chain.factors):
@@ -296,8 +308,8 @@ def diagonal_of_matmul_with_diagonal(node: Node) -> Node | None:
         if is_diagonal(middle.node):
             of_rows = factor_node(left) * factor_node(right.flip())
             return scaled(chain.scale, of_rows @ middle.node.parents[0])
-    if len(chain.factors) == 2:
-        for d, other in (chain.factors, chain.factors[::-1]):
-            if is_diagonal(d.node):
-                return scaled(chain.scale, node.op(other.node) * d.node.parents[0])
+    for d, rest in ((chain.factors[0], chain.factors[1:]), (chain.factors[-1], chain.factors[:-1])):
+        if rest and is_diagonal(d.node):
+            inner = node_of(Chain(chain.scale, rest), x.shape)
+            return node.op(inner, **node.attrs) * d.node.parents[0]
     return None
