@@ -307,7 +307,7 @@ def test_a_formula_for_square_matrices_says_so():
 def test_formulas_for_what_is_square_as_a_rule_say_so_once():
     """PyTorch's trace takes A @ B of 2x4 too, of whose diagonal alone it is."""
     found = run("formula", "trace(A @ B)", "-s", "A=3x3,B=3x3")
-    assert found.out == "A = B.T\nB = A.T\n"
+    assert found.out == "A.grad = B.T\nB.grad = A.T\n"
     assert found.err == (
         "note: the formulas of A.grad and B.grad are right for A of shape (3, 3) and B of shape "
         "(3, 3), and at other sizes at which trace() is of a square matrix.\n"
