@@ -52,7 +52,7 @@ def is_alive(pid: int) -> bool:
     """Whether a process is there and has not ended."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # it ends before, or while, it is read
         return False
 
 
