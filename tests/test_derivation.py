@@ -169,7 +169,7 @@ def test_what_cancels_is_not_written():
     """The gradients of cross entropies by logits, which every textbook has."""
     loss = "-(y*log(p) + (1-y)*log(1-p)).mean()"
     found = lines_of(f"z = x @ w; p = sigmoid(z); {loss}", "x=4x3,w=3,y=4")
-    assert found["z"] == "(p - y) / z.numel()"
+    assert found["z"] == "(p - y) / y.numel()"
     found = lines_of("z = x @ W; p = softmax(z, dim=1); -(y*log(p)).sum()", "x=4x3,W=3x5,y=4x5")
     assert found["z"] == "y.sum(dim=1, keepdim=True) * p - y"
 

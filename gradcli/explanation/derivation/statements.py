@@ -40,8 +40,10 @@ class Assignment(NamedTuple):
 
     @property
     def order(self) -> list[str]:
-        """The names that it uses and does not assign, in textual order."""
-        names = chain.from_iterable(_in_order(s.value) for s in self.statements)
+        """The names that it uses and does not assign, in textual order, the last statement's first:
+        sizes are those of the first tensor that has them.
+        """
+        names = chain.from_iterable(_in_order(s.value) for s in reversed(self.statements))
         own = {name for s in self.statements for name in s.names}
         return [name for name in dict.fromkeys(names) if name not in own]
 
