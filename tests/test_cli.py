@@ -932,6 +932,22 @@ def test_element():
     assert "h.grad[0,0] = z_1.grad[0,0]·V[0,0] + z_1.grad[0,1]·V[0,1]\n" in steps
     assert "z.grad[0,0] = h.grad[0,0]·(1 - h[0,0]·h[0,0])\n" in steps
     assert "W.grad[1,0] = x[0,1]·z.grad[0,0] + x[1,1]·z.grad[1,0]\n" in steps
+    assert "k[0,0] = tanh(z_1[0,0])\n" in steps
+    # by hand: row 0 is not let through, z[1,0] = 2·3 = 6, and only row 1 leads back to W
+    dead = "h = relu(x @ W); h2 = tanh(h @ V); (h2 * h2).sum()"
+    values = ("-v", "x=[[-1.],[2.]]", "-v", "W=[[3.]]", "-v", "V=[[0.25]]")
+    way = answered(dead, *values, "--element", "W[0,0]").out
+    assert way.count("W.grad[0,0] = ") == 1
+    assert "z[1,0] = x[1,0]·W[0,0] = 2·3 = 6\n" in way
+    assert "W.grad[0,0] = x[1,0]·z.grad[1,0] = " in way
+    assert "[0,0]·z.grad[0,0]" not in way
+    # sigmoid(-1) = 0.268941..., and 1 above the cut at 20
+    soft = ("softplus(x)", "-v", "x=[-1.,30]")
+    assert "= g[0]·0.26894\n" in answered(*soft).out
+    assert (
+        "No value between A and out"
+        in answered("logdet(A)", "-s", "A=2x2", "--element", "A[0,0]").out
+    )
     unit = answered("x / x.norm()", "-s", "x=3", "--element", "x[1]", "--full").out
     assert "x.grad[1] = (g[1] - out[1] (g @ out)) / x.norm()" in unit
     assert "≠ 0" not in unit

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from ...graphs import Node
 from ...language.problem import Input
 from ...notation import tree
-from ...notation.indices.element import place_to_show, short, written_out
+from ...notation.indices.element import WIDEST, place_to_show, short, written_out
 from ...notation.indices.index import Notation
 from ...notation.tree import Indexed, Name, Token
 from ..analysis import Analysis, within_budget
@@ -95,9 +95,10 @@ def line_of_element(
     role: str,
     index: tuple[int, ...],
     names: Mapping[Node, Name],
+    widest: int = WIDEST,
 ) -> Line | None:
-    """The same for any node, called `left`."""
-    written = written_out(node, index, names, a.value)
+    """The same for any node, called `left`; symbols and numbers of at most `widest` characters."""
+    written = written_out(node, index, names, a.value, widest)
     if written.symbols is None and written.numbers is None and written.total is None:
         return None
     at = tuple(map(tree.Number, index))

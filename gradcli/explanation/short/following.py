@@ -3,18 +3,19 @@ back through the gradients that it is computed from.
 """
 
 from collections.abc import Iterator
+from functools import partial
+from typing import NamedTuple
 
 from ...graphs import Node
 from ...graphs.shapes import multi_index
 from ...language.problem import Input
 from ...lazy import np
 from ...notation import tree
-from ...notation.indices.element import written_out
-from ...notation.tree import Name, Token, Tree
+from ...notation.indices.element import elements_by_size
+from ...notation.tree import Name, Token
 from .. import entries
 from ..blocks import ZERO, Block, Line, Prose, Row, Section, Table, text_of, words
 from ..choices import Choices
-from ..derivation.derivation import Derivation
 from ..derivation.derivation import Line as Derived
 from ..formulas.source_text import role_of
 from ..sections.element import line_of_element
@@ -28,6 +29,15 @@ STEPS = 12  # gradients on the way back
 LONG = 160  # characters of an element that is written out
 
 
+class Step(NamedTuple):
+    """One element of the gradient of a line on the way back, and the names of nodes in it."""
+
+    line: Derived
+    at: tuple[int, ...]
+    names: dict[Node, Name]
+    written: Line
+
+
 def followed(grads: Gradients, x: Input, index: tuple[int, ...], choices: Choices) -> Section:
     """The element of x at `index` on its way forward and back."""
     name = tree.Indexed(Name(x.name, role_of(x)), tuple(map(tree.Number, index)))
@@ -36,6 +46,9 @@ def followed(grads: Gradients, x: Input, index: tuple[int, ...], choices: Choice
     if grads.problem.out.shape and grads.problem.out.numel <= SEARCHED:
         blocks += _column(grads, x, index, choices.precision)
     blocks += _back(grads, x, index)
+    if not blocks:
+        out = grads.problem.out_name
+        blocks.append(Prose(words(f"No value between {x.name} and {out} has elements to follow.")))
     return Section("jacobian", title, (), tuple(blocks))
 
 
@@ -53,9 +66,11 @@ def _column(grads: Gradients, x: Input, index: tuple[int, ...], precision: int) 
     if grads.derivation is None and shown:
         yield Table(tuple(shown))
     shown_cells = [every[k][0] for k in rows[:ROWS]]
-    if rows and max(len(cell.text) for cell in shown_cells) <= READABLE:
+    readable = all(len(cell.text) <= READABLE for cell in shown_cells)
+    if rows and readable:
         yield part_of_matrix(a, w, x, rows[:ROWS], [column], precision)
-    yield Prose(words(_count(len(rows), p.out.numel)))
+    long = "" if readable else " They are too long to be written out."
+    yield Prose(words(_count(len(rows), p.out.numel) + long))
 
 
 def _count(nonzero: int, total: int) -> str:
@@ -64,49 +79,36 @@ def _count(nonzero: int, total: int) -> str:
 
 
 def _back(grads: Gradients, x: Input, index: tuple[int, ...]) -> Iterator[Block]:
-    """The elements of gradients on one way back to it, in the order of computation."""
+    """The element through the named values, and the elements of their gradients on the way back."""
+    way = way_back(grads, x, index)
+    forward = [Row((line,), 1) for line in map(partial(_forward, grads), way[1:]) if line]
+    if forward:
+        yield Table((Row((words("Forward, without terms that are 0:"),)), *forward))
+    if way:
+        text = "Backward, through the largest term of each sum:" if len(way) > 1 else "Backward:"
+        yield Table((Row((words(text),)), *(Row((step.written,), 1) for step in reversed(way))))
+
+
+def way_back(grads: Gradients, x: Input, index: tuple[int, ...]) -> list[Step]:
+    """The elements of gradients from that of x to that of the output; none without a derivation."""
     derived, line = grads.derivation, grads.line(x)
-    if derived is None or line is None:
-        return
-    by_name = {other.gradient_name: other for other in derived.back}
-    steps = list[Line]()
-    at = index
-    while line is not None and len(steps) < STEPS:
+    by_gradient = {} if derived is None else {derived.in_names_of(o)[0]: o for o in derived.back}
+    steps, at = list[Step](), index
+    while derived is not None and line is not None and len(steps) < STEPS:
         node, names = derived.in_names_of(line)
-        name = Name(line.gradient_name)
-        written = line_of_element(grads.a, node, name, role_of(x) if not steps else "", at, names)
+        name, role = Name(line.gradient_name), "" if steps else role_of(x)
+        written = line_of_element(grads.a, node, name, role, at, names, LONG)
         if written is None or len(text_of(written)) > LONG:
             break
-        steps.append(written)
-        line, at = _earlier(derived, by_name, node, names, at)
-    if len(steps) > 1:
-        text = "Backward, through the first term of each sum:"
-        yield Table((Row((words(text),)), *(Row((step,), 1) for step in reversed(steps))))
+        steps.append(Step(line, at, names, written))
+        used = elements_by_size(node, at, names, grads.a.value)
+        line, at = next(((by_gradient[n], p) for n, p in used if n in by_gradient), (None, ()))
+    return steps
 
 
-def _earlier(
-    derived: Derivation,
-    by_name: dict[str, Derived],
-    node: Node,
-    names: dict[Node, Name],
-    at: tuple[int, ...],
-) -> tuple[Derived | None, tuple[int, ...]]:
-    """The first gradient that an element of another one is computed from, and its place."""
-    plain = written_out(node, at, names, lambda _: None)
-    for part in _parts(plain.numbers or plain.symbols):
-        if isinstance(part, tree.Indexed) and isinstance(part.base, Name):
-            line = by_name.get(part.base.text)
-            places = [p.value for p in part.places if isinstance(p, tree.Number)]
-            if line is not None and len(places) == line.of.ndim:
-                return line, tuple(map(int, places))
-    return None, ()
-
-
-def _parts(written: Tree | None) -> Iterator[object]:
-    """The parts of a formula from left to right."""
-    stack: list[object] = [written]
-    while stack:
-        part = stack.pop()
-        yield part
-        if isinstance(part, tuple):
-            stack += reversed(part)
+def _forward(grads: Gradients, step: Step) -> Line | None:
+    """The element of a named value whose gradient is on the way."""
+    of, name = step.line.of, Name(step.line.name)
+    names = {n: other for n, other in step.names.items() if n is not of}
+    line = line_of_element(grads.a, of, name, "", step.at, names, LONG)
+    return line if line is not None and len(text_of(line)) <= LONG else None

@@ -33,11 +33,11 @@ from ..choices import Choices
 from ..derivation import derivation
 from ..derivation.statements import Assignment
 from ..formulas import by_index
-from ..formulas.source_text import role_of
 from ..formulas.wording import UNREAD
 from ..phrases import is_short, listed, middle, number_text, shape_text, shown_indices
-from ..sections.element import READ, element_row, line_of_element, readable
+from ..sections.element import READ, element_row, readable
 from ..sections.seed import loss_name
+from .following import way_back
 from .gradients import Gradients
 from .stuck import let_through
 
@@ -157,18 +157,12 @@ def _levels(grads: Gradients, x: Input, at: tuple[int, ...] | None, few: bool) -
     if index is not None and len(str(index)) <= READ:
         grads.meanings += index.meanings
         yield Row((equality(index.left, index.right),), 1)
-    line = grads.line(x)
-    if at and grads.derivation is not None and line is not None:
-        node, names = grads.derivation.in_names_of(line)
-        left = grads.w.gradient_of(x)
-        element = line_of_element(grads.a, node, left, role_of(x), at, names)
-    else:
-        element = element_row(grads.a, grads.w, x, at) if few or at else None
+    if at and way_back(grads, x, at):  # stands where the element is followed
+        return
+    element = element_row(grads.a, grads.w, x, at) if few or at else None
     if at is None and element is not None and len(text_of(element)) > READ:
         element = None
-    is_named = grads.derivation is not None  # by earlier gradients
-    short = is_named and element is not None and len(text_of(element)) <= READ
-    if at is not None and not short:
+    if at is not None:
         element = readable(grads.a, grads.w, x, at, element)
     if element is not None:
         yield Row((element,), 1)

@@ -52,8 +52,7 @@ MOST_SYMBOLS, WIDEST = 4, 70  # terms and characters up to which symbols are wri
 MOST_PARTS = 100  # of an expression with unknown numbers
 LONGEST = 4_000  # characters
 MOST_COUNTED = 1_000  # terms that are computed
-DIGITS = 8  # of numbers in the program
-SHOWN = 5  # digits of other numbers, as of arrays
+SHOWN = 5  # digits of numbers, as of arrays
 MOST_SUMMED = 5_000  # terms of sums that are computed, including zeros
 MOST_TRIED = 24  # elements that are tried in search of one to show
 MOST_SEARCHED = 100_000  # elements that are searched for a nonzero one
@@ -159,9 +158,15 @@ class Terms:
 
 
 def written_out(
-    grad: Node, place: tuple[int, ...], names: Mapping[Node, Name], values: Values
+    grad: Node,
+    place: tuple[int, ...],
+    names: Mapping[Node, Name],
+    values: Values,
+    widest: int = WIDEST,
 ) -> Written:
-    """One element of a gradient as a sum of products; `values` returns arrays of nodes, or None."""
+    """One element of a gradient as a sum of products; `values` returns arrays of nodes, or None.
+    Symbols and numbers of at most `widest` characters stand beside each other.
+    """
     array = values(grad)
     total = None if array is None else float(np.asarray(array)[place])
     try:
@@ -171,10 +176,11 @@ def written_out(
         return Written(None, None, total)
     if len(result) == MOST_COUNTED:
         return Written(None, None, total)
-    count = len(result)
-    result = result if count <= MOST_SYMBOLS else [t for t in result if not _is_zero(t, terms)]
-    if not result:
+    count, nonzero = len(result), [t for t in result if not _is_zero(t, terms)]
+    if not nonzero:
         return Written(None, None, 0.0)
+    if count > MOST_SYMBOLS:
+        result = nonzero
     first = _shown_terms(result)
     if _length(first, terms) > MOST_PARTS and not _all_known(first, terms):
         return Written(None, None, total)
@@ -185,28 +191,52 @@ def written_out(
         total = _total(result, terms)
     elif sum(map(len, result)) > 1 and not _is_sum(total, result, terms):
         return Written(None, None, total)  # rounded to a bound, or overflowed, on the way
-    return _sides(result, terms, Writing(names, "·"), total, count)
+    return _sides(nonzero, terms, Writing(names, "·"), total, count, widest)
+
+
+def elements_by_size(
+    node: Node, place: tuple[int, ...], names: Mapping[Node, Name], values: Values
+) -> list[tuple[Node, tuple[int, ...]]]:
+    """The elements that one element is computed from, those of its largest term first."""
+    try:
+        terms = Terms(node, place, names, values)
+        result = [*islice(terms, MOST_COUNTED)]
+    except (TooLong, RecursionError):
+        return []
+    sizes = {t: abs(terms.value(Product(t)) or 0) for t in result}
+    parts = (e for t in sorted(sizes, key=lambda t: -sizes[t]) for f in t for e in inner(f))
+    elements = (e for e in parts if isinstance(e, Element))
+    return [
+        (e.node, e.places)  # type: ignore[misc]
+        for e in elements
+        if all(isinstance(p, int) for p in e.places)
+    ]
 
 
 def _sides(
-    result: list[tuple[Expr, ...]], terms: Terms, write: Writing, total: float | None, count: int
+    result: list[tuple[Expr, ...]],
+    terms: Terms,
+    write: Writing,
+    total: float | None,
+    count: int,
+    widest: int,
 ) -> Written:
     """The sum of terms in symbols, if there are few, and in numbers; `count` is the number of terms
     before those that are 0 were left out.
     """
     if total is None:  # without a total, equal contributions are collected
         result = _in_order(_collected(result))
-    few = count <= MOST_SYMBOLS and len(result) <= MOST_SYMBOLS
+    few = len(result) <= MOST_SYMBOLS
     ordered = list if total is not None else _positive_first
-    symbols: Tree = Verbatim(" " * WIDEST)
+    symbols: Tree = Verbatim(" " * widest)
     if few:
         symbols = _added(ordered([_symbols(t, terms, write) for t in result]))
     shown = [_numbers(t, terms, write) for t in _shown_terms(result)]
     numbers = _added(ordered(shown) if few else shown, count * (len(result) > MOST_TERMS))
-    return _without_repetition(symbols, numbers, total)
+    return _without_repetition(symbols, numbers, total, widest)
 
 
-def _without_repetition(symbols: Tree, numbers: Tree, total: float | None) -> Written:
+def _without_repetition(symbols: Tree, numbers: Tree, total: float | None, widest: int) -> Written:
     """The sides of an equation to show, without repetitions or sides that are too long."""
     in_symbols, in_numbers = tree.text(symbols), tree.text(numbers)
     if len(in_numbers) > LONGEST:
@@ -214,7 +244,7 @@ def _without_repetition(symbols: Tree, numbers: Tree, total: float | None) -> Wr
     is_total = total is not None and in_numbers == short(total)
     if in_symbols == in_numbers:
         return Written(None, numbers, None if is_total else total)
-    is_wide = len(in_symbols) + (0 if is_total else len(in_numbers) + 3) > WIDEST
+    is_wide = len(in_symbols) + (0 if is_total else len(in_numbers) + 3) > widest
     return Written(None if is_wide else symbols, None if is_total else numbers, total)
 
 
@@ -384,6 +414,7 @@ def _symbols(factors: tuple[Expr, ...], terms: Terms, write: Writing) -> _Signed
 
 def _numbers(factors: tuple[Expr, ...], terms: Terms, write: Writing) -> _Signed:
     """The tree of a term with the values of its known factors."""
+    factors = _known_as_one(factors, terms)
     minus = opposite(product_of(factors))
     if minus is not None:
         factors = factors_of(minus)
@@ -396,13 +427,28 @@ def _numbers(factors: tuple[Expr, ...], terms: Terms, write: Writing) -> _Signed
         if _divides_by_one(factor, terms):
             continue
         if isinstance(shown, Number) and value is not None:
-            (denominator if divides else numerator).append(_number(value, DIGITS))
+            (denominator if divides else numerator).append(_number(value))
             continue
         written = write(terms.lettered(terms.expanded(shown))) if value is None else _number(value)
         (denominator if divides else numerator).append(written)
     out = _multiplied(numerator) if numerator else tree.Number(1)
     out = Infix("/", out, _multiplied(denominator)) if denominator else out
     return _Signed(minus is not None, out)
+
+
+def _known_as_one(factors: tuple[Expr, ...], terms: Terms) -> tuple[Expr, ...]:
+    """The factors with one number for those that are known, if others are not: g[0]·0.26894."""
+    known = {f: v for f in {*factors} if (v := terms.value(f)) is not None}
+    number = prod(known[f] for f in factors if f in known)
+    several = sum(f in known for f in factors) > 1 or any(map(is_condition, known))
+    if not several or len(known) == len({*factors}) or not isfinite(number):
+        return factors
+    unknown = [f for f in factors if f not in known]
+    if number == 1:
+        return (*unknown,)
+    first = next(k for k, f in enumerate(factors) if known.get(f, 1) != 1)
+    before = sum(f not in known for f in factors[:first])
+    return (*unknown[:before], Number(number), *unknown[before:])
 
 
 def _divides_by_one(factor: Expr, terms: Terms) -> bool:
