@@ -948,6 +948,8 @@ def test_element():
         "No value between A and out"
         in answered("logdet(A)", "-s", "A=2x2", "--element", "A[0,0]").out
     )
+    condition = "A condition in brackets, as [x[i] > 0], is 1 where it holds"
+    assert condition in answered("relu(x) * y", "-s", "x=3,y=3").out
     unit = answered("x / x.norm()", "-s", "x=3", "--element", "x[1]", "--full").out
     assert "x.grad[1] = (g[1] - out[1] (g @ out)) / x.norm()" in unit
     assert "≠ 0" not in unit

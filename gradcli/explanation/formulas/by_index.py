@@ -22,7 +22,8 @@ from ..blocks import Formula, Line, Prose, words
 from .other_sizes import at_original_sizes
 from .wording import Wording
 
-BRACKET = "A condition in brackets, as [h > 0], is 1 where it holds and 0 elsewhere."
+INSIDE = r"(?:[^\[\]]|\[[^\[\]]*\])*"  # of brackets, with places of elements
+CONDITION = re.compile(rf"\[{INSIDE} (?:[<>=≤≥≠]|[<>=!]=) {INSIDE}\]")
 SHORT = 40  # characters for which no shorter notation is searched for
 SIZES = re.compile(r"\.shape\[\d+\]")
 NUMBERS = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:e[-+]\d+)?")
@@ -93,11 +94,13 @@ def signs(text: str, meanings: Iterable[str] = ()) -> list[Prose]:
     """Explanations of the symbols that occur in lines of index notation, after the `meanings` of
     names.
     """
-    relations = ("<", ">", "<=", ">=", "==", "!=", "=", "≤", "≥", "≠")
     inside = "\n".join(line.partition(" = ")[2] for line in text.split("\n"))
     result = [Prose(words(sentence)) for sentence in dict.fromkeys(meanings)]
-    if any(f" {r} " in inside for r in relations):
-        result.append(Prose(words(BRACKET), "brackets"))
+    if condition := CONDITION.search(inside):
+        text = (
+            f"A condition in brackets, as {condition.group()}, is 1 where it holds and 0 elsewhere."
+        )
+        result.append(Prose(words(text), "brackets"))
     if "δ" in inside:
         result.append(Prose(_delta(inside[inside.index("δ") :]), "delta"))
     return result
