@@ -702,7 +702,7 @@ IDENTITIES = together(
         "cross(w, x)",
         "w: 3, x: 3",
         kind="jacobian",
-        w="tensor([[0, x[2], -x[1]], [-x[2], 0, x[0]], [x[1], -x[0], 0]])",
+        w="linalg.cross(x[None], eye(3))",
     ),
     case(
         "Jacobian, by hand",
