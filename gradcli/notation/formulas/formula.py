@@ -613,6 +613,12 @@ def eye(w: "Writer", node: Node) -> Tree:
 
 
 @idiom
+def long(w: "Writer", node: Node) -> Tree:
+    """one_hot(y, n), which is an integer tensor, for eye(n)[y].long()."""
+    return w.one_hot(node.parents[0]) or w.call(node)
+
+
+@idiom
 def arange(w: "Writer", node: Node) -> Tree:
     start, end, step = node.attrs.values()
     arguments = (

@@ -39,6 +39,8 @@ identities(NORMAL, """
 identities(CANDIDATES, """
     (1 + sign(x)) / 2 = (x > 0) + eq(x, 0) / 2
     (1 - sign(x)) / 2 = (x < 0) + eq(x, 0) / 2
+    1 / 2 + sign(x) / 2 = (x > 0) + eq(x, 0) / 2
+    1 / 2 - sign(x) / 2 = (x < 0) + eq(x, 0) / 2
 """)  # fmt: skip
 
 

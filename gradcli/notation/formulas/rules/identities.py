@@ -123,8 +123,8 @@ class Identity:
 
     @cached_property
     def operators(self) -> frozenset[str]:
-        """The operators that the factors of a match must include."""
-        return frozenset(p.operator for _, parts in self.terms for p in parts if p.operator)
+        """The operators that the factors of a match, and the terms of sums among them, include."""
+        return frozenset().union(*(p.operators for _, parts in self.terms for p in parts))
 
     @cached_property
     def _pattern(self) -> Matcher:
@@ -161,6 +161,7 @@ class Part(NamedTuple):
     exponent: Coefficient
     name: str
     operator: str
+    operators: frozenset[str]  # which a match includes
 
 
 Term = tuple[Coefficient, list[Part]]
@@ -330,8 +331,12 @@ def _terms(node: Node, is_sum: bool) -> list[Product]:
 
 @lru_cache(maxsize=CACHE_SIZE)
 def operators_in(node: Node, is_sum: bool) -> frozenset[str]:
-    """The operators of the factors of a product, or of all terms of a sum."""
-    return frozenset(f.op.name for t in _terms(node, is_sum) for f in t.factors)
+    """The operators of the factors of a product, or of all terms of a sum, and in sums among
+    these factors.
+    """
+    factors = [f for t in _terms(node, is_sum) for f in t.factors]
+    inner = (operators_in(f, True) for f in factors if f.op.name in SUMS and f is not node)
+    return frozenset(f.op.name for f in factors).union(*inner)
 
 
 def _as_product(node: Node) -> Product:
@@ -382,7 +387,10 @@ def _terms_in(tree: ast.expr) -> list[Term]:
 
 def _part(tree: ast.expr, e: Coefficient) -> Part:
     name = tree.id if isinstance(tree, ast.Name) else ""
-    return Part(_pattern(tree), e, name, _operator(tree))
+    operator = _operator(tree)
+    inner = _terms_in(tree) if _is_sum(tree) else []
+    operators = {operator} - {""} | {o for _, parts in inner for p in parts for o in p.operators}
+    return Part(_pattern(tree), e, name, operator, frozenset(operators))
 
 
 def _operator(tree: ast.expr) -> str:

@@ -229,7 +229,8 @@ def cholesky_factors_into_a_sum(node: Node) -> Node | None:
     first is inv(X) for L = cholesky(X); and so for inv(L).T @ (inv(L) + B).
     """
     chain = chain_of(node) or Chain(NOTHING, ())
-    for k, middle in enumerate(chain.factors):
+    has_factor = any(f.node.op.name in ("cholesky", "inv") for f in chain.factors)
+    for k, middle in enumerate(chain.factors if has_factor else ()):
         terms = terms_of_sum(middle.node)
         if len(terms) < 2 or middle.node.ndim < 2:
             continue
