@@ -754,6 +754,13 @@ def test_labels_that_count_up_are_labels(labels):
     assert found == "(softmax(x, dim=1) - one_hot(y, x.shape[1])) / y.numel()"
 
 
+def test_one_hot_keeps_its_name_as_integers():
+    found = package.formula(
+        "one_hot(y, 5).double() @ E", shapes={"E": (5, 4)}, values={"y": [0, 2, 1]}, wrt="E"
+    )
+    assert found == "one_hot(y, E.shape[0]).T.double() @ g"
+
+
 @pytest.mark.parametrize(
     ("expr", "expected"),
     [

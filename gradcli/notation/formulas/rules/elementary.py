@@ -42,6 +42,7 @@ identities(NORMAL, """
     cos(x) / sin(x) = 1 / tan(x)
     sinh(x) / cosh(x) = tanh(x)
     cosh(x) / sinh(x) = 1 / tanh(x)
+    (1 - tanh(x) ** 2) / (1 + tanh(x) ** 2) = 1 / cosh(2 * x)
     sqrt(x) ** 2 = x
     1 / sqrt(x) ** 2 = 1 / x
     pow(x, 0.5) = sqrt(x) where is_float(x)

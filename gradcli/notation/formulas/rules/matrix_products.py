@@ -73,6 +73,7 @@ identities(CANDIDATES, """
     sum(u) - u @ v = u @ (1 - v)
     sum(u) + u @ v = u @ (1 + v)
     trace(A @ A) = vector_norm(A) ** 2 where is_symmetric(A)
+    diag(A @ A.mT) = sum(A ** 2, dim=1)
 """)  # fmt: skip
 
 

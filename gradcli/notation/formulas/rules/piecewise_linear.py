@@ -179,7 +179,7 @@ def _one_sign_and_mask(f: Node, other_factors: Collection[Node]) -> tuple[Coeffi
     single = [(k, t.coefficient) for t in terms for k in t.factors if t.factors == {k: 1}]
     signs = [(k, c) for k, c in single if k.op.name == "sign"]
     masks = [(k, c) for k, c in single if is_zero_or_one(k)]
-    if not len(terms) == 3 == len(one) + len(signs) + len(masks) or not signs or not masks:
+    if len(terms) != 3 or not len(one) == len(signs) == len(masks) == 1:
         return 0, None
     ((sign, side),), ((mask, times),) = signs, masks
     if one[0].coefficient != times or abs(side) != abs(times):
