@@ -64,6 +64,8 @@ class Explanation:
         check_number("width", width, *WIDTHS)
         check_number("precision", precision, *PRECISIONS)
         _check_sections(show)
+        if not isinstance(full, bool | int):
+            raise GradcliError("option", f"full must be True or False, got {short_repr(full)}")
         from .render.formats import render
 
         common = {"full": bool(full), "precision": precision}

@@ -19,6 +19,7 @@ DEFAULTS = {
 MOST_ORDER = 9  # of a derivative
 PRECISIONS, WIDTHS = (1, 17), (40, 10_000)  # digits; columns
 UNITS = {
+    "length": "characters",
     "memory": "bytes of memory",
     "explained": "operations that are explained",
     "written": "operations that are written out",

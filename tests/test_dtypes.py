@@ -157,6 +157,7 @@ MIXED = [
     ("n.new_zeros(2)", True),
     ("m.new_full((2,), 7)", True),
     ("n ** tensor([-1, 3, -2])", True),
+    ("0 ** tensor([2, -3, 5]) + n", True),
     ("n ** -1", False),
     ("n % 0", False),
     ("n // 0", False),

@@ -256,6 +256,7 @@ np.gradient(x, [0.0, 1.0, 3.0, 4.0])
 np.trapezoid(x)
 np.trapezoid(M, dx=0.5, axis=0)
 np.trapezoid(x, p)
+np.full_like(x > 0, y) * x + np.full_like([1, 2, 3, 4], 2.5) * y # flat
 np.unwrap(5 * x)
 np.roll(x, 1)
 np.roll(M, 1, axis=1)
@@ -437,6 +438,8 @@ jax.nn.softmax(M, axis=0)
 jax.nn.softmax(M, axis=(0, 1))
 jax.nn.softmax(x, where=x > 0)
 jax.nn.log_softmax(M)
+jax.nn.log_softmax(x, where=x > 0)[::2] + jax.nn.log_softmax(M, where=M > 0).sum()
+jax.scipy.stats.dirichlet.pdf(u[:3], p[:3]) + jax.scipy.stats.poisson.pmf(1.5, p[0])
 jax.nn.hard_tanh(k)
 jax.nn.soft_sign(k)
 jax.nn.log_sigmoid(30 * x)
@@ -530,6 +533,7 @@ jax.lax.exp(x) + jax.lax.rsqrt(p) + jax.lax.logistic(x) + jax.lax.erf(x) + jax.l
 jax.lax.lgamma(p) + jax.lax.digamma(p) + jax.lax.bessel_i0e(x) + jax.lax.integer_pow(x, 3)
 jax.lax.bessel_i1e(x) + jax.lax.polygamma(1.0, p) + jax.lax.cbrt(x) + jax.lax.round(x)
 jax.lax.clamp(-1.0, k, 1.0)
+jax.lax.clamp(c, 0.3, 0.4) + jax.lax.clamp(0.6, 0.3, c) + jax.lax.clamp(0.2, c, 2.0)
 jax.lax.select(x > 0, x, y) + jax.lax.select_n(x > 0, x, y)
 jax.lax.cumsum(M) + jax.lax.cumprod(M, axis=1) + jax.lax.cummax(M, axis=1, reverse=True)
 jax.lax.cummin(M) + jax.lax.cumlogsumexp(M, axis=1, reverse=True)
@@ -860,6 +864,10 @@ STATS = ("norm", "t", "gamma", "beta", "chi2", "dirichlet", "multivariate_normal
 
 REFUSED = [
     ("jax.lax.sort((x, y))[1]", "unsupported", "several arrays"),
+    ("scipy.linalg.toeplitz(M)", "unsupported", "for each row"),
+    ("jax.scipy.linalg.toeplitz(x, M)", "unsupported", "for each row"),
+    ("scipy.linalg.circulant(M)", "unsupported", "for each row"),
+    ("np.trapezoid(x[:3], B)", "unsupported", "broadcast y"),
     ("np.unsqueeze(x, 0)", "unknown-function", "np.unsqueeze()"),
     ("jnp.log_softmax(x)", "unknown-function", "jnp.log_softmax()"),
     ("scipy.special.relu(x)", "unknown-function", "scipy.special.relu()"),

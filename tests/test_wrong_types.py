@@ -100,7 +100,7 @@ def cases() -> Iterator[Any]:
     functions: dict[str, Callable[..., Any]] = {name: getattr(gradcli, name) for name in GIVEN}
     parameters = {name: [*inspect.signature(f).parameters] for name, f in functions.items()}
     functions["Explanation.to"] = explanation
-    parameters["Explanation.to"] = ["format", "width", "precision", "show"]
+    parameters["Explanation.to"] = ["format", "width", "full", "precision", "show"]
     for name, function in functions.items():
         for parameter in parameters[name]:
             yield pytest.param(function, GIVEN.get(name, {}), parameter, id=f"{name}-{parameter}")
@@ -151,3 +151,11 @@ def test_orders(order):
 def test_requests_that_are_none_are_answered(request_):
     (answer,) = gradcli.batch([request_])
     assert (answer["ok"], answer["error"]["code"]) == (False, "request")
+
+
+@pytest.mark.parametrize("name", ["explain", "formula", "check"])
+@pytest.mark.parametrize("words", [np.array(1), np.array([1, 2]), 1, [1], None])
+def test_an_assumption_of_a_wrong_type_is_an_error(name, words):
+    with pytest.raises(GradcliError) as error:
+        getattr(gradcli, name)("x * x", assume={"x": words})
+    assert error.value.code == "assume"

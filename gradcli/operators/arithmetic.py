@@ -104,6 +104,10 @@ def _holds_integers(x):
     return getattr(getattr(x, "dtype", None), "kind", "") in ("i", "b")
 
 
+def _are_integers(x):
+    return type(x) is int or _holds_integers(x)
+
+
 def _integer_powers(a, b):
     """Integer powers with some negative exponents, which are 0 unless the base is 1 or -1."""
     if type(b) is int:
@@ -115,7 +119,7 @@ def _integer_powers(a, b):
 
 def _pow(a, b):
     if np.any(np.less(b, 0)):
-        if _holds_integers(a) and (type(b) is int or _holds_integers(b)):
+        if (_holds_integers(a) and type(b) is int) or (_are_integers(a) and _holds_integers(b)):
             return _integer_powers(a, b)
         a = floats(a)
     if type(b) in (int, float):

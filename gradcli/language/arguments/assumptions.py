@@ -51,6 +51,7 @@ def _items(text: str) -> list[tuple[str, str]]:
 
 def _words(words: Any) -> list[str]:
     listed = words.split(",") if isinstance(words, str) else words
+    listed = listed.tolist() if hasattr(listed, "tolist") else listed
     if not isinstance(listed, Collection) or not all(isinstance(w, str) for w in listed):
         raise GradcliError("assume", f"{short_repr(words)} is not a list of words", hint=EXAMPLE)
     return [word.strip() for word in listed]

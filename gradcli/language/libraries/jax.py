@@ -235,7 +235,8 @@ def _softmax(x, axis=-1, where=None, initial=None):
 
 def _log_softmax(x, axis=-1, where=None, initial=None):
     x = x if where is None else op.where(mask(where), x, -math.inf)
-    return SCIPY_SPECIAL["log_softmax"](x, axis)
+    over = SCIPY_SPECIAL["log_softmax"](x, axis)
+    return over if where is None else op.where(mask(where), over, -math.inf)
 
 
 def _standardize(x, axis=-1, mean=None, variance=None, epsilon=1e-5, where=None):

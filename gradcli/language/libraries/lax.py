@@ -12,7 +12,7 @@ from ...graphs.shapes import axis as axis_of
 from ...lazy import np
 from ...operators.leaves import numbers
 from .function import array, op
-from .numpy import array_list, bounded, choose, dot, known, part, refuse, several, sign
+from .numpy import array_list, bounded, choose, dot, full_like, known, part, refuse, several, sign
 from .scipy import polygamma
 
 # ---- along dimensions ----------------------------------------------------------------------------
@@ -264,10 +264,12 @@ def _round(x, rounding_method=0):
 
 
 def _clamp(min, x, max):
-    """x within bounds; at a bound no gradient flows to it."""
+    """minimum(maximum(x, min), max); no gradient flows to x at a bound, nor to min from max on."""
+    x, min, max = array(x), array(min), array(max)
     on_bound = op.eq(x, min) | op.eq(x, max)
     inside = op.where(on_bound, op.detach(x), x)
-    return op.where(x > max, max, op.where(x < min, min, inside))
+    least = op.where(min < max, min, op.detach(max))
+    return op.where(x > max, max, op.where(x < min, least, inside))
 
 
 def _iota(kind, shape, dimension):
@@ -335,7 +337,7 @@ LAX: dict[str, Any] = {
     "concatenate": lambda operands, dimension: op.cat(array_list(operands), dim=dimension),
     "expand_dims": _expand_dims,
     "full": lambda shape, fill_value: op.full(several(shape), fill_value),
-    "full_like": lambda x, fill_value: op.full(x.shape, fill_value),
+    "full_like": full_like,
     "iota": lambda kind, size: _cast(op.arange(end=size), kind),
     "broadcasted_iota": _iota,
     "pad": _pad,

@@ -162,9 +162,18 @@ def _qr_in_full(a, mode="full"):
     return Outputs((out,)) if mode == "r" else out
 
 
+def _check_vectors(name: str, *arrays) -> None:
+    """JAX and new versions of SciPy make a matrix of every row; old ones flatten the array."""
+    if any(a.ndim != 1 for a in arrays):
+        raise refuse(
+            f"{name}() of what is no vector", "write it for each row, and stack the results"
+        )
+
+
 def toeplitz(c, r=None):
     """The matrix with c in its first column and r in its first row, constant on diagonals."""
     r = c if r is None else r
+    _check_vectors("toeplitz", c, r)
     bounded(c.shape[0], r.shape[0])
     both = op.cat([op.flip(c, dims=(0,)), r[1:]], dim=0)
     indices = np.arange(c.shape[0])[::-1, None] + np.arange(r.shape[0])
@@ -172,6 +181,7 @@ def toeplitz(c, r=None):
 
 
 def _circulant(c):
+    _check_vectors("circulant", c)
     indices = np.arange(bounded(c.shape[0], c.shape[0])[0])
     return op.take(c, numbers((indices[:, None] - indices) % len(indices)))
 

@@ -733,11 +733,29 @@ def _geomspace(start, stop, num=50, endpoint=True):
     return op.exp(linspace(op.log(array(start)), op.log(array(stop)), num, endpoint))
 
 
+def _trapezoid(y, x=None, dx=1.0, axis=-1):
+    """That of PyTorch, which takes other axes where the ranks differ."""
+    y = array(y)
+    if x is None:
+        return op.trapezoid(y, dx=dx, dim=axis)
+    x = array(x)
+    if x.ndim not in (1, y.ndim):
+        raise refuse("trapezoid() of y and x of different ranks", "broadcast y to the shape of x")
+    return op.trapezoid(y, x, dim=axis)
+
+
 def _full_of(shape, fill_value, dtype=None):
     value = array(fill_value)
     if isinstance(fill_value, int | float):
         return op.full(several(shape), fill_value)
     return op.expand(value, shape=several(shape))
+
+
+def full_like(a, fill_value):
+    """An array of the shape and kind of a: masks and integers do not hold floats."""
+    a = array(a)
+    out = _full_of(a.shape, fill_value)
+    return mask(out) if a.dtype == "bool" else op.long(out) if a.dtype == "int" else out
 
 
 def _eye(N, M=None, k=0, dtype=None):
@@ -933,9 +951,7 @@ ARRAYS: dict[str, Any] = {
     "diff": _diff,
     "ediff1d": _ediff1d,
     "gradient": _gradient,
-    "trapezoid": lambda y, x=None, dx=1.0, axis=-1: (
-        op.trapezoid(y, dx=dx, dim=axis) if x is None else op.trapezoid(y, x, dim=axis)
-    ),
+    "trapezoid": _trapezoid,
     "cov": _cov,
     "corrcoef": _corrcoef,
     # shapes
@@ -1036,7 +1052,7 @@ ARRAYS: dict[str, Any] = {
     "full": _full_of,
     "zeros_like": lambda a: op.zeros_like(a),
     "ones_like": lambda a: op.ones_like(a),
-    "full_like": lambda a, fill_value: _full_of(a.shape, fill_value),
+    "full_like": full_like,
     "eye": _eye,
     "identity": lambda n: op.eye(n),
     "tri": lambda N, M=None, k=0: op.tril(op.ones((N, N if M is None else M)), diagonal=k),

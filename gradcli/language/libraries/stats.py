@@ -87,8 +87,11 @@ def _multivariate_normal(x, mean, cov):
 
 
 def _dirichlet(x, alpha):
+    """Off the simplex -inf, with the tolerance of JAX."""
+    x = array(x)
     scale = op.sum(op.lgamma(alpha)) - op.lgamma(op.sum(alpha))
-    return op.sum(op.xlogy(alpha - 1, x)) - scale
+    on_simplex = op.all(x > 0) & (op.abs(op.sum(x) - 1) < 1e-6)
+    return op.where(on_simplex, op.sum(op.xlogy(alpha - 1, x)) - scale, -math.inf)
 
 
 NORM = densities(lambda x: -0.5 * (op.square(x) + math.log(2 * math.pi))) | {
