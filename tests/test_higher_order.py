@@ -346,6 +346,15 @@ def test_hessian_times_a_tangent():
     assert "t·H" in out
 
 
+def test_a_hessian_without_written_entries_says_so_in_a_sentence():
+    kalman = "S=H@P@H.T+R; K=P@H.T@inv(S); trace((eye(3)-K@H)@P)"
+    out = answered(
+        "hessian", kalman, "-s", "H=2x3;P=3x3;R=2x2", "-w", "P", "--limit", "seconds=0"
+    ).out
+    assert "?" not in out
+    assert "too long to write in symbols" in out
+
+
 def test_hessian_times_tangents_of_several_inputs():
     # f = x·y: H swaps the two
     values = {"x": [1.0, 2.0], "y": [3.0, 4.0]}

@@ -6,10 +6,12 @@ from ...notation import tree
 from ...notation.indices.index import Notation
 from ...notation.tree import Token
 from ..blocks import (
+    UNWRITTEN,
     Answer,
     Block,
     Formula,
     Line,
+    Matrix,
     Prose,
     Row,
     Section,
@@ -33,6 +35,8 @@ from .jacobian import (
     shown_structure,
     structure_row,
 )
+
+UNREAD = "Its entries are too long to write in symbols; with values for every name it has numbers."
 
 
 def answers(h: Hessian) -> tuple[Answer, ...]:
@@ -80,8 +84,17 @@ def block(h: Hessian, x: Input, z: Input, full: bool, precision: int) -> Section
         if not full and max(rows, columns) > SHOWN:
             blocks += picture_of(a, w, z, structure)
         built = matrix(a, w, z, full, precision, margin=h.moves(x), letter="H")
-        blocks.append(built._replace(product_label=_product_label(h, z)))
+        if _has_entries(built):
+            blocks.append(built._replace(product_label=_product_label(h, z)))
+        else:
+            blocks.append(Prose(plain(UNREAD)))
     return Section("hessian", title, remark, tuple(blocks))
+
+
+def _has_entries(built: Matrix[Formula]) -> bool:
+    """Whether the matrix says anything: an entry that is written, or a product with a tangent."""
+    written = any(entry is not UNWRITTEN for row in built.entries for entry in row)
+    return written or built.seed is not None or built.product is not None
 
 
 def _product_label(h: Hessian, z: Input) -> Formula:
