@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from console import gradcli as run
 from second_derivatives import FORMS
 from support import assert_equal, examples, fixed, generator, run_formula, run_torch, torch_answer
 
@@ -789,3 +790,27 @@ def test_second_derivatives_through_hardswish_are_those_of_torch(outer, x):
     (first,) = torch.autograd.grad(run_torch(text, {"x": given}), given, create_graph=True)
     (theirs,) = torch.autograd.grad(first, given)
     assert_equal(gradcli.grad(text, values={"x": x}, order=2), theirs.numpy())
+
+
+@pytest.mark.parametrize(
+    ("text", "shapes", "by"),
+    [
+        ("-logdet(F0 + x[0] * F1 + x[1] * F2)", "F0=3x3,F1=3x3,F2=3x3,x=2", "x"),
+        ("0.5 * (((x[1:] - x[:-1]).norm(dim=1) - r) ** 2).sum()", "x=4x2,r=()", "x"),
+    ],
+)
+def test_a_hessian_without_a_formula_has_one_times_a_direction(text, shapes, by):
+    import torch
+
+    out = run("hessian", text, "-s", shapes, "-w", by).out
+    (lines,) = re.findall(rf"times t, of the shape of {by}\n(.*?)\n  index", out, re.DOTALL)
+    formula = " ".join(lines.split())
+    draw = generator(text)
+    given = {n: torch.tensor(draw.normal(size=s)) for n, s in read_shapes([shapes]).items()}
+    given |= {n: 0.1 * v + 3 * torch.eye(3) for n, v in given.items() if n == "F0"}
+    t = torch.tensor(draw.normal(size=given[by].shape))
+    found = run_formula(formula, given | {"t": t})
+    _, product = torch.autograd.functional.hvp(
+        lambda x: run_torch(text, given | {by: x}), given[by], t
+    )
+    assert_equal(found.numpy(), product.numpy(), rtol=1e-9, atol=1e-12)

@@ -1,5 +1,7 @@
 """The Hessian, a section for each pair of inputs; the Hessian times tangents."""
 
+from collections.abc import Iterator
+
 from ...language.problem import Input
 from ...lazy import np
 from ...notation import tree
@@ -36,7 +38,7 @@ from .jacobian import (
     structure_row,
 )
 
-UNREAD = "Its entries are too long to write in symbols; with values for every name it has numbers."
+UNREAD = "Its entries are not written out in symbols; with values for every name they are numbers."
 
 
 def answers(h: Hessian) -> tuple[Answer, ...]:
@@ -77,6 +79,8 @@ def block(h: Hessian, x: Input, z: Input, full: bool, precision: int) -> Section
         blocks.append(Prose(words(text)))
     elif rows and columns:
         blocks += remarks(a, w, z, structure)
+        if structure.formula is None and not h.p.tangents:
+            blocks += _times_a_direction(h, x, z)
         index = by_index.jacobian(w, z)
         if index is not None and index.plain != "0":  # else 0 by masks, as of norm at 0
             line = _index_line(h, x, z, index)
@@ -89,6 +93,15 @@ def block(h: Hessian, x: Input, z: Input, full: bool, precision: int) -> Section
         else:
             blocks.append(Prose(plain(UNREAD)))
     return Section("hessian", title, remark, tuple(blocks))
+
+
+def _times_a_direction(h: Hessian, x: Input, z: Input) -> Iterator[Block]:
+    """The product of a block with any direction, where the block itself has no formula."""
+    w, name = h.words(x), h.gradient(x).problem.seed.name
+    product = w.gradient(z)
+    if product is not None:
+        of_name = words(f"times {name}, of the shape of {x.name}")
+        yield Table((Row((of_name, (Formula(w.in_statements(product)),))),))
 
 
 def _has_entries(built: Matrix[Formula]) -> bool:
