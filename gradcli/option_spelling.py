@@ -42,6 +42,8 @@ class Spelling(NamedTuple):
     entries: str = "{{{}}}"
 
 
+SHAPES = r"a shape is written x=2x3, x=\(2,3\) or x=\(\); several: x=2x3,a=3x4"
+NEAR = (r"\? \(gradcli ops \w+ lists what is near\);", "? Else")  # where no commands are typed
 NO_LIMITS = (  # no option raises a limit here
     (r" \(--limit (seconds|entries)=N( shows more)?\)", ""),
     (r"; (or )?--limit seconds=N( gives more time)?", ""),
@@ -70,6 +72,8 @@ JSON = Spelling(
         (r"gradcli jacobian -w (\w+)", r'"show": ["jacobian"], "wrt": ["\1"]'),
         (r"(?<![\w-])-w (\w+)", r'"wrt": ["\1"]'),
         (r" \(--full shows all\)", ""),
+        (SHAPES, 'a shape is a list of sizes: {"x": [2, 3]}, [] for a number'),
+        NEAR,
     ),
     "an object",
     "request",
@@ -83,6 +87,7 @@ PYTHON = Spelling(
     set(NAMES.values()),
     (
         *FUNCTIONS,
+        (SHAPES, 'a shape is a tuple of sizes: {"x": (2, 3)}, () for a number'),
         (r"(?<![\w-])-w (\w+)", r'wrt="\1"'),
         (r"(?<![\w-])--full\b", "full=True"),
         (r"--grad is given (\d) times", r"\1 seeds are given"),
@@ -112,6 +117,7 @@ PAGE = Spelling(
         (r" \(--full shows all\)", ""),
         (r"--limit (\w+)=N raises it", r"ask for less, or in a terminal"),
         (r"--allow-files lets requests name files", r"give the numbers themselves"),
+        NEAR,
         *NO_LIMITS,
     ),
     "texts",

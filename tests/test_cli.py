@@ -869,6 +869,31 @@ def test_output(tmp_path):
     refused(*SQUARE, "-o", str(tmp_path), code="file")
 
 
+@pytest.mark.parametrize(("ending", "begin", "called"), [
+    ("html", "<!DOCTYPE html>", "an HTML page, "),
+    ("md", "```python", "Markdown, "),
+    ("tex", "% gradcli", "LaTeX, "),
+    ("SVG", "<svg ", "an SVG picture, "),
+    ("json", "{", "JSON, "),
+    ("txt", "out = a*a", ""),
+])  # fmt: skip
+def test_a_file_is_in_the_format_of_its_ending(tmp_path, ending, begin, called):
+    file = tmp_path / f"answer.{ending}"
+    found = gradcli(*SQUARE, "-o", str(file))
+    written = file.read_text("utf-8")
+    lines = written.count("\n")
+    assert written.startswith(begin)
+    assert found.err == f"wrote {called}{lines} line{'s' * (lines != 1)} to {file}\n"
+    gradcli(*SQUARE, "-f", "plain", "-o", str(file))
+    assert file.read_text("utf-8") == answered(*SQUARE).out
+
+
+def test_a_document_of_latex_is_asked_by_the_ending(tmp_path):
+    file = tmp_path / "answer.tex"
+    gradcli(*SQUARE, "--standalone", "-o", str(file))
+    assert "\\documentclass" in file.read_text("utf-8")
+
+
 @pytest.mark.parametrize("name", SECTIONS)
 def test_show_one_section(name):
     out = answered(*SQUARE, "--show", name).out

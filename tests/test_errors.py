@@ -919,6 +919,16 @@ OPTIONS = [
     ("gradcli ops lists", "gradcli.ops() lists", "gradcli ops lists"),
     ('gradcli jacobian "x ** 2", hessian', 'gradcli.jacobian("x ** 2"), hessian', None),
     (
+        "a shape is written x=2x3, x=(2,3) or x=(); several: x=2x3,a=3x4",
+        'a shape is a tuple of sizes: {"x": (2, 3)}, () for a number',
+        'a shape is a list of sizes: {"x": [2, 3]}, [] for a number',
+    ),
+    (
+        "mean softmax? (gradcli ops sof lists what is near); write",
+        'mean softmax? (gradcli.ops("sof") lists what is near); write',
+        "mean softmax? Else write",
+    ),
+    (
         "half: --dtype says in which one",
         "half: dtype= says in which one",
         'half: "dtype" says in which one',

@@ -1,5 +1,6 @@
 """The common parts of commands: from options to requests, and from answers to output."""
 
+import os
 import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import GradcliError, unreadable
 from ..language.problem import Problem
 from ..limits import Limits
-from ..render.names import DISCOURSE_WITH_MATH
+from ..render.names import DISCOURSE_WITH_MATH, ENDINGS, FORMATS
 from .mistakes import check_expression
 from .options import PAGE, Options
 from .streams import LazyInput, Streams
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
 # options for the destination and the format of an answer, which do not change its content
 ELSEWHERE = ("-f", "--format", "-o", "--output", "--for", "--math")
-# names of the formats, as written in messages
-NAMES = {"markdown": "Markdown", "latex": "LaTeX", "json": "JSON"}
 
 
 def request_of(streams: Streams, options: Options, shapes_alone: bool = False) -> "Request":
@@ -58,7 +57,9 @@ def environment_of(streams: Streams, options: Options, full: bool) -> Any:
     environment = streams.environment(
         options.color, options.width, options.precision, full, options.output is not None
     )
-    return environment._replace(limits=options.limits, page=_page(options), place=_place(options))
+    return environment._replace(
+        limits=options.limits, page=_page(streams, options), place=_place(options)
+    )
 
 
 def _place(options: Options) -> str:
@@ -70,23 +71,26 @@ def _place(options: Options) -> str:
     return DISCOURSE_WITH_MATH
 
 
-def _page(options: Options) -> str:
+def _page(streams: Streams, options: Options) -> str:
     """The kind of LaTeX document: "standalone", "overlay" or ""."""
     for name in PAGE:
         if getattr(options, name):
-            if options.format != "latex":
+            if format_of(streams, options) != "latex":
                 raise GradcliError("option", f"--{name} is for -f latex")
             return name
     return ""
 
 
 def format_of(streams: Streams, options: Options) -> str:
-    """The format of the options, or the default for the output: terminal, file or pipe."""
+    """The format of the options, else that of the ending of the output's name, else the default
+    for the output: terminal, file or pipe.
+    """
     asked = options.format or options.graph_format
     if options.place and asked not in (None, "markdown"):
         raise GradcliError("option", f"--for {options.place} is Markdown, and -f {asked} is not")
     if options.place or (options.copy and not asked):
         return "markdown"
+    asked = asked or ENDINGS.get(os.path.splitext(options.output or "")[1].lower())
     return asked or ("terminal" if streams.is_terminal and options.output is None else "plain")
 
 
@@ -128,13 +132,15 @@ def write(streams: Streams, text: str, options: Options) -> None:
     if options.copy and options.output is not None:
         raise GradcliError("option", "--copy and --output are two places for one answer")
     text = text if text.endswith("\n") else text + "\n"
+    format = FORMATS.get(format_of(streams, options))
+    called = format.called if format else ""
     if not options.copy:
-        streams.write(text, options.output)
+        streams.write(text, options.output, called)
         return
 
     copy_to_clipboard(text, streams)
-    format, lines = format_of(streams, options), text.count("\n")
-    streams.warn(f"copied {lines:,} line{'s' * (lines != 1)} of {NAMES.get(format, 'text')}")
+    lines = text.count("\n")
+    streams.warn(f"copied {lines:,} line{'s' * (lines != 1)} of {called or 'text'}")
 
 
 def read_element(text: str, problem: Problem) -> tuple[str, tuple[int, ...]]:

@@ -74,7 +74,7 @@ def _one_of(choices: tuple[str, ...]) -> str:
 EXECUTORS = ("processes", "dask")
 COLORS = ("auto", "always", "never")
 MOST_JOBS = 1_000
-FORMATTED = "as for a terminal, or plain in a pipe, if left out."
+FORMATTED = "if left out, by the ending of -o, else as for a terminal, or plain in a pipe."
 COMPLETED = {
     **dict.fromkeys(("shapes", "values", "tangents", "target"), "inputs_with_sign"),
     "wrt": "inputs",
@@ -126,7 +126,8 @@ OPTIONS = {
         "own; torch, if left out.",
     ),
     "output": _option(
-        str, None, "-o", "--output", metavar="FILE", help="Write to a file.",
+        str, None, "-o", "--output", metavar="FILE",
+        help="Write to a file, in the format of its ending: .html, .md, .tex, .svg, .json.",
     ),
     "resume": _option(
         bool, False, "--resume", help="Go on with the file of -o, which was half written.",

@@ -130,8 +130,8 @@ class Streams:
         self._read = True
         return getattr(self.stdin, "buffer", self.stdin)  # type: ignore[arg-type]
 
-    def write(self, text: str, file: str | None = None) -> None:
-        """Write text to the output, or to a file."""
+    def write(self, text: str, file: str | None = None, called: str = "") -> None:
+        """Write text, which is `called` so in a message, to the output, or to a file."""
         file, text = None if file == "-" else file, self._shown(text, self.ascii)
         with self.writing(file):
             if file is None:
@@ -140,11 +140,12 @@ class Streams:
             else:
                 with open(file, "w", encoding="utf-8") as target:
                     target.write(text)
-                self.wrote(file, text.count("\n"))
+                self.wrote(file, text.count("\n"), called)
 
-    def wrote(self, file: str, lines: int) -> None:
-        """Report on standard error that a file was written."""
-        self.warn(f"wrote {lines:,} line{'s' * (lines != 1)} to {file}")
+    def wrote(self, file: str, lines: int, called: str = "") -> None:
+        """Report on standard error that a file was written: `an HTML page, 26 lines`."""
+        counted = f"{lines:,} line{'s' * (lines != 1)}"
+        self.warn(f"wrote {f'{called}, ' * bool(called)}{counted} to {file}")
 
     def _shown(self, text: str, ascii_only: bool) -> str:
         if not ascii_only or text.isascii():

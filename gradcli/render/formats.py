@@ -112,7 +112,7 @@ def in_time(
 
 
 def _rendered(format: str, documents: list[Document], environment: Environment) -> str:
-    name, several, _ = FORMATS[format]
+    name, several, *_ = FORMATS[format]
     renderer = getattr(import_module(f".{name}", __package__), f"render_{name}")
     if several:
         return renderer(documents, environment)

@@ -8,23 +8,31 @@ if TYPE_CHECKING:
 
 class Format(NamedTuple):
     """A format: the module of this package that renders documents, whether one file may contain
-    several documents, and the use of documents that it requires.
+    several documents, the use of documents that it requires, the endings of files in it, and what
+    such a file is called.
     """
 
     renderer: str
     several: bool = False
     use: "Use" = "lines"
+    endings: tuple[str, ...] = ()
+    called: str = ""
 
 
 FORMATS = {
     "terminal": Format("terminal"),
     "plain": Format("terminal"),
-    "markdown": Format("markdown", several=True, use="code"),
-    "latex": Format("latex", several=True, use="equations"),
-    "html": Format("html", several=True, use="page"),
-    "svg": Format("svg", several=True),
-    "json": Format("json", use="page"),
+    "markdown": Format(
+        "markdown", several=True, use="code", endings=(".md", ".markdown"), called="Markdown"
+    ),
+    "latex": Format("latex", several=True, use="equations", endings=(".tex",), called="LaTeX"),
+    "html": Format(
+        "html", several=True, use="page", endings=(".html", ".htm"), called="an HTML page"
+    ),
+    "svg": Format("svg", several=True, endings=(".svg",), called="an SVG picture"),
+    "json": Format("json", use="page", endings=(".json",), called="JSON"),
 }
+ENDINGS = {ending: name for name, f in FORMATS.items() for ending in f.endings}
 GRAPH_FORMATS = {
     "mermaid": "mermaid",
     "dot": "dot",
