@@ -291,15 +291,15 @@ def sizes_where_made(case: Case, node: ast.expr, number: int) -> Iterator[ast.ex
     """The arguments for a size where a vector is made."""
     for built in reversed(case.assignments(dotted(node))):
         for call in calls_in(value_of(built)):
-            for size in call.args[:1] if method(call) in MADE_BY_SIZE else ():
-                taken = numbers_given(case, call).get(dotted(size))
-                if number in (case.number(size), taken):
-                    yield size
+            for given in call.args[:1] if method(call) in MADE_BY_SIZE else ():
+                taken = numbers_given(case, call).get(dotted(given))
+                if number in (case.number(given), taken):
+                    yield given
 
 
 def sizes_called(case: Case, product: ast.expr, near: ast.expr, number: int) -> list[str]:
     """The names with which the factors of a product are given a size, in the same function."""
-    names = {}
+    names: dict[str, None] = {}
     for factor in within(product, ast.Name, ast.Attribute):
         for built in case.assignments(dotted(factor)):
             if case.function_of(built) is case.function_of(near):
