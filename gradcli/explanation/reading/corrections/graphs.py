@@ -364,13 +364,13 @@ def _cut_at(case: Case, loop: ast.For | ast.While, names: list[str], why: str) -
 
 
 def _cut(case: Case, name: str) -> str:
-    """The statement that detaches a state, or a tuple of states."""
+    """The statement that detaches a state, or a tuple of states; None stays."""
     begun = [value_of(s) for s in case.assignments(name)[:1]]
+    several = isinstance(case.values.get(name), tuple)
+    cut = f"tuple(s.detach() for s in {name})" if several else f"{name}.detach()"
     if begun and isinstance(begun[0], ast.Constant) and begun[0].value is None:
-        return f"{name} = None if {name} is None else {name}.detach()"
-    if isinstance(case.reading.outcome.scope.get(name), tuple):
-        return f"{name} = tuple(s.detach() for s in {name})"
-    return f"{name} = {name}.detach()"
+        return f"{name} = None if {name} is None else {cut}"
+    return f"{name} = {cut}"
 
 
 def _has_graph(value: Any) -> bool:
