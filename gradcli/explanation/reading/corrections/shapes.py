@@ -17,7 +17,7 @@ from .layers import (
     padded_convolutions,
     resized_layer,
 )
-from .losses import numbers_of_classes, weights_of_labels
+from .losses import numbers_of_classes, weights_of_classes, weights_of_labels
 from .nodes import (
     argument,
     calls_in,
@@ -233,6 +233,7 @@ def broadcast(case: Case) -> Iterator[Proposal]:
     yield from bias_of_product(case)
     yield from numbers_of_classes(case)
     yield from weights_of_labels(case)
+    yield from weights_of_classes(case)
     yield from same_numbers(case)
     yield from causal_convolution(case)
     yield from similarity_of_each(case)
