@@ -52,13 +52,31 @@ def fitted_input(case: Case, a: int, b: int, c: int) -> Iterator[Proposal]:
                 yield case.appended(x, ".flatten(-2)", note="The heads stand side by side again.")
             if len(sizes) > 2 and prod(sizes) // sizes[0] == c:
                 yield case.appended(x, ".flatten(1)")
-            if len(sizes) > 3 and sizes[1] == c:
-                dims = tuple(range(2, len(sizes)))
-                yield case.appended(x, f".mean(dim={dims})", why=POOLED.format(c))
+            if len(sizes) > 2 and sizes[1] == c != sizes[-1]:
+                yield from _channels_as_features(case, call, len(sizes), c)
             if len(sizes) == 1 and sizes[0] != c and c == 1:
                 yield case.appended(x, ".unsqueeze(1)")
             if a == c and (len(sizes) == 2 or shape is None):
                 yield case.appended(x, ".T")
+
+
+def _channels_as_features(
+    case: Case, call: ast.Call, dimensions: int, channels: int
+) -> Iterator[Proposal]:
+    """Give a linear layer the mean of each channel over all places, if it follows a convolution; or
+    the channels of each place.
+    """
+    x = call.args[0]
+    places = tuple(range(2, dimensions))
+    if case.calls(f"Conv{len(places)}d", everywhere=True):
+        dims = places if len(places) > 1 else places[0]
+        yield case.appended(x, f".mean(dim={dims})", why=POOLED.format(channels))
+    why = "A linear layer takes the features in the last dimension; here the channels are second."
+    if dimensions == 3:
+        yield case.appended(x, ".transpose(1, 2)", why=why)
+    else:
+        moved = case.appending(x, ".movedim(1, -1)")
+        yield case.proposal(moved, case.adding(call, ".movedim(-1, 1)"), why=why)
 
 
 def resized_layer(case: Case, a: int, b: int, c: int, d: int) -> Iterator[Proposal]:

@@ -127,7 +127,7 @@ def with_unread(case: Case, call: ast.Call, root: ast.expr) -> Iterator[Proposal
     """
     for name in unread(case, root):
         why = f"Nothing reads {name}, which has a number for each element of {case.of(root)}."
-        if "weight" in name.lower():
+        if "weight" in name.lower() or (name == "w" and is_called_loss(case.of(root))):
             sums_to_one = abs(case.values[name].data.sum() - 1) < 1e-6
             end = ".sum()" if sums_to_one else reduction(case.of(root))
             yield case.replaced(root, f"({case.operand(root)} * {name}){end}", why=why)
@@ -146,9 +146,20 @@ def unread(case: Case, root: ast.expr) -> list[str]:
         n
         for n, v in case.values.items()
         if isinstance(v, Tensor) and v.shape == shape and not v.requires_grad
-        if v.dtype.is_floating and case.assignments(n, case.line) and not case.reads_of(n)
+        if v.dtype.is_floating and _only_made(case, n)
         if not any(part in NO_SEEDS for part in n.lower().split("_"))
     ]
+
+
+def _only_made(case: Case, name: str) -> bool:
+    """Whether a name is assigned before the line that raises, items of it too, and never read."""
+    filled = [n.value for n in case.of_type(ast.Subscript, everywhere=True) if _is_stored(n)]
+    made = any(_is_stored(n) and n.lineno < case.line for n in case.names(name))
+    return made and all(n in filled for n in case.reads_of(name))
+
+
+def _is_stored(node: ast.Name | ast.Subscript) -> bool:
+    return isinstance(node.ctx, ast.Store)
 
 
 def _product(case: Case, call: ast.Call, root: ast.expr) -> Iterator[Proposal]:
