@@ -78,7 +78,8 @@ def value_of_place(case: Case, root: ast.expr) -> Iterator[Proposal]:
 
 
 def input_without_grad(case: Case) -> Iterator[Proposal]:
-    """Set requires_grad=True for an input of grad()."""
+    """Set requires_grad=True for an input of grad(); or give a graph to a gradient that is one."""
+    yield from gradient_as_input(case)
     names = [n for c in case.here for n in names_in(case.inputs_of(c)) if is_leaf(case, n)]
     edits = [e for n in names if (e := requiring(case, n))]
     again = [c for c in case.here if case.feeds_backward(c) and not keyword(c, "create_graph")]
@@ -87,6 +88,14 @@ def input_without_grad(case: Case) -> Iterator[Proposal]:
         yield from case.change(*edits, *created, why=f"{why_leaves(names)} {CREATED}")
     yield from case.change(*edits, why=why_leaves(names))
     yield from recording(case)
+
+
+def gradient_as_input(case: Case) -> Iterator[Proposal]:
+    """Pass create_graph=True where an input of grad() was itself made by grad()."""
+    for name in [n for c in case.here for n in within(case.inputs_of(c), ast.Name)]:
+        for made in [c for s in case.makers(name)[:1] for c in calls_in(s.value, "grad")]:
+            if case.is_grad(made) and not keyword(made, "create_graph"):
+                yield case.given(made, "create_graph", "True", why=CREATED)
 
 
 def number_as_leaf(case: Case) -> Iterator[Proposal]:

@@ -38,6 +38,7 @@ def freed(case: Case) -> Iterator[Proposal]:
     yield from last_term(case)
     yield from emptied(case)
     yield from detached_for_other(case)
+    yield from detached_for_critic(case)
     yield from detached_from_trained(case)
     yield from recomputed(case)
     yield from stepped_leaf(case)
@@ -99,6 +100,38 @@ def detached_for_other(case: Case) -> Iterator[Proposal]:
                     note=f"This loss trains {network} alone; the other one goes through {name}.",
                     why=SECOND + both,
                 )
+
+
+def detached_for_critic(case: Case) -> Iterator[Proposal]:
+    """Write D(fake.detach()) in the loss that also has D(real): it compares the output of another
+    network with data, and the later loss, with D(fake) alone, trains that network.
+    """
+    if case.calls("step", everywhere=True):
+        return
+    for first, second in [(a, b) for a in freeing(case) for b in case.here if a is not b]:
+        before, after = _calls_of_networks(case, first), _calls_of_networks(case, second)
+        again = {case.of(c) for c in after}
+        data = {case.of(c.func) for c in before if case.of(c) not in again if _on_data(case, c)}
+        critics = [c for c in before if case.of(c) in again and case.of(c.func) in data]
+        own = [c for c in critics if not _on_data(case, c)]
+        yield from case.change(
+            *[case.appending(c.args[0], ".detach()") for c in own],
+            note="The loss with the data trains the network that judges; the other one trains "
+            "the network that is judged.",
+        )
+
+
+def _calls_of_networks(case: Case, back: ast.Call) -> list[ast.Call]:
+    """The calls of networks that the loss of a backward pass is computed from."""
+    root, at = case.root(back), case.statement_of(back)
+    own = [at, *case.slice_of(root, at.lineno)] if root is not None else []
+    return [c for s in own for c in calls_in(s) if _is_network(case, c)]
+
+
+def _on_data(case: Case, call: ast.Call) -> bool:
+    """Whether a network is called with a tensor that needs no gradient."""
+    given = case.tensor(call.args[0])
+    return given is not None and not given.requires_grad
 
 
 def detached_from_trained(case: Case) -> Iterator[Proposal]:
@@ -331,13 +364,13 @@ def _cut_at(case: Case, loop: ast.For | ast.While, names: list[str], why: str) -
 
 
 def _cut(case: Case, name: str) -> str:
-    """The statement that detaches a state, or a tuple of states."""
+    """The statement that detaches a state, or a tuple of states; None stays."""
     begun = [value_of(s) for s in case.assignments(name)[:1]]
+    several = isinstance(case.values.get(name), tuple)
+    cut = f"tuple(s.detach() for s in {name})" if several else f"{name}.detach()"
     if begun and isinstance(begun[0], ast.Constant) and begun[0].value is None:
-        return f"{name} = None if {name} is None else {name}.detach()"
-    if isinstance(case.reading.outcome.scope.get(name), tuple):
-        return f"{name} = tuple(s.detach() for s in {name})"
-    return f"{name} = {name}.detach()"
+        return f"{name} = None if {name} is None else {cut}"
+    return f"{name} = {cut}"
 
 
 def _has_graph(value: Any) -> bool:

@@ -27,6 +27,10 @@ from .nodes import (
 from .text import Edit
 
 RECURRENT = ("RNN", "LSTM", "GRU")
+POOLED = (
+    "The layer takes {0} features, as many as there are channels: each channel is one feature, its "
+    "mean over all places."
+)
 NORMS = ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d")
 
 
@@ -48,10 +52,31 @@ def fitted_input(case: Case, a: int, b: int, c: int) -> Iterator[Proposal]:
                 yield case.appended(x, ".flatten(-2)", note="The heads stand side by side again.")
             if len(sizes) > 2 and prod(sizes) // sizes[0] == c:
                 yield case.appended(x, ".flatten(1)")
+            if len(sizes) > 2 and sizes[1] == c != sizes[-1]:
+                yield from _channels_as_features(case, call, len(sizes), c)
             if len(sizes) == 1 and sizes[0] != c and c == 1:
                 yield case.appended(x, ".unsqueeze(1)")
             if a == c and (len(sizes) == 2 or shape is None):
                 yield case.appended(x, ".T")
+
+
+def _channels_as_features(
+    case: Case, call: ast.Call, dimensions: int, channels: int
+) -> Iterator[Proposal]:
+    """Give a linear layer the mean of each channel over all places, if it follows a convolution; or
+    the channels of each place.
+    """
+    x = call.args[0]
+    places = tuple(range(2, dimensions))
+    if case.calls(f"Conv{len(places)}d", everywhere=True):
+        dims = places if len(places) > 1 else places[0]
+        yield case.appended(x, f".mean(dim={dims})", why=POOLED.format(channels))
+    why = "A linear layer takes the features in the last dimension; here the channels are second."
+    if dimensions == 3:
+        yield case.appended(x, ".transpose(1, 2)", why=why)
+    else:
+        moved = case.appending(x, ".movedim(1, -1)")
+        yield case.proposal(moved, case.adding(call, ".movedim(-1, 1)"), why=why)
 
 
 def resized_layer(case: Case, a: int, b: int, c: int, d: int) -> Iterator[Proposal]:
@@ -192,8 +217,26 @@ def flattened_before(case: Case, layers: list[ast.Call]) -> Iterator[Proposal]:
         if any(method(b).startswith(("Conv", "MaxPool", "AvgPool", "Adaptive")) for b in before):
             prefix = dotted(node.func).rpartition(".")[0] or "torch.nn"
             why = "A linear layer takes rows of features; what comes here are images."
+            yield from _pooled_before(case, node, before, prefix)
             edit = case.inserting(node, f"{prefix}.Flatten(), ")
             yield case.proposal(edit, why=why, reprints=True)
+
+
+def _pooled_before(
+    case: Case, node: ast.Call, before: list[ast.expr], prefix: str
+) -> Iterator[Proposal]:
+    """Insert global average pooling before a linear layer that takes as many features as the last
+    convolution has channels.
+    """
+    convolutions = [b for b in before if re.fullmatch(r"Conv\dd", method(b))]
+    if not convolutions or any(method(b).startswith(("Flatten", "Linear")) for b in before):
+        return
+    last, features = convolutions[-1], case.number(node.args[0])
+    given = argument(last, 1, "out_channels")  # type: ignore[arg-type]
+    if features is not None and case.number(given) == features:
+        pooling = f"{prefix}.AdaptiveAvgPool{method(last)[-2:]}(1), {prefix}.Flatten(), "
+        why = POOLED.format(features)
+        yield case.proposal(case.inserting(node, pooling), why=why, reprints=True)
 
 
 def normalised_features(case: Case) -> Iterator[Proposal]:

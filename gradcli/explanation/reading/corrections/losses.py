@@ -231,6 +231,22 @@ def weights_of_labels(case: Case) -> Iterator[Proposal]:
                     yield case.replaced(given, str(other), why=why)
 
 
+def weights_of_classes(case: Case) -> Iterator[Proposal]:
+    """Write weights[y] for the weights of classes beside a loss for each sample, whose targets y
+    are classes.
+    """
+    lines = [case.statement, *case.slice_of(case.statement, case.line)]
+    losses = [c for s in lines for c in calls_in(s) if case.is_loss(c) and len(c.args) > 1]
+    for weights, tensor in case.tensors:
+        for target in [c.args[1] for c in losses] if tensor.ndim == 1 else ():
+            classes = case.tensor(target)
+            if classes is None or classes.dtype.is_floating or classes.ndim != 1:
+                continue
+            if len(classes.data) != len(tensor.data) > classes.data.max():
+                why = f"{case.of(weights)} has a number for each class, the loss for each sample."
+                yield case.appended(weights, f"[{case.of(target)}]", why=why)
+
+
 def probabilities(case: Case) -> Iterator[Proposal]:
     """Use the loss that takes scores."""
     for node in case.attributes("BCELoss", "binary_cross_entropy", everywhere=True):

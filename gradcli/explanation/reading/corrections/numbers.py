@@ -687,6 +687,9 @@ def _quotients(case: Case) -> Iterator[Proposal]:
             yield case.replaced(quotient.right, f"({case.operand(quotient.right)} + 1e-12)")
 
 
+COMPLEMENT = re.compile(r"\b1(\.0?)? *- ")  # 1 - mask, of what is left out
+
+
 def boolean_mask(case: Case) -> Iterator[Proposal]:
     """Write mask == 0 for a mask of what is kept, such as a lower triangle; or mask.bool()."""
     for call in case.calls("masked_fill", "masked_fill_"):
@@ -694,7 +697,8 @@ def boolean_mask(case: Case) -> Iterator[Proposal]:
             made = " ".join(map(case.of, [mask, *case.slice_of(mask, case.line)]))
             kept = case.replaced(mask, f"{case.operand(mask)} == 0", note="What is 1 is kept.")
             filled = case.appended(mask, ".bool()", note="What is 1 is filled.")
-            yield from (kept, filled) if re.search("tril|!=", made) else (filled, kept)
+            lower = re.search("tril|!=", made) and not COMPLEMENT.search(made)
+            yield from (kept, filled) if lower else (filled, kept)
 
 
 def sigmoid_for_step(case: Case) -> Iterator[Proposal]:

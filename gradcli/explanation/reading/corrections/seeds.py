@@ -99,6 +99,7 @@ def not_scalar(case: Case) -> Iterator[Proposal]:
         made = case.made(root.value) if isinstance(root, ast.Subscript) else None
         if isinstance(made, ast.Call) and case.is_grad(made):
             yield from _only_gradient(case, made)
+        yield from with_unread(case, call, root)
         for inner in [c for s in case.slice_of(root, case.line) for c in calls_in(s)]:
             named = keyword(inner, "reduction")
             if named and value_of(named.value) == "none":
@@ -112,6 +113,53 @@ def not_scalar(case: Case) -> Iterator[Proposal]:
             yield case.first(call, end, note=_what(case.of(root), end))
         else:
             yield case.appended(root, end, note=_what(case.of(root), end))
+
+
+NO_SEEDS = (
+    *("target", "targets", "label", "labels", "truth", "expected", "true", "gt", "y"),
+    *("data", "input", "inputs", "x", "noise", "eps"),
+)  # names of tensors that are meant for a loss or a network
+
+
+def with_unread(case: Case, call: ast.Call, root: ast.expr) -> Iterator[Proposal]:
+    """Pass the tensor of the output's shape that nothing reads as the seed; or weight the elements
+    with it, if its name says so.
+    """
+    for name in unread(case, root):
+        why = f"Nothing reads {name}, which has a number for each element of {case.of(root)}."
+        if "weight" in name.lower() or (name == "w" and is_called_loss(case.of(root))):
+            sums_to_one = abs(case.values[name].data.sum() - 1) < 1e-6
+            end = ".sum()" if sums_to_one else reduction(case.of(root))
+            yield case.replaced(root, f"({case.operand(root)} * {name}){end}", why=why)
+        elif case.is_grad(call):
+            yield case.given(call, "grad_outputs", name, why=why)
+        else:
+            yield case.given(call, "gradient", name, why=why)
+
+
+def unread(case: Case, root: ast.expr) -> list[str]:
+    """The names of constant tensors of an output's shape that the program makes and never reads;
+    targets and data are left out.
+    """
+    shape = case.shape(root)
+    return [
+        n
+        for n, v in case.values.items()
+        if isinstance(v, Tensor) and v.shape == shape and not v.requires_grad
+        if v.dtype.is_floating and _only_made(case, n)
+        if not any(part in NO_SEEDS for part in n.lower().split("_"))
+    ]
+
+
+def _only_made(case: Case, name: str) -> bool:
+    """Whether a name is assigned before the line that raises, items of it too, and never read."""
+    filled = [n.value for n in case.of_type(ast.Subscript, everywhere=True) if _is_stored(n)]
+    made = any(_is_stored(n) and n.lineno < case.line for n in case.names(name))
+    return made and all(n in filled for n in case.reads_of(name))
+
+
+def _is_stored(node: ast.Name | ast.Subscript) -> bool:
+    return isinstance(node.ctx, ast.Store)
 
 
 def _product(case: Case, call: ast.Call, root: ast.expr) -> Iterator[Proposal]:

@@ -13,10 +13,11 @@ from .layers import (
     embedded,
     encoded,
     given_for,
+    numbers_given,
     padded_convolutions,
     resized_layer,
 )
-from .losses import numbers_of_classes, weights_of_labels
+from .losses import numbers_of_classes, weights_of_classes, weights_of_labels
 from .nodes import (
     argument,
     calls_in,
@@ -39,6 +40,7 @@ from .seeds import reduced_elsewhere
 from .text import Edit
 
 not_contiguous = renaming("view", to="reshape")
+MADE_BY_SIZE = ("zeros", "ones", "rand", "randn", "empty", "full")
 joined_numbers = renaming("cat", "concat", to="stack")
 
 
@@ -228,8 +230,10 @@ def broadcast(case: Case) -> Iterator[Proposal]:
     if case.calls("where"):  # it is not known which of its three tensors is wrong
         yield from as_column(case)
         return
+    yield from bias_of_product(case)
     yield from numbers_of_classes(case)
     yield from weights_of_labels(case)
+    yield from weights_of_classes(case)
     yield from same_numbers(case)
     yield from causal_convolution(case)
     yield from similarity_of_each(case)
@@ -263,6 +267,48 @@ def broadcast(case: Case) -> Iterator[Proposal]:
     for node in nodes:
         yield from _fitted(case, node)
     yield from same_sizes(case, parameters=False)
+
+
+def bias_of_product(case: Case) -> Iterator[Proposal]:
+    """Make a vector of parameters as long as the rows of the matrix product that it is added to."""
+    for total in [n for n in case.of_type(ast.BinOp) if is_operation(n, ast.Add)]:
+        for product, bias in ((total.left, total.right), (total.right, total.left)):
+            made, leaf = case.made(product), case.tensor(bias)
+            columns = (case.shape(product) or (0,))[-1]
+            parameter = leaf is not None and leaf.is_leaf and leaf.requires_grad
+            if is_product(made) and parameter and leaf.ndim == 1 < columns != leaf.shape[0]:  # type: ignore[union-attr]
+                why = f"A bias has a number for each column of the product: {columns}."
+                for old in sizes_where_made(case, bias, leaf.shape[0]):  # type: ignore[union-attr]
+                    for new in (*sizes_called(case, made, old, columns), str(columns)):
+                        yield case.replaced(old, new, why=why, reprints=True)
+
+
+def is_product(node: ast.AST) -> bool:
+    """Whether an expression is a product of matrices."""
+    return is_operation(node, ast.MatMult) or method(node) in ("mm", "matmul")
+
+
+def sizes_where_made(case: Case, node: ast.expr, number: int) -> Iterator[ast.expr]:
+    """The arguments for a size where a vector is made."""
+    for built in reversed(case.assignments(dotted(node))):
+        for call in calls_in(value_of(built)):
+            for given in call.args[:1] if method(call) in MADE_BY_SIZE else ():
+                taken = numbers_given(case, call).get(dotted(given))
+                if number in (case.number(given), taken):
+                    yield given
+
+
+def sizes_called(case: Case, product: ast.expr, near: ast.expr, number: int) -> list[str]:
+    """The names with which the factors of a product are given a size, in the same function."""
+    names: dict[str, None] = {}
+    for factor in within(product, ast.Name, ast.Attribute):
+        for built in case.assignments(dotted(factor)):
+            if case.function_of(built) is case.function_of(near):
+                for name in within(value_of(built), ast.Name):
+                    taken = numbers_given(case, near).get(name.id)
+                    if number in (case.number(name), taken):
+                        names[name.id] = None
+    return list(names)
 
 
 def same_numbers(case: Case) -> Iterator[Proposal]:
