@@ -46,11 +46,7 @@ joined_numbers = renaming("cat", "concat", to="stack")
 
 def matrix_product(case: Case) -> Iterator[Proposal]:
     """A transposition, or a layer with the right number of inputs."""
-    for call in case.calls("chunk", "split", "cat", everywhere=True):
-        if call.lineno <= case.line and len(call.args) == 1 and not call.keywords:
-            done = "joined" if method(call) == "cat" else "split"
-            why = f"Line {call.lineno}: without dim the batch is {done}, not the features."
-            yield case.given(call, "dim", "-1", why=why)
+    yield from along_features(case, "chunk", "split", "cat")
     yield from transposed_matrices(case)
     products = [n for n in case.of_type(ast.BinOp) if is_operation(n, ast.MatMult)]
     for product in products:
@@ -76,6 +72,15 @@ def matrix_product(case: Case) -> Iterator[Proposal]:
         ends = {1: (".unsqueeze(0)", ".unsqueeze(1)"), 2: (), 0: ()}
         for end in ends.get(tensor.ndim, (".flatten(1)",)):
             yield case.appended(operand, end)
+
+
+def along_features(case: Case, *names: str) -> Iterator[Proposal]:
+    """Split or join the features, the last dimension, where no dim is given."""
+    for call in case.calls(*names, everywhere=True):
+        if call.lineno <= case.line and len(call.args) == 1 and not call.keywords:
+            done = "joined" if method(call) == "cat" else "split"
+            why = f"Line {call.lineno}: without dim the batch is {done}, not the features."
+            yield case.given(call, "dim", "-1", why=why)
 
 
 def other_factors(case: Case, products: list[ast.BinOp]) -> Iterator[Proposal]:
@@ -230,6 +235,7 @@ def broadcast(case: Case) -> Iterator[Proposal]:
     if case.calls("where"):  # it is not known which of its three tensors is wrong
         yield from as_column(case)
         return
+    yield from along_features(case, "chunk")
     yield from bias_of_product(case)
     yield from numbers_of_classes(case)
     yield from weights_of_labels(case)
