@@ -91,8 +91,7 @@ def catalogue(name: str | None, full: bool = False) -> Document:
         return Document((), tuple(result))
     if reason is not None:
         raise GradcliError("unsupported", f"{name} {reason}")
-    similar = [n for n in callables if n[0] == last[:1]]  # else nonexist would be ones
-    hint = did_you_mean(last, similar) or "gradcli ops lists them"
+    hint = did_you_mean(last, callables, cutoff=0.7) or "gradcli ops lists them"
     raise GradcliError("unknown-function", f"there is no operator {name}", hint=hint)
 
 
