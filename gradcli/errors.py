@@ -160,9 +160,9 @@ def short_repr(value: object) -> str:
     return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 20]}...{text[-17:]}"
 
 
-def did_you_mean(word: str, candidates) -> str | None:
+def did_you_mean(word: str, candidates, cutoff: float = 0.6) -> str | None:
     """A hint `did you mean softmax?`, or None if no candidate is similar."""
     from difflib import get_close_matches
 
-    near = get_close_matches(word, list(candidates), n=1, cutoff=0.6)
+    near = get_close_matches(word, list(candidates), n=1, cutoff=cutoff)
     return f"did you mean {near[0]}?" if near else None

@@ -887,6 +887,11 @@ def test_a_process_shows_one_message_and_no_traceback():
         assert "Traceback" not in done.stderr
 
 
+def test_no_far_name_of_an_operator_is_suggested():
+    assert "did you mean" not in refused("ops", "nonexist").err
+    assert "did you mean softmax?" in refused("ops", "sofmax").err
+
+
 # ---- a cure in the words of whoever asked --------------------------------------------------------
 
 OPTIONS = [

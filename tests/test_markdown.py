@@ -288,6 +288,23 @@ def test_names_of_outputs_in_the_question():
         assert out.startswith(f"```python\n{asked}\n```\n")
 
 
+@pytest.mark.parametrize(("seed", "called"), [
+    ("[1,2.5]", "g = torch.tensor([1., 2.5])\nout.backward(g)"),
+    ("-a", "out.backward(-a)"),
+])  # fmt: skip
+def test_the_seed_in_the_question(seed, called):
+    out = gradcli("a*a", "-v", "a=[1.,2.]", "-g", seed, "-f", "markdown").out
+    assert out.startswith(f"```python\nout = a*a\n{called}\n```\n")
+
+
+@pytest.mark.parametrize("n", [40, 70])
+def test_a_long_seed_has_its_name_in_the_question(n):
+    out = gradcli(
+        "a*a", "-v", f"a=ones({n})", "-g", f"[{','.join(['1'] * n)}]", "-f", "markdown"
+    ).out
+    assert out.startswith("```python\nout = a*a\nout.backward(g)\n```\n")
+
+
 def test_meanings_of_operators_are_sentences_with_code_in_them():
     listed = gradcli("ops", "losses", "-f", "markdown").out
     assert "` Half the squared difference, but a line where that is beyond delta" in listed

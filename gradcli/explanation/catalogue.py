@@ -91,7 +91,7 @@ def catalogue(name: str | None, full: bool = False) -> Document:
         return Document((), tuple(result))
     if reason is not None:
         raise GradcliError("unsupported", f"{name} {reason}")
-    hint = did_you_mean(last, callables) or "gradcli ops lists them"
+    hint = did_you_mean(last, callables, cutoff=0.7) or "gradcli ops lists them"
     raise GradcliError("unknown-function", f"there is no operator {name}", hint=hint)
 
 

@@ -1,7 +1,9 @@
 """The question that a document answers, for formats that show it above the answer."""
 
+from ..language.arguments.seeds import Seed
 from ..language.problem import Problem
 from ..language.program import Program
+from ..notation.code.torch_code import array
 from .blocks import Document
 
 LONGEST_SEED = 60  # characters of a seed that is written into the call
@@ -14,12 +16,21 @@ def with_question(document: Document, p: Problem, command: str, backward: bool =
 
 def question(p: Problem, backward: bool = True) -> str:
     """The program with its output named, followed by the call of backward() if a seed was given."""
-    text = _named(p.program)
-    seed = p.seed.text
-    if not backward or seed is None or p.before is not None:
+    text, seed = _named(p.program), p.seed
+    if not backward or p.before is not None or seed.implicit or seed.value is None:
         return text
-    argument = seed if len(seed) <= LONGEST_SEED and "\n" not in seed else p.seed.name
-    return f"{text}\n{p.out_name}.backward({argument})"
+    written = _numbers(seed) if seed.text is None else seed.text
+    fits = 0 < len(written) <= LONGEST_SEED and "\n" not in written
+    if seed.text is None and fits:  # by the name that the answer uses
+        return f"{text}\n{seed.name} = {written}\n{p.out_name}.backward({seed.name})"
+    return f"{text}\n{p.out_name}.backward({written if fits else seed.name})"
+
+
+def _numbers(seed: Seed) -> str:
+    """A seed that was given as numbers, in PyTorch; "" if they are many."""
+    if seed.array is None or seed.array.size > LONGEST_SEED:
+        return ""
+    return array(seed.array)
 
 
 def _named(program: Program) -> str:
