@@ -870,11 +870,11 @@ def test_output(tmp_path):
 
 
 @pytest.mark.parametrize(("ending", "begin", "called"), [
-    ("html", "<!DOCTYPE html>", "an HTML page, "),
-    ("md", "```python", "Markdown, "),
-    ("tex", "% gradcli", "LaTeX, "),
-    ("SVG", "<svg ", "an SVG picture, "),
-    ("json", "{", "JSON, "),
+    ("html", "<!DOCTYPE html>", "an HTML page"),
+    ("md", "```python", "Markdown"),
+    ("tex", "% gradcli", "LaTeX"),
+    ("SVG", "<svg ", "an SVG picture"),
+    ("json", "{", "JSON"),
     ("txt", "out = a*a", ""),
 ])  # fmt: skip
 def test_a_file_is_in_the_format_of_its_ending(tmp_path, ending, begin, called):
@@ -883,7 +883,8 @@ def test_a_file_is_in_the_format_of_its_ending(tmp_path, ending, begin, called):
     written = file.read_text("utf-8")
     lines = written.count("\n")
     assert written.startswith(begin)
-    assert found.err == f"wrote {called}{lines} line{'s' * (lines != 1)} to {file}\n"
+    counted = f"{lines} line{'s' * (lines != 1)}"
+    assert found.err == f"wrote {f'{called} ({counted})' if called else counted} to {file}\n"
     gradcli(*SQUARE, "-f", "plain", "-o", str(file))
     assert file.read_text("utf-8") == answered(*SQUARE).out
 

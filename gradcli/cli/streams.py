@@ -143,9 +143,9 @@ class Streams:
                 self.wrote(file, text.count("\n"), called)
 
     def wrote(self, file: str, lines: int, called: str = "") -> None:
-        """Report on standard error that a file was written: `an HTML page, 26 lines`."""
+        """Report on standard error that a file was written: `an HTML page (26 lines)`."""
         counted = f"{lines:,} line{'s' * (lines != 1)}"
-        self.warn(f"wrote {f'{called}, ' * bool(called)}{counted} to {file}")
+        self.warn(f"wrote {f'{called} ({counted})' if called else counted} to {file}")
 
     def _shown(self, text: str, ascii_only: bool) -> str:
         if not ascii_only or text.isascii():
