@@ -246,6 +246,64 @@ def test_an_lstm_cell_with_separate_gates_fits_a_screen():
     assert "bi, bf, bo and bz were broadcast: their gradients sum over dimension 0." in said.out
 
 
+def test_paths_do_not_name_the_output_as_a_value_on_the_way():
+    """W has its penalty in the loss itself."""
+    layers = "h = tanh(x @ W); k = tanh(h @ V); loss = (k ** 2).sum() + (W ** 2).sum()"
+    said = " ".join(answered(layers, "-s", "x=2x3,W=3x3,V=3x3").out.split())
+    assert re.search(
+        r"W.grad is the sum over two paths: through \w+, and directly from loss\.", said
+    )
+
+
+def test_a_block_hides_no_line_that_another_uses():
+    chain = "; ".join(f"h{k + 1} = tanh(h{k} * a)" for k in range(17))
+    out = answered(chain, "-s", "h0=2,a=2").out
+    assert "more (--full shows all)" not in out
+    assert all(f"h{k}.grad = " in out for k in range(1, 17))
+
+
+def test_what_is_followed_is_not_offered():
+    square = ("out = a*a", "-v", "a=[1.,2]", "-g", "a")
+    assert '--element "a[1]"' in answered(*square).lines[-1]
+    assert "--element" not in answered(*square, "--element", "a[0]").lines[-1]
+
+
+def test_a_note_stands_once():
+    """Both relus are of one array, whose second column is negative."""
+    out = answered("(relu(x) + relu(x)).sum()", "-v", "x=[[1.,-1],[2,-2]]").out
+    assert out.count("is 0 for every row") == 1
+
+
+def test_a_matrix_of_zeros_is_said_to_be():
+    out = answered("torch.floor(x)", "-v", "x=[1.5,-2.2]").out
+    assert "Every entry is zero." in out
+    assert "0 of its" not in out
+
+
+def test_what_made_an_answer_nan_stands_before_it():
+    out = answered("log(softmax(x, dim=0))", "-v", "x=[1000.,0,-1000]", "-g", "[1,0,0]").out
+    assert out.index("not-finite") < out.index("formula-differs") < out.index("Gradient\n")
+    out = answered("x / y", "-v", "x=1.", "-v", "y=0.").out  # infinite, as it should be
+    assert out.index("Gradients\n") < out.index("not-finite")
+
+
+def test_a_table_that_would_cut_its_entries_is_a_sentence():
+    long = ("hessian", "exp(X@w).sum()", "-s", "X=5x3,w=3", "-w", "w")
+    out = answered(*long).out
+    assert "X.T @ diag(exp(X @ w)) @ X" in out
+    assert "too long for a table: --full shows them" in out
+    assert "…" not in out
+    assert "│" in answered(*long, "--full").out
+    assert "│" not in answered("a*b*c*d*e*f0*h", "-s", "a=2").out
+
+
+def test_sizes_are_not_imagined_where_an_operator_has_its_own():
+    """cross() is of vectors of three elements."""
+    out = answered("jacobian", "cross(a,b)", "-s", "a=3,b=3").out
+    assert "1000" not in out
+    assert "δ[j,0] is 1 where j is 0, and 0 elsewhere." in out
+
+
 @pytest.mark.sweep
 @pytest.mark.parametrize("count", [300, 490])
 def test_formulas_of_long_programs_are_derived_where_searches_end(count):

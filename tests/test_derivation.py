@@ -184,3 +184,11 @@ def test_two_draws_of_one_text_keep_two_names():
     program = "((x * y * randn(4)).exp() * (x * y * randn(4)).sin()).sum()"
     found = derivation(Analysis(pose(program, shapes={"x": (4,), "y": (4,)})))
     assert [s.value for s in found.assigned if s.again] == ["x * y"]
+
+
+def test_a_term_of_a_loss_receives_its_1_and_not_a_symbol():
+    """nll receives the seed of the loss unchanged."""
+    text = "h = tanh(x @ W); lp = h ** 2; nll = (lp * h).mean(); loss = nll + h.sum()"
+    found = lines_of(text, "x=3x4,W=4x4")
+    assert found["lp"] == "h / lp.numel()"
+    assert not any(re.search(r"\bg\b", line) for line in found.values())

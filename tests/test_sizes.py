@@ -16,6 +16,7 @@ from gradcli.explanation.formulas.other_sizes import at_original_sizes
 from gradcli.explanation.formulas.wording import Wording
 from gradcli.explanation.notes import formulas
 from gradcli.language.arguments.assumptions import read_assumptions
+from gradcli.language.inference.stand_ins import Sizes
 from gradcli.language.posing import pose
 
 COMPUTED = [  # program, shapes, formula: by hand
@@ -506,3 +507,12 @@ def test_a_formula_that_holds_at_some_other_sizes_is_not_said_to_fail_at_all(tex
     p = pose(text, shapes=given, assume=read_assumptions(assume))
     (message,) = [m for code, m in formulas(Wording(Analysis(p))) if code == "these-sizes"]
     assert message.endswith("; at some other sizes it is not.")
+
+
+def test_sizes_that_were_made_equal_in_vain_make_no_circle():
+    """154,357,088 / 1172 * 1816 is 239,174,464: after the first call both are equal."""
+    sizes = Sizes([908, 1172])
+    assert sizes.unify(154_357_088, 239_174_464)
+    assert sizes.find(1172) == 1816
+    assert not sizes.unify(154_357_088, 239_174_464)
+    assert sizes.find(908) == 908

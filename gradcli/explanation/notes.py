@@ -50,8 +50,8 @@ ELSEWHERE = {  # endings of a note, by the extent of a formula as in `trials`
     "may not be.",
     "square": ", and at other sizes at which {whole} of a square matrix.",
     "equal": ", and at other sizes that are all equal; elsewhere {it} may not be.",
-    "alike": ", and at other sizes in the same order, equal where these are; elsewhere {it} may "
-    "not be.",
+    "alike": ", and at other sizes if those equal here stay equal and the larger of two stays the "
+    "larger; elsewhere {it} may not be.",
     "some": "; at some other sizes {it} {be} not.",
     "here": "; at other sizes {it} {be} not.",
 }

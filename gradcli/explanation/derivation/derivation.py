@@ -412,7 +412,8 @@ class Derivation:
         assume = {n: words for n, words in self.p.assume.items() if n in nodes}
         posing = Posing(s.program(end), [*nodes], shapes, arrays, reader, assume)
         problem = posing.problem(self._differentiated(s))
-        is_implicit = several or (s.names[-1] == self.out_name and self.p.seed.implicit)
+        passed_on = self.seeds.get(s.names[-1]) is self.seeds[self.out_name]  # to a term of a loss
+        is_implicit = several or (passed_on and self.p.seed.implicit)
         return (
             problem if is_implicit else problem._replace(seed=Seed(problem.seed.node, None, None))
         )

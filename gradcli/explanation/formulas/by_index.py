@@ -119,7 +119,8 @@ def _delta(text: str) -> Line:
         parts[-1] += letter
     one, other = parts
     written = Formula(tree.Indexed(DELTA, tuple(map(_index_formula, parts))))
-    return (written, *words(f" is 1 where {one} and {other} are equal, and 0 elsewhere."))
+    equal = f"{one} is {other}" if other.isdigit() else f"{one} and {other} are equal"
+    return (written, *words(f" is 1 where {equal}, and 0 elsewhere."))
 
 
 def _index_formula(text: str) -> tree.Tree:

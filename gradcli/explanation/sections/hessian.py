@@ -31,6 +31,7 @@ from ..higher.hessian import Hessian
 from ..phrases import shape_text
 from .jacobian import (
     SHOWN,
+    UNCUT,
     matrix,
     picture_of,
     remarks,
@@ -38,6 +39,7 @@ from .jacobian import (
     structure_row,
 )
 
+LONG = "Its entries are too long for a table: --full shows them, and with values they are numbers."
 UNREAD = "Its entries are not written out in symbols; with values for every name they are numbers."
 
 
@@ -88,7 +90,9 @@ def block(h: Hessian, x: Input, z: Input, full: bool, precision: int) -> Section
         if not full and max(rows, columns) > SHOWN:
             blocks += picture_of(a, w, z, structure)
         built = matrix(a, w, z, full, precision, margin=h.moves(x), letter="H")
-        if _has_entries(built):
+        if not full and _is_cut(built):
+            blocks.append(Prose(plain(LONG)))
+        elif _has_entries(built):
             blocks.append(built._replace(product_label=_product_label(h, z)))
         else:
             blocks.append(Prose(plain(UNREAD)))
@@ -108,6 +112,11 @@ def _has_entries(built: Matrix[Formula]) -> bool:
     """Whether the matrix says anything: an entry that is written, or a product with a tangent."""
     written = any(entry is not UNWRITTEN for row in built.entries for entry in row)
     return written or built.seed is not None or built.product is not None
+
+
+def _is_cut(built: Matrix[Formula]) -> bool:
+    """Whether a table would cut entries."""
+    return any(len(entry.text) > UNCUT for row in built.entries for entry in row)
 
 
 def _product_label(h: Hessian, z: Input) -> Formula:

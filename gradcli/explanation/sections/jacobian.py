@@ -5,8 +5,10 @@ below.
 from math import isqrt
 from typing import Any
 
+from ...errors import if_applicable
 from ...graphs import Node
 from ...graphs.shapes import multi_index
+from ...language.generic_sizes import at_shapes
 from ...language.problem import Input
 from ...lazy import np
 from ...notation import tree
@@ -14,7 +16,7 @@ from ...notation.jacobians.patterns import KRONECKER, PERMUTED_KRONECKER, pictur
 from ...notation.jacobians.structure import MOST_DRAWN, Structure, jacobian_pattern
 from ...notation.tree import Name, Token
 from .. import entries as written
-from ..analysis import Analysis
+from ..analysis import Analysis, is_large, once
 from ..blocks import (
     UNWRITTEN,
     Block,
@@ -47,12 +49,14 @@ from ..phrases import (
 from .element import shown_element
 
 LARGE = 1_000  # the size assumed for "for real sizes"
+OTHER = 20  # a size at which a program is tried that may have a fixed one
 SHOWN = 12  # rows and columns up to which a matrix is shown in full
 LONG, BRIEF = 100_000, 6  # elements of tensors with slow rows; rows shown of these
 FEW = 5  # columns, if entries are formulas
 FIRST = 3  # number of columns for which seed times matrix is written out below the matrix
 TOO_LONG = "Its entries are too long for a table: with values they are numbers; --full shows them."
 READABLE = 60  # characters of an entry that is shown
+UNCUT = 26  # characters of an entry that no table in a terminal cuts
 TALL, WIDE = 12, 24  # cells of a sparsity pattern
 FINE = 100  # cells of its longer side, if it is drawn in pixels
 
@@ -128,6 +132,8 @@ def kind_of(s: Structure, total: int) -> str:
     verb = "is" if s.nonzero == 1 else "are"
     count = f"{total:,} entries"
     bound = "at most " if s.at_most and s.nonzero else ""
+    if s.nonzero == 0:
+        return f"{kind}: all of its {count} are zero"
     if s.nonzero is not None and not (bound and s.nonzero == total):
         count = f"{bound}{s.nonzero:,} of its {total:,} entries {verb} not zero"
     return f"{kind}: {count}"
@@ -318,8 +324,20 @@ def _cost(a: Analysis, w: Wording, x: Input) -> Line:
             f"For a single number the Jacobian is one row, and {w.gradient_name(x)} is that row in "
             f"the shape of {x.name}."
         )
+    if not _has_any_size(a):
+        return words("backward never builds this matrix: one pass back gives seed times Jacobian.")
     size = size_words(LARGE ** (out.ndim + x.node.ndim), item_size("float", a.dtype))
     return words(
         f"If every dimension were {LARGE}, this matrix would have {size}. "
         "backward never builds it: one pass back gives seed times Jacobian."
     )
+
+
+@once
+def _has_any_size(a: Analysis) -> bool:
+    """Whether the program can be built with all sizes equal and larger, which that of `cross`, of
+    vectors of three elements, cannot.
+    """
+    p = a.problem
+    larger = {x.name: (OTHER,) * len(x.shape) for x in p.inputs.values()}
+    return is_large(p) or if_applicable(lambda: at_shapes(p, larger)) is not None

@@ -8,8 +8,8 @@ from ..phrases import sentence
 
 
 def notes(result: Iterable[tuple[str, str]]) -> Section:
-    """A line for every note; empty, and so not shown, without notes."""
-    blocks = tuple(Note(code, words(message)) for code, message in result)
+    """A line for every note, once; empty, and so not shown, without notes."""
+    blocks = tuple(Note(code, words(message)) for code, message in dict.fromkeys(result))
     return Section("notes", words("Notes"), (), blocks)
 
 

@@ -4,6 +4,7 @@ Jacobian with the seed in its margin, checks, notes, and options that show more.
 
 from collections.abc import Iterator
 
+from ...lazy import np
 from ..analysis import Analysis
 from ..blocks import Document, Row, Section, Table, words
 from ..checks import RANDOM_SEED, RANDOM_VALUES, ROWS, Check, run_checks
@@ -22,6 +23,7 @@ BRIEFLY = ("claims", "backward", "gradient", "seed", "code")
 NAMES = {ROWS: "g·J equals backward"}
 RANDOM = (RANDOM_VALUES, RANDOM_SEED)
 MARKS = {True: "✓", False: "✗", None: "–"}
+EXPLAINING = ("not-finite", "formula-differs")  # what made an answer nan
 OVERTURNING = ("integer-values", NOT_IN_PYTORCH)
 SHOWN_ELSEWHERE = ("implicit-seed", "seed-left-out", "unused", *OVERTURNING)  # on pages
 
@@ -32,16 +34,16 @@ def document(a: Analysis, choices: Choices) -> Document:
     head, *rest = _sections(grads, choices)
     sections = (head, *(s for s in rest if s.blocks))
     built = with_question(Document((), sections, briefly=BRIEFLY), a.problem, choices.command)
-    return built._replace(more=tuple(more(a))) if choices.command else built
+    return built._replace(more=tuple(more(a, choices))) if choices.command else built
 
 
-def more(a: Analysis) -> Iterator[str]:
+def more(a: Analysis, choices: Choices) -> Iterator[str]:
     """Options that show more of this answer."""
     p = a.problem
     yield "--full"
     yield "--show backward,code"
     followed = next((x for x in p.wrt if x.node.numel > 1 and a.gradient(x) is not None), None)
-    if followed is not None:
+    if followed is not None and choices.element is None:
         index = ",".join(str(n - 1) for n in followed.shape)
         yield f'--element "{followed.name}[{index}]"'
     if len(p.wrt) > 1:
@@ -57,7 +59,9 @@ def _sections(grads: Gradients, choices: Choices) -> Iterator[Section]:
         from ..sections.claims import claims
 
         yield claims(a)
-    yield notes(first(a))
+    said = further(grads)
+    explains = EXPLAINING if _is_nan(a) else ()
+    yield notes([*first(a), *(note for note in said if note[0] in explains)])
     yield head.seed(a, w)
     yield lines.backward(grads)
     yield lines.gradients(grads, choices)
@@ -66,7 +70,7 @@ def _sections(grads: Gradients, choices: Choices) -> Iterator[Section]:
         from ..sections import graph
 
         yield graph.followed(a, w)
-    yield notes(further(grads))
+    yield notes([note for note in said if note[0] not in explains])
     yield checks
     if choices.extras:
         from ..sections import code
@@ -74,6 +78,12 @@ def _sections(grads: Gradients, choices: Choices) -> Iterator[Section]:
         present = a.problem.limits.budget.present
         program = present(lambda: code.code(a, choices.precision), lambda: left_out("code"))
         yield program._replace(extra=True)
+
+
+def _is_nan(a: Analysis) -> bool:
+    """Whether a gradient holds nan."""
+    values = (a.grad_value(x) for x in a.problem.wrt)
+    return any(value is not None and bool(np.any(np.isnan(value))) for value in values)
 
 
 def _why(grads: Gradients, choices: Choices) -> Iterator[Section]:

@@ -6,7 +6,7 @@ from .. import entries
 from ..blocks import Formula, Line, Prose, Section, plain, text_of, words
 from ..choices import Choices
 from ..formulas.source_text import role_of
-from ..sections.jacobian import READABLE, kind_of, matrix, shown_structure
+from ..sections.jacobian import READABLE, UNCUT, kind_of, matrix, shown_structure
 from .gradients import Gradients
 
 ROWS, COLUMNS = 12, 8  # of a matrix that is shown
@@ -58,8 +58,8 @@ def _fits(grads: Gradients, x: Input) -> bool:
         return True
     if sum(len(entry(0, c).text) + 2 for c in range(columns)) > READABLE:
         return False
-    widths = (max(len(entry(r, c).text) for r in range(rows)) for c in range(columns))
-    return sum(min(n, entries.WIDE) + 2 for n in widths) <= ACROSS
+    widths = [max(len(entry(r, c).text) for r in range(rows)) for c in range(columns)]
+    return max(widths) <= UNCUT and sum(n + 2 for n in widths) <= ACROSS
 
 
 def _omitted_inputs(inputs: list[Input]) -> Line:
@@ -79,6 +79,8 @@ def _structure(grads: Gradients, x: Input, is_shown: bool = False) -> Line:
     kind = kind_of(s, p.out.numel * x.node.numel)
     is_noun = kind.partition(":")[0].partition(",")[0].endswith(NOUNS)
     kind = f"a {kind}" if is_noun else kind
+    if is_shown and s.nonzero == 0:
+        return words("Every entry is zero.")
     if is_shown:
         verb = "It has " if kind.startswith("no ") else "It is "
         if block:

@@ -42,7 +42,7 @@ from .gradients import Gradients
 from .stuck import let_through
 
 SMALL = 48  # elements of a gradient that is shown if there are few gradients
-MOST = 24  # lines
+MOST = 36  # lines: a block of a transformer is shown whole
 WAYS = 12  # names of values through which a gradient flows
 LEVELS = 3  # inputs whose gradients are also shown in index notation and by one element
 SHORT = 24  # characters up to which numbers are shown instead of their norm
@@ -176,8 +176,8 @@ def _remarks(grads: Gradients) -> Iterator[str]:
             ways.setdefault((*line.via,), []).append(line.gradient_name)
     for through, names in ways.items():
         are = "are sums" if len(names) > 1 else "is the sum"
-        some = middle(through, WAYS, str, lambda n: f"{n:,} more")
-        yield f"{listed(names)} {are} over {_count(len(through))} paths: through {listed(some)}."
+        ways_text = _ways(through, grads.problem.out_name)
+        yield f"{listed(names)} {are} over {_count(len(through))} paths: {ways_text}."
     for dims, names in _broadcast(grads).items():
         were, their = (
             ("were", "their gradients sum") if len(names) > 1 else ("was", "its gradient sums")
@@ -188,6 +188,14 @@ def _remarks(grads: Gradients) -> Iterator[str]:
     if not p.out.shape and of:
         row = f"a single row: {of[0]}.grad, flattened"
         yield f"The Jacobian of {p.out_name} with respect to {of[0]} is {row}."
+
+
+def _ways(through: tuple[str, ...], out: str) -> str:
+    """`through h and z`, `through h, and directly from loss` if one leads to the output itself."""
+    named = [name for name in through if name != out]
+    some = middle(named, WAYS, str, lambda n: f"{n:,} more")
+    direct = f", and directly from {out}" if out in through else ""
+    return f"through {listed(some)}{direct}"
 
 
 def _count(n: int) -> str:

@@ -38,6 +38,8 @@ class Sizes:
         """Make two sizes equal, if one is a multiple of a stand-in; returns whether it
         succeeded.
         """
+        if self.find(a) == self.find(b):  # made equal before, in vain: again would be a circle
+            return False
         free = self.free()
         if 0 in (a, b):  # 0 is a multiple of everything
             result = next((p for p in reversed(free) if (a + b) % p == 0 != a + b), None)
