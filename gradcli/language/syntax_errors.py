@@ -33,6 +33,8 @@ SIDE_BY_SIDE = re.compile(r"([\w.]+)[ \t]+(?=[\w(])")
 # An unclosed or wrongly closed opening bracket; an unmatched closing bracket.
 BRACKET = re.compile(r"(?:closing .* opening parenthesis |unmatched )?'([()\[\]{}])'")
 CLOSING = {"(": ")", "[": "]", "{": "}"}
+ELEMENTWISE = re.compile(r".?\.([*/^])")  # x .^ 2, as in MATLAB
+DERIVED = re.compile(r"\s*[d∂]\w*\s*/\s*[d∂]\w+[ \t(\[]")  # d/dx x ** 2
 TRANSPOSED = re.compile(r"[\w)\]]'$")  # with an apostrophe, as in A'
 
 
@@ -60,6 +62,8 @@ def _reason(message: str) -> str:
 
 def _hint(message: str, text: str, start: int) -> str | None:
     """A hint, from Python's message and the text around the error."""
+    if message.startswith("cannot assign to function call"):
+        return "a function is its body, with its arguments as inputs: x ** 2, not f(x) = x ** 2"
     if message.startswith("cannot assign to"):
         return ASSIGNED
     if text[start - 1 : start] == "\\":
@@ -67,6 +71,11 @@ def _hint(message: str, text: str, start: int) -> str | None:
     if message == "invalid decimal literal":
         return "a product is written with a sign: 2 * x"
     character = text[start : start + 1]
+    if elementwise := ELEMENTWISE.match(text[max(start - 1, 0) : start + 2]):
+        sign = elementwise[1].replace("^", "**")
+        return f"each element by itself is the plain sign: x {sign} y"
+    if DERIVED.match(text):
+        return "a derivative is not written out: type x ** 2, and -w x for that by x"
     if bracket := BRACKET.match(message):
         return _closed(bracket[1])
     if character == "=" and not text[:start].strip():
