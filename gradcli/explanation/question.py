@@ -3,7 +3,6 @@
 from ..language.arguments.seeds import Seed
 from ..language.problem import Problem
 from ..language.program import Program
-from ..notation.code.torch_code import array
 from .blocks import Document
 
 LONGEST_SEED = 60  # characters of a seed that is written into the call
@@ -30,6 +29,8 @@ def _numbers(seed: Seed) -> str:
     """A seed that was given as numbers, in PyTorch; "" if they are many."""
     if seed.array is None or seed.array.size > LONGEST_SEED:
         return ""
+    from ..notation.code.torch_code import array
+
     return array(seed.array)
 
 
