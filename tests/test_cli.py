@@ -335,6 +335,11 @@ def test_closed_forms_stand_where_a_derivation_is_longer(program, shapes, line):
     assert line in gradcli("formula", program, "-s", shapes).lines
 
 
+def test_an_answer_says_what_it_assumed():
+    said = answered("b @ inv(A) @ b", "-s", "A=3x3,b=3", "--assume", "A=symmetric").lines
+    assert said[1].strip() == "assumed: A is symmetric"
+
+
 def test_formulas_say_none_where_no_gradient_flows():
     said = gradcli("formula", "(a * 2).sum() + 0 * b.detach().sum()", "-s", "a=2,b=2").lines
     assert "b.grad = None" in said

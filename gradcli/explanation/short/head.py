@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from ...fields import ASSUMPTIONS
 from ...language.problem import Input, Problem
 from ...language.wrt import NOT_SCALAR
 from ...notation.tree import Derivative, Name, Token
@@ -74,7 +75,9 @@ def _values(inputs: list[Input]) -> list[Block]:
 
 
 def _assumed(inputs: list[Input], p: Problem) -> Iterator[str]:
-    """The assumptions on inputs, equal ones combined."""
+    """The assumptions on inputs: those of the request, then sizes, equal ones combined."""
+    for name, properties in p.assume.items():
+        yield f"assumed: {name} is {listed([f'{word}{ASSUMPTIONS[word]}' for word in properties])}"
     for x in inputs:
         if x.supposed:
             yield f"{x.name} is made up: give labels with -v {x.name}=[...]"
