@@ -146,7 +146,8 @@ class _Poser:
                 self.cut[key[0]] = tensor
                 self.names |= {tensor: self.names[key]} if key in self.names else {}
         for tensor in wanted if len(wanted) > 1 else ():
-            before = {r for w in wanted if w is not tensor and w._record for r in _before(w)}
+            others = (w._record for w in wanted if w is not tensor and w._record)
+            before = {target for record in others for target in _before(record)}
             if (tensor._record or tensor) in before:
                 name = self.names.get(self._key(tensor), "a tensor")
                 raise Unexplained(f"gradients by {name} and by what is computed from it, at once")
@@ -208,8 +209,9 @@ class _Poser:
 
     def _linear(self, call: Composed, inputs: Sequence[Node | None]) -> Node:
         """The product and the sum that linear computes."""
-        x, weight, bias = (node or self._operand(o) for node, o in zip(inputs, call.operands))
-        return x @ weight.mT + bias
+        lookup(call.function)
+        operands = (node or self._operand(o) for node, o in zip(inputs, call.operands))
+        return OPS[call.function].expand(*operands)
 
     def _before_it(self, record: Record) -> Node | None:
         """A partly overwritten tensor that gets no gradient, with 0 in the overwritten elements."""
@@ -569,19 +571,10 @@ def _is_usable(name: str) -> bool:
     return name.isidentifier() and not keyword.iskeyword(name) and name not in TAKEN - {"out"}
 
 
-def _before(tensor: Tensor) -> set[Any]:
-    """The grad_fns and leaves from which a tensor is computed."""
-    seen: set[Any] = set()
-    stack: list[Any] = [tensor._record]
-    while stack:
-        for edge in _edges(stack.pop()):
-            if edge is None:
-                continue
-            key = edge.record if isinstance(edge.record, Record) else edge.record.tensor
-            if key not in seen:
-                seen.add(key)
-                stack += [edge.record] if isinstance(edge.record, Record) else []
-    return seen
+def _before(record: Record) -> set[Any]:
+    """The grad_fns and leaves from which the output of an operation is computed."""
+    *before, _ = inputs_first([record], edges=_edges)
+    return {target if isinstance(target, Record) else target.tensor for target in before}
 
 
 def _uniform(tensor: Tensor) -> Node | None:

@@ -481,7 +481,7 @@ def cross_entropy(
         return loss
     logs = calls.call("log_softmax", [input, dim], {})
     loss = nll_loss(m, logs, target, weight, ignore_index, reduction)
-    return compose(loss, "cross_entropy", input)
+    return compose(loss, "cross_entropy", input, target)
 
 
 def _not_probabilities(target: Tensor) -> Exception:

@@ -16,7 +16,7 @@ from .calls import call
 from .engine import fitted, go_back
 from .grad_names import SEPARATE, UNNAMED
 from .mode import MODE, recording
-from .records import detached, inputs_first, rename, zeros_like
+from .records import detached, inputs_first, leaves, rename, zeros_like
 from .tensor import Accumulator, DualTensor, Edge, Record, Tensor
 
 JOINING = ("stack", "cat", "where")
@@ -239,16 +239,8 @@ def detach_if_constant(tensor: Tensor, inputs: Sequence[Tensor]) -> Tensor:
     if not tensor.requires_grad:
         return tensor
     fresh = [x for x in inputs if x.is_leaf]
-    stack, seen = [tensor.edge], set[Any]()
-    while stack:
-        edge = stack.pop()
-        if edge is None or edge.record in seen:
-            continue
-        seen.add(edge.record)
-        if isinstance(edge.record, Record):
-            stack += edge.record.edges
-        elif not any(edge.record.tensor is x for x in fresh):
-            return tensor
+    if any(all(leaf is not x for x in fresh) for leaf in leaves(tensor)):
+        return tensor
     return detached(tensor)
 
 

@@ -39,6 +39,13 @@ def inputs_first(
     return order
 
 
+def leaves(tensor: Tensor) -> list[Tensor]:
+    """The leaves to which the graph of a tensor leads; a leaf leads to itself."""
+    edge = tensor.edge
+    reached = inputs_first([edge.record]) if edge else []
+    return [node.tensor for node in reached if isinstance(node, Accumulator)]
+
+
 def shown(record: Any) -> str:
     """The name of a grad_fn, for a program that prints it."""
     if record.name in OURS:

@@ -4,8 +4,8 @@ import textwrap
 
 from ..python.values import Unsupported
 from .printing import tensor_text
-from .records import detached
-from .tensor import Record, Tensor
+from .records import detached, leaves
+from .tensor import Tensor
 from .transforms import running
 
 
@@ -18,26 +18,9 @@ def text(tensor: Tensor) -> str:
         return tensor_text(tensor)
     if tensor.level == 0 or any(kind not in ("grad", "vjp") for kind, _ in around):
         raise Unsupported("the print of a tensor within this transform")
-    if _leads_outside(tensor):
+    if any(leaf.level == 0 for leaf in leaves(tensor)):
         raise Unsupported("the print of a tensor that requires a gradient outside of the transform")
     result = tensor_text(detached(tensor))
     for level in range(1, min(tensor.level, len(around)) + 1):
         result = f"GradTrackingTensor(lvl={level}, value=\n{textwrap.indent(result, ' ' * 4)}\n)"
     return result
-
-
-def _leads_outside(tensor: Tensor) -> bool:
-    """Whether the graph of a tensor has leaves that were made outside of the transforms."""
-    if not tensor.requires_grad:
-        return False
-    stack, seen = [tensor.edge], set()
-    while stack:
-        edge = stack.pop()
-        if edge is None or edge.record in seen:
-            continue
-        seen.add(edge.record)
-        if isinstance(edge.record, Record):
-            stack += edge.record.edges
-        elif edge.record.tensor.level == 0:
-            return True
-    return False
