@@ -65,6 +65,7 @@ class Case(NamedTuple):
     values: tuple[str, ...] = ()
 
 
+IMAGES = "x=2x3x4x5,w=2x3x2x2"
 EVERY, GIVEN = "the same formula for every size", "the same formula, for the sizes given"
 
 RIGHT = [
@@ -156,6 +157,9 @@ RIGHT = [
     Case("logdet(linalg.cholesky(A + eye(A.shape[0])))", "A = inv(A + eye(A.shape[0])) / 2",
          EVERY),
     Case(WHITENED, "b = 2 * solve(A, b)", EVERY),
+    Case(WHITENED, "b = 2 * linalg.solve(A, b)", EVERY),
+    Case("conv2d(x, w)", "w = conv2d_weight(x, w.shape, g)", EVERY, IMAGES),
+    Case("conv2d(x, w)", "w.grad = nn.grad.conv2d_weight(x, w.shape, g)", EVERY, IMAGES),
     Case("linear(x, W, b)", "W = g.T @ x", EVERY),
     Case("linear(x, W, b)", "b = g.sum(0)", EVERY),
     Case(LSTM, "c = g * f", EVERY),

@@ -17,6 +17,7 @@ from .syntax import dotted
 # Prefixes of functions; a longer one comes before its own prefixes.
 MODULES = (
     "torch.nn.functional",
+    "torch.nn.grad",
     "torch.linalg",
     "torch.special",
     "torch.fft",
@@ -27,6 +28,7 @@ MODULES = (
     "torch.nn",
     "torch",
     "nn.functional",
+    "nn.grad",
     "nn",
     "F",
     "linalg",

@@ -119,7 +119,7 @@ def _exchanges(x):
     symbolic=PIVOTS,
     dtype="int",
     torch=LINALG + "lu_factor",
-    spelling="lu_factor({0}).pivots",
+    spelling="linalg.lu_factor({0}).pivots",
     examples=(("x * lu_factor(x).pivots", "x=2x2"),),
     flops=of_each_matrix(elimination),
     numpy="scipy.linalg.lu_factor({0})[1] + 1",

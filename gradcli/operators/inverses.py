@@ -122,7 +122,7 @@ def _solve_flops(out, a, b, **_):
     torch=LINALG + "solve",
     attributes={"left": True, "check": True},
     order="a b * left check",
-    spelling="solve({0}, {1}, left={left})",
+    spelling="linalg.solve({0}, {1}, left={left})",
     symbolic=_solve_symbols,
     examples=(
         ("solve(a + 3 * eye(3), b)", "a=3x3,b=3x2"),
@@ -149,7 +149,7 @@ def solve(g, y, a, b, *, left, check):
     symbolic=NotWritable("which pivot is 0 depends on the numbers"),
     dtype="int",
     torch=LINALG + "lu_factor_ex",
-    spelling="lu_factor_ex({0}).info",
+    spelling="linalg.lu_factor_ex({0}).info",
     examples=(("x * inv_ex(x).info", "x=3x3"),),
     flops=of_each_matrix(elimination),
 )

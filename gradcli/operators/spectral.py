@@ -54,7 +54,7 @@ def eigvalsh(g, y, x, *, UPLO="L"):
     dtype="float",
     caveat=FOUND,
     torch=LINALG + "eigh",
-    spelling="eigh({0}, UPLO={UPLO}).eigenvectors",
+    spelling="linalg.eigh({0}, UPLO={UPLO}).eigenvectors",
     examples=(("eigh(x + x.T)[1] ** 2", "x=3x3"), ("eigh(x + x.mT).eigenvectors ** 2", "x=2x2x2")),
     flops=of_each_matrix(lambda n, _: 9 * n**3),
     symmetric=("x",),

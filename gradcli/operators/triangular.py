@@ -54,7 +54,7 @@ def _in_numpy(*, upper, left, unitriangular):
     dtype="float",
     torch=LINALG + "solve_triangular",
     order="A B * upper left unitriangular",
-    spelling="solve_triangular({0}, {1}, upper={upper}, left={left}, "
+    spelling="linalg.solve_triangular({0}, {1}, upper={upper}, left={left}, "
     "unitriangular={unitriangular})",
     examples=(
         ("solve_triangular(a + 3 * eye(3), b, upper=True)", "a=3x3,b=3x2"),
@@ -203,7 +203,7 @@ def _failed_minor(x):
     symbolic=WHETHER_POSITIVE,
     dtype="int",
     torch=LINALG + "cholesky_ex",
-    spelling="cholesky_ex({0}).info",
+    spelling="linalg.cholesky_ex({0}).info",
     examples=(("x * cholesky_ex(x @ x.T + eye(2)).info", "x=2x2"),),
     flops=of_each_matrix(lambda n, _: n**3 / 3),
 )
@@ -244,7 +244,7 @@ def _factor_so_far(x, *, upper):
     _factor_so_far,
     symbolic=WHETHER_POSITIVE,
     torch=LINALG + "cholesky_ex",
-    spelling="cholesky_ex({0}, upper={upper}).L",
+    spelling="linalg.cholesky_ex({0}, upper={upper}).L",
     kink=lambda y, x, *, upper: failed_minor(x.mT if upper else x).ne(0),
     caveat="the matrix is not positive definite: LAPACK stops, and PyTorch goes back through what "
     "it leaves as if L @ L.mT were x",

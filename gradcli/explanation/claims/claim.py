@@ -33,7 +33,7 @@ SUFFIX = "_grad"  # after it
 QUOTIENT = re.compile(r"d\w*?_d(\w+)")  # dL/dW as a name
 SEEDS = ("grad_out", "grad_outputs", "gout")  # the seed, whatever the output is called
 
-GRAD = re.compile(r"(?<=\w)\.grad\b(?!\()")
+GRAD = re.compile(r"(?<=\w)\.grad\b(?!\(|\.conv\dd_)")  # not nn.grad.conv2d_input
 NABLA = re.compile(r"∇(?=_?[^\W\d])")
 # `∂L/∂W` anywhere; `dL/dW` on the left side of a claim.
 FRACTION = r"{d}(?:\w*|\(\w+\))[ ]?/[ ]?{d}[^\W\d]\w*"

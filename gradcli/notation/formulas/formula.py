@@ -45,7 +45,9 @@ from .spelling import read, spelled
 
 # Attributes that are shapes.
 SIZES = ("shape", "size", "input_size", "weight_size")
-SPECIAL = "torch.special."
+MODULES = ("torch.special.", "torch.nn.grad.")
+# What torch.linalg alone has, without inv and pinv, which formulas call as mathematics does.
+LINALG = {"eigvalsh", "householder_product", "matrix_norm", "matrix_rank", "svdvals"}
 NEAR = 20  # positions up to this distance from the end of a dimension are written from the end
 GenericSizes = Mapping[float, Node]  # numbers that the program computes from generic sizes
 ARITHMETIC = ("add", "sub", "mul", "div")  # they promote integers to floats
@@ -89,8 +91,12 @@ def in_library(op: Operator) -> str:
 
 
 def word(op: Operator) -> str:
-    """The name of an operator in a formula: `softmax`, or `special.ndtr` for torch.special."""
-    return f"special.{op.name}" if (op.torch or "").startswith(SPECIAL) else op.name
+    """The name of an operator in a formula: `softmax`; if a module alone has it, with this module:
+    `special.ndtr`, `nn.grad.conv2d_input`.
+    """
+    within = op.torch or ""
+    alone = within.startswith(MODULES) or op.name in LINALG
+    return within.removeprefix("torch.") if alone else op.name
 
 
 def number_of(node: Node) -> Any:
