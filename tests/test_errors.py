@@ -540,6 +540,10 @@ MISTAKES = [
         "a tensor of integers holds no inf",
     ),
     (["x.median(1).values", "-s", "x=2x0"], "shape", None, "no element along dimension 1"),
+    (["x.max(1).values", "-s", "x=2x0"], "shape", None, "no element along dimension 1"),
+    (["max(x)", "-s", "x=0"], "shape", None, "there is no element in shape (0,)"),
+    (["x * argmax(y)", "-s", "x=2,y=0x3"], "shape", None, "there is no element in shape (0, 3)"),
+    (["row_stack(x, y)", "-s", "x=2,y=2"], "arguments", None, "row_stack() takes its tensors"),
     (["multi_margin_loss(x, tensor([0]))", "-s", "x=1x1x2"], "shape", None, "(batch, classes)"),
     (
         ["fake_quantize_per_tensor_affine(x, tensor([1.0, 2.0]), 0, 0, 9)", "-s", "x=2"],

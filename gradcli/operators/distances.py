@@ -28,10 +28,17 @@ def _norm_inf(x, axis, keepdims, *, skip_nan):
     return largest.reduce(np.abs(x), axis=axis, keepdims=keepdims, initial=0)
 
 
+def _largest_length(x, *, dim, keepdim, skip_nan):
+    lengths = abs(x)  # of none, 0 is the largest
+    return (
+        lengths.amax(dim=dim, keepdim=keepdim) if x.numel else lengths.sum(dim=dim, keepdim=keepdim)
+    )
+
+
 @reduction(
     _norm_inf,
     symbolic=lambda sp, *xs, skip_nan: vector_norm.symbolic(sp, *xs, ord=inf),
-    expand=lambda x, *, dim, keepdim, skip_nan: abs(x).amax(dim=dim, keepdim=keepdim),
+    expand=_largest_length,
     torch=None,
     examples=(("norm_inf(x, dim=1)", "x=2x3"),),
     method=False,

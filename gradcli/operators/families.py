@@ -212,6 +212,15 @@ def reduced(s, *, dim, keepdim, **attrs):
     return shapes.reduce(s, shapes.axes(dim, len(s)), keepdim)
 
 
+def reduced_nonempty(s, *, dim, keepdim, **_):
+    """As `reduced`, where an element is selected. Raises GradcliError if there is none."""
+    if any(not s[d] for d in shapes.axes(dim, len(s))):
+        whole = dim is None or dim == ()
+        where = f"in shape {shapes.text(s)}" if whole else f"along dimension {dim}, of size 0"
+        raise GradcliError("shape", f"there is no element {where}")
+    return reduced(s, dim=dim, keepdim=keepdim)
+
+
 def same_with_axis(s, *, dim):
     """The shape s, unchanged, after checking `dim`."""
     shapes.axis(dim, len(s))

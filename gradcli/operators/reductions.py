@@ -6,7 +6,15 @@ from ..lazy import np
 from . import elements
 from .bounds import summed, unchanged
 from .comparisons import maximum, minimum, same, where
-from .families import composite, flops_per_element, named, operator, reduced, reduction, shorthand
+from .families import (
+    composite,
+    flops_per_element,
+    named,
+    operator,
+    reduced_nonempty,
+    reduction,
+    shorthand,
+)
 from .guards import otherwise, unless
 from .joining import cat
 from .leaves import ones, size
@@ -156,6 +164,7 @@ def _shared_by_ties(name, symbol):
     """A decorator for amax and amin, whose gradient is shared by tied elements."""
     return reduction(
         lambda x, axis, keepdims: getattr(np, name)(x, axis=axis, keepdims=keepdims),
+        shape=reduced_nonempty,
         symbolic=lambda sp, *xs: elements.extreme(sp, symbol, *xs),
         kink=tied,
         caveat=TIE,
@@ -179,7 +188,7 @@ def amin(g, y, x, dim):
 
 def _place_of(name, symbol, extreme):
     return operator(
-        shape=reduced,
+        shape=reduced_nonempty,
         value=lambda x, *, dim, keepdim: np.asarray(getattr(np, name)(x, dim, keepdims=keepdim)),
         symbolic=elements.argextreme_along(symbol),
         dtype="int",
@@ -225,7 +234,7 @@ def _values(name, argextreme, symbol):
 
     return composite(
         value=value,
-        shape=reduced,
+        shape=reduced_nonempty,
         saved=saved,
         kink=tied,
         symbolic=elements.extreme_along(symbol),

@@ -9,7 +9,15 @@ from ..graphs import OPS, Outputs, as_node, shapes
 from ..graphs.arguments import REQUIRED
 from ..lazy import np
 from .elements import NotWritable, symbolic_argsort
-from .families import composite, named, operator, reduced, same_with_axis, shorthand
+from .families import (
+    composite,
+    named,
+    operator,
+    reduced,
+    reduced_nonempty,
+    same_with_axis,
+    shorthand,
+)
 from .reductions import of_all, tied
 from .tie_breaking import ascending, descending, first_k, insertion_sorted, quick_select
 from .ties import beside
@@ -137,13 +145,6 @@ def _with_ties(result, rows, order, select):
     for at in map(tuple, np.argwhere(equal)):
         result[at] = select(rows[at])
     return result
-
-
-def _selected_shape(s, *, dim, keepdim, **_):
-    """The shape after selecting one element of each row. Raises GradcliError if rows are empty."""
-    if s and not s[shapes.axis(dim, len(s))]:
-        raise GradcliError("shape", f"there is no element along dimension {dim}, of size 0")
-    return reduced(s, dim=dim, keepdim=keepdim)
 
 
 # ---- sort ----------------------------------------------------------------------------------------
@@ -301,7 +302,7 @@ def _nanmedian(rows):
 def _middle(name, numbers, in_numpy=None):
     return selected(
         name,
-        _selected_shape,
+        reduced_nonempty,
         numbers,
         lambda sp, row: [symbolic_argsort(sp, row, False)[(len(row) - 1) // 2]],
         call=f"{name}({{0}}, dim={{dim}}, keepdim={{keepdim}})",
@@ -315,7 +316,9 @@ def _middle(name, numbers, in_numpy=None):
 def _middle_of_all(name, along, sentence):
     def meaning(x):
         row = x.reshape(shape=(-1,))
-        return along(row, dim=0) if x.numel else row.sum() * float("nan")
+        if x.numel:
+            return along(row, dim=0)
+        return row.sum() * float("nan") if x.dtype == "float" else row.sum() + -(2**63)
 
     return of_all(name, meaning, sentence, ((f"{name}(x)", "x=3"),))
 
@@ -365,7 +368,7 @@ def _mode(rows):
 
 mode_values, mode_indices = selected(
     "mode",
-    _selected_shape,
+    reduced_nonempty,
     _mode,
     caveat=OF_MANY,
     call="mode({0}, dim={dim}, keepdim={keepdim})",

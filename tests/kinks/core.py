@@ -123,6 +123,7 @@ REDUCTIONS = [
     case("x.std(1, True, keepdim=True)", [[1.0], [2.0]], x=MATRIX),
     *(case(f"x.{f}(correction={k})", x=MATRIX) for f in ("var", "std") for k in (6, 7)),
     *(case(f"x.{f}()", x=np.zeros(0)) for f in ("var", "std", "mean", "prod", "norm")),
+    *(case(f"x * zeros(0, 3).long().{f}()", x=2.0) for f in ("median", "nanmedian")),
     case("torch.var(x, 1)", [1.0, 2.0], x=MATRIX),
     case("logsumexp(x, 0)", x=[-INF, -INF]),
     case("logsumexp(x, 0)", x=[-INF, 1.0]),

@@ -190,6 +190,7 @@ DISTANCES = [
         for x in ([[1.0, inf]], [[inf, inf]], [[nan, 1.0]], [[1.0, 2.0], [inf, 1.0]])
         for y in ([[1.0, 2.0]], [[1.0, -2.0]], [[inf, 2.0]], [[1.0, 2.0], [0.0, -inf]])
     ),
+    ("cdist(x, y, inf)", {"x": np.zeros((2, 0)), "y": np.zeros((3, 0))}, None),
     ("cdist(x, y)", {"x": [[1.0, inf], *([k, 1.0] for k in range(25))], "y": [[1.0, 2.0]]}, None),
     ("cdist(x, y)", {"x": [[1.0, inf], *([k, 1.0] for k in range(24))], "y": [[1.0, 2.0]]}, None),
     (

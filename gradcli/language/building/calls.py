@@ -16,7 +16,7 @@ from ..libraries import library_function
 from ..names import library_path
 from ..namespaces import check_function, check_method
 from ..refusals import refusal
-from ..syntax import dotted
+from ..syntax import called_name, dotted
 from ..vocabulary import (
     DTYPES,
     LAYOUTS,
@@ -122,7 +122,7 @@ def _call_operator(
     dtype = _positional_dtype(called, args, dtype)
     if isinstance(called, Shorthand) and "dtype" in (called.function.__kwdefaults__ or ()):
         named["dtype"] = dtype
-    _check_list(called, args, named)
+    _check_list(called, called_name(e), args, named)
     if isinstance(called, Operator | Shorthand) and dtype is None:
         _check_kinds(called, args, named, e)
     if isinstance(called, Operator) and dtype is not None:
@@ -230,13 +230,13 @@ def _function_span(b: Scope, e: ast.Call) -> Span:
     return span._replace(start=span.end - len(e.func.attr)) if is_method else span  # type: ignore[attr-defined]
 
 
-def _check_list(called: Any, args: list, named: dict[str, Any]) -> None:
+def _check_list(called: Any, name: str, args: list, named: dict[str, Any]) -> None:
     """Raise GradcliError for single tensors if the first parameter, `tensors`, is a list."""
     tensors = args[0] if args else named.get("tensors")
     if called.positional[:1] == ("tensors",) and (isinstance(tensors, Node) or is_number(tensors)):
         message, hint = (
-            f"{called.name}() takes its tensors in a list",
-            f"write {called.name}([a, b])",
+            f"{name}() takes its tensors in a list",
+            f"write {name}([a, b])",
         )
         raise GradcliError("arguments", message, hint=hint)
 
