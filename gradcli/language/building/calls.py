@@ -122,7 +122,7 @@ def _call_operator(
     dtype = _positional_dtype(called, args, dtype)
     if isinstance(called, Shorthand) and "dtype" in (called.function.__kwdefaults__ or ()):
         named["dtype"] = dtype
-    _check_list(called, called_name(e), args, named)
+    _check_list(called, called_name(e) or called.name, args, named)
     if isinstance(called, Operator | Shorthand) and dtype is None:
         _check_kinds(called, args, named, e)
     if isinstance(called, Operator) and dtype is not None:
