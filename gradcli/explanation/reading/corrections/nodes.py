@@ -129,3 +129,9 @@ def factors_of(node: ast.expr) -> list[ast.expr]:
 def size(text: str) -> tuple[int, ...]:
     """The sizes in a message: "[2, 3]"."""
     return tuple(int(n) for n in text.strip("[]()").split(",") if n.strip())
+
+
+def dims_of(call: ast.Call) -> list[ast.expr]:
+    """The dimension that a reduction goes along, where it is given one."""
+    named = keyword(call, "dim")
+    return [named.value] if named else call.args[-1:]

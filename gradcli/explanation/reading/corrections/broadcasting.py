@@ -1,0 +1,313 @@
+"""Corrections of elementwise operations on shapes that do not broadcast: a missing dimension,
+another order of dimensions, a part of a longer tensor.
+"""
+
+import ast
+from collections.abc import Callable, Iterator
+from math import prod
+
+from .case import Case, Proposal
+from .convolutions import padded_output, projected_shortcut, strided_shortcut
+from .creation import (
+    bias_of_product,
+    noise_of_shape,
+    other_size,
+    resized_output,
+    resized_parameter,
+    sizes_of_data,
+    sizes_of_parameters,
+)
+from .layers import padded_convolutions
+from .losses import numbers_of_classes, weights_of_classes, weights_of_labels
+from .nodes import (
+    argument,
+    calls_in,
+    dims_of,
+    dotted,
+    is_operation,
+    keyword,
+    method,
+    owner,
+    target_of,
+)
+from .pairs import compared_sets, each_with_each, similarity_of_each
+from .products import along_features_of_chunk, transposed_matrices
+from .seeds import reduced_elsewhere
+
+
+def broadcast(case: Case) -> Iterator[Proposal]:
+    """Insert a missing dimension of size 1; or transpose; or change a size where it is written."""
+    where = case.calls("where")  # it is not known which of its three tensors is wrong
+    for change in (as_column,) if where else CHANGES:
+        yield from change(case)
+
+
+def same_numbers(case: Case) -> Iterator[Proposal]:
+    """Write y.view_as(x) for a loss of x and y with equally many numbers for each sample."""
+    for call in [c for c in case.calls() if case.is_loss(c) and len(c.args) > 1]:
+        a, b = (case.shape(x) or () for x in call.args[:2])
+        if len(a) != len(b) and min(len(a), len(b)) > 1 and (a[0], prod(a)) == (b[0], prod(b)):
+            end = f".reshape_as({case.of(call.args[0])})"
+            yield case.appended(call.args[1], end, note="The same numbers, in another shape.")
+
+
+def causal_convolution(case: Case) -> Iterator[Proposal]:
+    """Write conv(x)[..., :-2] for a convolution with kernel 3 and padding 2: each place sees what
+    is before it, and the places after the end are left out.
+    """
+    a, b = (int(n) for n in case.match.groups())
+    function = case.function_of(case.statement)
+    for call in calls_in(function or case.tree):
+        layer = case.module(call.func)
+        fields = layer.fields if layer is not None and layer.cls.name == "Conv1d" else {}
+        kernel, padding, dilation = (_single(fields.get(n)) for n in PADDED)
+        if padding and padding == (kernel - 1) * dilation == abs(a - b):
+            why = f"A padding of {padding} on both sides makes the sequence {padding} longer."
+            note = "Each place sees those before it alone; what comes after the end is left out."
+            yield case.appended(call, f"[..., :-{padding}]", why=why, note=note)
+
+
+PADDED = ("kernel_size", "padding", "dilation")
+
+
+def _single(value: object) -> int:
+    """The size of a layer with one dimension of places."""
+    first = value[0] if isinstance(value, tuple | list) and value else value
+    return first if isinstance(first, int) else 0
+
+
+def _fitted(case: Case, node: ast.expr) -> Iterator[Proposal]:
+    """Reshape an operand, according to its sizes."""
+    wanted, tensor = {int(n) for n in case.match.groups()}, case.tensor(node)
+    if tensor is None and isinstance(node, ast.BinOp | ast.Call):
+        yield case.appended(node, ".unsqueeze(1)")
+        yield case.appended(node, ".T")
+    if tensor is None or not wanted & set(tensor.shape):
+        return
+    if tensor.ndim == 1:
+        yield case.appended(node, ".unsqueeze(1)")
+    if tensor.ndim == 2:
+        yield case.appended(node, ".T")
+    if 1 in tensor.shape:
+        yield case.appended(node, ".squeeze()")
+    leaf = tensor.requires_grad and tensor.is_leaf
+    if tensor.ndim > 1 and tensor.shape[0] == max(wanted) > 1 and not leaf:
+        note = "As many as there are of the other; the rest is left out."
+        yield case.appended(node, f"[:{min(wanted)}]", note=note)
+
+
+def for_each_sample(case: Case) -> Iterator[Proposal]:
+    """Broadcast a vector that has one number per sample over a batch of images."""
+    sizes = {int(n) for n in case.match.groups()}
+    for name in dict.fromkeys(n.id for n in case.of_type(ast.Name)):
+        vector = case.tensor_of(name)
+        if vector is None or vector.ndim != 1 or vector.numel not in sizes:
+            continue
+        for rank in {t.ndim for _, t in case.tensors if t.ndim > 2 and t.shape[0] == vector.numel}:
+            end = f".view(-1{', 1' * (rank - 1)})"
+            note = f"Each sample has one number of {name}."
+            edits = [case.appending(n, end) for n in case.names(name, everywhere=False)]
+            yield case.proposal(*edits, note=note)
+
+
+def encoded_classes(case: Case) -> Iterator[Proposal]:
+    """Pass num_classes to one_hot: as many as there are scores."""
+    a, b = (int(n) for n in case.match.groups())
+    for call in case.calls("one_hot", everywhere=True):
+        count, labels = argument(call, 1, "num_classes"), case.tensor(call.args[0])
+        many = case.number(count)
+        for other in (b, a) if count is not None and many in (a, b) else ():
+            if other != many and (labels is None or int(labels.data.max()) < other):
+                yield case.replaced(count, str(other), why="Each class has a score.")  # type: ignore[arg-type]
+
+
+def part_of_square(case: Case) -> Iterator[Proposal]:
+    """Use the upper left part of a square mask that is made for longer sequences."""
+    less, more = sorted(int(n) for n in case.match.groups())
+    names = [n for n, v in case.failure.names.items() if type(v) is int and v == less]
+    k = names[0] if len(names) == 1 else str(less)
+    for node, tensor in case.tensors:
+        square = tensor.ndim >= 2 and tensor.shape[-2:] == (more, more)
+        if square and prod(tensor.shape[:-2]) == 1:
+            first = ":, " * (tensor.ndim - 2)
+            note = f"The first {less} of {more} places: the sequence has no more."
+            yield case.appended(node, f"[{first}:{k}, :{k}]", note=note)
+
+
+def column_for_row(case: Case) -> Iterator[Proposal]:
+    """Write a - net(x) for a - net(x).squeeze(), if a is a row."""
+    for call in [s for s in case.sides if isinstance(s, ast.Call) and method(s) == "squeeze"]:
+        if (case.shape(owner(call)) or ())[1:] == (1,):
+            note = "Each of the column stands beside each of the row."
+            yield case.without(call, note=note)
+
+
+def vectors_of_leaves(case: Case) -> Iterator[Proposal]:
+    """Write a.unsqueeze(1) + b for two parameter vectors of different sizes."""
+    vectors = [n for n, t in case.tensors if t.ndim == 1 and t.is_leaf and t.requires_grad]
+    if len(vectors) == 2 and not case.calls("matmul", "dot"):
+        note = f"Rows are those of {case.of(vectors[0])}, columns of {case.of(vectors[1])}."
+        yield case.appended(vectors[0], ".unsqueeze(1)", note=note)
+
+
+def part_of_buffer(case: Case) -> Iterator[Proposal]:
+    """Write self.pe[:, : x.shape[1]] for a tensor of a module that is made for longer sequences."""
+    for node in case.of_type(ast.BinOp):
+        for side, other in ((node.left, node.right), (node.right, node.left)):
+            held, beside = case.shape(side) or (), case.shape(other) or ()
+            pairs = [*zip(reversed(held), reversed(beside))]
+            longer = [k for k, (m, n) in enumerate(pairs, 1) if m > n > 1]
+            others = [k for k, (m, n) in enumerate(pairs, 1) if m != n and 1 not in (m, n)]
+            if not dotted(side).startswith("self.") or len(longer) != 1 or longer != others:
+                continue
+            first = ":, " * (len(held) - longer[0])
+            size = f"{case.operand(other)}.shape[{len(beside) - longer[0]}]"
+            note = "The first places: the sequence has no more."
+            yield case.appended(side, f"[{first}: {size}]", note=note)
+
+
+def padding_mask(case: Case) -> Iterator[Proposal]:
+    """Reshape a padding mask of each sample's keys for scores with more dimensions."""
+    for call in case.calls("masked_fill", "masked_fill_"):
+        scores, given = case.shape(owner(call)), call.args[0] if call.args else None
+        mask = given.left if isinstance(given, ast.Compare) else given
+        shape = case.shape(mask)
+        if scores is None or shape is None or mask is None or len(scores) < 3 or len(shape) < 2:
+            continue
+        if len(scores) == 4 and shape == (scores[0], *scores[2:]):
+            note = "Each sample has one mask, for all of its heads."
+            yield case.appended(mask, ".unsqueeze(1)", note=note)
+        if shape == (scores[0], scores[-1]):
+            more = ", ".join(["None"] * (len(scores) - 2))
+            note = "Each sample has one mask, for all of its heads and queries."
+            yield case.appended(mask, f"[:, {more}]", note=note)
+
+
+def leading_sizes(case: Case) -> Iterator[Proposal]:
+    """Reshape a tensor that has the leading dimensions of the other one, so that they broadcast."""
+    for node in case.of_type(ast.BinOp):
+        for side, other in ((node.left, node.right), (node.right, node.left)):
+            shape, whole = case.shape(side), case.shape(other)
+            if shape is None or whole is None or not 1 < len(shape) < len(whole):
+                continue
+            if shape == whole[: len(shape)]:
+                end = ".unsqueeze(-1)" * (len(whole) - len(shape))
+                note = f"{case.of(side)} has a number for each of the first dimensions."
+                yield case.appended(side, end, note=note)
+
+
+def channels_first(case: Case) -> Iterator[Proposal]:
+    """b.permute(2, 0, 1) for a tensor whose last dimension stands before the others in the other
+    one: channels, or heads.
+    """
+    for node in case.of_type(ast.BinOp):
+        for side, other in ((node.right, node.left), (node.left, node.right)):
+            shape, whole = case.shape(side) or (), case.shape(other) or ()
+            permuted = (*shape[-1:], *shape[:-1])
+            if len(shape) > 2 and permuted == whole[-len(shape) :] != shape:
+                order = ", ".join(map(str, [len(shape) - 1, *range(len(shape) - 1)]))
+                note = f"The last dimension of {case.of(side)} stands before the others there."
+                yield case.appended(side, f".permute({order})", note=note)
+
+
+def as_column(case: Case) -> Iterator[Proposal]:
+    """Make a vector that has one number per row of the other tensor a column."""
+    rows = [t.shape[-2] for _, t in case.tensors if t.ndim > 1]
+    for node, tensor in case.tensors:
+        if tensor.ndim == 1 and tensor.numel in rows:
+            note = f"Each row has one number of {case.of(node)}."
+            read = case.names(case.of(node), everywhere=False)
+            if len(read) > 1:
+                yield case.proposal(*[case.appending(n, ".unsqueeze(1)") for n in read], note=note)
+            yield case.appended(node, ".unsqueeze(1)", note=note)
+
+
+REDUCED = ("sum", "mean", "norm", "std", "var", "amax", "logsumexp", "prod")
+
+
+def along_one_dimension(case: Case) -> Iterator[Proposal]:
+    """sum(1) / norm(dim=1) for the sum(1) / norm(dim=0) of tensors of one shape."""
+    dims = [(d, c) for c in case.calls(*REDUCED) for d in dims_of(c)]
+    shapes = {case.shape(owner(c)) for _, c in dims}
+    if len(shapes) == 1 and len({case.of(d) for d, _ in dims}) > 1:
+        edits = [case.replacing(d, case.of(dims[0][0])) for d, _ in dims[1:]]
+        yield case.proposal(*edits, note="All of them go along one dimension.")
+
+
+def terms_reduced(case: Case) -> Iterator[Proposal]:
+    """a.mean() + b.mean() for the (a + b).mean() of terms of several sizes."""
+    for node in case.of_type(ast.BinOp) if len(case.of_type(ast.Assign)) == 1 else ():
+        made = case.parents[node]
+        target = target_of(made, ast.Name)
+        a, b = case.shape(node.left) or (), case.shape(node.right) or ()
+        penalties = [s for s in (node.left, node.right) if _is_penalty(s)]
+        added = is_operation(node, ast.Add) and len(penalties) == 2
+        if target is None or not added or not len(a) == len(b) > 1:
+            continue
+        for end in filter(None, [reduced_elsewhere(case, target)]):
+            edits = [case.appending(side, end) for side in (node.left, node.right)]
+            yield case.proposal(*edits, note="Each term is reduced by itself.")
+
+
+def _is_penalty(node: ast.expr) -> bool:
+    """Whether an expression is a square, or an absolute value."""
+    return is_operation(node, ast.Pow) or method(node) in ("abs", "square", "pow")
+
+
+def reduced_with_keepdim(case: Case) -> Iterator[Proposal]:
+    """keepdim=True for a sum over a dimension that the result is combined with."""
+    earlier = [c for s in case.origins for c in calls_in(s, *REDUCED)]
+    for call in [*case.calls(*REDUCED), *earlier]:
+        if not keyword(call, "keepdim") and (call.args or keyword(call, "dim")):
+            yield case.given(call, "keepdim", "True")
+
+
+def created_withother_size(case: Case) -> Iterator[Proposal]:
+    """Change the size of a tensor that is created on the line that raises."""
+    for call in case.creations:
+        yield from other_size(case, call)
+
+
+def fitted_operands(case: Case) -> Iterator[Proposal]:
+    """Reshape one of the operands."""
+    for node in dict.fromkeys([*case.operands, *case.sides]):
+        yield from _fitted(case, node)
+
+
+CHANGES: tuple[Callable[[Case], Iterator[Proposal]], ...] = (  # likeliest first
+    along_features_of_chunk,
+    bias_of_product,
+    numbers_of_classes,
+    weights_of_labels,
+    weights_of_classes,
+    same_numbers,
+    causal_convolution,
+    similarity_of_each,
+    for_each_sample,
+    transposed_matrices,
+    padding_mask,
+    column_for_row,
+    vectors_of_leaves,
+    noise_of_shape,
+    leading_sizes,
+    channels_first,
+    along_one_dimension,
+    terms_reduced,
+    reduced_with_keepdim,
+    as_column,
+    each_with_each,
+    compared_sets,
+    encoded_classes,
+    part_of_square,
+    resized_parameter,
+    padded_output,
+    resized_output,
+    created_withother_size,
+    padded_convolutions,
+    strided_shortcut,
+    projected_shortcut,
+    sizes_of_parameters,
+    part_of_buffer,
+    fitted_operands,
+    sizes_of_data,
+)

@@ -1,0 +1,86 @@
+"""Corrections of the equations of einsum."""
+
+import ast
+from collections.abc import Iterator
+from itertools import permutations
+
+from .case import Case, Proposal
+from .nodes import value_of
+
+
+def equation_first(case: Case) -> Iterator[Proposal]:
+    """Write einsum("ij,jk->ik", a, b) for einsum(a, b, "ij,jk->ik")."""
+    for call in case.calls("einsum"):
+        texts = [a for a in call.args if isinstance(value_of(a), str)]
+        if len(texts) == 1 and call.args[0] is not texts[0]:
+            others = [a for a in call.args if a is not texts[0]]
+            given = ", ".join(map(case.of, [*texts, *others]))
+            why = "einsum takes the equation first, and then the operands."
+            yield case.proposal(case.spanning(call.args, given), why=why)
+
+
+def missing_letter(case: Case) -> Iterator[Proposal]:
+    """Write 'id,jd->ij' for 'id,id->ij': a letter of the output in the place of one that an operand
+    has, too.
+    """
+    for call, terms, rest in _equations(case):
+        for k, term in reversed([*enumerate(terms)]):
+            others = "".join(terms[:k] + terms[k + 1 :])
+            for letter in [c for c in term if c in others]:
+                new = [*terms[:k], term.replace(letter, case.match[1]), *terms[k + 1 :]]
+                yield case.replaced(call.args[0], repr(",".join(new) + rest))
+
+
+def letters(case: Case) -> Iterator[Proposal]:
+    """Exchange the subscripts of an operand: use its transpose."""
+    for call, terms, rest in _equations(case):
+        for k in (int(case.match[2]), 0):
+            new = [o[::-1] if j == k else o for j, o in enumerate(terms)]
+            yield case.replaced(call.args[0], repr(",".join(new) + rest))
+
+
+def number_of_letters(case: Case) -> Iterator[Proposal]:
+    """Write a subscript for each dimension: add a batch subscript that the other operand has, or
+    remove one.
+    """
+    letters, dimensions, place = (int(n) for n in case.match.groups())
+    for call, terms, rest in _equations(case):
+        shapes = [case.shape(a) for a in call.args[1:]]
+        if any(s is None for s in shapes) or len(shapes) != len(terms):
+            continue
+        sizes = {
+            c: n
+            for k, (term, shape) in enumerate(zip(terms, shapes))
+            for c, n in zip(term, shape or ())
+            if k != place
+        }
+        term, shape, other = terms[place], shapes[place] or (), "".join(terms[: place + 1])
+        fitting = _with_batch if dimensions > letters else _without
+        for new in fitting(term, dimensions, other):
+            if all(sizes.get(c, n) == n for c, n in zip(new, shape)):
+                changed = [new if k == place else t for k, t in enumerate(terms)]
+                gone = set(term) - set("".join(changed))
+                right = "".join(c for c in rest if c not in gone)
+                yield case.replaced(call.args[0], repr(",".join(changed) + right))
+
+
+def _with_batch(term: str, dimensions: int, other: str) -> Iterator[str]:
+    batch = other[: dimensions - len(term)]
+    if set(batch) & set(term):
+        return
+    for own in permutations(term):
+        yield batch + "".join(own)
+
+
+def _without(term: str, dimensions: int, other: str) -> Iterator[str]:
+    shared = [c for c in term if other.count(c) > 1]
+    if len(shared) == dimensions:
+        yield "".join(shared)
+
+
+def _equations(case: Case) -> Iterator[tuple[ast.Call, list[str], str]]:
+    """The calls of einsum, each with the terms of its operands and the rest of its equation."""
+    for call in case.calls("einsum"):
+        equation = case.value(call.args[0])
+        left, arrow, right = equation.replace(" ", "").partition("->")
+        yield call, left.split(","), arrow + right
