@@ -23,7 +23,7 @@ from gradcli.language.program import read_program
 from gradcli.limits import Limits
 from gradcli.notation import tree
 from gradcli.notation.formulas.formula import formula
-from gradcli.notation.formulas.rules import CANDIDATES, LAYOUT, NORMAL
+from gradcli.notation.formulas.rules import CANDIDATES, FINAL, LAYOUT, NORMAL
 from gradcli.notation.formulas.rules.assumed import is_symmetric
 from gradcli.notation.formulas.rules.identities import Identity
 from gradcli.notation.formulas.sharing import shared
@@ -712,11 +712,25 @@ CASES = {
         "conv2d_input((1, 2, 7, 6), ones(4, 1, 2, 2), ones(1, 4, 7, 8), padding=(1, 2), "
         "dilation=(2, 2), groups=2)",
     ],
+    "softmax_within_a_product": [
+        "3 * exp(x) @ y / exp(x).sum()", "A.T @ (y * exp(x)) / exp(x).sum()",
+        "(y * exp(x) / s).sum() / exp(x).sum()", "exp(A) @ C / exp(A).sum(dim=1, keepdim=True)",
+    ],
+    "vector_times_identity_sum": ["(eye(x.shape[0]) - 2 * A @ A.T) @ x"],
     "transpose_into_elementwise": ["cov(A).T", 
         "K.T", "(A + B).T", "(A * s).T", "(-A).T", "(S @ S.T).T",
         "(A.T - z.unsqueeze(1)).T", "x.unsqueeze(1).T",
     ],
     "triangle_of_a_diagonal": ["eye(4).tril(-1)", "x.diag().triu(-1)", "x.diag().tril()"],
+    "inner_product_of_several": ["(2 * x * y ** 2 * exp(d[:, 0])).sum()", "(x * sin(y) / s).sum()"],
+    "matmul_with_unit_vectors": [
+        "A.T @ (eye(x.shape[0])[1] - y)", "A @ (z - 2 * s * eye(z.shape[0])[-1])",
+    ],
+    "difference_of_neighbours": ["x[1:] - x[:-1]", "A[:, 1:] - A[:, :-1]", "D[:, 1:] - D[:, :-1]"],
+    "numbers_out_of_put_at": [
+        "(2 * s).put_at((4,), (0,)) + s.put_at((4,), (1,))",
+        "s.put_at((4,), (0,)) - (s / 3).put_at((4,), (2,)) + (3 * s).put_at((4,), (1,))",
+    ],
     "product_of_transposes": ["S.T @ T.T", "A @ S.T @ T.T", "C.T @ A.T @ x"],
     "elementwise_of_transposes": [
         "S.T + T.T", "A.T * B.T", "D.mT - E.mT", "S.T @ T.T - (T @ S).T", "A.T * (B.T > 0)",
@@ -752,7 +766,7 @@ CASES = {
 
 
 def test_every_rule_of_the_search_has_cases():
-    tables = (NORMAL, CANDIDATES, LAYOUT)
+    tables = (NORMAL, CANDIDATES, LAYOUT, FINAL)
     rules = {
         r for t in tables for found in t.values() for r in found if not isinstance(r, Identity)
     }
@@ -770,7 +784,7 @@ ELSEWHERE = {  # of the layout, tested in test_formula.py; and what is tested be
 
 
 def rule_named(name):
-    for table in (NORMAL, CANDIDATES, LAYOUT):
+    for table in (NORMAL, CANDIDATES, LAYOUT, FINAL):
         for rules in table.values():
             for rule in rules:
                 if rule.__name__ == name:

@@ -18,7 +18,7 @@ from .. import tree
 from ..tree import Name
 from .formula import MOST, TOO_LONG, GenericSizes, Writer
 from .names import Names
-from .rules import CANDIDATES, IN_CODE, LAYOUT, NORMAL, RULES, apply_rules
+from .rules import CANDIDATES, FINAL, IN_CODE, LAYOUT, NORMAL, RULES, apply_rules
 from .rules.atoms import definition
 from .rules.factoring import canonical_sums, terms_of_sum
 from .rules.products import constant_value, product_of
@@ -40,6 +40,7 @@ UNNAMED = 12.0  # for a generic size written as a number: the formula is wrong f
 
 NORMALISING = merged(RULES, NORMAL)
 ALTERNATIVES = merged(CANDIDATES, LAYOUT)
+LAST = merged(LAYOUT, FINAL), merged(IN_CODE, FINAL)  # the first that is no longer is taken
 HOLDS = {"eq": False, "ne": True}
 
 
@@ -261,7 +262,7 @@ class Search:
         best = self._search(best, self._kept(best))
         if not self.length.in_statements and at_once > SHORT:
             best = self._in_statements(best)
-        laid = (Rewriter(rules).once(best) for rules in (LAYOUT, IN_CODE))
+        laid = (Rewriter(rules).once(best) for rules in LAST)
         return next((n for n in laid if self.length(n) <= self.length(best)), best)
 
     def start(self, node: Node) -> Node | None:

@@ -34,6 +34,10 @@ from .registry import CANDIDATES, candidate, normal
 
 identities(CANDIDATES, """
     (x + y) * (x - y) = x ** 2 - y ** 2
+    (1 + x) * (1 - x) = 1 - x ** 2
+    1 / (x + y) / (x - y) = 1 / (x ** 2 - y ** 2)
+    1 / (1 + x) / (1 - x) = 1 / (1 - x ** 2)
+    1 / pow(x, y) = pow(x, -y)
     x * pow(y, -z) = x / pow(y, z)
     pow(x, y - 1) = pow(x, y) / x where known_positive(x) or has_a_number(x)
     pow(x, -y - 1) = pow(x, -y) / x where has_a_number(x)
@@ -215,7 +219,7 @@ def _with_canonical_sums(t: Product, canonical: Mapping[Node, tuple[int, Node]])
 @candidate("pow")
 def power_of_a_root(node: Node) -> Iterator[Node]:
     """x ** (1 / p - 1) = (x ** (1 / p)) ** (1 - p) for an x that is never negative, or a sum of
-    powers of p, which have a root only where they are not.
+    multiples of powers of p, which have a root only where they are not.
     """
     x, e = node.parents
     terms = terms_of_sum(e)
@@ -230,8 +234,9 @@ def power_of_a_root(node: Node) -> Iterator[Node]:
 
 
 def _adds_powers(x: Node, exponent: Node) -> bool:
-    (power,) = x.parents if x.op.name in ("sum", "mean") else (x,)
-    return power.op.name == "pow" and power.parents[1] is exponent
+    (total,) = x.parents if x.op.name in ("sum", "mean") else (x,)
+    powers = [[f for f in t.once("pow") if f.parents[1] is exponent] for t in terms_of(total) or ()]
+    return bool(powers) and all(powers)
 
 
 def _exponent_of(power: Node, e: Coefficient, base: Node | None) -> Node | None:
