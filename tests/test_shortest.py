@@ -18,6 +18,7 @@ from test_formula import (
 import gradcli
 from gradcli.backends.numeric import Evaluator
 from gradcli.graphs import OPS, as_node
+from gradcli.language.arguments.option_texts import read_shapes
 from gradcli.language.building.build import Builder
 from gradcli.language.program import read_program
 from gradcli.limits import Limits
@@ -169,6 +170,38 @@ def test_formulas_of_several_terms_that_make_one(text, shapes, x, expected):
     assert found == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "shapes", "x", "expected"),
+    [
+        ("-k * exp(-m * x) / x", "x=3,k=(),m=()", "m", "-g @ (out * x)"),
+        ("x * (x / y) ** (2 / 3)", "x=3,y=3", "y", "-2 * g * out / (3 * y)"),
+        ("x * (2 / 3)", "x=3", "x", "2 * g / 3"),
+        ("erf(x / sqrt(2))", "x=3", "x", "(2 / pi) ** 0.5 * g * exp(-x ** 2 / 2)"),
+        ("log((1 + x) / (1 - x))", "x=3", "x", "2 * g / (1 - x ** 2)"),
+        (
+            "(a * x ** r + b * y ** r) ** (1 / r)",
+            "a=(),x=(),b=(),y=(),r=()",
+            "x",
+            "(out / x) ** (1 - r) * a",
+        ),
+        (
+            "m * (x[0] - 2 * x[1] + x[2])",
+            "m=(),x=5",
+            "x",
+            "t = eye(x.shape[0]); m * (t[2] - 2 * t[1] + t[0])",
+        ),
+        ("w = exp(-(x ** 2) / 2); w @ y / w.sum()", "x=3,y=3", "y", "w / w.sum()"),
+        ("exp(x) @ y / exp(x).sum()", "x=3,y=3", "y", "softmax(x, dim=0)"),
+        ("norm((eye(3) - A) @ x) ** 2", "A=3x3,x=3", "x", "t = x - A @ x; 2 * (t - A.T @ t)"),
+        ("-log_softmax(A @ x, 0)[1]", "A=3x4,x=4", "x", "A.T @ softmax(A @ x, dim=0) - A[1]"),
+        ("((x[1:] - x[:-1]) ** 2).sum() * c", "x=4,c=()", "c", "(diff(x) ** 2).sum()"),
+        ("c * x / (1 - exp(-y / c))", "x=(),y=(),c=()", "x", "c / (1 - exp(-y / c))"),
+    ],
+)
+def test_formulas_that_read_as_in_a_textbook(text, shapes, x, expected):
+    assert gradcli.formula(text, shapes=read_shapes([shapes]), wrt=[x]) == expected
+
+
 # ---- every rule, alone ---------------------------------------------------------------------------
 
 SIZES = {"m": (3, 4), "n": (5, 2), "k": (2, 6)}
@@ -231,7 +264,10 @@ CASES = {
         "softmax(A @ B.T, 1).T", "log_softmax(A @ B.T / s, 0).T", "exp(A @ B.T).T",
     ],
     "quotient_in_the_exponent": ["exp(-0.5 * x)", "exp(0.25 * A)"],
-    "power_of_a_quotient": ["(x / y) ** (s - 1) * x / y", "(x / s) ** (t - 1) / s"],
+    "power_of_a_quotient": [
+        "(x / y) ** (s - 1) * x / y", "(x / s) ** (t - 1) / s",
+        "3 * x ** 2 / (y ** 2 * (x / y) ** 0.5)",
+    ],
     "common_powers": [
         "x ** (1 - s) - y * x ** -s", "x ** (s + 1) + s * x ** s", "y * x ** s - x ** (s + 2)",
     ],
@@ -953,6 +989,7 @@ def test_what_is_another_number_at_some_values_or_sizes_stays(name, case):
     [
         ("(x ** (1 - c) - 1) / (1 - c)", "g / x ** c"),
         ("where(c == 1, log(x), (x ** (1 - c) - 1) / (1 - c))", "where(c == 1"),
+        ("(x ** (1 - c) - 1) / (c - 1)", "-g / x ** c"),
         ("(x ** (1 - c) - 1) / (2 - c)", "g * (1 - c) / (x ** c * (2 - c))"),
     ],
 )

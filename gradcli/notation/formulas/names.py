@@ -139,7 +139,12 @@ class Names:
                 self.products.append((rest, _without_roots(whole)))
 
     def _add_cofactors(self, definition: Product, atom: Node) -> None:
-        """tanh(x / c) = out / c for out = c * tanh(x / c): the program divides by c, so c != 0."""
+        """tanh(x / c) = out / c for out = c * tanh(x / c): the program divides by c, so c != 0; and
+        k * exp(-r) = out * r for out = k * exp(-r) / r.
+        """
+        for f, e in definition.factors.items():
+            if e == -1 and f.op.name == "input" and f.shape and len(definition.factors) > 2:
+                self.products.append((atom * f, definition.without(f)))
         below = self._divisors
         for f in definition.once("input"):
             rest = definition.without(f)

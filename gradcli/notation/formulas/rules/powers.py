@@ -85,17 +85,23 @@ def exponents_added(node: Node) -> Iterator[Node]:
 
 @candidate("mul", "div")
 def power_of_a_quotient(node: Node) -> Iterator[Node]:
-    """(x / l) ** (k - 1) * x / l = (x / l) ** k; (x / l) ** (k - 1) / l = (x / l) ** k / x."""
+    """(x / l) ** (k - 1) * x / l = (x / l) ** k; (x / l) ** (k - 1) / l = (x / l) ** k / x;
+    x ** 2 / (l ** 2 * (x / l) ** 0.5) = x * (x / l) ** 0.5 / l.
+    """
     result = product_of(node) or NOTHING
     for f, e in result.factors.items():
-        base = product_of(f.parents[0]) if f.op.name == "pow" and e == 1 else None
+        is_power = f.op.name == "pow" and e == 1
+        if not is_power and (f.op.name != "div" or e == int(e)):
+            continue
+        quotient = f.parents[0] if is_power else f
+        base = product_of(quotient)
         if base is None or base.coefficient != 1 or len(base.factors) < 2:
             continue
         rest = result.without(f).factors
         shorter = with_factors(rest, {k: -n for k, n in base.factors.items()})
         if sum(map(magnitude, shorter.values())) <= sum(map(magnitude, rest.values())):
-            exponent = _canonical_exponent(f.parents[1] + 1)[1]
-            factors = with_factors(shorter, {f.parents[0] ** exponent: 1})
+            power = quotient ** _canonical_exponent(f.parents[1] + 1)[1] if is_power else f
+            factors = with_factors(shorter, {power: 1 if is_power else e + 1})
             yield build(result._replace(factors=factors), node.shape)
 
 

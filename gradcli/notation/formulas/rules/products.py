@@ -206,9 +206,8 @@ def _multiply_by_power(a: Coefficient, value: Coefficient, e: Coefficient) -> Co
 
 
 def _multiply_numbers(a: Coefficient, b: Coefficient) -> Coefficient:
-    """a * b without rounding error; a number multiplied by 1 or -1 is unchanged."""
-    trivial = a in UNITS or b in UNITS
-    return a * b if trivial else rounded(a * b)
+    """a * b without rounding error."""
+    return rounded(a * b)
 
 
 def constant_value(node: Node) -> Coefficient | None:
