@@ -308,6 +308,7 @@ RULE_CASES = {
         "x.unsqueeze(1).sum(dim=0)", "A.unsqueeze(1).sum(dim=(1, 2))",
         "A.unsqueeze(1).sum(dim=1, keepdim=True)",
     ],
+    "full_of_ones": ["full((3, 4), 1.0)"],
     "where_of_one_value": ["where(x > 0, y, y)", "where(A > 0, x, x)"],
     "transpose_of_product": ["A.T.T", "(A @ B).T", "outer(x, y).T", "A.transpose(1, 0)"],
     "outer_product": ["x.unsqueeze(1) * y", "3 * x.unsqueeze(1) * y * s"],

@@ -47,6 +47,31 @@ FORMS = [
         "dense",
         "(out * (out @ x - x) / T ** 2)[:, None]",
     ),
+    (
+        "stack([x @ A @ x, x @ x])",
+        "x=3,A=3x3",
+        "x=2,A=2x2",
+        "x",
+        "dense",
+        "stack([(A + A.T) @ x, 2 * x])",
+    ),
+    (
+        "x ** 2 / (x @ x)",
+        "x=3",
+        "x=2",
+        "x",
+        "low-rank update",
+        "2 * (diag(x) - outer(out, x)) / (x @ x)",
+    ),
+    ("exp(A @ x)", "A=3x2,x=2", "A=2x4,x=4", "x", "dense", "diag(out) @ A"),
+    (
+        "x + h * tanh(A @ x)",
+        "h=(),A=3x3,x=3",
+        "h=(),A=2x2,x=2",
+        "x",
+        "dense",
+        f"eye({N}) + h * diag(1 - tanh(A @ x) ** 2) @ A",
+    ),
     ("x.T", "x=2x3", "x=4x3", "x", "permutation", f"eye({ALL})[{PLACES}.T.flatten()]"),
     (
         "x.permute(2, 0, 1)",
@@ -185,7 +210,7 @@ FORMS = [
         "x=5",
         "x",
         "lower-triangular",
-        f"2 * (x.cumsum(dim=0)[:, None] * tril(ones({N}, {N})))",
+        f"2 * diag(x.cumsum(dim=0)) @ tril(ones({N}, {N}))",
     ),
     (
         "x.triu(1)",
@@ -240,7 +265,7 @@ FORMS = [
         (text, "x=4,y=4", "x=5,y=5", "x", "generalized permutation", formula)
         for text, formula in (
             ("x.roll(-1) * y", f"diag(y) @ eye({N}).roll(-1, 0)"),
-            ("x.sort().values * y", f"y[:, None] * eye({N})[sort(x).indices]"),
+            ("x.sort().values * y", f"diag(y) @ eye({N})[sort(x).indices]"),
         )
     ),
     *(

@@ -18,12 +18,13 @@ from test_formula import (
 import gradcli
 from gradcli.backends.numeric import Evaluator
 from gradcli.graphs import OPS, as_node
+from gradcli.language.arguments.option_texts import read_shapes
 from gradcli.language.building.build import Builder
 from gradcli.language.program import read_program
 from gradcli.limits import Limits
 from gradcli.notation import tree
 from gradcli.notation.formulas.formula import formula
-from gradcli.notation.formulas.rules import CANDIDATES, LAYOUT, NORMAL
+from gradcli.notation.formulas.rules import CANDIDATES, FINAL, LAYOUT, NORMAL
 from gradcli.notation.formulas.rules.assumed import is_symmetric
 from gradcli.notation.formulas.rules.identities import Identity
 from gradcli.notation.formulas.sharing import shared
@@ -169,6 +170,38 @@ def test_formulas_of_several_terms_that_make_one(text, shapes, x, expected):
     assert found == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "shapes", "x", "expected"),
+    [
+        ("-k * exp(-m * x) / x", "x=3,k=(),m=()", "m", "-g @ (out * x)"),
+        ("x * (x / y) ** (2 / 3)", "x=3,y=3", "y", "-2 * g * out / (3 * y)"),
+        ("x * (2 / 3)", "x=3", "x", "2 * g / 3"),
+        ("erf(x / sqrt(2))", "x=3", "x", "(2 / pi) ** 0.5 * g * exp(-x ** 2 / 2)"),
+        ("log((1 + x) / (1 - x))", "x=3", "x", "2 * g / (1 - x ** 2)"),
+        (
+            "(a * x ** r + b * y ** r) ** (1 / r)",
+            "a=(),x=(),b=(),y=(),r=()",
+            "x",
+            "(out / x) ** (1 - r) * a",
+        ),
+        (
+            "m * (x[0] - 2 * x[1] + x[2])",
+            "m=(),x=5",
+            "x",
+            "t = eye(x.shape[0]); m * (t[2] - 2 * t[1] + t[0])",
+        ),
+        ("w = exp(-(x ** 2) / 2); w @ y / w.sum()", "x=3,y=3", "y", "w / w.sum()"),
+        ("exp(x) @ y / exp(x).sum()", "x=3,y=3", "y", "softmax(x, dim=0)"),
+        ("norm((eye(3) - A) @ x) ** 2", "A=3x3,x=3", "x", "t = x - A @ x; 2 * (t - A.T @ t)"),
+        ("-log_softmax(A @ x, 0)[1]", "A=3x4,x=4", "x", "A.T @ softmax(A @ x, dim=0) - A[1]"),
+        ("((x[1:] - x[:-1]) ** 2).sum() * c", "x=4,c=()", "c", "(diff(x) ** 2).sum()"),
+        ("c * x / (1 - exp(-y / c))", "x=(),y=(),c=()", "x", "c / (1 - exp(-y / c))"),
+    ],
+)
+def test_formulas_that_read_as_in_a_textbook(text, shapes, x, expected):
+    assert gradcli.formula(text, shapes=read_shapes([shapes]), wrt=[x]) == expected
+
+
 # ---- every rule, alone ---------------------------------------------------------------------------
 
 SIZES = {"m": (3, 4), "n": (5, 2), "k": (2, 6)}
@@ -231,7 +264,10 @@ CASES = {
         "softmax(A @ B.T, 1).T", "log_softmax(A @ B.T / s, 0).T", "exp(A @ B.T).T",
     ],
     "quotient_in_the_exponent": ["exp(-0.5 * x)", "exp(0.25 * A)"],
-    "power_of_a_quotient": ["(x / y) ** (s - 1) * x / y", "(x / s) ** (t - 1) / s"],
+    "power_of_a_quotient": [
+        "(x / y) ** (s - 1) * x / y", "(x / s) ** (t - 1) / s",
+        "3 * x ** 2 / (y ** 2 * (x / y) ** 0.5)",
+    ],
     "common_powers": [
         "x ** (1 - s) - y * x ** -s", "x ** (s + 1) + s * x ** s", "y * x ** s - x ** (s + 2)",
     ],
@@ -712,11 +748,25 @@ CASES = {
         "conv2d_input((1, 2, 7, 6), ones(4, 1, 2, 2), ones(1, 4, 7, 8), padding=(1, 2), "
         "dilation=(2, 2), groups=2)",
     ],
+    "softmax_within_a_product": [
+        "3 * exp(x) @ y / exp(x).sum()", "A.T @ (y * exp(x)) / exp(x).sum()",
+        "(y * exp(x) / s).sum() / exp(x).sum()", "exp(A) @ C / exp(A).sum(dim=1, keepdim=True)",
+    ],
+    "vector_times_identity_sum": ["(eye(x.shape[0]) - 2 * A @ A.T) @ x"],
     "transpose_into_elementwise": ["cov(A).T", 
         "K.T", "(A + B).T", "(A * s).T", "(-A).T", "(S @ S.T).T",
         "(A.T - z.unsqueeze(1)).T", "x.unsqueeze(1).T",
     ],
     "triangle_of_a_diagonal": ["eye(4).tril(-1)", "x.diag().triu(-1)", "x.diag().tril()"],
+    "inner_product_of_several": ["(2 * x * y ** 2 * exp(d[:, 0])).sum()", "(x * sin(y) / s).sum()"],
+    "matmul_with_unit_vectors": [
+        "A.T @ (eye(x.shape[0])[1] - y)", "A @ (z - 2 * s * eye(z.shape[0])[-1])",
+    ],
+    "difference_of_neighbours": ["x[1:] - x[:-1]", "A[:, 1:] - A[:, :-1]", "D[:, 1:] - D[:, :-1]"],
+    "numbers_out_of_put_at": [
+        "(2 * s).put_at((4,), (0,)) + s.put_at((4,), (1,))",
+        "s.put_at((4,), (0,)) - (s / 3).put_at((4,), (2,)) + (3 * s).put_at((4,), (1,))",
+    ],
     "product_of_transposes": ["S.T @ T.T", "A @ S.T @ T.T", "C.T @ A.T @ x"],
     "elementwise_of_transposes": [
         "S.T + T.T", "A.T * B.T", "D.mT - E.mT", "S.T @ T.T - (T @ S).T", "A.T * (B.T > 0)",
@@ -752,7 +802,7 @@ CASES = {
 
 
 def test_every_rule_of_the_search_has_cases():
-    tables = (NORMAL, CANDIDATES, LAYOUT)
+    tables = (NORMAL, CANDIDATES, LAYOUT, FINAL)
     rules = {
         r for t in tables for found in t.values() for r in found if not isinstance(r, Identity)
     }
@@ -770,7 +820,7 @@ ELSEWHERE = {  # of the layout, tested in test_formula.py; and what is tested be
 
 
 def rule_named(name):
-    for table in (NORMAL, CANDIDATES, LAYOUT):
+    for table in (NORMAL, CANDIDATES, LAYOUT, FINAL):
         for rules in table.values():
             for rule in rules:
                 if rule.__name__ == name:
@@ -939,6 +989,7 @@ def test_what_is_another_number_at_some_values_or_sizes_stays(name, case):
     [
         ("(x ** (1 - c) - 1) / (1 - c)", "g / x ** c"),
         ("where(c == 1, log(x), (x ** (1 - c) - 1) / (1 - c))", "where(c == 1"),
+        ("(x ** (1 - c) - 1) / (c - 1)", "-g / x ** c"),
         ("(x ** (1 - c) - 1) / (2 - c)", "g * (1 - c) / (x ** c * (2 - c))"),
     ],
 )

@@ -42,6 +42,7 @@ CONFIRMED = 4_096  # entries up to which a structure is compared with the matrix
 ROUNDING = 1e-15  # of the largest entry
 CROSS = "cross_along"
 ELSEWHERE = 2  # other sizes at which a closed form is tested
+MOST_ROWS = 6  # elements of an output whose gradients are stacked
 SHORT = 7  # formulas of at most this length are not shortened further
 # names that depend on the formula of a matrix, not on its entries
 PLAIN = ("dense", "low-rank update", *KRONECKERS, PERMUTED_BLOCKS)
@@ -267,6 +268,9 @@ def _readings(w: Wording, x: Input) -> Iterator[Structure]:
     rows = _rows(w, p.inputs[x.name])
     if rows is not None:
         yield Structure("dense", rows, None, p.out.numel * node.numel)
+    stacked = _stacked_rows(w, p.inputs[x.name])
+    if stacked is not None:
+        yield Structure("dense", stacked, None, p.out.numel * node.numel)
     row = _row(w, p.inputs[x.name])
     if row is not None:
         yield Structure("row", row, None, node.numel)
@@ -305,6 +309,32 @@ def _at_identity(grad: Node, seed: Node) -> Node | None:
 def _beside_rows(x: Node, of: Node) -> Node:
     """An operand without rows, with a dimension for them where the operator does not broadcast."""
     return x[None] if of.op.name == CROSS else x
+
+
+def _stacked_rows(w: Wording, x: Input) -> tree.Tree | None:
+    """The gradients of the elements of an output one by one: `stack([2 * x, A @ x])`. None unless
+    the gradient is a tensor in which the seed stands as g[0], g[1], ... alone, as it does for
+    numbers that are stacked.
+    """
+    grad, seed = w.read_off(x), w.problem.seed.node
+    if grad is None or not grad.ndim or seed.ndim != 1 or seed.shape[0] > MOST_ROWS:
+        return None
+    uses = {n: _picked_element(n, seed) for n in walk([grad]) if seed in n.parents}
+    if None in uses.values():
+        return None
+    rows = []
+    for k in range(seed.shape[0]):
+        one_hot = {n: as_node(float(element == k)) for n, element in uses.items()}
+        row = w.shortened(substitute(grad, one_hot))
+        rows.append(row if row.ndim == 1 else row.reshape(shape=(row.numel,)))
+    return formula(OPS["stack"](rows, dim=0), w.names, w.problem.generic_sizes)
+
+
+def _picked_element(n: Node, seed: Node) -> int | None:
+    """k for seed[k]; None for any other node."""
+    index = n.attrs["index"] if n.op.name == "getitem" else ()
+    is_element = len(index) == 1 and isinstance(index[0], int)
+    return index[0] % seed.shape[0] if is_element else None
 
 
 def _column(w: Wording, x: Input) -> tree.Tree | None:

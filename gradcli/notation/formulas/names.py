@@ -56,6 +56,7 @@ class Names:
         self.definitions: dict[Node, Node] | None = None  # by atom; None: not looked up yet
         self.meaning: dict[Node, Node] = {}
         self.products: list[tuple[Node, Product]] = []
+        self.exponentials: dict[Node, Node] = {}  # the atom that is exp of a node
         self.nameless: set[Node] = set()  # nodes without any definition as a part
 
     def start(self, node: Node) -> Node:
@@ -104,6 +105,8 @@ class Names:
             leg, other = 1 - definition.parents[0] ** 2, OPS[OTHER_LEG[definition.op.name]](atom)
             self.meaning.setdefault(normal(leg.sqrt()), other)
             self.meaning.setdefault(normal(leg.rsqrt()), 1 / other)
+        if definition.op.name == "exp":
+            self.exponentials.setdefault(definition.parents[0], atom)
         if definition.op.name == "log" and _adds_exponentials(definition.parents[0]):
             self.meaning.setdefault(definition.parents[0], OPS["exp"](atom))
         if definition.op.name == "getitem" and definition.ndim == 1:  # q = p[arange(n), y]
@@ -136,7 +139,12 @@ class Names:
                 self.products.append((rest, _without_roots(whole)))
 
     def _add_cofactors(self, definition: Product, atom: Node) -> None:
-        """tanh(x / c) = out / c for out = c * tanh(x / c): the program divides by c, so c != 0."""
+        """tanh(x / c) = out / c for out = c * tanh(x / c): the program divides by c, so c != 0; and
+        k * exp(-r) = out * r for out = k * exp(-r) / r.
+        """
+        for f, e in definition.factors.items():
+            if e == -1 and f.op.name == "input" and f.shape and len(definition.factors) > 2:
+                self.products.append((atom * f, definition.without(f)))
         below = self._divisors
         for f in definition.once("input"):
             rest = definition.without(f)
@@ -172,6 +180,9 @@ class Names:
         """
         if node in self.meaning:
             yield self.meaning[node]
+        if node.op.name == "softmax" and node.parents[0] in self.exponentials:
+            w = self.exponentials[node.parents[0]]
+            yield w / (w.sum() if w.ndim == 1 else w.sum(dim=node.attrs["dim"], keepdim=True))
         for built in _regrouped(node):
             if built.parents[0] in self.meaning or built.parents[1] in self.meaning:
                 yield built.op(*(self.meaning.get(i, i) for i in built.parents))

@@ -140,6 +140,7 @@ def _within(field, new: Mapping[Tree, Tree]):
 # ---- common factors ------------------------------------------------------------------------------
 
 
+TWO = tree.Number(2)
 MOST = 16  # most products of a formula that are compared pairwise
 Factor = tuple[str, Tree]  # "*" or "/", and the factor or divisor
 
@@ -153,13 +154,15 @@ class Chain(NamedTuple):
 
     def without(self, common: Counter, name: Name) -> Tree:
         """The product with a name in place of some of its factors."""
-        remaining = Counter(common)
-        out: Tree = Prefix("-", name) if self.negative else name
-        for symbol, part in self.factors:
-            if remaining[symbol, part]:
-                remaining[symbol, part] -= 1
+        remaining, rest = Counter(common), list[Factor]()
+        for f in self.factors:
+            if remaining[f]:
+                remaining[f] -= 1
             else:
-                out = Infix(symbol, out, part)
+                rest.append(f)
+        out: Tree = Prefix("-", name) if self.negative else name
+        for symbol, part in _with_squares(rest):
+            out = Infix(symbol, out, part)
         return out
 
 
@@ -188,7 +191,7 @@ def _product(factors: tuple[Factor, ...], common: Counter) -> Tree:
             remaining[f] -= 1
             chosen.append(f)
     chosen.sort(key=lambda f: f[0] != "*")
-    (_, out), *rest = chosen
+    (_, out), *rest = _with_squares(chosen)
     for symbol, part in rest:
         out = Infix(symbol, out, part)
     return out
@@ -205,12 +208,27 @@ def _chains(whole: Tree) -> Iterator[Chain]:
         factors: list[Factor] = []
         spine = part
         while _is_product(spine):
-            factors.append((spine.symbol, spine.right))  # type: ignore[union-attr]
+            factors += _roots(spine.symbol, spine.right)  # type: ignore[union-attr]
             spine = spine.left  # type: ignore[union-attr]
         negative = isinstance(spine, Prefix) and spine.symbol == "-"
-        factors.append(("*", spine.operand if negative else spine))  # type: ignore[union-attr]
+        factors += _roots("*", spine.operand if negative else spine)  # type: ignore[union-attr]
         yield Chain(part, negative, tuple(reversed(factors)))
         stack += [f for _, f in factors]
+
+
+def _roots(symbol: str, part: Tree) -> list[Factor]:
+    """x twice for x ** 2, so that a / x is found in a / x ** 2; other factors unchanged."""
+    is_square = isinstance(part, Infix) and part.symbol == "**" and part.right == TWO
+    return [(symbol, part.left)] * 2 if is_square else [(symbol, part)]  # type: ignore[union-attr]
+
+
+def _with_squares(factors: list[Factor]) -> list[Factor]:
+    """The factors with x ** 2 in place of two that are x."""
+    counts, out = Counter(factors), list[Factor]()
+    for symbol, part in dict.fromkeys(factors):
+        pairs, single = divmod(counts[symbol, part], 2)
+        out += [(symbol, Infix("**", part, TWO))] * pairs + [(symbol, part)] * single
+    return out
 
 
 def _is_product(part: Tree) -> bool:
@@ -223,8 +241,8 @@ def _is_product(part: Tree) -> bool:
 def seedless_parts(grad: Node, seed: Node, names: Collection[Node], with_moved: bool) -> list[Node]:
     """The largest unnamed parts of a gradient that are numeric and do not depend on the seed.
 
-    Matrix products, and nodes that only move elements, are searched for such parts; with
-    `with_moved`, moved elements count as parts too.
+    Matrix products, tensors times scalars, and nodes that only move elements, are searched for such
+    parts; with `with_moved`, moved elements count as parts too.
     """
     dependent = {seed}
     for n in walk([grad]):
@@ -239,11 +257,18 @@ def seedless_parts(grad: Node, seed: Node, names: Collection[Node], with_moved: 
         seen.add(n)
         product = n.op.name == "matmul" and n.ndim > 1
         only_moves = n.op.family in ("movement", "leaf") and not (with_moved and _holds_numbers(n))
-        if n in dependent or product or only_moves or n.dtype == "bool":
+        if n in dependent or product or only_moves or n.dtype == "bool" or _is_scaled(n):
             waiting += n.parents
         else:
             result.append(n)
     return result
+
+
+def _is_scaled(node: Node) -> bool:
+    """Whether a node is a tensor times or divided by a scalar, which matrices have as a factor."""
+    return (
+        node.op.name in ("mul", "div") and node.ndim > 0 and any(not i.ndim for i in node.parents)
+    )
 
 
 def _holds_numbers(node: Node) -> bool:

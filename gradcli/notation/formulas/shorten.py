@@ -18,9 +18,9 @@ from .. import tree
 from ..tree import Name
 from .formula import MOST, TOO_LONG, GenericSizes, Writer
 from .names import Names
-from .rules import CANDIDATES, IN_CODE, LAYOUT, NORMAL, RULES, apply_rules
+from .rules import CANDIDATES, FINAL, IN_CODE, LAYOUT, NORMAL, RULES, apply_rules
 from .rules.atoms import definition
-from .rules.factoring import canonical_sums, terms_of_sum
+from .rules.factoring import canonical_sums, negative, terms_of_sum
 from .rules.products import constant_value, product_of
 from .simplify import LARGE, Rewriter, merged, stripped
 
@@ -40,6 +40,7 @@ UNNAMED = 12.0  # for a generic size written as a number: the formula is wrong f
 
 NORMALISING = merged(RULES, NORMAL)
 ALTERNATIVES = merged(CANDIDATES, LAYOUT)
+LAST = merged(LAYOUT, FINAL), merged(IN_CODE, FINAL)  # the first that is no longer is taken
 HOLDS = {"eq": False, "ne": True}
 
 
@@ -261,7 +262,7 @@ class Search:
         best = self._search(best, self._kept(best))
         if not self.length.in_statements and at_once > SHORT:
             best = self._in_statements(best)
-        laid = (Rewriter(rules).once(best) for rules in (LAYOUT, IN_CODE))
+        laid = (Rewriter(rules).once(best) for rules in LAST)
         return next((n for n in laid if self.length(n) <= self.length(best)), best)
 
     def start(self, node: Node) -> Node | None:
@@ -441,14 +442,15 @@ def _dims(n: Node) -> tuple[int, ...]:
 
 
 def divisors_of(program: Collection[Node]) -> frozenset[Node]:
-    """The divisors in a program, and their factors. Empty if the program has masks or `where`,
-    which may handle a divisor of 0.
+    """The divisors in a program, their factors, and 1 - x for x - 1. Empty if the program has masks
+    or `where`, which may handle a divisor of 0.
     """
     nodes = walk(program)
     if any(n.dtype == "bool" or n.op.name == "where" for n in nodes):
         return frozenset()
     below = [n.parents[1] for n in nodes if n.op.name == "div"]
-    return frozenset(below).union(*map(_factors, below))
+    opposite = [n for x in below if (n := negative(x)) is not None]
+    return frozenset([*below, *opposite]).union(*map(_factors, below))
 
 
 def _factors(x: Node) -> tuple[Node, ...]:

@@ -14,6 +14,7 @@ from ..indices.expressions import (
     ZERO,
     Element,
     Expr,
+    Number,
     Relation,
     Total,
     delta,
@@ -45,7 +46,7 @@ from ..tree import Number as Numeral
 from .einsum_formula import einsum_formula
 from .masks import count, has_relation, is_a_count, mask, work
 from .matrices import Matrices
-from .matrix_products import added, factored, multiplied
+from .matrix_products import added, factored, multiplied, scaled
 from .patterns import (
     BLOCKS,
     KRONECKER,
@@ -61,6 +62,7 @@ from .relation_matrices import determines_places, is_identity
 from .tensors import flat, is_count
 
 Named = tuple[str, Tree | None]  # the name of a structure, and its formula
+MINUS_ONE = Number(-1)
 MOST_TERMS = 4  # largest number of terms of a sum that is expanded
 LONG = 16  # a formula of this length may be replaced by an einsum
 
@@ -130,7 +132,7 @@ class JacobianEntry:
         update = self._with_scale(JacobianEntry._update)
         if update is not None:
             return update
-        formula = self._matrix()
+        formula = self._with_shorter_weights(self._matrix())
         if formula is not None:
             name = kronecker_name(formula) or self.name_by_pattern(pattern)
             return name, formula if name in KRONECKERS else self._einsum_or(formula)
@@ -145,7 +147,8 @@ class JacobianEntry:
         update = self._with_scale(JacobianEntry._update)
         if update is not None:
             return update[1]
-        return self._matrix() or shortest((self._weighted(), self._expanded()))
+        matrix = self._with_shorter_weights(self._matrix())
+        return matrix or shortest((self._weighted(), self._expanded()))
 
     def _row_formula(self) -> Tree | None:
         """The formula of a matrix of one row."""
@@ -246,7 +249,13 @@ class JacobianEntry:
         return shortest((formula, einsum_formula(self.write, self.e, self.rows, self.columns)))
 
     def _weighted(self) -> Tree | None:
-        """diag(w) @ A for weights of the rows, A @ diag(w) for weights of the columns, or None."""
+        """diag(w) @ A for weights of the rows, A @ diag(w) for weights of the columns, times
+        scalars; or None.
+        """
+        _, formula = self._with_scale(lambda r: ("", r._weighted_sides())) or ("", None)
+        return formula
+
+    def _weighted_sides(self) -> Tree | None:
         for side in (self.rows, self.columns):
             same = {self.pairs[k]: k for k in side if k in self.pairs}
             weight_of = {f: self._weight_of_side(f, side, same) for f in self.factors}
@@ -261,6 +270,11 @@ class JacobianEntry:
                 product = multiplied(*(operands if side is self.rows else operands[::-1]))
                 return self.write.scaled(self.number, product)
         return None
+
+    def _with_shorter_weights(self, formula: Tree | None) -> Tree | None:
+        """diag(w) @ A for A * w[:, None]; any other formula is unchanged."""
+        is_product = isinstance(formula, Infix) and formula.symbol == "*"
+        return shortest((formula, self._weighted())) if is_product else formula
 
     def _weight_of_side(self, f: Expr, side: Sequence[str], same: Mapping[str, str]) -> Expr | None:
         """A factor in the letters of one side only, after substitution of letters that are the
@@ -299,7 +313,7 @@ class JacobianEntry:
             written = self.write.tensor(inverted(f) if divides(f) else f, [])
             if written is None:
                 return name, None
-            out = Infix("/", out, written) if divides(f) else Infix("*", written, out, (0, 2))
+            out = Infix("/", out, written) if divides(f) else scaled(written, out)
         return name, out
 
     def _expanded(self) -> Tree | None:
@@ -361,10 +375,22 @@ class JacobianEntry:
         return entry._matrix() if rows == 1 else entry.named(None, rows)[1]
 
     def _update(self) -> Named | None:
-        """Name and formula of a diagonal matrix plus a low-rank one, as diag(s) - outer(s, s)."""
+        """Name and formula of a diagonal matrix plus a low-rank one, as diag(s) - outer(s, s), or a
+        multiple: 2 * (diag(s) - outer(s, s)).
+        """
         terms = self._expanded_terms()
         if len(terms) != 2 or len(self.rows) != len(self.columns):
             return None
+        common, split = self.write.common_number(terms)
+        if common is None:
+            return self._update_of(terms)
+        plain = [product_of(factors) for _, factors in split]
+        signed = [product_of([MINUS_ONE, e]) if opposite(t) else e for t, e in zip(terms, plain)]
+        update = self._update_of(signed)
+        return update and (update[0], self.write.scaled(common, update[1]))
+
+    def _update_of(self, terms: Sequence[Expr]) -> Named | None:
+        """The same for two terms that share no coefficient."""
         entries = [JacobianEntry(t, self.rows, self.columns, self.write) for t in terms]
         diagonals = [r for r in entries if r._diagonal()]
         low_rank = [r for r in entries if not any(map(has_relation, r.factors))]

@@ -41,9 +41,9 @@ from . import (  # noqa: F401
     triangular,
     vectors,
 )
-from .registry import CANDIDATES, LAYOUT, NORMAL, RULES, Rule, apply_rules
+from .registry import CANDIDATES, FINAL, LAYOUT, NORMAL, RULES, Rule, apply_rules
 
 # Code uses functions that scatter elements, where formulas multiply by rows of eye(n).
 IN_CODE = {name: rules for name, rules in LAYOUT.items() if name != "put_at"}
 
-__all__ = ["CANDIDATES", "IN_CODE", "LAYOUT", "NORMAL", "RULES", "Rule", "apply_rules"]
+__all__ = ["CANDIDATES", "FINAL", "IN_CODE", "LAYOUT", "NORMAL", "RULES", "Rule", "apply_rules"]

@@ -166,6 +166,13 @@ def sum_of_unsqueeze(node: Node) -> Node | None:
     return out if new_dim in over else out.unsqueeze(dim=new_dim - sum(d < new_dim for d in over))
 
 
+@rule("full")
+def full_of_ones(node: Node) -> Node | None:
+    """full(n, 1.0) = ones(n)."""
+    is_one = node.dtype == "float" and node.attrs["fill_value"] == 1
+    return OPS["ones"](size=node.shape) if is_one and node.shape else None
+
+
 @rule("where")
 def where_of_one_value(node: Node) -> Node | None:
     """where(c, a, a) = a; where(True, a, b) = a."""

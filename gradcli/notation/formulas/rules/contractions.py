@@ -14,6 +14,7 @@ from .products import (
     Coefficient,
     Product,
     build,
+    carries_direction,
     is_mask,
     is_scalar,
     number_node,
@@ -23,7 +24,7 @@ from .products import (
     with_factors,
 )
 from .reductions import constant_along
-from .registry import CANDIDATES, NORMAL, candidate, normal, rule
+from .registry import CANDIDATES, NORMAL, candidate, final, normal, rule
 
 
 @condition
@@ -61,6 +62,22 @@ identities(CANDIDATES, """
     mean(A @ B, dim=0, keepdim=k) = mean(A, dim=0, keepdim=k) @ B
     mean(A @ B, dim=1, keepdim=k) = A @ mean(B, dim=1, keepdim=k)
 """)  # fmt: skip
+
+
+@final("sum")
+def inner_product_of_several(node: Node) -> Node | None:
+    """(g * x * y).sum() = g @ (x * y), for the seed, or else the first factor with a name."""
+    x = node.parents[0]
+    result = (product_of(x) if x.ndim == 1 and not node.shape else None) or NOTHING
+    vectors = [f for f in result.once() if f.shape == x.shape]
+    first = next((f for f in vectors if carries_direction(f)), None) or next(
+        (f for f in vectors if f.op.name == "input"), None
+    )
+    rest = result.without(first)._replace(coefficient=ONE)
+    if first is None or len(rest.factors) < 2 or is_mask(rest.factors):
+        return None
+    product = first @ build(rest, x.shape)
+    return build(Product(result.coefficient, {product: 1}), ())
 
 
 @candidate("trace")

@@ -82,6 +82,8 @@ identities(CANDIDATES, """
     1 / exp(x) / exp(y) = 1 / exp(x + y)
     exp(x) / (exp(x) + exp(y)) = sigmoid(x - y)
     exp(-x) / (1 - exp(-x)) = 1 / (exp(x) - 1)
+    exp(x) / (exp(x) - 1) = 1 / (1 - exp(-x))
+    1 / (exp(x) - 1) + 1 = 1 / (1 - exp(-x))
     log(x) + log(y) = log(x * y)
     log(x) - log(y) = log(x / y)
     sigmoid(-x) = 1 - sigmoid(x)

@@ -229,14 +229,15 @@ def inner_product_of_a_sum(node: Node) -> Node | None:
     for v, total in ((a, b), (b, a)):
         terms = terms_of_sum(total)
         if 0 < len(terms) <= MOST_TERMS:
-            return sum_of([_inner_product_with_term(v, t, total.shape) for t in terms])
+            return sum_of([_product_with_term(v, t, total.shape) for t in terms])
     return None
 
 
-def _inner_product_with_term(v: Node, term: Product, shape: Shape) -> Product:
-    """The inner product of a vector and a term, times the scalars of the term."""
+def _product_with_term(a: Node, term: Product, shape: Shape) -> Product:
+    """The product of a vector or matrix and a term, times the scalars of the term."""
     scalars, rest = term.split(is_scalar)
-    return scalars.times({v @ build(rest, shape): 1})
+    product = a @ build(rest, shape)
+    return scalars.times({matmul_by_identity_rows(product) or product: 1})
 
 
 @candidate("matmul")
@@ -312,6 +313,12 @@ def _cheap_transpose(x: Node) -> Node | None:
     return x if is_symmetric(x) else None
 
 
+@normal("matmul")
+def vector_times_identity_sum(node: Node) -> Node | None:
+    """(eye(n) - A) @ x = x - A @ x for a vector x."""
+    return matmul_of_identity_sum(node) if node.parents[1].ndim == 1 else None
+
+
 @candidate("matmul")
 def matmul_of_identity_sum(node: Node) -> Node | None:
     """(eye(n) - A) @ x = x - A @ x."""
@@ -321,6 +328,16 @@ def matmul_of_identity_sum(node: Node) -> Node | None:
         return None
     parts = [build(t._replace(coefficient=ONE), a.shape) @ b for t in terms]
     return sum_of([Product(t.coefficient, {p: 1}) for t, p in zip(terms, parts, strict=True)])
+
+
+@candidate("matmul")
+def matmul_with_unit_vectors(node: Node) -> Node | None:
+    """A.T @ (eye(n)[k] - v) = A[k] - A.T @ v."""
+    a, b = node.parents
+    terms = terms_of_sum(b) if b.ndim == 1 and a.ndim == 2 else []
+    if len(terms) > MOST_TERMS or not any(_is_row_of_unit(f) for t in terms for f in t.factors):
+        return None
+    return sum_of([_product_with_term(a, t, b.shape) for t in terms])
 
 
 @layout("add")

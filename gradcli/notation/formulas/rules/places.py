@@ -116,6 +116,18 @@ def matmul_from_put_at(node: Node) -> Node | None:
     return element(shape, rows, columns) if constant_value(v) == 1 else None
 
 
+@candidate("sub")
+def difference_of_neighbours(node: Node) -> Node | None:
+    """x[1:] - x[:-1] = diff(x)."""
+    a, b = node.parents
+    if not a.op.name == b.op.name == "getitem" or a.parents[0] is not b.parents[0]:
+        return None
+    (x,) = a.parents
+    along = [d for d, (n, m) in enumerate(zip(x.shape, a.shape)) if n == m + 1]
+    differences = (x.diff() if d == x.ndim - 1 else x.diff(dim=d) for d in along)
+    return next((n for n in differences if n.op.expanded(n) is node), None)
+
+
 def element(shape: tuple[int, ...], row: int, column: int) -> Node:
     """The matrix that is 1 at [row, column] and 0 elsewhere."""
     return OPS["outer"](_identity_rows(shape[0], row), _identity_rows(shape[1], column))

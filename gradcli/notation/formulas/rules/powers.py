@@ -34,6 +34,10 @@ from .registry import CANDIDATES, candidate, normal
 
 identities(CANDIDATES, """
     (x + y) * (x - y) = x ** 2 - y ** 2
+    (1 + x) * (1 - x) = 1 - x ** 2
+    1 / (x + y) / (x - y) = 1 / (x ** 2 - y ** 2)
+    1 / (1 + x) / (1 - x) = 1 / (1 - x ** 2)
+    1 / pow(x, y) = pow(x, -y)
     x * pow(y, -z) = x / pow(y, z)
     pow(x, y - 1) = pow(x, y) / x where known_positive(x) or has_a_number(x)
     pow(x, -y - 1) = pow(x, -y) / x where has_a_number(x)
@@ -81,17 +85,23 @@ def exponents_added(node: Node) -> Iterator[Node]:
 
 @candidate("mul", "div")
 def power_of_a_quotient(node: Node) -> Iterator[Node]:
-    """(x / l) ** (k - 1) * x / l = (x / l) ** k; (x / l) ** (k - 1) / l = (x / l) ** k / x."""
+    """(x / l) ** (k - 1) * x / l = (x / l) ** k; (x / l) ** (k - 1) / l = (x / l) ** k / x;
+    x ** 2 / (l ** 2 * (x / l) ** 0.5) = x * (x / l) ** 0.5 / l.
+    """
     result = product_of(node) or NOTHING
     for f, e in result.factors.items():
-        base = product_of(f.parents[0]) if f.op.name == "pow" and e == 1 else None
+        is_power = f.op.name == "pow" and e == 1
+        if not is_power and (f.op.name != "div" or e == int(e)):
+            continue
+        quotient = f.parents[0] if is_power else f
+        base = product_of(quotient)
         if base is None or base.coefficient != 1 or len(base.factors) < 2:
             continue
         rest = result.without(f).factors
         shorter = with_factors(rest, {k: -n for k, n in base.factors.items()})
         if sum(map(magnitude, shorter.values())) <= sum(map(magnitude, rest.values())):
-            exponent = _canonical_exponent(f.parents[1] + 1)[1]
-            factors = with_factors(shorter, {f.parents[0] ** exponent: 1})
+            power = quotient ** _canonical_exponent(f.parents[1] + 1)[1] if is_power else f
+            factors = with_factors(shorter, {power: 1 if is_power else e + 1})
             yield build(result._replace(factors=factors), node.shape)
 
 
@@ -215,7 +225,7 @@ def _with_canonical_sums(t: Product, canonical: Mapping[Node, tuple[int, Node]])
 @candidate("pow")
 def power_of_a_root(node: Node) -> Iterator[Node]:
     """x ** (1 / p - 1) = (x ** (1 / p)) ** (1 - p) for an x that is never negative, or a sum of
-    powers of p, which have a root only where they are not.
+    multiples of powers of p, which have a root only where they are not.
     """
     x, e = node.parents
     terms = terms_of_sum(e)
@@ -230,8 +240,9 @@ def power_of_a_root(node: Node) -> Iterator[Node]:
 
 
 def _adds_powers(x: Node, exponent: Node) -> bool:
-    (power,) = x.parents if x.op.name in ("sum", "mean") else (x,)
-    return power.op.name == "pow" and power.parents[1] is exponent
+    (total,) = x.parents if x.op.name in ("sum", "mean") else (x,)
+    powers = [[f for f in t.once("pow") if f.parents[1] is exponent] for t in terms_of(total) or ()]
+    return bool(powers) and all(powers)
 
 
 def _exponent_of(power: Node, e: Coefficient, base: Node | None) -> Node | None:

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from ....graphs import OPS, Node, as_node, intern
 from ....graphs.shapes import numel
-from ..numerals import divisor_of_root, root_below
+from ...tree import Name
+from ..numerals import by_pi, divisor_of_root, root_below
 from .registry import layout, rule
 
 CACHE_SIZE = 4096  # entries of each cache
@@ -142,11 +143,12 @@ def product_of(node: Node) -> Product | None:
 
 def _cancelled(coefficient: Coefficient, factors: dict[Node, Coefficient]) -> Coefficient:
     """The coefficient divided by the constant divisors of which it is a simple multiple, which are
-    removed from the factors: 2 for 13 * x / 6.5, and 3/2 for 3 * pi * x / (2 * pi).
+    removed from the factors: 2 for 13 * x / 6.5, and 3/2 for 3 * pi * x / (2 * pi). So are roots of
+    one root: (2 / pi) ** 0.5 for 2 / pi ** 0.5 * x / 2 ** 0.5.
     """
     for f, e in [*factors.items()]:
         value = constant_value(f) if e == -1 else None
-        multiple = _multiple(coefficient, value) if value else 0
+        multiple = (_multiple(coefficient, value) or _root(coefficient, value)) if value else 0
         if multiple:
             del factors[f]
             coefficient = multiple
@@ -161,6 +163,13 @@ def _multiple(coefficient: Coefficient, value: Coefficient) -> Coefficient:
     largest = MOST_PARTS if isinstance(coefficient, float) else 1
     multiple = Fraction(ratio).limit_denominator(largest)
     return multiple if abs(float(multiple) - ratio) <= TOLERANCE * abs(float(multiple)) else 0
+
+
+def _root(coefficient: Coefficient, value: Coefficient) -> Coefficient:
+    """coefficient / value, if both are floats and that is a root, as (2 / pi) ** 0.5; else 0."""
+    both_floats = isinstance(coefficient, float) and isinstance(value, float)
+    ratio = coefficient / value
+    return ratio if both_floats and by_pi(ratio, Name("pi")) is not None else 0
 
 
 def _is_no_divisor(factor: Node) -> bool:
@@ -197,9 +206,8 @@ def _multiply_by_power(a: Coefficient, value: Coefficient, e: Coefficient) -> Co
 
 
 def _multiply_numbers(a: Coefficient, b: Coefficient) -> Coefficient:
-    """a * b without rounding error; a number multiplied by 1 or -1 is unchanged."""
-    trivial = a in UNITS or b in UNITS
-    return a * b if trivial else rounded(a * b)
+    """a * b without rounding error."""
+    return rounded(a * b)
 
 
 def constant_value(node: Node) -> Coefficient | None:

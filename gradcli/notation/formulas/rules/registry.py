@@ -11,6 +11,7 @@ Table = dict[str, list[Callable]]
 RULES: dict[str, list[Rule]] = {}  # by operator or family; applied until none applies
 LAYOUT: dict[str, list[Rule]] = {}  # applied once, at the end, for readability
 NORMAL: dict[str, list[Rule]] = {}  # applied like RULES, but only in the search
+FINAL: dict[str, list[Rule]] = {}  # like LAYOUT, but not tried in the search before
 CANDIDATES: dict[str, list[Callable]] = {}  # return equal nodes, among which the search chooses
 
 
@@ -27,6 +28,11 @@ def layout(*operators: str) -> Callable[[Rule], Rule]:
 def normal(*operators: str) -> Callable[[Rule], Rule]:
     """Register an identity that leads to the normal form of the search, in NORMAL."""
     return _register(NORMAL, operators)
+
+
+def final(*operators: str) -> Callable[[Rule], Rule]:
+    """Register an identity that is applied once, and only to the formula that was found."""
+    return _register(FINAL, operators)
 
 
 def candidate(*operators: str) -> Callable[[Callable], Callable]:

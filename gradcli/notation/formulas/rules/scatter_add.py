@@ -8,7 +8,13 @@ from ....operators.leaves import Array
 from .blocks import scattered_term
 from .factoring import expand_product, sum_of, terms_of
 from .labels import one_hot_indices
-from .places import element, is_array_index, is_unsupported_index, picked_shape
+from .places import (
+    element,
+    is_array_index,
+    is_unsupported_index,
+    matmul_from_put_at,
+    picked_shape,
+)
 from .products import (
     NOTHING,
     ONE,
@@ -108,6 +114,29 @@ def sum_of_put_at(node: Node) -> Node | None:
             rest = [t for j, t in enumerate(terms) if j not in same]
             return sum_of([Product(ONE, {first[0].op(total, **first[0].attrs): 1}), *rest])
     return None
+
+
+@candidate("add", "sub")
+def numbers_out_of_put_at(node: Node) -> Node | None:
+    """(2 * s).put_at((4,), (0,)) + s.put_at((4,), (1,)) = s * (2 * eye(4)[0] + eye(4)[1]), for a
+    scalar s that all terms share.
+    """
+    terms = terms_of(node) or []
+    scattered = [
+        p for t in terms if (p := scattered_term(t, node.shape)) and not p[0].parents[0].shape
+    ]
+    if len(scattered) < 2 or len(scattered) < len(terms):
+        return None
+    one, units = OPS["constant"](value=1.0), list[Product]()
+    for whole, v in scattered:
+        scalars = product_of(build(v, ()))
+        unit = matmul_from_put_at(whole.op(one, **whole.attrs))
+        if scalars is None or unit is None:
+            return None
+        units.append(scalars.times({unit: 1}))
+    first, *others = units
+    shared = [f for f in first.factors if all(f in u.factors for u in others)]
+    return sum_of(units) if shared else None
 
 
 def _same_index(a: Node, b: Node) -> bool:

@@ -47,6 +47,42 @@ def softmax_from_exponentials(node: Node) -> Node | None:
     return None
 
 
+@normal("mul", "div")
+def softmax_within_a_product(node: Node) -> Node | None:
+    """exp(x) @ y / exp(x).sum() = softmax(x, 0) @ y for vectors, (y * exp(x)).sum() / exp(x).sum()
+    too; exp(x) @ y / exp(x).sum(dim=1, keepdim=True) = softmax(x, 1) @ y for matrices.
+    """
+    result = product_of(node) or NOTHING
+    for total, e in result.factors.items() if len(result.factors) > 1 else ():
+        inner = defined(total)
+        if inner.op.name != "sum" or e >= 0:
+            continue
+        top = inner.parents[0]
+        x, is_vector = _exponent(top), top.ndim == 1
+        by_rows = inner.attrs["keepdim"] and axes(inner.attrs["dim"], top.ndim) == (1,)
+        if x is None or not (is_vector or (by_rows and top.ndim == 2)):
+            continue
+        softmax = x.softmax(dim=top.ndim - 1)
+        for f in result.once("matmul", "sum") if is_vector else result.once("matmul"):
+            new = _with_operand(f, top, softmax) if is_vector or f.ndim == 2 else None
+            if new is not None:
+                return build(result.times({f: -1, total: 1, new: 1}), node.shape)
+    return None
+
+
+def _with_operand(f: Node, old: Node, new: Node) -> Node | None:
+    """A linear function with a factor of an operand replaced, of its first operand for a matrix;
+    None if it has not that factor.
+    """
+    for k, operand in enumerate(f.parents if old.ndim == 1 else f.parents[:1]):
+        inner = product_of(operand) or NOTHING
+        if operand.shape == old.shape and inner.factors.get(old, 0) >= 1:
+            part = build(inner.times({old: -1, new: 1}), operand.shape)
+            parts = [part if j == k else p for j, p in enumerate(f.parents)]
+            return f.op(*parts, **f.attrs)
+    return None
+
+
 def _exponent(node: Node) -> Node | None:
     """x of exp(x)."""
     inner = defined(node)
