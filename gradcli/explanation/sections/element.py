@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from ...graphs import Node
+from ...graphs import Node, walk
 from ...language.problem import Input
 from ...notation import tree
 from ...notation.indices.element import WIDEST, place_to_show, short, written_out
@@ -83,9 +83,16 @@ def element_line(a: Analysis, w: Wording, x: Input, index: tuple[int, ...]) -> L
     """`x.grad[0,0] = 1·1 + 2·1 + 3·1 + 4·1 = 10`; None if it cannot be written out."""
     grad = a.gradient(x)
     assert grad is not None
-    names = {n: name for n, name in w.names.items() if n is not grad}
+    names = {n: name for n, name in w.indices.names.items() if n is not grad}
     asked = w.without_implicit_seed(grad)
+    if w.introduced or (not w.is_long(x) and _conditions(asked) > _conditions(w.shortened(asked))):
+        asked = w.shortened(asked)
     return line_of_element(a, asked, w.gradient_of(x), role_of(x), index, names)
+
+
+def _conditions(node: Node) -> int:
+    """The number of masks that a node is computed from."""
+    return sum(n.dtype == "bool" and bool(n.inputs) for n in walk([node]))
 
 
 def line_of_element(
