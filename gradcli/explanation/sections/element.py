@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
 from ...graphs import Node, walk
 from ...language.problem import Input
+from ...lazy import np
 from ...notation import tree
 from ...notation.indices.element import WIDEST, place_to_show, short, written_out
 from ...notation.indices.index import Notation
@@ -85,9 +87,18 @@ def element_line(a: Analysis, w: Wording, x: Input, index: tuple[int, ...]) -> L
     assert grad is not None
     names = {n: name for n, name in w.indices.names.items() if n is not grad}
     asked = w.without_implicit_seed(grad)
-    if w.introduced or (not w.is_long(x) and _conditions(asked) > _conditions(w.shortened(asked))):
-        asked = w.shortened(asked)
+    if not w.is_long(x):
+        short, value = w.shortened(asked), a.value(asked)
+        fewer = w.introduced or _conditions(asked) > _conditions(short)
+        asked = short if fewer and _is_equal(value, a.value(short), index) else asked
     return line_of_element(a, asked, w.gradient_of(x), role_of(x), index, names)
+
+
+def _is_equal(value: Any, other: Any, index: tuple[int, ...]) -> bool:
+    """Whether two arrays, or None, have the same number at an index; nan is no number."""
+    if value is None or other is None:
+        return value is other
+    return bool(np.isclose(np.asarray(value)[index], np.asarray(other)[index]))
 
 
 def _conditions(node: Node) -> int:

@@ -26,6 +26,7 @@ from .expressions import (
     Expr,
     Function,
     Product,
+    Relation,
     TooLong,
     delta,
     inner,
@@ -62,8 +63,12 @@ class Notation(NamedTuple):
 
     @property
     def conditions(self) -> int:
-        """The number of different conditions, such as [x > 0], on the right side."""
-        return len({e for e in inner(self.expr) if isinstance(e, Function) and is_condition(e)})
+        """The number of different conditions, such as [x > 0], on the right side; a place in
+        numbers, as in δ[i,2], which may be one of the given values alone, counts as two.
+        """
+        found = {e for e in inner(self.expr) if is_condition(e)}
+        functions = sum(isinstance(e, Function) for e in found)
+        return functions + 2 * sum(isinstance(e, Relation) and _is_fixed(e) for e in found)
 
     def at(self, places: Mapping[str, str]) -> "Notation":
         """The equation with letters replaced by other letters or numbers."""
@@ -389,6 +394,10 @@ class Indices:
         opaque = {p.node for p in inner(e) if isinstance(p, Element) and p.places}
         count = sum(bool(n.inputs) for n in opaque - {*self.names})
         return Notation(left, right, plain, count, e, at, names)
+
+
+def _is_fixed(e: Relation) -> bool:
+    return isinstance(e.left, int) or isinstance(e.right, int)
 
 
 def _same_shape_operands(node: Node) -> list[Node]:
