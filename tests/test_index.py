@@ -689,7 +689,7 @@ OVER = [  # program, shapes, labels, an input, its gradient: by hand
     ("x.scatter(0, t, y)", {"x": (4,), "y": (2,)}, [0, 2], "x", "(Σ_j δ[i,t[j]] <= 0)*g[i]"),
     ("x.scatter(0, t, y)", {"x": (4,), "y": (2,)}, [0, 2], "y", "g[t[j]]"),
     ("x.scatter(1, t, y)", {"x": (2, 3), "y": (2, 1)}, [[0], [2]], "x", "(j != t[i,0])*g[i,j]"),
-    ("x.scatter(0, t, y)", {"x": (4,), "y": ()}, 1, "y", "g.gather(0, t)"),  # t[] has no place
+    ("x.scatter(0, t, y)", {"x": (4,), "y": ()}, 1, "y", "g[t]"),  # t[] has no place
     ("x.put(t, y)", {"x": (2, 3), "y": (2,)}, [0, 4], "x", "(Σ_k δ[3*i+j,t[k]] <= 0)*g[i,j]"),
 ]
 

@@ -12,6 +12,7 @@ from ..language.problem import Input
 from .analysis import Analysis, reserve_writing
 from .blocks import Block, Document, Prose, Section, words
 from .choices import ON_REQUEST, SECTIONS, Choices
+from .formulas.reductions import with_named_reductions
 from .formulas.wording import Wording, wording_of
 from .phrases import listed
 from .question import with_question
@@ -51,6 +52,9 @@ def _check_memory(a: Analysis) -> None:
     p.limits.check("memory", total, "what an explanation computes")
 
 
+NAMING = {"jacobian", "gradient"}  # sections with names of reductions
+
+
 def document(a: Analysis, choices: Choices) -> Document:
     """The explanation of a problem."""
     _check_memory(a)
@@ -62,6 +66,8 @@ def document(a: Analysis, choices: Choices) -> Document:
         return short(a, choices)
     w = wording_of(a)
     names = choices.show or [name for name in SECTIONS if name not in ON_REQUEST]
+    if not NAMING.isdisjoint(names):
+        w = with_named_reductions(w)
     from .sections.gradient import answers
 
     present = a.problem.limits.budget.present

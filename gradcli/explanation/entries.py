@@ -120,7 +120,7 @@ def _by_index(a: Analysis, w: Wording, x: Input, grad: Node, precision: int) -> 
     if result is None:
         return None
     expression, places, sizes = result
-    write = Writing(w.names, "·", digits=precision if valued else EXACT)
+    write = Writing(indices.names, "·", digits=precision if valued else EXACT)
 
     @lru_cache(maxsize=1)
     def row(k: int) -> tuple[Expr, Simplifier]:

@@ -8,6 +8,11 @@ from ..budget import tick
 from ..graphs.shapes import Shape, multi_index
 
 
+def tight(formula: str) -> str:
+    """A formula without spaces around / and **: (1 - a**2)/n."""
+    return formula.replace(" ** ", "**").replace(" / ", "/")
+
+
 def shape_text(shape: Shape) -> str:
     """2×3, (3,) or ()."""
     return "×".join(map(str, shape)) if len(shape) > 1 else f"({shape[0]},)" if shape else "()"

@@ -4,12 +4,14 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..explanation.blocks import Formula, Matrix, Picture
+from ..explanation.phrases import tight
 from .ascii import in_ascii
 from .environment import Environment
 
 LONGEST_ENTRY, SHORTEST_ENTRY = 26, 8
 GAP = 5  # beside a column and the gap after it
 GAPS = 7  # beside two columns and the gap between them
+GAP_AFTER = 2  # after a column
 SHADES = "·▒█"
 
 
@@ -42,6 +44,18 @@ def _spelled(part: Any) -> Any:
     return tuple(map(_spelled, part)) if isinstance(part, tuple) else part and in_ascii(part)
 
 
+def fitted(matrix: Matrix[str], room: int) -> Matrix[str]:
+    """The matrix without spaces around / and ** in its entries, if it fits into `room` only so."""
+    entries = tuple(tuple(map(tight, row)) for row in matrix.entries)
+    without = matrix._replace(entries=entries)
+    return without if _width(without) <= room < _width(matrix) else matrix
+
+
+def _width(matrix: Matrix[str]) -> int:
+    columns = range(len(matrix.column_labels))
+    return sum(column_width(matrix, k) + GAP_AFTER for k in columns) - GAP_AFTER
+
+
 def column_width(matrix: Matrix[str], k: int) -> int:
     """The width of column k, in characters."""
     lines = [*matrix.entries, *(n for n in (matrix.product, matrix.tangent) if n is not None)]
@@ -64,7 +78,8 @@ def cut(
     while (
         room is not None
         and len(keep) > 1
-        and sum(widths[k] + 2 for k in keep) + (3 if skipped or len(keep) < count else 0) > room
+        and sum(widths[k] + GAP_AFTER for k in keep) - GAP_AFTER
+        > room - (GAP_AFTER + 1) * (skipped > 0 or len(keep) < count)
     ):
         keep.pop(len(keep) - len(keep) // 3 - 1)
     columns = _with_gap(keep, matrix.skipped_columns)

@@ -42,6 +42,7 @@ from .matrix import (
     column_width,
     cut,
     drawn,
+    fitted,
     in_groups,
     in_signs_of_ascii,
     longest_entry,
@@ -367,8 +368,8 @@ class Page:
         room = self.width - self.beside_matrix(block) - len(self.ellipsis) + 1
         if self.environment.full:
             return self.whole_matrix(block, room if self.environment.fixed else None)
-        longest = room - 2 if len(block.column_labels) == 1 else longest_entry(room)
-        block = shortened(block, longest, self.ellipsis)
+        longest = room if len(block.column_labels) == 1 else longest_entry(room)
+        block = shortened(fitted(block, room), longest, self.ellipsis)
         shown = cut(block, room, self.environment)
         lines = self.matrix_lines(block, shown.rows, shown.columns)
         for line in lines:

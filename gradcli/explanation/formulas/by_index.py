@@ -68,14 +68,14 @@ def _with_index_names(w: Wording, result: Notation | None) -> Notation | None:
     """The notation with names for the indices that masks and index tensors select."""
     if result is None or not ("nonzero(" in result.plain or "δ" in result.plain):
         return result
-    named, meanings = with_names(result, tree.words_in_use(w.names.values()))
+    named, meanings = with_names(result, tree.words_in_use(w.indices.names.values()))
     return named._replace(meanings=(*meanings,))
 
 
 @within_budget(lambda w, x: w.analysis.gradient(x))
 def shortest_form(w: Wording, x: Input) -> Node | None:
     """The form of the gradient whose Jacobian has the shortest index notation, from which its
-    entries are read.
+    entries are read; see `_shorter`.
     """
     generic = _at_generic_sizes(w, x)
     if generic is not None and _is_one(w, generic[0]):
@@ -131,11 +131,11 @@ def _index_formula(text: str) -> tree.Tree:
 
 @within_budget()
 def shortest_notation(w: Wording, node: Node, write: WriteNode) -> Notation | None:
-    """The result of `write` for a node, simplified or shortened, whichever is shorter."""
-    result = _simplified(w, node, write)
-    if result is not None and len(result.plain) <= SHORT:
-        return result
-    return _shorter(result, write(w.shortened(node)))
+    """The result of `write` for a node, in the form of its formula if that is as short as the
+    simplified form.
+    """
+    simplified, as_formula = _simplified(w, node, write), write(w.shortened(node))
+    return _shorter(as_formula, simplified)
 
 
 # ---- at the sizes of a wording -------------------------------------------------------------------
@@ -170,7 +170,7 @@ def _shortest_jacobian(w: Wording, x: Input, search: bool) -> tuple[Node | None,
     """The form of the gradient whose Jacobian has the shortest index notation, and that notation;
     None for the notation if there is none. Cached.
     """
-    key = x.name, search
+    key = x.name, search, bool(w.introduced)
     if key not in w.cache.jacobians:
         w.cache.jacobians[key] = _search_jacobian(w, x, search)
     return w.cache.jacobians[key]
@@ -185,16 +185,19 @@ def _search_jacobian(w: Wording, x: Input, search: bool) -> tuple[Node | None, N
         shortest = _shorter(best, result)
         if shortest is not best:
             node, best = way, shortest
-        if best is not None and len(best.plain) <= SHORT:
+        if best is not None and len(best.plain) <= SHORT and not (w.introduced or best.conditions):
             break
     return node, best
 
 
 def _shorter(a: Notation | None, b: Notation | None) -> Notation | None:
-    """The shorter of two notations, where None is skipped; `a` if `b` has more opaque parts."""
+    """The notation with fewer conditions, of equally many the shorter one, where None is skipped;
+    `a` if `b` has more opaque parts.
+    """
     if a is None or b is None:
         return a or b
-    return b if b.opaque <= a.opaque and len(b.plain) < len(a.plain) else a
+    costs = [(n.conditions, len(n.plain)) for n in (a, b)]
+    return b if b.opaque <= a.opaque and costs[1] < costs[0] else a
 
 
 def _each_once(nodes: Iterable[Node]) -> Iterator[Node]:

@@ -28,7 +28,7 @@ class Formulas(NamedTuple):
     shortened: dict[tuple, Node]
     shorteners: "dict[frozenset[Node], Shortener]"
     # results of `_shortest_jacobian` in by_index, by input name and whether it searched
-    jacobians: "dict[tuple[str, bool], tuple[Node | None, Notation | None]]"
+    jacobians: "dict[tuple[str, bool, bool], tuple[Node | None, Notation | None]]"
     factors: "Known"  # factors of products that are Jacobians
 
 

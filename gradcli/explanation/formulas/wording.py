@@ -1,5 +1,6 @@
 """The names and formulas of nodes, in the user's names wherever there are some."""
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -11,14 +12,15 @@ from ...graphs.substitution import substitute, substitute_all
 from ...language.problem import Input, Problem
 from ...notation import tree
 from ...notation.formulas.formula import TOO_LONG, Writer, formula, is_large, too_long
-from ...notation.formulas.sharing import seedless_parts, shared
+from ...notation.formulas.sharing import in_terms_of, seedless_parts, shared
 from ...notation.formulas.shorten import WIDE, Shortener
 from ...notation.formulas.simplify import simplify
 from ...notation.tree import Name, Token
 from ...operators.leaves import Array
 from ..analysis import Analysis, once, within_budget
-from ..blocks import THEN, Formula, Line, equality, statements
+from ..blocks import EQUALS, THEN, Formula, Line, equality, statements, text_of
 from ..derived import gradient_name
+from ..phrases import number_text
 from .formula_cache import Formulas, formulas_of, new_formulas
 from .generic_nodes import SameComputation
 from .other_sizes import generic_problem
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 SAVED = 1  # tokens that a statement must save
 AT_ONCE = 80  # tokens up to which a formula is shown without statements
 LONG_STEP = 16  # length of a step's formula from which on a shorter one is searched for
+Definition = tuple[Name, tree.Tree]
 UNREAD = (Token("(no formula that can be read)", "word"),)
 
 
@@ -42,6 +45,7 @@ class Wording:
         self.analysis, self.problem = analysis, analysis.problem
         self.cache = cache or new_formulas()
         self._wrong: dict[str, bool] = {}
+        self.introduced: dict[Node, Definition] = {}  # see reductions.py
         self.structures: dict[str, Structure] = {}  # of Jacobians, by input name
 
     @cached_property
@@ -360,7 +364,7 @@ class Wording:
         written = self.gradient(x)
         if written is None:
             return (*name, *self.without_formula(x))
-        *before, result = statements(self.in_statements(written))
+        *before, result = statements(self.in_statements(self.with_definitions(written)))
         return (*before, *name, result)
 
     def without_formula(self, x: Input) -> Line:
@@ -388,9 +392,24 @@ class Wording:
         sizes = None if self.problem.generic_sizes is not None else lambda: self._sizes
         from ...notation.indices.index import Indices
 
+        introduced = {n: name for n, (name, _) in self.introduced.items()}
         return Indices(
-            p.out, p.seed.node, self.names, values, p.out_name, sizes, self.problem.generic_sizes
+            *(p.out, p.seed.node, self.names, values, p.out_name),
+            *(sizes, self.problem.generic_sizes, introduced),
         )
+
+    def with_definitions(self, written: tree.Tree) -> tree.Tree:
+        """A formula in terms of the names that were introduced."""
+        return in_terms_of(written, self.introduced.values())
+
+    def definitions(self, *lines: Line) -> Iterator[Line]:
+        """The definitions of introduced names that occur in some lines: n = x.norm()."""
+        words = {*re.findall(r"\w+", "\n".join(map(text_of, lines)))}
+        for node, (name, written) in self.introduced.items():
+            value = None if node.shape else self.analysis.value(node)
+            number = () if value is None else (EQUALS, Token(number_text(value), "number"))
+            if name.text in words:
+                yield (*equality(name, written), *number)
 
     @cached_property
     def _sizes(self) -> dict[int, Node]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from textwrap import wrap
 from typing import Any, NamedTuple
 
+from ...lazy import np
 from ...limits import Limits
 from ...notation.tree import Token
 from ...snippets.pages import read_all
@@ -24,6 +25,7 @@ from ..blocks import (
     plain,
     words,
 )
+from ..phrases import shape_text
 from .changes import READ_AGAIN, Finding
 from .steps import Explained, Gradient, explained
 from .surprises import surprises
@@ -129,8 +131,8 @@ def _message(text: str) -> list[Finding]:
 
 MOST_BACKWARDS = 3  # that are explained; the others are counted
 UNSEEDED = (
-    "Its random numbers have no seed: those here are of seed 0, and each run of the program draws "
-    "others."
+    "Its random numbers have no seed: what is printed above is of seed 0, and each run of the "
+    "program draws others."
 )
 WIDE = 70  # characters of a line of a message
 MOST_ERRORS = 3  # further errors of a session that are listed
@@ -218,7 +220,8 @@ def _program(reading: Reading) -> list[Section]:
     blocks: list[Block] = [Code("\n".join(lines), "python")]
     if reading.trace.unseeded:
         blocks.append(Prose(words(UNSEEDED)))
-    return [Section("program", words("Program"), (), tuple(blocks))]
+    remark = words("with the random numbers of seed 0") if reading.trace.unseeded else ()
+    return [Section("program", words("Program"), remark, tuple(blocks))]
 
 
 def _backwards(reading: Reading, limits: Limits) -> list[Section]:
@@ -235,7 +238,7 @@ def _backwards(reading: Reading, limits: Limits) -> list[Section]:
         text = lines[line - 1].strip() if 0 < line <= len(lines) else ""
         remark = words(f"{times[line]} times; the first of them") if times[line] > 1 else ()
         title = words(f"Line {line}: {text}")
-        blocks = _explained(explained(back, reached, limits))
+        blocks = _explained(explained(back, reached, limits), reading.trace.unseeded)
         sections.append(Section("backward", title, remark, blocks))
     left = len(first) - MOST_BACKWARDS
     if left > 0:
@@ -245,8 +248,9 @@ def _backwards(reading: Reading, limits: Limits) -> list[Section]:
     return sections
 
 
-def _explained(e: Explained) -> tuple[Block, ...]:
-    rows = [Row((_written(e, x), _numbers(x.value))) for x in e.gradients]
+def _explained(e: Explained, unseeded: bool) -> tuple[Block, ...]:
+    """A backward pass; gradients of random numbers without a seed have shapes, not numbers."""
+    rows = [Row((_written(e, x), _numbers(x, unseeded and bool(e.program)))) for x in e.gradients]
     blocks: list[Block] = []
     if e.program:
         blocks.append(Code(e.program, "python"))
@@ -271,8 +275,12 @@ def _equation(text: str) -> Line:
     return plain(name, " = ", formula)
 
 
-def _numbers(value: Any) -> Tensor:
-    return Tensor(value, "answer")
+def _numbers(x: Gradient, unseeded: bool) -> Line | Tensor:
+    value = np.asarray(x.value)
+    is_constant = bool(value.size) and bool(np.all(value == value.flat[0]))  # as of ones
+    if unseeded and x.formula and not is_constant:
+        return plain(shape_text(value.shape))
+    return Tensor(x.value, "answer")
 
 
 def _finding(finding: Finding) -> list[Section]:

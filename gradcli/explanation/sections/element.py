@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
-from ...graphs import Node
+from ...graphs import Node, walk
 from ...language.problem import Input
+from ...lazy import np
 from ...notation import tree
 from ...notation.indices.element import WIDEST, place_to_show, short, written_out
 from ...notation.indices.index import Notation
@@ -83,9 +85,25 @@ def element_line(a: Analysis, w: Wording, x: Input, index: tuple[int, ...]) -> L
     """`x.grad[0,0] = 1·1 + 2·1 + 3·1 + 4·1 = 10`; None if it cannot be written out."""
     grad = a.gradient(x)
     assert grad is not None
-    names = {n: name for n, name in w.names.items() if n is not grad}
+    names = {n: name for n, name in w.indices.names.items() if n is not grad}
     asked = w.without_implicit_seed(grad)
+    if not w.is_long(x):
+        short, value = w.shortened(asked), a.value(asked)
+        fewer = w.introduced or _conditions(asked) > _conditions(short)
+        asked = short if fewer and _is_equal(value, a.value(short), index) else asked
     return line_of_element(a, asked, w.gradient_of(x), role_of(x), index, names)
+
+
+def _is_equal(value: Any, other: Any, index: tuple[int, ...]) -> bool:
+    """Whether two arrays, or None, have the same number at an index; nan is no number."""
+    if value is None or other is None:
+        return value is other
+    return bool(np.isclose(np.asarray(value)[index], np.asarray(other)[index]))
+
+
+def _conditions(node: Node) -> int:
+    """The number of masks that a node is computed from."""
+    return sum(n.dtype == "bool" and bool(n.inputs) for n in walk([node]))
 
 
 def line_of_element(

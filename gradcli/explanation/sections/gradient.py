@@ -44,6 +44,9 @@ def gradient(a: Analysis, w: Wording, x: Input, at: tuple[int, ...] | None) -> S
     element = shown_element(a, w, x, at)
     if element is not None:
         rows.append(Row((words("element"), element)))
+    shown = [row.cells[1] for row in rows if not isinstance(row.cells[1], Tensor)]
+    named = w.definitions(*shown)
+    rows = [*(Row((words("where"), line)) for line in named), *rows]
     value = a.value(grad)
     if value is not None:
         rows.append(Row((words("numbers"), Tensor(value, "answer", w.gradient_name(x)))))

@@ -28,6 +28,7 @@ from ..blocks import (
     Row,
     Section,
     Table,
+    Tensor,
     element,
     equality,
     typed,
@@ -45,6 +46,7 @@ from ..phrases import (
     shape_text,
     shown_indices,
     size_words,
+    tight,
 )
 from .element import shown_element
 
@@ -82,7 +84,14 @@ def jacobian(a: Analysis, w: Wording, x: Input, full: bool, precision: int) -> S
         in_list = () if full or rows > 1 or _fits(a, w, x) else _column_by_column(a, w, x, SHOWN)
         blocks += in_list or _in_a_table(a, w, x, full, precision)
         blocks.append(Prose(_cost(a, w, x), "size"))
+    named = tuple(Row((line,)) for line in w.definitions(*_lines(blocks)))
+    blocks = [Table(named), *blocks] if named else blocks
     return Section("jacobian", title, remark, tuple(blocks))
+
+
+def _lines(blocks: list[Block]) -> list[Line]:
+    cells = (c for b in blocks if isinstance(b, Table) for row in b.rows for c in row.cells)
+    return [cell for cell in cells if not isinstance(cell, Tensor)]
 
 
 def _in_a_table(a: Analysis, w: Wording, x: Input, full: bool, precision: int) -> list[Block]:
@@ -109,7 +118,8 @@ def shown_structure(a: Analysis, w: Wording, x: Input) -> Structure:
         written = w.gradient(x) if a.gradient(x) is not None else tree.Number(0)
         return SINGLE._replace(formula=written and w.in_statements(written))
     single = p.out.numel * x.node.numel == 1
-    return SINGLE if single and not a.jacobian(x).numeric else structure_of(a, w, x)
+    s = SINGLE if single and not a.jacobian(x).numeric else structure_of(a, w, x)
+    return s._replace(formula=s.formula and w.with_definitions(s.formula))
 
 
 def structure_row(s: Structure, total: int) -> Row:
@@ -205,12 +215,13 @@ def _legend(size: int, extent: str) -> Line:
 
 
 def _readable(a: Analysis, w: Wording, x: Input) -> bool:
-    """Whether entries are numbers, or the first ones are short enough for a table."""
+    """Whether entries are numbers, or the first ones are short enough not to be cut in a table."""
     entry, columns = written.in_symbols(a, w, x), x.node.numel
     if entry is None or a.problem.out.numel * columns == 1:
         return True
     tried = (entry(0, c) for c in (0, columns // 2, columns - 1))
-    return any(t is not UNWRITTEN and len(t.text) <= READABLE for t in tried)
+    widest = READABLE if columns == 1 else UNCUT
+    return any(t is not UNWRITTEN and len(tight(t.text)) <= widest for t in tried)
 
 
 def _fits(a: Analysis, w: Wording, x: Input) -> bool:

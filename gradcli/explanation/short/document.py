@@ -23,7 +23,7 @@ BRIEFLY = ("claims", "backward", "gradient", "seed", "code")
 NAMES = {ROWS: "g·J equals backward"}
 RANDOM = (RANDOM_VALUES, RANDOM_SEED)
 MARKS = {True: "✓", False: "✗", None: "–"}
-EXPLAINING = ("not-finite", "formula-differs")  # what made an answer nan
+EXPLAINING = ("saturated", "not-finite", "formula-differs")  # what made an answer nan
 OVERTURNING = ("integer-values", NOT_IN_PYTORCH)
 SHOWN_ELSEWHERE = ("implicit-seed", "seed-left-out", "unused", *OVERTURNING)  # on pages
 
@@ -54,6 +54,7 @@ def more(a: Analysis, choices: Choices) -> Iterator[str]:
 def _sections(grads: Gradients, choices: Choices) -> Iterator[Section]:
     a, w = grads.a, grads.w
     checks = checked(grads)  # before any search
+    grads.name_reductions()
     yield head.program(a, w)
     if a.claims:
         from ..sections.claims import claims
@@ -61,7 +62,8 @@ def _sections(grads: Gradients, choices: Choices) -> Iterator[Section]:
         yield claims(a)
     said = further(grads)
     explains = EXPLAINING if _is_nan(a) else ()
-    yield notes([*first(a), *(note for note in said if note[0] in explains)])
+    explained = (note for name in explains for note in said if note[0] == name)
+    yield notes([*first(a), *explained])
     yield head.seed(a, w)
     yield lines.backward(grads)
     yield lines.gradients(grads, choices)

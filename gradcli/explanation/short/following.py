@@ -59,7 +59,7 @@ def _column(grads: Gradients, x: Input, index: tuple[int, ...], precision: int) 
     entry = entries.in_symbols(a, w, x, precision)
     every = entries.of_rows(a, x, entry, [*range(p.out.numel)], [column], precision)
     rows = [k for k, (cell,) in enumerate(every) if cell != ZERO]
-    names = {n: name for n, name in w.names.items() if n is not p.out}
+    names = {n: name for n, name in w.indices.names.items() if n is not p.out}
     places = [multi_index(k, p.out.shape) for k in rows[:FEW]]
     lines = [line_of_element(a, p.out, Name(p.out_name), "", at, names) for at in places]
     shown = [Row((line,)) for line in lines if line is not None and len(text_of(line)) <= LONG]

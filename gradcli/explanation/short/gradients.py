@@ -13,6 +13,7 @@ from ...notation.tree import Tree
 from ..analysis import Analysis, is_large, once
 from ..derivation.derivation import Derivation, Line, derivation
 from ..formulas.contradictions import FormulaBesideNumbers, of_gradients, with_ones
+from ..formulas.reductions import with_named_reductions
 from ..formulas.trials import MOST as MOST_ELEMENTS
 from ..formulas.wording import SAVED, Wording, wording_of
 from ..phrases import shape_text
@@ -42,6 +43,12 @@ class Gradients:
         if derived is None or not derived.back:
             return None
         return derived if self._is_shorter(derived) else None
+
+    def name_reductions(self) -> None:
+        """Introduce names for the reductions of closed forms."""
+        if self.derivation is None:
+            self.w = with_named_reductions(self.w)
+            self.introduced = [*self.w.introduced.values()]
 
     @cached_property
     def _derived(self) -> Derivation | None:
@@ -81,7 +88,7 @@ class Gradients:
         """The names that are in use, and not available for statements: those of the program, of
         the derivation, and of earlier statements.
         """
-        names = tree.words_in_use(self.w.names.values())
+        names = tree.words_in_use(self.w.indices.names.values())
         return names if self.derivation is None else names | self.derivation.names
 
     @cached_property

@@ -130,7 +130,9 @@ def gradients(grads: Gradients, choices: Choices) -> Section:
     message = [text_of(line) for line in below if not isinstance(line, Tensor)]
     message = [text for text in message if text.count(EQUALS.text) == 1]
     prose = [*by_index.signs("\n".join(message), grads.meanings), *prose]
-    return Section("gradient", title, (), (Table(tuple(rows)), *prose))
+    lines = [row.cells[0] for row in rows if not isinstance(row.cells[0], Tensor)]
+    named = [Row((line,)) for line in grads.w.definitions(*lines)]
+    return Section("gradient", title, (), (Table((*named, *rows)), *prose))
 
 
 def _of_input(grads: Gradients, x: Input, choices: Choices) -> list[Row]:

@@ -15,11 +15,18 @@ from ..phrases import listed
 
 MOST = 4  # units, and operations, that are named
 FLAT = 1e-6  # distance from its bounds at which a function counts as saturated
+SAFE_LOGS = {"softmax": "log_softmax", "sigmoid": "logsigmoid"}
+SMALLEST = 1.4e-45  # numbers below it are 0 in single precision
 
 
 def stuck(a: Analysis, w: Wording) -> list[tuple[str, str]]:
     """Notes on units that pass no gradient, saturated functions, and gradients that are all 0."""
-    return [*_few(_dead_units(a, w)), *_few(_saturated(a, w)), *_zero_gradients(a, w)]
+    return [
+        *_few(_dead_units(a, w)),
+        *_few(_logs_of_zero(a, w)),
+        *_few(_saturated(a, w)),
+        *_zero_gradients(a, w),
+    ]
 
 
 def _few(result: Iterator[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -51,8 +58,32 @@ def _dead_units(a: Analysis, w: Wording) -> Iterator[tuple[str, str]]:
         )
 
 
+def _logs_of_zero(a: Analysis, w: Wording) -> Iterator[tuple[str, str]]:
+    """Saturated functions whose logarithm is taken."""
+    for inner in _logged(a):
+        value = a.value(inner)
+        zero = [] if value is None else np.argwhere(np.asarray(value) < SMALLEST).tolist()
+        if zero:
+            name, at = text_of(w.source.short(inner)), ",".join(map(str, zero[0]))
+            place = f" at [{at}]" if at else ""
+            yield (
+                "saturated",
+                f"{name} is 0 in single precision{place}, where its log is -inf: "
+                f"{SAFE_LOGS[inner.op.name]} is finite.",
+            )
+
+
+def _logged(a: Analysis) -> list[Node]:
+    """The operands of logarithms for which there is a function that includes the logarithm."""
+    logs = [step.node for step in a.gradients.steps if step.node.op.name == "log"]
+    return [n.parents[0] for n in logs if n.parents[0].op.name in SAFE_LOGS]
+
+
 def _saturated(a: Analysis, w: Wording) -> Iterator[tuple[str, str]]:
+    logged = _logged(a)
     for step in a.gradients.steps:
+        if step.node in logged:  # the gradient of both together does not vanish
+            continue
         bounds = _reached_bounds(a, step.node)
         named = [(text_of(w.source.short(step.node)), bounds)] if bounds else _of_loss(a, w, step)
         for name, (low, high) in named:

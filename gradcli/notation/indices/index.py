@@ -24,10 +24,13 @@ from .expressions import (
     ONE,
     Element,
     Expr,
+    Function,
     Product,
+    Relation,
     TooLong,
     delta,
     inner,
+    is_condition,
     product_of,
     replaced,
 )
@@ -57,6 +60,15 @@ class Notation(NamedTuple):
     places: tuple[Place, ...]
     names: Mapping[Node, Name]
     meanings: tuple[str, ...] = ()
+
+    @property
+    def conditions(self) -> int:
+        """The number of different conditions, such as [x > 0], on the right side; a place in
+        numbers, as in δ[i,2], which may be one of the given values alone, counts as two.
+        """
+        found = {e for e in inner(self.expr) if is_condition(e)}
+        functions = sum(isinstance(e, Function) for e in found)
+        return functions + 2 * sum(isinstance(e, Relation) and _is_fixed(e) for e in found)
 
     def at(self, places: Mapping[str, str]) -> "Notation":
         """The equation with letters replaced by other letters or numbers."""
@@ -176,7 +188,8 @@ class Indices:
 
     `names` are the named nodes: inputs, intermediates, the output, the seed; `called` names an
     output without a name. `values` returns arrays of integer tensors and masks, or None; `known`
-    are as in NamedSizes, and `generic_sizes` as in `formula`.
+    are as in NamedSizes, and `generic_sizes` as in `formula`. `introduced` are further names, for
+    gradients and Jacobians only.
     """
 
     def __init__(
@@ -188,12 +201,14 @@ class Indices:
         called: str = "out",
         known: KnownSizes | None = None,
         generic_sizes: GenericSizes | None = None,
+        introduced: Mapping[Node, Name] | None = None,
     ):
-        self.generic_sizes = generic_sizes
-        self.out, self.seed, self.names, self.values = out, seed, names, values
+        self.generic_sizes, self.introduced = generic_sizes, introduced or {}
+        self.out, self.seed, self.values = out, seed, values
+        self.names = {**names, **self.introduced}
         self.known = known
         self.called = names.get(out, Name(called))
-        self.reserved = tree.words_in_use(names.values())
+        self.reserved = tree.words_in_use(self.names.values())
         supply = free_letters(self.reserved)
         self.out_places = tuple(0 if n == 1 else next(supply) for n in out.shape)
         self._jacobians: dict[Node, JacobianElement | None] = {}
@@ -201,7 +216,12 @@ class Indices:
     @cached_property
     def forward(self) -> Expr | None:
         """The output in terms of named nodes."""
-        return self._forward(self._names_beside(self.out))
+        return self._forward(self._names_of_output)
+
+    @property
+    def _names_of_output(self) -> dict[Node, Name]:
+        names = self._names_beside(self.out)
+        return {n: k for n, k in names.items() if n not in self.introduced}
 
     def _names_beside(self, node: Node) -> dict[Node, Name]:
         """The names that the formula of a node may use; that of the node only if it is an input."""
@@ -215,7 +235,8 @@ class Indices:
         if self.forward is not None:
             self._add_letters(self.forward, result)
         inputs = {n: name for n, name in self.names.items() if n.op.name == "input"}
-        expanded = self._forward(inputs) if len(inputs) + 2 < len(self.names) else None
+        named = len(self.names) - len(self.introduced)
+        expanded = self._forward(inputs) if len(inputs) + 2 < named else None
         if expanded is not None:
             self._add_letters(expanded, result)
         return result
@@ -283,7 +304,7 @@ class Indices:
         """`out[i,j] = Σ_k x[i,k] a[k,j]`."""
         if self.forward is None:
             return None
-        left, names = _indexed(self.called, self.out_places), self._names_beside(self.out)
+        left, names = _indexed(self.called, self.out_places), self._names_of_output
         return self._notation(left, self.forward, self.out_places, names)
 
     def gradient(self, x: Node, grad: Node, called: str = "grad") -> Notation | None:
@@ -373,6 +394,10 @@ class Indices:
         opaque = {p.node for p in inner(e) if isinstance(p, Element) and p.places}
         count = sum(bool(n.inputs) for n in opaque - {*self.names})
         return Notation(left, right, plain, count, e, at, names)
+
+
+def _is_fixed(e: Relation) -> bool:
+    return isinstance(e.left, int) or isinstance(e.right, int)
 
 
 def _same_shape_operands(node: Node) -> list[Node]:

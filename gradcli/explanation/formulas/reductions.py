@@ -1,0 +1,107 @@
+"""Names for reductions that would be written out in every element: n for x.norm(), of which
+`x / x.norm()` has one in each entry of its Jacobian.
+
+Formulas, index notation and elements of one answer use the same names.
+"""
+
+from collections.abc import Collection, Iterator
+from copy import copy
+from itertools import chain, count
+
+from ...graphs import Node, downstream, walk
+from ...notation import tree
+from ...notation.formulas.formula import Writer
+from ...notation.tree import Name
+from ..analysis import is_large
+from .wording import Definition, Wording
+
+LETTERS = {"vector_norm": "n", "softmax": "p"}  # by operator; of others: s
+CONTINUED = ("add", "sub", "sqrt", "rsqrt")  # of a reduction and a constant: sqrt(x.var() + eps)
+ENTIRE = ("softmax", "sqrt", "rsqrt")  # are functions of what they reduce
+LINEAR = ("add", "sub", "neg", "mul", "div")
+
+
+def with_named_reductions(w: Wording) -> Wording:
+    """The wording with names for the reductions that elements of gradients would write out."""
+    if is_large(w.problem):
+        return w
+    result = copy(w)
+    vars(result).pop("indices", None)
+    generic = w.generic
+    here = _written(w)
+    if generic is None:
+        result.introduced = _named(w, here, {*here.values()})
+        return result
+    there = _written(generic)
+    both = {*here.values()} & {*there.values()}
+    result.introduced = _named(w, here, both)
+    result.generic = copy(generic)
+    vars(result.generic).pop("indices", None)
+    result.generic.introduced = _named(generic, there, both)
+    return result
+
+
+def _named(w: Wording, nodes: dict[Node, str], texts: set[str]) -> dict[Node, Definition]:
+    """Names for nodes whose formulas are among `texts`, the same at generic sizes."""
+    write, used = Writer(w.names, w.problem.generic_sizes), tree.words_in_use(w.names.values())
+    result = dict[Node, Definition]()
+    for node in (n for n, text in nodes.items() if text in texts):
+        letter = LETTERS.get(node.op.name, "s")
+        name = next(n for n in chain([letter], (f"{letter}{k}" for k in count(1))) if n not in used)
+        used.add(name)
+        result[node] = Name(name), write.tree(node)
+    return result
+
+
+def _written(w: Wording) -> dict[Node, str]:
+    """The reductions, with their formulas."""
+    write, result = Writer(w.names, w.problem.generic_sizes), dict[Node, str]()
+    for x in w.problem.wrt:
+        grad = None if w.is_long(x) else w.read_off(x)
+        if grad is not None:
+            nodes = _written_out(w.shortened(grad), w.problem.seed.node, w.names)
+            result |= {n: tree.text(write.tree(n)) for n in nodes if write.is_in_words(n)}
+    order = {x.node: k for k, x in enumerate(w.problem.inputs.values())}
+    first = {n: min((order[m] for m in walk([n]) if m in order), default=0) for n in result}
+    return {n: result[n] for n in sorted(result, key=lambda n: first[n])}
+
+
+def _written_out(grad: Node, seed: Node, names: Collection[Node]) -> Iterator[Node]:
+    """The unnamed reductions without the seed, and roots of them, that a gradient divides by or is
+    not linear in.
+    """
+    order = walk([grad], lambda n: () if n in names else n.parents)
+    dependent = downstream(order, [seed])
+    order = [n for n in order if n not in names]
+    for node in order:
+        if node not in dependent and _is_reduction(node):
+            whole = _continued(node, order)
+            if whole.op.name in ENTIRE or _is_in_function(whole, order):
+                yield whole
+
+
+def _is_reduction(node: Node) -> bool:
+    of_vectors = node.op.name == "matmul" and not node.shape
+    reduces = node.op.family == "reduction" and node.numel < node.parents[0].numel
+    reduces = reduces and node.parents[0].dtype == "float"  # counts have no long elements
+    return reduces or of_vectors or node.op.name in ENTIRE
+
+
+def _continued(node: Node, order: list[Node]) -> Node:
+    """The root of the sum of a reduction and a constant, or what there is of it."""
+    for user in order:  # inputs come first
+        others = [p for p in user.parents if p is not node]
+        if node in user.parents and user.op.name in CONTINUED:
+            node = user if all(p.op.name == "constant" for p in others) else node
+    return node
+
+
+def _is_in_function(node: Node, order: list[Node]) -> bool:
+    """Whether a user of a node divides by it, or is another function than linear ones."""
+    for user in (n for n in order if node in n.parents):
+        moved = user.op.family == "movement" and _is_in_function(user, order)
+        divides = user.op.name == "div" and user.parents[1] is node
+        others = user.op.family == "elementwise" and user.op.name not in LINEAR
+        if moved or divides or others:
+            return True
+    return False
