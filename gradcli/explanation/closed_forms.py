@@ -47,7 +47,8 @@ def closed_forms(data: Data, use: Use, command: str) -> Document:
 def _lines(data: Data, named: bool) -> list[Line]:
     """The lines; each starts with the name of the gradient if `named`."""
     a, w, several = data.a, data.w, len(data.p.wrt) > 1
-    is_derived = several or _has_intermediates(data) or _without_closed_form(data)
+    unread = (not w.is_wrong(x) for x in w.without_closed_form())
+    is_derived = several or _has_intermediates(data) or any(unread)
     stated = gradients_of(a).statements if is_derived else ()
     derived = [_statement(name, formula, text) for name, formula, text in stated]
     if derived:
@@ -81,12 +82,6 @@ def _shared(w: Wording, written: Mapping[str, Tree | None]) -> tuple[list[Line],
 def _has_intermediates(data: Data) -> bool:
     """Whether the program gives names to tensors on the way to its output."""
     return any(n.op.inputs and n is not data.p.out for n in data.p.named.values())
-
-
-def _without_closed_form(data: Data) -> bool:
-    """Whether a gradient is not zero, and has no closed form that can be read."""
-    given = (x for x in data.p.wrt if data.a.gradient(x) is not None)
-    return any(data.w.gradient(x) is None and not data.w.is_wrong(x) for x in given)
 
 
 def _statement(name: str, formula: Tree | None, text: str) -> Line:

@@ -3,7 +3,7 @@ A note is a pair of a code and a sentence.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -138,7 +138,7 @@ def as_data(result: Collection[tuple[str, str]]) -> list[dict[str, str]]:
 def formulas(w: Wording) -> list[tuple[str, str]]:
     """The notes on formulas that are too long, or do not always hold."""
     inputs, a = w.problem.inputs, w.analysis
-    long = [x for x in _without_closed_form(w) if not _is_derived(w, x)]
+    long = [x for x in w.without_closed_form() if not _is_derived(w, x)]
     too_long = [without_formula(w.gradient_name(x), _reason(w, x)) for x in long]
     undefined = [
         not_finite(f"the formula of {w.gradient_name(inputs[name])}", where)
@@ -159,13 +159,7 @@ def formulas_alone(w: Wording) -> list[tuple[str, str]]:
     searches ended early.
     """
     notes = formulas(w)
-    return [*notes, *(ended(w.problem) if any(_without_closed_form(w)) else ())]
-
-
-def _without_closed_form(w: Wording) -> Iterator[Input]:
-    """The inputs whose gradient is not zero, and has no closed form that can be read."""
-    given = (x for x in w.problem.wrt if w.analysis.gradient(x) is not None)
-    return (x for x in given if w.gradient(x) is None)
+    return [*notes, *(ended(w.problem) if any(w.without_closed_form()) else ())]
 
 
 def _is_derived(w: Wording, x: Input) -> bool:

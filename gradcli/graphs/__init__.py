@@ -10,6 +10,7 @@ from .node import (
     downstream,
     intern,
     upstream,
+    value_inputs,
     walk,
     with_graph,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "downstream",
     "intern",
     "upstream",
+    "value_inputs",
     "walk",
     "with_graph",
 ]

@@ -263,6 +263,11 @@ def downstream(
     return result
 
 
+def value_inputs(node: "Node") -> tuple["Node | None", ...]:
+    """The inputs on whose values a node depends: none if it depends on their shapes alone."""
+    return () if node.op.shape_only else node.inputs
+
+
 class Outputs(tuple["Node", ...]):
     """The outputs of an operation with several outputs: a tuple of nodes, named as in PyTorch where
     PyTorch returns a named tuple.

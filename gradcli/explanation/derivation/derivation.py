@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ...autodiff.reverse import Contribution, Step
 from ...errors import if_applicable
-from ...graphs import Node, downstream, upstream, walk
+from ...graphs import Node, downstream, upstream, value_inputs, walk
 from ...graphs.shapes import Shape
 from ...graphs.substitution import substitute_all
 from ...language.arguments.seeds import Seed
@@ -584,13 +584,9 @@ def _numbers(nodes: Collection[Node], seed: Node) -> set[Node]:
     """The nodes, among `nodes` and their inputs, that depend on the seed and numbers only, as -0.5
     * ones_like(x) does.
     """
-    order = walk(nodes, _by_values)
+    order = walk(nodes, value_inputs)
     inputs = [n for n in order if n.op.name == "input" and n is not seed]
-    return {*order} - downstream(order, inputs, _by_values)
-
-
-def _by_values(node: Node) -> tuple[Node | None, ...]:
-    return () if node.op.shape_only else node.inputs
+    return {*order} - downstream(order, inputs, value_inputs)
 
 
 def _is_short(node: Node, named: Collection[Node]) -> bool:

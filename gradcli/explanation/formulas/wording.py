@@ -283,6 +283,11 @@ class Wording:
         text = "" if result is None else tree.text(result)
         return None if any(t.contradicts(text, x.name) for t in self.trials.first) else result
 
+    def without_closed_form(self) -> Iterator[Input]:
+        """The inputs whose gradient is not zero, and has no closed form that can be read."""
+        given = (x for x in self.problem.wrt if self.analysis.gradient(x) is not None)
+        return (x for x in given if self.gradient(x) is None)
+
     @within_budget(lambda *_: False)
     def is_wrong(self, x: Input) -> bool:
         """Whether the formula of a gradient, derived at the problem's own sizes, has other values

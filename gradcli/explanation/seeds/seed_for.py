@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ...backends.numeric import Evaluator
 from ...errors import GradcliError
-from ...graphs import Node, walk
+from ...graphs import value_inputs, walk
 from ...graphs.shapes import multi_index
 from ...language.problem import Input, Problem
 from ...lazy import np
@@ -224,7 +224,7 @@ class SeedFor:
 def _with_stand_ins(problem: Problem) -> Problem:
     """The problem with zeros for missing values that the gradients do not depend on."""
     grads = Analysis(problem).gradients.of.values()
-    order = walk([g for g in grads if g is not None], _sources)
+    order = walk([g for g in grads if g is not None], value_inputs)
     valued = {*problem.values, problem.seed.node}
     missing = [n.attrs["name"] for n in order if n.op.name == "input" and n not in valued]
     if missing:
@@ -238,10 +238,6 @@ def _with_stand_ins(problem: Problem) -> Problem:
         for name, x in problem.inputs.items()
     }
     return problem._replace(inputs=inputs, wrt=[inputs[x.name] for x in problem.wrt])
-
-
-def _sources(node: Node) -> tuple[Node | None, ...]:
-    return () if node.op.shape_only else node.inputs
 
 
 def _fraction_text(f: Fraction) -> str:

@@ -26,9 +26,6 @@ identities(NORMAL, """
     (x > y) + (x < y) = ne(x, y)
     (x > y) + eq(x, y) = ge(x, y)
     (x < y) + eq(x, y) = le(x, y)
-    (x > y) + (x <= y) = 1
-    (x >= y) + (x < y) = 1
-    eq(x, y) + ne(x, y) = 1
     (x > y) - (x < y) = sign(x - y)
     (x >= y) - (x <= y) = sign(x - y)
     eq(x - y, 0) = eq(x, y)

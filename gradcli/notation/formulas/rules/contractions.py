@@ -59,8 +59,6 @@ identities(CANDIDATES, """
     sum(A * B) = trace(B) where is_unit(A) and is_factor(B)
     sum(A @ B, dim=0, keepdim=k) = sum(A, dim=0, keepdim=k) @ B
     sum(A @ B, dim=1, keepdim=k) = A @ sum(B, dim=1, keepdim=k)
-    mean(A @ B, dim=0, keepdim=k) = mean(A, dim=0, keepdim=k) @ B
-    mean(A @ B, dim=1, keepdim=k) = A @ mean(B, dim=1, keepdim=k)
 """)  # fmt: skip
 
 

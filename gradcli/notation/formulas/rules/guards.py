@@ -27,7 +27,6 @@ from .products import (
     is_zero_or_one,
     number_node,
     product_of,
-    unconverted,
     with_factor,
 )
 from .registry import RULES, candidate, normal, rule
@@ -257,19 +256,6 @@ def saturated_sigmoid(node: Node) -> Node | None:
     if product_a.coefficient == 0:
         return b if _is_slope_of_sigmoid(result, x) else None
     return b if result.without(sigmoid) == product_a else None
-
-
-@normal("mul", "div")
-def mask_of_a_saturated_slope(node: Node) -> Node | None:
-    """(x < 20) * sigmoid(x) * (1 - sigmoid(x)) = sigmoid(x) * (1 - sigmoid(x)), to nine digits."""
-    result = product_of(node) or NOTHING
-    for f in result.factors:
-        mask = unconverted(f)
-        if mask.op.name in ("lt", "le") and (constant_value(mask.parents[1]) or 0) >= SATURATED:
-            rest = result.without(f)
-            if _is_slope_of_sigmoid(rest, mask.parents[0]):
-                return build(rest, node.shape)
-    return None
 
 
 def _is_slope_of_sigmoid(p: Product, x: Node) -> bool:

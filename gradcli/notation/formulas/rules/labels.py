@@ -11,10 +11,11 @@ from itertools import permutations
 from ....graphs import OPS, Node, as_node
 from ....graphs.shapes import axes, axis
 from ....lazy import np
+from ....operators.indexing import is_array
 from ....operators.leaves import Array
 from .atoms import defined
 from .matrices import is_unit
-from .places import RESHAPING, at_unit, is_array_index, new_dimensions
+from .places import RESHAPING, at_unit, new_dimensions
 from .products import (
     NOTHING,
     Coefficient,
@@ -266,7 +267,7 @@ def _picked_indices(f: Node) -> Array | None:
 
 def _one_per_row(index: tuple, x: Node) -> bool:
     """Whether an index is [arange(x.shape[0]), y], so that it picks one element of each row."""
-    if len(index) != 2 or not all(map(is_array_index, index)):
+    if len(index) != 2 or not all(map(is_array, index)):
         return False
     rows, labels = (np.asarray(i.value if isinstance(i, Array) else i) for i in index)
     each = rows.dtype.kind == "i" and np.array_equal(rows, np.arange(x.shape[0]))

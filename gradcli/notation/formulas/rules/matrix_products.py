@@ -9,7 +9,7 @@ from ....graphs.shapes import Shape, axes, axis
 from ....operators.indexing import full_index
 from .assumed import is_symmetric
 from .chains import Chain, Factor, cancel_inverses, chain_of, node_of, product_node
-from .factoring import MOST_TERMS, negative, sum_of, terms_of_sum
+from .factoring import MOST_TERMS, sum_of, terms_of_sum
 from .identities import condition, identities
 from .matrices import is_column, is_transposed, is_unit, last_two
 from .products import (
@@ -75,13 +75,6 @@ identities(CANDIDATES, """
     trace(A @ A) = vector_norm(A) ** 2 where is_symmetric(A)
     diag(A @ A.mT) = sum(A ** 2, dim=1)
 """)  # fmt: skip
-
-
-@candidate("outer")
-def outer_of_opposites(node: Node) -> Node | None:
-    """outer(x - y, y - x) = -outer(x - y, x - y), in which one name stands for both."""
-    u, v = node.parents
-    return -node.op(u, u) if negative(u) is v else None
 
 
 @candidate("outer")
@@ -454,29 +447,3 @@ def _plain_index(node: Node) -> list | None:
 def _indexed(x: Node, index: tuple) -> Node:
     """x[index]; x itself if the index selects all of it."""
     return x if index[-1] == slice(None) else x[index]
-
-
-@candidate("matmul")
-def matmul_of_one_row(node: Node) -> Node | None:
-    """A @ (eye(n)[k].unsqueeze(-1) * B) = outer(A[:, k], B[k]), and so is (A * eye(n)[k]) @ B."""
-    a, b = node.parents
-    if a.ndim != 2 or b.ndim != 2:
-        return None
-    for unit, rows in (b.parents, b.parents[::-1]) if b.op.name == "mul" else ():
-        row = unit.parents[0] if unit.op.name == "unsqueeze" else unit
-        if unit.shape == (b.shape[0], 1) and rows.shape == b.shape and _is_row_of_unit(row):
-            (k,) = row.attrs["index"]
-            return OPS["outer"](a[:, k], rows[k])
-    for unit, columns in (a.parents, a.parents[::-1]) if a.op.name == "mul" else ():
-        if columns.shape == a.shape and unit.ndim == 1 and _is_row_of_unit(unit):
-            (k,) = unit.attrs["index"]
-            row = b.parents[0][:, k] if b.op.name == "transpose" else b[k]
-            return OPS["outer"](columns[:, k], row)
-    return None
-
-
-def _is_row_of_unit(row: Node) -> bool:
-    """Whether a node is eye(n)[k]."""
-    index: tuple = row.attrs["index"] if row.op.name == "getitem" else ()
-    of_unit = len(index) == 1 and isinstance(index[0], int)
-    return of_unit and row.parents[0].op.name == "eye"

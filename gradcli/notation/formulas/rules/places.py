@@ -7,7 +7,7 @@ from ....graphs import OPS, Node
 from ....graphs.shapes import Shape, axes, axis
 from ....graphs.substitution import with_attributes
 from ....lazy import np
-from ....operators.indexing import full_index
+from ....operators.indexing import full_index, is_array
 from ....operators.leaves import Array
 from .identities import identities
 from .products import constant_value
@@ -90,11 +90,6 @@ def _without_kept_dimensions(node: Node) -> Node | None:
     return new if new.shape == node.shape else None
 
 
-def is_array_index(item) -> bool:
-    """Whether an item of an index is an integer or boolean array."""
-    return isinstance(item, Array | tuple)
-
-
 @layout("put_at")
 def matmul_from_put_at(node: Node) -> Node | None:
     """v.put_at((n, m), (0,)) = outer(eye(n)[0], v); with the index [0, 2], eye(n)[[0, 2]].T @ v."""
@@ -103,7 +98,7 @@ def matmul_from_put_at(node: Node) -> Node | None:
     if not 1 <= len(shape) <= 2 or any(is_unsupported_index(item) for item in index):
         return None
     full = full_index(index, len(shape))
-    if sum(map(is_array_index, full)) > 1 or v.shape != picked_shape(shape, index):
+    if sum(map(is_array, full)) > 1 or v.shape != picked_shape(shape, index):
         return None
     if len(shape) == 1:
         return _scatter_last(v, shape[0], full[0])
@@ -255,7 +250,7 @@ def trivial_index(node: Node) -> Node | None:
     x, index = node.parents[0], node.attrs["index"]
     if x.op.name in ("ones", "zeros"):
         return x.op(size=node.shape)
-    if any(map(is_array_index, index)):
+    if any(map(is_array, index)):
         return None
     return x if all(i in (slice(None), Ellipsis) for i in index) else None
 

@@ -3,18 +3,12 @@
 from ....graphs import OPS, Node, walk
 from ....graphs.shapes import axes
 from ....graphs.substitution import substitute
-from ....operators.indexing import full_index
+from ....operators.indexing import full_index, is_array
 from ....operators.leaves import Array
 from .blocks import scattered_term
 from .factoring import expand_product, sum_of, terms_of
 from .labels import one_hot_indices
-from .places import (
-    element,
-    is_array_index,
-    is_unsupported_index,
-    matmul_from_put_at,
-    picked_shape,
-)
+from .places import element, is_unsupported_index, matmul_from_put_at, picked_shape
 from .products import (
     NOTHING,
     ONE,
@@ -172,7 +166,7 @@ def reduction_of_put_at(node: Node) -> Node | None:
     if x.op.name != "put_at" or any(map(is_unsupported_index, x.attrs["index"])):
         return None
     v, index = x.parents[0], x.attrs["index"]
-    if any(map(is_array_index, index)) or (dim is None and node.attrs["keepdim"]):
+    if any(map(is_array, index)) or (dim is None and node.attrs["keepdim"]):
         return None
     if v.shape != picked_shape(x.shape, index):
         return None

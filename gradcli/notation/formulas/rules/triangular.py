@@ -44,15 +44,6 @@ def diagonal_of_a_number(node: Node) -> Node | None:
 
 
 @normal("tril", "triu")
-def triangle_of_a_diagonal(node: Node) -> Node | None:
-    """diag(x).tril() = diag(x); eye(n).tril(-1) = zeros."""
-    x, k = node.parents[0], node.attrs["diagonal"]
-    if not (is_unit(x) or is_diagonal(x)):
-        return None
-    return x if (k >= 0) == (node.op.name == "tril") or k == 0 else OPS["zeros"](size=x.shape)
-
-
-@normal("tril", "triu")
 def triangle_without_diagonal(node: Node) -> Node | None:
     """(A - diag(x)).tril(-1) = A.tril(-1); the same for L.T @ diag(x), where L = cholesky(A)."""
     x = node.parents[0]
