@@ -333,6 +333,13 @@ def matmul_with_unit_vectors(node: Node) -> Node | None:
     return sum_of([_product_with_term(a, t, b.shape) for t in terms])
 
 
+def _is_row_of_unit(row: Node) -> bool:
+    """Whether a node is eye(n)[k]."""
+    index: tuple = row.attrs["index"] if row.op.name == "getitem" else ()
+    of_unit = len(index) == 1 and isinstance(index[0], int)
+    return of_unit and row.parents[0].op.name == "eye"
+
+
 @layout("add")
 def transpose_second(node: Node) -> Node | None:
     """A.T + A = A + A.T."""
