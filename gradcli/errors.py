@@ -162,7 +162,12 @@ def short_repr(value: object) -> str:
 
 def did_you_mean(word: str, candidates, cutoff: float = 0.6) -> str | None:
     """A hint `did you mean softmax?`, or None if no candidate is similar."""
+    near = similar(word, candidates, cutoff)
+    return near and f"did you mean {near}?"
+
+
+def similar(word: str, candidates, cutoff: float = 0.6) -> str | None:
+    """The most similar candidate, or None if none is similar."""
     from difflib import get_close_matches
 
-    near = get_close_matches(word, list(candidates), n=1, cutoff=cutoff)
-    return f"did you mean {near[0]}?" if near else None
+    return next(iter(get_close_matches(word, list(candidates), n=1, cutoff=cutoff)), None)

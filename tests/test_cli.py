@@ -1264,6 +1264,7 @@ def test_ctrl_c_in_an_import_is_no_traceback(tmp_path):
         ("expln", "did you mean explain?"),
         ("raed", "did you mean read?"),
         ("softmax", "gradcli ops softmax shows softmax()"),
+        ("softmx", "gradcli ops softmax shows softmax()"),
         ("foo", "gradcli explain foo"),
     ],
 )

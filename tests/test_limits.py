@@ -196,6 +196,7 @@ def test_no_more_is_read_than_may_be():
     assert shell("timeout 20 $GRADCLI grad x*x -v x=@- < /dev/zero").err.startswith("error[limit]")
     assert shell("timeout 20 $GRADCLI render - < /dev/zero").err.startswith("error[limit]")
     assert shell("timeout 20 $GRADCLI render /dev/zero").err.startswith("error[limit]")
+    assert shell("timeout 20 $GRADCLI mcp < /dev/zero").err.startswith("error[limit]")
     assert shell("yes 'x +' | timeout 20 $GRADCLI grad - -v x=1").err.startswith("error[limit]")
 
 

@@ -57,6 +57,8 @@ class Server:
         with streams.writing(None):
             try:
                 while line := source.readline(most):
+                    if len(line) == most:
+                        self._limits.check("length", len(line), "a message")
                     for answer in self.answers(line):
                         streams.stdout.write(json.dumps(answer) + "\n")
                         streams.stdout.flush()

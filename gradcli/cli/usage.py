@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from ..errors import GradcliError, did_you_mean
+from ..errors import GradcliError, did_you_mean, similar
 from .mistakes import ended_at_a_space, question, without_sign
 from .options import in_full
 
@@ -105,9 +105,10 @@ def check_not_a_command(arguments: Sequence[str], commands: Sequence[str]) -> No
 
 def no_command(word: str, commands: Sequence[str], hint: str = "") -> GradcliError:
     """The error for a word that is not a command, with similar commands."""
-    from ..operators import lookup
+    from ..operators import lookup, names
 
-    near = did_you_mean(word, commands) or (lookup(word) and f"gradcli ops {word} shows {word}()")
+    shown = word if lookup(word) else similar(word, names(), cutoff=0.8)
+    near = did_you_mean(word, commands) or (shown and f"gradcli ops {shown} shows {shown}()")
     hint = near or f"gradcli --help lists them; {hint or FIRST_INPUT.format(word)}"
     return GradcliError("option", f"there is no command {word}", hint=hint)
 

@@ -39,8 +39,8 @@ def new_full(input, size, fill_value, *, dtype=None):
 
 @shorthand()
 def new_tensor(input, data):
-    """The numbers of a list."""
-    return numbers(np.array(data))
+    """The numbers of a list, converted to the dtype of a tensor."""
+    return numbers(np.array(data).astype(as_node(input).dtype))
 
 
 @shorthand(of_numbers=True)

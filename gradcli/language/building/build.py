@@ -11,7 +11,7 @@ from typing import Any
 
 from ...errors import GradcliError, did_you_mean
 from ...graphs import OPS, Node, Outputs, Ratio, Size, as_node, with_graph
-from ...graphs.operator import check_kinds
+from ...graphs.operator import check_kinds, dtypes
 from ...lazy import np
 from ...operators import is_defined, lookup
 from ..foreign import foreign
@@ -155,6 +155,8 @@ class Builder(Scope):
         return value
 
     def _binary(self, e: ast.BinOp, left: Any, right: Any) -> Any:
+        if isinstance(e.op, ast.BitXor) and dtypes((left, right)) == {"bool"}:
+            return applied(self, lookup("bitwise_xor"), [left, right], {}, e)
         self.check_operator(e)
         name, compute = BINARY[type(e.op)]
         if go_together(left, right):
