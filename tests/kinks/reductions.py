@@ -29,6 +29,7 @@ CASES = [
     ),
     ("x.topk(5).values", {"x": LONG}, [1.0, 2, 3, 4, 5]),
     ("x.topk(5, sorted=False).values", {"x": LONG}, [1.0, 2, 3, 4, 5]),
+    ("x.topk(4, sorted=False).values", {"x": [1.0, 2.0, 0.0, 1.0]}, UP),
     ("topk(x, 2, 1)[0]", {"x": ODD}, [[1.0, 2], [3, 4], [5, 6]]),
     ("topk(x, 2, dim=1, largest=False).values", {"x": ODD}, [[1.0, 2], [3, 4], [5, 6]]),
     ("x.topk(0).values.sum() + x.sum()", {"x": LONG}, None),
