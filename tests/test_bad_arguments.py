@@ -101,6 +101,7 @@ KERNEL = {"x": IMAGE, "w": [[[1.0]]]}
         ("torch.searchsorted(x, x, side='foo')", {"x": X}),
         ("polygamma(-1, x)", {"x": X}),
         ("mvlgamma(x, 0)", {"x": [3.0]}),
+        ("fake_quantize_per_tensor_affine(x, tensor(0.5), tensor(0).int(), 1, 0)", {"x": X}),
         ("linalg.vander(x, N=-1)", {"x": X}),
         ("x.t()", {"x": IMAGE}),
         ("(x > 0).mean() * x", {"x": X}),

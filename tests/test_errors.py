@@ -200,6 +200,7 @@ MISTAKES = [
     (["dstack(tensors=a)"], "arguments", "dstack(tensors=a)", "write dstack([a, b])"),
     (["linalg.multi_dot(a, b)"], "arguments", "linalg.multi_dot(a, b)", "multi_dot([a, b])"),
     (["x[0.5]", "-s", "x=3"], "index", "x[0.5]", "x[0] is the first element"),
+    (["celu(x, 0)", "-s", "x=2"], "arguments", None, "alpha of celu() cannot be 0"),
     (["x.reshape(3)", "-s", "x=4"], "shape", "x.reshape(3)", "product of all sizes must be 4"),
     (["einsum('ij,jk', x, x)", "-s", "x=2x3"], "shape", None, "need different subscripts"),
     (["einsum('ijk->k', x)", "-s", "x=2x3"], "shape", None, "each dimension, 2 here"),

@@ -300,9 +300,24 @@ def test_formulas_hold_below_zero_and_at_other_sizes(program):
 )
 @pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
 def test_interpolation_goes_back_by_matrices_of_weights(mode, to, corners):
-    program = f"interpolate(x, mode='{mode}', {to}{corners})"
-    values = {"x": np.random.default_rng(3).normal(size=(1, 1, 2, 3))}
-    formula = gradcli.formula(program, shapes={"x": (1, 1, 2, 3)})
+    is_the_gradient_of_pytorch(f"interpolate(x, mode='{mode}', {to}{corners})", (1, 1, 2, 3))
+
+
+@pytest.mark.parametrize(
+    ("program", "shape"),
+    [
+        ("interpolate(x, scale_factor=(2.0, 1.5, 1.0), mode='trilinear')", (1, 1, 2, 2, 3)),
+        ("batch_norm(x, None, None, training=True) ** 2", (4, 3)),
+    ],
+)
+def test_dimensions_before_the_last(program, shape):
+    is_the_gradient_of_pytorch(program, shape)
+
+
+def is_the_gradient_of_pytorch(program, shape):
+    """The formula of x.grad, run by PyTorch."""
+    values = {"x": np.random.default_rng(3).normal(size=shape)}
+    formula = gradcli.formula(program, shapes={"x": shape})
     out = run_torch(program, {"x": torch.tensor(values["x"])})
     seed = np.random.default_rng(4).normal(size=tuple(out.shape))
     answer = torch_answer(program, values, seed, set())

@@ -222,6 +222,10 @@ def test_large_tensors_are_refused_before_they_are_made(text):
     assert ends("grad", f"({text}).sum()", *values) in ("limit", "shape", "arguments")
 
 
+def test_few_combinations_of_many_elements_are_answered():
+    assert pose("combinations(x, 19)", shapes={"x": (20,)}).out.shape == (20, 19)
+
+
 def test_the_limit_is_named_with_what_raises_it():
     result = gradcli("grad", "(x * ones(10**9)).sum()", *X)
     assert "1,000,000,000 elements, and the limit is 20,000,000" in result.err

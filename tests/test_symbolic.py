@@ -313,6 +313,13 @@ HAND = [
             for row in (["x[1,1]", "-x[1,0]"], ["-x[0,1]", "x[0,0]"])
         ],
     ),
+    ("x * bucketize(x.detach(), tensor([1.0]))", {"x": ()}, "where(x > 1, x, 0)", None),
+    (
+        "x * bucketize(x.detach(), tensor([1.0]), right=True)",
+        {"x": ()},
+        "where(x >= 1, x, 0)",
+        None,
+    ),
     ("inv(diag(x))", {"x": (2,)}, [["1/x[0]", "0"], ["0", "1/x[1]"]], None),
     ("inv(diag(x))", {"x": (2,)}, None, ["-g[0,0]/x[0]**2", "-g[1,1]/x[1]**2"]),
 ]

@@ -504,6 +504,8 @@ def test_dropout_between_layers_is_random():
         "a * torch.special.laguerre_polynomial_l(x=a.detach(), n=3)",
         "a * torch.special.bessel_j0(input=a.detach())",
         "a * torch.special.airy_ai(x=a.detach())",
+        "a + torch.vander(a[0].detach(), N=0).sum()",
+        "a + F.multilabel_margin_loss(a[0, :1], tensor([-1]))",
         "torch.gather(a, 1, index=tensor([[0], [2]]), sparse_grad=False)",
         "a[Ellipsis, 0]",
         "a[slice(0, 2), slice(None, None, 2)]",

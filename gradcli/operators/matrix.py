@@ -16,7 +16,7 @@ def _ranks(name, *ranks):
     """A function that checks the numbers of dimensions of the operands."""
 
     def check(*input_shapes):
-        for s, rank in zip(input_shapes, ranks, strict=True):
+        for s, rank in zip(input_shapes, ranks):
             if len(s) != rank:
                 kinds = {1: "a vector", 2: "a matrix", 3: "a batch of matrices"}
                 needed = " and ".join(kinds[r] for r in ranks)

@@ -30,7 +30,7 @@ SLICES = {"integer_inputs": ("index",), "method": True}
 
 
 @composite(
-    rule=lambda g, y, x, index, source, *, dim, alpha=1: (
+    rule=lambda g, y, x, index, source, *, dim, alpha: (
         g,
         None,
         _times(g.index_select(dim=dim, index=index), alpha),

@@ -175,7 +175,6 @@ def cholesky(g, y, x, *, upper=False):
     value=lambda x: _cholesky(x, upper=False),
     dtype="float",
     symbolic=lambda sp, x: matrix_elements.cholesky_factor(sp, x, upper=False),
-    flops=of_each_matrix(lambda n, _: n**3 / 3),
     torch=None,
     expand=lambda x: cholesky(x),
     symmetric=("x",),

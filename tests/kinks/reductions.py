@@ -29,6 +29,7 @@ CASES = [
     ),
     ("x.topk(5).values", {"x": LONG}, [1.0, 2, 3, 4, 5]),
     ("x.topk(5, sorted=False).values", {"x": LONG}, [1.0, 2, 3, 4, 5]),
+    ("x.topk(4, sorted=False).values", {"x": [1.0, 2.0, 0.0, 1.0]}, UP),
     ("topk(x, 2, 1)[0]", {"x": ODD}, [[1.0, 2], [3, 4], [5, 6]]),
     ("topk(x, 2, dim=1, largest=False).values", {"x": ODD}, [[1.0, 2], [3, 4], [5, 6]]),
     ("x.topk(0).values.sum() + x.sum()", {"x": LONG}, None),
@@ -63,6 +64,8 @@ CASES = [
         for row in ([2.0, 0.0, 0.0], [NAN, 0.0, 0.0], [0.0, INF, 0.0], [NAN, 0.0, 2.0])
         for seed in (1.0, INF, NAN)
     ),
+    ("x.prod(0)", {"x": INF}, 3.0),
+    ("x.var(0)", {"x": NAN}, 3.0),
     ("x.prod(0)", {"x": [[0.0, 0.0, 3.0], [0.0, 5.0, 0.0]]}, [INF, 1.0, NAN]),
     ("x.prod()", {"x": 0.0}, INF),
     # ---- spread of equal elements ----------------------------------------------------------------
