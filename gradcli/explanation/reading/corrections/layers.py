@@ -96,6 +96,7 @@ def _resized(case: Case, b: int, c: int, d: int) -> Iterator[Proposal]:
     layers = [n for n in case.calls("Linear", everywhere=True) if len(n.args) >= 2]
     exact = [n for n in layers if [number_of(x) for x in n.args[:2]] == [c, d]]
     yield from flattened_before(case, exact)
+    yield from _exchanged_sizes(case, layers, b, c, d)
     why = f"The layer takes {c} features and is given {b}."
     for old, new in _sizes_of_input(case, layers, exact, b, c):
         yield case.replaced(old, new, why=why, reprints=True)
@@ -105,6 +106,17 @@ def _resized(case: Case, b: int, c: int, d: int) -> Iterator[Proposal]:
             names = (*outputs_called(case, layers, b), *arguments_called(case, node, b))
             for text in (*times, *names, str(b)):
                 yield case.replaced(node.args[0], text, weak=True, reprints=True)
+
+
+def _exchanged_sizes(
+    case: Case, layers: list[ast.Call], b: int, c: int, d: int
+) -> Iterator[Proposal]:
+    """Write Linear(d, c) for Linear(c, d) that is given d features, if another layer takes c."""
+    for node in layers if b == d else ():
+        others = [case.number(n.args[0]) for n in layers if n is not node]
+        if [case.number(a) for a in node.args[:2]] == [c, d] and c in others:
+            why = f"The layer is given {d} features, and the next one takes {c}."
+            yield case.exchanged(node.args[0], node.args[1], why=why, reprints=True)
 
 
 def _sizes_of_input(
@@ -861,8 +873,9 @@ def _batch_of(case: Case, number: int) -> str:
     for call, module in case.calls_of_modules:
         for x in call.args[:1]:
             place = 0 if module.fields.get("batch_first") else 1
-            if isinstance(x, ast.Name) and (case.shape(x) or ())[place : place + 1] == (number,):
-                return f"{x.id}.size({place})"
+            read = isinstance(x, ast.Name | ast.Attribute | ast.Subscript)
+            if read and (case.shape(x) or ())[place : place + 1] == (number,):
+                return f"{case.of(x)}.size({place})"
     return str(number)
 
 
