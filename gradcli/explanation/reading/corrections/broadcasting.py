@@ -184,7 +184,9 @@ def padding_mask(case: Case) -> Iterator[Proposal]:
 
 
 def leading_sizes(case: Case) -> Iterator[Proposal]:
-    """Reshape a tensor that has the leading dimensions of the other one, so that they broadcast."""
+    """Reshape a tensor that has the first dimensions of the other one, so that they broadcast; or
+    the first and the last ones.
+    """
     for node in case.of_type(ast.BinOp):
         for side, other in ((node.left, node.right), (node.right, node.left)):
             shape, whole = case.shape(side), case.shape(other)
@@ -194,6 +196,9 @@ def leading_sizes(case: Case) -> Iterator[Proposal]:
                 end = ".unsqueeze(-1)" * (len(whole) - len(shape))
                 note = f"{case.of(side)} has a number for each of the first dimensions."
                 yield case.appended(side, end, note=note)
+            elif len(whole) == 3 and shape == (whole[0], whole[2]):
+                note = f"Each row of {case.of(side)} stands beside all of its sample's."
+                yield case.appended(side, ".unsqueeze(1)", note=note)
 
 
 def channels_first(case: Case) -> Iterator[Proposal]:
