@@ -66,6 +66,17 @@ def noise_of_shape(case: Case) -> Iterator[Proposal]:
                 yield case.proposal(edit, note=note, reprints=True)
 
 
+def identity_of_size(case: Case) -> Iterator[Proposal]:
+    """Create the identity matrix that a square matrix is compared with in its size."""
+    a, b = (int(n) for n in case.match.groups())
+    for call in [c for s in (case.statement, *case.origins) for c in calls_in(s, "eye")]:
+        for given in call.args[:1]:
+            for own, other in ((a, b), (b, a)):
+                if case.number(given) == own:
+                    why = f"The matrix beside it is of size {other}."
+                    yield case.replaced(given, str(other), why=why)
+
+
 def resized_output(case: Case) -> Iterator[Proposal]:
     """Change the size where a layer is constructed whose output is compared with data of another
     size.
