@@ -132,10 +132,19 @@ def _sizes_of_input(
         product = other_product(case, node.args[0], b, c) if node not in exact else ""
         if product:
             yield node.args[0], product
+    joined = list(_joined_sizes(case, layers, b, c))
+    yield from joined if case.calls("cat", everywhere=True) else ()
     for node in layers:
         for given in given_for(case, node.args[0]):
             if case.number(given) == c:
                 yield given, str(b)
+    yield from joined
+
+
+def _joined_sizes(
+    case: Case, layers: list[ast.Call], b: int, c: int
+) -> Iterator[tuple[ast.expr, str]]:
+    """The sum of two sizes that a class is given, for a layer of features that were joined."""
     for node in layers:
         first = node.args[0]
         own = case.number(first)
@@ -455,6 +464,17 @@ def attention_mask(case: Case) -> Iterator[Proposal]:
     for call in case.calls():
         for named in [k for k in call.keywords if k.arg and "mask" in k.arg]:
             yield case.appended(named.value, ".T")
+            yield from _mask_of_size(case, named.value)
+
+
+def _mask_of_size(case: Case, mask: ast.expr) -> Iterator[Proposal]:
+    """Create a square mask with a row and a column for each place of the sequence."""
+    places = re.search(r"torch.Size\(\[(\d+), \1\]\), but should be \((\d+), \2\)", case.message)
+    for statement in case.slice_of(mask, case.line) if places else ():
+        for call in calls_in(statement, "ones", "zeros", "full"):
+            sizes = [a for a in call.args if case.of(a) == places[1]]  # type: ignore[index]
+            edits = [case.replacing(a, places[2]) for a in sizes]  # type: ignore[index]
+            yield from case.change(*edits, why="Each place of the sequence has a row.")
 
 
 def norm_of_one(case: Case) -> Iterator[Proposal]:

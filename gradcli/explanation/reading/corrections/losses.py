@@ -123,12 +123,26 @@ def class_target(case: Case) -> Iterator[Proposal]:
         shape = case.shape(target)
         if shape is None:
             yield case.appended(target, ".squeeze(1)")
+        yield from soft_target(case, target)
         if shape is None or shape[-1:] != (1,):
             yield case.appended(target, ".argmax(1)")
             yield case.appended(target, ".float()")
         yield case.appended(target, ".squeeze(1)")
         yield case.appended(target, ".view(-1)")
         yield case.appended(scores, ".unsqueeze(0)")
+
+
+def soft_target(case: Case, target: ast.expr) -> Iterator[Proposal]:
+    """Write -(y * scores).sum(1).mean() for the nll_loss(scores, y) of probabilities y."""
+    values = case.tensor(target)
+    if values is None or not values.dtype.is_floating or not {*values.data.ravel()} - {0.0, 1.0}:
+        return
+    for call in [c for c in case.calls() if c.args[1:2] == [target]]:
+        names = case.called_class(call), method(call.func), method(call)
+        if "NLLLoss" in names or "nll_loss" in names:
+            new = f"-({case.operand(target)} * {case.operand(call.args[0])}).sum(1).mean()"
+            why = "The target has a probability for each class; nll_loss takes one class."
+            yield case.replaced(call, new, why=why)
 
 
 def batch_sizes(case: Case) -> tuple[int, int]:

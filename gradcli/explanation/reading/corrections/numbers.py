@@ -718,6 +718,8 @@ def boolean_mask(case: Case) -> Iterator[Proposal]:
             filled = case.appended(mask, ".bool()", note="What is 1 is filled.")
             lower = re.search("tril|!=", made) and not COMPLEMENT.search(made)
             yield from (kept, filled) if lower else (filled, kept)
+    for call in case.calls("masked_select"):
+        yield case.appended(call.args[-1], ".bool()", note="What is 1 is selected.")
 
 
 def sigmoid_for_step(case: Case) -> Iterator[Proposal]:
