@@ -25,7 +25,8 @@ from .nodes import (
 
 def compared(case: Case) -> list[tuple[ast.expr, ast.expr]]:
     """The first two arguments of the calls on the line that raises: scores and target."""
-    return [(c.args[0], c.args[1]) for c in case.calls() if len(c.args) >= 2]
+    calls = [c for c in case.calls() if len(c.args) >= 2]
+    return [(c.args[0], c.args[1]) for c in calls if not isinstance(c.args[1], ast.Constant)]
 
 
 def target_size(case: Case) -> Iterator[Proposal]:
@@ -120,7 +121,10 @@ def class_target(case: Case) -> Iterator[Proposal]:
         else:
             yield case.appended(target, ".view(-1)")
     for scores, target in compared(case):
-        shape = case.shape(target)
+        shape, (rows, *_, places) = case.shape(target), case.shape(scores) or (0, 0)
+        if len(case.shape(scores) or ()) == 3 and shape == (places, rows):
+            note = "The target has the batch first, the scores have the steps first."
+            yield case.appended(target, ".T", note=note)
         if shape is None:
             yield case.appended(target, ".squeeze(1)")
         yield from soft_target(case, target)

@@ -173,6 +173,9 @@ def no_tensor(case: Case) -> Iterator[Proposal]:
         if is_second and len(case.listed(given)) == 2:
             yield case.proposal(case.inserting(given, "*"), why="It takes each as an argument.")
         if isinstance(value, tuple) and value and isinstance(value[0], Tensor):
+            if any(calls_in(s.value, "zip") for s in case.makers(given)):
+                why = "zip gives a tuple of the samples' tensors: a batch is one tensor."
+                yield case.replaced(given, f"torch.stack({case.of(given)})", why=why)
             yield from first_output(case, given)
             rest = f"{case.of(given)} is a tuple of {len(value)}: only the first is used."
             yield case.appended(given, "[0]", note=rest if len(value) > 1 else "")
