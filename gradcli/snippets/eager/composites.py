@@ -502,6 +502,9 @@ def _check_labels(input: Tensor, target: Tensor) -> None:
         raise error("RuntimeError", "0D or 1D target tensor expected, multi-target not supported")
     if input.ndim == 3:
         _check_target_positions(input, target)
+    if input.ndim == 4 and target.ndim != 3:
+        text = "only batches of spatial targets supported (3D tensors) but got targets of dimension"
+        raise error("RuntimeError", f"{text}: {target.ndim}")
     if target.dtype.kind != "int" or target.dtype not in (INT64, UINT8):
         text = f"expected target dtype to be Long or Byte, but got {target.dtype.scalar_name}"
         raise error("RuntimeError", text)
@@ -515,9 +518,6 @@ def _check_labels(input: Tensor, target: Tensor) -> None:
 def _check_target_positions(input: Tensor, target: Tensor) -> None:
     """Refuse a target that does not have one class for each position of an image or a sequence."""
     wanted, sizes = [input.shape[0], *input.shape[2:]], list(target.shape)
-    if input.ndim == 4 and target.ndim != 3:
-        text = "only batches of spatial targets supported (3D tensors) but got targets of dimension"
-        raise error("RuntimeError", f"{text}: {target.ndim}")
     if sizes != wanted and input.ndim == 4:
         text = f"size mismatch (got input: {list(input.shape)} , target: {sizes}"
         raise error("RuntimeError", text)

@@ -10,6 +10,7 @@ from .case import Case, Proposal
 from .convolutions import padded_output, projected_shortcut, strided_shortcut
 from .creation import (
     bias_of_product,
+    identity_of_size,
     noise_of_shape,
     other_size,
     resized_output,
@@ -184,7 +185,9 @@ def padding_mask(case: Case) -> Iterator[Proposal]:
 
 
 def leading_sizes(case: Case) -> Iterator[Proposal]:
-    """Reshape a tensor that has the leading dimensions of the other one, so that they broadcast."""
+    """Reshape a tensor that has the first dimensions of the other one, so that they broadcast; or
+    the first and the last ones.
+    """
     for node in case.of_type(ast.BinOp):
         for side, other in ((node.left, node.right), (node.right, node.left)):
             shape, whole = case.shape(side), case.shape(other)
@@ -194,6 +197,21 @@ def leading_sizes(case: Case) -> Iterator[Proposal]:
                 end = ".unsqueeze(-1)" * (len(whole) - len(shape))
                 note = f"{case.of(side)} has a number for each of the first dimensions."
                 yield case.appended(side, end, note=note)
+            elif len(whole) == 3 and shape == (whole[0], whole[2]):
+                note = f"Each row of {case.of(side)} stands beside all of its sample's."
+                yield case.appended(side, ".unsqueeze(1)", note=note)
+
+
+def of_channels(case: Case) -> Iterator[Proposal]:
+    """Reshape the vectors that have one number per channel of a batch of images or sequences."""
+    channels = {t.shape[1]: t.ndim for _, t in case.tensors if t.ndim > 2}
+    vectors = [(n, t) for n, t in case.tensors if t.ndim == 1 and t.numel in channels]
+    for count in dict.fromkeys(t.numel for _, t in vectors):
+        ones = ", 1" * (channels[count] - 2)
+        names = [case.of(n) for n, t in vectors if t.numel == count]
+        nodes = [n for n in case.of_type(ast.Name, ast.Attribute) if case.of(n) in names]
+        edits = [case.appending(n, f".view(-1{ones})") for n in nodes]
+        yield from case.change(*edits, note=f"A number for each of the {count} channels.")
 
 
 def channels_first(case: Case) -> Iterator[Proposal]:
@@ -256,6 +274,10 @@ def _is_penalty(node: ast.expr) -> bool:
 
 def reduced_with_keepdim(case: Case) -> Iterator[Proposal]:
     """keepdim=True for a sum over a dimension that the result is combined with."""
+    here = [c for c in case.calls(*REDUCED) if isinstance(case.parents[c], ast.BinOp)]
+    here = [c for c in here if dims_of(c) and not keyword(c, "keepdim")]
+    if len(here) > 1:
+        yield case.proposal(*[case.with_keyword(c, "keepdim", "True") for c in here])
     earlier = [c for s in case.origins for c in calls_in(s, *REDUCED)]
     for call in [*case.calls(*REDUCED), *earlier]:
         if not keyword(call, "keepdim") and (call.args or keyword(call, "dim")):
@@ -290,6 +312,7 @@ CHANGES: tuple[Callable[[Case], Iterator[Proposal]], ...] = (  # likeliest first
     vectors_of_leaves,
     noise_of_shape,
     leading_sizes,
+    of_channels,
     channels_first,
     along_one_dimension,
     terms_reduced,
@@ -299,6 +322,7 @@ CHANGES: tuple[Callable[[Case], Iterator[Proposal]], ...] = (  # likeliest first
     compared_sets,
     encoded_classes,
     part_of_square,
+    identity_of_size,
     resized_parameter,
     padded_output,
     resized_output,

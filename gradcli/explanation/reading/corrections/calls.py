@@ -125,12 +125,31 @@ def class_for_layer(case: Case) -> Iterator[Proposal]:
     for call in case.calls("Sequential", "ModuleList"):
         layers = [a for a in call.args if isinstance(a, ast.Attribute) and a.attr[:1].isupper()]
         yield from case.change(*[case.appending(a, "()") for a in layers])
+        yield from layers_of_functions(case, call)
     held = [a for c in case.calls("append", everywhere=True) for a in c.args]
     held += [e for n in case.of_type(ast.List, everywhere=True) for e in n.elts]
     classes = [n for n in held if isinstance(n, ast.Attribute) and n.attr[:1].isupper()]
     classes = [n for n in classes if dotted(n.value) in ("nn", "torch.nn")]
     why = "A layer is made by calling its class."
     yield from case.change(*[case.appending(n, "()") for n in classes], why=why)
+
+
+ACTIVATIONS = (
+    *("ReLU", "ReLU6", "LeakyReLU", "ELU", "SELU", "CELU", "GELU", "SiLU", "Mish", "Softplus"),
+    *("Softsign", "LogSigmoid", "Hardtanh", "Tanh", "Sigmoid", "Flatten"),
+)
+
+
+def layers_of_functions(case: Case, container: ast.Call) -> Iterator[Proposal]:
+    """Write Sequential(nn.ReLU()) for Sequential(F.relu)."""
+    classes = {name.lower(): name for name in ACTIVATIONS}
+    module = case.of(container.func).removesuffix(method(container))
+    edits = [
+        case.replacing(a, f"{module}{classes[name]}()")
+        for a in container.args
+        if (name := dotted(a).rpartition(".")[2].replace("_", "")) in classes
+    ]
+    yield from case.change(*edits, why="Sequential takes layers: this is a function.")
 
 
 def _is_tensor(case: Case, node: ast.expr) -> bool:

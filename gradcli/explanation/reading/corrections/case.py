@@ -169,13 +169,22 @@ class Program(Text):
         """The statements that a value depends on, nearest first."""
         result: dict[ast.stmt, None] = {}
         waiting = [(n, before) for n in names_in(node)]
+        loops: set[ast.For] = set()
         while waiting:
             name, line = waiting.pop(0)
+            for loop in [f for f in self._loops_over(name, line) if f not in loops]:
+                loops.add(loop)
+                waiting += [(n, loop.lineno) for n in names_in(loop.iter)]
             for statement in reversed([*self.assignments(name, line), *self._added(name, line)]):
                 if statement not in result:
                     result[statement] = None
                     waiting += [(n, statement.lineno + 1) for n in names_in(value_of(statement))]
         return sorted(result, key=lambda s: -s.lineno)
+
+    def _loops_over(self, name: str, before: int) -> list[ast.For]:
+        """The loops before a line that have a name among their targets."""
+        loops = [n for n in self.of_type(ast.For, everywhere=True) if n.lineno < before]
+        return [n for n in loops if name in names_in(n.target)]
 
     def _added(self, name: str, before: int) -> list[ast.Expr]:
         """The statements that append to a list."""

@@ -6,7 +6,16 @@ from itertools import permutations
 
 from .case import Case, Proposal
 from .layers import arguments_called, numbers_given
-from .nodes import argument, calls_in, dotted, is_operation, method, value_of, within
+from .nodes import (
+    argument,
+    calls_in,
+    dotted,
+    is_operation,
+    method,
+    operands,
+    value_of,
+    within,
+)
 
 MADE_BY_SIZE = ("zeros", "ones", "rand", "randn", "empty", "full")
 
@@ -23,6 +32,21 @@ def bias_of_product(case: Case) -> Iterator[Proposal]:
                 for old in sizes_where_made(case, bias, leaf.shape[0]):  # type: ignore[union-attr]
                     for new in (*sizes_called(case, made, old, columns), str(columns)):
                         yield case.replaced(old, new, why=why, reprints=True)
+
+
+def parameters_of_product(case: Case) -> Iterator[Proposal]:
+    """Create the parameters that a matrix is multiplied with in the size of its rows, if none of
+    their dimensions has that size.
+    """
+    for product in [n for n in case.of_type(ast.BinOp, ast.Call) if is_product(n)]:
+        binary = isinstance(product, ast.BinOp)
+        left, right = [product.left, product.right] if binary else operands(product)[:2]
+        leaf, columns = case.tensor(right), (case.shape(left) or (0,))[-1]
+        if leaf is None or not (leaf.is_leaf and leaf.requires_grad) or columns in leaf.shape:
+            continue
+        why = f"Each row of {case.of(left)} has {columns} numbers."
+        for old in sizes_where_made(case, right, leaf.shape[0]):
+            yield case.replaced(old, str(columns), why=why, reprints=True)
 
 
 def is_product(node: ast.AST) -> bool:
@@ -64,6 +88,17 @@ def noise_of_shape(case: Case) -> Iterator[Proposal]:
                 note = f"Each element of {case.of(other)} has a random number of its own."
                 edit = case.adding(drawn[0].args[0], f", {sizes}")
                 yield case.proposal(edit, note=note, reprints=True)
+
+
+def identity_of_size(case: Case) -> Iterator[Proposal]:
+    """Create the identity matrix that a square matrix is compared with in its size."""
+    a, b = (int(n) for n in case.match.groups())
+    for call in [c for s in (case.statement, *case.origins) for c in calls_in(s, "eye")]:
+        for given in call.args[:1]:
+            for own, other in ((a, b), (b, a)):
+                if case.number(given) == own:
+                    why = f"The matrix beside it is of size {other}."
+                    yield case.replaced(given, str(other), why=why)
 
 
 def resized_output(case: Case) -> Iterator[Proposal]:

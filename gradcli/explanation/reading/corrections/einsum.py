@@ -2,7 +2,7 @@
 
 import ast
 from collections.abc import Iterator
-from itertools import permutations
+from itertools import combinations, permutations
 
 from .case import Case, Proposal
 from .nodes import value_of
@@ -32,11 +32,28 @@ def missing_letter(case: Case) -> Iterator[Proposal]:
 
 
 def letters(case: Case) -> Iterator[Proposal]:
-    """Exchange the subscripts of an operand: use its transpose."""
+    """Exchange two subscripts of an operand: use its transpose."""
     for call, terms, rest in _equations(case):
         for k in (int(case.match[2]), 0):
-            new = [o[::-1] if j == k else o for j, o in enumerate(terms)]
-            yield case.replaced(call.args[0], repr(",".join(new) + rest))
+            known = _sizes(case, call, terms, k)
+            shape = case.shape(call.args[k + 1]) if len(call.args) > k + 1 else None
+            for term in _transposed(terms[k]):
+                if shape is None or all(known.get(c, n) == n for c, n in zip(term, shape)):
+                    new = [term if j == k else o for j, o in enumerate(terms)]
+                    yield case.replaced(call.args[0], repr(",".join(new) + rest))
+
+
+def _transposed(term: str) -> Iterator[str]:
+    """The subscripts of an operand with two of them exchanged, the last ones first."""
+    for i, j in reversed([*combinations(range(len(term)), 2)]):
+        yield term[:i] + term[j] + term[i + 1 : j] + term[i] + term[j + 1 :]
+
+
+def _sizes(case: Case, call: ast.Call, terms: list[str], place: int) -> dict[str, int]:
+    """The sizes that the subscripts have in the operands other than the one at a place."""
+    shapes = [case.shape(a) or () for a in call.args[1:]]
+    others = [p for k, p in enumerate(zip(terms, shapes)) if k != place]
+    return {c: n for term, shape in others for c, n in zip(term, shape)}
 
 
 def number_of_letters(case: Case) -> Iterator[Proposal]:
@@ -48,12 +65,7 @@ def number_of_letters(case: Case) -> Iterator[Proposal]:
         shapes = [case.shape(a) for a in call.args[1:]]
         if any(s is None for s in shapes) or len(shapes) != len(terms):
             continue
-        sizes = {
-            c: n
-            for k, (term, shape) in enumerate(zip(terms, shapes))
-            for c, n in zip(term, shape or ())
-            if k != place
-        }
+        sizes = _sizes(case, call, terms, place)
         term, shape, other = terms[place], shapes[place] or (), "".join(terms[: place + 1])
         fitting = _with_batch if dimensions > letters else _without
         for new in fitting(term, dimensions, other):

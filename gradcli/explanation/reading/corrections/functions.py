@@ -302,10 +302,22 @@ def _with_arguments(
         names = ("module, ", "inputs, ")[len(given) - 1 :]
         why = "A forward hook takes the module, its inputs and its output."
         yield case.proposal(case.inserting(given[-1], "".join(names)), why=why)
+    if more == 1 and _registered(case, function, "full_backward_hook"):
+        yield from _with_gradients(case, given)
     if more == 1 and _registered(case, function, "forward_pre_hook", "full_backward_hook"):
         yield case.proposal(case.inserting(given[0], "module, "), why="It takes the module first.")
     names = tuple(f", other_{k + 1}" for k in range(more))
     yield case.proposal(case.adding(given[-1], "".join(names)))
+
+
+def _with_gradients(case: Case, given: list[ast.arg]) -> Iterator[Proposal]:
+    """A backward hook of a module and one gradient, with the other gradient as well."""
+    why = "A backward hook takes the module, and the gradients of its inputs and of its outputs."
+    first, last = given[0].arg, given[-1]
+    if len(given) == 2 and not first.startswith("g"):
+        of_inputs = "in" in last.arg.split("_")[-1]
+        other = case.adding(last, ", grad_output") if of_inputs else None
+        yield case.proposal(other or case.inserting(last, "grad_input, "), why=why)
 
 
 def _of_forward(case: Case, function: ast.AST) -> bool:

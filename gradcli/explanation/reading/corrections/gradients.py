@@ -414,6 +414,17 @@ def closure_without_loss(case: Case) -> Iterator[Proposal]:
             yield case.proposal(case.after(last, f"return {case.of(root)}"))
 
 
+def best_so_far(case: Case) -> Iterator[Proposal]:
+    """Write best = float("inf") for best = None before loss < best; -inf before score > best."""
+    for node in case.of_type(ast.Compare):
+        lower = isinstance(node.ops[0], ast.Lt | ast.LtE)
+        bounds = ("-inf", "inf") if lower else ("inf", "-inf")
+        for best, bound in zip((node.left, node.comparators[0]), bounds):
+            for begun in case.makers(best):
+                if isinstance(begun.value, ast.Constant) and begun.value.value is None:
+                    yield case.replaced(begun.value, f'float("{bound}")')
+
+
 def tensor_zero_grad(case: Case) -> Iterator[Proposal]:
     """Write x.grad = None for x.zero_grad(), or replace x by an optimizer in scope."""
     for call in case.methods("zero_grad"):

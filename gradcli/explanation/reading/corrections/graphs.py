@@ -365,12 +365,17 @@ def _cut_at(case: Case, loop: ast.For | ast.While, names: list[str], why: str) -
 
 def _cut(case: Case, name: str) -> str:
     """The statement that detaches a state, or a tuple of states; None stays."""
-    begun = [value_of(s) for s in case.assignments(name)[:1]]
     several = isinstance(case.values.get(name), tuple)
     cut = f"tuple(s.detach() for s in {name})" if several else f"{name}.detach()"
+    return f"{name} = {_unless_none(case, name, cut)}"
+
+
+def _unless_none(case: Case, name: str, cut: str) -> str:
+    """An expression for a state that is detached; None stays, if the state begins as None."""
+    begun = [value_of(s) for s in case.assignments(name)[:1]]
     if begun and isinstance(begun[0], ast.Constant) and begun[0].value is None:
-        return f"{name} = None if {name} is None else {cut}"
-    return f"{name} = {cut}"
+        return f"None if {name} is None else {cut}"
+    return cut
 
 
 def _has_graph(value: Any) -> bool:
@@ -407,7 +412,7 @@ def carried_by_module(case: Case) -> Iterator[Proposal]:
         for name in sorted(stored & read):
             for text in (f"{name}.detach()", f"tuple(s.detach() for s in {name})"):
                 yield case.proposal(
-                    case.before(function.body[0], f"{name} = {text}"),
+                    case.before(function.body[0], f"{name} = {_unless_none(case, name, text)}"),
                     note=f"{name} keeps its numbers; the graph of the call before is let go.",
                     why=SECOND + f" {name} comes from the call before, and brings its graph along.",
                 )

@@ -96,6 +96,7 @@ def _resized(case: Case, b: int, c: int, d: int) -> Iterator[Proposal]:
     layers = [n for n in case.calls("Linear", everywhere=True) if len(n.args) >= 2]
     exact = [n for n in layers if [number_of(x) for x in n.args[:2]] == [c, d]]
     yield from flattened_before(case, exact)
+    yield from _exchanged_sizes(case, layers, b, c, d)
     why = f"The layer takes {c} features and is given {b}."
     for old, new in _sizes_of_input(case, layers, exact, b, c):
         yield case.replaced(old, new, why=why, reprints=True)
@@ -105,6 +106,17 @@ def _resized(case: Case, b: int, c: int, d: int) -> Iterator[Proposal]:
             names = (*outputs_called(case, layers, b), *arguments_called(case, node, b))
             for text in (*times, *names, str(b)):
                 yield case.replaced(node.args[0], text, weak=True, reprints=True)
+
+
+def _exchanged_sizes(
+    case: Case, layers: list[ast.Call], b: int, c: int, d: int
+) -> Iterator[Proposal]:
+    """Write Linear(d, c) for Linear(c, d) that is given d features, if another layer takes c."""
+    for node in layers if b == d else ():
+        others = [case.number(n.args[0]) for n in layers if n is not node]
+        if [case.number(a) for a in node.args[:2]] == [c, d] and c in others:
+            why = f"The layer is given {d} features, and the next one takes {c}."
+            yield case.exchanged(node.args[0], node.args[1], why=why, reprints=True)
 
 
 def _sizes_of_input(
@@ -120,10 +132,19 @@ def _sizes_of_input(
         product = other_product(case, node.args[0], b, c) if node not in exact else ""
         if product:
             yield node.args[0], product
+    joined = list(_joined_sizes(case, layers, b, c))
+    yield from joined if case.calls("cat", everywhere=True) else ()
     for node in layers:
         for given in given_for(case, node.args[0]):
             if case.number(given) == c:
                 yield given, str(b)
+    yield from joined
+
+
+def _joined_sizes(
+    case: Case, layers: list[ast.Call], b: int, c: int
+) -> Iterator[tuple[ast.expr, str]]:
+    """The sum of two sizes that a class is given, for a layer of features that were joined."""
     for node in layers:
         first = node.args[0]
         own = case.number(first)
@@ -443,6 +464,17 @@ def attention_mask(case: Case) -> Iterator[Proposal]:
     for call in case.calls():
         for named in [k for k in call.keywords if k.arg and "mask" in k.arg]:
             yield case.appended(named.value, ".T")
+            yield from _mask_of_size(case, named.value)
+
+
+def _mask_of_size(case: Case, mask: ast.expr) -> Iterator[Proposal]:
+    """Create a square mask with a row and a column for each place of the sequence."""
+    places = re.search(r"torch.Size\(\[(\d+), \1\]\), but should be \((\d+), \2\)", case.message)
+    for statement in case.slice_of(mask, case.line) if places else ():
+        for call in calls_in(statement, "ones", "zeros", "full"):
+            sizes = [a for a in call.args if case.of(a) == places[1]]  # type: ignore[index]
+            edits = [case.replacing(a, places[2]) for a in sizes]  # type: ignore[index]
+            yield from case.change(*edits, why="Each place of the sequence has a row.")
 
 
 def norm_of_one(case: Case) -> Iterator[Proposal]:
@@ -861,8 +893,9 @@ def _batch_of(case: Case, number: int) -> str:
     for call, module in case.calls_of_modules:
         for x in call.args[:1]:
             place = 0 if module.fields.get("batch_first") else 1
-            if isinstance(x, ast.Name) and (case.shape(x) or ())[place : place + 1] == (number,):
-                return f"{x.id}.size({place})"
+            read = isinstance(x, ast.Name | ast.Attribute | ast.Subscript)
+            if read and (case.shape(x) or ())[place : place + 1] == (number,):
+                return f"{case.of(x)}.size({place})"
     return str(number)
 
 

@@ -173,6 +173,9 @@ def no_tensor(case: Case) -> Iterator[Proposal]:
         if is_second and len(case.listed(given)) == 2:
             yield case.proposal(case.inserting(given, "*"), why="It takes each as an argument.")
         if isinstance(value, tuple) and value and isinstance(value[0], Tensor):
+            if any(calls_in(s.value, "zip") for s in case.makers(given)):
+                why = "zip gives a tuple of the samples' tensors: a batch is one tensor."
+                yield case.replaced(given, f"torch.stack({case.of(given)})", why=why)
             yield from first_output(case, given)
             rest = f"{case.of(given)} is a tuple of {len(value)}: only the first is used."
             yield case.appended(given, "[0]", note=rest if len(value) > 1 else "")
@@ -331,6 +334,25 @@ def added_up(case: Case) -> Iterator[Proposal]:
         elif held and len({t.shape for t in held}) == 1:
             new = f"torch.stack({case.of(side)})"
             yield case.replaced(side, new, why="A list, or a tuple, has no arithmetic.")
+
+
+def each_of_lists(case: Case) -> Iterator[Proposal]:
+    """Write [p - lr * g for p, g in zip(ps, gs)] for ps - lr * gs of lists of tensors that no
+    single tensor can hold, or of two lists.
+    """
+    outer = [n for n in case.of_type(ast.BinOp) if not isinstance(case.parents[n], ast.BinOp)]
+    names = [c for c in "pgqrstuv" if not case.names(c)]
+    for node in outer:
+        factors = [s for s in case.sides if s in ast.walk(node) and len(case.listed(s)) > 1]
+        shapes = {t.shape for s in factors for t in case.listed(s)}
+        if not factors or len(factors) > len(names) or len(factors) == len(shapes) == 1:
+            continue
+        items, lists = names[: len(factors)], [case.of(s) for s in factors]
+        edits = [case.replacing(s, item) for s, item in zip(factors, items)]
+        source = lists[0] if len(lists) == 1 else f"zip({', '.join(lists)})"
+        end = case.adding(node, f" for {', '.join(items)} in {source}]")
+        note = "A list, or a tuple, has no arithmetic: its tensors have."
+        yield case.proposal(case.inserting(node, "["), *edits, end, why=note)
 
 
 def _is_list(case: Case, node: ast.expr) -> bool:
@@ -699,6 +721,8 @@ def boolean_mask(case: Case) -> Iterator[Proposal]:
             filled = case.appended(mask, ".bool()", note="What is 1 is filled.")
             lower = re.search("tril|!=", made) and not COMPLEMENT.search(made)
             yield from (kept, filled) if lower else (filled, kept)
+    for call in case.calls("masked_select"):
+        yield case.appended(call.args[-1], ".bool()", note="What is 1 is selected.")
 
 
 def sigmoid_for_step(case: Case) -> Iterator[Proposal]:

@@ -31,6 +31,9 @@ def optimised_module(case: Case) -> Iterator[Proposal]:
         case.appending(n, "()") for n in methods if n not in called and "method" in case.message
     ]
     yield from case.change(*edits, why="A method is called with (): it gives nothing by itself.")
+    inner = {dotted(part.target) for part in case.of_type(ast.comprehension)} - {""}
+    for node in [n for n in iterated if dotted(n) in inner or case.is_module(n)]:
+        yield case.appended(node, ".parameters()")
     for given in optimised(case):
         if case.is_module(given):
             yield case.appended(given, ".parameters()")

@@ -11,6 +11,7 @@ from .cuts import all_connected, recording
 from .dtypes import floating_creation
 from .in_place import NO_GRAD
 from .nodes import calls_in, dotted, keyword, method, owner, size, target_of, value_of, within
+from .numbers import without_array
 from .requiring import leaves, requiring, unfrozen
 
 # ---- requires_grad -------------------------------------------------------------------------------
@@ -133,6 +134,8 @@ def to_numpy(case: Case) -> Iterator[Proposal]:
         if root is not None and case.statement in case.slice_of(root, call.lineno) and whole:
             yield from all_connected(case, root)
     yield from arrays_of_items(case, goes_on)
+    if goes_on:
+        yield from array_beside_recorded(case)
     calls = [c for c in case.calls() if dotted(owner(c)) in ("np", "numpy", "math") and c.args]
     if goes_on and len(calls) > 1:
         yield case.proposal(*[case.replacing(c.func, f"torch.{_name(c)}") for c in calls])
@@ -148,6 +151,17 @@ def to_numpy(case: Case) -> Iterator[Proposal]:
                 yield case.replaced(call.func, f"torch.{_name(call)}")
             yield from case.change(*cut.values())
             yield from (case.proposal(e) for e in cut.values())
+
+
+def array_beside_recorded(case: Case) -> Iterator[Proposal]:
+    """Write x * torch.as_tensor(array).float() for x.numpy() * array."""
+    for node in case.of_type(ast.BinOp):
+        for side, other in ((node.left, node.right), (node.right, node.left)):
+            called = isinstance(side, ast.Call) and method(side) == "numpy"
+            if called and hasattr(case.value(other), "array"):
+                array = case.replacing(other, f"torch.as_tensor({case.of(other)}).float()")
+                why = "An array has no graph: the gradient would not reach the tensor."
+                yield case.proposal(without_array(case, side), array, why=why)  # type: ignore[arg-type]
 
 
 def arrays_of_items(case: Case, goes_on: bool) -> Iterator[Proposal]:

@@ -3,7 +3,7 @@ a tensor.
 """
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from math import prod
 
 from ....snippets.eager.tensor import Tensor
@@ -267,6 +267,11 @@ def holds_tensors(case: Case) -> Iterator[Proposal]:
         if kind == "tuple" and name == "detach" and known and len(items) > 1:
             new = f"tuple(s.detach() for s in {text})"
             yield case.replaced(case.parents[node], new, why="Each of its tensors is cut off.")
+        if isinstance(holder, ast.Name) and known and _are_numbers(items):
+            end = ".float()" if all(type(i) is int for i in items) else ""
+            line = f"{holder.id} = torch.tensor({holder.id}){end}"
+            why = "A list of numbers has no arithmetic: a tensor has."
+            yield case.proposal(case.before(case.statement, line), why=why)
         if known and len(items) == 1:
             yield from _unpacked(case, holder)
             yield case.appended(holder, "[0]")
@@ -288,6 +293,11 @@ def holds_tensors(case: Case) -> Iterator[Proposal]:
             )
         yield from _unpacked(case, holder)
         yield case.appended(holder, "[0]")
+
+
+def _are_numbers(items: Collection[object]) -> bool:
+    """Whether there are items, and all of them are numbers of Python."""
+    return bool(items) and all(type(i) in (int, float) for i in items)
 
 
 def paired_items(case: Case) -> Iterator[Proposal]:
