@@ -195,6 +195,14 @@ def test_formulas_of_several_terms_that_make_one(text, shapes, x, expected):
         ("norm((eye(3) - A) @ x) ** 2", "A=3x3,x=3", "x", "t = x - A @ x; 2 * (t - A.T @ t)"),
         ("-log_softmax(A @ x, 0)[1]", "A=3x4,x=4", "x", "A.T @ softmax(A @ x, dim=0) - A[1]"),
         ("((x[1:] - x[:-1]) ** 2).sum() * c", "x=4,c=()", "c", "(diff(x) ** 2).sum()"),
+        (
+            "s = A @ q / c; logsumexp(s, 0) - s[0]",
+            "A=4x3,q=3,c=()",
+            "c",
+            "(s[0] - s @ softmax(s, dim=0)) / c",
+        ),
+        ("log(y @ exp(x / 2))", "x=3,y=3", "y", "exp(x / 2 - out)"),
+        ("((1 - diag(A.T @ B)) ** 2).sum()", "A=4x3,B=4x3", "A", "2 * B * ((A.T @ B).diag() - 1)"),
         ("c * x / (1 - exp(-y / c))", "x=(),y=(),c=()", "x", "c / (1 - exp(-y / c))"),
     ],
 )

@@ -221,7 +221,10 @@ def _regrouped(node: Node) -> Iterator[Node]:
 
 
 def _adds_exponentials(x: Node) -> bool:
-    """Whether x is exp(a) + exp(b), which out = log(x) makes exp(out)."""
+    """Whether x is exp(a) + exp(b) or w @ exp(a), which out = log(x) makes exp(out)."""
+    if x.op.name in ("matmul", "sum"):
+        operands = [product_of(i) or NOTHING for i in x.parents]
+        return any(p.once("exp") for p in operands)
     terms = terms_of_sum(x)
     return bool(terms) and all(len(t.once("exp")) == 1 for t in terms)
 
@@ -315,6 +318,34 @@ def _with_atom(result: Product, atom: Node, definition: Product, shape: Shape) -
     for total, e in result.factors.items():
         if total.op.name in ("sum", "mean") and e == 1:
             yield from _with_atom_in_sum(result, total, atom, definition)
+        if total.op.name in ("matmul", "outer") and e == 1:
+            yield from _with_atom_in_operand(result, total, atom, definition)
+
+
+def _with_atom_in_operand(
+    result: Product, call: Node, atom: Node, definition: Product
+) -> Iterator[Product]:
+    """The same for a product of matrices with all tensors of the definition in one operand, and its
+    scalars outside: A @ x @ v / t ** 2 = s @ v / t for s = A @ x / t.
+    """
+    scalars, tensors = definition.split(lambda f: not f.shape)
+    beside = with_factors(result.factors, {call: -ONE})
+    ratio = _quotient(result.coefficient, definition.coefficient)
+    if ratio is None or not scalars.factors or not tensors.factors:
+        return
+    if not all(_divides(beside, f, e) for f, e in scalars.factors.items()):
+        return
+    for k, operand in enumerate(call.parents):
+        inner = product_of(operand) if operand.shape == atom.shape else None
+        factors = {} if inner is None else inner.factors
+        if inner is not None and all(
+            _divides(factors, f, e, False) for f, e in tensors.factors.items()
+        ):
+            body = with_factors(factors, {f: -e for f, e in tensors.factors.items()} | {atom: ONE})
+            part = build(inner._replace(factors=body), operand.shape)
+            new = call.op(*(part if j == k else p for j, p in enumerate(call.parents)))
+            outside = {f: -e for f, e in scalars.factors.items()} | {new: ONE}
+            yield Product(ratio, with_factors(beside, outside))
 
 
 def _with_atom_in_sum(

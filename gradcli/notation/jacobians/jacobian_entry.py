@@ -250,10 +250,13 @@ class JacobianEntry:
 
     def _weighted(self) -> Tree | None:
         """diag(w) @ A for weights of the rows, A @ diag(w) for weights of the columns, times
-        scalars; or None.
+        scalars if that is no longer; or None.
         """
-        _, formula = self._with_scale(lambda r: ("", r._weighted_sides())) or ("", None)
-        return formula
+        product = self._weighted_sides()
+        if product is None:
+            return None
+        _, with_scale = self._with_scale(lambda r: ("", r._weighted_sides())) or ("", None)
+        return shortest((with_scale, product))
 
     def _weighted_sides(self) -> Tree | None:
         for side in (self.rows, self.columns):

@@ -206,8 +206,19 @@ def _multiply_by_power(a: Coefficient, value: Coefficient, e: Coefficient) -> Co
 
 
 def _multiply_numbers(a: Coefficient, b: Coefficient) -> Coefficient:
-    """a * b without rounding error."""
-    return rounded(a * b)
+    """a * b without rounding error; a number multiplied by 1 or -1 is unchanged."""
+    trivial = a in UNITS or b in UNITS
+    return _as_fraction(a * b) if trivial else rounded(a * b)
+
+
+def _as_fraction(value: Coefficient) -> Coefficient:
+    """2/3 for 0.6666666666666666; numbers of six digits, and any that are no simple fraction, are
+    unchanged.
+    """
+    if not isinstance(value, float) or not isfinite(value) or float(f"{value:.6g}") == value:
+        return value
+    simple = Fraction(value).limit_denominator(MOST_PARTS)
+    return simple if float(simple) == value else value
 
 
 def constant_value(node: Node) -> Coefficient | None:
