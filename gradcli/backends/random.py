@@ -16,7 +16,40 @@ BLOCK = 16  # torch.randn works in blocks of this size, from one block on
 PART = 4096 * BLOCK  # elements that are converted at once
 
 
-class Generator:
+class Stream:
+    """MT19937 after torch.manual_seed(seed), as numbers in double precision; each call continues
+    where the last ended.
+    """
+
+    def __init__(self, seed: int):
+        self._words = np.random.RandomState(seed % 2**32)  # PyTorch also uses the low 32 bits
+        self._spare: float | None = None  # the second number of a pair, for the next call
+
+    def uniforms(self, count: int) -> Any:
+        """`count` multiples of 2**-53 in [0, 1), each from two words: uniform numbers."""
+        result = np.empty(count)
+        for k in range(0, count, PART):
+            part = result[k : k + PART]
+            high, low = np.frombuffer(self._words.bytes(8 * part.size), "<u4").reshape(-1, 2).T
+            part[:] = (high.astype(np.uint64) << np.uint64(32) | low) & np.uint64(2**53 - 1)
+            part /= 2**53
+        return result
+
+    def pairs(self, count: int) -> list[float]:
+        """Fewer than 16 normal numbers: two from two uniforms; an unused one is saved."""
+        result = [] if self._spare is None or not count else [self._spare]
+        if result:
+            self._spare = None
+        while len(result) < count:
+            angle, u = self.uniforms(2).tolist()
+            radius, angle = math.sqrt(-2 * math.log1p(-u)), 2 * math.pi * angle
+            result += radius * math.cos(angle), radius * math.sin(angle)
+        if len(result) > count:
+            self._spare = result.pop()
+        return result
+
+
+class Generator(Stream):
     """The stream of numbers after torch.manual_seed(seed); each call continues where the last
     ended.
 
@@ -30,51 +63,27 @@ class Generator:
                 f"{seed!r} is not a random seed",
                 hint="an integer from 0 to 2**63 - 1",
             )
-        self._words = np.random.RandomState(seed % 2**32)  # PyTorch also uses the low 32 bits
-        self._spare: float | None = None  # the second number of a pair, for the next call
+        super().__init__(seed)
 
     def rand(self, shape: Sequence[int]) -> Any:
         """torch.rand(shape, dtype=torch.float64), bit for bit."""
-        return self._uniforms(numel(shape)).reshape(tuple(shape))
+        return self.uniforms(numel(shape)).reshape(tuple(shape))
 
     def randn(self, shape: Sequence[int]) -> Any:
         """torch.randn(shape, dtype=torch.float64), bit for bit where the C library is the same."""
         count = numel(shape)
-        numbers = self._blocks(count) if count >= BLOCK else np.array(self._pairs(count), float)
+        numbers = self._blocks(count) if count >= BLOCK else np.array(self.pairs(count), float)
         return numbers.reshape(tuple(shape))
-
-    def _uniforms(self, count: int) -> Any:
-        """`count` multiples of 2**-53 in [0, 1), each from two words of the stream."""
-        result = np.empty(count)
-        for k in range(0, count, PART):
-            part = result[k : k + PART]
-            high, low = np.frombuffer(self._words.bytes(8 * part.size), "<u4").reshape(-1, 2).T
-            part[:] = (high.astype(np.uint64) << np.uint64(32) | low) & np.uint64(2**53 - 1)
-            part /= 2**53
-        return result
-
-    def _pairs(self, count: int) -> list[float]:
-        """Fewer than 16 normal numbers: two from two uniforms; an unused one is saved."""
-        result = [] if self._spare is None or not count else [self._spare]
-        if result:
-            self._spare = None
-        while len(result) < count:
-            angle, u = self._uniforms(2).tolist()
-            radius, angle = math.sqrt(-2 * math.log1p(-u)), 2 * math.pi * angle
-            result += radius * math.cos(angle), radius * math.sin(angle)
-        if len(result) > count:
-            self._spare = result.pop()
-        return result
 
     def _blocks(self, count: int) -> Any:
         """16 normal numbers or more; the last 16 are drawn anew if `count` is no multiple of 16."""
-        numbers = self._uniforms(count)
+        numbers = self.uniforms(count)
         multiple = count - count % BLOCK
         for k in range(0, multiple, PART):
             part = slice(k, min(k + PART, multiple))
             numbers[part] = transform(numbers[part])
         if multiple < count:
-            numbers[-BLOCK:] = transform(self._uniforms(BLOCK))
+            numbers[-BLOCK:] = transform(self.uniforms(BLOCK))
         return numbers
 
 

@@ -537,17 +537,6 @@ def nll_loss(
 ) -> Tensor:
     """Minus the entries at classes, reduced."""
     _check_labels(input, target)
-    if input.shape == target.shape != (1,) and input.ndim == 1:
-        raise _not_probabilities(target)
-    if input.ndim == 1 and target.ndim == 1 and target.numel != 1:
-        text = "For 1D input, 1D target must have size 1, but got target size: "
-        raise error("ValueError", f"{text}{target.numel}")
-    if input.ndim > 1 and target.shape[:1] != input.shape[:1]:
-        raise error(
-            "ValueError",
-            f"Expected input batch_size ({input.shape[0]}) to match target batch_size "
-            f"({target.shape[0] if target.ndim else 1}).",
-        )
     classes = input.shape[0 if input.ndim == 1 else 1]
     labels = target.data[target.data != ignore_index]
     outside = labels[(labels < 0) | (labels >= classes)]

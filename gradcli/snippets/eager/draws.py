@@ -8,17 +8,17 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from ...backends.random import BLOCK, Stream, transform
 from ...lazy import np
 from .dtypes import FLOAT64, DType
 
 
-class Generator:
+class Generator(Stream):
     """The random numbers after torch.manual_seed(seed)."""
 
     def __init__(self, seed: int = 0):
+        super().__init__(seed)
         self.seed = seed
-        self._words = np.random.RandomState(seed % 2**32)
-        self._spare: float | None = None  # the second number of a Box-Muller pair
 
     def place(self) -> tuple[int, int, float | None]:
         """The position in the sequence of random words."""
@@ -29,15 +29,11 @@ class Generator:
         """The next `count` 32-bit words."""
         return np.frombuffer(self._words.bytes(4 * count), "<u4") if count else np.zeros(0, "<u4")
 
-    def _doubles(self, count: int) -> Any:
-        high, low = self.words(2 * count).reshape(-1, 2).T.astype(np.uint64)
-        return ((high << np.uint64(32) | low) & np.uint64(2**53 - 1)) / 2.0**53
-
     def uniform(self, shape: Sequence[int], dtype: DType) -> Any:
         """torch.rand: uniform numbers in [0, 1)."""
         count = math.prod(shape)
         if dtype is FLOAT64:
-            return self._doubles(count).reshape(shape)
+            return self.uniforms(count).reshape(shape)
         return (
             ((self.words(count) & 0xFFFFFF) / np.float32(2**24)).astype(dtype.numpy).reshape(shape)
         )
@@ -61,7 +57,7 @@ class Generator:
         """
         count = math.prod(shape)
         if count < BLOCK or not in_order:
-            pairs = np.array(self._pairs(count)) * std + mean
+            pairs = np.array(self.pairs(count)) * std + mean
             return pairs.astype(dtype.numpy).reshape(shape)
         flat = self.uniform((count,), dtype)
         whole = count - count % BLOCK
@@ -69,18 +65,6 @@ class Generator:
         if whole < count:
             flat[-BLOCK:] = transformed(self.uniform((BLOCK,), dtype), mean, std)
         return flat.reshape(shape)
-
-    def _pairs(self, count: int) -> list[float]:
-        result = [] if self._spare is None or not count else [self._spare]
-        if result:
-            self._spare = None
-        while len(result) < count:
-            angle, u = self._doubles(2).tolist()
-            radius, turn = math.sqrt(-2 * math.log1p(-u)), 2 * math.pi * angle
-            result += [radius * math.cos(turn), radius * math.sin(turn)]
-        if len(result) > count:
-            self._spare = result.pop()
-        return result
 
     def integers(self, low: int, high: int, shape: Sequence[int]) -> Any:
         """torch.randint: integers from low to high - 1."""
@@ -102,15 +86,15 @@ class Generator:
 
     def exponential(self, shape: Sequence[int], rate: float = 1.0) -> Any:
         """Tensor.exponential_, in double precision."""
-        return (-np.log1p(-self._doubles(math.prod(shape))) / rate).reshape(shape)
+        return (-np.log1p(-self.uniforms(math.prod(shape))) / rate).reshape(shape)
 
     def log_normal(self, shape: Sequence[int], mean: float, std: float) -> Any:
         """Tensor.log_normal_, in double precision."""
-        return np.exp(np.array(self._pairs(math.prod(shape))) * std + mean).reshape(shape)
+        return np.exp(np.array(self.pairs(math.prod(shape))) * std + mean).reshape(shape)
 
     def cauchy(self, shape: Sequence[int], median: float, sigma: float) -> Any:
         """Tensor.cauchy_, in double precision."""
-        angles = math.pi * (self._doubles(math.prod(shape)) - 0.5)
+        angles = math.pi * (self.uniforms(math.prod(shape)) - 0.5)
         return (median + sigma * np.tan(angles)).reshape(shape)
 
     def choices(self, weights: Any, count: int, replacement: bool) -> Any:
@@ -121,7 +105,7 @@ class Generator:
         sums = np.cumsum(weights, -1, dtype=weights.dtype)
         sums = sums / sums[..., -1:]
         sums[..., -1] = 1
-        rows = [np.searchsorted(row, self._doubles(count)) for row in sums]
+        rows = [np.searchsorted(row, self.uniforms(count)) for row in sums]
         return np.array(rows)
 
     def gamma(self, shapes: Any) -> Any:
@@ -143,7 +127,7 @@ class Generator:
         while True:
             y = 0.0
             while y <= 0:
-                (x,) = self._pairs(1)
+                (x,) = self.pairs(1)
                 y = 1 + c * x
             cube, u, square = y**3, 1 - self._double(), x * x
             if u < 1 - float(np.float32(0.0331)) * square * square or math.log(u) < (
@@ -183,14 +167,13 @@ class Generator:
                 return k
 
     def _double(self) -> float:
-        return float(self._doubles(1)[0])
+        return float(self.uniforms(1)[0])
 
     def chances(self, shape: Sequence[int], probability: float) -> Any:
         """Tensor.bernoulli_(p): 1 where a uniform number in double precision is below p."""
-        return (self._doubles(math.prod(shape)) < probability).reshape(shape)
+        return (self.uniforms(math.prod(shape)) < probability).reshape(shape)
 
 
-BLOCK = 16
 LOG = (
     *(-1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1),
     *(-1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1),
@@ -205,16 +188,13 @@ def transformed(uniforms: Any, mean: float, std: float) -> Any:
     """Uniform numbers, in blocks of 16, as normal ones: numbers j and j + 8 of a block form a
     Box-Muller pair.
     """
+    if uniforms.dtype != np.float32:
+        return transform(uniforms) * std + mean
     u = uniforms.reshape(-1, 2, BLOCK // 2)
-    one, turn = u.dtype.type(1), u.dtype.type(2 * math.pi)
-    if u.dtype == np.float32:
-        radius = np.sqrt(np.float32(-2) * _log(one - u[:, 0]))
-        sine, cosine = _sine_and_cosine(turn * u[:, 1])
-        pair = np.stack([radius * cosine, radius * sine], 1).reshape(-1)
-        return _fused(pair, np.float32(std), np.float32(mean))
-    radius = np.sqrt(-2 * np.log(one - u[:, 0]))
-    pair = [radius * np.cos(turn * u[:, 1]), radius * np.sin(turn * u[:, 1])]
-    return np.stack(pair, 1).reshape(-1) * std + mean
+    radius = np.sqrt(np.float32(-2) * _log(np.float32(1) - u[:, 0]))
+    sine, cosine = _sine_and_cosine(np.float32(2 * math.pi) * u[:, 1])
+    pair = np.stack([radius * cosine, radius * sine], 1).reshape(-1)
+    return _fused(pair, np.float32(std), np.float32(mean))
 
 
 def _fused(a: Any, b: Any, c: Any) -> Any:
