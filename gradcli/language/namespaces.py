@@ -1,13 +1,18 @@
-"""The namespaces in which PyTorch has a function: `gelu` is in torch.nn.functional only, and is no
-method.
+"""The namespaces of functions: those in which PyTorch has them, as `gelu` is in torch.nn.functional
+only, and is no method; and prefixes that no import explains, as in `tf.exp(x)`.
 """
 
-from collections.abc import Callable
+import ast
+from collections.abc import Callable, Collection
 
 from ..errors import GradcliError
+from ..graphs import Operator
 from ..operators import lookup
 from ..public_names import in_pytorch
+from .foreign import LIBRARIES, SPELLINGS
 from .libraries import library_function
+from .program import Program
+from .syntax import dotted
 from .vocabulary import DTYPES, module_of
 
 TENSOR = "Tensor"
@@ -55,3 +60,57 @@ def _check(name: str, space: str | None, what: str) -> None:
 def _is_in_pytorch(function: Callable | None) -> bool:
     """Whether PyTorch has a function; some operators occur in formulas only."""
     return function is not None and getattr(function, "torch", "") is not None
+
+
+# ---- prefixes that no import explains ------------------------------------------------------------
+
+
+READ = "the functions of PyTorch, NumPy, SciPy and JAX"
+SEARCHED = {"numpy": "np", "scipy.special": "scipy.special"}  # searched by _cure
+
+
+def check_modules(program: Program, inputs: Collection[str], unknown: Collection[str]) -> None:
+    """Raise GradcliError `unknown-name` for a call with an unknown prefix.
+
+    The prefix may be the usual name of an unsupported library, or an input whose method would get a
+    tensor for a dimension, as `K.sum(x)`. `unknown` are the inputs without a shape or value.
+    """
+    for e in program.syntax if unknown else ():
+        path = dotted(e.func) or "" if isinstance(e, ast.Call) else ""
+        root, _, name = path.partition(".")
+        if not name or root not in unknown:
+            continue
+        assert isinstance(e, ast.Call)
+        library = LIBRARIES.get(root) if e.args or "." in name else None
+        of_stats = _is_of_stats(path)
+        named = len(root) > 1 or root.isupper()
+        if library or of_stats or (named and _is_no_method(name, e, inputs)):
+            what = f"the usual prefix of {library}" if library else "read as an input"
+            message = f"{root} in {path}() is {what}, and gradcli reads {READ}"
+            written = f"scipy.stats.{path.removeprefix('stats.')}(...)"
+            cure = f"write {written}" if of_stats else _cure(name.rpartition(".")[2])
+            hint = f"{cure}; an input has a shape: -s {root}=2x3"
+            raise GradcliError("unknown-name", message, hint=hint, span=program.source.span(e.func))
+
+
+def _is_of_stats(path: str) -> bool:
+    """Whether a path is that of a distribution's function, such as norm.pdf or stats.norm.pdf."""
+    words = path.removeprefix("stats.").split(".")
+    return len(words) == 2 and library_function(f"scipy.stats.{'.'.join(words)}") is not None
+
+
+def _is_no_method(name: str, e: ast.Call, inputs: Collection[str]) -> bool:
+    """Whether a method takes only one tensor, but is passed another input."""
+    called = lookup(name)
+    one = isinstance(called, Operator) and len(called.positional) == 1
+    along = getattr(called, "positional", ())[1:2] == ("dim",)
+    return (one or along) and bool(e.args) and getattr(e.args[0], "id", "") in inputs
+
+
+def _cure(name: str) -> str:
+    """A hint with the spellings of a function of this name."""
+    if name in SPELLINGS:
+        return SPELLINGS[name]
+    modules = [m for m in SEARCHED if library_function(f"{m}.{name}")]
+    names = [f"{SEARCHED[m]}.{name}(x)" for m in modules] + [f"{name}(x)"] * bool(lookup(name))
+    return f"write {' or '.join(names)}" if names else "import it, or write out what it computes"

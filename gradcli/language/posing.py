@@ -27,8 +27,8 @@ from .arguments.integer_inputs import (
 from .arguments.seeds import Seed, implied, seed_name, wrong_shape
 from .arguments.values import Reader
 from .built import Built, built, built_without_values
-from .modules import check_modules
 from .names import check_derivative, check_words, free_names
+from .namespaces import check_modules
 from .problem import Input, Problem
 from .program import Program, read_program
 from .wrt import check_output, chosen
