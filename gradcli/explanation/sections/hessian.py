@@ -6,6 +6,7 @@ from ...language.problem import Input
 from ...lazy import np
 from ...notation import tree
 from ...notation.indices.index import Notation
+from ...notation.jacobians.structure import Structure
 from ...notation.tree import Token
 from ..blocks import (
     UNWRITTEN,
@@ -65,38 +66,52 @@ def _answer(h: Hessian, z: Input) -> Answer:
 def block(h: Hessian, x: Input, z: Input, full: bool, precision: int) -> Section:
     """One block of the Hessian: rows are elements of `x`, columns elements of `z`."""
     a, w = h.gradient(x), h.words(x)
-    rows, columns = x.node.numel, z.node.numel
+    count = x.node.numel * z.node.numel
     names = [Token(i.name, role_of(i)) for i in ((x,) if x is z else (x, z))]
     by = [names[0]] if x is z else [names[0], Token(" and "), names[1]]
     title = words(f"Hessian of {h.p.out_name} with respect to ", *by)
-    flat = (x.node.ndim, z.node.ndim) != (1, 1) and rows * columns > 1
-    as_matrix = f", as a matrix {rows}×{columns}" if flat else ""
+    flat = (x.node.ndim, z.node.ndim) != (1, 1) and count > 1
+    as_matrix = f", as a matrix {x.node.numel}×{z.node.numel}" if flat else ""
     remark = words(shape_text((*x.shape, *z.shape)) + as_matrix)
     structure = shown_structure(a, w, z)
-    blocks: list[Block] = [Table((structure_row(structure, rows * columns),))]
-    grad = a.gradient(z)
-    if grad is None:
-        what = "it" if rows * columns == 1 else "every entry"
+    blocks: list[Block] = [Table((structure_row(structure, count),))]
+    if a.gradient(z) is None:
+        what = "it" if count == 1 else "every entry"
         text = f"No gradient flows from {x.name}.grad to {z.name}: {what} is 0."
         blocks.append(Prose(words(text)))
-    elif rows and columns:
-        blocks += remarks(a, w, z, structure)
-        if structure.formula is None and not h.p.tangents:
-            blocks += _times_a_direction(h, x, z)
-        index = by_index.jacobian(w, z)
-        if index is not None and index.plain != "0":  # else 0 by masks, as of norm at 0
-            line = _index_line(h, x, z, index)
-            blocks.append(Table((Row((words("index"), line)),)))
-        if not full and max(rows, columns) > SHOWN:
-            blocks += picture_of(a, w, z, structure)
-        built = matrix(a, w, z, full, precision, margin=h.moves(x), letter="H")
-        if not full and _is_cut(built):
-            blocks.append(Prose(plain(LONG)))
-        elif _has_entries(built):
-            blocks.append(built._replace(product_label=_product_label(h, z)))
-        else:
-            blocks.append(Prose(plain(UNREAD)))
+    elif count:
+        blocks += _notation(h, x, z, structure)
+        blocks += _entries(h, x, z, structure, full, precision)
     return Section("hessian", title, remark, tuple(blocks))
+
+
+def _notation(h: Hessian, x: Input, z: Input, structure: Structure) -> Iterator[Block]:
+    """The remarks on a block, its product with a direction if it has no formula, and its index
+    notation.
+    """
+    a, w = h.gradient(x), h.words(x)
+    yield from remarks(a, w, z, structure)
+    if structure.formula is None and not h.p.tangents:
+        yield from _times_a_direction(h, x, z)
+    index = by_index.jacobian(w, z)
+    if index is not None and index.plain != "0":  # else 0 by masks, as of norm at 0
+        yield Table((Row((words("index"), _index_line(h, x, z, index))),))
+
+
+def _entries(
+    h: Hessian, x: Input, z: Input, structure: Structure, full: bool, precision: int
+) -> Iterator[Block]:
+    """The entries of a block, or why they are not shown; of a large one a picture."""
+    a, w = h.gradient(x), h.words(x)
+    if not full and max(x.node.numel, z.node.numel) > SHOWN:
+        yield from picture_of(a, w, z, structure)
+    built = matrix(a, w, z, full, precision, margin=h.moves(x), letter="H")
+    if not full and _is_cut(built):
+        yield Prose(plain(LONG))
+    elif _has_entries(built):
+        yield built._replace(product_label=_product_label(h, z))
+    else:
+        yield Prose(plain(UNREAD))
 
 
 def _times_a_direction(h: Hessian, x: Input, z: Input) -> Iterator[Block]:
