@@ -169,7 +169,7 @@ def _root(coefficient: Coefficient, value: Coefficient) -> Coefficient:
     """coefficient / value, if both are floats and that is a root, as (2 / pi) ** 0.5; else 0."""
     both_floats = isinstance(coefficient, float) and isinstance(value, float)
     ratio = coefficient / value
-    return ratio if both_floats and by_pi(ratio, Name("pi")) is not None else 0
+    return ratio if both_floats and by_pi(float(ratio), Name("pi")) is not None else 0
 
 
 def _is_no_divisor(factor: Node) -> bool:
