@@ -736,7 +736,7 @@ def test_a_rule_that_makes_no_equal_does_not_apply(made, monkeypatch):
     ("inv = x + 1; torch.linalg.inv(A) @ inv", {"x": (3,), "A": (3, 3)},
      {"x": "g @ torch.linalg.inv(A)"}),
     ("solve = x; torch.linalg.solve(A, solve).sum()", {"x": (3,), "A": (3, 3)},
-     {"x": "torch.linalg.solve(A.T, ones_like(x))"}),
+     {"x": "linalg.solve(A.T, ones_like(x))"}),
 ])  # fmt: skip
 def test_a_function_whose_name_the_program_has_is_called_with_its_library(text, shapes, expected):
     for name, found in expected.items():

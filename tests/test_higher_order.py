@@ -88,7 +88,7 @@ def test_one_kronecker_product_is_called_so(text, shapes, block, structure):
 
 
 def test_zeros_that_no_delta_tells_of_are_not_counted():
-    said = answered("hessian", "x.prod()", "-s", "x=4").out  # its diagonal is 0
+    said = answered("hessian", "x.prod()", "-s", "x=4", "--width", "120").out  # its diagonal is 0
     assert "12 of its 16" in said
     said = answered("jacobian", "x.sort().values", "-s", "x=4").out
     assert " 4 of its 16" in said
