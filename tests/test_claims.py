@@ -147,6 +147,8 @@ RIGHT = [
          f"{EVERY}, with m a number"),
     Case("(a @ x) ** 3", "a = 3 * g * (a @ x) ** 2 * x", f"{EVERY}, with a and x vectors"),
     Case("logdet(X.T @ X)", "X = 2 * X @ inv(X.T @ X)", "agrees at 5 sizes"),
+    Case("det(A @ X @ B)", "X = det(A @ X @ B) * inv(X).T",  # Matrix Cookbook (49)
+         "agrees at 2 sizes, where A.shape[0] = A.shape[1] = X.shape[1]"),
     Case("log(det(X.T @ X))", "X = 2 * pinv(X).T", EVERY),
     Case("logdet(X @ X.T)", "X = 2 * pinv(X).T", EVERY),
     Case(CHOLESKY, "A = inv(A)", EVERY),

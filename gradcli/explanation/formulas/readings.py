@@ -301,17 +301,17 @@ def _with_ranks(problem: Problem, names: Sequence[str], rank: int) -> Problem | 
 
 
 def _with_equal_sizes(problem: Problem) -> Iterator[Reading]:
+    """Two sizes equal, or all of them, as in `det(A @ X @ B)` for square matrices."""
     free = _free(problem)
     room = range(SMALLEST, LARGEST + len(free))
     rng = np.random.default_rng(0)
-    for first, second in combinations(free, 2):
+    for equal in (*combinations(free, 2), *[tuple(free)] * (len(free) > 2)):
         numbers = [rng.choice(room, len(free), replace=False).tolist() for _ in range(SIZES)]
         size_maps = [dict(zip(free, row)) for row in numbers]
-        tried = (_posed(problem, _shapes(problem, s | {second: s[first]})) for s in size_maps)
-        result = _all_of(tried)
+        same = (s | dict.fromkeys(equal, s[equal[0]]) for s in size_maps)
+        result = _all_of(_posed(problem, _shapes(problem, sizes)) for sizes in same)
         if result:
-            remark = f"where {_dimension(problem, first)} = {_dimension(problem, second)}"
-            yield Reading(result, remark)
+            yield Reading(result, f"where {' = '.join(_dimension(problem, n) for n in equal)}")
 
 
 def _dimension(problem: Problem, size: int) -> str:
