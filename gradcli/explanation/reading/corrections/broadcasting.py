@@ -276,7 +276,7 @@ def reduced_with_keepdim(case: Case) -> Iterator[Proposal]:
     """keepdim=True for a sum over a dimension that the result is combined with."""
     here = [c for c in case.calls(*REDUCED) if isinstance(case.parents[c], ast.BinOp)]
     here = [c for c in here if dims_of(c) and not keyword(c, "keepdim")]
-    if len(here) > 1:
+    if len(here) > 1 and len({case.shape(owner(c)) for c in here}) == 1:
         yield case.proposal(*[case.with_keyword(c, "keepdim", "True") for c in here])
     earlier = [c for s in case.origins for c in calls_in(s, *REDUCED)]
     for call in [*case.calls(*REDUCED), *earlier]:
