@@ -429,6 +429,25 @@ def test_a_reduction_has_one_name_in_formula_index_element_and_jacobian(program)
     assert definition in gradcli("jacobian", text, "-s", shapes).out
 
 
+def test_arrays_that_do_not_fit_are_norms():
+    """40 ones; the norm of 40 times 0.5 is sqrt(40) / 2."""
+    values = ("-v", "a=full((5,8), 0.123456)", "-v", "b=full((5,8), 0.5) * (arange(8) >= 0)")
+    lines = [" ".join(line.split()) for line in answered("a * b", *values, "-g", "ones(5,8)").lines]
+    assert "g = ones(5,8) 5×8 all 1" in lines
+    assert "a.grad = g * b 5×8 all 0.5" in lines
+    values = ("-v", "a=ones(5,8)", "-v", "b=10000.5 + arange(40.).reshape(5,8)")
+    out = answered("a * b", *values, "-g", "ones(5,8)", "-w", "a").out
+    assert "a.grad = g * b    5×8    norm 6.337e+04" in out  # sqrt of the sum of squares
+    assert "…" not in out
+
+
+def test_a_kink_has_the_name_that_the_derivation_adds():
+    values = ("-v", "x=[[1.,2],[3,-4]]", "-v", "W=[[1.,0,1],[0,1,-1]]", "-v", "b=[0.5,0,1]")
+    out = answered("h = relu(x @ W + b); h.sum(dim=1)", *values, "-g", "[1,10]").out
+    assert "z = x @ W + b has no name in your program." in out
+    assert "z[0,2] is exactly 0, where relu has no derivative" in out  # 1 - 2 + 1
+
+
 def test_a_long_chain_is_shown_by_its_ends():
     steps = [f"h{k} = tanh(h{k - 1} * 1.5)" for k in range(1, 200)]
     said = answered("; ".join(["h0 = x @ W", *steps, "h199.sum()"]), "-s", "x=2x3,W=3x3")

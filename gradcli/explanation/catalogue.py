@@ -156,8 +156,11 @@ def _with(text: str, callables: Mapping[str, Any]) -> list[Section]:
 
 
 def _means(function: Any, query: list[str]) -> bool:
-    """Whether its sentence contains all of these words, each also as a prefix of a word."""
-    text = function.sentence
+    """Whether its names and its sentence contain all of these words, each also as a prefix of a
+    word.
+    """
+    names = " ".join((function.name, *getattr(function, "aliases", ()))).replace("_", " ")
+    text = f"{names} {function.sentence}"
     return all(re.search(rf"\b{re.escape(word)}", text, re.IGNORECASE) for word in query)
 
 

@@ -316,7 +316,9 @@ def _hit(node: Node, hit: Any, a: Analysis, w: Wording) -> str:
 def _exactly(x: Node, value: float, node: Node, hit: Any, w: Wording) -> str:
     """The text for a kink of a unary function at one value."""
     operand = text_of(w.source.short(x))
-    where = _places(operand, hit) if x in w.names else f"{operand} at {_places('', hit)}"
+    operand = w.stated[x].text if x in w.stated else operand
+    is_named = x in w.names or x in w.stated
+    where = _places(operand, hit) if is_named else f"{operand} at {_places('', hit)}"
     if not hit.ndim:
         where = operand
     verb = "are" if np.count_nonzero(hit) > 1 else "is"

@@ -57,6 +57,21 @@ def is_short(array: Any, width: int) -> bool:
     return array.size <= width and sum(len(number_text(v)) + 2 for v in array.flat) <= width
 
 
+def is_constant(array: Any) -> bool:
+    """Whether an array has several elements, all of them equal."""
+    return array.size > 1 and bool((array == array.flat[0]).all())
+
+
+def fits(array: Any, width: int) -> bool:
+    """Whether the rows of an array fit into `width` characters, aligned in columns; a vector may
+    take several lines.
+    """
+    if array.ndim < 2:
+        return True
+    columns = array.reshape(-1, array.shape[-1]).T
+    return sum(max((len(number_text(v)) for v in c), default=0) + 2 for c in columns) <= width
+
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 

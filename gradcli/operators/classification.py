@@ -60,7 +60,9 @@ def _saved_for_classes(y, input, target, weight, *, ignore_index, label_smoothin
     exact="all",
 )
 def nll_loss(input, target, weight=None, *, ignore_index=-100, reduction="mean"):
-    """Minus the entry of input that each label in target picks, weighted, reduced."""
+    """Negative log likelihood: minus the entry of input that each label in target picks, weighted,
+    reduced.
+    """
     if input.shape == target.shape == (1,):  # else PyTorch's backward refuses a vector
         target = target.squeeze(dim=0)
     _check_classes(input, target)

@@ -46,6 +46,7 @@ class Wording:
         self.cache = cache or new_formulas()
         self._wrong: dict[str, bool] = {}
         self.introduced: dict[Node, Definition] = {}  # see reductions.py
+        self.stated: dict[Node, Name] = {}  # names that the derivation of an answer adds
         self.structures: dict[str, Structure] = {}  # of Jacobians, by input name
 
     @cached_property

@@ -25,7 +25,7 @@ from ..blocks import (
     plain,
     words,
 )
-from ..phrases import shape_text
+from ..phrases import is_constant, shape_text
 from .changes import READ_AGAIN, Finding
 from .steps import Explained, Gradient, explained
 from .surprises import surprises
@@ -277,8 +277,7 @@ def _equation(text: str) -> Line:
 
 def _numbers(x: Gradient, unseeded: bool) -> Line | Tensor:
     value = np.asarray(x.value)
-    is_constant = bool(value.size) and bool(np.all(value == value.flat[0]))  # as of ones
-    if unseeded and x.formula and not is_constant:
+    if unseeded and x.formula and not is_constant(value):  # as of ones
         return plain(shape_text(value.shape))
     return Tensor(x.value, "answer")
 

@@ -54,7 +54,7 @@ def more(a: Analysis, choices: Choices) -> Iterator[str]:
 def _sections(grads: Gradients, choices: Choices) -> Iterator[Section]:
     a, w = grads.a, grads.w
     checks = checked(grads)  # before any search
-    grads.name_reductions()
+    grads.introduce_names()
     yield head.program(a, w)
     if a.claims:
         from ..sections.claims import claims

@@ -44,11 +44,14 @@ class Gradients:
             return None
         return derived if self._is_shorter(derived) else None
 
-    def name_reductions(self) -> None:
-        """Introduce names for the reductions of closed forms."""
+    def introduce_names(self) -> None:
+        """Introduce names: of the derivation, or of the reductions of closed forms."""
         if self.derivation is None:
             self.w = with_named_reductions(self.w)
             self.introduced = [*self.w.introduced.values()]
+        else:
+            added = self.derivation.added(self.derivation.lines)
+            self.w.stated = {s.nodes[-1]: tree.Name(s.names[-1]) for s in added}
 
     @cached_property
     def _derived(self) -> Derivation | None:

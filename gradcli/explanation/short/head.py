@@ -21,9 +21,10 @@ from ..blocks import (
 )
 from ..formulas.source_text import role_of
 from ..formulas.wording import Wording
-from ..phrases import is_short, listed, number_text, shape_text
+from ..phrases import fits, is_constant, is_short, listed, number_text, shape_text
 from ..sections.inputs import assumption, choice, free_sizes
 from ..sections.seed import call, loss_name, remarks, row
+from .lines import COMPACT, brief
 
 FEW = 4  # inputs that are listed
 WIDE = 60  # characters of the numbers of an input that is shown
@@ -128,8 +129,17 @@ def seed(a: Analysis, w: Wording) -> Section:
         f"each element of {p.out_name}.",
     )
     sentences = [_refused(a, w)] if p.seed.refused else [text, *remarks(a, w)]
-    blocks: list[Block] = [Table((row(a, w),)), *map(Prose, sentences)]
+    blocks: list[Block] = [Table((_seed_row(a, w),)), *map(Prose, sentences)]
     return Section("seed", words("Seed"), plain(call(p)), tuple(blocks))
+
+
+def _seed_row(a: Analysis, w: Wording) -> Row:
+    """The row of the seed, in short if its numbers are many and alike, or do not fit."""
+    name, shape, value = row(a, w).cells
+    if not isinstance(value, Tensor) or is_short(value.array, WIDE):
+        return Row((name, shape, value))
+    is_shown = fits(value.array, COMPACT) and not is_constant(value.array)
+    return Row((name, shape, value if is_shown else brief(value.array)))
 
 
 def _refused(a: Analysis, w: Wording) -> Line:

@@ -34,7 +34,16 @@ from ..derivation import derivation
 from ..derivation.statements import Assignment
 from ..formulas import by_index
 from ..formulas.wording import UNREAD
-from ..phrases import is_short, listed, middle, number_text, shape_text, shown_indices
+from ..phrases import (
+    fits,
+    is_constant,
+    is_short,
+    listed,
+    middle,
+    number_text,
+    shape_text,
+    shown_indices,
+)
 from ..sections.element import READ, element_row, readable
 from ..sections.seed import loss_name
 from .following import way_back
@@ -45,6 +54,7 @@ SMALL = 48  # elements of a gradient that is shown if there are few gradients
 MOST = 36  # lines: a block of a transformer is shown whole
 WAYS = 12  # names of values through which a gradient flows
 LEVELS = 3  # inputs whose gradients are also shown in index notation and by one element
+COMPACT = 50  # characters of a row of numbers that is shown
 SHORT = 24  # characters up to which numbers are shown instead of their norm
 GAP = "    "
 
@@ -144,7 +154,7 @@ def _of_input(grads: Gradients, x: Input, choices: Choices) -> list[Row]:
     few = len(grads.inputs) <= LEVELS and grads.derivation is None
     value = a.value(a.computed(x) or grad)
     shown = value is not None and value.size <= SMALL and (few or not x.shape)
-    shown = shown and x.node.ndim <= 2
+    shown = shown and x.node.ndim <= 2 and fits(value, COMPACT) and not is_constant(value)
     name = grads.w.gradient_name(x)
     summary: Any = Tensor(value, "answer", name) if shown else brief(value)
     formula = grads.formula(x)
@@ -275,6 +285,8 @@ def brief(value: Any) -> Line | Tensor:
         return ()
     if is_short(value, SHORT):
         return Tensor(value, "answer")
+    if is_constant(value):
+        return words(f"all {number_text(value.flat[0])}")
     zeros = int(np.count_nonzero(value == 0))
     verb = "is" if zeros == 1 else "are"
     summary = f", {zeros:,} of {value.size:,} {verb} 0" if zeros else ""
