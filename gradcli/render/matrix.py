@@ -44,11 +44,19 @@ def _spelled(part: Any) -> Any:
     return tuple(map(_spelled, part)) if isinstance(part, tuple) else part and in_ascii(part)
 
 
-def fitted(matrix: Matrix[str], room: int) -> Matrix[str]:
-    """The matrix without spaces around / and ** in its entries, if it fits into `room` only so."""
+def fitted(matrix: Matrix[str], room: int, longest: int) -> Matrix[str]:
+    """The matrix without spaces around / and ** in its entries, if only so it fits into `room`, or
+    none of its entries is cut to the `longest` one.
+    """
     entries = tuple(tuple(map(tight, row)) for row in matrix.entries)
     without = matrix._replace(entries=entries)
-    return without if _width(without) <= room < _width(matrix) else matrix
+    fits = _width(without) <= room < _width(matrix)
+    uncut = _longest(without) <= longest < _longest(matrix)
+    return without if fits or uncut else matrix
+
+
+def _longest(matrix: Matrix[str]) -> int:
+    return max((len(entry) for row in matrix.entries for entry in row), default=0)
 
 
 def _width(matrix: Matrix[str]) -> int:

@@ -369,7 +369,7 @@ class Page:
         if self.environment.full:
             return self.whole_matrix(block, room if self.environment.fixed else None)
         longest = room if len(block.column_labels) == 1 else longest_entry(room)
-        block = shortened(fitted(block, room), longest, self.ellipsis)
+        block = shortened(fitted(block, room, longest), longest, self.ellipsis)
         shown = cut(block, room, self.environment)
         lines = self.matrix_lines(block, shown.rows, shown.columns)
         for line in lines:
