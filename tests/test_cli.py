@@ -596,6 +596,7 @@ def test_ops():
     assert "g * (1 - out ** 2)" in page
     assert "g_out * exp(x)" in answered("ops", "logcumsumexp_backward", "--width", "200").out
     assert "softmax" in answered("ops", "soft").out
+    assert "nll_loss(" in answered("ops", "log likelihood").out  # words of a meaning
     assert "did you mean" in refused("ops", "softmx", code="unknown-function").err
     for name in ("torch.fft.rfft", "torch.linalg.eig", "torch.masked.sum", "torch.func.grad"):
         refused("ops", name, code="unsupported")

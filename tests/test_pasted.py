@@ -425,6 +425,7 @@ def test_names_without_a_value_stay_inputs():
         ("autograd.functional.jacobian(f, x)", "not-differentiable", "gradcli.jacobian"),
         ("torch.Tensor(2, 3) * x", "unsupported", "memory"),
         ("print(x)", "unknown-function", "print"),
+        ("loss.backward()", "unknown-name", "paste the lines before it too"),
     ],
 )
 def test_what_is_not_read_says_what_to_write(text, code, said):

@@ -113,6 +113,16 @@ class _Symbolic:
             hint = "ask for one at a time; or give every input its value, and the program is run"
             raise self._error("unsupported", text, hint, calls[1].statement)
         self.call = calls[0] if calls else None
+        if self.call is not None and self.call.statement is self.body[0]:
+            self._require_expression(self.call)
+
+    def _require_expression(self, call: "Call") -> None:
+        """Raise GradcliError if a program is a backward pass from a name that nothing computes."""
+        if isinstance(call.output, ast.Name):
+            name = call.output.id
+            text = f"this goes back from {name}, which nothing here computes"
+            hint = f"paste the lines before it too, or type what {name} is: (x * x).sum()"
+            raise self._error("unknown-name", text, hint, call.statement)
 
     def read(self) -> None:
         """Process the statements before the one that computes a gradient."""
