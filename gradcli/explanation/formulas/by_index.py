@@ -132,10 +132,12 @@ def _index_formula(text: str) -> tree.Tree:
 @within_budget()
 def shortest_notation(w: Wording, node: Node, write: WriteNode) -> Notation | None:
     """The result of `write` for a node, in the form of its formula if that is as short as the
-    simplified form.
+    simplified form, or has names for reductions.
     """
-    simplified, as_formula = _simplified(w, node, write), write(w.shortened(node))
-    return _shorter(as_formula, simplified)
+    as_formula = write(w.shortened(node))
+    if w.introduced and as_formula is not None:
+        return as_formula
+    return _shorter(as_formula, _simplified(w, node, write))
 
 
 # ---- at the sizes of a wording -------------------------------------------------------------------

@@ -88,12 +88,12 @@ def _is_reduction(node: Node) -> bool:
 
 
 def _continued(node: Node, order: list[Node]) -> Node:
-    """The root of the sum of a reduction and a constant, or what there is of it."""
-    for user in order:  # inputs come first
-        others = [p for p in user.parents if p is not node]
-        if node in user.parents and user.op.name in CONTINUED:
-            node = user if all(p.op.name == "constant" for p in others) else node
-    return node
+    """The root of the sum of a reduction and a constant, or the part of it that has other users."""
+    users = [n for n in order if node in n.parents]
+    if len(users) != 1 or users[0].op.name not in CONTINUED:
+        return node
+    others = [p for p in users[0].parents if p is not node]
+    return _continued(users[0], order) if all(p.op.name == "constant" for p in others) else node
 
 
 def _is_in_function(node: Node, order: list[Node]) -> bool:
