@@ -1076,7 +1076,7 @@ def test_element():
     assert "[0,0]·z.grad[0,0]" not in way
     # sigmoid(-1) = 0.268941..., and 1 above the cut at 20
     soft = ("softplus(x)", "-v", "x=[-1.,30]")
-    assert "= g[0]·0.26894\n" in answered(*soft).out
+    assert "= 0.26894·g[0]\n" in answered(*soft).out
     assert (
         "No value between A and out"
         in answered("logdet(A)", "-s", "A=2x2", "--element", "A[0,0]").out
@@ -1155,7 +1155,7 @@ def test_full():
     args = ("2 * x", "-v", "x=arange(100).reshape(10, 10)", "-g", "ones_like(out)")
     short, long = answered(*args), answered(*args, "--full")
     assert len(long.out) > 2 * len(short.out)
-    assert "…" in short.out
+    assert "all 1" in short.out  # the seed
     assert "out[9,9]" in long.out
     assert any("x[0,0]" in line and "x[9,9]" in line for line in long.lines)
 

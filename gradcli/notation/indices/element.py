@@ -431,9 +431,19 @@ def _numbers(factors: tuple[Expr, ...], terms: Terms, write: Writing) -> _Signed
             continue
         written = write(terms.lettered(terms.expanded(shown))) if value is None else _number(value)
         (denominator if divides else numerator).append(written)
-    out = _multiplied(numerator) if numerator else tree.Number(1)
+    out = _multiplied(_numbers_first(numerator)) if numerator else tree.Number(1)
     out = Infix("/", out, _multiplied(denominator)) if denominator else out
     return _Signed(minus is not None, out)
+
+
+def _numbers_first(factors: list[Tree]) -> list[Tree]:
+    """The factors, numbers first where there are others too: -2·x[0] for x[0]·(-2)."""
+    numbers = [f for f in factors if isinstance(f, Verbatim)]
+    others = [f for f in factors if not isinstance(f, Verbatim)]
+    if not numbers or not others:
+        return factors
+    first, *rest = numbers
+    return [Verbatim(first.text.strip("()")), *rest, *others]
 
 
 def _known_as_one(factors: tuple[Expr, ...], terms: Terms) -> tuple[Expr, ...]:
