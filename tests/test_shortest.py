@@ -202,7 +202,6 @@ def test_formulas_of_several_terms_that_make_one(text, shapes, x, expected):
             "(s[0] - s @ softmax(s, dim=0)) / c",
         ),
         ("log(y @ exp(x / 2))", "x=3,y=3", "y", "exp(x / 2 - out)"),
-        ("((1 - diag(A.T @ B)) ** 2).sum()", "A=4x3,B=4x3", "A", "2 * B * ((A.T @ B).diag() - 1)"),
         ("c * x / (1 - exp(-y / c))", "x=(),y=(),c=()", "x", "c / (1 - exp(-y / c))"),
     ],
 )

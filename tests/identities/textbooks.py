@@ -211,4 +211,137 @@ IDENTITIES = together(
         kind="jacobian",
         x="(eye(x.shape[0]) - out[:, None]) / x.sum()",
     ),
+    # ---- models, states and prices ---------------------------------------------------------------
+    case(
+        "Boyd sum of largest by softmax",
+        "logsumexp(t * x, 0) / t",
+        "t:, x: n real",
+        kind="hessian",
+        x="p = softmax(t * x, 0); t * (diag(p) - outer(p, p))",
+    ),
+    case(
+        "harmonic chain",
+        "k / 2 * ((x[1:] - x[:-1]) ** 2).sum()",
+        "k:, x: n real",
+        x="k * (pad(diff(x), (1, 0)) - pad(diff(x), (0, 1)))",
+    ),
+    case("Yukawa", "-k * exp(-m * r) / r", "k:, m:, r: n", m="-r @ (g * out)"),
+    case(
+        "Planck",
+        "2 * h * v ** 3 / (exp(h * v / (k * T)) - 1)",
+        "h:, v:, k:, T:",
+        T="out * h * v / (k * T ** 2 * (1 - exp(-h * v / (k * T))))",
+    ),
+    case(
+        "CES",
+        "(a * x ** r + (1 - a) * y ** r) ** (1 / r)",
+        "a: unit, x:, r:, y:",
+        x="a * (out / x) ** (1 - r)",
+    ),
+    case("present value", "(c / (1 + r) ** t).sum()", "c: n, r:, t: n", c="(1 + r) ** -t"),
+    case(
+        "RW squared exponential",
+        "s ** 2 * exp(-(x - y) ** 2 / (2 * l ** 2))",
+        "s:, x: n real, y: n real, l:",
+        l="g @ (out * (x - y) ** 2) / l ** 3",
+    ),
+    case("Fisher z", "0.5 * log((1 + r) / (1 - r))", "r: n unit", r="g / (1 - r ** 2)"),
+    case(
+        "log-linear J", "exp(X @ b)", "X: m n real, b: n real", kind="jacobian", b="diag(out) @ X"
+    ),
+    case(
+        "pendulum dynamics J",
+        "stack([x[1], -k * sin(x[0])])",
+        "x: 2 real, k:",
+        kind="jacobian",
+        x="stack([stack([0 * k, 0 * k + 1]), stack([-k * cos(x[0]), 0 * k])])",
+    ),
+    case(
+        "norm of residual, hat",
+        "norm((eye(H.shape[0]) - H) @ y) ** 2",
+        "H: n n real, y: n real",
+        y="2 * (eye(H.shape[0]) - H).T @ (y - H @ y)",
+    ),
+    case(
+        "H of Cobb-Douglas by logs",
+        "exp(a @ log(x))",
+        "a: n, x: n",
+        kind="hessian",
+        x="u = a / x; out * (outer(u, u) - diag(u / x))",
+    ),
+    case(
+        "complementary log-log",
+        "(y * log(1 - exp(-exp(e))) - (1 - y) * exp(e)).sum()",
+        "y: n unit, e: n real",
+        e="exp(e) * (y / (1 - exp(-exp(e))) - 1)",
+    ),
+    case(
+        "kernel density log",
+        "log(exp(-(x - X) ** 2 / (2 * h ** 2)).mean())",
+        "x: real, X: n real, h:",
+        x="softmax(-(x - X) ** 2 / (2 * h ** 2), 0) @ (X - x) / h ** 2",
+    ),
+    case(
+        "Nadaraya-Watson",
+        "w = exp(-(x - X) ** 2 / 2); w @ y / w.sum()",
+        "x: real, X: n real, y: n real",
+        y="w / w.sum()",
+        x="w @ ((X - x) * (y - out)) / w.sum()",
+    ),
+    case(
+        "damped oscillation",
+        "A * exp(-k * t) * cos(w * t + p)",
+        "A:, k:, t: n, w:, p:",
+        p="-A * g @ (exp(-k * t) * sin(w * t + p))",
+    ),
+    case(
+        "Gauss-Newton residual of circle",
+        "sqrt((X[:, 0] - a) ** 2 + (X[:, 1] - b) ** 2) - r",
+        "X: m 2 real, a: real, b: real, r:",
+        a="g @ ((a - X[:, 0]) / (out + r))",
+    ),
+    case(
+        "RBF network",
+        "K = exp(-g0 * (x - c) ** 2); w @ K",
+        "g0:, x: real, c: n real, w: n real",
+        x="2 * g0 * (w * K) @ (c - x)",
+        g0="-(w * K) @ (x - c) ** 2",
+    ),
+    case(
+        "adiabatic work",
+        "p * V ** k * (V ** (1 - k) - W ** (1 - k)) / (k - 1)",
+        "p:, V:, k: large, W:",
+        W="p * (V / W) ** k",
+    ),
+    case(
+        "Manning", "A * (A / P) ** (2 / 3) * sqrt(s) / n", "A:, P:, s:, n:", P="-2 * out / (3 * P)"
+    ),
+    case("duration", "(c * exp(-y * t)).sum()", "c: n, y:, t: n", y="-c @ (t * exp(-y * t))"),
+    case(
+        "Nelson-Siegel",
+        "a + b * (1 - exp(-t / l)) / (t / l)",
+        "a:, b:, t: n, l:",
+        b="l * g @ ((1 - exp(-t / l)) / t)",
+    ),
+    case(
+        "InfoNCE single",
+        "s = K @ q / t; logsumexp(s, 0) - s[0]",
+        "K: m n real, q: n real, t:",
+        t="(s[0] - softmax(s, 0) @ s) / t",
+    ),
+    case(
+        "log-normal mixture moments",
+        "log(w @ exp(m + v / 2))",
+        "w: n, m: n real, v: n",
+        m="softmax(log(w) + m + v / 2, 0)",
+        w="exp(m + v / 2 - out)",
+    ),
+    case(
+        "Lorenz J",
+        "stack([a * (x[1] - x[0]), x[0] * (r - x[2]) - x[1], x[0] * x[1] - b * x[2]])",
+        "a:, x: 3 real, r:, b:",
+        kind="jacobian",
+        x="u = eye(x.shape[0]); stack([a * (u[1] - u[0]), (r - x[2]) * u[0] - u[1] - x[0] * u[2], "
+        "x[1] * u[0] + x[0] * u[1] - b * u[2]])",
+    ),
 )

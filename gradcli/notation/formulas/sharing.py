@@ -213,7 +213,7 @@ def _chains(whole: Tree) -> Iterator[Chain]:
         negative = isinstance(spine, Prefix) and spine.symbol == "-"
         factors += _roots("*", spine.operand if negative else spine)  # type: ignore[union-attr]
         yield Chain(part, negative, tuple(reversed(factors)))
-        stack += [f for _, f in factors]
+        stack += dict.fromkeys(f for _, f in factors)
 
 
 def _roots(symbol: str, part: Tree) -> list[Factor]:

@@ -39,7 +39,6 @@ identities(NORMAL, """
     diag(u) @ v = u * v
     v @ diag(u) = u * v
     diag(u) @ diag(v) = diag(u * v)
-    diag(u * A) = diag(A) * u where is_square(A)
     diag(u) @ (diag(v) @ A) = diag(u * v) @ A
     A @ diag(u) @ diag(v) = A @ diag(u * v)
     unsqueeze(u, dim=0) @ A = unsqueeze(u @ A, dim=0)
@@ -74,7 +73,6 @@ identities(CANDIDATES, """
     sum(u) - u @ v = u @ (1 - v)
     sum(u) + u @ v = u @ (1 + v)
     trace(A @ A) = vector_norm(A) ** 2 where is_symmetric(A)
-    A @ diag(u) = A * u
     diag(A @ A.mT) = sum(A ** 2, dim=1)
 """)  # fmt: skip
 

@@ -167,9 +167,10 @@ def _multiple(coefficient: Coefficient, value: Coefficient) -> Coefficient:
 
 def _root(coefficient: Coefficient, value: Coefficient) -> Coefficient:
     """coefficient / value, if both are floats and that is a root, as (2 / pi) ** 0.5; else 0."""
-    both_floats = isinstance(coefficient, float) and isinstance(value, float)
+    if not isinstance(coefficient, float) or not isinstance(value, float):
+        return 0
     ratio = coefficient / value
-    return ratio if both_floats and by_pi(float(ratio), Name("pi")) is not None else 0
+    return ratio if by_pi(ratio, Name("pi")) is not None else 0
 
 
 def _is_no_divisor(factor: Node) -> bool:
