@@ -659,10 +659,10 @@ def test_what_is_wrong_below_zero_is_not_shown():
     """Formulas are tried out at numbers of both signs, where a program chooses by them."""
     p = pose("where(x > 0, x, 0.5 * x).norm()", shapes={"x": (3,)})
     right = tree.Verbatim("x * where(x > 0, 1.0, 0.25) / out")
-    at = Trials(p, p).first
-    assert at
-    assert tried_out(p, at, {"x": right}) == {"x": right}
-    assert tried_out(p, at, {"x": tree.Verbatim("x * where(x > 0, 1.0, 0.5) / out")}) == {}
+    trials = Trials(p, p)
+    assert trials.first
+    assert tried_out(trials, {"x": right}) == {"x": right}
+    assert tried_out(trials, {"x": tree.Verbatim("x * where(x > 0, 1.0, 0.5) / out")}) == {}
 
 
 def test_random_numbers_of_a_program_are_known_to_its_formulas():
@@ -753,6 +753,15 @@ def test_labels_that_count_up_are_labels(labels):
     text = "-log_softmax(x, 1)[range(len(y)), y].mean()"
     found = package.formula(text, shapes={"x": (3, 3)}, values={"y": labels})
     assert found == "(softmax(x, dim=1) - one_hot(y, x.shape[1])) / y.numel()"
+
+
+def test_the_mean_of_one_hot_rows_is_one_over_their_length():
+    """Each row of eye(4)[l] holds a single 1."""
+    text, given = "(eye(4)[l].mean(dim=1, keepdim=True) * X).sum()", {"values": {"l": [0, 1, 2]}}
+    assert package.formula(text, shapes={"X": (3, 4)}, wrt="X", **given) == "ones_like(X) / 4"
+    clip = "S = X @ Y.T; (cross_entropy(S, l) + cross_entropy(S.T, l)) / 2"
+    shapes = {"X": (3, 2), "Y": (3, 2)}
+    assert ".mean(" not in package.formula(clip, shapes=shapes, wrt="X", **given)
 
 
 def test_one_hot_keeps_its_name_as_integers():

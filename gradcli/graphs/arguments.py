@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Collection, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ..errors import GradcliError
@@ -62,14 +63,15 @@ def bind(
             )
         arguments[name] = value
     check_in_place(op.name, arguments.pop("inplace", False))
-    attrs = {name: freeze(arguments.pop(name, default)) for name, default in op.attributes.items()}
+    chosen = {name: freeze(arguments.pop(name)) for name in op.attributes if name in arguments}
+    attrs = op.attributes | chosen
     missing = [name for name, value in attrs.items() if value is REQUIRED]
     missing += [i for i in op.inputs if i not in arguments and i not in op.optional]
     if missing:
         raise GradcliError(
             "arguments", f"{op.name}() needs {' and '.join(missing)}", hint=op.usage()
         )
-    _check_attributes(op, attrs)
+    _check_attributes(op, chosen)
     tensors = _tensors(op, arguments)
     if op.canonical_attributes:
         others = arguments.keys() - {*op.inputs}
@@ -122,6 +124,7 @@ def _positional(op: "Operator", args: Sequence) -> dict[str, Any]:
     return arguments
 
 
+@lru_cache(maxsize=1024)
 def _parameter_name(op: "Operator", key: str) -> str:
     """The parameter for a keyword, which may be its name in PyTorch or NumPy."""
     name = NUMPY.get(key, key)

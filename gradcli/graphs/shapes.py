@@ -56,6 +56,9 @@ def multi_index(flat: int, shape: Sequence[int]) -> tuple[int, ...]:
 
 def broadcast(*shapes: Shape) -> Shape:
     """The shape to which NumPy and PyTorch broadcast `shapes`. Raises Conflict."""
+    first = shapes[0]
+    if all(shape == first for shape in shapes):
+        return first
     ndim = max(map(len, shapes))
     out = []
     for axis, sizes in enumerate(zip(*((1,) * (ndim - len(s)) + s for s in shapes), strict=True)):

@@ -10,7 +10,6 @@ from ...language.problem import Problem
 from ...notation import tree
 from ..analysis import within_budget
 from ..phrases import shape_text
-from .other_sizes import generic_problem
 from .readings import (
     RANKS,
     Reading,
@@ -30,9 +29,10 @@ def assumed_shapes(w: Wording) -> str | None:
     another plausible rank of an input; None if all do.
     """
     problem = w.analysis.problem
-    if problem.before is not None or w.reach.undefined:
+    inferred = any(x.inferred for x in problem.inputs.values())
+    if not inferred or problem.before is not None or w.reach.undefined:
         return None
-    ranks, batches = _other_ranks(problem), _in_batches(problem)
+    ranks, batches = _other_ranks(problem), _in_batches(w)
     return (
         _failing_at_other_rank(w, ranks) or _where_oblong(w) or _failing_at_other_rank(w, batches)
     )
@@ -105,11 +105,11 @@ def _in_lower_case(readings: Iterable[Reading | None]) -> Iterator[Reading]:
             yield reading
 
 
-def _in_batches(problem: Problem) -> Iterator[Reading]:
+def _in_batches(w: Wording) -> Iterator[Reading]:
     """Readings with batches for matrices, unless one must be square, as in `inv(x)`."""
-    generic = generic_problem(problem)
-    if generic and not any(_is_square(x.shape) for x in generic.inputs.values()):
-        yield from _in_lower_case([with_rank(problem, 2, 3)])
+    generic = w.generic
+    if generic and not any(_is_square(x.shape) for x in generic.problem.inputs.values()):
+        yield from _in_lower_case([with_rank(w.problem, 2, 3)])
 
 
 def _oblong(problem: Problem) -> Problem | None:

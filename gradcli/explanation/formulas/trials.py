@@ -331,9 +331,9 @@ class Trials:
         """The trials that a formula must pass: those at small sizes, if it is generic, and those at
         the problem's own sizes.
         """
-        generic, own = self.generic, self.problem
-        small = [] if generic is None else _computed(generic, _small(generic))
-        return [*small, *_computed(generic or own, own.shapes)]
+        problem, own = self.generic or self.problem, self.problem.shapes
+        small = own if self.generic is None else _small(self.generic)
+        return [t for s in ([own] if small == own else [small, own]) for t in _computed(problem, s)]
 
     @cached_property
     def here(self) -> list[Trial]:
@@ -343,7 +343,17 @@ class Trials:
     @cached_property
     def signed(self) -> list[Trial]:
         """The trials with values of both signs, if the program branches on values."""
-        return signed(self.problem)
+        return _signed(self.problem)
+
+    @cached_property
+    def generic_signed(self) -> list[Trial]:
+        """The same of the problem at generic sizes; they are those of `signed` if their sizes
+        are.
+        """
+        generic = self.generic
+        if generic is None or _small(generic) == _small(self.problem):
+            return self.signed
+        return _signed(generic)
 
     @cached_property
     def elsewhere(self) -> list[Trial]:
@@ -351,7 +361,7 @@ class Trials:
         return list(_at_other_sizes(self.problem, self.generic))
 
 
-def signed(problem: Problem) -> list[Trial]:
+def _signed(problem: Problem) -> list[Trial]:
     """A trial at small sizes with values of both signs, if the program branches on values."""
     chooses = any(n.dtype == "bool" or n.op.kink is not None for n in walk(problem.roots))
     return _computed(problem, _small(problem), signed=True) if chooses else []
@@ -448,13 +458,11 @@ def _small(problem: Problem, falling: bool = False) -> dict[str, Shape]:
 # ---- formulas that pass them ---------------------------------------------------------------------
 
 
-def tried_out(
-    problem: Problem, at: Iterable[Trial], result: Mapping[str, tree.Tree]
-) -> dict[str, tree.Tree]:
-    """The formulas, by name of the input, that equal the gradient in at least one of the trials
-    `at`, and fail neither in these nor at values of both signs.
+def tried_out(trials: Trials, result: Mapping[str, tree.Tree]) -> dict[str, tree.Tree]:
+    """The formulas, by name of the input, that equal the gradient in at least one of the first
+    trials, and fail neither in these nor at values of both signs.
     """
-    tried, below = list(at), list(signed(problem))
+    tried, below = trials.first, trials.generic_signed
     holding = {}
     for name, f in result.items():
         text = tree.text(f)

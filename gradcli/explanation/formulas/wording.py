@@ -354,10 +354,9 @@ class Wording:
         result = self._untried
         if self.generic is None:
             return {}
-        problem = self.generic.problem
         short = {name: f for name, f in result.items() if f is not None}
-        holding: dict[str, tree.Tree | None] = dict(tried_out(problem, self.trials.first, short))
-        if any(i.node.dtype != "float" for i in problem.inputs.values()):
+        holding: dict[str, tree.Tree | None] = dict(tried_out(self.trials, short))
+        if any(i.node.dtype != "float" for i in self.problem.inputs.values()):
             return holding  # generic sizes may make a formula longer than the given ones
         return holding | {name: None for name, f in result.items() if f is None}
 

@@ -217,9 +217,7 @@ def _generalised(
     }
     sizes = Sizes(new.values(), spare=free[len(keys) :] if apart else ())
     _unify(symbolic, known, sizes, attempt)
-    shapes = {name: sizes.of(shape) for name, shape in symbolic.items()}
-    attempt(known | shapes)
-    return shapes
+    return {name: sizes.of(shape) for name, shape in symbolic.items()}
 
 
 def _solve(
