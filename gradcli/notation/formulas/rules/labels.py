@@ -12,7 +12,7 @@ from ....graphs import OPS, Node, as_node
 from ....graphs.shapes import axes, axis
 from ....lazy import np
 from ....operators.indexing import is_array
-from ....operators.leaves import Array
+from ....operators.leaves import Array, size_of
 from .atoms import defined
 from .matrices import is_unit
 from .places import RESHAPING, at_unit, new_dimensions
@@ -127,16 +127,19 @@ def _is_integer_one_hot(x: Node) -> bool:
     return x.op.name == "long" and one_hot_indices(x.parents[0]) is not None
 
 
-@normal("sum")
+@normal("sum", "mean")
 def sum_of_one_hot(node: Node) -> Node | None:
-    """eye(n)[y].sum(dim=1) = 1 for known indices y, also under a name."""
+    """eye(n)[y].sum(dim=1) = 1 for known indices y, also under a name; the mean is 1 / n."""
     operand = node.parents[0]
     whole = defined(operand)
     x = whole.parents[0] if whole.op.name == "long" else whole
     if one_hot_indices(x) is None or axes(node.attrs["dim"], x.ndim) != (x.ndim - 1,):
         return None
     one = 1.0 if node.dtype == "float" else 1
-    return OPS["full"](size=node.shape, fill_value=one) if node.shape else as_node(one)
+    ones = OPS["full"](size=node.shape, fill_value=one) if node.shape else as_node(one)
+    return (
+        ones if node.op.name == "sum" else ones / size_of(x.shape, axes(node.attrs["dim"], x.ndim))
+    )
 
 
 # ---- one element of each row ---------------------------------------------------------------------
