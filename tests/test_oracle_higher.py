@@ -1,6 +1,7 @@
 """Second derivatives and Jacobian-vector products against those of PyTorch and JAX."""
 
 import itertools
+import json
 import math
 import re
 
@@ -797,19 +798,31 @@ def test_second_derivatives_through_hardswish_are_those_of_torch(outer, x):
     [
         ("-logdet(F0 + x[0] * F1 + x[1] * F2)", "F0=3x3,F1=3x3,F2=3x3,x=2", "x"),
         ("0.5 * (((x[1:] - x[:-1]).norm(dim=1) - r) ** 2).sum()", "x=4x2,r=()", "x"),
+        (
+            "S = normalize(X, dim=1) @ normalize(Y, dim=1).T / t; "
+            "(cross_entropy(S, l) + cross_entropy(S.T, l)) / 2",
+            "X=3x2,Y=3x2,t=()",
+            "X",
+        ),
     ],
 )
 def test_a_hessian_without_a_formula_has_one_times_a_direction(text, shapes, by):
     import torch
 
-    out = run("hessian", text, "-s", shapes, "-w", by).out
-    (lines,) = re.findall(rf"times t, of the shape of {by}\n(.*?)\n  index", out, re.DOTALL)
-    formula = " ".join(lines.split())
+    integers = {"l": [0, 1, 2]} if "l)" in text else {}
+    options = [f"-v{n}={v}" for n, v in integers.items()]
+    out = run("hessian", text, "-s", shapes, "-w", by, "-f", "json", *options).out
+    product = json.loads(out)["hessian"][by]["product"]
     draw = generator(text)
     given = {n: torch.tensor(draw.normal(size=s)) for n, s in read_shapes([shapes]).items()}
     given |= {n: 0.1 * v + 3 * torch.eye(3) for n, v in given.items() if n == "F0"}
+    given |= {n: torch.tensor(v) for n, v in integers.items()}
     t = torch.tensor(draw.normal(size=given[by].shape))
-    found = run_formula(formula, given | {"t": t})
+    named = {}
+    for statement in text.split("; ")[:-1]:
+        name, _, value = statement.partition(" = ")
+        named[name] = run_torch(value, given)
+    found = run_formula(product["formula"], given | named | {product["direction"]: t})
     _, product = torch.autograd.functional.hvp(
         lambda x: run_torch(text, given | {by: x}), given[by], t
     )

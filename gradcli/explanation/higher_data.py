@@ -6,6 +6,7 @@ from ..graphs import Node
 from ..graphs.shapes import Shape
 from ..language.problem import Input, Tangent
 from ..lazy import np
+from ..notation import tree
 from ..notation.indices.index import Notation
 from ..notation.tree import Tree
 from .analysis import Analysis
@@ -25,30 +26,36 @@ def hessian_data(h: Hessian) -> dict[str, Any]:
     any.
     """
     data = Data(h.a)
-    parts = _parts(h)
-    result = {key: data(key) for key in ABOUT} | {"hessian": _blocks(parts)}
+    result = {key: data(key) for key in ABOUT} | {"hessian": blocks(h)}
     if h.p.tangents:
         result["tangents"] = {t.x.name: _tangent(data, t) for t in h.p.tangents}
         result["hvp"] = {z.name: _product(h, data, z) for z in h.p.wrt}
     checks = [check_data(c) for c in hessian_checks(h)]
-    notes = [*hessian_notes(h), *(n for part, z in parts.values() for n in part.matrix_notes(z))]
+    of_blocks = (n for x, z in h.pairs() for n in Data(h.gradient(x)).matrix_notes(z))
+    notes = [*hessian_notes(h), *of_blocks]
     return result | {"checks": checks, "notes": as_data(notes)}
 
 
 def blocks(h: Hessian) -> dict[str, dict[str, Any]]:
-    """Each block as the Jacobian of a gradient: shape, matrix, structure, formula, index."""
-    return _blocks(_parts(h))
-
-
-def _parts(h: Hessian) -> dict[str, tuple[Data, Input]]:
-    """For each block, the data of the gradient whose Jacobian it is, and its columns' input."""
+    """Each block as the Jacobian of a gradient: shape, matrix, structure, formula, index; and its
+    product with a direction, if only that has a formula.
+    """
     return {
-        x.name if x is z else f"{x.name},{z.name}": (Data(h.gradient(x)), z) for x, z in h.pairs()
+        _key(x, z): Data(h.gradient(x)).jacobian(z) | {"product": _along_direction(h, x, z)}
+        for x, z in h.pairs()
     }
 
 
-def _blocks(parts: dict[str, tuple[Data, Input]]) -> dict[str, dict[str, Any]]:
-    return {key: data.jacobian(z) for key, (data, z) in parts.items()}
+def _key(x: Input, z: Input) -> str:
+    return x.name if x is z else f"{x.name},{z.name}"
+
+
+def _along_direction(h: Hessian, x: Input, z: Input) -> dict[str, str] | None:
+    """The name of a direction and the formula of a block times it; None if there is none."""
+    product = h.along_direction(x, z)
+    if product is None:
+        return None
+    return {"direction": h.gradient(x).problem.seed.name, "formula": tree.text(product)}
 
 
 def _tangent(data: Data, t: Tangent) -> dict[str, Any]:

@@ -77,15 +77,34 @@ class Wording:
         assumed = any(x.node.attrs["known"] for x in self.problem.wrt)
         if grad is None or assumed or self.problem.before is None:
             return grad
-        return self._of_shortened.of[x.node] or grad
+        result = self._of_shortened.of[x.node] or grad
+        along = self._along_seed(x) if len(walk([result])) > WIDE else None
+        return along if along is not None and len(walk([along])) < len(walk([result])) else result
 
     @cached_property
     def _of_shortened(self) -> Gradients:
         p = self.problem
+        return backward(self._shortened_output, p.seed.node, [x.node for x in p.wrt])
+
+    @cached_property
+    def _shortened_output(self) -> Node:
+        p = self.problem
         short = self._shortest(p.out, self.names)
         has, had = ({n.op for n in walk([out]) if n.op.kink} for out in (short, p.out))
-        out = short if has == had else p.out  # the shortened graph may have other kinks
-        return backward(out, p.seed.node, [x.node for x in p.wrt])
+        return short if has <= had else p.out  # the shortened graph may have other kinks
+
+    def _along_seed(self, x: Input) -> Node | None:
+        """The gradient of a scalar's gradient as its derivative along the seed, which is equal as
+        Hessians are symmetric, and often shorter; None for other problems.
+        """
+        from ...autodiff.forward import jvp
+
+        before = self.problem.before
+        assert before is not None
+        of_scalar = before.before is None and before.seed.implicit and before.out.numel == 1
+        if not of_scalar or before.wrt[0].node is not x.node:
+            return None
+        return jvp(self._shortened_output, {x.node: self.problem.seed.node})
 
     def gradient_forms(self, x: Input) -> Iterator[tuple[Node, dict[Node, tree.Tree]]]:
         """Several forms of the gradient of an input, from which to read its Jacobian, each with

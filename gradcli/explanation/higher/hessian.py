@@ -13,6 +13,7 @@ from ...language.problem import Input, Problem
 from ...notation.tree import Tree
 from ..analysis import Analysis
 from ..derived import of_gradient
+from ..formulas.shortest_structure import structure_of
 from ..formulas.wording import Wording, wording_of
 
 SCALAR = "The Tensor returned by the function given to hessian should contain a single element"
@@ -83,6 +84,16 @@ class Hessian:
         """The formula of `product`; None if it is zero, or too long."""
         node = self.written(z) or self.product(z)
         return None if node is None else self.wording.formula(node)
+
+    def along_direction(self, x: Input, z: Input) -> Tree | None:
+        """The formula of a block times any direction of the shape of x, which is the seed of
+        `gradient(x)`; None if the block has a formula itself, or the product is too long or zero.
+        """
+        a, w = self.gradient(x), self.words(x)
+        if self.p.tangents or a.gradient(z) is None or structure_of(a, w, z).formula is not None:
+            return None
+        product = w.gradient(z)
+        return None if product is None else w.in_statements(product)
 
     @property
     def wording(self) -> Wording:

@@ -81,8 +81,7 @@ def block(h: Hessian, x: Input, z: Input, full: bool, precision: int) -> Section
         blocks.append(Prose(words(text)))
     elif rows and columns:
         blocks += remarks(a, w, z, structure)
-        if structure.formula is None and not h.p.tangents:
-            blocks += _times_a_direction(h, x, z)
+        blocks += _times_a_direction(h, x, z)
         index = by_index.jacobian(w, z)
         if index is not None and index.plain != "0":  # else 0 by masks, as of norm at 0
             line = _index_line(h, x, z, index)
@@ -101,11 +100,11 @@ def block(h: Hessian, x: Input, z: Input, full: bool, precision: int) -> Section
 
 def _times_a_direction(h: Hessian, x: Input, z: Input) -> Iterator[Block]:
     """The product of a block with any direction, where the block itself has no formula."""
-    w, name = h.words(x), h.gradient(x).problem.seed.name
-    product = w.gradient(z)
+    product = h.along_direction(x, z)
     if product is not None:
+        name = h.gradient(x).problem.seed.name
         of_name = words(f"times {name}, of the shape of {x.name}")
-        yield Table((Row((of_name, (Formula(w.in_statements(product)),))),))
+        yield Table((Row((of_name, (Formula(product),))),))
 
 
 def _has_entries(built: Matrix[Formula]) -> bool:
