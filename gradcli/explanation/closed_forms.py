@@ -1,8 +1,6 @@
 """Closed forms of gradients, a line each."""
 
-from collections.abc import Mapping
-
-from ..notation.tree import Block, Listing, Name, Token, Tree
+from ..notation.tree import Name, Token, Tree
 from .analysis import reserve_writing
 from .blocks import (
     EQUALS,
@@ -20,11 +18,9 @@ from .blocks import (
     words,
 )
 from .data import Data
-from .formulas.wording import UNREAD, Wording
+from .formulas.wording import UNREAD
 from .question import with_question
 from .short.gradients import gradients_of
-
-SHARED = 3  # names, numbers and symbols that a statement must save in several formulas
 
 
 def closed_forms(data: Data, use: Use, command: str) -> Document:
@@ -53,30 +49,17 @@ def _lines(data: Data, named: bool) -> list[Line]:
     derived = [_statement(name, formula, text) for name, formula, text in stated]
     if derived:
         return derived
-    formulas_by_name = {x.name: w.gradient(x) for x in data.p.wrt if a.gradient(x) is not None}
-    shared, formulas = _shared(w, formulas_by_name) if several else ([], {})
-    result: list[Line] = []
+    closed = gradients_of(a).closed_forms
+    result: list[Line] = [equality(*s) for s in closed.statements]
     for x in a.problem.wrt:
         name: Line = (Formula(w.gradient_of(x)), EQUALS) if named else ()
         if a.gradient(x) is None:
             result.append((*name, Token("None")))
-        elif formulas_by_name[x.name] is None:
-            result.append((*name, *w.without_formula(x)))
-        elif several:
-            result.append((*name, Formula(formulas[x.name])))
+        elif several and (formula := w.gradient(x)) is not None:
+            result.append((*name, Formula(closed.results[formula])))
         else:
             result.append(w.gradient_line(x, name))
-    return [*shared, *result]
-
-
-def _shared(w: Wording, written: Mapping[str, Tree | None]) -> tuple[list[Line], dict[str, Tree]]:
-    """Statements for common subexpressions of the formulas, and the formulas in terms of them."""
-    readable = {name: f for name, f in written.items() if f is not None}
-    whole = w.in_statements(Listing((*readable.values(),)), SHARED)
-    result = whole.result if isinstance(whole, Block) else whole
-    assert isinstance(result, Listing)
-    shared = [equality(*s) for s in whole.statements] if isinstance(whole, Block) else []
-    return shared, dict(zip(readable, result.items))
+    return result
 
 
 def _has_intermediates(data: Data) -> bool:

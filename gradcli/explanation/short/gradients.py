@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from functools import cached_property, lru_cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...graphs import walk
 from ...language.problem import Input
@@ -25,7 +25,15 @@ MOST = 12  # operations of a program for which closed forms are searched for
 MOST_ALONE = 24  # the same, if the gradient of one input is asked for
 Statement = tuple[tree.Name, Tree]
 NAMES = re.compile(r"[^\W\d]\w*(?:\.grad)?")  # of values and gradients, in text
+SHARED = 3  # names, numbers and symbols that a statement must save in several formulas
 EVEN = 1  # the cost of a statement in addition to its length
+
+
+class ClosedForms(NamedTuple):
+    """Statements for the common parts of closed forms, and each form in terms of their names."""
+
+    statements: list[Statement]
+    results: dict[Tree, Tree]
 
 
 class Gradients:
@@ -117,12 +125,39 @@ class Gradients:
         """
         if is_large(self.problem):
             return [], formula
+        if formula in self.closed_forms.results:
+            return self._newly_needed(formula)
         written = shared(in_terms_of(formula, self.introduced), self.used, SAVED)
         if not isinstance(written, tree.Block):
             return [], written
         self.introduced += written.statements
         self.used.update(name.text for name, _ in written.statements)
         return [*written.statements], written.result
+
+    @cached_property
+    def closed_forms(self) -> "ClosedForms":
+        """The closed forms of several inputs, in terms of statements for their common parts."""
+        several = self.derivation is None and len(self.problem.wrt) > 1
+        given = (x for x in self.problem.wrt if several and self.a.gradient(x) is not None)
+        forms = [f for f in map(self.w.gradient, given) if f is not None]
+        whole = self.w.in_statements(tree.Listing(tuple(forms)), SHARED)
+        named = [*whole.statements] if isinstance(whole, tree.Block) else []
+        result = whole.result if isinstance(whole, tree.Block) else whole
+        assert isinstance(result, tree.Listing)
+        return ClosedForms(named, dict(zip(forms, result.items, strict=True)))
+
+    def _newly_needed(self, formula: Tree) -> tuple[list[Statement], Tree]:
+        """A closed form in terms of statements, and those that no form before it needed."""
+        result = self.closed_forms.results[formula]
+        needed, new = {*NAMES.findall(tree.text(result))}, list[Statement]()
+        for name, part in reversed(self.closed_forms.statements):
+            if name.text in needed:
+                needed |= {*NAMES.findall(tree.text(part))}
+                new.insert(0, (name, part))
+        new = [s for s in new if s not in self.introduced]
+        self.introduced += new
+        self.used.update(name.text for name, _ in new)
+        return new, result
 
     @cached_property
     def statements(self) -> list[tuple[str, Tree | None, str]]:
