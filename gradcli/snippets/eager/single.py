@@ -317,6 +317,8 @@ def _of_two(left: Any, right: Any, place: int = 0, *, batched: bool = False) -> 
     by small kernels.
     """
     (rows, length), columns = left.shape, right.shape[1]
+    if rows == columns == 1 and right.strides[1] == 4:
+        return _terms(left, right)
     if columns == 1 and left.strides[1] == 4:
         return _by_vector(left * right[:, 0])[:, None]
     if rows == 1 and right.strides[0] == 4:
