@@ -54,10 +54,15 @@ def laid_out_back(node: Node, operands: Sequence[Any], place: int, value: Any) -
         return value
     if node.op.name not in ("matmul", "addmm") or value.ndim > 2:
         return np.ascontiguousarray(value)
-    factor = operands[place]
-    outer = node.op.name == "matmul" and operands[1].ndim == 1  # as mv computes it
-    columns = not outer and factor.strides == (1, factor.shape[0])
+    columns = is_column_major(node, operands, place)
     return np.asfortranarray(value) if columns else np.ascontiguousarray(value)
+
+
+def is_column_major(node: Node, operands: Sequence[Any], place: int) -> bool:
+    """Whether an operand is a column-major factor of a product of two matrices."""
+    outer = node.op.name == "matmul" and operands[1].ndim == 1  # as mv computes it
+    factor = operands[place]
+    return not outer and factor.strides == (1, factor.shape[0])
 
 
 def drawn_over(tensor: Tensor, draw: Callable[[tuple[int, ...]], Any]) -> Any:

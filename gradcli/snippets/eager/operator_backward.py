@@ -11,12 +11,13 @@ from . import last_digits
 from .dispatch import run_graph
 from .dtypes import DType
 from .grad_names import SCATTERED, SEPARATE, SQUEEZES, ZERO_SECOND, camel_case, gradient_name
-from .layouts import laid_out_back
+from .layouts import is_column_major, laid_out_back
 from .mode import MODE, recording
 from .plans import InputGradients, Plan, computed
 from .products import THROUGH_PRODUCTS
 from .promotion import array_in, as_tensor
 from .records import underived, zeros_like
+from .single import matmul
 from .tensor import Edge, Gradients, Meta, Record, Saved, Tensor, Version
 from .zeros import LABELLED, negative_zeros, of_labels, of_softmax
 
@@ -117,6 +118,8 @@ def _untracked(
             arrays = [of_labels(target, gradient.data, arrays[0]), *arrays[1:]]
     if record.name == "SoftmaxBackward0" and backward.plan.node.shape:
         arrays = [of_softmax(gradient.data, arrays[0], backward.plan.node.attrs["dim"])]
+    if record.name in ("MmBackward0", "AddmmBackward0") and backward.compute.size == 4:
+        arrays = _of_factors(backward, record, gradient, arrays)
     if record.name in SCATTERED or record.name == "MaskedSelectBackward0":
         negative = negative_zeros(gradient.data)
         if negative.any():  # PyTorch writes these and does not add them to 0
@@ -127,6 +130,25 @@ def _untracked(
     if name == "einsum" and len(leaves) == 1 and answers[0] is not None:
         answers[0].data.flags.writeable = False  # in PyTorch it may be an expanded tensor
     return answers
+
+
+def _of_factors(
+    backward: OperatorBackward, record: Record, received: Tensor, arrays: Sequence[Any]
+) -> list[Any]:
+    """The gradients of a product of matrices; that of a column-major factor is computed transposed,
+    which adds its terms in another order.
+    """
+    node, result = backward.plan.node, [*arrays]
+    if record.call is None or node.attrs.get("alpha", 1) != 1:
+        return result
+    operands, g = record.call[1], received.data
+    left, right = operands[-2:]
+    for k, place in enumerate(backward.back.places):
+        if operands[place] is right and is_column_major(node, operands, place):
+            result[k] = matmul(g.T, left.data).T
+        elif operands[place] is left and is_column_major(node, operands, place):
+            result[k] = matmul(right.data, g.T).T
+    return result
 
 
 def _gradient(array: Any, dtype: DType, received: Tensor, name: str) -> Tensor | None:

@@ -19,8 +19,13 @@ LANES = 8  # floats in a vector register
 BRANCHES = 4  # partial sums of a row that are computed at the same time
 BLOCK = 16  # terms that are added before their sum is added to the next level
 LEVELS = 4  # of a cascade sum
-LONGEST = 128  # number of terms in an element of a product that are added one by one
+LONGEST = 128  # number of terms in an element of a product that are added in PyTorch's order, or
+MOST_TERMS = 1 << 18  # number of terms of all elements
 PACKED = 4, 12  # rows and columns from which on products use fused multiply-adds
+SMALL_PRODUCT = 400  # terms up to which a product in a batch is computed with plain loops
+PANEL = 192  # terms whose sum is added to those of other panels
+TILE = 16  # columns and terms up to which, and
+TILED_ROWS = 12  # rows beyond which, they do so for all rows, not for groups of four
 
 Kernel = Callable[..., Any]
 KERNELS: dict[str, Kernel] = {}
@@ -274,28 +279,69 @@ def cumprod(x: Any, *, dim: int) -> Any:
 
 @_kernel("matmul", "mm", "mv", "bmm", "dot")
 def matmul(a: Any, b: Any) -> Any:
-    """The matrix product; terms are added one by one if there are few."""
+    """The matrix product; the terms of an element are added in PyTorch's order if there are few."""
     length = a.shape[-1]
-    plain = np.ndim(a) > 2 or np.ndim(b) > 2
-    if not 1 < length <= LONGEST or (plain and length * a.size * b.shape[-1] > 1 << 20):
-        return _outer(a, b) if length == 1 else np.matmul(a, b)
+    if length == 1:
+        return _outer(a, b)
+    if not length or (length > LONGEST and a.size * b.size > length * MOST_TERMS):
+        return np.matmul(a, b)
     if a.ndim == b.ndim == 1:
         return _dot(a, b)
     left = a[None] if a.ndim == 1 else a
     right = b[:, None] if b.ndim == 1 else b
-    if left.shape[-2] >= PACKED[0] and right.shape[-1] >= PACKED[1] and not plain:
-        result = _fused_terms(left, right)
-    elif not plain and right.shape[1] == 1 and left.strides[1] == 4:
-        result = _by_vector(left * right[:, 0])[:, None]
-    elif not plain and len(left) == 1 and right.strides[0] == 4:
-        result = _by_vector(right.T * left[0])[None]
-    elif not plain and length % 4 == 0 and left.strides[1] == right.strides[0] == 4:
-        result = _row_by_row(left, right)
-    else:
-        result = _terms(left, right)
+    result = _of_two(left, right) if left.ndim == right.ndim == 2 else _of_many(left, right)
     result = result[..., 0] if b.ndim == 1 else result
     result = result[..., 0, :] if a.ndim == 1 else result
     return np.ascontiguousarray(result)  # contiguous for any layout of the factors
+
+
+def _of_many(left: Any, right: Any) -> Any:
+    """Products of several matrices: small ones are computed with plain loops."""
+    rows, columns, length = left.shape[-2], right.shape[-1], left.shape[-1]
+    if right.ndim == 2:
+        return _of_two(left.reshape(-1, length), right).reshape(*left.shape[:-1], columns)
+    if rows * columns * length < SMALL_PRODUCT:
+        return _terms(left, right)
+    batch = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
+    lefts = np.broadcast_to(left, (*batch, rows, length)).reshape(-1, rows, length)
+    rights = np.broadcast_to(right, (*batch, length, columns)).reshape(-1, length, columns)
+    result = np.empty((len(lefts), rows, columns), np.float32)
+    for number in range(len(lefts)):
+        place = number * rows * columns
+        result[number] = _of_two(lefts[number], rights[number], place, batched=True)
+    return result.reshape(*batch, rows, columns)
+
+
+def _of_two(left: Any, right: Any, place: int = 0, *, batched: bool = False) -> Any:
+    """The product of two matrices, written at `place`: whole rows of tiles by fused steps, the rest
+    by small kernels.
+    """
+    (rows, length), columns = left.shape, right.shape[1]
+    if rows == columns == 1 and right.strides[1] == 4:
+        return _terms(left, right)
+    if columns == 1 and left.strides[1] == 4:
+        return _by_vector(left * right[:, 0])[:, None]
+    if rows == 1 and right.strides[0] == 4:
+        return _by_vector(right.T * left[0])[None]
+    if rows < PACKED[0] or columns < PACKED[1]:
+        return _small_product(left, right, place)
+    tiled = batched or rows > TILED_ROWS or max(columns, length) <= TILE or length <= 4
+    fused = rows if tiled else rows // 4 * 4
+    result = _fused_terms(left[:fused], right)
+    if fused < rows:
+        rest = _small_product(left[fused:], right, place + fused * columns)
+        result = np.concatenate([result, rest])
+    return result
+
+
+def _small_product(a: Any, b: Any, place: int) -> Any:
+    """A product that is written at `place`, in the order of the kernel for the factors' layout."""
+    if a.strides[1] == b.strides[0] == 4:
+        return _row_by_row(a, b)
+    result = _terms(a, b)
+    if b.strides[1] == 4 and len(b) >= 8 and (len(a) > 1 or place):
+        _unaligned_starts(a, b, place, result)
+    return result
 
 
 def _outer(a: Any, b: Any) -> Any:
@@ -314,50 +360,81 @@ def _terms(a: Any, b: Any) -> Any:
 
 
 def _fused_terms(a: Any, b: Any) -> Any:
+    """A product by fused multiply-adds, in panels of terms whose sums are added."""
+    length = a.shape[1]
+    panel = length if length <= PANEL else min(length // 2, PANEL)
     a, b = _double(a), _double(b)
-    result = np.zeros((len(a), b.shape[1]), np.float32)
-    for k in range(a.shape[1]):
-        result = (a[:, k : k + 1] * b[k : k + 1] + result).astype(np.float32)
-    return result
+    total = np.zeros((len(a), b.shape[1]), np.float32)
+    for start in range(0, length, panel):
+        sums = np.zeros_like(total)
+        for k in range(start, min(start + panel, length)):
+            sums = (a[:, k : k + 1] * b[k : k + 1] + sums).astype(np.float32)
+        total = total + sums
+    return total
+
+
+def _unaligned_starts(a: Any, b: Any, place: int, result: Any) -> None:
+    """Add anew, in eights of terms, the elements before the first aligned one of each row."""
+    columns = b.shape[1]
+    for row in range(len(a)):
+        before = -(place + row * columns) % 4
+        if before and columns - before >= 4:
+            result[row, :before] = _in_eights(a[row, :, None] * b[:, :before])
+
+
+def _in_eights(terms: Any) -> Any:
+    """Sums of columns: of eight terms, four are added one by one, then the sum of the others."""
+    whole = len(terms) // 8 * 8
+    total = np.zeros(terms.shape[1:], np.float32)
+    for start in range(0, whole, 8):
+        total = _one_by_one(np.concatenate([total[None], terms[start : start + 4]]))
+        total = total + _one_by_one(terms[start + 4 : start + 8])
+    return _one_by_one(np.concatenate([total[None], terms[whole:]]))
 
 
 def _row_by_row(a: Any, b: Any) -> Any:
     """A matrix product, four columns at a time with four partial sums per element, the remaining
-    columns with eight.
+    columns with eight. Terms before the first aligned one of a row are added first.
     """
-    terms = np.moveaxis(a[:, None, :] * b.T[None], 2, 0)
+    start = a.__array_interface__["data"][0] // 4
+    before = -(start + a.strides[0] // 4 * np.arange(len(a))) % 4
     whole = b.shape[1] // 4 * 4
-    return np.concatenate([_halved(terms[..., :whole], 4), _halved(terms[..., whole:], 8)], axis=1)
+    result = np.empty((len(a), b.shape[1]), np.float32)
+    for first in set(before.tolist()):
+        rows = before == first
+        terms = np.moveaxis(a[rows][:, None, :] * b.T[None], 2, 0)
+        result[rows, :whole] = _in_lanes(terms[..., :whole], first, 4)
+        result[rows, whole:] = _in_lanes(terms[..., whole:], first, 8)
+    return result
 
 
 def _by_vector(terms: Any) -> Any:
     """Sums of rows, four rows at a time with four partial sums; terms beyond a multiple of four
-    start the first one. Remaining rows are added one by one.
+    start the first one. The remaining rows have four or eight partial sums.
     """
-    whole = len(terms) // 4 * 4
-    columns = terms[:whole].T
-    if terms.shape[1] <= 4 or not whole:
-        return _one_by_one(terms.T)
-    first = (len(columns) - 1) % 4 + 1
-    sums = columns[first:].reshape((-1, 4, whole))
-    start = np.zeros((1, 4, whole), np.float32)
-    start[0, 0] = _one_by_one(columns[:first])
-    sums = _one_by_one(np.concatenate([start, sums]))
-    result = (sums[0] + sums[2]) + (sums[1] + sums[3])
-    return np.concatenate([result, _one_by_one(terms[whole:].T)])
+    whole, length = len(terms) // 4 * 4, terms.shape[1]
+    columns = terms.T
+    sums = [_in_lanes(columns[:, :whole], (length - 1) % 4 + 1, 4)]
+    for place, row in enumerate(terms[whole:]):
+        sums.append(_in_lanes(row[:, None], 4, 4 if place == 1 else 8, 8))
+    return np.concatenate(sums)
 
 
-def _halved(terms: Any, width: int) -> Any:
-    """Sums of columns with `width` partial sums, which are added in halves, then the remaining
-    terms.
+def _in_lanes(terms: Any, first: int, lanes: int, block: int = 0) -> Any:
+    """Sums of columns: the first terms one by one, which start one of several partial sums over
+    whole blocks; those are added in halves, then the remaining terms.
     """
-    count = len(terms) // width * width
-    if not count:
+    block = block or lanes
+    end = first + (len(terms) - first) // block * block
+    if end <= first:
         return _one_by_one(terms)
-    sums = _one_by_one(terms[:count].reshape((count // width, width, *terms.shape[1:])))
+    start = np.zeros((1, lanes, *terms.shape[1:]), np.float32)
+    start[0, 0] = _one_by_one(terms[:first])
+    steps = terms[first:end].reshape(((end - first) // lanes, lanes, *terms.shape[1:]))
+    sums = _one_by_one(np.concatenate([start, steps]))
     while len(sums) > 1:
         sums = sums[: len(sums) // 2] + sums[len(sums) // 2 :]
-    return _one_by_one(np.concatenate([sums, terms[count:]]))
+    return _one_by_one(np.concatenate([sums, terms[end:]]))
 
 
 def _dot(a: Any, b: Any) -> Any:
@@ -796,7 +873,7 @@ def _products_in_row(a: Any, b: Any) -> Any:
         return None
     lanes = _one_by_one((a * b)[:whole].reshape((-1, wide, *b.shape[1:])))
     lanes[:rest] = fused(a[whole:], b[whole:], lanes[:rest])
-    return _halved(lanes, wide)
+    return _in_lanes(lanes, 0, wide)
 
 
 def _products_in_column(a: Any, b: Any) -> Any:

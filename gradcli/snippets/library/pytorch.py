@@ -189,6 +189,13 @@ def _distributions(library: Library) -> Module:
     return module("torch.distributions", members=members, more=more, operators=False)
 
 
+def _matplotlib(library: Library) -> Module:
+    drawing = library.found("matplotlib.pyplot")
+    shared = ("use", "style", "rcParams", "rc", "cm")
+    members = {"pyplot": drawing, **{name: drawing.lookup(name) for name in shared}}
+    return module("matplotlib", members=members, operators=False)
+
+
 INNER_DISTRIBUTIONS = (
     *("transforms", "normal", "categorical", "bernoulli", "uniform", "kl", "beta", "gamma"),
     *("distribution", "laplace", "log_normal", "mixture_same_family", "one_hot_categorical"),
@@ -244,6 +251,7 @@ MODULES: dict[str, Callable[[Library], Module]] = {
     "torch": _torch,
     "torch.cuda": _cuda,
     "torch.backends": _backends,
+    "matplotlib": _matplotlib,
     "torch.utils": _utils,
     "torch.nn": _nn,
     "torch.autograd": _autograd,
