@@ -12,6 +12,8 @@ from contextvars import ContextVar
 from time import perf_counter, thread_time
 from typing import Any, NoReturn
 
+from .process import uncollected
+
 EVERY = 16  # ticks between two readings of the clock
 PRESENTING = 0.4  # of the seconds of a budget: reserved for layout, without searches
 WRITING = 1e-4  # seconds to write one operation
@@ -146,7 +148,8 @@ class Budget:
             return otherwise()
         token = _deadline.set(deadline)
         try:
-            return compute()
+            with uncollected():
+                return compute()
         except OutOfTime:
             self.spent = True
         finally:

@@ -12,7 +12,7 @@ from gradcli.language.program import read_program
 from gradcli.limits import Limits
 from gradcli.notation.formulas.rules import CANDIDATES, LAYOUT, NORMAL, RULES
 from gradcli.notation.formulas.rules.identities import RANKS, Identity
-from gradcli.notation.formulas.rules.registry import apply_rules
+from gradcli.notation.formulas.rules.registry import Rules, apply_rules
 from gradcli.notation.formulas.simplify import stripped
 
 TABLES = (RULES, NORMAL, CANDIDATES, LAYOUT)
@@ -197,7 +197,9 @@ def test_an_identity_holds(text):
 ])  # fmt: skip
 def test_what_stands_beside_stays(text, beside, expected):
     (node, values), (other, others) = built(beside), built(expected)
-    new, *_ = apply_rules(node, {node.op.name: [Identity(text)]})
+    table = {node.op.name: [Identity(text)]}
+    new, *_ = apply_rules(node, table)
+    assert [*apply_rules(node, Rules(table))] == [*apply_rules(node, table)]
     evaluate = Evaluator(values | others)
     assert close(evaluate(new)[0], evaluate(other)[0])
 
@@ -213,7 +215,8 @@ def test_what_stands_beside_stays(text, beside, expected):
 ])  # fmt: skip
 def test_an_identity_leaves_others_alone(text, other):
     node, _ = built(other)
-    assert not [*apply_rules(node, {node.op.name: [Identity(text)]})]
+    table = {node.op.name: [Identity(text)]}
+    assert not [*apply_rules(node, table), *apply_rules(node, Rules(table))]
 
 
 def test_a_text_that_is_no_identity_says_so():

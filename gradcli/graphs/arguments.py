@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .operator import Operator
 
 REQUIRED = inspect.Parameter.empty
+PLAIN = {int, float, bool, str, type(None)}  # types of attributes that need no copy
 TENSORS = (Node, int, float)  # types accepted for a tensor argument
 IN_PLACE = "changes its input in place, and values never change here"
 
@@ -102,6 +103,8 @@ def _check_attributes(op: "Operator", attrs: dict[str, Any]) -> None:
 
 def _positional(op: "Operator", args: Sequence) -> dict[str, Any]:
     """Positional arguments, by the names of their parameters."""
+    if not op.variadic and not op.collect and len(args) <= len(op.positional):
+        return dict(zip(op.positional, args))
     arguments: dict[str, Any] = {}
     for position, name in enumerate(op.positional):
         rest = args[position:]
@@ -160,7 +163,9 @@ def _tensor(op: "Operator", value, name: str) -> Node:
 
 def _holds_tensors(value: object) -> bool:
     """Whether a value is a tensor, or a list that contains one."""
-    return isinstance(value, Node) or (isinstance(value, tuple) and any(map(_holds_tensors, value)))
+    if isinstance(value, tuple):
+        return any(map(_holds_tensors, value))
+    return isinstance(value, Node)
 
 
 def in_words(value: Any) -> str:
@@ -182,6 +187,8 @@ def in_deprecated_order(
     """Arguments by name, according to the first of `orders` that has tensors at the same positions;
     {} if none has.
     """
+    if not orders:
+        return {}
     is_tensor = [isinstance(a, Node) for a in args]
     for names in map(str.split, orders):
         if is_tensor == [name in tensors for name in names]:
@@ -208,6 +215,8 @@ def check_in_place(name: str, inplace: object) -> None:
 
 def freeze(value):
     """`value` with lists as tuples, so that it is hashable, and without graphs of numbers."""
+    if type(value) in PLAIN:
+        return value
     if isinstance(value, Size | Ratio):
         return int(value) if isinstance(value, Size) else float(value)
     return tuple(map(freeze, value)) if isinstance(value, list | tuple) else value

@@ -61,12 +61,9 @@ class Trial:
         if p is None or sum(n.numel for n in walk(p.roots)) > MOST:
             raise GradcliError("limit", "too large to be tried out")
         self.problem = p
-        values = _finite_values(p, signed)
-        floats = [i.node for i in p.inputs.values() if i.node.dtype == "float"]
-        self.evaluate = Evaluator(values, limits=p.limits)
-        self._near = perturbed(values, floats)
+        self._given, self.evaluate = _finite_values(p, signed)
         nodes = p.scope | {p.out_name: p.out, p.seed.name: p.seed.node}
-        self.values = {name: np.asarray(self.evaluate(node)[0]) for name, node in nodes.items()}
+        self.values = dict(zip(nodes, self.evaluate(*nodes.values()), strict=True))
         self._gradients: dict[str, Node | None] = {}  # by name of the input
         self._arrays: dict[str, Any] = {}  # of formulas, or the errors that they raise
 
@@ -141,7 +138,8 @@ class Trial:
         if grad is None:
             return False
         out, here = self.evaluate(p.out, grad)
-        (near,) = Evaluator(self._near, limits=p.limits)(grad)
+        floats = [i.node for i in p.inputs.values() if i.node.dtype == "float"]
+        (near,) = Evaluator(perturbed(self._given, floats), limits=p.limits)(grad)
         vanishes = bool(np.all(np.abs(here) < ZERO))
         return bool(np.all(np.isfinite(out))) and (vanishes or is_well_conditioned(here, near))
 
@@ -196,19 +194,21 @@ class Trial:
         return any(map(_is_singular, evaluate(*matrices)))
 
 
-def _finite_values(p: Problem, signed: bool) -> dict[Node, Any]:
+def _finite_values(p: Problem, signed: bool) -> tuple[dict[Node, Any], Evaluator]:
     """Random values for inputs and the seed at which outputs are finite, if one of a few draws is
-    such: logdet(K + s) is nan for a negative determinant, and log(t - x @ x) for most x unless they
-    are smaller than t. `signed` outputs may be infinite, as 1 / relu(x) is.
+    such, and an evaluator that has them: logdet(K + s) is nan for a negative determinant, and
+    log(t - x @ x) for most x unless they are smaller than t. `signed` outputs may be infinite, as
+    1 / relu(x) is.
     """
     holds = (lambda out: ~np.isnan(out)) if signed else np.isfinite
     first = None
     for values in _draws(p, signed):
-        first = first or values
+        drawn = values, Evaluator(values, limits=p.limits)
+        first = first or drawn
         with np.errstate(all="ignore"):
-            outs = Evaluator(values, limits=p.limits)(*(q.out for q in p.orders))
+            outs = drawn[1](*(q.out for q in p.orders))
         if all(np.all(holds(out)) for out in outs):
-            return values
+            return drawn
     assert first is not None
     return first
 
@@ -281,6 +281,8 @@ def _readable(formula: str, values: Mapping[str, Any], problem: Problem) -> tupl
     inputs: dict[str, Node] = {}
     arrays: dict[Node, Any] = {}
     for name, value in values.items():
+        if name not in formula:
+            continue
         dtype = {"i": "int", "b": "bool"}.get(value.dtype.kind, "float")
         inputs[name] = OPS["input"](name=name, shape=value.shape, dtype=dtype)
         arrays[inputs[name]] = value

@@ -10,6 +10,7 @@ from ...graphs.substitution import rebuilt, substitute
 from .rules import LAYOUT, RULES, Rule, apply_rules
 from .rules.atoms import atom_of
 from .rules.products import constant_value
+from .rules.registry import Rules
 
 WRITTEN = {"shape", "size"}  # attributes that keep the user's spelling
 LARGE = 300  # larger graphs are not simplified
@@ -115,10 +116,10 @@ class Rewriter:
         return node
 
 
-def merged(*tables: Mapping[str, list[Rule]]) -> dict[str, list[Rule]]:
+def merged(*tables: Mapping[str, list[Rule]]) -> Rules:
     """One table with the rules of several."""
     out: dict[str, list[Rule]] = {}
     for table in tables:
         for name, rules in table.items():
             out.setdefault(name, []).extend(rules)
-    return out
+    return Rules(out)

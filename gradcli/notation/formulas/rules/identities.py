@@ -14,7 +14,7 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 from functools import cached_property, lru_cache
-from math import isclose
+from math import ceil, isclose
 from typing import Any, NamedTuple
 
 from ....graphs import OPS, Node, as_node
@@ -31,6 +31,7 @@ from .products import (
     as_number,
     build,
     constant_value,
+    magnitude,
     multiplied_by,
     product_of,
     with_factors,
@@ -78,16 +79,23 @@ class Identity:
         self.left, _, self.right = equation.partition(" = ")
         self.heads = _heads(self.left)
         self.is_sum, self.is_call = self.heads == SUMS, len(self.heads) == 1
+        self.kind = operands_of if self.is_call else summands_of if self.is_sum else factors_of
 
     def __call__(self, node: Node) -> Iterator[Node] | None:
         """Equal nodes; None if the operators of the node exclude a match."""
-        if self.is_call:
-            may_match = all(o in ("", i.op.name) for o, i in zip(self.operands, node.parents))
-        else:
-            may_match = self.operators <= operators_in(node, self.is_sum)
-        return self._equal(node) if may_match else None
+        return self.equal(node) if self.may_match(self.kind(node)) else None
 
-    def _equal(self, node: Node) -> Iterator[Node]:
+    def may_match(self, kind: Any) -> bool:
+        """Whether the operators of nodes of a kind do not exclude a match."""
+        if self.is_call:
+            return all(
+                o in ("", name) and rank in (None, ndim)
+                for (o, rank), (name, ndim) in zip(self.operands, kind)
+            )
+        return self.sums <= kind.sums and self.operators <= kind.operators
+
+    def equal(self, node: Node) -> Iterator[Node]:
+        """Equal nodes of one whose kind may match."""
         values = filter(None, map(self._value, self._pattern(node, {}))) if self.is_call else None
         for out in values or self._within(node):
             yield out if out.shape == node.shape else out.expand(shape=node.shape)
@@ -116,15 +124,22 @@ class Identity:
         return _terms_in(self.tree)
 
     @cached_property
-    def operands(self) -> tuple[str, ...]:
-        """The operators of the operands, empty for names; () if operands commute."""
+    def operands(self) -> tuple[tuple[str, int | None], ...]:
+        """The operators of the operands, empty for names, with their ranks, if these are known; ()
+        if operands commute.
+        """
         name, operands, _ = _called(self.tree)
-        return () if name in COMMUTATIVE else tuple(map(_operator, operands))
+        return () if name in COMMUTATIVE else tuple((_operator(o), _rank(o)) for o in operands)
 
     @cached_property
     def operators(self) -> frozenset[str]:
         """The operators that the factors of a match, and the terms of sums among them, include."""
         return frozenset().union(*(p.operators for _, parts in self.terms for p in parts))
+
+    @cached_property
+    def sums(self) -> int:
+        """How many factors of a match of a product are sums."""
+        return 0 if self.is_sum else sum(p.is_sum for _, parts in self.terms for p in parts)
 
     @cached_property
     def _pattern(self) -> Matcher:
@@ -162,6 +177,7 @@ class Part(NamedTuple):
     name: str
     operator: str
     operators: frozenset[str]  # which a match includes
+    is_sum: bool
 
 
 Term = tuple[Coefficient, list[Part]]
@@ -329,6 +345,33 @@ def _terms(node: Node, is_sum: bool) -> list[Product]:
     return [] if result is None else [result]
 
 
+class Kind(NamedTuple):
+    """The operators in a product or a sum, and how many of the factors of a product are sums."""
+
+    operators: frozenset[str]
+    sums: int = 0
+
+
+def operands_of(node: Node) -> tuple[tuple[str, int], ...]:
+    """The operators and ranks of the operands of a call."""
+    return tuple([(i.op.name, i.ndim) for i in node.inputs if i is not None])
+
+
+@lru_cache(maxsize=CACHE_SIZE)
+def summands_of(node: Node) -> Kind:
+    """The kind of a sum."""
+    return Kind(operators_in(node, True))
+
+
+@lru_cache(maxsize=CACHE_SIZE)
+def factors_of(node: Node) -> Kind:
+    """The kind of a product; (x - y) ** 2 counts as two sums."""
+    result = product_of(node)
+    factors = {} if result is None else result.factors
+    sums = sum(ceil(magnitude(e)) for f, e in factors.items() if f.op.name in SUMS)
+    return Kind(operators_in(node, False), sums)
+
+
 @lru_cache(maxsize=CACHE_SIZE)
 def operators_in(node: Node, is_sum: bool) -> frozenset[str]:
     """The operators of the factors of a product, or of all terms of a sum, and in sums among
@@ -390,7 +433,7 @@ def _part(tree: ast.expr, e: Coefficient) -> Part:
     operator = _operator(tree)
     inner = _terms_in(tree) if _is_sum(tree) else []
     operators = {operator} - {""} | {o for _, parts in inner for p in parts for o in p.operators}
-    return Part(_pattern(tree), e, name, operator, frozenset(operators))
+    return Part(_pattern(tree), e, name, operator, frozenset(operators), bool(inner))
 
 
 def _operator(tree: ast.expr) -> str:
@@ -398,6 +441,11 @@ def _operator(tree: ast.expr) -> str:
     if isinstance(tree, ast.Name | ast.Constant) or _is_sum(tree) or _is_product(tree):
         return ""
     return _called(tree)[0]
+
+
+def _rank(tree: ast.expr) -> int | None:
+    """The rank that the letter of a name stands for."""
+    return RANKS.get(tree.id) if isinstance(tree, ast.Name) else None
 
 
 def _factors_in(

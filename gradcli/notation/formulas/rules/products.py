@@ -50,10 +50,11 @@ class Product(NamedTuple):
 
     def without(self, *factors: Node | None) -> "Product":
         """The product without some of its factors."""
-        return self._replace(factors={f: e for f, e in self.factors.items() if f not in factors})
+        rest = {f: e for f, e in self.factors.items() if f not in factors}
+        return Product(self.coefficient, rest)
 
     def __neg__(self) -> "Product":
-        return self._replace(coefficient=-self.coefficient)
+        return Product(-self.coefficient, self.factors)
 
     def once(self, *operators: str) -> list[Node]:
         """The factors with exponent 1, of these operators if there are any."""

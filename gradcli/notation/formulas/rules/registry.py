@@ -1,10 +1,12 @@
 """The tables of rules, by the operators whose nodes they apply to."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from typing import Any
 
 from ....errors import GradcliError
 from ....graphs import Node
 
+MOST_KINDS = 4096  # of nodes, for which the rules of a table are known
 Rule = Callable[[Node], Node | None]
 Table = dict[str, list[Callable]]
 
@@ -40,11 +42,46 @@ def candidate(*operators: str) -> Callable[[Callable], Callable]:
     return _register(CANDIDATES, operators)
 
 
+class Rules(dict[str, list[Callable]]):
+    """A complete table, which looks rules up by the kind of a node too: of those with a `kind`, a
+    function of nodes, `equal` is tried where `may_match` holds for the kind of the node.
+    """
+
+    def __init__(self, table: Mapping[str, list[Callable]]):
+        super().__init__(table)
+        self._kinds: dict[str, list[Callable[[Node], Hashable]]] = {}
+        self._chosen: dict[tuple, list[Callable]] = {}
+
+    def of(self, node: Node) -> list[Callable]:
+        """The rules that may apply to a node."""
+        kinds = self._kinds.get(node.op.name)
+        if kinds is None:
+            given = [rule.kind for rule in _rules_of(node, self) if hasattr(rule, "kind")]
+            kinds = self._kinds[node.op.name] = [*dict.fromkeys(given)]
+        found = [kind(node) for kind in kinds]
+        key = node.op.name, *found
+        rules = self._chosen.get(key)
+        if rules is None:
+            if len(self._chosen) >= MOST_KINDS:
+                self._chosen.clear()
+            of_kind = dict(zip(kinds, found, strict=True))
+            rules = self._chosen[key] = [
+                getattr(rule, "equal", rule)
+                for rule in _rules_of(node, self)
+                if not hasattr(rule, "kind") or rule.may_match(of_kind[rule.kind])
+            ]
+        return rules
+
+
+def _rules_of(node: Node, table: Mapping[str, list[Any]]) -> list[Any]:
+    return [*table.get(node.op.name, ()), *table.get(node.op.family, ())]
+
+
 def apply_rules(node: Node, table: Mapping[str, list[Callable]]) -> Iterator[Node]:
     """The nodes that the rules of a table return for a node. A rule does not apply if its result
     has another shape or dtype, or if it raises a GradcliError.
     """
-    for rule in (*table.get(node.op.name, ()), *table.get(node.op.family, ())):
+    for rule in table.of(node) if isinstance(table, Rules) else _rules_of(node, table):
         try:
             result = rule(node)
             if result is None:
