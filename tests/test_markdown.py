@@ -260,7 +260,7 @@ def test_several_answers_are_a_list():
 
 def test_tensors_that_do_not_fit_a_line_are_fenced():
     args = ("a*b", "-v", "a=randn(4,10)", "-v", "b=randn(4,10)", "-g", "a")
-    for more in ((), ("--full",)):
+    for more in (("--show", "answer,backward"), ("--full",)):
         out = gradcli(*args, "-f", "markdown", *more).out
         tokens = PARSER.parse(out)
         fences = [t.content.splitlines() for t in tokens if t.type == "fence" and t.info == "text"]
