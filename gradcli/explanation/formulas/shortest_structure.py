@@ -332,7 +332,7 @@ def _stacked_rows(w: Wording, x: Input) -> tree.Tree | None:
 
 def _picked_element(n: Node, seed: Node) -> int | None:
     """k for seed[k]; None for any other node."""
-    index: tuple = n.attrs["index"] if n.op.name == "getitem" else ()
+    index: tuple = n.attrs["index"] if n.op is OPS["getitem"] else ()
     is_element = len(index) == 1 and isinstance(index[0], int)
     return index[0] % seed.shape[0] if is_element else None
 
