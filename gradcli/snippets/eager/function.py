@@ -428,7 +428,7 @@ def _once(answer: Any, grads: Sequence[Any]) -> Any:
 def _of_context(name: str) -> Property:
     """A property of a Function's grad_fn that is read from ctx."""
     get: Property = CONTEXT.members[name]
-    return Property(Builtin(name, lambda m, self: m.call(get.get, [self.backward.context])))
+    return Property(Builtin(name, lambda m, self: m.call(get.fget, [self.backward.context])))
 
 
 def _context_field(m: Machine, self: Record, name: str) -> Any:
