@@ -307,7 +307,7 @@ def test_a_long_seed_has_its_name_in_the_question(n):
 
 def test_meanings_of_operators_are_sentences_with_code_in_them():
     listed = gradcli("ops", "losses", "-f", "markdown").out
-    assert "` Half the squared difference, but a line where that is beyond delta" in listed
+    assert "` Quadratic where `|input - target| <= delta`, linear beyond" in listed
     assert "` `(input - target) ** 2`, weighted, reduced." in listed
     assert "### Regression losses" in listed
     assert "t from -1 to 1." in gradcli("ops", "kaiser_window", "-f", "markdown").out

@@ -99,7 +99,7 @@ class Data:
         program = self.p.program
         text, start = program.source.text, program.start
         before = text[:start]
-        named = before.rstrip().endswith("=") or self.p.before is not None
+        named = before.rstrip().endswith("=") or self.p.lower_order is not None
         return text if named else f"{before}{self.p.out_name} = {text[start:]}"
 
     def _inputs(self) -> dict[str, Any]:

@@ -165,7 +165,7 @@ def formulas_alone(w: Wording) -> list[tuple[str, str]]:
 def _is_derived(w: Wording, x: Input) -> bool:
     """Whether a gradient has statements in place of a closed form."""
     a, p = w.analysis, w.problem
-    if w.is_wrong(x) or p.before is not None or not p.statement_values or is_large(p):
+    if w.is_wrong(x) or p.lower_order is not None or not p.statement_values or is_large(p):
         return False
     derived = p.limits.budget.present(lambda: derivation(a), lambda: None)
     return derived is not None and derived.is_complete_for(x.name)

@@ -120,11 +120,11 @@ def _in_vectors(size: int) -> int:
 
 def _exp_by_vectors(x: Any) -> Any:
     """Sleef's exponential for elements in whole vectors, the C library's for the rest."""
-    whole = _in_vectors(np.size(x))
-    if not whole:
+    count = _in_vectors(np.size(x))
+    if not count:
         return _exp(x)
     flat = x.ravel()
-    return np.concatenate([_vector_exp(flat[:whole]), _exp(flat[whole:])]).reshape(x.shape)
+    return np.concatenate([_vector_exp(flat[:count]), _exp(flat[count:])]).reshape(x.shape)
 
 
 # ---- sums ----------------------------------------------------------------------------------------
@@ -218,11 +218,11 @@ def _rows(rows: Any, across: int, steps: tuple[int, int]) -> Any:
         return _branches(rows)
     else:
         width = BRANCHES
-    whole = across // width * width
-    if size <= BRANCHES - 1 or not whole:
+    grouped = across // width * width
+    if size <= BRANCHES - 1 or not grouped:
         return _branches(rows) if size > BRANCHES - 1 else _one_by_one(rows)
-    places = np.arange(columns) % across < whole
-    return np.where(places, _cascade(rows), _branches(rows))
+    in_group = np.arange(columns) % across < grouped
+    return np.where(in_group, _cascade(rows), _branches(rows))
 
 
 def _vectors(rows: Any) -> Any:
@@ -384,12 +384,12 @@ def _unaligned_starts(a: Any, b: Any, place: int, result: Any) -> None:
 
 def _in_eights(terms: Any) -> Any:
     """Sums of columns: of eight terms, four are added one by one, then the sum of the others."""
-    whole = len(terms) // 8 * 8
+    count = len(terms) // 8 * 8
     total = np.zeros(terms.shape[1:], np.float32)
-    for start in range(0, whole, 8):
+    for start in range(0, count, 8):
         total = _one_by_one(np.concatenate([total[None], terms[start : start + 4]]))
         total = total + _one_by_one(terms[start + 4 : start + 8])
-    return _one_by_one(np.concatenate([total[None], terms[whole:]]))
+    return _one_by_one(np.concatenate([total[None], terms[count:]]))
 
 
 def _row_by_row(a: Any, b: Any) -> Any:
@@ -398,13 +398,13 @@ def _row_by_row(a: Any, b: Any) -> Any:
     """
     start = a.__array_interface__["data"][0] // 4
     before = -(start + a.strides[0] // 4 * np.arange(len(a))) % 4
-    whole = b.shape[1] // 4 * 4
+    fours = b.shape[1] // 4 * 4
     result = np.empty((len(a), b.shape[1]), np.float32)
     for first in set(before.tolist()):
         rows = before == first
         terms = np.moveaxis(a[rows][:, None, :] * b.T[None], 2, 0)
-        result[rows, :whole] = _in_lanes(terms[..., :whole], first, 4)
-        result[rows, whole:] = _in_lanes(terms[..., whole:], first, 8)
+        result[rows, :fours] = _in_lanes(terms[..., :fours], first, 4)
+        result[rows, fours:] = _in_lanes(terms[..., fours:], first, 8)
     return result
 
 
@@ -412,10 +412,10 @@ def _by_vector(terms: Any) -> Any:
     """Sums of rows, four rows at a time with four partial sums; terms beyond a multiple of four
     start the first one. The remaining rows have four or eight partial sums.
     """
-    whole, length = len(terms) // 4 * 4, terms.shape[1]
+    fours, length = len(terms) // 4 * 4, terms.shape[1]
     columns = terms.T
-    sums = [_in_lanes(columns[:, :whole], (length - 1) % 4 + 1, 4)]
-    for place, row in enumerate(terms[whole:]):
+    sums = [_in_lanes(columns[:, :fours], (length - 1) % 4 + 1, 4)]
+    for place, row in enumerate(terms[fours:]):
         sums.append(_in_lanes(row[:, None], 4, 4 if place == 1 else 8, 8))
     return np.concatenate(sums)
 
@@ -650,9 +650,9 @@ def _length(rows: Any) -> Any:
     fused.
     """
     squares = rows * rows
-    whole, fours = len(rows) // LANES * LANES, len(rows) // 4 * 4
-    lanes = _one_by_one(squares[:whole].reshape((-1, LANES, *rows.shape[1:])))
-    total = _one_by_one(np.concatenate([lanes, squares[whole:fours]]))
+    in_lanes, fours = len(rows) // LANES * LANES, len(rows) // 4 * 4
+    lanes = _one_by_one(squares[:in_lanes].reshape((-1, LANES, *rows.shape[1:])))
+    total = _one_by_one(np.concatenate([lanes, squares[in_lanes:fours]]))
     for row in rows[fours:]:
         total = fused(row, row, total)
     return np.sqrt(total)
@@ -720,24 +720,24 @@ def _moments(rows: Any) -> tuple[Any, Any]:
     """Mean and variance of columns: LANES partial moments, then the remaining rows, then all
     combined.
     """
-    whole = len(rows) // LANES
+    blocks = len(rows) // LANES
     mean = square = np.zeros(rows.shape[1:], np.float32)
-    for count, row in enumerate(rows[whole * LANES :], 1):
+    for count, row in enumerate(rows[blocks * LANES :], 1):
         deviation = row - mean
         mean = mean + deviation / np.float32(count)
         square = square + deviation * (row - mean)
-    lanes = rows[: whole * LANES].reshape((whole, LANES, *rows.shape[1:]))
+    lanes = rows[: blocks * LANES].reshape((blocks, LANES, *rows.shape[1:]))
     means = squares = np.zeros((LANES, *rows.shape[1:]), np.float32)
     for count, row in enumerate(lanes, 1):
         deviation = row - means
         means = fused(deviation, np.float32(1) / np.float32(count), means)
         squares = fused(deviation, row - means, squares)
     count = len(rows) % LANES
-    for lane in range(LANES if whole else 0):
-        share, deviation = np.float32(whole) / np.float32(count + whole), means[lane] - mean
+    for lane in range(LANES if blocks else 0):
+        share, deviation = np.float32(blocks) / np.float32(count + blocks), means[lane] - mean
         mean = fused(share, deviation, mean)
         square = square + fused(deviation * deviation * share, np.float32(count), squares[lane])
-        count += whole
+        count += blocks
     return mean, square / np.float32(len(rows))
 
 
@@ -865,14 +865,14 @@ def _products_in_row(a: Any, b: Any) -> Any:
     None for more than two vectors with remaining terms.
     """
     wide = 2 * LANES
-    whole = len(b) // wide * wide
-    if not whole:
+    count = len(b) // wide * wide
+    if not count:
         return _one_by_one(a * b)
-    rest = len(b) - whole
-    if rest and whole > wide:
+    rest = len(b) - count
+    if rest and count > wide:
         return None
-    lanes = _one_by_one((a * b)[:whole].reshape((-1, wide, *b.shape[1:])))
-    lanes[:rest] = fused(a[whole:], b[whole:], lanes[:rest])
+    lanes = _one_by_one((a * b)[:count].reshape((-1, wide, *b.shape[1:])))
+    lanes[:rest] = fused(a[count:], b[count:], lanes[:rest])
     return _in_lanes(lanes, 0, wide)
 
 
@@ -891,9 +891,9 @@ def _huber_loss_back(
     if weight is not None:
         return None
     share = _reduction_factor(x, reduction)
-    apart, limit = x - target, np.float32(delta)
-    outside = np.copysign(share * g * limit, apart * g)
-    return np.where(np.abs(apart) < limit, share * apart * g, outside)
+    difference, limit = x - target, np.float32(delta)
+    outside = np.copysign(share * g * limit, difference * g)
+    return np.where(np.abs(difference) < limit, share * difference * g, outside)
 
 
 def _smooth_l1_loss_back(
@@ -902,11 +902,11 @@ def _smooth_l1_loss_back(
     """The gradient of smooth_l1_loss: likewise; elements beyond whole vectors are divided by beta
     last, in double precision.
     """
-    share, apart, limit = _reduction_factor(x, reduction), x - target, np.float32(beta)
+    share, difference, limit = _reduction_factor(x, reduction), x - target, np.float32(beta)
     in_vectors = np.arange(x.size) < _in_vectors(x.size)
-    last = (_double(share * apart * g) / beta).astype(np.float32)
-    inside = np.where(in_vectors.reshape(x.shape), share * (apart / limit) * g, last)
-    return np.where(np.abs(apart) < limit, inside, share * np.sign(apart) * g)
+    last = (_double(share * difference * g) / beta).astype(np.float32)
+    inside = np.where(in_vectors.reshape(x.shape), share * (difference / limit) * g, last)
+    return np.where(np.abs(difference) < limit, inside, share * np.sign(difference) * g)
 
 
 def _reduction_factor(x: Any, reduction: str) -> Any:
