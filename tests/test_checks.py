@@ -161,6 +161,16 @@ def test_a_line_without_slope():
     assert compare(moved._line(np.ones(1))[0], 1.0)[0] == OTHER
 
 
+@pytest.mark.parametrize(("steps", "remark"), [
+    (40, ""), (60, "x moved along 3 random directions"),
+])  # fmt: skip
+def test_elements_before_many_operations_are_moved_together(steps, remark):
+    text = "; ".join(["h = x", *["h = tanh(h)"] * steps, "h.sum()"])
+    _, differences = checked(text, values={"x": "randn(100)"})
+    assert differences.ok
+    assert differences.remark == remark
+
+
 def test_rows_are_taken_together_where_there_is_much_to_compute():
     values = {"x": "randn(20, 20000)", "w": "randn(20000, 20)"}
     rows, differences = checked("x @ w", values=values, grad="randn(20, 20)")

@@ -258,6 +258,11 @@ class Reevaluation:
             max(n.numel, flops(n) // FLOPS if n.op.flops else 0) for n in self.schedule.nodes
         )
 
+    @property
+    def operations(self) -> int:
+        """The number of operations in one evaluation."""
+        return len(self.schedule.nodes)
+
     def check_time(self, count: int) -> None:
         """Raise GradcliError "limit" if `count` evaluations would take too long."""
         seconds = ceil(count * self.work * FLOPS / FLOPS_PER_SECOND / SPEEDUP)

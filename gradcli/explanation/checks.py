@@ -315,7 +315,8 @@ def _perturbed(a: Analysis, at: Sample, x: Input, symmetric: bool) -> Perturbed 
         return None
     value = np.asarray(at.values[x.node], float)
     within = at.triangles.get(x.node, np.asarray)
-    return Perturbed(x.name, out, value, at.seed, at.gradients[x.node], symmetric, within, out.work)
+    cost = out.work, out.operations
+    return Perturbed(x.name, out, value, at.seed, at.gradients[x.node], symmetric, within, *cost)
 
 
 def _preserved(a: Analysis, nodes: Collection[Node], kind: str) -> str:

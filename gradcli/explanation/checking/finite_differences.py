@@ -1,7 +1,7 @@
 """Finite differences of <seed, out>, compared with the gradient of an input.
 
-The elements of a small input are perturbed one by one, those of a larger one together along a few
-random directions, or along one if that takes long.
+The elements of a small input are perturbed one by one, those of a larger one, or of one with many
+operations after it, together along a few random directions, or along one if that takes long.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,6 +16,7 @@ from ...lazy import np
 from ..random_numbers import Numbers
 
 EVERY_ELEMENT = 200  # the largest input whose elements are perturbed one by one
+EVERY_OPERATION = 5_000  # the most elements times operations for which that is done
 DIRECTIONS = 3  # random directions for a larger input
 LONG = 1 << 20  # elements computed for one value of the output above which one direction is tried
 MUCH = 1 << 24  # the same, above which no elements are sampled if that direction is unclear
@@ -122,7 +123,8 @@ class Perturbed:
     """The output as a function `out` of the input `name`, which is perturbed.
 
     If `symmetric`, perturbations are symmetric matrices; `within` projects a direction onto the
-    allowed ones. `work` is the number of elements that are computed for one value.
+    allowed ones. `work` is the number of elements that are computed for one value, in so many
+    `operations`.
     """
 
     def __init__(
@@ -135,17 +137,18 @@ class Perturbed:
         symmetric: bool,
         within: Callable,
         work: int,
+        operations: int = 1,
     ):
         self.name, self.out, self.value, self.seed = name, out, value, seed
         self.gradient, self.symmetric, self.within = gradient, symmetric, within
-        self.work = work
+        self.work, self.operations = work, operations
         self.here = out(value)
         self.sampled = ""  # how it was perturbed, if not every element on its own
 
     def compared(self, label: Callable[[int], str]) -> Iterator[Compared]:
         """The results for all directions; `label` returns the name of an element."""
         size, shape = self.value.size, self.value.shape
-        if size <= EVERY_ELEMENT:
+        if self._is_quick(size):
             for k in range(size):
                 direction = np.zeros(size)
                 direction[k] = 1.0
@@ -161,6 +164,11 @@ class Perturbed:
                 direction = self.within(rng.normal(size=shape) / np.sqrt(size))
                 place = f"{self.name} along random direction {k + 1}"
                 yield Compared(place, *compare(*self._line(direction)))
+
+    def _is_quick(self, size: int) -> bool:
+        """Whether each of so many elements is perturbed on its own."""
+        few = size <= DIRECTIONS or size * self.operations <= EVERY_OPERATION
+        return size <= EVERY_ELEMENT and few
 
     def _at_once(self) -> tuple[str, float]:
         """The result for all elements along one direction; for a sample if that is unclear."""
