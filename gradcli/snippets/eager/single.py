@@ -493,6 +493,19 @@ def logsigmoid(x: Any) -> Any:
     return np.minimum(x, np.float32(0)) - _log1p(_exp_by_vectors(-np.abs(x)))
 
 
+@_kernel("logistic_terms")
+def logistic_terms(x: Any, target: Any) -> Any:
+    """The terms of binary_cross_entropy_with_logits, each step rounded."""
+    return (np.float32(1) - target) * x - logsigmoid(x)
+
+
+@_kernel("weighted_logistic_terms")
+def weighted_logistic_terms(x: Any, target: Any, weight: Any) -> Any:
+    """The same with a weight of the positive class."""
+    factor = (weight - np.float32(1)) * target + np.float32(1)
+    return (np.float32(1) - target) * x - logsigmoid(x) * factor
+
+
 @_kernel("mish")
 def mish(x: Any) -> Any:
     """x tanh(log(1 + exp(x))), each step rounded."""
@@ -682,6 +695,66 @@ def nll_loss(x: Any, target: Any, weight: Any = None, *, ignore_index: int, redu
     weights = np.ones(len(labels), np.float32) if weight is None else weight[labels]
     total = _in_levels(counted, -x[counted, labels] * weights)
     return total / _in_levels(counted, weights) if reduction == "mean" else total
+
+
+@_kernel("cross_entropy")
+def cross_entropy(
+    x: Any,
+    target: Any,
+    weight: Any = None,
+    *,
+    ignore_index: int,
+    reduction: str,
+    label_smoothing: float,
+) -> Any:
+    """The loss for class probabilities, or with smoothed labels; every step rounded."""
+    axis = min(x.ndim - 1, 1)
+    each, weights = -log_softmax(x, dim=axis), _per_class(weight, x, axis)
+    if target.shape == x.shape:
+        probabilities = _smoothed(target, label_smoothing, x.shape[axis])
+        return _soft_loss(each * probabilities * weights, axis, reduction)
+    each = each * weights
+    if x.ndim != 2 or not label_smoothing:
+        return NotImplemented
+    counted = target != ignore_index
+    picked = np.take_along_axis(each, np.where(counted, target, 0)[:, None], 1)[:, 0] * counted
+    even = _total(each, 1) * counted
+    if reduction != "none":
+        places = np.flatnonzero(counted)
+        picked, even = _in_levels(places, picked[places]), _total(even[places])
+    if reduction == "mean":
+        labels = target[counted]
+        weights = np.ones(len(labels), np.float32) if weight is None else weight[labels]
+        picked, even = picked / _in_levels(places, weights), even / _total(weights)
+    even = even * np.float32(label_smoothing / x.shape[axis])
+    return picked * np.float32(1 - label_smoothing) + even
+
+
+def _soft_loss(each: Any, axis: int, reduction: str) -> Any:
+    """Losses of classes, summed over the classes and reduced over the batch."""
+    if reduction == "none":
+        return _total(each, axis)
+    total = _total(each)
+    return total / np.float32(each.size / each.shape[axis]) if reduction == "mean" else total
+
+
+def _total(x: Any, dim: int | None = None) -> Any:
+    """The sum along a dimension, or of all elements."""
+    return KERNELS["sum"](x, dim=tuple(range(x.ndim)) if dim is None else (dim,), keepdim=False)
+
+
+def _per_class(weight: Any, x: Any, axis: int) -> Any:
+    """Weights of classes in a shape that broadcasts with x; 1 without weights."""
+    if weight is None:
+        return np.float32(1)
+    return weight.reshape([-1 if d == axis else 1 for d in range(x.ndim)])
+
+
+def _smoothed(target: Any, smoothing: float, classes: int) -> Any:
+    """Probabilities of classes, mixed with equal ones."""
+    if not smoothing:
+        return target
+    return target * np.float32(1 - smoothing) + np.float32(smoothing / classes)
 
 
 def _in_levels(places: Sequence[int], terms: Any) -> Any:
@@ -909,13 +982,76 @@ def _smooth_l1_loss_back(
     return np.where(np.abs(difference) < limit, inside, share * np.sign(difference) * g)
 
 
+def _binary_cross_entropy_back(
+    g: Any, x: Any, target: Any, weight: Any, y: Any, *, reduction: str
+) -> Any:
+    """The gradient of binary_cross_entropy: the division by the size comes last."""
+    slope = g * (x - target) / np.maximum(np.float32(EPSILON), (np.float32(1) - x) * x)
+    slope = slope if weight is None else slope * weight
+    return slope / np.float32(x.size) if reduction == "mean" else slope
+
+
+def _logistic_back(
+    g: Any, x: Any, target: Any, weight: Any, positive: Any, y: Any, *, reduction: str
+) -> Any:
+    """The gradient of binary_cross_entropy_with_logits: likewise."""
+    if positive is None:
+        slope = sigmoid(x) - target
+    else:
+        scaled = positive * target
+        slope = (scaled + np.float32(1) - target) * sigmoid(x) - scaled
+    slope = slope * g if weight is None else slope * g * weight
+    return slope / np.float32(x.size) if reduction == "mean" else slope
+
+
+def _cross_entropy_back(
+    g: Any,
+    x: Any,
+    target: Any,
+    weight: Any,
+    y: Any,
+    *,
+    ignore_index: int,
+    reduction: str,
+    label_smoothing: float,
+) -> Any:
+    """The gradient of cross_entropy: that of log_softmax, whose seed is computed step by step."""
+    axis = min(x.ndim - 1, 1)
+    classes, mean = x.shape[axis], reduction == "mean"
+    sent = np.expand_dims(g, axis) if reduction == "none" and x.ndim > 1 else g
+    weights = _per_class(weight, x, axis)
+    if target.shape == x.shape:
+        share = sent / np.float32(x.size / classes) if mean else sent
+        seed = share * weights * _smoothed(target, label_smoothing, classes)
+    elif label_smoothing and x.ndim > 1:
+        counted = target != ignore_index
+        total = _weight_of(target[counted], weight) if mean else np.float32(1)
+        at_label = _per_class(np.arange(classes), x, axis) == np.expand_dims(target, axis)
+        picked = sent * np.float32(1 - label_smoothing) / total
+        even = sent * np.float32(label_smoothing / classes) / total
+        seed = (at_label * (picked * weights) + even * weights) * np.expand_dims(counted, axis)
+    else:
+        return None
+    seed = np.where(seed == 0, np.float32(0), -seed)
+    return BACKWARDS["log_softmax"](seed, x, log_softmax(x, dim=axis), dim=axis)
+
+
+def _weight_of(labels: Any, weight: Any) -> Any:
+    """The sum of the weights of labels; their number without weights."""
+    return np.float32(labels.size) if weight is None else _total(weight[labels])
+
+
 def _reduction_factor(x: Any, reduction: str) -> Any:
     """The factor of each element: 1 / size for a mean, otherwise 1."""
     return np.float32(1 / x.size if reduction == "mean" and x.size else 1)
 
 
+EPSILON = 1e-12  # the least denominator of a slope of binary_cross_entropy
 DENSITY = 1 / math.sqrt(2 * math.pi)  # of the standard normal distribution at 0
 BACKWARDS |= {
+    "binary_cross_entropy": _binary_cross_entropy_back,
+    "binary_cross_entropy_with_logits": _logistic_back,
+    "cross_entropy": _cross_entropy_back,
     "gelu": _gelu_back,
     "huber_loss": _huber_loss_back,
     "smooth_l1_loss": _smooth_l1_loss_back,
@@ -957,6 +1093,8 @@ def eliminated(matrix: Any) -> tuple[Any, list[int], int]:
             lu[[k, largest]] = lu[[largest, k]]
             order[k], order[largest] = order[largest], order[k]
             sign = -sign
+        if not lu[k, k]:
+            continue
         below = lu[k + 1 :]
         last = size < MOST_ROWS and k == size - 2
         below[:, k] = below[:, k] / lu[k, k] if last else below[:, k] * (np.float32(1) / lu[k, k])

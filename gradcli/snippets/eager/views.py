@@ -9,7 +9,7 @@ from typing import Any
 
 from ...lazy import np
 from ...operators.leaves import Array
-from ..python.values import Machine, Unsupported, error
+from ..python.values import Machine, Raised, Unsupported, error
 from .checks import check_output
 from .dispatch import call_operator
 from .mode import MODE
@@ -208,6 +208,14 @@ def check_view(view: Tensor, *, directly: bool) -> None:
     else:
         text = f"{output} and {changed} modified inplace. "
     raise error("RuntimeError", text + REASONS[creation])
+
+
+def readable(tensor: Tensor) -> bool:
+    """Whether grad_fn of a tensor can be read: not of a view that autograd cannot follow."""
+    try:
+        return tensor.record is None or True
+    except Raised:
+        return False
 
 
 def _check_overlap(target: Tensor, other: Tensor) -> None:
