@@ -239,7 +239,8 @@ def judge(texts: ClaimTexts, problem: Problem) -> list[Verdict]:
 
     If claims do not fit the inferred shapes, others are tried: other ranks and equal sizes, which
     are accepted if all claims are right for them; ranks that the program leaves open are accepted
-    only for claims that cannot be computed for the inferred shapes. If no claim has a seed, shapes
+    only for claims that cannot be computed for the inferred shapes. Wrong claims that can be
+    computed, and corrected, at equal sizes only are judged there. If no claim has a seed, shapes
     that make the output a scalar are preferred.
     """
     claims = read_claims(texts, problem)
@@ -257,6 +258,7 @@ def _in_other_shapes(
     """The verdicts after other shapes were tried; `result` are those for the inferred shapes."""
     if all(v.ok or not (v.misfits or scalar) for v in result):
         return [_of_every_rank(v, problem) for v in result]
+    corrected = None
     for reading in readings(problem):
         other = if_applicable(partial(_judged, claims, reading.problems, reading.remark))
         if other is None:
@@ -265,7 +267,18 @@ def _in_other_shapes(
             result = _only_right_with(reading, result, other)
         elif all(v.ok for v in other) or (scalar and _means_scalar(reading, result, other)):
             return other
-    return [_of_every_rank(v, problem) for v in result]
+        elif not (corrected or reading.ranks or reading.single) and _corrected(result, other):
+            corrected = other
+    return corrected or [_of_every_rank(v, problem) for v in result]
+
+
+def _corrected(result: list[Verdict], other: list[Verdict]) -> bool:
+    """Whether claims that cannot be computed at the inferred sizes, where no correction is known,
+    are right or corrected at others: `2 * det(A @ X @ B) * inv(X).T` for square matrices.
+    """
+    if any(v.misfits for v in other) or all(v.shape is not None or v.mend for v in result):
+        return False
+    return all(v.ok or v.mend for v in other)
 
 
 def _means_scalar(reading: Reading, result: list[Verdict], other: list[Verdict]) -> bool:
