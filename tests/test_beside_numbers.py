@@ -86,6 +86,29 @@ def test_a_logarithm_of_a_negative_determinant_is_nan():
     assert "x.grad[0,0] = inv(x)[0,0]\n" in shown  # and not = -0.2 = 0
 
 
+@pytest.mark.parametrize(
+    ("text", "x"),
+    [
+        ("logdet(x @ x.T)", [[1.0, 2.0], [3.0, 6.0], [2.0, 1.0]]),  # of rank 2, and 3x3
+        ("slogdet(x @ x.T)[1]", [[1.0, 2.0], [3.0, 6.0], [2.0, 1.0]]),
+        ("log(det(x @ x.T))", [[1.0, 2.0], [3.0, 6.0], [2.0, 1.0]]),
+        ("log(det(x @ x.T))", [[0.0, 0.0], [0.0, 0.0]]),
+    ],
+)
+def test_a_formula_of_a_singular_matrix_is_not_called_right(text, x):
+    """The output is -inf; the gradient of PyTorch is nan."""
+    messages = told(text, x)
+    assert messages
+    for message in messages:
+        assert "PyTorch computes an infinity for " in message
+        assert "is right" not in message
+
+
+def test_an_element_whose_shorter_form_inverts_a_singular_matrix_is_written_in_the_longer():
+    shown = package.explain("logdet(x @ x.T)", values={"x": [[1.0, 2.0], [2.0, 4.0]]})
+    assert "[[nan, nan], [nan, nan]]" in shown.to("plain")  # as PyTorch's
+
+
 SATURATED = ["-v", "x=[100.0, -1.0]", "-v", "y=[0.0, 0.0]", "-w", "x"]
 
 

@@ -510,12 +510,11 @@ def _contradicted(
     if why is not None:
         at = f" at {_places('', why.hit)}" if why.hit.ndim else ""
         text += f": {operation} {why.does}{at}"
-    undefined = why is not None and why.is_undefined and not c.is_limit
-    if undefined and np.any(np.isnan(a.value(a.problem.orders[0].out))):
-        message = (
-            f"PyTorch computes nan for {operation}, and the formula holds where that has a value"
-        )
-        return "formula-differs", f"{text}. {message}."
+    out = a.value(a.problem.orders[0].out)
+    if why is not None and why.is_undefined and not (c.is_limit or np.all(np.isfinite(out))):
+        kind = "nan" if np.any(np.isnan(a.value(why.node))) else "an infinity"
+        message = f"PyTorch computes {kind} for {operation}, and the formula holds where that is"
+        return "formula-differs", f"{text}. {message} finite."
     return "formula-differs", f"{text}. {LIMIT if c.is_limit else CURE}"
 
 
