@@ -1073,3 +1073,10 @@ def test_a_formula_for_every_size_is_one_in_the_data_too():
     (v,) = judge(["x = g * a"], pose("x * a", shapes={"x": (3,), "a": (3,)}))
     assert extent(v) == "the same formula for every size"
     assert as_data(v)["every_size"] is True
+
+
+@pytest.mark.parametrize("terms", [300, 1_500])
+def test_a_claim_of_many_terms_has_a_verdict(terms):
+    claim = "+".join(f"y*{k}" for k in range(terms))
+    verdict = judge([f"x = {claim}"], pose("sum(x * y)"))[0]
+    assert (verdict.ok, reason(verdict)) == (False, "its numbers are not those of the gradient")

@@ -4,7 +4,7 @@ import ast
 import re
 from copy import copy
 from functools import cached_property, lru_cache, partial
-from itertools import islice
+from itertools import chain, islice
 
 from ...errors import if_applicable
 from ...graphs import Node, walk
@@ -40,6 +40,7 @@ FAR = 9  # larger indices need larger sizes than are tried
 IN_BRACKETS, NUMBER = re.compile(r"\[[^\]]*\]"), re.compile(r"\d+")
 SAME = 2  # equality is proved at so many sizes; at the others only values are compared
 LARGE = 20_000  # elements of all nodes together
+LONG = 500  # nodes of the syntax tree of a claim
 
 
 class Verdict:
@@ -189,11 +190,18 @@ class Verdict:
 
     @cached_property
     def mend(self) -> Mend | None:
-        """The correction, or None; for large tensors it is searched for at small sizes."""
+        """The correction, or None; for large tensors it is searched for at small sizes. None too
+        for a long claim, of which there are too many variations.
+        """
         problem = self.points.tried[0].problem
-        if self.ok or is_large(problem):
+        if self.ok or is_large(problem) or self._is_long:
             return None
         return problem.limits.budget.search(self._mend, lambda: None)
+
+    @property
+    def _is_long(self) -> bool:
+        nodes = chain.from_iterable(map(ast.walk, self.claim.program.values))
+        return sum(1 for _ in islice(nodes, LONG + 1)) > LONG
 
     def _mend(self) -> Mend | None:
         problem = self.points.tried[0].problem
