@@ -143,6 +143,22 @@ def test_a_tangent(tangent, number):
     assert "sigmoid(x) rounds to 1 at [0]" in said
 
 
+@pytest.mark.parametrize(
+    ("command", "program", "shown"),
+    [
+        ("jacobian", "log(1 + exp(x))", "diag(sigmoid(x))"),
+        ("jvp", "log(1 + exp(x))", "diag(sigmoid(x))"),
+        ("hessian", "log(1 + exp(x)).sum()", "diag(sigmoid(x) * sigmoid(-x))"),
+    ],
+)
+def test_a_closed_form_whose_zeros_are_nan_stands_beside_its_note(command, program, shown):
+    """0 times infinity is nan, in PyTorch too."""
+    out = " ".join(gradcli(command, program, "-v", "x=[1000.0, 1.0]").out.split())
+    before, note, _ = out.partition("The formula of the Jacobian of")
+    assert note
+    assert f"{shown} no special structure: 3 of its 4 entries are not zero" in before
+
+
 def test_a_hessian_times_a_tangent():
     """The second derivative of x**3 / x is 2, and nan at 0 by the rules."""
     given = ["-v", "x=[0.0, 1.0]", "--tangent", "x=[1.0, 2.0]"]

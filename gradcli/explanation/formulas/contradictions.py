@@ -116,7 +116,8 @@ def of_matrix(a: Analysis, w: Wording, x: Input, s: Structure) -> Iterator[Formu
     line = jacobian(w, x) if entries <= BY_INDEX else None
     if line is not None:
         of_line = partial(_of_line, line, (*p.out.shape, *x.shape))
-        yield FormulaBesideNumbers("entry ", whose, line.plain, partial(both, of_line), (x,))
+        by_index = f"{whose} by index"
+        yield FormulaBesideNumbers("entry ", by_index, line.plain, partial(both, of_line), (x,))
 
 
 def _of_line(line: Notation, shape: Shape, a: Analysis) -> Any:

@@ -81,7 +81,7 @@ def _structure(a: Analysis, w: Wording, x: Input) -> Structure:
     nonzero, finite = int(np.count_nonzero(numbers)), _finite(numbers)
     result = _shortest(partial(_named, a, w, x, grad, finite), w, x, finite)
     if finite is None and result.nonzero is not None and result.nonzero < nonzero:
-        return Structure("dense", None, nonzero, result.total)  # the zeros of the structure are nan
+        return result._replace(name="dense", nonzero=nonzero)  # zeros of the structure are nan
     return result._replace(nonzero=nonzero)
 
 
