@@ -1,11 +1,8 @@
 """`gradcli` and `python -m gradcli`: a process that gives one answer."""
 
 import os
-import signal
 import sys
-from contextlib import suppress
-
-from .process import collect_seldom, one_thread
+from _signal import SIGINT, default_int_handler, getsignal, signal  # built in: nothing is read
 
 INTERRUPTED = 130  # exit status of a process that SIGINT ended, as in a shell
 
@@ -16,10 +13,15 @@ def _interrupted(*_: object) -> None:
 
 def main() -> None:
     """Run the command line and exit. Ctrl-C ends the process at once, also where Python would
-    swallow or print KeyboardInterrupt: during an import, or in a destructor.
+    swallow or print KeyboardInterrupt: in a destructor, or during an import, so that the first
+    imports of files come after the handler.
     """
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _interrupted)
+    if getsignal(SIGINT) is default_int_handler:
+        signal(SIGINT, _interrupted)
+    from contextlib import suppress
+
+    from .process import collect_seldom, one_thread
+
     collect_seldom()
     one_thread()
     from .cli.main import run

@@ -5,6 +5,7 @@ from .errors import GradcliError, Span
 
 DEFAULTS = {
     "length": 4_000_000,  # characters of an expression, a value or a file
+    "name": 10_000,  # characters of a name
     "nesting": 100,  # brackets within brackets, calls within calls
     "operations": 32_000,  # nodes of the graph
     "explained": 8_100,  # of these, in a program that is explained
@@ -20,6 +21,7 @@ MOST_ORDER = 9  # of a derivative
 PRECISIONS, WIDTHS = (1, 17), (40, 10_000)  # digits; columns
 UNITS = {
     "length": "characters",
+    "name": "characters",
     "memory": "bytes of memory",
     "explained": "operations that are explained",
     "written": "operations that are written out",

@@ -19,7 +19,7 @@ from gradcli.language.posing import pose
 from gradcli.notation import tree
 from gradcli.notation.formulas.formula import OperatorWriter
 from gradcli.notation.tree import Name
-from gradcli.operators import everything
+from gradcli.operators import all_operators
 
 STEP = 1e-7  # distance from a kink at which one-sided slopes are computed
 STEEP = 1e3  # slopes beyond this are shown as infinite
@@ -46,7 +46,7 @@ def measured() -> list[Kink]:
     """All kinks, computed in PyTorch and JAX, which must be installed; of points with the same
     slopes the one nearest to 0. Without operators that PyTorch lacks.
     """
-    text = [op for op in everything().values() if op.kink and op.family != "written out"]
+    text = [op for op in all_operators().values() if op.kink and op.family != "written out"]
     return [kink for op in text for kink in _of(op)]
 
 

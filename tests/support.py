@@ -68,7 +68,7 @@ def _posed(example: Example) -> Problem:
 @cache
 def examples() -> tuple[Example, ...]:
     """Every example of every operator."""
-    table = operators.everything().values()
+    table = operators.all_operators().values()
     return tuple(Example(op, *example) for op in table for example in op.examples)
 
 

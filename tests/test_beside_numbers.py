@@ -86,6 +86,29 @@ def test_a_logarithm_of_a_negative_determinant_is_nan():
     assert "x.grad[0,0] = inv(x)[0,0]\n" in shown  # and not = -0.2 = 0
 
 
+@pytest.mark.parametrize(
+    ("text", "x"),
+    [
+        ("logdet(x @ x.T)", [[1.0, 2.0], [3.0, 6.0], [2.0, 1.0]]),  # of rank 2, and 3x3
+        ("slogdet(x @ x.T)[1]", [[1.0, 2.0], [3.0, 6.0], [2.0, 1.0]]),
+        ("log(det(x @ x.T))", [[1.0, 2.0], [3.0, 6.0], [2.0, 1.0]]),
+        ("log(det(x @ x.T))", [[0.0, 0.0], [0.0, 0.0]]),
+    ],
+)
+def test_a_formula_of_a_singular_matrix_is_not_called_right(text, x):
+    """The output is -inf; the gradient of PyTorch is nan."""
+    messages = told(text, x)
+    assert messages
+    for message in messages:
+        assert "PyTorch computes an infinity for " in message
+        assert "is right" not in message
+
+
+def test_an_element_whose_shorter_form_inverts_a_singular_matrix_is_written_in_the_longer():
+    shown = package.explain("logdet(x @ x.T)", values={"x": [[1.0, 2.0], [2.0, 4.0]]})
+    assert "[[nan, nan], [nan, nan]]" in shown.to("plain")  # as PyTorch's
+
+
 SATURATED = ["-v", "x=[100.0, -1.0]", "-v", "y=[0.0, 0.0]", "-w", "x"]
 
 
@@ -118,6 +141,22 @@ def test_a_tangent(tangent, number):
     assert f"gives {number} for out.tangent, where the rules give" in said
     assert ("with tangents of ones" in said) == (tangent is None)
     assert "sigmoid(x) rounds to 1 at [0]" in said
+
+
+@pytest.mark.parametrize(
+    ("command", "program", "shown"),
+    [
+        ("jacobian", "log(1 + exp(x))", "diag(sigmoid(x))"),
+        ("jvp", "log(1 + exp(x))", "diag(sigmoid(x))"),
+        ("hessian", "log(1 + exp(x)).sum()", "diag(sigmoid(x) * sigmoid(-x))"),
+    ],
+)
+def test_a_closed_form_whose_zeros_are_nan_stands_beside_its_note(command, program, shown):
+    """0 times infinity is nan, in PyTorch too."""
+    out = " ".join(gradcli(command, program, "-v", "x=[1000.0, 1.0]").out.split())
+    before, note, _ = out.partition("The formula of the Jacobian of")
+    assert note
+    assert f"{shown} no special structure: 3 of its 4 entries are not zero" in before
 
 
 def test_a_hessian_times_a_tangent():

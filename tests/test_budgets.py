@@ -20,9 +20,11 @@ from gradcli.errors import GradcliError
 from gradcli.explanation import checks
 from gradcli.explanation.analysis import Analysis
 from gradcli.explanation.choices import Choices
+from gradcli.explanation.data import Data
 from gradcli.explanation.document import document
 from gradcli.explanation.higher import checks as higher
 from gradcli.explanation.higher.hessian import Hessian
+from gradcli.explanation.higher_data import blocks
 from gradcli.explanation.reading import steps
 from gradcli.explanation.reading.answer import answer
 from gradcli.language.posing import pose
@@ -601,6 +603,26 @@ def test_nothing_is_computed_that_is_not_shown(monkeypatch):
         ("finite differences of the gradient", True),
     ]
     assert len(asked) == 1
+
+
+def test_a_block_without_a_gradient_is_zero_without_a_search():
+    given = ["hessian", "linalg.solve(S, x).sum()", "-s", "S=3x3,x=3", "-f", "json"]
+    block = json.loads(gradcli(*given, "--limit", "seconds=0").out)["hessian"]["x"]
+    assert (block["structure"], block["formula"]) == ("zero", "zeros(x.shape[0], x.shape[0])")
+
+
+def test_blocks_are_described_before_the_entries_of_one_use_up_the_budget(monkeypatch):
+    """Written out in symbols, the 81 second derivatives by S take seconds."""
+
+    def without_end(data, x):
+        if not data.a.jacobian(x).numeric:
+            data.p.limits.budget.reserve(10**9)  # no time is left for searches
+
+    monkeypatch.setattr(Data, "entries", without_end)
+    problem = pose("linalg.solve(S, x).sum()", shapes={"S": (3, 3), "x": (3,)})
+    found = blocks(Hessian(Analysis(problem)))
+    assert [block["structure"] for block in found.values()] == ["dense", "kronecker", "zero"]
+    assert all(block["formula"] for block in found.values())
 
 
 # ---- what results are laid out in ----------------------------------------------------------------

@@ -320,6 +320,9 @@ WRONG = [
     Case("x @ W.T", "W = x", "the seed g is missing"),
     Case("logdet(A @ X @ B)", "X = 0.5 * inv(X).T", "it is half what", "A=3x3,X=3x3,B=3x3"),
     Case("logdet(A @ X @ B)", "X = 0.5 * inv(X).T", "it is half what", "A=4x4,X=4x4,B=4x4"),
+    Case("logdet(A @ X @ B)", "X = 2 * inv(X).T",
+         "it is twice what it should be (where A.shape[0] = A.shape[1] = X.shape[1])"),
+    Case("det(A @ X @ B)", "X = -det(A @ X @ B) * inv(X).T", "the sign is wrong (where A.shape"),
     Case("linear(x, W, b)", "b = g", "a sum of it over dimension 0 is missing"),
     Case(FACTORS, "V = (U @ V - Y).T @ U", "V is to be transposed"),
     Case(FACTORS, "V = (U @ V.T - Y) @ U", "U @ V.T - Y is to be transposed"),
@@ -1070,3 +1073,10 @@ def test_a_formula_for_every_size_is_one_in_the_data_too():
     (v,) = judge(["x = g * a"], pose("x * a", shapes={"x": (3,), "a": (3,)}))
     assert extent(v) == "the same formula for every size"
     assert as_data(v)["every_size"] is True
+
+
+@pytest.mark.parametrize("terms", [300, 1_500])
+def test_a_claim_of_many_terms_has_a_verdict(terms):
+    claim = "+".join(f"y*{k}" for k in range(terms))
+    verdict = judge([f"x = {claim}"], pose("sum(x * y)"))[0]
+    assert (verdict.ok, reason(verdict)) == (False, "its numbers are not those of the gradient")

@@ -13,13 +13,13 @@ from gradcli.backends.numeric import Evaluator
 from gradcli.errors import GradcliError
 from gradcli.language.arguments.option_texts import read_shapes
 from gradcli.language.posing import pose
-from gradcli.operators import everything
+from gradcli.operators import all_operators
 
 torch = pytest.importorskip("torch")
 pytestmark = [pytest.mark.oracle, pytest.mark.usefixtures("double_precision")]
 
 KINDS = {"f": "float", "i": "int", "u": "int", "b": "bool"}  # by NumPy's codes
-TABLE = [op for op in everything().values() if op.examples and op.torch]
+TABLE = [op for op in all_operators().values() if op.examples and op.torch]
 # Where gradcli answers otherwise for integers: averages of windows, which PyTorch cuts to integers,
 # are refused; what a kernel of PyTorch's lacks, though its answer would be one, is computed.
 REFUSED = {"avg_pool1d", "avg_pool2d", "avg_pool3d", "local_response_norm"}

@@ -611,7 +611,7 @@ def test_tangents_along_the_way_are_that_of_the_whole(example):
 
 def test_a_problem_is_left_as_it_was():
     p = pose("x**3", values={"x": 2.0})
-    assert (p.order, p.before, p.tangents) == (1, None, ())
+    assert (p.order, p.lower_order, p.tangents) == (1, None, ())
 
 
 @pytest.mark.parametrize(

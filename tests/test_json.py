@@ -213,7 +213,7 @@ def test_notes():
 def test_numbers_are_whole_where_all_that_arange_is_given_are(value, codes):
     assert {n["code"] for n in explained("x.sum()", "-v", f"x={value}")["notes"]} == codes
     kink = next(n for n in explained(*NETWORK)["notes"] if n["code"] == "kink")
-    assert "[0,2] and [1,1]" in kink["message"]
+    assert "z[0,2] and z[1,1]" in kink["message"]
 
 
 def test_sections_choose_keys():

@@ -608,6 +608,16 @@ def test_brackets_that_mean_nothing_count_too():
     assert gradcli("grad", f"x  # {'(' * 200}", "-v", "x=1.").out == "1.0\n"
 
 
+def test_a_name_has_a_limit():
+    for length, refused in ((10_000, False), (10_001, True), (3_900_000, True)):
+        result = gradcli("grad", "-", "-v", "y=2.", "-w", "y", stdin=f"{'x' * length}.sum() * y")
+        assert (f"{length:,} characters, and the limit is 10,000" in result.err) == refused
+        assert ("--limit name=N raises it" in result.err) == refused
+        assert len(result.err) < 20_000
+    result = gradcli("grad", "x * y", "-v", "x=1.", "-v", f"y={'1' * 20_000}.")  # a number
+    assert "a name" not in result.err
+
+
 def test_what_no_limit_raises_says_so():
     result = gradcli("grad", "+".join("x" * 4000), "-v", "x=1.")
     assert "no --limit raises that" in result.err

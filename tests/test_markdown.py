@@ -260,7 +260,7 @@ def test_several_answers_are_a_list():
 
 def test_tensors_that_do_not_fit_a_line_are_fenced():
     args = ("a*b", "-v", "a=randn(4,10)", "-v", "b=randn(4,10)", "-g", "a")
-    for more in ((), ("--full",)):
+    for more in (("--show", "answer,backward"), ("--full",)):
         out = gradcli(*args, "-f", "markdown", *more).out
         tokens = PARSER.parse(out)
         fences = [t.content.splitlines() for t in tokens if t.type == "fence" and t.info == "text"]
@@ -307,7 +307,7 @@ def test_a_long_seed_has_its_name_in_the_question(n):
 
 def test_meanings_of_operators_are_sentences_with_code_in_them():
     listed = gradcli("ops", "losses", "-f", "markdown").out
-    assert "` Half the squared difference, but a line where that is beyond delta" in listed
+    assert "` Quadratic where `|input - target| <= delta`, linear beyond" in listed
     assert "` `(input - target) ** 2`, weighted, reduced." in listed
     assert "### Regression losses" in listed
     assert "t from -1 to 1." in gradcli("ops", "kaiser_window", "-f", "markdown").out

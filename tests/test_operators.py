@@ -37,7 +37,7 @@ from gradcli.snippets.eager import forward, grad_names, single, zeros
 KINDS = {"f": "float", "i": "int", "u": "int", "b": "bool"}  # by NumPy's codes
 EXAMPLES = examples()
 checks = Checks()
-each_operator = pytest.mark.parametrize("op", list(operators.everything().values()), ids=str)
+each_operator = pytest.mark.parametrize("op", list(operators.all_operators().values()), ids=str)
 
 
 class Setting:
@@ -143,7 +143,7 @@ def compare_with_the_meaning(example, node):
             np.testing.assert_allclose(*both, **close)
 
 
-BOUNDED = [op for op in operators.everything().values() if op.bounds is not None]
+BOUNDED = [op for op in operators.all_operators().values() if op.bounds is not None]
 
 
 @pytest.mark.parametrize("op", BOUNDED, ids=str)
@@ -251,7 +251,7 @@ def test_fields_are_told():
     + [f"explanation/{room}" for room in ("checking", "formulas", "higher", "in_pytorch", "seeds")],
 )
 def test_operators_but_leaves_are_not_known_by_name(folder):
-    leaves = {name for name, op in operators.everything().items() if op.family == "leaf"}
+    leaves = {name for name, op in operators.all_operators().items() if op.family == "leaf"}
     for path in Path(operators.__file__).parents[1].joinpath(folder).rglob("*.py"):
         asked = re.findall(r"op\.name\b(.*)", path.read_text())
         for words in (re.findall(r'"(\w+)"', line) for line in asked):
@@ -261,18 +261,18 @@ def test_operators_but_leaves_are_not_known_by_name(folder):
 def test_tables_of_eager_mode_name_operators():
     named = {*grad_names.ZERO_SECOND, *forward.LINEAR, *forward.JOINING, *zeros.EXTREMES}
     named |= {*single.KERNELS, *single.BACKWARDS}
-    assert named - operators.everything().keys() == set()
+    assert named - operators.all_operators().keys() == set()
 
 
 def test_a_sign_stands_between_two_operands():
-    known = {op.sign for op in operators.everything().values()}
+    known = {op.sign for op in operators.all_operators().values()}
     assert known == {"", *"+-*/%&|<>@", "//", "**", "==", "!=", "<=", ">="}
 
 
 # ---- broadcasting --------------------------------------------------------------------------------
 
 BROADCAST = [
-    op for op in operators.everything().values()
+    op for op in operators.all_operators().values()
     if op.family == "elementwise" and len(op.inputs) > 1 and op.dtype in ("promote", "float")
 ]  # fmt: skip
 

@@ -24,7 +24,7 @@ from gradcli.errors import GradcliError
 from gradcli.graphs import OPS
 from gradcli.graphs.arguments import REQUIRED
 from gradcli.language.posing import pose
-from gradcli.operators import everything
+from gradcli.operators import all_operators
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 pytestmark = [
@@ -92,7 +92,7 @@ def test_second_order(example: Example):
 
 ODD = (-0.0, 0.0, np.inf, -np.inf, np.nan)
 POINTWISE = [
-    op for op in everything().values()
+    op for op in all_operators().values()
     if op.family == "elementwise" and op.torch and REQUIRED not in op.attributes.values()
     and op.module != "underived"  # these are asked of detached inputs: test_torch_calls.py
 ]  # fmt: skip

@@ -757,6 +757,10 @@ CASES = {
         "(A.T - z.unsqueeze(1)).T", "x.unsqueeze(1).T",
     ],
     "inner_product_of_several": ["(2 * x * y ** 2 * exp(d[:, 0])).sum()", "(x * sin(y) / s).sum()"],
+    "matmul_of_one_row": [
+        *("S @ (eye(S.shape[0])[1].unsqueeze(-1) * T)", "(S * eye(S.shape[0])[1]) @ T.T"),
+        "(eye(S.shape[0])[0] * A) @ C",
+    ],
     "matmul_with_unit_vectors": [
         "A.T @ (eye(x.shape[0])[1] - y)", "A @ (z - 2 * s * eye(z.shape[0])[-1])",
     ],

@@ -716,6 +716,21 @@ class P:
     def v(self): return 1
 P().v = 3
 ---
+class Angle:
+    def _read(self):
+        return self.value
+    def _write(self, value):
+        self.value = value % 360
+    def _clear(self):
+        self.value = 0
+    degrees = property(fget=_read, fset=_write, fdel=_clear, doc="In degrees.")
+    fixed = property(_read, doc="Read only.")
+x = Angle()
+x.degrees = 400
+print(x.degrees, x.fixed)
+del x.degrees
+print(x.degrees)
+---
 def f():
     x = 1
     def g():

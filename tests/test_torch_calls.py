@@ -12,7 +12,7 @@ from gradcli.explanation.analysis import Analysis
 from gradcli.graphs import OPS
 from gradcli.graphs.arguments import REQUIRED
 from gradcli.language.posing import pose
-from gradcli.operators import everything
+from gradcli.operators import all_operators
 from gradcli.operators.families import SHORTHANDS
 from gradcli.public_names import OTHER_IN_TORCH
 from gradcli.snippets.reading import read
@@ -920,7 +920,7 @@ def is_a_default(own, name, signatures):
 
 
 def test_defaults_are_those_of_pytorch():
-    everything()
+    all_operators()
     wrong = []
     for name in {**OPS, **{s.name: s for s in SHORTHANDS.values()}}:
         signatures = [*pytorch_defaults(name)]
@@ -950,7 +950,7 @@ OTHERWISE_CALLED = {"pinv": {"rtol"}, "matrix_rank": {"atol"}}  # by place it is
 
 
 def test_arguments_that_pytorch_takes_by_keyword_alone():
-    everything()
+    all_operators()
     wrong = {}
     for name, called in {**OPS, **{s.name: s for s in SHORTHANDS.values()}}.items():
         both = by_name_alone(name) & {*called.positional} - OTHERWISE_CALLED.get(name, set())

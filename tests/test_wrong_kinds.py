@@ -11,10 +11,10 @@ from support import one_in
 import gradcli
 from gradcli.errors import GradcliError
 from gradcli.language.arguments.option_texts import read_shapes
-from gradcli.operators import everything
+from gradcli.operators import all_operators
 
 KINDS = ("'a'", "(1, 2)", "None", "nan", "True", "x")
-MANY = [op for op in everything().values() if op.examples]
+MANY = [op for op in all_operators().values() if op.examples]
 
 
 def with_one_of_a_wrong_kind(op, text) -> Iterator[str]:

@@ -142,7 +142,7 @@ class Analysis:
             (text for x in wrt for text in self.double_backward_errors(x).values()), message
         )
         hint = SENDS_NOTHING if self._backward().steps else f"{CUT}PyTorch: {message}"
-        if p.before is not None:
+        if p.lower_order is not None:
             same = f"{p.out_name} is the same for every {names}, so its derivative is zero"
             hint = f"{same}\n{hint.removeprefix(CUT)}"
         raise GradcliError(
@@ -157,7 +157,7 @@ class Analysis:
         respect to x; empty if this problem is not a higher derivative.
         """
         p = self.problem
-        return double_backward_errors(p.orders[0].out, x.node) if p.before is not None else {}
+        return double_backward_errors(p.orders[0].out, x.node) if p.lower_order is not None else {}
 
     def _flows_elsewhere(self) -> bool:
         """Whether a gradient flows to any input; seeds of lower orders do not count."""
@@ -170,7 +170,7 @@ class Analysis:
         """The result of the reverse pass from the output."""
         p = self.problem
         result = self._reverse_pass(p.out)
-        if p.before is None or None not in result.of.values():
+        if p.lower_order is None or None not in result.of.values():
             return result
         evaluated = self._evaluated_gradients.of
         flat = [x for x, grad in result.of.items() if grad is None and evaluated[x] is not None]
@@ -201,7 +201,7 @@ class Analysis:
         if the output does not depend on x.
         """
         grad = self.gradient(x)
-        if grad is None or self.problem.before is None:
+        if grad is None or self.problem.lower_order is None:
             return grad
         return self._evaluated_gradients.of[x.node] or grad
 
@@ -403,7 +403,7 @@ class Analysis:
 
 def _how_to_seed(p: Problem) -> str:
     """A hint how to pass a seed."""
-    if p.before is None:
+    if p.lower_order is None:
         return "give a seed of that shape with --grad, or reduce it with .sum()"
     before = "".join(" -g 1" for _ in range(p.order - 1))
     return f"a seed for each order, that of order {p.order} last:{before} -g 'ones_like(out)'"

@@ -23,7 +23,7 @@ from ..notation.code.torch_code import expression
 from ..notation.formulas.formula import formula, too_long
 from ..notation.formulas.simplify import simplify
 from ..notation.tree import Name, Token, Tree
-from ..operators import INTERNAL, everything, functions
+from ..operators import INTERNAL, all_operators, functions
 from ..operators.families import Shorthand
 from .analysis import Analysis
 from .blocks import (
@@ -171,7 +171,7 @@ def _in_pytorch(function: Any) -> bool:
 def families() -> dict[Family, dict[str, Operator | Shorthand]]:
     """The operators and shorthands that programs call, by name, in families."""
     members: dict[str, dict[str, Operator | Shorthand]] = {}
-    for op in everything().values():
+    for op in all_operators().values():
         if op.name not in INTERNAL and _is_public(op):
             members.setdefault(ELSEWHERE.get(op.name, op.module), {})[op.name] = op
     for shorthand, (name, *_) in shorthands().items():

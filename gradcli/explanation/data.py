@@ -99,7 +99,7 @@ class Data:
         program = self.p.program
         text, start = program.source.text, program.start
         before = text[:start]
-        named = before.rstrip().endswith("=") or self.p.before is not None
+        named = before.rstrip().endswith("=") or self.p.lower_order is not None
         return text if named else f"{before}{self.p.out_name} = {text[start:]}"
 
     def _inputs(self) -> dict[str, Any]:
@@ -188,24 +188,26 @@ class Data:
         return None if written is None else tree.text(written)
 
     def _jacobian(self) -> dict[str, Any]:
-        return {x.name: self.jacobian(x) for x in self.p.wrt}
+        return jacobians({x.name: (self, x) for x in self.p.wrt})
 
     def jacobian(self, x: Input) -> dict[str, Any]:
-        """One Jacobian: shape, flattened matrix (None if it is too large), structure, closed form,
-        and how many entries of the closed form are not finite while those of the matrix are (None
-        if not compared).
+        """One Jacobian: shape, flattened matrix (None if it is too large, or symbolic), structure,
+        closed form, and how many entries of the closed form are not finite while those of the
+        matrix are (None if not compared).
         """
         structure = structure_of(self.a, self.w, x)
-        entries = self.p.out.numel * x.node.numel
-        matrix = self.entries(x) if entries <= LARGEST_MATRIX else None
         return {
             "shape": [*self.p.out.shape, *x.shape],
-            "matrix": matrix,
+            "matrix": self.matrix(x) if self.a.jacobian(x).numeric else None,
             "structure": structure.name,
             "formula": structure.text,
             "undefined": without_number(self.a, structure, x),
             **sides(by_index.jacobian(self.w, x)),
         }
+
+    def matrix(self, x: Input) -> Any:
+        """The entries of one Jacobian; None if they are not written out, or too many."""
+        return self.entries(x) if self.p.out.numel * x.node.numel <= LARGEST_MATRIX else None
 
     def matrix_notes(self, x: Input) -> list[tuple[str, str]]:
         """Codes and sentences on the closed form of one Jacobian."""
@@ -378,6 +380,21 @@ class Data:
     def _notes(self) -> list[dict[str, str]]:
         on_matrices = (note for x in self.p.wrt for note in self.matrix_notes(x))
         return as_data([*collect(self.a, self.w), *on_matrices])
+
+
+def jacobians(of: Mapping[str, tuple[Data, Input]]) -> dict[str, dict[str, Any]]:
+    """Jacobians by name, each computed from its data and input.
+
+    They share a budget: all are described, the smallest first, before entries are written out in
+    symbols, which may take the rest of it.
+    """
+    by_size = sorted(of, key=lambda name: of[name][0].p.out.numel * of[name][1].node.numel)
+    result = {name: of[name][0].jacobian(of[name][1]) for name in by_size}
+    for name in by_size:
+        data, x = of[name]
+        if not data.a.jacobian(x).numeric:
+            result[name]["matrix"] = data.matrix(x)
+    return {name: result[name] for name in of}
 
 
 def check_data(c: Check) -> dict[str, Any]:

@@ -77,7 +77,7 @@ def of_gradient(p: Problem, x: Input, grad: Node, seed: str, wrt: list[Input]) -
     if p.seed.value is None:
         inputs[p.seed.name] = Input(p.seed.name, p.seed.node, None, (), False)
     named = dict(p.named)
-    if p.before is None and p.out.op.name != "input":
+    if p.lower_order is None and p.out.op.name != "input":
         named.setdefault(p.out_name, p.out)
     node = OPS["input"](name=_free(p, seed), shape=out.shape, is_direction=True)
     result = p._replace(
@@ -87,7 +87,7 @@ def of_gradient(p: Problem, x: Input, grad: Node, seed: str, wrt: list[Input]) -
         named=named,
         seed=implied(node),
         wrt=wrt,
-        before=p._replace(wrt=[x]),
+        lower_order=p._replace(wrt=[x]),
     )
     if operations(result) > DERIVATIVE * p.limits.sizes["explained"]:
         _refuse_order(p, result.order, hint("explained"))

@@ -11,7 +11,7 @@ from ..notation.indices.index import Notation
 from ..notation.tree import Tree
 from .analysis import Analysis
 from .blocks import text_of
-from .data import Data, check_data, sides
+from .data import Data, check_data, jacobians, sides
 from .formulas import by_index
 from .higher.checks import hessian_checks, jvp_checks
 from .higher.hessian import Hessian
@@ -40,10 +40,9 @@ def blocks(h: Hessian) -> dict[str, dict[str, Any]]:
     """Each block as the Jacobian of a gradient: shape, matrix, structure, formula, index; and its
     product with a direction, if only that has a formula.
     """
-    return {
-        _key(x, z): Data(h.gradient(x)).jacobian(z) | {"product": _along_direction(h, x, z)}
-        for x, z in h.pairs()
-    }
+    pairs = {_key(x, z): (x, z) for x, z in h.pairs()}
+    result = jacobians({key: (Data(h.gradient(x)), z) for key, (x, z) in pairs.items()})
+    return {key: result[key] | {"product": _along_direction(h, *pairs[key])} for key in pairs}
 
 
 def _key(x: Input, z: Input) -> str:

@@ -165,7 +165,7 @@ def formulas_alone(w: Wording) -> list[tuple[str, str]]:
 def _is_derived(w: Wording, x: Input) -> bool:
     """Whether a gradient has statements in place of a closed form."""
     a, p = w.analysis, w.problem
-    if w.is_wrong(x) or p.before is not None or not p.statement_values or is_large(p):
+    if w.is_wrong(x) or p.lower_order is not None or not p.statement_values or is_large(p):
         return False
     derived = p.limits.budget.present(lambda: derivation(a), lambda: None)
     return derived is not None and derived.is_complete_for(x.name)
@@ -510,12 +510,11 @@ def _contradicted(
     if why is not None:
         at = f" at {_places('', why.hit)}" if why.hit.ndim else ""
         text += f": {operation} {why.does}{at}"
-    undefined = why is not None and why.is_undefined and not c.is_limit
-    if undefined and np.any(np.isnan(a.value(a.problem.orders[0].out))):
-        message = (
-            f"PyTorch computes nan for {operation}, and the formula holds where that has a value"
-        )
-        return "formula-differs", f"{text}. {message}."
+    out = a.value(a.problem.orders[0].out)
+    if why is not None and why.is_undefined and not (c.is_limit or np.all(np.isfinite(out))):
+        kind = "nan" if np.any(np.isnan(a.value(why.node))) else "an infinity"
+        message = f"PyTorch computes {kind} for {operation}, and the formula holds where that is"
+        return "formula-differs", f"{text}. {message} finite."
     return "formula-differs", f"{text}. {LIMIT if c.is_limit else CURE}"
 
 

@@ -66,7 +66,7 @@ def fits(array: Any, width: int) -> bool:
     """Whether the rows of an array fit into `width` characters, aligned in columns; a vector may
     take several lines.
     """
-    if array.ndim < 2:
+    if array.ndim < 2 or not array.size:
         return True
     columns = array.reshape(-1, array.shape[-1]).T
     return sum(max((len(number_text(v)) for v in c), default=0) + 2 for c in columns) <= width

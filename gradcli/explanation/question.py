@@ -16,7 +16,7 @@ def with_question(document: Document, p: Problem, command: str, backward: bool =
 def question(p: Problem, backward: bool = True) -> str:
     """The program with its output named, followed by the call of backward() if a seed was given."""
     text, seed = _named(p.program), p.seed
-    if not backward or p.before is not None or seed.implicit or seed.value is None:
+    if not backward or p.lower_order is not None or seed.implicit or seed.value is None:
         return text
     written = _numbers(seed) if seed.text is None else seed.text
     fits = 0 < len(written) <= LONGEST_SEED and "\n" not in written

@@ -50,7 +50,7 @@ class _Program:
         self.problem = problem
         self.names = {i.node: Name(i.name) for i in problem.inputs.values()}
         self.out_name = problem.out_name.replace(".", "_")
-        if problem.before is not None:
+        if problem.lower_order is not None:
             self.names |= {node: Name(name) for name, node in problem.named.items()}
             self.names[problem.out] = Name(self.out_name)
 

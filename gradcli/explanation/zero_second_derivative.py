@@ -16,9 +16,9 @@ def with_zeros(p: Problem) -> Node:
     """The output of a problem with these zeros in the gradients on which it depends; the output
     itself if there are none.
     """
-    if p.before is None:
+    if p.lower_order is None:
         return p.out
-    result = _with_zeros(p.before)
+    result = _with_zeros(p.lower_order)
     return p.out if result is without_ones(p.out) else result
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 REQUIRED = inspect.Parameter.empty
 PLAIN = {int, float, bool, str, type(None)}  # types of attributes that need no copy
 TENSORS = (Node, int, float)  # types accepted for a tensor argument
-IN_PLACE = "changes its input in place, and values never change here"
+IN_PLACE = "changes its input in place, which gradcli never does"
 
 # Names of operands and attributes in PyTorch and NumPy, where they differ from an operator's.
 FIRST_INPUT = ("input", "x", "a", "A", "tensors", "mat1", "logits")

@@ -97,7 +97,7 @@ def augmented(node: ast.AugAssign, source: Source) -> GradcliError:
     """The error for `x += y`, which modifies x in place in PyTorch."""
     name = source.segment(node.target)
     sign = source.segment(node)[len(name) :].split("=")[0].strip()
-    message = f"{sign}= changes {name} in place, and values never change here"
+    message = f"{sign}= changes {name} in place, which gradcli never does"
     hint = COPIES
     if len(source.segment(node.value)) < LONGEST_VALUE:
         result = ast.BinOp(node.target, node.op, node.value)

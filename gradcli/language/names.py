@@ -22,7 +22,8 @@ from .vocabulary import (
 from .vocabulary import LIBRARIES as PREFIXES
 
 BARE_CONSTANTS = {"pi", "inf", "nan", "Ellipsis"}
-BARE_DTYPES = {"float", "int", "bool"}  # as in x.to(float)
+# As in x.to(float), and after `from torch import float64`; `half` or `long` may be inputs.
+BARE_DTYPES = {"float", "int", "bool", *(name for name in DTYPES if name[-1].isdigit())}
 BARE = BARE_CONSTANTS | BARE_DTYPES
 WORDS = {"true": "True", "false": "False", "none": "None", "null": "None"}
 TORCH = {"torch", "F", "nn", "linalg", "special", "fft"}

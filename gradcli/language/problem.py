@@ -51,7 +51,7 @@ class Problem(NamedTuple):
     """All data that an answer is computed from.
 
     `named` are the named nodes of the program, `constants` its named numbers and shapes. If the
-    output is the gradient of another problem, `before` is that problem. At generic sizes,
+    output is the gradient of another problem, `lower_order` is that problem. At generic sizes,
     `generic_sizes` maps numbers that the program computes from sizes to their nodes; otherwise it
     is None.
     """
@@ -67,7 +67,7 @@ class Problem(NamedTuple):
     constants: dict[str, Any]
     as_written: bool = True  # not expanded
     tangents: tuple[Tangent, ...] = ()
-    before: "Problem | None" = None
+    lower_order: "Problem | None" = None
     generic_sizes: Mapping[float, Node] | None = None
     indices: tuple[Node, ...] = ()  # integer tensors used as indices, which are not in the graph
     notes: tuple[tuple[str, str], ...] = ()  # codes and sentences on parts that an answer lacks
@@ -76,7 +76,7 @@ class Problem(NamedTuple):
     @property
     def orders(self) -> "list[Problem]":
         """The problems of order 1, 2, ...; the last one is this problem."""
-        return [self] if self.before is None else [*self.before.orders, self]
+        return [self] if self.lower_order is None else [*self.lower_order.orders, self]
 
     @property
     def order(self) -> int:

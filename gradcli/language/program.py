@@ -135,6 +135,7 @@ def read_program(text: str, limits: Limits, origin: str = EXPRESSION) -> Program
         check_characters(text, _name_of(origin), origin)
     if not text:
         raise GradcliError("syntax", f"{_name_of(origin)} is empty", hint=EXAMPLE)
+    _check_names(source, limits)
     _check_brackets(source, limits)
     _check_tree(text, limits, origin)
     body = _parse(text, source)
@@ -190,6 +191,16 @@ def _name_of(origin: str) -> str:
     if origin.startswith("--"):
         return f"the text after {origin}"
     return "the expression" if origin == EXPRESSION else f"the value of {origin}"
+
+
+def _check_names(source: Source, limits: Limits) -> None:
+    """Raise GradcliError for a too long name, which answers would repeat, also within a comment."""
+    if len(source.text) <= limits.sizes["name"]:
+        return
+    for word in re.finditer(r"(?<!\w)[^\W\d]\w*", source.text):
+        start, end = word.span()
+        begin = Span(source.text, start, start + 1, source.origin)
+        limits.check("name", end - start, "a name", begin)
 
 
 def _check_brackets(source: Source, limits: Limits) -> None:

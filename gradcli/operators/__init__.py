@@ -17,7 +17,7 @@ INDEX = os.path.join(__path__[0], "index.txt")
 INTERNAL = {"input", "constant", "tensor", "size"}  # operators that users do not call by name
 
 
-def everything() -> dict[str, Operator]:
+def all_operators() -> dict[str, Operator]:
     """All operators by name, in the order of the files; imports every file."""
     from pkgutil import iter_modules
 
@@ -32,8 +32,8 @@ def lookup(name: str) -> Callable | None:
     for module in _index().get(name, ()):
         import_module(f"{__name__}.{module}")
     result = _known(name)
-    if result is None and "." not in name:  # `torch.name` is looked up together with its module
-        everything()
+    if result is None and "." not in name:  # names with a dot, as torch.range, are in the index
+        all_operators()
         result = _known(name)
     return result
 
@@ -41,7 +41,7 @@ def lookup(name: str) -> Callable | None:
 @cache
 def functions() -> dict[str, Callable]:
     """All operators and shorthands, by each of their names; imports every file."""
-    result: dict[str, Callable] = {n: op for n, op in everything().items() if n not in INTERNAL}
+    result: dict[str, Callable] = {n: op for n, op in all_operators().items() if n not in INTERNAL}
     for op in OPS.values():
         result.update(dict.fromkeys(op.aliases, op))
     return result | SHORTHANDS

@@ -70,8 +70,8 @@ def _double_backward_error(query, key, value, attn_mask=None, *, enable_gqa, **_
     The fused kernel needs equal batch sizes and head dimensions, and a mask without gradient.
     """
     inputs = query, key, value
-    alike = all(x.ndim == 4 and x.numel and x.shape[-1] == query.shape[-1] for x in inputs)
-    if not alike or len({x.shape[0] for x in inputs}) > 1 or key.shape[1] != value.shape[1]:
+    fits = all(x.ndim == 4 and x.numel and x.shape[-1] == query.shape[-1] for x in inputs)
+    if not fits or len({x.shape[0] for x in inputs}) > 1 or key.shape[1] != value.shape[1]:
         return None
     if query.shape[1] != key.shape[1] and not enable_gqa:
         return None
@@ -132,9 +132,9 @@ def _repeated(x, query):
     if x.ndim < 3 or not x.shape[-3] or query.shape[-3] % x.shape[-3]:
         raise GradcliError("shape", "enable_gqa needs a multiple of the heads of key and value")
     heads, times = x.shape[-3], query.shape[-3] // x.shape[-3]
-    apart = x.unsqueeze(dim=-3)
-    wide = apart.expand(shape=(*apart.shape[:-3], times, *apart.shape[-2:]))
-    return wide.reshape(shape=(*x.shape[:-3], heads * times, *x.shape[-2:]))
+    grouped = x.unsqueeze(dim=-3)
+    expanded = grouped.expand(shape=(*grouped.shape[:-3], times, *grouped.shape[-2:]))
+    return expanded.reshape(shape=(*x.shape[:-3], heads * times, *x.shape[-2:]))
 
 
 # ---- multi-head attention -----------------------------------------------------------------------
@@ -270,8 +270,8 @@ def multi_head_attention_forward(
     _check_heads(size, embed_dim_to_check, num_heads)
     _check_one_kind(query, key, value, in_proj_weight, in_proj_bias, out_proj_weight, out_proj_bias)
     _check_projections(size, None if use_separate_proj_weight else in_proj_weight, in_proj_bias)
-    apart = (q_proj_weight, k_proj_weight, v_proj_weight)
-    weights = apart if use_separate_proj_weight else in_proj_weight
+    separate = (q_proj_weight, k_proj_weight, v_proj_weight)
+    weights = separate if use_separate_proj_weight else in_proj_weight
     q, k, v = _projected(query, key, value, weights, in_proj_bias)
     _check_mask(attn_mask, batch * num_heads, length, key.shape[0])
     masks = [_additive_of_ignored(attn_mask), _additive_of_ignored(key_padding_mask)]

@@ -132,24 +132,24 @@ def cross_entropy(
     input, target, weight=None, *, ignore_index=-100, reduction="mean", label_smoothing=0.0
 ):
     """nll_loss of log_softmax; target holds class labels, or a probability for each class."""
-    within = 0 <= label_smoothing <= 1
-    require(within, f"label_smoothing must be from 0 to 1, got {label_smoothing}")
+    valid = 0 <= label_smoothing <= 1
+    require(valid, f"label_smoothing must be from 0 to 1, got {label_smoothing}")
     axis = _class_axis(input)
     logp = input.log_softmax(dim=axis)
     if target.dtype == "float" and target.ndim == input.ndim > 1:
         _check_probabilities(input, target)
     if target.shape == input.shape:
         return _soft_cross_entropy(logp, target, weight, axis, reduction, label_smoothing)
-    picked = nll_loss(logp, target, weight, ignore_index=ignore_index, reduction=reduction)
+    result = nll_loss(logp, target, weight, ignore_index=ignore_index, reduction=reduction)
     if not label_smoothing:
-        return picked
-    each = logp if weight is None else logp * _along_classes(weight, logp.ndim, axis)
-    even = where(target.ne(ignore_index), -each.sum(dim=axis), 0.0)
+        return result
+    terms = logp if weight is None else logp * _along_classes(weight, logp.ndim, axis)
+    smoothing = where(target.ne(ignore_index), -terms.sum(dim=axis), 0.0)
     if reduction == "mean":
-        even = even.sum() / _total_weight(target, weight, ignore_index)
+        smoothing = smoothing.sum() / _total_weight(target, weight, ignore_index)
     elif reduction == "sum":
-        even = even.sum()
-    return (1 - label_smoothing) * picked + even * (label_smoothing / size(logp, dim=(axis,)))
+        smoothing = smoothing.sum()
+    return (1 - label_smoothing) * result + smoothing * (label_smoothing / size(logp, dim=(axis,)))
 
 
 def _soft_cross_entropy(logp, target, weight, axis, reduction, label_smoothing):
@@ -222,15 +222,15 @@ def _rows(x):
 def _margins(x, label, counted, margin):
     """For each target, margin - x[target] + x; and the mask of positive ones that count."""
     picked = x.gather(dim=1, index=label).unsqueeze(dim=2)
-    apart = margin - picked + x.unsqueeze(dim=1)
-    return apart, counted & (apart > 0)
+    differences = margin - picked + x.unsqueeze(dim=1)
+    return differences, counted & (differences > 0)
 
 
 def _at_margin(y, x, label, counted, weight, *, p, margin):
     if p == 2:
         return y < y
-    apart, _ = _margins(x, label, counted, margin)
-    return (counted & apart.eq(0)).any(dim=2).any(dim=1)
+    differences, _ = _margins(x, label, counted, margin)
+    return (counted & differences.eq(0)).any(dim=2).any(dim=1)
 
 
 def _weighted(terms, weight):
@@ -241,15 +241,15 @@ def _margin_rule(g, y, x, label, counted, weight=None, *, p, margin):
     """The gradients of margin_terms: that of a class within the margin is positive, that of the
     target is minus their sum.
     """
-    apart, close = _margins(x, label, counted, margin)
-    up = where(close, _weighted(2 * apart if p == 2 else 1.0, weight), 0.0)
-    picked = label.unsqueeze(dim=2).eq(arange(end=x.shape[1]))
-    down = where(picked, up.sum(dim=2, keepdim=True), 0.0)
-    to_x = g.unsqueeze(dim=1) * (up - down).sum(dim=1)
+    differences, close = _margins(x, label, counted, margin)
+    of_close = where(close, _weighted(2 * differences if p == 2 else 1.0, weight), 0.0)
+    is_target = label.unsqueeze(dim=2).eq(arange(end=x.shape[1]))
+    of_target = where(is_target, of_close.sum(dim=2, keepdim=True), 0.0)
+    to_x = g.unsqueeze(dim=1) * (of_close - of_target).sum(dim=1)
     if weight is None:
         return to_x, None, None, None
     g = g.unsqueeze(dim=1).unsqueeze(dim=2)
-    return to_x, None, None, (g * where(close, apart**p, 0.0)).sum_to_size(shape=weight.shape)
+    return to_x, None, None, (g * where(close, differences**p, 0.0)).sum_to_size(shape=weight.shape)
 
 
 @composite(
@@ -265,8 +265,8 @@ def _margin_rule(g, y, x, label, counted, weight=None, *, p, margin):
 )
 def margin_terms(x, label, counted, weight=None, *, p, margin):
     """relu(margin - x[label] + x) ** p, summed over classes and `counted` labels of each row."""
-    apart, close = _margins(x, label, counted, margin)
-    return where(close, _weighted(apart**p, weight), 0.0).sum(dim=(1, 2))
+    differences, close = _margins(x, label, counted, margin)
+    return where(close, _weighted(differences**p, weight), 0.0).sum(dim=(1, 2))
 
 
 @loss(

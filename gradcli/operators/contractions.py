@@ -246,13 +246,13 @@ def _off_diagonal(term, rank, sizes):
     names = dict(enumerate(term.partition("...")[0]))
     tail = reversed(term.partition("...")[2])
     names |= {rank - 1 - k: subscript for k, subscript in enumerate(tail)}
-    apart = []
+    off_diagonal = []
     for subscript in dict.fromkeys(names.values()):
         first, *others = sorted(axis for axis, name in names.items() if name == subscript)
         for other in others:
             shape = [sizes[subscript] if d in (first, other) else 1 for d in range(rank)]
-            apart.append(eye(n=sizes[subscript]).eq(0).reshape(shape=tuple(shape)))
-    return reduce(logical_or, apart)
+            off_diagonal.append(eye(n=sizes[subscript]).eq(0).reshape(shape=tuple(shape)))
+    return reduce(logical_or, off_diagonal)
 
 
 # ---- sublist format ------------------------------------------------------------------------------

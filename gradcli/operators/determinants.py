@@ -170,8 +170,8 @@ def _singular_cofactors_along(u, values, v, t):
 
 def _along(t, scale, inverse_T):
     """The derivative of scale * inverse_T in the direction t, where scale is the determinant."""
-    whole = _for_each_matrix((inverse_T * t).sum(dim=(-2, -1)), inverse_T)
-    return scale * whole * inverse_T - scale * inverse_T @ t.mT @ inverse_T
+    trace = _for_each_matrix((inverse_T * t).sum(dim=(-2, -1)), inverse_T)
+    return scale * trace * inverse_T - scale * inverse_T @ t.mT @ inverse_T
 
 
 def _parts(x, y):

@@ -272,9 +272,9 @@ def cosine_embedding_loss(input1, input2, target, *, margin=0.0, reduction="mean
     squares = ((x * x).sum(dim=dim) + SINGLE_EPS for x in (input1, input2))
     first, second = squares
     cosine = (input1 * input2).sum(dim=dim) / (first * second).sqrt()
-    near = where(target.eq(1), 1 - cosine, 0)
-    apart = where(target.eq(-1), (cosine - margin).clamp(min=0), 0)
-    return reduced(near + apart, reduction)
+    of_positives = where(target.eq(1), 1 - cosine, 0)
+    of_negatives = where(target.eq(-1), (cosine - margin).clamp(min=0), 0)
+    return reduced(of_positives + of_negatives, reduction)
 
 
 @loss(

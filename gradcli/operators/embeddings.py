@@ -14,44 +14,44 @@ from .pointwise import F
 from .shaping import expand, reshape
 
 
-def _table(s, max_norm, padding_idx, name):
+def _check_arguments(s, max_norm, padding_idx, name):
     """Check the arguments that embedding and embedding_bag share."""
     if max_norm is not None:
         raise GradcliError(
             "unsupported",
-            f"{name}() with max_norm changes its weight in place, and values never change here",
+            f"{name}() with max_norm changes its weight in place, which gradcli never does",
             hint="leave max_norm out",
         )
     if len(s) != 2:
         raise GradcliError(
             "shape", f"weight of {name}() must be a matrix, got shape {shapes.text(s)}"
         )
-    whole = padding_idx is None or is_integer(padding_idx)
-    require(whole, f"padding_idx of {name}() must be an integer, got {padding_idx!r}")
+    valid = padding_idx is None or is_integer(padding_idx)
+    require(valid, f"padding_idx of {name}() must be an integer, got {padding_idx!r}")
     if padding_idx is not None and not -s[0] <= padding_idx < s[0]:
         raise GradcliError("index", f"padding_idx {padding_idx} is out of range for {s[0]} rows")
 
 
-def _embedded(index, s, *, padding_idx, max_norm, **_):
-    _table(s, max_norm, padding_idx, "embedding")
+def _embedding_shape(index, s, *, padding_idx, max_norm, **_):
+    _check_arguments(s, max_norm, padding_idx, "embedding")
     return (*index, s[1])
 
 
 def _without_true_gradient(y, input, weight, *, padding_idx, scale_grad_by_freq, **_):
-    """The rows whose gradient in PyTorch is not the derivative: padding_idx, and repeated rows with
-    scale_grad_by_freq.
+    """The mask of rows whose gradient in PyTorch is not the derivative: padding_idx, and repeated
+    rows with scale_grad_by_freq.
     """
     index = reshape(input, shape=(-1,))
-    rows = index < 0
+    mask = index < 0  # no row: indices are at least 0
     if padding_idx is not None:
-        rows = index.eq(padding_idx % weight.shape[0])
+        mask = index.eq(padding_idx % weight.shape[0])
     if scale_grad_by_freq:
-        rows = rows | (_frequencies(index, weight.shape[0]) > 1)
-    return reshape(rows, shape=(*input.shape, 1))
+        mask = mask | (_frequencies(index, weight.shape[0]) > 1)
+    return reshape(mask, shape=(*input.shape, 1))
 
 
 @operator(
-    shape=_embedded,
+    shape=_embedding_shape,
     whole=("padding_idx",),
     value=lambda input, weight, **_: np.take(weight, in_range(input, len(weight)), axis=0),
     dtype="last",
@@ -83,14 +83,16 @@ def embedding(
     scale_grad_by_freq=False,
     sparse=False,
 ):
-    """The rows of weight that input names."""
+    """The rows of weight at the indices in input."""
     index = reshape(input, shape=(-1,))
-    rows = reshape(g, shape=(input.numel, weight.shape[1]))
+    row_gradients = reshape(g, shape=(input.numel, weight.shape[1]))
     if padding_idx is not None:
-        rows = where(index.eq(padding_idx % weight.shape[0]).unsqueeze(dim=1), 0, rows)
+        is_padding = index.eq(padding_idx % weight.shape[0]).unsqueeze(dim=1)
+        row_gradients = where(is_padding, 0, row_gradients)
     if scale_grad_by_freq:
-        rows = rows * _frequencies(index, weight.shape[0]).reciprocal().unsqueeze(dim=1)
-    return None, zeros(size=weight.shape).index_add(dim=0, index=index, source=rows)
+        frequencies = _frequencies(index, weight.shape[0])
+        row_gradients = row_gradients * frequencies.reciprocal().unsqueeze(dim=1)
+    return None, zeros(size=weight.shape).index_add(dim=0, index=index, source=row_gradients)
 
 
 def _frequencies(index, size):
@@ -113,36 +115,38 @@ def embedding_bag(
     include_last_offset=False,
     padding_idx=None,
 ):
-    """Rows of weight, summed, averaged or compared bag by bag; a bag is a row of input, or goes
-    from one of the offsets to the next.
+    """Sum, mean or maximum of the rows of each bag; a bag is a row of input, or goes from one of
+    the offsets to the next.
     """
-    _table(weight.shape, max_norm, padding_idx, "embedding_bag")
+    _check_arguments(weight.shape, max_norm, padding_idx, "embedding_bag")
     indices = input.value if isinstance(input, Array) else np.asarray(input)
     _check_bags(indices, mode, scale_grad_by_freq, weight, per_sample_weights)
-    index, bag, count = _bags(input, offsets, include_last_offset)
-    counts = np.ones(index.size, bool)
+    index, bag, bag_count = _bags(input, offsets, include_last_offset)
+    not_padding = np.ones(index.size, bool)
     if padding_idx is not None:
-        counts = index != padding_idx % weight.shape[0]
-    rows, bag = _weighted_rows(weight, index, counts, per_sample_weights), bag[counts]
+        not_padding = index != padding_idx % weight.shape[0]
+    rows, bag = _weighted_rows(weight, index, not_padding, per_sample_weights), bag[not_padding]
     if mode == "max":
-        return _largest(rows, bag, count)
-    total = zeros(size=(count, weight.shape[1])).index_add(dim=0, index=numbers(bag), source=rows)
+        return _largest(rows, bag, bag_count)
+    total = zeros(size=(bag_count, weight.shape[1])).index_add(
+        dim=0, index=numbers(bag), source=rows
+    )
     if mode == "sum":
         return total
-    sizes = np.maximum(np.bincount(bag, minlength=count), 1).reshape(-1, 1)
+    sizes = np.maximum(np.bincount(bag, minlength=bag_count), 1).reshape(-1, 1)
     return total / numbers(sizes)
 
 
-def _weighted_rows(weight, index, counts, per_sample_weights):
-    """The rows of weight at the indices that count, a mask, times their weights if there are
-    any.
+def _weighted_rows(weight, index, not_padding, per_sample_weights):
+    """The rows of weight at the indices that are not padding (`not_padding`, a mask), times their
+    per-sample weights, if given.
     """
-    rows = index_select(weight, dim=0, index=numbers(index[counts]))
+    rows = index_select(weight, dim=0, index=numbers(index[not_padding]))
     if per_sample_weights is None:
         return rows
     factors = reshape(per_sample_weights, shape=(-1,))
-    if not counts.all():
-        factors = index_select(factors, dim=0, index=numbers(counts.nonzero()[0]))
+    if not not_padding.all():
+        factors = index_select(factors, dim=0, index=numbers(not_padding.nonzero()[0]))
     return rows * factors.unsqueeze(dim=1)
 
 
@@ -152,7 +156,8 @@ def _check_bags(input, mode, scale_grad_by_freq, weight, per_sample_weights):
     if scale_grad_by_freq:
         raise GradcliError(
             "unsupported",
-            "embedding_bag() with scale_grad_by_freq divides by counts of other rows in PyTorch",
+            "embedding_bag() with scale_grad_by_freq divides the gradient of a row, in PyTorch, by "
+            "how often another row occurs",
             hint="embedding() takes it; sum or average its rows",
         )
     if per_sample_weights is not None:
@@ -177,31 +182,34 @@ def _bags(input, offsets, include_last_offset):
     starts = offsets.value[:-1] if include_last_offset else offsets.value
     bounds = offsets.value
     if (bounds.size and bounds[0] != 0) or (np.diff(bounds) < 0).any():
-        raise GradcliError("arguments", "offsets begin with 0 and never fall")
-    require(bounds.size == 0 or bounds[-1] <= index.size, "offsets end within the input")
+        raise GradcliError("arguments", "offsets must start at 0 and not decrease")
+    require(
+        bounds.size == 0 or bounds[-1] <= index.size, "offsets must not exceed the length of input"
+    )
     return index, np.searchsorted(starts, np.arange(index.size), "right") - 1, len(starts)
 
 
-def _largest(rows, bag, count):
+def _largest(rows, bag, bag_count):
     """The elementwise maximum of each bag, the first of equal ones; 0 for an empty bag. As in
-    PyTorch, a nan in the first row of a bag is kept, and later ones are ignored.
+    PyTorch, a nan in the first row of a bag is its maximum, and later ones are ignored.
     """
-    sizes = np.bincount(bag, minlength=count)
+    sizes = np.bincount(bag, minlength=bag_count)
     longest = sizes.max(initial=0)
     if not longest:
-        return zeros(size=(count, rows.shape[1]))
+        return zeros(size=(bag_count, rows.shape[1]))
     within = np.arange(bag.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    table = np.zeros((count, longest), int)
+    table = np.zeros((bag_count, longest), int)
     table[bag, within] = np.arange(bag.size)
     filled = (np.arange(longest) < sizes[:, None])[..., None]
     if not filled.all():
         rows = index_select(rows, dim=0, index=numbers(table.reshape(-1)))
-    known = reshape(rows, shape=(count, int(longest), rows.shape[1]))
-    if not filled.all():
-        known = where(numbers(filled), known, -float("inf"))
+    padded = reshape(rows, shape=(bag_count, int(longest), rows.shape[1]))
+    if not filled.all():  # -inf beyond the rows of a bag, which is never greater than one of them
+        padded = where(numbers(filled), padded, -float("inf"))
+    # nan compares as inf in the first row, where it stays, and as -inf in others
     of_nan = np.where(np.arange(longest) == 0, float("inf"), -float("inf"))[:, None]
-    compared = where(isnan(known), numbers(of_nan), known)
-    top = known.gather(dim=1, index=compared.argmax(dim=1, keepdim=True)).squeeze(dim=1)
+    compared = where(isnan(padded), numbers(of_nan), padded)
+    top = padded.gather(dim=1, index=compared.argmax(dim=1, keepdim=True)).squeeze(dim=1)
     return top if sizes.all() else where(numbers(sizes[:, None] > 0), top, 0)
 
 
@@ -209,8 +217,8 @@ def _largest(rows, bag, count):
 def one_hot(input, num_classes=-1):
     """Each integer as a row with 1 at this index; no gradient."""
     require(is_integer(num_classes), "num_classes of one_hot() must be an integer, got a tensor")
-    result = input.value if isinstance(input, Array) else np.asarray(input)
-    size = int(result.max(initial=-1)) + 1 if num_classes == -1 else num_classes
-    in_range(result, size)
-    known = input if isinstance(input, Array) else numbers(result).attrs["data"]
-    return eye(n=size)[(known,)].long()
+    array = input.value if isinstance(input, Array) else np.asarray(input)
+    size = int(array.max(initial=-1)) + 1 if num_classes == -1 else num_classes
+    in_range(array, size)
+    index = input if isinstance(input, Array) else numbers(array).attrs["data"]
+    return eye(n=size)[(index,)].long()

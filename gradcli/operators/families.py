@@ -135,8 +135,10 @@ def _broadcast(*input_shapes, **_):
 
 
 def _aligned_rows(*input_shapes, **_):
-    whole = _broadcast(*input_shapes)
-    return tuple(s is not None and (len(s), s[:1]) == (len(whole), whole[:1]) for s in input_shapes)
+    result = _broadcast(*input_shapes)
+    return tuple(
+        s is not None and (len(s), s[:1]) == (len(result), result[:1]) for s in input_shapes
+    )
 
 
 def reduction(value: Callable | None = None, *, of_all: Callable | None = None, **fields):
@@ -215,8 +217,8 @@ def reduced(s, *, dim, keepdim, **attrs):
 def reduced_nonempty(s, *, dim, keepdim, **_):
     """As `reduced`, where an element is selected. Raises GradcliError if there is none."""
     if any(not s[d] for d in shapes.axes(dim, len(s))):
-        whole = dim is None or dim == ()
-        where = f"in shape {shapes.text(s)}" if whole else f"along dimension {dim}, of size 0"
+        over_all = dim is None or dim == ()
+        where = f"in shape {shapes.text(s)}" if over_all else f"along dimension {dim}, of size 0"
         raise GradcliError("shape", f"there is no element {where}")
     return reduced(s, dim=dim, keepdim=keepdim)
 

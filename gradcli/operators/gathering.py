@@ -116,8 +116,8 @@ def take_along_dim(input, indices, dim=None):
     if size:  # indices out of range wrap around, as in PyTorch
         wrapped = remainder(indices, size)
         indices = where(indices < 0, wrapped, where(indices >= size, wrapped, indices))
-    wide = shapes.broadcast(_without(input, axis), _without(indices, axis))
-    sizes = [(*wide[:axis], x.shape[axis], *wide[axis + 1 :]) for x in (input, indices)]
+    common = shapes.broadcast(_without(input, axis), _without(indices, axis))
+    sizes = [(*common[:axis], x.shape[axis], *common[axis + 1 :]) for x in (input, indices)]
     return gather(expand(input, shape=sizes[0]), dim=dim, index=expand(indices, shape=sizes[1]))
 
 
@@ -128,7 +128,7 @@ def _without(x, axis):
 # ---- an index for each slice ---------------------------------------------------------------------
 
 
-def spread(index, dim, shape):
+def as_gather_index(index, dim, shape):
     """An index of index_select as an index of gather, for a result of this shape."""
     if not shape:
         return reshape(index, shape=())
@@ -168,7 +168,9 @@ def _index_select(x, index, *, dim):
 )
 def index_select(x, index, *, dim):
     """The slices along dim that index names."""
-    return gather(x, dim=dim, index=spread(index, dim, _selected(x.shape, index.shape, dim=dim)))
+    return gather(
+        x, dim=dim, index=as_gather_index(index, dim, _selected(x.shape, index.shape, dim=dim))
+    )
 
 
 @shorthand(concrete=("index",))
@@ -240,8 +242,8 @@ def _several(s, *, repeats, dim):
 )
 def repeat_each(g, y, x, *, repeats, dim):
     """Each slice along a dimension as often as any other."""
-    apart = (*x.shape[: dim + 1], repeats, *x.shape[dim + 1 :])
-    return g.reshape(shape=apart).sum(dim=dim + 1)
+    grouped = (*x.shape[: dim + 1], repeats, *x.shape[dim + 1 :])
+    return g.reshape(shape=grouped).sum(dim=dim + 1)
 
 
 # ---- flat indices --------------------------------------------------------------------------------
@@ -327,10 +329,10 @@ def owns_memory(x, name):
 
 
 @shorthand("as_strided", only_aliases=True)
-def as_strided_of_own(input, size, stride, storage_offset=None):
+def as_strided_of_base(input, size, stride, storage_offset=None):
     """A view with these strides."""
-    whole = owns_memory(as_node(input), "as_strided")
-    return as_strided(whole, size=size, stride=stride, storage_offset=storage_offset or 0)
+    base = owns_memory(as_node(input), "as_strided")
+    return as_strided(base, size=size, stride=stride, storage_offset=storage_offset or 0)
 
 
 def _window_shape(s, *, dimension, size, step):
@@ -350,8 +352,8 @@ def _windows(x, *, dimension, size, step):
         return np.full(size, x)
     if not size:
         return np.zeros(_window_shape(x.shape, dimension=dimension, size=size, step=step), x.dtype)
-    seen = np.lib.stride_tricks.sliding_window_view(x, size, axis=dimension)
-    return seen[(*(slice(None),) * (dimension % x.ndim), slice(None, None, step))]
+    windows = np.lib.stride_tricks.sliding_window_view(x, size, axis=dimension)
+    return windows[(*(slice(None),) * (dimension % x.ndim), slice(None, None, step))]
 
 
 def _folded(g, y, x, *, dimension, size, step):
@@ -396,10 +398,10 @@ def masked_select(input, mask):
     if not isinstance(mask, Array) or mask.dtype != "bool":
         raise GradcliError("arguments", "masked_select() needs a mask of True and False")
     shape = shapes.broadcast(input.shape, mask.value.shape)
-    whole = input if input.shape == shape else expand(input, shape=shape)
+    expanded = input if input.shape == shape else expand(input, shape=shape)
     if mask.value.shape != shape:
         mask = Array(np.broadcast_to(mask.value, shape), f"{mask}.expand{shape}")
-    return whole[mask]
+    return expanded[mask]
 
 
 @shorthand("argwhere", concrete=("input",), floats=True)

@@ -61,11 +61,11 @@ def _reflect_coordinates(m, at, low, high):
     """Coordinates reflected at both ends until they are within the range, and their derivative."""
     if low == high:
         return m.zeros_like(at), 0.0
-    span, away = high - low, m.abs(at - low)
-    turns = m.floor(away / span)
-    over, back = m.remainder(away, span), m.remainder(turns, 2) > 0
+    span, distance = high - low, m.abs(at - low)
+    reflections = m.floor(distance / span)
+    rest, is_odd = m.remainder(distance, span), m.remainder(reflections, 2) > 0
     slope = m.where(at < low, -1.0, 1.0)
-    return m.where(back, span - over + low, over + low), m.where(back, -slope, slope)
+    return m.where(is_odd, span - rest + low, rest + low), m.where(is_odd, -slope, slope)
 
 
 def _reflection_ends(size, align_corners):
@@ -122,10 +122,10 @@ def _neighbours(m, at, size, orders, mode, padding_mode, align_corners):
 
 
 def _weights(at, *, size, orders, **how):
-    whole, out = np.arange(size), 0.0
+    elements, out = np.arange(size), 0.0
     for index, weight in _neighbours(np, at, size, orders, **how):
         weight = np.broadcast_to(weight, at.shape)
-        out = out + np.where(index[..., None] == whole, weight[..., None], 0.0)
+        out = out + np.where(index[..., None] == elements, weight[..., None], 0.0)
     return out
 
 
@@ -148,8 +148,8 @@ def grid_weights(at, *, size, orders=0, mode="bilinear", padding_mode="zeros", a
     """The weights of all elements along one dimension, or their derivatives of this order."""
     out = 0
     for index, weight in _neighbours(TENSORS, at, size, orders, mode, padding_mode, align_corners):
-        met = index.unsqueeze(dim=-1).eq(arange(start=0, end=size, step=1))
-        out = where(met, as_node(weight).unsqueeze(dim=-1), 0.0) + out
+        matches = index.unsqueeze(dim=-1).eq(arange(start=0, end=size, step=1))
+        out = where(matches, as_node(weight).unsqueeze(dim=-1), 0.0) + out
     return out
 
 
@@ -164,20 +164,20 @@ def _corners(grid, sizes, orders, **how):
         for d, size in enumerate(sizes)
     ]
     for corner in product(*along):
-        flat, there, weight = np.zeros((), int), np.True_, np.ones(())
-        for (index, by), size in zip(corner, sizes):
-            known = (index >= 0) & (index < size)
-            flat = flat * size + np.where(known, index, 0).astype(int)
-            there, weight = there & known, weight * by
+        flat, inside, weight = np.zeros((), int), np.True_, np.ones(())
+        for (index, factor), size in zip(corner, sizes):
+            valid = (index >= 0) & (index < size)
+            flat = flat * size + np.where(valid, index, 0).astype(int)
+            inside, weight = inside & valid, weight * factor
         if len(sizes) == 3:  # a coordinate of nan has weights of nan
-            weight = np.where(there, weight, 0.0)
-        yield flat, there, np.broadcast_to(weight, flat.shape)
+            weight = np.where(inside, weight, 0.0)
+        yield flat, inside, np.broadcast_to(weight, flat.shape)
 
 
 def _nan_at_last(grid, padding_mode):
     """`grid` with the last element in place of nan, as PyTorch does in three dimensions."""
-    lost = ~np.isfinite(grid) if padding_mode == "reflection" else np.isnan(grid)
-    return np.where(lost, 1.0, grid)
+    replaced = ~np.isfinite(grid) if padding_mode == "reflection" else np.isnan(grid)
+    return np.where(replaced, 1.0, grid)
 
 
 def _sampled(input, grid, *, orders, **how):
@@ -185,21 +185,21 @@ def _sampled(input, grid, *, orders, **how):
     if len(sizes) == 3 and how["padding_mode"] != "zeros" and not any(orders):
         grid = _nan_at_last(grid, how["padding_mode"])
     rows, out = input.reshape(batch, channels, -1), np.zeros(())
-    for flat, there, weight in _corners(grid, sizes, orders, **how):
-        result = np.take_along_axis(rows, flat[:, None], -1)
-        out = out + np.where(there[:, None], result, 0.0) * weight[:, None]
+    for flat, inside, weight in _corners(grid, sizes, orders, **how):
+        values = np.take_along_axis(rows, flat[:, None], -1)
+        out = out + np.where(inside[:, None], values, 0.0) * weight[:, None]
     return out.reshape(batch, channels, *grid.shape[1:-1])
 
 
 def _transposed(x, grid, *, size, orders, **how):
     batch, channels = x.shape[:2]
-    many = shapes.numel(size)
-    rows, out = x.reshape(batch, channels, -1), np.zeros(batch * channels * many)
-    first = (np.arange(batch * channels) * many).reshape(batch, channels, 1)
-    for flat, there, weight in _corners(grid, size, orders, **how):
-        keep = np.broadcast_to(there[:, None], rows.shape)
-        to, parts = (first + flat[:, None])[keep], (rows * weight[:, None])[keep]
-        out += np.bincount(to, weights=parts, minlength=out.size)
+    count = shapes.numel(size)
+    rows, out = x.reshape(batch, channels, -1), np.zeros(batch * channels * count)
+    first = (np.arange(batch * channels) * count).reshape(batch, channels, 1)
+    for flat, inside, weight in _corners(grid, size, orders, **how):
+        mask = np.broadcast_to(inside[:, None], rows.shape)
+        targets, parts = (first + flat[:, None])[mask], (rows * weight[:, None])[mask]
+        out += np.bincount(targets, weights=parts, minlength=out.size)
     return out.reshape(batch, channels, *size)
 
 
@@ -214,21 +214,21 @@ def _by_dimension(equation, x, grid, sizes, orders, how):
     n = len(sizes)
     names = {"e": "abc"[:n], "p": "ijk"[:n]}
     terms = [f"uv{{{equation[0]}}}", *(f"u{{p}}{letter}" for letter in names["e"])]
-    whole = f"{','.join(terms)}->uv{{{equation[1]}}}".format(**names)
-    return einsum(whole, x, *weights)
+    full = f"{','.join(terms)}->uv{{{equation[1]}}}".format(**names)
+    return einsum(full, x, *weights)
 
 
 def _grid_gradient(x, input, grid, orders, how):
     """The gradient of <x, samples of input> with respect to the grid."""
-    most = len(WEIGHTS[how["mode"]][0]) - 1
-    each = []
+    degree = len(WEIGHTS[how["mode"]][0]) - 1
+    gradients = []
     for d in range(len(orders)):
-        if orders[d] == most:
-            each.append(zeros(size=grid.shape[:-1]))
+        if orders[d] == degree:
+            gradients.append(zeros(size=grid.shape[:-1]))
             continue
         raised = (*orders[:d], orders[d] + 1, *orders[d + 1 :])
-        each.append((x * grid_sampled(input, grid, orders=raised, **how)).sum(dim=1))
-    slope = stack(each, dim=-1)
+        gradients.append((x * grid_sampled(input, grid, orders=raised, **how)).sum(dim=1))
+    slope = stack(gradients, dim=-1)
     if how["mode"] != "bicubic":
         return slope
     not_finite = (x - x).sum(dim=1).ne(0).unsqueeze(dim=-1)  # inf times weights of both signs

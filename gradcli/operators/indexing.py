@@ -112,15 +112,15 @@ def _shape_by_arrays(sizes, index):
     """The shape of NumPy's advanced indexing, without allocating the result. Indexing arrays whose
     sliced dimensions have size 1 and 0 shows which dimensions of the result these are.
     """
-    whole = []
+    is_slice = []
     for item in index:
         mask = not isinstance(item, slice) and item.dtype == bool
-        whole += [isinstance(item, slice)] * (item.ndim if mask else 1)
+        is_slice += [isinstance(item, slice)] * (item.ndim if mask else 1)
     one, none = (
-        _pick(np.broadcast_to(0, [n if w else m for m, w in zip(sizes, whole)]), index).shape
+        _pick(np.broadcast_to(0, [n if w else m for m, w in zip(sizes, is_slice)]), index).shape
         for n in (1, 0)
     )
-    left = iter([m for m, w in zip(sizes, whole) if w])
+    left = iter([m for m, w in zip(sizes, is_slice) if w])
     return tuple(next(left) if a != b else a for a, b in zip(one, none))
 
 

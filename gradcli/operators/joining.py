@@ -50,8 +50,8 @@ def cat(g, y, *tensors, dim=0):
     starts = [0]
     for x in tensors:
         starts.append(starts[-1] + (x.shape[dim] if _counts(x.shape) else 0))
-    whole = (slice(None),) * shapes.axis(dim, y.ndim)
-    parts = (g[(*whole, slice(a, b))] for a, b in pairwise(starts))
+    leading = (slice(None),) * shapes.axis(dim, y.ndim)
+    parts = (g[(*leading, slice(a, b))] for a, b in pairwise(starts))
     return tuple(
         part if _counts(x.shape) else zeros(size=(0,))
         for part, x in zip(parts, tensors, strict=True)
@@ -83,8 +83,8 @@ def _stacked(*inputs, dim):
 )
 def stack(g, y, *tensors, dim=0):
     """Tensors of one shape along a new dimension."""
-    whole = (slice(None),) * shapes.axis(dim, y.ndim)
-    return tuple(g[(*whole, k)] for k in range(len(tensors)))
+    leading = (slice(None),) * shapes.axis(dim, y.ndim)
+    return tuple(g[(*leading, k)] for k in range(len(tensors)))
 
 
 @shorthand()
@@ -138,11 +138,11 @@ def meshgrid(*tensors, indexing="ij"):
     swapped = indexing == "xy" and len(nodes) > 1
     if swapped:
         nodes = (nodes[1], nodes[0], *nodes[2:])
-    whole = tuple(x.numel for x in nodes)
+    shape = tuple(x.numel for x in nodes)
     grids = []
     for k, x in enumerate(nodes):
         along = reshape(x, shape=(x.numel, *(1,) * (len(nodes) - k - 1)))
-        grids.append(expand(along, shape=whole))
+        grids.append(expand(along, shape=shape))
     return Outputs((grids[1], grids[0], *grids[2:]) if swapped else grids)
 
 

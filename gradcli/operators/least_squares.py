@@ -25,8 +25,8 @@ def _nonzero(sizes, atol, rtol, shape):
     return sizes > np.maximum(atol, np.asarray(rtol) * largest)[..., None]
 
 
-def _inverted(values, kept):
-    return np.where(kept, 1 / np.where(kept, values, 1), 0)
+def _inverted(values, mask):
+    return np.where(mask, 1 / np.where(mask, values, 1), 0)
 
 
 def _pinv(x, atol=None, rtol=None, *, hermitian):

@@ -241,8 +241,9 @@ def filled_as(x, shape, value, dtype=None) -> Node:
     call has a dtype.
     """
     if x.dtype == "float" or dtype is not None:
-        whole = type(value) is int and value in (0, 1)
-        return (zeros, ones)[value](size=shape) if whole else full(size=shape, fill_value=value)
+        if type(value) is int and value in (0, 1):
+            return (zeros, ones)[value](size=shape)
+        return full(size=shape, fill_value=value)
     return full(size=shape, fill_value={"int": int, "bool": bool}[x.dtype](value))
 
 

@@ -326,8 +326,8 @@ def _variance_of(input, var):
 )
 def hinge_embedding_loss(input, target, *, margin=1.0, reduction="mean"):
     """input where target is 1, margin - input or at least 0 where it is -1, reduced."""
-    apart = where(target.ne(1), (margin - input).clamp(min=0), 0)
-    return reduced(apart + where(target.ne(-1), input, 0), reduction)
+    of_negatives = where(target.ne(1), (margin - input).clamp(min=0), 0)
+    return reduced(of_negatives + where(target.ne(-1), input, 0), reduction)
 
 
 def _soft_hinge_double_backward(g, y, grad_output, x):

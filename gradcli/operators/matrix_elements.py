@@ -32,8 +32,8 @@ def inverse(sp, x, *, check):
     """
 
     def invert(m):
-        cofactors, whole = _cofactors(sp, m, check)
-        return np.vectorize(lambda c: _quotient(sp, c, whole), otypes=[object])(cofactors.T)
+        cofactors, det = _cofactors(sp, m, check)
+        return np.vectorize(lambda c: _quotient(sp, c, det), otypes=[object])(cofactors.T)
 
     return _each_matrix(invert, x, x.shape[-2:])
 
@@ -42,8 +42,8 @@ def solution(sp, a, b, is_vector):
     """The solution of a @ x = b: cofactors times b, divided by the determinant."""
     columns = b[..., None] if is_vector else b
     result = _each_matrix(lambda m: _cofactors(sp, m, True)[0].T, a, a.shape[-2:]) @ columns
-    whole = np.asarray(determinant(sp, a))[..., None, None]
-    out = np.vectorize(lambda c, d: _quotient(sp, c, d), otypes=[object])(result, whole)
+    det = np.asarray(determinant(sp, a))[..., None, None]
+    out = np.vectorize(lambda c, d: _quotient(sp, c, d), otypes=[object])(result, det)
     return out[..., 0] if is_vector else out
 
 
@@ -71,14 +71,14 @@ def _check_rows(what, count):
 
 def _cofactors(sp, m, check):
     """The matrix of cofactors, and the determinant."""
-    whole = _determinant(sp, m)
-    if check and _is_zero(sp, whole):
+    det = _determinant(sp, m)
+    if check and _is_zero(sp, det):
         raise Singular("the matrix is singular: it has no inverse")
     out = np.empty(m.shape, object)
     for r, c in np.ndindex(m.shape):
         minor = np.delete(np.delete(m, r, 0), c, 1)
         out[r, c] = (-1) ** (r + c) * _determinant(sp, minor)
-    return out, whole
+    return out, det
 
 
 def _is_zero(sp, e):

@@ -19,10 +19,13 @@ def _softmax(x, *, dim):
     return out
 
 
-WIDE = 16  # elements above which PyTorch's softmax depends on the number of threads
+WIDE = 16  # elements above which PyTorch's results of softmax vary with the number of threads
 
 
 def _softmax_exact(y, x, *, dim):
+    """Which results are exact in PyTorch (see the field `exact`): "all" in short rows, where sums
+    have one order; in long ones only the value, along the last dimension.
+    """
     axis = shapes.axis(dim, x.ndim)
     if shapes.numel(x.shape[axis:]) <= WIDE:
         return "all"
@@ -89,7 +92,9 @@ def linear(input, weight, bias=None):
     product = input @ (weight.mT if weight.ndim == 2 else weight)
     if bias is None:
         return product
-    whole, out = product + bias, shapes.text(product.shape)
-    message = f"a bias of shape {shapes.text(bias.shape)} is larger than input @ weight.T, {out}"
-    shapes.require_equal(whole.shape, product.shape, message, hint="it has shape (out,)")
-    return whole
+    result, out = product + bias, shapes.text(product.shape)
+    message = (
+        f"bias of shape {shapes.text(bias.shape)} does not fit input @ weight.T of shape {out}"
+    )
+    shapes.require_equal(result.shape, product.shape, message, hint="it has shape (out,)")
+    return result

@@ -96,9 +96,9 @@ def as_strided_scatter(g, y, x, src, *, size, stride, storage_offset=0):
 @shorthand("as_strided_scatter", only_aliases=True)
 def as_strided_scatter_of_own(input, src, size, stride, storage_offset=None):
     """input with src in place of what as_strided sees."""
-    whole = owns_memory(as_node(input), "as_strided_scatter")
+    base = owns_memory(as_node(input), "as_strided_scatter")
     return as_strided_scatter(
-        whole, src, size=size, stride=stride, storage_offset=storage_offset or 0
+        base, src, size=size, stride=stride, storage_offset=storage_offset or 0
     )
 
 

@@ -185,8 +185,8 @@ def lerp(g, y, input, end, weight):
 
 
 def _addcmul(a, b, c, *, value):
-    whole = np.result_type(a, b, c).kind in "iub"  # PyTorch truncates the factor then
-    return a + (int(value) if whole else value) * b * c
+    integral = np.result_type(a, b, c).kind in "iub"  # PyTorch truncates the factor then
+    return a + (int(value) if integral else value) * b * c
 
 
 @elementwise(

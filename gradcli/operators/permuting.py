@@ -280,9 +280,9 @@ def pixel_shuffle(input, *, upscale_factor):
     r = upscale_factor
     _image(input, "pixel_shuffle", {-3: r * r})
     *head, channels, rows, columns = input.shape
-    apart = input.reshape(shape=(*head, channels // (r * r), r, r, rows, columns))
+    grouped = input.reshape(shape=(*head, channels // (r * r), r, r, rows, columns))
     n = len(head)
-    side_by_side = apart.permute(dims=(*range(n + 1), n + 3, n + 1, n + 4, n + 2))
+    side_by_side = grouped.permute(dims=(*range(n + 1), n + 3, n + 1, n + 4, n + 2))
     return side_by_side.reshape(shape=(*head, channels // (r * r), rows * r, columns * r))
 
 
@@ -297,9 +297,9 @@ def pixel_unshuffle(input, *, downscale_factor):
     r = downscale_factor
     _image(input, "pixel_unshuffle", {-2: r, -1: r})
     *head, channels, rows, columns = input.shape
-    apart = input.reshape(shape=(*head, channels, rows // r, r, columns // r, r))
+    grouped = input.reshape(shape=(*head, channels, rows // r, r, columns // r, r))
     n = len(head)
-    stacked = apart.permute(dims=(*range(n + 1), n + 2, n + 4, n + 1, n + 3))
+    stacked = grouped.permute(dims=(*range(n + 1), n + 2, n + 4, n + 1, n + 3))
     return stacked.reshape(shape=(*head, channels * r * r, rows // r, columns // r))
 
 
@@ -314,5 +314,5 @@ def channel_shuffle(input, *, groups):
             "shape", f"channel_shuffle() needs channels in {groups} groups, and the shape is {have}"
         )
     batch, channels, *image = input.shape
-    apart = input.reshape(shape=(batch, groups, channels // groups, *image))
-    return apart.transpose(dim0=1, dim1=2).reshape(shape=input.shape)
+    grouped = input.reshape(shape=(batch, groups, channels // groups, *image))
+    return grouped.transpose(dim0=1, dim1=2).reshape(shape=input.shape)

@@ -36,13 +36,13 @@ class _Windows1d:
         self.padding, self.dilation = padding, dilation
         if min(kernel, stride, dilation) < 1 or padding < 0:
             raise GradcliError("arguments", "kernel_size, stride and dilation must be positive")
-        self.reach = dilation * (kernel - 1) + 1
+        self.reach = dilation * (kernel - 1) + 1  # the effective kernel size
         if padding > self.reach // 2:
             raise GradcliError(
                 "arguments", "padding must be at most half of the effective kernel size"
             )
-        room = size + 2 * padding - self.reach
-        self.count = (room + (stride - 1 if ceil_mode else 0)) // stride + 1
+        last_start = size + 2 * padding - self.reach
+        self.count = (last_start + (stride - 1 if ceil_mode else 0)) // stride + 1
         if ceil_mode and (self.count - 1) * stride >= size + padding:
             self.count -= 1  # no window starts in the padding after the end
         if self.count < 1:
@@ -143,24 +143,25 @@ def _largest(x, indices):
     sizes = x.shape[-len(indices) :]
     best = result = None
     for k in product(*(range(p.shape[1]) for p in indices)):
-        there = np.ix_(*(p[:, i] for p, i in zip(indices, k)))
-        here, flat = x[(..., *there)], np.ravel_multi_index(np.broadcast_arrays(*there), sizes)
+        position = np.ix_(*(p[:, i] for p, i in zip(indices, k)))
+        candidate = x[(..., *position)]
+        flat_index = np.ravel_multi_index(np.broadcast_arrays(*position), sizes)
         if best is None:
-            best, result = here, np.broadcast_to(flat, here.shape)
+            best, result = candidate, np.broadcast_to(flat_index, candidate.shape)
             continue
-        better = (here > best) | np.isnan(here)
-        best, result = np.where(better, here, best), np.where(better, flat, result)
+        better = (candidate > best) | np.isnan(candidate)
+        best, result = np.where(better, candidate, best), np.where(better, flat_index, result)
     return result
 
 
 def _flat_indices(indices, sizes):
     """The row-major flat indices of the elements in each window."""
     n = len(indices)
-    apart = [
+    by_dimension = [
         np.expand_dims(p, tuple(k for k in range(2 * n) if k not in (d, n + d)))
         for d, p in enumerate(indices)
     ]
-    flat = np.ravel_multi_index(np.broadcast_arrays(*apart), sizes)
+    flat = np.ravel_multi_index(np.broadcast_arrays(*by_dimension), sizes)
     return flat.reshape(*flat.shape[:n], -1)
 
 
@@ -170,11 +171,13 @@ def _largest_in_symbols(sp, x, indices):
     counts = tuple(len(p) for p in indices)
     rows = x.reshape(*x.shape[:-n], -1)
     out = np.empty((*x.shape[:-n], *counts), object)
-    for at in np.ndindex(out.shape):
-        window = product(*(p[i].tolist() for p, i in zip(indices, at[-n:])))
+    for place in np.ndindex(out.shape):
+        window = product(*(p[i].tolist() for p, i in zip(indices, place[-n:])))
         flat = list(dict.fromkeys(int(np.ravel_multi_index(w, sizes)) for w in window))
-        result = elements.argextreme(sp, "Max", *(rows[at[:-n]][k] for k in flat))
-        out[at] = elements.at_index(sp, result, len(flat), lambda k, flat=flat: sp.Integer(flat[k]))
+        result = elements.argextreme(sp, "Max", *(rows[place[:-n]][k] for k in flat))
+        out[place] = elements.at_index(
+            sp, result, len(flat), lambda k, flat=flat: sp.Integer(flat[k])
+        )
     return out
 
 
@@ -183,11 +186,11 @@ def _ties(name, n, indices):
 
     def tied(y, input, **how):
         sizes = input.shape[-n:]
-        there = Array(_flat_indices(indices(input.shape, **how), sizes), "indices")
+        in_window = Array(_flat_indices(indices(input.shape, **how), sizes), "indices")
         first = OPS[f"{name}_indices"](input, **how).unsqueeze(dim=-1)
         rows = input.reshape(shape=(*input.shape[:-n], shapes.numel(sizes)))
-        equal = rows[(..., there)].eq(y.unsqueeze(dim=-1))
-        return (equal & first.ne(OPS["tensor"](data=there))).any(dim=-1)
+        equal = rows[(..., in_window)].eq(y.unsqueeze(dim=-1))
+        return (equal & first.ne(OPS["tensor"](data=in_window))).any(dim=-1)
 
     return tied
 
@@ -204,8 +207,8 @@ def _maximum(name, n, counts, indices, attributes, sentence, examples):
     def meaning(input, **how):
         index, head = OPS[f"{name}_indices"](input, **how), input.shape[:-n]
         rows = input.reshape(shape=(*head, shapes.numel(input.shape[-n:])))
-        which = index.reshape(shape=(*head, shapes.numel(index.shape[-n:])))
-        return rows.gather(dim=-1, index=which).reshape(shape=index.shape)
+        flat_index = index.reshape(shape=(*head, shapes.numel(index.shape[-n:])))
+        return rows.gather(dim=-1, index=flat_index).reshape(shape=index.shape)
 
     composite(
         takes="numbers",
@@ -353,8 +356,8 @@ def _power(n):
         """The p-norm of each window."""
         how = {"kernel_size": kernel_size, "stride": stride, "ceil_mode": ceil_mode}
         if math.isinf(norm_type):  # the sign selects minimum or maximum
-            largest, size = OPS[f"max_pool{n}d"], input.abs()
-            return largest(size, **how) if norm_type > 0 else -largest(-size, **how)
+            largest, magnitude = OPS[f"max_pool{n}d"], input.abs()
+            return largest(magnitude, **how) if norm_type > 0 else -largest(-magnitude, **how)
         mean = OPS[f"avg_pool{n}d"](input**norm_type, **how)
         total = sign(mean) * relu(abs(mean)) * shapes.numel(several(kernel_size, n))
         return total ** (1.0 / norm_type)

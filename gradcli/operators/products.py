@@ -175,8 +175,8 @@ def cross_along(a, b, *, dim=-1):
         have = f"{shapes.text(a.shape)} and {shapes.text(b.shape)}"
         needed = f"cross() needs size 3 along dimension {dim}"
         raise GradcliError("shape", f"{needed}, not shapes {have}")
-    whole = (slice(None),) * axis
-    (a0, a1, a2), (b0, b1, b2) = ([x[(*whole, k)] for k in range(3)] for x in (a, b))
+    leading = (slice(None),) * axis
+    (a0, a1, a2), (b0, b1, b2) = ([x[(*leading, k)] for k in range(3)] for x in (a, b))
     return stack([a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0], dim=axis)
 
 

@@ -59,22 +59,26 @@ def put_into_zeros(v, shape, index, full, picked):
         return zeros(size=shape)
     mask = _mask_alone(index)
     if mask is not None:
-        return _where_it_holds(mask, v, shape, picked)
-    v = _spread(v, picked)
+        return _at_mask(mask, v, shape, picked)
+    v = _expanded(v, picked)
     parts = _parts(full, shape)
-    around = {d: _margins(item) for d, item in parts if _margins(item)}
-    written = [(d, item) for d, item in parts if d not in around]
+    margins = {d: _margins(item) for d, item in parts if _margins(item)}
+    written = [(d, item) for d, item in parts if d not in margins]
     several = len(written) > 1 and not _is_nested(full)
-    if several or any(map(_is_wide, full)) or (None in full and any(map(is_array, full))):
-        return at_flat_indices(v, shape, lambda places: places[index], repeated=_may_repeat(full))
+    if (
+        several
+        or any(map(_needs_flat_indices, full))
+        or (None in full and any(map(is_array, full)))
+    ):
+        return at_flat_indices(v, shape, lambda flat: flat[index], repeated=_may_repeat(full))
     for d in reversed(_new_dimensions(full)):
         v = v.squeeze(dim=d)
     if len(written) > 1:
         return _into_zeros_nested(v, shape, [i for i in full if i is not None])
-    if around:
+    if margins:
         integer_dims = [d for d, item in written if isinstance(item, int)]
         other_dims = [d for d in range(len(shape)) if d not in integer_dims]
-        v = v.zero_pad(amount=tuple(around.get(d, (0, 0)) for d in other_dims))
+        v = v.zero_pad(amount=tuple(margins.get(d, (0, 0)) for d in other_dims))
     return _into_zeros(v, shape, *written[0]) if written else v
 
 
@@ -84,20 +88,20 @@ def _mask_alone(index):
     return item if is_mask(item) else None
 
 
-def _where_it_holds(mask, v, shape, picked):
+def _at_mask(mask, v, shape, picked):
     """The elements of v, in order, written into zeros where a mask of leading dimensions holds."""
-    within = len(shape) - mask.value.ndim
-    if within:
-        rows = mask.value.reshape(mask.value.shape + (1,) * within)
+    trailing = len(shape) - mask.value.ndim
+    if trailing:
+        rows = mask.value.reshape(mask.value.shape + (1,) * trailing)
         literal = mask.text.startswith("[") or mask.text in ("True", "False")
-        plain = mask.text if mask.text.isidentifier() else f"({mask})"
-        text = f"tensor({mask})" if literal else plain
-        mask = Array(rows, text + ".unsqueeze(-1)" * within)
-    holds = OPS["tensor"](data=mask)
+        name = mask.text if mask.text.isidentifier() else f"({mask})"
+        text = f"tensor({mask})" if literal else name
+        mask = Array(rows, text + ".unsqueeze(-1)" * trailing)
+    condition = OPS["tensor"](data=mask)
     number = _common_number(v)
     if number is not None:
-        return where(holds, number, 0.0).expand(shape=shape)
-    return OPS["masked_scatter"](zeros(size=shape), holds, _spread(v, picked))
+        return where(condition, number, 0.0).expand(shape=shape)
+    return OPS["masked_scatter"](zeros(size=shape), condition, _expanded(v, picked))
 
 
 def _common_number(v):
@@ -111,11 +115,11 @@ def at_flat_indices(v, shape, pick, repeated=True):
     """v written into zeros of `shape` at flat indices. `pick` selects these from the tensor of all
     flat indices; `repeated` says whether one may occur twice.
     """
-    places = pick(arange(end=shapes.numel(shape)).reshape(shape=shape))
-    return zeros(size=shape).put(places, v, accumulate=repeated)
+    indices = pick(arange(end=shapes.numel(shape)).reshape(shape=shape))
+    return zeros(size=shape).put(indices, v, accumulate=repeated)
 
 
-def _spread(v, shape):
+def _expanded(v, shape):
     """v expanded to the shape of what is selected; a number becomes a tensor."""
     if v.op is OPS["constant"] and v.attrs["value"] == 1:
         return ones(size=shape)
@@ -128,10 +132,10 @@ def _parts(full, shape):
     """Pairs of dimension and item, for the items of an index that are not full slices."""
     items = [item for item in full if item is not None]
     pairs = zip(items, shape, strict=False)
-    return [(d, item) for d, (item, size) in enumerate(pairs) if not _is_whole(item, size)]
+    return [(d, item) for d, (item, size) in enumerate(pairs) if not _is_full_slice(item, size)]
 
 
-def _is_whole(item, size):
+def _is_full_slice(item, size):
     return isinstance(item, slice) and item.indices(size) == (0, size, 1)
 
 
@@ -146,7 +150,7 @@ def _new_dimensions(full):
     return [d for d, item in enumerate(items) if item is None]
 
 
-def _is_wide(item):
+def _needs_flat_indices(item):
     """Whether an item of an index is a mask, or has negative indices or several dimensions, which
     index_add does not accept.
     """
@@ -177,8 +181,8 @@ def _into_zeros_nested(v, shape, full):
     """
     parts = _parts(full, shape)
     d, item = min(parts, key=lambda part: (not isinstance(part[1], int), is_array(part[1])))
-    whole = () if isinstance(item, int) else (slice(None),)
-    inner = (*full[:d], *whole, *full[d + 1 :])
+    remaining = () if isinstance(item, int) else (slice(None),)
+    inner = (*full[:d], *remaining, *full[d + 1 :])
     sizes = OPS["zeros"](size=shape)[(*(slice(None),) * d, item)].shape
     return _into_zeros(put_into_zeros(v, sizes, inner, inner, v.shape), shape, d, item)
 
@@ -194,12 +198,12 @@ def _margins(item):
 
 def _into_zeros(v, shape, d, item):
     """v written into zeros of `shape` at one item of an index, along dimension d."""
-    whole = zeros(size=shape)
+    base = zeros(size=shape)
     if isinstance(item, int):
-        return whole.select_scatter(v, dim=d, index=item)
+        return base.select_scatter(v, dim=d, index=item)
     if isinstance(item, slice):
         start = item.start or None
-        return whole.slice_scatter(v, dim=d, start=start, end=item.stop, step=item.step or 1)
+        return base.slice_scatter(v, dim=d, start=start, end=item.stop, step=item.step or 1)
     named = isinstance(item, Array) and not item.text.startswith("[")
-    places = OPS["tensor"](data=item) if named else numbers(_as_array(item))
-    return whole.index_add(dim=d, index=places, source=v)
+    indices = OPS["tensor"](data=item) if named else numbers(_as_array(item))
+    return base.index_add(dim=d, index=indices, source=v)

@@ -46,8 +46,8 @@ def _rounded(x, scale, inverse, zero_point, low, high):
     require(low <= high, f"quant_min must be at most quant_max, got {low} and {high}")
     known = not isinstance(zero_point, Node)
     require(not known or (is_integer(zero_point) and low <= zero_point <= high), OUTSIDE)
-    whole = as_node(zero_point).dtype == "int"
-    stored = round(x * inverse) + zero_point if whole else round(x * inverse + zero_point)
+    integral = as_node(zero_point).dtype == "int"
+    stored = round(x * inverse) + zero_point if integral else round(x * inverse + zero_point)
     inside = logical_and(stored.ge(low), stored.le(high))
     clamped = where(inside, stored, where(stored > high, high, low))  # nan becomes quant_min
     result = (clamped - zero_point) * scale

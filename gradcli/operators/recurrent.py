@@ -126,15 +126,17 @@ def _sequence(name, cell, sentence, remembers=False, **fields):
         input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
     ):
         layers = _Layers(name, params, has_biases, num_layers, dropout, train, bidirectional)
-        whole = as_node(input)
+        sequence = as_node(input)
         starts = tuple(map(as_node, hx)) if remembers else (as_node(hx),)
-        if whole.ndim != 3 or any(s.ndim != 3 for s in starts):
+        if sequence.ndim != 3 or any(s.ndim != 3 for s in starts):
             raise GradcliError("shape", f"{name}() needs an input and a state of 3 dimensions")
         wanted = layers.count * layers.ways
         message = f"{name}() needs a state for each of {wanted} layers and directions"
         shapes.require_equal(starts[0].shape[:1], (wanted,), message)
         along = 1 if batch_first else 0
-        times = [whole[:, k] if batch_first else whole[k] for k in range(whole.shape[along])]
+        times = [
+            sequence[:, k] if batch_first else sequence[k] for k in range(sequence.shape[along])
+        ]
         states = [tuple(s[k] for s in starts) for k in range(starts[0].shape[0])]
         outputs, last = layers.run(cell, times, states)
         ends = [stack(*parts, dim=0) for parts in zip(*last)]

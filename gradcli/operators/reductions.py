@@ -112,9 +112,9 @@ def _product(x, dim):
 
 
 def _others_by_index(lower, i, x, *, dim):
-    whole = x.prod() if len(dim) == x.ndim else x.prod(dim=dim[0])
+    total = x.prod() if len(dim) == x.ndim else x.prod(dim=dim[0])
     unreduced = [letter for d, letter in enumerate(i) if d not in dim]
-    return lower.product(lower(whole, unreduced), lower(1 / x, i))
+    return lower.product(lower(total, unreduced), lower(1 / x, i))
 
 
 @composite(
@@ -204,13 +204,13 @@ def _place_of(name, symbol, extreme):
 
 @_place_of("argmax", "Max", amax)
 def argmax(g, y, x, *, dim=None, keepdim=False):
-    """Where the largest element along dim stands; no gradient."""
+    """The index of the largest element along dim; no gradient."""
     return None
 
 
 @_place_of("argmin", "Min", amin)
 def argmin(g, y, x, *, dim=None, keepdim=False):
-    """Where the smallest element along dim stands; no gradient."""
+    """The index of the smallest element along dim; no gradient."""
     return None
 
 
@@ -252,9 +252,9 @@ min_values = _values("min", argmin, "Min")
 
 def _extreme(operators, input, second, keepdim):
     """Dispatch max() or min(): over all elements, of two tensors, or along a dimension."""
-    whole, between, *along = operators
+    over_all, between, *along = operators
     if second is None:
-        return whole(input)
+        return over_all(input)
     if isinstance(second, Node) or (isinstance(second, float) and not keepdim):
         return between(input, second)
     both = (one(input, dim=second, keepdim=keepdim) for one in along)

@@ -19,18 +19,18 @@ def _reduced_by_weight(name, losses, input, target, weight, reduction):
     return result / weight.sum() if reduction == "mean" else result
 
 
-def _difference_times_2(g, y, input, target, weight=None, *, reduction):
-    """The gradient of mse_loss in PyTorch's order of operations, which does not overflow."""
+def _mse_gradient(g, y, input, target, weight=None, *, reduction):
+    """The gradient of mse_loss in PyTorch's order of operations, which avoids overflow."""
     if weight is not None:
         return NotImplemented
-    apart = input - target
-    count = size(apart, dim=tuple(range(apart.ndim))) if reduction == "mean" else 1
-    to_input = g * (2 / count * apart)
+    difference = input - target
+    count = size(difference, dim=tuple(range(difference.ndim))) if reduction == "mean" else 1
+    to_input = g * (2 / count * difference)
     return to_input, -to_input, None
 
 
 @loss(
-    rule=_difference_times_2,
+    rule=_mse_gradient,
     order="input target size_average reduce reduction weight",
     examples=(
         ("mse_loss(a, b)", "a=2x3,b=2x3"),
@@ -72,7 +72,7 @@ def l1_loss(input, target, weight=None, *, reduction="mean"):
 # ---- quadratic near 0, linear elsewhere ----------------------------------------------------------
 
 
-def _masked(g, grad_output, x, bound):
+def _inside_bound(g, grad_output, x, bound):
     """g * grad_output where |x| < bound, otherwise 0 times it: nan for inf, as in PyTorch."""
     both = g * grad_output
     return where(abs(x) < bound, both, 0 * both)
@@ -81,7 +81,7 @@ def _masked(g, grad_output, x, bound):
 @written_out(
     rule=lambda g, y, grad_output, x, *, beta: (
         smooth_l1_terms_backward(g, x, beta=beta),
-        _masked(g, grad_output, x, beta) / beta,
+        _inside_bound(g, grad_output, x, beta) / beta,
     )
 )
 def smooth_l1_terms_backward(grad_output, x, *, beta=1.0):
@@ -97,7 +97,7 @@ def smooth_l1_terms_backward(grad_output, x, *, beta=1.0):
     examples=(("smooth_l1_terms(x, beta=1.0)", "x=2x3"),),
 )
 def smooth_l1_terms(g, y, x, *, beta):
-    """|x|, with a parabola near 0."""
+    """0.5 * x ** 2 / beta where |x| < beta, else |x| - 0.5 * beta."""
     return smooth_l1_terms_backward(g, x, beta=beta)
 
 
@@ -112,7 +112,7 @@ def smooth_l1_terms(g, y, x, *, beta):
     exact="all",
 )
 def smooth_l1_loss(input, target, *, reduction="mean", beta=1.0):
-    """|input - target|, with a parabola up to beta in place of the corner, reduced."""
+    """Quadratic where |input - target| < beta, linear beyond; reduced."""
     if not beta >= 0:
         raise GradcliError("arguments", f"beta of smooth_l1_loss() must be at least 0, got {beta}")
     if beta == 0:
@@ -123,7 +123,7 @@ def smooth_l1_loss(input, target, *, reduction="mean", beta=1.0):
 @written_out(
     rule=lambda g, y, grad_output, x, *, delta: (
         huber_terms_backward(g, x, delta=delta),
-        _masked(g, grad_output, x, delta),
+        _inside_bound(g, grad_output, x, delta),
     )
 )
 def huber_terms_backward(grad_output, x, *, delta=1.0):
@@ -141,7 +141,7 @@ def huber_terms_backward(grad_output, x, *, delta=1.0):
     examples=(("huber_terms(x, delta=1.0)", "x=2x3"),),
 )
 def huber_terms(g, y, x, *, delta):
-    """x * x / 2, continued linearly where |x| exceeds delta."""
+    """0.5 * x ** 2 where |x| <= delta, else delta * (|x| - 0.5 * delta)."""
     return huber_terms_backward(g, x, delta=delta)
 
 
@@ -158,7 +158,7 @@ def huber_terms(g, y, x, *, delta):
     exact="all",
 )
 def huber_loss(input, target, weight=None, *, reduction="mean", delta=1.0):
-    """Half the squared difference, but a line where that is beyond delta, weighted, reduced."""
+    """Quadratic where |input - target| <= delta, linear beyond; weighted, reduced."""
     if not delta > 0:
         raise GradcliError("arguments", f"delta of huber_loss() must be positive, got {delta}")
     losses = huber_terms(input - target, delta=delta)

@@ -160,8 +160,8 @@ def resample(x, *, dim, kind, transposed=False):
         raise GradcliError("shape", f"resample() by {kind} needs another size, got {x.shape[dim]}")
     times, place = _repetitions(_weights(kind)), x.ndim + dim
     if times and transposed:
-        apart = x.reshape(shape=(*x.shape[:place], kind[1], times, *x.shape[place + 1 :]))
-        return apart.sum(dim=place + 1)
+        grouped = x.reshape(shape=(*x.shape[:place], kind[1], times, *x.shape[place + 1 :]))
+        return grouped.sum(dim=place + 1)
     if times:
         return repeat_each(x, repeats=times, dim=place)
     matrix = OPS["tensor"](data=_matrix(kind, transposed))

@@ -56,10 +56,10 @@ def fmod(g, y, a, b):
     return g, -g * div_trunc(a, b)
 
 
-def _quotient(mode, numeric, whole, sentence):
+def _quotient(mode, numeric, to_integer, sentence):
     @named(f"div_{mode}", sentence)
     def meaning(a, b):
-        return whole(a / b)
+        return to_integer(a / b)
 
     def rule(g, y, a, b):
         return zeros(size=a.shape), zeros(size=b.shape)

@@ -192,20 +192,20 @@ def _latest(sp, relation, row):
 
 
 def _running_extreme(name, extreme, relation):
-    def numbers(rows):
+    def indices_of(rows):
         best = getattr(np, extreme).accumulate(rows, axis=-1)
         hit = (rows == best) | (rows != rows)
         return np.maximum.accumulate(np.where(hit, np.arange(rows.shape[-1]), 0), axis=-1)
 
-    def symbols(sp, row):
+    def symbolic_indices_of(sp, row):
         elements.require_few(row, MOST_SYMBOLIC, f"running {extreme}")
         return [_latest(sp, relation, row[: k + 1]) for k in range(len(row))]
 
     return selected(
         name,
         same_with_axis,
-        numbers,
-        symbols,
+        indices_of,
+        symbolic_indices_of,
         call=f"{name}({{0}}, dim={{dim}})",
         examples=((f"{name}(x, 1)", "x=2x3"),),
         kink=_ties_with_previous,
@@ -225,13 +225,13 @@ _cummin = _running_extreme("cummin", "minimum", "Le")
 
 @shorthand()
 def cummax(input, dim):
-    """The largest element up to here along dim, and where it stands: the latest of equal ones."""
+    """Running maximum along dim, and its indices (the last of equal elements)."""
     return _extremes(_cummax, input, dim)
 
 
 @shorthand()
 def cummin(input, dim):
-    """The smallest element up to here along dim, and where it stands: the latest of equal ones."""
+    """Running minimum along dim, and its indices (the last of equal elements)."""
     return _extremes(_cummin, input, dim)
 
 

@@ -48,6 +48,8 @@ def scatter_to(g, y, v, index, *, shape, dim):
 
 
 def _scattered(name):
+    """The field `shape` of the operator `name`: the shape of x, if index and src fit it."""
+
     def shape(s, index, src, *, dim, **_):
         check_index(s, index, dim, name)
         short = [(n, k) for n, k in zip(src, index, strict=False) if k > n]
@@ -92,7 +94,9 @@ def _source_index(src, index):
     return tuple(map(slice, index.shape or (1,) * src.ndim))
 
 
-WINS = "of several written to one index the last is seen, and each has the whole gradient of it"
+LAST_WINS = (
+    "of several written to one index the last is seen, and each has the whole gradient of it"
+)
 
 
 def _repeated_indices(y, x, index, src, *, dim):
@@ -100,22 +104,22 @@ def _repeated_indices(y, x, index, src, *, dim):
     return scatter_to(ones, shape=x.shape, dim=dim, index=index) > 1
 
 
-def _overwritten(lower, x, counts, sent):
-    """Overwriting in index notation: `sent` where elements are written, otherwise x. None if
-    indices repeat, or are not known.
+def _overwritten(lower, x, counts, written):
+    """Overwriting in index notation: `written`, which is 0 elsewhere, where `counts` of writes are
+    positive, otherwise x. None if indices repeat, or are not known.
     """
-    known = None if lower.values is None else lower.values(counts)
-    if known is None or np.any(np.asarray(known) > 1):
+    number = None if lower.values is None else lower.values(counts)
+    if number is None or np.any(np.asarray(number) > 1):
         return None
-    return sent + where(counts > 0, 0, x)
+    return written + where(counts > 0, 0, x)
 
 
 def _scatter_by_index(lower, i, x, index, src, *, dim):
     if index.ndim != x.ndim or not x.ndim:
         return None
-    at = {"shape": x.shape, "dim": dim, "index": index}
+    attrs = {"shape": x.shape, "dim": dim, "index": index}
     ones = expand(as_node(1.0), shape=index.shape)
-    return _overwritten(lower, x, scatter_to(ones, **at), scatter_to(_used(src, index), **at))
+    return _overwritten(lower, x, scatter_to(ones, **attrs), scatter_to(_used(src, index), **attrs))
 
 
 def _used(src, index):
@@ -143,7 +147,7 @@ def _without_derivative(x, index, src, *, reduce="sum", **_):
     return () if index.numel == 1 else ("x", "src")
 
 
-OF_ONE = NoRule(
+ONE_ELEMENT_INDEX = NoRule(
     "where an index of one element picks from a larger src, PyTorch's gradient of src is not that "
     "of the value: cut src to the element"
 )
@@ -156,7 +160,7 @@ SCATTER = BY_INDEX | {"without_derivative": _without_derivative, "takes": "any o
     order="x dim index src",
     numbers=True,
     kink=_repeated_indices,
-    caveat=WINS,
+    caveat=LAST_WINS,
     examples=(
         ("x.scatter(1, tensor([[0], [2]]), v)", "x=2x3,v=2x1"),
         ("scatter(x, 0, tensor([[1, 0]]), 2.5)", "x=2x3"),
@@ -333,7 +337,7 @@ def scatter_reduce(g, y, x, index, src, *, dim, reduce, include_self=True):
     if sent is src:
         return to_x, None, to_src
     if index.numel == 1 < src.numel and reduce not in ("sum", "mean"):
-        return to_x, None, OF_ONE
+        return to_x, None, ONE_ELEMENT_INDEX
     return to_x, None, _in_source_shape(to_src, src, index)
 
 
@@ -384,7 +388,7 @@ def _repeated_flat_indices(y, x, index, source, *, accumulate):
     integer_inputs=("index",),
     method=True,
     kink=_repeated_flat_indices,
-    caveat=WINS,
+    caveat=LAST_WINS,
     examples=(
         ("x.put(tensor([0, -2]), v)", "x=2x3,v=2"),
         ("x.put(tensor([1, 1]), v, accumulate=True)", "x=2x3,v=2"),

@@ -60,12 +60,12 @@ class _Alignments:
         for t in self.time[1:]:
             ways = [out[t - 1], _shifted(out[t - 1], 1, -np.inf), _shifted(out[t - 1], 2, -np.inf)]
             ways[2] = np.where(skips, ways[2], -np.inf)
-            moved = [
+            way_tangents = [
                 tangents[t - 1],
                 _shifted(tangents[t - 1], 1, 0),
                 _shifted(tangents[t - 1], 2, 0),
             ]
-            out[t], tangents[t] = _logsumexp(np.stack(ways), np.stack(moved))
+            out[t], tangents[t] = _logsumexp(np.stack(ways), np.stack(way_tangents))
             out[t] += x[t]
             tangents[t] += tangent[t]
         return out, tangents
@@ -73,10 +73,10 @@ class _Alignments:
     def losses(self, out, tangents):
         """Minus the log-probability of ending at the last label or blank, and its tangent."""
         last, ends = np.maximum(self.times - 1, 0), np.stack([2 * self.counts, 2 * self.counts - 1])
-        ways, moved = (x[last, self.sample, np.maximum(ends, 0)] for x in (out, tangents))
+        ways, way_tangents = (x[last, self.sample, np.maximum(ends, 0)] for x in (out, tangents))
         ways = np.where(ends < 0, -np.inf, ways)
         never = np.where(self.counts == 0, 0.0, -np.inf)
-        total, tangent = _logsumexp(ways, moved)
+        total, tangent = _logsumexp(ways, way_tangents)
         return -np.where(self.times == 0, never, total), -np.where(self.times == 0, 0, tangent)
 
     def by_class(self, x, classes):
@@ -106,12 +106,12 @@ def _shifted(x, by, fill):
     return out
 
 
-def _logsumexp(ways, moved):
+def _logsumexp(ways, way_tangents):
     """The logsumexp over the first dimension, nan for inf as in PyTorch, and its tangent."""
     total = np.logaddexp.reduce(ways)
     total = np.where(np.isposinf(total), np.nan, total)
     shares = np.exp(ways - np.where(np.isneginf(total), 0, total))
-    return total, np.sum(shares * moved, axis=0)
+    return total, np.sum(shares * way_tangents, axis=0)
 
 
 def _losses(log_probs, targets, *, zero_infinity, **lengths):
@@ -172,11 +172,11 @@ def _symbolic_losses(sp, log_probs, targets, *, zero_infinity, **how):
 def _symbolic_slopes(sp, log_probs, targets, direction, *, zero_infinity, **how):
     out = np.full(log_probs.shape, sp.S.Zero, object)
     for n, ways in enumerate(_alignments(sp, log_probs, targets, **how)):
-        whole = sp.Add(*ways.values())
+        total = sp.Add(*ways.values())
         for t, c in product(range(how["input_lengths"][n]), range(log_probs.shape[2])):
             through = sp.Add(*(ways[w] for w in ways if w[t] == c))
             undefined = sp.S.Zero if zero_infinity else sp.nan
-            out[t, n, c] = sp.exp(log_probs[t, n, c]) - through / whole if ways else undefined
+            out[t, n, c] = sp.exp(log_probs[t, n, c]) - through / total if ways else undefined
     return out
 
 

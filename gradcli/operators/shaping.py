@@ -51,8 +51,8 @@ def unflatten(input, dim, sizes):
     if not input.ndim:
         raise GradcliError("index", "unflatten() needs at least one dimension")
     sizes = sizes if isinstance(sizes, tuple) else (sizes,)
-    apart = shapes.reshape(input.shape[axis : axis + 1], sizes)
-    return reshape(input, shape=(*input.shape[:axis], *apart, *input.shape[axis + 1 :]))
+    parts = shapes.reshape(input.shape[axis : axis + 1], sizes)
+    return reshape(input, shape=(*input.shape[:axis], *parts, *input.shape[axis + 1 :]))
 
 
 @shorthand()

@@ -5,10 +5,10 @@ from ..graphs import as_node, shapes
 from .arithmetic import in_kind_of
 from .comparisons import where
 from .families import composite, require
-from .gathering import along_dim, spread
+from .gathering import along_dim, as_gather_index
 from .leaves import zeros
 from .reductions import TIE
-from .scattering import WINS, scatter_reduce, tied
+from .scattering import LAST_WINS, scatter_reduce, tied
 from .shaping import expand, reshape
 
 
@@ -23,7 +23,7 @@ def _scatter_index(x, index, source, dim, name, *, any_shape=False):
         )
         shapes.require_equal(source.shape, want, message)
         raise GradcliError("shape", message)
-    return spread(index, dim, source.shape)
+    return as_gather_index(index, dim, source.shape)
 
 
 SLICES = {"integer_inputs": ("index",), "method": True}
@@ -64,7 +64,7 @@ def _times(x, alpha):
     ),
     order="x dim index source",
     kink=lambda y, x, index, source, *, dim: _count(x, index, dim) > 1,
-    caveat=WINS,
+    caveat=LAST_WINS,
     examples=(("x.index_copy(0, tensor([2, 0]), v)", "x=3x2,v=2x2"),),
     saved=("index", "source"),
     check_indices=along_dim,
@@ -124,11 +124,11 @@ def _count(x, index, dim):
 
 @composite(
     rule=lambda g, y, x, index, source, *, dim, **how: scatter_reduce.rule(
-        g, y, x, spread(index, dim, source.shape), source, dim=dim, **how
+        g, y, x, as_gather_index(index, dim, source.shape), source, dim=dim, **how
     ),
     order="x dim index source reduce * include_self",
     kink=lambda y, x, index, source, *, dim, **how: tied(
-        y, x, spread(index, dim, source.shape), source, dim=dim, **how
+        y, x, as_gather_index(index, dim, source.shape), source, dim=dim, **how
     ),
     caveat=TIE,
     examples=(

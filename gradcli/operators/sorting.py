@@ -23,7 +23,7 @@ from .tie_breaking import ascending, descending, first_k, insertion_sorted, quic
 from .ties import beside
 
 ONE_OF_EQUALS = "of equal elements the one that PyTorch selects takes the whole gradient"
-OF_MANY = f"{ONE_OF_EQUALS}; which one that is depends among many on the machine"
+OF_MANY = f"{ONE_OF_EQUALS}; which one is chosen in a long dimension depends on the machine"
 FIRST_FIRST = (
     "of equal elements the first comes first; in PyTorch too with stable=True or up to 16 "
     "elements, otherwise its choice depends on the machine"
@@ -34,14 +34,15 @@ FIRST_FIRST = (
 
 
 def selected(
-    name, shape, numbers, symbols=None, *,
+    name, shape, indices_of, symbolic_indices_of=None, *,
     call, examples, kink=None, caveat=ONE_OF_EQUALS, numpy=None, running=False, **fields,
 ):  # fmt: skip
     """Declare the operators `{name}_values` and `{name}_indices`; `fields` are their attributes.
 
-    `numbers(rows, **attrs)` returns the indices along the last dimension, `symbols(sp, row,
-    **attrs)` those of one row. `call` is the call of PyTorch's function. `kink` applies to the
-    values and, for ties, to the indices. `running`: PyTorch saves the input too.
+    `indices_of(rows, **attrs)` returns the indices along the last dimension,
+    `symbolic_indices_of(sp, row, **attrs)` those of one row. `call` is the call of PyTorch's
+    function. `kink` applies to the values and, for ties, to the indices. `running`: PyTorch saves
+    the input too.
     """
     kink = kink or (tied if "keepdim" in fields else None)
     common = {"attributes": fields, "order": " ".join(("x", *fields)), "caveat": caveat}
@@ -49,8 +50,8 @@ def selected(
 
     @operator(
         shape=shape,
-        value=_indices_along(numbers),
-        symbolic=_symbolic_indices_along(symbols),
+        value=_indices_along(indices_of),
+        symbolic=_symbolic_indices_along(symbolic_indices_of),
         dtype="int",
         finds_indices=True,
         kink=kink and (lambda y, x, **attrs: kink(OPS[f"{name}_values"](x, **attrs), x, **attrs)),
@@ -76,48 +77,54 @@ def selected(
 
 def _saved(indices, running):
     """What PyTorch saves for the values: the indices and, if `running`, the input."""
-    return lambda y, x, **attrs: (indices(x, **_with_all_dims(attrs)), *([x] if running else []))
+    return lambda y, x, **attrs: (indices(x, **_keeping_dim(attrs)), *([x] if running else []))
 
 
-def _with_all_dims(attrs):
+def _keeping_dim(attrs):
     return attrs | {"keepdim": True} if "keepdim" in attrs else attrs
 
 
 def _values_at(indices, name):
-    """The meaning of the values: the elements at the indices."""
+    """The definition of the values: the elements at the indices."""
 
     @named(f"{name}_values", f"The values of {name}().")
     def values(x, **attrs):
-        gathered = x.gather(dim=attrs["dim"], index=indices(x, **_with_all_dims(attrs)))
+        gathered = x.gather(dim=attrs["dim"], index=indices(x, **_keeping_dim(attrs)))
         return gathered if attrs.get("keepdim", True) else gathered.squeeze(dim=attrs["dim"])
 
     return values
 
 
-def _indices_along(numbers):
-    """The field `value` of the indices, computed by `numbers` along the last dimension."""
+def _indices_along(indices_of):
+    """The field `value` of the indices, computed by `indices_of` along the last dimension."""
 
     def evaluate(x, *, dim, keepdim=True, **attrs):
         if not np.ndim(x):
             return np.zeros((), int)
-        result = np.moveaxis(numbers(np.moveaxis(x, dim, -1), **attrs), -1, dim)
+        result = np.moveaxis(indices_of(np.moveaxis(x, dim, -1), **attrs), -1, dim)
         return result if keepdim else np.squeeze(result, axis=dim)
 
     return evaluate
 
 
-def _symbolic_indices_along(symbols):
-    """The field `symbolic` of the indices, by `symbols` for each row; an error if it is None."""
+def _symbolic_indices_along(symbolic_indices_of):
+    """The field `symbolic` of the indices, by `symbolic_indices_of` for each row; an error if it is
+    None.
+    """
 
     def write(sp, x, *, dim, keepdim=True, **attrs):
         if not x.ndim:
             return np.zeros((), int)
         result = np.apply_along_axis(
-            lambda row: np.array(symbols(sp, list(row), **attrs), object), dim, x
+            lambda row: np.array(symbolic_indices_of(sp, list(row), **attrs), object), dim, x
         )
         return result if keepdim else np.squeeze(result, axis=dim)
 
-    return write if symbols else NotWritable("which element is meant depends on the numbers")
+    return (
+        write
+        if symbolic_indices_of
+        else NotWritable("which element is meant depends on the numbers")
+    )
 
 
 def keepdim_text(index, keepdim):
@@ -130,20 +137,22 @@ def _pair(selection, input, **attrs):
     return Outputs((one(as_node(input), **attrs) for one in selection), ("values", "indices"))
 
 
-def _order(rows, is_descending=False):
+def _stable_argsort(rows, is_descending=False):
     """The indices that sort rows, stably."""
     if is_descending:
-        return rows.shape[-1] - 1 - np.flip(_order(np.flip(rows, -1)), -1)
+        return rows.shape[-1] - 1 - np.flip(_stable_argsort(np.flip(rows, -1)), -1)
     return np.argsort(rows, axis=-1, kind="stable")
 
 
 def _with_ties(result, rows, order, select):
-    """`result`, with that of `select` in rows with tied elements."""
+    """`result`, but in rows with ties the indices that `select` chooses, as PyTorch does; `order`
+    are the indices that sort the rows.
+    """
     ranked = np.take_along_axis(rows, order, axis=-1)
     low, high = ranked[..., :-1], ranked[..., 1:]
     equal = ((low == high) | ((low != low) & (high != high))).any(-1)
-    for at in map(tuple, np.argwhere(equal)):
-        result[at] = select(rows[at])
+    for row_index in map(tuple, np.argwhere(equal)):
+        result[row_index] = select(rows[row_index])
     return result
 
 
@@ -164,7 +173,7 @@ def _tied_ranks(y, x, *, dim, descending=False, largest=False, **_):
 sort_values, sort_indices = selected(
     "sort",
     lambda s, *, dim, descending: same_with_axis(s, dim=dim),
-    lambda rows, *, descending: _order(rows, descending),
+    lambda rows, *, descending: _stable_argsort(rows, descending),
     lambda sp, row, *, descending: symbolic_argsort(sp, row, descending),
     call="sort({0}, dim={dim}, descending={descending})",
     numpy=lambda *, dim, descending: (
@@ -185,19 +194,19 @@ def sorted_last(x):
 
 @shorthand()
 def sort(input, dim=-1, descending=False, *, stable=False):
-    """The elements in order along dim, and where they stood; equal ones stay in theirs."""
+    """The elements sorted along dim, and their indices; stable: equal elements keep their order."""
     return _pair((sort_values, sort_indices), input, dim=dim, descending=descending)
 
 
 @shorthand()
 def argsort(input, dim=-1, descending=False, *, stable=False):
-    """Where the elements stood that sort puts in order; no gradient."""
+    """The indices that sort the elements along dim; no gradient."""
     return sort_indices(input, dim=dim, descending=descending)
 
 
 @shorthand()
 def msort(input):
-    """The elements in order along the first dimension."""
+    """The elements sorted along the first dimension."""
     return sort_values(input, dim=0, descending=False)
 
 
@@ -208,16 +217,18 @@ def _top_shape(s, *, k, dim, **_):
     axis = shapes.axis(dim, len(s))
     size = s[axis] if s else 1
     if not isinstance(k, int) or not 0 <= k <= size:
-        raise GradcliError("arguments", f"k of topk() must be at most {size} here, got {k!r}")
+        raise GradcliError("arguments", f"k of topk() must be from 0 to {size}, got {k!r}")
     return (*s[:axis], k, *s[axis + 1 :]) if s else s
 
 
 def _top(rows, *, k, largest, sorted):
-    order = _order(rows, largest)
+    indices = _stable_argsort(rows, largest)
     if k * 64 <= rows.shape[-1]:  # PyTorch then uses another algorithm, which is not followed here
-        return order[..., :k]
-    toward = descending if largest else ascending
-    return _with_ties(order[..., :k].copy(), rows, order, lambda r: first_k(r, k, toward, sorted))
+        return indices[..., :k]
+    order = descending if largest else ascending
+    return _with_ties(
+        indices[..., :k].copy(), rows, indices, lambda r: first_k(r, k, order, sorted)
+    )
 
 
 topk_values, topk_indices = selected(
@@ -241,7 +252,7 @@ topk_values, topk_indices = selected(
 
 @shorthand(takes="numbers")
 def topk(input, k, dim=-1, largest=True, sorted=True):
-    """The k largest elements along dim, or the smallest, in order, and where they stand."""
+    """The k largest elements along dim, or the smallest, in order, and their indices."""
     attrs = {"k": k, "dim": dim, "largest": largest, "sorted": sorted}
     return _pair((topk_values, topk_indices), input, **attrs)
 
@@ -257,7 +268,7 @@ def _kth_shape(s, *, k, dim, keepdim):
 
 
 def _kth(rows, *, k):
-    order = _order(rows)
+    order = _stable_argsort(rows)
     result = order[..., k - 1 : k].copy()
     return _with_ties(result, rows, order, lambda row: quick_select(row, k - 1))
 
@@ -280,7 +291,7 @@ kthvalue_values, kthvalue_indices = selected(
 
 @shorthand(takes="numbers")
 def kthvalue(input, k, dim=-1, keepdim=False):
-    """The k-th smallest element along dim, counted from 1, and where it stands."""
+    """The k-th smallest element along dim, counted from 1, and its index."""
     return _pair((kthvalue_values, kthvalue_indices), input, k=k, dim=dim, keepdim=keepdim)
 
 
@@ -290,20 +301,20 @@ def kthvalue(input, k, dim=-1, keepdim=False):
 def _median(rows):
     """The index of the lower median; of the first nan, if there is one."""
     nan = np.isnan(rows)
-    middle = _order(rows)[..., (rows.shape[-1] - 1) // 2]
-    return np.where(nan.any(-1), np.argmax(nan, axis=-1), middle)[..., None]
+    median = _stable_argsort(rows)[..., (rows.shape[-1] - 1) // 2]
+    return np.where(nan.any(-1), np.argmax(nan, axis=-1), median)[..., None]
 
 
 def _nanmedian(rows):
-    known = np.count_nonzero(rows == rows, axis=-1, keepdims=True)
-    return np.take_along_axis(_order(rows), np.maximum(known - 1, 0) // 2, axis=-1)
+    count = np.count_nonzero(rows == rows, axis=-1, keepdims=True)
+    return np.take_along_axis(_stable_argsort(rows), np.maximum(count - 1, 0) // 2, axis=-1)
 
 
-def _middle(name, numbers, in_numpy=None):
+def _declare_median(name, indices_of, in_numpy=None):
     return selected(
         name,
         reduced_nonempty,
-        numbers,
+        indices_of,
         lambda sp, row: [symbolic_argsort(sp, row, False)[(len(row) - 1) // 2]],
         call=f"{name}({{0}}, dim={{dim}}, keepdim={{keepdim}})",
         numpy=in_numpy,
@@ -313,32 +324,39 @@ def _middle(name, numbers, in_numpy=None):
     )
 
 
-def _middle_of_all(name, along, sentence):
+def _declare_median_of_all(name, along, sentence):
+    """Declare the median of all elements; `along` is the operator for one dimension."""
+
     def meaning(x):
         row = x.reshape(shape=(-1,))
         if x.numel:
             return along(row, dim=0)
+        # of no elements: nan, or the least integer, as in PyTorch; the sum gives it the dtype
         return row.sum() * float("nan") if x.dtype == "float" else row.sum() + -(2**63)
 
     return of_all(name, meaning, sentence, ((f"{name}(x)", "x=3"),))
 
 
-LOWER_MIDDLE = "np.take(np.argsort({0}, axis={dim}), ({0}.shape[{dim}] - 1) // 2, axis={dim})"
-along_median = _middle(
-    "median", _median, lambda *, keepdim, **_: keepdim_text(LOWER_MIDDLE, keepdim)
+LOWER_MEDIAN = "np.take(np.argsort({0}, axis={dim}), ({0}.shape[{dim}] - 1) // 2, axis={dim})"
+along_median = _declare_median(
+    "median", _median, lambda *, keepdim, **_: keepdim_text(LOWER_MEDIAN, keepdim)
 )
-along_nanmedian = _middle("nanmedian", _nanmedian)
-median_all = _middle_of_all(
-    "median", along_median[0], "Middle of all elements in order; the lower of two; nan if one is."
+along_nanmedian = _declare_median("nanmedian", _nanmedian)
+median_all = _declare_median_of_all(
+    "median",
+    along_median[0],
+    "Median of all elements (the lower one of two); nan if any element is nan.",
 )
-nanmedian_all = _middle_of_all(
-    "nanmedian", along_nanmedian[0], "Middle of all elements that are not nan; the lower of two."
+nanmedian_all = _declare_median_of_all(
+    "nanmedian",
+    along_nanmedian[0],
+    "Median of all elements that are not nan (the lower one of two).",
 )
 
 
 @shorthand(takes="numbers")
 def median(input, dim=None, keepdim=False):
-    """Middle of all elements in order, or along dim with where it stands; the lower of two."""
+    """Median of all elements, or along dim with its index; the lower one of two."""
     if dim is None:
         return median_all(input)
     return _pair(along_median, input, dim=dim, keepdim=keepdim)
@@ -354,9 +372,9 @@ def nanmedian(input, dim=None, keepdim=False):
 
 def _mode(rows):
     """The last index of the longest run of equal elements, in sorted rows."""
-    order = _order(rows)
-    for at in map(tuple, np.argwhere(np.isnan(rows).any(-1))):
-        order[at] = insertion_sorted(rows[at])
+    order = _stable_argsort(rows)
+    for row_index in map(tuple, np.argwhere(np.isnan(rows).any(-1))):
+        order[row_index] = insertion_sorted(rows[row_index])
     ranked = np.take_along_axis(rows, order, axis=-1)
     rank = np.arange(rows.shape[-1])
     starts = np.concatenate(
@@ -380,5 +398,5 @@ mode_values, mode_indices = selected(
 
 @shorthand()
 def mode(input, dim=-1, keepdim=False):
-    """The most frequent element along dim, the smallest of several, and where the last stands."""
+    """Most frequent value along dim (the smallest if tied), and the index where it occurs last."""
     return _pair((mode_values, mode_indices), input, dim=dim, keepdim=keepdim)

@@ -44,8 +44,8 @@ def _parts_of(tensor, split_size, dim):
 
 def _parts_between(tensor, ends, axis):
     """The parts between consecutive ends."""
-    whole = (slice(None),) * axis
-    return [tensor[(*whole, slice(a, b))] for a, b in pairwise(ends)]
+    leading = (slice(None),) * axis
+    return [tensor[(*leading, slice(a, b))] for a, b in pairwise(ends)]
 
 
 def _check_parts(count):
@@ -71,8 +71,8 @@ def unbind(input, dim=0):
     if not input.ndim:
         raise GradcliError("shape", "unbind() needs at least one dimension")
     _check_parts(input.shape[axis])
-    whole = (slice(None),) * axis
-    return Outputs(input[(*whole, k)] for k in range(input.shape[axis]))
+    leading = (slice(None),) * axis
+    return Outputs(input[(*leading, k)] for k in range(input.shape[axis]))
 
 
 @shorthand(concrete=("indices_or_sections", "indices"))

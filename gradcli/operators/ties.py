@@ -16,8 +16,8 @@ def level(values, size):
     """The mask of values, sorted along the last dimension, that are nearly equal to a neighbour."""
     if values.shape[-1] < 2:
         return values < values
-    apart = abs(values[..., 1:] - values[..., :-1])
-    return beside(apart <= _rounding(values, size), values.ndim - 1)
+    gaps = abs(values[..., 1:] - values[..., :-1])
+    return beside(gaps <= _rounding(values, size), values.ndim - 1)
 
 
 def vanishing(values, size):

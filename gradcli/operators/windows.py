@@ -44,10 +44,12 @@ def _windows_shape(s, *, kernel, stride, dilation):
 def _windows(x, *, kernel, stride, dilation):
     """The windows as a view of x."""
     n = len(kernel)
-    step, lead = x.strides[-n:], x.strides[:-n]
-    moves = tuple(a * b for a, b in zip(step, stride)), tuple(a * b for a, b in zip(step, dilation))
+    strides = x.strides[-n:]
+    between = tuple(a * b for a, b in zip(strides, stride))
+    within = tuple(a * b for a, b in zip(strides, dilation))
     shape = _windows_shape(x.shape, kernel=kernel, stride=stride, dilation=dilation)
-    return np.lib.stride_tricks.as_strided(x, shape, (*lead, *moves[0], *moves[1]), writeable=False)
+    strides = (*x.strides[:-n], *between, *within)
+    return np.lib.stride_tricks.as_strided(x, shape, strides, writeable=False)
 
 
 def _overlap(w, *, shape, stride, dilation):
@@ -55,20 +57,20 @@ def _overlap(w, *, shape, stride, dilation):
     positions, kernel = w.shape[-2 * n : -n], w.shape[-n:]
     out = np.zeros(shape, w.dtype)
     for place in product(*map(range, kernel)):
-        met = tuple(
+        covered = tuple(
             slice(k * d, k * d + (count - 1) * s + 1, s)
             for k, d, s, count in zip(place, dilation, stride, positions)
         )
-        out[(..., *met)] += w[(..., *place)]
+        out[(..., *covered)] += w[(..., *place)]
     return out
 
 
 def _unfolded(x, *, kernel, stride, dilation):
     """The windows by unfold, one dimension after the other; slices give the dilation."""
-    for size, step, spread in zip(kernel, stride, dilation, strict=True):
-        reach = spread * (size - 1) + 1
+    for size, step, spacing in zip(kernel, stride, dilation, strict=True):
+        reach = spacing * (size - 1) + 1
         x = x.unfold(dimension=-len(kernel), size=reach, step=step)
-    steps = tuple(slice(None, None, spread) for spread in dilation)
+    steps = tuple(slice(None, None, spacing) for spacing in dilation)
     return x if set(dilation) == {1} else x[(..., *steps)]
 
 
@@ -95,8 +97,10 @@ def windows(g, y, x, *, kernel, stride, dilation):
 
 def _overlapped(s, *, shape, stride, dilation):
     kernel = s[-len(stride) :]
-    met = _windows_shape(shape, kernel=kernel, stride=stride, dilation=dilation)
-    shapes.require_equal(s, met, f"a kernel over {shape} must have windows of shape {met}, got {s}")
+    expected = _windows_shape(shape, kernel=kernel, stride=stride, dilation=dilation)
+    shapes.require_equal(
+        s, expected, f"a kernel over {shape} must have windows of shape {expected}, got {s}"
+    )
     return shape
 
 
@@ -122,10 +126,10 @@ def overlap(g, y, w, *, shape, stride, dilation):
 
 def _padded(x, *, amount):
     """The padding by PyTorch's pad, whose pairs start with the last dimension."""
-    around = list(amount)
-    while len(around) > 1 and around[0] == (0, 0):
-        around.pop(0)
-    return OPS["pad"](x, pad=tuple(n for pair in reversed(around) for n in pair))
+    pairs = list(amount)
+    while len(pairs) > 1 and pairs[0] == (0, 0):
+        pairs.pop(0)
+    return OPS["pad"](x, pad=tuple(n for pair in reversed(pairs) for n in pair))
 
 
 @operator(
@@ -147,8 +151,8 @@ def zero_pad(g, y, x, *, amount):
 
 def zeros_around(x, amount):
     """x with its last dimensions padded with zeros; x itself if there is no padding."""
-    whole = ((0, 0),) * (x.ndim - len(amount)) + tuple(amount)
-    return x.zero_pad(amount=whole) if any(map(any, amount)) else x
+    amounts = ((0, 0),) * (x.ndim - len(amount)) + tuple(amount)
+    return x.zero_pad(amount=amounts) if any(map(any, amount)) else x
 
 
 class Kernel:
@@ -188,13 +192,13 @@ class Kernel:
 
     def transposed(self, parts, size):
         """The transpose of `parts`: windows added into an input of `size`."""
-        whole = tuple(m + a + b for m, (a, b) in zip(size, self.edges))
-        met = parts.shape[-2 * self.n : -self.n]
-        most = (p * s + more + s - 1 for p, s, more in zip(met, self.stride, self.spread))
-        reach = tuple(map(min, whole, most))
+        padded = tuple(m + a + b for m, (a, b) in zip(size, self.edges))
+        counts = parts.shape[-2 * self.n : -self.n]
+        longest = (p * s + more + s - 1 for p, s, more in zip(counts, self.stride, self.spread))
+        covered = tuple(map(min, padded, longest))
         head = parts.shape[: -2 * self.n]
-        out = parts.overlap(shape=(*head, *reach), stride=self.stride, dilation=self.dilation)
-        out = zeros_around(out, tuple((0, m - r) for m, r in zip(whole, reach)))
+        out = parts.overlap(shape=(*head, *covered), stride=self.stride, dilation=self.dilation)
+        out = zeros_around(out, tuple((0, m - r) for m, r in zip(padded, covered)))
         if not any(map(any, self.edges)):
             return out
         return out[(..., *(slice(a, a + m) for m, (a, _) in zip(size, self.edges)))]
@@ -244,8 +248,8 @@ def fold(input, *, output_size, kernel_size, dilation=1, padding=0, stride=1):
     """The columns of unfold laid back where they came from and added up."""
     kernel = Kernel(2, several(kernel_size, 2), stride, padding, dilation)
     size = several(output_size, 2)
-    whole = tuple(n + a + b for n, (a, b) in zip(size, kernel.edges))
-    counts = kernel.positions(whole)
+    padded = tuple(n + a + b for n, (a, b) in zip(size, kernel.edges))
+    counts = kernel.positions(padded)
     area = shapes.numel(kernel.size)
     if input.ndim not in (2, 3) or input.shape[-2] % area:
         raise GradcliError(
@@ -254,9 +258,9 @@ def fold(input, *, output_size, kernel_size, dilation=1, padding=0, stride=1):
             f"shape {shapes.text(input.shape)}",
         )
     head, channels = input.shape[:-2], input.shape[-2] // area
-    want = (*input.shape[:-1], shapes.numel(counts))
-    message = f"fold() into {shapes.text(size)} needs {want[-1]} columns, got {input.shape[-1]}"
-    shapes.require_equal(input.shape, want, message)
-    apart = input.reshape(shape=(*head, channels, *kernel.size, *counts))
-    *first, k, m, h, w = range(apart.ndim)
-    return kernel.transposed(apart.permute(dims=(*first, h, w, k, m)), size)
+    expected = (*input.shape[:-1], shapes.numel(counts))
+    message = f"fold() into {shapes.text(size)} needs {expected[-1]} columns, got {input.shape[-1]}"
+    shapes.require_equal(input.shape, expected, message)
+    parts = input.reshape(shape=(*head, channels, *kernel.size, *counts))
+    *first, k, m, h, w = range(parts.ndim)
+    return kernel.transposed(parts.permute(dims=(*first, h, w, k, m)), size)

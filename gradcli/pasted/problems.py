@@ -34,6 +34,7 @@ from ..snippets.eager.tensor import (
     Record,
     Tensor,
 )
+from ..snippets.eager.views import readable
 from ..snippets.trace import Backward
 
 LONG_PART = 12  # operations of a common subexpression that gets a statement
@@ -397,7 +398,7 @@ class _Poser:
         return [
             t
             for name, t in self.back.bound.items()
-            if t.requires_grad and t.record is None and t not in self.nodes and _is_usable(name)
+            if _is_leaf(t) and t not in self.nodes and _is_usable(name)
         ]
 
     # ---- text ------------------------------------------------------------------------------------
@@ -564,6 +565,11 @@ def _size(array: Any) -> float:
 
 def _has_hooks(record: Record) -> bool:
     return bool(record.hooks or record.pre_hooks or any(record.tensor_hooks.values()))
+
+
+def _is_leaf(tensor: Tensor) -> bool:
+    """Whether a tensor requires a gradient and nothing has computed it."""
+    return tensor.requires_grad and readable(tensor) and tensor.record is None
 
 
 def _is_usable(name: str) -> bool:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from ..errors import GradcliError, Span, if_applicable
 from ..language.wrt import NO_WAY
 from ..lazy import np
+from ..snippets.eager.views import readable
 
 if TYPE_CHECKING:
     from ..snippets.pages import Read
@@ -194,7 +195,7 @@ class _Request:
         if any(t in back.paths or back.bound.get(n) is t for n, t in leaves):
             return
         lost = next((n for _, t in leaves if (n := back.called.get(t)) in back.bound), None)
-        computed = (n for n, t in back.bound.items() if t.record is not None)
+        computed = (n for n, t in back.bound.items() if readable(t) and t.record is not None)
         name = lost or next(computed, problem.wrt[0])
         if lost:
             message = f"{name} is assigned again, and is no leaf any more"

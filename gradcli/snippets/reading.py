@@ -102,7 +102,7 @@ def machine(source: str, *, imports: bool = False) -> tuple[Interpreter, Trace]:
     m.modules = lambda path: library.find(path) or _other(path)
     if imports:
         usual = {name: m.modules(path) for name, path in USUAL.items() if name in source}
-        m.builtins |= usual | {"Variable": library.found("torch.autograd").lookup("Variable")}
+        m.builtins |= usual | {"Variable": library.require("torch.autograd").lookup("Variable")}
     m.on_assign, m.on_print, m.on_answer = trace.assigned, trace.printed, trace.answered
     m.on_error = lambda: setattr(trace, "refused", MODE.refused)
     MODE.on_backward = trace.backward  # type: ignore[attr-defined]

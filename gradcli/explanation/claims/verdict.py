@@ -4,7 +4,7 @@ import ast
 import re
 from copy import copy
 from functools import cached_property, lru_cache, partial
-from itertools import islice
+from itertools import chain, islice
 
 from ...errors import if_applicable
 from ...graphs import Node, walk
@@ -40,6 +40,7 @@ FAR = 9  # larger indices need larger sizes than are tried
 IN_BRACKETS, NUMBER = re.compile(r"\[[^\]]*\]"), re.compile(r"\d+")
 SAME = 2  # equality is proved at so many sizes; at the others only values are compared
 LARGE = 20_000  # elements of all nodes together
+LONG = 500  # nodes of the syntax tree of a claim
 
 
 class Verdict:
@@ -189,11 +190,18 @@ class Verdict:
 
     @cached_property
     def mend(self) -> Mend | None:
-        """The correction, or None; for large tensors it is searched for at small sizes."""
+        """The correction, or None; for large tensors it is searched for at small sizes. None too
+        for a long claim, of which there are too many variations.
+        """
         problem = self.points.tried[0].problem
-        if self.ok or is_large(problem):
+        if self.ok or is_large(problem) or self._is_long:
             return None
         return problem.limits.budget.search(self._mend, lambda: None)
+
+    @property
+    def _is_long(self) -> bool:
+        nodes = chain.from_iterable(map(ast.walk, self.claim.program.values))
+        return sum(1 for _ in islice(nodes, LONG + 1)) > LONG
 
     def _mend(self) -> Mend | None:
         problem = self.points.tried[0].problem
@@ -239,7 +247,8 @@ def judge(texts: ClaimTexts, problem: Problem) -> list[Verdict]:
 
     If claims do not fit the inferred shapes, others are tried: other ranks and equal sizes, which
     are accepted if all claims are right for them; ranks that the program leaves open are accepted
-    only for claims that cannot be computed for the inferred shapes. If no claim has a seed, shapes
+    only for claims that cannot be computed for the inferred shapes. Wrong claims that can be
+    computed, and corrected, at equal sizes only are judged there. If no claim has a seed, shapes
     that make the output a scalar are preferred.
     """
     claims = read_claims(texts, problem)
@@ -257,6 +266,7 @@ def _in_other_shapes(
     """The verdicts after other shapes were tried; `result` are those for the inferred shapes."""
     if all(v.ok or not (v.misfits or scalar) for v in result):
         return [_of_every_rank(v, problem) for v in result]
+    corrected = None
     for reading in readings(problem):
         other = if_applicable(partial(_judged, claims, reading.problems, reading.remark))
         if other is None:
@@ -265,7 +275,18 @@ def _in_other_shapes(
             result = _only_right_with(reading, result, other)
         elif all(v.ok for v in other) or (scalar and _means_scalar(reading, result, other)):
             return other
-    return [_of_every_rank(v, problem) for v in result]
+        elif not (corrected or reading.ranks or reading.single) and _corrected(result, other):
+            corrected = other
+    return corrected or [_of_every_rank(v, problem) for v in result]
+
+
+def _corrected(result: list[Verdict], other: list[Verdict]) -> bool:
+    """Whether claims that cannot be computed at the inferred sizes, where no correction is known,
+    are right or corrected at others: `2 * det(A @ X @ B) * inv(X).T` for square matrices.
+    """
+    if any(v.misfits for v in other) or all(v.shape is not None or v.mend for v in result):
+        return False
+    return all(v.ok or v.mend for v in other)
 
 
 def _means_scalar(reading: Reading, result: list[Verdict], other: list[Verdict]) -> bool:

@@ -30,7 +30,7 @@ def assumed_shapes(w: Wording) -> str | None:
     """
     problem = w.analysis.problem
     inferred = any(x.inferred for x in problem.inputs.values())
-    if not inferred or problem.before is not None or w.reach.undefined:
+    if not inferred or problem.lower_order is not None or w.reach.undefined:
         return None
     ranks, batches = _other_ranks(problem), _in_batches(w)
     return (

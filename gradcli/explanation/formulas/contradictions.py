@@ -116,7 +116,8 @@ def of_matrix(a: Analysis, w: Wording, x: Input, s: Structure) -> Iterator[Formu
     line = jacobian(w, x) if entries <= BY_INDEX else None
     if line is not None:
         of_line = partial(_of_line, line, (*p.out.shape, *x.shape))
-        yield FormulaBesideNumbers("entry ", whose, line.plain, partial(both, of_line), (x,))
+        by_index = f"{whose} by index"
+        yield FormulaBesideNumbers("entry ", by_index, line.plain, partial(both, of_line), (x,))
 
 
 def _of_line(line: Notation, shape: Shape, a: Analysis) -> Any:
@@ -286,7 +287,7 @@ def _information_loss(a: Analysis, node: Node) -> Cause | None:
     if np.any(np.isnan(value)):
         return Cause(node, "has no value", np.isnan(value), True)
     if np.any(np.isinf(value)):
-        return Cause(node, "is infinite", np.isinf(value))
+        return Cause(node, "is infinite", np.isinf(value), _is_pole(a, node, arguments))
     bounds = node.op.bounds
     if isinstance(bounds, tuple) and node.op.kink is None and node.op.value and len(arguments) == 1:
         for bound in filter(np.isfinite, bounds):
@@ -294,6 +295,21 @@ def _information_loss(a: Analysis, node: Node) -> Cause | None:
             if np.any(hit):
                 return Cause(node, f"rounds to {bound:g}", hit)
     return None
+
+
+def _is_pole(a: Analysis, node: Node, arguments: list[Any]) -> bool:
+    """Whether an infinite value does not come from overflow: it is infinite for arguments of at
+    most 1 too, as logdet(x) of a singular x. An argument of 0 of an elementwise operation may come
+    from underflow, except behind a kink: log(det(x)).
+    """
+    if not node.op.value or len(arguments) != len(node.inputs):
+        return False
+    if node.op.family == "elementwise" and not {n for n, _ in kinks_hit(a)} & {*walk([node])}:
+        return False
+    scaled = [np.ldexp(z, -np.frexp(np.max(np.abs(z), initial=1.0))[1]) for z in arguments]
+    with np.errstate(all="ignore"):
+        value = if_applicable(partial(node.op.value, *scaled, **node.attrs))
+    return value is not None and bool(np.any(np.isinf(value)))
 
 
 def _constant_mask(node: Node, argument: Any, value: Any) -> Any:

@@ -174,7 +174,7 @@ def posed_again(problem: Problem, pose: Pose) -> Problem | None:
     """The result of `pose`; if the output of the problem is a gradient, that gradient of the result
     of `pose` for the problem of lower order. None if there is none.
     """
-    result = pose(problem) if problem.before is None else _gradient_again(problem, pose)
+    result = pose(problem) if problem.lower_order is None else _gradient_again(problem, pose)
     if result is None:
         return None
     return result._replace(seed=result.seed._replace(implicit=problem.seed.implicit))
@@ -184,19 +184,19 @@ def _gradient_again(problem: Problem, pose: Pose) -> Problem | None:
     """The gradient problem rebuilt from the problem of lower order at other sizes; None if
     impossible.
     """
-    assert problem.before is not None
-    seed = problem.before.seed
+    assert problem.lower_order is not None
+    seed = problem.lower_order.seed
     has_seed = seed.value is not None and not seed.implicit
-    before = None if has_seed else posed_again(problem.before, pose)
-    if before is None or before.seed.implicit is not (before.seed.value is not None):
+    lower_order = None if has_seed else posed_again(problem.lower_order, pose)
+    if lower_order is None or lower_order.seed.implicit is not (lower_order.seed.value is not None):
         return None
-    (x,) = before.wrt
-    built = before.named.values()  # keeps the order of sums
-    grad = backward(before.out, before.seed.node, [x.node], tuple(built)).of[x.node]
+    (x,) = lower_order.wrt
+    built = lower_order.named.values()  # keeps the order of sums
+    grad = backward(lower_order.out, lower_order.seed.node, [x.node], tuple(built)).of[x.node]
     if grad is None:
         return None
-    wrt = [before.inputs[z.name] for z in problem.wrt]
-    return of_gradient(before, x, grad, problem.seed.name, wrt)
+    wrt = [lower_order.inputs[z.name] for z in problem.wrt]
+    return of_gradient(lower_order, x, grad, problem.seed.name, wrt)
 
 
 # ---- back to the original sizes ------------------------------------------------------------------

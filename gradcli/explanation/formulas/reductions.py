@@ -8,14 +8,15 @@ from collections.abc import Collection, Iterator
 from copy import copy
 from itertools import chain, count
 
-from ...graphs import Node, downstream, walk
+from ...graphs import OPS, Node, downstream, walk
 from ...notation import tree
 from ...notation.formulas.formula import Writer
 from ...notation.tree import Name
 from ..analysis import is_large
 from .wording import Definition, Wording
 
-LETTERS = {"vector_norm": "n", "softmax": "p"}  # by operator; of others: s
+LETTERS = {"vector_norm": "n", "softmax": "p"}  # by operator
+OTHER = "s"  # of other operators
 CONTINUED = ("add", "sub", "sqrt", "rsqrt")  # of a reduction and a constant: sqrt(x.var() + eps)
 ENTIRE = ("softmax", "sqrt", "rsqrt")  # are functions of what they reduce
 LINEAR = ("add", "sub", "neg", "mul", "div")
@@ -46,7 +47,7 @@ def _named(w: Wording, nodes: dict[Node, str], texts: set[str]) -> dict[Node, De
     write, used = Writer(w.names, w.problem.generic_sizes), tree.words_in_use(w.names.values())
     result = dict[Node, Definition]()
     for node in (n for n, text in nodes.items() if text in texts):
-        letter = LETTERS.get(node.op.name, "s")
+        letter = LETTERS.get(node.op.name, OTHER)
         name = next(n for n in chain([letter], (f"{letter}{k}" for k in count(1))) if n not in used)
         used.add(name)
         result[node] = Name(name), write.tree(node)
@@ -81,7 +82,7 @@ def _written_out(grad: Node, seed: Node, names: Collection[Node]) -> Iterator[No
 
 
 def _is_reduction(node: Node) -> bool:
-    of_vectors = node.op.name == "matmul" and not node.shape
+    of_vectors = node.op is OPS["matmul"] and not node.shape
     reduces = node.op.family == "reduction" and node.numel < node.parents[0].numel
     reduces = reduces and node.parents[0].dtype == "float"  # counts have no long elements
     return reduces or of_vectors or node.op.name in ENTIRE
@@ -100,7 +101,7 @@ def _is_in_function(node: Node, order: list[Node]) -> bool:
     """Whether a user of a node divides by it, or is another function than linear ones."""
     for user in (n for n in order if node in n.parents):
         moved = user.op.family == "movement" and _is_in_function(user, order)
-        divides = user.op.name == "div" and user.parents[1] is node
+        divides = user.op is OPS["div"] and user.parents[1] is node
         others = user.op.family == "elementwise" and user.op.name not in LINEAR
         if moved or divides or others:
             return True

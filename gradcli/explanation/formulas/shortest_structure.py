@@ -48,11 +48,20 @@ SHORT = 7  # formulas of at most this length are not shortened further
 PLAIN = ("dense", "low-rank update", *KRONECKERS, PERMUTED_BLOCKS)
 
 
-@within_budget(lambda a, _, x: Structure("unknown", None, None, a.problem.out.numel * x.node.numel))
 def structure_of(a: Analysis, w: Wording, x: Input) -> Structure:
     """The structure of the Jacobian, compared with its entries, or with those at random values, if
-    it is small; its closed form is split into statements if that is shorter. Cached.
+    it is small; its closed form is split into statements if that is shorter. Cached. Zero where no
+    gradient flows, without a search.
     """
+    if a.gradient(x) is None:
+        p = a.problem
+        sides = _count(w.like_output, p.out), _count(w.names[x.node], x.node)
+        return Structure("zero", tree.Call("zeros", sides), 0, p.out.numel * x.node.numel)
+    return _searched(a, w, x)
+
+
+@within_budget(lambda a, _, x: Structure("unknown", None, None, a.problem.out.numel * x.node.numel))
+def _searched(a: Analysis, w: Wording, x: Input) -> Structure:
     if x.name not in w.structures:
         result = _structure(a, w, x)
         if result.formula is not None and not result.blocks:
@@ -63,9 +72,7 @@ def structure_of(a: Analysis, w: Wording, x: Input) -> Structure:
 
 def _structure(a: Analysis, w: Wording, x: Input) -> Structure:
     grad, p = a.gradient(x), a.problem
-    if grad is None:
-        sides = _count(w.like_output, p.out), _count(w.names[x.node], x.node)
-        return Structure("zero", tree.Call("zeros", sides), 0, p.out.numel * x.node.numel)
+    assert grad is not None  # see structure_of
     if not a.jacobian(x).numeric:
         return _without_values(a, w, x, grad)
     if p.out.numel * x.node.numel > CONFIRMED:
@@ -74,7 +81,7 @@ def _structure(a: Analysis, w: Wording, x: Input) -> Structure:
     nonzero, finite = int(np.count_nonzero(numbers)), _finite(numbers)
     result = _shortest(partial(_named, a, w, x, grad, finite), w, x, finite)
     if finite is None and result.nonzero is not None and result.nonzero < nonzero:
-        return Structure("dense", None, nonzero, result.total)  # the zeros of the structure are nan
+        return result._replace(name="dense", nonzero=nonzero)  # zeros of the structure are nan
     return result._replace(nonzero=nonzero)
 
 
@@ -332,7 +339,7 @@ def _stacked_rows(w: Wording, x: Input) -> tree.Tree | None:
 
 def _picked_element(n: Node, seed: Node) -> int | None:
     """k for seed[k]; None for any other node."""
-    index: tuple = n.attrs["index"] if n.op.name == "getitem" else ()
+    index: tuple = n.attrs["index"] if n.op is OPS["getitem"] else ()
     is_element = len(index) == 1 and isinstance(index[0], int)
     return index[0] % seed.shape[0] if is_element else None
 

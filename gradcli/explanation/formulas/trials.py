@@ -402,7 +402,7 @@ def _at_other_sizes(problem: Problem, generic: Problem | None) -> Iterator[Trial
     yield from _followed(problem, generic)
     if generic is not None:
         yield from _squeezed(problem, _small(generic))
-    sides = oblong_sizes(problem) if problem.before is None else None
+    sides = oblong_sizes(problem) if problem.lower_order is None else None
     if sides is not None:
         yield from _computed(problem, _small(sides))
 

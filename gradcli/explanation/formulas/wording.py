@@ -58,7 +58,7 @@ class Wording:
             name_so_far = result.setdefault(node, Name(name))
             if name_so_far.text != name:
                 result[node] = name_so_far._replace(also=(*name_so_far.also, name))
-        if p.before is None:  # the gradient of an intermediate has no name in the language
+        if p.lower_order is None:  # the gradient of an intermediate has no name in the language
             result.setdefault(p.out, Name(p.out_name))
         result |= {t.node: Name(t.name, "seed") for t in p.tangents}
         return result | {p.seed.node: Name(p.seed.name, "seed")}
@@ -76,7 +76,7 @@ class Wording:
         """
         grad = self.analysis.gradient(x)
         assumed = any(x.node.attrs["known"] for x in self.problem.wrt)
-        if grad is None or assumed or self.problem.before is None:
+        if grad is None or assumed or self.problem.lower_order is None:
             return grad
         result = self._of_shortened.of[x.node] or grad
         along = self._along_seed(x) if len(walk([result])) > WIDE else None
@@ -92,7 +92,8 @@ class Wording:
         p = self.problem
         short = self._shortest(p.out, self.names)
         has, had = ({n.op for n in walk([out]) if n.op.kink} for out in (short, p.out))
-        return short if has <= had else p.out  # the shortened graph may have other kinks
+        guards = {OPS["clamp"]}  # as of the norm in normalize, which formulas leave out
+        return short if has <= had <= has | guards else p.out  # it may have other kinks
 
     def _along_seed(self, x: Input) -> Node | None:
         """The gradient of a scalar's gradient as its derivative along the seed, which is equal as
@@ -100,10 +101,10 @@ class Wording:
         """
         from ...autodiff.forward import jvp
 
-        before = self.problem.before
-        assert before is not None
-        of_scalar = before.before is None and before.seed.implicit and before.out.numel == 1
-        if not of_scalar or before.wrt[0].node is not x.node:
+        lower = self.problem.lower_order
+        assert lower is not None
+        of_scalar = lower.lower_order is None and lower.seed.implicit and lower.out.numel == 1
+        if not of_scalar or lower.wrt[0].node is not x.node:
             return None
         return jvp(self._shortened_output, {x.node: self.problem.seed.node})
 
@@ -144,7 +145,7 @@ class Wording:
     def like_output(self) -> Name:
         """A name in the language that has the shape of the output."""
         p = self.problem
-        return self.names[p.out] if p.before is None else Name(p.before.wrt[0].name)
+        return self.names[p.out] if p.lower_order is None else Name(p.lower_order.wrt[0].name)
 
     @cached_property
     def received(self) -> str:
@@ -269,7 +270,7 @@ class Wording:
         shorteners, key = self.cache.shorteners, frozenset(names)
         shortener = shorteners.pop(key, None)
         if shortener is None:
-            second = self.problem.before is not None
+            second = self.problem.lower_order is not None
             shortener = Shortener(names, self._program, self.problem.generic_sizes, quick=second)
         short = shortener(node)
         shorteners[key] = shortener  # a search that was cut short is not repeated

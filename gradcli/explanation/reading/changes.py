@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from ...snippets.eager.printing import tensor_text
 from ...snippets.eager.tensor import Tensor
+from ...snippets.eager.views import readable
 from ...snippets.reading import Reading
-from .steps import readable
 
 MOST = 4  # changes that are listed
 OPEN = (":", ",", "(", "[", "{")  # a statement continues after lines with these ends

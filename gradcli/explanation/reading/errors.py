@@ -6,12 +6,13 @@ import ast
 from collections.abc import Iterator
 
 from ...snippets.eager.tensor import Record, Saved, Tensor
+from ...snippets.eager.views import readable
 from ...snippets.reading import Reading
 from .changes import READ_AGAIN, Finding, gradients, in_words
 from .corrections.nodes import dotted
 from .corrections.search import Correction, correction
 from .corrections.table import kinds
-from .steps import operation, readable
+from .steps import operation
 
 Evidence = tuple[int, str, str]  # line number, text, remark
 MOST_OPERANDS = 4

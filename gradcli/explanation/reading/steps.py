@@ -13,7 +13,7 @@ from ...limits import Limits
 from ...notation import tree
 from ...pasted.problems import Posed, Unexplained, posed
 from ...snippets.eager.tensor import Record, Tensor
-from ...snippets.python.values import Raised
+from ...snippets.eager.views import readable
 from ...snippets.trace import Backward
 from ..analysis import Analysis
 from ..formulas.wording import wording_of
@@ -227,14 +227,6 @@ def _with_ones(back: Backward, problem: Posed) -> Iterator[str]:
 
 
 MOST = 2000  # nodes that are visited
-
-
-def readable(tensor: Tensor) -> bool:
-    """Whether grad_fn of a tensor can be read: not of a view that autograd cannot follow."""
-    try:
-        return tensor.record is None or True
-    except Raised:
-        return False
 
 
 def records(back: Backward) -> Iterator[Record]:

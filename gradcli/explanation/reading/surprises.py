@@ -13,6 +13,7 @@ from ...lazy import np
 from ...limits import Limits
 from ...pasted.problems import Unexplained, posed
 from ...snippets.eager.tensor import Record, Tensor
+from ...snippets.eager.views import readable
 from ...snippets.reading import Reading
 from ...snippets.trace import Backward
 from ..why.answer import Element, Why
@@ -21,7 +22,7 @@ from .corrections.in_place import base_of, in_place_calls, written
 from .corrections.nodes import dotted, keyword, method, owner
 from .corrections.text import Text
 from .digits import last_digits
-from .steps import analysis_of, is_spread, operands, operation, readable, records, result
+from .steps import analysis_of, is_spread, operands, operation, records, result
 
 Look = Callable[[Reading, Text], Iterator[Finding]]
 

@@ -56,7 +56,7 @@ def of_program(a: Analysis) -> Names:
     """The names of the gradients of named values of the program."""
     p = a.problem
     received = {step.node: step.received for step in a.gradients.steps}
-    named = () if p.before else p.named.items()
+    named = () if p.lower_order else p.named.items()
     return Names({received[n]: Name(f"{name}.grad") for name, n in named if n in received}, {})
 
 

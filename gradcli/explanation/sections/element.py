@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from ...errors import Singular, if_applicable
 from ...graphs import Node, walk
 from ...language.problem import Input
 from ...lazy import np
@@ -90,7 +91,8 @@ def element_line(a: Analysis, w: Wording, x: Input, index: tuple[int, ...]) -> L
     if not w.is_long(x):
         short, value = w.shortened(asked), a.value(asked)
         fewer = w.introduced or _conditions(asked) > _conditions(short)
-        asked = short if fewer and _is_equal(value, a.value(short), index) else asked
+        other = if_applicable(lambda: a.value(short), (Singular,)) if fewer else None
+        asked = short if fewer and _is_equal(value, other, index) else asked
     return line_of_element(a, asked, w.gradient_of(x), role_of(x), index, names)
 
 

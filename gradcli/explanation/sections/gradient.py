@@ -22,7 +22,7 @@ from ..formulas import by_index
 from ..formulas.source_text import role_of
 from ..formulas.wording import Wording
 from .element import shown_element
-from .jacobian import unindexed
+from .jacobian import why_no_index
 
 
 def gradient(a: Analysis, w: Wording, x: Input, at: tuple[int, ...] | None) -> Section:
@@ -50,7 +50,7 @@ def gradient(a: Analysis, w: Wording, x: Input, at: tuple[int, ...] | None) -> S
     value = a.value(grad)
     if value is not None:
         rows.append(Row((words("numbers"), Tensor(value, "answer", w.gradient_name(x)))))
-    explained = unindexed(w, x)
+    explained = why_no_index(w, x)
     if index is not None:
         explained = [*by_index.signs(str(index), index.meanings)]
     return Section("gradient", title, (), (Table(tuple(rows)), *explained))

@@ -162,18 +162,18 @@ def _by_index(w: Wording, x: Input) -> list[Block]:
     """`∂out[i,j]/∂x[k,l] = δ[i,k] a[l,j]`, and the meaning of its symbols."""
     result = by_index.jacobian(w, x)
     if result is None:
-        return unindexed(w, x)
+        return why_no_index(w, x)
     explained = by_index.signs(str(result), result.meanings)
     return [Table((Row((equality(result.left, result.right),)),)), *explained]
 
 
-def unindexed(w: Wording, x: Input) -> list[Block]:
+def why_no_index(w: Wording, x: Input) -> list[Block]:
     """Why the index notation is missing."""
     grad = w.read_off(x)
-    return [] if grad is None else [Prose(words(_why_no_index(w, grad)))]
+    return [] if grad is None else [Prose(words(_no_index_sentence(w, grad)))]
 
 
-def _why_no_index(w: Wording, grad: Node) -> str:
+def _no_index_sentence(w: Wording, grad: Node) -> str:
     through = w.indices.holding_seed(grad)
     if not through:
         return "By index it would be too long to read."

@@ -21,7 +21,7 @@ def seed(a: Analysis, w: Wording) -> Section:
 def call(p: Problem, keyword: str = "") -> str:
     """The call of backward() in PyTorch, with the seed if one is given."""
     seed = "" if p.seed.value is None or p.seed.implicit else p.seed.name
-    if p.before is not None:
+    if p.lower_order is not None:
         arguments = [p.out_name, p.wrt[0].name, *([seed] if seed else [])]
         return f"torch.autograd.grad({', '.join(arguments)})"
     return f"{p.out_name}.backward({seed and keyword + seed})"
@@ -42,7 +42,7 @@ def _meaning(a: Analysis, w: Wording) -> Line:
     out = a.problem.out_name
     if a.problem.seed.implicit:
         return words(
-            f"{out} is a single number, so PyTorch puts in the seed 1: the gradient of {out} with "
+            f"{out} is a single number, so PyTorch uses the seed 1: the gradient of {out} with "
             "respect to itself."
         )
     loss = loss_name(a.problem)
@@ -66,11 +66,11 @@ def loss_name(p: Problem) -> str:
 
 def _missing(p: Problem, w: Wording) -> Line:
     """The remark on a seed that PyTorch requires."""
-    each_order = "" if p.before is None else ", one for each order"
+    each_order = "" if p.lower_order is None else ", one for each order"
     text = words(
         f'PyTorch refuses {p.out_name}.backward() without a seed: "{NOT_SCALAR}". There is '
         f"a Jacobian row for each of the {p.out.numel} elements of "
-        f"{p.out_name}, and no telling how to weigh them; taking ones would silently "
+        f"{p.out_name}, and no way to know how to weigh them; taking ones would silently "
         f"differentiate {p.out_name}.sum(). "
         f"Give a seed with --grad{each_order}. Here it stays a symbol, "
     )

@@ -64,7 +64,7 @@ class Gradients:
     @cached_property
     def _derived(self) -> Derivation | None:
         p = self.problem
-        if p.before is not None or not p.statement_values:
+        if p.lower_order is not None or not p.statement_values:
             return None
         result: Derivation | None = p.limits.budget.present(
             lambda: derivation(self.a), lambda: None

@@ -58,13 +58,14 @@ OTHER_METHODS = {  # of arrays, which equal those of tensors or are refused
 OF_FUNCTIONS = """
     grad value_and_grad vjp jvp jacfwd jacrev jacobian hessian linearize jit vmap pmap
     checkpoint remat custom_vjp custom_jvp apply_along_axis apply_over_axes vectorize frompyfunc
-    fromfunction piecewise cond scan while_loop fori_loop switch map associative_scan reduce
+    fromfunction cond scan while_loop fori_loop switch map associative_scan reduce
     reduce_window
 """
 WITHOUT_DERIVATIVE = {"jax.numpy.nextafter", "jax.lax.nextafter"}  # in JAX
 CURES = {  # hints for names that no table has
     "partition": "sort() gives one of the orders that it may give: sort(x)[k]",
     "argpartition": "argsort() gives one of the orders that it may give: argsort(x)[k]",
+    "piecewise": "where() chooses by a mask: where(x < 0, a, b)",
     "betainc": "by x its derivative is x ** (a - 1) * (1 - x) ** (b - 1) / beta(a, b); by a and b "
     "it has no closed form",
 }

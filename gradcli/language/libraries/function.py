@@ -134,7 +134,7 @@ class Function(Shorthand):
     def _check_ignored(self, name: str, value: Any) -> None:
         """Raise GradcliError for a value of an ignored argument that would change the result."""
         if name == "out" and value is not None:
-            message = f"{self.name}(out=...) writes over an array, and values never change here"
+            message = f"{self.name}(out=...) writes over an array, which gradcli never does"
             raise GradcliError("unsupported", message, hint="leave out= away")
         if name == "order" and value not in (None, "C", "K", "A"):
             message = f"order={value!r} of {self.name}() counts columns first"

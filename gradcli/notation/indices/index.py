@@ -64,11 +64,13 @@ class Notation(NamedTuple):
     @property
     def conditions(self) -> int:
         """The number of different conditions, such as [x > 0], on the right side; a place in
-        numbers, as in δ[i,2], which may be one of the given values alone, counts as two.
+        numbers, as in δ[i,2], which may be one of the given values alone, counts as two, and so
+        does the j-th place where a mask holds.
         """
         found = {e for e in inner(self.expr) if is_condition(e)}
         functions = sum(isinstance(e, Function) for e in found)
-        return functions + 2 * sum(isinstance(e, Relation) and _is_fixed(e) for e in found)
+        fixed = sum(isinstance(e, Relation) and _is_fixed(e) for e in found)
+        return functions + 2 * (fixed + ("nonzero(" in self.plain))
 
     def at(self, places: Mapping[str, str]) -> "Notation":
         """The equation with letters replaced by other letters or numbers."""

@@ -93,6 +93,11 @@ class Lowering(LoweringPrimitives):
         known = self._known(node)
         if known is not None:
             return known
+        mask = (
+            node.attrs["data"].node if node.op is OPS["tensor"] and node.dtype == "bool" else None
+        )
+        if mask is not None:  # an index of the program, as (x > 0) of x[x > 0]
+            return self(mask, at)
         op = node.op
         if op.family == "elementwise" and op.index is None:
             return self._elementwise(self._of_argument(node), at)

@@ -465,12 +465,20 @@ def cross_entropy(
         raise _not_probabilities(target)
     _check_logits("log_softmax", input, dim)
     if target.dtype.is_floating or label_smoothing:
-        if target.shape != input.shape:
-            _check_labels(input, target)
+        if target.shape == input.shape:
+            if ignore_index >= 0:
+                text = "ignore_index is not supported for floating point target"
+                raise error("RuntimeError", text)
+        else:
+            _check_classes(input, target, weight, ignore_index)
         if not 0 <= label_smoothing <= 1:
             text = "label_smoothing must be between 0.0 and 1.0. Got: "
             raise error("RuntimeError", f"{text}{label_smoothing:g}")
-        options = {"reduction": reduction, "label_smoothing": label_smoothing}
+        options = {
+            "reduction": reduction,
+            "label_smoothing": label_smoothing,
+            "ignore_index": ignore_index,
+        }
         if weight is not None:
             options["weight"] = weight
         loss = calls.call("cross_entropy", [input, target], options)
@@ -515,6 +523,19 @@ def _check_labels(input: Tensor, target: Tensor) -> None:
         _check_target_positions(input, target)
 
 
+def _check_classes(input: Tensor, target: Tensor, weight: Any, ignore_index: int) -> None:
+    """Refuse labels that are no classes of the input, and weights of another dtype."""
+    _check_labels(input, target)
+    classes = input.shape[0 if input.ndim == 1 else 1]
+    labels = target.data[target.data != ignore_index]
+    outside = labels[(labels < 0) | (labels >= classes)]
+    if outside.size:
+        raise error("IndexError", f"Target {outside.flat[0]} is out of bounds.")
+    if weight is not None and weight.dtype is not input.dtype:
+        kinds = input.dtype.scalar_name, weight.dtype.scalar_name
+        raise error("RuntimeError", "expected scalar type {} but found {}".format(*kinds))
+
+
 def _check_target_positions(input: Tensor, target: Tensor) -> None:
     """Refuse a target that does not have one class for each position of an image or a sequence."""
     wanted, sizes = [input.shape[0], *input.shape[2:]], list(target.shape)
@@ -536,16 +557,8 @@ def nll_loss(
     **_: Any,
 ) -> Tensor:
     """Minus the entries at classes, reduced."""
-    _check_labels(input, target)
-    classes = input.shape[0 if input.ndim == 1 else 1]
-    labels = target.data[target.data != ignore_index]
-    outside = labels[(labels < 0) | (labels >= classes)]
-    if outside.size:
-        raise error("IndexError", f"Target {outside.flat[0]} is out of bounds.")
+    _check_classes(input, target, weight, ignore_index)
     options: dict[str, Any] = {"reduction": reduction, "ignore_index": ignore_index}
-    if weight is not None and weight.dtype is not input.dtype:
-        kinds = input.dtype.scalar_name, weight.dtype.scalar_name
-        raise error("RuntimeError", "expected scalar type {} but found {}".format(*kinds))
     if weight is not None:
         options["weight"] = weight
     single = input.ndim == target.ndim == 1

@@ -648,23 +648,7 @@ def legacy(name: str, dtype: DType | None) -> Any:
     """torch.FloatTensor and its kin: from a list of numbers, or uninitialised from sizes."""
 
     def maker(m: Machine, cls: Class, *args: Any, **named: Any) -> Tensor:
-        kind = dtype or MODE.default_dtype
-        named.pop("device", None)
-        if named:
-            raise _refused_new(m, args, named)
-        if args and isinstance(args[0], Tensor):
-            _check_same_kind(dtype, args[0].dtype)
-            return _alias(args[0])
-        if args and (args[0] is None or isinstance(args[0], float | bool | dict)):
-            kind_of = type(args[0]).__name__
-            raise error("TypeError", f"new(): data must be a sequence (got {kind_of})")
-        if args and _is_size(args[0]):
-            args = args[0].payload
-        if args and all(isinstance(a, int) and not isinstance(a, bool) for a in args):
-            return Tensor(np.zeros(args, kind.numpy), kind)
-        if not args:
-            return Tensor(np.zeros(0, kind.numpy), kind)
-        return leaf_tensor(args[0], kind)
+        return new_legacy(m, dtype, *args, **named)
 
     def is_instance(m: Machine, value: Any) -> bool:
         return isinstance(value, Tensor) and value.dtype is dtype
@@ -673,6 +657,35 @@ def legacy(name: str, dtype: DType | None) -> Any:
     built = Class(name, members=check, module="torch", make=maker)
     TABLES.setdefault("torch", {})[name] = built  # type: ignore[assignment]
     return maker
+
+
+@define("Tensor", name="new")
+def _new(m: Machine, self: Tensor, *args: Any, **named: Any) -> Tensor:
+    """A tensor of the dtype of this one, as the older constructors make it."""
+    return new_legacy(m, self.dtype, *args, **named)
+
+
+def new_legacy(m: Machine, dtype: DType | None, *args: Any, **named: Any) -> Tensor:
+    """A tensor from a list of numbers, from another tensor, or uninitialised from sizes."""
+    kind = dtype or MODE.default_dtype
+    named.pop("device", None)
+    if named:
+        raise _refused_new(m, args, named)
+    if args and isinstance(args[0], Tensor):
+        _check_same_kind(dtype, args[0].dtype)
+        return _alias(args[0])
+    if args and (args[0] is None or isinstance(args[0], float | bool | dict)):
+        kind_of = type(args[0]).__name__
+        raise error("TypeError", f"new(): data must be a sequence (got {kind_of})")
+    if args and _is_size(args[0]):
+        args = args[0].payload
+    if args and all(isinstance(a, int) and not isinstance(a, bool) for a in args):
+        return Tensor(np.zeros(args, kind.numpy), kind)
+    if not args:
+        return Tensor(np.zeros(0, kind.numpy), kind)
+    if len(args) > 1:
+        raise Unsupported("several arguments, not all sizes, of an older maker of tensors")
+    return leaf_tensor(args[0], kind)
 
 
 OPTIONS = (

@@ -59,12 +59,12 @@ class Generator(Stream):
         if count < BLOCK or not in_order:
             pairs = np.array(self.pairs(count)) * std + mean
             return pairs.astype(dtype.numpy).reshape(shape)
-        flat = self.uniform((count,), dtype)
-        whole = count - count % BLOCK
-        flat[:whole] = transformed(flat[:whole], mean, std)
-        if whole < count:
-            flat[-BLOCK:] = transformed(self.uniform((BLOCK,), dtype), mean, std)
-        return flat.reshape(shape)
+        numbers = self.uniform((count,), dtype)
+        in_blocks = count - count % BLOCK
+        numbers[:in_blocks] = transformed(numbers[:in_blocks], mean, std)
+        if in_blocks < count:
+            numbers[-BLOCK:] = transformed(self.uniform((BLOCK,), dtype), mean, std)
+        return numbers.reshape(shape)
 
     def integers(self, low: int, high: int, shape: Sequence[int]) -> Any:
         """torch.randint: integers from low to high - 1."""
@@ -80,8 +80,8 @@ class Generator(Stream):
         """torch.randperm."""
         result = np.arange(count)
         for k, word in zip(range(count - 1), self.words(max(count - 1, 0)).tolist()):
-            other = k + word % (count - k)
-            result[[k, other]] = result[[other, k]]
+            partner = k + word % (count - k)
+            result[[k, partner]] = result[[partner, k]]
         return result
 
     def exponential(self, shape: Sequence[int], rate: float = 1.0) -> Any:
@@ -153,17 +153,17 @@ class Generator(Stream):
         """A Poisson variate by transformed rejection (Hörmann, 1993)."""
         b = 0.931 + 2.53 * math.sqrt(rate)
         a = -0.059 + 0.02483 * b
-        inverse, surely = 1.1239 + 1.1328 / (b - 3.4), 0.9277 - 3.6224 / (b - 2)
+        inverse, sure_below = 1.1239 + 1.1328 / (b - 3.4), 0.9277 - 3.6224 / (b - 2)
         while True:
             u, v = self._double() - 0.5, self._double()
             side = 0.5 - abs(u)
             k = math.floor((2 * a / side + b) * u + rate + 0.43)
-            if side >= 0.07 and v <= surely:
+            if side >= 0.07 and v <= sure_below:
                 return k
             if k < 0 or (side < 0.013 and v > side):
                 continue
-            chance = math.log(v) + math.log(inverse) - math.log(a / (side * side) + b)
-            if chance <= -rate + k * math.log(rate) - math.lgamma(k + 1):
+            log_ratio = math.log(v) + math.log(inverse) - math.log(a / (side * side) + b)
+            if log_ratio <= -rate + k * math.log(rate) - math.lgamma(k + 1):
                 return k
 
     def _double(self) -> float:
@@ -235,8 +235,8 @@ def _sine_and_cosine(x: Any) -> tuple[Any, Any]:
     cosine = _fused(cosine, square, -(square * np.float32(0.5))) + np.float32(1)
     sine = _polynomial(square, -1.9515295891e-4, SINE) * square
     sine = _fused(sine, x, x)
-    near = (octant & 2) == 0
-    sines, cosines = np.where(near, sine, cosine), np.where(near, cosine, sine)
+    is_unswapped = (octant & 2) == 0
+    sines, cosines = np.where(is_unswapped, sine, cosine), np.where(is_unswapped, cosine, sine)
     return (
         np.where(octant & 4, -sines, sines),
         np.where((octant - 2) & 4, cosines, -cosines),

@@ -40,7 +40,7 @@ def member_of_duals(name: str) -> Any:
     if member is MISSING:
         return MISSING
     if isinstance(member, Property):
-        return Property(Builtin(name, on_primal_and_tangent(member.get.function)))
+        return Property(Builtin(name, on_primal_and_tangent(member.fget.function)))
     if name in LINEAR:
         return Builtin(name, on_primal_and_tangent(member.function))
     if name in READ:

@@ -77,17 +77,17 @@ class Context(Object):
         "cls",
         "dirty",
         "fields",
-        "kept",
         "materialize",
         "needs",
         "plain",
         "record",
+        "saved",
     )
 
     def __init__(self, name: str, needs: Sequence[bool]):
         self.cls = context_class(name)
         self.fields: dict[str, Any] = {}
-        self.kept: tuple[Any, ...] = ()
+        self.saved: tuple[Any, ...] = ()
         self.needs = tuple(needs)
         self.dirty: tuple[Tensor, ...] = ()
         self.plain: tuple[Tensor, ...] = ()  # by mark_non_differentiable
@@ -96,14 +96,14 @@ class Context(Object):
 
 
 def _save(m: Machine, self: Context, *tensors: Any) -> None:
-    self.kept = tensors
+    self.saved = tensors
 
 
 def _saved_tensors(m: Machine, self: Context) -> tuple[Any, ...]:
     if self.record is None:
-        return self.kept
+        return self.saved
     unpacked = iter(self.record.unpack())
-    return tuple(None if t is None else next(unpacked) for t in self.kept)
+    return tuple(None if t is None else next(unpacked) for t in self.saved)
 
 
 def _mark_dirty(m: Machine, self: Context, *tensors: Tensor) -> None:
@@ -141,33 +141,33 @@ def context_class(name: str) -> Class:
     return _contexts[name]
 
 
-def _apply(m: Machine, cls: Class, *given: Any, **named: Any) -> Any:
-    own_context = cls.lookup("setup_context") is not FUNCTION.members["setup_context"]
+def _apply(m: Machine, cls: Class, *positional: Any, **named: Any) -> Any:
+    has_setup = cls.lookup("setup_context") is not FUNCTION.members["setup_context"]
     if named:
-        _check_named(cls, given, named, own_context)
-    if own_context:
-        given, named = _bound(cls, given, named)
-    args = (*given, *named.values())  # in the order in which backward returns their gradients
+        _check_named(cls, positional, named, has_setup)
+    if has_setup:
+        positional, named = _bound(cls, positional, named)
+    args = (*positional, *named.values())  # in the order in which backward returns their gradients
     _check_transforms(cls, args)
     needs = [isinstance(a, Tensor) and a.requires_grad for a in args]
     recorded = MODE.recording and any(needs)
     context = Context(cls.name, needs)
     with recording(False):
-        outputs = _forward(m, cls, context, given, named)
+        outputs = _forward(m, cls, context, positional, named)
     several = isinstance(outputs, tuple)
     results = list(outputs) if several else [outputs]
-    for place, saved in enumerate(context.kept):
-        if saved is not None and not isinstance(saved, Tensor):
+    for place, value in enumerate(context.saved):
+        if value is not None and not isinstance(value, Tensor):
             text = (
                 f"save_for_backward can only save variables, but argument {place} is of type "
-                f"{m.class_of(saved).name}"
+                f"{m.class_of(value).name}"
             )
             raise error("TypeError", text)
     for tensor in context.dirty:
         if not any(tensor is r for r in results):
             raise error("RuntimeError", NOT_RETURNED)
     _check_dirty(context)
-    if own_context:
+    if has_setup:
         _check_saved(context, args, results)
     for tensor in context.dirty:
         tensor.changed()
@@ -229,22 +229,22 @@ def _written_forward(cls: Class) -> PythonFunction | None:
     return function if isinstance(function, PythonFunction) else None
 
 
-def _check_named(cls: Class, args: Sequence[Any], named: dict[str, Any], own: bool) -> None:
-    """Refuse keywords that forward does not have; `own`: forward takes no ctx, which goes to
+def _check_named(cls: Class, args: Sequence[Any], named: dict[str, Any], has_setup: bool) -> None:
+    """Refuse keywords that forward does not have; `has_setup`: forward takes no ctx, which goes to
     setup_context.
     """
     function = _written_forward(cls)
     if function is None or function.code.stars:
         return
-    code, start = function.code, 0 if own else 1
+    code, start = function.code, 0 if has_setup else 1
     for name in named:
         if name not in code.names:
             text = f"got an unexpected keyword argument '{name}'"
-            raise error("TypeError", text if own else f"forward() {text}")
+            raise error("TypeError", text if has_setup else f"forward() {text}")
     required = code.names[start : len(code.names) - len(code.keyword_only)]
     required = required[: len(required) - len(function.defaults)]
     for place, name in enumerate(required):
-        if place >= len(args) and name not in named and not own:
+        if place >= len(args) and name not in named and not has_setup:
             text = f"forward() missing required argument: '{name}' (position {place})"
             raise error("TypeError", text)
 
@@ -293,7 +293,7 @@ def _check_saved(context: Context, args: Sequence[Any], results: Sequence[Any]) 
     """Refuse to save, in setup_context, an input that forward returns unchanged."""
     as_is = [r for r in results if any(r is a for a in tensors_in(args))]
     as_is = [r for r in as_is if not any(r is t for t in context.dirty)]
-    if any(saved is r for saved in context.kept if saved is not None for r in as_is):
+    if any(value is r for value in context.saved if value is not None for r in as_is):
         raise error("RuntimeError", SAVED_AS_IS)
 
 
@@ -314,7 +314,7 @@ def _record(
     m: Machine, cls: Class, context: Context, args: Sequence[Any], results: Sequence[Any]
 ) -> None:
     edges = [a.edge if isinstance(a, Tensor) else None for a in args]
-    shown = [r for r in results if isinstance(r, Tensor)]
+    outputs = [r for r in results if isinstance(r, Tensor)]
     metas = [Meta(r.shape, r.dtype) if isinstance(r, Tensor) else NO_META for r in results]
     back = _Backward(cls, context, [isinstance(a, Tensor) for a in args])
     record = Record(f"{cls.name}Backward", edges, metas, back, (), m.line)
@@ -333,10 +333,10 @@ def _record(
             rebase(result, record)
         else:
             raise Unsupported("a Function with several outputs that changes a view in place")
-    for saved in context.kept:
-        if saved is not None:
-            is_output = any(saved is r for r in shown)
-            record.saved.append(Saved(saved, record if is_output else None).pack())
+    for value in context.saved:
+        if value is not None:
+            is_output = any(value is r for r in outputs)
+            record.saved.append(Saved(value, record if is_output else None).pack())
 
 
 NO_META = Meta((), FLOAT32)  # of an output that is not a tensor
@@ -428,7 +428,7 @@ def _once(answer: Any, grads: Sequence[Any]) -> Any:
 def _of_context(name: str) -> Property:
     """A property of a Function's grad_fn that is read from ctx."""
     get: Property = CONTEXT.members[name]
-    return Property(Builtin(name, lambda m, self: m.call(get.get, [self.backward.context])))
+    return Property(Builtin(name, lambda m, self: m.call(get.fget, [self.backward.context])))
 
 
 def _context_field(m: Machine, self: Record, name: str) -> Any:

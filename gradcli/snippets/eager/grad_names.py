@@ -175,6 +175,9 @@ NAMES: dict[str, Name] = {
     ),
     "pad": _padded,
     "interpolate": _resampled,
+    "repeat_interleave": lambda node, inputs: (
+        "IndexSelectBackward0" if len(inputs) > 1 else "ViewBackward0"
+    ),
     "adaptive_avg_pool2d": _averaged,
     "kl_div": lambda node, inputs: _loss(
         "MulBackward0" if node.attrs["log_target"] else "SubBackward0"

@@ -598,18 +598,19 @@ check("nll_loss")(_fixed("nll_loss_forward", weight=2))
 
 @check("nll_loss", "cross_entropy")
 def _class_weights(input: Any, target: Any = None, weight: Any = None, *_: Any, **__: Any) -> None:
-    """Refuse class weights whose number is not that of the classes."""
+    """Refuse class weights whose number is not that of the classes, for labels or probabilities."""
     if not isinstance(weight, Tensor) or not isinstance(input, Tensor) or not input.ndim:
         return
     classes = input.shape[0 if input.ndim == 1 else 1]
     if weight.shape != (classes,):
+        soft = isinstance(target, Tensor) and target.shape == input.shape
         text = "weight tensor should be defined either for all or no classes"
-        if input.ndim <= 2:
+        if soft or input.ndim <= 2:
             text = (
                 f"weight tensor should be defined either for all {classes} classes or no classes "
                 f"but got weight tensor of shape: {list(weight.shape)}"
             )
-        raise error("RuntimeError", text)
+        raise error("RuntimeError", f"cross_entropy: {text}" if soft else text)
 
 
 check("binary_cross_entropy")(_fixed("binary_cross_entropy", weight=2))

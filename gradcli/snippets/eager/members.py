@@ -61,13 +61,15 @@ USE_DETACH = (
 )
 
 
-def attribute(name: str, put: Any = None, drop: Any = None) -> Callable[[Any], Any]:
-    """Declare an attribute of tensors, computed by a function `(m, self)`."""
+def attribute(name: str, fset: Any = None, fdel: Any = None) -> Callable[[Any], Any]:
+    """Declare an attribute of tensors, computed by a function `(m, self)`; `fset` and `fdel` are
+    functions that set and delete it.
+    """
 
-    def declare(get: Any) -> Any:
-        setter = Builtin(name, put) if put else None
-        TENSOR.members[name] = Property(Builtin(name, get), setter, drop and Builtin(name, drop))
-        return get
+    def declare(fget: Any) -> Any:
+        setter = Builtin(name, fset) if fset else None
+        TENSOR.members[name] = Property(Builtin(name, fget), setter, fdel and Builtin(name, fdel))
+        return fget
 
     return declare
 

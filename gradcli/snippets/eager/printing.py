@@ -42,7 +42,7 @@ class Style:
 
     def __init__(self, numbers: Any, floating: bool, chosen: Options):
         self.floating, self.chosen = floating, chosen
-        self.whole, self.scientific, self.width = True, False, 1
+        self.integral, self.scientific, self.width = True, False, 1
         if not floating:
             texts = [str(v) for v in numbers.ravel().tolist()]
             self.width = max(map(len, texts), default=1)
@@ -56,16 +56,16 @@ class Style:
         """Choose the format by the finite elements other than 0."""
         sizes = np.abs(numbers.astype(np.float64))
         largest, smallest = float(sizes.max()), float(sizes.min())
-        self.whole = bool((numbers == np.ceil(numbers)).all())
+        self.integral = bool((numbers == np.ceil(numbers)).all())
         digits = self.chosen.precision
         far = largest / smallest > 1000.0 or largest > 1.0e8
-        small = not self.whole and smallest < 1.0e-4
+        small = not self.integral and smallest < 1.0e-4
         self.scientific = far or small if self.chosen.sci_mode is None else self.chosen.sci_mode
         values = numbers.astype(np.float64).tolist()
         if self.scientific:
             texts = [f"{v:.{digits}e}" for v in values]
             _note_ties(numbers, sizes, digits - np.floor(np.log10(sizes)))
-        elif self.whole:
+        elif self.integral:
             texts = [f"{v:.0f}." for v in values]
         else:
             texts = [f"{v:.{digits}f}" for v in values]
@@ -78,7 +78,7 @@ class Style:
             return str(value)
         if self.scientific:
             return f"{value:.{self.chosen.precision}e}"
-        if not self.whole:
+        if not self.integral:
             return f"{value:.{self.chosen.precision}f}"
         return f"{value:.0f}" + ("." if math.isfinite(value) else "")
 
@@ -124,7 +124,7 @@ def summarised(array: Any, edge: int) -> Any:
 
 def _vector(array: Any, indent: int, long: bool, style: Style, chosen: Options) -> str:
     width = style.width + 2
-    a_line = max(1, (chosen.linewidth - indent) // width)
+    per_line = max(1, (chosen.linewidth - indent) // width)
     edge = chosen.edgeitems
     if long and not chosen.edgeitems:
         parts = ["..."]
@@ -134,7 +134,7 @@ def _vector(array: Any, indent: int, long: bool, style: Style, chosen: Options) 
         parts = [*map(style.padded, left), " ...", *map(style.padded, right)]
     else:
         parts = [style.padded(v) for v in array.tolist()]
-    lines = [", ".join(parts[k : k + a_line]) for k in range(0, len(parts), a_line)]
+    lines = [", ".join(parts[k : k + per_line]) for k in range(0, len(parts), per_line)]
     return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
 
 

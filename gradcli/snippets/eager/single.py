@@ -120,11 +120,11 @@ def _in_vectors(size: int) -> int:
 
 def _exp_by_vectors(x: Any) -> Any:
     """Sleef's exponential for elements in whole vectors, the C library's for the rest."""
-    whole = _in_vectors(np.size(x))
-    if not whole:
+    count = _in_vectors(np.size(x))
+    if not count:
         return _exp(x)
     flat = x.ravel()
-    return np.concatenate([_vector_exp(flat[:whole]), _exp(flat[whole:])]).reshape(x.shape)
+    return np.concatenate([_vector_exp(flat[:count]), _exp(flat[count:])]).reshape(x.shape)
 
 
 # ---- sums ----------------------------------------------------------------------------------------
@@ -218,11 +218,11 @@ def _rows(rows: Any, across: int, steps: tuple[int, int]) -> Any:
         return _branches(rows)
     else:
         width = BRANCHES
-    whole = across // width * width
-    if size <= BRANCHES - 1 or not whole:
+    grouped = across // width * width
+    if size <= BRANCHES - 1 or not grouped:
         return _branches(rows) if size > BRANCHES - 1 else _one_by_one(rows)
-    places = np.arange(columns) % across < whole
-    return np.where(places, _cascade(rows), _branches(rows))
+    in_group = np.arange(columns) % across < grouped
+    return np.where(in_group, _cascade(rows), _branches(rows))
 
 
 def _vectors(rows: Any) -> Any:
@@ -384,12 +384,12 @@ def _unaligned_starts(a: Any, b: Any, place: int, result: Any) -> None:
 
 def _in_eights(terms: Any) -> Any:
     """Sums of columns: of eight terms, four are added one by one, then the sum of the others."""
-    whole = len(terms) // 8 * 8
+    count = len(terms) // 8 * 8
     total = np.zeros(terms.shape[1:], np.float32)
-    for start in range(0, whole, 8):
+    for start in range(0, count, 8):
         total = _one_by_one(np.concatenate([total[None], terms[start : start + 4]]))
         total = total + _one_by_one(terms[start + 4 : start + 8])
-    return _one_by_one(np.concatenate([total[None], terms[whole:]]))
+    return _one_by_one(np.concatenate([total[None], terms[count:]]))
 
 
 def _row_by_row(a: Any, b: Any) -> Any:
@@ -398,13 +398,13 @@ def _row_by_row(a: Any, b: Any) -> Any:
     """
     start = a.__array_interface__["data"][0] // 4
     before = -(start + a.strides[0] // 4 * np.arange(len(a))) % 4
-    whole = b.shape[1] // 4 * 4
+    fours = b.shape[1] // 4 * 4
     result = np.empty((len(a), b.shape[1]), np.float32)
     for first in set(before.tolist()):
         rows = before == first
         terms = np.moveaxis(a[rows][:, None, :] * b.T[None], 2, 0)
-        result[rows, :whole] = _in_lanes(terms[..., :whole], first, 4)
-        result[rows, whole:] = _in_lanes(terms[..., whole:], first, 8)
+        result[rows, :fours] = _in_lanes(terms[..., :fours], first, 4)
+        result[rows, fours:] = _in_lanes(terms[..., fours:], first, 8)
     return result
 
 
@@ -412,10 +412,10 @@ def _by_vector(terms: Any) -> Any:
     """Sums of rows, four rows at a time with four partial sums; terms beyond a multiple of four
     start the first one. The remaining rows have four or eight partial sums.
     """
-    whole, length = len(terms) // 4 * 4, terms.shape[1]
+    fours, length = len(terms) // 4 * 4, terms.shape[1]
     columns = terms.T
-    sums = [_in_lanes(columns[:, :whole], (length - 1) % 4 + 1, 4)]
-    for place, row in enumerate(terms[whole:]):
+    sums = [_in_lanes(columns[:, :fours], (length - 1) % 4 + 1, 4)]
+    for place, row in enumerate(terms[fours:]):
         sums.append(_in_lanes(row[:, None], 4, 4 if place == 1 else 8, 8))
     return np.concatenate(sums)
 
@@ -491,6 +491,19 @@ def softplus(x: Any, *, beta: float, threshold: float) -> Any:
 def logsigmoid(x: Any) -> Any:
     """min(x, 0) - log(1 + exp(-|x|)), each step rounded."""
     return np.minimum(x, np.float32(0)) - _log1p(_exp_by_vectors(-np.abs(x)))
+
+
+@_kernel("logistic_terms")
+def logistic_terms(x: Any, target: Any) -> Any:
+    """The terms of binary_cross_entropy_with_logits, each step rounded."""
+    return (np.float32(1) - target) * x - logsigmoid(x)
+
+
+@_kernel("weighted_logistic_terms")
+def weighted_logistic_terms(x: Any, target: Any, weight: Any) -> Any:
+    """The same with a weight of the positive class."""
+    factor = (weight - np.float32(1)) * target + np.float32(1)
+    return (np.float32(1) - target) * x - logsigmoid(x) * factor
 
 
 @_kernel("mish")
@@ -650,9 +663,9 @@ def _length(rows: Any) -> Any:
     fused.
     """
     squares = rows * rows
-    whole, fours = len(rows) // LANES * LANES, len(rows) // 4 * 4
-    lanes = _one_by_one(squares[:whole].reshape((-1, LANES, *rows.shape[1:])))
-    total = _one_by_one(np.concatenate([lanes, squares[whole:fours]]))
+    in_lanes, fours = len(rows) // LANES * LANES, len(rows) // 4 * 4
+    lanes = _one_by_one(squares[:in_lanes].reshape((-1, LANES, *rows.shape[1:])))
+    total = _one_by_one(np.concatenate([lanes, squares[in_lanes:fours]]))
     for row in rows[fours:]:
         total = fused(row, row, total)
     return np.sqrt(total)
@@ -682,6 +695,66 @@ def nll_loss(x: Any, target: Any, weight: Any = None, *, ignore_index: int, redu
     weights = np.ones(len(labels), np.float32) if weight is None else weight[labels]
     total = _in_levels(counted, -x[counted, labels] * weights)
     return total / _in_levels(counted, weights) if reduction == "mean" else total
+
+
+@_kernel("cross_entropy")
+def cross_entropy(
+    x: Any,
+    target: Any,
+    weight: Any = None,
+    *,
+    ignore_index: int,
+    reduction: str,
+    label_smoothing: float,
+) -> Any:
+    """The loss for class probabilities, or with smoothed labels; every step rounded."""
+    axis = min(x.ndim - 1, 1)
+    each, weights = -log_softmax(x, dim=axis), _per_class(weight, x, axis)
+    if target.shape == x.shape:
+        probabilities = _smoothed(target, label_smoothing, x.shape[axis])
+        return _soft_loss(each * probabilities * weights, axis, reduction)
+    each = each * weights
+    if x.ndim != 2 or not label_smoothing:
+        return NotImplemented
+    counted = target != ignore_index
+    picked = np.take_along_axis(each, np.where(counted, target, 0)[:, None], 1)[:, 0] * counted
+    even = _total(each, 1) * counted
+    if reduction != "none":
+        places = np.flatnonzero(counted)
+        picked, even = _in_levels(places, picked[places]), _total(even[places])
+    if reduction == "mean":
+        labels = target[counted]
+        weights = np.ones(len(labels), np.float32) if weight is None else weight[labels]
+        picked, even = picked / _in_levels(places, weights), even / _total(weights)
+    even = even * np.float32(label_smoothing / x.shape[axis])
+    return picked * np.float32(1 - label_smoothing) + even
+
+
+def _soft_loss(each: Any, axis: int, reduction: str) -> Any:
+    """Losses of classes, summed over the classes and reduced over the batch."""
+    if reduction == "none":
+        return _total(each, axis)
+    total = _total(each)
+    return total / np.float32(each.size / each.shape[axis]) if reduction == "mean" else total
+
+
+def _total(x: Any, dim: int | None = None) -> Any:
+    """The sum along a dimension, or of all elements."""
+    return KERNELS["sum"](x, dim=tuple(range(x.ndim)) if dim is None else (dim,), keepdim=False)
+
+
+def _per_class(weight: Any, x: Any, axis: int) -> Any:
+    """Weights of classes in a shape that broadcasts with x; 1 without weights."""
+    if weight is None:
+        return np.float32(1)
+    return weight.reshape([-1 if d == axis else 1 for d in range(x.ndim)])
+
+
+def _smoothed(target: Any, smoothing: float, classes: int) -> Any:
+    """Probabilities of classes, mixed with equal ones."""
+    if not smoothing:
+        return target
+    return target * np.float32(1 - smoothing) + np.float32(smoothing / classes)
 
 
 def _in_levels(places: Sequence[int], terms: Any) -> Any:
@@ -720,24 +793,24 @@ def _moments(rows: Any) -> tuple[Any, Any]:
     """Mean and variance of columns: LANES partial moments, then the remaining rows, then all
     combined.
     """
-    whole = len(rows) // LANES
+    blocks = len(rows) // LANES
     mean = square = np.zeros(rows.shape[1:], np.float32)
-    for count, row in enumerate(rows[whole * LANES :], 1):
+    for count, row in enumerate(rows[blocks * LANES :], 1):
         deviation = row - mean
         mean = mean + deviation / np.float32(count)
         square = square + deviation * (row - mean)
-    lanes = rows[: whole * LANES].reshape((whole, LANES, *rows.shape[1:]))
+    lanes = rows[: blocks * LANES].reshape((blocks, LANES, *rows.shape[1:]))
     means = squares = np.zeros((LANES, *rows.shape[1:]), np.float32)
     for count, row in enumerate(lanes, 1):
         deviation = row - means
         means = fused(deviation, np.float32(1) / np.float32(count), means)
         squares = fused(deviation, row - means, squares)
     count = len(rows) % LANES
-    for lane in range(LANES if whole else 0):
-        share, deviation = np.float32(whole) / np.float32(count + whole), means[lane] - mean
+    for lane in range(LANES if blocks else 0):
+        share, deviation = np.float32(blocks) / np.float32(count + blocks), means[lane] - mean
         mean = fused(share, deviation, mean)
         square = square + fused(deviation * deviation * share, np.float32(count), squares[lane])
-        count += whole
+        count += blocks
     return mean, square / np.float32(len(rows))
 
 
@@ -865,14 +938,14 @@ def _products_in_row(a: Any, b: Any) -> Any:
     None for more than two vectors with remaining terms.
     """
     wide = 2 * LANES
-    whole = len(b) // wide * wide
-    if not whole:
+    count = len(b) // wide * wide
+    if not count:
         return _one_by_one(a * b)
-    rest = len(b) - whole
-    if rest and whole > wide:
+    rest = len(b) - count
+    if rest and count > wide:
         return None
-    lanes = _one_by_one((a * b)[:whole].reshape((-1, wide, *b.shape[1:])))
-    lanes[:rest] = fused(a[whole:], b[whole:], lanes[:rest])
+    lanes = _one_by_one((a * b)[:count].reshape((-1, wide, *b.shape[1:])))
+    lanes[:rest] = fused(a[count:], b[count:], lanes[:rest])
     return _in_lanes(lanes, 0, wide)
 
 
@@ -891,9 +964,9 @@ def _huber_loss_back(
     if weight is not None:
         return None
     share = _reduction_factor(x, reduction)
-    apart, limit = x - target, np.float32(delta)
-    outside = np.copysign(share * g * limit, apart * g)
-    return np.where(np.abs(apart) < limit, share * apart * g, outside)
+    difference, limit = x - target, np.float32(delta)
+    outside = np.copysign(share * g * limit, difference * g)
+    return np.where(np.abs(difference) < limit, share * difference * g, outside)
 
 
 def _smooth_l1_loss_back(
@@ -902,11 +975,70 @@ def _smooth_l1_loss_back(
     """The gradient of smooth_l1_loss: likewise; elements beyond whole vectors are divided by beta
     last, in double precision.
     """
-    share, apart, limit = _reduction_factor(x, reduction), x - target, np.float32(beta)
+    share, difference, limit = _reduction_factor(x, reduction), x - target, np.float32(beta)
     in_vectors = np.arange(x.size) < _in_vectors(x.size)
-    last = (_double(share * apart * g) / beta).astype(np.float32)
-    inside = np.where(in_vectors.reshape(x.shape), share * (apart / limit) * g, last)
-    return np.where(np.abs(apart) < limit, inside, share * np.sign(apart) * g)
+    last = (_double(share * difference * g) / beta).astype(np.float32)
+    inside = np.where(in_vectors.reshape(x.shape), share * (difference / limit) * g, last)
+    return np.where(np.abs(difference) < limit, inside, share * np.sign(difference) * g)
+
+
+def _binary_cross_entropy_back(
+    g: Any, x: Any, target: Any, weight: Any, y: Any, *, reduction: str
+) -> Any:
+    """The gradient of binary_cross_entropy: the division by the size comes last."""
+    slope = g * (x - target) / np.maximum(np.float32(EPSILON), (np.float32(1) - x) * x)
+    slope = slope if weight is None else slope * weight
+    return slope / np.float32(x.size) if reduction == "mean" else slope
+
+
+def _logistic_back(
+    g: Any, x: Any, target: Any, weight: Any, positive: Any, y: Any, *, reduction: str
+) -> Any:
+    """The gradient of binary_cross_entropy_with_logits: likewise."""
+    if positive is None:
+        slope = sigmoid(x) - target
+    else:
+        scaled = positive * target
+        slope = (scaled + np.float32(1) - target) * sigmoid(x) - scaled
+    slope = slope * g if weight is None else slope * g * weight
+    return slope / np.float32(x.size) if reduction == "mean" else slope
+
+
+def _cross_entropy_back(
+    g: Any,
+    x: Any,
+    target: Any,
+    weight: Any,
+    y: Any,
+    *,
+    ignore_index: int,
+    reduction: str,
+    label_smoothing: float,
+) -> Any:
+    """The gradient of cross_entropy: that of log_softmax, whose seed is computed step by step."""
+    axis = min(x.ndim - 1, 1)
+    classes, mean = x.shape[axis], reduction == "mean"
+    sent = np.expand_dims(g, axis) if reduction == "none" and x.ndim > 1 else g
+    weights = _per_class(weight, x, axis)
+    if target.shape == x.shape:
+        share = sent / np.float32(x.size / classes) if mean else sent
+        seed = share * weights * _smoothed(target, label_smoothing, classes)
+    elif label_smoothing and x.ndim > 1:
+        counted = target != ignore_index
+        total = _weight_of(target[counted], weight) if mean else np.float32(1)
+        at_label = _per_class(np.arange(classes), x, axis) == np.expand_dims(target, axis)
+        picked = sent * np.float32(1 - label_smoothing) / total
+        even = sent * np.float32(label_smoothing / classes) / total
+        seed = (at_label * (picked * weights) + even * weights) * np.expand_dims(counted, axis)
+    else:
+        return None
+    seed = np.where(seed == 0, np.float32(0), -seed)
+    return BACKWARDS["log_softmax"](seed, x, log_softmax(x, dim=axis), dim=axis)
+
+
+def _weight_of(labels: Any, weight: Any) -> Any:
+    """The sum of the weights of labels; their number without weights."""
+    return np.float32(labels.size) if weight is None else _total(weight[labels])
 
 
 def _reduction_factor(x: Any, reduction: str) -> Any:
@@ -914,8 +1046,12 @@ def _reduction_factor(x: Any, reduction: str) -> Any:
     return np.float32(1 / x.size if reduction == "mean" and x.size else 1)
 
 
+EPSILON = 1e-12  # the least denominator of a slope of binary_cross_entropy
 DENSITY = 1 / math.sqrt(2 * math.pi)  # of the standard normal distribution at 0
 BACKWARDS |= {
+    "binary_cross_entropy": _binary_cross_entropy_back,
+    "binary_cross_entropy_with_logits": _logistic_back,
+    "cross_entropy": _cross_entropy_back,
     "gelu": _gelu_back,
     "huber_loss": _huber_loss_back,
     "smooth_l1_loss": _smooth_l1_loss_back,
@@ -957,6 +1093,8 @@ def eliminated(matrix: Any) -> tuple[Any, list[int], int]:
             lu[[k, largest]] = lu[[largest, k]]
             order[k], order[largest] = order[largest], order[k]
             sign = -sign
+        if not lu[k, k]:
+            continue
         below = lu[k + 1 :]
         last = size < MOST_ROWS and k == size - 2
         below[:, k] = below[:, k] / lu[k, k] if last else below[:, k] * (np.float32(1) / lu[k, k])

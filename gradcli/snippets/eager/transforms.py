@@ -49,6 +49,11 @@ def in_vmap() -> bool:
     return any(kind == "vmap" for kind, _ in running())
 
 
+def in_jvp() -> bool:
+    """Whether the innermost transform is a jvp, in which no tensor requires grad."""
+    return [kind for kind, _ in running()][-1:] == ["jvp"]
+
+
 def refuse_inside(what: str) -> None:
     """Raise Unsupported inside a transform of torch.func."""
     if running():

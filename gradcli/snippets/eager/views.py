@@ -9,7 +9,7 @@ from typing import Any
 
 from ...lazy import np
 from ...operators.leaves import Array
-from ..python.values import Machine, Unsupported, error
+from ..python.values import Machine, Raised, Unsupported, error
 from .checks import check_output
 from .dispatch import call_operator
 from .mode import MODE
@@ -210,6 +210,14 @@ def check_view(view: Tensor, *, directly: bool) -> None:
     raise error("RuntimeError", text + REASONS[creation])
 
 
+def readable(tensor: Tensor) -> bool:
+    """Whether grad_fn of a tensor can be read: not of a view that autograd cannot follow."""
+    try:
+        return tensor.record is None or True
+    except Raised:
+        return False
+
+
 def _check_overlap(target: Tensor, other: Tensor) -> None:
     """Refuse to write to memory that an operand reads, unless both have the same elements in the
     same order.
@@ -242,9 +250,9 @@ def rebase(target: Tensor, record: Record) -> None:
     if view is None:
         target.set_record(record)
     else:
-        whole = view.base._record
+        base_before = view.base._record
         view.base.set_record(copy_slices(view.base, target, record))
-        retain_again(view.base, whole)
+        retain_again(view.base, base_before)
         target.set_record(regenerated(target, view.base))
     retain_again(target, before)
 
@@ -297,32 +305,32 @@ def _regenerate(view: Tensor) -> None:
 
 def regenerated(view: Tensor, base: Tensor) -> Record:
     """The grad_fn of a view whose base has been changed since: AsStridedBackward0."""
-    at = flat_indices(view, base)
+    indices = flat_indices(view, base)
     meta = Meta(view.shape, view.dtype)
     shape = base.shape
 
     def back(m: Machine, record: Record, grads: Gradients) -> Gradients:
-        return [None if grads[0] is None else scattered(grads[0], at, shape)]
+        return [None if grads[0] is None else scattered(grads[0], indices, shape)]
 
-    return Record("AsStridedBackward0", [base.edge], [meta], back, call=Elements((at,)))
+    return Record("AsStridedBackward0", [base.edge], [meta], back, call=Elements((indices,)))
 
 
-def scattered(values: Tensor, at: Any, shape: tuple[int, ...]) -> Tensor:
+def scattered(values: Tensor, indices: Any, shape: tuple[int, ...]) -> Tensor:
     """Zeros of a shape with `values` added at these flat indices."""
     size = int(np.prod(shape, dtype=int))
-    flat = call_operator("put_at", values, shape=(size,), index=(Array(at),))
+    flat = call_operator("put_at", values, shape=(size,), index=(Array(indices),))
     return call_operator("reshape", flat, shape=shape)
 
 
-def gathered(tensor: Tensor, at: Any) -> Tensor:
+def gathered(tensor: Tensor, indices: Any) -> Tensor:
     """The elements of a tensor at these flat indices."""
     flat = call_operator("reshape", tensor, shape=(tensor.numel,))
-    return call_operator("getitem", flat, index=(Array(at),))
+    return call_operator("getitem", flat, index=(Array(indices),))
 
 
 def copy_slices(base: Tensor, view: Tensor, inner: Record) -> Record:
     """The grad_fn of a base, one of whose views was changed by the operation of `inner`."""
-    at = flat_indices(view, base)
+    indices = flat_indices(view, base)
     edges: list[Edge | None] = [base.edge, *inner.edges[1:]]
 
     def back(m: Machine, record: Record, grads: Gradients) -> Gradients:
@@ -330,35 +338,35 @@ def copy_slices(base: Tensor, view: Tensor, inner: Record) -> Record:
         gradient = grads[0]
         if gradient is None:
             return [None] * len(edges)
-        of_view = gathered(gradient, at)
+        of_view = gathered(gradient, indices)
         of_target, *others = [*inner.backward(m, inner, [of_view])] or [None]
-        return [_replaced(gradient, of_target, at), *others]
+        return [_replaced(gradient, of_target, indices), *others]
 
-    call = None if inner.call is None else Overwritten(base, at, inner.call)
+    call = None if inner.call is None else Overwritten(base, indices, inner.call)
     metas = [Meta(base.shape, base.dtype)]
     record = Record("CopySlices", edges, metas, back, inner.saved, call=call)
     record.saves_intermediate = True  # as PyTorch's frees the result of the change
     return record
 
 
-def without(gradient: Tensor, at: Any) -> Tensor:
+def without(gradient: Tensor, indices: Any) -> Tensor:
     """A gradient with 0 at these flat indices."""
     mask = np.zeros(gradient.numel, dtype=bool)
-    mask[at] = True
+    mask[indices] = True
     return call_operator("masked_fill", gradient, Tensor(mask.reshape(gradient.shape)), 0.0)
 
 
-def _replaced(gradient: Tensor, replacement: Tensor | None, at: Any) -> Tensor:
+def _replaced(gradient: Tensor, replacement: Tensor | None, indices: Any) -> Tensor:
     """A gradient whose elements at these flat indices are replaced; by 0 without a replacement."""
     if replacement is not None and not MODE.recording:  # written, not added: keeps -0
         numbers = np.array(gradient.data, order="C")
-        numbers.reshape(-1)[at] = replacement.data
+        numbers.reshape(-1)[indices] = replacement.data
         return Tensor(numbers, gradient.dtype)
-    outside = without(gradient, at)
+    outside = without(gradient, indices)
     return (
         outside
         if replacement is None
-        else call_operator("add", outside, scattered(replacement, at, gradient.shape))
+        else call_operator("add", outside, scattered(replacement, indices, gradient.shape))
     )
 
 

@@ -1208,7 +1208,7 @@ NAMESPACE = Class(
 
 
 def abstract(m: Any, function: Any) -> Any:
-    held = function.get if isinstance(function, Property) else function
+    held = function.fget if isinstance(function, Property) else function
     getattr(held, "function", held).fields["__isabstractmethod__"] = True
     return function
 

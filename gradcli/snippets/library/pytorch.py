@@ -25,12 +25,12 @@ from ..eager.mode import MODE
 from ..eager.sizes import SIZE
 from ..eager.tables import define, module
 from ..eager.tensor import DUAL, TENSOR, Tensor
-from ..eager.transforms import NO_STORAGE, running
+from ..eager.transforms import NO_STORAGE, in_jvp, running
 from ..python.machine import Interpreter
 from ..python.values import MISSING, Machine, Module, error
 from .sources import Source
 
-FILLING = (  # importing these fills the tables
+REGISTERING = (  # importing these registers their functions in TABLES
     *(arithmetic, autograd, composites, creation, function, initialisation, members, removed),
     type_names,
 )
@@ -40,7 +40,7 @@ INNER = (  # modules that `import torch` makes available
     *("nn", "autograd", "linalg", "special", "optim", "func", "fft", "utils", "backends", "amp"),
     *("distributions", "random", "testing"),
 )
-LOW_LEVEL = {
+OPERATOR_MODULES = {
     "torch.nn.functional": ("F", "functional", "torch"),
     "torch.linalg": ("linalg",),
     "torch.special": ("special",),
@@ -56,8 +56,7 @@ def numpy(m: Machine, self: Tensor, *, force: bool = False) -> Any:
     """A NumPy array that shares the tensor's memory."""
     from .numpy_arrays import NO_NUMPY, Array
 
-    forward = [kind for kind, _ in running()][-1:] == ["jvp"]  # where nothing requires grad
-    if self.requires_grad and MODE.grad_enabled and not (force or forward):
+    if self.requires_grad and MODE.grad_enabled and not (force or in_jvp()):
         raise error("RuntimeError", NO_NUMPY)
     if running():
         raise error("RuntimeError", NO_STORAGE)
@@ -71,30 +70,30 @@ class Library:
 
     def __init__(self, m: Interpreter):
         self.m = m
-        self.made: dict[str, Module] = {}
+        self.built: dict[str, Module] = {}
         self.sources: dict[str, Source] = {}
 
     def find(self, path: str) -> Module | None:
         """The module with this path, or None."""
-        if path not in self.made and path in MODULES:
-            self.made[path] = MODULES[path](self)
-        return self.made.get(path)
+        if path not in self.built and path in MODULES:
+            self.built[path] = MODULES[path](self)
+        return self.built.get(path)
 
-    def found(self, path: str) -> Module:
+    def require(self, path: str) -> Module:
         """The module with this path, which must exist."""
         built = self.find(path)
         assert built is not None, path
         return built
 
     def source(self, name: str) -> Callable[[str], Any]:
-        """A lookup of names that a source defines."""
+        """A lookup of names that a program in sources/*.txt defines."""
         if name not in self.sources:
             self.sources[name] = Source(self.m, name)
         return self.sources[name].find
 
 
 def first(*sources: Callable[[str], Any]) -> Callable[[str], Any]:
-    """A lookup in several others; the first result that is not MISSING."""
+    """A lookup that tries others in order, until one does not return MISSING."""
 
     def find(name: str) -> Any:
         for source in sources:
@@ -119,12 +118,12 @@ def _torch(library: Library) -> Module:
         "__version__": "2.13.0",
     }
 
-    def more(name: str) -> Any:
+    def more(name: str) -> Any:  # the names in torch whose functions other modules define
         if name == "vmap":
-            return library.found("torch.func").lookup(name)
+            return library.require("torch.func").lookup(name)
         if name in ("save", "load"):
             return library.source("serialization")(name)
-        return library.found("torch.amp").lookup(name) if name == "autocast" else MISSING
+        return library.require("torch.amp").lookup(name) if name == "autocast" else MISSING
 
     built = module("torch", "torch", members=members, more=more)
     built.members["cuda"] = library.find("torch.cuda")
@@ -190,7 +189,7 @@ def _distributions(library: Library) -> Module:
 
 
 def _matplotlib(library: Library) -> Module:
-    drawing = library.found("matplotlib.pyplot")
+    drawing = library.require("matplotlib.pyplot")
     shared = ("use", "style", "rcParams", "rc", "cm")
     members = {"pyplot": drawing, **{name: drawing.lookup(name) for name in shared}}
     return module("matplotlib", members=members, operators=False)
@@ -232,12 +231,12 @@ INNER_UTILS = ("rnn", "parametrize", "parametrizations", "prune")
 
 
 def _of_source(path: str, name: str, library: Library) -> Module:
-    """A module that a source defines."""
+    """A module that a program in sources/*.txt defines."""
     return module(path, more=library.source(name), operators=False)
 
 
 def _of_members(path: str, members: dict[str, Any], library: Library) -> Module:
-    """A module with fixed members, which a program may assign to."""
+    """A module whose members are listed here; programs may reassign them."""
     return module(path, members=members, operators=False)
 
 
@@ -287,5 +286,5 @@ MODULES: dict[str, Callable[[Library], Module]] = {
         for name, members in devices.BACKENDS.items()
     },
     **{path: partial(_of_source, path, name) for path, name in SOURCES.items()},
-    **{path: partial(_of_tables, path, places) for path, places in LOW_LEVEL.items()},
+    **{path: partial(_of_tables, path, places) for path, places in OPERATOR_MODULES.items()},
 }

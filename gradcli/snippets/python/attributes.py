@@ -124,7 +124,7 @@ class Attributes:
         cls = value.cls
         member = cls.lookup(name)
         if isinstance(member, Property):
-            return self.call(member.get, (value,))
+            return self.call(member.fget, (value,))
         fields = getattr(value, "fields", None)
         if fields is not None and name in fields:
             return fields[name]
@@ -148,7 +148,7 @@ class Attributes:
         if isinstance(member, ClassMethod):
             return Bound(member.function, cls)
         if isinstance(member, Property):
-            return self.call(member.get, (owner,))
+            return self.call(member.fget, (owner,))
         if isinstance(member, Instance):
             function = member.cls.lookup("__get__")
             if function is not MISSING:
@@ -284,7 +284,7 @@ class Attributes:
         cls = self.class_of(value)
         member = cls.lookup(name)
         if isinstance(member, Property):
-            if member.put is None:
+            if member.fset is None:
                 if cls.lookup("_fields") is not MISSING:
                     raise error("AttributeError", "can't set attribute")
                 raise error(
@@ -293,7 +293,7 @@ class Attributes:
                     if cls.name == "Tensor"
                     else f"property '{name}' of '{cls.name}' object has no setter",
                 )
-            self.call(member.put, (value, to))
+            self.call(member.fset, (value, to))
             return
         if isinstance(member, Instance) and member.cls.lookup("__set__") is not MISSING:
             self.call(member.cls.lookup("__set__"), (member, value, to))
@@ -340,8 +340,8 @@ class Attributes:
         """object.__delattr__(value, name)."""
         cls = self.class_of(value)
         member = cls.lookup(name)
-        if isinstance(member, Property) and member.drop is not None:
-            self.call(member.drop, (value,))
+        if isinstance(member, Property) and member.fdel is not None:
+            self.call(member.fdel, (value,))
             return
         fields = None if type(value) in PLAIN else getattr(value, "fields", None)
         if fields is None or name not in fields:

@@ -14,7 +14,7 @@ SECONDS = 2.0  # CPU time that a program may take
 # NESTED
 SHORT = 1.2
 NESTED = 200  # more nested calls than a recursion over data needs
-DIGITS = 400_000  # largest number of bits of an integer
+MOST_BITS = 400_000  # of an integer
 SLICE = 20_000  # steps between two checks of the clock
 
 

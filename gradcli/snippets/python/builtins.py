@@ -460,14 +460,14 @@ def special_class(cls: Class, make: Callable) -> Class:
 
 PROPERTY = special_class(
     Property.cls,
-    lambda m, cls, get=None, put=None, drop=None, doc=None: Property(get, put, drop),
+    lambda m, cls, fget=None, fset=None, fdel=None, doc=None: Property(fget, fset, fdel),
 )
 PROPERTY.members.update(
     functions(
         {
-            "getter": lambda m, self, get: Property(get, self.put, self.drop),
-            "setter": lambda m, self, put: Property(self.get, put, self.drop),
-            "deleter": lambda m, self, drop: Property(self.get, self.put, drop),
+            "getter": lambda m, self, fget: Property(fget, self.fset, self.fdel),
+            "setter": lambda m, self, fset: Property(self.fget, fset, self.fdel),
+            "deleter": lambda m, self, fdel: Property(self.fget, self.fset, fdel),
         }
     )
 )

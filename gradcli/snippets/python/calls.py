@@ -9,7 +9,7 @@ from typing import Any
 from .attributes import PROGRAM
 from .budget import DEPTH
 from .objects import PLAIN, Code, Function, Generator, Hashed
-from .operations import PASSED, translated
+from .operations import INTERPRETER_ERRORS, translated
 from .values import (
     EXCEPTIONS,
     MISSING,
@@ -79,7 +79,7 @@ class Calls:
         self.nested += 1
         try:
             return function(self, *args, **named)
-        except PASSED:
+        except INTERPRETER_ERRORS:
             raise
         except RecursionError:
             raise error("RecursionError", "maximum recursion depth exceeded") from None

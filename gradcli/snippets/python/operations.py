@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from collections.abc import Iterable as HostIterable
 from typing import Any
 
-from .budget import DIGITS
+from .budget import MOST_BITS
 from .objects import CONTAINERS, ITERATOR, PLAIN, SCALARS, Hashed, Iterable, View
 from .values import (
     EXCEPTIONS,
@@ -22,7 +22,7 @@ from .values import (
     error,
 )
 
-PASSED = (Raised, Unsupported, Exhausted)
+INTERPRETER_ERRORS = (Raised, Unsupported, Exhausted)
 MANY = 2_000  # a for loop over an iterator counts as unbounded after this many items
 
 
@@ -70,9 +70,9 @@ UNARY = {
 
 def translated(e: BaseException) -> BaseException:
     """Convert an exception of the host into the corresponding exception of the program. The
-    interpreter's own exceptions (PASSED) are returned unchanged.
+    interpreter's own exceptions (INTERPRETER_ERRORS) are returned unchanged.
     """
-    if isinstance(e, PASSED):
+    if isinstance(e, INTERPRETER_ERRORS):
         return e
     if isinstance(e, MemoryError):
         return Exhausted("memory", "makes a value that is too large")
@@ -127,7 +127,7 @@ class Operations:
             repeated = type(sequence) in (str, list, tuple, bytes) and type(times) not in PLAIN
             if repeated and self.special(times, "__index__") is not MISSING:
                 return self.plain_binary(op, sequence, self.index(times))
-        raise self.no_operator(op, a, b, sign)
+        raise self.unsupported_operands(op, a, b, sign)
 
     def dispatch(
         self, a: Any, b: Any, method: str, reflected: str, *, compared: bool = False
@@ -137,7 +137,7 @@ class Operations:
         """
         left, right = self.class_of(a), self.class_of(b)
         forward, reflected_method = left.lookup(method), right.lookup(reflected)
-        first_other = (
+        reflected_first = (
             left is not right
             and right.derives_from(left)
             and reflected_method is not MISSING
@@ -146,14 +146,14 @@ class Operations:
         attempts = [(forward, a, b)]
         if compared or left is not right:
             attempts.append((reflected_method, b, a))
-        for function, owner, operand in reversed(attempts) if first_other else attempts:
+        for function, owner, operand in reversed(attempts) if reflected_first else attempts:
             if function is not MISSING and function is not None:
                 result = self.call(function, (owner, operand))
                 if result is not NotImplemented:
                     return result
         return NotImplemented
 
-    def no_operator(self, op: Operator, a: Any, b: Any, sign: str | None) -> Raised:
+    def unsupported_operands(self, op: Operator, a: Any, b: Any, sign: str | None) -> Raised:
         """The TypeError for operands whose types an operator does not support."""
         left, right = self.type_name(a), self.type_name(b)
         if op.sign == "+" and type(a) in (str, list, tuple):
@@ -176,7 +176,7 @@ class Operations:
         """An operator on built-in values, counted against the budget."""
         if op.sign == "%" and type(a) is str:
             return self.percent(a, b)
-        self.bounded(op.sign, a, b)
+        self.check_size(op.sign, a, b)
         try:
             return op.host(a, b)
         except Exception as e:
@@ -184,7 +184,7 @@ class Operations:
                 e = TypeError(str(e).replace(f"for {op.sign}:", f"for {sign}:"))
             raise translated(e) from None
 
-    def bounded(self, sign: str, a: Any, b: Any) -> None:
+    def check_size(self, sign: str, a: Any, b: Any) -> None:
         """Refuse a result that would be too large, before it is computed."""
         ta, tb = type(a), type(b)
         if ta in (int, bool) and tb in (int, bool):
@@ -197,7 +197,7 @@ class Operations:
                 bits = a.bit_length() + b.bit_length()
             elif sign in ("//", "%"):
                 bits = a.bit_length()
-            if bits > DIGITS:
+            if bits > MOST_BITS:
                 raise Exhausted("memory", "makes an integer of more than 120,000 digits")
             if bits > 2000:
                 self.spend(bits // 50)
@@ -254,7 +254,7 @@ class Operations:
     # ---- comparison ------------------------------------------------------------------------------
 
     def compare(self, name: str, a: Any, b: Any) -> Any:
-        """a < b and other comparisons; the result of a method may be any value."""
+        """a < b and other comparisons; any value, as `__lt__` may return a tensor."""
         sign, method, reflected, host = COMPARED[name]
         ta, tb = type(a), type(b)
         if ta in SCALARS and tb in SCALARS:
@@ -274,9 +274,9 @@ class Operations:
             return a is not b if result is NotImplemented else not self.truth(result)
         if name == "Eq":
             return a is b
-        raise self.no_order(sign, a, b)
+        raise self.unorderable(sign, a, b)
 
-    def no_order(self, sign: str, a: Any, b: Any) -> Raised:
+    def unorderable(self, sign: str, a: Any, b: Any) -> Raised:
         """The TypeError for values that cannot be ordered."""
         return error(
             "TypeError",
@@ -399,6 +399,8 @@ class Operations:
                 raise translated(e) from None
         for cls in self.class_of(value).mro:
             function = cls.members.get("__hash__", MISSING)
+            # __eq__ without __hash__ makes a class of the program unhashable; tensors, which are
+            # not Hashed, are hashed by identity
             if function is MISSING and "__eq__" in cls.members and isinstance(value, Hashed):
                 function = None
             if function is None:
@@ -466,9 +468,9 @@ class Operations:
             return list(value.members["__members__"].values())
         function = MISSING if kind in PLAIN else self.special(value, "__iter__")
         if function is not MISSING and function is not None:
-            return self.stepped(self.call(function, (value,)))
+            return self.by_next(self.call(function, (value,)))
         if kind not in PLAIN and self.special(value, "__getitem__") is not MISSING:
-            return self.indexed(value)
+            return self.by_getitem(value)
         raise error("TypeError", f"'{self.type_name(value)}' object is not iterable")
 
     def loop_items(self, value: Any) -> HostIterable[Any]:
@@ -479,8 +481,8 @@ class Operations:
         return items if isinstance(items, list | tuple | range | str) else self.unbounded(items)
 
     def unbounded(self, items: HostIterable[Any]) -> Iterator[Any]:
-        """Yield the items. After the first MANY, the loop counts as unbounded (`self.loops`), which
-        shortens the time that the budget allows. The iterator is not closed, because the program
+        """Yield the items. After the first MANY, the loop counts as unbounded (`self.loops`): the
+        stricter limit SHORT of the budget applies. The iterator is not closed, because the program
         may use it further.
         """
         rest = iter(items)
@@ -493,7 +495,7 @@ class Operations:
         finally:
             self.loops -= 1
 
-    def stepped(self, iterator: Any) -> HostIterable[Any]:
+    def by_next(self, iterator: Any) -> HostIterable[Any]:
         """The items of an iterator of the program, by `__next__`."""
         if isinstance(iterator, Iterable):
             return iterator.host
@@ -501,9 +503,9 @@ class Operations:
         if function is MISSING:
             name = self.type_name(iterator)
             raise error("TypeError", f"iter() returned non-iterator of type '{name}'")
-        return self.calls(function, (iterator,), "StopIteration")
+        return self.repeated_calls(function, (iterator,), "StopIteration")
 
-    def calls(self, function: Any, args: tuple, end: str) -> Iterator[Any]:
+    def repeated_calls(self, function: Any, args: tuple, end: str) -> Iterator[Any]:
         """The results of repeated calls of a function, until it raises `end`."""
         while True:
             self.spend()
@@ -515,7 +517,7 @@ class Operations:
                 raise
             yield item
 
-    def indexed(self, value: Any) -> Iterator[Any]:
+    def by_getitem(self, value: Any) -> Iterator[Any]:
         """value[0], value[1], ... until IndexError."""
         function, i = self.special(value, "__getitem__"), 0
         while True:
@@ -595,7 +597,7 @@ class Operations:
             try:
                 item = value[key]
             except Exception as e:
-                raise self.index_error(e, key) from None
+                raise self.subscript_error(e, key) from None
             if type(key) is slice and kind is not range:
                 self.spend(len(item) // 16, 8 * len(item))
             return item
@@ -625,7 +627,7 @@ class Operations:
             return self.index(key)
         return key
 
-    def index_error(self, e: Exception, key: Any) -> BaseException:
+    def subscript_error(self, e: Exception, key: Any) -> BaseException:
         """Convert the host's exception for a subscript to the program's. In a TypeError, the key's
         class is named as in the program.
         """
@@ -649,7 +651,7 @@ class Operations:
             try:
                 value[key] = to
             except Exception as e:
-                raise self.index_error(e, key) from None
+                raise self.subscript_error(e, key) from None
             return
         function = self.special(value, "__setitem__")
         if function is MISSING:
@@ -664,7 +666,7 @@ class Operations:
             try:
                 del value[key]
             except Exception as e:
-                raise self.index_error(e, key) from None
+                raise self.subscript_error(e, key) from None
             return
         function = self.special(value, "__delitem__")
         if function is MISSING:

@@ -195,13 +195,13 @@ class Bound(Object):
 
 
 class Property(Object):
-    """A property: `get`, `put` and `drop` are its getter, setter and deleter."""
+    """A property, with Python's names of its getter, setter and deleter."""
 
-    __slots__ = ("drop", "get", "put")
+    __slots__ = ("fdel", "fget", "fset")
     cls = Class("property")
 
-    def __init__(self, get: Any, put: Any = None, drop: Any = None):
-        self.get, self.put, self.drop = get, put, drop
+    def __init__(self, fget: Any, fset: Any = None, fdel: Any = None):
+        self.fget, self.fset, self.fdel = fget, fset, fdel
 
 
 class Static(Object):

@@ -7,10 +7,10 @@ from functools import cached_property
 from typing import Any, NamedTuple, TypeVar, overload
 
 from ....snippets.eager.tensor import Tensor
+from ....snippets.eager.views import readable
 from ....snippets.python.machine import Failure
 from ....snippets.python.values import Instance
 from ....snippets.reading import Reading
-from ..steps import readable
 from .nodes import (
     ARITHMETIC,
     argument,

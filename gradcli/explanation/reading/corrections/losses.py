@@ -291,6 +291,13 @@ def class_weights(case: Case) -> Iterator[Proposal]:
                 yield case.replaced(given, count)
 
 
+def without_ignored_class(case: Case) -> Iterator[Proposal]:
+    """Leave out the class that is ignored."""
+    for call in case.calls("CrossEntropyLoss", "cross_entropy", everywhere=True):
+        note = "A sample without a class has probabilities that are all 0: it adds 0 to the sum."
+        yield from case.change(case.without_keyword(call, "ignore_index"), note=note)
+
+
 def weights_of_labels(case: Case) -> Iterator[Proposal]:
     """Pass as many positive weights as a row has labels, if all weights are equal."""
     a, b = (int(n) for n in case.match.groups())

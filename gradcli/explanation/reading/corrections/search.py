@@ -14,10 +14,11 @@ from itertools import count
 from typing import NamedTuple
 
 from ....snippets.eager.tensor import Record, Tensor
+from ....snippets.eager.views import readable
 from ....snippets.python.machine import Failure
 from ....snippets.reading import Reading
 from ....snippets.trace import Backward
-from ..steps import is_spread, operands, readable, records, records_behind
+from ..steps import is_spread, operands, records, records_behind
 from .case import Case, Proposal
 from .table import Kind, kinds
 from .text import Text

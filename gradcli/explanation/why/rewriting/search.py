@@ -34,7 +34,7 @@ def rewritten(a: Analysis) -> str | None:
     grads = [a.grad_value(x) for x in p.wrt]
     grads = [g for g in grads if g is not None]
     bad = any(np.any(~np.isfinite(g)) for g in grads)
-    if p.before is not None or sum(x.node.numel for x in p.inputs.values()) > LARGEST:
+    if p.lower_order is not None or sum(x.node.numel for x in p.inputs.values()) > LARGEST:
         return None
     if not bad and not any(np.any(g == 0) for g in grads):
         return None
