@@ -325,7 +325,7 @@ IDENTITIES = together(
         "conv2d(x, w, padding=1)",
         "x: m 2 3 4, w: 3 2 3 2",
         x="conv_transpose2d(g, w, padding=1)",
-        w="conv2d_weight(x, w.shape, g, padding=1)",
+        w="nn.grad.conv2d_weight(x, w.shape, g, padding=1)",
     ),
     case(
         "Kingma and Welling 2014",
