@@ -12,16 +12,18 @@ from ...notation.formulas.sharing import in_terms_of, shared
 from ...notation.tree import Tree
 from ..analysis import Analysis, is_large, once
 from ..derivation.derivation import Derivation, Line, derivation
+from ..derivation.statements import Assignment
 from ..formulas.contradictions import FormulaBesideNumbers, of_gradients, with_ones
 from ..formulas.reductions import with_named_reductions
 from ..formulas.trials import MOST as MOST_ELEMENTS
 from ..formulas.wording import SAVED, Wording, wording_of
-from ..phrases import shape_text
+from ..phrases import shape_text, shown_indices
 
 if TYPE_CHECKING:
     from ..sections.backward import Names
 
 MOST = 12  # operations of a program for which closed forms are searched for
+LINES = 36  # that are shown: a block of a transformer is shown whole
 MOST_ALONE = 24  # the same, if the gradient of one input is asked for
 Statement = tuple[tree.Name, Tree]
 NAMES = re.compile(r"[^\W\d]\w*(?:\.grad)?")  # of values and gradients, in text
@@ -58,8 +60,16 @@ class Gradients:
             self.w = with_named_reductions(self.w)
             self.introduced = [*self.w.introduced.values()]
         else:
-            added = self.derivation.added(self.derivation.lines)
-            self.w.stated = {s.nodes[-1]: tree.Name(s.names[-1]) for s in added}
+            self.w.stated = {s.nodes[-1]: tree.Name(s.names[-1]) for s in self.added}
+
+    @cached_property
+    def added(self) -> list[Assignment]:
+        """The added assignments whose names the lines that are shown use."""
+        derived = self.derivation
+        if derived is None:
+            return []
+        back = [derived.back[k] for k in shown_indices(len(derived.back), LINES)[0]]
+        return derived.added([*back, *derived.gradients[:LINES]])
 
     @cached_property
     def _derived(self) -> Derivation | None:

@@ -42,16 +42,14 @@ from ..phrases import (
     middle,
     number_text,
     shape_text,
-    shown_indices,
 )
 from ..sections.element import READ, element_row, readable
 from ..sections.seed import loss_name
 from .following import way_back
-from .gradients import Gradients
+from .gradients import LINES, Gradients
 from .stuck import let_through
 
 SMALL = 48  # elements of a gradient that is shown if there are few gradients
-MOST = 36  # lines: a block of a transformer is shown whole
 WAYS = 12  # names of values through which a gradient flows
 LEVELS = 3  # inputs whose gradients are also shown in index notation and by one element
 COMPACT = 50  # characters of a row of numbers that is shown
@@ -64,7 +62,7 @@ def backward(grads: Gradients) -> Section:
     if grads.derivation is None:
         return Section("backward", (), (), ())
     lines = grads.derivation.back
-    shown, first = [lines[k] for k in shown_indices(len(lines), MOST)[0]], lines[0]
+    first = lines[0]
     p = grads.problem
     loss = p.out_name if p.seed.implicit else loss_name(p)
     name = Name(first.name)
@@ -76,12 +74,11 @@ def backward(grads: Gradients) -> Section:
         mentioned(name),
         "'s shape",
     )
-    rows = middle(lines, MOST, lambda line: _back(grads, line), lambda n: [_omitted_row(n)])
+    rows = middle(lines, LINES, lambda line: _back(grads, line), lambda n: [_omitted_row(n)])
     blocks: list[Block] = [Table(tuple(chain.from_iterable(rows)))]
-    added = grads.derivation.added([*shown, *grads.derivation.gradients[:MOST]])
-    if added:
-        has = "has no name" if len(added) == 1 else "have no names"
-        named = _named(grads.derivation, added)
+    if grads.added:
+        has = "has no name" if len(grads.added) == 1 else "have no names"
+        named = _named(grads.derivation, grads.added)
         blocks.append(Prose(words(*named, f" {has} in your program.")))
     return Section("backward", words("Backward"), text, tuple(blocks))
 
@@ -132,8 +129,8 @@ def _steps_by_input(a: Analysis) -> defaultdict[Node | None, list[Step]]:
 def gradients(grads: Gradients, choices: Choices) -> Section:
     """The gradient with respect to each input in `wrt`."""
     wrt = grads.inputs
-    rows = [row for x in wrt[:MOST] for row in _of_input(grads, x, choices)]
-    rows += [_omitted_row(len(wrt) - MOST)] if len(wrt) > MOST else []
+    rows = [row for x in wrt[:LINES] for row in _of_input(grads, x, choices)]
+    rows += [_omitted_row(len(wrt) - LINES)] if len(wrt) > LINES else []
     title = words("Gradient" + "s" * (len(wrt) > 1))
     prose = [Prose(words(text)) for text in _remarks(grads)]
     below = [row.cells[0] for row in rows if row.depth]
