@@ -52,6 +52,11 @@ class Rules(dict[str, list[Callable]]):
         self._kinds: dict[str, list[Callable[[Node], Hashable]]] = {}
         self._chosen: dict[tuple, list[Callable]] = {}
 
+    def __setitem__(self, name: str, rules: list[Callable]) -> None:
+        super().__setitem__(name, rules)
+        self._kinds.clear()
+        self._chosen.clear()
+
     def of(self, node: Node) -> list[Callable]:
         """The rules that may apply to a node."""
         kinds = self._kinds.get(node.op.name)
