@@ -52,9 +52,6 @@ def _check_memory(a: Analysis) -> None:
     p.limits.check("memory", total, "what an explanation computes")
 
 
-NAMING = {"jacobian", "gradient"}  # sections with names of reductions
-
-
 def document(a: Analysis, choices: Choices) -> Document:
     """The explanation of a problem."""
     _check_memory(a)
@@ -66,7 +63,7 @@ def document(a: Analysis, choices: Choices) -> Document:
         return short(a, choices)
     w = wording_of(a)
     names = choices.show or [name for name in SECTIONS if name not in ON_REQUEST]
-    if not NAMING.isdisjoint(names):
+    if "jacobian" in names or "gradient" in names:
         w = with_named_reductions(w)
     from .sections.gradient import answers
 

@@ -16,6 +16,7 @@ from ...notation import tree
 from ...notation.formulas.simplify import simplify
 from ...notation.formulas.spelling import read
 from ...notation.indices.index import Notation, WithReductions
+from ...notation.indices.lower import indexing_mask
 from ...notation.tree import Attribute, Call, Indexed, Method, Name, Tree, Verbatim
 from ..analysis import within_budget
 from ..blocks import Formula, Line, Prose, words
@@ -66,8 +67,8 @@ def jacobian(w: Wording, x: Input) -> Notation | None:
 
 def _with_index_names(w: Wording, result: Notation | None) -> Notation | None:
     """The notation with names for the indices that masks and index tensors select."""
-    if result is None or not ("nonzero(" in result.plain or "δ" in result.plain):
-        return result
+    if result is None:
+        return None
     named, meanings = with_names(result, tree.words_in_use(w.indices.names.values()))
     return named._replace(meanings=(*meanings,))
 
@@ -276,7 +277,6 @@ def _numbers(written: Notation) -> set[str]:
 
 NAMES, DELTA = "pqs", Name("δ")
 COMPUTED = (Call, Method, Attribute)  # kinds of formulas that are not names
-LIST = re.compile(r"nonzero\((.*)\)")
 Axes = dict[str, int]  # the number of dimensions of each mask
 
 
@@ -317,8 +317,8 @@ def _mask(part: Any) -> tuple[str, int] | None:
     """
     if not isinstance(part, Indexed) or not isinstance(part.base, Verbatim):
         return None
-    match = LIST.fullmatch(part.base.text)
-    return (match[1], int(tree.text(part.places[1]))) if match else None
+    mask = indexing_mask(part.base.text)
+    return None if mask is None else (mask, int(tree.text(part.places[1])))
 
 
 def _computed_masks(part: Any) -> Iterator[tuple[str, int]]:

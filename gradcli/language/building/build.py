@@ -46,6 +46,7 @@ BINARY = {
     ast.MatMult: ("matmul", None),
     ast.BitAnd: ("logical_and", python.and_),
     ast.BitOr: ("logical_or", python.or_),
+    ast.BitXor: ("ne", None),  # of masks
 }
 COMPARE = {
     ast.Gt: ("gt", python.gt),
@@ -155,9 +156,7 @@ class Builder(Scope):
         return value
 
     def _binary(self, e: ast.BinOp, left: Any, right: Any) -> Any:
-        if isinstance(e.op, ast.BitXor) and dtypes((left, right)) == {"bool"}:
-            return applied(self, lookup("bitwise_xor"), [left, right], {}, e)
-        self.check_operator(e)
+        self.check_operator(e, left, right)
         name, compute = BINARY[type(e.op)]
         if go_together(left, right):
             if name in PROMOTING and is_array_program(self):
@@ -176,9 +175,10 @@ class Builder(Scope):
         value = self._fold(compute, left, right)
         return self._folded(value, name, left, right)
 
-    def check_operator(self, e: ast.BinOp) -> None:
-        """Raise GradcliError for an operator that the language lacks."""
-        if type(e.op) not in BINARY:
+    def check_operator(self, e: ast.BinOp, left: Any, right: Any) -> None:
+        """Raise GradcliError for an operator that the language lacks, or has for masks alone."""
+        misused = isinstance(e.op, ast.BitXor) and dtypes((left, right)) != {"bool"}
+        if misused or type(e.op) not in BINARY:
             power = "a power is written x ** 2"
             of_e = isinstance(e.left, ast.Name) and e.left.id == "e"
             power += ", and that of e exp(x)" if of_e else ", and a transpose A.T"

@@ -34,7 +34,7 @@ from .expressions import (
     product_of,
     replaced,
 )
-from .lower import Lowering
+from .lower import Lowering, holds_true_places
 from .places import Place
 from .written import LETTERS, Lettering, Writing, free_letters
 
@@ -67,10 +67,12 @@ class Notation(NamedTuple):
         numbers, as in δ[i,2], which may be one of the given values alone, counts as two, and so
         does the j-th place where a mask holds.
         """
-        found = {e for e in inner(self.expr) if is_condition(e)}
+        inside = {*inner(self.expr)}
+        found = [e for e in inside if is_condition(e)]
         functions = sum(isinstance(e, Function) for e in found)
         fixed = sum(isinstance(e, Relation) and _is_fixed(e) for e in found)
-        return functions + 2 * (fixed + ("nonzero(" in self.plain))
+        by_mask = any(isinstance(e, Element) and holds_true_places(e.node) for e in inside)
+        return functions + 2 * (fixed + by_mask)
 
     def at(self, places: Mapping[str, str]) -> "Notation":
         """The equation with letters replaced by other letters or numbers."""

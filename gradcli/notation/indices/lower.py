@@ -41,6 +41,7 @@ from .lowering_primitives import LoweringPrimitives
 from .places import Place
 
 WRITTEN = ("[", "tensor(")  # prefixes of array literals
+TRUE_AT = "nonzero({})"  # the text of the indices of a mask's True elements
 MOST_NODES, DEEPEST = 600, 80  # lowered elements, and the depth of nested nodes
 
 ARITHMETIC: dict[str, Callable[..., Expr]] = {
@@ -374,7 +375,7 @@ class Lowering(LoweringPrimitives):
         if array.dtype.kind == "b" and array.ndim:
             for _ in range(array.ndim):
                 next(sizes)
-            places = self._index_node(np.argwhere(array), f"nonzero({text})")
+            places = self._index_node(np.argwhere(array), TRUE_AT.format(text))
             return [IndexArray(places, (d,)) for d in range(array.ndim)]
         if array.ndim != 1 or array.dtype.kind not in "iu":
             return None
@@ -386,6 +387,19 @@ class Lowering(LoweringPrimitives):
         if key not in self.index_nodes:
             self.index_nodes[key] = OPS["tensor"](data=Array(array, text))
         return self.index_nodes[key]
+
+
+def indexing_mask(text: str) -> str | None:
+    """The mask in the text of the indices of its True elements; None for other texts."""
+    start, end = TRUE_AT.split("{}")
+    inside = text.removeprefix(start).removesuffix(end)
+    return inside if text == TRUE_AT.format(inside) else None
+
+
+def holds_true_places(node: Node) -> bool:
+    """Whether a node holds the indices of a mask's True elements."""
+    data = node.attrs["data"] if node.op is OPS["tensor"] else None
+    return isinstance(data, Array) and indexing_mask(data.text) is not None
 
 
 def _definitions(names: Iterable[Node]) -> Iterator[tuple[Node, Node]]:
