@@ -14,7 +14,7 @@ from ...notation import tree
 from ...notation.formulas.formula import formula
 from ...notation.tree import Name
 from ..analysis import Analysis
-from .tracing import Index, LocalStep, Origin, Tracer
+from .tracing import Index, LocalStep, Origin, Tracer, first
 
 LONGEST = 50  # characters of a rule or an operation that is written out
 SIGNS = {"div": "/", "mul": "·", "pow": "^", "add": " + ", "sub": " - "}
@@ -92,18 +92,24 @@ class Reasons:
         return text if len(text) <= LONGEST else ""
 
     def _arithmetic(self, step: LocalStep, index: Index) -> str:
-        """`0/0 is nan`: the first operation of a rule whose result is not finite."""
+        """`0/0 is nan`: the first operation of a rule whose result is not finite, at an element or,
+        within an operation on matrices, at another.
+        """
         evaluator = Evaluator(step.here | {step.seed: step.received})
-        known_nodes = set(evaluator.values)
+        known_nodes, elsewhere = set(evaluator.values), ""
         for node in walk([step.sent_node], lambda n: () if n in known_nodes else n.inputs):
             if node in known_nodes or node.op.family == "leaf" or node.dtype != "float":
                 continue
-            result = _at(evaluator(node)[0], index)
+            values, operands = evaluator(node)[0], [evaluator(i)[0] for i in node.parents]
+            result = _at(values, index)
+            elementwise = node.op.family == "elementwise"
             if result is not None and not np.isfinite(result):
-                if node.op.family != "elementwise":
-                    return _singular_operand(node, [evaluator(i)[0] for i in node.parents])
-                operands = [_at(evaluator(i)[0], index) for i in node.parents]
-                return _written(node, operands, result)
+                if elementwise:
+                    return _written(node, [_at(o, index) for o in operands], result)
+                return _singular_operand(node, operands) or elsewhere
+            if elementwise and not elsewhere and not np.all(np.isfinite(values)):
+                at = first(~np.isfinite(values))
+                elsewhere = _written(node, [_at(o, at) for o in operands], values[at])
         return ""
 
     # ---- zero ------------------------------------------------------------------------------------
@@ -122,6 +128,12 @@ class Reasons:
             return f"{name} puts another value there, and sends 0 to the one it covers"
         if node.op.name in ("mul", "div") and len(node.parents) == 2:
             return self._factor(step, origin.at, name)
+        if "margin" in node.op.attributes:
+            return f"{name}'s margin is satisfied there, and its hinge sends 0"
+        if self._takes_others(step, origin.at):
+            return f"{name} takes another element, and sends 0 to this one"
+        if self._takes_other_operand(step, origin.at):
+            return f"{name} takes the other operand there, and sends 0 to this one"
         if not step.reach(origin.at).any():
             if node.op.family == "elementwise":
                 return f"{name} is constant between its steps: its slope is 0 everywhere"
@@ -130,17 +142,43 @@ class Reasons:
             return f"no index of {self._text(node)} selects it, so nothing is sent there"
         return self._no_slope(step, origin.at, name)
 
+    def _takes_others(self, step: LocalStep, index: Index) -> bool:
+        """Whether an operation, as a maximum, chooses by size some of its elements, but not one."""
+        op, operand = step.node.op, np.asarray(self.a.value(step.to))
+        if op.family == "elementwise" or op.kink is None or self._at_kink(step):
+            return False
+        chosen = np.asarray(self.a.value(step.node))
+        return bool(np.all(np.isin(chosen, operand)) and operand[index] not in chosen)
+
+    def _takes_other_operand(self, step: LocalStep, index: Index) -> bool:
+        """Whether an operation of two tensors, as maximum, chooses the other one."""
+        node = step.node
+        if node.op.family != "elementwise" or node.op.kink is None or len(node.inputs) != 2:
+            return False
+        (other,) = [p for p in node.parents if p is not step.to] or [step.to]
+        chosen = _at(self.a.value(node), index)
+        return bool(chosen == _at(self.a.value(other), index) != _at(self.a.value(step.to), index))
+
     def _no_slope(self, step: LocalStep, index: Index, name: str) -> str:
         node, value = step.node, _at(self.a.value(step.to), index)
         if node.op.family == "elementwise" and value is not None:
-            return f"{name} {self._how_flat(step, index)} at {number(float(value))}: it sends g * 0"
-        at = f": {node.op.caveat}" if node.op.caveat and self._at_kink(step) else ""
-        return f"{name} sends 0 there{at or ': its derivative at these values is 0'}"
+            operands = [_at(self.a.value(p), index) for p in node.parents]
+            at = _with_sign(node, operands) or number(float(value))
+            return f"{name} {self._how_flat(step, index)} at {at}: it sends g * 0"
+        if node.op.caveat and self._at_kink(step):
+            return f"{name} sends 0 there: {node.op.caveat}"
+        floats = [p for p in node.parents if p.dtype == "float"]
+        if len(floats) == 1 and self._flat_around(step, index):
+            return f"{name} is saturated there: near these values, too, it sends 0"
+        if all(p.shape == step.to.shape and _at(self.a.value(p), index) == value for p in floats):
+            return f"{name} has slope 0 where its operands are equal"
+        return f"{name} sends 0 there: its derivative at these values is 0"
 
     def _how_flat(self, step: LocalStep, index: Index) -> str:
         if not self._flat_around(step, index):
             return "has slope 0"
-        return "is saturated" if step.node.op.kink is None else "is flat"
+        is_bounded = step.node.op.kink is None and len(step.node.parents) == 1
+        return "is saturated" if is_bounded else "is flat"
 
     def _factor(self, step: LocalStep, index: Index, name: str) -> str:
         a, b = step.node.parents
@@ -233,9 +271,15 @@ def _written(node: Node, operands: list[Any], result: Any) -> str:
     known = [number(float(v)) for v in operands if v is not None]
     if len(known) < len(operands):
         return ""
-    sign = SIGNS.get(node.op.name)
-    text = sign.join(known) if sign and len(known) == 2 else f"{node.op.name}({', '.join(known)})"
+    text = _with_sign(node, operands) or f"{node.op.name}({', '.join(known)})"
     return f"{text} is {number(float(result))}"
+
+
+def _with_sign(node: Node, operands: list[Any]) -> str:
+    """`1/0`, an operation between two numbers; "" for others."""
+    sign = SIGNS.get(node.op.name)
+    known = [number(float(v)) for v in operands if v is not None]
+    return sign.join(known) if sign and len(known) == 2 else ""
 
 
 # ---- PyTorch's names of operations ---------------------------------------------------------------

@@ -195,9 +195,9 @@ class Tracer:
 
     def beside(self, origin: Origin) -> LocalStep | None:
         """Another step that sends a nonfinite gradient to the element of an origin."""
-        first, at = origin.step, origin.at
-        steps = self._arriving(first.to) if first is not None else []
-        return next((s for s in steps if s is not first and not np.isfinite(s.sent[at])), None)
+        own, at = origin.step, origin.at
+        steps = self._arriving(own.to) if own is not None else []
+        return next((s for s in steps if s is not own and not np.isfinite(s.sent[at])), None)
 
     def _local(self, step: Step, to: Node) -> LocalStep:
         key = step.node, to
@@ -223,7 +223,7 @@ class Tracer:
         through = bad & step.reach(index)
         if not through.any():
             return Origin(step.node, index, step)
-        return step.node, _first(through)
+        return step.node, first(through)
 
     def _zero_at(self, node: Node, index: Index) -> Any:
         """The origin of a zero, or the node and index from which it was received."""
@@ -255,7 +255,7 @@ class Tracer:
         reach = step.reach(index)
         if (reach & ~zeros).any() or not (reach & zeros).any():
             return Origin(step.node, index, step)
-        return step.node, _first(reach & zeros)
+        return step.node, first(reach & zeros)
 
 
 def _selects(weights: Any) -> bool:
@@ -263,7 +263,8 @@ def _selects(weights: Any) -> bool:
     return bool(np.count_nonzero(weights) <= 1 and np.all((weights == 0) | (weights == 1)))
 
 
-def _first(mask: Any) -> Index:
+def first(mask: Any) -> Index:
+    """The first True of a mask."""
     return tuple(int(i) for i in np.argwhere(mask)[0])
 
 
