@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from ..explanation.analysis import Analysis
     from ..explanation.blocks import Reply
 
+# Messages of Python, whose reasons depend on the program.
+OF_PYTHON = re.compile(r"(unsupported|bad) operand|'\w+' object|can't multiply|can only concat")
+
 
 def why_of(streams: Streams, options: Options) -> "Reply":
     """The answer to a message, or to an expression if the text is not a message. Raises
@@ -41,7 +44,7 @@ def _of_other_errors(text: str) -> str:
 
     last = (text.strip().splitlines() or [""])[-1]
     message = re.sub(r"^\s*(E\s+)?\w*Error: ", "", last).strip('`"> ')
-    return next((kind.why for kind, _ in kinds(message)), "")
+    return "" if OF_PYTHON.match(message) else next((kind.why for kind, _ in kinds(message)), "")
 
 
 def _analysis(streams: Streams, options: Options) -> "Analysis":
