@@ -29,7 +29,7 @@ CALLS = {
 HOLDS = {
     "explain_gradient": "a.grad = ",
     "gradient_formula": "x.T @ g\n",
-    "check_gradient_claim": "W = x.T @ g    ✓",
+    "check_gradient_claim": "W.grad = x.T @ g    ✓",
     "read_pytorch_snippet": "tensor(2.)",
 }
 

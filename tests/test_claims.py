@@ -733,21 +733,21 @@ def test_what_is_named_is_judged(claim, expected):
 
 
 IN_BOTH_READINGS = [
-    ("(a * b).sum()", "a = b; b = a", [("a = b", True), ("b = a", True)]),
-    ("(a * b).sum()", "a, b = b, a", [("a = b", True), ("b = a", True)]),
-    ("(a * b).sum()", "a=b, b=max(a, a)", [("a = b", True), ("b = max(a, a)", True)]),
+    ("(a * b).sum()", "a = b; b = a", [("a.grad = b", True), ("b.grad = a", True)]),
+    ("(a * b).sum()", "a, b = b, a", [("a.grad = b", True), ("b.grad = a", True)]),
+    ("(a * b).sum()", "a=b, b=max(a, a)", [("a.grad = b", True), ("b.grad = max(a, a)", True)]),
     ("a * b * 2", "a = 2 * g * b; b = 2 * g * a",
-     [("a = 2 * g * b", True), ("b = 2 * g * a", True)]),
+     [("a.grad = 2 * g * b", True), ("b.grad = 2 * g * a", True)]),
     (ATTENTION, "V = P.T @ g; d = g @ V.T; S = P * (d - (d * P).sum(-1, keepdim=True));"
      " Q = S @ K; K = S.T @ Q",
-     [("V = P.T @ g", True),
-      ("d = g @ V.T; S = P * (d - (d * P).sum(-1, keepdim=True)); Q = S @ K", True),
-      ("d = g @ V.T; S = P * (d - (d * P).sum(-1, keepdim=True)); K = S.T @ Q", True)]),
-    ("x @ W", "x = g @ W.T; W = 2 * x.T @ g", [("x = g @ W.T", True), ("W = 2 * x.T @ g", False)]),
-    ("(x * y).sum()", "y = x; x = 3 * y", [("y = x", True), ("x = 3 * y", False)]),
-    ("x + y", "x = g; y = x", [("x = g", True), ("x = g; y = x", True)]),
-    ("x @ W", "x = x.T; W = x @ g", [("x = x.T; W = x @ g", True)]),
-    ("x @ W", "W = g.T; W = (W @ x).T", [("W = g.T; W = (W @ x).T", True)]),
+     [("V.grad = P.T @ g", True),
+      ("d = g @ V.T; S = P * (d - (d * P).sum(-1, keepdim=True)); Q.grad = S @ K", True),
+      ("d = g @ V.T; S = P * (d - (d * P).sum(-1, keepdim=True)); K.grad = S.T @ Q", True)]),
+    ("x @ W", "x = g @ W.T; W = 2 * x.T @ g", [("x.grad = g @ W.T", True), ("W.grad = 2 * x.T @ g", False)]),
+    ("(x * y).sum()", "y = x; x = 3 * y", [("y.grad = x", True), ("x.grad = 3 * y", False)]),
+    ("x + y", "x = g; y = x", [("x.grad = g", True), ("x = g; y.grad = x", True)]),
+    ("x @ W", "x = x.T; W = x @ g", [("x = x.T; W.grad = x @ g", True)]),
+    ("x @ W", "W = g.T; W = (W @ x).T", [("W = g.T; W.grad = (W @ x).T", True)]),
 ]  # fmt: skip
 
 
@@ -784,10 +784,34 @@ def test_what_is_claimed_is_a_name(claim):
     assert (raised.value.code, raised.value.hint) == ("syntax", FORM)
 
 
-def test_a_gradient_that_a_claim_uses_is_said_in_a_step():
+@pytest.mark.parametrize(
+    ("claim", "ok"),
+    [
+        ("W = x.T @ (dh * (h > 0))", True),
+        ("W.grad = x.T @ (h.grad * (h > 0))", True),
+        ("x.grad = (∂L/∂h * (h > 0)) @ W.T", True),
+        ("W.grad = x.T @ h.grad", False),
+        ("V.grad = h.T @ out.grad", True),
+        ("h.grad = out.grad @ V.T; W.grad = x.T @ (h.grad * (h > 0))", True),
+    ],
+)
+def test_a_claim_can_use_gradients_of_intermediates(claim, ok):
+    """The chain rule, by hand: of h = relu(x @ W) with h.grad."""
+    assert judge([claim], pose("h = relu(x @ W); h @ V"))[-1].ok == ok
+
+
+def test_the_gradient_of_a_named_out_is_not_the_seed():
+    """out.grad = 2 * out: the output is out ** 2, summed."""
+    (verdict,) = judge(["x.grad = out.grad @ a.T"], pose("out = x @ a; (out ** 2).sum()"))
+    assert verdict.ok
+    (verdict,) = judge(["x.grad = 2 * out @ a.T"], pose("out = x @ a; (out ** 2).sum()"))
+    assert verdict.ok
+
+
+def test_a_gradient_of_an_input_that_a_claim_uses_is_said_in_a_step():
     with pytest.raises(GradcliError) as raised:
-        judge(["W = x.T @ dh"], pose("h = relu(x @ W); h @ V"))
-    assert raised.value.hint == "say in a step before what it is: dh = ...; ..."
+        judge(["W = x.T @ dV"], pose("h = relu(x @ W); h @ V"))
+    assert raised.value.hint == "say in a step before what it is: dV = ...; ..."
 
 
 @pytest.mark.parametrize(("step", "said"), [
@@ -897,8 +921,8 @@ def test_one_line_for_each_claim_and_the_status():
     arguments = ("check", "x @ W", "--claim", "W = x.T @ g", "--claim", "x = g @ W")
     result = gradcli(*arguments)
     assert result.status == 1
-    assert result.lines[1] == "  W = x.T @ g    ✓ right: the same formula for every size"
-    assert result.lines[2] == "  x = g @ W    ✗ wrong: W is to be transposed"
+    assert result.lines[1] == "  W.grad = x.T @ g    ✓ right: the same formula for every size"
+    assert result.lines[2] == "  x.grad = g @ W    ✗ wrong: W is to be transposed"
     assert gradcli(*arguments[:4]).status == 0
 
 
@@ -910,7 +934,7 @@ def test_the_first_wrong_element_both_ways():
     assert claimed.startswith("claimed a.grad[0] = 2·b[0]")
     assert found is not None
     assert float(found[2]) == pytest.approx(2 * float(found[1].strip("()")))
-    assert "right a = b" in lines
+    assert "right a.grad = b" in lines
 
 
 def _joined(lines):
@@ -934,7 +958,7 @@ def test_json():
 
 def test_markdown():
     out = gradcli("check", "x @ W", "--claim", "W = x.T @ g", "-f", "markdown").out
-    assert "- `W = x.T @ g` ✓ right: the same formula for every size" in out
+    assert "- `W.grad = x.T @ g` ✓ right: the same formula for every size" in out
 
 
 def test_python():

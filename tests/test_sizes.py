@@ -369,10 +369,10 @@ def test_a_formula_for_any_size_says_nothing(program):
 def test_what_a_claim_is_told():
     """cat gives each input its part of g; of the variance, n - 1 is not n where n is 3."""
     found = run("check", "cat([x, y])", "--claim", "x = g", "-s", "x=2,y=3")
-    assert "x = g[:x.shape[0]]" in found.out
+    assert "x.grad = g[:x.shape[0]]" in found.out
     claim = "x = 3 * g * (x - x.mean(dim=0)) / (x.shape[0] - 1)"
     found = run("check", "x.var(0)", "-s", "x=3x4", "--claim", claim)
-    assert "x = 2 * g * (x - x.mean(dim=0)) / (x.shape[0] - 1)" in found.out
+    assert "x.grad = 2 * g * (x - x.mean(dim=0)) / (x.shape[0] - 1)" in found.out
     assert "/ x.shape[0]" not in found.out
 
 

@@ -9,7 +9,7 @@ import textwrap
 import warnings
 from collections.abc import Iterable
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, count
 from typing import NamedTuple
 
 from ..errors import EXAMPLE, EXPRESSION, GradcliError, Span
@@ -148,8 +148,7 @@ def read_program(text: str, limits: Limits, origin: str = EXPRESSION) -> Program
         body = body if _is_formula(body) else _in_full(body)
     except RecursionError:
         raise _too_deep(source) from None
-    statements = tuple(_statement(s, source, last=s is body[-1]) for s in body)
-    return Program(source, statements, imported)
+    return Program(source, _statements(body, source), imported)
 
 
 def _imported(body: list[ast.stmt]) -> frozenset[str]:
@@ -166,7 +165,7 @@ def read_again(text: str, origin: str) -> Program:
     """
     source = Source(text, origin)
     body = _parse(text, source)
-    return Program(source, tuple(_statement(s, source, last=s is body[-1]) for s in body))
+    return Program(source, _statements(body, source))
 
 
 def _is_formula(body: list[ast.stmt]) -> bool:
@@ -265,6 +264,18 @@ def _nameless(e: ast.expr, source: Source) -> GradcliError:
     if "\n" in source.text:
         hint += f"; {OVER_LINES}"
     return GradcliError("syntax", message, span=source.span(e), hint=hint)
+
+
+def _statements(body: list[ast.stmt], source: Source) -> tuple[Statement, ...]:
+    """The statements, the last with a name of its own: that of `out = x @ a; out.sum()` is
+    result.
+    """
+    *before, last = (_statement(s, source, last=s is body[-1]) for s in body)
+    taken = {name for s in before for name in s.names}
+    if isinstance(body[-1], ast.Expr) and not isinstance(last.value, ast.Name):
+        names = chain(["out", "result"], map("result{}".format, count(2)))
+        last = last._replace(names=(next(n for n in names if n not in taken),))
+    return *before, last
 
 
 def _statement(node: ast.stmt, source: Source, last: bool) -> Statement:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+from ...autodiff.reverse import backward
 from ...errors import GradcliError, Span, did_you_mean, if_applicable, short_repr
 from ...graphs import Node, as_node
 from ...language.arguments.option_texts import values_apart
@@ -91,9 +92,9 @@ class Claim(NamedTuple):
         return f"{listed(self.both)} {'is' if one else 'are'} {which}{'' if one else 's'}"
 
     def written(self, formula: str) -> str:
-        """`formula` as the text of a claim about this gradient, e.g. `d = g * h; W = x.T @ d`."""
+        """`formula` as the text of a claim about this gradient: `d = g * h; W.grad = x.T @ d`."""
         steps, semicolon, last = formula.rpartition("; ")
-        return f"{steps}{semicolon}{self.name} = {last}"
+        return f"{steps}{semicolon}{self.name}.grad = {last}"
 
 
 def read_claims(claims: ClaimTexts, problem: Problem) -> list[Claim]:
@@ -170,7 +171,7 @@ def _claim(text: str, problem: Problem, name: str | None) -> Claim:
         raise GradcliError("syntax", f"a claim must be a text, got {short_repr(text)}", hint=FORM)
     program = _parsed(text, problem)
     source, start = program.source, program.start
-    about = re.search(r"(\w+)\s*=[\s(]*$", source.text[:start])
+    about = re.search(r"([\w.]+)\s*=[\s(]*$", source.text[:start])
     span, names = program.span, program.assigned[-1]
     if name is None and (about is not None or names != ("out",)):
         name = names[0]
@@ -198,8 +199,9 @@ def _parsed(text: str, problem: Problem) -> Program:
             is_claimed = not is_step and LEFT.match(named, error.span.start)
             error.hint = FORM if is_claimed else error.hint
         raise
-    statements = [s for t in program.statements for s in _split_assignment(t, program.source)]
-    return program._replace(statements=tuple(statements))
+    source = Source(typed, ORIGIN) if len(named) == len(typed) else program.source
+    statements = [s for t in program.statements for s in _split_assignment(t, source)]
+    return program._replace(source=source, statements=tuple(statements))
 
 
 def _split_assignment(s: Statement, source: Source) -> Iterator[Statement]:
@@ -242,14 +244,36 @@ def uses_seed(program: Program, problem: Problem) -> bool:
 def _seeds(program: Program, problem: Problem) -> list[str]:
     """The names in a formula that mean the seed, such as dout and grad_output."""
     other_names = {problem.seed.name, *problem.constants, *targets(problem)}
-    return [n for n in program.used - other_names if means_seed(n, problem.out_name)]
+    outputs = {problem.out_name, "out", "output"} - {*intermediates(problem)}
+    return [n for n in program.used - other_names if means_seed(n, outputs)]
+
+
+def intermediates(problem: Problem) -> dict[str, Node]:
+    """The values between the inputs and the output, by name."""
+    ends = {problem.out, *(i.node for i in problem.inputs.values())}
+    return {n: node for n, node in targets(problem).items() if node not in ends}
+
+
+def _gradients(program: Program, problem: Problem) -> dict[str, Node | None]:
+    """The gradients of intermediates that a formula uses, as h.grad in `x.grad = h.grad @ a.T`."""
+    known = intermediates(problem)
+    named = {
+        name: known[plain]
+        for name in program.used - {*targets(problem), *_seeds(program, problem)}
+        for plain in [*differentiated_names(name)]
+        if plain in known and name != plain
+    }
+    if not named:
+        return {}
+    gradients = backward(problem.out, problem.seed.node, [*named.values()]).of
+    return {name: gradients[node] for name, node in named.items() if gradients[node] is not None}
 
 
 def _cure(error: GradcliError, problem: Problem, scope: Mapping[str, Any]) -> str | None:
     """A hint for an undefined name."""
     span = error.span
     name = "" if span is None else span.excerpt
-    if any(n in targets(problem) for n in differentiated_names(name)):
+    if any(n in targets(problem) for n in differentiated_names(as_names(name))):
         return f"say in a step before what it is: {name} = ...; ..."
     seed = problem.seed.name
     names = ", ".join(n for n in scope if n != seed)
@@ -261,6 +285,7 @@ def _builder(program: Program, problem: Problem, values: dict[Node, Any]) -> Bui
     scope: dict[str, Any] = {"out": problem.out, problem.out_name: problem.out}
     scope |= problem.constants | targets(problem) | {problem.seed.name: problem.seed.node}
     scope |= dict.fromkeys(_seeds(program, problem), problem.seed.node)
+    scope |= _gradients(program, problem)
     limits = problem.limits
     return Builder(program, scope, values=values, limits=limits, draws=Reader(limits, 0, None))
 
@@ -338,6 +363,6 @@ def differentiated_names(name: str) -> Iterator[str]:
         yield quotient[1]
 
 
-def means_seed(name: str, out: str) -> bool:
-    """Whether `name` denotes the gradient of the output, which is called `out`."""
-    return name in SEEDS or not {out, "out", "output"}.isdisjoint([*differentiated_names(name)][1:])
+def means_seed(name: str, outputs: set[str]) -> bool:
+    """Whether `name` denotes the gradient of the output, which has the names `outputs`."""
+    return name in SEEDS or not outputs.isdisjoint([*differentiated_names(name)][1:])

@@ -49,11 +49,11 @@ def _reading(v: Verdict) -> str:
 
 
 def right_line(v: Verdict) -> Line:
-    """`W = x.T @ g`: the gradient itself."""
+    """`W.grad = x.T @ g`: the gradient itself."""
     grad = v.findings[0].point.gradient(v.claim.name)
     if grad is None:
         return words(f"none: {DEPENDS}")
-    return (Token(f"{v.claim.name} = "), *wording(v.findings[0]).formula_line(grad))
+    return (Token(f"{v.claim.name}.grad = "), *wording(v.findings[0]).formula_line(grad))
 
 
 def exception(v: Verdict) -> str | None:

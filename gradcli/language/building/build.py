@@ -156,7 +156,9 @@ class Builder(Scope):
         return value
 
     def _binary(self, e: ast.BinOp, left: Any, right: Any) -> Any:
-        self.check_operator(e, left, right)
+        self.check_operator(e)
+        if isinstance(e.op, ast.BitXor) and dtypes((left, right)) != {"bool"}:
+            raise self._no_operator(e)
         name, compute = BINARY[type(e.op)]
         if go_together(left, right):
             if name in PROMOTING and is_array_program(self):
@@ -175,16 +177,19 @@ class Builder(Scope):
         value = self._fold(compute, left, right)
         return self._folded(value, name, left, right)
 
-    def check_operator(self, e: ast.BinOp, left: Any, right: Any) -> None:
-        """Raise GradcliError for an operator that the language lacks, or has for masks alone."""
-        misused = isinstance(e.op, ast.BitXor) and dtypes((left, right)) != {"bool"}
-        if misused or type(e.op) not in BINARY:
-            power = "a power is written x ** 2"
-            of_e = isinstance(e.left, ast.Name) and e.left.id == "e"
-            power += ", and that of e exp(x)" if of_e else ", and a transpose A.T"
-            hint = power if isinstance(e.op, ast.BitXor) else "gradcli ops lists the operations"
-            message, span = "this operator is not part of the language", self.source.span(e)
-            raise GradcliError("syntax", message, hint=hint, span=span)
+    def check_operator(self, e: ast.BinOp) -> None:
+        """Raise GradcliError for an operator that the language lacks."""
+        is_power = isinstance(e.op, ast.BitXor) and isinstance(e.right, ast.Constant)
+        if is_power or type(e.op) not in BINARY:
+            raise self._no_operator(e)
+
+    def _no_operator(self, e: ast.BinOp) -> GradcliError:
+        power = "a power is written x ** 2"
+        of_e = isinstance(e.left, ast.Name) and e.left.id == "e"
+        power += ", and that of e exp(x)" if of_e else ", and a transpose A.T"
+        hint = power if isinstance(e.op, ast.BitXor) else "gradcli ops lists the operations"
+        message, span = "this operator is not part of the language", self.source.span(e)
+        return GradcliError("syntax", message, hint=hint, span=span)
 
     def product(self, left: Any, right: Any) -> Any:
         """The product of two sizes, with a graph."""
