@@ -154,6 +154,13 @@ def test_what_a_rule_computes_again_has_the_name_that_the_program_gives():
     assert lines_of(text, shapes)["x"] == expected
 
 
+def test_a_last_expression_has_another_name_than_the_out_of_the_program():
+    problem = pose("out = x @ a; (out ** 2).sum()")
+    assert problem.out_name == "result"
+    found = {line.name: line.text for line in derivation(Analysis(problem)).lines}
+    assert (found["out"], found["x"]) == ("2 * out", "out.grad @ a.T")
+
+
 def test_gradients_of_views_are_put_side_by_side():
     (text,) = (t for t in PROGRAMS if t.startswith("x1 = x[..., :2]"))
     assert lines_of(text, PROGRAMS[text])["x"] == "cat([x1.grad, x2.grad], dim=1)"
