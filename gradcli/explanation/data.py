@@ -97,10 +97,8 @@ class Data:
     def _expression(self) -> str:
         """The program; a last statement without a name is assigned to that of the output."""
         program = self.p.program
-        text, start = program.source.text, program.start
-        before = text[:start]
-        named = before.rstrip().endswith("=") or self.p.lower_order is not None
-        return text if named else f"{before}{self.p.out_name} = {text[start:]}"
+        of_order = self.p.lower_order is not None
+        return program.source.text if of_order else program.named(self.p.out_name)
 
     def _inputs(self) -> dict[str, Any]:
         return {

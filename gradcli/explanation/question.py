@@ -2,7 +2,6 @@
 
 from ..language.arguments.seeds import Seed
 from ..language.problem import Problem
-from ..language.program import Program
 from .blocks import Document
 
 LONGEST_SEED = 60  # characters of a seed that is written into the call
@@ -15,7 +14,7 @@ def with_question(document: Document, p: Problem, command: str, backward: bool =
 
 def question(p: Problem, backward: bool = True) -> str:
     """The program with its output named, followed by the call of backward() if a seed was given."""
-    text, seed = _named(p.program), p.seed
+    text, seed = p.program.named(p.out_name), p.seed
     if not backward or p.lower_order is not None or seed.implicit or seed.value is None:
         return text
     written = _numbers(seed) if seed.text is None else seed.text
@@ -32,11 +31,3 @@ def _numbers(seed: Seed) -> str:
     from ..notation.code.torch_code import array
 
     return array(seed.array)
-
-
-def _named(program: Program) -> str:
-    """The text of a program; a last expression without a name is assigned to out."""
-    text, start = program.source.text, program.start
-    before = text[:start].rstrip()
-    bare = not before or before[-1] in ";\n" or before.count("\n") < text[:start].count("\n")
-    return f"{text[:start]}{program.output_name} = {text[start:]}" if bare else text

@@ -97,6 +97,18 @@ class Program(NamedTuple):
                 used |= self.only([k]).used
         return positions[::-1]
 
+    def named(self, name: str) -> str:
+        """The text, in which a last expression without a name is assigned to `name`."""
+        text, start = self.source.text, self.start
+        before = text[:start].rstrip()
+        bare = not before or before[-1] in ";\n" or before.count("\n") < text[:start].count("\n")
+        return f"{text[:start]}{name} = {text[start:]}" if bare and not self._is_named else text
+
+    @property
+    def _is_named(self) -> bool:
+        """Whether the last expression is a name."""
+        return isinstance(self.result, ast.Name) and self.result.id == self.output_name
+
     def only(self, positions: Iterable[int]) -> "Program":
         """The program with only these statements."""
         return self._replace(statements=tuple(self.statements[k] for k in positions))
@@ -267,12 +279,16 @@ def _nameless(e: ast.expr, source: Source) -> GradcliError:
 
 
 def _statements(body: list[ast.stmt], source: Source) -> tuple[Statement, ...]:
-    """The statements, the last with a name of its own: that of `out = x @ a; out.sum()` is
-    result.
+    """The statements. The last has a name of its own: that of `out = x @ a; out.sum()` is result,
+    and that of `y = x @ a; y` is y.
     """
     *before, last = (_statement(s, source, last=s is body[-1]) for s in body)
     taken = {name for s in before for name in s.names}
-    if isinstance(body[-1], ast.Expr) and not isinstance(last.value, ast.Name):
+    if not isinstance(body[-1], ast.Expr):
+        return *before, last
+    if isinstance(last.value, ast.Name) and last.value.id in taken:
+        last = last._replace(names=(last.value.id,))
+    else:
         names = chain(["out", "result"], map("result{}".format, count(2)))
         last = last._replace(names=(next(n for n in names if n not in taken),))
     return *before, last
