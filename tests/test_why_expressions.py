@@ -14,6 +14,7 @@ import pytest
 from console import gradcli
 from support import run_torch
 
+from gradcli.errors import GradcliError
 from gradcli.explanation.blocks import Document
 from gradcli.explanation.why import Why, why_expression
 from gradcli.request import Request
@@ -229,3 +230,10 @@ def assert_same(case, text, values):
     other, others = torch_gradients(text, values, case["grad"], case["wrt"])
     for a, b in zip(given, [other, *(np.zeros(()) if g is None else g for g in others)]):
         np.testing.assert_allclose(b, a, rtol=CLOSE, atol=CLOSE, err_msg=text)
+
+
+def test_what_is_cut_off_needs_no_values():
+    (element,) = answer("x.detach() * y")["elements"]
+    assert (element["name"], element["kind"], element["operation"]) == ("x", "none", "detach")
+    with pytest.raises(GradcliError, match="without a value"):
+        answer("x * y")

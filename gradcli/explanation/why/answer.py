@@ -64,9 +64,11 @@ class Why:
 
     def _of(self, x: Input) -> list[Element]:
         """The elements of one gradient that are not ordinary numbers, while the budget lasts."""
-        value = self.a.grad_value(x)
-        if value is None:
+        if self.a.gradient(x) is None:
             return [self._absent(x)]
+        value = self.a.grad_value(x)
+        if value is None:  # without values only what is absent has a cause
+            return []
         value = np.asarray(value)
         at = (value == 0) | ~np.isfinite(value)
         result: list[Element] = []
@@ -167,7 +169,7 @@ def _listed(names: list[str]) -> str:
 
 def why_expression(analysis: Analysis) -> Why:
     """Why elements of the gradients of a problem are nan, infinite, zero or absent. A missing seed
-    is ones. Raises GradcliError if an input has no value.
+    is ones. Raises GradcliError if an input has no value and no gradient is absent.
     """
     p, assumed = analysis.problem, analysis.problem.seed.refused
     if assumed:
@@ -175,5 +177,6 @@ def why_expression(analysis: Analysis) -> Why:
         p = p._replace(seed=seed)
     # an output without gradient is an answer, not an error
     a = Analysis(p, analysis.dtype, allow_no_gradient=True)
-    a.require_numbers()
+    if all(a.gradient(x) is not None for x in p.wrt):
+        a.require_numbers()
     return Why(a, assumed)
