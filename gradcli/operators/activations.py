@@ -215,7 +215,8 @@ def along_channels(weight, input, must_have):
     have, want = shapes.text(weight.shape), shapes.text(channels)
     message = f"{must_have} shape {want}, got {have}"
     shapes.require_equal(weight.shape, channels, message)
-    return weight.reshape(shape=(*channels, *(1,) * (input.ndim - 2)))
+    aligned = (*channels, *(1,) * (input.ndim - 2))
+    return weight if weight.shape == aligned else weight.reshape(shape=aligned)
 
 
 @shorthand(takes="floats")

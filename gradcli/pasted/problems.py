@@ -39,6 +39,7 @@ from ..snippets.trace import Backward
 
 LONG_PART = 12  # operations of a common subexpression that gets a statement
 MOST_RECORDS = 200  # longer graphs are loops, better examined in numbers
+DEFAULT_EPS = 1e-05  # of batch_norm
 TAKEN = {"g", "out", "pi", "inf", "nan", "float", "int", "bool", "Ellipsis"}
 # grad_fns of operations that return their input unchanged
 COPIES = {"CloneBackward0", "ToCopyBackward0"}
@@ -511,7 +512,9 @@ class _Poser:
 
 
 class _Writer(OperatorWriter):
-    """Writes nll_loss of log_softmax as cross_entropy where the program calls it so."""
+    """Writes nll_loss of log_softmax as cross_entropy where the program calls it so, and what
+    normalises each channel as batch_norm.
+    """
 
     def __init__(self, names: Mapping[Node, Name], losses: Collection[Node]):
         super().__init__(names)
@@ -519,11 +522,21 @@ class _Writer(OperatorWriter):
 
     def written(self, node: Node) -> tree.Tree:
         written = super().written(node)
+        if node.op is OPS.get("standardize"):
+            return self._normalised(node) or written
         if node not in self.losses or not isinstance(written, tree.Call):
             return written
         (logits,) = node.parents[0].parents
         args = (self.trees[logits], *written.args[1:])
         return written._replace(function="cross_entropy", args=args)
+
+    def _normalised(self, node: Node) -> tree.Tree | None:
+        (x,), eps = node.parents, node.attrs["eps"]
+        if node.attrs["dim"] != (0, *range(2, x.ndim)):
+            return None
+        none, other = tree.Verbatim("None"), eps != DEFAULT_EPS
+        named = ("training", tree.Verbatim("True")), ("eps", tree.Verbatim(repr(eps)))
+        return tree.Call("batch_norm", (self.trees[x], none, none), named[: 1 + other])
 
 
 def _linear_call(record: Any) -> Composed | None:

@@ -19,7 +19,9 @@ def note(node: Node, dtype: DType, *, back: bool = False) -> None:
     """Note that the program runs an operation whose last digits may differ."""
     if node.dtype == "float" and not _is_exact(node, dtype, back):
         lines = MODE.unsure.setdefault(dtype.size, {})
-        lines.setdefault(node.op.name, MODE.place())
+        op = node.op
+        name = op.name if op.torch else op.module.replace("_", " ")  # a part of some function
+        lines.setdefault(name, MODE.place())
 
 
 def _is_exact(node: Node, dtype: DType, back: bool) -> bool:
