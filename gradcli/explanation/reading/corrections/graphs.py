@@ -8,6 +8,7 @@ from ....snippets.eager.records import inputs_first
 from ....snippets.eager.tensor import Accumulator, Tensor
 from ....snippets.python.values import Instance
 from .case import Case, Proposal, giving, is_computed, layers_of
+from .functions import methods
 from .nodes import (
     calls_in,
     dotted,
@@ -41,6 +42,7 @@ def freed(case: Case) -> Iterator[Proposal]:
     yield from detached_for_critic(case)
     yield from detached_from_trained(case)
     yield from recomputed(case)
+    yield from computed_in_init(case)
     yield from stepped_leaf(case)
     yield from projected(case)
     yield from carried_over(case)
@@ -317,6 +319,16 @@ def projected(case: Case) -> Iterator[Proposal]:
             why = f" Line {step.lineno} makes {name} a computed tensor: the optimiser has the leaf."
             edits = [case.adding(n, ".data") for n in (step.targets[0], *read)]
             yield case.proposal(*edits, why=SECOND + why)
+
+
+def computed_in_init(case: Case) -> Iterator[Proposal]:
+    """Compute in forward() what __init__() computes of parameters."""
+    for cls in case.classes:
+        for init, forward in zip(methods(cls, "__init__"), methods(cls, "forward")):
+            for s in [n for n in within(init, ast.Assign) if "self." in case.of(n.value)]:
+                moved = case.before(forward.body[0], *case.lines_of(s))
+                why = SECOND + f" Line {s.lineno} runs once; its graph is needed in each call."
+                yield case.proposal(case.removing(s), moved, why=why)
 
 
 def carried_over(case: Case, why: str = SECOND) -> Iterator[Proposal]:

@@ -355,6 +355,7 @@ def plain_no_grad(case: Case) -> Iterator[Proposal]:
 
 def several_views(case: Case) -> Iterator[Proposal]:
     """Compute out of place, for the base or for the view."""
+    yield from without_inplace(case)
     for statement in case.statements:
         yield from by_index(case, statement)
         yield from in_list(case, statement)
