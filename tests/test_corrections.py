@@ -156,7 +156,6 @@ CHANGES = {
     "scheduler given model": "line 5:  sched = StepLR(opt, step_size=2)",
     "loop over list of batches wrong unpack": "line 5:  for i, (x, y) in enumerate(data):",
     "einsum wrong subscripts": "line 5:  att2 = torch.einsum('bqd,bkd->bqk', q, k)",
-    "dataclass mutable default": "line 1:  from dataclasses import dataclass, field\nline 7:  sizes: list = field(default_factory=lambda: [2, 3])",
     "detach shares storage and breaks": "line 4:  c = out.detach().clone()",
     "double backward linear function no graph": "line 6:  gg, = torch.autograd.grad(g.sum() + 0 * x.sum(), x)",
     "mask shape mismatch": "line 4:  y = x[:, mask].sum()",

@@ -155,6 +155,7 @@ def no_tensor(case: Case) -> Iterator[Proposal]:
     tensor of the same numbers.
     """
     yield from unpacked_sequence(case)
+    yield from single_gradients(case)
     yield from loss_of_each(case)
     yield from number_for_layer(case)
     for given in [a for c in case.calls(case.match[1]) for a in c.args]:
@@ -206,6 +207,23 @@ def loss_of_each(case: Case) -> Iterator[Proposal]:
             each = f"{case.of(call.func)}(output, {case.of(target)})"
             new = f"sum({each} for output in {case.of(outputs)})"
             yield case.replaced(call, new, why="A loss takes one output; each of them has one.")
+
+
+def single_gradients(case: Case) -> Iterator[Proposal]:
+    """Write torch.autograd.grad(u, x)[0] for a tuple with one gradient, if it is used whole."""
+    edits = []
+    for call in case.backwards if "tuple" in case.message else ():
+        outer = case.parents.get(call)
+        wanted = case.inputs_of(call)
+        whole = isinstance(outer, ast.Return) or target_of(outer, ast.Name) is not None
+        if not (case.is_grad(call) and whole and isinstance(wanted, ast.Name)):
+            continue
+        name = dotted(target_of(outer, ast.Name))
+        read = case.of_type(ast.Subscript, everywhere=True)
+        if not any(name and dotted(n.value) == name for n in read):
+            edits.append(case.appending(call, "[0]"))
+    why = "torch.autograd.grad gives a tuple, of one gradient for each input."
+    yield from case.change(*edits, why=why)
 
 
 def array_of_list(case: Case) -> Iterator[Proposal]:
