@@ -134,6 +134,8 @@ def _index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, **_: Any)
 
 @check("index_select")
 def _index_select(input: Tensor, dim: int, index: Tensor) -> None:
+    text = "index_select(): Index is supposed to be a vector"
+    refuse_if(index.ndim > 1, text, "IndexError")
     if index.dtype.kind != "int":
         text = "index_select(): Expected dtype int32 or int64 for index"
         raise error("RuntimeError", text)
@@ -142,8 +144,6 @@ def _index_select(input: Tensor, dim: int, index: Tensor) -> None:
     text = f"INDICES element is out of DATA bounds, id={first} axis_dim={size}"
     refuse_if(first is not None and place == 1, text)
     refuse_if(first is not None, "index out of range in self", "IndexError")
-    text = "index_select(): Index is supposed to be a vector"
-    refuse_if(index.ndim > 1, text, "IndexError")
 
 
 @check("index_put")
@@ -212,13 +212,13 @@ def _searchsorted(sequence: Tensor, input: Any, **_: Any) -> None:
 
 @check("masked_fill")
 def _masked_fill(input: Tensor, mask: Tensor, value: Any = None) -> None:
+    check_broadcast(mask, input)
     if mask.dtype.kind != "bool":
         raise error(
             "RuntimeError",
             "masked_fill_ only supports boolean masks, but got mask with dtype "
             f"{LONG_NAMES[mask.dtype.name]}",
         )
-    check_broadcast(mask, input)
     if isinstance(value, Tensor):
         text = "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
         refuse_if(value.ndim > 0, f"{text}{value.ndim} dimension(s).")

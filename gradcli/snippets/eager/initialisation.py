@@ -102,10 +102,27 @@ def _fans(tensor: Tensor) -> tuple[int, int]:
 
 
 def _gain(nonlinearity: str, a: float) -> float:
-    gains = {"tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 3.0 / 4}
+    """The recommended gain of a nonlinearity; `a` is the slope of a leaky_relu."""
     if nonlinearity == "leaky_relu":
         return math.sqrt(2.0 / (1 + a**2))
-    return gains.get(nonlinearity, 1.0)
+    if nonlinearity not in GAINS:
+        raise error("ValueError", f"Unsupported nonlinearity {nonlinearity}")
+    return GAINS[nonlinearity]
+
+
+CONVOLUTIONS = [f"conv{way}{n}d" for way in ("", "_transpose") for n in (1, 2, 3)]
+GAINS = dict.fromkeys(["linear", "sigmoid", *CONVOLUTIONS], 1) | {
+    **{"tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 3.0 / 4}
+}
+
+
+def _fan(tensor: Tensor, mode: str) -> int:
+    """The number of inputs or outputs, by the mode of He et al.'s initialisation."""
+    modes = ["fan_in", "fan_out"]
+    if mode.lower() not in modes:
+        text = f"Mode {mode.lower()} not supported, please use one of {modes}"
+        raise error("ValueError", text)
+    return _fans(tensor)[modes.index(mode.lower())]
 
 
 @define("init")
@@ -124,7 +141,7 @@ def kaiming_uniform_(
     **_: Any,
 ) -> Tensor:
     """Fill with uniform numbers, with the bound of He et al. (2015)."""
-    fan = _fans(tensor)[mode == "fan_out"]
+    fan = _fan(tensor, mode)
     bound = math.sqrt(3.0) * (_gain(nonlinearity, a) / math.sqrt(fan))
     with recording(False):
         return uniform_(m, tensor, -bound, bound, **_)
@@ -140,7 +157,7 @@ def kaiming_normal_(
     **_: Any,
 ) -> Tensor:
     """Fill with normal numbers, with the standard deviation of He et al. (2015)."""
-    fan = _fans(tensor)[mode == "fan_out"]
+    fan = _fan(tensor, mode)
     return normal_(m, tensor, 0.0, _gain(nonlinearity, a) / math.sqrt(fan), **_)
 
 

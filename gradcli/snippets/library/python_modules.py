@@ -841,6 +841,7 @@ def operator_module() -> Module:
         "not_": lambda m, a: not m.truth(a),
         "truth": lambda m, a: m.truth(a),
         "is_": lambda m, a, b: a is b,
+        "index": lambda m, a: m.index(a),
         "contains": lambda m, a, b: m.contains(a, b),
         "getitem": lambda m, a, key: m.get_item(a, key),
         "setitem": lambda m, a, key, to: m.set_item(a, key, to),

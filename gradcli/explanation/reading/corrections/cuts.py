@@ -52,6 +52,8 @@ def no_graph(case: Case) -> Iterator[Proposal]:
     yield from leaves(case, roots)
     yield from unfrozen(case)
     yield from constant_gradient(case)
+    for hook in case.calls("detach", everywhere=True) if "_hook" in case.source else ():
+        yield case.without(hook)
 
 
 def leaf_of_each_turn(case: Case, root: ast.expr) -> Iterator[Proposal]:

@@ -388,9 +388,7 @@ def cleared_too_early(case: Case) -> Iterator[Proposal]:
 
 
 def before_backward(case: Case) -> Iterator[Proposal]:
-    """Add a backward pass before the gradient is read: from the last computed tensor, with .sum()
-    if it is not a scalar, or, if nothing is computed, from the sum of squares of a leaf.
-    """
+    """Add a backward pass of the last computed tensor, or its sum, before the gradient is read."""
     if case.reading.trace.backwards or case.calls("backward", everywhere=True):
         return
     why = "No backward pass has run: backward() is what fills .grad."
@@ -398,11 +396,6 @@ def before_backward(case: Case) -> Iterator[Proposal]:
     for name in computed[-1:]:
         end = "" if case.scope[name].numel == 1 else ".sum()"
         yield case.proposal(case.before(case.statement, f"{name}{end}.backward()"), why=why)
-    for name in [] if computed else read_grads(case):
-        if name in case.leaves:
-            text = f"({name} ** 2).sum().backward()"
-            note = "The loss is yours; the sum of squares stands for it."
-            yield case.proposal(case.before(case.statement, text), why=why, note=note, weak=True)
 
 
 def closure_without_loss(case: Case) -> Iterator[Proposal]:

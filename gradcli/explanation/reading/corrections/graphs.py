@@ -8,6 +8,7 @@ from ....snippets.eager.records import inputs_first
 from ....snippets.eager.tensor import Accumulator, Tensor
 from ....snippets.python.values import Instance
 from .case import Case, Proposal, giving, is_computed, layers_of
+from .functions import methods
 from .nodes import (
     calls_in,
     dotted,
@@ -41,6 +42,7 @@ def freed(case: Case) -> Iterator[Proposal]:
     yield from detached_for_critic(case)
     yield from detached_from_trained(case)
     yield from recomputed(case)
+    yield from computed_in_init(case)
     yield from stepped_leaf(case)
     yield from projected(case)
     yield from carried_over(case)
@@ -319,6 +321,16 @@ def projected(case: Case) -> Iterator[Proposal]:
             yield case.proposal(*edits, why=SECOND + why)
 
 
+def computed_in_init(case: Case) -> Iterator[Proposal]:
+    """Compute in forward() what __init__() computes of parameters."""
+    for cls in case.classes:
+        for init, forward in zip(methods(cls, "__init__"), methods(cls, "forward")):
+            for s in [n for n in within(init, ast.Assign) if "self." in case.of(n.value)]:
+                moved = case.before(forward.body[0], *case.lines_of(s))
+                why = SECOND + f" Line {s.lineno} runs once; its graph is needed in each call."
+                yield case.proposal(case.removing(s), moved, why=why)
+
+
 def carried_over(case: Case, why: str = SECOND) -> Iterator[Proposal]:
     """Detach a state that an iteration of a loop takes from the previous one."""
     loop = case.loop_here
@@ -402,17 +414,19 @@ def carried_by_object(case: Case) -> Iterator[Proposal]:
 
 
 def carried_by_module(case: Case) -> Iterator[Proposal]:
-    """Detach, at the start of each call, a state that a module keeps between calls."""
+    """Detach, at the start of each call, a state that a module or a global name keeps."""
     for function in case.of_type(ast.FunctionDef, everywhere=True):
         if function.name == "__init__":
             continue
         nodes = [n for n in within(function, ast.Attribute) if dotted(n).startswith("self.")]
         stored = {dotted(n) for n in nodes if isinstance(n.ctx, ast.Store)}
         read = {dotted(n) for n in nodes if isinstance(n.ctx, ast.Load)}
-        for name in sorted(stored & read):
+        shared = {n for s in within(function, ast.Global) for n in s.names}
+        first = next(s for s in function.body if not isinstance(s, ast.Global))
+        for name in sorted(stored & read | shared):
             for text in (f"{name}.detach()", f"tuple(s.detach() for s in {name})"):
                 yield case.proposal(
-                    case.before(function.body[0], f"{name} = {_unless_none(case, name, text)}"),
+                    case.before(first, f"{name} = {_unless_none(case, name, text)}"),
                     note=f"{name} keeps its numbers; the graph of the call before is let go.",
                     why=SECOND + f" {name} comes from the call before, and brings its graph along.",
                 )

@@ -63,31 +63,6 @@ IMPORTS = {
 }
 
 
-def shared_default(case: Case) -> Iterator[Proposal]:
-    """Write field(default_factory=...) for a list as a field's default."""
-    imports = [
-        n
-        for n in case.of_type(ast.ImportFrom, everywhere=True)
-        if n.module == "dataclasses" and "field" not in [a.name for a in n.names]
-    ]
-    edits = [case.adding(n.names[-1], ", field") for n in imports]
-    plain = case.of_type(ast.Import, everywhere=True)
-    whole = any(a.name == "dataclasses" for n in plain for a in n.names)
-    for built in case.of_type(ast.AnnAssign, everywhere=True):
-        value = built.value
-        if not isinstance(value, ast.List | ast.Dict | ast.Set | ast.Call):
-            continue
-        text = case.of(value)
-        made = {"[]": "list", "{}": "dict", "list()": "list", "dict()": "dict", "set()": "set"}
-        kind = {ast.List: "list", ast.Dict: "dict", ast.Set: "set"}.get(type(value))
-        if kind is None and text not in made:
-            continue
-        factory = made.get(text, f"lambda: {text}")
-        function = "dataclasses.field" if whole and not imports else "field"
-        edits.append(case.replacing(value, f"{function}(default_factory={factory})"))
-    yield from case.change(*edits)
-
-
 LOSS_NAMES = ("criterion", "loss_fn", "loss_func", "loss_function", "criteria")
 
 

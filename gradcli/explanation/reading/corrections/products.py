@@ -61,7 +61,12 @@ def along_features(case: Case, *names: str) -> Iterator[Proposal]:
 
 
 def other_factors(case: Case, products: list[ast.BinOp]) -> Iterator[Proposal]:
-    """Transpose a factor, or exchange the two."""
+    """Write x @ W.T for W @ x of samples x; transpose a factor, or exchange the two."""
+    calls = [c for c in case.calls("matmul", "mm") if len(c.args) == 2]
+    for node, w, x in [(n, n.left, n.right) for n in products] + [(c, *c.args) for c in calls]:
+        a, b = case.tensor(w), case.tensor(x)
+        if a and b and a.ndim == b.ndim == 2 and a.is_leaf and a.requires_grad > b.requires_grad:
+            yield case.replaced(node, f"{case.operand(x)} @ {case.operand(w)}.T")
     for node in products:
         if case.of(node.left) == case.of(node.right):
             note = "The product of each row with each other."
