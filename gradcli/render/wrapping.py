@@ -77,11 +77,19 @@ def _filled(line: str, last: Break, column: int, width: int) -> list[str]:
         result = _reached(line, last, column, width)
         if not result:
             break
-        chosen = min(reversed(result), key=lambda b: len(b.open))
+        least = min(len(b.open) for b in result)
+        outermost = [b for b in result if len(b.open) == least]
+        chosen = outermost[0 if _is_long_row(line, last, outermost[0], width) else -1]
         built.append(" " * column + line[last.at : chosen.at].rstrip())
         last, beside = chosen, chosen.open[-1]
         column = beside if beside <= width // 2 else INDENT * len(chosen.open)
     return [*built, " " * column + line[last.at :]]
+
+
+def _is_long_row(line: str, since: Break, end: Break, width: int) -> bool:
+    """Whether a row of a nested list ends there that should have a line of its own."""
+    row = line[since.at : end.at].rstrip()
+    return row.endswith("],") and len(row) > width // 4
 
 
 def _reached(line: str, since: Break, column: int, width: int) -> list[Break]:
