@@ -307,6 +307,20 @@ def test_an_element_is_written_in_symbols_where_its_formula_is():
     assert "x.grad[0,0] = (p[0] - y[0])·w[0] / 2 = (-0.37754)·0.1 / 2 = -0.018877" in out
 
 
+def test_a_mask_that_is_an_index_is_its_condition():
+    for mask in ("(x > 0) & (x < 1)", "(x > 0) | (x < -1)"):  # x < -1 holds nowhere
+        out = answered(f"x[{mask}].sum()", "-v", "x=[-1.,0.5,2]").out
+        assert f"x.grad[i] = [{mask.replace('x', 'x[i]')}]" in out
+    out = answered("max_pool2d(x, 2).sum()", "-s", "x=1x1x4x4").out
+    assert "p is max_pool2d(x, 2, return_indices=True)[1]." in out
+
+
+def test_what_is_multiplied_by_a_number_has_the_name_of_the_rest():
+    out = answered("b @ inv(A) @ b", "-s", "A=3x3,b=3", "--assume", "A=symmetric").out
+    assert "t = inv(A) @ b" in out
+    assert "b.grad = 2 * t " in out
+
+
 def test_a_table_that_would_cut_its_entries_is_a_sentence():
     long = ("hessian", "exp(X@w).sum()", "-s", "X=5x3,w=3", "-w", "w")
     out = answered(*long).out

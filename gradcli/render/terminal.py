@@ -68,6 +68,7 @@ GAP = 4  # columns between cells
 ENDLESS = 1_000_000  # columns of a line that is never wrapped
 ENOUGH = 24  # columns needed to wrap words
 NOTE = 16  # columns of the code of a note
+SENT = 6  # columns by which the gradients that a step sends are indented
 
 Widths = list[tuple[int | None, int]]  # column index and width; None for a gap
 Cells = tuple[Text, Text, Text, Text]  # left of a matrix, row label, entries, result
@@ -114,6 +115,7 @@ class Page:
     def __init__(self, environment: Environment):
         self.environment = environment
         self.roles: dict[str, str] = {}
+        self.entry_tokens: dict[str, Line] = {}  # of the matrix that is shown, by text
         self.ellipsis = "..." if environment.ascii else "…"
 
     def document(self, document: Document) -> list[RenderableType]:
@@ -180,7 +182,8 @@ class Page:
         if answer.remark and answer.value is None:
             formula.append("    ")
         if answer.value is None:
-            return self.beside(head, formula + remark)
+            room = self.environment.width - cell_len(head.plain)
+            return self.beside(head, broken(formula + remark, room))
         value = self.tensor(answer.value, self.environment.width - cell_len(head.plain))
         text = formula + (Text(", ") + remark if answer.remark else Text(""))
         lines = value.plain.split("\n")
@@ -351,6 +354,9 @@ class Page:
         rows = {k: self.step_rows(b) for k, b in enumerate(blocks) if isinstance(b, Step)}
         heads = self.column_widths(tuple(head for head, _ in rows.values()))
         sent = self.column_widths(tuple(row for _, below in rows.values() for row in below))
+        if len(heads) == len(sent) == 2:  # the numbers of both in one column
+            behind = SENT + sum(sent) - sum(heads)
+            heads = [heads[0], heads[1] + max(behind, 0)]
         wide = max(NOTE, *(len(f"{b.code}  ") for b in blocks if isinstance(b, Note)), 0)
         out: list[RenderableType] = []
         for k, block in enumerate(blocks):
@@ -365,7 +371,8 @@ class Page:
         """A numbered operation, and the gradients that it sends below it."""
         head: Line = (Token(f"{block.number}  ".rjust(4)), *block.title)
         cells = (head, block.remark) if block.value is None else (head, block.remark, block.value)
-        return Row(cells), tuple(row._replace(depth=row.depth + 2) for row in block.sent)
+        depth = SENT // 2 - 1
+        return Row(cells), tuple(row._replace(depth=row.depth + depth) for row in block.sent)
 
     def graph(self, block: Graph) -> RenderableType:
         """The output, and as a tree below it the nodes it is computed from; repeated nodes are
@@ -389,6 +396,7 @@ class Page:
         """The columns that fit next to each other; with nothing omitted all columns, in several
         parts if lines may not exceed the page.
         """
+        self.entry_tokens = {f.text: tokens_of((f,)) for row in formulas.entries for f in row}
         block = texts(formulas)
         block = in_signs_of_ascii(block) if self.environment.ascii else block
         room = self.width - self.beside_matrix(block) - len(self.ellipsis) + 1
@@ -481,5 +489,11 @@ class Page:
                 out.append(gap + self.ellipsis, "dim")
                 continue
             style = "dim" if row[k] in ("·", ".") else self.style(role)
-            out.append(gap + row[k].rjust(width), style)
+            out.append(gap + " " * (width - len(row[k])))
+            out.append_text(self.entry(row[k], style))
         return out
+
+    def entry(self, text: str, style: str) -> Text:
+        """An entry, with its names in their colours unless the entry is cut or has a style."""
+        tokens = () if style else self.entry_tokens.get(text, ())
+        return self.text(tokens) if len(tokens) > 1 else Text(text, style)
