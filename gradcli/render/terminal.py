@@ -396,7 +396,7 @@ class Page:
         """The columns that fit next to each other; with nothing omitted all columns, in several
         parts if lines may not exceed the page.
         """
-        self.entry_tokens = {f.text: tokens_of((f,)) for row in formulas.entries for f in row}
+        self.entry_tokens = {f.text: (*tokens_of((f,)),) for row in formulas.entries for f in row}
         block = texts(formulas)
         block = in_signs_of_ascii(block) if self.environment.ascii else block
         room = self.width - self.beside_matrix(block) - len(self.ellipsis) + 1

@@ -230,8 +230,9 @@ def _regrouped(node: Node) -> Iterator[Node]:
         yield a.parents[0] @ (a.parents[1] @ c)
 
 
-def _is_associative(a: Node, b: Node, c: Node) -> bool:
+def _is_associative(*operands: Node) -> bool:
     """Whether a @ b @ c may be grouped either way: no vector meets a batch of matrices."""
+    a, b, c = operands
     return b.ndim > 1 and (max(a.ndim, b.ndim, c.ndim) == 2 or min(a.ndim, c.ndim) > 1)
 
 

@@ -182,9 +182,8 @@ class Chain(NamedTuple):
             else:
                 rest.append(f)
         out: Tree = Prefix("-", name) if self.negative else name
-        number, *others = rest or [None]
-        if number is not None and number[0] == "*" and _is_number(number[1]):
-            rest, out = others, Infix("*", number[1], out)
+        if rest and rest[0][0] == "*" and _is_number(rest[0][1]):
+            out, rest = Infix("*", rest[0][1], out), rest[1:]
         for symbol, part in _with_squares(rest):
             out = Infix(symbol, out, part)
         return out

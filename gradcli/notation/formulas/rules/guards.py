@@ -388,7 +388,9 @@ def constant_to_right_side(node: Node) -> Node | None:
     """x + 1 > 0 is x > -1, and x + 3 <= 6 is x <= 3."""
     total, bound = node.parents
     value = constant_value(bound)
-    terms = None if value is None else terms_of(total)
+    if value is None:
+        return None
+    terms = terms_of(total)
     numbers = [t for t in terms or () if not t.factors]
     others = [t for t in terms or () if t.factors]
     if len(numbers) != 1 or len(others) != 1 or others[0].coefficient != 1:
