@@ -271,6 +271,7 @@ RULE_CASES = {
         *("elu_backward(x, y, 2.0, 0.5, 3.0)", "softplus_backward(x, y)", "gated(x, y)"),
         *("inverse_turned(A + 3 * eye(3), s)", "cofactors_along(A, det(A), B)"),
     ],
+    "mask_as_numbers": ["1.0 * (x > y)", "(A > 1) * 1.0"],
     "opposite_comparison": ["(~(x < y)).double()", "where(~(x != y), x, 1.0)"],
     "collect_factors": [
         "1 * x * 1 / 1", "-(-x)", "x ** 1 + x ** 0", "3 * x * 2 * y / x ** 3", "0 * x",
@@ -379,7 +380,7 @@ def test_every_rule_has_cases():
     }
     elsewhere = {  # test_shortest.py
         *("transpose_second", "sign_before_products", "without_parentheses", "numbers_first"),
-        "roots_below",
+        *("roots_below", "reciprocal_root"),
     }
     elsewhere |= {  # of what is assumed, test_formulas_torch.py
         *("compared_with_zero", "sqrt_of_square", "clamp_of_nonnegative", "sum_of_simplex"),
@@ -821,3 +822,10 @@ def test_a_root_of_what_may_be_negative_stays():
     """(-3) ** (1 / 0.5 - 1) is -3, and ((-3) ** (1 / 0.5)) ** (1 - 0.5) is 3."""
     shapes = {"x": (3,), "p": (3,)}
     assert package.formula("x ** (1 / p)", shapes=shapes, wrt=["x"]) == "g * x ** (1 / p - 1) / p"
+
+
+def test_products_with_batches_of_matrices_are_not_regrouped():
+    values = package.formula(
+        "((A @ x @ x - b) ** 2).sum()", shapes={"A": (3, 4, 4), "x": (4,), "b": (3,)}
+    )
+    assert values["b"] == "2 * (b - A @ x @ x)"

@@ -243,7 +243,7 @@ CASES = {
         "s * (x ** 3 - y ** 3) / (x - y)",
     ],
     "number_into_a_sum": ["2 * (x - y - 1 / (2 * t))", "4 * (x - s / 4 + y)"],
-    "constant_to_right_side": ["x + 1 > 0", "x - 2 <= 0", "x * y + 0.5 >= 0"],
+    "constant_to_right_side": ["x + 1 > 0", "x - 2 <= 0", "x * y + 0.5 >= 0", "x + 3 <= 6"],
     "terms_to_either_side": ["x - y - s > 0", "x - y + s - t <= 0", "y - x + 1 >= 0"],
     "sum_over_other_dimension": [
         "(z[:, None] - z).sum(0)", "K.sum(0)", "exp(-(z[:, None] - z) ** 2).mean(0)",
@@ -633,6 +633,7 @@ CASES = {
     "overlap_as_convolution": [
         "A.unsqueeze(2).expand(-1, -1, 3).overlap((A.shape[0], 2 * z.numel() + 1), (2,), (1,))",
         "A.T[None, :, :3, None].expand(-1, -1, -1, 2).overlap((1, z.shape[0], 5), (1,), (2,))",
+        "(ones(2, 3, 2) / 4).overlap((2, 6), (2,), (1,))",
     ],
     "padding_from_slice": [
         "conv1d_input((1, 1, 5), ones(1, 1, 3), x[:3][None, None])[:, :, 1:-1]",
@@ -703,6 +704,7 @@ CASES = {
         "P @ inv(P.T @ P)", "inv(S.T @ S) @ S.T", "C.T @ inv(P @ P.T) @ P", "z @ P @ inv(P.T @ P)",
     ],
     "softmax_of_a_shift": [
+        "softmax(log_softmax(A, 1) - B, 1)",
         "softmax(x - x.max(), 0)", "log_softmax(2 * A - A.mean(1, keepdim=True) + s * c, 1)",
     ],
     "sum_of_softmax": ["softmax(A, 1).sum(1)", "softmax(A, -1).sum(dim=1, keepdim=True)"],
@@ -788,6 +790,12 @@ CASES = {
         "(A - A.mean(1, keepdim=True)) * (A.std(1, keepdim=True) != 0)",
     ],
     "where_domain_holds": ["where(x > 0, y, nan)"],
+    "item_of_unit_vector": [
+        "eye(3)[0][0]", "eye(3)[1][2:]", "(z - eye(z.shape[0])[0])[1]",
+        "(eye(z.shape[0])[-1] + z)[:-1]",
+    ],
+    "item_from_slice": ["x[:1].squeeze(0)", "A[:, 1:2].squeeze(1)"],
+    "reciprocal_root": ["1 / sqrt(exp(x))"],
     "without_parentheses": ["A @ (S @ C)", "A @ (S @ (T @ z))"],
     "flip_of_elementwise": [
         "(exp(x.flip(0)) * y.flip(0)).flip(0)", "(A.flip(1) * s - B.flip(-1)).flip(1)",

@@ -211,7 +211,7 @@ NAMED = [
         "triu(ones(x.shape[0], x.shape[0]))",
         10,
     ),
-    ("relu(x)", "x=3", "x", "diagonal", "diag(1 * (out > 0))", 3),
+    ("relu(x)", "x=3", "x", "diagonal", "diag((out > 0).double())", 3),
     ("a / b", "a=3,b=3", "b", "diagonal", "diag(-a / b ** 2)", 3),
     ("outer(a, b)", "a=2,b=3", "a", "kronecker", "kron(eye(a.shape[0]), b[:, None])", 6),
     ("inv(x)", "x=2x2", "x", "kronecker", "-kron(out.contiguous(), out.T.contiguous())", 16),

@@ -9,6 +9,7 @@ from ..backends.numeric import array_bytes, sources, workspace
 from ..errors import GradcliError, did_you_mean
 from ..graphs import walk
 from ..language.problem import Input
+from ..notation.tree import Name
 from .analysis import Analysis, reserve_writing
 from .blocks import Block, Document, Prose, Section, words
 from .choices import ON_REQUEST, SECTIONS, Choices
@@ -118,7 +119,9 @@ def _sections(name: str, a: Analysis, w: Wording, c: Choices) -> list[Section]:
         case "backward":
             from .short.gradients import Gradients
 
-            names = Gradients(a, w).names_back()
+            grads = Gradients(a, w)
+            names = grads.names_back()
+            w.stated = {n: Name(name) for n, name in names.added.items()}
             return [*_followed(a, w, c), backward.backward(a, w, c.most, names)]
         case "claims" if a.claims:
             from .sections import claims

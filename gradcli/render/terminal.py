@@ -37,6 +37,7 @@ from ..explanation.blocks import (
 )
 from ..notation.tree import Token
 from .ascii import in_ascii, parts_in_ascii
+from .broken import broken
 from .environment import Environment
 from .matrix import (
     column_width,
@@ -66,6 +67,8 @@ STYLES = {
 GAP = 4  # columns between cells
 ENDLESS = 1_000_000  # columns of a line that is never wrapped
 ENOUGH = 24  # columns needed to wrap words
+NOTE = 16  # columns of the code of a note
+SENT = 6  # columns by which the gradients that a step sends are indented
 
 Widths = list[tuple[int | None, int]]  # column index and width; None for a gap
 Cells = tuple[Text, Text, Text, Text]  # left of a matrix, row label, entries, result
@@ -112,6 +115,7 @@ class Page:
     def __init__(self, environment: Environment):
         self.environment = environment
         self.roles: dict[str, str] = {}
+        self.entry_tokens: dict[str, Line] = {}  # of the matrix that is shown, by text
         self.ellipsis = "..." if environment.ascii else "…"
 
     def document(self, document: Document) -> list[RenderableType]:
@@ -178,7 +182,8 @@ class Page:
         if answer.remark and answer.value is None:
             formula.append("    ")
         if answer.value is None:
-            return self.beside(head, formula + remark)
+            room = self.environment.width - cell_len(head.plain)
+            return self.beside(head, broken(formula + remark, room))
         value = self.tensor(answer.value, self.environment.width - cell_len(head.plain))
         text = formula + (Text(", ") + remark if answer.remark else Text(""))
         lines = value.plain.split("\n")
@@ -225,11 +230,11 @@ class Page:
         text.overflow = "fold"
         return text
 
-    def note(self, block: Note) -> RenderableType:
-        """`kink    ...`."""
+    def note(self, block: Note, wide: int = NOTE) -> RenderableType:
+        """`kink    ...`, with the sentence in column `wide`."""
         if not block.code:
             return self.text(block.line)
-        return self.beside(Text(f"{block.code}  ".ljust(16), "bold"), self.text(block.line))
+        return self.beside(Text(f"{block.code}  ".ljust(wide), "bold"), self.text(block.line))
 
     def code(self, block: Code) -> Unwrapped:
         """Lines of code; long ones are broken inside brackets."""
@@ -284,11 +289,13 @@ class Page:
             text = self.cell(cell, room)
             fits = self.fits(text, room)
             wraps = not isinstance(cell, Tensor) and is_words(cell) and room >= ENOUGH
-            if column and not wraps and not fits:
+            below = self.is_better_below(row, column, text, indent + 4)
+            if column and (below or (not wraps and not fits)):
                 head.rstrip()
                 return self.above(head, row.cells[column:], indent + 4)
             if column == len(row.cells) - 1 or "\n" in text.plain or not fits:
-                rest, first = row.cells[column + 1 :], self.beside(head, text)
+                rest = row.cells[column + 1 :]
+                first = self.beside(head, self.in_lines(cell, text, room))
                 return self.above(first, rest, indent + 4) if rest else first
             width = widths[column] if column < len(widths) else 0
             pad = max(width - cell_len(text.plain), 0) + GAP
@@ -296,11 +303,31 @@ class Page:
         head.rstrip()
         return Group(head)
 
+    def in_lines(self, cell: Line | Tensor, text: Text, room: int) -> Text:
+        """The text of a cell, with a long formula broken at its operators."""
+        return text if isinstance(cell, Tensor) or is_words(cell) else broken(text, room)
+
+    def is_better_below(self, row: Row, column: int, text: Text, indent: int) -> bool:
+        """Whether a last cell beside a long one would be wrapped, but is one line below it: words,
+        or a row of numbers.
+        """
+        cell, room = row.cells[column], self.width - indent
+        if isinstance(cell, Tensor):
+            return (
+                "\n" in text.plain
+                and "\n" not in self.tensor(cell, room).plain
+                and (cell.array.ndim == 1)
+            )
+        beside = sum(cell_len(self.cell(c, room).plain) + GAP for c in row.cells[:column])
+        is_one_line = beside + cell_len(text.plain) > self.width and self.fits(text, room)
+        return is_one_line and len(row.cells) == 2 and beside > ENOUGH and is_words(cell)
+
     def above(
         self, first: RenderableType, cells: Sequence[Line | Tensor], indent: int
     ) -> RenderableType:
         """A line, and cells below it, each on an indented line of its own."""
-        below = [self.cell(cell, self.width - indent) for cell in cells]
+        room = self.width - indent
+        below = [self.in_lines(cell, self.cell(cell, room), room) for cell in cells]
         return Group(first, *(Padding(text, (0, 0, 0, indent)) for text in below))
 
     def long_equation(self, cells: tuple[Line | Tensor, ...], indent: int) -> RenderableType | None:
@@ -315,7 +342,8 @@ class Page:
         head = Text(" " * indent) + self.text(tuple(lines[0][: sign + 1]))
         if self.fits(head + texts[0], self.width):
             return None
-        return self.beside(head, Text(" " * GAP).join(texts))
+        body = Text(" " * GAP).join(texts)
+        return self.beside(head, broken(body, self.width - cell_len(head.plain)))
 
     def fits(self, text: Text, room: int) -> bool:
         """Whether a cell fits into `room` columns."""
@@ -326,20 +354,25 @@ class Page:
         rows = {k: self.step_rows(b) for k, b in enumerate(blocks) if isinstance(b, Step)}
         heads = self.column_widths(tuple(head for head, _ in rows.values()))
         sent = self.column_widths(tuple(row for _, below in rows.values() for row in below))
+        if len(heads) == len(sent) == 2:  # the numbers of both in one column
+            behind = SENT + sum(sent) - sum(heads)
+            heads = [heads[0], heads[1] + max(behind, 0)]
+        wide = max(NOTE, *(len(f"{b.code}  ") for b in blocks if isinstance(b, Note)), 0)
         out: list[RenderableType] = []
         for k, block in enumerate(blocks):
             if k in rows:
                 head, below = rows[k]
                 out += [self.row(head, heads), *(self.row(row, sent) for row in below)]
             elif isinstance(block, Note):
-                out.append(self.note(block))
+                out.append(self.note(block, wide))
         return Group(*out)
 
     def step_rows(self, block: Step) -> tuple[Row, tuple[Row, ...]]:
         """A numbered operation, and the gradients that it sends below it."""
         head: Line = (Token(f"{block.number}  ".rjust(4)), *block.title)
         cells = (head, block.remark) if block.value is None else (head, block.remark, block.value)
-        return Row(cells), tuple(row._replace(depth=row.depth + 2) for row in block.sent)
+        depth = SENT // 2 - 1
+        return Row(cells), tuple(row._replace(depth=row.depth + depth) for row in block.sent)
 
     def graph(self, block: Graph) -> RenderableType:
         """The output, and as a tree below it the nodes it is computed from; repeated nodes are
@@ -363,6 +396,7 @@ class Page:
         """The columns that fit next to each other; with nothing omitted all columns, in several
         parts if lines may not exceed the page.
         """
+        self.entry_tokens = {f.text: (*tokens_of((f,)),) for row in formulas.entries for f in row}
         block = texts(formulas)
         block = in_signs_of_ascii(block) if self.environment.ascii else block
         room = self.width - self.beside_matrix(block) - len(self.ellipsis) + 1
@@ -455,5 +489,11 @@ class Page:
                 out.append(gap + self.ellipsis, "dim")
                 continue
             style = "dim" if row[k] in ("·", ".") else self.style(role)
-            out.append(gap + row[k].rjust(width), style)
+            out.append(gap + " " * (width - len(row[k])))
+            out.append_text(self.entry(row[k], style))
         return out
+
+    def entry(self, text: str, style: str) -> Text:
+        """An entry, with its names in their colours unless the entry is cut or has a style."""
+        tokens = () if style else self.entry_tokens.get(text, ())
+        return self.text(tokens) if len(tokens) > 1 else Text(text, style)

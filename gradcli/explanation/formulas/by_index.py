@@ -26,6 +26,7 @@ from .wording import Wording
 INSIDE = r"(?:[^\[\]]|\[[^\[\]]*\])*"  # of brackets, with places of elements
 CONDITION = re.compile(rf"\[{INSIDE} (?:[<>=≤≥≠]|[<>=!]=) {INSIDE}\]")
 SHORT = 40  # characters for which no shorter notation is searched for
+PICKED = re.compile(r"δ\[\w+,\d+\]|δ\[\d+,\w+\]|nonzero\(")  # places that may come from values
 SIZES = re.compile(r"\.shape\[\d+\]")
 NUMBERS = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?:e[-+]\d+)?")
 
@@ -195,11 +196,11 @@ def _search_jacobian(w: Wording, x: Input, search: bool) -> tuple[Node | None, N
 
 def _shorter(a: Notation | None, b: Notation | None) -> Notation | None:
     """The notation with fewer conditions, of equally many the shorter one, where None is skipped;
-    `a` if `b` has more opaque parts.
+    `a` if `b` has more opaque parts. One that names no places comes before one that does.
     """
     if a is None or b is None:
         return a or b
-    costs = [(n.conditions, len(n.plain)) for n in (a, b)]
+    costs = [(bool(PICKED.search(n.plain)), n.conditions, len(n.plain)) for n in (a, b)]
     return b if b.opaque <= a.opaque and costs[1] < costs[0] else a
 
 
@@ -338,8 +339,10 @@ def _computed(part: Any) -> Iterator[Tree]:
         return
     if isinstance(part, Indexed) and part.base == DELTA:
         for index in part.places:
-            if isinstance(index, Indexed) and isinstance(index.base, COMPUTED):
-                yield index.base
+            base = index.base if isinstance(index, Indexed) else None
+            called = base.base if isinstance(base, tree.Subscript) else base
+            if base is not None and isinstance(called, COMPUTED):
+                yield base
     for inner in part:
         yield from _computed(inner)
 

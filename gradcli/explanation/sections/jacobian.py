@@ -56,7 +56,9 @@ SHOWN = 12  # rows and columns up to which a matrix is shown in full
 LONG, BRIEF = 100_000, 6  # elements of tensors with slow rows; rows shown of these
 FEW = 5  # columns, if entries are formulas
 FIRST = 3  # number of columns for which seed times matrix is written out below the matrix
-TOO_LONG = "Its entries are too long for a table: with values they are numbers; --full shows them."
+TOO_LONG = (
+    "Its entries are too long for a table: --full shows them, and with values they are numbers."
+)
 READABLE = 60  # characters of an entry that is shown
 UNCUT = 26  # characters of an entry that no table in a terminal cuts
 TALL, WIDE = 12, 24  # cells of a sparsity pattern
@@ -81,7 +83,8 @@ def jacobian(a: Analysis, w: Wording, x: Input, full: bool, precision: int) -> S
             blocks += _by_index(w, x)
         if cut:
             blocks += picture_of(a, w, x, structure)
-        in_list = () if full or rows > 1 or _fits(a, w, x) else _column_by_column(a, w, x, SHOWN)
+        all_in_list = rows == 1 and not _fits(a, w, x) and (columns <= SHOWN or not full)
+        in_list = _column_by_column(a, w, x, SHOWN) if all_in_list else ()
         blocks += in_list or _in_a_table(a, w, x, full, precision)
         blocks.append(Prose(_cost(a, w, x), "size"))
     named = tuple(Row((line,)) for line in w.definitions(*_lines(blocks)))
@@ -215,13 +218,15 @@ def _legend(size: int, extent: str) -> Line:
 
 
 def _readable(a: Analysis, w: Wording, x: Input) -> bool:
-    """Whether entries are numbers, or the first ones are short enough not to be cut in a table."""
+    """Whether entries are numbers, or those of the first row that are tried short enough not to be
+    cut in a table.
+    """
     entry, columns = written.in_symbols(a, w, x), x.node.numel
     if entry is None or a.problem.out.numel * columns == 1:
         return True
     tried = (entry(0, c) for c in (0, columns // 2, columns - 1))
     widest = READABLE if columns == 1 else UNCUT
-    return any(t is not UNWRITTEN and len(tight(t.text)) <= widest for t in tried)
+    return all(t is not UNWRITTEN and len(tight(t.text)) <= widest for t in tried)
 
 
 def _fits(a: Analysis, w: Wording, x: Input) -> bool:

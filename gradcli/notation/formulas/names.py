@@ -9,6 +9,7 @@ from ...graphs import OPS, Node, walk
 from ...graphs.shapes import Shape, axes, axis, fits
 from ...graphs.substitution import substitute, with_attributes
 from ..tree import Name
+from .rules import CANDIDATES, apply_rules
 from .rules.atoms import atom_of
 from .rules.factoring import MOST_TERMS, expanded_terms, sum_of, terms_of_sum
 from .rules.products import (
@@ -109,6 +110,15 @@ class Names:
             self.exponentials.setdefault(definition.parents[0], atom)
         if definition.op.name == "log" and _adds_exponentials(definition.parents[0]):
             self.meaning.setdefault(definition.parents[0], OPS["exp"](atom))
+        if definition.op.name == "sum":
+            for same in apply_rules(definition, CANDIDATES):  # p @ E for (p[:, None] * E).sum(0)
+                self.meaning.setdefault(normal(same), atom)
+        if definition.op.name == "stack" and not definition.attrs["dim"]:
+            parts = ((k, x) for k, x in enumerate(definition.parents) if x.op.name in SUMS)
+            for k, x in parts:
+                self.meaning.setdefault(x, atom[k])
+                if x.op.name == "add":
+                    self.meaning.setdefault(x.op(*reversed(x.parents)), atom[k])
         if definition.op.name == "getitem" and definition.ndim == 1:  # q = p[arange(n), y]
             self.meaning.setdefault(normal(definition.unsqueeze(dim=1)), atom.unsqueeze(dim=1))
         if definition.op.name in SUMS and any(i.op.name == "logsumexp" for i in definition.parents):
@@ -214,19 +224,29 @@ def _regrouped(node: Node) -> Iterator[Node]:
     if node.op.name != "matmul":
         return
     a, c = node.parents
-    if c.op.name == "matmul" and c.parents[0].ndim > 1:
+    if c.op.name == "matmul" and _is_associative(a, *c.parents):
         yield (a @ c.parents[0]) @ c.parents[1]
-    if a.op.name == "matmul" and a.parents[1].ndim > 1:
+    if a.op.name == "matmul" and _is_associative(*a.parents, c):
         yield a.parents[0] @ (a.parents[1] @ c)
 
 
+def _is_associative(*operands: Node) -> bool:
+    """Whether a @ b @ c may be grouped either way: no vector meets a batch of matrices."""
+    a, b, c = operands
+    return b.ndim > 1 and (max(a.ndim, b.ndim, c.ndim) == 2 or min(a.ndim, c.ndim) > 1)
+
+
 def _adds_exponentials(x: Node) -> bool:
-    """Whether x is exp(a) + exp(b) or w @ exp(a), which out = log(x) makes exp(out)."""
+    """Whether x is exp(a) + exp(b), 1 + exp(a).sum() or w @ exp(a), which out = log(x) makes
+    exp(out).
+    """
     if x.op.name in ("matmul", "sum"):
         operands = [product_of(i) or NOTHING for i in x.parents]
         return any(p.once("exp") for p in operands)
-    terms = terms_of_sum(x)
-    return bool(terms) and all(len(t.once("exp")) == 1 for t in terms)
+    terms = [t for t in terms_of_sum(x) or () if t.factors]
+    if len(terms) == 1 and any(map(_adds_exponentials, terms[0].once("sum", "matmul"))):
+        return True
+    return len(terms) > 1 and all(len(t.once("exp")) == 1 for t in terms)
 
 
 def _inverted_definition(definition: Node, atom: Node) -> tuple[Node, Product] | None:

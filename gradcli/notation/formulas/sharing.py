@@ -61,18 +61,39 @@ def _best(
     """The repeated part whose naming saves most, or None, and the substitution for it."""
     wholes = [formula, *(t for _, t in statements)]
     result: Counter[Tree] = Counter()
-    for whole in wholes:
-        result.update(_parts(whole))
+    multiples = dict[Tree, dict[Tree, Tree]]()  # by what is multiplied by a number
+    for part in (part for whole in wholes for part in _parts(whole)):
+        result[part] += 1
+        number, rest = _without_number(part)
+        if number is not None:
+            result[rest] += 1
+            multiples.setdefault(rest, {})[part] = Infix("*", number, name)
     best, new, most = None, dict[Tree, Tree](), worth - 1
     for part, occurrences in result.items():
         saved = _saved(part, occurrences) if occurrences > 1 else 0
         if saved > most and (saved >= LEAST_SAVING or not _is_constant_matrix(part)):
-            best, new, most = part, _named(part, name), saved
+            best, most = part, saved
+            new = _named(part, name) | multiples.get(part, {})
     for part, products, factors in common_products(wholes):
         saved = _saved(part, len(products))
         if saved > most:
             best, new, most = part, {c.whole: c.without(factors, name) for c in products}, saved
     return best, new
+
+
+def _is_number(part: Tree) -> bool:
+    return isinstance(part.operand if isinstance(part, Prefix) else part, tree.Number)
+
+
+def _without_number(product: Tree) -> tuple[Tree | None, Tree]:
+    """2 and inv(A) @ b for 2 * inv(A) @ b; None and the product where no number is before it."""
+    if not isinstance(product, Infix) or product.symbol != "@":
+        return None, product
+    left = product.left
+    if isinstance(left, Infix) and left.symbol == "*" and _is_number(left.left):
+        return left.left, product._replace(left=left.right)
+    number, rest = _without_number(left)
+    return number, product._replace(left=rest)
 
 
 def _is_constant_matrix(part: Tree) -> bool:
@@ -161,6 +182,8 @@ class Chain(NamedTuple):
             else:
                 rest.append(f)
         out: Tree = Prefix("-", name) if self.negative else name
+        if rest and rest[0][0] == "*" and _is_number(rest[0][1]):
+            out, rest = Infix("*", rest[0][1], out), rest[1:]
         for symbol, part in _with_squares(rest):
             out = Infix(symbol, out, part)
         return out

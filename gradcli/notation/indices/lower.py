@@ -98,7 +98,7 @@ class Lowering(LoweringPrimitives):
             node.attrs["data"].node if node.op is OPS["tensor"] and node.dtype == "bool" else None
         )
         if mask is not None:  # an index of the program, as (x > 0) of x[x > 0]
-            return self(mask, at)
+            return self._as_condition(mask, at)
         op = node.op
         if op.family == "elementwise" and op.index is None:
             return self._elementwise(self._of_argument(node), at)
@@ -108,6 +108,16 @@ class Lowering(LoweringPrimitives):
             form = FORMS.get(op.index)
             return form(self, node, at) if form else self._einsum(node, at, op.index)
         return self._expanded(node, at) if op.expand is not None else self.element(node, at)
+
+    def _as_condition(self, mask: Node, at: tuple[Place, ...]) -> Expr:
+        """A mask as a condition on elements, whatever holds of the values given: x < -1 in a
+        mask (x > 0) | (x < -1), also if no x is.
+        """
+        values, self.values = self.values, None
+        try:
+            return self(mask, at)
+        finally:
+            self.values = values
 
     def _of_argument(self, node: Node) -> Node:
         """x > 0 for relu(x) > 0 if relu(x) has no name: conditions are written as in formulas."""

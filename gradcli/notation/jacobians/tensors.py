@@ -250,7 +250,7 @@ class Tensors:
         return None if base is None or exponent is None else Infix("**", base, exponent)
 
     def _joined(self, terms: list[tuple[Expr, Tree | None]]) -> Tree | None:
-        """A sum of terms; masks become 1 * (x > 0) where PyTorch would not add or subtract them."""
+        """A sum of terms; masks are converted where PyTorch would not add or subtract them."""
         if any(written is None for _, written in terms):
             return None
         (index, *other_indices) = {w.items if isinstance(w, Subscript) else () for _, w in terms}
@@ -514,8 +514,8 @@ def _applied(op: Operator, args: Sequence[Tree | None]) -> Tree | None:
 
 
 def _counted(mask: Tree) -> Tree:
-    """1 * mask."""
-    return Infix("*", tree.Number(1), mask)
+    """mask.double()."""
+    return Method(mask, "double")
 
 
 def is_count(e: Expr) -> bool:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from ....graphs import OPS, Node
+from .products import build, product_of
 from .registry import candidate
 
 
@@ -21,16 +22,24 @@ def _as_tuple(value: object) -> tuple:
     return value if isinstance(value, tuple) else (value,)
 
 
+def _without_windows(parts: Node, n: int) -> Node | None:
+    """The element that all n-dimensional windows repeat; None if theirs differ."""
+    same = product_of(parts)
+    if same is not None and not any(f.shape for f in same.factors):
+        return build(same, parts.shape[:-n])
+    v = parts.parents[0] if parts.op.name == "expand" else parts
+    if v is parts or v.ndim != parts.ndim or set(v.shape[-n:]) != {1}:
+        return None
+    return v.expand(shape=(*parts.shape[:-n], *v.shape[-n:])).reshape(shape=parts.shape[:-n])
+
+
 @candidate("overlap")
 def overlap_as_convolution(node: Node) -> Node | None:
     """overlap(v.expand(...)) = conv2d_input(x.shape, ones(...), v, ...)."""
     parts, n = node.parents[0], len(node.attrs["stride"])
-    if parts.op.name != "expand" or node.ndim - n not in (1, 2):
+    v = _without_windows(parts, n) if node.ndim - n in (1, 2) else None
+    if v is None:
         return None
-    (v,) = parts.parents
-    if v.ndim != parts.ndim or set(v.shape[-n:]) != {1}:
-        return None
-    v = v.expand(shape=(*parts.shape[:-n], *v.shape[-n:])).reshape(shape=parts.shape[:-n])
     ones = OPS["ones"](size=(node.shape[-n - 1], 1, *parts.shape[-n:]))
     attrs: dict[str, Any] = {k: _scalar_if_equal(node.attrs[k]) for k in ("stride", "dilation")}
     attrs["groups"] = ones.shape[0]

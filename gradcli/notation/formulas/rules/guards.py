@@ -19,6 +19,7 @@ from .products import (
     ONE,
     Coefficient,
     Product,
+    add_numbers,
     build,
     common_factors,
     constant_value,
@@ -158,6 +159,15 @@ SATURATED = 20  # above this, sigmoid is 1 to nine digits, and softplus is linea
 identities(RULES, """
     refuse_where(x, y, said=d) = x
 """)  # fmt: skip
+
+
+@rule("mul")
+def mask_as_numbers(node: Node) -> Node | None:
+    """1 * (x > 0) = (x > 0).double()."""
+    for one, mask in (node.parents, node.parents[::-1]):
+        if mask.dtype == "bool" and mask.shape == node.shape and constant_value(one) == 1:
+            return mask.double() if node.dtype == "float" else None
+    return None
 
 
 @rule("logical_not")
@@ -375,14 +385,17 @@ def terms_to_either_side(node: Node) -> Node | None:
 
 @candidate("gt", "ge", "lt", "le")
 def constant_to_right_side(node: Node) -> Node | None:
-    """x + 1 > 0 is x > -1."""
-    total, zero = node.parents
-    terms = terms_of(total) if constant_value(zero) == 0 else None
+    """x + 1 > 0 is x > -1, and x + 3 <= 6 is x <= 3."""
+    total, bound = node.parents
+    value = constant_value(bound)
+    if value is None:
+        return None
+    terms = terms_of(total)
     numbers = [t for t in terms or () if not t.factors]
     others = [t for t in terms or () if t.factors]
     if len(numbers) != 1 or len(others) != 1 or others[0].coefficient != 1:
         return None
-    new = node.op(added(others), number_node(-numbers[0].coefficient))
+    new = node.op(added(others), number_node(add_numbers(value, -numbers[0].coefficient)))
     return new if new.shape == node.shape else None
 
 

@@ -73,6 +73,8 @@ identities(CANDIDATES, """
     sum(u) - u @ v = u @ (1 - v)
     sum(u) + u @ v = u @ (1 + v)
     trace(A @ A) = vector_norm(A) ** 2 where is_symmetric(A)
+    trace(A.mT @ A) = vector_norm(A) ** 2
+    trace(A @ A.mT) = vector_norm(A) ** 2
     diag(A @ A.mT) = sum(A ** 2, dim=1)
 """)  # fmt: skip
 

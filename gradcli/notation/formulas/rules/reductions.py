@@ -75,13 +75,20 @@ def _may_leave(f: Node, total: Node) -> bool:
 
 @normal("mul", "div")
 def sum_divided_by_count(node: Node) -> Node | None:
-    """x.sum(dim=1) / x.shape[1] = x.mean(dim=1); x.mean() * x.numel() = x.sum()."""
+    """x.sum(dim=1) / x.shape[1] = x.mean(dim=1); x.mean() * x.numel() = x.sum();
+    outer(A.sum(dim=0), v) / A.shape[0] = outer(A.mean(dim=0), v).
+    """
     result = product_of(node) or NOTHING
     for count, e in result.factors.items():
         for f, k in result.factors.items():
             wanted = "sum" if e == -1 else "mean" if e == 1 else ""
             if f.op.name == wanted and k == 1 and _is_count_of(count, f):
                 new = OPS["mean" if e == -1 else "sum"](*f.inputs, **f.attrs)
+                return build(result.without(f, count).times({new: 1}), node.shape)
+            sums = [i for i in f.parents if i.op.name == "sum" and _is_count_of(count, i)]
+            if f.op.name == "outer" and k == 1 == -e and sums:
+                mean = OPS["mean"](*sums[0].inputs, **sums[0].attrs)
+                new = f.op(*(mean if i is sums[0] else i for i in f.parents))
                 return build(result.without(f, count).times({new: 1}), node.shape)
     return None
 

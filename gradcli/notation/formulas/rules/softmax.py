@@ -9,6 +9,7 @@ from .atoms import defined
 from .factoring import added, terms_of, terms_of_sum
 from .products import (
     NOTHING,
+    ONE,
     SUMS,
     Product,
     build,
@@ -157,9 +158,16 @@ def scalar_tensor_as_number(node: Node) -> Node | None:
 
 @normal("softmax", "log_softmax")
 def softmax_of_a_shift(node: Node) -> Node | None:
-    """softmax(x - x.max(), 0) = softmax(x, 0): terms constant along the dimension cancel."""
+    """softmax(x - x.max(), 0) = softmax(x, 0): terms constant along the dimension cancel, and so
+    does that in log_softmax(x, 0).
+    """
     x, over = node.parents[0], axes(node.attrs["dim"], node.ndim)
     terms = terms_of_sum(x)
+    for t in terms:
+        for f in t.once("log_softmax"):
+            if len(t.factors) == 1 and t.coefficient == 1 and axes(f.attrs["dim"], f.ndim) == over:
+                shifted = added([Product(ONE, {f.parents[0]: 1}) if t is u else u for u in terms])
+                return node.op(shifted, **node.attrs) if shifted.shape == x.shape else None
     varying = [t for t in terms if not all(constant_along(f, x, over) for f in t.factors)]
     if not varying or len(varying) == len(terms):
         return None
